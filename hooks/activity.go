@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Activity returns what the hooks of the store in dir did: how their last runs did, and what they handed over to sessions of the
-// projects, by event.
+// Activity returns what the hooks of the store in dir did: how their last runs did, and what they handed over
+// to sessions of the projects, by event.
 func Activity(dir string, projects []refs.Project) (runs []stats.Hook, handed []stats.Handover, err error) {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	for _, p := range Paces(dir) {

@@ -40,7 +40,8 @@ func (r *run) start(ctx context.Context) error {
 	}
 	given, err := r.context(ctx, m, p, s, left)
 	if err == nil && given.Text != "" {
-		err = r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": given.Text}})
+		err = r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event,
+			"additionalContext": given.Text}})
 		r.noteGiven(given.Used)
 		r.noteHad(given.Keys)
 		r.noteHanded(p, given)
@@ -55,9 +56,11 @@ func (r *run) start(ctx context.Context) error {
 const digestTime = 800 * time.Millisecond
 
 // context returns what the session is given at its start, or after a compaction.
-func (r *run) context(ctx context.Context, m *layers.Memory, p state.Project, s Settings, left int) (handover.Given, error) {
+func (r *run) context(ctx context.Context, m *layers.Memory, p state.Project, s Settings,
+	left int) (handover.Given, error) {
 	o := handover.ContextOptions{
-		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.ContextSize, maxAnswer), Pending: s.speakFrom(), Behind: left, Decay: s.Decay,
+		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.ContextSize, maxAnswer),
+		Pending: s.speakFrom(), Behind: left, Decay: s.Decay,
 	}
 	if r.p.Source == sourceCompact {
 		return m.Handover().Compaction(ctx, p, o)
@@ -94,8 +97,8 @@ func (r *run) tool(ctx context.Context) error {
 	return r.ask(ctx)
 }
 
-// ask says what is not distilled yet, once in an exchange and only if it is much. It says so as a fact: what to do about
-// it is for Claude and the user to decide, and it costs tokens.
+// ask says what is not distilled yet, once in an exchange and only if it is much. It says so as a fact: what to
+// do about it is for Claude and the user to decide, and it costs tokens.
 func (r *run) ask(ctx context.Context) error {
 	s, err := r.Settings()
 	if err != nil || !s.Ask {
@@ -115,7 +118,8 @@ func (r *run) ask(ctx context.Context) error {
 	if err != nil || !much {
 		return err
 	}
-	return r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": "mem: " + r.undistilled(left)}})
+	return r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event,
+		"additionalContext": "mem: " + r.undistilled(left)}})
 }
 
 // pending returns what the upper layers lack of the session.
@@ -134,7 +138,8 @@ func (r *run) pending(ctx context.Context) (knowledge.Pending, error) {
 // undistilled says what is left to say of the session, and the commands for it.
 func (r *run) undistilled(left knowledge.Pending) string {
 	id := records.ShortID(r.p.Session)
-	return fmt.Sprintf("messages %d to %d of this session, about %d tokens of what was said and done, have no facts in memory yet. `%s facts draft %s` prints them with the form that `%s facts save` takes.",
+	return fmt.Sprintf(
+		"messages %d to %d of this session, about %d tokens of what was said and done, have no facts in memory yet. `%s facts draft %s` prints them with the form that `%s facts save` takes.",
 		left.From, left.To, left.Tokens, r.Program(), id, r.Program())
 }
 
@@ -167,7 +172,8 @@ func (r *run) compact(ctx context.Context) error {
 		return err
 	}
 	text := compaction(h, r.Program(), records.ShortID(r.p.Session))
-	doing, err := m.Handover().Compaction(ctx, p, handover.ContextOptions{Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(settings.ContextSize, maxAnswer-brief.Units(text)), Unpinned: true})
+	doing, err := m.Handover().Compaction(ctx, p, handover.ContextOptions{Session: r.p.Session, Dir: r.p.Cwd,
+		Program: r.Program(), Limit: min(settings.ContextSize, maxAnswer-brief.Units(text)), Unpinned: true})
 	if err != nil {
 		r.note(string(r.event), r.p.Session, err) // what is held is told all the same
 	}
@@ -198,7 +204,8 @@ func compaction(h knowledge.Held, program, id string) string {
 	return b.String()
 }
 
-// end is SessionEnd: one durable note, and a worker of its own for the rest, because the client waits for a second and a half.
+// end is SessionEnd: one durable note, and a worker of its own for the rest, because the client waits for a
+// second and a half.
 func (r *run) end(ctx context.Context) error {
 	durable, err := r.leaveNote()
 	if err != nil || durable == nil {

@@ -23,14 +23,16 @@ type Asked struct {
 
 func (w *World) askedDir() string { return filepath.Join(w.Store, "cache", "distill") }
 
-// askToDistill notes that the session is to be distilled. What is lost with the cache is found by "mem distill --backlog".
+// askToDistill notes that the session is to be distilled. What is lost with the cache is found by "mem distill
+// --backlog".
 func (r *run) askToDistill() error {
 	return leaveWord(filepath.Join(r.askedDir(), r.p.Session), Asked{Cwd: r.p.Cwd, At: r.Now().UTC()})
 }
 
-// EachAsked calls distil for every session that is to be distilled, the oldest first, unless another process is at it: that one
-// finds also what is asked for meanwhile. What the spool knows of the session is in memory then. Distil says whether the session is
-// done with; if it is not, the rest waits as it does, until the next session ends.
+// EachAsked calls distil for every session that is to be distilled, the oldest first, unless another process is
+// at it: that one finds also what is asked for meanwhile. What the spool knows of the session is in memory
+// then. Distil says whether the session is done with; if it is not, the rest waits as it does, until the next
+// session ends.
 func (w *World) EachAsked(ctx context.Context, distil func(Asked) (done bool, err error)) {
 	for {
 		l := flock.New(filepath.Join(w.Store, "cache", "distill.lock"), flock.SetPermissions(0o600))

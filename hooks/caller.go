@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
-// A plugin that is given by --plugin-dir is in no settings. Its hooks have CLAUDE_PLUGIN_ROOT in their environment, so the first
-// hook of a session notes by whom it was called, for mem doctor.
+// A plugin that is given by --plugin-dir is in no settings. Its hooks have CLAUDE_PLUGIN_ROOT in their
+// environment, so the first hook of a session notes by whom it was called, for mem doctor.
 
 // callers are the files of the notes, by whether a plugin called.
 var callers = map[bool]string{true: "by-plugin", false: "by-settings"}

@@ -27,8 +27,8 @@ const (
 	stepBytes = 8 << 20
 )
 
-// How long SessionStart catches up, with the spool. What is left then is captured by a worker, and the session starts with what
-// there is.
+// How long SessionStart catches up, with the spool. What is left then is captured by a worker, and the session
+// starts with what there is.
 const (
 	catchUpTime = 1200 * time.Millisecond // no step begins after it
 	catchUpLast = 1800 * time.Millisecond // a step ends
@@ -61,8 +61,8 @@ func (r *run) catchUp(ctx context.Context) (left int, err error) {
 	return left, r.Detach("hook", Work)
 }
 
-// catchUpAt captures what has changed of the sessions at a place, in steps of which none begins after a time. It returns how
-// many files are left.
+// catchUpAt captures what has changed of the sessions at a place, in steps of which none begins after a time.
+// It returns how many files are left.
 func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (left int, err error) {
 	m, err := w.open()
 	if err != nil {
@@ -81,7 +81,9 @@ func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (lef
 		return 0, err
 	}
 	wanted := w.wanted(behind, w.elsewhere(m.Capture().Holder(ctx), p), s)
-	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c capture.Candidate) bool { return c.Cwd != "" && c.Cwd != at.Cwd }) {
+	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c capture.Candidate) bool {
+		return c.Cwd != "" && c.Cwd != at.Cwd
+	}) {
 		if err := m.Projects().Meet(ctx, p, at.Cwd); err != nil { // or they would be captured as projects of their own
 			return len(wanted), err
 		}
@@ -108,7 +110,8 @@ func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (lef
 }
 
 // wanted returns the files that may be captured here.
-func (w *World) wanted(behind []capture.Candidate, elsewhere func(path string) bool, s Settings) (out []capture.Candidate) {
+func (w *World) wanted(behind []capture.Candidate, elsewhere func(path string) bool,
+	s Settings) (out []capture.Candidate) {
 	for _, c := range behind {
 		if !c.Known && (!s.Register || elsewhere(c.Path)) || w.isOff(sessionOf(c.Path)) || ignored(c.Cwd) {
 			continue
@@ -131,8 +134,8 @@ func step(wanted []capture.Candidate) int {
 	return len(wanted)
 }
 
-// elsewhere returns a function that reports whether a file that a project does not know is another one's, or no session at all:
-// names of directories can be the same for two projects.
+// elsewhere returns a function that reports whether a file that a project does not know is another one's, or no
+// session at all: names of directories can be the same for two projects.
 func (w *World) elsewhere(holds func(project, session string) bool, p state.Project) func(path string) bool {
 	return func(path string) bool {
 		name, ok := w.remembered(path)
@@ -149,8 +152,8 @@ func (w *World) elsewhere(holds func(project, session string) bool, p state.Proj
 // behindSuffix ends the name of a file in the spool that tells of a place where a SessionStart left something.
 const behindSuffix = ".behind"
 
-// leavePlace notes that files are left at a place, once for each place. The next SessionStart there looks again, whatever
-// becomes of the note.
+// leavePlace notes that files are left at a place, once for each place. The next SessionStart there looks
+// again, whatever becomes of the note.
 func (w *World) leavePlace(p place) error {
 	b, err := json.Marshal(p)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What a session is handed over it is handed over once, though the hooks of the settings and those of the plugin both run. The first one
-// claims the occasion by making a file of its name.
+// What a session is handed over it is handed over once, though the hooks of the settings and those of the
+// plugin both run. The first one claims the occasion by making a file of its name.
 
 // The sources of a SessionStart that matter here.
 const (
@@ -23,7 +23,8 @@ const (
 // together is how long after another hook one may come that runs for the same occasion.
 const together = 10 * time.Second
 
-// wantsContext reports whether the session is to be given a context now. One that is resumed or forked has that of its start.
+// wantsContext reports whether the session is to be given a context now. One that is resumed or forked has that
+// of its start.
 func (r *run) wantsContext() bool {
 	switch r.p.Source {
 	case sourceResume, sourceFork:
@@ -34,8 +35,8 @@ func (r *run) wantsContext() bool {
 	return r.claim("start", 0)
 }
 
-// claim reports whether this is the first hook of the session on an occasion. After a time, if it is not 0, the next occasion begins. Without
-// a place for the file everybody is first.
+// claim reports whether this is the first hook of the session on an occasion. After a time, if it is not 0, the
+// next occasion begins. Without a place for the file everybody is first.
 func (r *run) claim(occasion string, last time.Duration) bool {
 	file := filepath.Join(r.Store, "cache", "hooks", r.p.Session+"."+occasion)
 	now := strconv.FormatInt(r.Now().UnixMilli(), 10) + "\n"

@@ -20,8 +20,8 @@ const runsSize = 64 << 10
 // RunsFile returns the file in which hooks of the store in dir note how long they took.
 func RunsFile(dir string) string { return filepath.Join(dir, "cache", "hooks.runs") }
 
-// clock notes how long a hook took: the second, the event, microseconds, and whether something went wrong. It is one append,
-// without a flush, for every use of a tool pays for it.
+// clock notes how long a hook took: the second, the event, microseconds, and whether something went wrong. It
+// is one append, without a flush, for every use of a tool pays for it.
 func (w *World) clock(e settings.Event, took time.Duration, failed bool) {
 	file := RunsFile(w.Store)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
@@ -36,7 +36,8 @@ func (w *World) clock(e settings.Event, took time.Duration, failed bool) {
 	if failed {
 		state = "failed"
 	}
-	_, _ = f.WriteString(fmt.Sprintf("%d %s %d %s\n", w.Now().Unix(), e, took.Microseconds(), state)) // a run that is not noted is not shown
+	// a run that is not noted is not shown
+	_, _ = f.WriteString(fmt.Sprintf("%d %s %d %s\n", w.Now().Unix(), e, took.Microseconds(), state))
 }
 
 // Pace is how the last runs of the hooks of one event did.
@@ -48,8 +49,8 @@ type Pace struct {
 	P50, P95 time.Duration  `json:"-"`
 }
 
-// Paces returns how the last runs of hooks did, in the order of [Events], those of the worker last. An event that has not
-// run is left out.
+// Paces returns how the last runs of hooks did, in the order of [Events], those of the worker last. An event
+// that has not run is left out.
 func Paces(dir string) []Pace {
 	took := map[settings.Event][]time.Duration{}
 	paces := map[settings.Event]Pace{}
@@ -96,8 +97,10 @@ func readRun(line string) (e settings.Event, at time.Time, took time.Duration, f
 	}
 	second, err := strconv.ParseInt(w[0], 10, 64)
 	micros, err2 := strconv.ParseInt(w[2], 10, 64)
-	if err = cmp.Or(err, err2); err != nil || micros < 0 || micros > math.MaxInt64/1000 || w[3] != "ok" && w[3] != "failed" {
+	if err = cmp.Or(err, err2); err != nil || micros < 0 || micros > math.MaxInt64/1000 || w[3] != "ok" &&
+		w[3] != "failed" {
 		return e, at, 0, false, false
 	}
-	return settings.Event(w[1]), time.Unix(second, 0).UTC(), time.Duration(micros) * time.Microsecond, w[3] == "failed", true
+	return settings.Event(w[1]), time.Unix(second, 0).UTC(), time.Duration(micros) * time.Microsecond,
+		w[3] == "failed", true
 }

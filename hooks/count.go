@@ -11,8 +11,8 @@ import (
 )
 
 // A count is a file that grows by one byte for each use of a tool in a session. Its first bytes say at how many
-// uses a capture is due, so that a hook with nothing to do reads no settings. It is not flushed to the disk: what a crash
-// can cost is that a capture comes a few uses later.
+// uses a capture is due, so that a hook with nothing to do reads no settings. It is not flushed to the disk:
+// what a crash can cost is that a capture comes a few uses later.
 //
 // Where the byte was written is the number of the use, which is right with any number of hooks at once.
 const countHead = 4 // three digits and a newline

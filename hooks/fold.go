@@ -57,12 +57,13 @@ func (w *World) close() error {
 	return m.Close()
 }
 
-// noteAfter is when a note becomes durable although its capture goes on. A capture that is over before then, which is nearly every
-// one, makes more durable than the note would, and the disk has one thing less to wait for.
+// noteAfter is when a note becomes durable although its capture goes on. A capture that is over before then,
+// which is nearly every one, makes more durable than the note would, and the disk has one thing less to wait
+// for.
 const noteAfter = 150 * time.Millisecond
 
-// capture leaves a note that the session has grown, unless it must not be captured, and folds the spool. When it returns without
-// an error the capture is durable, or the note is.
+// capture leaves a note that the session has grown, unless it must not be captured, and folds the spool. When
+// it returns without an error the capture is durable, or the note is.
 func (r *run) capture(ctx context.Context) error {
 	durable, err := r.leaveNote()
 	if err != nil || durable == nil {
@@ -81,8 +82,8 @@ func (r *run) capture(ctx context.Context) error {
 	return errors.Join(r.fold(ctx, foldTime), noted())
 }
 
-// leaveNote leaves a note that the session has grown, and returns what waits until it is durable; nil if there is nothing
-// to capture.
+// leaveNote leaves a note that the session has grown, and returns what waits until it is durable; nil if there
+// is nothing to capture.
 func (r *run) leaveNote() (durable func() error, err error) {
 	agent, err := r.agent()
 	if err != nil {
@@ -94,7 +95,8 @@ func (r *run) leaveNote() (durable func() error, err error) {
 	if off, err := r.off(); off || err != nil {
 		return nil, err
 	}
-	return r.leave(note{Version: noteVersion, Event: r.event, Session: r.p.Session, Path: r.p.Transcript, Agent: agent, Cwd: r.p.Cwd, Time: r.Now().UTC(), Claude: r.Claude})
+	return r.leave(note{Version: noteVersion, Event: r.event, Session: r.p.Session, Path: r.p.Transcript, Agent: agent,
+		Cwd: r.p.Cwd, Time: r.Now().UTC(), Claude: r.Claude})
 }
 
 // agent returns the path of the subagent's transcript that the payload names, "" if there is none.
@@ -131,7 +133,8 @@ func (r *run) off() (bool, error) {
 func (w *World) lock() (unlock func(), ok bool, err error) {
 	file := filepath.Join(w.spool(), "fold.lock")
 	unlock, ok, err = lockNow(file)
-	if _, n := Stranded(w.Store, w.Temp); n > 0 && errors.Is(err, fs.ErrNotExist) { // the spool that did not take them is gone
+	// the spool that did not take them is gone
+	if _, n := Stranded(w.Store, w.Temp); n > 0 && errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(w.spool(), 0o700); err == nil {
 			return lockNow(file)
 		}
@@ -152,9 +155,9 @@ func lockNow(file string) (unlock func(), ok bool, err error) {
 	return func() { l.Close() }, true, nil
 }
 
-// fold captures what the notes in the spool speak of, or leaves that to the one who is at it. A hook that finds the lock
-// taken has left its note before; who lets go of the lock looks at the spool after that, so one of the two sees the note.
-// After the time for it, what is left waits for the next one.
+// fold captures what the notes in the spool speak of, or leaves that to the one who is at it. A hook that finds
+// the lock taken has left its note before; who lets go of the lock looks at the spool after that, so one of the
+// two sees the note. After the time for it, what is left waits for the next one.
 func (w *World) fold(ctx context.Context, time time.Duration) error {
 	end := w.Uptime() + time
 	tried := map[string]bool{}
@@ -262,7 +265,8 @@ func (n note) files() []string {
 
 // captureFiles captures session files that are as they should be. It returns those that could not be read. cwds says
 // where the sessions work whose files do not say so yet.
-func (w *World) captureFiles(ctx context.Context, files []string, cwds map[string]string) (failed map[string]bool, err error) {
+func (w *World) captureFiles(ctx context.Context, files []string, cwds map[string]string) (failed map[string]bool,
+	err error) {
 	files = slices.DeleteFunc(files, func(f string) bool { return w.unchanged(f) || w.isOff(sessionOf(f)) })
 	if len(files) == 0 {
 		return nil, nil
@@ -285,7 +289,8 @@ func (w *World) captureFiles(ctx context.Context, files []string, cwds map[strin
 			sources = append(sources, src)
 		}
 	}
-	added, err := m.Capture().Add(ctx, sources, capture.AddOptions{Op: "capture", Unasked: true, Known: !s.Register, Only: s.CaptureProject, Within: func(dir string) bool { return !ignored(dir) }})
+	added, err := m.Capture().Add(ctx, sources, capture.AddOptions{Op: "capture", Unasked: true, Known: !s.Register,
+		Only: s.CaptureProject, Within: func(dir string) bool { return !ignored(dir) }})
 	for _, a := range added {
 		w.remember(a.Path, stamps[a.Path], string(a.Project.ID))
 		if w.worker && !slices.ContainsFunc(w.grown, func(p state.Project) bool { return p.ID == a.Project.ID }) {
@@ -338,8 +343,8 @@ func (r *run) held(ctx context.Context) bool {
 	return err == nil && s != nil
 }
 
-// work does what hooks leave to a process of its own: it folds the spool to its end, catches up where a SessionStart could not,
-// and notes which contexts were used.
+// work does what hooks leave to a process of its own: it folds the spool to its end, catches up where a
+// SessionStart could not, and notes which contexts were used.
 func (r *run) work(ctx context.Context) error {
 	return errors.Join(r.foldToEnd(ctx), r.catchUpPlaces(ctx), r.recordGiven(ctx), r.digestGrown(ctx))
 }

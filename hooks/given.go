@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A given is which sessions the context told of that a session was given. It is noted beside the memory and recorded in it by a
-// worker later: SessionStart has no time for a commit, and of a session that nobody went on with there is nothing to
-// record. Lost with the cache, it costs that a session does not come nearer.
+// A given is which sessions the context told of that a session was given. It is noted beside the memory and
+// recorded in it by a worker later: SessionStart has no time for a commit, and of a session that nobody went on
+// with there is nothing to record. Lost with the cache, it costs that a session does not come nearer.
 type given struct {
 	Cwd  string    `json:"cwd"`
 	At   time.Time `json:"at"`

@@ -28,13 +28,14 @@ type Handed struct {
 // handedSize is how long the file of what was handed over may get; the one before it is kept beside it.
 const handedSize = 1 << 20
 
-// HandedFile returns the file in which hooks of the store in dir note what they handed over. It is not in the cache, for nothing can make
-// it again.
+// HandedFile returns the file in which hooks of the store in dir note what they handed over. It is not in the
+// cache, for nothing can make it again.
 func HandedFile(dir string) string { return filepath.Join(dir, "hooks", "handed") }
 
 // noteHanded notes what was handed over. What cannot be noted is in the log.
 func (r *run) noteHanded(p state.Project, given handover.Given) {
-	b, err := json.Marshal(Handed{Time: r.Now().UTC(), Session: r.p.Session, Project: string(p.ID), Event: r.event, Units: given.Units, Hash: given.Hash, Lines: given.Lines})
+	b, err := json.Marshal(Handed{Time: r.Now().UTC(), Session: r.p.Session, Project: string(p.ID), Event: r.event,
+		Units: given.Units, Hash: given.Hash, Lines: given.Lines})
 	if err == nil {
 		err = r.appendHanded(append(b, '\n'))
 	}

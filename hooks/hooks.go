@@ -63,7 +63,8 @@ type Settings struct {
 	Decay          keepit.Decay
 }
 
-// speakFrom returns from how many tokens without facts the context of a start mentions a session: 0 for never, unless asking is on.
+// speakFrom returns from how many tokens without facts the context of a start mentions a session: 0 for never,
+// unless asking is on.
 func (s Settings) speakFrom() int {
 	if !s.Ask {
 		return 0
@@ -145,8 +146,8 @@ const (
 	over                // there is nothing left to end
 )
 
-// The limit is counted in ticks. On a machine with a thousand processes and two processors a hook is not there for seconds; a tick
-// that comes late for that is one tick all the same.
+// The limit is counted in ticks. On a machine with a thousand processes and two processors a hook is not there
+// for seconds; a tick that comes late for that is one tick all the same.
 const limitTicks = 10
 
 // watch lets the run end after so many ticks.
@@ -160,14 +161,17 @@ func (r *run) watch(each time.Duration, ticks int) {
 	})
 }
 
-// patience is how much longer a hook may take to make its note durable: what a hook acknowledges by its status must not be lost.
-// Claude Code has a limit of its own, and knows of a hook that it ended that it did not do its work.
+// patience is how much longer a hook may take to make its note durable: what a hook acknowledges by its status
+// must not be lost. Claude Code has a limit of its own, and knows of a hook that it ended that it did not do
+// its work.
 const patience = 5 * time.Minute
 
-// silence is how often the limit looks again at a hook that waits for its input, which may be there and only the processor not.
+// silence is how often the limit looks again at a hook that waits for its input, which may be there and only
+// the processor not.
 const silence = 10
 
-// endAt ends the process: at once if it is free, else when it is, when no input came for some looks, or at the latest at a time.
+// endAt ends the process: at once if it is free, else when it is, when no input came for some looks, or at the
+// latest at a time.
 func (r *run) endAt(last time.Duration, reads int64, looks int) {
 	phase, now := r.phase.Load(), r.reads.Load()
 	if phase == over {

@@ -14,8 +14,8 @@ const logSize = 256 << 10
 // LogFile returns the file in which hooks of the store in dir say what went wrong.
 func LogFile(dir string) string { return filepath.Join(dir, "cache", "hooks.log") }
 
-// note writes one line to the log: what happened, never what a session holds and nothing of the environment. What cannot
-// be logged is lost: a hook has nobody else to tell.
+// note writes one line to the log: what happened, never what a session holds and nothing of the environment.
+// What cannot be logged is lost: a hook has nobody else to tell.
 func (w *World) note(event, session string, err error) {
 	file := LogFile(w.Store)
 	if fi, statErr := os.Lstat(file); statErr == nil && fi.Size() > logSize {
@@ -35,8 +35,8 @@ func (w *World) note(event, session string, err error) {
 	_, _ = f.WriteString(line)
 }
 
-// putAside renames a file that has grown beyond most bytes, unless another hook is at it or has just done so: it would put the new one
-// in the place of the old. A file that cannot be renamed grows on.
+// putAside renames a file that has grown beyond most bytes, unless another hook is at it or has just done so:
+// it would put the new one in the place of the old. A file that cannot be renamed grows on.
 func putAside(file string, most int64) {
 	unlock, ok, err := lockNow(file + ".lock")
 	if err != nil || !ok {

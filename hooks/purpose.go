@@ -33,8 +33,10 @@ func Purposes(s Settings) []Purpose {
 	start, startCosts := "captures what earlier sessions left", "at most 3 s"
 	compact, compactCosts := "captures; names pinned text to the compaction", capture
 	if s.ContextSize > 0 {
-		start, startCosts = start+"; hands over context", fmt.Sprintf("input tokens of at most %d characters; at most 3 s", s.ContextSize)
-		compact, compactCosts = "captures; hands over what a compaction loses", fmt.Sprintf("input tokens of at most %d characters", s.ContextSize)
+		start, startCosts = start+"; hands over context", fmt.Sprintf("input tokens of at most %d characters; at most 3 s",
+			s.ContextSize)
+		compact, compactCosts = "captures; hands over what a compaction loses",
+			fmt.Sprintf("input tokens of at most %d characters", s.ContextSize)
 	}
 	prompt, promptCosts := "marks where an exchange begins", capture
 	if s.Recall && s.PromptSize > 0 {

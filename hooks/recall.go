@@ -43,7 +43,8 @@ func (r *run) prompt(ctx context.Context) error {
 	if err != nil || given.Text == "" {
 		return err
 	}
-	if err := r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": given.Text}}); err != nil {
+	if err := r.say(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": r.event,
+		"additionalContext": given.Text}}); err != nil {
 		return err
 	}
 	r.noteHad(given.Keys)

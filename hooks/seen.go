@@ -10,8 +10,8 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 )
 
-// A stamp is what a file looked like before it was captured: if it still looks so, nothing has to be read. It only saves work
-// between two hooks; SessionStart compares with what the memory holds.
+// A stamp is what a file looked like before it was captured: if it still looks so, nothing has to be read. It
+// only saves work between two hooks; SessionStart compares with what the memory holds.
 type stamp struct {
 	size     int64
 	modified int64
@@ -45,8 +45,8 @@ func (w *World) remember(path string, s stamp, project string) {
 	_ = overwrite(file, fmt.Appendf(nil, "%d %d %s %s\n", s.size, s.modified, project, path)) // as above
 }
 
-// overwrite writes a small file whose readers know a torn one. It is not emptied first: some file systems write what is in a file
-// that was empty to the disk when it is closed, and a hook would wait for that.
+// overwrite writes a small file whose readers know a torn one. It is not emptied first: some file systems write
+// what is in a file that was empty to the disk when it is closed, and a hook would wait for that.
 func overwrite(file string, b []byte) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
 	if err != nil {

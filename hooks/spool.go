@@ -26,12 +26,14 @@ type note struct {
 	Agent   string         `json:"agent,omitempty"` // of the file of a subagent that it started
 	Cwd     string         `json:"cwd"`
 	Time    time.Time      `json:"time"`
-	Claude  string         `json:"claude,omitempty"` // the directory of the client that the hook ran for: who folds may run for another one
+	// the directory of the client that the hook ran for: who folds may run for another one
+	Claude string `json:"claude,omitempty"`
 
 	file string // in the spool
 }
 
-// sumLead begins the last member of a note: the first digits of the SHA-256 of the note without it. It tells a damaged note from a good one.
+// sumLead begins the last member of a note: the first digits of the SHA-256 of the note without it. It tells a
+// damaged note from a good one.
 const (
 	sumLead   = `,"sum":"`
 	sumTail   = "\"}\n"
@@ -76,8 +78,9 @@ const maxNote = 32 << 10
 
 func (w *World) spool() string { return filepath.Join(w.Store, "spool") }
 
-// leave writes n, and returns what makes it durable, the file and its name, unless the note is gone by then: who removes a note has
-// stored what it speaks of. A note that the spool does not take is left in the next place that does ([Stranded]).
+// leave writes n, and returns what makes it durable, the file and its name, unless the note is gone by then:
+// who removes a note has stored what it speaks of. A note that the spool does not take is left in the next
+// place that does ([Stranded]).
 func (w *World) leave(n note) (durable func() error, err error) {
 	b, err := n.encode()
 	if err != nil {
@@ -142,8 +145,9 @@ func (w *World) notes(without map[string]bool, most int) ([]note, error) {
 	return w.notesIn(w.strandedDir(), without, most)
 }
 
-// notesIn returns the oldest notes in a directory but for those in without, up to a number, in the order of time. One that is not whole is being written, or its writer was
-// killed before anything was promised; after an hour it is removed, as is a file that never got its name. One of a newer mem is left to that.
+// notesIn returns the oldest notes in a directory but for those in without, up to a number, in the order of
+// time. One that is not whole is being written, or its writer was killed before anything was promised; after an
+// hour it is removed, as is a file that never got its name. One of a newer mem is left to that.
 func (w *World) notesIn(dir string, without map[string]bool, most int) ([]note, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -204,9 +208,10 @@ func readNote(file string) (note, error) {
 	return n, err
 }
 
-// DamagedNotes calls bad with the name of every note in the spool of the store in dir that is not as a hook wrote it. Search looks for the
-// one byte that makes it right, if fix is called.
-func DamagedNotes(dir string, bad func(name string, err error, fix func(search func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool))) error {
+// DamagedNotes calls bad with the name of every note in the spool of the store in dir that is not as a hook
+// wrote it. Search looks for the one byte that makes it right, if fix is called.
+func DamagedNotes(dir string, bad func(name string, err error,
+	fix func(search func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool))) error {
 	entries, err := os.ReadDir(filepath.Join(dir, "spool"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -13,11 +13,12 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// rearm is after how many tokens of L1 that are not distilled a session that was kept going once may be kept going again.
+// rearm is after how many tokens of L1 that are not distilled a session that was kept going once may be kept
+// going again.
 const rearm = 20_000
 
-// stop is Stop: capture, and perhaps keep the session going until what it established is saved. Nothing depends on it: it
-// does not run after an interrupt, a kill or an error, and memory catches up at the next start.
+// stop is Stop: capture, and perhaps keep the session going until what it established is saved. Nothing depends
+// on it: it does not run after an interrupt, a kill or an error, and memory catches up at the next start.
 func (r *run) stop(ctx context.Context) error {
 	if err := r.capture(ctx); err != nil {
 		return err
@@ -54,8 +55,8 @@ func (r *run) stop(ctx context.Context) error {
 	return r.say(map[string]any{"decision": "block", "reason": r.reason(s, left)})
 }
 
-// comeAgain leaves a note if the transcript does not hold yet what the model said last: the client writes it a moment later, and may
-// have no hook to run for long. Whoever folds the spool next looks at the file again.
+// comeAgain leaves a note if the transcript does not hold yet what the model said last: the client writes it a
+// moment later, and may have no hook to run for long. Whoever folds the spool next looks at the file again.
 func (r *run) comeAgain() error {
 	words := plainRun(r.p.LastMessage)
 	if words == "" || !r.there {
@@ -91,11 +92,14 @@ func tailOf(path string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, from, fi.Size()-from))
 }
 
-// plainRun returns the longest run of a text that JSON writes as it is, "" if there is none of any length that tells it apart.
+// plainRun returns the longest run of a text that JSON writes as it is, "" if there is none of any length that
+// tells it apart.
 func plainRun(s string) string {
 	const least, most = 12, 200
 	best := ""
-	for run := range strings.FieldsFuncSeq(s, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune("\"\\<>&/", c) }) {
+	for run := range strings.FieldsFuncSeq(s, func(c rune) bool {
+		return c < ' ' || c > '~' || strings.ContainsRune("\"\\<>&/", c)
+	}) {
 		if len(run) > len(best) {
 			best = run
 		}
@@ -106,16 +110,17 @@ func plainRun(s string) string {
 	return best[:min(len(best), most)]
 }
 
-// little reports whether the transcript has grown too little since the last look for there to be much left to say: no byte
-// of it is half a token.
+// little reports whether the transcript has grown too little since the last look for there to be much left to
+// say: no byte of it is half a token.
 func (r *run) little(s Settings, t turn) (size int64, little bool) {
 	at, ok := stampOf(r.p.Transcript)
 	grown := at.size - t.Size
 	return at.size, ok && t.Size > 0 && grown >= 0 && int64(t.Tokens)+grown/2 <= int64(s.AskAfterTokens)
 }
 
-// blocks decides whether the session is kept going. Once: if much is left to say, and again only after much more was said that
-// is not distilled either. Strict: until nothing is lacking, but it gives up when the last time changed nothing.
+// blocks decides whether the session is kept going. Once: if much is left to say, and again only after much
+// more was said that is not distilled either. Strict: until nothing is lacking, but it gives up when the last
+// time changed nothing.
 func blocks(s Settings, left knowledge.Pending, t turn, active bool) bool {
 	much := left.Tokens > s.AskAfterTokens
 	switch s.Blocking {
@@ -134,7 +139,8 @@ func blocks(s Settings, left knowledge.Pending, t turn, active bool) bool {
 	return false
 }
 
-// lacking names what is lacking, so that two states can be compared: the messages that were said meanwhile are no change.
+// lacking names what is lacking, so that two states can be compared: the messages that were said meanwhile are
+// no change.
 func lacking(left knowledge.Pending) string {
 	return fmt.Sprintf("%d %d %d %v", left.From, left.Facts, left.Unassigned, left.Reflect)
 }
@@ -147,10 +153,14 @@ func (r *run) reason(s Settings, left knowledge.Pending) string {
 		parts = append(parts, r.undistilled(left))
 	}
 	if left.Unassigned > 0 {
-		parts = append(parts, fmt.Sprintf("%d of its exchanges belong to no concept; `%s concepts candidates %s` prints the task, `%s concepts assign` answers it.", left.Unassigned, r.Program(), id, r.Program()))
+		parts = append(parts,
+			fmt.Sprintf(
+				"%d of its exchanges belong to no concept; `%s concepts candidates %s` prints the task, `%s concepts assign` answers it.", left.Unassigned, r.Program(), id, r.Program()))
 	}
 	if left.Reflect && left.Facts > 0 {
-		parts = append(parts, fmt.Sprintf("No reflection has seen the newest facts; `%s reflect` prints what may be worth keeping for good.", r.Program()))
+		parts = append(parts,
+			fmt.Sprintf("No reflection has seen the newest facts; `%s reflect` prints what may be worth keeping for good.",
+				r.Program()))
 	}
 	parts = append(parts, fmt.Sprintf("`%s config set hooks.blocking off` ends these checks.", r.Program()))
 	return "Memory of this session is not complete: " + strings.Join(parts, " ")

@@ -11,8 +11,9 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Notes that the spool does not take (the disk is full or read-only, the directory is damaged) are left in a directory of the
-// system's temporary one, which may lie on another disk. The next hook that gets the lock folds them, too.
+// Notes that the spool does not take (the disk is full or read-only, the directory is damaged) are left in a
+// directory of the system's temporary one, which may lie on another disk. The next hook that gets the lock
+// folds them, too.
 
 // strandedIn returns the directory for notes of the store that the store does not take.
 func strandedIn(store, temp string) string {
@@ -40,7 +41,8 @@ func (w *World) strand(n note, b []byte) error {
 	return errors.Join(keep(), settings.SyncDir(w.Temp))
 }
 
-// ownDir reports whether a directory is this user's alone: everybody may write where it lies, and a note names a file that is read.
+// ownDir reports whether a directory is this user's alone: everybody may write where it lies, and a note names
+// a file that is read.
 func ownDir(dir string) bool {
 	fi, err := os.Lstat(dir)
 	return err == nil && fi.IsDir() && mine(fi)

@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
-// leaveWord leaves v for a worker: whole or not at all, for one may be looking, and not durable. The directory lies in the cache,
-// which may be dropped at any time.
+// leaveWord leaves v for a worker: whole or not at all, for one may be looking, and not durable. The directory
+// lies in the cache, which may be dropped at any time.
 func leaveWord(file string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -64,13 +64,15 @@ func readWord(file string) (x word, err error) {
 // done removes a word that was heeded, unless another one was left in its place since: whoever left that waits for it.
 func (x word) done() error {
 	now, err := os.Lstat(x.file)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !(os.SameFile(now, x.info) && now.ModTime().Equal(x.info.ModTime())) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil &&
+		!(os.SameFile(now, x.info) && now.ModTime().Equal(x.info.ModTime())) {
 		return nil
 	}
 	return errors.Join(err, remove(x.file))
 }
 
-// words yields what hooks have left in a directory for a worker, a file for each session. What cannot be one is removed.
+// words yields what hooks have left in a directory for a worker, a file for each session. What cannot be one is
+// removed.
 func (w *World) words(dir string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		entries, err := os.ReadDir(dir)
@@ -79,7 +81,8 @@ func (w *World) words(dir string) iter.Seq[word] {
 		}
 		for _, e := range entries {
 			file := filepath.Join(dir, e.Name())
-			if fi, err := e.Info(); err != nil || strings.HasPrefix(e.Name(), settings.Unnamed) && w.Now().Sub(fi.ModTime()) < time.Hour {
+			if fi, err := e.Info(); err != nil || strings.HasPrefix(e.Name(), settings.Unnamed) &&
+				w.Now().Sub(fi.ModTime()) < time.Hour {
 				continue // it is gone, or being written
 			}
 			x, err := readWord(file)

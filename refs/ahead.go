@@ -8,8 +8,9 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 )
 
-// An ahead checks the segments of streams while a pack still comes: packs have those of a stream in their order, one behind the
-// other. It decides nothing. What it has seen to the end is not read once more by [arriver]; all else is.
+// An ahead checks the segments of streams while a pack still comes: packs have those of a stream in their
+// order, one behind the other. It decides nothing. What it has seen to the end is not read once more by
+// [arriver]; all else is.
 type ahead struct {
 	free chan struct{} // a place for each chain at work
 	now  *chain        // that grows; nil: none
@@ -47,7 +48,8 @@ func newAhead(workers int) *ahead {
 	return a
 }
 
-// take looks at the next blob that came, keeps it if it is a segment that can be checked, and returns memory for the next one.
+// take looks at the next blob that came, keeps it if it is a segment that can be checked, and returns memory
+// for the next one.
 func (a *ahead) take(id pack.ID, blob []byte) []byte {
 	a.left.came(int64(len(blob)))
 	h, _, err := stream.ParseHead(blob)

@@ -60,9 +60,9 @@ type arriver struct {
 // maxLane bounds the commits that one lane may bring at once.
 const maxLane = 5_000_000
 
-// check looks at everything that is new in the lane, whoever signed it: the chain of commits back to where the lane was,
-// their signatures, the closed grammar of trees, that nothing changes or goes away, every record, the name of every
-// object, and every byte of the streams that grew. Errors wrap [ErrRewritten] or [ErrRefused].
+// check looks at everything that is new in the lane, whoever signed it: the chain of commits back to where the
+// lane was, their signatures, the closed grammar of trees, that nothing changes or goes away, every record, the
+// name of every object, and every byte of the streams that grew. Errors wrap [ErrRewritten] or [ErrRefused].
 func (v *arriver) check() error {
 	commits, follows, err := Since(v.ctx, v.git, v.a.Tip, v.a.Old, maxLane)
 	if err != nil {
@@ -203,8 +203,8 @@ func (v *arriver) tree(tree, old pack.ID) error {
 	return d.diff(nil, tree, old)
 }
 
-// name notes a name that leads to an object. What a lane holds has about one each, because every path tells what is there: a few
-// trees that give one file millions of names are a bomb.
+// name notes a name that leads to an object. What a lane holds has about one each, because every path tells
+// what is there: a few trees that give one file millions of names are a bomb.
 func (v *arriver) name(id pack.ID) error {
 	v.seen[id] = struct{}{}
 	if v.names++; v.names > 10_000+4*len(v.seen) {
@@ -393,8 +393,8 @@ func (v *arriver) content() error {
 	return nil
 }
 
-// point checks that a point of growth names the content it should, as its last segment says. That of a stream that grew has been read
-// to the end by now.
+// point checks that a point of growth names the content it should, as its last segment says. That of a stream
+// that grew has been read to the end by now.
 func (v *arriver) point(l *lane, h objects.Hash) error {
 	p, err := l.point(h)
 	if err != nil {
@@ -438,7 +438,8 @@ func (v *arriver) streams(l *lane) error {
 	return cmp.Or(errs...)
 }
 
-// grew returns what reads a stream with the segments that came, which must be its last; nil if that was done while they came.
+// grew returns what reads a stream with the segments that came, which must be its last; nil if that was done
+// while they came.
 func (v *arriver) grew(l *lane, h objects.Hash) (*stream.Reader, error) {
 	added := v.grown[h]
 	slices.Sort(added)

@@ -22,9 +22,11 @@ import (
 
 // A Problem is something that a check found wrong.
 type Problem struct {
-	Where  string // the repository and the ref or path
-	What   string
-	Device string // not this one, that wrote what says nothing or is out of bounds: it is ignored, and all else is whole; "" of damage
+	Where string // the repository and the ref or path
+	What  string
+	// not this one, that wrote what says nothing or is out of bounds: it is ignored, and all else is whole; "" of
+	// damage
+	Device string
 }
 
 func (p Problem) String() string { return p.Where + ": " + p.What }
@@ -37,9 +39,10 @@ type Counts struct {
 
 // Check looks at every lane of both repositories: the names and files of refs, the chain of signed commits, the
 // closed grammar of trees, the name and form of every record, the heads of segments and the points of
-// growth; at HEAD, the settings of git, device.json and the other control files; and it compares every byte of the packs and their indexes with their
-// checksums. So no bit that is flipped at random goes unseen. With full it also reads and hashes every object and every byte of
-// every stream by BLAKE3, and every directory of every commit. It reports what is wrong and returns an error only when it could not go on.
+// growth; at HEAD, the settings of git, device.json and the other control files; and it compares every byte of
+// the packs and their indexes with their checksums. So no bit that is flipped at random goes unseen. With full
+// it also reads and hashes every object and every byte of every stream by BLAKE3, and every directory of every
+// commit. It reports what is wrong and returns an error only when it could not go on.
 func (r *Repo) Check(ctx context.Context, full bool, report func(Problem)) (Counts, error) {
 	c := &checker{ctx: ctx, r: r, full: full, report: report}
 	for _, p := range r.parts() {
@@ -62,7 +65,9 @@ func (r *Repo) parts() []part { return []part{{memoryDir, r.memory}, {originalsD
 
 func (c *checker) part(r *Repo, p part) error {
 	c.where, c.git = p.dir, p.git
-	if err := gitstore.VerifyFiles(p.git.Dir(), homes(r.dir, r.device.ID), func(file string, err error) { c.bad(file, "%v", err) }); err != nil {
+	if err := gitstore.VerifyFiles(p.git.Dir(), homes(r.dir, r.device.ID), func(file string, err error) {
+		c.bad(file, "%v", err)
+	}); err != nil {
 		return fmt.Errorf("check %s: %w", p.dir, err)
 	}
 	refs, err := p.git.VerifyRefs(func(file, _ string, err error) { c.bad(file, "%v", err) })
@@ -74,7 +79,9 @@ func (c *checker) part(r *Repo, p part) error {
 		return fmt.Errorf("list refs of %s: %w", p.dir, err)
 	}
 	for _, name := range known {
-		if _, ok := slices.BinarySearchFunc(refs, name, func(r gitstore.Ref, name string) int { return strings.Compare(r.Name, name) }); !ok {
+		if _, ok := slices.BinarySearchFunc(refs, name, func(r gitstore.Ref, name string) int {
+			return strings.Compare(r.Name, name)
+		}); !ok {
 			c.bad(name, "the branch is gone")
 		}
 	}
@@ -128,8 +135,8 @@ func (c *checker) device(r *Repo) {
 	}
 }
 
-// checkSmall reads a small file of JSON in the store and checks that it is as it was written: as v is encoded, or, if that is nil, by
-// [checkNote]. It is fine if there is none.
+// checkSmall reads a small file of JSON in the store and checks that it is as it was written: as v is encoded,
+// or, if that is nil, by [checkNote]. It is fine if there is none.
 func checkSmall(dir, name string, v any) ([]byte, error) {
 	b, err := pack.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
@@ -169,8 +176,8 @@ func (c *checker) ignored(path, device string, err error) {
 	c.report(Problem{Where: c.where + ":" + path, What: err.Error(), Device: device})
 }
 
-// branch checks the lane that a branch leads to, once more if there was something wrong and the branch has moved meanwhile: when a lane
-// begins anew, what it had before is swept.
+// branch checks the lane that a branch leads to, once more if there was something wrong and the branch has
+// moved meanwhile: when a lane begins anew, what it had before is swept.
 func (c *checker) branch(ref gitstore.Ref, device string) {
 	report, before := c.report, c.n
 	defer func() { c.report = report }()

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// The Lamport time of a lane says how many records its device had seen. Whoever signs a lane writes it down, and a device that follows a
-// time of the far future would write what nobody takes. So the times of others are bounded by wall time: a lane may count as many
-// records as all devices could have made by now, at recordsPerSecond since clockBegins, and freeRecords more, for clocks that are not set.
-// Of two stores the one whose clock is behind takes less; so a store follows no time within clockSlack of that bound, and what it
+// The Lamport time of a lane says how many records its device had seen. Whoever signs a lane writes it down,
+// and a device that follows a time of the far future would write what nobody takes. So the times of others are
+// bounded by wall time: a lane may count as many records as all devices could have made by now, at
+// recordsPerSecond since clockBegins, and freeRecords more, for clocks that are not set. Of two stores the one
+// whose clock is behind takes less; so a store follows no time within clockSlack of that bound, and what it
 // writes is taken by every store whose clock is less than clockSlack behind.
 const (
 	freeRecords      = 1 << 32

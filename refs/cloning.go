@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// cloneFile marks a store whose clone has not finished. It is written before anything else of the store and removed last, so an
-// interrupted clone is told apart from a memory that somebody uses.
+// cloneFile marks a store whose clone has not finished. It is written before anything else of the store and
+// removed last, so an interrupted clone is told apart from a memory that somebody uses.
 const cloneFile = "clone.json"
 
 // cloneJSON is the file clone.json.
@@ -15,8 +15,8 @@ type cloneJSON struct {
 	URL string `json:"url"`
 }
 
-// BeginClone makes the directory of a store and marks it as an unfinished clone of the given address. The mark is durable when it
-// returns.
+// BeginClone makes the directory of a store and marks it as an unfinished clone of the given address. The mark
+// is durable when it returns.
 func BeginClone(dir, url string) error {
 	if err := makeRoot(dir); err != nil {
 		return err

@@ -24,7 +24,8 @@ var ErrNoRoom = errors.New("there is no room to merge packs")
 
 // Compact merges the packs of each repository into one and removes what earlier merges left for git
 // processes that were reading. It drops no object. Without doing anything it returns the size before and
-// after if dryRun is set. What can be freed is freed before anything is written; the error wraps [ErrNoRoom] if that was all.
+// after if dryRun is set. What can be freed is freed before anything is written; the error wraps [ErrNoRoom] if
+// that was all.
 func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, err error) {
 	if before, err = r.packSize(); err != nil || dryRun {
 		return before, before, err

@@ -16,13 +16,15 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// The control files of a store are the small files beside the objects that decide what mem does. docs/formats.md lists them all, with how
-// damage of each is found.
+// The control files of a store are the small files beside the objects that decide what mem does.
+// docs/formats.md lists them all, with how damage of each is found.
 
-// notes are the control files whose form only a part of mem knows: those that [Repo.WriteNote] writes, and the mark of a clone.
+// notes are the control files whose form only a part of mem knows: those that [Repo.WriteNote] writes, and the
+// mark of a clone.
 var notes = []string{"forgotten.json", "forgetting.json", cloneFile}
 
-// summedFiles returns the control files in dir that hold JSON with a sum, as paths in the store, with what each decodes to.
+// summedFiles returns the control files in dir that hold JSON with a sum, as paths in the store, with what each
+// decodes to.
 func summedFiles(dir string) map[string]any {
 	out := map[string]any{deviceFile: &deviceJSON{}, remotesFile: &remotesJSON{}}
 	for _, name := range notes {
@@ -38,8 +40,8 @@ func summedFiles(dir string) map[string]any {
 	return out
 }
 
-// checkNote checks a control file of JSON whose form another package knows. One without a sum was written by an older mem: it must
-// be JSON, and not what a sum looks like that was damaged.
+// checkNote checks a control file of JSON whose form another package knows. One without a sum was written by an
+// older mem: it must be JSON, and not what a sum looks like that was damaged.
 func checkNote(b []byte) error {
 	if err := checkSum(b); err != nil || bytes.Contains(b, []byte(sumLead)) {
 		return err
@@ -90,7 +92,8 @@ func soundLine(line string) bool {
 	return !summed || line == formerLine(id)
 }
 
-// soundLines returns the good lines of a file of [formerDir] as they should be, and how many are not. A damaged byte is put right.
+// soundLines returns the good lines of a file of [formerDir] as they should be, and how many are not. A damaged
+// byte is put right.
 func soundLines(b []byte) (good []byte, bad int) {
 	if len(b) == 0 {
 		return nil, 0
@@ -105,7 +108,9 @@ func soundLines(b []byte) (good []byte, bad int) {
 	for line := range strings.SplitSeq(string(b[:end]), "\n") {
 		if !soundLine(line) {
 			bad++
-			fixed, ok := MendByte([]byte(line), func(b []byte) bool { return bytes.IndexByte(b, ' ') > 0 && soundLine(string(b)) })
+			fixed, ok := MendByte([]byte(line), func(b []byte) bool {
+				return bytes.IndexByte(b, ' ') > 0 && soundLine(string(b))
+			})
 			if !ok {
 				continue
 			}
@@ -141,14 +146,16 @@ func eachFormer(dir string, f func(name string, b []byte) error) error {
 	return err
 }
 
-// former puts the files of [formerDir] right: a line that cannot be goes, so that a remote that has its commit looks rewritten by another.
+// former puts the files of [formerDir] right: a line that cannot be goes, so that a remote that has its commit
+// looks rewritten by another.
 func (m *mender) former() error {
 	return eachFormer(m.store, func(name string, b []byte) error {
 		good, bad := soundLines(b)
 		if bad == 0 {
 			return nil
 		}
-		did := Mending{Where: name, What: fmt.Sprintf("%d of its lines are no name of a commit with its sum", bad), Done: "its good lines were kept"}
+		did := Mending{Where: name, What: fmt.Sprintf("%d of its lines are no name of a commit with its sum", bad),
+			Done: "its good lines were kept"}
 		if !m.dryRun {
 			file := filepath.Join(m.store, filepath.FromSlash(name))
 			kept, err := pack.SetAside(file, m.aside(memoryDir))

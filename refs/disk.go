@@ -36,8 +36,8 @@ func lockFile(ctx context.Context, file string, d time.Duration) (func(), error)
 	}
 }
 
-// leadsTo reports whether the name of a lock still leads to what was locked: whoever sweeps may have removed it between the
-// moment it was opened and the moment it was locked.
+// leadsTo reports whether the name of a lock still leads to what was locked: whoever sweeps may have removed it
+// between the moment it was opened and the moment it was locked.
 func leadsTo(file string, l *flock.Flock) (bool, error) {
 	has, err := l.Stat()
 	if err != nil {
@@ -125,8 +125,8 @@ func WriteFile(file string, b []byte) error {
 	return syncDir(dir)
 }
 
-// WriteNote makes a file of the store beside the repositories, which never travels: durable and whole, or not at all. It is an
-// indented JSON object with a newline behind it, and gets a member "sum".
+// WriteNote makes a file of the store beside the repositories, which never travels: durable and whole, or not
+// at all. It is an indented JSON object with a newline behind it, and gets a member "sum".
 func (r *Repo) WriteNote(name string, b []byte) error {
 	if err := WriteFile(filepath.Join(r.dir, name), withSum(b)); err != nil {
 		return writing(fmt.Errorf("write %s: %w", name, err))
@@ -134,8 +134,8 @@ func (r *Repo) WriteNote(name string, b []byte) error {
 	return nil
 }
 
-// ReadNote decodes what [Repo.WriteNote] wrote into v, and reports false if it is not there. The error wraps [ErrDamaged] if it is not as
-// it was written: a damaged note is never taken for a missing one.
+// ReadNote decodes what [Repo.WriteNote] wrote into v, and reports false if it is not there. The error wraps
+// [ErrDamaged] if it is not as it was written: a damaged note is never taken for a missing one.
 func (r *Repo) ReadNote(name string, v any) (bool, error) { return readNote(r.dir, name, v) }
 
 func readNote(dir, name string, v any) (bool, error) {
@@ -165,8 +165,8 @@ func (r *Repo) DamagedNote(name string) ([]byte, error) {
 	return b, nil
 }
 
-// ReplaceNote is [Repo.WriteNote] in the place of a damaged note, which it keeps with the other damaged files under the name that it
-// returns.
+// ReplaceNote is [Repo.WriteNote] in the place of a damaged note, which it keeps with the other damaged files
+// under the name that it returns.
 func (r *Repo) ReplaceNote(name string, b []byte) (kept string, err error) {
 	if kept, err = pack.SetAside(filepath.Join(r.dir, name), filepath.Join(r.dir, damagedDir)); err != nil {
 		return "", writing(fmt.Errorf("keep the damaged %s: %w", name, err))

@@ -11,9 +11,9 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 )
 
-// An Elsewhere is a bare repository in a directory that other devices write to as well. Its locks are the kernel's, as those of a
-// store are; where the file system has none, there is nothing to keep writers apart. A method waits at most for Timeout, 10 seconds if
-// that is 0; then its error wraps [ErrLocked].
+// An Elsewhere is a bare repository in a directory that other devices write to as well. Its locks are the
+// kernel's, as those of a store are; where the file system has none, there is nothing to keep writers apart. A
+// method waits at most for Timeout, 10 seconds if that is 0; then its error wraps [ErrLocked].
 type Elsewhere struct {
 	*gitstore.Repo
 	Timeout time.Duration
@@ -34,7 +34,8 @@ func (e Elsewhere) Lock(ctx context.Context, name string) (unlock func(), err er
 	return e.lock(ctx, name+".lock", lockFile)
 }
 
-func (e Elsewhere) lock(ctx context.Context, name string, take func(context.Context, string, time.Duration) (func(), error)) (func(), error) {
+func (e Elsewhere) lock(ctx context.Context, name string,
+	take func(context.Context, string, time.Duration) (func(), error)) (func(), error) {
 	unlock, err := take(ctx, filepath.Join(e.Dir(), "mem", name), timeout(Options{LockTimeout: e.Timeout}))
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) {
 		return func() {}, nil

@@ -14,9 +14,9 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// An epoch is a lane's life from a commit without a parent on. A lane that begins anew, because something is to be forgotten, says
-// so in the trailer Mem-Epoch of that commit, which its device signs like any other: one more each time. So others can tell
-// a lane that its device cut from one that somebody rolled back.
+// An epoch is a lane's life from a commit without a parent on. A lane that begins anew, because something is to
+// be forgotten, says so in the trailer Mem-Epoch of that commit, which its device signs like any other: one
+// more each time. So others can tell a lane that its device cut from one that somebody rolled back.
 
 const epochTrailer = "Mem-Epoch: "
 
@@ -53,8 +53,9 @@ func (r *Repo) Epoch(ctx context.Context, l Lane) (uint64, error) {
 	return epochAt(ctx, r.of(l), l.Tip)
 }
 
-// newEpoch accepts that a lane does not go on from where it is here if its device says so: its first commit begins a later
-// epoch, and was made by somebody who knew all of the lane that is here. That it is signed is checked with all others.
+// newEpoch accepts that a lane does not go on from where it is here if its device says so: its first commit
+// begins a later epoch, and was made by somebody who knew all of the lane that is here. That it is signed is
+// checked with all others.
 func (v *arriver) newEpoch(first pack.ID) error {
 	c, err := v.git.Commit(first)
 	if err != nil {
@@ -87,8 +88,8 @@ func (v *arriver) newEpoch(first pack.ID) error {
 	return nil
 }
 
-// rewritten returns [ErrRewritten] if the device itself signed the lane that does not go on. Else anybody could make a device
-// believe that a copy of it is about.
+// rewritten returns [ErrRewritten] if the device itself signed the lane that does not go on. Else anybody could
+// make a device believe that a copy of it is about.
 func (v *arriver) rewritten() error {
 	c, err := v.git.Commit(v.a.Tip)
 	if err == nil && c.Email != v.a.Device+"@mem.invalid" {
@@ -103,8 +104,8 @@ func (v *arriver) rewritten() error {
 	return fmt.Errorf("lane of %s: %w", v.a.Device, ErrRewritten)
 }
 
-// formerDir holds, for each lane of this device that began anew, a file with the names of the commits that it had before: what
-// a remote may still have of it.
+// formerDir holds, for each lane of this device that began anew, a file with the names of the commits that it
+// had before: what a remote may still have of it.
 const formerDir = "former"
 
 func (r *Repo) formerFile(p Project) string {
@@ -140,8 +141,8 @@ func (r *Repo) noteCommits(p Project, commits []pack.ID) error {
 	return syncDir(filepath.Dir(dir))
 }
 
-// Former reports whether a commit was one of a lane of this device before the lane began anew. A remote that has it there has
-// nothing of the lane that this device did not know then.
+// Former reports whether a commit was one of a lane of this device before the lane began anew. A remote that
+// has it there has nothing of the lane that this device did not know then.
 func (r *Repo) Former(l Lane, commit pack.ID) (bool, error) {
 	if l.Device != r.device.ID {
 		return false, nil

@@ -15,8 +15,9 @@ type Exposure struct {
 	First   string // one of them
 }
 
-// Exposed looks at every file of the store in dir: all must be the user's own, directories with mode 0700, files 0600. With
-// mend it takes from others what they may do; to whom a file belongs it does not change. Links are not followed.
+// Exposed looks at every file of the store in dir: all must be the user's own, directories with mode 0700,
+// files 0600. With mend it takes from others what they may do; to whom a file belongs it does not change. Links
+// are not followed.
 func Exposed(dir string, mend bool) (Exposure, error) {
 	var out Exposure
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -25,15 +25,19 @@ func (l Loss) Wide() bool {
 	return len(l.Path) < levels
 }
 
-// GiveUp goes on without what is lost for good. Each lane of this device in memory.git of which a commit or a directory is lost
-// begins anew, as one commit without a parent: with the objects of it that are good, the records that keep returns true for, the growth
-// points that they name, and streams as far as those reach. What is left of content keep is told by has. A branch of which no commit is left is not missed any more, whoever's it was. Nothing is deleted here, but
-// what nothing leads to goes in time. With dryRun it says what it would do. What can be brought back must have been before.
-func (r *Repo) GiveUp(ctx context.Context, dryRun bool, lost []Loss, keep func(r Record, has func(objects.Hash) bool) bool) ([]Mending, error) {
+// GiveUp goes on without what is lost for good. Each lane of this device in memory.git of which a commit or a
+// directory is lost begins anew, as one commit without a parent: with the objects of it that are good, the
+// records that keep returns true for, the growth points that they name, and streams as far as those reach. What
+// is left of content keep is told by has. A branch of which no commit is left is not missed any more, whoever's
+// it was. Nothing is deleted here, but what nothing leads to goes in time. With dryRun it says what it would
+// do. What can be brought back must have been before.
+func (r *Repo) GiveUp(ctx context.Context, dryRun bool, lost []Loss,
+	keep func(r Record, has func(objects.Hash) bool) bool) ([]Mending, error) {
 	x := &repair{mender: mender{store: r.dir, dryRun: dryRun}, r: r, part: part{memoryDir, r.memory}, ctx: ctx}
 	var lanes []Lane
 	for _, l := range lost {
-		if l.Wide() && !l.Patches() && l.Lane.Device == r.device.ID && l.Lane.Project != Home && !slices.Contains(lanes, l.Lane) {
+		if l.Wide() && !l.Patches() && l.Lane.Device == r.device.ID && l.Lane.Project != Home &&
+			!slices.Contains(lanes, l.Lane) {
 			lanes = append(lanes, l.Lane)
 		}
 	}
@@ -68,7 +72,9 @@ func (x *repair) goneBranches() (gone []string, err error) {
 		return nil, err
 	}
 	for _, name := range known {
-		if _, _, ok := parseLane(name); ok && !slices.ContainsFunc(refs, func(r gitstore.Ref) bool { return r.Name == name }) {
+		if _, _, ok := parseLane(name); ok && !slices.ContainsFunc(refs, func(r gitstore.Ref) bool {
+			return r.Name == name
+		}) {
 			gone = append(gone, name)
 		}
 	}
@@ -108,7 +114,8 @@ type placed struct {
 
 // salvage collects all that is good in the commits of a lane, the newest first.
 func (x *repair) salvage(l Lane) (*salvage, error) {
-	s := &salvage{files: map[string]pack.ID{}, records: map[string]placed{}, points: map[string]placed{}, segments: map[string]map[int]placed{}}
+	s := &salvage{files: map[string]pack.ID{}, records: map[string]placed{}, points: map[string]placed{},
+		segments: map[string]map[int]placed{}}
 	return s, x.eachGood(l, func(path []string, id pack.ID, b []byte) error {
 		s.take(path, id, b)
 		return nil
@@ -170,9 +177,10 @@ func (s *salvage) whole(p point) bool {
 	return p.Segments > 0
 }
 
-// fill puts into a new lane what is of use: a stream that no growth point names would be in the way of its session when that
-// is captured again. It returns how many files that is.
-func (s *salvage) fill(root *node, g *gitstore.Repo, keep func(Record, func(objects.Hash) bool) bool) (kept int, err error) {
+// fill puts into a new lane what is of use: a stream that no growth point names would be in the way of its
+// session when that is captured again. It returns how many files that is.
+func (s *salvage) fill(root *node, g *gitstore.Repo, keep func(Record, func(objects.Hash) bool) bool) (kept int,
+	err error) {
 	use := maps.Clone(s.files)
 	named := map[string]bool{}
 	for path, p := range s.records {

@@ -79,8 +79,8 @@ func (h *Hold) remove() error {
 	return removeHold(h.file)
 }
 
-// removeHold deletes a hold, the note first: a hold without its note says nothing, a note alone would stay for ever. Who releases it
-// without the lock and who sweeps may both be at it.
+// removeHold deletes a hold, the note first: a hold without its note says nothing, a note alone would stay for
+// ever. Who releases it without the lock and who sweeps may both be at it.
 func removeHold(file string) error {
 	for _, name := range []string{file + noteSuffix, file} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -14,8 +14,8 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 )
 
-// A lane is one device's branch at the time of the snapshot. What its tip holds is read when it is first needed: who knows the
-// tip may know all they want.
+// A lane is one device's branch at the time of the snapshot. What its tip holds is read when it is first
+// needed: who knows the tip may know all they want.
 type lane struct {
 	device   string
 	tip      pack.ID // zero: no commit yet

@@ -53,12 +53,14 @@ func (r *Repo) Lanes() ([]Lane, error) {
 	return lanes, nil
 }
 
-// Git returns memory.git, from which lanes are copied to remotes. originals.git is to be had for a remote alone: [Repo.Originals].
+// Git returns memory.git, from which lanes are copied to remotes. originals.git is to be had for a remote
+// alone: [Repo.Originals].
 func (r *Repo) Git() *gitstore.Repo { return r.memory }
 
 // Since returns the commits from tip back to and without have, the oldest first. It reports false if tip does not go on
 // from have; then they are all. The zero have is what every commit goes on from.
-func Since(ctx context.Context, g *gitstore.Repo, tip, have pack.ID, most int) (commits []pack.ID, follows bool, err error) {
+func Since(ctx context.Context, g *gitstore.Repo, tip, have pack.ID, most int) (commits []pack.ID, follows bool,
+	err error) {
 	for id := tip; !id.IsZero(); {
 		if id == have {
 			follows = true
@@ -208,7 +210,8 @@ func (d *differ) entry(path []string, e, was gitstore.TreeEntry) error {
 	return d.blob(path, e.ID, was.ID)
 }
 
-// Selves returns the devices that this store is or was of, sorted: those that have a lane in [Home], which never travels.
+// Selves returns the devices that this store is or was of, sorted: those that have a lane in [Home], which
+// never travels.
 func (r *Repo) Selves() ([]string, error) {
 	all, err := r.memory.Refs(lanePrefix + string(Home) + "/")
 	if err != nil {

@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// leftAfter is the age from which a temporary file beside the repositories is what a killed command has left: to write one takes moments.
+// leftAfter is the age from which a temporary file beside the repositories is what a killed command has left:
+// to write one takes moments.
 const leftAfter = time.Hour
 
-// sweepFiles removes what killed commands have left of the small files of a store: of those in its directory, the settings among
-// them, of keys, of what hooks mark, and of what lanes were before.
+// sweepFiles removes what killed commands have left of the small files of a store: of those in its directory,
+// the settings among them, of keys, of what hooks mark, and of what lanes were before.
 func (r *Repo) sweepFiles() error {
 	var errs []error
 	for _, sub := range []string{"", keysDir, "hooks", filepath.Join(memoryDir, "mem", formerDir)} {
@@ -36,7 +37,9 @@ func (r *Repo) sweepFiles() error {
 	return errors.Join(errs...)
 }
 
-// isTemporary reports whether a file bears a name that is given before the file is whole: by [WriteFile], for the settings, by hooks.
+// isTemporary reports whether a file bears a name that is given before the file is whole: by [WriteFile], for
+// the settings, by hooks.
 func isTemporary(name string) bool {
-	return strings.HasPrefix(name, ".tmp-") || strings.HasPrefix(name, ".config-") && strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, ".mem-")
+	return strings.HasPrefix(name, ".tmp-") || strings.HasPrefix(name, ".config-") && strings.HasSuffix(name, ".tmp") ||
+		strings.HasPrefix(name, ".mem-")
 }

@@ -106,7 +106,8 @@ func newEntry(p Project, id pack.ID, device string, c gitstore.Commit) (Entry, e
 		return Entry{}, fmt.Errorf("commit %s: %w", id, err)
 	}
 	subject, _, _ := strings.Cut(c.Message, "\n")
-	e := Entry{Commit: id.String(), Project: p, Device: device, Name: c.Name, Time: c.Time, Lamport: n, Subject: subject, Trailers: trailers(c.Message)}
+	e := Entry{Commit: id.String(), Project: p, Device: device, Name: c.Name, Time: c.Time, Lamport: n, Subject: subject,
+		Trailers: trailers(c.Message)}
 	if !c.Parent.IsZero() {
 		e.Parent = c.Parent.String()
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// MendClocks lets the lanes of this device that other stores refuse for their Lamport times ([ErrAhead]) begin anew: records whose
-// times are too late get the next ones that others take, in the same order, and with them new names. With dryRun it says what it would do.
+// MendClocks lets the lanes of this device that other stores refuse for their Lamport times ([ErrAhead]) begin
+// anew: records whose times are too late get the next ones that others take, in the same order, and with them
+// new names. With dryRun it says what it would do.
 func (r *Repo) MendClocks(ctx context.Context, dryRun bool) (did []Mending, err error) {
 	all, err := r.memory.Refs(lanePrefix)
 	if err != nil {
@@ -31,7 +32,8 @@ func (r *Repo) MendClocks(ctx context.Context, dryRun bool) (did []Mending, err 
 		if err != nil && !errors.Is(err, ErrAhead) {
 			return did, err
 		}
-		m := Mending{Where: memoryDir + "/" + ref.Name, What: ErrAhead.Error(), Done: "begun anew with Lamport times that other stores take"}
+		m := Mending{Where: memoryDir + "/" + ref.Name, What: ErrAhead.Error(),
+			Done: "begun anew with Lamport times that other stores take"}
 		if !dryRun {
 			if err := r.mendClock(ctx, p, err != nil); err != nil {
 				return did, fmt.Errorf("mend the Lamport times of %s: %w", ref.Name, err)
@@ -79,7 +81,8 @@ func (r *Repo) mendClock(ctx context.Context, p Project, records bool) error {
 	return r.RewritePatches(ctx, p, func(h objects.Hash) bool { return !gone[h] })
 }
 
-// recount puts all of old into tx, records with the Lamport times that others take. The names of the patches that go are added to gone.
+// recount puts all of old into tx, records with the Lamport times that others take. The names of the patches
+// that go are added to gone.
 func (tx *Tx) recount(old *Tx, gone map[objects.Hash]bool) error {
 	all, err := old.own().recordsSince(nil, nil)
 	if err != nil {
@@ -104,7 +107,9 @@ func (tx *Tx) recount(old *Tx, gone map[objects.Hash]bool) error {
 			late[rec.ID] = true
 		}
 	}
-	if err := tx.Carry(old, func(dir string, name objects.Hash) bool { return dir != "records" || !late[name] }); err != nil {
+	if err := tx.Carry(old, func(dir string, name objects.Hash) bool {
+		return dir != "records" || !late[name]
+	}); err != nil {
 		return err
 	}
 	names := map[string]string{}
@@ -116,8 +121,8 @@ func (tx *Tx) recount(old *Tx, gone map[objects.Hash]bool) error {
 	return tx.needStage()
 }
 
-// restamp stores a record with the next Lamport time, under the name that follows from it. What it calls other records becomes what names
-// says that they are called now.
+// restamp stores a record with the next Lamport time, under the name that follows from it. What it calls other
+// records becomes what names says that they are called now.
 func (tx *Tx) restamp(rec Record, names map[string]string, gone map[objects.Hash]bool) error {
 	old, was := rec.ID, fmt.Sprintf(`"%s/%d"`, rec.Device, rec.Lamport)
 	body := replaceNames(string(rec.Body), names)

@@ -16,7 +16,8 @@ const originalsPrefix = "refs/heads/o/"
 // ErrRaw says that exact bytes were to travel to a remote that the user did not allow them to.
 var ErrRaw = errors.New("exact bytes may not travel there")
 
-// Originals returns originals.git for a remote to which the user lets exact bytes travel. For all others the error wraps [ErrRaw].
+// Originals returns originals.git for a remote to which the user lets exact bytes travel. For all others the
+// error wraps [ErrRaw].
 func (r *Repo) Originals(to Remote) (*gitstore.Repo, error) {
 	if !to.Originals {
 		return nil, fmt.Errorf("remote %s: %w", to.Name, ErrRaw)

@@ -27,9 +27,9 @@ type Piece struct {
 }
 
 // Outgoing calls visit for every piece of a lane that none of the commits has which have knows:
-// each commit's message with its author, every blob that it brought and, once at the end, the growth of every stream. The
-// pieces of older commits come first. An error of visit ends it and is returned. The Content of a piece may be read later and
-// on another goroutine, as long as the store is open.
+// each commit's message with its author, every blob that it brought and, once at the end, the growth of every
+// stream. The pieces of older commits come first. An error of visit ends it and is returned. The Content of a
+// piece may be read later and on another goroutine, as long as the store is open.
 func (r *Repo) Outgoing(ctx context.Context, l Lane, have func(commit string) bool, visit func(Piece) error) error {
 	tip, err := r.memory.Ref(l.Ref())
 	if err != nil {

@@ -39,7 +39,8 @@ type Quarantine struct {
 	unpack  allowance // of all lanes that are checked
 }
 
-// Quarantine begins to take in what comes from elsewhere. The error wraps [ErrLocked] if another process is at it for too long.
+// Quarantine begins to take in what comes from elsewhere. The error wraps [ErrLocked] if another process is at
+// it for too long.
 func (r *Repo) Quarantine(ctx context.Context) (*Quarantine, error) {
 	return r.quarantine(ctx, r.memory)
 }
@@ -63,7 +64,8 @@ func (r *Repo) quarantine(ctx context.Context, store *gitstore.Repo) (*Quarantin
 		unlock()
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
-	q := &Quarantine{r: r, store: store, dir: filepath.Join(r.dir, quarantineDir), seen: map[pack.ID]struct{}{}, ahead: newAhead(runtime.GOMAXPROCS(0))}
+	q := &Quarantine{r: r, store: store, dir: filepath.Join(r.dir, quarantineDir), seen: map[pack.ID]struct{}{},
+		ahead: newAhead(runtime.GOMAXPROCS(0))}
 	q.unpack.n.Store(unpackSlack)
 	q.unlock = func() {
 		unshare()
@@ -97,7 +99,8 @@ func (q *Quarantine) Close() error {
 // Writer starts a pack of what comes in.
 func (q *Quarantine) Writer() (*pack.Writer, error) { return pack.Create(q.git.PackDir(), fetchMark) }
 
-// Came takes a blob that came in, for [pack.Limits.Blob]: what can be checked of a stream is, while the rest of the pack still comes.
+// Came takes a blob that came in, for [pack.Limits.Blob]: what can be checked of a stream is, while the rest of
+// the pack still comes.
 func (q *Quarantine) Came(id pack.ID, content []byte) []byte { return q.ahead.take(id, content) }
 
 // Finish ends a pack. It can be checked while the disk still takes it in; [Quarantine.Adopt] waits for that.
@@ -112,9 +115,9 @@ func (q *Quarantine) Finish(w *pack.Writer) error {
 	return err
 }
 
-// Check looks at a lane that came in: every object of it that is new, every signature, every record, every byte. The error
-// wraps [ErrRewritten] if the lane does not go on from where it is here, and [ErrRefused] if it breaks a rule. The key is what the
-// device is known by, if no lane of it is here; "" if it is not known.
+// Check looks at a lane that came in: every object of it that is new, every signature, every record, every
+// byte. The error wraps [ErrRewritten] if the lane does not go on from where it is here, and [ErrRefused] if it
+// breaks a rule. The key is what the device is known by, if no lane of it is here; "" if it is not known.
 func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, error) {
 	a := Arrival{Lane: l, Kinds: map[string]int{}}
 	var err error
@@ -131,7 +134,8 @@ func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, er
 
 func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
-		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead, unpack: &q.unpack, body: q.r.opts.body, takes: q.r.takes}
+		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead, unpack: &q.unpack,
+		body: q.r.opts.body, takes: q.r.takes}
 	if err := v.check(); err != nil {
 		return err
 	}
@@ -141,8 +145,8 @@ func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 	return nil
 }
 
-// keyOf returns the key of a device that has a lane here, "" if it has none: what its first lane that arrived was signed with
-// holds for ever.
+// keyOf returns the key of a device that has a lane here, "" if it has none: what its first lane that arrived
+// was signed with holds for ever.
 func (r *Repo) keyOf(device string) (string, error) {
 	if device == r.device.ID {
 		return r.device.PublicKey(), nil
@@ -164,8 +168,8 @@ func (r *Repo) keyOf(device string) (string, error) {
 	return "", nil
 }
 
-// Adopt makes lanes that were checked part of the store: first what they hold, then where they are. What came in and belongs to
-// none of them is left behind.
+// Adopt makes lanes that were checked part of the store: first what they hold, then where they are. What came
+// in and belongs to none of them is left behind.
 func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 	if len(arrivals) == 0 {
 		return nil
@@ -179,8 +183,8 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 	return q.r.mergePacks(ctx, dirOf(arrivals[0].Lane))
 }
 
-// moveLanes moves lanes to where they arrived, those of some projects at once: each lane waits for the disk several times, and for the lock of
-// its project. If there is an error, others may have moved.
+// moveLanes moves lanes to where they arrived, those of some projects at once: each lane waits for the disk
+// several times, and for the lock of its project. If there is an error, others may have moved.
 func (r *Repo) moveLanes(ctx context.Context, arrivals []Arrival) error {
 	const most = 8
 	of := map[Project][]Arrival{}

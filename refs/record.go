@@ -66,7 +66,8 @@ func newRecord(kind string, d Device, lamport uint64, now time.Time, body any) (
 	if err := e.Encode(body); err != nil {
 		return Record{}, nil, fmt.Errorf("encode %s record: %w", kind, err)
 	}
-	r := Record{Kind: kind, Device: d.ID, Lamport: lamport, Time: now.UTC().Truncate(time.Millisecond), Body: bytes.TrimSpace(b.Bytes())}
+	r := Record{Kind: kind, Device: d.ID, Lamport: lamport, Time: now.UTC().Truncate(time.Millisecond),
+		Body: bytes.TrimSpace(b.Bytes())}
 	enc, err := r.encode()
 	return r, enc, err
 }

@@ -97,8 +97,9 @@ type Options struct {
 	Rand        io.Reader        // for new device ids and keys
 	LockTimeout time.Duration    // how long an Update waits for another one; 0 means 10 s
 
-	// Body reports why a record of a kind says nothing: its body is malformed. A lane from elsewhere that holds such a record is
-	// refused, none is written, and those that are here already are not among [Tx.Records]. May be nil: then bodies may hold anything.
+	// Body reports why a record of a kind says nothing: its body is malformed. A lane from elsewhere that holds
+	// such a record is refused, none is written, and those that are here already are not among [Tx.Records]. May
+	// be nil: then bodies may hold anything.
 	Body func(kind string, body json.RawMessage) error
 }
 
@@ -120,8 +121,8 @@ type Repo struct {
 	first     func(context.Context, *Tx) (string, any, error) // see OnFirst
 }
 
-// OnFirst lets the first commit of each lane that an update begins hold one more record: that of which f returns kind and body, none if the
-// kind is empty. It is to be called before any update.
+// OnFirst lets the first commit of each lane that an update begins hold one more record: that of which f
+// returns kind and body, none if the kind is empty. It is to be called before any update.
 func (r *Repo) OnFirst(f func(context.Context, *Tx) (kind string, body any, err error)) { r.first = f }
 
 const (
@@ -201,7 +202,8 @@ func Open(dir string, opts Options) (*Repo, error) {
 	return open(dir, opts, readDevice)
 }
 
-// OpenDamaged is [Open] of a store whose device may have been lost, to repair it. It must not be written to by [Repo.Update].
+// OpenDamaged is [Open] of a store whose device may have been lost, to repair it. It must not be written to by
+// [Repo.Update].
 func OpenDamaged(dir string, opts Options) (*Repo, error) {
 	return open(dir, opts, func(dir string) (Device, error) {
 		d, err := readDevice(dir)

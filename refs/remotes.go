@@ -117,7 +117,8 @@ func (r *Repo) LockRemote(ctx context.Context, name string) (unlock func(), err 
 func CheckRemoteName(s string) error {
 	bad := s == "" || len(s) > 60 || s[0] == '-' || s[0] == '.'
 	for _, c := range []byte(s) {
-		bad = bad || !(c == '-' || c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z')
+		bad = bad || !(c == '-' || c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' ||
+			'A' <= c && c <= 'Z')
 	}
 	if bad {
 		return fmt.Errorf("%.80q is no name for a remote: want letters, digits, '-', '_' and '.'", s)

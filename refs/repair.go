@@ -46,9 +46,9 @@ func (l Loss) Patches() bool { return strings.HasPrefix(l.Where, originalsDir) }
 // A Supply brings what branches have on a remote into w and says where they are there.
 type Supply func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error)
 
-// MendFiles puts right the small files of the store in dir that are damaged: HEAD, the settings of git, device.json and the other control files.
-// The store need not be one that can be opened. A damaged byte of those with a sum is found by it. The error wraps
-// [ErrNotRepo] if there is nothing of a memory.
+// MendFiles puts right the small files of the store in dir that are damaged: HEAD, the settings of git,
+// device.json and the other control files. The store need not be one that can be opened. A damaged byte of
+// those with a sum is found by it. The error wraps [ErrNotRepo] if there is nothing of a memory.
 func MendFiles(dir string, dryRun bool) ([]Mending, error) {
 	if !exists(filepath.Join(dir, memoryDir)) && !exists(filepath.Join(dir, deviceFile)) {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepo)
@@ -147,9 +147,10 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// Repair makes good what is damaged in the two repositories: indexes from their packs, packs from what is whole in them, branches
-// from the newest commit here that their device signed, and what is still missing of memory.git from supply, if there is one.
-// It returns what it did, and what is lost. Nothing is deleted. It may be killed at any point and done again.
+// Repair makes good what is damaged in the two repositories: indexes from their packs, packs from what is whole
+// in them, branches from the newest commit here that their device signed, and what is still missing of
+// memory.git from supply, if there is one. It returns what it did, and what is lost. Nothing is deleted. It may
+// be killed at any point and done again.
 func (r *Repo) Repair(ctx context.Context, dryRun bool, supply Supply) (did []Mending, lost []Loss, err error) {
 	for _, p := range r.parts() {
 		x := &repair{mender: mender{store: r.dir, dryRun: dryRun}, r: r, part: p, ctx: ctx}
@@ -295,8 +296,9 @@ func (x *repair) refetch(missing []Loss) error {
 	return x.bring(slices.Sorted(maps.Keys(branches)))
 }
 
-// ask brings what remotes have of the branches of this device that are lost here, before they are set to something: their newest
-// commits may be lost too, and this device would then not know again what it went on to.
+// ask brings what remotes have of the branches of this device that are lost here, before they are set to
+// something: their newest commits may be lost too, and this device would then not know again what it went on
+// to.
 func (x *repair) ask(lost []string) error {
 	if x.supply == nil || x.dryRun || x.asked {
 		return nil
@@ -312,8 +314,8 @@ func (x *repair) ask(lost []string) error {
 	return x.bring(own)
 }
 
-// bring fetches branches and adopts what is missing of them here. It is taken by name: commits here, or ones that the device of the
-// branch has signed, name directories, and these all else.
+// bring fetches branches and adopts what is missing of them here. It is taken by name: commits here, or ones
+// that the device of the branch has signed, name directories, and these all else.
 func (x *repair) bring(branches []string) (err error) {
 	q, err := x.r.Quarantine(x.ctx)
 	if err != nil {
@@ -337,8 +339,8 @@ func (x *repair) bring(branches []string) (err error) {
 	return x.adopt(q, tips)
 }
 
-// adopt copies what is missing here from the quarantine. Where the branch or its commit is gone, the tip on the remote tells what to look
-// for, if the device has signed it.
+// adopt copies what is missing here from the quarantine. Where the branch or its commit is gone, the tip on the
+// remote tells what to look for, if the device has signed it.
 func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
 	unlock, err := x.r.lockMerges(x.ctx, x.part.dir)
 	if err != nil {
@@ -399,7 +401,8 @@ func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
 		return err
 	}
 	if back > 0 {
-		x.did = append(x.did, Mending{x.part.dir, fmt.Sprintf("%d objects were missing", back), "they came back from the remote", ""})
+		x.did = append(x.did, Mending{x.part.dir, fmt.Sprintf("%d objects were missing", back),
+			"they came back from the remote", ""})
 	}
 	return x.git.Close()
 }
@@ -455,7 +458,8 @@ func (r *Repo) PutBack(ctx context.Context, blobs map[pack.ID][]byte) error {
 	return r.memory.Close() // what was read is read again
 }
 
-// Damaged returns the files that repairs put aside, as paths in the store with slashes. What a damaged pack holds cannot be told.
+// Damaged returns the files that repairs put aside, as paths in the store with slashes. What a damaged pack
+// holds cannot be told.
 func (r *Repo) Damaged() (files []string, err error) {
 	err = filepath.WalkDir(filepath.Join(r.dir, damagedDir), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

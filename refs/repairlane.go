@@ -12,8 +12,9 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// beginAnew lets the lanes of this device that never travel begin anew, as one commit without a parent, if something of them is lost:
-// with all that is good in them. They are those of [Home] and of originals.git. A lane that travels is left as it is, for another try.
+// beginAnew lets the lanes of this device that never travel begin anew, as one commit without a parent, if
+// something of them is lost: with all that is good in them. They are those of [Home] and of originals.git. A
+// lane that travels is left as it is, for another try.
 func (x *repair) beginAnew() error {
 	var lanes []Lane
 	for _, l := range x.lost {
@@ -28,12 +29,14 @@ func (x *repair) beginAnew() error {
 			return fmt.Errorf("begin %s anew: %w", l.Ref(), err)
 		}
 		x.lost = slices.DeleteFunc(x.lost, func(o Loss) bool { return o.Lane == l && o.Old })
-		x.note(Mending{Where: x.part.dir + "/" + l.Ref(), What: "something of it is lost", Done: fmt.Sprintf("begun anew with the %d files of it that are good", kept)})
+		x.note(Mending{Where: x.part.dir + "/" + l.Ref(), What: "something of it is lost",
+			Done: fmt.Sprintf("begun anew with the %d files of it that are good", kept)})
 	}
 	return nil
 }
 
-// reroot commits all that is good in the commits of a lane, of records those that keep wants, and returns how many files that is.
+// reroot commits all that is good in the commits of a lane, of records those that keep wants, and returns how
+// many files that is.
 func (x *repair) reroot(l Lane, keep func(Record, func(objects.Hash) bool) bool) (kept int, err error) {
 	done, err := x.r.writes(x.ctx, l.Project)
 	if err != nil {
@@ -74,8 +77,9 @@ func (x *repair) reroot(l Lane, keep func(Record, func(objects.Hash) bool) bool)
 	return kept, tx.commitLane(s, now, fmt.Sprintf("repair: begin anew with %d files", kept))
 }
 
-// history returns the commits of a lane that can be found, the newest first, and the epoch of a lane that takes its place. If its first
-// commit cannot be, that is later than any epoch can have been: each takes a Lamport time of its own.
+// history returns the commits of a lane that can be found, the newest first, and the epoch of a lane that takes
+// its place. If its first commit cannot be, that is later than any epoch can have been: each takes a Lamport
+// time of its own.
 func (x *repair) history(l Lane, tx *Tx) (commits []pack.ID, epoch uint64, err error) {
 	for id := l.Tip; !id.IsZero(); {
 		commits = append(commits, id)

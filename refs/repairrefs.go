@@ -125,7 +125,9 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 		}
 	}
 	for name := range byLane {
-		if _, ok := slices.BinarySearchFunc(good, name, func(r gitstore.Ref, name string) int { return strings.Compare(r.Name, name) }); !ok && bad[name] == "" &&
+		if _, ok := slices.BinarySearchFunc(good, name, func(r gitstore.Ref, name string) int {
+			return strings.Compare(r.Name, name)
+		}); !ok && bad[name] == "" &&
 			slices.ContainsFunc(byLane[name], func(h foundCommit) bool { return !h.root }) {
 			bad[name] = "the branch is gone"
 		}
@@ -148,7 +150,8 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 }
 
 // orphans returns commits that do not tell their project, if they can only belong to the branch name.
-func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCommit, homeless []foundCommit) (out []foundCommit) {
+func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCommit,
+	homeless []foundCommit) (out []foundCommit) {
 	_, device, _ := parseLane(name)
 	others := 0
 	for _, n := range lost {
@@ -262,8 +265,8 @@ func (x *repair) heads(g *gitstore.Repo, good []gitstore.Ref) ([]foundCommit, er
 	return heads, nil
 }
 
-// trusts reports whether a commit is signed by the device of a lane: with the key that it is known by here, or else the one that the
-// commit's own tree speaks of.
+// trusts reports whether a commit is signed by the device of a lane: with the key that it is known by here, or
+// else the one that the commit's own tree speaks of.
 func (x *repair) trusts(g *gitstore.Repo, id pack.ID, l Lane) bool {
 	c, err := g.Commit(id)
 	if err != nil || c.Email != l.Device+"@mem.invalid" {
@@ -278,7 +281,8 @@ func (x *repair) trusts(g *gitstore.Repo, id pack.ID, l Lane) bool {
 	return verifySignature(key, c.Signature, c.Payload()) == nil
 }
 
-// speaksOf reports whether the tree of a commit has the record of a device with that key. Patches are signed as the memory beside them.
+// speaksOf reports whether the tree of a commit has the record of a device with that key. Patches are signed as
+// the memory beside them.
 func (x *repair) speaksOf(g *gitstore.Repo, c gitstore.Commit, device, key string) bool {
 	if x.part.dir == originalsDir {
 		return true
@@ -337,8 +341,8 @@ func eachLeftIn(g *gitstore.Repo, n *node, path []string, f func([]string, pack.
 	return true
 }
 
-// projectOf finds out which project a commit belongs to: by its record of the project, by the marks of remotes, and of patches by the records
-// that they belong to.
+// projectOf finds out which project a commit belongs to: by its record of the project, by the marks of remotes,
+// and of patches by the records that they belong to.
 func (x *repair) projectOf(g *gitstore.Repo, h foundCommit) (Project, bool) {
 	c, err := g.Commit(h.id)
 	if err != nil {

@@ -73,7 +73,8 @@ func (v *visit) broken(id pack.ID, path []string, err error) error {
 
 // unreadable reports whether an object is to blame for an error, not the disk.
 func unreadable(err error) bool {
-	for _, e := range []error{pack.ErrNotFound, pack.ErrCorrupt, pack.ErrTooLarge, gitstore.ErrKind, gitstore.ErrTree, gitstore.ErrCommit} {
+	for _, e := range []error{pack.ErrNotFound, pack.ErrCorrupt, pack.ErrTooLarge, gitstore.ErrKind, gitstore.ErrTree,
+		gitstore.ErrCommit} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -9,8 +9,9 @@ import (
 	"syscall"
 )
 
-// A store keeps some room of its disk for itself, because to forget means to write first: a lane that begins anew and packs without
-// what goes. The room is a file that is removed when a command that frees space meets a full disk, and made again afterwards.
+// A store keeps some room of its disk for itself, because to forget means to write first: a lane that begins
+// anew and packs without what goes. The room is a file that is removed when a command that frees space meets a
+// full disk, and made again afterwards.
 
 const (
 	reserveFile = "reserve"
@@ -35,8 +36,9 @@ func (r *Repo) Reserve() (int64, error) {
 	return fi.Size(), nil
 }
 
-// KeepReserve makes the reserve whole; one that was copied with holes gets its blocks. Where there is too little room for that it is as large as half of it, a quarter and so on, if only
-// that fits; the error is that of the whole one then.
+// KeepReserve makes the reserve whole; one that was copied with holes gets its blocks. Where there is too
+// little room for that it is as large as half of it, a quarter and so on, if only that fits; the error is that
+// of the whole one then.
 func (r *Repo) KeepReserve() error {
 	n, err := r.Reserve()
 	if err != nil {
@@ -61,8 +63,8 @@ func (r *Repo) KeepReserve() error {
 	return errors.Join(err, f.Close())
 }
 
-// Freeing runs f, which makes room or takes next to none. If f meets a full disk, the reserve is released and f runs again, so f must be
-// able to; the reserve is made again afterwards as far as there is room.
+// Freeing runs f, which makes room or takes next to none. If f meets a full disk, the reserve is released and f
+// runs again, so f must be able to; the reserve is made again afterwards as far as there is room.
 func (r *Repo) Freeing(f func() error) error {
 	err := f()
 	if !isFull(err) {
@@ -76,7 +78,8 @@ func (r *Repo) Freeing(f func() error) error {
 		return errors.Join(err, rerr)
 	}
 	err = f()
-	_ = r.KeepReserve() // there may still be no room: "mem doctor" tells, and the next command that frees space tries again
+	// there may still be no room: "mem doctor" tells, and the next command that frees space tries again
+	_ = r.KeepReserve()
 	return err
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // Rewrite is [Repo.Update] of a lane that begins anew: fn is given this device's lane as it is, to read, and an empty
-// one to write, and its commit has no parent and begins a new epoch. What fn does not put there is not in the lane any more; its
-// bytes go with [Repo.Sweep].
+// one to write, and its commit has no parent and begins a new epoch. What fn does not put there is not in the
+// lane any more; its bytes go with [Repo.Sweep].
 func (r *Repo) Rewrite(ctx context.Context, p Project, message string, fn func(old, tx *Tx) error) error {
 	w, err := r.Writer(ctx, p)
 	if err != nil {
@@ -45,8 +45,8 @@ func (r *Repo) rewrite(ctx context.Context, p Project, message string, fn func(o
 	})
 }
 
-// Carry puts what this device's lane holds in old into tx as it is: the records, objects, growth points and streams of which
-// keep says so. A dir is "records", "objects", "points" or "streams".
+// Carry puts what this device's lane holds in old into tx as it is: the records, objects, growth points and
+// streams of which keep says so. A dir is "records", "objects", "points" or "streams".
 func (tx *Tx) Carry(old *Tx, keep func(dir string, name objects.Hash) bool) error {
 	l := old.own()
 	return l.root.walk(l.git, nil, func(path []string, id pack.ID) error {
@@ -99,8 +99,8 @@ func (tx *Tx) AddAgain(r Record) (Record, error) {
 	return r, tx.putBlob(b, recordPath(r.ID))
 }
 
-// RewritePatches lets this device's lane of originals.git begin anew with those patches of p that are kept. If it has begun
-// anew already and holds no others, nothing happens.
+// RewritePatches lets this device's lane of originals.git begin anew with those patches of p that are kept. If
+// it has begun anew already and holds no others, nothing happens.
 func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.Hash) bool) error {
 	done, err := r.writes(ctx, p)
 	if err != nil {

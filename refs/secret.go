@@ -40,8 +40,8 @@ func (r *Repo) Secrets() ([]string, error) {
 
 func (r *Repo) secretPath(name string) string { return filepath.Join(r.dir, keysDir, name+".json") }
 
-// EditSecret changes a file that only this device may see: all of what fn does, durably, or nothing. The name is letters and digits, the
-// file an indented JSON object with a newline behind it, which gets a member "sum".
+// EditSecret changes a file that only this device may see: all of what fn does, durably, or nothing. The name
+// is letters and digits, the file an indented JSON object with a newline behind it, which gets a member "sum".
 func (r *Repo) EditSecret(ctx context.Context, name string, fn func([]byte) ([]byte, error)) error {
 	if err := os.MkdirAll(filepath.Join(r.dir, keysDir), 0o700); err != nil {
 		return err
@@ -68,8 +68,8 @@ type Scratch struct {
 	unlock func()
 }
 
-// Scratch makes an empty repository. There is one of a name at a time; what a killed process left of it goes. The error wraps
-// [ErrLocked] if another process has it for too long.
+// Scratch makes an empty repository. There is one of a name at a time; what a killed process left of it goes.
+// The error wraps [ErrLocked] if another process has it for too long.
 func (r *Repo) Scratch(ctx context.Context, name string) (*Scratch, error) {
 	unlock, err := lockFile(ctx, r.scratchLock(name), r.opts.LockTimeout)
 	if err != nil {

@@ -10,12 +10,13 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// checkShape refuses a store in which something strange lies where a directory should be: a link could lead anywhere. Files are
-// looked at when they are opened.
+// checkShape refuses a store in which something strange lies where a directory should be: a link could lead
+// anywhere. Files are looked at when they are opened.
 func checkShape(dir string) error {
 	dirs := []string{"spool", keysDir, holdsDir, scratchDir, damagedDir}
 	for _, part := range []string{memoryDir, originalsDir} {
-		for _, sub := range []string{"", "objects", "objects/pack", "refs", "refs/heads", lanePrefix, "mem", "mem/" + formerDir, "mem/known"} {
+		for _, sub := range []string{"", "objects", "objects/pack", "refs", "refs/heads", lanePrefix, "mem", "mem/" +
+			formerDir, "mem/known"} {
 			dirs = append(dirs, filepath.Join(part, filepath.FromSlash(sub)))
 		}
 		projects, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lanePrefix)))

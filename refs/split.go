@@ -17,9 +17,9 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Split makes this store another device than it was: with an id and a key of its own, and the name with a number behind it.
-// It is what a copy of a store does when it meets the one that it was copied from. The lanes so far stay, as those of a former
-// self. If another process did it meanwhile, nothing happens.
+// Split makes this store another device than it was: with an id and a key of its own, and the name with a
+// number behind it. It is what a copy of a store does when it meets the one that it was copied from. The lanes
+// so far stay, as those of a former self. If another process did it meanwhile, nothing happens.
 func (r *Repo) Split(ctx context.Context) error {
 	unlock, err := lockFile(ctx, filepath.Join(r.dir, "init.lock"), r.opts.LockTimeout)
 	if err != nil {
@@ -64,8 +64,8 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s, "", false
 }
 
-// CheckFork looks at a lane of a former self of this store that came in and does not go on from where it is here. It returns the
-// last commit that both have, zero if there is none, and accepts what came on top of that.
+// CheckFork looks at a lane of a former self of this store that came in and does not go on from where it is
+// here. It returns the last commit that both have, zero if there is none, and accepts what came on top of that.
 func (q *Quarantine) CheckFork(ctx context.Context, l Lane) (a Arrival, base pack.ID, err error) {
 	here, err := q.r.memory.Ref(l.Ref())
 	if err != nil {
@@ -100,8 +100,8 @@ func (q *Quarantine) CheckFork(ctx context.Context, l Lane) (a Arrival, base pac
 	return a, base, nil
 }
 
-// TakeOver records in this device's lane what the lane of a former self has beside base: its records, as this device's own, and
-// what they name. Doing it twice is a no-op.
+// TakeOver records in this device's lane what the lane of a former self has beside base: its records, as this
+// device's own, and what they name. Doing it twice is a no-op.
 func (r *Repo) TakeOver(ctx context.Context, l Lane, base pack.ID) error {
 	tip, err := r.memory.Ref(l.Ref())
 	if err != nil {
@@ -189,8 +189,8 @@ func (t *takeover) sort(path []string, id pack.ID) error {
 	return nil
 }
 
-// copyStreams gives this lane the streams that grew there, with all their points. A stream that this device has itself stays as it
-// is; what the other's points name is stored whole then.
+// copyStreams gives this lane the streams that grew there, with all their points. A stream that this device has
+// itself stays as it is; what the other's points name is stored whole then.
 func (t *takeover) copyStreams() error {
 	var copied []objects.Hash
 	for h := range t.streams {
@@ -266,7 +266,8 @@ func (t *takeover) record(rec Record) error {
 	if len(t.names) > 0 {
 		body = replaceNames(body, t.names)
 	}
-	now := Record{Kind: rec.Kind, Device: t.tx.r.device.ID, Lamport: rec.Lamport, Time: rec.Time, Body: json.RawMessage(body)}
+	now := Record{Kind: rec.Kind, Device: t.tx.r.device.ID, Lamport: rec.Lamport, Time: rec.Time,
+		Body: json.RawMessage(body)}
 	b, err := now.encode()
 	if err != nil {
 		return err

@@ -95,8 +95,8 @@ func (s *Stage) lockPath() string {
 	return filepath.Join(s.r.dir, s.dir, "mem", s.mark+".lock")
 }
 
-// sweepStages removes what killed stages left in a repository. A stage that lives holds its lock, whose file is there before any
-// other of the stage is, and after all of them.
+// sweepStages removes what killed stages left in a repository. A stage that lives holds its lock, whose file is
+// there before any other of the stage is, and after all of them.
 func (r *Repo) sweepStages(dir string) error {
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
 	marks, err := pack.Marks(packs) // of some the lock is gone: in a copy of a store, or where an older mem wrote
@@ -187,7 +187,8 @@ func (s *Stage) put(b []byte, level int, path []string) error {
 func (s *Stage) Put(b []byte) (objects.Hash, error) {
 	h := objects.Sum(b)
 	if len(b) > pack.MaxSize { // no remote would take it
-		return h, fmt.Errorf("store %s of %d bytes: more than %d MiB: %w", h.Short(), len(b), pack.MaxSize>>20, pack.ErrTooLarge)
+		return h, fmt.Errorf("store %s of %d bytes: more than %d MiB: %w", h.Short(), len(b), pack.MaxSize>>20,
+			pack.ErrTooLarge)
 	}
 	return h, s.put(b, deflate, objectPath(h))
 }
@@ -206,15 +207,16 @@ func (s *Stage) PutReader(r io.Reader) (objects.Hash, error) {
 // Growing by nothing stages nothing.
 func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream.Tail, r io.Reader) (Growth, error) {
 	g := Growth{Stream: name, Base: base, Segments: base}
-	s.r.signs.Do(func() { go s.r.device.key() }) // whose first use makes tables that take a millisecond; the commit will want them
+	// whose first use makes tables that take a millisecond; the commit will want them
+	s.r.signs.Do(func() { go s.r.device.key() })
 	if err := s.append(ctx, &g, t, r); err != nil || g.Segments == base {
 		return g, err
 	}
 	return g, s.lead(&g)
 }
 
-// PutLong stages what r holds as an object of any size, which is never in memory as a whole: as a stream of its own, which is
-// named after the content. If the lane has that already, nothing of it gets into the commit.
+// PutLong stages what r holds as an object of any size, which is never in memory as a whole: as a stream of its
+// own, which is named after the content. If the lane has that already, nothing of it gets into the commit.
 func (s *Stage) PutLong(ctx context.Context, r io.Reader) (Growth, error) {
 	g := Growth{whole: true}
 	err := s.append(ctx, &g, &stream.Tail{Hash: objects.NewHasher(), Final: true}, r)

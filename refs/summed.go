@@ -18,8 +18,8 @@ const (
 	bodyEnd = "\n}\n"
 )
 
-// withSum adds a last member "sum" to an indented JSON object: the BLAKE3 of the file without that member. It tells a damaged
-// file from a good one, and which of its bytes was damaged.
+// withSum adds a last member "sum" to an indented JSON object: the BLAKE3 of the file without that member. It
+// tells a damaged file from a good one, and which of its bytes was damaged.
 func withSum(b []byte) []byte {
 	body := bytes.TrimSuffix(b, []byte(bodyEnd))
 	return append(append(append(bytes.Clone(body), sumLead...), objects.Sum(b).String()...), sumTail...)
@@ -56,7 +56,8 @@ func strictJSON(b []byte, v any) error {
 	return err
 }
 
-// MendByte looks for the one byte of a file whose change makes good report true. That costs little for files of some hundred bytes.
+// MendByte looks for the one byte of a file whose change makes good report true. That costs little for files of
+// some hundred bytes.
 func MendByte(b []byte, good func([]byte) bool) ([]byte, bool) {
 	const most = 16 << 10
 	if len(b) > most {

@@ -15,11 +15,11 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// sweepLock is held by those who add packs and move refs, together, and by a sweep alone: what no ref leads to while nobody
-// writes is garbage.
+// sweepLock is held by those who add packs and move refs, together, and by a sweep alone: what no ref leads to
+// while nobody writes is garbage.
 //
-// Who wants either takes the gate first. Those who add keep it for a moment only, a sweep until it is done: nobody new joins those that it
-// waits for, so that it starts when they are done, however many write.
+// Who wants either takes the gate first. Those who add keep it for a moment only, a sweep until it is done:
+// nobody new joins those that it waits for, so that it starts when they are done, however many write.
 const (
 	sweepLock  = "sweep.lock"
 	sweepGate  = "sweep-gate.lock"
@@ -77,9 +77,9 @@ func shareFile(ctx context.Context, file string, d time.Duration) (func(), error
 	return func() { l.Close() }, nil
 }
 
-// Sweep takes out of the packs of both repositories every object that no ref leads to, at once and for ever, together with
-// packs that were merged into others. Nothing that is stored is touched; when it is interrupted it can be done again. The error wraps
-// [ErrDamaged] if a branch is gone: what it led to can still be repaired.
+// Sweep takes out of the packs of both repositories every object that no ref leads to, at once and for ever,
+// together with packs that were merged into others. Nothing that is stored is touched; when it is interrupted
+// it can be done again. The error wraps [ErrDamaged] if a branch is gone: what it led to can still be repaired.
 func (r *Repo) Sweep(ctx context.Context) error {
 	unlock, err := r.alone(ctx)
 	if err != nil {
@@ -116,11 +116,12 @@ func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
 	return DropFrom(g, mergeMark, func(id pack.ID) bool { _, ok := live[id]; return ok })
 }
 
-// sweepKilled removes what killed fetches and repairs left, and what whoever was killed left of packs. The caller holds the lock of merges
-// and that of a sweep: nobody is at it.
+// sweepKilled removes what killed fetches and repairs left, and what whoever was killed left of packs. The
+// caller holds the lock of merges and that of a sweep: nobody is at it.
 func (r *Repo) sweepKilled(dir string) error {
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
-	return errors.Join(os.RemoveAll(filepath.Join(r.dir, quarantineDir)), pack.Sweep(packs, fetchMark), pack.Sweep(packs, repairMark), pack.SweepIndexes(packs))
+	return errors.Join(os.RemoveAll(filepath.Join(r.dir, quarantineDir)), pack.Sweep(packs, fetchMark),
+		pack.Sweep(packs, repairMark), pack.SweepIndexes(packs))
 }
 
 // noneLost makes sure that no branch is gone that was here once: what it led to is no garbage.
@@ -153,8 +154,8 @@ func DropFrom(g *gitstore.Repo, mark string, keep func(pack.ID) bool) error {
 	return pack.DropLoose(filepath.Dir(g.PackDir()), keep)
 }
 
-// dropCommitGraph removes the commit-graph that a "git gc" wrote: it names commits that are about to go, and git takes one that it
-// names and does not find for damage. The next "git gc" writes another.
+// dropCommitGraph removes the commit-graph that a "git gc" wrote: it names commits that are about to go, and
+// git takes one that it names and does not find for damage. The next "git gc" writes another.
 func dropCommitGraph(objects string) error {
 	info := filepath.Join(objects, "info")
 	err := os.Remove(filepath.Join(info, "commit-graph"))
@@ -219,8 +220,8 @@ func reachTree(g *gitstore.Repo, tree pack.ID, seen map[pack.ID]struct{}) error 
 	return nil
 }
 
-// Objects calls f with every object of both repositories; live says whether a ref leads to it. Those to which none did at first are looked
-// at again while nobody writes: they may be of a commit that came meanwhile.
+// Objects calls f with every object of both repositories; live says whether a ref leads to it. Those to which
+// none did at first are looked at again while nobody writes: they may be of a commit that came meanwhile.
 func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo, id pack.ID, live bool) error) error {
 	for _, part := range []struct {
 		dir string

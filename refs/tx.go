@@ -52,8 +52,8 @@ func (tx *Tx) Tips() []Tip {
 	return tips
 }
 
-// Commit returns the commit that this device's lane is at, 40 hexadecimal digits: after an [Repo.Update], what that made. It is empty
-// if the lane has none.
+// Commit returns the commit that this device's lane is at, 40 hexadecimal digits: after an [Repo.Update], what
+// that made. It is empty if the lane has none.
 func (tx *Tx) Commit() string {
 	if tx.own().tip.IsZero() {
 		return ""
@@ -61,8 +61,9 @@ func (tx *Tx) Commit() string {
 	return tx.own().tip.String()
 }
 
-// Get opens an object of any of the lanes: a blob, or a point of growth of a stream. The reader fails with [objects.ErrCorrupt], at
-// the latest at its end, if the bytes do not match h. The error wraps [objects.ErrNotFound] if there is no such object.
+// Get opens an object of any of the lanes: a blob, or a point of growth of a stream. The reader fails with
+// [objects.ErrCorrupt], at the latest at its end, if the bytes do not match h. The error wraps
+// [objects.ErrNotFound] if there is no such object.
 func (tx *Tx) Get(_ context.Context, h objects.Hash) (io.ReadCloser, error) {
 	for _, l := range tx.lanes {
 		rc, err := l.open(h)

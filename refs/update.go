@@ -25,8 +25,8 @@ func (r *Repo) View(ctx context.Context, p Project, fn func(*Tx) error) error {
 	return fn(tx)
 }
 
-// Look is [Repo.View] for an fn that can be run again: if what it looked at is gone, because a lane began anew and what it had before was
-// swept, it is given the lanes as they are then.
+// Look is [Repo.View] for an fn that can be run again: if what it looked at is gone, because a lane began anew
+// and what it had before was swept, it is given the lanes as they are then.
 func (r *Repo) Look(ctx context.Context, p Project, fn func(*Tx) error) error {
 	for try := 0; ; try++ {
 		tx, err := r.begin(ctx, p)
@@ -213,8 +213,8 @@ func (tx *Tx) Adopt(s *Stage) error {
 	return tx.setAll(s.puts)
 }
 
-// grow puts a growth into the lane. A point that is there already stays: it leads to the same content, and nothing in a lane
-// may change.
+// grow puts a growth into the lane. A point that is there already stays: it leads to the same content, and
+// nothing in a lane may change.
 func (tx *Tx) grow(g Growth) error {
 	n, err := tx.own().segments(g.Stream)
 	if err != nil {
@@ -248,8 +248,8 @@ func (l *lane) has(h objects.Hash) (bool, error) {
 	return false, nil
 }
 
-// LeadTo lets h, if nothing in this device's lane leads to it, be the end of the first n segments of a stream of the lane, or
-// of all if n is 0. A stream that is not so long is left alone.
+// LeadTo lets h, if nothing in this device's lane leads to it, be the end of the first n segments of a stream
+// of the lane, or of all if n is 0. A stream that is not so long is left alone.
 func (tx *Tx) LeadTo(h, name objects.Hash, n int) error {
 	has, err := tx.own().has(h)
 	if err != nil || has {
@@ -267,7 +267,8 @@ func (tx *Tx) LeadTo(h, name objects.Hash, n int) error {
 		return err
 	}
 	if head, _, err := stream.ParseHead(b); err != nil || head.Sum != h {
-		return errors.Join(err, fmt.Errorf("stream %s: segment %d does not end in %s: %w", name.Short(), n-1, h.Short(), objects.ErrCorrupt))
+		return errors.Join(err, fmt.Errorf("stream %s: segment %d does not end in %s: %w", name.Short(), n-1, h.Short(),
+			objects.ErrCorrupt))
 	}
 	return tx.putBlob(PointBlob(name, n), pointPath(h))
 }
@@ -398,7 +399,8 @@ func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
 		return err
 	}
 	d := tx.r.device
-	c := gitstore.Commit{Tree: tree, Parent: l.tip, Name: d.Name, Email: d.email(), Time: tx.r.opts.Now(), Message: tx.message(message)}
+	c := gitstore.Commit{Tree: tree, Parent: l.tip, Name: d.Name, Email: d.email(), Time: tx.r.opts.Now(),
+		Message: tx.message(message)}
 	c.Signature = d.sign(c.Payload())
 	b, err := gitstore.EncodeCommit(c)
 	if err != nil {
@@ -425,7 +427,8 @@ func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
 	return nil
 }
 
-// mayBegin refuses to begin a lane that was here once: what it held can be brought back only as long as nothing takes its place.
+// mayBegin refuses to begin a lane that was here once: what it held can be brought back only as long as nothing
+// takes its place.
 func (tx *Tx) mayBegin(l *lane) error {
 	if tx.anew || !l.tip.IsZero() || !l.replaces.IsZero() {
 		return nil

@@ -20,8 +20,8 @@ type Usage struct {
 	Bytes int64
 }
 
-// Usage calls visit for every git object that a lane of either repository leads to, oldest commits first. An object that several
-// lanes contain belongs to the first of them. An error of visit ends it and is returned.
+// Usage calls visit for every git object that a lane of either repository leads to, oldest commits first. An
+// object that several lanes contain belongs to the first of them. An error of visit ends it and is returned.
 func (r *Repo) Usage(ctx context.Context, visit func(Usage) error) error {
 	for _, originals := range []bool{false, true} {
 		lanes, err := r.laneTips(originals)

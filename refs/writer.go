@@ -2,16 +2,17 @@ package refs
 
 import "context"
 
-// A Writer holds the lanes of a project: no lane of it moves until the writer is closed, so what it has read still holds when it commits.
-// Everybody else who writes the project waits meanwhile.
+// A Writer holds the lanes of a project: no lane of it moves until the writer is closed, so what it has read
+// still holds when it commits. Everybody else who writes the project waits meanwhile.
 type Writer struct {
 	r    *Repo
 	p    Project
 	done func()
 }
 
-// Writer waits until the lanes of a project can be written, and holds them. The error wraps [ErrLocked] if that took longer than the
-// timeout. The caller closes it. [Repo.Update] and [Repo.Rewrite] of the same project must not be called before.
+// Writer waits until the lanes of a project can be written, and holds them. The error wraps [ErrLocked] if that
+// took longer than the timeout. The caller closes it. [Repo.Update] and [Repo.Rewrite] of the same project must
+// not be called before.
 func (r *Repo) Writer(ctx context.Context, p Project) (*Writer, error) {
 	done, err := r.writes(ctx, p)
 	if err != nil {

@@ -208,7 +208,8 @@ func (p *parser) end() error {
 	case p.command == nil:
 		return nil
 	case p.command.Action == nil:
-		return app.WithHint(app.Usagef("mem %s wants a subcommand: %s", p.commandLine(), flags.OrList(subcommands(p.command))),
+		return app.WithHint(app.Usagef("mem %s wants a subcommand: %s", p.commandLine(),
+			flags.OrList(subcommands(p.command))),
 			"mem "+p.commandLine()+" -h")
 	}
 	scope := app.ScopeOf(p.command.Flags, false)

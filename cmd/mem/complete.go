@@ -80,7 +80,9 @@ func runComplete(ctx context.Context, e *app.Env, line []string) {
 // candidates returns what could stand at the end of a line whose words so far are before.
 func candidates(ctx context.Context, e *app.Env, before []string, typed string) []names.Candidate {
 	table := commands()
-	p := parser{globals: app.GlobalScope, names: func() []string { return visible(table) }, find: func(name string) *cli.Command {
+	p := parser{globals: app.GlobalScope, names: func() []string {
+		return visible(table)
+	}, find: func(name string) *cli.Command {
 		i := slices.IndexFunc(table, func(c command) bool { return c.name == name || c.alias == name })
 		if i < 0 {
 			return nil
@@ -172,7 +174,9 @@ func operandCandidates(ctx context.Context, e *app.Env, p *parser, typed string)
 func placeholderCandidates(ctx context.Context, e *app.Env, place, typed string) []names.Candidate {
 	known := completers()
 	var list []names.Candidate
-	for _, name := range strings.FieldsFunc(strings.ToLower(place), func(r rune) bool { return strings.ContainsRune("[]<>|.=", r) }) {
+	for _, name := range strings.FieldsFunc(strings.ToLower(place), func(r rune) bool {
+		return strings.ContainsRune("[]<>|.=", r)
+	}) {
 		if slices.Contains(filePlaceholders(), name) {
 			return []names.Candidate{{Value: ":file"}}
 		}

@@ -113,19 +113,24 @@ func (d *demo) steps(files []string) []demoStep {
 	original, composed := filepath.Join(d.dir, "original.jsonl"), filepath.Join(d.dir, "context")
 	return []demoStep{
 		{about: "create a memory", args: []string{"init"}, quiet: true},
-		{about: "capture the sessions, byte for byte", args: append([]string{"add"}, files...), shown: "add FILE...", quiet: true},
+		{about: "capture the sessions, byte for byte", args: append([]string{"add"}, files...), shown: "add FILE...",
+			quiet: true},
 		{about: "list them", args: []string{"ls", "--all-projects"}},
-		{about: "preview a compression: what is kept, and why", args: []string{"compress", first, "--ratio", "10", "-n"}, full: true},
+		{about: "preview a compression: what is kept, and why", args: []string{"compress", first, "--ratio", "10", "-n"},
+			full: true},
 		{about: "create a version of a tenth of the size", args: []string{"compress", first, "--ratio", "10"}},
 		{about: "every change is a signed commit", args: []string{"log", "--oneline", "--all-projects"}, full: true},
 		{about: "one context from all of them", args: append([]string{"compose", "demo", "--budget", "8k"}, names...)},
 		{
-			about: "write it where Claude Code can resume it", args: []string{"checkout", "demo", "-o", composed}, shown: "checkout demo -o context", full: true,
+			about: "write it where Claude Code can resume it", args: []string{"checkout", "demo", "-o", composed},
+			shown: "checkout demo -o context", full: true,
 			then: func() error { return d.print(filepath.Join(composed, "composed.md")) },
 		},
 		{
 			about: "restore an original", args: []string{"checkout", first + ":original", "-o", original},
-			shown: "checkout " + first + ":original -o original.jsonl", quiet: true, then: func() error { return d.same(files[0], original) },
+			shown: "checkout " + first + ":original -o original.jsonl", quiet: true, then: func() error {
+				return d.same(files[0], original)
+			},
 		},
 		{about: "verify every byte", args: []string{"fsck", "--full"}},
 		{about: "what the next session is handed", args: []string{"next"}, dir: workingDir(newest)},
@@ -175,8 +180,8 @@ func newestSessions(e *app.Env) []string {
 	return files
 }
 
-// conversed reports whether the file contains a conversation with the user that is worth showing: not a subagent's, and not a
-// single question.
+// conversed reports whether the file contains a conversation with the user that is worth showing: not a
+// subagent's, and not a single question.
 func conversed(path string) bool {
 	got, ok := scanned(path)
 	return ok && got.Parent() == "" && got.Typed > 0 && got.Messages >= demoMessages
@@ -332,7 +337,8 @@ func (d *demo) ending(o demoOptions) {
 	if o.keep != "" {
 		d.e.Printf("The memory of this demo is in %s\n", d.e.Safe(d.store))
 		if d.full {
-			d.e.Printf("Start a session from it:  claude --resume %s --fork-session\n", d.e.Safe(filepath.Join(d.dir, "context", "composed.jsonl")))
+			d.e.Printf("Start a session from it:  claude --resume %s --fork-session\n",
+				d.e.Safe(filepath.Join(d.dir, "context", "composed.jsonl")))
 		}
 	} else {
 		d.e.Printf("The memory of this demo is deleted; ~/.claude was only read.\n")

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// exampleLines are the examples that the help of each command starts with: the words that name a command on a line of their
-// own, and below it, indented, what to type.
+// exampleLines are the examples that the help of each command starts with: the words that name a command on a
+// line of their own, and below it, indented, what to type.
 //
 //go:embed examples/examples.txt
 var exampleLines string

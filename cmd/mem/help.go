@@ -188,7 +188,8 @@ func orderedGroups(list []cli.CommandCategory) []cli.CommandCategory {
 
 // helpOnCommon prints the commands that most users need.
 func helpOnCommon(e *app.Env) error {
-	return helpOnMany(e, overviewTemplate+"\"mem help -a\" lists all commands and topics, \"mem help <command>\" explains one.\n",
+	return helpOnMany(e, overviewTemplate+
+		"\"mem help -a\" lists all commands and topics, \"mem help <command>\" explains one.\n",
 		func(c command) bool { return c.common }, nil)
 }
 

@@ -86,7 +86,8 @@ func manOf(e *app.Env, row command) string {
 }
 
 func manHead(b *strings.Builder, name, about string) {
-	fmt.Fprintf(b, ".TH %s 1 \"\" \"mem\" \"mem\"\n.SH NAME\n%s \\- %s\n", roff(strings.ToUpper(name)), roff(name), roff(about))
+	fmt.Fprintf(b, ".TH %s 1 \"\" \"mem\" \"mem\"\n.SH NAME\n%s \\- %s\n", roff(strings.ToUpper(name)), roff(name),
+		roff(about))
 }
 
 func manOption(b *strings.Builder, o optionHelp) {

@@ -91,7 +91,8 @@ func invoke(ctx context.Context, e *app.Env, entry command, line *argv) error {
 	return appOf(e, entry, line).RunContext(ctx, line.words())
 }
 
-// words returns the line as urfave/cli reads it: the options of each command before its first operand, operands after "--".
+// words returns the line as urfave/cli reads it: the options of each command before its first operand, operands
+// after "--".
 func (a *argv) words() []string {
 	words := slices.Concat([]string{"mem"}, a.global, a.path, a.local)
 	if !a.command.SkipFlagParsing {
@@ -100,8 +101,8 @@ func (a *argv) words() []string {
 	return append(words, a.operands...)
 }
 
-// appOf returns mem with only the command that line names, because an operand may have the name of another command. Help is
-// a command of our own, and [report] prints errors.
+// appOf returns mem with only the command that line names, because an operand may have the name of another
+// command. Help is a command of our own, and [report] prints errors.
 func appOf(e *app.Env, entry command, line *argv) *cli.App {
 	mem := &cli.App{
 		Name: "mem", Flags: e.Opt.Flags(true), HideHelp: true, Compiled: time.Unix(0, 0),

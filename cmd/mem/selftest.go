@@ -108,7 +108,8 @@ func runSelftest(ctx context.Context, e *app.Env, o selftestOptions) (err error)
 		return fmt.Errorf("make a directory to try the disk in: %w", err)
 	}
 	defer func() { err = errors.Join(err, proof.Sweep(dir)) }()
-	r := &proof.Rig{Bin: bin, Dir: dir, Path: e.Getenv("PATH"), Now: e.Now, Uptime: e.Uptime, Seed: uint64(e.Now().UnixNano())}
+	r := &proof.Rig{Bin: bin, Dir: dir, Path: e.Getenv("PATH"), Now: e.Now, Uptime: e.Uptime,
+		Seed: uint64(e.Now().UnixNano())}
 	if e.Opt.Verbose {
 		r.Note = e.Note
 	}
@@ -150,18 +151,26 @@ func runSelftest(ctx context.Context, e *app.Env, o selftestOptions) (err error)
 func selftestParts(r *proof.Rig, o selftestOptions) []selftestPart {
 	var all []selftestPart
 	if o.kill > 0 {
-		all = append(all, selftestPart{"kill -9", func(ctx context.Context) ([]proof.Promise, error) { return r.Kills(ctx, o.kill) }})
+		all = append(all, selftestPart{"kill -9", func(ctx context.Context) ([]proof.Promise, error) {
+			return r.Kills(ctx, o.kill)
+		}})
 	}
 	if o.writers > 0 {
 		all = append(all,
-			selftestPart{"concurrent writers", func(ctx context.Context) ([]proof.Promise, error) { return r.Writers(ctx, o.writers, perWriter) }},
-			selftestPart{"hooks at once", func(ctx context.Context) ([]proof.Promise, error) { return r.Storm(ctx, perStorm*o.writers) }})
+			selftestPart{"concurrent writers", func(ctx context.Context) ([]proof.Promise, error) {
+				return r.Writers(ctx, o.writers, perWriter)
+			}},
+			selftestPart{"hooks at once", func(ctx context.Context) ([]proof.Promise, error) {
+				return r.Storm(ctx, perStorm*o.writers)
+			}})
 	}
 	if o.attacks {
 		all = append(all, selftestPart{"attacks of untrusted devices", r.Attacks})
 	}
 	if o.powercut {
-		all = append(all, selftestPart{"power cut", func(ctx context.Context) ([]proof.Promise, error) { return r.PowerCuts(ctx, powerCuts) }})
+		all = append(all, selftestPart{"power cut", func(ctx context.Context) ([]proof.Promise, error) {
+			return r.PowerCuts(ctx, powerCuts)
+		}})
 	}
 	return all
 }

@@ -36,7 +36,8 @@ func (p *parser) explain(err error, spelled string, others ...string) error {
 		}
 	}
 	if p.command != nil && p.command.ArgsUsage != "" {
-		return app.WithHint(app.Usagef("%s has no option %s", line, spelled), line+" -h", fmt.Sprintf("%s -- %s if it is an operand", line, spelled))
+		return app.WithHint(app.Usagef("%s has no option %s", line, spelled), line+" -h",
+			fmt.Sprintf("%s -- %s if it is an operand", line, spelled))
 	}
 	return app.WithHint(app.Usagef("%s has no option %s", line, spelled), line+" -h")
 }
@@ -46,7 +47,8 @@ func (p *parser) unknownCommand(word string, names []string) error {
 	line := strings.TrimSpace("mem " + p.commandLine())
 	err := app.Usagef("%q is not a %s command", word, line)
 	if p.command == nil && word == "link" { // as other programs call it
-		return app.WithHint(err, "mem project share FROM WITH lets compositions take text of another project along", "mem project link PROJECT [DIR] lets a directory belong to a project")
+		return app.WithHint(err, "mem project share FROM WITH lets compositions take text of another project along",
+			"mem project link PROJECT [DIR] lets a directory belong to a project")
 	}
 	if near := term.Suggest(word, names); len(near) > 0 {
 		return app.WithHint(err, app.DidYouMean(line+" ", near))

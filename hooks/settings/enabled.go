@@ -7,8 +7,8 @@ import (
 // PluginName is what mem's plugin is called; behind it stands "@" and the marketplace that it came from.
 const PluginName = "mem"
 
-// Plugins returns which plugins called mem the settings b enable (true) or disable (false), by their id: "mem@memvcs". A plugin that is
-// held at versions is enabled.
+// Plugins returns which plugins called mem the settings b enable (true) or disable (false), by their id:
+// "mem@memvcs". A plugin that is held at versions is enabled.
 func Plugins(b []byte) (map[string]bool, error) {
 	root, err := ParseText(b)
 	if err != nil || root == nil || root.Kind != '{' {

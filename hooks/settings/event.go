@@ -21,7 +21,8 @@ const (
 
 // Events returns the events that mem takes part in, in the order of a session.
 func Events() []Event {
-	return []Event{SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure, SubagentStop, PreCompact, Stop, SessionEnd}
+	return []Event{SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure, SubagentStop, PreCompact, Stop,
+		SessionEnd}
 }
 
 // ParseEvent returns the event of a name as Claude Code writes it, or as a command line does: session-start.

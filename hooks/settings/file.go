@@ -36,11 +36,13 @@ func (f SettingsFile) backupFile() string {
 	return filepath.Join(f.Store, "hooks", sum([]byte(f.Path))[:16]+".json")
 }
 
-// ErrSettings says that in the place of settings there is something that holds none: a link to nothing, a pipe, a directory.
+// ErrSettings says that in the place of settings there is something that holds none: a link to nothing, a pipe,
+// a directory.
 var ErrSettings = errors.New("no settings file")
 
-// read returns the file, and the path behind symbolic links: people keep their settings elsewhere and link them. A link to nothing
-// is an error: what it leads to may only not be there yet, and a file in its place would hide it.
+// read returns the file, and the path behind symbolic links: people keep their settings elsewhere and link
+// them. A link to nothing is an error: what it leads to may only not be there yet, and a file in its place
+// would hide it.
 func (f SettingsFile) read() (b []byte, path string, existed bool, err error) {
 	path = f.Path
 	if real, err := filepath.EvalSymlinks(f.Path); err == nil {
@@ -157,7 +159,8 @@ func (f SettingsFile) keep(k backup) error {
 // Unnamed begins the name of a file that is written before it has its own.
 const Unnamed = ".mem-"
 
-// WriteFile makes file with the content b, durable and whole or not at all. Its mode is 0600; that of one that is there stays.
+// WriteFile makes file with the content b, durable and whole or not at all. Its mode is 0600; that of one that
+// is there stays.
 func WriteFile(file string, b []byte) error {
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -20,11 +20,13 @@ func timeout(e Event) int {
 	return 5
 }
 
-// ErrProgram says that a program is called so that its hooks would not be recognised in settings: they could not be taken out again.
+// ErrProgram says that a program is called so that its hooks would not be recognised in settings: they could
+// not be taken out again.
 var ErrProgram = errors.New("hooks are recognised by the name of their program, which begins with mem")
 
 // Install returns the settings in b with mem's hooks in them: p is run at every event. Nothing else changes, not even a
-// space. Hooks of mem that are there already are brought up to date. A program that is not called mem is an error ([ErrProgram]).
+// space. Hooks of mem that are there already are brought up to date. A program that is not called mem is an
+// error ([ErrProgram]).
 func Install(b []byte, p Program) ([]byte, error) {
 	if !isMem(p.Path) {
 		return nil, fmt.Errorf("%s: %w", p.Path, ErrProgram)

@@ -9,8 +9,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// A node is a value in a text of JSON with comments and trailing commas, as editors and Claude Code take it: where it stands,
-// and what is in it. Edits change bytes of the text and nothing else, so order, comments and spaces stay.
+// A node is a value in a text of JSON with comments and trailing commas, as editors and Claude Code take it:
+// where it stands, and what is in it. Edits change bytes of the text and nothing else, so order, comments and
+// spaces stay.
 type node struct {
 	start, end int    // of the value
 	Kind       byte   // '{', '[', '"' or 'v' for a number or a word

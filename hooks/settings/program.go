@@ -16,9 +16,10 @@ type Program struct {
 	Bare  bool   // run without a shell, where there is none
 }
 
-// The shell runs mem and guards the session from what mem cannot: a Go program that gets no memory at its start, or that finds a
-// malformed GOMEMLIMIT, exits with 2 before main begins, and Claude Code reads 2 as "block". A shell that cannot fork exits with 2,
-// too, hence the trap. A hook whose program was deleted ends without a word, and without closing the pipe that the client writes to.
+// The shell runs mem and guards the session from what mem cannot: a Go program that gets no memory at its
+// start, or that finds a malformed GOMEMLIMIT, exits with 2 before main begins, and Claude Code reads 2 as
+// "block". A shell that cannot fork exits with 2, too, hence the trap. A hook whose program was deleted ends
+// without a word, and without closing the pipe that the client writes to.
 const (
 	shell      = "/bin/sh"
 	ShellGuard = `trap 'case $? in 2) exit 1;; 127) exit 0;; esac' EXIT; command -v "$0" >/dev/null || exec cat >/dev/null; unset GOMEMLIMIT GOGC; "$0" "$@"`
@@ -82,7 +83,8 @@ func ours(b []byte, n *node) (f Found, ok bool) {
 	return f, true
 }
 
-// isMem reports whether a program is called mem, as downloads and copies are, too: mem-1.2, mem_linux_amd64, mem.exe, mem2.
+// isMem reports whether a program is called mem, as downloads and copies are, too: mem-1.2, mem_linux_amd64,
+// mem.exe, mem2.
 func isMem(command string) bool {
 	rest, ok := strings.CutPrefix(filepath.Base(strings.ReplaceAll(command, `\`, "/")), "mem")
 	r, _ := utf8.DecodeRuneInString(rest)

@@ -1,13 +1,13 @@
 // Package brief writes the context that a new session starts with: what memory knows, in few words.
 //
 // A [Sheet] is a list of things worth saying, each with where it comes from, who said it and when. [Write] makes one
-// text of it that never exceeds a limit, which counts UTF-16 units as Claude Code does. What does not fit is left out from the
-// least trusted on, the oldest first, and the text says how many that were. What only tools, files or the web said is never
-// in it: a README must not speak to a session that did not ask.
+// text of it that never exceeds a limit, which counts UTF-16 units as Claude Code does. What does not fit is
+// left out from the least trusted on, the oldest first, and the text says how many that were. What only tools,
+// files or the web said is never in it: a README must not speak to a session that did not ask.
 //
-// Everything stands inside one fence. Its key depends on the whole text and on a secret of this device, so nothing that was
-// written before can hold it, and the same state gives the same text. What looks like a tag in an item is defused
-// besides. Items are told as what was said, not as orders.
+// Everything stands inside one fence. Its key depends on the whole text and on a secret of this device, so
+// nothing that was written before can hold it, and the same state gives the same text. What looks like a tag in
+// an item is defused besides. Items are told as what was said, not as orders.
 package brief
 
 import (
@@ -203,8 +203,8 @@ func (it Item) line() string {
 	}
 }
 
-// dropOrder returns the items that may be left out, in the order in which they go: those of the section that ranks last, of them the
-// least trusted, then the oldest.
+// dropOrder returns the items that may be left out, in the order in which they go: those of the section that
+// ranks last, of them the least trusted, then the oldest.
 func dropOrder(list []line) []int {
 	var order []int
 	for i, l := range list {
@@ -213,7 +213,8 @@ func dropOrder(list []line) []int {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(list[b].rank, list[a].rank), cmp.Compare(list[a].Trust, list[b].Trust), list[a].Time.Compare(list[b].Time), cmp.Compare(b, a))
+		return cmp.Or(cmp.Compare(list[b].rank, list[a].rank), cmp.Compare(list[a].Trust, list[b].Trust),
+			list[a].Time.Compare(list[b].Time), cmp.Compare(b, a))
 	})
 	return order
 }
@@ -242,8 +243,9 @@ func body(s Sheet, list []line, gone map[int]bool) string {
 	return b.String()
 }
 
-// Name cuts a text of any origin to the grammar of a name: at most 60 letters, digits and the marks . _ - ~, with a hyphen for a run of anything
-// else, letters that look like brackets included, and no hyphen or dot at an end.
+// Name cuts a text of any origin to the grammar of a name: at most 60 letters, digits and the marks . _ - ~,
+// with a hyphen for a run of anything else, letters that look like brackets included, and no hyphen or dot at
+// an end.
 func Name(s string) string {
 	var b strings.Builder
 	n, gap := 0, false
@@ -284,7 +286,8 @@ func Plain(s string, most int) string {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t' || unicode.Is(unicode.Z, r) || r == 0x2800:
 			return ' '
-		case r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || unicode.Is(unicode.Variation_Selector, r) || strings.ContainsRune(unseen, r):
+		case r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) ||
+			unicode.Is(unicode.Variation_Selector, r) || strings.ContainsRune(unseen, r):
 			return -1
 		case r == '＜' || r == '﹤':
 			return '<'
@@ -309,7 +312,8 @@ func Plain(s string, most int) string {
 	return string(runes)
 }
 
-// unseen are letters and marks that show nothing, and likeOpening and likeClosing what looks like the brackets of a tag.
+// unseen are letters and marks that show nothing, and likeOpening and likeClosing what looks like the brackets
+// of a tag.
 const (
 	unseen      = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\U0001d159"
 	likeOpening = "≮˂ᐸᚲ❬❮❰⟨⧼〈〈≺"
@@ -338,9 +342,12 @@ func namesTag(behind []rune) bool {
 	return strings.HasPrefix(name, "mem") || strings.HasPrefix(name, "system")
 }
 
-// afterBracket returns the beginning of what stands behind a bracket, without spaces and the marks that belong to the bracket.
+// afterBracket returns the beginning of what stands behind a bracket, without spaces and the marks that belong
+// to the bracket.
 func afterBracket(behind []rune) string {
-	return strings.TrimLeftFunc(string(behind[:min(len(behind), 40)]), func(r rune) bool { return r == ' ' || unicode.Is(unicode.M, r) })
+	return strings.TrimLeftFunc(string(behind[:min(len(behind), 40)]), func(r rune) bool {
+		return r == ' ' || unicode.Is(unicode.M, r)
+	})
 }
 
 // Units returns how many UTF-16 units s has.

@@ -50,8 +50,8 @@ func (e *SourceError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Limits of one commit of a large import: what a kill can cost. Each commit of a project reads and caches the whole of it, so they
-// grow with what went before: a kill costs an eighth of that, or less.
+// Limits of one commit of a large import: what a kill can cost. Each commit of a project reads and caches the
+// whole of it, so they grow with what went before: a kill costs an eighth of that, or less.
 const (
 	BatchFiles = 256
 	BatchMost  = 4096
@@ -109,8 +109,8 @@ func (m Ops) knownOnly(ctx context.Context, groups []*Group) ([]*Group, error) {
 	return slices.DeleteFunc(groups, func(g *Group) bool { return len(g.Sources) == 0 }), nil
 }
 
-// share gives each group its part of one array, with room for an [Added] of each of its sources: those of a hundred thousand
-// files are most of the memory that an import takes. It returns the array, empty.
+// share gives each group its part of one array, with room for an [Added] of each of its sources: those of a
+// hundred thousand files are most of the memory that an import takes. It returns the array, empty.
 func share(groups []*Group) []Added {
 	n := 0
 	for _, g := range groups {
@@ -255,8 +255,9 @@ func peek(src Source) (cwd string, size int64, err error) {
 	return cwd, size, nil
 }
 
-// dirOf returns where the session of a source works that does not say so yet: where it is in memory already, or the directory
-// that Claude Code's directory for it is named after, if this device or a source beside it knows one, or else that of the file.
+// dirOf returns where the session of a source works that does not say so yet: where it is in memory already, or
+// the directory that Claude Code's directory for it is named after, if this device or a source beside it knows
+// one, or else that of the file.
 func (m Ops) dirOf(ctx context.Context, src Source, beside []peeked) (string, error) {
 	paths, err := projects.On(m.DB).Paths(ctx)
 	if err != nil {
@@ -295,7 +296,8 @@ func (g *Group) Batches() [][]Source {
 	start, bytes := 0, int64(0)
 	ids := map[string]bool{}
 	for i, src := range g.Sources {
-		if i-start == min(max(BatchFiles, start/8), BatchMost) || i > start && bytes+g.Sizes[i] > BatchBytes || ids[src.SessionID()] {
+		if i-start == min(max(BatchFiles, start/8), BatchMost) || i > start && bytes+g.Sizes[i] > BatchBytes ||
+			ids[src.SessionID()] {
 			out = append(out, g.Sources[start:i])
 			start, bytes = i, 0
 			clear(ids)
@@ -317,7 +319,8 @@ func (m Ops) addBatch(ctx context.Context, p state.Project, sources []Source, o 
 	}
 }
 
-func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o AddOptions) (added []Added, failed []error, err error) {
+func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o AddOptions) (added []Added,
+	failed []error, err error) {
 	st, err := trusted.On(m.DB).State(ctx, p.ID)
 	if err != nil {
 		return nil, nil, err
@@ -385,7 +388,8 @@ func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o 
 }
 
 // withoutFailed does the batch again with the sources that can be read.
-func (m Ops) withoutFailed(ctx context.Context, p state.Project, sources []Source, errs []error, o AddOptions, failed []error) ([]Added, []error, error) {
+func (m Ops) withoutFailed(ctx context.Context, p state.Project, sources []Source, errs []error, o AddOptions,
+	failed []error) ([]Added, []error, error) {
 	var good []Source
 	for i, src := range sources {
 		if errs[i] == nil {
@@ -398,7 +402,8 @@ func (m Ops) withoutFailed(ctx context.Context, p state.Project, sources []Sourc
 }
 
 // captureAll stages sources on several goroutines.
-func (m Ops) captureAll(ctx context.Context, st *state.State, p state.Project, s *refs.Stage, sources []Source, o AddOptions) ([]*Capture, []error) {
+func (m Ops) captureAll(ctx context.Context, st *state.State, p state.Project, s *refs.Stage, sources []Source,
+	o AddOptions) ([]*Capture, []error) {
 	captures, errs := make([]*Capture, len(sources)), make([]error, len(sources))
 	st.Index() // which is only read from here on
 	g, err := m.guardOf(st)
@@ -443,7 +448,8 @@ func (m Ops) captureAll(ctx context.Context, st *state.State, p state.Project, s
 func (c *Capture) hidden() bool { return c.known != nil && c.known.Deleted }
 
 // record stages the records and patches of captures.
-func (m Ops) record(tx *refs.Tx, st *state.State, p state.Project, captures []*Capture, op string, ids map[string]objects.Hash) error {
+func (m Ops) record(tx *refs.Tx, st *state.State, p state.Project, captures []*Capture, op string,
+	ids map[string]objects.Hash) error {
 	if st.Name == "" {
 		if _, err := tx.Add(records.KindProject, records.ProjectBody{Identity: p.Identity, Name: p.Name}); err != nil {
 			return err
@@ -451,7 +457,8 @@ func (m Ops) record(tx *refs.Tx, st *state.State, p state.Project, captures []*C
 	}
 	for _, c := range captures {
 		if c.hidden() {
-			if _, err := tx.Add(records.KindSet, records.SetBody{Target: "session/" + c.snap.Session, Field: "deleted", Value: false}); err != nil {
+			if _, err := tx.Add(records.KindSet, records.SetBody{Target: "session/" + c.snap.Session, Field: "deleted",
+				Value: false}); err != nil {
 				return err
 			}
 		}
@@ -508,7 +515,8 @@ func (m Ops) rememberPaths(ctx context.Context, groups []*Group, o AddOptions) e
 	var paths []records.PathBody
 	for _, g := range groups {
 		for _, dir := range g.dirs {
-			paths = append(paths, records.PathBody{Path: dir, Project: g.project.ID, Identity: g.project.Identity, Name: g.project.Name})
+			paths = append(paths, records.PathBody{Path: dir, Project: g.project.ID, Identity: g.project.Identity,
+				Name: g.project.Name})
 		}
 	}
 	return projects.On(m.DB).AddPaths(ctx, paths)

@@ -10,8 +10,9 @@ import (
 	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
-// AgentSources finds the sessions of another agent under dir. A session that is no stream of values is written into temp as one, and
-// its own files belong to it as overflow files do. Directories are what Gemini's hashes of directories are looked up in.
+// AgentSources finds the sessions of another agent under dir. A session that is no stream of values is written
+// into temp as one, and its own files belong to it as overflow files do. Directories are what Gemini's hashes
+// of directories are looked up in.
 func AgentSources(name, dir, temp string, directories []string) (out []Source, err error) {
 	a := agents.ByName(name)
 	if a == nil {

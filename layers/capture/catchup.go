@@ -25,8 +25,9 @@ type Candidate struct {
 }
 
 // Behind returns the session files of a project, and those of their subagents, that are not in memory as they are
-// now, those changed last first. It looks at the directories that Claude Code has for the project and for what is inside it, and at dir. What was taken out
-// of the lists is left out. It reads no transcript, but once the start of those that may have worked inside the project.
+// now, those changed last first. It looks at the directories that Claude Code has for the project and for what
+// is inside it, and at dir. What was taken out of the lists is left out. It reads no transcript, but once the
+// start of those that may have worked inside the project.
 func (m Ops) Behind(ctx context.Context, p state.Project, o ListOptions, dir string) ([]Candidate, error) {
 	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
@@ -69,8 +70,8 @@ func (m Ops) Behind(ctx context.Context, p state.Project, o ListOptions, dir str
 	return out, nil
 }
 
-// moreFiles adds the files of one directory of Claude Code, those of subagents in it too, and the subagents of all. Beside holds the
-// names of directories in those that were read before.
+// moreFiles adds the files of one directory of Claude Code, those of subagents in it too, and the subagents of
+// all. Beside holds the names of directories in those that were read before.
 func moreFiles(files map[string]ClientFile, beside map[string][]string, dir string) error {
 	dirs := map[string]bool{dir: dir != ""}
 	for _, f := range files {

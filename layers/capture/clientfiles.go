@@ -27,10 +27,11 @@ type ClientFile struct {
 	cwd      string // where it works, if that is why it counts
 }
 
-// ClientFiles returns the session files that Claude Code has for the directories of a project, by session, and the names of the
-// directories beside them, by where they were found. The project's directories are those that this device knows, and those that
-// sessions were captured from: one inside another is not known by itself.
-func (m Ops) ClientFiles(ctx context.Context, p state.Project, st *state.State, o ListOptions) (files map[string]ClientFile, beside map[string][]string, err error) {
+// ClientFiles returns the session files that Claude Code has for the directories of a project, by session, and
+// the names of the directories beside them, by where they were found. The project's directories are those that
+// this device knows, and those that sessions were captured from: one inside another is not known by itself.
+func (m Ops) ClientFiles(ctx context.Context, p state.Project, st *state.State,
+	o ListOptions) (files map[string]ClientFile, beside map[string][]string, err error) {
 	files, beside = map[string]ClientFile{}, map[string][]string{}
 	if o.Claude == "" {
 		return files, beside, nil
@@ -53,7 +54,8 @@ func (m Ops) ClientFiles(ctx context.Context, p state.Project, st *state.State, 
 		if last == nil {
 			continue
 		}
-		if dir, name := filepath.Split(filepath.Dir(last.Source)); filepath.Clean(dir) == filepath.Join(o.Claude, "projects") {
+		if dir, name := filepath.Split(filepath.Dir(last.Source)); filepath.Clean(dir) == filepath.Join(o.Claude,
+			"projects") {
 			dirs[name] = true
 		}
 	}
@@ -113,14 +115,16 @@ func readClientDir(dir string, files map[string]ClientFile) (beside []string, er
 			return nil, err
 		}
 		path := filepath.Join(dir, e.Name())
-		files[Source{Path: path}.SessionID()] = ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(), Dir: dirs[name]}
+		files[Source{Path: path}.SessionID()] = ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(),
+			Dir: dirs[name]}
 	}
 	return beside, nil
 }
 
 // ChangedBeside reports by how much the subagents and overflow files of a session's file differ from what is in
 // memory, and whether they do.
-func (m Ops) ChangedBeside(ctx context.Context, st *state.State, s *state.Session, f ClientFile, found *Seen) (extra int64, changed bool, err error) {
+func (m Ops) ChangedBeside(ctx context.Context, st *state.State, s *state.Session, f ClientFile,
+	found *Seen) (extra int64, changed bool, err error) {
 	subagents, err := Subagents(f.Path)
 	for _, src := range subagents {
 		fi, err := os.Lstat(src.Path)
@@ -132,7 +136,8 @@ func (m Ops) ChangedBeside(ctx context.Context, st *state.State, s *state.Sessio
 			extra, changed = extra+fi.Size(), true
 			continue
 		}
-		more, also := m.ChangedFile(ctx, st.Project, sub, ClientFile{Path: src.Path, Size: fi.Size(), Modified: fi.ModTime()}, found)
+		more, also := m.ChangedFile(ctx, st.Project, sub, ClientFile{Path: src.Path, Size: fi.Size(), Modified: fi.ModTime()},
+			found)
 		extra, changed = extra+more, changed || also
 	}
 	beside := SourceOf(f.Path)
@@ -142,7 +147,8 @@ func (m Ops) ChangedBeside(ctx context.Context, st *state.State, s *state.Sessio
 
 // changedOverflow reports by how much the overflow files of a session's file differ from what this device captured of
 // them last, and whether they do.
-func (m Ops) changedOverflow(ctx context.Context, project refs.Project, s *state.Session, src Source, found *Seen) (extra int64, changed bool) {
+func (m Ops) changedOverflow(ctx context.Context, project refs.Project, s *state.Session, src Source,
+	found *Seen) (extra int64, changed bool) {
 	if len(src.Files) == 0 {
 		return 0, false
 	}

@@ -14,11 +14,13 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Beneath adds to files the sessions that ran in directories inside those of a project. Claude Code has a directory for each, which
-// nothing need have captured from yet. Its name begins with that of the one above it; but so does that of "shop-old" beside
-// "shop", and one name can stand for two directories. So a file counts only if the working directory that it names is the
-// project's, and files of other projects that came with the rest of a directory are taken out, unless a session starts there.
-func (m Ops) Beneath(ctx context.Context, p state.Project, st *state.State, o ListOptions, dir string, files map[string]ClientFile) error {
+// Beneath adds to files the sessions that ran in directories inside those of a project. Claude Code has a
+// directory for each, which nothing need have captured from yet. Its name begins with that of the one above it;
+// but so does that of "shop-old" beside "shop", and one name can stand for two directories. So a file counts
+// only if the working directory that it names is the project's, and files of other projects that came with the
+// rest of a directory are taken out, unless a session starts there.
+func (m Ops) Beneath(ctx context.Context, p state.Project, st *state.State, o ListOptions, dir string,
+	files map[string]ClientFile) error {
 	if o.Claude == "" {
 		return nil
 	}
@@ -44,8 +46,8 @@ func (m Ops) Beneath(ctx context.Context, p state.Project, st *state.State, o Li
 	return ctx.Err()
 }
 
-// dropOthers takes files out that no session of st is of and that other projects' sessions are, which came with the rest of a
-// directory, unless they are in one of own.
+// dropOthers takes files out that no session of st is of and that other projects' sessions are, which came with
+// the rest of a directory, unless they are in one of own.
 func (b *beneath) dropOthers(ctx context.Context, st *state.State, own ...string) {
 	for id, f := range b.files {
 		path := f.Path
@@ -61,8 +63,8 @@ func (b *beneath) dropOthers(ctx context.Context, st *state.State, own ...string
 	}
 }
 
-// A beneath is the look at files that may be a project's. What was found out about a file is kept: it never changes, as the file
-// only grows.
+// A beneath is the look at files that may be a project's. What was found out about a file is kept: it never
+// changes, as the file only grows.
 type beneath struct {
 	m          Ops
 	project    state.Project
@@ -75,21 +77,23 @@ type beneath struct {
 	mine       map[string]bool         // whether those are the project's
 }
 
-// meeting returns what is known of directories once dir, a directory of the project p that nothing was known of, is met: what
-// the second look inside it sees, the first one sees too.
+// meeting returns what is known of directories once dir, a directory of the project p that nothing was known
+// of, is met: what the second look inside it sees, the first one sees too.
 func meeting(ctx context.Context, paths []records.PathBody, p state.Project, dir string) []records.PathBody {
-	if here, known := projects.Locate(ctx, paths, dir); known || here.ID != p.ID || !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
+	if here, known := projects.Locate(ctx, paths, dir); known || here.ID != p.ID || !filepath.IsAbs(dir) ||
+		filepath.Clean(dir) != dir {
 		return paths
 	}
 	return append(slices.Clone(paths), records.PathBody{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name})
 }
 
 func (m Ops) filesOf(p state.Project, files map[string]ClientFile, paths []records.PathBody) *beneath {
-	return &beneath{m: m, project: p, paths: paths, files: files, known: m.readCwds(p), now: map[string]string{}, owners: map[string]refs.Project{}, mine: map[string]bool{}}
+	return &beneath{m: m, project: p, paths: paths, files: files, known: m.readCwds(p), now: map[string]string{},
+		owners: map[string]refs.Project{}, mine: map[string]bool{}}
 }
 
-// look adds the sessions in a directory that are the project's, and their subagents. A directory that cannot be read may be another
-// project's: whoever asks for that one is told.
+// look adds the sessions in a directory that are the project's, and their subagents. A directory that cannot be
+// read may be another project's: whoever asks for that one is told.
 func (b *beneath) look(ctx context.Context, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -143,11 +147,12 @@ func (b *beneath) add(ctx context.Context, path string, beside bool) error {
 	return nil
 }
 
-// works reports whether a working directory lies in one of the roots and is the project's: a repository inside it that nothing
-// is known of may be another.
+// works reports whether a working directory lies in one of the roots and is the project's: a repository inside
+// it that nothing is known of may be another.
 func (b *beneath) works(ctx context.Context, cwd string) bool {
 	within := func(root string) bool { return isWithin(root, cwd) }
-	if !filepath.IsAbs(cwd) || filepath.Clean(cwd) != cwd || !slices.ContainsFunc(b.roots, within) || b.owner(ctx, cwd) != b.project.ID {
+	if !filepath.IsAbs(cwd) || filepath.Clean(cwd) != cwd || !slices.ContainsFunc(b.roots, within) ||
+		b.owner(ctx, cwd) != b.project.ID {
 		return false
 	}
 	for d := cwd; d != "" && !slices.Contains(b.roots, d); d = projects.Parent(d) {
@@ -189,8 +194,8 @@ func (b *beneath) owner(ctx context.Context, cwd string) refs.Project {
 	return owner
 }
 
-// dirsBeneath returns the directories of Claude Code, sorted, whose names begin as those of directories inside roots do,
-// without those that files are from. A link to a directory is none.
+// dirsBeneath returns the directories of Claude Code, sorted, whose names begin as those of directories inside
+// roots do, without those that files are from. A link to a directory is none.
 func dirsBeneath(projects string, roots []string, files map[string]ClientFile) (out []string) {
 	entries, err := os.ReadDir(projects)
 	if err != nil {
@@ -218,7 +223,8 @@ func clientPrefix(dir string) string {
 	return name[:min(len(name), clientNameMax)]
 }
 
-// rootsOf returns the directories of a project on this device: those it is known by, dir, and the root of dir's repository.
+// rootsOf returns the directories of a project on this device: those it is known by, dir, and the root of dir's
+// repository.
 func rootsOf(paths []records.PathBody, p state.Project, dir string) []string {
 	roots := map[string]bool{dir: filepath.IsAbs(dir)}
 	for _, b := range paths {

@@ -11,7 +11,8 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// keep keeps the typed messages and their markers. In the file of a subagent the "user" is another agent, whatever its records say.
+// keep keeps the typed messages and their markers. In the file of a subagent the "user" is another agent,
+// whatever its records say.
 func (c *Capture) keep(prompts []transcript.Prompt) {
 	if c.snap.Parent != "" {
 		return
@@ -22,7 +23,8 @@ func (c *Capture) keep(prompts []transcript.Prompt) {
 			c.added.Malformed = append(c.added.Malformed, MalformedTag{p.N, tag})
 		}
 		for _, k := range keepit.Scan(p.Text) {
-			c.snap.Markers = append(c.snap.Markers, records.Mark{N: p.N, Weight: k.Weight, Start: k.Start, End: k.End, Clamped: k.Clamped})
+			c.snap.Markers = append(c.snap.Markers, records.Mark{N: p.N, Weight: k.Weight, Start: k.Start, End: k.End,
+				Clamped: k.Clamped})
 		}
 	}
 }
@@ -44,7 +46,9 @@ func echoes(st *state.State, captures []*Capture) {
 				c.snap.Echo = append(c.snap.Echo, t.N)
 			}
 		}
-		c.snap.Markers = slices.DeleteFunc(c.snap.Markers, func(k records.Mark) bool { return slices.Contains(c.snap.Echo, k.N) })
+		c.snap.Markers = slices.DeleteFunc(c.snap.Markers, func(k records.Mark) bool {
+			return slices.Contains(c.snap.Echo, k.N)
+		})
 		c.added.Echo, c.added.Now = len(c.snap.Echo), c.snap
 	}
 }

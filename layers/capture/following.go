@@ -21,11 +21,11 @@ import (
 // behind the end that it had is for the next capture.
 var ErrChanging = errors.New("the file changed while it was read")
 
-// A source is read more than once if its first cuts are in what is new of it. Nothing of that is taken for true unless all have read the
-// same.
+// A source is read more than once if its first cuts are in what is new of it. Nothing of that is taken for true
+// unless all have read the same.
 
-// Exact returns the hash of the exact bytes that were captured: those up to end and the tail. read has hashed those that the cleaner was
-// given, behind the place at, and if at has a hash of what is before it, that too.
+// Exact returns the hash of the exact bytes that were captured: those up to end and the tail. read has hashed
+// those that the cleaner was given, behind the place at, and if at has a hash of what is before it, that too.
 func (c *Capture) Exact(at originals.Place, end int64, cuts bool, read *objects.Hasher) (objects.Hash, error) {
 	var whole *objects.Hasher
 	switch {
@@ -125,8 +125,8 @@ func (c *Capture) take(ctx context.Context, p refs.Project, base *records.Point)
 	return c.prev[len(c.prev)-1].RawLen, nil
 }
 
-// isBack reports whether base is of an earlier file of the session than the one that lay at the same path last: what begins with
-// it has taken that one's place again. A copy at another path takes nothing's place.
+// isBack reports whether base is of an earlier file of the session than the one that lay at the same path last:
+// what begins with it has taken that one's place again. A copy at another path takes nothing's place.
 func (c *Capture) isBack(base *records.Point) bool {
 	last := c.known.Last(c.M.Refs.Device().ID)
 	return base.Generation != last.Generation && c.known.Source() == cmp.Or(c.src.Origin, c.src.Path)
@@ -140,7 +140,9 @@ func (c *Capture) generations() []*records.Point {
 	}
 	for i := len(c.known.Points) - 1; i >= 0; i-- {
 		p := &c.known.Points[i]
-		if p.Stamp.Device == c.M.Refs.Device().ID && !slices.ContainsFunc(out, func(q *records.Point) bool { return q.Generation == p.Generation }) {
+		if p.Stamp.Device == c.M.Refs.Device().ID && !slices.ContainsFunc(out, func(q *records.Point) bool {
+			return q.Generation == p.Generation
+		}) {
 			out = append(out, p)
 		}
 	}
@@ -149,7 +151,8 @@ func (c *Capture) generations() []*records.Point {
 
 // follows reports whether the file starts with the closed values that base stands for, and where its new bytes
 // begin. What came after them then, the torn end of a value, may be gone or be another by now.
-func (c *Capture) follows(ctx context.Context, p refs.Project, base *records.Point, end int64) (at originals.Place, ok bool, err error) {
+func (c *Capture) follows(ctx context.Context, p refs.Project, base *records.Point, end int64) (at originals.Place,
+	ok bool, err error) {
 	at = originals.Place{Segments: base.Segments, Carry: base.Scan}
 	at.Cuts = slices.ContainsFunc(c.prev, func(p redact.Patch) bool { return len(p.Cuts) > 0 })
 	if at.Cuts {
@@ -160,8 +163,10 @@ func (c *Capture) follows(ctx context.Context, p refs.Project, base *records.Poi
 	return at, ok, err
 }
 
-// begins reports whether a whole file is a beginning of what was captured up to a growth point, as an older copy of it is.
-func (m Ops) begins(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, f io.ReaderAt, size int64) (bool, error) {
+// begins reports whether a whole file is a beginning of what was captured up to a growth point, as an older
+// copy of it is.
+func (m Ops) begins(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, f io.ReaderAt,
+	size int64) (bool, error) {
 	file := objects.NewHasher()
 	if err := copyRange(file, f, 0, size); err != nil {
 		return false, err
@@ -206,8 +211,8 @@ func (c *Capture) followsClean(base *records.Point, at *originals.Place, end int
 }
 
 // compare hashes the part of the file that is stored already while what is new is compressed: nearly all files only
-// grow. Its end is what dict brings, for that is what the growth is compressed by. It returns a function that waits for that, and
-// fails with errRewritten if the file is another one.
+// grow. Its end is what dict brings, for that is what the growth is compressed by. It returns a function that
+// waits for that, and fails with errRewritten if the file is another one.
 func (c *Capture) compare(t stream.Tail, dict <-chan []byte, base *records.Point) func() error {
 	read := make(chan error, 1)
 	go func() {
@@ -225,7 +230,8 @@ func (c *Capture) compare(t stream.Tail, dict <-chan []byte, base *records.Point
 }
 
 // followsRaw reports whether the file starts with the bytes that the stored stream was made from by cuts.
-func (c *Capture) followsRaw(ctx context.Context, p refs.Project, base *records.Point, at *originals.Place, end int64) (bool, error) {
+func (c *Capture) followsRaw(ctx context.Context, p refs.Project, base *records.Point, at *originals.Place,
+	end int64) (bool, error) {
 	last := c.prev[len(c.prev)-1]
 	closed := last.RawLen - int64(len(last.Tail))
 	if closed > end {
@@ -247,9 +253,10 @@ func (c *Capture) followsRaw(ctx context.Context, p refs.Project, base *records.
 	return true, nil
 }
 
-// stored reads what is stored of the session up to base: its hash, to go on from, and its end, which the growth is compressed by.
-// Whoever reads a stream hashes it to check it.
-func (c *Capture) stored(ctx context.Context, p refs.Project, base *records.Point) (hash *objects.Hasher, dict []byte, err error) {
+// stored reads what is stored of the session up to base: its hash, to go on from, and its end, which the growth
+// is compressed by. Whoever reads a stream hashes it to check it.
+func (c *Capture) stored(ctx context.Context, p refs.Project, base *records.Point) (hash *objects.Hasher, dict []byte,
+	err error) {
 	dict = stream.NewDict(base.Size, 0)
 	end := &originals.Ending{Skip: base.Size - int64(len(dict)), B: dict[:0]}
 	err = c.M.Refs.View(ctx, p, func(tx *refs.Tx) error {

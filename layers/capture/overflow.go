@@ -55,7 +55,8 @@ func (c *Capture) overflow(ctx context.Context, p refs.Project, s *refs.Stage) e
 }
 
 // overflowFile stages an overflow file, unless it is stored as it is or was forgotten.
-func (c *Capture) overflowFile(ctx context.Context, p refs.Project, s *refs.Stage, name string, f io.ReaderAt, size int64) error {
+func (c *Capture) overflowFile(ctx context.Context, p refs.Project, s *refs.Stage, name string, f io.ReaderAt,
+	size int64) error {
 	k := slices.IndexFunc(c.snap.Files, func(f records.FileRef) bool { return f.Name == name })
 	var sum objects.Hash
 	if k >= 0 || c.guard != nil {
@@ -95,7 +96,8 @@ func (c *Capture) sameFile(ctx context.Context, p refs.Project, f records.FileRe
 }
 
 // putFile stages an overflow file of about the given size, and returns the name of its exact bytes.
-func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.Reader, size int64) (ref records.FileRef, raw objects.Hash, err error) {
+func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.Reader,
+	size int64) (ref records.FileRef, raw objects.Hash, err error) {
 	read := objects.NewHasher()
 	in := &Counter{R: io.TeeReader(r, read)}
 	clean := secrets.NewFileCleaner(in, size, c.Rules)
@@ -115,7 +117,8 @@ func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.
 	ref.Size, ref.Withheld = out.N, len(clean.Cuts) > 0
 	o := overflow{name: name}
 	if ref.Withheld {
-		o.patch = redact.Patch{Rules: c.snap.Rules, After: out.N, Clean: ref.Hash, RawLen: in.N, Raw: raw, Cuts: clean.Cuts}.Encode()
+		o.patch = redact.Patch{Rules: c.snap.Rules, After: out.N, Clean: ref.Hash, RawLen: in.N, Raw: raw,
+			Cuts: clean.Cuts}.Encode()
 	}
 	if c.Rules.Any() && !clean.Pieces {
 		c.looks = append(c.looks, secrets.Look{End: ref.Hash})
@@ -181,8 +184,8 @@ func ChainOf(s *state.Session, p *records.Point) FileChain {
 	return c
 }
 
-// Patch returns the patch of a file of the chain, and reports whether it belongs to the newest record; nil for a file whose
-// bytes are exact. The error wraps [ErrWithheld] if this machine does not have it.
+// Patch returns the patch of a file of the chain, and reports whether it belongs to the newest record; nil for
+// a file whose bytes are exact. The error wraps [ErrWithheld] if this machine does not have it.
 func (c FileChain) Patch(tx *refs.Tx, device string, f records.FileRef) (b []byte, own bool, err error) {
 	if !f.Withheld {
 		return nil, false, nil
@@ -198,7 +201,8 @@ func (c FileChain) Patch(tx *refs.Tx, device string, f records.FileRef) (b []byt
 
 // WriteFile writes the exact bytes of an overflow file of a session at the growth point p. What was written is the
 // file only if the error is nil.
-func (m Ops) WriteFile(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, f records.FileRef, w io.Writer) error {
+func (m Ops) WriteFile(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, f records.FileRef,
+	w io.Writer) error {
 	if !f.Withheld {
 		return originals.On(m.DB).WriteObject(ctx, project, f.Hash, w)
 	}
@@ -217,7 +221,8 @@ func (m Ops) WriteFile(ctx context.Context, project refs.Project, s *state.Sessi
 }
 
 // fileSize returns how long an overflow file was when it was captured; ok is false if this machine does not know.
-func (m Ops) fileSize(ctx context.Context, project refs.Project, session *state.Session, p *records.Point, f records.FileRef, s *Seen) (n int64, ok bool) {
+func (m Ops) fileSize(ctx context.Context, project refs.Project, session *state.Session, p *records.Point,
+	f records.FileRef, s *Seen) (n int64, ok bool) {
 	if !f.Withheld {
 		return f.Size, true
 	}

@@ -26,8 +26,8 @@ type Regrown struct {
 	Now   records.Snapshot
 }
 
-// An edit says what becomes of a value of a stream, exact as it was in the file: nothing, nothing but a placeholder is left of it,
-// or some places of it are blotted out. It stays as long as it was.
+// An edit says what becomes of a value of a stream, exact as it was in the file: nothing, nothing but a
+// placeholder is left of it, or some places of it are blotted out. It stays as long as it was.
 type edit func(v transcript.Value) (whole bool, spots [][2]int)
 
 // OwnStream is a stream of this device with what makes it exact.
@@ -41,7 +41,8 @@ type OwnStream struct {
 }
 
 // OwnStreams calls f with every stream of a session that this device captured.
-func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, nines func([]byte) bool, f func(*OwnStream) error) error {
+func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, nines func([]byte) bool,
+	f func(*OwnStream) error) error {
 	by := map[int]*OwnStream{}
 	var order []int
 	for _, pt := range s.Points {
@@ -93,8 +94,8 @@ func (o *OwnStream) Cuts() (out []redact.Cut) {
 	return slices.CompactFunc(out, func(a, b redact.Cut) bool { return a.At == b.At })
 }
 
-// Values calls f with every value of the stream as it was in the file, its place in the clean bytes and the cuts in it. The bytes of a
-// value are overwritten by the next one.
+// Values calls f with every value of the stream as it was in the file, its place in the clean bytes and the
+// cuts in it. The bytes of a value are overwritten by the next one.
 func (o *OwnStream) Values(f func(v transcript.Value, start, end int64, cuts []redact.Cut)) error {
 	cuts := o.Cuts()
 	return o.read(func(r io.Reader) error {
@@ -182,7 +183,8 @@ func (o *OwnStream) Without(e edit) (*Rewriting, error) {
 			w.Cuts = append(w.Cuts, redact.Shift(cuts, moved)...)
 			return
 		}
-		c := change{start: start, end: end, base: start + moved, now: end + moved, exact: len(v.Raw), whole: whole, opaque: v.Opaque, spots: spots, cuts: cuts}
+		c := change{start: start, end: end, base: start + moved, now: end + moved, exact: len(v.Raw), whole: whole,
+			opaque: v.Opaque, spots: spots, cuts: cuts}
 		if whole {
 			c.now = c.base + v.Size
 		} else {
@@ -260,7 +262,8 @@ func unexpected(err error) error {
 func (w *Rewriting) moved(at int64) int64 {
 	now := at
 	for _, c := range w.changes {
-		if c.whole && c.start < at && at < c.end { // a growth point inside of a long value: a placeholder is as long as the exact bytes
+		// a growth point inside of a long value: a placeholder is as long as the exact bytes
+		if c.whole && c.start < at && at < c.end {
 			off := at - c.start
 			for _, cut := range c.cuts {
 				if cut.At < at {
@@ -276,12 +279,14 @@ func (w *Rewriting) moved(at int64) int64 {
 	return now
 }
 
-// Regrow makes the growth points of a stream anew in a stage, and returns them by their records. The exact bytes of each are
-// those that a guarded file has there.
-func (m Ops) Regrow(ctx context.Context, stage *refs.Stage, o *OwnStream, w *Rewriting, keepFile func(records.FileRef) bool) (map[objects.Hash]Regrown, error) {
+// Regrow makes the growth points of a stream anew in a stage, and returns them by their records. The exact
+// bytes of each are those that a guarded file has there.
+func (m Ops) Regrow(ctx context.Context, stage *refs.Stage, o *OwnStream, w *Rewriting,
+	keepFile func(records.FileRef) bool) (map[objects.Hash]Regrown, error) {
 	out := map[objects.Hash]Regrown{}
 	err := o.read(func(r io.Reader) error {
-		a := regrowing{stage: stage, name: stream.Name(o.session, o.Generation), r: w.reader(r), tail: stream.Tail{Hash: objects.NewHasher()}, cuts: w.Cuts, exact: uncutter{to: objects.NewHasher()}}
+		a := regrowing{stage: stage, name: stream.Name(o.session, o.Generation), r: w.reader(r),
+			tail: stream.Tail{Hash: objects.NewHasher()}, cuts: w.Cuts, exact: uncutter{to: objects.NewHasher()}}
 		for _, p := range o.Points {
 			made, err := a.point(ctx, p, w.moved(p.Size), keepFile)
 			if err != nil {
@@ -309,7 +314,8 @@ type regrowing struct {
 }
 
 // point makes the growth point p anew, which ends at end now.
-func (a *regrowing) point(ctx context.Context, p records.Point, end int64, keepFile func(records.FileRef) bool) (out Regrown, err error) {
+func (a *regrowing) point(ctx context.Context, p records.Point, end int64,
+	keepFile func(records.FileRef) bool) (out Regrown, err error) {
 	before := a.tail.Length
 	n, _ := slices.BinarySearchFunc(a.cuts, end, func(c redact.Cut, end int64) int { return cmp.Compare(c.At, end) })
 	own := slices.Clone(a.cuts[:n])
@@ -330,7 +336,8 @@ func (a *regrowing) point(ctx context.Context, p records.Point, end int64, keepF
 	s.Original, s.Size, s.Segments, s.Scan = a.tail.Hash.Sum(), a.tail.Length, g.Segments, sum.Carry
 	s.Retype(sum.Prompts)
 	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f records.FileRef) bool { return !keepFile(f) })
-	patch := redact.Patch{Rules: s.Rules, After: s.Size, Clean: s.Original, RawLen: a.exact.n, Raw: a.exact.to.Sum(), Cuts: own}
+	patch := redact.Patch{Rules: s.Rules, After: s.Size, Clean: s.Original, RawLen: a.exact.n,
+		Raw: a.exact.to.Sum(), Cuts: own}
 	chained := a.prev.RawLen > 0
 	if chained {
 		patch.Before, patch.Prev = before, a.prev.Name()

@@ -14,8 +14,8 @@ import (
 )
 
 // A seen is what lists found out about files, so that they need not look again: the titles of files that are
-// in no memory, of files that were cut off or written to whether memory has all of it, and the exact sizes of snapshots whose
-// exact bytes differ from the clean ones.
+// in no memory, of files that were cut off or written to whether memory has all of it, and the exact sizes of
+// snapshots whose exact bytes differ from the clean ones.
 type Seen struct {
 	Reads   bool // lists read files that were written to after they were captured and are as long as they were then
 	Format  int
@@ -46,7 +46,8 @@ func (m Ops) ReadSeen(p refs.Project) *Seen {
 	if state.DecodeCache(m.CachePath("seen", string(p)), s.Code) {
 		return s
 	}
-	return &Seen{Format: SeenVersion, Titles: map[string]FileTitle{}, Cuts: map[string]FileCut{}, Sizes: map[objects.Hash]int64{}}
+	return &Seen{Format: SeenVersion, Titles: map[string]FileTitle{}, Cuts: map[string]FileCut{},
+		Sizes: map[objects.Hash]int64{}}
 }
 
 func (m Ops) WriteSeen(p refs.Project, s *Seen) {
@@ -123,7 +124,8 @@ func codeHashes[T ~int | ~int64](c *records.Codec, m map[objects.Hash]T) {
 
 // exactSize returns how long the file of a session was at the growth point p, patches included; ok is false
 // if this machine does not know.
-func (m Ops) exactSize(ctx context.Context, project refs.Project, session *state.Session, p *records.Point, s *Seen) (n int64, ok bool) {
+func (m Ops) exactSize(ctx context.Context, project refs.Project, session *state.Session, p *records.Point,
+	s *Seen) (n int64, ok bool) {
 	if !p.Withheld {
 		return p.Size, true
 	}
@@ -140,9 +142,11 @@ func (m Ops) exactSize(ctx context.Context, project refs.Project, session *state
 }
 
 // ChangedFile reports by how much the file of a session differs from what this device captured of it last, or else
-// from the session now, and whether it does. A file that was cut off holds nothing that is not in memory. One that is as long
-// as it was and was written to is read if s says so: hooks have no time for all files of a directory that was copied.
-func (m Ops) ChangedFile(ctx context.Context, p refs.Project, session *state.Session, f ClientFile, s *Seen) (extra int64, changed bool) {
+// from the session now, and whether it does. A file that was cut off holds nothing that is not in memory. One
+// that is as long as it was and was written to is read if s says so: hooks have no time for all files of a
+// directory that was copied.
+func (m Ops) ChangedFile(ctx context.Context, p refs.Project, session *state.Session, f ClientFile,
+	s *Seen) (extra int64, changed bool) {
 	last := session.Last(m.Refs.Device().ID)
 	if last == nil {
 		last = session.Now()
@@ -157,9 +161,10 @@ func (m Ops) ChangedFile(ctx context.Context, p refs.Project, session *state.Ses
 	return f.Size - size, f.Size > size || !m.cutOff(ctx, p, session, last, f, s)
 }
 
-// cutOff reports whether a file that is not longer than it was at the growth point p holds what it held then, or the beginning of it. It
-// reads both once for each state of the file.
-func (m Ops) cutOff(ctx context.Context, project refs.Project, session *state.Session, p *records.Point, f ClientFile, s *Seen) bool {
+// cutOff reports whether a file that is not longer than it was at the growth point p holds what it held then,
+// or the beginning of it. It reads both once for each state of the file.
+func (m Ops) cutOff(ctx context.Context, project refs.Project, session *state.Session, p *records.Point, f ClientFile,
+	s *Seen) bool {
 	now := FileCut{Size: f.Size, Modified: f.Modified.UnixNano(), Record: p.Stamp.Record}
 	if was := s.Cuts[f.Path]; was.Size == now.Size && was.Modified == now.Modified && was.Record == now.Record {
 		return was.Held

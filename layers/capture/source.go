@@ -156,7 +156,8 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 		}
 	}
 	c.Rules = secrets.On(c.M.DB).RulesIn(c.src.dir)
-	c.snap = records.Snapshot{Session: c.src.SessionID(), Source: cmp.Or(c.src.Origin, c.src.Path), Parent: c.src.Parent, Rules: c.Rules.ID}
+	c.snap = records.Snapshot{Session: c.src.SessionID(), Source: cmp.Or(c.src.Origin, c.src.Path), Parent: c.src.Parent,
+		Rules: c.Rules.ID}
 	if c.known = st.Session(c.snap.Session); c.known != nil && c.known.Source() == c.snap.Source {
 		c.snap.Source = "" // as before
 	}
@@ -195,9 +196,10 @@ func isSession(f io.ReaderAt, size int64) (bool, error) {
 		if v.Opaque {
 			continue
 		}
-		if v.Size > int64(len(v.Raw)) && slices.ContainsFunc([]string{"type", "message", "sessionId", "uuid"}, func(key string) bool {
-			return bytes.Contains(v.Raw, []byte(`"`+key+`":`))
-		}) {
+		if v.Size > int64(len(v.Raw)) && slices.ContainsFunc([]string{"type", "message", "sessionId", "uuid"},
+			func(key string) bool {
+				return bytes.Contains(v.Raw, []byte(`"`+key+`":`))
+			}) {
 			return true, nil
 		}
 		if msg, err := transcript.Skim(v); err == nil && msg.Type != "" {
@@ -319,7 +321,8 @@ func (c *Capture) makePatch(at originals.Place, cuts []redact.Cut, raw objects.H
 		}
 		return nil
 	}
-	p := redact.Patch{Rules: c.snap.Rules, After: c.snap.Size, Clean: c.snap.Original, RawLen: c.size, Raw: raw, Cuts: cuts, Tail: c.tail}
+	p := redact.Patch{Rules: c.snap.Rules, After: c.snap.Size, Clean: c.snap.Original, RawLen: c.size, Raw: raw,
+		Cuts: cuts, Tail: c.tail}
 	if n := len(c.prev); n > 0 && !grown && c.added.Change == "grown" && c.prev[n-1].Raw == p.Raw {
 		if !c.back {
 			c.added.Change = "unchanged"

@@ -11,9 +11,9 @@ import (
 
 // Sources finds the session files under dir: dir itself may be Claude Code's configuration, its
 // projects directory, one project of it, or any directory of session files. Subagents and overflow
-// files are linked to the session they belong to. Symbolic links are followed if they are dir, or in a projects directory one of
-// its projects, as somebody has them whose disk was full; no other is. What cannot be read below
-// dir does not hide the rest: it is returned with the errors, each a [*SourceError], joined.
+// files are linked to the session they belong to. Symbolic links are followed if they are dir, or in a projects
+// directory one of its projects, as somebody has them whose disk was full; no other is. What cannot be read
+// below dir does not hide the rest: it is returned with the errors, each a [*SourceError], joined.
 func Sources(dir string) ([]Source, error) {
 	if sub := filepath.Join(dir, "projects"); IsDir(sub) {
 		dir = sub
@@ -55,8 +55,8 @@ func sourcesUnder(roots []string) ([]Source, error) {
 	return out, errors.Join(failed...)
 }
 
-// withLinks returns dir and, if it is a projects directory, the links to directories in it. What is a link ends in a separator, which
-// has it followed.
+// withLinks returns dir and, if it is a projects directory, the links to directories in it. What is a link ends
+// in a separator, which has it followed.
 func withLinks(dir string) []string {
 	if !IsDir(dir) {
 		return []string{dir}
@@ -93,7 +93,8 @@ func SourceOf(path string) Source {
 	return src
 }
 
-// Subagents returns the sources of the subagents of the session file at path, sorted. The errors are those of [Sources].
+// Subagents returns the sources of the subagents of the session file at path, sorted. The errors are those of
+// [Sources].
 func Subagents(path string) ([]Source, error) {
 	out, err := sourcesUnder([]string{filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")})
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,9 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// written are the files that this memory wrote for the user last, by path, each with a seal of its bytes: the hash of exact bytes may not
-// leave originals.git. It is a cache: without it, such a file is replaced only with --force, as any other.
+// written are the files that this memory wrote for the user last, by path, each with a seal of its bytes: the
+// hash of exact bytes may not leave originals.git. It is a cache: without it, such a file is replaced only with
+// --force, as any other.
 type written struct {
 	version int
 	seals   map[string]string
@@ -37,11 +38,13 @@ func (m Ops) sealWritten(path string, sum objects.Hash) string {
 }
 
 // WriteTree lets f stage files in the directory dir and commits them. f returns their names.
-func (m Ops) WriteTree(dir string, force, dryRun bool, f func(*worktree.Tree) ([]string, error)) (done CheckedOut, err error) {
+func (m Ops) WriteTree(dir string, force, dryRun bool, f func(*worktree.Tree) ([]string, error)) (done CheckedOut,
+	err error) {
 	w := m.readWritten()
-	t, err := worktree.Open(dir, worktree.Options{Force: force, DryRun: dryRun, Wrote: func(path string, sum objects.Hash) bool {
-		return w.seals[path] == m.sealWritten(path, sum)
-	}})
+	t, err := worktree.Open(dir, worktree.Options{Force: force, DryRun: dryRun,
+		Wrote: func(path string, sum objects.Hash) bool {
+			return w.seals[path] == m.sealWritten(path, sum)
+		}})
 	if err != nil {
 		return done, err
 	}

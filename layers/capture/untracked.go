@@ -16,17 +16,17 @@ import (
 	trusted "github.com/memvcs/mem/layers/trust"
 )
 
-// An UntrackedFile is a session file of Claude Code whose session is not in memory, with the project that capturing it would add
-// it to.
+// An UntrackedFile is a session file of Claude Code whose session is not in memory, with the project that
+// capturing it would add it to.
 type UntrackedFile struct {
 	ID      string
 	Project state.Project
 	File    ClientFile
 }
 
-// Untracked returns the session files of Claude Code, of all projects, whose sessions are not in memory, sorted by path. Files of
-// forgotten sessions count as captured, and files of subagents belong to their session. Unlike [Ops.ClientFiles] it needs no known
-// directory: the project of a file is the one that [Ops.Add] finds.
+// Untracked returns the session files of Claude Code, of all projects, whose sessions are not in memory, sorted
+// by path. Files of forgotten sessions count as captured, and files of subagents belong to their session.
+// Unlike [Ops.ClientFiles] it needs no known directory: the project of a file is the one that [Ops.Add] finds.
 func (m Ops) Untracked(ctx context.Context, o ListOptions) ([]UntrackedFile, error) {
 	if o.Claude == "" {
 		return nil, nil
@@ -83,7 +83,8 @@ func (m Ops) dropHeld(ctx context.Context, files map[string]ClientFile) error {
 }
 
 // withProjects finds the project of each file, by the working directory that it names.
-func (m Ops) withProjects(ctx context.Context, files map[string]ClientFile, paths []records.PathBody) ([]UntrackedFile, error) {
+func (m Ops) withProjects(ctx context.Context, files map[string]ClientFile,
+	paths []records.PathBody) ([]UntrackedFile, error) {
 	every := state.Project{ID: "every"} // names the cache of the working directories
 	b := m.filesOf(every, files, paths)
 	var looked []peeked

@@ -24,7 +24,9 @@ func started(st *state.State, c *Capture) []records.Use {
 	}
 	var out []records.Use
 	for _, k := range slices.Backward(st.Compositions) {
-		if k.Deleted || len(k.Typed) == 0 || !slices.ContainsFunc(typed, func(t records.TypedKey) bool { return t.Key == k.Typed[0] }) {
+		if k.Deleted || len(k.Typed) == 0 || !slices.ContainsFunc(typed, func(t records.TypedKey) bool {
+			return t.Key == k.Typed[0]
+		}) {
 			continue
 		}
 		u := records.Use{By: c.snap.Session, At: c.snap.Scan.Last, Targets: st.Targets(state.Rev{Composition: k})}

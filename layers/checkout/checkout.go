@@ -41,8 +41,8 @@ const (
 var ErrFormatless = errors.New("has no content to write")
 
 // Write writes what rev names. Of a session whose exact bytes are here only up to an earlier growth point it
-// writes those and then returns a [*BehindError]. The format "" is the natural one: the exact bytes of a session or original,
-// JSON lines of L1, Markdown of versions and compositions, the content of an object.
+// writes those and then returns a [*BehindError]. The format "" is the natural one: the exact bytes of a
+// session or original, JSON lines of L1, Markdown of versions and compositions, the content of an object.
 func (m Ops) Write(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
 	if f == Lean && rev.Kind != state.IsL1 {
 		return fmt.Errorf("a %s has no lean form: %w", rev.Kind, revision.ErrLayer)
@@ -88,20 +88,22 @@ func (m Ops) writeConversation(ctx context.Context, rev state.Rev, f Format, fro
 	return m.WriteSaid(ctx, rev.Project.ID, cmp.Or(rev.Point, rev.Session.Now()), f, from, to, w)
 }
 
-func (m Ops) WriteSaid(ctx context.Context, project refs.Project, p *records.Point, f Format, from, to int, w io.Writer) error {
+func (m Ops) WriteSaid(ctx context.Context, project refs.Project, p *records.Point, f Format, from, to int,
+	w io.Writer) error {
 	between := ""
-	return originals.On(m.DB).EachSaid(ctx, project, p, nil, (&originals.Conversation{}).Said, func(s compress.Segment) error {
-		if n := s.Src[0][0]; n < from || n > to {
+	return originals.On(m.DB).EachSaid(ctx, project, p, nil, (&originals.Conversation{}).Said,
+		func(s compress.Segment) error {
+			if n := s.Src[0][0]; n < from || n > to {
+				return nil
+			}
+			if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s})); err != nil {
+				return err
+			}
+			if f != Text {
+				between = "\n" // as [compress.Markdown] has it
+			}
 			return nil
-		}
-		if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s})); err != nil {
-			return err
-		}
-		if f != Text {
-			between = "\n" // as [compress.Markdown] has it
-		}
-		return nil
-	})
+		})
 }
 
 func writeSegments(segs []compress.Segment, f Format, w io.Writer) error {
@@ -184,11 +186,11 @@ type output struct {
 	manifest bool // composition.json
 }
 
-// outputs returns the directory and the files that [Ops.Checkout] writes. A composition becomes composed.md, composed.jsonl
-// and composition.json in the directory of at; a version becomes files of the seeds' names there; anything
-// else one file, named after what it is. Where the path names a file, or is to become one by its extension,
-// that file is written, in the format or else that of the extension; an original is always its exact bytes
-// unless a format is given.
+// outputs returns the directory and the files that [Ops.Checkout] writes. A composition becomes composed.md,
+// composed.jsonl and composition.json in the directory of at; a version becomes files of the seeds' names
+// there; anything else one file, named after what it is. Where the path names a file, or is to become one by
+// its extension, that file is written, in the format or else that of the extension; an original is always its
+// exact bytes unless a format is given.
 func outputs(rev state.Rev, at Place, f Format) (dir string, out []output, err error) {
 	if rev.Kind == state.IsCommit || rev.Kind == state.IsConcept || rev.Kind == state.IsRule {
 		return "", nil, fmt.Errorf("a %s %w", rev.Kind, ErrFormatless)
@@ -280,10 +282,12 @@ type CheckoutOptions struct {
 // ErrFileName says that overflow files go with the file of a transcript only, which ends in ".jsonl".
 var ErrFileName = errors.New("is not the name of a transcript")
 
-// Checkout writes what rev names into files (see [worktree.Tree]): all of them are ready before the first gets its name. With a
-// [*BehindError] the file is written too, with the exact bytes that there are; so it is if the exact bytes of an overflow file are on
-// another device only, and the error wraps [ErrWithheld]. A file that may not be written is a [*worktree.FileError].
-func (m Ops) Checkout(ctx context.Context, rev state.Rev, at Place, o CheckoutOptions) (done capture.CheckedOut, err error) {
+// Checkout writes what rev names into files (see [worktree.Tree]): all of them are ready before the first gets
+// its name. With a [*BehindError] the file is written too, with the exact bytes that there are; so it is if the
+// exact bytes of an overflow file are on another device only, and the error wraps [ErrWithheld]. A file that
+// may not be written is a [*worktree.FileError].
+func (m Ops) Checkout(ctx context.Context, rev state.Rev, at Place, o CheckoutOptions) (done capture.CheckedOut,
+	err error) {
 	dir, out, err := outputs(rev, at, o.Format)
 	if err != nil {
 		return done, err
@@ -304,7 +308,8 @@ func (m Ops) Checkout(ctx context.Context, rev state.Rev, at Place, o CheckoutOp
 			return err
 		}
 	}
-	if len(out) == 1 && !o.Files && filepath.Join(dir, out[0].name) == filepath.Clean(at.Path) && worktree.IsOutlet(at.Path) {
+	if len(out) == 1 && !o.Files && filepath.Join(dir, out[0].name) == filepath.Clean(at.Path) &&
+		worktree.IsOutlet(at.Path) {
 		if done.Files = []string{at.Path}; !o.DryRun {
 			err = worktree.WriteOutlet(at.Path, write(out[0]))
 		}
@@ -342,8 +347,9 @@ func asError(b *originals.BehindError) error {
 	return b
 }
 
-// stageFiles stages the exact bytes of the overflow files of the session that rev names, in the directory where Claude Code looks for
-// them next to the session's file. The error wraps [ErrWithheld] if the exact bytes of one are on another device only.
+// stageFiles stages the exact bytes of the overflow files of the session that rev names, in the directory where
+// Claude Code looks for them next to the session's file. The error wraps [ErrWithheld] if the exact bytes of
+// one are on another device only.
 func (m Ops) stageFiles(ctx context.Context, t *worktree.Tree, rev state.Rev, transcript string) ([]string, error) {
 	p, err := originals.On(m.DB).Exact(ctx, rev.Project.ID, rev.Session)
 	if p == nil && errors.Is(err, originals.ErrWithheld) {
@@ -384,7 +390,8 @@ func (m Ops) writeManifest(ctx context.Context, rev state.Rev, dir string, w io.
 	if err != nil {
 		return err
 	}
-	meta := compose.Meta{CreatedAt: rev.Composition.Time, OutputFile: filepath.Join(dir, "composed.md"), Recompress: map[string]compose.Recompressed{}}
+	meta := compose.Meta{CreatedAt: rev.Composition.Time, OutputFile: filepath.Join(dir, "composed.md"),
+		Recompress: map[string]compose.Recompressed{}}
 	for _, p := range rev.Composition.Parts {
 		r := st.Recompression(p)
 		if r == nil {
@@ -418,7 +425,8 @@ func (o whileOn) Write(p []byte) (int, error) {
 }
 
 // VersionSegments returns the text of a version.
-func (m Ops) VersionSegments(ctx context.Context, project refs.Project, v *records.Version) ([]compress.Segment, error) {
+func (m Ops) VersionSegments(ctx context.Context, project refs.Project,
+	v *records.Version) ([]compress.Segment, error) {
 	b, err := originals.On(m.DB).Object(ctx, project, v.Derivation.Output)
 	if err != nil {
 		return nil, err

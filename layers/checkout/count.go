@@ -25,9 +25,11 @@ func (m Ops) Count(ctx context.Context, rev state.Rev) (markers.Count, error) {
 	size := int64(b.Len())
 	switch {
 	case rev.Kind == state.IsVersion:
-		return markers.Count{Tokens: rev.Version.TokensOut, Method: rev.Version.Counter, Messages: rev.Version.MessagesOut, Bytes: size}, nil
+		return markers.Count{Tokens: rev.Version.TokensOut, Method: rev.Version.Counter, Messages: rev.Version.MessagesOut,
+			Bytes: size}, nil
 	case rev.Kind == state.IsComposition:
-		return markers.Count{Tokens: rev.Composition.Tokens, Method: rev.Composition.Counter, Messages: rev.Composition.Messages, Bytes: size}, nil
+		return markers.Count{Tokens: rev.Composition.Tokens, Method: rev.Composition.Counter,
+			Messages: rev.Composition.Messages, Bytes: size}, nil
 	}
 	return markers.CountBytes(ctx, b.Bytes(), m.Opts.Model, m.Opts.Workers)
 }

@@ -78,7 +78,8 @@ func inChunk(r rune) bool {
 	if r < utf8.RuneSelf {
 		return wordByte(byte(r)) || strings.ContainsRune("./\\-:=&?+~@#$%*,", r)
 	}
-	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Hangul)
 }
 
 func wordByte(c byte) bool {
@@ -153,7 +154,8 @@ func at(text, word string) bool {
 		}
 		i += from
 		end := i + len(word)
-		if (i == 0 || !wordByte(text[i-1]) || !wordByte(word[0])) && (end == len(text) || !wordByte(text[end]) || !wordByte(word[len(word)-1])) {
+		if (i == 0 || !wordByte(text[i-1]) || !wordByte(word[0])) &&
+			(end == len(text) || !wordByte(text[end]) || !wordByte(word[len(word)-1])) {
 			return true
 		}
 		from = i + 1
@@ -166,8 +168,12 @@ func (x Source) quotes(span string) bool {
 	if span == "" || x.has(span) {
 		return true
 	}
-	words := strings.FieldsFunc(span, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'(){}[],;<>|`, r) })
-	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !x.has(w) && !x.supports(w) || plainWord(w) && !x.has(w) })
+	words := strings.FieldsFunc(span, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(`"'(){}[],;<>|`, r)
+	})
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
+		return !x.has(w) && !x.supports(w) || plainWord(w) && !x.has(w)
+	})
 }
 
 // supports says whether the source holds a chunk, as far as that is a claim.
@@ -204,7 +210,9 @@ func (x Source) counts(c string) bool {
 	if left, right, ok := strings.Cut(c, "-"); ok && isNumber(left) && isNumber(right) {
 		return x.counts(left) && x.counts(right)
 	}
-	if number == "" || len(unit) > 3 || strings.ContainsFunc(unit, func(r rune) bool { return r != '%' && !unicode.IsLetter(r) }) {
+	if number == "" || len(unit) > 3 || strings.ContainsFunc(unit, func(r rune) bool {
+		return r != '%' && !unicode.IsLetter(r)
+	}) {
 		return false
 	}
 	ok := false
@@ -231,7 +239,8 @@ func (x Source) path(c string) bool {
 		return false
 	}
 	said := func(w string) bool {
-		return at(x.lower, strings.ToLower(w)) || slices.Contains([]string{"and", "or", "yes", "no", "on", "off", "he", "she"}, strings.ToLower(w))
+		return at(x.lower, strings.ToLower(w)) ||
+			slices.Contains([]string{"and", "or", "yes", "no", "on", "off", "he", "she"}, strings.ToLower(w))
 	}
 	return said(left) && said(right)
 }

@@ -174,8 +174,9 @@ func (r Request) pick(i, share, room int) Pick {
 	return Pick{Kind: PickNew, Tokens: room, Score: -1}
 }
 
-// worthTaking is the score from which a version is taken rather than a new one made. A version that kept every marker is
-// taken whatever part of its share it uses; one that lost markers, or is far from the preferred ratio, must use more of it.
+// worthTaking is the score from which a version is taken rather than a new one made. A version that kept every
+// marker is taken whatever part of its share it uses; one that lost markers, or is far from the preferred
+// ratio, must use more of it.
 const worthTaking = 500
 
 // best returns the version of s with the highest score among those that fit in room. One that is

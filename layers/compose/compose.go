@@ -133,8 +133,10 @@ type BudgetError struct {
 // A Pin is something that takes its tokens whatever the budget.
 type Pin struct {
 	Session string
-	What    string // a label, "share" for a fixed share, "markers" for what no compression may drop, "least" for what each part gets
-	Tokens  int
+	// a label, "share" for a fixed share, "markers" for what no compression may drop, "least" for what each part
+	// gets
+	What   string
+	Tokens int
 }
 
 func (e *BudgetError) Error() string {
@@ -175,9 +177,9 @@ func Fit(budget int, charge func([]Segment) int, compress func(tokens int) ([]Se
 	return &BudgetError{Budget: budget, Need: budget - ask + 1}
 }
 
-// lower returns what to ask for after ask cost more than budget: first (step is 0) in proportion, then less by what is too
-// much and by step, since another size makes other texts with other tags. A compression is made of whole clauses: a
-// little less may be the same text, so the step doubles as long as the cost stays the same.
+// lower returns what to ask for after ask cost more than budget: first (step is 0) in proportion, then less by
+// what is too much and by step, since another size makes other texts with other tags. A compression is made of
+// whole clauses: a little less may be the same text, so the step doubles as long as the cost stays the same.
 func lower(ask, cost, budget, step int) int {
 	if step == 0 {
 		return min(ask-1, mulDiv(ask, budget, cost))

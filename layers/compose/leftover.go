@@ -112,7 +112,8 @@ func (r Request) larger(s Source, p Pick) []string {
 	room := max(p.Share, p.Tokens)
 	var over *Version
 	for i, v := range s.Versions {
-		if n := v.cost(); n > room && !r.stale(v) && (over == nil || n < over.cost() || n == over.cost() && v.Label < over.Label) {
+		if n := v.cost(); n > room && !r.stale(v) && (over == nil || n < over.cost() || n == over.cost() &&
+			v.Label < over.Label) {
 			over = &s.Versions[i]
 		}
 	}

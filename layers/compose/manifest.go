@@ -58,7 +58,8 @@ func (c Composition) Manifest(m Meta) ([]byte, error) {
 	out := manifest{
 		ID: c.ID(), Name: c.Name, CreatedAt: m.CreatedAt.UTC(), Components: []component{}, OutputFile: m.OutputFile,
 		TotalTokens: c.Tokens, TotalMessages: c.Messages(), UsedIn: append([]string{}, m.UsedIn...), Budget: c.Budget,
-		Tokenizer: c.Counter, Hash: objects.Sum(c.Encode()), Markdown: objects.Sum(c.Markdown()), Transcript: objects.Sum(c.Transcript()),
+		Tokenizer: c.Counter, Hash: objects.Sum(c.Encode()), Markdown: objects.Sum(c.Markdown()),
+		Transcript: objects.Sum(c.Transcript()),
 	}
 	for i, p := range c.Parts {
 		comp := component{Session: p.Session, Version: p.Version, Order: i, Tokens: p.Tokens, Hash: p.Hash,

@@ -45,8 +45,8 @@ func pieces(i int, segments []Segment) func(yield func(string, string) bool) {
 	}
 }
 
-// side returns whose words s are in a conversation. Only what the user typed, unbroken, is the user's; an excerpt stands under
-// mem's own tag.
+// side returns whose words s are in a conversation. Only what the user typed, unbroken, is the user's; an
+// excerpt stands under mem's own tag.
 func side(s Segment) string {
 	if s.Role == user && !s.Partial {
 		return user
@@ -54,8 +54,8 @@ func side(s Segment) string {
 	return assistant
 }
 
-// label returns what a tag calls the one who says s, "" if it is the assistant. What a script typed in a headless run is not the
-// user's, and stands under mem's own tag, as an excerpt does.
+// label returns what a tag calls the one who says s, "" if it is the assistant. What a script typed in a
+// headless run is not the user's, and stands under mem's own tag, as an excerpt does.
 func label(s Segment) string {
 	switch {
 	case s.Role == user && s.Partial:
@@ -78,7 +78,8 @@ func texts(run []Segment) string {
 
 // tag returns the line in front of a run: [mem 1#12..14 user], the number of the part in the list of
 // sources, the first and last of the messages it comes from, and whose words it is unless they are the
-// assistant's: "user" of what the user typed, unbroken, "user, in part" of parts of it. A session id in place of the number would cost twice as many tokens.
+// assistant's: "user" of what the user typed, unbroken, "user, in part" of parts of it. A session id in place
+// of the number would cost twice as many tokens.
 func tag(i int, run []Segment) string {
 	first, last := 0, 0
 	for _, s := range run {

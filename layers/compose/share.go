@@ -130,7 +130,9 @@ func split(total int, weights, floors []int) []int {
 		for _, i := range open {
 			sum += weights[i]
 		}
-		raised := slices.DeleteFunc(slices.Clone(open), func(i int) bool { return mulDiv(total, weights[i], sum) >= floors[i] })
+		raised := slices.DeleteFunc(slices.Clone(open), func(i int) bool {
+			return mulDiv(total, weights[i], sum) >= floors[i]
+		})
 		if len(raised) == 0 {
 			deal(total, sum, weights, open, out)
 			return out

@@ -12,10 +12,11 @@ import (
 	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
-// Most of what much text is about is met once: words of no language, pairs of words. What only one unit is about needs no
-// number, for it is never covered by another one: it is enough to know how many such things a unit has. Where there
-// is much text, a filter finds out first what comes up again, so that only that is numbered. The choice of the units is the
-// same with it and without: what the filter takes for frequent, and is not, is numbered as if there were no filter.
+// Most of what much text is about is met once: words of no language, pairs of words. What only one unit is
+// about needs no number, for it is never covered by another one: it is enough to know how many such things a
+// unit has. Where there is much text, a filter finds out first what comes up again, so that only that is
+// numbered. The choice of the units is the same with it and without: what the filter takes for frequent, and is
+// not, is numbered as if there were no filter.
 
 // A filter is a Bloom filter: it says which concepts occur more than once, and perhaps of a few more that they do.
 type filter struct {
@@ -67,7 +68,8 @@ func (f *filter) several(h uint64) bool {
 	return atomic.LoadUint64(&f.twice[i])&mask == mask
 }
 
-// look fills the filter with what units are about: first with all but pairs, then with the pairs of what comes up again.
+// look fills the filter with what units are about: first with all but pairs, then with the pairs of what comes
+// up again.
 func (f *filter) look(us *blocks[unit], texts *shelf, near bool) {
 	f.pass(us, texts, func(w *watcher, u *unit, text string) { w.terms(text, near) })
 	clear(f.once)

@@ -9,11 +9,11 @@ import (
 	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
-// A room of a few lines is hard to fill: the best of them leave a gap that no other line fits, and are longer or shorter
-// than the tokens say, for tokens differ. A brimmer exchanges units so that at most a tenth of the tokens is left and that
-// the text is about as long as the same tokens of the session are: a budget that is counted in letters is met, too.
-// Each exchange is that which loses least. Where not one unit fits, the beginning of one stands there, with a sign that
-// it is one.
+// A room of a few lines is hard to fill: the best of them leave a gap that no other line fits, and are longer
+// or shorter than the tokens say, for tokens differ. A brimmer exchanges units so that at most a tenth of the
+// tokens is left and that the text is about as long as the same tokens of the session are: a budget that is
+// counted in letters is met, too. Each exchange is that which loses least. Where not one unit fits, the
+// beginning of one stands there, with a sign that it is one.
 
 const (
 	brimful  = 256 // plain tokens; in a larger room a tenth is many lines, which are taken one by one
@@ -106,8 +106,8 @@ func (b *brimmer) write() ([]Segment, bool) {
 	return segs, b.good(segs)
 }
 
-// exchange changes what is taken until it is what is wanted. What is left of a round does not count, even if it is that: versions were
-// made so.
+// exchange changes what is taken until it is what is wanted. What is left of a round does not count, even if it
+// is that: versions were made so.
 func (b *brimmer) exchange(segs []Segment) (wanted []Segment, ok bool) {
 	b.search(segs, func(segs []Segment, good, left bool) {
 		if good && !left {
@@ -117,8 +117,9 @@ func (b *brimmer) exchange(segs []Segment) (wanted []Segment, ok bool) {
 	return wanted, ok
 }
 
-// search exchanges units in rounds until they are what is wanted, and reports whether they are. Each text on the way is shown to tried:
-// whether it is good, and whether it is what is left of a round without a good one, where the next begins.
+// search exchanges units in rounds until they are what is wanted, and reports whether they are. Each text on
+// the way is shown to tried: whether it is good, and whether it is what is left of a round without a good one,
+// where the next begins.
 func (b *brimmer) search(segs []Segment, tried func(segs []Segment, good, left bool)) bool {
 	clear(b.has)
 	b.p.listed = 0
@@ -233,7 +234,8 @@ func (b *brimmer) find() (best []exchange, nearest exchange) {
 				if tokens+int(v.cost) > b.most {
 					break // they are sorted by cost
 				}
-				try(exchange{out: out, in: i, also: more[l], worth: gains[k] + gains[l] - lost}, tokens+int(v.cost), letters+b.length(more[l]))
+				try(exchange{out: out, in: i, also: more[l], worth: gains[k] + gains[l] - lost}, tokens+int(v.cost),
+					letters+b.length(more[l]))
 			}
 		}
 	}
@@ -300,8 +302,8 @@ func (b *brimmer) candidates() []int32 {
 	return out
 }
 
-// cut fills the room with the beginning of a unit: beside what is taken, beside all but one of that, alone, or beside one
-// other unit.
+// cut fills the room with the beginning of a unit: beside what is taken, beside all but one of that, alone, or
+// beside one other unit.
 func (b *brimmer) cut() ([]Segment, bool) {
 	if segs, ok := b.begin(); ok {
 		return segs, true
@@ -386,8 +388,9 @@ func (b *brimmer) even(room int) {
 	b.shortest, b.longest = n*room/cost*(100-shorter-off)/100, n*room/cost*(100-shorter+off)/100
 }
 
-// settle exchanges units until they are what is wanted, at last those of the user, too. If no exchange does that, what comes
-// nearest to it is better than what there was: two budgets that differ little are then filled alike.
+// settle exchanges units until they are what is wanted, at last those of the user, too. If no exchange does
+// that, what comes nearest to it is better than what there was: two budgets that differ little are then filled
+// alike.
 func (b *brimmer) settle(segs []Segment, full bool) ([]Segment, bool) {
 	var best []Segment
 	off := anyLength

@@ -43,7 +43,8 @@ type mix struct {
 // more room to what was said and done in between.
 func mixFor(l Level) mix {
 	m := mix{
-		prior:   [...]int64{userClass: 200, closing: 170, prose: 100, failure: 160, file: 200, symbols: 130, command: 50, call: 30, output: 30, change: 30},
+		prior: [...]int64{userClass: 200, closing: 170, prose: 100, failure: 160, file: 200, symbols: 130, command: 50,
+			call: 30, output: 30, change: 30},
 		weights: weights{stem: 60, anchor: 350, pair: 60, exponent: 92},
 		shares: []share{
 			{18, setOf(file)},
@@ -56,17 +57,20 @@ func mixFor(l Level) mix {
 	switch l {
 	case keepit.Moderate:
 		m.prior[prose], m.prior[command] = 115, 80
-		m.shares = []share{{35, setOf(userClass)}, {10, setOf(failure)}, {10, setOf(file)}, {20, setOf(closing)}, {4, setOf(command)}}
+		m.shares = []share{{35, setOf(userClass)}, {10, setOf(failure)}, {10, setOf(file)}, {20, setOf(closing)},
+			{4, setOf(command)}}
 	case keepit.Minimal:
 		m.prior[prose], m.prior[command], m.prior[call] = 140, 100, 80
-		m.shares = []share{{30, setOf(userClass)}, {8, setOf(failure)}, {6, setOf(file)}, {15, setOf(closing)}, {6, setOf(command)}, {20, setOf(prose)}}
+		m.shares = []share{{30, setOf(userClass)}, {8, setOf(failure)}, {6, setOf(file)}, {15, setOf(closing)},
+			{6, setOf(command)}, {20, setOf(prose)}}
 	}
 	return m
 }
 
 // close changes the mix of the aggressive level for where a good part of the items fits (see [near]): what was said is
-// soon covered, and then the lines that changed say more than saying it again, and last what tools returned. Of the much that
-// these hold, what comes up again in other messages is what matters. The numbers were found as those of the level.
+// soon covered, and then the lines that changed say more than saying it again, and last what tools returned. Of
+// the much that these hold, what comes up again in other messages is what matters. The numbers were found as
+// those of the level.
 func (m *mix) close() {
 	m.weights = weights{stem: 5, anchor: 350, pair: 60, name: 150, once: 30, exponent: 100}
 	m.prior[command], m.prior[call], m.prior[change], m.prior[output] = 90, 90, 100, 6
@@ -169,8 +173,8 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	return Summary{e.brim(p, req, room, segs)}, nil
 }
 
-// recency is by how many per cent what is said at i of n counts more: the later of the assistant's own conclusions are about
-// what became of the work, the earlier ones about what was found on the way.
+// recency is by how many per cent what is said at i of n counts more: the later of the assistant's own
+// conclusions are about what became of the work, the earlier ones about what was found on the way.
 func recency(i, n int64) int64 {
 	const most = 20
 	return (2*i*most - n*most) / max(1, n)
@@ -270,8 +274,9 @@ func (e *extractor) fit(p *pool, req Request, room int) []Segment {
 	return e.shorten(p, req, room)
 }
 
-// shorten renders what was taken without the last units that are too many. It drops as many at once as their costs say: a
-// text of which each unit is a little longer than it was taken for is not written out once for each.
+// shorten renders what was taken without the last units that are too many. It drops as many at once as their
+// costs say: a text of which each unit is a little longer than it was taken for is not written out once for
+// each.
 func (e *extractor) shorten(p *pool, req Request, room int) []Segment {
 	segs := e.fewerNames(p, req.Items)
 	for k := len(p.order) - 1; k >= 0; {

@@ -12,8 +12,8 @@ import (
 
 // Items turns the entries of an L1 into items. Echo tells of a message whether its typed text is an echo, text that mem
 // wrote or that a fork copied: it does not count as typed then. It may be nil. The changed lines of edits become items
-// of kind [Diff]: [Run] uses them only when there is room. Texts that are too many to hold are put into aside and not into the
-// items, which [Run] and [Aside.Text] know; it may be nil.
+// of kind [Diff]: [Run] uses them only when there is room. Texts that are too many to hold are put into aside
+// and not into the items, which [Run] and [Aside.Text] know; it may be nil.
 func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, aside *Aside) ([]Item, error) {
 	b := builder{aside: aside}
 	for e, err := range entries {
@@ -125,7 +125,8 @@ func staged(cmd string) []string {
 			continue
 		}
 		for _, w := range words[1:] {
-			if w = strings.Trim(w, `"'`); anchors.FileName(w[strings.LastIndexByte(w, '/')+1:]) && !strings.ContainsAny(w, "*?$(") {
+			if w = strings.Trim(w, `"'`); anchors.FileName(w[strings.LastIndexByte(w, '/')+1:]) &&
+				!strings.ContainsAny(w, "*?$(") {
 				files = append(files, w)
 			}
 		}

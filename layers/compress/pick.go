@@ -7,8 +7,8 @@ import (
 )
 
 // The choice is greedy weighted coverage: take the unit that covers most weight of what is not covered yet, for what
-// it costs; what is covered then counts only a twentieth. Weights only ever fall, so a stale score is an upper bound and a
-// heap of stale scores finds the best unit without looking at the others: the cost is near linear.
+// it costs; what is covered then counts only a twentieth. Weights only ever fall, so a stale score is an upper
+// bound and a heap of stale scores finds the best unit without looking at the others: the cost is near linear.
 //
 // All arithmetic is on integers, so that every machine makes the same choice.
 

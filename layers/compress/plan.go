@@ -200,7 +200,8 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 	if s.Skip >= len(st.Messages) {
 		return Plan{}, nil, fmt.Errorf("%w: %d messages, %d skipped", ErrEmpty, len(st.Messages), s.Skip)
 	}
-	p := Plan{Engine: Extract{}.ID(), Tokenizer: s.Counter.ID(), Skip: s.Skip, Since: s.Since, Kept: []Span{}, Summarised: []Span{}}
+	p := Plan{Engine: Extract{}.ID(), Tokenizer: s.Counter.ID(), Skip: s.Skip, Since: s.Since, Kept: []Span{},
+		Summarised: []Span{}}
 	if s.Engine != nil {
 		p.Engine = s.Engine.ID()
 	}
@@ -301,8 +302,8 @@ func (s Settings) tiers(msgs []Message) ([]Tier, error) {
 	return []Tier{t}, nil
 }
 
-// first returns the first record that is compressed. What was typed into the queue right before the first message that is not left
-// out is not left out either.
+// first returns the first record that is compressed. What was typed into the queue right before the first
+// message that is not left out is not left out either.
 func (s Settings) first(st Stats) int {
 	after, first := s.Since, st.Messages[s.Skip].First
 	if s.Skip > 0 {
@@ -316,7 +317,8 @@ func (s Settings) first(st Stats) int {
 	return first
 }
 
-// parts lays tiers over messages from a first record on. Every tier is there, even one without messages (From > To, no budget).
+// parts lays tiers over messages from a first record on. Every tier is there, even one without messages (From >
+// To, no budget).
 func parts(tiers []Tier, msgs []Message, first int, c Counter) []Part {
 	out := make([]Part, 0, len(tiers))
 	at, prev := 0, first-1

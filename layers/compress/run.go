@@ -14,8 +14,8 @@ import (
 
 // Input is a session, ready to compress.
 type Input struct {
-	// Items are the entries of L1 in order, as [Items] makes them. The Text of a User item is exactly what was typed in its message: the
-	// offsets of spans count in it.
+	// Items are the entries of L1 in order, as [Items] makes them. The Text of a User item is exactly what was
+	// typed in its message: the offsets of spans count in it.
 	Items []Item
 	// Output yields what tools returned in the messages from..to, in order, as items of kind [Output]. It is only
 	// asked when the budget has room for more than Items hold. It may be nil.
@@ -35,7 +35,8 @@ type Result struct {
 	Messages int    // how many messages the segments name
 }
 
-// ErrEngineGone says that a plan is for an engine that this program does not have: what it once made cannot be made again.
+// ErrEngineGone says that a plan is for an engine that this program does not have: what it once made cannot be
+// made again.
 var ErrEngineGone = errors.New("made by another version of the engine")
 
 // Run carries out a plan. Run promises that the tokens of the result are at most p.Budget, measured by the plan's
@@ -246,7 +247,8 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 	}
 	p.segs = s.Segments
 	if p.used = r.count.Scale(r.sizes.size(p.segs)); p.used > p.room {
-		return fmt.Errorf("compress messages %d to %d: engine %s used %d tokens of %d", p.From, p.To, r.engine.ID(), p.used, p.room)
+		return fmt.Errorf("compress messages %d to %d: engine %s used %d tokens of %d", p.From, p.To, r.engine.ID(),
+			p.used, p.room)
 	}
 	return nil
 }
@@ -303,8 +305,8 @@ func (r *run) splice() []Segment {
 	return append(out, pinSegments(pins)...)
 }
 
-// markPartial marks the segments of the user that are not one unbroken piece of what was typed, white space aside. What a model
-// calls the user's and only a script typed is the script's.
+// markPartial marks the segments of the user that are not one unbroken piece of what was typed, white space
+// aside. What a model calls the user's and only a script typed is the script's.
 func (r *run) markPartial(segs []Segment) {
 	items := r.in.Items
 	for i := range segs {
@@ -315,9 +317,11 @@ func (r *run) markPartial(segs []Segment) {
 		text, first := flat(s.Text), s.Src[0][0]
 		s.Partial = true
 		script := false
-		for k := sort.Search(len(items), func(k int) bool { return items[k].N >= first }); k < len(items) && items[k].N <= s.Src[len(s.Src)-1][1]; k++ {
+		for k := sort.Search(len(items), func(k int) bool { return items[k].N >= first }); k < len(items) &&
+			items[k].N <= s.Src[len(s.Src)-1][1]; k++ {
 			script = script || items[k].Kind == Script
-			if it := &items[k]; (it.Kind == User || it.Kind == Answer) && !it.Partial && strings.Contains(flat(r.in.Text(it)), text) {
+			if it := &items[k]; (it.Kind == User || it.Kind == Answer) && !it.Partial &&
+				strings.Contains(flat(r.in.Text(it)), text) {
 				s.Partial, script = false, false
 				break
 			}

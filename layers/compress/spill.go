@@ -13,8 +13,8 @@ type File interface {
 }
 
 // An Aside holds texts: in memory up to a limit, from then on in a file. A file that cannot be made or written is no
-// error, then all is in memory. The zero value has no file, as nil has none. What is put aside must not be put by two goroutines
-// at once; any number may read.
+// error, then all is in memory. The zero value has no file, as nil has none. What is put aside must not be put
+// by two goroutines at once; any number may read.
 type Aside struct {
 	Open func() (File, error) // makes the file, when it is needed; nil: there is none
 	Held int64                // bytes that stay in memory; 0 means 16 MB

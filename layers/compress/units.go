@@ -137,8 +137,8 @@ func split(items []Item, said func(*Item) string, near bool, aside *Aside) apart
 	return t.apart
 }
 
-// bareLine returns a line of a file, or of the changes of one, without what stands before its text: the number and arrow of
-// the client, and how far it is indented.
+// bareLine returns a line of a file, or of the changes of one, without what stands before its text: the number
+// and arrow of the client, and how far it is indented.
 func bareLine(k Kind, s string) string {
 	if k == Diff {
 		return s[:1] + strings.TrimLeft(s[1:], " \t")
@@ -232,7 +232,8 @@ func eachLine(text string, yield func(string)) {
 	for s := range strings.SplitSeq(text, "\n") {
 		s = strings.TrimRight(s, " \t\r")
 		trimmed := strings.TrimLeft(s, " \t")
-		if trimmed == "" || strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") || strings.Trim(trimmed, "-=*_|: +") == "" {
+		if trimmed == "" || strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") ||
+			strings.Trim(trimmed, "-=*_|: +") == "" {
 			continue
 		}
 		yield(trimmed)

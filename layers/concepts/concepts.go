@@ -45,9 +45,10 @@ type Assigned struct {
 // A Changed gives a field of a concept another value; the last one of the same field wins.
 type Changed struct {
 	Concept string `json:"concept"` // name of its record
-	Field   string `json:"field"`   // name, topic, summary; into: the record of the concept it became part of; removed: true
-	Value   string `json:"value"`
-	Reason  string `json:"reason,omitempty"`
+	// name, topic, summary; into: the record of the concept it became part of; removed: true
+	Field  string `json:"field"`
+	Value  string `json:"value"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // A Concept is one job of a project.
@@ -70,9 +71,11 @@ type Concept struct {
 
 	MergedInto string `json:"merged_into,omitempty"` // record of the concept that has its members now
 	Removed    bool   `json:"removed,omitempty"`
-	Revoked    string `json:"revoked,omitempty"` // why it is hidden: all that it holds comes from sources that were revoked
-	Doubt      string `json:"doubt,omitempty"`   // why its summary is not used: some of what it holds does, and nobody wrote it anew since
-	Said       uint64 `json:"-"`                 // lamport time of the last word on its name or summary
+	// why it is hidden: all that it holds comes from sources that were revoked
+	Revoked string `json:"revoked,omitempty"`
+	// why its summary is not used: some of what it holds does, and nobody wrote it anew since
+	Doubt string `json:"doubt,omitempty"`
+	Said  uint64 `json:"-"` // lamport time of the last word on its name or summary
 }
 
 // Stands reports whether c is a concept of its own now.

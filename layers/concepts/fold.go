@@ -26,15 +26,16 @@ func (r Record) Compare(o Record) int {
 	return cmp.Or(cmp.Compare(r.Lamport, o.Lamport), cmp.Compare(r.Device, o.Device), cmp.Compare(r.ID, o.ID))
 }
 
-// Fold returns what records say of concepts, with what the exchanges that belong to them hold. Records of other kinds are
-// passed over; their order does not matter. What a device that is not trusted says of concepts counts only for its own and those of
-// others like it; nil trusts all.
+// Fold returns what records say of concepts, with what the exchanges that belong to them hold. Records of other
+// kinds are passed over; their order does not matter. What a device that is not trusted says of concepts counts
+// only for its own and those of others like it; nil trusts all.
 func Fold(records []Record, known *facts.Set, trusted func(device string) bool) (*Set, error) {
 	given := trusted
 	if trusted == nil {
 		trusted = func(string) bool { return true }
 	}
-	f := folding{trusted: trusted, Set: &Set{trusted: given, byRecord: map[string]*Concept{}, members: map[string]Member{}}, assigned: map[string]assignment{}}
+	f := folding{trusted: trusted, Set: &Set{trusted: given, byRecord: map[string]*Concept{},
+		members: map[string]Member{}}, assigned: map[string]assignment{}}
 	records = slices.SortedFunc(slices.Values(records), Record.Compare)
 	for _, r := range records { // a device may speak of a concept that another one made later by the clock of neither
 		if r.Kind == Kind {
@@ -84,7 +85,8 @@ type folding struct {
 
 func (f *folding) made(r Record, m Made) {
 	c := &Concept{
-		ID: "c:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Label: m.Label, Device: r.Device, Name: m.Name, Topic: m.Topic, Summary: m.Summary,
+		ID: "c:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Label: m.Label, Device: r.Device, Name: m.Name, Topic: m.Topic,
+		Summary:  m.Summary,
 		Sessions: []string{}, Exchanges: []string{}, Files: []string{}, Keywords: []string{}, Made: r.Time, Updated: r.Time,
 		Said: r.Lamport,
 	}

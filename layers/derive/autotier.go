@@ -30,7 +30,8 @@ const autoMost = 8
 
 // AutoTier is [Ops.Tier] if the schedule wants it now; ran says whether it did. Days and weeks are those of UTC,
 // another policy counts as not run yet, and so does a run that left something for the next time.
-func (m Ops) AutoTier(ctx context.Context, p state.Project, schedule TierSchedule, o TierOptions) (out Tiered, ran bool, err error) {
+func (m Ops) AutoTier(ctx context.Context, p state.Project, schedule TierSchedule, o TierOptions) (out Tiered, ran bool,
+	err error) {
 	file := m.CachePath("tier", string(p.ID))
 	var last lastTier
 	known := state.ReadCache(file, &last) && last.Policy == o.Policy

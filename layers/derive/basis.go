@@ -24,7 +24,8 @@ type NothingNewError struct {
 }
 
 func (e *NothingNewError) Error() string {
-	return fmt.Sprintf("nothing was said in %s since %s, which goes to message %d", records.ShortID(e.Session), e.Label, e.Through)
+	return fmt.Sprintf("nothing was said in %s since %s, which goes to message %d", records.ShortID(e.Session),
+		e.Label, e.Through)
 }
 
 // Errors about the version that a compression shall go on from.
@@ -75,11 +76,13 @@ func basisOf(s *state.Session, v *records.Version) (trusted.Basis, error) {
 		return trusted.Basis{}, fmt.Errorf("%s: its source %s: %w", v.Label, v.Origin().Short(), objects.ErrNotFound)
 	}
 	plan, err := v.Plan()
-	return trusted.Basis{Point: p, Input: v.Derivation.Inputs[0], After: plan.Since, Again: v.Source != "", Without: plan.Without}, err
+	return trusted.Basis{Point: p, Input: v.Derivation.Inputs[0], After: plan.Since, Again: v.Source != "",
+		Without: plan.Without}, err
 }
 
 // materialOf reads what a compression of b needs.
-func (m Ops) materialOf(ctx context.Context, project refs.Project, s *state.Session, b trusted.Basis) (markers.Material, error) {
+func (m Ops) materialOf(ctx context.Context, project refs.Project, s *state.Session,
+	b trusted.Basis) (markers.Material, error) {
 	mat, err := markers.On(m.DB).Material(ctx, project, s, b.Point, b.Without)
 	if err != nil || !b.Again {
 		return mat, err

@@ -284,7 +284,8 @@ func (c *composing) segments(ctx context.Context, project refs.Project, h object
 func (c *composing) Save(ctx context.Context, done Composed) (Composed, error) {
 	body := c.out.Encode()
 	comp := &records.Composition{
-		Name: c.req.Name, Budget: c.req.Budget, Strategy: c.req.Strategy.String(), Tokens: c.out.Tokens, Counter: c.out.Counter,
+		Name: c.req.Name, Budget: c.req.Budget, Strategy: c.req.Strategy.String(), Tokens: c.out.Tokens,
+		Counter:  c.out.Counter,
 		Messages: c.out.Messages(),
 	}
 	plan := records.ComposePlan{Name: c.req.Name, Budget: c.req.Budget, Counter: c.out.Counter}
@@ -294,7 +295,8 @@ func (c *composing) Save(ctx context.Context, done Composed) (Composed, error) {
 		}
 	}
 	for i, p := range c.out.Parts {
-		comp.Parts = append(comp.Parts, records.CompositionPart{Project: c.req.Parts[i].Rev.Project.ID, Session: p.Session, Label: p.Version, Output: p.Hash, Tokens: p.Tokens, Reason: c.reasons[i]})
+		comp.Parts = append(comp.Parts, records.CompositionPart{Project: c.req.Parts[i].Rev.Project.ID, Session: p.Session,
+			Label: p.Version, Output: p.Hash, Tokens: p.Tokens, Reason: c.reasons[i]})
 		plan.Parts = append(plan.Parts, p.Session+":"+p.Version)
 		comp.Derivation.Inputs = append(comp.Derivation.Inputs, p.Hash)
 	}
@@ -313,7 +315,8 @@ func (c *composing) Save(ctx context.Context, done Composed) (Composed, error) {
 	if _, err := s.Put(body); err != nil {
 		return done, err
 	}
-	message := fmt.Sprintf("compose %s  %s tokens, %d part%s", comp.Name, tokens.Format(comp.Tokens), len(comp.Parts), Plural(len(comp.Parts)))
+	message := fmt.Sprintf("compose %s  %s tokens, %d part%s", comp.Name, tokens.Format(comp.Tokens), len(comp.Parts),
+		Plural(len(comp.Parts)))
 	err = c.m.Refs.Update(ctx, c.req.Project.ID, message, func(tx *refs.Tx) error {
 		st, err := c.m.Fold(ctx, tx, c.req.Project.ID)
 		if err != nil {

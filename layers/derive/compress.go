@@ -58,7 +58,8 @@ func (m Ops) Compress(ctx context.Context, rev state.Rev, s compress.Settings, d
 
 // CompressSince makes a version of what was said in the session that rev names after the messages that the version base
 // covers. The error is a [*NothingNewError] if there is nothing.
-func (m Ops) CompressSince(ctx context.Context, rev, base state.Rev, s compress.Settings, dryRun bool) (Compressed, error) {
+func (m Ops) CompressSince(ctx context.Context, rev, base state.Rev, s compress.Settings,
+	dryRun bool) (Compressed, error) {
 	if rev.Session == nil || rev.Kind != state.IsSession && rev.Kind != state.IsOriginal {
 		return Compressed{}, records.ErrNotCompressible
 	}
@@ -76,7 +77,8 @@ func (m Ops) CompressSince(ctx context.Context, rev, base state.Rev, s compress.
 	return c, err
 }
 
-func (m Ops) compress(ctx context.Context, rev state.Rev, b trusted.Basis, s compress.Settings, dryRun bool) (Compressed, error) {
+func (m Ops) compress(ctx context.Context, rev state.Rev, b trusted.Basis, s compress.Settings,
+	dryRun bool) (Compressed, error) {
 	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
 	if err != nil {
 		return Compressed{}, err
@@ -84,8 +86,10 @@ func (m Ops) compress(ctx context.Context, rev state.Rev, b trusted.Basis, s com
 	return m.CompressBy(ctx, st, rev, b, s, dryRun, m.SaveVersion)
 }
 
-// CompressBy compresses as a state of the project has it, and lets save keep what was made: the version and its objects.
-func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b trusted.Basis, s compress.Settings, dryRun bool, save func(context.Context, Compressed, [][]byte) (Compressed, error)) (Compressed, error) {
+// CompressBy compresses as a state of the project has it, and lets save keep what was made: the version and its
+// objects.
+func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b trusted.Basis, s compress.Settings,
+	dryRun bool, save func(context.Context, Compressed, [][]byte) (Compressed, error)) (Compressed, error) {
 	c := Compressed{Project: rev.Project, Session: rev.Session, Point: b.Point, From: b.After + 1}
 	if s.Distance == 0 {
 		s.Distance = max(1, st.Distance(st.Session(rev.Session.ID)))
@@ -142,9 +146,10 @@ func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b t
 	return save(ctx, c, append(witnesses, res.Body))
 }
 
-// preview fills in what a compression would cost, and from how many messages its text would come: of an engine that costs
-// nothing by running it, of a model by estimates.
-func (m Ops) preview(ctx context.Context, c Compressed, mat markers.Material, engine compress.Summarizer) (Compressed, error) {
+// preview fills in what a compression would cost, and from how many messages its text would come: of an engine
+// that costs nothing by running it, of a model by estimates.
+func (m Ops) preview(ctx context.Context, c Compressed, mat markers.Material,
+	engine compress.Summarizer) (Compressed, error) {
 	var err error
 	v := c.Version
 	if _, asks := engine.(*engines.Summarizer); asks {
@@ -175,7 +180,8 @@ func (m Ops) accepted(ctx context.Context, c Compressed, b trusted.Basis) error 
 	return b.Accept(segs)
 }
 
-func newVersion(c Compressed, s compress.Settings, stats compress.Stats, recipe lineage.Recipe, input objects.Hash) *records.Version {
+func newVersion(c Compressed, s compress.Settings, stats compress.Stats, recipe lineage.Recipe,
+	input objects.Hash) *records.Version {
 	v := &records.Version{
 		Session: c.Session.ID, Engine: c.Plan.Engine, Counter: s.Counter.ID(), Settings: settingsOf(s, c.Plan),
 		Derivation: lineage.Derivation{Inputs: []objects.Hash{input}, Recipe: recipe},
@@ -195,7 +201,8 @@ func newVersion(c Compressed, s compress.Settings, stats compress.Stats, recipe 
 
 // settingsOf says what was asked for in the words of the seeds.
 func settingsOf(s compress.Settings, p compress.Plan) records.VersionSettings {
-	v := records.VersionSettings{Mode: "uniform", Ratio: s.Ratio, Tokens: s.Tokens, Preset: s.Preset, Skip: s.Skip, Keepit: string(s.Keepit), Distance: s.Distance}
+	v := records.VersionSettings{Mode: "uniform", Ratio: s.Ratio, Tokens: s.Tokens, Preset: s.Preset, Skip: s.Skip,
+		Keepit: string(s.Keepit), Distance: s.Distance}
 	if v.Keepit == "" {
 		v.Keepit = string(compress.Decay)
 	}
@@ -249,7 +256,8 @@ func (m Ops) SaveVersion(ctx context.Context, c Compressed, bodies [][]byte) (Co
 			return fmt.Errorf("session %s: %w", records.ShortID(c.Session.ID), err)
 		}
 		v := c.Version
-		tx.Subject(fmt.Sprintf("compress %s:%s  %s -> %s tokens", records.ShortID(c.Session.ID), v.Label, tokens.Format(v.TokensIn), tokens.Format(v.TokensOut)))
+		tx.Subject(fmt.Sprintf("compress %s:%s  %s -> %s tokens", records.ShortID(c.Session.ID), v.Label,
+			tokens.Format(v.TokensIn), tokens.Format(v.TokensOut)))
 		tx.Trailer("Op", "compress")
 		tx.Trailer("Session", c.Session.ID)
 		tx.Trailer("Version", c.Version.Label)
@@ -263,7 +271,8 @@ func (m Ops) SaveVersion(ctx context.Context, c Compressed, bodies [][]byte) (Co
 
 // Pressure returns under which pressure a uniform compression of the session with these settings puts its
 // markers.
-func (m Ops) Pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level, distance int) (keepit.Pressure, error) {
+func (m Ops) Pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level,
+	distance int) (keepit.Pressure, error) {
 	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
 	if err != nil {
 		return keepit.Pressure{}, err

@@ -80,11 +80,13 @@ func (k *Meter) Spend(ctx context.Context, model string, u engines.Usage) error 
 		if u == (engines.Usage{}) {
 			return nil
 		}
-		message := fmt.Sprintf("cost %s  %s tokens, %s", records.ShortID(k.Session), tokens.Format(u.Tokens()), engines.FormatDollars(u.Micros))
+		message := fmt.Sprintf("cost %s  %s tokens, %s", records.ShortID(k.Session), tokens.Format(u.Tokens()),
+			engines.FormatDollars(u.Micros))
 		return k.M.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
 			tx.Trailer("Op", "cost")
 			tx.Trailer("Session", k.Session)
-			_, err := tx.Add(records.KindCost, records.CostBody{Project: k.Project, Session: k.Session, Engine: k.Engine, Model: model, Usage: u})
+			_, err := tx.Add(records.KindCost, records.CostBody{Project: k.Project, Session: k.Session, Engine: k.Engine,
+				Model: model, Usage: u})
 			return err
 		})
 	}

@@ -62,8 +62,8 @@ func keptSegment(k compress.Mark) compress.Segment {
 	return compress.Segment{Role: "user", Text: k.Text, Src: [][2]int{{k.Message, k.Message}}, Keep: k.Weight.String()}
 }
 
-// room returns the smallest share from n on that holds the markers which survive in it, by what they cost. There is one:
-// what survives grows with the share, but never beyond all markers.
+// room returns the smallest share from n on that holds the markers which survive in it, by what they cost.
+// There is one: what survives grows with the share, but never beyond all markers.
 func (c *composing) room(i, n, distance int, cost func(int, []compress.Segment) int) (int, error) {
 	for {
 		segs, err := c.kept(i, n, distance)
@@ -109,8 +109,8 @@ func (c *composing) choose(ask compose.Request) (compose.Plan, error) {
 }
 
 // limits returns, for each part that is to be compressed, the most of its tokens in which its surviving
-// markers have room. The error is a [*compose.BudgetError] if there is no such number, or of a part whose share is fixed
-// a [*compress.PinError].
+// markers have room. The error is a [*compose.BudgetError] if there is no such number, or of a part whose share
+// is fixed a [*compress.PinError].
 func (c *composing) limits(ctx context.Context, plan compose.Plan) ([]int, error) {
 	out := make([]int, len(plan.Picks))
 	for i, p := range plan.Picks {
@@ -206,18 +206,20 @@ func (c *composing) engine(ctx context.Context, i int) (compress.Summarizer, err
 const modelTries = 3
 
 // make compresses part i to ask tokens, or fewer if the tags of a model's answer make it cost more than limit.
-func (c *composing) make(ctx context.Context, i, ask, limit, distance int, engine compress.Summarizer) (Compressed, error) {
+func (c *composing) make(ctx context.Context, i, ask, limit, distance int,
+	engine compress.Summarizer) (Compressed, error) {
 	rev, now := c.req.Parts[i].Rev, c.req.Parts[i].Rev.Session.Now()
 	for try := 1; ; try++ {
 		s := c.settings(i, ask, distance)
 		s.Engine = engine
 		var over *compose.BudgetError
-		made, err := c.m.compress(ctx, rev, trust.Basis{Point: now, Input: now.Original, Purpose: records.ForComposition, Accept: func(segs []compress.Segment) error {
-			if n := c.charge(i, segs); n > limit {
-				return &compose.BudgetError{Budget: limit, Need: n}
-			}
-			return nil
-		}}, s, false)
+		made, err := c.m.compress(ctx, rev, trust.Basis{Point: now, Input: now.Original, Purpose: records.ForComposition,
+			Accept: func(segs []compress.Segment) error {
+				if n := c.charge(i, segs); n > limit {
+					return &compose.BudgetError{Budget: limit, Need: n}
+				}
+				return nil
+			}}, s, false)
 		c.receipt = c.receipt.Add(made.Receipt)
 		if !errors.As(err, &over) || engine == nil || try == modelTries {
 			return made, err
@@ -244,7 +246,8 @@ func (c *composing) estimate(ctx context.Context, plan compose.Plan, limits []in
 		}
 		s := c.settings(i, ask, p.Distance)
 		s.Engine = engine
-		made, err := c.m.Compress(ctx, state.Rev{Kind: state.IsSession, Project: c.req.Parts[i].Rev.Project, Session: c.req.Parts[i].Rev.Session}, s, true)
+		made, err := c.m.Compress(ctx, state.Rev{Kind: state.IsSession, Project: c.req.Parts[i].Rev.Project,
+			Session: c.req.Parts[i].Rev.Session}, s, true)
 		if err != nil {
 			return sum, err
 		}

@@ -95,8 +95,8 @@ func (x *Explainer) Loss(l refs.Loss) {
 	x.Out = append(x.Out, lost)
 }
 
-// stream tells which messages of a session lie behind the first segment of it that is gone. Segments after that cannot be read: each
-// is compressed with what lies before it.
+// stream tells which messages of a session lie behind the first segment of it that is gone. Segments after that
+// cannot be read: each is compressed with what lies before it.
 func (x *Explainer) stream(p *Readable, l refs.Loss, digits string) bool {
 	name, err := objects.ParseHash(digits)
 	if err != nil || x.Streams[l.Lane.Ref()+digits] {
@@ -113,7 +113,8 @@ func (x *Explainer) stream(p *Readable, l refs.Loss, digits string) bool {
 			continue
 		}
 		sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return objects.Sum(b) })
-		_, _ = x.M.Refs.ReadableStream(l.Lane, name).WriteTo(capture.OnlyWriter{Writer: sc}) // it ends where the damage begins
+		// it ends where the damage begins
+		_, _ = x.M.Refs.ReadableStream(l.Lane, name).WriteTo(capture.OnlyWriter{Writer: sc})
 		read := sc.Summary().Carry.Values
 		x.Out = append(x.Out, Lost{p.name, s.Session, read + 1, max(s.Scan.Values, read+1), "the transcript from there on"})
 		return true
@@ -204,7 +205,8 @@ func (p *Readable) object(digits string, lost *Lost) {
 	}
 }
 
-// PointsOf returns the growth points, by their size, of the stream that a loss is about; none if it is about something else.
+// PointsOf returns the growth points, by their size, of the stream that a loss is about; none if it is about
+// something else.
 func (r *Readable) PointsOf(l refs.Loss) (points []records.Snapshot) {
 	in := func(records.Snapshot) bool { return false }
 	switch {

@@ -17,7 +17,8 @@ import (
 
 // run carries out the plan of c. What a model was asked and answered becomes the witnesses of the version, and is
 // returned to be stored with it; what it cost is in the ledger when run returns, whatever else went wrong.
-func (m Ops) run(ctx context.Context, in compress.Input, c *Compressed, engine compress.Summarizer) (compress.Result, [][]byte, error) {
+func (m Ops) run(ctx context.Context, in compress.Input, c *Compressed, engine compress.Summarizer) (compress.Result,
+	[][]byte, error) {
 	asking, ok := engine.(*engines.Summarizer)
 	if !ok {
 		if engine == nil {
@@ -26,7 +27,8 @@ func (m Ops) run(ctx context.Context, in compress.Input, c *Compressed, engine c
 		res, err := compress.Run(ctx, in, c.Plan, engine)
 		return res, nil, err
 	}
-	asking = asking.Metered(&Meter{M: m, Caps: m.Opts.Caps, Project: c.Project.ID, Session: c.Session.ID, Engine: asking.ID()})
+	asking = asking.Metered(&Meter{M: m, Caps: m.Opts.Caps, Project: c.Project.ID, Session: c.Session.ID,
+		Engine: asking.ID()})
 	res, err := compress.Run(ctx, in, c.Plan, asking)
 	c.Receipt = asking.Receipt()
 	if err != nil {
@@ -41,7 +43,8 @@ func (m Ops) run(ctx context.Context, in compress.Input, c *Compressed, engine c
 }
 
 // estimate says what a model would take for a plan; an engine without a model takes nothing.
-func estimate(ctx context.Context, in compress.Input, p compress.Plan, engine compress.Summarizer) (engines.Receipt, error) {
+func estimate(ctx context.Context, in compress.Input, p compress.Plan,
+	engine compress.Summarizer) (engines.Receipt, error) {
 	asking, ok := engine.(*engines.Summarizer)
 	if !ok {
 		return engines.Receipt{}, nil
@@ -143,7 +146,8 @@ func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error)
 }
 
 // replaying returns the engine that made a version, with recorded answers in the place of a model.
-func (m Ops) replaying(ctx context.Context, p refs.Project, v *records.Version, id string) (compress.Summarizer, error) {
+func (m Ops) replaying(ctx context.Context, p refs.Project, v *records.Version,
+	id string) (compress.Summarizer, error) {
 	if own := (compress.Extract{}); id == own.ID() {
 		return own, nil
 	}

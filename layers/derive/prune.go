@@ -12,7 +12,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Retention says which versions are to stay. The zero value lets none stay; a version goes only if every rule lets it.
+// A Retention says which versions are to stay. The zero value lets none stay; a version goes only if every rule
+// lets it.
 type Retention struct {
 	Keep   int       // the newest of each session, so many of them
 	Before time.Time // not zero: what was made or used since stays
@@ -27,9 +28,10 @@ type Pruning struct {
 }
 
 // Prune takes versions that nobody uses out of the lists: of one session, or of all if it is nil. Their bytes stay, and
-// history.Undo brings them back. It returns what it took and what it spared: versions that compositions use, unless force
-// is set, and versions that a person asked for, unless their session is named.
-func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r Retention, force, dryRun bool) (taken, spared []Pruning, err error) {
+// history.Undo brings them back. It returns what it took and what it spared: versions that compositions use,
+// unless force is set, and versions that a person asked for, unless their session is named.
+func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r Retention, force, dryRun bool) (taken,
+	spared []Pruning, err error) {
 	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return nil, nil, err
@@ -72,7 +74,8 @@ func Plural(n int) string {
 // hide takes versions out of the lists.
 func hide(tx *refs.Tx, versions []Pruning) error {
 	for _, x := range versions {
-		if _, err := tx.Add(records.KindSet, records.SetBody{Target: "version/" + x.Version.ID.String(), Field: "deleted", Value: true}); err != nil {
+		if _, err := tx.Add(records.KindSet, records.SetBody{Target: "version/" + x.Version.ID.String(), Field: "deleted",
+			Value: true}); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,8 @@ type UsedError struct {
 }
 
 func (e *UsedError) Error() string {
-	return fmt.Sprintf("%s is used by %d composition%s (%s)", e.What, len(e.By), Plural(len(e.By)), strings.Join(e.By, ", "))
+	return fmt.Sprintf("%s is used by %d composition%s (%s)", e.What, len(e.By), Plural(len(e.By)),
+		strings.Join(e.By, ", "))
 }
 
 // Remove takes what rev names out of the lists; its bytes stay and adding it again brings it back. It
@@ -89,8 +90,8 @@ func (m Ops) Derive(ctx context.Context, added []capture.Added, progress func(by
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// derivedAtOnce is from how many sessions on those of further projects wait: the states of all projects of a large import do not
-// fit into memory at once.
+// derivedAtOnce is from how many sessions on those of further projects wait: the states of all projects of a
+// large import do not fit into memory at once.
 const derivedAtOnce = 4096
 
 func (m Ops) derive(ctx context.Context, st *state.State, a capture.Added) error {

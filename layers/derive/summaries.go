@@ -34,9 +34,11 @@ const (
 )
 
 // summarise makes the summary that is due and stages it; nil if there is a current one, or nothing to say.
-func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) (*TierSummary, *records.Composition, error) {
+func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) (*TierSummary,
+	*records.Composition, error) {
 	counter := a.counterOf(due.Sessions)
-	plan := records.SummaryPlan{Tier: string(due.Tier), Period: due.Name, Asked: a.o.Policy.WeeklyTokens, Counter: counter.ID()}
+	plan := records.SummaryPlan{Tier: string(due.Tier), Period: due.Name, Asked: a.o.Policy.WeeklyTokens,
+		Counter: counter.ID()}
 	if due.Tier == tier.Monthly {
 		plan.Asked = a.o.Policy.MonthlyTokens
 	}
@@ -93,9 +95,11 @@ func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) 
 }
 
 // source reads the fullest version of a session, or the session itself if it has none.
-func (a *aging) source(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart, x *tier.Source) (err error) {
+func (a *aging) source(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
+	x *tier.Source) (err error) {
 	now := s.Now()
-	x.Part = compose.Part{Session: s.ID, Project: a.p.Name, Title: s.Title(), Date: now.Scan.Last, Messages: now.Scan.Messages}
+	x.Part = compose.Part{Session: s.ID, Project: a.p.Name, Title: s.Title(), Date: now.Scan.Last,
+		Messages: now.Scan.Messages}
 	x.Distance = max(1, a.st.Distance(s))
 	var full *records.Version
 	for _, v := range a.st.CountedOf(s.ID) {
@@ -118,7 +122,8 @@ func (a *aging) source(ctx context.Context, s *state.Session, counter tokens.Cou
 }
 
 // asItIs reads a session that has no version: all of its L1, with its markers.
-func (a *aging) asItIs(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart, x *tier.Source) error {
+func (a *aging) asItIs(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
+	x *tier.Source) error {
 	without, err := trusted.On(a.m.DB).LeaveOut(ctx, a.p.ID, s, s.Now().Original)
 	if err != nil {
 		return err
@@ -127,7 +132,8 @@ func (a *aging) asItIs(ctx context.Context, s *state.Session, counter tokens.Cou
 	if err != nil {
 		return err
 	}
-	plan, _, err := compress.Resolve(compress.Settings{Ratio: 1, Keepit: compress.PreserveAll, Counter: counter}, mat.Stats, mat.Marks)
+	plan, _, err := compress.Resolve(compress.Settings{Ratio: 1, Keepit: compress.PreserveAll, Counter: counter},
+		mat.Stats, mat.Marks)
 	if errors.Is(err, compress.ErrEmpty) || errors.Is(err, compress.ErrSettings) {
 		return nil // nothing was said in it
 	}
@@ -159,7 +165,8 @@ func (a *aging) composition(plan records.SummaryPlan, sum tier.Summary) (*record
 		p := sum.Parts[next]
 		next++
 		plan.Parts = append(plan.Parts, part)
-		c.Parts = append(c.Parts, records.CompositionPart{Project: a.p.ID, Session: p.Session, Label: p.Version, Output: p.Hash, Tokens: p.Tokens})
+		c.Parts = append(c.Parts, records.CompositionPart{Project: a.p.ID, Session: p.Session, Label: p.Version,
+			Output: p.Hash, Tokens: p.Tokens})
 		c.Derivation.Inputs = append(c.Derivation.Inputs, p.Hash)
 	}
 	if !plan.Facts.IsZero() {
@@ -173,7 +180,8 @@ func (a *aging) composition(plan records.SummaryPlan, sum tier.Summary) (*record
 }
 
 // Resummarise makes the parts of a summary once more from its inputs.
-func (m Ops) Resummarise(ctx context.Context, rev state.Rev, was compose.Composition, counter tokens.Counter) (compose.Composition, error) {
+func (m Ops) Resummarise(ctx context.Context, rev state.Rev, was compose.Composition,
+	counter tokens.Counter) (compose.Composition, error) {
 	c := rev.Composition
 	now := compose.Composition{Name: c.Name, Budget: c.Budget}
 	plan, err := c.SummaryPlan()
@@ -206,7 +214,8 @@ func (m Ops) Resummarise(ctx context.Context, rev state.Rev, was compose.Composi
 }
 
 // summarySource reads the segments that a part of a summary was made of.
-func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.SummaryPart, input objects.Hash) ([]compress.Segment, error) {
+func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.SummaryPart,
+	input objects.Hash) ([]compress.Segment, error) {
 	if p.Label != "original" {
 		b, err := originals.On(m.DB).Object(ctx, project, input)
 		if err != nil {
@@ -233,8 +242,8 @@ func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.
 	return res.Segments, err
 }
 
-// tierFacts returns the facts of a project that summaries may repeat, by session: those that were verified and still stand,
-// that more than a tool said, and that a trusted device states.
+// tierFacts returns the facts of a project that summaries may repeat, by session: those that were verified and
+// still stand, that more than a tool said, and that a trusted device states.
 func (m Ops) tierFacts(ctx context.Context, p refs.Project, trust state.Trust) (map[string][]tier.Fact, error) {
 	set, err := revision.On(m.DB).Facts(ctx, p)
 	if err != nil {
@@ -242,7 +251,8 @@ func (m Ops) tierFacts(ctx context.Context, p refs.Project, trust state.Trust) (
 	}
 	out := map[string][]tier.Fact{}
 	for f := range set.All() {
-		if !f.Stands() || f.Verdict != facts.Verified || f.Trust < facts.Assistant || len(f.Evidence) == 0 || f.Session == "" || !trust.Of(f.Device) {
+		if !f.Stands() || f.Verdict != facts.Verified || f.Trust < facts.Assistant || len(f.Evidence) == 0 ||
+			f.Session == "" || !trust.Of(f.Device) {
 			continue
 		}
 		var src []int

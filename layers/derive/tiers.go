@@ -118,15 +118,16 @@ func (a *aging) read(ctx context.Context) (err error) {
 			continue // of a device that is not trusted nothing goes into a summary
 		}
 		n := markers.On(a.m.DB).Estimate(now, known)
-		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Scan.Last, Accessed: s.Accessed(), Tokens: n, Versions: versions[s.ID]})
+		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Scan.Last, Accessed: s.Accessed(), Tokens: n,
+			Versions: versions[s.ID]})
 	}
 	a.facts, err = a.m.tierFacts(ctx, a.p.ID, trust)
 	return err
 }
 
 // Tier carries a project's policy out: it makes the versions that sessions of some age lack, the summaries of weeks and
-// months, and takes out of the lists what has become superfluous. Originals are not touched, and what is out of the lists
-// comes back by history.Undo. Doing it again does nothing.
+// months, and takes out of the lists what has become superfluous. Originals are not touched, and what is out of
+// the lists comes back by history.Undo. Doing it again does nothing.
 func (m Ops) Tier(ctx context.Context, p state.Project, o TierOptions) (Tiered, error) {
 	var out Tiered
 	a, err := m.aging(ctx, p, o)
@@ -279,7 +280,9 @@ func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]
 		}
 		out = append(out, x)
 	}
-	slices.SortStableFunc(out, func(x, y TierState) int { return y.Session.Now().Scan.Last.Compare(x.Session.Now().Scan.Last) })
+	slices.SortStableFunc(out, func(x, y TierState) int {
+		return y.Session.Now().Scan.Last.Compare(x.Session.Now().Scan.Last)
+	})
 	return out, todo, nil
 }
 

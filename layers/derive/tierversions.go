@@ -15,8 +15,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// TierBatch is how many versions are committed at once when a project ages: a commit costs more than a version, and a kill must
-// not cost much of the work.
+// TierBatch is how many versions are committed at once when a project ages: a commit costs more than a version,
+// and a kill must not cost much of the work.
 const TierBatch = 32
 
 // A tierMaker makes versions and commits them in batches.
@@ -28,7 +28,8 @@ type tierMaker struct {
 	at    []int        // their places in out.Compressed
 }
 
-// compressAll makes the versions that sessions lack because of their age. What is made is committed whatever ends the work.
+// compressAll makes the versions that sessions lack because of their age. What is made is committed whatever
+// ends the work.
 func (a *aging) compressAll(ctx context.Context, todo []tier.Compression, out *Tiered) error {
 	t := &tierMaker{a: a, out: out}
 	defer func() {
@@ -78,7 +79,8 @@ func (t *tierMaker) compress(ctx context.Context, c tier.Compression) (TierVersi
 	rev := state.Rev{Kind: state.IsSession, Project: a.p, Session: s}
 	settings := compress.Settings{Preset: c.Preset, Decay: a.o.Decay}
 	for {
-		made, err := a.m.CompressBy(ctx, a.st, rev, trust.Basis{Point: s.Now(), Input: s.Now().Original, Purpose: records.ForTier}, settings, a.o.DryRun, t.keep)
+		made, err := a.m.CompressBy(ctx, a.st, rev, trust.Basis{Point: s.Now(), Input: s.Now().Original,
+			Purpose: records.ForTier}, settings, a.o.DryRun, t.keep)
 		var pins *compress.PinError
 		if errors.As(err, &pins) && pins.Need > settings.Tokens {
 			settings.Tokens = pins.Need // as small as its markers let it be
@@ -118,36 +120,37 @@ func (t *tierMaker) commit(ctx context.Context) error {
 	t.stage, t.made, t.at = nil, nil, nil
 	defer stage.Close()
 	m := t.a.m
-	return m.Refs.Update(ctx, t.a.p.ID, "tier  "+records.Numbered(len(made), "version", "versions"), func(tx *refs.Tx) error {
-		st, err := m.Fold(ctx, tx, t.a.p.ID)
-		if err != nil {
-			return err
-		}
-		adopted := false
-		for i, c := range made {
-			if v := st.Made(c.Version.Derivation.Key()); v != nil {
-				t.out.Compressed[at[i]].Label = v.Label
-				continue
-			}
-			if !adopted {
-				if err := tx.Adopt(stage); err != nil {
-					return err
-				}
-				tx.Trailer("Op", "tier")
-				adopted = true
-			}
-			if err := originals.Unforgotten(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
-				return fmt.Errorf("session %s: %w", records.ShortID(c.Session.ID), err)
-			}
-			c.Version.Label = st.NextLabel(c.Session.ID, m.Refs.Device().ID)
-			rec, err := tx.Add(records.KindVersion, c.Version)
+	return m.Refs.Update(ctx, t.a.p.ID, "tier  "+records.Numbered(len(made), "version", "versions"),
+		func(tx *refs.Tx) error {
+			st, err := m.Fold(ctx, tx, t.a.p.ID)
 			if err != nil {
 				return err
 			}
-			c.Version.ID, c.Version.Device, c.Version.Time = rec.ID, rec.Device, rec.Time
-			st.Versions = append(slices.Clip(st.Versions), c.Version) // its label is taken
-			t.out.Compressed[at[i]].Label = c.Version.Label
-		}
-		return nil
-	})
+			adopted := false
+			for i, c := range made {
+				if v := st.Made(c.Version.Derivation.Key()); v != nil {
+					t.out.Compressed[at[i]].Label = v.Label
+					continue
+				}
+				if !adopted {
+					if err := tx.Adopt(stage); err != nil {
+						return err
+					}
+					tx.Trailer("Op", "tier")
+					adopted = true
+				}
+				if err := originals.Unforgotten(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
+					return fmt.Errorf("session %s: %w", records.ShortID(c.Session.ID), err)
+				}
+				c.Version.Label = st.NextLabel(c.Session.ID, m.Refs.Device().ID)
+				rec, err := tx.Add(records.KindVersion, c.Version)
+				if err != nil {
+					return err
+				}
+				c.Version.ID, c.Version.Device, c.Version.Time = rec.ID, rec.Device, rec.Time
+				st.Versions = append(slices.Clip(st.Versions), c.Version) // its label is taken
+				t.out.Compressed[at[i]].Label = c.Version.Label
+			}
+			return nil
+		})
 }

@@ -42,7 +42,8 @@ func (m Ops) Peers(ctx context.Context) (map[string]records.PeerBody, error) {
 	return out, state.Home(ctx, m.DB, records.KindPeer, func(_ records.Stamp, b records.PeerBody) { out[b.Device] = b })
 }
 
-// Devices returns this device, the devices whose lanes are here, and those that were dropped; this one first, then by name.
+// Devices returns this device, the devices whose lanes are here, and those that were dropped; this one first,
+// then by name.
 func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
 	trust, err := m.Trust(ctx)
 	if err != nil {
@@ -105,8 +106,8 @@ func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
 	return out, nil
 }
 
-// tellApart adds to the names of devices that are called the same what tells them apart, as it is with versions: vm~562364fe.
-// What a bare name means on the device own never changes by a pull.
+// tellApart adds to the names of devices that are called the same what tells them apart, as it is with
+// versions: vm~562364fe. What a bare name means on the device own never changes by a pull.
 func tellApart(all []state.Device) {
 	called := map[string]int{}
 	for _, d := range all {
@@ -119,8 +120,8 @@ func tellApart(all []state.Device) {
 	}
 }
 
-// Device finds a device by its name, or by the beginning of its id or fingerprint. The error is a [*NotFoundError] or an
-// [*AmbiguousError].
+// Device finds a device by its name, or by the beginning of its id or fingerprint. The error is a
+// [*NotFoundError] or an [*AmbiguousError].
 func (m Ops) Device(ctx context.Context, name string) (state.Device, error) {
 	all, err := m.Devices(ctx)
 	if err != nil {
@@ -129,7 +130,8 @@ func (m Ops) Device(ctx context.Context, name string) (state.Device, error) {
 	return deviceNamed(all, name)
 }
 
-// Reader finds a device as [Ops.Device] does, also one of which nothing is here and that is only known to read an encrypted remote.
+// Reader finds a device as [Ops.Device] does, also one of which nothing is here and that is only known to read
+// an encrypted remote.
 func (m Ops) Reader(ctx context.Context, name string) (state.Device, error) {
 	all, err := m.Devices(ctx)
 	if err != nil {
@@ -195,8 +197,9 @@ func (m Ops) TrustDevice(ctx context.Context, d state.Device, trusted bool) erro
 	})
 }
 
-// DropDevice ends the trust in a device and removes its lanes from this store, with every byte that only they hold. A fetch leaves
-// them out until the device is trusted again. Dropping it again removes what a killed run left.
+// DropDevice ends the trust in a device and removes its lanes from this store, with every byte that only they
+// hold. A fetch leaves them out until the device is trusted again. Dropping it again removes what a killed run
+// left.
 func (m Ops) DropDevice(ctx context.Context, d state.Device) error {
 	selves, err := m.Refs.Selves()
 	if err != nil {

@@ -152,7 +152,8 @@ func (s sources) clean(text string) error {
 
 // hidden are characters that a text has no use for: controls, and marks that change the direction of writing.
 func hidden(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0xfeff
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
+		r == 0x200e || r == 0x200f || r == 0xfeff
 }
 
 // named returns the text of the messages that a segment lists, and the runs they form.

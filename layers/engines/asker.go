@@ -37,7 +37,8 @@ func (a *Asker) Foresee(system, prompt string, schema json.RawMessage, most int)
 
 func (a *Asker) question(system, prompt string, schema json.RawMessage, most int) Question {
 	return Question{
-		Format: questionFormat, Engine: a.s.model.ID(), System: system, Prompt: strings.ToValidUTF8(prompt, "\uFFFD"), Schema: schema,
+		Format: questionFormat, Engine: a.s.model.ID(), System: system, Prompt: strings.ToValidUTF8(prompt, "\uFFFD"),
+		Schema:    schema,
 		MaxTokens: most, MaxMicros: -1,
 	}
 }

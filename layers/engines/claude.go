@@ -64,7 +64,8 @@ func (c *Claude) probe(ctx context.Context, p Program) error {
 
 // arguments of a question.
 func (c *Claude) arguments(q Question) []string {
-	args := []string{"-p", "--safe-mode", "--tools", "", "--no-session-persistence", "--output-format", "json", "--model", c.Model}
+	args := []string{"-p", "--safe-mode", "--tools", "", "--no-session-persistence", "--output-format", "json",
+		"--model", c.Model}
 	if c.flags["--json-schema"] {
 		args = append(args, "--json-schema", string(q.Schema))
 	}
@@ -115,7 +116,8 @@ func outside(env []string) []string {
 	for _, v := range env {
 		name, _, _ := strings.Cut(v, "=")
 		switch {
-		case name == "CLAUDECODE", name == "CLAUDE_PID", name == "CLAUDE_PROJECT_DIR", name == "CLAUDE_ENV_FILE", name == "MEM_HOOK":
+		case name == "CLAUDECODE", name == "CLAUDE_PID", name == "CLAUDE_PROJECT_DIR", name == "CLAUDE_ENV_FILE",
+			name == "MEM_HOOK":
 		case name == "CLAUDE_CODE_SESSION_ID", name == "CLAUDE_CODE_CHILD_SESSION", name == "CLAUDE_CODE_ENTRYPOINT":
 		case strings.HasPrefix(name, "CLAUDE_CODE_MESSAGING_"):
 		default:

@@ -89,8 +89,8 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Input + v.Input, u.Output + v.Output, u.Micros + v.Micros}
 }
 
-// The most that one answer can have cost. A server or program that tells more, or less than nothing, is wrong, and sums of
-// such numbers would be no cap.
+// The most that one answer can have cost. A server or program that tells more, or less than nothing, is wrong,
+// and sums of such numbers would be no cap.
 const (
 	mostTokens = 1_000_000_000
 	mostMicros = 1_000_000_000_000
@@ -112,7 +112,8 @@ type Exchange struct {
 
 // key is what an answer is found by: the question, whoever it was put to.
 func (q Question) key() objects.Hash {
-	return objects.Sum(fmt.Appendf(nil, "%d %d %d\n%s%s%s", len(q.System), len(q.Prompt), q.MaxTokens, q.System, q.Prompt, q.Schema))
+	return objects.Sum(fmt.Appendf(nil, "%d %d %d\n%s%s%s", len(q.System), len(q.Prompt), q.MaxTokens, q.System,
+		q.Prompt, q.Schema))
 }
 
 // A Meter watches over what is spent.

@@ -31,7 +31,8 @@ func ParsePrice(s string) (Price, error) {
 func ParseDollars(s string) (int64, error) {
 	bad := fmt.Errorf("%q is no amount of dollars such as 5 or 0.50", s)
 	whole, frac, dot := strings.Cut(strings.TrimSpace(s), ".")
-	if whole == "" || dot && frac == "" || len(frac) > 6 || len(whole) > 7 || strings.Trim(whole+frac, "0123456789") != "" {
+	if whole == "" || dot && frac == "" || len(frac) > 6 || len(whole) > 7 ||
+		strings.Trim(whole+frac, "0123456789") != "" {
 		return 0, bad
 	}
 	n, err := strconv.ParseInt(whole+(frac + "000000")[:6], 10, 64)

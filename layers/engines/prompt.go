@@ -36,7 +36,8 @@ const schema = `{"type":"object","properties":{"segments":{"type":"array","items
 
 // promptID changes whenever what models are told does.
 func promptID() string {
-	return objects.Sum([]byte(system + schema + manner(keepit.Minimal) + manner(keepit.Moderate) + manner(keepit.Aggressive))).String()[:8]
+	return objects.Sum([]byte(system + schema + manner(keepit.Minimal) + manner(keepit.Moderate) + manner(
+		keepit.Aggressive))).String()[:8]
 }
 
 // manner says how much to keep.
@@ -55,10 +56,12 @@ func manner(l compress.Level) string {
 func question(model string, w window, budget int, level compress.Level, wrong []string) Question {
 	var b strings.Builder
 	key := fenceKey(w.items)
-	fmt.Fprintf(&b, "Shorten the record below to at most %d words (%d tokens) in all. %s\n\n", max(1, budget*3/4), budget, manner(level))
+	fmt.Fprintf(&b, "Shorten the record below to at most %d words (%d tokens) in all. %s\n\n", max(1, budget*3/4), budget,
+		manner(level))
 	fmt.Fprintf(&b, "=== record %s ===\n", key)
 	for _, it := range w.items {
-		fmt.Fprintf(&b, "%s %s %s%s\n%s\n", key, numbers(it), speaker(it.Kind), importance(it), strings.TrimRight(whole(it), "\n"))
+		fmt.Fprintf(&b, "%s %s %s%s\n%s\n", key, numbers(it), speaker(it.Kind), importance(it),
+			strings.TrimRight(whole(it), "\n"))
 	}
 	fmt.Fprintf(&b, "=== end %s ===\n", key)
 	if len(wrong) > 0 {
@@ -69,7 +72,8 @@ func question(model string, w window, budget int, level compress.Level, wrong []
 		b.WriteString("Write the whole answer anew, without these faults.\n")
 	}
 	return Question{
-		Format: questionFormat, Engine: model, System: system, Prompt: strings.ToValidUTF8(b.String(), "\uFFFD"), Schema: json.RawMessage(schema),
+		Format: questionFormat, Engine: model, System: system, Prompt: strings.ToValidUTF8(b.String(), "\uFFFD"),
+		Schema:    json.RawMessage(schema),
 		MaxTokens: min(8_192+4*budget, 32_000), MaxMicros: -1,
 	}
 }

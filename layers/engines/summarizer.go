@@ -33,7 +33,8 @@ type Receipt struct {
 
 // Add returns the sum of two receipts.
 func (r Receipt) Add(o Receipt) Receipt {
-	return Receipt{r.Windows + o.Windows, r.Requests + o.Requests, r.Again + o.Again, r.Replaced + o.Replaced, r.Trimmed + o.Trimmed, r.Usage.Add(o.Usage)}
+	return Receipt{r.Windows + o.Windows, r.Requests + o.Requests, r.Again + o.Again, r.Replaced + o.Replaced,
+		r.Trimmed + o.Trimmed, r.Usage.Add(o.Usage)}
 }
 
 // A Summarizer is an engine that asks a model. It is for one run of [compress.Run] and not safe for goroutines.

@@ -24,8 +24,8 @@ const (
 	ByUser                     // typed by the user
 )
 
-// Trust is how far a fact may be trusted that a speaker says. What was handed to a tool shows that the model did something, and
-// nothing else: a file can have any name.
+// Trust is how far a fact may be trusted that a speaker says. What was handed to a tool shows that the model
+// did something, and nothing else: a file can have any name.
 func (s Speaker) Trust(k Kind) Trust {
 	switch s {
 	case ByCall:
@@ -168,7 +168,8 @@ func (t *Transcript) elsewhere(message int, quote string) string {
 	}
 	best := 0
 	for n := range t.Parts {
-		if _, ok := t.find(n, quote); ok && (best == 0 || away(n, message) < away(best, message) || away(n, message) == away(best, message) && n < best) {
+		if _, ok := t.find(n, quote); ok && (best == 0 || away(n, message) < away(best, message) ||
+			away(n, message) == away(best, message) && n < best) {
 			best = n
 		}
 	}
@@ -196,8 +197,8 @@ func Check(f *Fact, t *Transcript) {
 	f.Trust = vouched(f.Trust, f.Verdict)
 }
 
-// vouched returns how far a fact of a verdict may be trusted. What was inferred from quotes is not what they say, whoever is quoted: it is
-// the word of who inferred it.
+// vouched returns how far a fact of a verdict may be trusted. What was inferred from quotes is not what they
+// say, whoever is quoted: it is the word of who inferred it.
 func vouched(t Trust, v Verdict) Trust {
 	if v == Inferred {
 		return min(t, Assistant)
@@ -255,7 +256,9 @@ func (c *checker) speaker() (Verdict, string) {
 		return Verified, ""
 	}
 	said := func(s Speaker) bool {
-		return slices.ContainsFunc(c.quotes, func(q found) bool { return q.speaker == s || s == ByAssistant && q.speaker == ByCall })
+		return slices.ContainsFunc(c.quotes, func(q found) bool {
+			return q.speaker == s || s == ByAssistant && q.speaker == ByCall
+		})
 	}
 	who, named := c.subject()
 	switch {
@@ -414,7 +417,8 @@ func (f *Fact) speakers(t *Transcript) []string {
 	return out
 }
 
-// verbatim reports whether a text is a sentence of a quote, but for the capital it begins with and the stop it ends with.
+// verbatim reports whether a text is a sentence of a quote, but for the capital it begins with and the stop it
+// ends with.
 func verbatim(text, quote string) bool {
 	text = strings.TrimRight(text, ".!。 ")
 	if text == "" {
@@ -430,7 +434,8 @@ func verbatim(text, quote string) bool {
 			i += from
 			before, after := strings.TrimRight(quote[:i], " \"'`*#->"), quote[i+len(s):]
 			if (before == "" || strings.ContainsAny(before[len(before)-1:], ".!?:;") || strings.HasSuffix(before, "。")) &&
-				(after == "" || strings.ContainsAny(after[:1], ".!?;,:)\"'`*") || strings.HasPrefix(after, "。") || strings.HasPrefix(after, " (") || strings.HasPrefix(after, " -")) {
+				(after == "" || strings.ContainsAny(after[:1], ".!?;,:)\"'`*") || strings.HasPrefix(after, "。") ||
+					strings.HasPrefix(after, " (") || strings.HasPrefix(after, " -")) {
 				return true
 			}
 			from = i + 1

@@ -1,10 +1,11 @@
-// Package facts holds what was established in sessions: L2. A [Fact] is one sentence with its evidence, quotes of numbered
-// messages; an [Exchange] is a request with what came of it and the facts in it.
+// Package facts holds what was established in sessions: L2. A [Fact] is one sentence with its evidence, quotes
+// of numbered messages; an [Exchange] is a request with what came of it and the facts in it.
 //
-// Facts are written by a model or a person, never by a rule, and believed by nobody: [Check] looks every quote up in the
-// message that it names, and every name, number, path, identifier and negation of the fact in its quotes. What it cannot
-// find out is "inferred", what is wrong is "rejected"; only what it found is "verified". How far a fact may be trusted
-// follows from who said the evidence, which is why an echo, text that mem itself or a fork brought, never counts as typed.
+// Facts are written by a model or a person, never by a rule, and believed by nobody: [Check] looks every quote
+// up in the message that it names, and every name, number, path, identifier and negation of the fact in its
+// quotes. What it cannot find out is "inferred", what is wrong is "rejected"; only what it found is "verified".
+// How far a fact may be trusted follows from who said the evidence, which is why an echo, text that mem itself
+// or a fork brought, never counts as typed.
 //
 // Nothing is edited in place. That a fact is superseded, refuted, resolved or removed is a [Judgement], a statement of
 // its own that a later one can take back. [Fold] makes a [Set] of all statements; it is a pure function of them.
@@ -55,7 +56,8 @@ const (
 	Rejected Verdict = "rejected" // a quote is not there, or the fact says something else than the quotes
 )
 
-// A Trust says by whom a thing was said, the least trusted first. What rests on several things has the least of their trusts.
+// A Trust says by whom a thing was said, the least trusted first. What rests on several things has the least of
+// their trusts.
 type Trust int
 
 // The trusts.
@@ -177,7 +179,8 @@ func (x Exchange) Key() objects.Hash {
 	if !x.key.IsZero() {
 		return x.key
 	}
-	return objects.Sum(fmt.Appendf(nil, "mem exchange 1\n%s\n%d %d %d\n%s\n%s\n", x.Session, x.Generation, x.From, x.To, x.Topic, x.Summary))
+	return objects.Sum(fmt.Appendf(nil, "mem exchange 1\n%s\n%d %d %d\n%s\n%s\n", x.Session, x.Generation, x.From, x.To,
+		x.Topic, x.Summary))
 }
 
 // Bare returns the exchange as a record holds it.
@@ -186,7 +189,8 @@ func (x Exchange) Bare() Exchange {
 	x.Facts = slices.Clone(x.Facts)
 	for i := range x.Facts {
 		f := &x.Facts[i]
-		*f = Fact{Kind: f.Kind, Text: f.Text, Verdict: f.Verdict, Reason: f.Reason, Trust: f.Trust, Evidence: f.Evidence, Keywords: f.Keywords, Files: f.Files, Time: f.Time}
+		*f = Fact{Kind: f.Kind, Text: f.Text, Verdict: f.Verdict, Reason: f.Reason, Trust: f.Trust, Evidence: f.Evidence,
+			Keywords: f.Keywords, Files: f.Files, Time: f.Time}
 	}
 	return x
 }

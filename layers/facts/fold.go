@@ -10,8 +10,9 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Fold makes a set of statements, which must be in their order: of two that speak of the same thing the later one wins. What a
-// device that is not trusted says of a fact counts only if no trusted one states the fact; nil trusts all.
+// Fold makes a set of statements, which must be in their order: of two that speak of the same thing the later
+// one wins. What a device that is not trusted says of a fact counts only if no trusted one states the fact; nil
+// trusts all.
 func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
 	if trusted == nil {
 		trusted = func(string) bool { return true }

@@ -20,8 +20,8 @@ type Given struct {
 	Exchanges []GivenExchange `json:"exchanges"`
 }
 
-// A GivenExchange is an exchange as it is given. One of Messages and L1Range is set, or neither: then the evidence of its
-// facts tells which messages it has.
+// A GivenExchange is an exchange as it is given. One of Messages and L1Range is set, or neither: then the
+// evidence of its facts tells which messages it has.
 type GivenExchange struct {
 	Messages [2]int      `json:"messages,omitzero"` // the first and the last
 	L1Range  [2]int      `json:"l1_range,omitzero"` // lines of L1
@@ -111,7 +111,8 @@ func syntax(b []byte, err error) string {
 		return "the input ends in the middle of the JSON object"
 	case errors.As(err, &s) && s.Offset > 0 && int(s.Offset) <= len(b):
 		before, wrong := b[:s.Offset-1], b[s.Offset-1:]
-		at := fmt.Sprintf("line %d, column %d: ", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'))
+		at := fmt.Sprintf("line %d, column %d: ", 1+bytes.Count(before, []byte("\n")),
+			len(before)-bytes.LastIndexByte(before, '\n'))
 		if r, _ := utf8.DecodeRune(wrong); r >= utf8.RuneSelf {
 			return at + fmt.Sprintf("not JSON: the character %q stands outside of a text: texts begin and end with \"", r)
 		}
@@ -253,7 +254,8 @@ func (r *reader) words(it item, most int, needed bool) string {
 
 // hidden are characters that a text has no use for: controls, and marks that change the direction of writing.
 func hidden(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
+	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || r >= 0x202a && r <= 0x202e || r >= 0x2066 &&
+		r <= 0x2069 ||
 		r == 0x200e || r == 0x200f || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f
 }
 

@@ -20,7 +20,8 @@ func set(list string) map[string]bool {
 
 // common are words that tell nothing of what a text is about, and those by which it is told who said it.
 var common = sync.OnceValue(func() map[string]bool {
-	return set(`a an the this that these those it its it's i i'm i'd i'll i've im my mine me myself you your yours yourself he she his her hers him
+	return set(
+		`a an the this that these those it its it's i i'm i'd i'll i've im my mine me myself you your yours yourself he she his her hers him
 		they them their theirs we we're we'll we've our ours us who whom whose which what when where why how there here
 		is are was were be been being am 's do does did done doing have has had having will would shall should can could may might must ought
 		and or but if then else so because as than though although while until since before after during
@@ -37,7 +38,8 @@ var common = sync.OnceValue(func() map[string]bool {
 
 // denials deny what follows.
 var denials = sync.OnceValue(func() map[string]bool {
-	return set(`not no never cannot without none nothing nobody nowhere neither nor dont doesnt didnt wont cant isnt arent wasnt shouldnt
+	return set(
+		`not no never cannot without none nothing nobody nowhere neither nor dont doesnt didnt wont cant isnt arent wasnt shouldnt
 		안 못 없이 않고 않는다 않았다 않음 없다 없음 없는 않도록 말고 마세요 말것 아니라 아니다 금지 하지마
 		마 마라 마요 마십시오 말 말라 말자 말아 말아줘 말아라 말아요 말아주세요 않아 않아요 않습니다 않는 않은 않을 않게 않기 안돼 안됩니다
 		不要 没有 没 無 无 不是 不能 不得 不许 不許 不可 禁止 ない ません ないで`)
@@ -46,7 +48,8 @@ var denials = sync.OnceValue(func() map[string]bool {
 // weakDenials are stems of words that deny in the widest sense.
 var weakDenials = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
-	for w := range set(`avoid forbid forbidden ban prohibit disallow reject refuse decline dislike hate exclude disable skip drop omit ignore
+	for w := range set(
+		`avoid forbid forbidden ban prohibit disallow reject refuse decline dislike hate exclude disable skip drop omit ignore
 		prevent lack lacking missing absent fail failed failing unable impossible stop remove removed delete deleted instead rather unless hardly
 		rarely barely empty except broken wrong unlike zero`) {
 		out[stem(w)] = true
@@ -61,7 +64,8 @@ var breaks = sync.OnceValue(func() map[string]bool {
 
 // deeds are what a sentence about a speaker goes on with.
 var deeds = sync.OnceValue(func() []string {
-	return strings.Fields(`want wants wanted ask asks asked prefer prefers preferred decide decides decided choose chooses chose need needs needed
+	return strings.Fields(
+		`want wants wanted ask asks asked prefer prefers preferred decide decides decided choose chooses chose need needs needed
 		say says said state states stated request requests requested like likes liked dislike dislikes insist insists insisted
 		approve approves approved agree agrees agreed reject rejects rejected refuse refuses refused confirm confirms confirmed
 		tell tells told report reports reported require requires required expect expects expected plan plans planned
@@ -73,7 +77,8 @@ var deeds = sync.OnceValue(func() []string {
 // irregular are forms of words that a stemmer does not know.
 var irregular = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
-	for _, line := range strings.Split(`be is are was were been|have has had|do does did done|go goes went gone going|make made|take took taken|
+	for _, line := range strings.Split(
+		`be is are was were been|have has had|do does did done|go goes went gone going|make made|take took taken|
 give gave given|get got gotten|find found|write wrote written|choose chose chosen|break broke broken|run ran|begin began begun|buy bought|
 bring brought|think thought|keep kept|leave left|lose lost|send sent|spend spent|build built|hold held|tell told|sell sold|say said|see saw seen|
 know knew known|grow grew grown|draw drew drawn|throw threw thrown|fall fell fallen|speak spoke spoken|drive drove driven|ride rode ridden|
@@ -96,7 +101,8 @@ function func funcs functions|message msg messages|timeout timeouts|max maximum|
 // groups are words that stand for each other well enough.
 var groups = sync.OnceValue(func() [][]string {
 	var out [][]string
-	for _, line := range strings.Split(`fix repair resolve solve correct patch mend|add create introduce insert include append put new|
+	for _, line := range strings.Split(
+		`fix repair resolve solve correct patch mend|add create introduce insert include append put new|
 remove delete drop eliminate strip rid|change update modify edit alter adjust revise rewrite replace switch swap|use adopt choose pick select employ apply utilize prefer|
 fail break crash error broken failure fault bug issue problem wrong defect|prefer like love enjoy favor favour want favorite favourite fond|
 show display print output render list|move migrate transfer relocate port|rename name call|increase raise grow bump|reduce decrease lower shrink cut|
@@ -110,8 +116,8 @@ make create build produce craft|talk speak chat discuss conversation|picture pho
 meet met encounter see|inspire motivate encourage|important matter significant key essential|start found open launch|daily day everyday|weekly week|monthly month|yearly year annual|
 implement write add build develop code|refactor restructure clean rework|investigate look explore examine inspect|document describe explain doc|
 commit push merge|deploy release ship publish|instead replace rather|once single one|twice two|parallel concurrent|`+
-		`handle process deal|send post submit|receive accept get|split separate divide|combine merge join|identical same equal|contain have hold include|require demand|`+
-		`file document|folder directory dir|function method|argument parameter option flag|setting config option|wait delay sleep|retry again|guide guideline rule|request ask`, "|") {
+			`handle process deal|send post submit|receive accept get|split separate divide|combine merge join|identical same equal|contain have hold include|require demand|`+
+			`file document|folder directory dir|function method|argument parameter option flag|setting config option|wait delay sleep|retry again|guide guideline rule|request ask`, "|") {
 		var g []string
 		for _, w := range strings.Fields(line) {
 			if base, ok := irregular()[w]; ok {
@@ -147,13 +153,14 @@ func same(a, b string) bool { return slices.Contains(alike()[a], b) }
 // opposite are the stems that say the opposite of a stem.
 var opposite = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
-	for _, pair := range strings.Split(`enable disable|allow forbid|add remove|increase decrease|increase reduce|raise lower|open close|pass fail|start stop|before after|
+	for _, pair := range strings.Split(
+		`enable disable|allow forbid|add remove|increase decrease|increase reduce|raise lower|open close|pass fail|start stop|before after|
 first last|always never|more less|most least|sync async|synchronous asynchronous|public private|true false|on off|up down|left right|upgrade downgrade|
 encrypt decrypt|lock unlock|accept reject|approve reject|success failure|succeed fail|include exclude|import export|client server|local remote|old new|
 love hate|like dislike|agree disagree|buy sell|win lose|married single|married divorced|early late|hot cold|indoor outdoor|inside outside|fast slow|`+
-		`small large|small big|good bad|happy sad|brother sister|mother father|son daughter|husband wife|morning evening|morning night|summer winter|`+
-		`frontend backend|tabs spaces|upload download|minimum maximum|min max|ascending descending|read write|push pull|connect disconnect|static dynamic|`+
-		`strict loose|required optional|manual automatic|safe unsafe|valid invalid|north south|east west|older younger|easy difficult|easy hard|keep drop|fine broken|fine wrong|work broken|work fail|correct wrong|right wrong`, "|") {
+			`small large|small big|good bad|happy sad|brother sister|mother father|son daughter|husband wife|morning evening|morning night|summer winter|`+
+			`frontend backend|tabs spaces|upload download|minimum maximum|min max|ascending descending|read write|push pull|connect disconnect|static dynamic|`+
+			`strict loose|required optional|manual automatic|safe unsafe|valid invalid|north south|east west|older younger|easy difficult|easy hard|keep drop|fine broken|fine wrong|work broken|work fail|correct wrong|right wrong`, "|") {
 		w := strings.Fields(pair)
 		a, b := stem(w[0]), stem(w[1])
 		out[a], out[b] = append(out[a], b), append(out[b], a)

@@ -13,10 +13,11 @@ type Turn struct {
 
 // Figures say how good the facts of a session are, without a model and without an annotated sample.
 //
-// They follow the two steps that ProMem (arXiv 2601.04463) adds to extraction. Its verification asks of each fact whether the dialogue
-// says it; Integrity is the share of facts for which [Check] finds that it does. Its completion matches each turn of the dialogue to a
-// fact and goes back to the turns that match none; Coverage is the share of turns that match one. The paper reports a recall of
-// annotated memory points, judged by a model: its figures and these cannot be compared.
+// They follow the two steps that ProMem (arXiv 2601.04463) adds to extraction. Its verification asks of each
+// fact whether the dialogue says it; Integrity is the share of facts for which [Check] finds that it does. Its
+// completion matches each turn of the dialogue to a fact and goes back to the turns that match none; Coverage
+// is the share of turns that match one. The paper reports a recall of annotated memory points, judged by a
+// model: its figures and these cannot be compared.
 type Figures struct {
 	Facts    int `json:"facts"` // that stand
 	Verified int `json:"verified"`
@@ -38,8 +39,9 @@ func (f Figures) Coverage() int { return share(f.Covered, f.Turns) }
 // Add returns the figures of both together, without the missed messages.
 func (f Figures) Add(o Figures) Figures {
 	return Figures{
-		Facts: f.Facts + o.Facts, Verified: f.Verified + o.Verified, Inferred: f.Inferred + o.Inferred, Rejected: f.Rejected + o.Rejected,
-		Turns: f.Turns + o.Turns, Cited: f.Cited + o.Cited, Covered: f.Covered + o.Covered, Missed: []int{},
+		Facts: f.Facts + o.Facts, Verified: f.Verified + o.Verified, Inferred: f.Inferred + o.Inferred,
+		Rejected: f.Rejected + o.Rejected,
+		Turns:    f.Turns + o.Turns, Cited: f.Cited + o.Cited, Covered: f.Covered + o.Covered, Missed: []int{},
 	}
 }
 
@@ -56,8 +58,9 @@ const (
 	leastIDF   = .6 // of the weight of a turn's words that facts must have
 )
 
-// Measure returns the figures of facts with the verdicts of now. A turn is covered if a fact quotes its message, or if facts have words
-// that make up leastIDF of the weight of its words. The weight of a word is log(1 + turns / turns with the word).
+// Measure returns the figures of facts with the verdicts of now. A turn is covered if a fact quotes its
+// message, or if facts have words that make up leastIDF of the weight of its words. The weight of a word is
+// log(1 + turns / turns with the word).
 func Measure(turns []Turn, list []Fact) Figures {
 	f := Figures{Facts: len(list), Missed: []int{}}
 	cited, known := map[int]bool{}, map[string]bool{}

@@ -32,7 +32,8 @@ func lead(words []word, i int) bool {
 		return false
 	}
 	switch strings.ToLower(words[i-1].text) + " " + strings.ToLower(words[i].text) {
-	case "instead of", "rather than", "stop using", "stopped using", "refuse to", "refused to", "failed to", "fails to", "away from":
+	case "instead of", "rather than", "stop using", "stopped using", "refuse to", "refused to", "failed to", "fails to",
+		"away from":
 		return true
 	}
 	return false
@@ -52,13 +53,15 @@ func idiom(words []word, i int) bool {
 		return true
 	case w == "not" && (next == "only" || next == "just" || next == "bad" || next == "to" && at(i+2) == "mention"):
 		return true
-	case w == "no" && (next == "problem" || next == "doubt" || next == "worries" || next == "matter" || next == "wonder" || next == "longer" && false):
+	case w == "no" && (next == "problem" || next == "doubt" || next == "worries" || next == "matter" || next == "wonder" ||
+		next == "longer" && false):
 		return true
 	case (w == "can't" || w == "cannot") && (next == "wait" || next == "believe" || next == "help"):
 		return true
 	case w == "don't" && (next == "forget" || next == "worry" || next == "hesitate"):
 		return true
-	case (w == "couldn't" || w == "can't") && next == "agree" || w == "never" && next == "mind" || w == "nothing" && next == "but":
+	case (w == "couldn't" || w == "can't") && next == "agree" || w == "never" && next == "mind" || w == "nothing" &&
+		next == "but":
 		return true
 	}
 	return false
@@ -71,7 +74,8 @@ func contradiction(fact, source *wording) string {
 	}
 	for _, x := range fact.words {
 		for _, other := range opposite()[x.stem] {
-			if !source.stems[other] || source.stems[x.stem] || fact.stems[other] || x.denied || source.denials() > 0 || fact.denials() > 0 {
+			if !source.stems[other] || source.stems[x.stem] || fact.stems[other] || x.denied || source.denials() > 0 ||
+				fact.denials() > 0 {
 				continue
 			}
 			return fmt.Sprintf("it says `%s`, the quotes say the opposite", x.text)
@@ -170,7 +174,8 @@ func (w *wording) denials() int {
 	return n
 }
 
-// doubt says where a fact denies something else than its source does, as far as that can be told, "" if it seems not to.
+// doubt says where a fact denies something else than its source does, as far as that can be told, "" if it
+// seems not to.
 func doubt(fact, source *wording) string {
 	mine := fact.denials()
 	agrees, opposed := false, ""

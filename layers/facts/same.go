@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// saying returns the words of a text as those of another statement of the same thing are compared: in their order and in lower case,
-// without articles, forms of "to be" and punctuation. Everything that changes the meaning remains, so that two different things are
-// never taken for one.
+// saying returns the words of a text as those of another statement of the same thing are compared: in their
+// order and in lower case, without articles, forms of "to be" and punctuation. Everything that changes the
+// meaning remains, so that two different things are never taken for one.
 func saying(text string) string {
 	var b strings.Builder
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
@@ -44,8 +44,8 @@ type closing struct {
 	trust Trust
 }
 
-// closes reports whether what resolved one statement of an issue resolves another one too. An issue that is stated after it was
-// resolved came back.
+// closes reports whether what resolved one statement of an issue resolves another one too. An issue that is
+// stated after it was resolved came back.
 func (f *folder) closes(c closing, x *Fact) bool {
 	switch {
 	case c.trust < min(x.Trust, Assistant), !f.counts(c.judgement, x):
@@ -56,8 +56,8 @@ func (f *folder) closes(c closing, x *Fact) bool {
 	return !x.Time.After(c.at)
 }
 
-// closeTwins resolves the statements of issues that another session states in the same words as one that is resolved. A judgement of
-// the statement itself goes first.
+// closeTwins resolves the statements of issues that another session states in the same words as one that is
+// resolved. A judgement of the statement itself goes first.
 func (f *folder) closeTwins() {
 	closed := map[string][]closing{}
 	for x := range f.set.All() {

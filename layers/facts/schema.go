@@ -35,14 +35,19 @@ func schema(strict bool) json.RawMessage {
 	texts := func(about string) shape {
 		return shape{Type: "array", Description: about, Items: &shape{Type: "string"}}
 	}
-	evidence := build("", member{name: "message", needed: true, shape: shape{Type: "integer", Description: "number of the message"}},
-		member{name: "quote", needed: true, shape: shape{Type: "string", Description: "words of that message, exactly as they stand in it"}})
+	evidence := build("", member{name: "message", needed: true,
+		shape: shape{Type: "integer", Description: "number of the message"}},
+		member{name: "quote", needed: true, shape: shape{Type: "string",
+			Description: "words of that message, exactly as they stand in it"}})
 	ids := func(about string) shape { return texts("ids (f:...) of facts that " + about) }
 	fact := build("",
-		member{name: "kind", needed: true, shape: shape{Type: "string", Enum: Kinds(), Description: "request: what the user asked for; action: what was done; decision: what was settled, and why; " +
-			"issue: what is wrong; solution: what put it right; preference: how the user wants things"}},
-		member{name: "text", needed: true, shape: shape{Type: "string", Description: "one sentence that can be understood alone"}},
-		member{name: "evidence", needed: true, shape: shape{Type: "array", Description: "the quotes that say it", Items: &evidence}},
+		member{name: "kind", needed: true, shape: shape{Type: "string", Enum: Kinds(),
+			Description: "request: what the user asked for; action: what was done; decision: what was settled, and why; " +
+				"issue: what is wrong; solution: what put it right; preference: how the user wants things"}},
+		member{name: "text", needed: true, shape: shape{Type: "string",
+			Description: "one sentence that can be understood alone"}},
+		member{name: "evidence", needed: true, shape: shape{Type: "array", Description: "the quotes that say it",
+			Items: &evidence}},
 		member{name: "keywords", shape: texts("words to find it by")},
 		member{name: "files", shape: texts("files it is about")},
 		member{name: "supersedes", shape: ids("it takes the place of")},
@@ -54,16 +59,20 @@ func schema(strict bool) json.RawMessage {
 	exchange := build("",
 		member{name: "messages", shape: span("numbers of its first and last message")},
 		member{name: "l1_range", people: true, shape: span("instead of messages: first and last line of L1")},
-		member{name: "summary", shape: shape{Type: "string", Description: "what was asked and what came of it, in one sentence"}},
+		member{name: "summary", shape: shape{Type: "string",
+			Description: "what was asked and what came of it, in one sentence"}},
 		member{name: "topic", shape: shape{Type: "string", Description: "3 to 5 words"}},
 		member{name: "keywords", shape: texts("words to find it by")},
 		member{name: "files", shape: texts("files that were read or changed")},
 		member{name: "facts", needed: true, shape: shape{Type: "array", Items: &fact}})
 	title := "facts of a session: the input of \"mem facts save\""
 	whole := build(title,
-		member{name: "session", people: true, shape: shape{Type: "string", Description: "the session; needed if the command does not name it"}},
-		member{name: "through", people: true, shape: shape{Type: "integer", Description: "the last message that was looked at, also if nothing is to be said of it"}},
-		member{name: "exchanges", needed: true, shape: shape{Type: "array", Description: "requests of the user with what came of them", Items: &exchange}})
+		member{name: "session", people: true, shape: shape{Type: "string",
+			Description: "the session; needed if the command does not name it"}},
+		member{name: "through", people: true, shape: shape{Type: "integer",
+			Description: "the last message that was looked at, also if nothing is to be said of it"}},
+		member{name: "exchanges", needed: true, shape: shape{Type: "array",
+			Description: "requests of the user with what came of them", Items: &exchange}})
 	if !strict {
 		whole.Schema = "https://json-schema.org/draft/2020-12/schema"
 	}

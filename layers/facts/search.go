@@ -12,9 +12,9 @@ type Hit struct {
 	Score int // hundredths: 100 for each word of the query that stands in the text itself
 }
 
-// Search returns the facts that want chooses and that have words of the query, those with most of them first. The stem of
-// a word is what counts; one that only the keywords, files, topic or summary of a fact have counts for less. An empty query
-// finds nothing.
+// Search returns the facts that want chooses and that have words of the query, those with most of them first.
+// The stem of a word is what counts; one that only the keywords, files, topic or summary of a fact have counts
+// for less. An empty query finds nothing.
 func (s *Set) Search(query string, want func(Fact) bool) []Hit {
 	sought := newWording(query)
 	var hits []Hit

@@ -95,7 +95,8 @@ func ascii(s string) bool {
 
 // hangul takes the commonest particles off a Korean word.
 func hangul(s string) string {
-	for _, p := range []string{"에서는", "으로는", "에서", "으로", "에게", "까지", "부터", "처럼", "은", "는", "이", "가", "을", "를", "에", "로", "와", "과", "도", "만", "의"} {
+	for _, p := range []string{"에서는", "으로는", "에서", "으로", "에게", "까지", "부터", "처럼", "은", "는", "이", "가", "을", "를", "에", "로",
+		"와", "과", "도", "만", "의"} {
 		if rest, ok := strings.CutSuffix(s, p); ok && utf8.RuneCountInString(rest) >= 2 {
 			return rest
 		}
@@ -161,7 +162,8 @@ func eachWord(text string, yield func(s string, sentence, end bool)) {
 			if start < 0 {
 				start = i
 			}
-		case start >= 0 && strings.ContainsRune("'’-./@:", r) && (unicode.IsLetter(next) || unicode.IsDigit(next) || next == '_'):
+		case start >= 0 && strings.ContainsRune("'’-./@:", r) &&
+			(unicode.IsLetter(next) || unicode.IsDigit(next) || next == '_'):
 		default:
 			flush(i)
 			switch {
@@ -229,7 +231,8 @@ func (w *wording) doer() (word, bool) {
 		return word{}, false
 	}
 	next := strings.ToLower(w.words[1].text)
-	return w.words[0], slices.Contains(deeds(), next) || slices.Contains([]string{"is", "are", "were", "have", "can", "must"}, next)
+	return w.words[0], slices.Contains(deeds(), next) ||
+		slices.Contains([]string{"is", "are", "were", "have", "can", "must"}, next)
 }
 
 // hasParts reports whether the text has all the words that an identifier is made of.

@@ -29,13 +29,14 @@ type pending struct {
 	Rebuild  []rebuild      `json:"rebuild,omitempty"`
 }
 
-// Forget takes what the options name out of this memory for ever, with everything that was made of it: this device's lanes
-// begin anew without it, the bytes go from the packs of both repositories and from the cache at once, from remotes with the next
-// push, and from other devices when they sync. What the built-in engine made of what is left is made again. Nothing can undo it,
-// and a capture takes nothing of it in again.
+// Forget takes what the options name out of this memory for ever, with everything that was made of it: this
+// device's lanes begin anew without it, the bytes go from the packs of both repositories and from the cache at
+// once, from remotes with the next push, and from other devices when they sync. What the built-in engine made
+// of what is left is made again. Nothing can undo it, and a capture takes nothing of it in again.
 //
-// Interrupted, it leaves a valid memory; the next Forget brings it to its end. A dry run only says what would go. The error wraps
-// [ErrNothingToForget] if nothing would; Finished says then, too, whether another one was brought to its end.
+// Interrupted, it leaves a valid memory; the next Forget brings it to its end. A dry run only says what would
+// go. The error wraps [ErrNothingToForget] if nothing would; Finished says then, too, whether another one was
+// brought to its end.
 func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err error) {
 	if !o.DryRun {
 		unlock, err := m.Refs.LockForget(ctx)
@@ -121,8 +122,10 @@ func (m Ops) remotesOf(projects []state.Project) (out []string, err error) {
 // FreePlans is how many times a forgetting is planned while others write. The next time they wait, so that it ends.
 const FreePlans = 2
 
-// forgetIn plans what a project is to forget and, unless it is a dry run, does it. If another writer comes first it begins again.
-func (m Ops) forgetIn(ctx context.Context, p state.Project, o ForgetOptions, heeding *state.Purges) (*forgetting, error) {
+// forgetIn plans what a project is to forget and, unless it is a dry run, does it. If another writer comes
+// first it begins again.
+func (m Ops) forgetIn(ctx context.Context, p state.Project, o ForgetOptions,
+	heeding *state.Purges) (*forgetting, error) {
 	for try := 0; ; try++ {
 		hold := try >= FreePlans && !o.DryRun
 		f, err := m.tryForget(ctx, p, o, heeding, hold)
@@ -133,7 +136,8 @@ func (m Ops) forgetIn(ctx context.Context, p state.Project, o ForgetOptions, hee
 }
 
 // tryForget plans once; with hold nobody else writes the project meanwhile.
-func (m Ops) tryForget(ctx context.Context, p state.Project, o ForgetOptions, heeding *state.Purges, hold bool) (*forgetting, error) {
+func (m Ops) tryForget(ctx context.Context, p state.Project, o ForgetOptions, heeding *state.Purges,
+	hold bool) (*forgetting, error) {
 	var held *refs.Writer
 	if hold {
 		var err error
@@ -194,8 +198,9 @@ func (m Ops) ReadPending() (p pending, ok bool, err error) {
 	return p, ok, err
 }
 
-// RenewPending notes anew that something is being forgotten, when the note of it is damaged beyond repair: all projects are looked through, and what
-// was made of what goes is not made again. It returns where the damaged note is kept.
+// RenewPending notes anew that something is being forgotten, when the note of it is damaged beyond repair: all
+// projects are looked through, and what was made of what goes is not made again. It returns where the damaged
+// note is kept.
 func (m Ops) RenewPending() (kept string, err error) {
 	var p pending
 	if p.Projects, err = m.Refs.Projects(); err != nil {
@@ -208,8 +213,9 @@ func (m Ops) RenewPending() (kept string, err error) {
 	return m.Refs.ReplaceNote(pendingFile, append(b, '\n'))
 }
 
-// finishForgetting drops the bytes of what the lanes do not hold any more, and makes again what was made of it. It reports
-// whether there was anything to do, and the names of what it made: without what is forgotten a text may come out as it was.
+// finishForgetting drops the bytes of what the lanes do not hold any more, and makes again what was made of it.
+// It reports whether there was anything to do, and the names of what it made: without what is forgotten a text
+// may come out as it was.
 func (m Ops) finishForgetting(ctx context.Context) (some bool, made []string, err error) {
 	p, some, err := m.ReadPending()
 	if err != nil || !some {
@@ -243,7 +249,8 @@ func (m Ops) aside() (out []ForgottenThing, err error) {
 	return out, err
 }
 
-// dropBytes empties the cache, drops the damaged files that a repair put aside, and takes out of the packs what nothing leads to.
+// dropBytes empties the cache, drops the damaged files that a repair put aside, and takes out of the packs what
+// nothing leads to.
 func (m Ops) dropBytes(ctx context.Context) error {
 	m.Outlines.Clear()
 	m.CountedMu.Lock()
@@ -288,7 +295,8 @@ func (m Ops) DropPatches(ctx context.Context, p refs.Project) error {
 // unlessStore drops an error that says that too little is left to make something of; those of the store stay.
 func unlessStore(err error) error {
 	var store *refs.WriteError
-	if errors.As(err, &store) || errors.Is(err, context.Canceled) || errors.Is(err, objects.ErrCorrupt) || errors.Is(err, objects.ErrNotFound) {
+	if errors.As(err, &store) || errors.Is(err, context.Canceled) || errors.Is(err, objects.ErrCorrupt) ||
+		errors.Is(err, objects.ErrNotFound) {
 		return err
 	}
 	return nil
@@ -316,7 +324,8 @@ func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (ma
 		if s == nil {
 			continue
 		}
-		rev := state.Rev{Kind: state.IsSession, Project: state.Project{ID: part.Project, Name: in.Name, Identity: in.Identity}, Session: s, Hash: s.Now().Original}
+		rev := state.Rev{Kind: state.IsSession, Project: state.Project{ID: part.Project, Name: in.Name,
+			Identity: in.Identity}, Session: s, Hash: s.Now().Original}
 		if v := m.partAgain(in.VersionsOf(part.Session), part); v != nil {
 			rev.Kind, rev.Version, rev.Hash = state.IsVersion, v, v.Derivation.Output
 		}
@@ -329,7 +338,8 @@ func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (ma
 	return c.Composition.Derivation.Output, nil
 }
 
-// partAgain returns the version that a part was made of, or what this device made again in its place; nil if neither is there.
+// partAgain returns the version that a part was made of, or what this device made again in its place; nil if
+// neither is there.
 func (m Ops) partAgain(versions []*bodies.Version, part bodies.CompositionPart) (again *bodies.Version) {
 	for _, v := range versions {
 		switch {

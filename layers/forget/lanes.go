@@ -30,8 +30,9 @@ type Cleaned struct {
 }
 
 // CleanLane takes the secrets that the newest rules find out of all that this device's lane of p holds, and lets the
-// lane begin anew with it: as one commit without a parent, since the old ones hold them. What was cut stays in the patches, so the exact bytes
-// still come back. Names of what holds no secret stand. A lane without secrets is left as it is.
+// lane begin anew with it: as one commit without a parent, since the old ones hold them. What was cut stays in
+// the patches, so the exact bytes still come back. Names of what holds no secret stand. A lane without secrets
+// is left as it is.
 //
 // A lane that somebody has pushed must not be cleaned: it would not follow from what the remote has.
 func (m Ops) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error) {
@@ -48,8 +49,10 @@ func (m Ops) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error) {
 		return Cleaned{}, err
 	}
 	defer stage.Close()
-	l := &laneCleaner{m: m, p: p, rules: secrets.On(m.DB).Gate(), stage: stage, points: map[objects.Hash]cleanPoint{}, streams: map[objects.Hash]bool{}, names: map[string]string{},
-		stale: map[objects.Hash]bool{}, files: map[objects.Hash]cleanFile{}, exact: map[objects.Hash]bool{}, chains: map[objects.Hash]capture.FileChain{}}
+	l := &laneCleaner{m: m, p: p, rules: secrets.On(m.DB).Gate(), stage: stage, points: map[objects.Hash]cleanPoint{},
+		streams: map[objects.Hash]bool{}, names: map[string]string{},
+		stale: map[objects.Hash]bool{}, files: map[objects.Hash]cleanFile{}, exact: map[objects.Hash]bool{},
+		chains: map[objects.Hash]capture.FileChain{}}
 	for _, s := range st.Sessions {
 		for i := range s.Points {
 			p := &s.Points[i]
@@ -84,14 +87,15 @@ type laneCleaner struct {
 	p       refs.Project
 	rules   redact.Rules
 	stage   *refs.Stage
-	points  map[objects.Hash]cleanPoint        // of streams that change, by the record of the snapshot
-	streams map[objects.Hash]bool              // the streams that change
-	stale   map[objects.Hash]bool              // the growth points, objects and records that change
-	names   map[string]string                  // what is called otherwise now
-	files   map[objects.Hash]cleanFile         // objects that change, by their old names
-	exact   map[objects.Hash]bool              // overflow files: what is cut out of them can be put back, so nothing else may change
-	chains  map[objects.Hash]capture.FileChain // by the record of the snapshot
-	done    Cleaned
+	points  map[objects.Hash]cleanPoint // of streams that change, by the record of the snapshot
+	streams map[objects.Hash]bool       // the streams that change
+	stale   map[objects.Hash]bool       // the growth points, objects and records that change
+	names   map[string]string           // what is called otherwise now
+	files   map[objects.Hash]cleanFile  // objects that change, by their old names
+	// overflow files: what is cut out of them can be put back, so nothing else may change
+	exact  map[objects.Hash]bool
+	chains map[objects.Hash]capture.FileChain // by the record of the snapshot
+	done   Cleaned
 }
 
 // A cleanPoint is a growth point made anew.
@@ -162,7 +166,8 @@ func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []records.Po
 		sc := transcript.NewScanner(carry, func(b []byte) [32]byte { return objects.Sum(b) })
 		c := &secrets.Cleaner{R: io.LimitReader(r, p.Size-size), Rules: l.rules, Numbers: numbers}
 		before := tail.Length
-		g, err := l.stage.Grow(ctx, stream.Name(p.Session, p.Generation), segments, &tail, io.TeeReader(secrets.OnlyReader{Reader: c}, sc))
+		g, err := l.stage.Grow(ctx, stream.Name(p.Session, p.Generation), segments, &tail,
+			io.TeeReader(secrets.OnlyReader{Reader: c}, sc))
 		if err != nil {
 			return err
 		}
@@ -382,7 +387,9 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 		if anew {
 			snap = point.snap
 		}
-		if snap.Files = slices.Clone(snap.Files); anew || slices.ContainsFunc(snap.Files, func(f records.FileRef) bool { return l.stale[f.Hash] }) {
+		if snap.Files = slices.Clone(snap.Files); anew || slices.ContainsFunc(snap.Files, func(f records.FileRef) bool {
+			return l.stale[f.Hash]
+		}) {
 			for i := range snap.Files {
 				if now, ok := l.files[snap.Files[i].Hash]; ok {
 					snap.Files[i].Hash, snap.Files[i].Size = now.name, now.size
@@ -420,7 +427,8 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 }
 
 // patches stores the patches of a snapshot under the name that its record has now.
-func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, point cleanPoint, anew bool, clean records.Snapshot) error {
+func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, point cleanPoint, anew bool,
+	clean records.Snapshot) error {
 	patch := point.patch
 	if !anew && clean.Withheld {
 		b, err := tx.Patch(l.m.Refs.Device().ID, was)

@@ -82,7 +82,8 @@ func (f *forgetting) describe() error {
 		add(ForgottenThing{Kind: "file", Name: n[:8]})
 	}
 	slices.SortStableFunc(f.things, func(a, b ForgottenThing) int {
-		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(state.Rank(a.Kind), state.Rank(b.Kind)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(state.Rank(a.Kind), state.Rank(b.Kind)),
+			strings.Compare(a.Name, b.Name))
 	})
 	return nil
 }
@@ -154,7 +155,8 @@ func (f *forgetting) thing(r refs.Record) (t ForgottenThing, some bool) {
 	case facts.KindExchange:
 		var x facts.Exchange
 		if json.Unmarshal(r.Body, &x) == nil {
-			return ForgottenThing{Kind: "facts", Name: fmt.Sprintf("%s#%d..%d", records.ShortID(x.Session), x.From, x.To), Count: len(x.Facts)}, true
+			return ForgottenThing{Kind: "facts", Name: fmt.Sprintf("%s#%d..%d", records.ShortID(x.Session), x.From, x.To),
+				Count: len(x.Facts)}, true
 		}
 	case concepts.Kind:
 		return ForgottenThing{Kind: "concept", Name: "c:" + r.ID.Short()}, true
@@ -178,7 +180,8 @@ func (f *forgetting) again(r refs.Record, v records.Version) (bool, string) {
 	case !f.left(v.Session):
 		return false, "only another device has the session"
 	}
-	f.redo = append(f.redo, rebuild{Project: f.p, Session: v.Session, Label: v.Label, For: v.For, Settings: v.Settings, Counter: v.Counter})
+	f.redo = append(f.redo, rebuild{Project: f.p, Session: v.Session, Label: v.Label, For: v.For, Settings: v.Settings,
+		Counter: v.Counter})
 	return true, ""
 }
 
@@ -193,7 +196,9 @@ func (f *forgetting) composeAgain(r refs.Record, c records.Composition) (again b
 	if f.direct[r.ID] || newest.Stamp.Record != r.ID || newest.Body.Deleted {
 		return false, "", ""
 	}
-	parts := slices.DeleteFunc(slices.Clone(c.Parts), func(p records.CompositionPart) bool { return f.sessions[p.Session] || f.st.Purged.Session(p.Session) })
+	parts := slices.DeleteFunc(slices.Clone(c.Parts), func(p records.CompositionPart) bool {
+		return f.sessions[p.Session] || f.st.Purged.Session(p.Session)
+	})
 	switch {
 	case c.Tier != "":
 		return false, "", "mem tier makes it again"
@@ -221,8 +226,8 @@ func (f *forgetting) composeAgain(r refs.Record, c records.Composition) (again b
 	return true, strings.Join(slices.Compact(without), ", "), ""
 }
 
-// left reports whether there is something of a session that things can be made of again now: where messages of it go, the lanes of
-// others hide theirs until they have forgotten, too.
+// left reports whether there is something of a session that things can be made of again now: where messages of
+// it go, the lanes of others hide theirs until they have forgotten, too.
 func (f *forgetting) left(session string) bool {
 	s := f.st.Session(session)
 	if s == nil || f.heeding == nil && len(f.passed[session]) == 0 {
@@ -233,7 +238,8 @@ func (f *forgetting) left(session string) bool {
 	})
 }
 
-// ownVersion reports whether a part is a version that this device made: made again, it has the same label and another text.
+// ownVersion reports whether a part is a version that this device made: made again, it has the same label and
+// another text.
 func (f *forgetting) ownVersion(p records.CompositionPart) bool {
 	return slices.ContainsFunc(f.st.Versions, func(v *records.Version) bool {
 		return f.own(v.Device) && v.Session == p.Session && v.Label == p.Label && v.Derivation.Output == p.Output

@@ -25,8 +25,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Proof is what looking at every byte of the store found of what was forgotten: nothing, but what other devices have in their
-// lanes until they sync.
+// A Proof is what looking at every byte of the store found of what was forgotten: nothing, but what other
+// devices have in their lanes until they sync.
 type Proof struct {
 	Bytes   int64 // that were looked at: files as they are, objects of git unpacked, streams decompressed
 	Objects int
@@ -35,8 +35,9 @@ type Proof struct {
 	Kept    []Kept         // that no forgetting changes
 }
 
-// Prove looks for what was forgotten at every byte of the store. For a secret it looks for the value and its spellings, for an expression
-// for what matches it; otherwise for the names of what went. Said is what other devices have to forget for it.
+// Prove looks for what was forgotten at every byte of the store. For a secret it looks for the value and its
+// spellings, for an expression for what matches it; otherwise for the names of what went. Said is what other
+// devices have to forget for it.
 func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, said []records.Purge) (Proof, error) {
 	v := &Prover{M: m, o: o, said: said, Out: Proof{Others: map[string]int{}}}
 	switch {
@@ -76,8 +77,9 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, said []r
 	return v.Out, nil
 }
 
-// Holds looks for a text at every byte of the store, objects unpacked and streams decompressed, and returns where it is. What
-// other devices have in their lanes does not count, nor what nothing leads to: that goes with the next sweep.
+// Holds looks for a text at every byte of the store, objects unpacked and streams decompressed, and returns
+// where it is. What other devices have in their lanes does not count, nor what nothing leads to: that goes with
+// the next sweep.
 func (m Ops) Holds(ctx context.Context, text []byte) ([]string, error) {
 	p, err := m.Prove(ctx, ForgetOptions{}, []string{string(text)}, nil)
 	return slices.DeleteFunc(p.Left, func(where string) bool { return strings.HasSuffix(where, unreached) }), err
@@ -164,8 +166,8 @@ func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
 	})
 }
 
-// hidden counts the records of other devices that are hidden and are about the same, since this forgetting or an earlier one:
-// what was made of forgotten text need not hold a name or a word of it.
+// hidden counts the records of other devices that are hidden and are about the same, since this forgetting or
+// an earlier one: what was made of forgotten text need not hold a name or a word of it.
 func (v *Prover) hidden(ctx context.Context) error {
 	about, records := map[string]bool{}, map[string]bool{}
 	for _, p := range v.said {
@@ -180,7 +182,8 @@ func (v *Prover) hidden(ctx context.Context) error {
 		}
 	}
 	same := func(r refs.Record) bool {
-		return records[state.RecordName(state.StampOf(r))] || slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(s string) bool { return about[state.PurgeKey(s)] })
+		return records[state.RecordName(state.StampOf(r))] || slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body),
+			func(s string) bool { return about[state.PurgeKey(s)] })
 	}
 	for _, p := range v.o.places() {
 		if p.ID == refs.Home {

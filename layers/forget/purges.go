@@ -15,9 +15,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Heed lets this device forget what others, whom the user trusts, have forgotten: its own lanes begin anew without it. It
-// returns what went here, and which devices have forgotten something that is still here because they are not trusted. Swept says
-// that lanes of others have begun anew, so that their old bytes are to go.
+// Heed lets this device forget what others, whom the user trusts, have forgotten: its own lanes begin anew
+// without it. It returns what went here, and which devices have forgotten something that is still here because
+// they are not trusted. Swept says that lanes of others have begun anew, so that their old bytes are to go.
 func (m Ops) Heed(ctx context.Context, swept bool) (things []ForgottenThing, unheeded []string, err error) {
 	ids, err := m.Refs.Projects()
 	if err != nil {
@@ -71,8 +71,8 @@ func (m Ops) Heed(ctx context.Context, swept bool) (things []ForgottenThing, unh
 	return things, unheeded, err
 }
 
-// obey prepares what purges say: which sessions, records and messages they name, what this device made of text that is not there
-// any more, and which purges it has to answer.
+// obey prepares what purges say: which sessions, records and messages they name, what this device made of text
+// that is not there any more, and which purges it has to answer.
 func (f *forgetting) obey(ctx context.Context) error {
 	for _, r := range f.records {
 		if f.heeding.Records[state.RecordName(state.StampOf(r))] {
@@ -129,8 +129,8 @@ func (f *forgetting) passage(session string, q state.StoredPurge) {
 	}
 }
 
-// waiting returns the names of the transcripts and texts that hold what is forgotten in lanes of others who have not forgotten it yet.
-// What this device made of them goes now, whenever they get to it.
+// waiting returns the names of the transcripts and texts that hold what is forgotten in lanes of others who
+// have not forgotten it yet. What this device made of them goes now, whenever they get to it.
 func (f *forgetting) waiting() (map[objects.Hash]bool, error) {
 	waits, free := map[objects.Hash]bool{}, map[objects.Hash]bool{}
 	for _, r := range f.records {
@@ -159,8 +159,8 @@ func (f *forgetting) waiting() (map[objects.Hash]bool, error) {
 	return waits, nil
 }
 
-// dangling finds what records of sessions with forgotten messages name, and no lane has any more, or only until its device has
-// forgotten them, too.
+// dangling finds what records of sessions with forgotten messages name, and no lane has any more, or only until
+// its device has forgotten them, too.
 func (f *forgetting) dangling(ctx context.Context) error {
 	if len(f.passed) == 0 && len(f.direct) == 0 {
 		return nil

@@ -26,8 +26,8 @@ type rebuilder struct {
 	names   []string // of what was committed
 }
 
-// rebuildAll makes again what can be made again, and returns the names of the texts. Versions of one project that follow each other
-// share a commit; a composition is made when the versions before it are there.
+// rebuildAll makes again what can be made again, and returns the names of the texts. Versions of one project
+// that follow each other share a commit; a composition is made when the versions before it are there.
 func (m Ops) rebuildAll(ctx context.Context, all []rebuild) (made []string, err error) {
 	b := &rebuilder{m: m}
 	defer b.close()
@@ -107,51 +107,53 @@ func (b *rebuilder) keep(ctx context.Context, c derive.Compressed, bodies [][]by
 	return c, nil
 }
 
-// commit commits the batch. A version that another writer made meanwhile, or whose input was forgotten meanwhile, is left out.
+// commit commits the batch. A version that another writer made meanwhile, or whose input was forgotten
+// meanwhile, is left out.
 func (b *rebuilder) commit(ctx context.Context) error {
 	defer b.close()
 	if len(b.waits) == 0 {
 		return nil
 	}
 	var names []string
-	err := b.m.Refs.Update(ctx, b.project, "compress  "+records.Numbered(len(b.waits), "version", "versions")+" again", func(tx *refs.Tx) error {
-		names = nil
-		st, err := b.m.Fold(ctx, tx, b.project)
-		if err != nil {
-			return err
-		}
-		if err := tx.Adopt(b.stage); err != nil {
-			return err
-		}
-		tx.Trailer("Op", "compress")
-		taken := map[lineage.Key]bool{}
-		for _, c := range b.waits {
-			v := c.Version
-			key := v.Derivation.Key()
-			if st.Made(key) != nil || taken[key] {
-				names = append(names, v.Derivation.Output.String())
-				continue
-			}
-			if err := originals.Unforgotten(ctx, tx, v.Derivation.Inputs...); err != nil {
-				if err := unlessStore(err); err != nil {
-					return err
-				}
-				continue
-			}
-			taken[key] = true
-			names = append(names, v.Derivation.Output.String())
-			if !st.Free(v.Session, b.m.Refs.Device().ID, v.Label) {
-				v.Label = st.NextLabel(v.Session, b.m.Refs.Device().ID)
-			}
-			rec, err := tx.Add(records.KindVersion, v)
+	err := b.m.Refs.Update(ctx, b.project, "compress  "+records.Numbered(len(b.waits), "version", "versions")+" again",
+		func(tx *refs.Tx) error {
+			names = nil
+			st, err := b.m.Fold(ctx, tx, b.project)
 			if err != nil {
 				return err
 			}
-			v.ID, v.Device, v.Time = rec.ID, rec.Device, rec.Time
-			st.Versions = append(st.Versions[:len(st.Versions):len(st.Versions)], v) // its label is taken
-		}
-		return nil
-	})
+			if err := tx.Adopt(b.stage); err != nil {
+				return err
+			}
+			tx.Trailer("Op", "compress")
+			taken := map[lineage.Key]bool{}
+			for _, c := range b.waits {
+				v := c.Version
+				key := v.Derivation.Key()
+				if st.Made(key) != nil || taken[key] {
+					names = append(names, v.Derivation.Output.String())
+					continue
+				}
+				if err := originals.Unforgotten(ctx, tx, v.Derivation.Inputs...); err != nil {
+					if err := unlessStore(err); err != nil {
+						return err
+					}
+					continue
+				}
+				taken[key] = true
+				names = append(names, v.Derivation.Output.String())
+				if !st.Free(v.Session, b.m.Refs.Device().ID, v.Label) {
+					v.Label = st.NextLabel(v.Session, b.m.Refs.Device().ID)
+				}
+				rec, err := tx.Add(records.KindVersion, v)
+				if err != nil {
+					return err
+				}
+				v.ID, v.Device, v.Time = rec.ID, rec.Device, rec.Time
+				st.Versions = append(st.Versions[:len(st.Versions):len(st.Versions)], v) // its label is taken
+			}
+			return nil
+		})
 	b.names = append(b.names, names...)
 	return err
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// settle finds out which records go, until no more do: what was made of something that goes, goes too. Then it finds out what
-// the others of this device say now.
+// settle finds out which records go, until no more do: what was made of something that goes, goes too. Then it
+// finds out what the others of this device say now.
 func (f *forgetting) settle() error {
 	for again := true; again; {
 		again = false
@@ -48,7 +48,8 @@ func (f *forgetting) settle() error {
 }
 
 // unforgettable are the kinds of records that no forgetting drops.
-var unforgettable = []string{"device", records.KindProject, records.KindPath, records.KindPeer, records.KindShare, records.KindCost, records.KindPurge}
+var unforgettable = []string{"device", records.KindProject, records.KindPath, records.KindPeer, records.KindShare,
+	records.KindCost, records.KindPurge}
 
 // goes reports whether a record is about something that goes, or was made of it.
 func (f *forgetting) goes(r refs.Record) bool {
@@ -105,18 +106,24 @@ func (f *forgetting) passes(r refs.Record) bool {
 	switch r.Kind {
 	case facts.KindExchange:
 		var x facts.Exchange
-		return json.Unmarshal(r.Body, &x) == nil && !f.late(r, x.Session) && f.anyPassed(x.Session, x.Generation, x.From, x.To)
+		return json.Unmarshal(r.Body, &x) == nil && !f.late(r, x.Session) &&
+			f.anyPassed(x.Session, x.Generation, x.From, x.To)
 	case facts.KindDistilled:
 		var d facts.Distilled
 		return json.Unmarshal(r.Body, &d) == nil && !f.late(r, d.Session) && len(f.passed[d.Session][d.Generation]) > 0
 	case records.KindKeepit:
 		var o records.Override
-		return json.Unmarshal(r.Body, &o) == nil && !f.late(r, o.Session) && f.anyPassed(o.Session, o.Generation, o.Message, o.Message)
+		return json.Unmarshal(r.Body, &o) == nil && !f.late(r, o.Session) &&
+			f.anyPassed(o.Session, o.Generation, o.Message, o.Message)
 	case permanent.Kind:
 		var b permanent.Made
-		return json.Unmarshal(r.Body, &b) == nil && !b.ByUser && slices.ContainsFunc(b.Words, func(w permanent.Word) bool { return !f.late(r, w.Session) && f.wordPassed(w) })
+		return json.Unmarshal(r.Body, &b) == nil && !b.ByUser && slices.ContainsFunc(b.Words, func(w permanent.Word) bool {
+			return !f.late(r, w.Session) && f.wordPassed(w)
+		})
 	case permanent.KindReflect:
-		return slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool { return !f.late(r, id) && len(f.passed[id]) > 0 })
+		return slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool {
+			return !f.late(r, id) && len(f.passed[id]) > 0
+		})
 	case permanent.KindAct:
 		var a permanent.Act
 		return json.Unmarshal(r.Body, &a) == nil && a.Word != nil && !f.late(r, a.Word.Session) && f.wordPassed(*a.Word)
@@ -152,8 +159,9 @@ func (f *forgetting) tells(r refs.Record) bool {
 	})
 }
 
-// listen finds the records whose witnesses hold what is to be forgotten: a model may have been shown it in the words of a fact or a
-// rule. So may texts that were made, where no session has it any more, or a model wrote it.
+// listen finds the records whose witnesses hold what is to be forgotten: a model may have been shown it in the
+// words of a fact or a rule. So may texts that were made, where no session has it any more, or a model wrote
+// it.
 func (f *forgetting) listen(ctx context.Context) error {
 	if f.needles == nil && f.o.Match == nil {
 		return nil
@@ -186,13 +194,16 @@ func (f *forgetting) listen(ctx context.Context) error {
 	return nil
 }
 
-// unreached reports whether a record of another device holds what is to be forgotten in its own words, and nothing else that the
-// purge names makes its device drop it: the purge has to name the record.
+// unreached reports whether a record of another device holds what is to be forgotten in its own words, and
+// nothing else that the purge names makes its device drop it: the purge has to name the record.
 func (f *forgetting) unreached(r refs.Record) bool {
-	if f.own(r.Device) || r.Kind == records.KindSession || r.Kind == records.KindUse || slices.Contains(unforgettable, r.Kind) || !f.tells(r) {
+	if f.own(r.Device) || r.Kind == records.KindSession || r.Kind == records.KindUse ||
+		slices.Contains(unforgettable, r.Kind) || !f.tells(r) {
 		return false
 	}
-	return !f.passes(r) && !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] })
+	return !f.passes(r) && !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool {
+		return f.sessions[id]
+	})
 }
 
 // read looks at the text of a version or composition.
@@ -219,7 +230,9 @@ func (f *forgetting) read(ctx context.Context, v *Prover, r refs.Record) (err er
 		return nil
 	}
 	// Its device drops what it made of forgotten messages, and makes it again. Else it is told by the name of the record.
-	if !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] || len(f.passed[id]) > 0 }) {
+	if !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool {
+		return f.sessions[id] || len(f.passed[id]) > 0
+	}) {
 		f.direct[r.ID] = true
 	}
 	return nil
@@ -227,7 +240,8 @@ func (f *forgetting) read(ctx context.Context, v *Prover, r refs.Record) (err er
 
 // isName reports whether a text is no words but the name of something.
 func isName(s string) bool {
-	return strings.Trim(s, "0123456789abcdef-") == "" || !strings.ContainsAny(s, " ") && strings.ContainsAny(s, "/") && strings.Trim(s[strings.LastIndexByte(s, '/')+1:], "0123456789abcdef-") == ""
+	return strings.Trim(s, "0123456789abcdef-") == "" || !strings.ContainsAny(s, " ") && strings.ContainsAny(s, "/") &&
+		strings.Trim(s[strings.LastIndexByte(s, '/')+1:], "0123456789abcdef-") == ""
 }
 
 // stringsIn returns the text values of a JSON value, without the names of members.
@@ -263,7 +277,9 @@ func (f *forgetting) dropRecord(r refs.Record) (err error) {
 	case records.KindVersion:
 		return state.ApplyTo(r, func(v records.Version) { f.lose(append(v.Derivation.Witnesses, v.Derivation.Output)...) })
 	case records.KindComposition:
-		return state.ApplyTo(r, func(c records.Composition) { f.lose(append(c.Derivation.Witnesses, c.Derivation.Output)...) })
+		return state.ApplyTo(r, func(c records.Composition) {
+			f.lose(append(c.Derivation.Witnesses, c.Derivation.Output)...)
+		})
 	case facts.KindDistilled:
 		return state.ApplyTo(r, func(d facts.Distilled) { f.lose(d.Witnesses...) })
 	case permanent.KindReflect:
@@ -348,8 +364,12 @@ func (f *forgetting) mend(r refs.Record) (err error) {
 	case permanent.Kind:
 		err = state.ApplyTo(r, func(b permanent.Made) {
 			e, w := len(b.Evidence), len(b.Words)
-			b.Evidence = slices.DeleteFunc(slices.Clone(b.Evidence), func(key string) bool { return f.gone[strings.TrimPrefix(key, "f:")] })
-			b.Words = slices.DeleteFunc(slices.Clone(b.Words), func(x permanent.Word) bool { return f.sessions[x.Session] || f.wordPassed(x) })
+			b.Evidence = slices.DeleteFunc(slices.Clone(b.Evidence), func(key string) bool {
+				return f.gone[strings.TrimPrefix(key, "f:")]
+			})
+			b.Words = slices.DeleteFunc(slices.Clone(b.Words), func(x permanent.Word) bool {
+				return f.sessions[x.Session] || f.wordPassed(x)
+			})
 			if len(b.Evidence) < e || len(b.Words) < w {
 				body, err = capture.Marshal(b)
 			}

@@ -103,7 +103,8 @@ func (f *forgetting) noteFiles(s *state.Session, raw []byte, names map[string]bo
 }
 
 // badFiles returns the overflow files of a stream that are to go: all of each.
-func (f *forgetting) badFiles(ctx context.Context, s *state.Session, o *capture.OwnStream, names map[string]bool) (map[objects.Hash]bool, error) {
+func (f *forgetting) badFiles(ctx context.Context, s *state.Session, o *capture.OwnStream,
+	names map[string]bool) (map[objects.Hash]bool, error) {
 	bad := map[objects.Hash]bool{}
 	seen := map[objects.Hash]bool{}
 	for i := range o.Points {
@@ -126,8 +127,10 @@ func (f *forgetting) badFiles(ctx context.Context, s *state.Session, o *capture.
 	return bad, nil
 }
 
-// lookIn returns the name of the exact bytes of an overflow file, and reports whether they hold what is to be forgotten.
-func (f *forgetting) lookIn(ctx context.Context, s *state.Session, p *records.Point, file records.FileRef) (sum objects.Hash, found bool, err error) {
+// lookIn returns the name of the exact bytes of an overflow file, and reports whether they hold what is to be
+// forgotten.
+func (f *forgetting) lookIn(ctx context.Context, s *state.Session, p *records.Point,
+	file records.FileRef) (sum objects.Hash, found bool, err error) {
 	h, needles := objects.NewHasher(), originals.NeedleWindows(f.needles)
 	to := []io.Writer{h, needles}
 	matched := func() bool { return false }
@@ -150,8 +153,8 @@ func (f *forgetting) lookIn(ctx context.Context, s *state.Session, p *records.Po
 	return h.Sum(), needles.Done() || found, err
 }
 
-// otherStreams finds the messages that other devices captured too and that are to go: they do it themselves. What this device made of
-// transcripts that hold them goes here.
+// otherStreams finds the messages that other devices captured too and that are to go: they do it themselves.
+// What this device made of transcripts that hold them goes here.
 func (f *forgetting) otherStreams(ctx context.Context, s *state.Session) error {
 	type key struct {
 		device     string
@@ -293,7 +296,8 @@ func (f *forgetting) longFiles() map[objects.Hash]objects.Hash {
 	return out
 }
 
-// leadAgain lets what stays be found where another thing of the same content led to it so far, which went: a copy of a session, say.
+// leadAgain lets what stays be found where another thing of the same content led to it so far, which went: a
+// copy of a session, say.
 func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []records.Snapshot) error {
 	for _, s := range snapshots {
 		if err := tx.LeadTo(s.Original, stream.Name(s.Session, s.Generation), s.Segments); err != nil {
@@ -308,8 +312,8 @@ func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []records.Snapshot) error 
 	return nil
 }
 
-// carryPatches stores the patches of the overflow files that stay under the names that their record and they have now, and
-// returns the patch of the session: given, or the one it had if its stream stays as it is.
+// carryPatches stores the patches of the overflow files that stay under the names that their record and they
+// have now, and returns the patch of the session: given, or the one it had if its stream stays as it is.
 func (f *forgetting) carryPatches(tx *refs.Tx, was objects.Hash, now refs.Record, given []byte) ([]byte, error) {
 	point, anew := f.regrown[was]
 	chain, device := f.chain(was), f.m.Refs.Device().ID

@@ -51,7 +51,8 @@ func (o ForgetOptions) cause() string {
 // A ForgottenThing is something that is forgotten, or was made of what is.
 type ForgottenThing struct {
 	Project string
-	Kind    string // session, messages, version, composition, exchange, fact, concept, rule, use, file, damaged file, record
+	// session, messages, version, composition, exchange, fact, concept, rule, use, file, damaged file, record
+	Kind    string
 	Name    string
 	Count   int    // of messages and records; 1 for a thing with a name
 	Device  string // whose lane holds it, "" for this one's: it goes when that device syncs
@@ -127,10 +128,14 @@ type forgetting struct {
 	redo    []rebuild
 }
 
-func (m Ops) NewForgetting(ctx context.Context, p state.Project, o ForgetOptions, heeding *state.Purges) (*forgetting, error) {
-	f := &forgetting{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{}, ranges: map[string][][3]int{},
-		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{}, passed: map[string]map[int]map[int]bool{},
-		tools: map[string]bool{}, heard: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{}, names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
+func (m Ops) NewForgetting(ctx context.Context, p state.Project, o ForgetOptions,
+	heeding *state.Purges) (*forgetting, error) {
+	f := &forgetting{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
+		ranges:  map[string][][3]int{},
+		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{},
+		passed: map[string]map[int]map[int]bool{},
+		tools:  map[string]bool{}, heard: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
+		names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
 		heeding: heeding, until: map[string]uint64{}, missing: map[objects.Hash]bool{}, stale: map[objects.Hash]bool{}}
 	f.purge.Cause = o.cause()
 	known, err := originals.On(m.DB).ReadSeals()
@@ -198,8 +203,8 @@ func (f *forgetting) choose(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Plan finds out what the project is to forget and what becomes of everything that was made of it. It writes nothing but
-// to the stage.
+// Plan finds out what the project is to forget and what becomes of everything that was made of it. It writes
+// nothing but to the stage.
 func (f *forgetting) Plan(ctx context.Context) error {
 	choose := f.choose
 	if f.heeding != nil {
@@ -238,11 +243,14 @@ func (f *forgetting) session(ctx context.Context, s *state.Session) error {
 		f.whole(s)
 		return nil
 	}
-	if f.o.Match == nil && f.needles == nil && f.o.Tool == "" && f.o.cause() != "since" && f.ranges[s.ID] == nil && (f.heeding == nil || !f.concerned(s)) {
+	if f.o.Match == nil && f.needles == nil && f.o.Tool == "" && f.o.cause() != "since" && f.ranges[s.ID] == nil &&
+		(f.heeding == nil || !f.concerned(s)) {
 		return nil
 	}
 	names := map[string]bool{} // overflow files that forgotten messages name
-	err := capture.On(f.m.DB).OwnStreams(ctx, f.p.ID, s, f.nines, func(o *capture.OwnStream) error { return f.stream(ctx, s, o, names) })
+	err := capture.On(f.m.DB).OwnStreams(ctx, f.p.ID, s, f.nines, func(o *capture.OwnStream) error {
+		return f.stream(ctx, s, o, names)
+	})
 	if err != nil || f.heeding != nil {
 		return err
 	}
@@ -251,7 +259,9 @@ func (f *forgetting) session(ctx context.Context, s *state.Session) error {
 
 // concerned reports whether a purge that is heeded speaks of messages of a session.
 func (f *forgetting) concerned(s *state.Session) bool {
-	return slices.ContainsFunc(f.heeding.Passages[state.PurgeKey(s.ID)], func(i int) bool { return !f.acked(f.heeding.All[i]) })
+	return slices.ContainsFunc(f.heeding.Passages[state.PurgeKey(s.ID)], func(i int) bool {
+		return !f.acked(f.heeding.All[i])
+	})
 }
 
 // acked reports whether this device has answered a purge: what it captured or made since then may stay.
@@ -277,7 +287,8 @@ func (f *forgetting) whole(s *state.Session) {
 }
 
 // chosen returns what tells which values of a stream are to go: all of each, or the places that hold something.
-func (f *forgetting) chosen(s *state.Session, generation int, values func(func(transcript.Value)) error) (func(v transcript.Value) (whole bool, spots [][2]int), error) {
+func (f *forgetting) chosen(s *state.Session, generation int,
+	values func(func(transcript.Value)) error) (func(v transcript.Value) (whole bool, spots [][2]int), error) {
 	calls := map[string]bool{}
 	if f.o.Tool != "" {
 		err := values(func(v transcript.Value) {
@@ -312,13 +323,16 @@ func (f *forgetting) chosen(s *state.Session, generation int, values func(func(t
 		case f.needles != nil:
 			return false, originals.PlacesOf(v.Raw, f.needles)
 		case f.o.Match != nil:
-			return f.matches(v.Raw) || known && slices.ContainsFunc(slices.Collect(transcript.Read(msg)), f.o.Match.MatchString), nil
+			return f.matches(v.Raw) || known && slices.ContainsFunc(slices.Collect(transcript.Read(msg)), f.o.Match.MatchString),
+				nil
 		case f.o.Tool != "":
 			return known && msg.Type != "assistant" && namesOne(v.Raw, calls), nil
 		case f.o.cause() == "since":
 			return !last.IsZero() && !last.Before(f.o.Since) && (f.o.Until.IsZero() || last.Before(f.o.Until)), nil
 		}
-		return slices.ContainsFunc(f.ranges[s.ID], func(r [3]int) bool { return r[0] == generation && r[1] <= v.N && v.N <= r[2] }), nil
+		return slices.ContainsFunc(f.ranges[s.ID], func(r [3]int) bool {
+			return r[0] == generation && r[1] <= v.N && v.N <= r[2]
+		}), nil
 	}, nil
 }
 
@@ -388,7 +402,8 @@ func (f *forgetting) labels() {
 		}
 	}
 	for s, n := range last {
-		f.purge.Labels = append(f.purge.Labels, records.LabelMark{Session: state.PurgeKey(s), Device: f.m.Refs.Device().ID, Last: n})
+		f.purge.Labels = append(f.purge.Labels, records.LabelMark{Session: state.PurgeKey(s),
+			Device: f.m.Refs.Device().ID, Last: n})
 	}
 	slices.SortFunc(f.purge.Labels, func(a, b records.LabelMark) int { return cmp.Compare(a.Session, b.Session) })
 }

@@ -7,14 +7,16 @@ import (
 )
 
 // lookers are programs that look around or move files: they say nothing about how a project is built and tested.
-var lookers = strings.Fields("ls cat cd echo rm mkdir head tail sed awk wc find grep egrep fgrep rg fd cp mv touch pwd which sleep true false test chmod chown sort uniq diff tree file stat " +
-	"du df ps kill pkill export source printf date ln xargs tee less more env set unset read exit return cut tr jq open code vim nano basename dirname realpath git : [ type command")
+var lookers = strings.Fields(
+	"ls cat cd echo rm mkdir head tail sed awk wc find grep egrep fgrep rg fd cp mv touch pwd which sleep true false test chmod chown sort uniq diff tree file stat " +
+		"du df ps kill pkill export source printf date ln xargs tee less more env set unset read exit return cut tr jq open code vim nano basename dirname realpath git : [ type command")
 
 // leaders stand before a command and say nothing about it.
 var leaders = strings.Fields("sudo time nohup nice command exec then do else env ( { !")
 
 // runners are programs whose first words say what they do.
-var runners = strings.Fields("go npm npx pnpm yarn bun cargo make mise uv pip python python3 node docker gh task just dotnet mvn gradle poetry deno terraform kubectl rake bundle mix swift zig rye hatch tox pytest")
+var runners = strings.Fields(
+	"go npm npx pnpm yarn bun cargo make mise uv pip python python3 node docker gh task just dotnet mvn gradle poetry deno terraform kubectl rake bundle mix swift zig rye hatch tox pytest")
 
 // deeper are subcommands that name what they run in the word behind them.
 var deeper = strings.Fields("run exec -m tool compose")

@@ -10,8 +10,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// Compaction returns what a compaction of a session loses: its pins, requests, todos, files, commands and failures. There is no text if
-// memory does not have the session.
+// Compaction returns what a compaction of a session loses: its pins, requests, todos, files, commands and
+// failures. There is no text if memory does not have the session.
 func (m Ops) Compaction(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
 	s, err := knowledge.On(m.DB).SessionOf(ctx, p.ID, o.Session)
 	if err != nil || s == nil || !s.Shown() {
@@ -21,7 +21,8 @@ func (m Ops) Compaction(ctx context.Context, p state.Project, o ContextOptions) 
 	if err != nil {
 		return Given{}, err
 	}
-	sheet := brief.Sheet{Project: p.Name, More: "`" + o.Program + " show " + records.ShortID(s.ID) + ":L1` prints all of it."}
+	sheet := brief.Sheet{Project: p.Name, More: "`" + o.Program + " show " + records.ShortID(s.ID) +
+		":L1` prints all of it."}
 	if !o.Unpinned {
 		held, err := knowledge.On(m.DB).Held(ctx, p, o.Session)
 		if err != nil {
@@ -29,7 +30,8 @@ func (m Ops) Compaction(ctx context.Context, p state.Project, o ContextOptions) 
 		}
 		var pins []brief.Item
 		for _, k := range held.Kept {
-			pins = append(pins, brief.Item{Text: k.Text, Source: records.ShortID(s.ID) + ", " + k.Weight.String(), Trust: brief.User, Whole: true, Why: "a marker of this session"})
+			pins = append(pins, brief.Item{Text: k.Text, Source: records.ShortID(s.ID) + ", " + k.Weight.String(),
+				Trust: brief.User, Whole: true, Why: "a marker of this session"})
 		}
 		sheet.Sections = append(sheet.Sections, brief.Section{Title: "Pinned by the user, word for word", Items: pins})
 	}

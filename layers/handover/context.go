@@ -35,8 +35,9 @@ type ContextOptions struct {
 	Unpinned bool            // markers are told elsewhere
 	Had      map[string]bool // what the session was handed over before
 	Late     func() bool     // reports whether no more time may be spent on reading sessions; nil is never
-	Pending  int             // tokens without facts from which a session is worth speaking of; 0 says nothing of what is not made yet
-	Behind   int             // files of the project that are not captured yet
+	// tokens without facts from which a session is worth speaking of; 0 says nothing of what is not made yet
+	Pending int
+	Behind  int // files of the project that are not captured yet
 }
 
 // A Given is the context that a session is given.
@@ -89,9 +90,9 @@ const (
 	showTitle = 48 // bytes of the title of a session
 )
 
-// Context returns what a session of the project p should know from the start, inside one fence; no text if there is nothing.
-// The same state gives the same text. Nothing in it was said by tools, files, the web or scripts alone, or comes from a device that is
-// not trusted.
+// Context returns what a session of the project p should know from the start, inside one fence; no text if
+// there is nothing. The same state gives the same text. Nothing in it was said by tools, files, the web or
+// scripts alone, or comes from a device that is not trusted.
 func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
 	b := &briefing{m: m, o: o, told: map[string]bool{}}
 	var err error
@@ -133,7 +134,8 @@ func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Gi
 
 // sheet returns all that may be said at a start, in the order in which it matters.
 func (b *briefing) sheet(p state.Project) brief.Sheet {
-	s := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", b.o.Program)}
+	s := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name),
+		More: fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", b.o.Program)}
 	s.Sections = []brief.Section{
 		{Title: "Rules", Items: b.ruleItems(), Most: 800},
 		{Title: "Pinned by the user, word for word", Items: b.pinItems(), Most: 1000},
@@ -169,7 +171,8 @@ type briefing struct {
 func (b *briefing) recent() []*state.Session {
 	var out []*state.Session
 	for _, s := range b.st.Sessions {
-		if now := s.Now(); s.Shown() && s.ID != b.o.Session && s.Parent() == "" && now.Scan.Messages > 0 && b.trust.Of(now.Stamp.Device) {
+		if now := s.Now(); s.Shown() && s.ID != b.o.Session && s.Parent() == "" && now.Scan.Messages > 0 &&
+			b.trust.Of(now.Stamp.Device) {
 			out = append(out, s)
 		}
 	}
@@ -201,7 +204,8 @@ func (b *briefing) ruleItems() []brief.Item {
 		if r.Problem != "" {
 			text = r.Problem + " -> " + r.Text
 		}
-		out = append(out, brief.Item{Text: text, Source: fmt.Sprintf("%s, confidence %d%%", r.ID, r.Confidence), Trust: trustOf(r.Trust), Time: r.LastValidated})
+		out = append(out, brief.Item{Text: text, Source: fmt.Sprintf("%s, confidence %d%%", r.ID, r.Confidence),
+			Trust: trustOf(r.Trust), Time: r.LastValidated})
 	}
 	return out
 }
@@ -260,8 +264,8 @@ func (b *briefing) conceptItems() (out []brief.Item) {
 	return out
 }
 
-// spokenOf reports whether the user or the model said anything of what a concept holds: a job that only tools, files, the web or scripts
-// speak of may have its name from them.
+// spokenOf reports whether the user or the model said anything of what a concept holds: a job that only tools,
+// files, the web or scripts speak of may have its name from them.
 func (b *briefing) spokenOf(c *concepts.Concept) bool {
 	if len(c.Exchanges) == 0 {
 		return true // whole sessions were put there
@@ -295,8 +299,8 @@ func (b *briefing) atHand(c *concepts.Concept) (out []string) {
 	return out
 }
 
-// plainPath reports whether a path is made of the characters that names of source files have, with no words apart: others are not told,
-// for a file can have any name, also an order.
+// plainPath reports whether a path is made of the characters that names of source files have, with no words
+// apart: others are not told, for a file can have any name, also an order.
 func plainPath(s string) bool {
 	const longest = 200
 	return len(s) <= longest && strings.IndexFunc(s, func(r rune) bool {
@@ -348,7 +352,8 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Keep: true})
 	}
 	if n := b.o.Behind; n > 0 {
-		say("%d changed session file%s of this project %s being captured in the background; what is told here does not know them yet.", n,
+		say(
+			"%d changed session file%s of this project %s being captured in the background; what is told here does not know them yet.", n,
 			map[bool]string{false: "s"}[n == 1], map[bool]string{true: "is", false: "are"}[n == 1])
 	}
 	if b.o.Pending == 0 {
@@ -356,14 +361,17 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 	}
 	for _, s := range b.sessions {
 		if n := b.unsaid(s); n > b.o.Pending && len(out) < contextPending {
-			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.", bodies.ShortID(s.ID), tokens.Format(n), b.o.Program, bodies.ShortID(s.ID))
+			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.",
+				bodies.ShortID(s.ID), tokens.Format(n), b.o.Program, bodies.ShortID(s.ID))
 		}
 	}
 	if n := len(b.jobs.Unassigned(b.known)); n > 0 {
-		say("%d exchange%s belong to no concept yet; `%s concepts candidates` lists them.", n, map[bool]string{false: "s"}[n == 1], b.o.Program)
+		say("%d exchange%s belong to no concept yet; `%s concepts candidates` lists them.", n,
+			map[bool]string{false: "s"}[n == 1], b.o.Program)
 	}
 	if b.due && len(b.known.Exchanges) > 0 {
-		say("There are facts that no reflection has seen; `%s reflect` shows what may be worth keeping for good.", b.o.Program)
+		say("There are facts that no reflection has seen; `%s reflect` shows what may be worth keeping for good.",
+			b.o.Program)
 	}
 	return out
 }
@@ -386,7 +394,8 @@ func (b *briefing) index() []brief.Item {
 	mem := b.o.Program
 	var ask []string
 	if n := len(b.sessions); n > 0 {
-		ask = append(ask, fmt.Sprintf("`%s search WORDS` (%s)", mem, timesText(n, "session")), fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
+		ask = append(ask, fmt.Sprintf("`%s search WORDS` (%s)", mem, timesText(n, "session")),
+			fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
 	}
 	if n := len(b.known.Live()); n > 0 {
 		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, timesText(n, "fact")))

@@ -8,7 +8,8 @@ import (
 // ellipsis stands where a text was cut.
 const ellipsis = " …"
 
-// Cut returns the beginning of a text as one line of at most so many bytes, ending behind a sentence or a clause where there is one.
+// Cut returns the beginning of a text as one line of at most so many bytes, ending behind a sentence or a
+// clause where there is one.
 func Cut(s string, most int) string {
 	if len(s) > 8*most {
 		s = strings.ToValidUTF8(s[:8*most], "")

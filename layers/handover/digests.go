@@ -95,9 +95,11 @@ type storedDigest struct {
 	Digest
 }
 
-// digests returns the digests of sessions in their order. Those that the cache does not have are made, the first ones first, until late reports
-// that there is no more time: left says how many of them are missing then. A session that has grown since has its earlier digest.
-func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Session, late func() bool) (out []Digest, left int, err error) {
+// digests returns the digests of sessions in their order. Those that the cache does not have are made, the
+// first ones first, until late reports that there is no more time: left says how many of them are missing then.
+// A session that has grown since has its earlier digest.
+func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Session, late func() bool) (out []Digest,
+	left int, err error) {
 	file := m.CachePath("digests", string(p))
 	kept := m.readDigests(file)
 	at := make(map[string]int, len(kept.list))
@@ -205,11 +207,13 @@ func (b *briefing) pinItems() (out []brief.Item) {
 			continue
 		}
 		for _, k := range s.Keepits(markedInput(d), s.Now()) {
-			pressure := keepit.Pressure{Level: keepit.Moderate, Ratio: pinRatio, Distance: max(1, b.st.Distance(s)), Decay: b.o.Decay}
+			pressure := keepit.Pressure{Level: keepit.Moderate, Ratio: pinRatio, Distance: max(1, b.st.Distance(s)),
+				Decay: b.o.Decay}
 			if k.Removed || !pressure.Keeps(k.Mark.Weight) {
 				continue
 			}
-			pins = append(pins, pin{k.Mark.Weight, brief.Item{Text: k.Mark.Text, Source: fmt.Sprintf("%s#%d, %s", records.ShortID(s.ID), k.Mark.Message, k.Mark.Weight), Trust: brief.User,
+			pins = append(pins, pin{k.Mark.Weight, brief.Item{Text: k.Mark.Text,
+				Source: fmt.Sprintf("%s#%d, %s", records.ShortID(s.ID), k.Mark.Message, k.Mark.Weight), Trust: brief.User,
 				Whole: true, Time: d.Last, Why: "marker " + k.ID + " survives at the distance of its session"}})
 		}
 	}

@@ -1,13 +1,14 @@
 // Package handover chooses what the next session, a prompt or a compaction is given of earlier sessions.
 //
-// A [Digest] is what one session did, in a few kilobytes: what was asked and answered, the files that were read and edited, the
-// commands that ran and how they ended, the tests that failed, the todos. It is made from the session's L1 by [Summarize] and kept
-// in the cache, so that choosing reads no transcript. [Start], [Prompt] and [Compaction] are pure functions from digests, and
-// whatever else is known of the project, to a [brief.Sheet]. Each part has a cap of its own, each line names its
-// source, who said it and why it was chosen.
+// A [Digest] is what one session did, in a few kilobytes: what was asked and answered, the files that were read
+// and edited, the commands that ran and how they ended, the tests that failed, the todos. It is made from the
+// session's L1 by [Summarize] and kept in the cache, so that choosing reads no transcript. [Start], [Prompt]
+// and [Compaction] are pure functions from digests, and whatever else is known of the project, to a
+// [brief.Sheet]. Each part has a cap of its own, each line names its source, who said it and why it was chosen.
 //
-// Nothing that only a tool printed is quoted. Names of files, commands and tests pass a pattern that can be nothing but a name
-// ([FileName], [TestName], [BranchName]); free text is what the user typed or the model wrote.
+// Nothing that only a tool printed is quoted. Names of files, commands and tests pass a pattern that can be
+// nothing but a name ([FileName], [TestName], [BranchName]); free text is what the user typed or the model
+// wrote.
 package handover
 
 import (

@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// Bounds of what can be a name. A sentence of a script without spaces could pass for a word: letters beyond ASCII come in short runs.
+// Bounds of what can be a name. A sentence of a script without spaces could pass for a word: letters beyond
+// ASCII come in short runs.
 const (
 	maxPath    = 160
 	maxElement = 80
@@ -54,7 +55,8 @@ func word(s string) bool {
 	return s != "" && len(s) <= maxWord && named(s, "._-/+@:=,%~")
 }
 
-// named reports whether s is made of letters, digits and some marks, with no more than a short run of letters beyond ASCII.
+// named reports whether s is made of letters, digits and some marks, with no more than a short run of letters
+// beyond ASCII.
 func named(s, marks string) bool {
 	run := 0
 	for _, r := range s {

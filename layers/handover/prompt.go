@@ -24,10 +24,11 @@ const (
 	shortestSpelled = 4
 )
 
-// A prompt is answered if its evidence reaches leastEvidence. Evidence is a weighted sum of four figures: the share of the prompt's
-// words that the project knows, the share that the most similar exchange has, the score of the best file, and whether the prompt spells a
-// symbol. unseenWeight is added to the prompt's weight, so that two common words are no evidence. The weights were fitted on
-// bench/next: its own prompts against those of other projects and idle ones; docs/benchmarks.md has the figures.
+// A prompt is answered if its evidence reaches leastEvidence. Evidence is a weighted sum of four figures: the
+// share of the prompt's words that the project knows, the share that the most similar exchange has, the score
+// of the best file, and whether the prompt spells a symbol. unseenWeight is added to the prompt's weight, so
+// that two common words are no evidence. The weights were fitted on bench/next: its own prompts against those
+// of other projects and idle ones; docs/benchmarks.md has the figures.
 const (
 	knownWeight    = 2.0
 	resembleWeight = 3.0
@@ -94,7 +95,8 @@ func spells(token string) bool {
 // empty are words that say nothing about what a prompt is after.
 var empty = func() map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.Fields(`the and for you that this with have are was not but can could would should will what when where which who why how does did doing done
+	for _, w := range strings.Fields(
+		`the and for you that this with have are was not but can could would should will what when where which who why how does did doing done
 		from into out about there their they them then than its our your please yes yeah okay thank great good nice look need want like just also some any all now let make made
 		run again test tests commit push pull continue start stop fix add change update use using used work working file files code line lines new old see show tell think
 		check try get got set put take give go going here more most other only same still very well been being were had has may might must shall each every
@@ -121,8 +123,8 @@ type matcher struct {
 
 func rarity(n, of int) float64 { return math.Log(1 + (float64(of-n)+0.5)/(float64(n)+0.5)) }
 
-// Prompt returns the passages and files that fit a prompt, without what was handed over before; nothing if nothing fits well enough.
-// asked has the words of the prompt that each turn of each digest has.
+// Prompt returns the passages and files that fit a prompt, without what was handed over before; nothing if
+// nothing fits well enough. asked has the words of the prompt that each turn of each digest has.
 func Prompt(q Query, digests []Digest, asked [][][]string, had map[string]bool, id ID) []brief.Section {
 	ranked := Files(digests)
 	m := newMatcher(q, asked, ranked)
@@ -142,7 +144,8 @@ func Prompt(q Query, digests []Digest, asked [][][]string, had map[string]bool, 
 
 // newMatcher counts the words of the prompt in turns and paths.
 func newMatcher(q Query, asked [][][]string, ranked []Ranked) *matcher {
-	m := &matcher{q: q, paths: map[string]int{}, turns: map[string]int{}, nPath: len(ranked), inPath: make([][]string, len(ranked))}
+	m := &matcher{q: q, paths: map[string]int{}, turns: map[string]int{}, nPath: len(ranked),
+		inPath: make([][]string, len(ranked))}
 	wanted := map[string]bool{}
 	for _, w := range q.words {
 		wanted[w] = true
@@ -243,17 +246,20 @@ func (m *matcher) passages(digests []Digest, asked [][][]string, had map[string]
 		if had[key] || len(out) >= maxPassages*2 {
 			continue
 		}
-		out = append(out, brief.Item{Text: "Asked: " + quoted(t.Asked.Text, showAsked), Source: id.at(d.Session, t.Asked.N), Trust: brief.User, Time: d.Last, Keys: []string{key},
+		out = append(out, brief.Item{Text: "Asked: " + quoted(t.Asked.Text, showAsked), Source: id.at(d.Session, t.Asked.N),
+			Trust: brief.User, Time: d.Last, Keys: []string{key},
 			Why: fmt.Sprintf("shares words of weight %.1f with the prompt", f.score)})
 		if t.Answered.Text != "" {
-			out = append(out, brief.Item{Text: "Answered: " + quoted(t.Answered.Text, showAnswered), Source: id.at(d.Session, t.Answered.N), Trust: brief.Assistant, Under: true, Why: "the answer to it"})
+			out = append(out, brief.Item{Text: "Answered: " + quoted(t.Answered.Text, showAnswered),
+				Source: id.at(d.Session, t.Answered.N), Trust: brief.Assistant, Under: true, Why: "the answer to it"})
 		}
 	}
 	return out
 }
 
 // files returns the files that fit the prompt, the best first.
-func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, had map[string]bool, id ID) (out []brief.Item) {
+func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, had map[string]bool,
+	id ID) (out []brief.Item) {
 	similar := map[string]float64{}
 	for i, d := range digests {
 		best := 0.0
@@ -296,7 +302,8 @@ func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, h
 		if f.Edits > 0 {
 			what = times(f.Edits, "edit")
 		}
-		out = append(out, brief.Item{Text: f.Path + ", " + what, Source: id.at(f.Session, f.N), Trust: brief.Assistant, Short: true, Time: f.Time, Keys: []string{f.Path},
+		out = append(out, brief.Item{Text: f.Path + ", " + what, Source: id.at(f.Session, f.N), Trust: brief.Assistant,
+			Short: true, Time: f.Time, Keys: []string{f.Path},
 			Why: fmt.Sprintf("fits by %.1f: %s", f.score, cmp.Or(f.why, "similar requests"))})
 	}
 	return out

@@ -20,8 +20,9 @@ type Ranked struct {
 	Symbols      []string
 }
 
-// A file is weighed by two terms: the sessions that touched it, which fade fast, and the sessions that edited it, which fade slowly.
-// The first finds the work in progress, the second the files that the project always returns to. The weights were tuned on bench/next.
+// A file is weighed by two terms: the sessions that touched it, which fade fast, and the sessions that edited
+// it, which fade slowly. The first finds the work in progress, the second the files that the project always
+// returns to. The weights were tuned on bench/next.
 const (
 	readWeight  = 1.0
 	editWeight  = 2.0
@@ -31,7 +32,8 @@ const (
 	ageSessions = 60 // older sessions do not count
 )
 
-// Files ranks the files of all sessions, those first that the next one most likely works on. Digests are the newest first.
+// Files ranks the files of all sessions, those first that the next one most likely works on. Digests are the
+// newest first.
 func Files(digests []Digest) []Ranked {
 	at := map[string]int{}
 	var out []Ranked
@@ -69,6 +71,7 @@ func Files(digests []Digest) []Ranked {
 
 func sortRanked(list []Ranked) {
 	slices.SortFunc(list, func(a, b Ranked) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Time.Compare(a.Time), cmp.Compare(b.N, a.N), cmp.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Time.Compare(a.Time), cmp.Compare(b.N, a.N),
+			cmp.Compare(a.Path, b.Path))
 	})
 }

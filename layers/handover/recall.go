@@ -10,8 +10,8 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// Remind returns what earlier sessions of the project p have that fits a prompt; no text if nothing fits well enough. It reads the
-// digests that the cache has and makes none.
+// Remind returns what earlier sessions of the project p have that fits a prompt; no text if nothing fits well
+// enough. It reads the digests that the cache has and makes none.
 func (m Ops) Remind(ctx context.Context, p state.Project, prompt string, o ContextOptions) (Given, error) {
 	q := ParsePrompt(prompt)
 	if q.Empty() {
@@ -25,12 +25,14 @@ func (m Ops) Remind(ctx context.Context, p state.Project, prompt string, o Conte
 	if len(sections) == 0 {
 		return Given{}, nil
 	}
-	return m.give(brief.Sheet{Project: name, More: "`" + o.Program + " search` finds more.", Sections: sections}, o.Limit), nil
+	return m.give(brief.Sheet{Project: name, More: "`" + o.Program + " search` finds more.", Sections: sections}, o.Limit),
+		nil
 }
 
-// recallable returns the digests in the cache of sessions that may be spoken of, the newest first, and the words of the prompt that each
-// turn of them has.
-func (m Ops) recallable(ctx context.Context, p state.Project, q Query, o ContextOptions) (out []Digest, asked [][][]string, name string, err error) {
+// recallable returns the digests in the cache of sessions that may be spoken of, the newest first, and the
+// words of the prompt that each turn of them has.
+func (m Ops) recallable(ctx context.Context, p state.Project, q Query, o ContextOptions) (out []Digest,
+	asked [][][]string, name string, err error) {
 	kept := m.readDigests(m.CachePath("digests", string(p.ID)))
 	if len(kept.list) == 0 {
 		return nil, nil, "", nil

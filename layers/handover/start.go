@@ -64,15 +64,19 @@ func stands(d Digest, most standing, id ID) (out []brief.Item, shown map[string]
 	for i, t := range d.Turns {
 		switch n := len(d.Turns); {
 		case i == n-1:
-			say(brief.Item{Text: "Asked last: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N), Trust: brief.User, Why: "the last request of the session"})
+			say(brief.Item{Text: "Asked last: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N),
+				Trust: brief.User, Why: "the last request of the session"})
 		case i == 0:
-			say(brief.Item{Text: "Asked first: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N), Trust: brief.User, Why: "what the session was about"})
+			say(brief.Item{Text: "Asked first: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N),
+				Trust: brief.User, Why: "what the session was about"})
 		case i > n-most.requests:
-			say(brief.Item{Text: "Asked: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N), Trust: brief.User, Why: "a late request of the session"})
+			say(brief.Item{Text: "Asked: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N),
+				Trust: brief.User, Why: "a late request of the session"})
 		}
 	}
 	if end := lastAnswer(d.Turns); end.Text != "" {
-		say(brief.Item{Text: "Ended with: " + quoted(end.Text, showOutcome), Source: id.at(d.Session, end.N), Trust: brief.Assistant, Why: "the model's own last words"})
+		say(brief.Item{Text: "Ended with: " + quoted(end.Text, showOutcome), Source: id.at(d.Session, end.N),
+			Trust: brief.Assistant, Why: "the model's own last words"})
 	}
 	shown = map[string]bool{}
 	changed := slices.DeleteFunc(slices.Clone(d.Files), func(f File) bool { return f.Edits == 0 })
@@ -86,14 +90,17 @@ func stands(d Digest, most standing, id ID) (out []brief.Item, shown map[string]
 		if n > most.changed {
 			text += fmt.Sprintf(" and %d more", n-most.changed)
 		}
-		say(brief.Item{Text: text, Source: id.at(d.Session, changed[0].Edited), Trust: brief.Assistant, Whole: true, Keys: names, Why: "files that the session edited, the newest first"})
+		say(brief.Item{Text: text, Source: id.at(d.Session, changed[0].Edited), Trust: brief.Assistant, Whole: true,
+			Keys: names, Why: "files that the session edited, the newest first"})
 	}
 	for i := len(d.Todos) - 1; i >= 0 && i >= len(d.Todos)-most.todos; i-- {
 		t := d.Todos[i]
-		say(brief.Item{Text: "Open todo: " + quoted(t.Text, showTodo), Source: id.at(d.Session, t.N), Trust: brief.Assistant, Why: "on the model's list and not completed"})
+		say(brief.Item{Text: "Open todo: " + quoted(t.Text, showTodo), Source: id.at(d.Session, t.N), Trust: brief.Assistant,
+			Why: "on the model's list and not completed"})
 	}
 	if name := BranchName(d.Branch); name != "" && name != "HEAD" {
-		say(brief.Item{Text: "[branch] " + name, Source: id(d.Session), Trust: brief.Tool, Named: true, Why: "the branch at the end of the last session"})
+		say(brief.Item{Text: "[branch] " + name, Source: id(d.Session), Trust: brief.Tool, Named: true,
+			Why: "the branch at the end of the last session"})
 	}
 	return out, shown
 }
@@ -140,12 +147,14 @@ func failures(digests []Digest, id ID) (out []brief.Item) {
 			if more := len(tests) - maxTests; more > 0 {
 				text += fmt.Sprintf(" and %d more", more)
 			}
-			out = append(out, brief.Item{Text: text + " in " + command, Source: id.at(d.Session, n), Trust: brief.Tool, Named: true, Time: d.Last, Why: "tests that failed last and were not seen to pass"})
+			out = append(out, brief.Item{Text: text + " in " + command, Source: id.at(d.Session, n), Trust: brief.Tool,
+				Named: true, Time: d.Last, Why: "tests that failed last and were not seen to pass"})
 		}
 		for _, c := range d.Commands {
 			tested := slices.ContainsFunc(d.Failed, func(f Failure) bool { return f.Command == c.Name })
 			if c.End == Broke && !mended[c.Name] && !tested && builds(c.Name) {
-				out = append(out, brief.Item{Text: "[failed] " + c.Name + ended(c), Source: id.at(d.Session, c.N), Trust: brief.Assistant, Time: d.Last, Why: "failed last and was not seen to pass"})
+				out = append(out, brief.Item{Text: "[failed] " + c.Name + ended(c), Source: id.at(d.Session, c.N),
+					Trust: brief.Assistant, Time: d.Last, Why: "failed last and was not seen to pass"})
 			}
 			if c.End != Unknown {
 				mended[c.Name] = true
@@ -166,11 +175,14 @@ func failedCommands(d Digest) (out []string) {
 }
 
 // builders are words of commands that check something: that one of them failed is worth a line.
-var builders = strings.Fields("build test lint check vet fmt format compile typecheck tsc verify ci install generate e2e unit integration")
+var builders = strings.Fields(
+	"build test lint check vet fmt format compile typecheck tsc verify ci install generate e2e unit integration")
 
 // builds reports whether a command builds, tests or checks.
 func builds(name string) bool {
-	for w := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(" :-_/.", r) }) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool {
+		return strings.ContainsRune(" :-_/.", r)
+	}) {
 		if slices.Contains(builders, w) || strings.HasSuffix(w, "test") || strings.HasSuffix(w, "lint") {
 			return true
 		}
@@ -178,7 +190,8 @@ func builds(name string) bool {
 	return false
 }
 
-// workingSet names the files that rank first, without those that are shown already, by session and what it did with them.
+// workingSet names the files that rank first, without those that are shown already, by session and what it did
+// with them.
 func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item) {
 	type group struct {
 		session string
@@ -200,14 +213,16 @@ func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item
 		if !known {
 			i = len(out)
 			at[g] = i
-			out = append(out, brief.Item{Source: id(r.Session), Trust: brief.Assistant, Time: r.Time, Named: true, Whole: true, Short: true})
+			out = append(out, brief.Item{Source: id(r.Session), Trust: brief.Assistant, Time: r.Time, Named: true, Whole: true,
+				Short: true})
 			texts = append(texts, "[files] "+map[bool]string{true: "edited: ", false: "read: "}[r.Edited])
 		} else {
 			texts[i] += ", "
 		}
 		texts[i] += fmt.Sprintf("%s#%d", r.Path, r.N)
 		out[i].Keys = append(out[i].Keys, r.Path)
-		out[i].Why += fmt.Sprintf("%s: %s, %s, %s; ", r.Path, times(r.Edits, "edit"), times(r.Reads, "read"), times(r.Sessions, "session"))
+		out[i].Why += fmt.Sprintf("%s: %s, %s, %s; ", r.Path, times(r.Edits, "edit"), times(r.Reads, "read"),
+			times(r.Sessions, "session"))
 	}
 	for i := range out {
 		out[i].Text = texts[i]
@@ -275,7 +290,8 @@ func commandItems(digests []Digest, id ID) (out []brief.Item) {
 		if r.Args != "" {
 			text += " " + r.Args
 		}
-		out = append(out, brief.Item{Text: text + ended(r.Command), Source: id.at(r.Session, r.N), Trust: brief.Assistant, Short: true, Why: times(r.Total, "run")})
+		out = append(out, brief.Item{Text: text + ended(r.Command), Source: id.at(r.Session, r.N), Trust: brief.Assistant,
+			Short: true, Why: times(r.Total, "run")})
 	}
 	return out
 }
@@ -293,8 +309,9 @@ func ended(c Command) string {
 	return ""
 }
 
-// Rebase returns the digest with its files relative to another directory of the same project: one above or below that of the
-// session. In a directory beside it, such as another worktree, the same names mean the same files.
+// Rebase returns the digest with its files relative to another directory of the same project: one above or
+// below that of the session. In a directory beside it, such as another worktree, the same names mean the same
+// files.
 func (d Digest) Rebase(dir string) Digest {
 	from, to := path.Clean(d.Dir), path.Clean(dir)
 	if d.Dir == "" || dir == "" || from == to {

@@ -23,7 +23,8 @@ const (
 	maxFailed   = 40
 )
 
-// Summarize makes a digest of the entries of a session's L1. Echo reports whether a message is a copy of another session's.
+// Summarize makes a digest of the entries of a session's L1. Echo reports whether a message is a copy of
+// another session's.
 func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) (Digest, error) {
 	s := &summary{files: map[string]int{}, commands: map[string]int{}}
 	for e, err := range entries {
@@ -144,7 +145,8 @@ func withoutLine(target string) string {
 // touch notes that a file was read or edited.
 func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
 	p = FileName(p)
-	if p == "" || !read && !edited || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") || strings.HasPrefix(p, "~") {
+	if p == "" || !read && !edited || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") ||
+		strings.HasPrefix(p, "~") {
 		return // outside the project
 	}
 	i, known := s.files[p]
@@ -185,7 +187,8 @@ func (s *summary) ran(e refine.Entry) {
 	}
 }
 
-// outcome tells how a line ended. The exit status is that of the end of a pipe: lines of the output that tell of a failure say more.
+// outcome tells how a line ended. The exit status is that of the end of a pipe: lines of the output that tell
+// of a failure say more.
 func outcome(e refine.Entry, tests bool) Outcome {
 	switch {
 	case tests || e.Exit != 0:

@@ -11,8 +11,8 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-// Words returns the words of a text or a path in lower case: camelCase and the marks between words divide them, and a plural is its
-// singular.
+// Words returns the words of a text or a path in lower case: camelCase and the marks between words divide them,
+// and a plural is its singular.
 func Words(s string) (out []string) {
 	eachWord(s, func(w []byte) { out = append(out, string(w)) })
 	return out
@@ -61,8 +61,8 @@ func shared(text string, wanted map[string]bool) (out []string) {
 	return out
 }
 
-// A posting says which turns have a word. Turns are numbered through all digests of a file; the list holds the distance of each from
-// the one before it, as varints.
+// A posting says which turns have a word. Turns are numbered through all digests of a file; the list holds the
+// distance of each from the one before it, as varints.
 type posting struct {
 	word  string
 	turns string

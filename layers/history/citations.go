@@ -14,8 +14,10 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// messageNames returns what the messages of transcripts are called in Claude Code: their UUIDs. A transcript that is not here names none.
-func (m Ops) messageNames(ctx context.Context, p refs.Project, cited map[views.Cited]bool) (func(views.Cited) string, error) {
+// messageNames returns what the messages of transcripts are called in Claude Code: their UUIDs. A transcript
+// that is not here names none.
+func (m Ops) messageNames(ctx context.Context, p refs.Project, cited map[views.Cited]bool) (func(views.Cited) string,
+	error) {
 	st, err := trusted.On(m.DB).Outline(ctx, p)
 	if err != nil {
 		return nil, err

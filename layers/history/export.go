@@ -19,8 +19,8 @@ import (
 	"github.com/memvcs/mem/layers/worktree"
 )
 
-// FactStatements counts the statements about facts. Records are only ever added, so there is something new to reflect on
-// when there are more than the most that a reflection has seen, in whatever order they arrived.
+// FactStatements counts the statements about facts. Records are only ever added, so there is something new to
+// reflect on when there are more than the most that a reflection has seen, in whatever order they arrived.
 func FactStatements(records []state.UpperRecord) int {
 	n := 0
 	for _, r := range records {
@@ -56,7 +56,8 @@ func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, e
 	for _, s := range st.Recent() {
 		now := s.Now()
 		if trust.Of(now.Stamp.Device) {
-			v.Sessions = append(v.Sessions, views.Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: s.Title(), Branch: now.Scan.Branch, Last: now.Scan.Last})
+			v.Sessions = append(v.Sessions, views.Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: s.Title(),
+				Branch: now.Scan.Branch, Last: now.Scan.Last})
 		}
 	}
 	return v, nil
@@ -120,9 +121,10 @@ func (m Ops) Export(ctx context.Context, p state.Project, f ExportFormat) ([]byt
 	return b.Bytes(), err
 }
 
-// ExportTo writes an export into a file, or into a file of the seeds' name in a directory, whole or not at all (see [worktree.Tree]).
-// It returns its size.
-func (m Ops) ExportTo(ctx context.Context, p state.Project, f ExportFormat, at checkout.Place, o checkout.CheckoutOptions) (size int, done capture.CheckedOut, err error) {
+// ExportTo writes an export into a file, or into a file of the seeds' name in a directory, whole or not at all
+// (see [worktree.Tree]). It returns its size.
+func (m Ops) ExportTo(ctx context.Context, p state.Project, f ExportFormat, at checkout.Place,
+	o checkout.CheckoutOptions) (size int, done capture.CheckedOut, err error) {
 	b, err := m.Export(ctx, p, f)
 	if err != nil {
 		return 0, done, err
@@ -141,6 +143,7 @@ func (m Ops) ExportTo(ctx context.Context, p state.Project, f ExportFormat, at c
 		}
 		return len(b), done, err
 	}
-	done, err = capture.On(m.DB).WriteTree(filepath.Clean(dir), o.Force, o.DryRun, func(t *worktree.Tree) ([]string, error) { return []string{name}, t.Stage(name, write) })
+	done, err = capture.On(m.DB).WriteTree(filepath.Clean(dir), o.Force, o.DryRun,
+		func(t *worktree.Tree) ([]string, error) { return []string{name}, t.Stage(name, write) })
 	return len(b), done, err
 }

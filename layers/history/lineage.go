@@ -73,8 +73,10 @@ type ancestry struct {
 func (m Ops) ancestry(ctx context.Context) (*ancestry, error) {
 	a := &ancestry{
 		versions: map[objects.Hash][]*Made{}, compositions: map[objects.Hash][]*Made{}, originals: map[objects.Hash]*Made{},
-		inputs: map[*Made][]objects.Hash{}, users: map[objects.Hash][]*Made{}, guests: map[objects.Hash]bool{}, points: map[string][]objects.Hash{}, session: map[*Made]string{},
-		names: map[objects.Hash]string{}, records: map[objects.Hash]*Made{}, text: map[*Made]objects.Hash{}, base: map[*Made]objects.Hash{}, followers: map[objects.Hash][]*Made{},
+		inputs: map[*Made][]objects.Hash{}, users: map[objects.Hash][]*Made{}, guests: map[objects.Hash]bool{},
+		points: map[string][]objects.Hash{}, session: map[*Made]string{},
+		names: map[objects.Hash]string{}, records: map[objects.Hash]*Made{}, text: map[*Made]objects.Hash{},
+		base: map[*Made]objects.Hash{}, followers: map[objects.Hash][]*Made{},
 	}
 	ids, err := m.Refs.Projects()
 	if err != nil {
@@ -112,7 +114,8 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 	for _, v := range st.Versions {
 		if !v.Deleted {
-			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
+			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Tokens: v.TokensOut,
+				Engine: v.Engine, Since: v.Since, record: v.ID}
 			a.records[v.ID] = x
 			if v.Source != "" {
 				a.text[x] = v.Base
@@ -125,7 +128,8 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 	for _, v := range st.Versions { // what is out of the lists is only known as what things were made from
 		if v.Deleted {
-			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p, Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
+			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p,
+				Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
 				Engine: v.Engine, Tokens: v.TokensOut, Time: v.Time, Device: v.Device, Witnesses: v.Derivation.Witnesses}
 			a.records[v.ID], a.inputs[x] = x, v.Derivation.Inputs
 			if v.Source != "" {
@@ -141,7 +145,8 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 		if c.Deleted {
 			continue
 		}
-		a.derived(&Made{Kind: state.IsComposition, Name: names[c.ID], Tokens: c.Tokens}, p, c.Derivation, c.Time, c.Device, a.compositions)
+		a.derived(&Made{Kind: state.IsComposition, Name: names[c.ID], Tokens: c.Tokens}, p, c.Derivation, c.Time, c.Device,
+			a.compositions)
 		for i, part := range c.Parts {
 			if i < len(c.Derivation.Inputs) {
 				a.names[c.Derivation.Inputs[i]] = records.ShortID(part.Session) + ":" + part.Label
@@ -150,7 +155,8 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 }
 
-func (a *ancestry) derived(x *Made, p state.Project, d lineage.Derivation, t time.Time, device string, by map[objects.Hash][]*Made) {
+func (a *ancestry) derived(x *Made, p state.Project, d lineage.Derivation, t time.Time, device string,
+	by map[objects.Hash][]*Made) {
 	x.Project, x.Hash, x.Recipe, x.Witnesses, x.Time, x.Device = p, d.Output, d.Recipe, d.Witnesses, t, device
 	by[d.Output] = append(by[d.Output], x)
 	a.inputs[x] = d.Inputs
@@ -243,7 +249,8 @@ func (a *ancestry) up(x *Made) {
 		case len(a.versions[in]) > 0:
 			x.Next = append(x.Next, a.version(in))
 		default:
-			x.Next = append(x.Next, &Made{Kind: state.IsObject, Name: cmp.Or(a.names[in], fmt.Sprintf("input %d", i+1)), Hash: in, Missing: true, Next: []*Made{}})
+			x.Next = append(x.Next, &Made{Kind: state.IsObject, Name: cmp.Or(a.names[in], fmt.Sprintf("input %d", i+1)),
+				Hash: in, Missing: true, Next: []*Made{}})
 		}
 	}
 	if base := a.records[a.base[x]]; base != nil {

@@ -113,7 +113,9 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 
 func (m Ops) item(s *state.Session, versions []*records.Version, known map[objects.Hash]int) Item {
 	now := s.Now()
-	it := Item{ID: s.ID, Status: Stored, Title: s.Title(), Last: now.Scan.Last, Messages: now.Scan.Messages, Bytes: now.Size, Versions: s.WithoutGuests(versions), Markers: s.Marked(), Parent: s.Parent(), Session: s, Device: now.Stamp.Device}
+	it := Item{ID: s.ID, Status: Stored, Title: s.Title(), Last: now.Scan.Last, Messages: now.Scan.Messages,
+		Bytes: now.Size, Versions: s.WithoutGuests(versions), Markers: s.Marked(), Parent: s.Parent(), Session: s,
+		Device: now.Stamp.Device}
 	if it.Last.IsZero() {
 		it.Last = now.Time
 	}
@@ -127,8 +129,8 @@ func (m Ops) item(s *state.Session, versions []*records.Version, known map[objec
 	return it
 }
 
-// Untracked returns, as items, the session files of Claude Code that [capture.Ops.Untracked] finds in all projects, and the project of
-// each.
+// Untracked returns, as items, the session files of Claude Code that [capture.Ops.Untracked] finds in all
+// projects, and the project of each.
 func (m Ops) Untracked(ctx context.Context, o capture.ListOptions) (items []Item, of []state.Project, err error) {
 	list, err := capture.On(m.DB).Untracked(ctx, o)
 	if err != nil {

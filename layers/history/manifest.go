@@ -131,7 +131,8 @@ type ManifestComponent struct {
 	Recompress *records.Recompression `json:"recompress,omitempty"`
 }
 
-// Manifest returns the manifest of a project. It has no place for a device, so it leaves out what only devices have that are not trusted.
+// Manifest returns the manifest of a project. It has no place for a device, so it leaves out what only devices
+// have that are not trusted.
 func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSettings) (Manifest, error) {
 	st, err := trust.On(m.DB).State(ctx, p.ID)
 	if err != nil {
@@ -190,7 +191,8 @@ func (m Ops) ManifestOf(ctx context.Context, rev state.Rev) (ManifestSession, er
 	if err != nil {
 		return ManifestSession{}, err
 	}
-	return m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session}, st, capture.On(m.DB).KnownTokens(rev.Project.ID), topics)
+	return m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session}, st,
+		capture.On(m.DB).KnownTokens(rev.Project.ID), topics)
 }
 
 func later(a, b time.Time) time.Time {
@@ -207,7 +209,8 @@ func stampText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State, known map[objects.Hash]int, topics map[string][]string) (ManifestSession, error) {
+func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State, known map[objects.Hash]int,
+	topics map[string][]string) (ManifestSession, error) {
 	s, now := rev.Session, rev.Session.Now()
 	tokens, _ := markers.On(m.DB).Tokens(now, known)
 	out := ManifestSession{
@@ -235,8 +238,10 @@ func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State
 	for _, k := range marks {
 		msg := said[k.Mark.Message]
 		out.Markers = append(out.Markers, ManifestMarker{
-			ID: k.ID, UUID: msg.UUID, Message: k.Mark.Message, Weight: json.Number(k.Mark.Weight.String()), Content: strings.TrimSpace(k.Mark.Text),
-			Position: ManifestPosition{k.Mark.Start, k.Mark.End}, Context: k.Context, CreatedAt: msg.Timestamp, Survived: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
+			ID: k.ID, UUID: msg.UUID, Message: k.Mark.Message, Weight: json.Number(k.Mark.Weight.String()),
+			Content:  strings.TrimSpace(k.Mark.Text),
+			Position: ManifestPosition{k.Mark.Start, k.Mark.End}, Context: k.Context, CreatedAt: msg.Timestamp,
+			Survived: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
 		})
 	}
 	return out, err

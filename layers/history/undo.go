@@ -74,8 +74,8 @@ func (u *Undoing) state(op *UndoOp) OpState {
 }
 
 // Undo takes back the last n operations of this device that can be taken back: with records that say what was so before
-// them. What has been changed since by another operation stays. Captures, and what sessions used, are not operations to undo.
-// A dry run writes nothing. The error is [ErrNothingToUndo] if there is none.
+// them. What has been changed since by another operation stays. Captures, and what sessions used, are not
+// operations to undo. A dry run writes nothing. The error is [ErrNothingToUndo] if there is none.
 func (m Ops) Undo(ctx context.Context, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
 	return m.revert(ctx, p, n, dryRun, "undo")
 }
@@ -263,7 +263,8 @@ func (u *Undoing) move(op *UndoOp, verb string) {
 	}
 }
 
-// Next plans the next operation to undo or do again: the last one of which anything can be. It counts as done from then on.
+// Next plans the next operation to undo or do again: the last one of which anything can be. It counts as done
+// from then on.
 func (u *Undoing) Next(verb string) (Reverted, []state.Statement, bool) {
 	stack := u.done
 	if verb == "redo" {

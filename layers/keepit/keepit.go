@@ -38,7 +38,8 @@ func ParseWeight(s string) (Weight, error) {
 }
 
 // presets are the weights of the seeds that have a name.
-var presets = map[string]Weight{"pinned": Pinned, "critical": 90, "important": 75, "notable": 50, "minor": 25, "hint": 10}
+var presets = map[string]Weight{"pinned": Pinned, "critical": 90, "important": 75, "notable": 50, "minor": 25,
+	"hint": 10}
 
 // ParseTyped reads a weight as a person types it in a command: as [ParseWeight] reads it, with one decimal or none
 // ("0.9", "1"), or the name of a preset: pinned, critical, important, notable, minor or hint.

@@ -18,8 +18,8 @@ type Marker struct {
 }
 
 // Scan returns the marks of text in order. A mark is ##keepitD.DD## with exactly two decimals, in any case; weights
-// above 1.00 are clamped. Its text runs to the next mark, to anything else that begins with ##keepit, to ##/keepit##, or
-// to the end of the message.
+// above 1.00 are clamped. Its text runs to the next mark, to anything else that begins with ##keepit, to
+// ##/keepit##, or to the end of the message.
 //
 // Inside a code fence (markdown's rules for ``` and ~~~) both tags are literal, so an example does not pin itself. A
 // fence inside a kept text is part of that text, and the text goes on behind it; a fence that is never closed runs to
@@ -70,8 +70,8 @@ func Scan(text string) []Marker {
 	return out
 }
 
-// Malformed returns the tags of text that begin with ##keepit and mark nothing, such as ##keepit0.8##, in order: up to the
-// next ##, or the first blank. Tags in code fences are literal and not among them.
+// Malformed returns the tags of text that begin with ##keepit and mark nothing, such as ##keepit0.8##, in
+// order: up to the next ##, or the first blank. Tags in code fences are literal and not among them.
 func Malformed(text string) []string {
 	if !strings.Contains(text, "##") {
 		return nil
@@ -153,7 +153,8 @@ func lines(text string) iter.Seq[line] {
 			at = l.end + 1
 			c, n, bare := fenceLine(text[l.start:l.end])
 			switch {
-			case fence == 0 && n >= 3 && (c == '~' || bare || !strings.Contains(strings.TrimLeft(text[l.start:l.end], " `"), "`")):
+			case fence == 0 && n >= 3 && (c == '~' || bare ||
+				!strings.Contains(strings.TrimLeft(text[l.start:l.end], " `"), "`")):
 				fence, length, l.fenced = c, n, true
 			case fence != 0:
 				l.fenced = true

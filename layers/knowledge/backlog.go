@@ -44,11 +44,12 @@ type debtCache struct {
 
 const debtVersion = 3
 
-// leastUnsaid is up to how many tokens of L1, estimated, a session counts as distilled: the client writes notes of its own
-// behind the last message.
+// leastUnsaid is up to how many tokens of L1, estimated, a session counts as distilled: the client writes notes
+// of its own behind the last message.
 const leastUnsaid = 100
 
-// Debt returns what the layers of a project lack. What follows from the records is computed once for each state of them.
+// Debt returns what the layers of a project lack. What follows from the records is computed once for each state
+// of them.
 func (m Ops) Debt(ctx context.Context, p refs.Project) (Debt, error) {
 	st, err := trusted.On(m.DB).Outline(ctx, p)
 	if err != nil {
@@ -60,7 +61,8 @@ func (m Ops) Debt(ctx context.Context, p refs.Project) (Debt, error) {
 	}
 	file := m.CachePath("debt", string(p))
 	var c debtCache
-	if !state.ReadCache(file, &c) || c.Format != debtVersion || !slices.Equal(c.Tips, st.Tips) || !slices.Equal(c.Home, own.Tips) {
+	if !state.ReadCache(file, &c) || c.Format != debtVersion || !slices.Equal(c.Tips, st.Tips) ||
+		!slices.Equal(c.Home, own.Tips) {
 		d, err := m.debt(ctx, p, st)
 		if err != nil {
 			return d, err
@@ -110,7 +112,8 @@ func (m Ops) debt(ctx context.Context, p refs.Project, st *state.State) (d Debt,
 			d.L3++
 		}
 	}
-	d.Rules, d.L4, d.Reflected = len(rules.In(permanent.Active)), history.FactStatements(records) > rules.Reflected, rules.ReflectedAt
+	d.Rules, d.L4, d.Reflected = len(rules.In(permanent.Active)), history.FactStatements(records) > rules.Reflected,
+		rules.ReflectedAt
 	return d, nil
 }
 

@@ -83,7 +83,8 @@ type Filing struct {
 }
 
 // Assign puts members, all of one project, where they belong, and returns the concept that has them now, nil for none.
-func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to Filing, dryRun bool) (c *concepts.Concept, err error) {
+func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to Filing,
+	dryRun bool) (c *concepts.Concept, err error) {
 	if dryRun {
 		return m.wouldAssign(ctx, p, to)
 	}
@@ -105,7 +106,8 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to F
 			record = to.Concept.Record
 		}
 		for _, x := range members {
-			if _, err := tx.Add(concepts.KindAssign, concepts.Assigned{Member: x.name(), Concept: record, Topic: to.Topic, Reason: to.Reason}); err != nil {
+			if _, err := tx.Add(concepts.KindAssign, concepts.Assigned{Member: x.name(), Concept: record, Topic: to.Topic,
+				Reason: to.Reason}); err != nil {
 				return err
 			}
 		}

@@ -54,12 +54,14 @@ type Distillation struct {
 // ErrAnswer says that a model did not answer in the form that was asked for, twice.
 var ErrAnswer = errors.New("the model's answer is of no use")
 
-// Distill lets a model distil what nobody distilled yet of the session that rev names, part by part. Each part is checked as if
-// it had been handed in by [Ops.SaveFacts] and saved in one commit with what was asked and answered, so what was paid for
-// is there whatever goes wrong later. The error wraps [engines.ErrCap] when a cap is reached.
+// Distill lets a model distil what nobody distilled yet of the session that rev names, part by part. Each part
+// is checked as if it had been handed in by [Ops.SaveFacts] and saved in one commit with what was asked and
+// answered, so what was paid for is there whatever goes wrong later. The error wraps [engines.ErrCap] when a
+// cap is reached.
 func (m Ops) Distill(ctx context.Context, rev state.Rev, asker *engines.Asker, o DistillOptions) (Distillation, error) {
 	d := distiller{m: m, rev: rev, o: o, asker: asker}
-	d.asker = asker.Metered(&derive.Meter{M: derive.On(m.DB), Caps: m.Opts.Caps, Project: rev.Project.ID, Session: rev.Session.ID, Engine: asker.ID()})
+	d.asker = asker.Metered(&derive.Meter{M: derive.On(m.DB), Caps: m.Opts.Caps, Project: rev.Project.ID,
+		Session: rev.Session.ID, Engine: asker.ID()})
 	err := d.facts(ctx)
 	if err == nil && !o.DryRun {
 		err = d.concepts(ctx)
@@ -91,7 +93,8 @@ func (d *distiller) facts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		part, err := d.m.DraftFacts(ctx, d.rev, DraftOptions{All: d.o.Again, Most: d.asker.Window(), Since: since, Mine: d.mine})
+		part, err := d.m.DraftFacts(ctx, d.rev, DraftOptions{All: d.o.Again, Most: d.asker.Window(), Since: since,
+			Mine: d.mine})
 		if err != nil || part.To == 0 {
 			return err
 		}
@@ -109,7 +112,8 @@ func (d *distiller) facts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		saved, err := d.m.SaveFacts(ctx, d.rev, given, SaveOptions{Most: d.o.Most, Engine: d.asker.ID(), Witnesses: witnesses, tips: tips, Empty: true})
+		saved, err := d.m.SaveFacts(ctx, d.rev, given, SaveOptions{Most: d.o.Most, Engine: d.asker.ID(), Witnesses: witnesses,
+			tips: tips, Empty: true})
 		if err != nil {
 			return err
 		}
@@ -153,12 +157,13 @@ func (d *distiller) ask(ctx context.Context, prompt string, part FactDraft) (fac
 	return facts.Given{}, fmt.Errorf("%w: %w", ErrAnswer, wrong)
 }
 
-// once puts a question once more, with what was wrong with the first answer. That may be in words of the record, so it stands between
-// lines that nothing in it can be.
+// once puts a question once more, with what was wrong with the first answer. That may be in words of the
+// record, so it stands between lines that nothing in it can be.
 func once(prompt string, wrong error) string {
 	faults := FirstWords(oneLineOf(wrong.Error()), 2000)
 	key := FactDraft{Lines: []DraftLine{{Text: prompt + faults}}}.fence()
-	return fmt.Sprintf("%s\nAn earlier answer was refused:\n=== faults %s ===\n%s\n=== end faults %s ===\nWrite the whole answer anew, without these faults.\n", prompt, key, faults, key)
+	return fmt.Sprintf(
+		"%s\nAn earlier answer was refused:\n=== faults %s ===\n%s\n=== end faults %s ===\nWrite the whole answer anew, without these faults.\n", prompt, key, faults, key)
 }
 
 // within sees that an answer speaks of messages that there are, and names facts that there are.
@@ -289,9 +294,10 @@ func readAssignments(b []byte) ([]assignmentGiven, error) {
 	return v.Assignments, nil
 }
 
-// assign carries out one assignment, if it names what there is and gives no name that is not taken; a wrong one leaves the exchange
-// without a concept.
-func (d *distiller) assign(ctx context.Context, a assignmentGiven, open []*facts.Exchange, names revision.Namer) (int, error) {
+// assign carries out one assignment, if it names what there is and gives no name that is not taken; a wrong one
+// leaves the exchange without a concept.
+func (d *distiller) assign(ctx context.Context, a assignmentGiven, open []*facts.Exchange,
+	names revision.Namer) (int, error) {
 	i := slices.IndexFunc(open, func(x *facts.Exchange) bool { return x.ID == a.Exchange })
 	name, topic, reason := oneLineOf(a.Name), oneLineOf(a.Topic), oneLineOf(a.Reason)
 	if i < 0 || (a.Concept == "") == (name == "") || name != "" && !names.Takes(name) {
@@ -307,7 +313,9 @@ func (d *distiller) assign(ctx context.Context, a assignmentGiven, open []*facts
 	}
 	if a.Concept != "" {
 		to.Concept, err = revision.On(d.m.DB).ConceptIn(set, a.Concept)
-	} else if at := slices.IndexFunc(set.Live(), func(c *concepts.Concept) bool { return strings.EqualFold(c.Name, name) }); at >= 0 {
+	} else if at := slices.IndexFunc(set.Live(), func(c *concepts.Concept) bool {
+		return strings.EqualFold(c.Name, name)
+	}); at >= 0 {
 		to.Concept = set.Live()[at] // named twice in one answer
 	} else {
 		to.New = &concepts.Made{Name: name, Topic: topic}
@@ -315,7 +323,8 @@ func (d *distiller) assign(ctx context.Context, a assignmentGiven, open []*facts
 	if err != nil {
 		return 0, nil // there is no such concept: whoever decides next finds the exchange open
 	}
-	_, err = d.m.Assign(ctx, d.rev.Project, []Member{{Project: d.rev.Project, Session: open[i].Session, Exchange: open[i]}}, to, false)
+	_, err = d.m.Assign(ctx, d.rev.Project,
+		[]Member{{Project: d.rev.Project, Session: open[i].Session, Exchange: open[i]}}, to, false)
 	if err != nil {
 		return 0, err
 	}
@@ -335,13 +344,15 @@ func (d *distiller) bearWitness(ctx context.Context, known *facts.Set, tips []re
 	if err != nil || len(witnesses) == 0 {
 		return err
 	}
-	s := saver{m: d.m, rev: d.rev, o: SaveOptions{Engine: d.asker.ID(), Witnesses: witnesses, tips: tips}, set: known, out: SavedFacts{Session: d.rev.Session}}
+	s := saver{m: d.m, rev: d.rev, o: SaveOptions{Engine: d.asker.ID(), Witnesses: witnesses, tips: tips}, set: known,
+		out: SavedFacts{Session: d.rev.Session}}
 	s.q = &revision.Quoted{Point: d.rev.Session.Now()}
 	s.out.Through = known.ThroughOf(d.rev.Session.ID, s.q.Point.Generation)
 	return s.write(ctx)
 }
 
-// Witnessed returns what models were asked and answered when sessions of a project were distilled, and when they looked back.
+// Witnessed returns what models were asked and answered when sessions of a project were distilled, and when
+// they looked back.
 func (m Ops) Witnessed(ctx context.Context, p refs.Project) ([]engines.Exchange, error) {
 	records, err := m.Upper(ctx, p)
 	if err != nil {

@@ -48,10 +48,11 @@ type LeftCandidate struct {
 	Why string `json:"why"`
 }
 
-// DistillRules lets a model look back over a project for what is worth keeping for good, as [Ops.Reflect] does for people: it asks
-// about the candidates if there are facts that no reflection has seen, weighs each answer by [permanent.Weigh], and
-// saves what becomes of them in one commit with what was asked and answered.
-func (m Ops) DistillRules(ctx context.Context, p state.Project, asker *engines.Asker, o DistillOptions) (Pondered, error) {
+// DistillRules lets a model look back over a project for what is worth keeping for good, as [Ops.Reflect] does
+// for people: it asks about the candidates if there are facts that no reflection has seen, weighs each answer
+// by [permanent.Weigh], and saves what becomes of them in one commit with what was asked and answered.
+func (m Ops) DistillRules(ctx context.Context, p state.Project, asker *engines.Asker,
+	o DistillOptions) (Pondered, error) {
 	w := ponderer{m: m, p: p, o: o}
 	w.asker = asker.Metered(&derive.Meter{M: derive.On(m.DB), Caps: m.Opts.Caps, Project: p.ID, Engine: asker.ID()})
 	due, err := m.ReflectionDue(ctx, p.ID)
@@ -106,7 +107,8 @@ func (w *ponderer) ponder(ctx context.Context) (err error) {
 	if w.o.DryRun {
 		return nil
 	}
-	return w.save(ctx, weighed, permanent.Reflection{Seen: history.FactStatements(records), Candidates: len(all), Engine: w.asker.ID(), Sessions: speakers(all, w.in.Facts)})
+	return w.save(ctx, weighed, permanent.Reflection{Seen: history.FactStatements(records), Candidates: len(all),
+		Engine: w.asker.ID(), Sessions: speakers(all, w.in.Facts)})
 }
 
 // mostAsked is how many candidates a model is asked about at once.
@@ -177,7 +179,8 @@ func (w *ponderer) ask(ctx context.Context, prompt string, some []permanent.Cand
 		if wrong != nil {
 			question = once(prompt, wrong)
 		}
-		text, err := w.asker.Ask(ctx, reflectSystem, question, json.RawMessage(permanent.VerdictSchema), answerTokens(len(some)*100))
+		text, err := w.asker.Ask(ctx, reflectSystem, question, json.RawMessage(permanent.VerdictSchema),
+			answerTokens(len(some)*100))
 		if err != nil {
 			return nil, err
 		}
@@ -202,7 +205,9 @@ func (w *ponderer) weigh(some []permanent.Candidate, verdicts []permanent.Verdic
 			j := slices.IndexFunc(w.in.Rules.Rules, func(r *permanent.Rule) bool { return r.ID == c.Rule })
 			x.Act.Rule = w.in.Rules.Rules[j].Record // a candidate speaks of a rule that there is
 		}
-		if x.Rule != nil && slices.ContainsFunc(out, func(o permanent.Weighed) bool { return o.Rule != nil && o.Rule.Text == x.Rule.Text }) {
+		if x.Rule != nil && slices.ContainsFunc(out, func(o permanent.Weighed) bool {
+			return o.Rule != nil && o.Rule.Text == x.Rule.Text
+		}) {
 			x.Rule, x.Left = nil, "another candidate says the same"
 		}
 		if x.Rule != nil {

@@ -99,8 +99,8 @@ func (m Ops) DraftFacts(ctx context.Context, rev state.Rev, o DraftOptions) (Fac
 	return d, err
 }
 
-// knownFor returns what a draft of a session shows as known: the newest open issues of all sessions, each once, and then what was said of
-// the session itself.
+// knownFor returns what a draft of a session shows as known: the newest open issues of all sessions, each once,
+// and then what was said of the session itself.
 func (m Ops) knownFor(ctx context.Context, session string, set *facts.Set, o DraftOptions) ([]facts.Fact, error) {
 	devices, err := m.Trust(ctx)
 	if err != nil {
@@ -228,7 +228,8 @@ func (m Ops) AddFact(ctx context.Context, p state.Project, in StatedFact, dryRun
 	if err != nil {
 		return facts.Fact{}, err
 	}
-	f := facts.Fact{Kind: in.Given.Kind, Text: in.Given.Text, Evidence: in.Given.Evidence, Keywords: in.Given.Keywords, Files: in.Given.Files}
+	f := facts.Fact{Kind: in.Given.Kind, Text: in.Given.Text, Evidence: in.Given.Evidence, Keywords: in.Given.Keywords,
+		Files: in.Given.Files}
 	x := facts.Exchange{}
 	var q *revision.Quoted
 	if in.Session != nil {
@@ -249,8 +250,10 @@ func (m Ops) AddFact(ctx context.Context, p state.Project, in StatedFact, dryRun
 		return f, err
 	}
 	old, known := set.Fact(f.Name())
-	if known && (!slices.Equal(old.Keywords, f.Keywords) || !slices.Equal(old.Files, f.Files)) && len(f.Keywords)+len(f.Files) > 0 {
-		judged = append(judged, facts.Judgement{Fact: f.Key(), Says: facts.Describes, Value: true, Keywords: f.Keywords, Files: f.Files})
+	if known && (!slices.Equal(old.Keywords, f.Keywords) || !slices.Equal(old.Files, f.Files)) &&
+		len(f.Keywords)+len(f.Files) > 0 {
+		judged = append(judged, facts.Judgement{Fact: f.Key(), Says: facts.Describes, Value: true, Keywords: f.Keywords,
+			Files: f.Files})
 	}
 	if dryRun {
 		return f, nil
@@ -294,7 +297,8 @@ func (in StatedFact) judged(set *facts.Set, f facts.Fact) (out []facts.Judgement
 	for _, way := range []struct {
 		field, says string
 		ids         []string
-	}{{"supersedes", facts.Supersedes, supersedes}, {"refutes", facts.Refutes, in.Given.Refutes}, {"resolves", facts.Resolves, in.Given.Resolves}} {
+	}{{"supersedes", facts.Supersedes, supersedes}, {"refutes", facts.Refutes, in.Given.Refutes},
+		{"resolves", facts.Resolves, in.Given.Resolves}} {
 		for _, id := range way.ids {
 			old, err := oneFact(set, id)
 			if err != nil {
@@ -313,7 +317,8 @@ func (in StatedFact) judged(set *facts.Set, f facts.Fact) (out []facts.Judgement
 }
 
 // around returns the session of a fact and an exchange that holds the messages it quotes.
-func (m Ops) around(ctx context.Context, project refs.Project, s *state.Session, f facts.Fact) (*revision.Quoted, facts.Exchange, error) {
+func (m Ops) around(ctx context.Context, project refs.Project, s *state.Session, f facts.Fact) (*revision.Quoted,
+	facts.Exchange, error) {
 	st, err := trust.On(m.DB).State(ctx, project)
 	if err != nil {
 		return nil, facts.Exchange{}, err
@@ -338,7 +343,8 @@ func (m Ops) around(ctx context.Context, project refs.Project, s *state.Session,
 }
 
 // JudgeFacts says what became of facts, or takes it back: says is one of [facts.Removes] and its like.
-func (m Ops) JudgeFacts(ctx context.Context, p refs.Project, list []facts.Fact, says string, value bool, reason string, dryRun bool) error {
+func (m Ops) JudgeFacts(ctx context.Context, p refs.Project, list []facts.Fact, says string, value bool, reason string,
+	dryRun bool) error {
 	if dryRun {
 		return nil
 	}
@@ -355,7 +361,8 @@ func (m Ops) JudgeFacts(ctx context.Context, p refs.Project, list []facts.Fact, 
 	return m.Refs.Update(ctx, p, what, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "facts")
 		for _, f := range list {
-			if _, err := tx.Add(facts.KindJudgement, facts.Judgement{Fact: f.Key(), Says: says, Value: value, Reason: reason}); err != nil {
+			if _, err := tx.Add(facts.KindJudgement, facts.Judgement{Fact: f.Key(), Says: says, Value: value,
+				Reason: reason}); err != nil {
 				return err
 			}
 		}

@@ -95,7 +95,8 @@ func (m Ops) VerifyFacts(ctx context.Context, project refs.Project, list []facts
 }
 
 // witness reads the transcript that the facts of an exchange were checked against; nil if they are of no session.
-func (m Ops) witness(ctx context.Context, st *state.State, x facts.Exchange, cited map[int]bool) (*revision.Quoted, error) {
+func (m Ops) witness(ctx context.Context, st *state.State, x facts.Exchange,
+	cited map[int]bool) (*revision.Quoted, error) {
 	if x.Session == "" {
 		return nil, nil
 	}

@@ -18,8 +18,8 @@ type Measured struct {
 	facts.Figures
 }
 
-// MeasureFacts measures the facts of sessions of a project against their transcripts; of all sessions that have facts if id is "". It
-// returns how many sessions have none.
+// MeasureFacts measures the facts of sessions of a project against their transcripts; of all sessions that have
+// facts if id is "". It returns how many sessions have none.
 func (m Ops) MeasureFacts(ctx context.Context, p state.Project, id string) (out []Measured, none int, err error) {
 	set, err := revision.On(m.DB).Facts(ctx, p.ID)
 	if err != nil {
@@ -78,7 +78,8 @@ func (m Ops) measure(ctx context.Context, p state.Project, s *state.Session, lis
 	return facts.Measure(turnsOf(q.Entries, revision.Echoed(s, q.Point)), list), nil
 }
 
-// turnsOf returns what facts of a session should cover: the prompts that are new in it, and the last words of the model before the next.
+// turnsOf returns what facts of a session should cover: the prompts that are new in it, and the last words of
+// the model before the next.
 func turnsOf(entries []refine.Entry, echo map[int]bool) (out []facts.Turn) {
 	var last *facts.Turn
 	finish := func() {

@@ -57,8 +57,8 @@ func (m Ops) Held(ctx context.Context, p state.Project, id string) (h Held, err 
 	return h, nil
 }
 
-// keptElsewhere returns the markers in messages that a session has from others, as a fork has them: they count there, and stand in what
-// the fork is about to compact.
+// keptElsewhere returns the markers in messages that a session has from others, as a fork has them: they count
+// there, and stand in what the fork is about to compact.
 func (m Ops) keptElsewhere(ctx context.Context, p state.Project, id string) ([]KeptText, error) {
 	st, err := trust.On(m.DB).State(ctx, p.ID)
 	if err != nil {
@@ -87,7 +87,8 @@ func (m Ops) keptElsewhere(ctx context.Context, p state.Project, id string) ([]K
 }
 
 // kept returns the markers of a session; with keys, those in messages that it typed first and that have one of them.
-func (m Ops) kept(ctx context.Context, p state.Project, s *state.Session, keys map[transcript.Key]bool) ([]KeptText, error) {
+func (m Ops) kept(ctx context.Context, p state.Project, s *state.Session,
+	keys map[transcript.Key]bool) ([]KeptText, error) {
 	if s.Marked() == 0 {
 		return nil, nil
 	}

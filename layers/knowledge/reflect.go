@@ -40,8 +40,9 @@ type Reflected struct {
 	Last       time.Time
 }
 
-// Reflect looks through all that a project knows for what may be worth keeping for good, or taking back, with evidence that
-// is newer than since. Nothing is promoted by it; unless dryRun is set it is recorded that somebody has looked.
+// Reflect looks through all that a project knows for what may be worth keeping for good, or taking back, with
+// evidence that is newer than since. Nothing is promoted by it; unless dryRun is set it is recorded that
+// somebody has looked.
 func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryRun bool) (Reflected, error) {
 	var out Reflected
 	records, err := m.Upper(ctx, p.ID)
@@ -54,7 +55,9 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 	}
 	out.Candidates = permanent.Candidates(in)
 	if !since.IsZero() {
-		out.Candidates = slices.DeleteFunc(out.Candidates, func(c permanent.Candidate) bool { return c.Newest.Before(since) && c.Kind != permanent.WasUnneeded })
+		out.Candidates = slices.DeleteFunc(out.Candidates, func(c permanent.Candidate) bool {
+			return c.Newest.Before(since) && c.Kind != permanent.WasUnneeded
+		})
 	}
 	out.Facts, out.Last = len(in.Facts.Live()), in.Rules.ReflectedAt
 	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
@@ -66,15 +69,17 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 		return out, nil
 	}
 	seen := permanent.Reflection{Seen: history.FactStatements(records), Candidates: len(out.Candidates)}
-	return out, m.Refs.Update(ctx, p.ID, fmt.Sprintf("reflect: %d candidates", len(out.Candidates)), func(tx *refs.Tx) error {
-		tx.Trailer("Op", "reflect")
-		_, err := tx.Add(permanent.KindReflect, seen)
-		return err
-	})
+	return out, m.Refs.Update(ctx, p.ID, fmt.Sprintf("reflect: %d candidates", len(out.Candidates)),
+		func(tx *refs.Tx) error {
+			tx.Trailer("Op", "reflect")
+			_, err := tx.Add(permanent.KindReflect, seen)
+			return err
+		})
 }
 
 // reflectionInput gathers what candidates are found in.
-func (m Ops) reflectionInput(ctx context.Context, p refs.Project, records []state.UpperRecord) (in permanent.Input, err error) {
+func (m Ops) reflectionInput(ctx context.Context, p refs.Project, records []state.UpperRecord) (in permanent.Input,
+	err error) {
 	in.Now = m.Opts.Now()
 	all, err := trusted.On(m.DB).Folded(ctx, p, records)
 	if err != nil {

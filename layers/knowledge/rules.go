@@ -38,9 +38,9 @@ func (m Ops) FindCandidate(ctx context.Context, p state.Project, name string) (p
 // ErrNotSaid says that the message that somebody names as the user's word does not say what it is named for.
 var ErrNotSaid = errors.New("the message does not say that")
 
-// Word returns what the user typed in the message that rev names as their word on a text. The error is [ErrNotTyped] if they
-// did not type it, or another session or mem wrote it first, and [ErrNotSaid] if it speaks of something else, or, unless
-// against is set, denies it or lacks one of its words.
+// Word returns what the user typed in the message that rev names as their word on a text. The error is
+// [ErrNotTyped] if they did not type it, or another session or mem wrote it first, and [ErrNotSaid] if it
+// speaks of something else, or, unless against is set, denies it or lacks one of its words.
 func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool) (permanent.Word, error) {
 	w := permanent.Word{Session: rev.Session.ID, Message: rev.From}
 	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
@@ -69,7 +69,8 @@ func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool)
 		return w, fmt.Errorf("message %d of %s: %w", rev.From, bodies.ShortID(s.ID), ErrNotSaid)
 	}
 	if more := permanent.Added([]string{quote}, text); !against && len(more) > 0 {
-		return w, fmt.Errorf("message %d of %s: %w: not `%s`", rev.From, bodies.ShortID(s.ID), ErrNotSaid, strings.Join(more, "`, `"))
+		return w, fmt.Errorf("message %d of %s: %w: not `%s`", rev.From, bodies.ShortID(s.ID), ErrNotSaid,
+			strings.Join(more, "`, `"))
 	}
 	w.Quote = quote
 	return w, nil
@@ -121,7 +122,8 @@ var ErrUsersRule = errors.New("the user stated it: only they can take it away")
 var ErrNeedsUser = errors.New("nothing but tools, files, the web or scripts vouches for it: it needs the user's word")
 
 // Act does something to a rule, and returns what it is then.
-func (m Ops) Act(ctx context.Context, p state.Project, r *permanent.Rule, a permanent.Act, dryRun bool) (*permanent.Rule, error) {
+func (m Ops) Act(ctx context.Context, p state.Project, r *permanent.Rule, a permanent.Act,
+	dryRun bool) (*permanent.Rule, error) {
 	user := a.ByUser || a.Word != nil
 	if a.Act == permanent.Promote && r.Trust < facts.Assistant && !user {
 		return nil, fmt.Errorf("%s: %w", r.ID, ErrNeedsUser)

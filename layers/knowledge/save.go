@@ -61,8 +61,8 @@ func (s SavedFacts) Partly() bool { return len(s.Dropped) > 0 || s.Count(facts.R
 // ErrAllRejected says that nothing of what was given could be saved.
 var ErrAllRejected = errors.New("no fact was saved")
 
-// SaveFacts checks what was given of the session that rev names and saves what holds, in one commit. What does not is told
-// with its reason; if nothing holds, nothing is written and the error is [ErrAllRejected].
+// SaveFacts checks what was given of the session that rev names and saves what holds, in one commit. What does
+// not is told with its reason; if nothing holds, nothing is written and the error is [ErrAllRejected].
 func (m Ops) SaveFacts(ctx context.Context, rev state.Rev, g facts.Given, o SaveOptions) (SavedFacts, error) {
 	s := saver{m: m, rev: rev, o: o, given: g, out: SavedFacts{Session: rev.Session}}
 	if err := s.prepare(ctx); err != nil {
@@ -147,7 +147,8 @@ func (s *saver) drop(at, format string, args ...any) {
 func (s *saver) exchange(i int, g facts.GivenExchange) {
 	at := fmt.Sprintf("exchanges[%d]", i)
 	now := s.q.Point
-	x := facts.Exchange{Session: s.out.Session.ID, Generation: now.Generation, Original: now.Original, Summary: g.Summary, Topic: g.Topic, Keywords: g.Keywords}
+	x := facts.Exchange{Session: s.out.Session.ID, Generation: now.Generation, Original: now.Original, Summary: g.Summary,
+		Topic: g.Topic, Keywords: g.Keywords}
 	span, ok := s.span(at, g)
 	if !ok {
 		return
@@ -162,7 +163,8 @@ func (s *saver) exchange(i int, g facts.GivenExchange) {
 	x.Files = s.files(at, g.Files, words)
 	for k, given := range g.Facts {
 		at := fmt.Sprintf("%s.facts[%d]", at, k)
-		f := facts.Fact{Session: x.Session, Kind: given.Kind, Text: given.Text, Evidence: given.Evidence, Keywords: given.Keywords}
+		f := facts.Fact{Session: x.Session, Kind: given.Kind, Text: given.Text, Evidence: given.Evidence,
+			Keywords: given.Keywords}
 		s.q.Check(&f)
 		_, known := s.set.Fact(f.Name())
 		if !known && f.Verdict != facts.Rejected && s.o.Most > 0 && s.have >= s.o.Most {
@@ -246,7 +248,8 @@ func (s *saver) quoted(f facts.Fact) string {
 func (s *saver) files(at string, list []string, text string) []string {
 	var out []string
 	for i, f := range list {
-		if strings.Contains(text, f) || strings.Contains(text, f[strings.LastIndexAny(f, `/\`)+1:]) && !strings.HasSuffix(f, "/") {
+		if strings.Contains(text, f) || strings.Contains(text, f[strings.LastIndexAny(f, `/\`)+1:]) &&
+			!strings.HasSuffix(f, "/") {
 			out = append(out, f)
 			continue
 		}
@@ -255,8 +258,9 @@ func (s *saver) files(at string, list []string, text string) []string {
 	return out
 }
 
-// silenced returns why a fact may not say of an old one that it is superseded, refuted or resolved, "" if it may. What nobody can look up
-// does not take away what can be; what a tool or the model says does not overrule what the user typed.
+// silenced returns why a fact may not say of an old one that it is superseded, refuted or resolved, "" if it
+// may. What nobody can look up does not take away what can be; what a tool or the model says does not overrule
+// what the user typed.
 func silenced(f, old facts.Fact, says string) string {
 	switch {
 	case says == facts.Resolves && old.Kind != facts.Issue:
@@ -276,7 +280,8 @@ func (s *saver) judge(at string, f facts.Fact, g facts.GivenFact) {
 	for _, way := range []struct {
 		field, says string
 		ids         []string
-	}{{"supersedes", facts.Supersedes, g.Supersedes}, {"refutes", facts.Refutes, g.Refutes}, {"resolves", facts.Resolves, g.Resolves}} {
+	}{{"supersedes", facts.Supersedes, g.Supersedes}, {"refutes", facts.Refutes, g.Refutes},
+		{"resolves", facts.Resolves, g.Resolves}} {
 		for i, id := range way.ids {
 			at := fmt.Sprintf("%s.%s[%d]", at, way.field, i)
 			old, err := oneFact(s.set, id)
@@ -316,7 +321,8 @@ func (s *saver) write(ctx context.Context) error {
 		return err
 	}
 	defer stage.Close()
-	done := facts.Distilled{Session: s.out.Session.ID, Generation: now.Generation, Through: s.out.Through, Engine: s.o.Engine}
+	done := facts.Distilled{Session: s.out.Session.ID, Generation: now.Generation, Through: s.out.Through,
+		Engine: s.o.Engine}
 	for _, w := range s.o.Witnesses {
 		if _, err := stage.Put(w); err != nil {
 			return err
@@ -329,7 +335,8 @@ func (s *saver) write(ctx context.Context) error {
 			fresh++
 		}
 	}
-	message := fmt.Sprintf("facts save %s  %d facts of %d exchanges, through #%d", records.ShortID(done.Session), fresh, len(s.out.Exchanges), done.Through)
+	message := fmt.Sprintf("facts save %s  %d facts of %d exchanges, through #%d", records.ShortID(done.Session), fresh,
+		len(s.out.Exchanges), done.Through)
 	return s.m.Refs.Update(ctx, s.rev.Project.ID, message, func(tx *refs.Tx) error {
 		if len(done.Witnesses) > 0 {
 			if err := originals.UnforgottenWords(ctx, tx, s.o.tips); err != nil {

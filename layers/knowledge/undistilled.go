@@ -73,7 +73,8 @@ func (m Ops) Undistilled(ctx context.Context, p refs.Project, id string) (Undist
 func (m Ops) grow(s *state.Session, now *records.Point) growing {
 	file := m.CachePath("growing", records.ShortID(s.ID)+"-"+now.Stamp.Device[:8]+".json")
 	var g growing
-	if !state.ReadCache(file, &g) || g.Format != records.GrowingVersion || g.Path != s.Source() || g.Generation != now.Generation || len(g.Marks) == 0 {
+	if !state.ReadCache(file, &g) || g.Format != records.GrowingVersion || g.Path != s.Source() ||
+		g.Generation != now.Generation || len(g.Marks) == 0 {
 		g = growing{Format: records.GrowingVersion, Path: s.Source(), Generation: now.Generation, Marks: []mark{{0, 0}}}
 	}
 	last := g.Marks[len(g.Marks)-1]
@@ -107,8 +108,8 @@ func (g growing) at(n int) int64 {
 	return a.L1 + (b.L1-a.L1)*int64(n-a.N)/int64(b.N-a.N)
 }
 
-// refinedTail returns how long the L1 of a file is behind an offset, and where the file ends. If there is much that was never
-// looked at, only the end of it is.
+// refinedTail returns how long the L1 of a file is behind an offset, and where the file ends. If there is much
+// that was never looked at, only the end of it is.
 func refinedTail(path string, from int64) (l1, end int64) {
 	f, size, err := capture.OpenSource(path)
 	if err != nil {

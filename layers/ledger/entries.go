@@ -11,8 +11,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A cursor goes through a log. A log of ten thousand operations takes megabytes once it is decoded, which cost more time than
-// decoding it: at holds one of them.
+// A cursor goes through a log. A log of ten thousand operations takes megabytes once it is decoded, which cost
+// more time than decoding it: at holds one of them.
 type Cursor struct {
 	at    *refs.Entry // good until next
 	Place int         // among the logs that are gone through together
@@ -98,8 +98,8 @@ func (m Ops) Entries(ctx context.Context, p refs.Project, n int) (iter.Seq[*refs
 	return Together([]*Cursor{k}), err
 }
 
-// EntriesByTime yields the newest n operations of each of the projects, or all if n is 0, those with the latest times first
-// and those with the same time in the order of the projects. An entry is good as in [Ops.Entries].
+// EntriesByTime yields the newest n operations of each of the projects, or all if n is 0, those with the latest
+// times first and those with the same time in the order of the projects. An entry is good as in [Ops.Entries].
 func (m Ops) EntriesByTime(ctx context.Context, projects []state.Project, n int) (iter.Seq[*refs.Entry], error) {
 	var logs []*Cursor
 	for i, p := range projects {
@@ -113,8 +113,8 @@ func (m Ops) EntriesByTime(ctx context.Context, projects []state.Project, n int)
 	return Together(logs), nil
 }
 
-// cursor returns a cursor before the n newest operations of a project, or before all if n is 0. They come in the order of the log,
-// or in that of their times, which is the same where no clock was wrong.
+// cursor returns a cursor before the n newest operations of a project, or before all if n is 0. They come in
+// the order of the log, or in that of their times, which is the same where no clock was wrong.
 func (m Ops) cursor(ctx context.Context, p refs.Project, n int, byTime bool) (*Cursor, error) {
 	if n > 0 && n <= fewEntries {
 		entries, err := m.Log(ctx, p, n)
@@ -142,8 +142,8 @@ func decodedCursor(entries []refs.Entry, byTime bool) *Cursor {
 	return &Cursor{rest: entries}
 }
 
-// Together yields the entries of logs that are each in the order of their times, in the order of their times. It can be gone
-// through once. One log is yielded as it is.
+// Together yields the entries of logs that are each in the order of their times, in the order of their times.
+// It can be gone through once. One log is yielded as it is.
 func Together(logs []*Cursor) iter.Seq[*refs.Entry] {
 	order := func(a, b *Cursor) int {
 		return cmp.Or(b.at.Time.Compare(a.at.Time), cmp.Compare(a.Place, b.Place))

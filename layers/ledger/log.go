@@ -10,8 +10,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A ledger is the cached log of a project, newest first. It grows from the tips it was made at. What was read from the cache is
-// decoded as it is gone through: see [cursor].
+// A ledger is the cached log of a project, newest first. It grows from the tips it was made at. What was read
+// from the cache is decoded as it is gone through: see [cursor].
 type Ledger struct {
 	Format  int
 	tips    []refs.Tip

@@ -17,7 +17,8 @@ import (
 )
 
 // SetKeepit gives a marker of a session another weight, also one that was removed. The transcript stays as it is.
-func (m Ops) SetKeepit(ctx context.Context, rev state.Rev, id string, w keepit.Weight, dryRun bool) (state.Keepit, error) {
+func (m Ops) SetKeepit(ctx context.Context, rev state.Rev, id string, w keepit.Weight,
+	dryRun bool) (state.Keepit, error) {
 	k, all, err := m.keepitByID(ctx, rev, id)
 	if err != nil {
 		return k, err
@@ -25,7 +26,8 @@ func (m Ops) SetKeepit(ctx context.Context, rev state.Rev, id string, w keepit.W
 	if k.Added {
 		for _, x := range all {
 			if x.ID != id && !x.Removed && state.Overlap(x.Mark, k.Mark) {
-				return k, fmt.Errorf("message %d of %s: %w: %s, %s", k.Mark.Message, records.ShortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)
+				return k, fmt.Errorf("message %d of %s: %w: %s, %s", k.Mark.Message, records.ShortID(rev.Session.ID), ErrMarked,
+					x.ID, x.Mark.Weight)
 			}
 		}
 	}
@@ -41,7 +43,8 @@ func (m Ops) RemoveKeepit(ctx context.Context, rev state.Rev, id string, dryRun 
 		return k, err
 	}
 	k.Removed = true
-	return k, m.write(ctx, rev, overrideOf(rev.Session, k), fmt.Sprintf("keepit rm %s %s", records.ShortID(rev.Session.ID), id), dryRun)
+	return k, m.write(ctx, rev, overrideOf(rev.Session, k), fmt.Sprintf("keepit rm %s %s", records.ShortID(rev.Session.ID),
+		id), dryRun)
 }
 
 // Errors of AddKeepit.
@@ -52,9 +55,10 @@ var (
 	ErrMarked    = errors.New("a marker is there already")
 )
 
-// AddKeepit marks a text in the one message that rev names, or all that was typed in it if the text is empty. White space
-// in the text stands for any white space.
-func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit.Weight, dryRun bool) (state.Keepit, error) {
+// AddKeepit marks a text in the one message that rev names, or all that was typed in it if the text is empty.
+// White space in the text stands for any white space.
+func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit.Weight,
+	dryRun bool) (state.Keepit, error) {
 	p := rev.Session.Now()
 	items, err := m.Items(ctx, rev.Project.ID, rev.Session, p)
 	if err != nil {
@@ -68,16 +72,19 @@ func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit
 	if err != nil {
 		return state.Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(rev.Session.ID), err)
 	}
-	o := records.Override{Session: rev.Session.ID, Generation: p.Generation, Message: rev.From, Start: start, End: end, Weight: w, Added: true}
+	o := records.Override{Session: rev.Session.ID, Generation: p.Generation, Message: rev.From, Start: start, End: end,
+		Weight: w, Added: true}
 	k := state.Keepit{Mark: o.Mark(items[i].Text), Added: true, Context: state.LastWords(items[i].Text[:start], 60)}
 	have := rev.Session.Keepits(compress.Input{Items: items}, p)
 	for _, x := range have {
 		if !x.Removed && state.Overlap(x.Mark, k.Mark) {
-			return k, fmt.Errorf("message %d of %s: %w: %s, %s", rev.From, records.ShortID(rev.Session.ID), ErrMarked, x.ID, x.Mark.Weight)
+			return k, fmt.Errorf("message %d of %s: %w: %s, %s", rev.From, records.ShortID(rev.Session.ID), ErrMarked, x.ID,
+				x.Mark.Weight)
 		}
 	}
 	k.ID = nextAdded(rev.Session, o)
-	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit add %s#%d %s", records.ShortID(rev.Session.ID), rev.From, w), dryRun)
+	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit add %s#%d %s", records.ShortID(rev.Session.ID), rev.From, w),
+		dryRun)
 }
 
 // nextAdded returns the ID that an added marker has or will have.
@@ -138,7 +145,8 @@ func (m Ops) keepitByID(ctx context.Context, rev state.Rev, id string) (state.Ke
 		}
 		have = append(have, k.ID)
 	}
-	return state.Keepit{}, nil, &state.NotFoundError{What: "marker", Name: id, Of: records.ShortID(rev.Session.ID), Candidates: have}
+	return state.Keepit{}, nil, &state.NotFoundError{What: "marker", Name: id, Of: records.ShortID(rev.Session.ID),
+		Candidates: have}
 }
 
 func (m Ops) write(ctx context.Context, rev state.Rev, o records.Override, message string, dryRun bool) error {

@@ -31,7 +31,8 @@ func (m Ops) Fates(ctx context.Context, rev state.Rev) ([]Judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(plan.Kept)+len(plan.Summarised)+plan.Skip == 0 && (v.Settings.Keepit != string(compress.Ignore) || len(rev.Session.Markers()) == 0) {
+	if len(plan.Kept)+len(plan.Summarised)+plan.Skip == 0 &&
+		(v.Settings.Keepit != string(compress.Ignore) || len(rev.Session.Markers()) == 0) {
 		return before, nil
 	}
 	mat, err := m.Material(ctx, rev.Project.ID, rev.Session, p, plan.Without)
@@ -81,7 +82,8 @@ func (m Ops) Source(ctx context.Context, rev state.Rev) (state.Rev, error) {
 			return revision.On(m.DB).At(ctx, rev, v)
 		}
 	}
-	return rev, &state.NotFoundError{What: "version", Name: cmp.Or(rev.Version.Source, rev.Version.Since), Of: records.ShortID(rev.Version.Session)}
+	return rev, &state.NotFoundError{What: "version", Name: cmp.Or(rev.Version.Source, rev.Version.Since),
+		Of: records.ShortID(rev.Version.Session)}
 }
 
 func inOrder(js []Judgement) []Judgement {
@@ -98,8 +100,8 @@ func SpanOf(k compress.Mark) func(compress.Span) bool {
 	}
 }
 
-// recorded returns the marks that a plan speaks of, with the weights that they had when it was made. A plan that ignored
-// markers speaks of none: then they are those that count now.
+// recorded returns the marks that a plan speaks of, with the weights that they had when it was made. A plan
+// that ignored markers speaks of none: then they are those that count now.
 func recorded(all []state.Keepit, plan compress.Plan) []compress.Mark {
 	var out []compress.Mark
 	for _, k := range all {
@@ -120,7 +122,8 @@ func recorded(all []state.Keepit, plan compress.Plan) []compress.Mark {
 func judged(fates []compress.Fate, plan compress.Plan) []Judgement {
 	var out []Judgement
 	for _, f := range fates {
-		kept, summarised := slices.ContainsFunc(plan.Kept, SpanOf(f.Mark)), slices.ContainsFunc(plan.Summarised, SpanOf(f.Mark))
+		kept, summarised := slices.ContainsFunc(plan.Kept, SpanOf(f.Mark)),
+			slices.ContainsFunc(plan.Summarised, SpanOf(f.Mark))
 		known := kept || summarised // a version that ignores markers knows of none
 		j := Judgement{Fate: f, Judged: f.Kept == kept || !known}
 		j.Fate.Kept = kept

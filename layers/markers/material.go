@@ -83,7 +83,8 @@ type Counted struct {
 	Values   int                `json:"values"`
 	LastID   string             `json:"last_id"`
 	Open     bool               `json:"open,omitempty"` // a message has begun of which nothing was read yet, only thought
-	Lead     bool               `json:"lead,omitempty"` // all there is so far is the client's own, which goes with the first message
+	// all there is so far is the client's own, which goes with the first message
+	Lead bool `json:"lead,omitempty"`
 }
 
 const countedVersion = 2
@@ -195,7 +196,8 @@ func (m Ops) Tokens(p *records.Point, known map[objects.Hash]int) (n int, counte
 	return m.Counter(p).Scale(raw), counted
 }
 
-// CountNow is how many bytes of transcripts are counted as soon as they are added: it takes a few hundredths of a second.
+// CountNow is how many bytes of transcripts are counted as soon as they are added: it takes a few hundredths of
+// a second.
 const CountNow = 4 << 20
 
 // Estimate returns the tokens of the session at p, estimated from what the scan measured if they have not been counted.
@@ -230,7 +232,8 @@ type Material struct {
 }
 
 // Material reads what a compression of the session at p needs, without the calls of tools in some messages.
-func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, without [][2]int) (Material, error) {
+func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+	without [][2]int) (Material, error) {
 	var out Material
 	type counting struct {
 		c   Counted
@@ -259,11 +262,13 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 }
 
 // Items returns the L1 of the session as a compression sees it.
-func (m Ops) Items(ctx context.Context, project refs.Project, s *state.Session, p *records.Point) ([]compress.Item, error) {
+func (m Ops) Items(ctx context.Context, project refs.Project, s *state.Session,
+	p *records.Point) ([]compress.Item, error) {
 	return m.ItemsWithout(ctx, project, s, p, nil, nil)
 }
 
-func (m Ops) ItemsWithout(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, without [][2]int, aside *compress.Aside) ([]compress.Item, error) {
+func (m Ops) ItemsWithout(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+	without [][2]int, aside *compress.Aside) ([]compress.Item, error) {
 	l1, err := originals.On(m.DB).L1(ctx, project, p.Original, refine.Full)
 	if err != nil {
 		return nil, err
@@ -295,7 +300,8 @@ func (m Ops) PutAside() *compress.Aside {
 }
 
 // ToolOutput yields what tools returned, for versions with room for it.
-func (m Ops) ToolOutput(ctx context.Context, project refs.Project, p *records.Point, without [][2]int) func(from, to int) iter.Seq2[compress.Item, error] {
+func (m Ops) ToolOutput(ctx context.Context, project refs.Project, p *records.Point, without [][2]int) func(from,
+	to int) iter.Seq2[compress.Item, error] {
 	return func(from, to int) iter.Seq2[compress.Item, error] {
 		return func(yield func(compress.Item, error) bool) {
 			for msg, err := range m.Messages(ctx, project, p, from, to, without) {
@@ -304,7 +310,8 @@ func (m Ops) ToolOutput(ctx context.Context, project refs.Project, p *records.Po
 					return
 				}
 				for _, b := range msg.Blocks {
-					if b.Kind == transcript.ToolResult && !yield(compress.Item{N: msg.N, Kind: compress.Output, Text: b.Result()}, nil) {
+					if b.Kind == transcript.ToolResult && !yield(compress.Item{N: msg.N, Kind: compress.Output, Text: b.Result()},
+						nil) {
 						return
 					}
 				}
@@ -314,7 +321,8 @@ func (m Ops) ToolOutput(ctx context.Context, project refs.Project, p *records.Po
 }
 
 // Messages yields the records of a growth point from one number to another that can be read, but for those of without.
-func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Point, from, to int, without [][2]int) iter.Seq2[transcript.Message, error] {
+func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Point, from, to int,
+	without [][2]int) iter.Seq2[transcript.Message, error] {
 	return func(yield func(transcript.Message, error) bool) {
 		err := originals.On(m.DB).Stream(ctx, project, p.Original, func(r io.Reader) error {
 			for v, err := range transcript.Stream(r, originals.HugeValue) {

@@ -34,9 +34,11 @@ func (m Ops) recordUse(ctx context.Context, p refs.Project, u records.Use, messa
 	})
 }
 
-// RecordGiven notes that the session by was given a context that tells of sessions, if by is a session of the project: one that
-// nobody went on with used nothing. Known says whether it is. That it is given the same again is not noted again.
-func (m Ops) RecordGiven(ctx context.Context, p refs.Project, by string, sessions []string, at time.Time) (known bool, err error) {
+// RecordGiven notes that the session by was given a context that tells of sessions, if by is a session of the
+// project: one that nobody went on with used nothing. Known says whether it is. That it is given the same again
+// is not noted again.
+func (m Ops) RecordGiven(ctx context.Context, p refs.Project, by string, sessions []string, at time.Time) (known bool,
+	err error) {
 	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
 		return false, err
@@ -46,12 +48,14 @@ func (m Ops) RecordGiven(ctx context.Context, p refs.Project, by string, session
 	}
 	u := records.Use{By: by, At: at.UTC().Truncate(time.Second)}
 	for _, id := range sessions {
-		if one := (records.Use{By: by, Targets: []string{"session/" + id}}); id != by && st.Session(id) != nil && !st.Used(one) {
+		if one := (records.Use{By: by, Targets: []string{"session/" + id}}); id != by && st.Session(id) != nil &&
+			!st.Used(one) {
 			u.Targets = append(u.Targets, one.Targets[0])
 		}
 	}
 	if len(u.Targets) == 0 {
 		return true, nil
 	}
-	return true, m.recordUse(ctx, p, u, fmt.Sprintf("use %s  by %s", records.Numbered(len(u.Targets), "session", "sessions"), records.ShortID(by)))
+	return true, m.recordUse(ctx, p, u, fmt.Sprintf("use %s  by %s",
+		records.Numbered(len(u.Targets), "session", "sessions"), records.ShortID(by)))
 }

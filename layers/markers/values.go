@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Spellings returns the forms in which a value stands in transcripts and other files: as it is, as a part of a JSON string, once
-// and twice, percent-encoded, and inside base64 wherever it begins.
+// Spellings returns the forms in which a value stands in transcripts and other files: as it is, as a part of a
+// JSON string, once and twice, percent-encoded, and inside base64 wherever it begins.
 func Spellings(value []byte) [][]byte {
 	out := [][]byte{value}
 	add := func(b []byte) {

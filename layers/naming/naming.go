@@ -38,7 +38,8 @@ func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string) error {
 	return m.say(ctx, rev, "mv "+rev.Session.Name(), "mv", body)
 }
 
-// Tag gives a session or a version a tag; a dry run only checks. The error wraps [ErrTaken] if something else has the tag and force is not set.
+// Tag gives a session or a version a tag; a dry run only checks. The error wraps [ErrTaken] if something else
+// has the tag and force is not set.
 func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force, dryRun bool) error {
 	if _, err := records.ParseName(name); err != nil {
 		return err
@@ -67,7 +68,8 @@ func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force, dryRun 
 	if dryRun {
 		return nil
 	}
-	return m.say(ctx, rev, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name})
+	return m.say(ctx, rev, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag,
+		Name: name})
 }
 
 // Untag removes a tag of a project; a dry run only checks. The error wraps [ErrNoTag] if nothing has it.
@@ -86,7 +88,8 @@ func (m Ops) Untag(ctx context.Context, p state.Project, name string, dryRun boo
 			if dryRun {
 				return nil
 			}
-			return m.say(ctx, rev, "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name, Removed: true})
+			return m.say(ctx, rev, "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name,
+				Removed: true})
 		}
 	}
 	return fmt.Errorf("tag %s: %w", name, ErrNoTag)
@@ -101,8 +104,8 @@ func (m Ops) Tags(ctx context.Context, p refs.Project) ([]state.Tag, error) {
 	return st.Tags(), nil
 }
 
-// RenameComposition gives a composition and its earlier states another name. Its content stays: the heading in it is the name that it was
-// composed under. The error wraps [ErrTaken] if a composition or a tag has the name.
+// RenameComposition gives a composition and its earlier states another name. Its content stays: the heading in
+// it is the name that it was composed under. The error wraps [ErrTaken] if a composition or a tag has the name.
 func (m Ops) RenameComposition(ctx context.Context, rev state.Rev, name string) error {
 	if _, err := records.ParseName(name); err != nil {
 		return err

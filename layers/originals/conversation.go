@@ -18,7 +18,8 @@ func (m Ops) Conversation(ctx context.Context, project refs.Project, p *records.
 }
 
 // ConversationWithout is [Ops.Conversation] without the tool calls of some messages.
-func (m Ops) ConversationWithout(ctx context.Context, project refs.Project, p *records.Point, without [][2]int) ([]compress.Segment, error) {
+func (m Ops) ConversationWithout(ctx context.Context, project refs.Project, p *records.Point,
+	without [][2]int) ([]compress.Segment, error) {
 	var out []compress.Segment
 	err := m.EachSaid(ctx, project, p, without, (&Conversation{}).Said, func(s compress.Segment) error {
 		out = append(out, s)
@@ -28,7 +29,8 @@ func (m Ops) ConversationWithout(ctx context.Context, project refs.Project, p *r
 }
 
 // EachSaid calls f with the segments that say makes of the messages of a session, in order. An error of f ends it.
-func (m Ops) EachSaid(ctx context.Context, project refs.Project, p *records.Point, without [][2]int, say func(int, transcript.Message) []compress.Segment, f func(compress.Segment) error) error {
+func (m Ops) EachSaid(ctx context.Context, project refs.Project, p *records.Point, without [][2]int,
+	say func(int, transcript.Message) []compress.Segment, f func(compress.Segment) error) error {
 	return m.Stream(ctx, project, p.Original, func(r io.Reader) error {
 		for v, err := range transcript.Stream(r, HugeValue) {
 			if err != nil {
@@ -42,7 +44,9 @@ func (m Ops) EachSaid(ctx context.Context, project refs.Project, p *records.Poin
 				continue // an object that is no record says nothing
 			}
 			if !Outside(v.N, without) {
-				msg.Blocks = slices.DeleteFunc(msg.Blocks, func(b transcript.Block) bool { return b.Kind == transcript.ToolUse || b.Kind == transcript.ToolResult })
+				msg.Blocks = slices.DeleteFunc(msg.Blocks, func(b transcript.Block) bool {
+					return b.Kind == transcript.ToolUse || b.Kind == transcript.ToolResult
+				})
 			}
 			for _, s := range say(v.N, msg) {
 				if err := f(s); err != nil {
@@ -54,8 +58,8 @@ func (m Ops) EachSaid(ctx context.Context, project refs.Project, p *records.Poin
 	})
 }
 
-// A conversation turns the messages of a session into segments, one after the other: what was typed as it is, once and where
-// it was sent, also out of the queue; everything else without blanks around it.
+// A conversation turns the messages of a session into segments, one after the other: what was typed as it is,
+// once and where it was sent, also out of the queue; everything else without blanks around it.
 type Conversation struct{ queue transcript.Queue }
 
 func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {

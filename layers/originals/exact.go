@@ -24,7 +24,8 @@ func (e *BehindError) Error() string {
 	if e.Have.Generation != now.Generation {
 		of = fmt.Sprintf("those of an earlier file, of %d lines, are here", e.Have.Scan.Values)
 	}
-	return fmt.Sprintf("the exact bytes of session %s as it is now were kept on device %s, which captured it; %s", records.ShortID(e.Session.ID), now.Stamp.Device[:min(8, len(now.Stamp.Device))], of)
+	return fmt.Sprintf("the exact bytes of session %s as it is now were kept on device %s, which captured it; %s",
+		records.ShortID(e.Session.ID), now.Stamp.Device[:min(8, len(now.Stamp.Device))], of)
 }
 
 // Unwrap returns [ErrWithheld].

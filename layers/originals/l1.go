@@ -17,9 +17,10 @@ func L1Name(original objects.Hash, mode refine.Mode) string {
 	return fmt.Sprintf("%s-%d-%d.jsonl", original, refine.Version, mode)
 }
 
-// L1 opens the L1 of a growth point, which is made if it is not in the cache. A long one is not in memory, unless the cache cannot
-// be written.
-func (m Ops) L1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode) (io.ReadCloser, error) {
+// L1 opens the L1 of a growth point, which is made if it is not in the cache. A long one is not in memory,
+// unless the cache cannot be written.
+func (m Ops) L1(ctx context.Context, project refs.Project, original objects.Hash,
+	mode refine.Mode) (io.ReadCloser, error) {
 	file := m.CachePath("l1", L1Name(original, mode))
 	if r, ok := state.OpenCached(file); ok {
 		m.Touch(file)
@@ -32,7 +33,8 @@ func (m Ops) L1(ctx context.Context, project refs.Project, original objects.Hash
 }
 
 // makeL1 makes an L1 and holds up to most bytes of it. It returns nil if it is longer and could not be cached.
-func (m Ops) makeL1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode, file string, most int) (io.ReadCloser, error) {
+func (m Ops) makeL1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode, file string,
+	most int) (io.ReadCloser, error) {
 	w := &state.CacheWriter{M: m.DB, File: file, Most: most}
 	err := m.Stream(ctx, project, original, func(r io.Reader) error {
 		_, err := refine.Stream(r, mode, w)

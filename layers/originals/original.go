@@ -20,7 +20,8 @@ import (
 var ErrWithheld = errors.New("the exact bytes were kept on the device that captured the session")
 
 // Patches returns what the snapshot p of a session needs besides its clean stream, oldest first.
-func (m Ops) Patches(ctx context.Context, project refs.Project, s *state.Session, p *records.Point) ([]redact.Patch, error) {
+func (m Ops) Patches(ctx context.Context, project refs.Project, s *state.Session,
+	p *records.Point) ([]redact.Patch, error) {
 	var out []redact.Patch
 	chain := s.Chain(p)
 	err := m.Refs.View(ctx, project, func(tx *refs.Tx) error {
@@ -49,7 +50,8 @@ func (m Ops) Patches(ctx context.Context, project refs.Project, s *state.Session
 
 // WriteOriginal writes the exact bytes that a session's file had at the snapshot p. What was written is
 // the original only if the error is nil.
-func (m Ops) WriteOriginal(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, w io.Writer) error {
+func (m Ops) WriteOriginal(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+	w io.Writer) error {
 	if !p.Withheld {
 		return m.WriteObject(ctx, project, p.Original, w)
 	}

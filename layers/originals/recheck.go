@@ -15,8 +15,8 @@ import (
 // ErrMeanwhile says that something was forgotten while something else was made of it. What was made is not stored.
 var ErrMeanwhile = errors.New("something that it was made of was forgotten meanwhile")
 
-// Unforgotten makes sure, in the transaction that stores something, that what it was made of is there still: slow work reads without a
-// lock, and who forgets looks only at what is stored.
+// Unforgotten makes sure, in the transaction that stores something, that what it was made of is there still:
+// slow work reads without a lock, and who forgets looks only at what is stored.
 func Unforgotten(ctx context.Context, tx *refs.Tx, names ...objects.Hash) error {
 	for _, h := range names {
 		if h.IsZero() {
@@ -54,9 +54,9 @@ func (m Ops) UnforgottenParts(ctx context.Context, tx *refs.Tx, c *bodies.Compos
 	return nil
 }
 
-// NothingForgotten makes sure, in the transaction that stores a capture, that nobody has forgotten anything since the lanes had the given
-// tips: a stream may have become another one that is as long, and the capture may hold what was forgotten. The error is
-// [refs.ErrConflict] then.
+// NothingForgotten makes sure, in the transaction that stores a capture, that nobody has forgotten anything
+// since the lanes had the given tips: a stream may have become another one that is as long, and the capture may
+// hold what was forgotten. The error is [refs.ErrConflict] then.
 func NothingForgotten(ctx context.Context, tx *refs.Tx, since []refs.Tip) error {
 	if follows, err := tx.Follows(since); err != nil || !follows {
 		return cmp.Or(err, refs.ErrConflict)
@@ -74,8 +74,8 @@ func (m Ops) Tips(ctx context.Context, p refs.Project) (tips []refs.Tip, err err
 	return tips, err
 }
 
-// UnforgottenWords makes sure, in the transaction that stores what a model was asked, that nothing was forgotten since the lanes had the
-// tips that the question was made at: it holds words of sessions.
+// UnforgottenWords makes sure, in the transaction that stores what a model was asked, that nothing was
+// forgotten since the lanes had the tips that the question was made at: it holds words of sessions.
 func UnforgottenWords(ctx context.Context, tx *refs.Tx, asked []refs.Tip) error {
 	err := NothingForgotten(ctx, tx, asked)
 	if errors.Is(err, refs.ErrConflict) {
@@ -84,8 +84,8 @@ func UnforgottenWords(ctx context.Context, tx *refs.Tx, asked []refs.Tip) error 
 	return err
 }
 
-// SameSeals makes sure, in the transaction that stores captures, that no value was forgotten since their guard was made, wherever it
-// was. The error is [refs.ErrConflict] otherwise.
+// SameSeals makes sure, in the transaction that stores captures, that no value was forgotten since their guard
+// was made, wherever it was. The error is [refs.ErrConflict] otherwise.
 func (m Ops) SameSeals(g *Guard) error {
 	now, err := m.ReadSeals()
 	if err == nil && now.Count() != g.count() {

@@ -30,7 +30,8 @@ func (m Ops) RenewSeals(dryRun bool) (n int, kept string, err error) {
 // a file stands cannot be told, so it is taken for both: it recognises nothing else than what it was made of.
 func salvage(b []byte) Seals {
 	s := Seals{Lost: true}
-	value := regexp.MustCompile(`\{\s*"length": \d{1,9},\s*"roll": \d{1,19},\s*"seal": "[0-9a-f]{16}"(,\s*"stars": true)?\s*\}`)
+	value := regexp.MustCompile(
+		`\{\s*"length": \d{1,9},\s*"roll": \d{1,19},\s*"seal": "[0-9a-f]{16}"(,\s*"stars": true)?\s*\}`)
 	for _, entry := range value.FindAll(b, -1) {
 		var v SealedValue
 		if json.Unmarshal(entry, &v) == nil && v.Length > 0 && s.value(v.Seal) < 0 {

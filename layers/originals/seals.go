@@ -11,11 +11,12 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// What was forgotten is still in the files of Claude Code for a while. A capture sees them through a guard, which puts a
-// placeholder of the same length over every forgotten message and blots out every forgotten value. So what is stored is a
-// beginning of what the capture sees, and a session goes on growing.
+// What was forgotten is still in the files of Claude Code for a while. A capture sees them through a guard,
+// which puts a placeholder of the same length over every forgotten message and blots out every forgotten value.
+// So what is stored is a beginning of what the capture sees, and a session goes on growing.
 
-// sealsFile holds what only this device knows of what it forgot. It names nothing: everything is keyed by the device's key.
+// sealsFile holds what only this device knows of what it forgot. It names nothing: everything is keyed by the
+// device's key.
 const sealsFile = "forgotten.json"
 
 type Seals struct {
@@ -25,8 +26,8 @@ type Seals struct {
 	Lost    bool          `json:"lost,omitempty"`    // there were more: see [Ops.RenewSeals]
 }
 
-// ReadSeals returns what was forgotten here. Without it forgotten text would be taken in again, so a damaged file is an error and not an
-// empty one.
+// ReadSeals returns what was forgotten here. Without it forgotten text would be taken in again, so a damaged
+// file is an error and not an empty one.
 func (m Ops) ReadSeals() (s Seals, err error) {
 	_, err = m.Refs.ReadNote(sealsFile, &s)
 	return s, err

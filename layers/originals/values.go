@@ -12,8 +12,9 @@ func Holds(b []byte, needles [][]byte) bool {
 	return slices.ContainsFunc(needles, func(n []byte) bool { return bytes.Contains(b, n) })
 }
 
-// Blot replaces the spots of a value of JSON, or of a line that is none, by as many other bytes, so that a JSON value stays one: in numbers
-// by nines, elsewhere by stars, which no rule takes for digits. Devices that forgot digits before there were stars in strings go on with nines.
+// Blot replaces the spots of a value of JSON, or of a line that is none, by as many other bytes, so that a JSON
+// value stays one: in numbers by nines, elsewhere by stars, which no rule takes for digits. Devices that forgot
+// digits before there were stars in strings go on with nines.
 func Blot(value []byte, spots [][2]int, nines func(spot []byte) bool) {
 	json, quoted, at := len(value) > 0 && (value[0] == '{' || value[0] == '['), false, 0
 	for _, s := range spots {
@@ -64,8 +65,8 @@ func Joined(spans [][2]int) [][2]int {
 	return out
 }
 
-// Placeholder is a record of the length n that says only that something was forgotten. It keeps the numbers of all messages, and
-// where everything behind it stands in the file.
+// Placeholder is a record of the length n that says only that something was forgotten. It keeps the numbers of
+// all messages, and where everything behind it stands in the file.
 func Placeholder(n int, opaque bool) []byte {
 	const says = `{"type":"forgotten"`
 	switch {
@@ -77,7 +78,8 @@ func Placeholder(n int, opaque bool) []byte {
 	return []byte(says + strings.Repeat(" ", n-len(says)-1) + "}")
 }
 
-// A sealedValue is a value that nobody can read or test a guess of without this device's key, and that can be found in a text.
+// A sealedValue is a value that nobody can read or test a guess of without this device's key, and that can be
+// found in a text.
 type SealedValue struct {
 	Length int    `json:"length"`
 	Roll   uint64 `json:"roll"` // keyed rolling hash

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// A windows looks at what is written to it, piece by piece. Pieces overlap, so that nothing that is at most so long as most is cut
-// apart.
+// A windows looks at what is written to it, piece by piece. Pieces overlap, so that nothing that is at most so
+// long as most is cut apart.
 type windows struct {
 	most  int
 	look  func([]byte) bool
@@ -58,7 +58,8 @@ func NeedleWindows(needles [][]byte) *windows {
 	return w
 }
 
-// MatchesLine reports whether re matches a line of r, however long the lines are; size bytes of one are in memory. It may leave a rest unread.
+// MatchesLine reports whether re matches a line of r, however long the lines are; size bytes of one are in
+// memory. It may leave a rest unread.
 func MatchesLine(re *regexp.Regexp, r io.Reader, size int) (bool, error) {
 	in := bufio.NewReaderSize(r, size)
 	for {

@@ -85,8 +85,9 @@ type finder struct {
 	out   []Candidate
 }
 
-// Candidates returns what may be worth promoting or taking back, in the order of kinds, the best supported first. What was
-// dismissed, or is a rule already, is not among it. Facts that only tools, files, the web, scripts or an echo vouch for, or a device that is not trusted, count for nothing.
+// Candidates returns what may be worth promoting or taking back, in the order of kinds, the best supported
+// first. What was dismissed, or is a rule already, is not among it. Facts that only tools, files, the web,
+// scripts or an echo vouch for, or a device that is not trusted, count for nothing.
 func Candidates(in Input) []Candidate {
 	f := &finder{Input: in, words: map[string][]string{}}
 	for _, x := range in.Facts.Live() {
@@ -104,7 +105,8 @@ func Candidates(in Input) []Candidate {
 	f.stale()
 	out := slices.DeleteFunc(f.out, f.settled)
 	slices.SortStableFunc(out, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(len(b.Sessions), len(a.Sessions)), b.Newest.Compare(a.Newest), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(len(b.Sessions), len(a.Sessions)),
+			b.Newest.Compare(a.Newest), cmp.Compare(a.ID, b.ID))
 	})
 	return slices.CompactFunc(out, func(a, b Candidate) bool { return a.ID == b.ID })
 }
@@ -130,7 +132,8 @@ func (f *finder) settled(c Candidate) bool {
 			}
 		}
 		theirs, _ := words(r.Problem + " " + r.Text)
-		if r.Candidate == c.ID || 2*common > len(c.keys) || r.State != Retired && len(mine) == len(theirs) && shared(mine, theirs) == len(mine) {
+		if r.Candidate == c.ID || 2*common > len(c.keys) || r.State != Retired && len(mine) == len(theirs) &&
+			shared(mine, theirs) == len(mine) {
 			return true
 		}
 	}
@@ -206,7 +209,8 @@ func (f *finder) stated() {
 			i = len(f.out)
 			at[key] = i
 			f.out = append(f.out, Candidate{
-				ID: name(WasStated, key), Kind: WasStated, Type: IsRule, Text: w.Quote, Why: "the user asked for it", Stated: true, Trust: facts.User,
+				ID: name(WasStated, key), Kind: WasStated, Type: IsRule, Text: w.Quote, Why: "the user asked for it", Stated: true,
+				Trust: facts.User,
 				Files: []string{}, Evidence: []string{}, Sessions: []string{},
 			})
 		}
@@ -226,8 +230,9 @@ func (f *finder) decided() {
 	for _, g := range grouped(f.of(facts.Decision, facts.Preference)) {
 		if sessions := f.independent(g.facts); len(sessions) >= minDecisions {
 			f.add(Candidate{
-				ID: name(WasDecided, g.facts[0].Key().String()), Kind: WasDecided, Type: IsRule, Text: newest(g.facts).Text, Sessions: sessions,
-				Why: fmt.Sprintf("decided in %d sessions", len(sessions)),
+				ID: name(WasDecided, g.facts[0].Key().String()), Kind: WasDecided, Type: IsRule, Text: newest(g.facts).Text,
+				Sessions: sessions,
+				Why:      fmt.Sprintf("decided in %d sessions", len(sessions)),
 			}, g.facts)
 		}
 	}
@@ -270,7 +275,8 @@ func (f *finder) solved() {
 		if sessions := f.independent(issues); len(sessions) >= minSolutions {
 			last := newest(issues)
 			f.add(Candidate{
-				ID: name(WasSolved, g.facts[0].Key().String()), Kind: WasSolved, Type: IsSolution, Problem: last.Text, Text: solution[last.ID].Text, Sessions: sessions,
+				ID: name(WasSolved, g.facts[0].Key().String()), Kind: WasSolved, Type: IsSolution, Problem: last.Text,
+				Text: solution[last.ID].Text, Sessions: sessions,
 				Why: fmt.Sprintf("met and solved in %d sessions", len(sessions)),
 			}, unique(pairs))
 		}
@@ -308,7 +314,9 @@ func (f *finder) hard() {
 		var list []facts.Fact
 		text := ""
 		for _, x := range f.of(facts.Solution, facts.Decision, facts.Action) {
-			if x.Session != t.Session || !slices.ContainsFunc(x.Evidence, func(e facts.Evidence) bool { return e.Message >= t.From && e.Message <= t.To }) {
+			if x.Session != t.Session || !slices.ContainsFunc(x.Evidence, func(e facts.Evidence) bool {
+				return e.Message >= t.From && e.Message <= t.To
+			}) {
 				continue
 			}
 			list = append(list, x)
@@ -320,8 +328,10 @@ func (f *finder) hard() {
 			continue // nobody has written down what helped: nothing to keep yet
 		}
 		f.add(Candidate{
-			ID: name(WasHard, t.Session, t.Command, fmt.Sprint(t.From)), Kind: WasHard, Type: IsSolution, Problem: t.Command + " fails",
-			Text: cmp.Or(text, newest(list).Text), Why: fmt.Sprintf("%s failed %d times, then went well", t.Command, t.Failures),
+			ID: name(WasHard, t.Session, t.Command, fmt.Sprint(t.From)), Kind: WasHard, Type: IsSolution,
+			Problem: t.Command + " fails",
+			Text:    cmp.Or(text, newest(list).Text), Why: fmt.Sprintf("%s failed %d times, then went well", t.Command,
+				t.Failures),
 		}, list)
 		last := &f.out[len(f.out)-1]
 		last.Trust = min(last.Trust, facts.Assistant) // who wrote the command, which is the problem
@@ -357,14 +367,16 @@ func (f *finder) core() {
 		}
 		taken[last.ID] = true
 		f.add(Candidate{
-			ID: name(WasCore, last.Key().String()), Kind: WasCore, Type: IsCore, Text: last.Text, Problem: f.feature(last), Sessions: sessions,
-			Why: fmt.Sprintf("the newest decision about %s, which %d sessions changed", file, len(sessions)),
+			ID: name(WasCore, last.Key().String()), Kind: WasCore, Type: IsCore, Text: last.Text, Problem: f.feature(last),
+			Sessions: sessions,
+			Why:      fmt.Sprintf("the newest decision about %s, which %d sessions changed", file, len(sessions)),
 		}, []facts.Fact{last})
 	}
 }
 
-// feature names what a fact is about: its concept, or else the topic of its exchange. Whoever gave the name may have had it from a
-// file, and a rule would carry it: it counts only if facts in its place, said by the user or the model, bear its words.
+// feature names what a fact is about: its concept, or else the topic of its exchange. Whoever gave the name may
+// have had it from a file, and a rule would carry it: it counts only if facts in its place, said by the user or
+// the model, bear its words.
 func (f *finder) feature(x facts.Fact) string {
 	name, said := "", []string{}
 	in := func(o facts.Fact) bool { return o.Exchange == x.Exchange }
@@ -426,7 +438,8 @@ func fate(x facts.Fact) string {
 
 func (f *finder) against(r *Rule, x facts.Fact, why string) {
 	f.add(Candidate{
-		ID: name(WasContrary, r.Record, x.Key().String()), Kind: WasContrary, Type: r.Type, Text: r.Text, Problem: r.Problem, Rule: r.ID, Stated: r.Stated, Why: why,
+		ID: name(WasContrary, r.Record, x.Key().String()), Kind: WasContrary, Type: r.Type, Text: r.Text, Problem: r.Problem,
+		Rule: r.ID, Stated: r.Stated, Why: why,
 	}, []facts.Fact{x})
 }
 
@@ -443,8 +456,10 @@ func (f *finder) stale() {
 		}
 		if last.Before(limit) {
 			f.out = append(f.out, Candidate{
-				ID: name(WasUnneeded, r.Record, r.LastValidated.String()), Kind: WasUnneeded, Type: r.Type, Text: r.Text, Problem: r.Problem, Rule: r.ID, Stated: r.Stated,
-				Trust: r.Trust, Why: "nothing has spoken of it since " + last.UTC().Format(time.DateOnly), Files: []string{}, Sessions: []string{}, Evidence: []string{}, Newest: last,
+				ID: name(WasUnneeded, r.Record, r.LastValidated.String()), Kind: WasUnneeded, Type: r.Type, Text: r.Text,
+				Problem: r.Problem, Rule: r.ID, Stated: r.Stated,
+				Trust: r.Trust, Why: "nothing has spoken of it since " + last.UTC().Format(time.DateOnly), Files: []string{},
+				Sessions: []string{}, Evidence: []string{}, Newest: last,
 			})
 		}
 	}

@@ -25,10 +25,13 @@ const (
 	MaxContradictions = 2
 )
 
-// Fold returns what records say of rules that rest on facts. Records of other kinds are passed over; their order does not matter. What a
-// device that is not trusted states is no more than proposed, and what it does to rules counts only when it is; nil trusts all. Revoked
-// says why what was typed in a session counts no more, "" if it does; what rests on that or on a revoked fact is left out, and a rule of which too little is left is hidden.
-func Fold(records []Record, known *facts.Set, trusted func(device string) bool, revoked func(session string) string) (*Set, error) {
+// Fold returns what records say of rules that rest on facts. Records of other kinds are passed over; their
+// order does not matter. What a device that is not trusted states is no more than proposed, and what it does to
+// rules counts only when it is; nil trusts all. Revoked says why what was typed in a session counts no more, ""
+// if it does; what rests on that or on a revoked fact is left out, and a rule of which too little is left is
+// hidden.
+func Fold(records []Record, known *facts.Set, trusted func(device string) bool,
+	revoked func(session string) string) (*Set, error) {
 	if trusted == nil {
 		trusted = func(string) bool { return true }
 	}
@@ -67,7 +70,8 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool, 
 		switch r.Kind {
 		case KindAct:
 			err = apply(r, func(a Act) {
-				if rule := byRecord[a.Rule]; rule != nil && byKey[a.Evidence].Revoked == "" && (a.Word == nil || revoked(a.Word.Session) == "") {
+				if rule := byRecord[a.Rule]; rule != nil && byKey[a.Evidence].Revoked == "" &&
+					(a.Word == nil || revoked(a.Word.Session) == "") {
 					rule.act(r, a)
 				}
 				s.dismiss(a)
@@ -128,11 +132,13 @@ func (s *Set) dismiss(a Act) {
 	}
 }
 
-// rule returns the rule as it was made, trusted no more than its writer and its evidence. What rests on nothing but tools, files, the web or scripts is no more than proposed.
+// rule returns the rule as it was made, trusted no more than its writer and its evidence. What rests on nothing
+// but tools, files, the web or scripts is no more than proposed.
 func (m Made) rule(r Record, byKey map[string]facts.Fact, revoked func(string) string) *Rule {
 	out := &Rule{
 		ID: "r:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Device: r.Device, Type: m.Type, Text: m.Text, Problem: m.Problem,
-		Files: append([]string{}, m.Files...), Confidence: min(max(m.Confidence, 0), certain), Made: r.Time, LastValidated: r.Time, Trust: m.Trust,
+		Files: append([]string{}, m.Files...), Confidence: min(max(m.Confidence, 0), certain), Made: r.Time,
+		LastValidated: r.Time, Trust: m.Trust,
 		Evidence: []string{}, State: m.State, Reason: m.Reason, Candidate: m.Candidate, against: map[string]bool{},
 	}
 	if !slices.Contains([]string{Proposed, Active}, out.State) {
@@ -143,7 +149,8 @@ func (m Made) rule(r Record, byKey map[string]facts.Fact, revoked func(string) s
 	for _, key := range m.Evidence {
 		f, ok := byKey[key]
 		if !ok {
-			out.Evidence, out.keys = append(out.Evidence, "f:"+key[:min(8, len(key))]), append(out.keys, key) // its record has not arrived
+			// its record has not arrived
+			out.Evidence, out.keys = append(out.Evidence, "f:"+key[:min(8, len(key))]), append(out.keys, key)
 			continue
 		}
 		out.Trust = min(out.Trust, f.Trust) // also of what is left out: that never makes a rule more trusted
@@ -174,8 +181,8 @@ func (m Made) rule(r Record, byKey map[string]facts.Fact, revoked func(string) s
 	return out
 }
 
-// rest hides a rule of which too little is left: nothing at all, or fewer sessions than a candidate must have where it had them.
-// The user's own word is enough for any.
+// rest hides a rule of which too little is left: nothing at all, or fewer sessions than a candidate must have
+// where it had them. The user's own word is enough for any.
 func (r *Rule) rest(before, after int, why string) {
 	need := minDecisions
 	if r.Type == IsSolution {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// foreign tells of each line of a message whether it is not the user's own: code, quotes, tags, and what was pasted. Where a block of
-// code is never closed, or a tag is closed that was not opened, what stands inside has ended it: then nothing is the user's own from
-// its first line on, or up to there.
+// foreign tells of each line of a message whether it is not the user's own: code, quotes, tags, and what was
+// pasted. Where a block of code is never closed, or a tag is closed that was not opened, what stands inside has
+// ended it: then nothing is the user's own from its first line on, or up to there.
 func foreign(lines []string) []bool {
 	out := make([]bool, len(lines))
 	w := wall{firstFence: -1, firstTag: -1}
@@ -19,7 +19,8 @@ func foreign(lines []string) []bool {
 		if stray && w.firstTag >= 0 {
 			all(out[w.firstTag:i])
 		}
-		out[i] = out[i] || t == "" || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") || strings.ContainsAny(t[:1], ">|#") || pasted().line.MatchString(t)
+		out[i] = out[i] || t == "" || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") ||
+			strings.ContainsAny(t[:1], ">|#") || pasted().line.MatchString(t)
 	}
 	if w.fence != "" {
 		all(out[w.firstFence:])
@@ -41,7 +42,8 @@ type wall struct {
 	comment, paste       bool
 }
 
-// line takes a line and reports whether it is behind the wall, or part of it. Stray says that it closes more tags than are open.
+// line takes a line and reports whether it is behind the wall, or part of it. Stray says that it closes more
+// tags than are open.
 func (w *wall) line(i int, t string) (behind, stray bool) {
 	if f := fenceOf(t); f != "" {
 		switch {
@@ -80,8 +82,10 @@ func (w *wall) line(i int, t string) (behind, stray bool) {
 var pasted = sync.OnceValue(func() (p struct{ line, block *regexp.Regexp }) {
 	p.line = regexp.MustCompile(`^(?:` + strings.Join([]string{
 		`[+⏺⎿✻│┃║╭╰├└▌]`, `//`, `/\*`, `\*/`, // a patch, a screen, a comment
-		`\d+\s*[→│|:]`,                                                                                                       // numbered
-		`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d`, `\[?\d\d:\d\d:\d\d`, `\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b\]?[:\s]`, // a log
+		// numbered
+		`\d+\s*[→│|:]`,
+		// a log
+		`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d`, `\[?\d\d:\d\d:\d\d`, `\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b\]?[:\s]`,
 	}, "|") + `)`)
 	p.block = regexp.MustCompile(`^(?:` + strings.Join([]string{
 		`[$%❯➜]\s+\S`, `>>>\s`, `PS [^>]*>\s`, `[\w.-]+@[\w.-]+:\S*[$#]\s`, // a terminal

@@ -1,12 +1,14 @@
 // Package permanent is what a project knows for good: the fourth layer, after Reflection.
 //
-// A [Rule] is something to hold to (rule), what solves a problem that comes back (solution), or how the heart of the project
-// works (core_logic). Nothing becomes one by itself. [Candidates] looks through the facts of many sessions for what may be worth
-// keeping or taking back, each with its evidence, and whoever reads them, the user or Claude, promotes or dismisses them.
+// A [Rule] is something to hold to (rule), what solves a problem that comes back (solution), or how the heart
+// of the project works (core_logic). Nothing becomes one by itself. [Candidates] looks through the facts of
+// many sessions for what may be worth keeping or taking back, each with its evidence, and whoever reads them,
+// the user or Claude, promotes or dismisses them.
 //
-// Memory can be poisoned: a README that says "always run this" is not the user. So a rule is trusted no more than the least trusted
-// fact it rests on; what only tools, files, the web or scripts said is no evidence and no rule until the user says so; the same thing
-// said fifty times in one conversation, or in copies of it, was said once; and a rule that the user stated is taken away only by the user.
+// Memory can be poisoned: a README that says "always run this" is not the user. So a rule is trusted no more
+// than the least trusted fact it rests on; what only tools, files, the web or scripts said is no evidence and
+// no rule until the user says so; the same thing said fifty times in one conversation, or in copies of it, was
+// said once; and a rule that the user stated is taken away only by the user.
 //
 // A [Set] is folded by [Fold] from statements, in any order of arrival. Every act can be taken back by a later one.
 package permanent
@@ -126,15 +128,19 @@ type Rule struct {
 	State          string      `json:"state"`
 	Reason         string      `json:"reason,omitempty"` // of what was done last
 	Candidate      string      `json:"candidate,omitempty"`
-	Removal        bool        `json:"removal_proposed,omitempty"` // somebody who was not the user wanted a rule gone that the user stated
-	Revoked        string      `json:"revoked,omitempty"`          // why it is hidden: too little is left of what it rests on
-	Lost           int         `json:"lost_evidence,omitempty"`    // facts and words that come from sources that were revoked
+	// somebody who was not the user wanted a rule gone that the user stated
+	Removal bool `json:"removal_proposed,omitempty"`
+	// why it is hidden: too little is left of what it rests on
+	Revoked string `json:"revoked,omitempty"`
+	// facts and words that come from sources that were revoked
+	Lost int `json:"lost_evidence,omitempty"`
 
 	keys    []string        // of the evidence
 	against map[string]bool // what was said against it, by fact or by act
 }
 
-// Holds reports whether the rule is to be held to. One that the user stated holds while it is reviewed: only they end it.
+// Holds reports whether the rule is to be held to. One that the user stated holds while it is reviewed: only
+// they end it.
 func (r *Rule) Holds() bool {
 	return r.Revoked == "" && (r.State == Active || r.State == Review && r.Stated)
 }
@@ -212,8 +218,9 @@ func Would(m Made, known *facts.Set, now time.Time) (*Rule, error) {
 	return set.Rules[0], nil
 }
 
-// Saying returns the sentences of a message that speak of a text, and whether they say it: most words of the text must be in them, and they
-// must not deny it, unless whoever asks wants to know whether they speak against it.
+// Saying returns the sentences of a message that speak of a text, and whether they say it: most words of the
+// text must be in them, and they must not deny it, unless whoever asks wants to know whether they speak against
+// it.
 func Saying(message, text string, against bool) (quote string, ok bool) {
 	want, denies := words(text)
 	var said, own []string
@@ -227,15 +234,19 @@ func Saying(message, text string, against bool) (quote string, ok bool) {
 	return quote, len(want) > 0 && 5*shared(have, want) >= 3*len(want) && (against || no == denies)
 }
 
-// Added returns the words of a text that others do not have in any form, but for those that add nothing: what is to be the word of
-// somebody has none that they did not say. Words of scripts that write their endings to them are not looked at.
+// Added returns the words of a text that others do not have in any form, but for those that add nothing: what
+// is to be the word of somebody has none that they did not say. Words of scripts that write their endings to
+// them are not looked at.
 func Added(said []string, text string) []string {
 	have, _ := words(strings.Join(said, " . "))
 	var out []string
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' }) {
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’'
+	}) {
 		stems, _ := words(w)
 		for _, x := range stems {
-			if x != "" && !wide(w) && !slices.ContainsFunc(have, func(y string) bool { return forms(x, y) }) && !slices.Contains(addsNothing(), strings.ToLower(w)) && !slices.Contains(out, w) {
+			if x != "" && !wide(w) && !slices.ContainsFunc(have, func(y string) bool { return forms(x, y) }) &&
+				!slices.Contains(addsNothing(), strings.ToLower(w)) && !slices.Contains(out, w) {
 				out = append(out, w)
 			}
 		}
@@ -252,12 +263,14 @@ func forms(a, b string) bool {
 }
 
 func addsNothing() []string {
-	return []string{"each", "every", "any", "when", "whenever", "while", "use", "using", "used", "project", "repository", "repo", "here", "our", "my", "your", "they", "them", "which", "please"}
+	return []string{"each", "every", "any", "when", "whenever", "while", "use", "using", "used", "project", "repository",
+		"repo", "here", "our", "my", "your", "they", "them", "which", "please"}
 }
 
-// Bears reports whether texts that were established say what another text says, in most of its words: who puts a rule into
-// words of their own may not put something else into it. One text must deny it if it denies something; of several each may deny
-// something of its own, but what they say nobody may deny, nor say what they deny.
+// Bears reports whether texts that were established say what another text says, in most of its words: who puts
+// a rule into words of their own may not put something else into it. One text must deny it if it denies
+// something; of several each may deny something of its own, but what they say nobody may deny, nor say what
+// they deny.
 func Bears(established []string, text string) bool {
 	want, denies := words(text)
 	have, no := words(strings.Join(established, " . "))
@@ -279,7 +292,8 @@ func clauses(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",;:.!?()，、；：。！？\n", r) })
 }
 
-// contrary reports whether the clauses that have the most words of another one, and most of its words, all say the contrary of it.
+// contrary reports whether the clauses that have the most words of another one, and most of its words, all say
+// the contrary of it.
 func contrary(clause string, theirs []string) bool {
 	mine, denies := words(clause)
 	best, other := 0, false

@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 )
 
-// words returns the words of a text that say something, in a form that their endings do not change, and whether the text
-// denies something. Of scripts without spaces it returns pairs of characters.
+// words returns the words of a text that say something, in a form that their endings do not change, and whether
+// the text denies something. Of scripts without spaces it returns pairs of characters.
 func words(s string) (list []string, denies bool) {
 	seen := map[string]bool{}
 	put := func(w string) {
@@ -55,8 +55,10 @@ func negative(w string) bool {
 // empty reports whether most sentences have a word.
 func empty(w string) bool {
 	switch w {
-	case "", "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "with", "and", "or", "but", "is", "are", "was", "were", "be", "been", "it", "its", "this", "that",
-		"we", "i", "you", "user", "should", "must", "will", "would", "can", "has", "have", "had", "do", "does", "did", "as", "from", "all", "always", "decided", "decide",
+	case "", "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "with", "and", "or", "but", "is", "are", "was",
+		"were", "be", "been", "it", "its", "this", "that",
+		"we", "i", "you", "user", "should", "must", "will", "would", "can", "has", "have", "had", "do", "does", "did", "as",
+		"from", "all", "always", "decided", "decide",
 		"decision", "so", "now", "instead", "than", "rather", "into", "their", "there", "wants", "asked", "chose", "agreed":
 		return true
 	}
@@ -82,7 +84,8 @@ func wide(w string) bool {
 	})
 }
 
-// alike reports whether two lists of words, both sorted, are of texts that may say the same: three in five of the shorter one's.
+// alike reports whether two lists of words, both sorted, are of texts that may say the same: three in five of
+// the shorter one's.
 func alike(a, b []string) bool {
 	return enough(shared(a, b), len(a), len(b))
 }

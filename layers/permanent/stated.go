@@ -20,10 +20,11 @@ const maxStated = 4000
 // maxSentence is how long a sentence may be that is a rule.
 const maxSentence = 400
 
-// Stated returns what a user asks, in a message that they typed, to be remembered or held to from now on: "remember this", "always
-// ...", "never ...", "from now on ..." as orders, in English, Korean, Japanese and Chinese. Text in quotes, code, block quotes and
-// tags is not the user's own, and a question asks for nothing. The same sentence counts once. The caller answers for that text having
-// been typed: nothing a tool, a file or a model said may come here.
+// Stated returns what a user asks, in a message that they typed, to be remembered or held to from now on:
+// "remember this", "always ...", "never ...", "from now on ..." as orders, in English, Korean, Japanese and
+// Chinese. Text in quotes, code, block quotes and tags is not the user's own, and a question asks for nothing.
+// The same sentence counts once. The caller answers for that text having been typed: nothing a tool, a file or
+// a model said may come here.
 func Stated(message string) []Statement {
 	if utf8.RuneCountInString(message) > maxStated {
 		return nil
@@ -53,14 +54,15 @@ func Stated(message string) []Statement {
 	return out
 }
 
-// told returns what a sentence points to that the others follow on: the next sentence, or the items of a list. There may be nothing, or
-// nothing that can be a rule.
+// told returns what a sentence points to that the others follow on: the next sentence, or the items of a list.
+// There may be nothing, or nothing that can be a rule.
 func told(rest []sentence) string {
 	var b strings.Builder
 	n := 0
 	for i, s := range rest {
 		n += utf8.RuneCountInString(s.text)
-		if s.apart || i > 0 && !(s.item && rest[0].item) || n > maxSentence || isQuestion(s.text) || strings.ContainsFunc(s.text, disguises) {
+		if s.apart || i > 0 && !(s.item && rest[0].item) || n > maxSentence || isQuestion(s.text) ||
+			strings.ContainsFunc(s.text, disguises) {
 			break
 		}
 		b.WriteString(" " + s.text)
@@ -93,7 +95,8 @@ func squash(s string) string {
 	}, s)
 }
 
-// order returns the words that make the sentence an order for ever, "" if it is none, and whether it speaks of another one.
+// order returns the words that make the sentence an order for ever, "" if it is none, and whether it speaks of
+// another one.
 func (s sentence) order() (cue string, points pointing) {
 	if utf8.RuneCountInString(s.text) > maxSentence || isQuestion(s.text) || strings.ContainsFunc(s.text, disguises) {
 		return "", 0
@@ -119,7 +122,8 @@ func (s sentence) order() (cue string, points pointing) {
 	return "", 0
 }
 
-// disguises reports whether a character lets a text look like another one: it reorders what is shown, or is a letter that nobody sees.
+// disguises reports whether a character lets a text look like another one: it reorders what is shown, or is a
+// letter that nobody sees.
 func disguises(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r >= 0xe0000 && r <= 0xe007f
 }
@@ -134,15 +138,16 @@ type quotation struct{ opens, closes string }
 
 // quotations are the pairs of quotes. German and Japanese ones may end as English ones begin.
 var quotations = []quotation{
-	{"\"", "\""}, {"`", "`"}, {"“", "”"}, {"„", "“”"}, {"‟", "”"}, {"‘", "’"}, {"‚", "‘’"}, {"'", "'"}, {"‹", "›"}, {"«", "»"}, {"»", "«"}, {"「", "」"}, {"『", "』"},
+	{"\"", "\""}, {"`", "`"}, {"“", "”"}, {"„", "“”"}, {"‟", "”"}, {"‘", "’"}, {"‚", "‘’"}, {"'", "'"}, {"‹", "›"},
+	{"«", "»"}, {"»", "«"}, {"「", "」"}, {"『", "』"},
 	{"《", "》"}, {"〈", "〉"}, {"【", "】"}, {"〝", "〞〟"}, {"❝", "❞"}, {"＂", "＂"}, {"＇", "＇"},
 }
 
 // quoted stands for what is in quotes or code.
 const quoted = '▢'
 
-// mask returns a message with the same number of characters, in which what stands in quotes or code is [quoted]. Code in backticks
-// ends within its paragraph, or is none; a quote may have several.
+// mask returns a message with the same number of characters, in which what stands in quotes or code is
+// [quoted]. Code in backticks ends within its paragraph, or is none; a quote may have several.
 func mask(r []rune) []rune {
 	out := slices.Clone(r)
 	for i := 0; i < len(r); i++ {
@@ -160,8 +165,8 @@ func mask(r []rune) []rune {
 	return out
 }
 
-// closing returns where the quote ends that begins at i, -1 if none does. What stands inside or behind a word is an apostrophe or a
-// measure.
+// closing returns where the quote ends that begins at i, -1 if none does. What stands inside or behind a word
+// is an apostrophe or a measure.
 func closing(r []rune, i int) int {
 	q := slices.IndexFunc(quotations, func(q quotation) bool { return strings.ContainsRune(q.opens, r[i]) })
 	if q < 0 {
@@ -201,8 +206,8 @@ func visible(masked []rune) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// sentences returns the sentences of a message that are the user's own: without code, block quotes, tables, tags, headings and what
-// was pasted from a terminal, a log, a patch or a conversation.
+// sentences returns the sentences of a message that are the user's own: without code, block quotes, tables,
+// tags, headings and what was pasted from a terminal, a log, a patch or a conversation.
 func sentences(message string) []sentence {
 	var out []sentence
 	r := []rune(message)
@@ -271,7 +276,8 @@ func tagsOf(line string) (opened, closed int) {
 	}
 }
 
-// split cuts a line into its sentences, at a full stop, question or exclamation mark that ends a word and is not quoted.
+// split cuts a line into its sentences, at a full stop, question or exclamation mark that ends a word and is
+// not quoted.
 func split(line, own []rune) []sentence {
 	var out []sentence
 	start := 0

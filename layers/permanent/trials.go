@@ -14,9 +14,11 @@ type Run struct {
 	Time    time.Time
 }
 
-// checks are words of commands whose failure means that something does not work yet, rather than that a search found nothing.
+// checks are words of commands whose failure means that something does not work yet, rather than that a search
+// found nothing.
 var checks = []string{
-	"test", "tests", "build", "check", "lint", "vet", "compile", "make", "pytest", "tsc", "jest", "vitest", "mypy", "clippy", "typecheck", "run", "bench", "tox", "rspec", "ctest", "verify", "validate", "deploy",
+	"test", "tests", "build", "check", "lint", "vet", "compile", "make", "pytest", "tsc", "jest", "vitest", "mypy",
+	"clippy", "typecheck", "run", "bench", "tox", "rspec", "ctest", "verify", "validate", "deploy",
 }
 
 // Trials returns the commands among the runs of a session that failed again and again and then went well.
@@ -83,13 +85,15 @@ func parts(line string) []string {
 
 // before reports whether a word only goes before a command: a variable, time, timeout 60.
 func before(w string) bool {
-	return strings.Contains(w, "=") || w == "time" || w == "timeout" || w == "sudo" || strings.Trim(w, "0123456789sm") == ""
+	return strings.Contains(w, "=") || w == "time" || w == "timeout" || w == "sudo" ||
+		strings.Trim(w, "0123456789sm") == ""
 }
 
 // looks reports whether a command only looks at something or moves it, so that its failure says little.
 func looks(w string) bool {
 	switch w {
-	case "cd", "grep", "rg", "find", "ls", "cat", "head", "tail", "echo", "sed", "awk", "git", "mkdir", "rm", "cp", "mv", "for", "if", "while", "test":
+	case "cd", "grep", "rg", "find", "ls", "cat", "head", "tail", "echo", "sed", "awk", "git", "mkdir", "rm", "cp", "mv",
+		"for", "if", "while", "test":
 		return true
 	}
 	return false
@@ -97,5 +101,6 @@ func looks(w string) bool {
 
 // checking reports whether a word of a command says that it checks something.
 func checking(w string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(w), func(r rune) bool { return r < 'a' || r > 'z' }), func(s string) bool { return slices.Contains(checks, s) })
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(w), func(r rune) bool { return r < 'a' || r > 'z' }),
+		func(s string) bool { return slices.Contains(checks, s) })
 }

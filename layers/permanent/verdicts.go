@@ -22,7 +22,8 @@ type Verdict struct {
 	Reason    string `json:"reason"`
 }
 
-// Leave is what a verdict can say beside [Promote], [Dismiss], [Contradict] and [Question]: that somebody else shall decide.
+// Leave is what a verdict can say beside [Promote], [Dismiss], [Contradict] and [Question]: that somebody else
+// shall decide.
 const Leave = "leave"
 
 // Says returns what verdicts can say.
@@ -40,8 +41,8 @@ const (
 	maxReason   = 500
 )
 
-// DecodeVerdicts reads verdicts on candidates. Each candidate must be one of those that were asked about, and named once;
-// the error names the field that is wrong.
+// DecodeVerdicts reads verdicts on candidates. Each candidate must be one of those that were asked about, and
+// named once; the error names the field that is wrong.
 func DecodeVerdicts(b []byte, asked []Candidate) ([]Verdict, error) {
 	var v struct {
 		Verdicts []Verdict `json:"verdicts"`
@@ -95,10 +96,10 @@ type Weighed struct {
 	Left      string // why nothing becomes of it
 }
 
-// Weigh decides what becomes of a verdict that was given where no user is. It may promote what is established, in words that its
-// evidence bears, but such a rule holds at once only if all of the evidence is what the user said; else it is proposed, until
-// somebody promotes it. It may dismiss what the user did not ask for, count a contradiction, and ask for a rule to be looked
-// at; it ends none.
+// Weigh decides what becomes of a verdict that was given where no user is. It may promote what is established,
+// in words that its evidence bears, but such a rule holds at once only if all of the evidence is what the user
+// said; else it is proposed, until somebody promotes it. It may dismiss what the user did not ask for, count a
+// contradiction, and ask for a rule to be looked at; it ends none.
 func Weigh(c Candidate, v Verdict, made Made, known *facts.Set) Weighed {
 	w := Weighed{Candidate: c}
 	switch {
@@ -155,7 +156,8 @@ func (w Weighed) promoted(v Verdict, made Made, known *facts.Set) Weighed {
 	return w
 }
 
-// Established returns the texts that a candidate rests on: its own, the user's words and those of the facts that are its evidence.
+// Established returns the texts that a candidate rests on: its own, the user's words and those of the facts
+// that are its evidence.
 func Established(c Candidate, known *facts.Set) []string {
 	out := []string{c.Text}
 	if c.Problem != "" {

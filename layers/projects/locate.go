@@ -121,8 +121,8 @@ func Identify(ctx context.Context, dir string) state.Project {
 	return ProjectOf("path "+dir, dir)
 }
 
-// worktreeOwner returns the directory whose worktree dir is or lies in, by the places where Claude Code and people keep worktrees:
-// .claude/worktrees/NAME and .worktrees/NAME. It returns dir if that is none.
+// worktreeOwner returns the directory whose worktree dir is or lies in, by the places where Claude Code and
+// people keep worktrees: .claude/worktrees/NAME and .worktrees/NAME. It returns dir if that is none.
 func worktreeOwner(dir string) string {
 	slash := string(filepath.Separator)
 	for _, place := range []string{filepath.Join(".claude", "worktrees"), ".worktrees"} {
@@ -176,7 +176,8 @@ func gitDir(dir string) string {
 // NormalURL brings the spellings of one remote into one form, host/path: without scheme, user, port,
 // trailing ".git" and slashes, the host in lower case. It never keeps a password.
 func NormalURL(s string) string {
-	if host, path, ok := strings.Cut(s, ":"); ok && !strings.Contains(host, "/") && !strings.HasPrefix(path, "//") && len(host) > 1 {
+	if host, path, ok := strings.Cut(s, ":"); ok && !strings.Contains(host, "/") && !strings.HasPrefix(path, "//") &&
+		len(host) > 1 {
 		s = "ssh://" + host + "/" + strings.TrimPrefix(path, "/")
 	}
 	u, err := url.Parse(s)
@@ -216,14 +217,16 @@ func (m Ops) HasProject(ctx context.Context, p refs.Project) (has bool, err erro
 
 // LinkProject makes dir belong to the project p on this device, from now on.
 func (m Ops) LinkProject(ctx context.Context, p state.Project, dir string) error {
-	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name, Linked: true}})
+	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
+		Linked: true}})
 }
 
 // ErrNotLinked says that a directory was not linked to a project.
 var ErrNotLinked = errors.New("it is not linked to a project")
 
-// UnlinkProject takes a link of dir back and returns the project that dir belongs to from now on: the one it would be without. What
-// was captured there stays where it is. The error is [ErrNotLinked] if there is no link. A dry run writes nothing.
+// UnlinkProject takes a link of dir back and returns the project that dir belongs to from now on: the one it
+// would be without. What was captured there stays where it is. The error is [ErrNotLinked] if there is no link.
+// A dry run writes nothing.
 func (m Ops) UnlinkProject(ctx context.Context, dir string, dryRun bool) (p state.Project, err error) {
 	paths, err := m.Paths(ctx)
 	if err != nil {
@@ -232,17 +235,21 @@ func (m Ops) UnlinkProject(ctx context.Context, dir string, dryRun bool) (p stat
 	if b := lastWord(paths, dir); b == nil || !b.Linked {
 		return p, ErrNotLinked
 	}
-	p, _ = Locate(ctx, slices.DeleteFunc(slices.Clone(paths), func(b records.PathBody) bool { return b.Path == dir && b.Linked }), dir)
+	p, _ = Locate(ctx, slices.DeleteFunc(slices.Clone(paths), func(b records.PathBody) bool {
+		return b.Path == dir && b.Linked
+	}), dir)
 	if dryRun {
 		return p, nil
 	}
-	return p, m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name, Linked: false}})
+	return p, m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
+		Linked: false}})
 }
 
-// Meet remembers that dir is the project p on this device, unless something is known of it: what lies inside it and is no
-// repository of its own belongs to p from now on.
+// Meet remembers that dir is the project p on this device, unless something is known of it: what lies inside it
+// and is no repository of its own belongs to p from now on.
 func (m Ops) Meet(ctx context.Context, p state.Project, dir string) error {
-	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name, Linked: false}})
+	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
+		Linked: false}})
 }
 
 // AddPaths remembers which directories belong to which projects, unless that is known.

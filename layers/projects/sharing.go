@@ -39,7 +39,9 @@ func (m Ops) Share(ctx context.Context, from, with state.Project, allowed bool) 
 // Shares returns which project's text may travel with which.
 func (m Ops) Shares(ctx context.Context) (map[[2]refs.Project]bool, error) {
 	out := map[[2]refs.Project]bool{}
-	return out, state.Home(ctx, m.DB, records.KindShare, func(_ records.Stamp, b records.ShareBody) { out[[2]refs.Project{b.From, b.With}] = b.Allowed })
+	return out, state.Home(ctx, m.DB, records.KindShare, func(_ records.Stamp, b records.ShareBody) {
+		out[[2]refs.Project{b.From, b.With}] = b.Allowed
+	})
 }
 
 // A ForeignError says whose text would travel with what.

@@ -122,9 +122,10 @@ func (b *blaming) withResults(pieces []trace.Piece) []trace.Piece {
 
 // voices are what was said in a session, by message.
 type voices struct {
-	said    map[int][]int // in texts
-	results map[int]int   // by message with one call: that with its result; by one that left the queue: that where it was typed
-	sent    map[int]int   // by message where it was typed into the queue: that where it left it
+	said map[int][]int // in texts
+	// by message with one call: that with its result; by one that left the queue: that where it was typed
+	results map[int]int
+	sent    map[int]int // by message where it was typed into the queue: that where it left it
 	texts   *compress.Aside
 	role    map[int]string
 	time    map[int]string
@@ -148,7 +149,8 @@ func (b *blaming) voice(source string) *voices {
 	if v, ok := b.voices[source]; ok {
 		return v
 	}
-	v := &voices{said: map[int][]int{}, results: map[int]int{}, sent: map[int]int{}, texts: markers.On(b.t.m.DB).PutAside(), role: map[int]string{}, time: map[int]string{}}
+	v := &voices{said: map[int][]int{}, results: map[int]int{}, sent: map[int]int{},
+		texts: markers.On(b.t.m.DB).PutAside(), role: map[int]string{}, time: map[int]string{}}
 	b.voices[source] = v
 	for _, at := range b.points {
 		if at.source == source {

@@ -21,9 +21,9 @@ type Mention struct {
 	Appeared bool
 }
 
-// Mentions finds the operations of a project by which a text came into memory or out of it, by commit. A session is held against what
-// its file was before, also where that was rewritten. A version is held
-// against the version of its session before it, a composition against its state before, and the first ones against the
+// Mentions finds the operations of a project by which a text came into memory or out of it, by commit. A
+// session is held against what its file was before, also where that was rewritten. A version is held against
+// the version of its session before it, a composition against its state before, and the first ones against the
 // originals they were made from. White space counts as one space.
 func (m Ops) Mentions(ctx context.Context, p state.Project, text string) (map[string][]Mention, error) {
 	works, err := revision.On(m.DB).Works(ctx, p)
@@ -34,7 +34,8 @@ func (m Ops) Mentions(ctx context.Context, p state.Project, text string) (map[st
 	if err != nil {
 		return nil, err
 	}
-	s := &seeker{m: m, ctx: ctx, project: p, text: Squeeze(text), since: map[objects.Hash]int{}, has: map[objects.Hash]bool{}}
+	s := &seeker{m: m, ctx: ctx, project: p, text: Squeeze(text), since: map[objects.Hash]int{},
+		has: map[objects.Hash]bool{}}
 	out := map[string][]Mention{}
 	for commit, w := range works {
 		found, err := s.work(st, w)
@@ -73,7 +74,8 @@ func (s *seeker) work(st *state.State, w *revision.Work) ([]Mention, error) {
 			return nil, err
 		}
 		was := false
-		if before := c.Session.Captured(c.Now); before != nil && (is || before.Generation != c.Now.Generation) { // a file that grew loses nothing
+		// a file that grew loses nothing
+		if before := c.Session.Captured(c.Now); before != nil && (is || before.Generation != c.Now.Generation) {
 			if was, err = s.original(s.project.ID, c.Session, before); err != nil {
 				return nil, err
 			}
@@ -170,7 +172,8 @@ func (s *seeker) beforeVersion(st *state.State, v *records.Version) (bool, error
 		if x.ID == v.ID {
 			break
 		}
-		if x.Session == v.Session && x.Since == "" && (!x.ByStranger || v.ByStranger) { // also one that was removed since: the log has it
+		// also one that was removed since: the log has it
+		if x.Session == v.Session && x.Since == "" && (!x.ByStranger || v.ByStranger) {
 			last = x
 		}
 	}

@@ -145,7 +145,8 @@ func (t *tracer) refined(ctx context.Context, rev state.Rev) (trace.Side, error)
 	return side, err
 }
 
-// fromItems adds the entries of some messages as pieces to a side that has their texts; the markers in them are all kept.
+// fromItems adds the entries of some messages as pieces to a side that has their texts; the markers in them are
+// all kept.
 func (t *tracer) fromItems(side *trace.Side, rev state.Rev, p *records.Point, items []compress.Item, from, to int) {
 	in, source := compress.Input{Items: items, Aside: side.Texts}, t.source(rev.Session, p)
 	marks := rev.Session.Marks(in, p)
@@ -187,7 +188,8 @@ func (t *tracer) fromItems(side *trace.Side, rev state.Rev, p *records.Point, it
 }
 
 func pieceOf(source string, it *compress.Item, role, text, keep string) trace.Piece {
-	return trace.Piece{Source: source, Segment: compress.Segment{Role: role, Text: text, Src: [][2]int{{it.N, max(it.N, it.To)}}, Keep: keep}}
+	return trace.Piece{Source: source, Segment: compress.Segment{Role: role, Text: text,
+		Src: [][2]int{{it.N, max(it.N, it.To)}}, Keep: keep}}
 }
 
 // roleOf returns the role that a segment of an item has.
@@ -308,7 +310,8 @@ func keptMarks(source string, segs []compress.Segment) []trace.Mark {
 		if err != nil {
 			continue
 		}
-		f := compress.Fate{Kept: true, Mark: compress.Mark{Message: s.Src[0][0], Marker: keepit.Marker{Weight: w, Text: s.Text, TextEnd: len(s.Text)}}}
+		f := compress.Fate{Kept: true, Mark: compress.Mark{Message: s.Src[0][0],
+			Marker: keepit.Marker{Weight: w, Text: s.Text, TextEnd: len(s.Text)}}}
 		marks = append(marks, trace.Mark{Source: source, Fate: f})
 	}
 	return marks
@@ -324,7 +327,8 @@ func (m Ops) Markdown(ctx context.Context, rev state.Rev) (string, error) {
 // WriteMarkdown writes what a revision names as a page, for a comparison by lines.
 func (m Ops) WriteMarkdown(ctx context.Context, rev state.Rev, w io.Writer) error {
 	if rev.Kind == state.IsOriginal || rev.Kind == state.IsSession {
-		return checkout.On(m.DB).WriteSaid(ctx, rev.Project.ID, state.PointOf(rev.Session, rev.Hash), checkout.Markdown, 1, math.MaxInt, w)
+		return checkout.On(m.DB).WriteSaid(ctx, rev.Project.ID, state.PointOf(rev.Session, rev.Hash), checkout.Markdown, 1,
+			math.MaxInt, w)
 	}
 	if rev.Kind == state.IsMessages && rev.From > rev.To {
 		return nil

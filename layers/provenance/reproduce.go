@@ -80,14 +80,16 @@ func (m Ops) AllAgain(ctx context.Context, p state.Project, report func(Attempt)
 	}
 	for _, v := range st.Versions {
 		if s := st.Session(v.Session); s != nil && !v.Deleted {
-			if err := try(state.Rev{Kind: state.IsVersion, Project: p, Session: s, Version: v, Hash: v.Derivation.Output}); err != nil {
+			if err := try(state.Rev{Kind: state.IsVersion, Project: p, Session: s, Version: v,
+				Hash: v.Derivation.Output}); err != nil {
 				return err
 			}
 		}
 	}
 	for _, c := range st.Compositions {
 		if !c.Deleted {
-			if err := try(state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output}); err != nil {
+			if err := try(state.Rev{Kind: state.IsComposition, Project: p, Composition: c,
+				Hash: c.Derivation.Output}); err != nil {
 				return err
 			}
 		}
@@ -122,7 +124,8 @@ func (m Ops) recompose(ctx context.Context, rev state.Rev) ([]byte, error) {
 	now := compose.Composition{Name: rev.Composition.Name, Budget: rev.Composition.Budget}
 	for i, in := range rev.Composition.Derivation.Inputs {
 		if i >= len(was.Parts) || i >= len(rev.Composition.Parts) {
-			return nil, fmt.Errorf("%s has %d inputs and %d parts", rev.Composition.Name, len(rev.Composition.Derivation.Inputs), len(was.Parts))
+			return nil, fmt.Errorf("%s has %d inputs and %d parts", rev.Composition.Name, len(rev.Composition.Derivation.Inputs),
+				len(was.Parts))
 		}
 		part := was.Parts[i]
 		part.Hash, part.Segments = in, nil
@@ -138,10 +141,12 @@ func (m Ops) recompose(ctx context.Context, rev state.Rev) ([]byte, error) {
 }
 
 // partSegments returns the text of part i of a composition, as the step that made it has it.
-func (m Ops) partSegments(ctx context.Context, c *records.Composition, i int, label string) ([]compress.Segment, error) {
+func (m Ops) partSegments(ctx context.Context, c *records.Composition, i int,
+	label string) ([]compress.Segment, error) {
 	p, h := c.Parts[i].Project, c.Derivation.Inputs[i]
 	if label == "original" {
-		return originals.On(m.DB).ConversationWithout(ctx, p, &records.Point{Snapshot: records.Snapshot{Original: h}}, c.Without(i))
+		return originals.On(m.DB).ConversationWithout(ctx, p, &records.Point{Snapshot: records.Snapshot{Original: h}},
+			c.Without(i))
 	}
 	b, err := originals.On(m.DB).Object(ctx, p, h)
 	if err != nil {
@@ -171,7 +176,8 @@ func difference(kind state.Kind, stored, again []byte) string {
 	if len(d.Groups) == 1 {
 		places = "place"
 	}
-	return fmt.Sprintf("%d segments then, %d now; they differ in %d %s%s: %s", len(a), len(b), len(d.Groups), places, where, cause)
+	return fmt.Sprintf("%d segments then, %d now; they differ in %d %s%s: %s", len(a), len(b), len(d.Groups), places,
+		where, cause)
 }
 
 func SegmentsOf(kind state.Kind, body []byte) ([]compress.Segment, error) {

@@ -24,10 +24,11 @@ import (
 
 // A Reason is a thing in memory with how far it may be trusted, and what it rests on.
 type Reason struct {
-	Kind    string    `json:"kind"`
-	Name    string    `json:"name"`
-	Text    string    `json:"text,omitempty"`    // what it says, or a quote
-	Trust   string    `json:"trust,omitempty"`   // user, assistant or tool: the least of those who said it; "" if that cannot be told
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	Text string `json:"text,omitempty"` // what it says, or a quote
+	// user, assistant or tool: the least of those who said it; "" if that cannot be told
+	Trust   string    `json:"trust,omitempty"`
 	Device  string    `json:"device,omitempty"`  // id of the one that said so
 	By      string    `json:"by,omitempty"`      // what that is called
 	Trusted bool      `json:"trusted"`           // the device is, here
@@ -97,7 +98,8 @@ func (w *whyer) of(ctx context.Context, rev state.Rev) (*Reason, error) {
 	if err != nil || rev.Kind != state.IsL1 && rev.Kind != state.IsL2 {
 		return s, err
 	}
-	out := &Reason{Kind: string(rev.Kind), Name: records.ShortID(rev.Session.ID) + ":" + string(rev.Kind), Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
+	out := &Reason{Kind: string(rev.Kind), Name: records.ShortID(rev.Session.ID) + ":" + string(rev.Kind),
+		Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
 	if rev.Kind == state.IsL1 {
 		out.Trust, out.Notes = "tool", []string{"follows from the clean transcript; nothing else is in it"}
 		return out, nil
@@ -121,7 +123,8 @@ func (w *whyer) of(ctx context.Context, rev state.Rev) (*Reason, error) {
 // rule is a rule with the words and facts that it rests on, also those that count no more, and what was done to it.
 func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 	r := rev.Rule
-	out := w.mark(&Reason{Kind: "rule", Name: r.ID, Text: ruleWords(r.Problem, r.Text), Trust: r.Trust.String(), Revoked: r.Revoked, Time: r.Made}, r.Device)
+	out := w.mark(&Reason{Kind: "rule", Name: r.ID, Text: ruleWords(r.Problem, r.Text), Trust: r.Trust.String(),
+		Revoked: r.Revoked, Time: r.Made}, r.Device)
 	out.note("%s, %s, confidence %d%%", r.Type, r.State, r.Confidence)
 	if r.Stated {
 		out.note("the user stated it")
@@ -156,7 +159,8 @@ func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 		out.Next = append(out.Next, n)
 	}
 	for _, a := range acts {
-		n := w.mark(&Reason{Kind: "act", Name: a.body.Act, Text: a.body.Reason, Time: a.Time, Trust: facts.Assistant.String()}, a.Stamp.Device)
+		n := w.mark(&Reason{Kind: "act", Name: a.body.Act, Text: a.body.Reason, Time: a.Time,
+			Trust: facts.Assistant.String()}, a.Stamp.Device)
 		if a.body.ByUser || a.body.Word != nil {
 			n.Trust = facts.User.String()
 		}
@@ -202,12 +206,14 @@ func (w *whyer) keyed(ctx context.Context, p refs.Project, known *facts.Set, key
 
 // fact is a fact with its quotes, who said each, and its session.
 func (w *whyer) fact(ctx context.Context, p refs.Project, f facts.Fact, whole bool) (*Reason, error) {
-	out := w.mark(&Reason{Kind: "fact", Name: f.ID, Text: f.Text, Trust: f.Trust.String(), Revoked: f.Revoked, Time: f.Time}, f.Device)
+	out := w.mark(&Reason{Kind: "fact", Name: f.ID, Text: f.Text, Trust: f.Trust.String(), Revoked: f.Revoked,
+		Time: f.Time}, f.Device)
 	out.note("%s, %s", f.Kind, f.Verdict)
 	if f.Reason != "" {
 		out.note("%s", f.Reason)
 	}
-	for _, fate := range [][2]any{{f.SupersededBy != "", "superseded by " + f.SupersededBy}, {f.Refuted, "refuted " + f.RefutedBy}, {f.Removed, "removed"}} {
+	for _, fate := range [][2]any{{f.SupersededBy != "", "superseded by " + f.SupersededBy},
+		{f.Refuted, "refuted " + f.RefutedBy}, {f.Removed, "removed"}} {
 		if fate[0].(bool) {
 			out.note("%s", strings.TrimSpace(fate[1].(string)))
 		}
@@ -218,7 +224,8 @@ func (w *whyer) fact(ctx context.Context, p refs.Project, f facts.Fact, whole bo
 		return nil, err
 	}
 	for i, e := range f.Evidence {
-		n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(f.Session), e.Message), Text: e.Quote, Trusted: out.Trusted, Missing: said[i] == ""}
+		n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(f.Session), e.Message), Text: e.Quote,
+			Trusted: out.Trusted, Missing: said[i] == ""}
 		if said[i] != "" {
 			n.Trust = speakerTrust(said[i], f.Kind)
 			n.note("said by %s", said[i])
@@ -248,7 +255,8 @@ func speakerTrust(who string, k facts.Kind) string {
 // concept is a concept with the exchanges in it and their facts.
 func (w *whyer) concept(ctx context.Context, rev state.Rev) (*Reason, error) {
 	c := rev.Concept
-	out := w.mark(&Reason{Kind: "concept", Name: c.Label, Text: c.Name, Trust: facts.Assistant.String(), Revoked: c.Revoked, Time: c.Updated}, c.Device)
+	out := w.mark(&Reason{Kind: "concept", Name: c.Label, Text: c.Name, Trust: facts.Assistant.String(),
+		Revoked: c.Revoked, Time: c.Updated}, c.Device)
 	if c.Topic != "" {
 		out.note("%s", c.Topic)
 	}
@@ -268,7 +276,8 @@ func (w *whyer) concept(ctx context.Context, rev state.Rev) (*Reason, error) {
 		if m := set.Of(x.ID, x.Session); m.Concept == nil || m.Concept.Record != c.Record {
 			continue
 		}
-		n := w.mark(&Reason{Kind: "exchange", Name: x.ID, Text: x.Topic, Trust: facts.Assistant.String(), Revoked: x.Revoked, Time: x.Time}, x.Device)
+		n := w.mark(&Reason{Kind: "exchange", Name: x.ID, Text: x.Topic, Trust: facts.Assistant.String(), Revoked: x.Revoked,
+			Time: x.Time}, x.Device)
 		n.note("messages %d-%d of %s", x.From, x.To, records.ShortID(x.Session))
 		for _, f := range x.Facts {
 			r, err := w.fact(ctx, rev.Project.ID, f, false)
@@ -297,7 +306,8 @@ func (w *whyer) version(ctx context.Context, rev state.Rev) (*Reason, error) {
 		return nil, err
 	}
 	out := w.mark(&Reason{Kind: "version", Name: rev.Name(), Revoked: st.Revoked(rev), Time: v.Time}, v.Device)
-	out.note("b3:%s, %s/%d, %s", v.Derivation.Output.Short(), v.Derivation.Recipe.Step, v.Derivation.Recipe.Version, v.Engine)
+	out.note("b3:%s, %s/%d, %s", v.Derivation.Output.Short(), v.Derivation.Recipe.Step,
+		v.Derivation.Recipe.Version, v.Engine)
 	if plan, err := v.Plan(); err == nil && len(plan.Without) > 0 {
 		out.note("without the calls of tools in messages %s", spansText(plan.Without))
 	}
@@ -310,7 +320,8 @@ func (w *whyer) version(ctx context.Context, rev state.Rev) (*Reason, error) {
 	}
 	out.Trust = leastTrust(segs)
 	for _, h := range v.Derivation.Witnesses {
-		out.Next = append(out.Next, &Reason{Kind: "witness", Name: "b3:" + h.Short(), Trust: facts.Assistant.String(), Trusted: out.Trusted, Notes: []string{"what a model was asked and answered"}})
+		out.Next = append(out.Next, &Reason{Kind: "witness", Name: "b3:" + h.Short(), Trust: facts.Assistant.String(),
+			Trusted: out.Trusted, Notes: []string{"what a model was asked and answered"}})
 	}
 	for _, b := range st.Versions {
 		if v.Source != "" && b.ID == v.Base {
@@ -372,7 +383,8 @@ func (w *whyer) composition(ctx context.Context, rev state.Rev) (*Reason, error)
 		return nil, err
 	}
 	out := w.mark(&Reason{Kind: "composition", Name: c.Name, Revoked: st.Revoked(rev), Time: c.Time}, c.Device)
-	out.note("b3:%s, %s/%d, %d of %d tokens", c.Derivation.Output.Short(), c.Derivation.Recipe.Step, c.Derivation.Recipe.Version, c.Tokens, c.Budget)
+	out.note("b3:%s, %s/%d, %d of %d tokens", c.Derivation.Output.Short(), c.Derivation.Recipe.Step,
+		c.Derivation.Recipe.Version, c.Tokens, c.Budget)
 	text, err := checkout.On(w.m.DB).Composed(ctx, rev)
 	switch {
 	case errors.Is(err, objects.ErrNotFound):
@@ -389,7 +401,8 @@ func (w *whyer) composition(ctx context.Context, rev state.Rev) (*Reason, error)
 		out.Next = append(out.Next, r)
 	}
 	for _, h := range c.Derivation.Inputs[min(len(c.Parts), len(c.Derivation.Inputs)):] {
-		out.Next = append(out.Next, &Reason{Kind: "facts", Name: "b3:" + h.Short(), Trust: facts.Assistant.String(), Trusted: out.Trusted, Notes: []string{"facts of its sessions"}})
+		out.Next = append(out.Next, &Reason{Kind: "facts", Name: "b3:" + h.Short(), Trust: facts.Assistant.String(),
+			Trusted: out.Trusted, Notes: []string{"facts of its sessions"}})
 	}
 	return out, nil
 }
@@ -429,9 +442,11 @@ func (w *whyer) session(ctx context.Context, p refs.Project, id string, h object
 		return &Reason{Kind: "session", Name: records.ShortID(id), Missing: true}, nil
 	}
 	at := state.PointOf(s, h)
-	out := w.mark(&Reason{Kind: "session", Name: records.ShortID(id), Text: s.Title(), Trust: facts.Tool.String(), Revoked: s.Revoked, Time: at.Time}, at.Stamp.Device)
+	out := w.mark(&Reason{Kind: "session", Name: records.ShortID(id), Text: s.Title(), Trust: facts.Tool.String(),
+		Revoked: s.Revoked, Time: at.Time}, at.Stamp.Device)
 	out.note("%d messages, b3:%s", at.Scan.Messages, at.Original.Short())
-	for _, n := range [][2]string{{"captured from ", s.Source()}, {"Claude Code ", at.Scan.Version}, {"model ", at.Scan.Model}, {"in ", at.Scan.Cwd}, {"started by ", records.ShortID(s.Parent())}} {
+	for _, n := range [][2]string{{"captured from ", s.Source()}, {"Claude Code ", at.Scan.Version},
+		{"model ", at.Scan.Model}, {"in ", at.Scan.Cwd}, {"started by ", records.ShortID(s.Parent())}} {
 		if n[1] != "" {
 			out.note("%s%s", n[0], n[1])
 		}

@@ -47,7 +47,8 @@ func (w *whyer) word(ctx context.Context, p refs.Project, word permanent.Word) (
 	if err != nil {
 		return nil, err
 	}
-	n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(word.Session), word.Message), Text: word.Quote, Trust: facts.User.String(),
+	n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(word.Session), word.Message),
+		Text: word.Quote, Trust: facts.User.String(),
 		Time: word.Time, Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
 	n.note("typed by user")
 	return n, nil
@@ -86,7 +87,8 @@ func (w *whyer) messages(ctx context.Context, rev state.Rev) (*Reason, error) {
 				continue
 			}
 			done[part] = true
-			m := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(rev.Session.ID), n), Text: knowledge.FirstWords(part.Text, 120), Trust: part.Speaker.Trust("").String(),
+			m := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(rev.Session.ID), n),
+				Text: knowledge.FirstWords(part.Text, 120), Trust: part.Speaker.Trust("").String(),
 				Trusted: s.Trusted, Revoked: s.Revoked, Notes: []string{"said by " + part.Speaker.String()}}
 			if m.Revoked == "" && part.Speaker == facts.ByTool {
 				if m.Revoked = from.In(n, n); m.Revoked == "" {

@@ -19,8 +19,8 @@ const (
 // Times that a record may name: those that have a form in UTC in any zone.
 const firstYear, lastYear = 1, 9998
 
-// Bound reports the first value in v, which is a pointer to a body, that no body may hold: a number below zero or above [MaxNumber], a
-// text that is too long, a time that has no form in UTC.
+// Bound reports the first value in v, which is a pointer to a body, that no body may hold: a number below zero
+// or above [MaxNumber], a text that is too long, a time that has no form in UTC.
 func Bound(v any) error { return bound(reflect.ValueOf(v).Elem()) }
 
 func bound(v reflect.Value) error {

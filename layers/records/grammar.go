@@ -10,8 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Session is the id of a session: what its file is called without ".jsonl". It is 1 to 200 bytes of letters, digits, spaces and
-// ._-%+=,@~()[] in UTF-8, and begins with neither '-' nor '.': it can lead to no other directory, and no command takes it for an option.
+// A Session is the id of a session: what its file is called without ".jsonl". It is 1 to 200 bytes of letters,
+// digits, spaces and ._-%+=,@~()[] in UTF-8, and begins with neither '-' nor '.': it can lead to no other
+// directory, and no command takes it for an option.
 type Session string
 
 // MaxSession is the length of the longest session id in bytes.
@@ -19,7 +20,8 @@ const MaxSession = 200
 
 // SessionRune reports whether a session id may hold r.
 func SessionRune(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune(" ._-%+=,@~()[]", r))
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) ||
+		strings.ContainsRune(" ._-%+=,@~()[]", r))
 }
 
 // ParseSession checks that s is a session id.
@@ -27,14 +29,17 @@ func ParseSession(s string) (Session, error) {
 	switch {
 	case s == "":
 		return "", errors.New("no session")
-	case len(s) > MaxSession || s[0] == '-' || s[0] == '.' || strings.ContainsFunc(s, func(r rune) bool { return !SessionRune(r) }):
+	case len(s) > MaxSession || s[0] == '-' || s[0] == '.' || strings.ContainsFunc(s, func(r rune) bool {
+		return !SessionRune(r)
+	}):
 		return "", fmt.Errorf("%.80q is no session id", s)
 	}
 	return Session(s), nil
 }
 
-// SessionOf returns the id of the session in a file that is called name, without ".jsonl". It is the name itself if that is an id;
-// else each byte that no id holds is %XX, and of a name that is too long the end is the start of its SHA-256. It is empty if name is.
+// SessionOf returns the id of the session in a file that is called name, without ".jsonl". It is the name
+// itself if that is an id; else each byte that no id holds is %XX, and of a name that is too long the end is
+// the start of its SHA-256. It is empty if name is.
 func SessionOf(name string) Session {
 	if _, err := ParseSession(name); err == nil || name == "" {
 		return Session(name)
@@ -89,8 +94,8 @@ func numbered(s string, letter byte) bool {
 	return strings.Trim(s[1:], "0") != "" && (len(s) == 4 || s[1] != '0')
 }
 
-// A Name is the name of a composition: 1 to 100 bytes of graphic characters without blanks and :#@~=^\, a relative path in its
-// shortest form that leads nowhere else, and neither HEAD nor the label of a version.
+// A Name is the name of a composition: 1 to 100 bytes of graphic characters without blanks and :#@~=^\, a
+// relative path in its shortest form that leads nowhere else, and neither HEAD nor the label of a version.
 type Name string
 
 // ParseName checks that s is the name of a composition.
@@ -110,7 +115,8 @@ func looksLikeLabel(s string) bool {
 	return err == nil && n > 0 && s[0] == 'v' && s[1] != '+'
 }
 
-// localPath reports whether s is a path, with slashes, in its shortest form, that leads into the directory it starts from.
+// localPath reports whether s is a path, with slashes, in its shortest form, that leads into the directory it
+// starts from.
 func localPath(s string) bool {
 	if s == "" || s == "." {
 		return false
@@ -123,13 +129,15 @@ func localPath(s string) bool {
 	return true
 }
 
-// A FileName is the name of a file in its directory: 1 to 255 bytes without slashes, colons at the second place and control characters, neither
-// "." nor "..".
+// A FileName is the name of a file in its directory: 1 to 255 bytes without slashes, colons at the second place
+// and control characters, neither "." nor "..".
 type FileName string
 
 // ParseFileName checks that s is the name of a file.
 func ParseFileName(s string) (FileName, error) {
-	bad := strings.ContainsFunc(s, func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) || r == utf8.RuneError })
+	bad := strings.ContainsFunc(s, func(r rune) bool {
+		return r == '/' || r == '\\' || unicode.IsControl(r) || r == utf8.RuneError
+	})
 	if s == "" || s == "." || s == ".." || bad || len(s) > 255 || len(s) > 1 && s[1] == ':' {
 		return "", fmt.Errorf("%.80q is no name of a file", s)
 	}
@@ -152,8 +160,8 @@ func ParsePath(s string) (Path, error) {
 	return Path(s), nil
 }
 
-// A Title is a text for people in one line: 1 to 200 bytes without control and format characters. It is what a device, a
-// project or a concept may be called.
+// A Title is a text for people in one line: 1 to 200 bytes without control and format characters. It is what a
+// device, a project or a concept may be called.
 type Title string
 
 // ParseTitle checks that s is such a text.
@@ -165,11 +173,12 @@ func ParseTitle(s string) (Title, error) {
 }
 
 func titleRune(r rune) bool {
-	return r != utf8.RuneError && !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Zl, r) && !unicode.Is(unicode.Zp, r)
+	return r != utf8.RuneError && !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Zl, r) &&
+		!unicode.Is(unicode.Zp, r)
 }
 
-// CleanTitle returns what of s can be a [Title]: control and format characters become blanks, and what is too long is cut. It is empty if
-// nothing remains.
+// CleanTitle returns what of s can be a [Title]: control and format characters become blanks, and what is too
+// long is cut. It is empty if nothing remains.
 func CleanTitle(s string) Title {
 	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if titleRune(r) {
@@ -184,8 +193,8 @@ func CleanTitle(s string) Title {
 	return Title(s)
 }
 
-// ParseTarget checks what an assignment, a use or a membership is about: session/<id>, version/<record>, composition/<name> or
-// exchange/<key>. What begins otherwise is of a later mem.
+// ParseTarget checks what an assignment, a use or a membership is about: session/<id>, version/<record>,
+// composition/<name> or exchange/<key>. What begins otherwise is of a later mem.
 func ParseTarget(s string) error {
 	kind, name, ok := strings.Cut(s, "/")
 	if !ok {
@@ -203,7 +212,8 @@ func ParseTarget(s string) error {
 	return err
 }
 
-// ParseDigits checks that s is n hexadecimal digits in lower case: the name of a record or a device, or the key of a fact.
+// ParseDigits checks that s is n hexadecimal digits in lower case: the name of a record or a device, or the key
+// of a fact.
 func ParseDigits(s string, n int) error {
 	if len(s) != n || strings.Trim(s, "0123456789abcdef") != "" {
 		return fmt.Errorf("%.80q: want %d hexadecimal digits", s, n)

@@ -23,7 +23,8 @@ func (s *Snapshot) Retype(prompts []transcript.Prompt) {
 	}
 }
 
-// Said estimates the bytes of L1 of a session: a share of its file, and never more than the text that a model reads of it.
+// Said estimates the bytes of L1 of a session: a share of its file, and never more than the text that a model
+// reads of it.
 func (p *Point) Said() int64 {
 	n := p.Size / L1Share
 	if p.Scan.Read > 0 {

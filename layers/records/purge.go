@@ -1,11 +1,11 @@
 package records
 
-// KindPurge is the kind of the record that says what was forgotten for ever. It names nothing by its content: beside what is
-// left of a session the hash of what was there would let anybody test guesses.
+// KindPurge is the kind of the record that says what was forgotten for ever. It names nothing by its content:
+// beside what is left of a session the hash of what was there would let anybody test guesses.
 const KindPurge = "purge"
 
-// A Purge is the body of a "purge" record. A device that had to forget something of its own lane for it writes the same body
-// into its lane: that is how others know that it did.
+// A Purge is the body of a "purge" record. A device that had to forget something of its own lane for it writes
+// the same body into its lane: that is how others know that it did.
 type Purge struct {
 	Cause    string      `json:"cause"`              // revision, match, secret, tool, since
 	Sessions []string    `json:"sessions,omitempty"` // [purgeKey] of sessions: nothing about them is taken in again

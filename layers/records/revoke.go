@@ -28,8 +28,8 @@ func (s Origin) String() string {
 	return s.Kind + ":" + s.Name
 }
 
-// RevokeBody says whether a source is revoked; the last one of a source wins. What it hides follows from it, so that it also
-// hides what is made, captured or pulled later.
+// RevokeBody says whether a source is revoked; the last one of a source wins. What it hides follows from it, so
+// that it also hides what is made, captured or pulled later.
 type RevokeBody struct {
 	Origin
 	Revoked bool   `json:"revoked"`

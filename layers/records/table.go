@@ -17,8 +17,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Bodies is the decoder of every kind of record that this program knows. The door of the store ([refs.Options.Body]) asks it before a
-// lane comes in, and whoever reads records, so that the folds see nothing that it refuses.
+// Bodies is the decoder of every kind of record that this program knows. The door of the store
+// ([refs.Options.Body]) asks it before a lane comes in, and whoever reads records, so that the folds see
+// nothing that it refuses.
 var Bodies = sync.OnceValue(func() Table {
 	return Table{
 		KindProject:     Of[ProjectBody](nil), // a name is cut to its grammar where it is shown
@@ -50,8 +51,8 @@ var Bodies = sync.OnceValue(func() Table {
 	}
 })
 
-// CheckBody reports why a record of a kind says nothing: its body is not of the kind's form, or out of bounds. The error wraps
-// [records.ErrMalformed]; kinds that this program does not know may hold anything.
+// CheckBody reports why a record of a kind says nothing: its body is not of the kind's form, or out of bounds.
+// The error wraps [records.ErrMalformed]; kinds that this program does not know may hold anything.
 func CheckBody(kind string, body json.RawMessage) error { return Bodies().Check(kind, body) }
 
 func wantSessions(ids ...string) error {
@@ -221,7 +222,8 @@ func checkRevoke(b *RevokeBody) error {
 // maxSource is the length of the longest name of a tool or host.
 const maxSource = 4096
 
-// lastLabel is the last number of a version that a purge can name: whoever goes on from there stays within the grammar of labels.
+// lastLabel is the last number of a version that a purge can name: whoever goes on from there stays within the
+// grammar of labels.
 const lastLabel = 99_999_999
 
 func checkPurge(b *Purge) error {

@@ -16,8 +16,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ShortID returns the start of a session's id, for people: eight letters of one that is random, all of one that says something,
-// because the starts of those are often the same.
+// ShortID returns the start of a session's id, for people: eight letters of one that is random, all of one that
+// says something, because the starts of those are often the same.
 func ShortID(id string) string {
 	rest := strings.TrimPrefix(id, "agent-")
 	const most = 8
@@ -27,7 +27,8 @@ func ShortID(id string) string {
 	return id[:len(id)-len(rest)+most]
 }
 
-// PeerBody is what the user says of another device: the body of a "peer" record, of which the last one about a device wins.
+// PeerBody is what the user says of another device: the body of a "peer" record, of which the last one about a
+// device wins.
 type PeerBody struct {
 	Device  string `json:"device"`
 	Key     string `json:"key"` // that it was known by then
@@ -115,12 +116,13 @@ type TypedKey struct {
 
 // A Version is one compression of a session: the body of a "version" record.
 type Version struct {
-	Session    string             `json:"session"`
-	Label      string             `json:"label"`            // v001; unique per session and device
-	Source     string             `json:"source,omitempty"` // label of the version whose text it was made from
-	Since      string             `json:"since,omitempty"`  // label of the version whose messages it goes on from
-	Base       objects.Hash       `json:"base,omitzero"`    // record of that version, of either
-	For        string             `json:"for,omitempty"`    // ForTier or ForComposition: mem made it for that; "" if a person asked for it
+	Session string       `json:"session"`
+	Label   string       `json:"label"`            // v001; unique per session and device
+	Source  string       `json:"source,omitempty"` // label of the version whose text it was made from
+	Since   string       `json:"since,omitempty"`  // label of the version whose messages it goes on from
+	Base    objects.Hash `json:"base,omitzero"`    // record of that version, of either
+	// ForTier or ForComposition: mem made it for that; "" if a person asked for it
+	For        string             `json:"for,omitempty"`
 	Original   objects.Hash       `json:"original,omitzero"`
 	Derivation lineage.Derivation `json:"derivation"`
 	Engine     string             `json:"engine"`
@@ -156,7 +158,8 @@ const (
 	ForComposition = "composition"
 )
 
-// Asked reports whether a person asked for the version. Such a version leaves the lists only when it, or its session, is named.
+// Asked reports whether a person asked for the version. Such a version leaves the lists only when it, or its
+// session, is named.
 func (v *Version) Asked() bool { return v.For == "" }
 
 // Origin is the content whose messages the version names: the input of its derivation, unless it was made from another
@@ -168,8 +171,8 @@ func (v *Version) Origin() objects.Hash {
 	return v.Original
 }
 
-// Name returns what the version is called on this device: its label or, if other devices made one of the same label of the session
-// and this device did not make this one, the label with its device, v002~3b0e55d1.
+// Name returns what the version is called on this device: its label or, if other devices made one of the same
+// label of the session and this device did not make this one, the label with its device, v002~3b0e55d1.
 func (v *Version) Name() string { return cmp.Or(v.Shown, v.Label) }
 
 // VersionSettings are what a user asked for, in the words of the seeds' CompressionSettings.
@@ -234,8 +237,8 @@ type SetBody struct {
 	Value  bool   `json:"value"`
 }
 
-// A NameBody gives a session a title, or a session or a version a tag: the body of a "name" record. The last one about the title of a
-// session wins, and the last one about a tag of a project: a tag names one thing.
+// A NameBody gives a session a title, or a session or a version a tag: the body of a "name" record. The last
+// one about the title of a session wins, and the last one about a tag of a project: a tag names one thing.
 type NameBody struct {
 	Target  string `json:"target"` // session/<id>; of a tag also version/<record>
 	Field   string `json:"field"`  // [FieldTitle] or [FieldTag]
@@ -257,9 +260,9 @@ func (b NameBody) Slot() string {
 	return b.Field + "/" + b.Target
 }
 
-// An Override is a user's later word on a marker: the body of a "keepit" record. It speaks of the text from Start to End, in
-// bytes, of what the user typed in a message: of a marker that stands there, or of one that was Added. The last of
-// those that speak of the same text wins.
+// An Override is a user's later word on a marker: the body of a "keepit" record. It speaks of the text from
+// Start to End, in bytes, of what the user typed in a message: of a marker that stands there, or of one that
+// was Added. The last of those that speak of the same text wins.
 type Override struct {
 	Session    string        `json:"session"`
 	Generation int           `json:"generation"`
@@ -280,8 +283,8 @@ func (v *Version) Plan() (compress.Plan, error) {
 	return p, nil
 }
 
-// ShareBody says that text of one project may stand in compositions of another one that travels: the body of a "share" record. The
-// last one of a pair wins.
+// ShareBody says that text of one project may stand in compositions of another one that travels: the body of a
+// "share" record. The last one of a pair wins.
 type ShareBody struct {
 	From    refs.Project `json:"from"`
 	With    refs.Project `json:"with"`

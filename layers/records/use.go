@@ -16,13 +16,14 @@ func (o Override) Of(k compress.Mark, p *Point) bool {
 // Mark returns the mark that was added to a text.
 func (o Override) Mark(text string) compress.Mark {
 	return compress.Mark{Message: o.Message, Marker: keepit.Marker{
-		Weight: o.Weight, Start: o.Start, End: o.End, TextStart: o.Start, TextEnd: o.End, Text: text[o.Start:o.End], Closed: true,
+		Weight: o.Weight, Start: o.Start, End: o.End, TextStart: o.Start, TextEnd: o.End, Text: text[o.Start:o.End],
+		Closed: true,
 	}}
 }
 
 // Rehearsal: what a session used comes nearer again. A session that was started from a composition, or was given its
-// text, says so in a "use" record; the parts of the composition count as accessed then. So do the sessions that the context
-// tells of which a session gets at its start.
+// text, says so in a "use" record; the parts of the composition count as accessed then. So do the sessions that
+// the context tells of which a session gets at its start.
 
 // A Use says that a session used something of memory: the body of a "use" record.
 type Use struct {

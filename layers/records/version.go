@@ -41,7 +41,8 @@ func (v *Version) MarkFates() map[[3]int]bool {
 
 // Asked turns the words of the seeds back into settings.
 func (v VersionSettings) Asked(counter string) (compress.Settings, error) {
-	s := compress.Settings{Ratio: v.Ratio, Tokens: v.Tokens, Skip: v.Skip, Keepit: compress.KeepitMode(v.Keepit), Distance: v.Distance, Decay: v.Decay}
+	s := compress.Settings{Ratio: v.Ratio, Tokens: v.Tokens, Skip: v.Skip, Keepit: compress.KeepitMode(v.Keepit),
+		Distance: v.Distance, Decay: v.Decay}
 	var err error
 	if s.Counter, err = tokens.ByID(counter); err != nil {
 		return s, err

@@ -4,8 +4,9 @@ import (
 	"fmt"
 )
 
-// Compose joins cuts that were made one after the other: first in the original, then in the clean text that gave. Both are in
-// order; the result is in the second clean text. The error wraps [ErrPatch] if a later cut took a part of a placeholder.
+// Compose joins cuts that were made one after the other: first in the original, then in the clean text that
+// gave. Both are in order; the result is in the second clean text. The error wraps [ErrPatch] if a later cut
+// took a part of a placeholder.
 func Compose(first, later []Cut) ([]Cut, error) {
 	var out []Cut
 	grown := int64(0) // by how much the second clean text is longer so far

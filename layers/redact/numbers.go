@@ -29,7 +29,8 @@ func (n *Numbers) know(secret []byte) {
 }
 
 func (n *Numbers) knowWord(secret []byte) {
-	if t := lexical.TraitsOf(secret); len(secret) < 12 || !lexical.Random(secret) && (t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
+	if t := lexical.TraitsOf(secret); len(secret) < 12 || !lexical.Random(secret) &&
+		(t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
 		return // a word, which may mean itself elsewhere
 	}
 	if k, ok := scanner.Know(lexical.Seen, secret); ok {

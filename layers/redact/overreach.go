@@ -6,7 +6,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
-// written are what mem itself writes beside the text of sessions, and names: a rule that finds a part of one finds it everywhere.
+// written are what mem itself writes beside the text of sessions, and names: a rule that finds a part of one
+// finds it everywhere.
 var written = []struct {
 	text    string
 	message bool // it is of the message of a commit, which nothing is taken out of
@@ -19,8 +20,9 @@ var written = []struct {
 	{"6ecd8c99-4036-403d-bf84-cf8400f67836", false},
 }
 
-// Overreach returns what a rule of the user's finds of what mem writes itself: the part that it finds, and the whole. Stops says that
-// this is a part of messages that every push holds, so that none would pass. Both are empty for a rule that finds nothing there.
+// Overreach returns what a rule of the user's finds of what mem writes itself: the part that it finds, and the
+// whole. Stops says that this is a part of messages that every push holds, so that none would pass. Both are
+// empty for a rule that finds nothing there.
 func Overreach(re *regexp.Regexp) (part, whole string, stops bool) {
 	for _, w := range written {
 		for _, part := range re.FindAllString(w.text, -1) {

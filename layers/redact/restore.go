@@ -39,7 +39,8 @@ func Restore(w io.Writer, clean io.Reader, patches ...Patch) error {
 		return fmt.Errorf("restore original: %w", err)
 	}
 	if out.n != last.RawLen || sum.Sum() != last.Raw {
-		return fmt.Errorf("restore original: %d bytes %s, want %d bytes %s: %w", out.n, sum.Sum(), last.RawLen, last.Raw, objects.ErrCorrupt)
+		return fmt.Errorf("restore original: %d bytes %s, want %d bytes %s: %w", out.n, sum.Sum(), last.RawLen, last.Raw,
+			objects.ErrCorrupt)
 	}
 	return nil
 }

@@ -8,17 +8,18 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// A Text cleans what is no transcript, such as the output of a tool, piece by piece: JSON values are looked at for themselves, as in a
-// transcript, and a run of lines that are no JSON as one text, so that a private key or a manifest over many lines is found. Each
-// piece is looked at with [Behind] bytes before it and what the caller has read of what follows, of which [Ahead] bytes are
-// enough. A line that is not cut leaves its end where it was. The zero value is at the start of a file.
+// A Text cleans what is no transcript, such as the output of a tool, piece by piece: JSON values are looked at
+// for themselves, as in a transcript, and a run of lines that are no JSON as one text, so that a private key or
+// a manifest over many lines is found. Each piece is looked at with [Behind] bytes before it and what the
+// caller has read of what follows, of which [Ahead] bytes are enough. A line that is not cut leaves its end
+// where it was. The zero value is at the start of a file.
 type Text struct {
 	behind []byte // the end of what was cleaned, as it was
 	value  []byte // memory of what is looked at
 }
 
-// Redact takes the secrets out of raw[:at], which goes on where the last call stopped and should end a line, and returns how much
-// of raw it has cleaned: at, or more if a secret goes on behind that.
+// Redact takes the secrets out of raw[:at], which goes on where the last call stopped and should end a line,
+// and returns how much of raw it has cleaned: at, or more if a secret goes on behind that.
 func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []byte, cuts []Cut, n int) {
 	if !r.Any() {
 		return raw[:at], nil, at
@@ -49,7 +50,8 @@ func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []b
 	return clean[start:], Shift(cuts, -int64(start)), end - start
 }
 
-// goesOn reports whether s is the next line of the secret that ends the spans: a secret over several lines is a span in each.
+// goesOn reports whether s is the next line of the secret that ends the spans: a secret over several lines is a
+// span in each.
 func goesOn(spans []lexical.Span, value []byte, s lexical.Span, end int) bool {
 	if len(spans) == 0 || s.Start < end {
 		return false
@@ -72,7 +74,8 @@ func texts(raw []byte) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		from := 0 // of the lines that are no JSON
 		for start, end := range units(raw) {
-			if head := bytes.TrimLeft(raw[start:end], " \t\r\n"); len(head) == 0 || head[0] != '{' && head[0] != '[' || !lexical.Valid(raw[start:end]) {
+			if head := bytes.TrimLeft(raw[start:end], " \t\r\n"); len(head) == 0 || head[0] != '{' && head[0] != '[' ||
+				!lexical.Valid(raw[start:end]) {
 				continue
 			}
 			if from < start && !yield(from, start) || !yield(start, end) {

@@ -21,18 +21,23 @@ import (
 //	note       Said was written by the client; Name says what it is
 //	opaque     Bytes bytes that are no readable record
 type Entry struct {
-	N       int      `json:"n"` // of the message it comes from
-	TS      string   `json:"ts,omitempty"`
-	Role    string   `json:"role"`
-	Side    bool     `json:"side,omitempty"`   // of a sidechain, an agent's own conversation; in a file that is nothing else only what its user says has it
-	Script  bool     `json:"script,omitempty"` // of a user, or of an answer in Result: the run was headless, a script said it
-	Name    string   `json:"name,omitempty"`
-	Said    string   `json:"text,omitempty"`
-	Target  string   `json:"target,omitempty"` // file (:line of the first change), pattern, question; files in the working directory or beside it relative to it
-	Lines   string   `json:"lines,omitempty"`  // of a file that was read: "from-to"
-	Cmd     string   `json:"cmd,omitempty"`
-	Exit    int      `json:"exit,omitempty"`    // of Cmd
-	Diff    string   `json:"diff,omitempty"`    // changed lines, each behind "-" or "+"; "@@" between places that are apart
+	N    int    `json:"n"` // of the message it comes from
+	TS   string `json:"ts,omitempty"`
+	Role string `json:"role"`
+	// of a sidechain, an agent's own conversation; in a file that is nothing else only what its user says has it
+	Side bool `json:"side,omitempty"`
+	// of a user, or of an answer in Result: the run was headless, a script said it
+	Script bool   `json:"script,omitempty"`
+	Name   string `json:"name,omitempty"`
+	Said   string `json:"text,omitempty"`
+	// file (:line of the first change), pattern, question; files in the working directory or beside it relative to
+	// it
+	Target string `json:"target,omitempty"`
+	Lines  string `json:"lines,omitempty"` // of a file that was read: "from-to"
+	Cmd    string `json:"cmd,omitempty"`
+	Exit   int    `json:"exit,omitempty"` // of Cmd
+	// changed lines, each behind "-" or "+"; "@@" between places that are apart
+	Diff    string   `json:"diff,omitempty"`
 	Symbols []string `json:"symbols,omitempty"` // that the diff defines, stands in, or newly names
 	Errors  []string `json:"errors,omitempty"`  // lines of the output that tell of a failure
 	Result  string   `json:"result,omitempty"`  // "ok", or the first lines of the error; empty: there is no result
@@ -73,7 +78,8 @@ func Entries(r io.Reader) iter.Seq2[Entry, error] {
 	}
 }
 
-// AppendJSON appends the line that e is in L1, without its newline: compact, fields in the order of [Entry], nothing escaped that need not be.
+// AppendJSON appends the line that e is in L1, without its newline: compact, fields in the order of [Entry],
+// nothing escaped that need not be.
 func (e Entry) AppendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"n":`...), int64(e.N), 10)
 	b = appendField(b, "ts", e.TS)

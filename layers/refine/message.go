@@ -51,7 +51,8 @@ func (r *refiner) user() {
 	}
 }
 
-// repeated reports whether the text of m was typed, but counted before: taken from the queue and repeated beside a result.
+// repeated reports whether the text of m was typed, but counted before: taken from the queue and repeated
+// beside a result.
 func (r *refiner) repeated(m transcript.Message) bool {
 	_, typed := transcript.Typed(m)
 	return typed

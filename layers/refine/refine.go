@@ -8,9 +8,13 @@
 //   - What the user typed and what the model answered, whole and always, in sidechains too. Role "user" is typed text
 //     and nothing else (in a sidechain it is the prompt of the agent that started it; Side tells).
 //   - One entry for each call of a tool, at the place of the call, with its result merged in: name, target, the command
-//     with its exit status, the changed lines of an edit, the symbols that an edit defines or touches, the first lines of an
-//     error, the names of tests that failed. Not the output of what went well. A result without a call gets its own entry.
-//     What the user said in a result (an answer, a refusal with a reason) is kept whole, so is the report of a subagent.
+//
+// with its exit status, the changed lines of an edit, the symbols that an edit defines or touches, the first
+// lines of an
+// error, the names of tests that failed. Not the output of what went well. A result without a call gets its own
+// entry.
+// What the user said in a result (an answer, a refusal with a reason) is kept whole, so is the report of a
+// subagent.
 //   - A compact summary, whole, and the boundary before it, as role "summary": a model wrote it, and it repeats.
 //   - What the client wrote in the user's name (commands, notices, meta text), as role "note", cut short; titles,
 //     attached file names and links to pull requests too.
@@ -72,8 +76,8 @@ func Stream(src io.Reader, mode Mode, w io.Writer) (Stats, error) {
 	return stats, err
 }
 
-// Each calls emit with the entries of the session that is read from src, in their order. An entry is only good until emit returns, which
-// says how many bytes it wrote. An error of emit is returned at the end.
+// Each calls emit with the entries of the session that is read from src, in their order. An entry is only good
+// until emit returns, which says how many bytes it wrote. An error of emit is returned at the end.
 func Each(src io.Reader, mode Mode, emit func(*Entry) (int, error)) (Stats, error) {
 	r := newRefiner(mode, emit)
 	in := &counter{r: src}

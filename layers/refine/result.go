@@ -62,7 +62,8 @@ func (r *refiner) failed(e *Entry, text string) {
 	if strings.HasPrefix(text, refusal) {
 		e.Result = refused
 		_, said, ok := strings.Cut(text, "the user said:\n")
-		if ok && !strings.HasPrefix(e.Name, "mcp__") { // a server can write the same; what a shell runs comes behind an exit status
+		// a server can write the same; what a shell runs comes behind an exit status
+		if ok && !strings.HasPrefix(e.Name, "mcp__") {
 			e.Result = refused + ": " + said
 		}
 		return
@@ -113,8 +114,8 @@ func clean(s string) string {
 	return strings.TrimSpace(withoutColour(s))
 }
 
-// place adds the line of the first change to the name of the file. The client's own copy of the result tells it, and how
-// a file that was written as a whole differs from what it was.
+// place adds the line of the first change to the name of the file. The client's own copy of the result tells
+// it, and how a file that was written as a whole differs from what it was.
 func (r *refiner) place(e *Entry) {
 	if e.Result != "ok" || e.Target == "" {
 		return

@@ -52,16 +52,19 @@ func symbols(d *differ, file string) []string {
 	return found
 }
 
-var prose = map[string]bool{".md": true, ".txt": true, ".json": true, ".jsonl": true, ".lock": true, ".csv": true, ".svg": true}
+var prose = map[string]bool{".md": true, ".txt": true, ".json": true, ".jsonl": true, ".lock": true, ".csv": true,
+	".svg": true}
 
 // definers are the words that a definition starts with.
 var definers = []string{
-	"func", "type", "class", "def", "function", "interface", "struct", "enum", "fn", "trait", "impl", "module", "const", "var", "let", "describe", "it", "test",
+	"func", "type", "class", "def", "function", "interface", "struct", "enum", "fn", "trait", "impl", "module", "const",
+	"var", "let", "describe", "it", "test",
 }
 
 // modifiers may stand before them.
 var modifiers = []string{
-	"export", "default", "async", "public", "private", "protected", "static", "abstract", "final", "pub", "override", "declare",
+	"export", "default", "async", "public", "private", "protected", "static", "abstract", "final", "pub",
+	"override", "declare",
 }
 
 // defined returns the name that a line of code defines, or "".

@@ -40,6 +40,8 @@ func (m Ops) notes(ro RepairOptions, out *Repaired) error {
 			return fmt.Errorf("mend %s: %w", d.Where, err)
 		}
 	}
-	out.Unsealed = slices.ContainsFunc(out.Mended, func(d refs.Mending) bool { return d.Where == sealsNote && d.Done == "" })
+	out.Unsealed = slices.ContainsFunc(out.Mended, func(d refs.Mending) bool {
+		return d.Where == sealsNote && d.Done == ""
+	})
 	return nil
 }

@@ -40,8 +40,9 @@ type Repaired struct {
 	GivenUp bool // what is lost, with Forget; not while a remote that may have it could not be asked
 }
 
-// Repair makes good what is damaged in the store in dir, which need not be one that can be opened: from what is here, from
-// remotes, and from the session files of Claude Code. Nothing is deleted. With DryRun it says what it would do.
+// Repair makes good what is damaged in the store in dir, which need not be one that can be opened: from what is
+// here, from remotes, and from the session files of Claude Code. Nothing is deleted. With DryRun it says what
+// it would do.
 func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) (out Repaired, err error) {
 	if out.Mended, err = refs.MendFiles(dir, ro.DryRun); err != nil {
 		return out, err
@@ -100,7 +101,8 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 	return out, err
 }
 
-// giveUp lets the lanes of this device go on without what is lost, if that is wanted, and else finds out whether they cannot.
+// giveUp lets the lanes of this device go on without what is lost, if that is wanted, and else finds out
+// whether they cannot.
 func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []refs.Loss, out *Repaired) error {
 	could, err := m.Refs.GiveUp(ctx, true, losses, nil)
 	out.Stuck = len(could) > 0
@@ -111,7 +113,9 @@ func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []refs.Loss, o
 		could, err = m.Refs.GiveUp(ctx, false, losses, m.stillOfUse(losses))
 	}
 	for _, c := range could {
-		if i := slices.IndexFunc(out.Mended, func(d refs.Mending) bool { return d.Where == c.Where && d.Done == "" }); i >= 0 {
+		if i := slices.IndexFunc(out.Mended, func(d refs.Mending) bool {
+			return d.Where == c.Where && d.Done == ""
+		}); i >= 0 {
 			out.Mended[i].Done = c.Done
 		} else {
 			out.Mended = append(out.Mended, c)
@@ -121,8 +125,9 @@ func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []refs.Loss, o
 	return err
 }
 
-// stillOfUse returns what tells which records are of use where something is lost. A session without its transcript is not where Claude
-// Code still has the file: the next capture brings it back if memory does not say that it has it. Else its versions need it.
+// stillOfUse returns what tells which records are of use where something is lost. A session without its
+// transcript is not where Claude Code still has the file: the next capture brings it back if memory does not
+// say that it has it. Else its versions need it.
 func (m Ops) stillOfUse(losses []refs.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
 	x := &derive.Explainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.Readable{}}
 	files := map[string]string{}
@@ -174,7 +179,8 @@ func (m Ops) supply(remotes []refs.Remote, told func(string, error)) refs.Supply
 	}
 }
 
-func (m Ops) supplyFrom(ctx context.Context, r refs.Remote, branches []string, tips map[string]pack.ID, w *pack.Writer) (err error) {
+func (m Ops) supplyFrom(ctx context.Context, r refs.Remote, branches []string, tips map[string]pack.ID,
+	w *pack.Writer) (err error) {
 	client, err := sync.On(m.DB).Client(ctx, r, nil)
 	if err != nil {
 		return err
@@ -253,7 +259,8 @@ func (m Ops) explainLosses(losses []refs.Loss) []derive.Lost {
 		x.Loss(l)
 	}
 	slices.SortStableFunc(x.Out, func(a, b derive.Lost) int {
-		return cmp.Or(strings.Compare(a.Project, b.Project), strings.Compare(a.Session, b.Session), cmp.Compare(a.From, b.From), strings.Compare(a.What, b.What))
+		return cmp.Or(strings.Compare(a.Project, b.Project), strings.Compare(a.Session, b.Session),
+			cmp.Compare(a.From, b.From), strings.Compare(a.What, b.What))
 	})
 	return slices.Compact(x.Out)
 }

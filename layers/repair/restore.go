@@ -18,8 +18,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A regainer makes what is lost of transcripts and overflow files again from the files that they were captured from, where Claude Code
-// still has them: the same bytes make the same segments. What it makes is taken only if it is named as what is lost.
+// A regainer makes what is lost of transcripts and overflow files again from the files that they were captured
+// from, where Claude Code still has them: the same bytes make the same segments. What it makes is taken only if
+// it is named as what is lost.
 type regainer struct {
 	m    Ops
 	want map[pack.ID]bool
@@ -66,7 +67,8 @@ func (m Ops) regain(ctx context.Context, losses []refs.Loss, out *Repaired, dryR
 	for _, l := range losses {
 		if g.got[l.ID] != nil {
 			g.got[l.ID] = nil // one line for each
-			out.Mended = append(out.Mended, refs.Mending{Where: l.Where, What: derive.LostWhat(l) + " was missing", Done: "made again from " + g.from[l.ID]})
+			out.Mended = append(out.Mended, refs.Mending{Where: l.Where, What: derive.LostWhat(l) + " was missing",
+				Done: "made again from " + g.from[l.ID]})
 		}
 	}
 	return slices.DeleteFunc(losses, func(l refs.Loss) bool { return g.from[l.ID] != "" }), nil
@@ -95,7 +97,8 @@ func (g *regainer) stream(ctx context.Context, points []records.Snapshot) error 
 	return nil
 }
 
-// grow lets a file grow into a stream again, point by point, as far as it is what it was. It reports whether that was to the end.
+// grow lets a file grow into a stream again, point by point, as far as it is what it was. It reports whether
+// that was to the end.
 func (g *regainer) grow(ctx context.Context, path string, rules redact.Rules, points []records.Snapshot) (bool, error) {
 	f, _, err := capture.OpenSource(path)
 	if err != nil {

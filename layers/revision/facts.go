@@ -53,7 +53,8 @@ type Quoted struct {
 }
 
 // Quotable reads the session at p: L1, and of the cited messages all that is in them.
-func (m Ops) Quotable(ctx context.Context, project refs.Project, s *state.Session, p *bodies.Point, cited map[int]bool) (*Quoted, error) {
+func (m Ops) Quotable(ctx context.Context, project refs.Project, s *state.Session, p *bodies.Point,
+	cited map[int]bool) (*Quoted, error) {
 	l1, err := originals.On(m.DB).L1(ctx, project, p.Original, refine.Full)
 	if err != nil {
 		return nil, err
@@ -122,7 +123,8 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 		return append(out, facts.Part{Speaker: facts.ByCommand, Text: e.Result})
 	}
 	result := refine.Entry{Result: e.Result, Errors: e.Errors, Exit: e.Exit}
-	return append(out, facts.Part{Speaker: facts.ByTool, Text: e.Result}, facts.Part{Speaker: facts.ByTool, Text: result.Text()})
+	return append(out, facts.Part{Speaker: facts.ByTool, Text: e.Result},
+		facts.Part{Speaker: facts.ByTool, Text: result.Text()})
 }
 
 // promptBy returns who types the prompts and answers of an entry.

@@ -13,9 +13,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A namer says which names that a model gives to the jobs of a session are taken. Later sessions read them unasked, so no tool, file or
-// page may choose one: a name is short, no order, made up of no name, number or path that was not spoken of, and not copied from what
-// the user and the model did not say.
+// A namer says which names that a model gives to the jobs of a session are taken. Later sessions read them
+// unasked, so no tool, file or page may choose one: a name is short, no order, made up of no name, number or
+// path that was not spoken of, and not copied from what the user and the model did not say.
 type Namer struct {
 	known claims.Source // what the user and the model said in the session
 	words string        // letters of it

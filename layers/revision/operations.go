@@ -27,7 +27,9 @@ type Work struct {
 func (w *Work) Of(session string) *Work {
 	out := *w
 	out.Captured = slices.DeleteFunc(slices.Clone(w.Captured), func(c Captured) bool { return c.Session.ID != session })
-	out.Versions = slices.DeleteFunc(slices.Clone(w.Versions), func(v *records.Version) bool { return v.Session != session })
+	out.Versions = slices.DeleteFunc(slices.Clone(w.Versions), func(v *records.Version) bool {
+		return v.Session != session
+	})
 	return &out
 }
 
@@ -90,7 +92,9 @@ func newWorker(p state.Project, entries []refs.Entry) *worker {
 // of returns the operation that brought a record, nil if it is not in the log.
 func (w *worker) of(s records.Stamp) *Work {
 	lane := w.lanes[s.Device]
-	i, _ := slices.BinarySearchFunc(lane, s.Lamport, func(x *Work, t uint64) int { return cmp.Compare(x.Entry.Lamport, t) })
+	i, _ := slices.BinarySearchFunc(lane, s.Lamport, func(x *Work, t uint64) int {
+		return cmp.Compare(x.Entry.Lamport, t)
+	})
 	if i == len(lane) {
 		return nil
 	}
@@ -145,7 +149,8 @@ func (w *worker) connect(st *state.State) {
 }
 
 func (x *Work) uses(parent *Work) {
-	if parent != nil && parent != x && parent.Entry.Lamport < x.Entry.Lamport && !slices.Contains(x.Parents, parent.Entry.Commit) {
+	if parent != nil && parent != x && parent.Entry.Lamport < x.Entry.Lamport &&
+		!slices.Contains(x.Parents, parent.Entry.Commit) {
 		x.Parents = append(x.Parents, parent.Entry.Commit)
 	}
 }
@@ -157,7 +162,8 @@ func (x *Work) usesAll(made map[objects.Hash]*Work, inputs []objects.Hash) {
 }
 
 // RevOf returns the revision of a version of a project, or of a composition.
-func (m Ops) RevOf(ctx context.Context, p state.Project, v *records.Version, c *records.Composition) (state.Rev, error) {
+func (m Ops) RevOf(ctx context.Context, p state.Project, v *records.Version,
+	c *records.Composition) (state.Rev, error) {
 	rev := state.Rev{Project: p}
 	if c != nil {
 		full, err := m.CompleteComposition(ctx, p.ID, c)

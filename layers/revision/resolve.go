@@ -26,7 +26,8 @@ func resolveEarlier(rev state.Rev, sub string) (state.Rev, error) {
 		for i := range earlier {
 			names = append(names, state.EarlierName(i+1))
 		}
-		return rev, &state.NotFoundError{What: "known original", Name: sub, Of: records.ShortID(rev.Session.ID), Candidates: names}
+		return rev, &state.NotFoundError{What: "known original", Name: sub, Of: records.ShortID(rev.Session.ID),
+			Candidates: names}
 	}
 	if n == 0 {
 		rev.Kind = state.IsOriginal
@@ -164,7 +165,8 @@ func (m Ops) ResolveSession(ctx context.Context, sc state.Scope, name string) (s
 				}
 				found = append(found, rev)
 			} else if one := s.Named(base, device); hasDevice && one != nil {
-				found = append(found, state.Rev{Kind: state.IsSession, Project: p, Session: one, Hash: one.Now().Original, Device: device, How: one.Matches(base)})
+				found = append(found, state.Rev{Kind: state.IsSession, Project: p, Session: one, Hash: one.Now().Original,
+					Device: device, How: one.Matches(base)})
 			} else if how != "" {
 				guests = append(guests, s.Name())
 			} else if s.Shown() && s.Parent() == "" {
@@ -259,7 +261,8 @@ func (m Ops) resolveRecent(ctx context.Context, sc state.Scope, name string) (st
 		return state.Rev{}, missing
 	}
 	s := recent[back]
-	return state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s, Hash: s.Now().Original, How: fmt.Sprintf("session %d from the newest", back+1)}, nil
+	return state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s, Hash: s.Now().Original,
+		How: fmt.Sprintf("session %d from the newest", back+1)}, nil
 }
 
 // resolveSub resolves what stands behind the colon.
@@ -287,10 +290,14 @@ func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.R
 	versions := st.VersionsOf(rev.Session.ID)
 	means := func(v *records.Version) bool { return !v.ByStranger } // a name without a device
 	by := func(v *records.Version) bool { return rev.Device != "" && strings.HasPrefix(v.Device, rev.Device) }
-	if meant := slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool { return !by(v) }); len(meant) > 0 {
+	if meant := slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool {
+		return !by(v)
+	}); len(meant) > 0 {
 		means = by
 	}
-	if meant := slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool { return !means(v) }); strings.EqualFold(sub, "latest") && len(meant) > 0 {
+	if meant := slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool {
+		return !means(v)
+	}); strings.EqualFold(sub, "latest") && len(meant) > 0 {
 		return m.At(ctx, rev, meant[len(meant)-1])
 	}
 	var labels []string
@@ -304,10 +311,13 @@ func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.R
 			found = append(found, v)
 		}
 	}
-	if shown := slices.DeleteFunc(slices.Clone(found), func(v *records.Version) bool { return v.Deleted }); len(shown) > 0 {
+	if shown := slices.DeleteFunc(slices.Clone(found), func(v *records.Version) bool {
+		return v.Deleted
+	}); len(shown) > 0 {
 		found = shown
 	}
-	if i := slices.IndexFunc(found, func(v *records.Version) bool { return v.Device == m.Refs.Device().ID }); i >= 0 && device == "" {
+	if i := slices.IndexFunc(found, func(v *records.Version) bool { return v.Device == m.Refs.Device().ID }); i >= 0 &&
+		device == "" {
 		found = found[i : i+1]
 	}
 	switch len(found) {
@@ -342,7 +352,8 @@ func (m Ops) resolveLabel(ctx context.Context, sc state.Scope, label string) (st
 		var rev state.Rev
 		err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
 			if s := st.Session(sc.Last.ID); s != nil {
-				rev = state.Rev{Kind: state.IsSession, Project: p, Session: s, Device: sc.Last.Guest, How: "of the session named last"}
+				rev = state.Rev{Kind: state.IsSession, Project: p, Session: s, Device: sc.Last.Guest,
+					How: "of the session named last"}
 			}
 			return rev.Session != nil
 		})
@@ -368,7 +379,8 @@ func resolveMessages(rev state.Rev, s string) (state.Rev, error) {
 	}
 	total := rev.Session.Now().Scan.Values
 	if err != nil || a < 1 || b < a || b > total {
-		return rev, &state.NotFoundError{What: "message", Name: s, Of: records.ShortID(rev.Session.ID), Candidates: []string{fmt.Sprintf("1..%d", total)}}
+		return rev, &state.NotFoundError{What: "message", Name: s, Of: records.ShortID(rev.Session.ID),
+			Candidates: []string{fmt.Sprintf("1..%d", total)}}
 	}
 	rev.Kind, rev.From, rev.To = state.IsMessages, a, b
 	return rev, nil
@@ -390,7 +402,8 @@ func (m Ops) resolveComposition(ctx context.Context, sc state.Scope, s string) (
 	err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
 		for i := len(st.Compositions) - 1; i >= 0; i-- {
 			if c := st.Compositions[i]; (c.Name == name || c.Name == guest) && !c.Deleted {
-				found = append(found, state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output, How: "name of a composition"})
+				found = append(found, state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output,
+					How: "name of a composition"})
 			}
 		}
 		if n := len(found); n > 0 && found[n-1].Project.ID == p.ID {
@@ -405,7 +418,8 @@ func (m Ops) resolveComposition(ctx context.Context, sc state.Scope, s string) (
 		return state.Rev{}, true, &state.AmbiguousError{What: "composition", Name: name, Candidates: homes}
 	}
 	if back >= len(found) {
-		return state.Rev{}, true, &state.NotFoundError{What: "composition", Name: s, Candidates: []string{fmt.Sprintf("%s@{%d}", name, len(found)-1)}}
+		return state.Rev{}, true, &state.NotFoundError{What: "composition", Name: s,
+			Candidates: []string{fmt.Sprintf("%s@{%d}", name, len(found)-1)}}
 	}
 	rev := found[back]
 	rev.Composition, err = m.CompleteComposition(ctx, rev.Project.ID, rev.Composition)

@@ -58,10 +58,11 @@ type Effect struct {
 	Already bool           // it was so before
 }
 
-// Revoke says that a source is not to be believed any more, or with off that it is. Nothing is deleted: what came from it is out
-// of lists, contexts and views, here and wherever the project is pulled, until that is taken back. A dry run only says what
-// would change.
-func (m Ops) Revoke(ctx context.Context, p state.Project, src records.Origin, reason string, off, dryRun bool) (Effect, error) {
+// Revoke says that a source is not to be believed any more, or with off that it is. Nothing is deleted: what
+// came from it is out of lists, contexts and views, here and wherever the project is pulled, until that is
+// taken back. A dry run only says what would change.
+func (m Ops) Revoke(ctx context.Context, p state.Project, src records.Origin, reason string, off,
+	dryRun bool) (Effect, error) {
 	var out Effect
 	st, err := trusted.On(m.DB).Bare(ctx, p.ID)
 	if err != nil {
@@ -102,7 +103,8 @@ func (m Ops) Revoke(ctx context.Context, p state.Project, src records.Origin, re
 }
 
 // changed lists what is hidden by one list of revocations and not by another.
-func (m Ops) changed(ctx context.Context, p state.Project, st *state.State, now, then []trusted.Revocation) ([]state.Hidden, error) {
+func (m Ops) changed(ctx context.Context, p state.Project, st *state.State, now,
+	then []trusted.Revocation) ([]state.Hidden, error) {
 	before, err := m.HiddenBy(ctx, p, st, now)
 	if err != nil {
 		return nil, err
@@ -114,7 +116,9 @@ func (m Ops) changed(ctx context.Context, p state.Project, st *state.State, now,
 	var out []state.Hidden
 	for _, pair := range [][2][]state.Hidden{{before, after}, {after, before}} {
 		for _, h := range pair[1] {
-			if !slices.ContainsFunc(pair[0], func(o state.Hidden) bool { return o.Kind == h.Kind && o.Name == h.Name && o.Home == h.Home }) {
+			if !slices.ContainsFunc(pair[0], func(o state.Hidden) bool {
+				return o.Kind == h.Kind && o.Name == h.Name && o.Home == h.Home
+			}) {
 				out = append(out, h)
 			}
 		}
@@ -123,7 +127,8 @@ func (m Ops) changed(ctx context.Context, p state.Project, st *state.State, now,
 }
 
 // HiddenBy lists all that revocations hide of a project.
-func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State, by []trusted.Revocation) ([]state.Hidden, error) {
+func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State,
+	by []trusted.Revocation) ([]state.Hidden, error) {
 	from, err := trusted.On(m.DB).Foreigns(ctx, st)
 	if err != nil {
 		return nil, err
@@ -140,7 +145,8 @@ func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State, by 
 	}
 	for _, v := range marked.Versions {
 		if v.Revoked != "" && !v.Deleted {
-			out = append(out, state.Hidden{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), What: v.FileName(), Why: v.Revoked})
+			out = append(out, state.Hidden{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(),
+				What: v.FileName(), Why: v.Revoked})
 		}
 	}
 	names := state.StateNames(marked)
@@ -158,7 +164,8 @@ func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State, by 
 }
 
 // hiddenElsewhere lists the compositions of other projects with parts of the one of st that are hidden.
-func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State, by []trusted.Revocation) (out []state.Hidden, err error) {
+func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State, by []trusted.Revocation) (out []state.Hidden,
+	err error) {
 	ids, err := m.Refs.Projects()
 	if err != nil {
 		return nil, err
@@ -183,14 +190,16 @@ func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State, by []trusted.
 			return nil, err
 		}
 		from = slices.DeleteFunc(from, func(f trusted.Foreign) bool { return f.St.Project == st.Project })
-		marked, err := trusted.On(m.DB).Marked(ctx, there, trusted.InForce(all), append(from, trusted.Foreign{St: st, By: by}))
+		marked, err := trusted.On(m.DB).Marked(ctx, there, trusted.InForce(all),
+			append(from, trusted.Foreign{St: st, By: by}))
 		if err != nil {
 			return nil, err
 		}
 		names := state.StateNames(marked)
 		for _, c := range marked.Compositions {
 			if c.Revoked != "" && !c.Deleted {
-				out = append(out, state.Hidden{Kind: state.IsComposition, Name: names[c.ID], Why: c.Revoked, Project: marked.Name, Home: id})
+				out = append(out, state.Hidden{Kind: state.IsComposition, Name: names[c.ID], Why: c.Revoked,
+					Project: marked.Name, Home: id})
 			}
 		}
 	}
@@ -198,7 +207,8 @@ func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State, by []trusted.
 }
 
 // hiddenUpper lists the facts, concepts and rules that revocations hide.
-func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State, by []trusted.Revocation) ([]state.Hidden, error) {
+func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State,
+	by []trusted.Revocation) ([]state.Hidden, error) {
 	records, err := m.Upper(ctx, p)
 	if err != nil {
 		return nil, err
@@ -219,7 +229,8 @@ func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State, b
 	}
 	for _, c := range k.Concepts.Concepts {
 		if c.Revoked != "" && !c.Removed && c.MergedInto == "" {
-			out = append(out, state.Hidden{Kind: state.IsConcept, Name: k.Concepts.Shown(c, m.Refs.Device().ID), What: c.Name, Why: c.Revoked})
+			out = append(out, state.Hidden{Kind: state.IsConcept, Name: k.Concepts.Shown(c, m.Refs.Device().ID), What: c.Name,
+				Why: c.Revoked})
 		}
 	}
 	for _, r := range k.Rules.Rules {
@@ -252,9 +263,9 @@ func (m Ops) copies(ctx context.Context, st *state.State, hidden []state.Hidden,
 	return slices.Compact(out), nil
 }
 
-// FindOrigin finds the source that a name stands for: a session, a tool or MCP server, a host or a URL; behind session:, tool: or
-// host: it is that, known or not. Project is the one that it is looked for in; of a session it is the session's. The
-// error is a [*NotFoundError] or an [*AmbiguousError].
+// FindOrigin finds the source that a name stands for: a session, a tool or MCP server, a host or a URL; behind
+// session:, tool: or host: it is that, known or not. Project is the one that it is looked for in; of a session
+// it is the session's. The error is a [*NotFoundError] or an [*AmbiguousError].
 func (m Ops) FindOrigin(ctx context.Context, sc state.Scope, name string) (records.Origin, state.Project, error) {
 	kind, rest, ok := strings.Cut(name, ":")
 	switch {
@@ -277,7 +288,9 @@ func (m Ops) FindOrigin(ctx context.Context, sc state.Scope, name string) (recor
 	} else if !errors.As(err, &missing) {
 		return records.Origin{}, p, err
 	}
-	if tool, err := NormalOrigin(records.ToolSource, name); err == nil && slices.ContainsFunc(tools, func(t string) bool { return trusted.ToolMatches(t, tool.Name) }) {
+	if tool, err := NormalOrigin(records.ToolSource, name); err == nil && slices.ContainsFunc(tools, func(t string) bool {
+		return trusted.ToolMatches(t, tool.Name)
+	}) {
 		found = append(found, tool)
 	}
 	if host, err := NormalOrigin(records.HostSource, name); err == nil && looksLikeHost(host.Name) {
@@ -313,5 +326,6 @@ func looksLikeHost(s string) bool {
 	if err == nil {
 		return host != "" && strings.Trim(port, "0123456789") == ""
 	}
-	return strings.Contains(strings.Trim(s, "."), ".") && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
+	return strings.Contains(strings.Trim(s, "."), ".") &&
+		strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
 }

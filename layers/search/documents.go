@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/layers/search/index"
 )
 
-// Transcript calls add with the documents of the session that is read from r: one for each message of which L1 has something. Messages
-// that hidden reports are left out.
+// Transcript calls add with the documents of the session that is read from r: one for each message of which L1
+// has something. Messages that hidden reports are left out.
 func Transcript(r io.Reader, hidden func(n int) bool, add func(index.Doc)) error {
 	var d index.Doc
 	flush := func() {

@@ -1,11 +1,13 @@
 // Package search finds what was said and done: it ranks the documents of search indexes for a query.
 //
-// The score of a message is BM25 over Porter2 stems, whole identifiers and their parts, plus a share of the scores of the messages
-// around it (an answer seldom repeats the words of the question) and of its session. Sessions are ranked by BM25 over all that is in
-// them, plus their best message. Everything is counted in the same order each time, so a query has one answer. What is looked for word
-// for word, a phrase or a regular expression, is looked up in the stored text.
+// The score of a message is BM25 over Porter2 stems, whole identifiers and their parts, plus a share of the
+// scores of the messages around it (an answer seldom repeats the words of the question) and of its session.
+// Sessions are ranked by BM25 over all that is in them, plus their best message. Everything is counted in the
+// same order each time, so a query has one answer. What is looked for word for word, a phrase or a regular
+// expression, is looked up in the stored text.
 //
-// [Transcript] makes documents of a session, [Search] answers a query. Package index keeps the documents, package terms cuts texts.
+// [Transcript] makes documents of a session, [Search] answers a query. Package index keeps the documents,
+// package terms cuts texts.
 package search
 
 import (
@@ -94,7 +96,8 @@ func (q *Query) fits(text string) bool {
 
 // Restricts reports whether f keeps anything from being found.
 func (f *Filter) Restricts() bool {
-	return len(f.Classes)+len(f.Files) > 0 || f.Since != 0 || f.Until != 0 || f.Branch != "" || f.Topic != "" || f.Keepit != nil
+	return len(f.Classes)+len(f.Files) > 0 || f.Since != 0 || f.Until != 0 || f.Branch != "" || f.Topic != "" ||
+		f.Keepit != nil
 }
 
 // A Hit is one thing that was found.

@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/layers/search/terms"
 )
 
-// The weights of the ranking. They were tuned on conversations 0 to 4 of LoCoMo, and on commit subjects and the sessions that the commits
-// were made in.
+// The weights of the ranking. They were tuned on conversations 0 to 4 of LoCoMo, and on commit subjects and the
+// sessions that the commits were made in.
 const (
 	messageK1 = .9 // BM25 of messages: how soon a repeated word counts no more
 	messageB  = .4 // how much their length counts
@@ -151,8 +151,8 @@ func (m *matcher) filter(f *Filter) error {
 	return nil
 }
 
-// about returns the documents about files of the same base names as the given ones; nil for all, if one of these is a pattern or
-// there is none.
+// about returns the documents about files of the same base names as the given ones; nil for all, if one of
+// these is a pattern or there is none.
 func (p *part) about(files []string) (map[int]bool, error) {
 	if len(files) == 0 || slices.ContainsFunc(files, func(s string) bool { return strings.ContainsAny(s, "*?[") }) {
 		return nil, nil
@@ -349,11 +349,13 @@ func (m *matcher) around(p *part, s index.Span, i int) float32 {
 	return m.score[doc] + before*at(-1) + nextShare*at(1) + secondNextShare*(at(-2)+at(2))
 }
 
-// titled appends the first message that the user typed of a session of which only the title, the branch or a topic matches.
+// titled appends the first message that the user typed of a session of which only the title, the branch or a
+// topic matches.
 func (m *matcher) titled(out []ranked, p *part, s index.Span) []ranked {
 	for k := range s.Count {
 		if p.seg.Class(s.First+k) == index.User && m.allows(p, s.First+k) {
-			return append(out, ranked{p.base + s.First + k, sessionShare * m.session[p.scope+s.Session] * classBoost(index.User)})
+			return append(out, ranked{p.base + s.First + k,
+				sessionShare * m.session[p.scope+s.Session] * classBoost(index.User)})
 		}
 	}
 	return out
@@ -450,8 +452,8 @@ func classBoost(c index.Class) float32 {
 	return 1
 }
 
-// classWeight is how much a word in a document counts for its session. What tools were given is long and says little of what a session is
-// about.
+// classWeight is how much a word in a document counts for its session. What tools were given is long and says
+// little of what a session is about.
 func classWeight(c index.Class) float32 {
 	switch c {
 	case index.Tool:

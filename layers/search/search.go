@@ -11,8 +11,8 @@ import (
 // mostCounted is up to how many documents are read to tell how many match.
 const mostCounted = 1000
 
-// Search returns the hits of a query, the best first. If no text has its phrases, they count as words, and the hits are loose. The error
-// is [index.ErrDamaged] if an index cannot be read.
+// Search returns the hits of a query, the best first. If no text has its phrases, they count as words, and the
+// hits are loose. The error is [index.ErrDamaged] if an index cannot be read.
 func Search(corpora []Corpus, q Query) ([]Hit, error) {
 	hits, err := find(corpora, q)
 	if err != nil || len(hits) > 0 || len(q.Phrases) == 0 {
@@ -137,7 +137,8 @@ func fileFits(pattern, file string) bool {
 	if file == "" {
 		return false
 	}
-	pattern, file = strings.ToLower(strings.ReplaceAll(pattern, "\\", "/")), strings.ToLower(strings.ReplaceAll(file, "\\", "/"))
+	pattern, file = strings.ToLower(strings.ReplaceAll(pattern, "\\", "/")),
+		strings.ToLower(strings.ReplaceAll(file, "\\", "/"))
 	pattern = strings.TrimPrefix(pattern, "./")
 	if strings.ContainsAny(pattern, "*?[") {
 		for rest := file; ; {

@@ -158,7 +158,8 @@ func best(all []match, width int) (at int) {
 	return at
 }
 
-// beginning returns where a snippet begins whose first match is at text[i]: at the beginning of its line or a word before it.
+// beginning returns where a snippet begins whose first match is at text[i]: at the beginning of its line or a
+// word before it.
 func beginning(text string, i int) int {
 	if nl := strings.LastIndexByte(text[:i], '\n') + 1; i-nl <= lead {
 		return nl

@@ -23,8 +23,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Search answers a query over projects. Their indexes are brought up to date first; if another process does that now, what they had
-// before is searched. A damaged index is deleted and built again.
+// Search answers a query over projects. Their indexes are brought up to date first; if another process does
+// that now, what they had before is searched. A damaged index is deleted and built again.
 func (m Ops) Search(ctx context.Context, projects []refs.Project, q Query) ([]Hit, error) {
 	s, err := m.Searcher(ctx, projects)
 	if err != nil {
@@ -131,8 +131,8 @@ func (m Ops) UpdateSearch(ctx context.Context, p refs.Project) error {
 	return err
 }
 
-// searchKey names the state of the projects that an index is made from: the first is its own, then that of this device, then those
-// that parts of its compositions come from.
+// searchKey names the state of the projects that an index is made from: the first is its own, then that of this
+// device, then those that parts of its compositions come from.
 func (m Ops) searchKey(ctx context.Context, projects []refs.Project) (string, error) {
 	var b strings.Builder
 	b.WriteString(documentsVersion())
@@ -185,7 +185,8 @@ type searchPlan struct {
 	at    map[string]int // of sessions in plan
 }
 
-// searchPlan returns what the index of a project is to consist of: what is shown, was not revoked and comes from devices that are trusted.
+// searchPlan returns what the index of a project is to consist of: what is shown, was not revoked and comes
+// from devices that are trusted.
 func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error) {
 	s := &searchPlan{m: m, ctx: ctx, p: p, at: map[string]int{}}
 	bare, err := trust.On(m.DB).Bare(ctx, p)
@@ -198,7 +199,8 @@ func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error)
 			projects = append(projects, q)
 		}
 	}
-	if s.plan.Key, err = m.searchKey(ctx, projects); err != nil { // before the rest is read: what comes meanwhile makes it stale
+	// before the rest is read: what comes meanwhile makes it stale
+	if s.plan.Key, err = m.searchKey(ctx, projects); err != nil {
 		return s.plan, err
 	}
 	if s.st, err = trust.On(m.DB).Outline(ctx, p); err != nil {
@@ -288,7 +290,8 @@ func (s *searchPlan) session(x *state.Session) error {
 	return nil
 }
 
-// unlessMissing returns nil for the error of an object that is not here: what cannot be read cannot be found, and fsck tells of it.
+// unlessMissing returns nil for the error of an object that is not here: what cannot be read cannot be found,
+// and fsck tells of it.
 func unlessMissing(err error) error {
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil
@@ -389,7 +392,8 @@ func (s *searchPlan) facts() {
 		if len(f.Files) > 0 {
 			text += "\n" + strings.Join(f.Files, " ")
 		}
-		of[f.Session] = append(of[f.Session], index.Doc{N: n, Class: index.Fact, Time: f.Time.Unix(), ID: f.ID, Name: string(f.Kind), Text: text})
+		of[f.Session] = append(of[f.Session], index.Doc{N: n, Class: index.Fact, Time: f.Time.Unix(), ID: f.ID,
+			Name: string(f.Kind), Text: text})
 	}
 	ids := make([]string, 0, len(of))
 	for id := range of {
@@ -415,11 +419,13 @@ func (s *searchPlan) lasting() {
 	var docs []index.Doc
 	for _, c := range s.upper.Concepts.Live() {
 		if c.Revoked == "" && s.trust.Of(c.Device) {
-			text := strings.TrimSpace(strings.Join([]string{c.Name, c.Topic, c.Summary, strings.Join(c.Keywords, " "), strings.Join(c.Files, " ")}, "\n"))
+			text := strings.TrimSpace(strings.Join([]string{c.Name, c.Topic, c.Summary, strings.Join(c.Keywords, " "),
+				strings.Join(c.Files, " ")}, "\n"))
 			if c.Doubt != "" {
 				text = strings.TrimSpace(c.Name + "\n" + c.Topic)
 			}
-			docs = append(docs, index.Doc{Class: index.Concept, Time: c.Updated.Unix(), ID: c.ID, Name: s.upper.Concepts.Shown(c, s.m.Refs.Device().ID), Text: text})
+			docs = append(docs, index.Doc{Class: index.Concept, Time: c.Updated.Unix(), ID: c.ID,
+				Name: s.upper.Concepts.Shown(c, s.m.Refs.Device().ID), Text: text})
 		}
 	}
 	s.texts("concepts", -1, docs)

@@ -35,8 +35,8 @@ const (
 	related = .35            // the least share of the best score with which a session counts as about a topic
 )
 
-// Suggest returns the sessions that fit a wish, the best first. A session that has none of the files and topics is left out, if any are
-// given. Subagents are part of the sessions that started them.
+// Suggest returns the sessions that fit a wish, the best first. A session that has none of the files and topics
+// is left out, if any are given. Subagents are part of the sessions that started them.
 func Suggest(corpora []Corpus, w Wish) ([]Suggestion, error) {
 	found := map[[2]string]*Suggestion{}
 	var all []*Suggestion
@@ -69,7 +69,8 @@ func Suggest(corpora []Corpus, w Wish) ([]Suggestion, error) {
 
 // wishFile notes which sessions had to do with a file.
 func wishFile(corpora []Corpus, file string, of func(Hit) *Suggestion) error {
-	hits, err := find(corpora, Query{Filter: Filter{Files: []string{file}, Classes: []index.Class{index.Tool}}, By: BySession})
+	hits, err := find(corpora, Query{Filter: Filter{Files: []string{file}, Classes: []index.Class{index.Tool}},
+		By: BySession})
 	for _, h := range hits {
 		if x := of(h); x != nil && !slices.Contains(x.Files, file) {
 			x.Files = append(x.Files, file)
@@ -78,7 +79,8 @@ func wishFile(corpora []Corpus, file string, of func(Hit) *Suggestion) error {
 	return err
 }
 
-// wishTopic notes which sessions are about a topic: those that have it as one, and those whose words fit it nearly as well as the best's.
+// wishTopic notes which sessions are about a topic: those that have it as one, and those whose words fit it
+// nearly as well as the best's.
 func wishTopic(corpora []Corpus, topic string, of func(Hit) *Suggestion) error {
 	hits, err := find(corpora, Query{Words: topic, By: BySession})
 	if err != nil || len(hits) == 0 {
@@ -127,7 +129,8 @@ func scored(all []*Suggestion, w Wish) (out []Suggestion) {
 		out = append(out, *x)
 	}
 	slices.SortFunc(out, func(a, b Suggestion) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Session.Last, a.Session.Last), strings.Compare(a.Session.ID, b.Session.ID))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Session.Last, a.Session.Last),
+			strings.Compare(a.Session.ID, b.Session.ID))
 	})
 	return out
 }

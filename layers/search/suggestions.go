@@ -31,8 +31,8 @@ type Suggested struct {
 	Tokens  int    // that it takes
 }
 
-// Suggest returns the sessions that fit a request best, each as what fits the budget: its original, else its largest version that does,
-// else what a new version would get.
+// Suggest returns the sessions that fit a request best, each as what fits the budget: its original, else its
+// largest version that does, else what a new version would get.
 func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error) {
 	s, err := m.Searcher(ctx, r.Projects)
 	if err != nil {
@@ -60,11 +60,13 @@ func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error)
 	return out, nil
 }
 
-// frameOf bounds the tokens that a composition of sessions needs for its headings, with a third more for models that count more.
+// frameOf bounds the tokens that a composition of sessions needs for its headings, with a third more for models
+// that count more.
 func frameOf(all []Suggestion) int {
 	var parts []compose.Part
 	for _, x := range all {
-		parts = append(parts, compose.Part{Session: x.Session.ID, Project: x.Project, Title: x.Session.Title, Date: time.Unix(x.Session.Last, 0).UTC()})
+		parts = append(parts, compose.Part{Session: x.Session.ID, Project: x.Project, Title: x.Session.Title,
+			Date: time.Unix(x.Session.Last, 0).UTC()})
 	}
 	return compose.Reserve(tokens.For(""), "suggested", parts) * 4 / 3
 }
@@ -72,7 +74,8 @@ func frameOf(all []Suggestion) int {
 // leastSuggested is how many tokens are worth suggesting.
 const leastSuggested = 100
 
-// suggested chooses what of a session is suggested: at most share tokens, or what there is in at most left of a session that is that small.
+// suggested chooses what of a session is suggested: at most share tokens, or what there is in at most left of a
+// session that is that small.
 func (m Ops) suggested(ctx context.Context, x Suggestion, left, share int) (Suggested, error) {
 	out := Suggested{Suggestion: x, Version: "auto", Tokens: min(share, left)}
 	st, err := trust.On(m.DB).Outline(ctx, refs.Project(x.Project))

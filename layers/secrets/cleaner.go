@@ -8,8 +8,8 @@ import (
 )
 
 // A cleaner reads raw bytes and hands out clean ones. It works on whole lines; a line that is longer than
-// [redact.Window] is cleaned piece by piece, so that its memory is bounded. Of a file that is no transcript it takes lines
-// together ([redact.Text]).
+// [redact.Window] is cleaned piece by piece, so that its memory is bounded. Of a file that is no transcript it
+// takes lines together ([redact.Text]).
 type Cleaner struct {
 	R       io.Reader
 	Rules   redact.Rules

@@ -82,5 +82,6 @@ func isEnvFile(name string) bool {
 	if !ok || rest != "" && rest[0] != '.' {
 		return false
 	}
-	return !slices.Contains([]string{"example", "sample", "template", "dist", "defaults", "schema"}, strings.TrimPrefix(filepath.Ext(name), "."))
+	return !slices.Contains([]string{"example", "sample", "template", "dist", "defaults", "schema"},
+		strings.TrimPrefix(filepath.Ext(name), "."))
 }

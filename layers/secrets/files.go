@@ -22,7 +22,8 @@ func FilePatchID(record objects.Hash, name string) objects.Hash {
 
 // FilePatch returns the patch of an overflow file of a session at the growth point p. It belongs to the snapshot
 // with which the file was captured last. The error wraps [ErrWithheld] if this machine does not have it.
-func (m Ops) FilePatch(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, name string) (patch redact.Patch, err error) {
+func (m Ops) FilePatch(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+	name string) (patch redact.Patch, err error) {
 	err = m.Refs.View(ctx, project, func(tx *refs.Tx) error {
 		for _, q := range slices.Backward(s.Chain(p)) {
 			b, err := tx.Patch(q.Stamp.Device, FilePatchID(q.Stamp.Record, name))

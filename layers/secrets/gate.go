@@ -53,9 +53,9 @@ func (m Ops) ScanOutgoing(ctx context.Context, p refs.Project, have func(commit 
 	return m.scanLane(ctx, refs.Lane{Project: p, Device: m.Refs.Device().ID}, have, nil)
 }
 
-// GateLane is [Ops.ScanOutgoing] of a lane that need not be this device's, before it is pushed. What these very rules looked at
-// on this device before, under the same name, it does not read again. Nothing may be pushed unless it returns no leak and no
-// error.
+// GateLane is [Ops.ScanOutgoing] of a lane that need not be this device's, before it is pushed. What these very
+// rules looked at on this device before, under the same name, it does not read again. Nothing may be pushed
+// unless it returns no leak and no error.
 func (m Ops) GateLane(ctx context.Context, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
 	return m.scanLane(ctx, l, have, m.Looked(l.Project, m.Gate()))
 }
@@ -107,7 +107,8 @@ func (m Ops) Gate() redact.Rules {
 	return m.Opts.Rules
 }
 
-// LeaksIn returns the secrets in what r, which is size bytes long, holds behind its first skip bytes. where says what it is.
+// LeaksIn returns the secrets in what r, which is size bytes long, holds behind its first skip bytes. where
+// says what it is.
 func LeaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]Leak, error) {
 	before := lineCounter{}
 	if _, err := io.CopyN(&before, r, skip); err != nil {

@@ -12,9 +12,10 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 )
 
-// RedactOwn takes the secrets out of what mem wrote itself: a record, a growth point, the message of a commit. What holds such a text
-// together is none, whatever a rule says: numbers, times, and the names of objects, sessions, projects and devices. A rule of the user's that
-// finds ten digits in a row would leave a lane that nobody can read.
+// RedactOwn takes the secrets out of what mem wrote itself: a record, a growth point, the message of a commit.
+// What holds such a text together is none, whatever a rule says: numbers, times, and the names of objects,
+// sessions, projects and devices. A rule of the user's that finds ten digits in a row would leave a lane that
+// nobody can read.
 func RedactOwn(rules redact.Rules, text []byte) (clean []byte, cuts []redact.Cut) {
 	var numbers redact.Numbers
 	all, found := rules.Redact(text, &numbers)
@@ -41,16 +42,20 @@ func RedactOwn(rules redact.Rules, text []byte) (clean []byte, cuts []redact.Cut
 	return append(clean, text[at:]...), cuts
 }
 
-// ownName is the form of what mem names things with: hashes, commits, devices, projects, sessions, with what they are in front and a number behind.
+// ownName is the form of what mem names things with: hashes, commits, devices, projects, sessions, with what
+// they are in front and a number behind.
 var ownName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([a-z]+/)?([0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32}|[0-9a-f]{16}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|agent-[0-9a-f]{6,40})(/[0-9]+)?$`)
+	return regexp.MustCompile(
+		`^([a-z]+/)?([0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32}|[0-9a-f]{16}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|agent-[0-9a-f]{6,40})(/[0-9]+)?$`)
 })
 
-// ownForm is the form of what else mem writes that a program reads: keys of devices, ids of rules, labels of versions, parts of
-// compositions, engines, counters of tokens, weights, names of models and their messages, versions of clients.
+// ownForm is the form of what else mem writes that a program reads: keys of devices, ids of rules, labels of
+// versions, parts of compositions, engines, counters of tokens, weights, names of models and their messages,
+// versions of clients.
 var ownForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(ssh-ed25519 [A-Za-z0-9+/]{68}=*|mem-[0-9]+ gitleaks-[0-9.]+( own-[0-9a-f]{8})?|([0-9a-f-]{36}:)?v[0-9]{3,}|[0-9a-f-]{36}:original|` +
-		`[a-z]+/[0-9]+( \([a-z0-9., -]*\))?|o200k\*[0-9.]+/[0-9]+|[01]\.[0-9]{2}|claude-[a-z0-9.-]+|msg_[0-9A-Za-z]{20,30}|[0-9]+\.[0-9]+\.[0-9]+)$`)
+	return regexp.MustCompile(
+		`^(ssh-ed25519 [A-Za-z0-9+/]{68}=*|mem-[0-9]+ gitleaks-[0-9.]+( own-[0-9a-f]{8})?|([0-9a-f-]{36}:)?v[0-9]{3,}|[0-9a-f-]{36}:original|` +
+			`[a-z]+/[0-9]+( \([a-z0-9., -]*\))?|o200k\*[0-9.]+/[0-9]+|[01]\.[0-9]{2}|claude-[a-z0-9.-]+|msg_[0-9A-Za-z]{20,30}|[0-9]+\.[0-9]+\.[0-9]+)$`)
 })
 
 // ownPlaces returns where numbers, times and names stand in a text that mem wrote, in order.
@@ -81,7 +86,8 @@ func ownPlaces(text []byte) (out [][2]int) {
 		switch rest := bytes.TrimLeft(text[end+1:], " \t\r\n"); {
 		case len(rest) > 0 && rest[0] == ':':
 			key = inside
-		case !slices.Contains([]string{"title", "name", "text", "quote", "value"}, key) && isOwn(inside): // what people write may look so
+		// what people write may look so
+		case !slices.Contains([]string{"title", "name", "text", "quote", "value"}, key) && isOwn(inside):
 			out = append(out, [2]int{i + 1, end})
 		case key == "source": // the file of a session, which is called as it
 			for _, at := range sessionFile().FindAllStringSubmatchIndex(inside, -1) {
@@ -93,8 +99,8 @@ func ownPlaces(text []byte) (out [][2]int) {
 	return out
 }
 
-// ownTrailers is ownPlaces of a commit: the address of its device, the values of mem's trailers, and the beginnings of these in the line
-// for people.
+// ownTrailers is ownPlaces of a commit: the address of its device, the values of mem's trailers, and the
+// beginnings of these in the line for people.
 func ownTrailers(text []byte) (out [][2]int) {
 	at := 0
 	var named []string
@@ -110,14 +116,17 @@ func ownTrailers(text []byte) (out [][2]int) {
 		at += len(line)
 	}
 	for _, w := range shortName().FindAllIndex(text, -1) {
-		if shortVersion().Match(text[w[0]:]) || slices.ContainsFunc(named, func(v string) bool { return strings.HasPrefix(v, string(text[w[0]:w[1]])) }) {
+		if shortVersion().Match(text[w[0]:]) || slices.ContainsFunc(named, func(v string) bool {
+			return strings.HasPrefix(v, string(text[w[0]:w[1]]))
+		}) {
 			out = append(out, [2]int{w[0], w[1]})
 		}
 	}
 	return out
 }
 
-// sessionFile is the name of the file of a session at the end of its path, and shortVersion what a version is called in a line for people.
+// sessionFile is the name of the file of a session at the end of its path, and shortVersion what a version is
+// called in a line for people.
 var (
 	sessionFile = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.jsonl$|/)`)

@@ -16,11 +16,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// What has been looked at and holds no secret is noted in the cache, so that a push need not look again. A note names content by
-// its BLAKE3: what is between Base and End holds nothing. It stands in a file for the set of rules that looked, which
-// is that of a version of mem, with the settings and the known values of the time; another set does not believe it. Notes are
-// made where the very bytes with that name passed the rules: in a capture, and in a push. Without notes everything is looked
-// at.
+// What has been looked at and holds no secret is noted in the cache, so that a push need not look again. A note
+// names content by its BLAKE3: what is between Base and End holds nothing. It stands in a file for the set of
+// rules that looked, which is that of a version of mem, with the settings and the known values of the time;
+// another set does not believe it. Notes are made where the very bytes with that name passed the rules: in a
+// capture, and in a push. Without notes everything is looked at.
 
 // A look says that rules found nothing in some content.
 type Look struct {
@@ -31,8 +31,8 @@ type Look struct {
 // maxLooks is how long a file of notes may become; then looking begins anew.
 const maxLooks = 4 << 20
 
-// LookedHead returns what a file of notes begins with: the rules and the values they know, each by a key that only this device can
-// make.
+// LookedHead returns what a file of notes begins with: the rules and the values they know, each by a key that
+// only this device can make.
 func (m Ops) LookedHead(r redact.Rules) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rules %s\n", m.Refs.Seal("rules "+m.Opts.World.Agent+" "+r.ID))
@@ -169,7 +169,8 @@ type gatekeeper struct {
 }
 
 func newGatekeeper(r redact.Rules, known lookedAt, workers int) *gatekeeper {
-	return &gatekeeper{rules: r, known: known, free: make(chan struct{}, max(1, workers)), leaks: map[int][]Leak{}, clean: map[int]Look{}}
+	return &gatekeeper{rules: r, known: known, free: make(chan struct{}, max(1, workers)), leaks: map[int][]Leak{},
+		clean: map[int]Look{}}
 }
 
 // take looks at a piece, which is told by where, while the caller goes on.

@@ -88,7 +88,8 @@ func (m Ops) secretsAt(ctx context.Context, p refs.Project, content objects.Hash
 				continue
 			}
 			rule := redact.RuleOf(mark)
-			byNo[c.No] = &Secret{No: c.No, Rule: rule, Message: lines.n + 1, Places: 1, Hash: scanner.Fingerprint(c.Bytes), Length: len(c.Bytes)}
+			byNo[c.No] = &Secret{No: c.No, Rule: rule, Message: lines.n + 1, Places: 1, Hash: scanner.Fingerprint(c.Bytes),
+				Length: len(c.Bytes)}
 		}
 		return nil
 	})

@@ -56,8 +56,8 @@ func ReadCacheBytes(file string) ([]byte, bool) {
 	return rest, ok && string(sum) == objects.Sum(rest).String()
 }
 
-// DecodeCache reads with fill what was written as encode returns it, and reports whether it could. What fill keeps is good only
-// then.
+// DecodeCache reads with fill what was written as encode returns it, and reports whether it could. What fill
+// keeps is good only then.
 func DecodeCache(file string, fill func(*records.Codec)) bool {
 	s, ok := ReadCacheText(file)
 	return ok && Decode(s, fill)
@@ -105,16 +105,16 @@ func (m *DB) openCache() {
 	m.CacheDir = dir
 }
 
-// SameCache reports whether the cache is still the directory it was when m was opened. Since then another process may have
-// dropped it to forget something, which what m has read can hold. Asked between making a file there and renaming it: what was
-// made in the directory that is dropped goes with it.
+// SameCache reports whether the cache is still the directory it was when m was opened. Since then another
+// process may have dropped it to forget something, which what m has read can hold. Asked between making a file
+// there and renaming it: what was made in the directory that is dropped goes with it.
 func (m *DB) SameCache() bool {
 	fi, err := os.Lstat(m.CachePath())
 	return err == nil && m.cache != nil && os.SameFile(fi, m.cache)
 }
 
-// DropCache takes the cache away, whole, and begins it anew. It is moved first, so that other processes, which may write there at
-// any time, write no more. Only who holds the lock of forgetting may drop it.
+// DropCache takes the cache away, whole, and begins it anew. It is moved first, so that other processes, which
+// may write there at any time, write no more. Only who holds the lock of forgetting may drop it.
 func (m *DB) DropCache() error {
 	if m.CacheDir != nil {
 		m.CacheDir.Close() // opened to be known again, nothing else

@@ -17,8 +17,8 @@ const LongCached = 4 << 20
 // CacheHead is the length of what a cached file starts with: the BLAKE3 of the rest in hex, and a newline.
 const CacheHead = 2*len(objects.Hash{}) + 1
 
-// OpenCached opens the content of a cached file, which is checked first, and reports whether it is good. One of more than
-// [longCached] bytes is not held in memory.
+// OpenCached opens the content of a cached file, which is checked first, and reports whether it is good. One of
+// more than [longCached] bytes is not held in memory.
 func OpenCached(file string) (io.ReadCloser, bool) {
 	fi, err := os.Lstat(file)
 	if err != nil {
@@ -47,8 +47,9 @@ func OpenCached(file string) (io.ReadCloser, bool) {
 	return nil, false
 }
 
-// A cacheWriter makes a file of the cache while its content comes. It holds up to most bytes; what is longer it writes to the disk as
-// it comes. Writing never fails: what cannot be cached [cacheWriter.finish] does not return.
+// A cacheWriter makes a file of the cache while its content comes. It holds up to most bytes; what is longer it
+// writes to the disk as it comes. Writing never fails: what cannot be cached [cacheWriter.finish] does not
+// return.
 type CacheWriter struct {
 	M    *DB
 	File string

@@ -11,9 +11,10 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Undoing is saying something again. Every record that can be taken back speaks of a slot: the "deleted" of a version, the
-// weight of a marker, the state of a composition. What a slot says follows from the last record that speaks of it, so an
-// operation is undone by records that say what the slots said before it. Nothing is deleted, and undoing an undo is the same act.
+// Undoing is saying something again. Every record that can be taken back speaks of a slot: the "deleted" of a
+// version, the weight of a marker, the state of a composition. What a slot says follows from the last record
+// that speaks of it, so an operation is undone by records that say what the slots said before it. Nothing is
+// deleted, and undoing an undo is the same act.
 
 // A statement is a record to write.
 type Statement struct {
@@ -51,7 +52,8 @@ func (st *State) Cells(r refs.Record) ([]Cell, error) {
 	case records.KindVersion:
 		err = ApplyTo(r, func(b records.Version) {
 			c := deletedCell("version/"+r.ID.String(), records.ShortID(b.Session)+":"+b.Label, false)
-			c.None = cellNone{"deleted", Statement{records.KindSet, records.SetBody{Target: "version/" + r.ID.String(), Field: "deleted", Value: true}}}
+			c.None = cellNone{"deleted", Statement{records.KindSet,
+				records.SetBody{Target: "version/" + r.ID.String(), Field: "deleted", Value: true}}}
 			out = []Cell{c}
 		})
 	case records.KindComposition:
@@ -103,7 +105,8 @@ func deletedCell(target, what string, deleted bool) Cell {
 	body := func(v bool) Statement {
 		return Statement{records.KindSet, records.SetBody{Target: target, Field: "deleted", Value: v}}
 	}
-	return Cell{Slot: "set/" + target, What: what, Says: says[deleted], Again: body(deleted), None: cellNone{says[false], body(false)}}
+	return Cell{Slot: "set/" + target, What: what, Says: says[deleted], Again: body(deleted),
+		None: cellNone{says[false], body(false)}}
 }
 
 // keepitCell is the cell of a word on a marker. Before the first one there was what was typed, or nothing.
@@ -141,7 +144,8 @@ func judgementCell(j facts.Judgement) Cell {
 	was := facts.Judgement{Fact: j.Fact, Says: j.Says}
 	return Cell{
 		Slot: "fact/" + j.Fact.String() + "/" + j.Says, What: "f:" + j.Fact.Short(),
-		Says: says(j), Again: Statement{facts.KindJudgement, j}, None: cellNone{says(was), Statement{facts.KindJudgement, was}},
+		Says: says(j), Again: Statement{facts.KindJudgement, j},
+		None: cellNone{says(was), Statement{facts.KindJudgement, was}},
 	}
 }
 
@@ -191,8 +195,8 @@ func (t Timeline) Before(slot string, brought func(records.Stamp) bool) (Cell, b
 	return found, ok
 }
 
-// Again returns what says once more what c says. That a composition is there is said by taking back its only removal, so
-// that its earlier states come back too; otherwise by its text.
+// Again returns what says once more what c says. That a composition is there is said by taking back its only
+// removal, so that its earlier states come back too; otherwise by its text.
 func (t Timeline) Again(c Cell) Statement {
 	name, isComposition := strings.CutPrefix(c.Slot, "set/composition/")
 	if !isComposition || c.Again.Kind != records.KindComposition || t.Last(c.Slot).Says != "deleted" {

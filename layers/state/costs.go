@@ -44,7 +44,8 @@ func (e *CapError) Error() string {
 	if e.Held != "" {
 		held = fmt.Sprintf(", requests under way may take %s", e.Held)
 	}
-	return fmt.Sprintf("%s is %s: today %s were spent%s, and the next request may take %s", e.Setting, e.Cap, e.Spent, held, e.Need)
+	return fmt.Sprintf("%s is %s: today %s were spent%s, and the next request may take %s", e.Setting, e.Cap, e.Spent,
+		held, e.Need)
 }
 
 func (e *CapError) Unwrap() error { return engines.ErrCap }
@@ -56,7 +57,8 @@ const slack = 50_000
 // Limit returns how many millionths of a dollar a request may cost, less than zero for any number.
 func (c Caps) Limit(today, held, u engines.Usage) (int64, error) {
 	if c.Tokens >= 0 && today.Tokens()+held.Tokens()+u.Tokens() > c.Tokens {
-		e := &CapError{Setting: "llm.maxTokensPerDay", Cap: tokens.Commas(c.Tokens), Spent: tokens.Commas(today.Tokens()), Need: tokens.Commas(u.Tokens())}
+		e := &CapError{Setting: "llm.maxTokensPerDay", Cap: tokens.Commas(c.Tokens), Spent: tokens.Commas(today.Tokens()),
+			Need: tokens.Commas(u.Tokens())}
 		if held.Tokens() > 0 {
 			e.Held = tokens.Commas(held.Tokens())
 		}
@@ -67,7 +69,8 @@ func (c Caps) Limit(today, held, u engines.Usage) (int64, error) {
 	}
 	left := c.Micros - today.Micros - held.Micros
 	if u.Micros > left {
-		e := &CapError{Setting: "llm.maxUSDPerDay", Cap: engines.FormatDollars(c.Micros), Spent: engines.FormatDollars(today.Micros), Need: engines.FormatDollars(u.Micros)}
+		e := &CapError{Setting: "llm.maxUSDPerDay", Cap: engines.FormatDollars(c.Micros),
+			Spent: engines.FormatDollars(today.Micros), Need: engines.FormatDollars(u.Micros)}
 		if held.Micros > 0 {
 			e.Held = engines.FormatDollars(held.Micros)
 		}

@@ -40,7 +40,8 @@ func Parallel(n, workers int, f func(i int)) {
 
 // Rank is where a kind stands in a list.
 func Rank(kind string) int {
-	return slices.Index([]string{"session", "messages", "file", "version", "composition", "facts", "concept", "rule"}, kind) & 0xff
+	return slices.Index([]string{"session", "messages", "file", "version", "composition", "facts", "concept", "rule"},
+		kind) & 0xff
 }
 
 // Options are what a Memory needs of the outside world.
@@ -165,17 +166,17 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("'%s' matches %d %ss: %s", e.Name, len(e.Candidates), e.What, strings.Join(e.Candidates, ", "))
 }
 
-// LargeFile is the size from which on an overflow file is stored as a stream of its own: it is never in memory as a whole then, and
-// may be of any size.
+// LargeFile is the size from which on an overflow file is stored as a stream of its own: it is never in memory
+// as a whole then, and may be of any size.
 const LargeFile = 4 << 20
 
 const (
-	// wholeBytes is about how much one push sends at once. Before git answers a fetch it looks for differences between large
-	// objects that lie in different packs, about a second for each 20 MB, and finds none: what is pushed first is best one pack. Hosts
-	// take up to 2 GB.
+	// wholeBytes is about how much one push sends at once. Before git answers a fetch it looks for differences
+	// between large objects that lie in different packs, about a second for each 20 MB, and finds none: what is
+	// pushed first is best one pack. Hosts take up to 2 GB.
 	wholeBytes = 1 << 30
-	// parcelBytes is that after a push of more broke off, until one has gone through. What has arrived stays, so that an interrupted
-	// push goes on from there.
+	// parcelBytes is that after a push of more broke off, until one has gone through. What has arrived stays, so
+	// that an interrupted push goes on from there.
 	parcelBytes = 64 << 20
 )
 

@@ -14,9 +14,10 @@ import (
 	"time"
 )
 
-// The cache may take [Options.MaxCache]. Whoever has written to it, when it closes the memory or has written a tenth of the limit,
-// deletes what was read longest ago until a tenth of the limit is free. Whoever reads a file of the cache reads it whole, and a file that is gone is made again,
-// so other processes are not disturbed.
+// The cache may take [Options.MaxCache]. Whoever has written to it, when it closes the memory or has written a
+// tenth of the limit, deletes what was read longest ago until a tenth of the limit is free. Whoever reads a
+// file of the cache reads it whole, and a file that is gone is made again, so other processes are not
+// disturbed.
 
 // evictable are the directories of the cache that grow with sessions. A file in them belongs to one growth point; the
 // others hold a file a project, which every command reads.
@@ -43,9 +44,10 @@ func (m *DB) Touch(file string) {
 	}
 }
 
-// EvictSometimes evicts if nobody has for an hour, or if the cache may be over its limit: what it took when it was measured last and
-// what was written since are in the file that marks when that was. Each process adds to that file what it wrote, so that a cache
-// in which many processes write is measured as soon as their sum is over the limit.
+// EvictSometimes evicts if nobody has for an hour, or if the cache may be over its limit: what it took when it
+// was measured last and what was written since are in the file that marks when that was. Each process adds to
+// that file what it wrote, so that a cache in which many processes write is measured as soon as their sum is
+// over the limit.
 func (m *DB) EvictSometimes() {
 	if m.Opts.MaxCache <= 0 {
 		return
@@ -60,13 +62,14 @@ func (m *DB) EvictSometimes() {
 		return // a store that cannot be written: its cache does not grow either
 	}
 	size, err := m.EvictCache(false) // what cannot be removed stays; doctor says so
-	if err != nil || os.WriteFile(mark, fmt.Appendf(nil, "%d\n", size.Bytes), 0o600) != nil || os.Chtimes(mark, now, now) != nil {
+	if err != nil || os.WriteFile(mark, fmt.Appendf(nil, "%d\n", size.Bytes), 0o600) != nil ||
+		os.Chtimes(mark, now, now) != nil {
 		os.Remove(mark) // the next one measures again
 	}
 }
 
-// overLimit adds what was written to the file of the last measurement, and reports whether the sum is over the limit. A file that
-// cannot be read is no measurement.
+// overLimit adds what was written to the file of the last measurement, and reports whether the sum is over the
+// limit. A file that cannot be read is no measurement.
 func (m *DB) overLimit(mark string, wrote int64) bool {
 	if wrote == 0 {
 		return false
@@ -103,7 +106,8 @@ func (m *DB) overLimit(mark string, wrote int64) bool {
 	return sum > m.Opts.MaxCache
 }
 
-// grew notes that n bytes were written to the cache, perhaps over others. A process that writes much does not wait until it ends.
+// grew notes that n bytes were written to the cache, perhaps over others. A process that writes much does not
+// wait until it ends.
 func (m *DB) grew(n int64) {
 	if m.cacheGrew.Add(n) > max(m.Opts.MaxCache/10, 1) && m.Opts.MaxCache > 0 {
 		m.EvictSometimes()
@@ -116,8 +120,8 @@ type cacheFile struct {
 	used time.Time
 }
 
-// EvictCache brings the cache under its limit and says what it takes then, without what writers that were killed have left, which goes
-// in any case. A dry run only says what would go.
+// EvictCache brings the cache under its limit and says what it takes then, without what writers that were
+// killed have left, which goes in any case. A dry run only says what would go.
 func (m *DB) EvictCache(dryRun bool) (CacheSize, error) {
 	out := CacheSize{Max: m.Opts.MaxCache}
 	files, left, err := m.cacheFiles(&out)
@@ -153,7 +157,8 @@ func removed(file string) error {
 	return nil
 }
 
-// cacheFiles measures the cache, and returns the files of it that may go, and those that were left by writers that were killed.
+// cacheFiles measures the cache, and returns the files of it that may go, and those that were left by writers
+// that were killed.
 func (m *DB) cacheFiles(total *CacheSize) (out []cacheFile, left []string, err error) {
 	err = m.eachCached(func(path, dir string, fi fs.FileInfo) {
 		temporary := strings.HasPrefix(fi.Name(), ".tmp-")
@@ -169,7 +174,8 @@ func (m *DB) cacheFiles(total *CacheSize) (out []cacheFile, left []string, err e
 	return out, left, err
 }
 
-// A CacheDirectory is one directory of the cache, with those below it; "" is the top of the cache, without its directories.
+// A CacheDirectory is one directory of the cache, with those below it; "" is the top of the cache, without its
+// directories.
 type CacheDirectory struct {
 	Name  string
 	Files int

@@ -12,8 +12,9 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-// A Keepit is a marker of a session with its text and where it stands. Its ID is k1, k2, ... in the order of the session, or
-// a1, a2, ... in the order in which markers.AddKeepit made it; one that was removed keeps its ID.
+// A Keepit is a marker of a session with its text and where it stands. Its ID is k1, k2, ... in the order of
+// the session, or a1, a2, ... in the order in which markers.AddKeepit made it; one that was removed keeps its
+// ID.
 type Keepit struct {
 	ID      string
 	Mark    compress.Mark
@@ -54,7 +55,8 @@ func (s *Session) Marks(in compress.Input, p *records.Point) []compress.Mark {
 	return out
 }
 
-// Keepits returns the markers in the items of the session at p, also those that were removed, in the order of their texts.
+// Keepits returns the markers in the items of the session at p, also those that were removed, in the order of
+// their texts.
 func (s *Session) Keepits(in compress.Input, p *records.Point) []Keepit {
 	var out []Keepit
 	for i := range in.Items {
@@ -80,8 +82,11 @@ func (s *Session) Keepits(in compress.Input, p *records.Point) []Keepit {
 		}
 		added++
 		if text, ok := typedAt(in, o); ok {
-			k := Keepit{ID: fmt.Sprintf("a%d", added), Mark: o.Mark(text), Context: LastWords(text[:o.Start], 60), Added: true, Removed: o.Removed}
-			k.Removed = k.Removed || slices.ContainsFunc(out, func(x Keepit) bool { return !x.Removed && Overlap(x.Mark, k.Mark) })
+			k := Keepit{ID: fmt.Sprintf("a%d", added), Mark: o.Mark(text), Context: LastWords(text[:o.Start], 60), Added: true,
+				Removed: o.Removed}
+			k.Removed = k.Removed || slices.ContainsFunc(out, func(x Keepit) bool {
+				return !x.Removed && Overlap(x.Mark, k.Mark)
+			})
 			out = append(out, k)
 		}
 	}
@@ -98,7 +103,8 @@ func typedAt(in compress.Input, o records.Override) (string, bool) {
 		if it.N != o.Message || it.Kind != compress.User {
 			continue
 		}
-		if text := in.Text(it); 0 <= o.Start && o.Start < o.End && o.End <= len(text) && utf8.ValidString(text[o.Start:o.End]) {
+		if text := in.Text(it); 0 <= o.Start && o.Start < o.End && o.End <= len(text) &&
+			utf8.ValidString(text[o.Start:o.End]) {
 			return text, true
 		}
 	}
@@ -117,7 +123,9 @@ func (s *Session) overridden(marks []records.Mark) []records.Mark {
 	}
 	marks = slices.Clone(marks)
 	for _, o := range s.Overrides {
-		i := slices.IndexFunc(marks, func(k records.Mark) bool { return k.N == o.Message && k.Start <= o.Start && o.End <= k.End })
+		i := slices.IndexFunc(marks, func(k records.Mark) bool {
+			return k.N == o.Message && k.Start <= o.Start && o.End <= k.End
+		})
 		switch {
 		case o.Generation != s.Now().Generation || o.Added || i < 0:
 		case o.Removed:

@@ -110,7 +110,8 @@ func nameCell(b records.NameBody) Cell {
 	if b.Field == records.FieldTitle {
 		was.Name = ""
 	}
-	return Cell{Slot: "name/" + b.Slot(), What: what, Says: says(b), Again: Statement{records.KindName, b}, None: cellNone{says(was), Statement{records.KindName, was}}}
+	return Cell{Slot: "name/" + b.Slot(), What: what, Says: says(b), Again: Statement{records.KindName, b},
+		None: cellNone{says(was), Statement{records.KindName, was}}}
 }
 
 // Rev returns the revision that a tag of a project names.

@@ -75,8 +75,8 @@ func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, err
 	return st, nil
 }
 
-// Advance caches st as it is behind the commit that tx made on top of it, so that the next to ask need not read that. st is of
-// no use for anything else any more.
+// Advance caches st as it is behind the commit that tx made on top of it, so that the next to ask need not read
+// that. st is of no use for anything else any more.
 func (m *DB) Advance(st *State, tx *refs.Tx) {
 	records, err := tx.Added()
 	if err != nil || len(records) == 0 {
@@ -195,7 +195,8 @@ func (st *State) Heeded() []string {
 	return out
 }
 
-// StillHeeds reports whether the user trusts the devices whose purges of a project were heeded, and none of those whose were not.
+// StillHeeds reports whether the user trusts the devices whose purges of a project were heeded, and none of
+// those whose were not.
 func (m *DB) StillHeeds(ctx context.Context, p refs.Project, heeded, unheeded []string) (bool, error) {
 	if len(heeded)+len(unheeded) == 0 || p == refs.Home {
 		return true, nil
@@ -204,7 +205,8 @@ func (m *DB) StillHeeds(ctx context.Context, p refs.Project, heeded, unheeded []
 	if err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(heeded, func(d string) bool { return !trust.Of(d) }) && !slices.ContainsFunc(unheeded, trust.Of), nil
+	return !slices.ContainsFunc(heeded, func(d string) bool { return !trust.Of(d) }) &&
+		!slices.ContainsFunc(unheeded, trust.Of), nil
 }
 
 func (m *DB) bulksAt(ctx context.Context, h *history, p refs.Project) (*Bulks, error) {
@@ -241,7 +243,9 @@ func (b *Bulks) Apply(r refs.Record) error {
 	case records.KindVersion:
 		return ApplyTo(r, func(v records.Version) { b.Of[r.ID] = Bulk{Params: v.Derivation.Recipe.Params} })
 	case records.KindComposition:
-		return ApplyTo(r, func(c records.Composition) { b.Of[r.ID] = Bulk{Params: c.Derivation.Recipe.Params, keys: c.Typed} })
+		return ApplyTo(r, func(c records.Composition) {
+			b.Of[r.ID] = Bulk{Params: c.Derivation.Recipe.Params, keys: c.Typed}
+		})
 	}
 	return nil
 }
@@ -282,7 +286,8 @@ func (m *DB) Complete(ctx context.Context, p refs.Project, v *records.Version) (
 }
 
 // CompleteComposition returns a composition with what the outline leaves out of it.
-func (m *DB) CompleteComposition(ctx context.Context, p refs.Project, c *records.Composition) (*records.Composition, error) {
+func (m *DB) CompleteComposition(ctx context.Context, p refs.Project,
+	c *records.Composition) (*records.Composition, error) {
 	full := *c
 	return &full, m.Refs.View(ctx, p, func(tx *refs.Tx) error {
 		r, err := tx.Record(c.ID)

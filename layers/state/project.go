@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// What projects are called stands in their outlines, which are megabytes to decode in a large memory. Who asks for all projects
-// mostly wants no more than the names: they are cached in a file of their own.
+// What projects are called stands in their outlines, which are megabytes to decode in a large memory. Who asks
+// for all projects mostly wants no more than the names: they are cached in a file of their own.
 
 // Names are the projects of a memory with their names.
 type Names struct {
@@ -86,8 +86,8 @@ func (st *State) PathsOf(device string) []records.PathBody {
 	return out
 }
 
-// nameProject lets this device's lane say from its first commit on what the project is called, as the lanes of others do: alone on a
-// remote, it can be asked for by name there.
+// nameProject lets this device's lane say from its first commit on what the project is called, as the lanes of
+// others do: alone on a remote, it can be asked for by name there.
 func (m *DB) nameProject(ctx context.Context, tx *refs.Tx) (kind string, body any, err error) {
 	if tx.Project() == refs.Home {
 		return "", nil, nil

@@ -38,7 +38,8 @@ type Purges struct {
 }
 
 func NewPurges(all []StoredPurge) *Purges {
-	p := &Purges{All: all, sessions: map[string]bool{}, Records: map[string]bool{}, Passages: map[string][]int{}, Acked: map[string]bool{}, Ids: map[string]bool{}, Parts: map[string]bool{}}
+	p := &Purges{All: all, sessions: map[string]bool{}, Records: map[string]bool{}, Passages: map[string][]int{},
+		Acked: map[string]bool{}, Ids: map[string]bool{}, Parts: map[string]bool{}}
 	for i, q := range all {
 		p.Acked[q.Stamp.Device+q.Sum.String()] = true
 		for _, s := range q.Body.Sessions {
@@ -64,7 +65,9 @@ func NewPurges(all []StoredPurge) *Purges {
 func (p *Purges) Place(session string, n int) bool {
 	key := PurgeKey(session)
 	return slices.ContainsFunc(p.Passages[key], func(i int) bool {
-		return slices.ContainsFunc(p.All[i].Body.Passages, func(x bodies.Passage) bool { return x.Session == key && x.ID == "" && x.N == n })
+		return slices.ContainsFunc(p.All[i].Body.Passages, func(x bodies.Passage) bool {
+			return x.Session == key && x.ID == "" && x.N == n
+		})
 	})
 }
 
@@ -83,13 +86,15 @@ func (p *Purges) Hides(kind string, s bodies.Stamp, body []byte) bool {
 	if slices.ContainsFunc(about, p.Session) {
 		return true
 	}
-	if !slices.Contains([]string{bodies.KindSession, bodies.KindVersion, bodies.KindComposition, "exchange", "distilled"}, kind) {
+	if !slices.Contains([]string{bodies.KindSession, bodies.KindVersion, bodies.KindComposition, "exchange", "distilled"},
+		kind) {
 		return false
 	}
 	return slices.ContainsFunc(about, func(id string) bool { return p.Before(id, s) })
 }
 
-// Before reports whether something of a session was said before messages of it were forgotten, by a device that has not done so yet.
+// Before reports whether something of a session was said before messages of it were forgotten, by a device that
+// has not done so yet.
 func (p *Purges) Before(session string, s bodies.Stamp) bool {
 	return slices.ContainsFunc(p.Passages[PurgeKey(session)], func(i int) bool {
 		q := p.All[i]
@@ -149,7 +154,9 @@ func SessionsIn(kind string, body []byte) []string {
 func PurgesIn(records []refs.Record) (out []StoredPurge, err error) {
 	for _, r := range records {
 		if r.Kind == bodies.KindPurge {
-			if err := ApplyTo(r, func(b bodies.Purge) { out = append(out, StoredPurge{StampOf(r), objects.Sum(r.Body), b}) }); err != nil {
+			if err := ApplyTo(r, func(b bodies.Purge) {
+				out = append(out, StoredPurge{StampOf(r), objects.Sum(r.Body), b})
+			}); err != nil {
 				return nil, err
 			}
 		}
@@ -158,8 +165,8 @@ func PurgesIn(records []refs.Record) (out []StoredPurge, err error) {
 	return out, nil
 }
 
-// heeded returns those purges that count here: those of this device and of devices that the user trusts. Another one cannot
-// make this memory forget anything.
+// heeded returns those purges that count here: those of this device and of devices that the user trusts.
+// Another one cannot make this memory forget anything.
 func (m *DB) heeded(ctx context.Context, p refs.Project, all []StoredPurge) ([]StoredPurge, error) {
 	if len(all) == 0 || p == refs.Home {
 		return all, nil
@@ -180,7 +187,8 @@ func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges
 	var records []refs.Record
 	for _, u := range up {
 		if u.Kind == bodies.KindPurge {
-			records = append(records, refs.Record{ID: u.Stamp.Record, Kind: u.Kind, Device: u.Stamp.Device, Lamport: u.Stamp.Lamport, Body: u.Body})
+			records = append(records, refs.Record{ID: u.Stamp.Record, Kind: u.Kind, Device: u.Stamp.Device,
+				Lamport: u.Stamp.Lamport, Body: u.Body})
 		}
 	}
 	all, err := PurgesIn(records)
@@ -200,5 +208,7 @@ func (m *DB) Unpurged(ctx context.Context, p refs.Project, records []refs.Record
 		return records, err
 	}
 	q := NewPurges(all)
-	return slices.DeleteFunc(slices.Clone(records), func(r refs.Record) bool { return q.Hides(r.Kind, StampOf(r), r.Body) }), nil
+	return slices.DeleteFunc(slices.Clone(records), func(r refs.Record) bool {
+		return q.Hides(r.Kind, StampOf(r), r.Body)
+	}), nil
 }

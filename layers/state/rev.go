@@ -20,9 +20,9 @@ func (r Rev) Covers() (from, to int, err error) {
 	return plan.Since + 1, PointOf(r.Session, r.Version.Origin()).Scan.Values, err
 }
 
-// Earlier returns how the session was, each as far as it was captured, before its file was rewritten or another took its
-// place: the last growth point of each generation of each device but that of now, the newest first. Those that hold
-// less of the same file as the one before are left out.
+// Earlier returns how the session was, each as far as it was captured, before its file was rewritten or another
+// took its place: the last growth point of each generation of each device but that of now, the newest first.
+// Those that hold less of the same file as the one before are left out.
 func (s *Session) Earlier() []*records.Point {
 	now := s.Now()
 	seen := map[objects.Hash]bool{now.Original: true}
@@ -47,7 +47,9 @@ func EarlierName(n int) string { return fmt.Sprintf("original@{%d}", n) }
 
 // EarlierName writes which earlier original a revision names.
 func (r Rev) EarlierName() string {
-	return EarlierName(1 + slices.IndexFunc(r.Session.Earlier(), func(p *records.Point) bool { return p.Stamp == r.Point.Stamp }))
+	return EarlierName(1 + slices.IndexFunc(r.Session.Earlier(), func(p *records.Point) bool {
+		return p.Stamp == r.Point.Stamp
+	}))
 }
 
 // ErrNotRemovable says that a revision names nothing that can be taken out of the lists.
@@ -162,8 +164,8 @@ func (s *Session) Matches(name string) string {
 // Shown reports whether the session is in the lists.
 func (s *Session) Shown() bool { return !s.Deleted && s.Revoked == "" }
 
-// Recent returns the sessions of a state, the newest first, without subagents, deleted and hidden ones, and those that only devices
-// which are not trusted have.
+// Recent returns the sessions of a state, the newest first, without subagents, deleted and hidden ones, and
+// those that only devices which are not trusted have.
 func (st *State) Recent() []*Session {
 	var out []*Session
 	for _, s := range st.Sessions {
@@ -179,7 +181,9 @@ func (st *State) Recent() []*Session {
 
 // VersionsOf returns the versions of a session in the order they were made, without deleted and hidden ones.
 func (st *State) VersionsOf(session string) []*records.Version {
-	return slices.DeleteFunc(st.AllVersionsOf(session), func(v *records.Version) bool { return v.Deleted || v.Revoked != "" })
+	return slices.DeleteFunc(st.AllVersionsOf(session), func(v *records.Version) bool {
+		return v.Deleted || v.Revoked != ""
+	})
 }
 
 // AllVersionsOf returns the versions of a session in the order they were made, deleted and hidden ones included.
@@ -193,8 +197,8 @@ func (st *State) AllVersionsOf(session string) []*records.Version {
 	return out
 }
 
-// OwnVersionsOf returns the versions of a session that lists name beside it: not those of devices that are not trusted, unless only such devices
-// have the session.
+// OwnVersionsOf returns the versions of a session that lists name beside it: not those of devices that are not
+// trusted, unless only such devices have the session.
 func (st *State) OwnVersionsOf(s *Session) []*records.Version {
 	return s.WithoutGuests(st.VersionsOf(s.ID))
 }

@@ -93,16 +93,17 @@ func (r *StoredRevoke) code(c *records.Codec) {
 
 // A Hidden is something that is hidden because of what it came from.
 type Hidden struct {
-	Kind    Kind         `json:"kind"`
-	Name    string       `json:"name"`
-	What    string       `json:"what,omitempty"` // its title or its text
-	Why     string       `json:"why"`
-	Project string       `json:"project,omitempty"` // whose it is, if it is another one's, made of text of the one that is looked at
+	Kind Kind   `json:"kind"`
+	Name string `json:"name"`
+	What string `json:"what,omitempty"` // its title or its text
+	Why  string `json:"why"`
+	// whose it is, if it is another one's, made of text of the one that is looked at
+	Project string       `json:"project,omitempty"`
 	Home    refs.Project `json:"-"`
 }
 
-// CopiesOf names the sessions that used what is hidden: they hold its text, as an echo. A revoked session's own subagents
-// are hidden with it.
+// CopiesOf names the sessions that used what is hidden: they hold its text, as an echo. A revoked session's own
+// subagents are hidden with it.
 func (st *State) CopiesOf(hidden []Hidden, src records.Origin) []string {
 	targets := map[string]bool{}
 	for _, h := range hidden {
@@ -123,7 +124,8 @@ func (st *State) CopiesOf(hidden []Hidden, src records.Origin) []string {
 	}
 	var out []string
 	for _, u := range st.Uses {
-		if slices.ContainsFunc(u.Targets, func(t string) bool { return targets[t] }) && u.By != src.Name && !slices.Contains(out, u.By) {
+		if slices.ContainsFunc(u.Targets, func(t string) bool { return targets[t] }) && u.By != src.Name &&
+			!slices.Contains(out, u.By) {
 			out = append(out, u.By)
 		}
 	}

@@ -34,8 +34,8 @@ func (s *Session) Point(h objects.Hash) *records.Point {
 	return nil
 }
 
-// Captured returns what a device had of the session before it captured p, nil for nothing. It is of another generation if the file
-// was rewritten.
+// Captured returns what a device had of the session before it captured p, nil for nothing. It is of another
+// generation if the file was rewritten.
 func (s *Session) Captured(p *records.Point) (before *records.Point) {
 	for i := range s.Points {
 		if &s.Points[i] == p {

@@ -87,10 +87,11 @@ type Session struct {
 	ID     string
 	Points []records.Point // growth points, in the order of records; see Now
 	// Deleted says that the session was taken out of the lists; its bytes stay.
-	Deleted   bool
-	Renamed   string             // the title that the user gave it, "" for none
-	Tags      []string           // that the user gave it, sorted
-	Guests    []records.Point    // of devices that are not trusted, if a trusted one has the session too: they change nothing of it
+	Deleted bool
+	Renamed string   // the title that the user gave it, "" for none
+	Tags    []string // that the user gave it, sorted
+	// of devices that are not trusted, if a trusted one has the session too: they change nothing of it
+	Guests    []records.Point
 	Guest     string             // the device of Now if only devices that are not trusted have the session, else ""
 	Revoked   string             // why it is hidden, "" if it is not
 	Overrides []records.Override // on its markers, in the order in which they were first spoken of
@@ -175,7 +176,9 @@ func (st *State) Apply(r refs.Record) error {
 	case records.KindPath:
 		return ApplyTo(r, func(b records.PathBody) { st.Paths = append(st.Paths, StoredPath{StampOf(r), b}) })
 	case records.KindSession:
-		return ApplyTo(r, func(b records.Snapshot) { st.AddPoint(records.Point{Stamp: StampOf(r), Time: r.Time, Snapshot: b}) })
+		return ApplyTo(r, func(b records.Snapshot) {
+			st.AddPoint(records.Point{Stamp: StampOf(r), Time: r.Time, Snapshot: b})
+		})
 	case records.KindVersion:
 		return ApplyTo(r, func(b records.Version) {
 			b.Key = b.Derivation.Key()
@@ -318,8 +321,8 @@ func (st *State) Finish() {
 	st.applyUses()
 }
 
-// NameVersions tells versions of the same label apart, and those of devices that are not trusted from all others. What a bare label means
-// on the device own never changes by a pull.
+// NameVersions tells versions of the same label apart, and those of devices that are not trusted from all
+// others. What a bare label means on the device own never changes by a pull.
 func (st *State) NameVersions(own string) {
 	type name struct{ session, label string }
 	devices := map[name]string{}

@@ -10,10 +10,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// What a device that the user does not trust says is in the state of a project, so that it can be listed, and changes nothing of what the
-// user and trusted devices said: not what "@", a title or a label names, not where a session stands, what is deleted, how heavy a marker is,
-// what was used or what the project is called. Its things are named with the device behind, as 6ecd8c99~3b0e55d1, v002~3b0e55d1,
-// feature-x~3b0e55d1 and shop~3b0e55d1, and resolve only so. Trusting the device makes the state anew.
+// What a device that the user does not trust says is in the state of a project, so that it can be listed, and
+// changes nothing of what the user and trusted devices said: not what "@", a title or a label names, not where
+// a session stands, what is deleted, how heavy a marker is, what was used or what the project is called. Its
+// things are named with the device behind, as 6ecd8c99~3b0e55d1, v002~3b0e55d1, feature-x~3b0e55d1 and
+// shop~3b0e55d1, and resolve only so. Trusting the device makes the state anew.
 
 // guestTarget marks the targets of assignments of devices that are not trusted.
 const guestTarget = "guest "
@@ -50,7 +51,8 @@ func (st *State) nameBy(name, device string) string {
 	return name
 }
 
-// assignedBy returns an assignment of a device with a target of its own: one of a device that is not trusted wins against no other.
+// assignedBy returns an assignment of a device with a target of its own: one of a device that is not trusted
+// wins against no other.
 func (st *State) assignedBy(b records.SetBody, device string) records.SetBody {
 	if !st.FromStranger(device) {
 		return b
@@ -125,7 +127,8 @@ func (st *State) Guests() (out []string) {
 	return out
 }
 
-// Name returns what a session is called in lists: the start of its id, with the device behind it if that is not trusted.
+// Name returns what a session is called in lists: the start of its id, with the device behind it if that is not
+// trusted.
 func (s *Session) Name() string {
 	if s.Guest != "" {
 		return WithDevice(records.ShortID(s.ID), s.Guest)
@@ -133,7 +136,8 @@ func (s *Session) Name() string {
 	return records.ShortID(s.ID)
 }
 
-// CountedOf returns the versions of a session that commands choose from: those of devices that are not trusted only of their own sessions.
+// CountedOf returns the versions of a session that commands choose from: those of devices that are not trusted
+// only of their own sessions.
 func (st *State) CountedOf(session string) []*records.Version {
 	all := st.VersionsOf(session)
 	if s := st.Session(session); s != nil && s.Guest != "" {
@@ -142,7 +146,8 @@ func (st *State) CountedOf(session string) []*records.Version {
 	return slices.DeleteFunc(all, func(v *records.Version) bool { return v.ByStranger })
 }
 
-// AsProject returns the project of a state. One that only devices which are not trusted name has the name with the device.
+// AsProject returns the project of a state. One that only devices which are not trusted name has the name with
+// the device.
 func (st *State) AsProject() Project {
 	if st.Name != "" || st.Guest.Name == "" {
 		return Project{st.Project, st.Name, st.Identity}

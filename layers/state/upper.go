@@ -54,8 +54,8 @@ func lastingCells(r refs.Record) (out []Cell, err error) {
 	return out, err
 }
 
-// madeCells are the cells of a concept that was made: until then it was as good as removed. What it was called then is what a
-// later name replaces.
+// madeCells are the cells of a concept that was made: until then it was as good as removed. What it was called
+// then is what a later name replaces.
 func madeCells(record string, m concepts.Made) []Cell {
 	there := conceptCell(concepts.Changed{Concept: record, Field: "removed", Value: "false"})
 	gone := conceptCell(concepts.Changed{Concept: record, Field: "removed", Value: "true"})
@@ -97,11 +97,12 @@ func voidCell(record, what string) Cell {
 }
 
 func FoldRules(records []UpperRecord, known *facts.Set, trust Trust) (*permanent.Set, error) {
-	return permanent.Fold(Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, trust.Of, nil)
+	return permanent.Fold(Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), known,
+		trust.Of, nil)
 }
 
-// Families returns a function that names the conversation of a session: sessions that hold the same typed message, as forks and
-// resumed copies do, and the agents that a session started, are one.
+// Families returns a function that names the conversation of a session: sessions that hold the same typed
+// message, as forks and resumed copies do, and the agents that a session started, are one.
 func (st *State) Families() func(string) string {
 	parent := map[string]string{}
 	root := func(s string) string {
@@ -133,15 +134,15 @@ func (st *State) Families() func(string) string {
 	return root
 }
 
-// Signs are what one pass over the L1 of a session finds: what the user asked for in so many words, and what went well only
-// after many attempts. They are kept in the cache.
+// Signs are what one pass over the L1 of a session finds: what the user asked for in so many words, and what
+// went well only after many attempts. They are kept in the cache.
 type Signs struct {
 	Words  []permanent.Word
 	Trials []permanent.Trial
 }
 
-// Own says of signs that they are the session's, but for what it only repeats: words in messages that another session or mem
-// itself wrote first.
+// Own says of signs that they are the session's, but for what it only repeats: words in messages that another
+// session or mem itself wrote first.
 func (s *Session) Own(in Signs) Signs {
 	for i := range in.Words {
 		in.Words[i].Session = s.ID
@@ -205,7 +206,8 @@ func (m *DB) UpperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperR
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(records), func(r UpperRecord) bool { return q.Hides(r.Kind, r.Stamp, r.Body) }), nil
+	return slices.DeleteFunc(slices.Clone(records), func(r UpperRecord) bool { return q.Hides(r.Kind, r.Stamp, r.Body) }),
+		nil
 }
 
 // upperRecords is upperAt with what is hidden because it was forgotten.
@@ -242,7 +244,8 @@ func Statements(records []UpperRecord, kinds ...string) []concepts.Record {
 	var out []concepts.Record
 	for _, r := range records {
 		if slices.Contains(kinds, r.Kind) {
-			out = append(out, concepts.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport, Device: r.Stamp.Device, Time: r.Time, Body: r.Body})
+			out = append(out, concepts.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport,
+				Device: r.Stamp.Device, Time: r.Time, Body: r.Body})
 		}
 	}
 	return out

@@ -109,6 +109,8 @@ func (st *State) Targets(rev Rev) []string {
 // Used reports whether all of a use is known already.
 func (st *State) Used(u records.Use) bool {
 	return !slices.ContainsFunc(u.Targets, func(target string) bool {
-		return !slices.ContainsFunc(st.Uses, func(x StoredUse) bool { return x.By == u.By && slices.Contains(x.Targets, target) })
+		return !slices.ContainsFunc(st.Uses, func(x StoredUse) bool {
+			return x.By == u.By && slices.Contains(x.Targets, target)
+		})
 	})
 }

@@ -21,8 +21,8 @@ func (st *State) Composition(name string) *records.Composition {
 	return nil
 }
 
-// Named returns the compositions of a project as they are now, those first whose text is the oldest: going back and forth by undo
-// changes what there is, and never its order.
+// Named returns the compositions of a project as they are now, those first whose text is the oldest: going back
+// and forth by undo changes what there is, and never its order.
 func (st *State) Named() []*records.Composition {
 	first := map[string]int{}
 	says := func(c *records.Composition) string { return c.Name + " " + c.Derivation.Output.String() }
@@ -39,7 +39,8 @@ func (st *State) Named() []*records.Composition {
 	return out
 }
 
-// Made returns the version that a derivation made, nil if there is none. What a device that is not trusted says it made is none.
+// Made returns the version that a derivation made, nil if there is none. What a device that is not trusted says
+// it made is none.
 func (st *State) Made(k lineage.Key) *records.Version {
 	for _, v := range slices.Backward(st.Versions) {
 		if !v.Deleted && !v.ByStranger && v.Key == k {
@@ -82,7 +83,8 @@ func (st *State) Free(session, device, label string) bool {
 func PlaceOf(mark compress.Mark) [3]int { return [3]int{mark.Message, mark.TextStart, mark.TextEnd} }
 
 // LackingOf returns those of the compositions and removals that a project does not have already.
-func (st *State) LackingOf(made []*records.Composition, sets []records.SetBody) ([]*records.Composition, []records.SetBody) {
+func (st *State) LackingOf(made []*records.Composition, sets []records.SetBody) ([]*records.Composition,
+	[]records.SetBody) {
 	made = slices.DeleteFunc(slices.Clone(made), func(c *records.Composition) bool {
 		was := st.Composition(c.Name)
 		return was != nil && was.Derivation.Output == c.Derivation.Output
@@ -96,8 +98,8 @@ func (st *State) LackingOf(made []*records.Composition, sets []records.SetBody) 
 	})
 }
 
-// Recompression returns how and why a part of a composition was compressed for it, nil if it was not, or if its version is not of this
-// project or no longer there.
+// Recompression returns how and why a part of a composition was compressed for it, nil if it was not, or if its
+// version is not of this project or no longer there.
 func (st *State) Recompression(p records.CompositionPart) *records.Recompression {
 	if p.Reason == "" {
 		return nil

@@ -1,6 +1,6 @@
-// Package stats counts: what a store takes and how it grew, what compressions achieved, what models cost and what hooks did.
-// It changes nothing. The figures of a store come from one walk over its commits; those of sessions, versions and markers from the
-// state of each project.
+// Package stats counts: what a store takes and how it grew, what compressions achieved, what models cost and
+// what hooks did. It changes nothing. The figures of a store come from one walk over its commits; those of
+// sessions, versions and markers from the state of each project.
 package stats
 
 import "github.com/memvcs/mem/layers/state"

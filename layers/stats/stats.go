@@ -16,7 +16,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An Activity returns what the hooks of a store did: how fast they were, and what they handed over to sessions of the projects.
+// An Activity returns what the hooks of a store did: how fast they were, and what they handed over to sessions
+// of the projects.
 type Activity func(projects []refs.Project) ([]Hook, []Handover, error)
 
 // Of returns the figures of some projects together. Months are those of zone.
@@ -70,9 +71,11 @@ func ratioBands() ([]float64, []string) {
 
 // empty returns figures without a null in their JSON.
 func empty() Stats {
-	out := Stats{Weights: []Weight{}, Months: []Month{}, Ratios: []Ratio{}, Costs: []Cost{}, Hooks: []Hook{}, Handovers: []Handover{},
-		Largest: []Size{}}
-	out.Storage = Storage{Kinds: []KindStorage{}, Caches: []CacheStorage{}, Projects: []ProjectStorage{}, Sessions: []SessionStorage{},
+	out := Stats{Weights: []Weight{}, Months: []Month{}, Ratios: []Ratio{}, Costs: []Cost{}, Hooks: []Hook{},
+		Handovers: []Handover{},
+		Largest:   []Size{}}
+	out.Storage = Storage{Kinds: []KindStorage{}, Caches: []CacheStorage{}, Projects: []ProjectStorage{},
+		Sessions: []SessionStorage{},
 		Versions: []VersionStorage{}}
 	_, names := ratioBands()
 	for _, n := range names {

@@ -58,7 +58,8 @@ func kindOf(x refs.Usage, made map[objects.Hash]string) string {
 }
 
 // usage adds up what the packs take: by project, and in detail for some of them, whose objects are known from made.
-func (m Ops) usage(ctx context.Context, of []refs.Project, made map[objects.Hash]string, zone *time.Location) (*used, error) {
+func (m Ops) usage(ctx context.Context, of []refs.Project, made map[objects.Hash]string,
+	zone *time.Location) (*used, error) {
 	u := &used{kinds: map[string]KindStorage{}, months: map[string]int64{}, names: map[objects.Hash]int64{},
 		projects: map[refs.Project]int64{}}
 	err := m.Refs.Usage(ctx, func(x refs.Usage) error {

@@ -8,7 +8,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// originals sends the patches of the projects whose lanes have arrived. Only a remote gets them that the user let have exact bytes.
+// originals sends the patches of the projects whose lanes have arrived. Only a remote gets them that the user
+// let have exact bytes.
 func (p *pusher) originals(ctx context.Context) error {
 	git, err := p.m.Refs.Originals(p.o.Remote)
 	if err != nil {
@@ -22,12 +23,14 @@ func (p *pusher) originals(ctx context.Context) error {
 	raw.git, raw.seen, raw.out = git, map[pack.ID]struct{}{}, &Pushed{}
 	for _, lane := range lanes {
 		i := slices.IndexFunc(p.out.Lanes, func(l PushedLane) bool {
-			return l.Project.ID == lane.Project && l.Device == lane.Device && (l.Status == "new" || l.Status == "updated" || l.Status == "current")
+			return l.Project.ID == lane.Project && l.Device == lane.Device &&
+				(l.Status == "new" || l.Status == "updated" || l.Status == "current")
 		})
 		if i < 0 {
 			continue
 		}
-		l := PushedLane{Project: p.out.Lanes[i].Project, Device: lane.Device, Exact: true, lane: lane, old: p.there[lane.Ref()]}
+		l := PushedLane{Project: p.out.Lanes[i].Project, Device: lane.Device, Exact: true, lane: lane,
+			old: p.there[lane.Ref()]}
 		if err := raw.planExact(ctx, &l); err != nil {
 			return err
 		}
@@ -42,7 +45,8 @@ func (p *pusher) originals(ctx context.Context) error {
 	return err
 }
 
-// planExact decides about a lane of exact bytes. They are not looked through for secrets: that is what they are made of.
+// planExact decides about a lane of exact bytes. They are not looked through for secrets: that is what they are
+// made of.
 func (p *pusher) planExact(ctx context.Context, l *PushedLane) (err error) {
 	l.New, l.Status = l.lane.Tip.String(), "new"
 	if !l.old.IsZero() {

@@ -58,9 +58,9 @@ func Limits(progress func(int64)) pack.Limits {
 	return pack.Limits{Progress: progress, Bytes: 64 << 30, Objects: 20_000_000, Object: pack.MaxSize, Ratio: 100}
 }
 
-// Fetch brings what the remote has and this memory has not. It goes to a quarantine first, where every byte of it is checked;
-// only lanes that keep all rules, and go on from where they were, become part of the memory. There is nothing to merge and
-// nothing to ask: what a project is follows from all its lanes.
+// Fetch brings what the remote has and this memory has not. It goes to a quarantine first, where every byte of
+// it is checked; only lanes that keep all rules, and go on from where they were, become part of the memory.
+// There is nothing to merge and nothing to ask: what a project is follows from all its lanes.
 func (m Ops) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error) {
 	client, err := m.Client(ctx, o.Remote, o.Progress)
 	if err != nil {
@@ -98,7 +98,9 @@ func (f *fetcher) fetch(ctx context.Context) error {
 
 // heed forgets what came in as forgotten, and the bytes of what others have left out of their lanes.
 func (f *fetcher) heed(ctx context.Context) (err error) {
-	anew := slices.ContainsFunc(f.out.Lanes, func(l FetchedLane) bool { return l.Arrival.Epoch > 0 && l.Status == "updated" })
+	anew := slices.ContainsFunc(f.out.Lanes, func(l FetchedLane) bool {
+		return l.Arrival.Epoch > 0 && l.Status == "updated"
+	})
 	var devices []string
 	if f.out.Forgotten, devices, err = forget.On(f.m.DB).Heed(ctx, anew); err != nil {
 		return fmt.Errorf("forget what other devices have forgotten: %w", err)
@@ -146,7 +148,8 @@ func (f *fetcher) run(ctx context.Context, s remote.Session) error {
 	return nil
 }
 
-// plan decides what to ask for. What a remote shows less of than before is noted: it was rolled back, rewritten or made anew.
+// plan decides what to ask for. What a remote shows less of than before is noted: it was rolled back, rewritten
+// or made anew.
 func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	lanes, err := f.lanes()
 	if err != nil {
@@ -184,11 +187,13 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 
 // concerns reports whether a lane is one that this fetch is about.
 func (f *fetcher) concerns(l refs.Lane) bool {
-	return l.Originals == f.originals && !f.dropped[l.Device] && (f.o.Projects == nil || slices.Contains(f.o.Projects, l.Project))
+	return l.Originals == f.originals && !f.dropped[l.Device] &&
+		(f.o.Projects == nil || slices.Contains(f.o.Projects, l.Project))
 }
 
 func (f *fetcher) lane(l, here refs.Lane, status string) FetchedLane {
-	out := FetchedLane{Project: l.Project, Device: l.Device, Own: l.Device == f.m.Refs.Device().ID, New: l.Tip.String(), Status: status, Exact: l.Originals, Lane: l}
+	out := FetchedLane{Project: l.Project, Device: l.Device, Own: l.Device == f.m.Refs.Device().ID, New: l.Tip.String(),
+		Status: status, Exact: l.Originals, Lane: l}
 	if !here.Tip.IsZero() {
 		out.Old = here.Tip.String()
 	}
@@ -223,8 +228,8 @@ func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
 	return nil
 }
 
-// outdated reports whether a remote still has a lane as it was before its device forgot something: one that was seen there, or of
-// this device. It is nothing to ask for.
+// outdated reports whether a remote still has a lane as it was before its device forgot something: one that was
+// seen there, or of this device. It is nothing to ask for.
 func (f *fetcher) outdated(ctx context.Context, l, here refs.Lane) (bool, error) {
 	former, err := f.m.Refs.Former(l, l.Tip)
 	if err != nil {
@@ -256,9 +261,9 @@ func (f *fetcher) behind(ctx context.Context, l, here refs.Lane) error {
 	return nil
 }
 
-// rolledBack reports whether a remote that shows the tip of a lane, which is known here, had more of it before. It may have more than
-// its mark says: a push that is killed after the remote took it leaves no mark. If the lane began anew in that push, what the
-// remote shows does not go on from the mark; then it is later than that.
+// rolledBack reports whether a remote that shows the tip of a lane, which is known here, had more of it before.
+// It may have more than its mark says: a push that is killed after the remote took it leaves no mark. If the
+// lane began anew in that push, what the remote shows does not go on from the mark; then it is later than that.
 func (m Ops) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bool, error) {
 	mark, marked := r.Marks[shown.Ref()]
 	if !marked || mark.Tip == shown.Tip.String() {
@@ -331,8 +336,9 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	return took, q.Adopt(ctx, arrivals)
 }
 
-// fork lets this device take over what a former self of it has here and not on the remote, where another copy went on, or began
-// receive brings what is wanted into the quarantine. If the remote lacks objects of some lane, each lane is asked for alone.
+// fork lets this device take over what a former self of it has here and not on the remote, where another copy
+// went on, or began receive brings what is wanted into the quarantine. If the remote lacks objects of some
+// lane, each lane is asked for alone.
 func (f *fetcher) receive(ctx context.Context, s remote.Session, q *refs.Quarantine, want []pack.ID) error {
 	lim := Limits(f.o.Progress)
 	lim.Blob = q.Came
@@ -353,7 +359,9 @@ func (f *fetcher) receive(ctx context.Context, s remote.Session, q *refs.Quarant
 	if !errors.Is(err, remote.ErrLacking) {
 		return err
 	}
-	return remote.Alone(ctx, f.client.Open, want, func(s remote.Session, id pack.ID) error { return fetch(s, []pack.ID{id}) })
+	return remote.Alone(ctx, f.client.Open, want, func(s remote.Session, id pack.ID) error {
+		return fetch(s, []pack.ID{id})
+	})
 }
 
 // anew without knowing what was never sent.
@@ -366,9 +374,9 @@ func (f *fetcher) fork(ctx context.Context, q *refs.Quarantine, l *FetchedLane) 
 	return f.m.Refs.TakeOver(ctx, l.Lane, base)
 }
 
-// Split makes this store a new device because a remote has other memory of the one it was: it is a copy, or was restored from an
-// old backup. What the remote has is fetched, and what only this store has becomes the new device's. Own says that it is
-// about this device, not only about a former self.
+// Split makes this store a new device because a remote has other memory of the one it was: it is a copy, or was
+// restored from an old backup. What the remote has is fetched, and what only this store has becomes the new
+// device's. Own says that it is about this device, not only about a former self.
 func (m Ops) Split(ctx context.Context, r refs.Remote, own bool) error {
 	if own {
 		if err := m.Refs.Split(ctx); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// brokeOff returns the file that is there while a push of more than a parcel to the remote is under way, or after it broke off. It
-// lies in the cache: without it the next push sends more at once, no more.
+// brokeOff returns the file that is there while a push of more than a parcel to the remote is under way, or
+// after it broke off. It lies in the cache: without it the next push sends more at once, no more.
 func (p *pusher) brokeOff() string {
 	return p.m.CachePath("pushing", objects.Sum([]byte(p.o.Remote.Name+"\n"+p.o.Remote.URL)).Short())
 }

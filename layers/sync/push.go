@@ -38,15 +38,16 @@ type PushedLane struct {
 	Status   string // new, updated, current, declined, refused, rejected
 	Why      string // of refused and rejected
 	Restored bool   // the remote had more before: it was rolled back
-	Forced   bool   // the lane begins anew there too, since this device forgot something: the remote had exactly what it knew
-	Dropped  bool   // and the remote has no bytes of what it had more
-	Leaks    []secrets.Leak
-	Cleaned  forget.Cleaned         // what secrets were taken out of before, since no remote had the lane
-	Foreign  *projects.ForeignError // whose text keeps it here
-	Exact    bool                   // it is the lane of the exact bytes
-	lane     refs.Lane
-	old      pack.ID
-	commits  []pack.ID
+	// the lane begins anew there too, since this device forgot something: the remote had exactly what it knew
+	Forced  bool
+	Dropped bool // and the remote has no bytes of what it had more
+	Leaks   []secrets.Leak
+	Cleaned forget.Cleaned         // what secrets were taken out of before, since no remote had the lane
+	Foreign *projects.ForeignError // whose text keeps it here
+	Exact   bool                   // it is the lane of the exact bytes
+	lane    refs.Lane
+	old     pack.ID
+	commits []pack.ID
 }
 
 // A Pushed is the result of a push.
@@ -58,8 +59,8 @@ type Pushed struct {
 	Rules   int // redaction rules that looked at what went out
 }
 
-// An AbsentLane is what a trusted device remembers of a project that is here, and not on a remote that this device's own lane is on.
-// Only that device can send it.
+// An AbsentLane is what a trusted device remembers of a project that is here, and not on a remote that this
+// device's own lane is on. Only that device can send it.
 type AbsentLane struct {
 	Project string `json:"project"`
 	Device  string `json:"device"` // its name
@@ -74,7 +75,8 @@ var (
 	ErrIncomplete = errors.New("something of it is damaged or missing here")
 )
 
-// A DivergedError says that a remote has another lane of this device, or of a former self, than this memory: there are two of it.
+// A DivergedError says that a remote has another lane of this device, or of a former self, than this memory:
+// there are two of it.
 type DivergedError struct {
 	Project state.Project
 	Own     bool
@@ -86,8 +88,10 @@ func (e *DivergedError) Error() string {
 
 const maxCommits = 1 << 30
 
-// Push sends this device's lanes of projects to a remote, each as a fast-forward: no other branch is touched and none is ever
-// forced but for an own lane that began anew to forget something, over exactly what the remote was known to have. The error is a [*DivergedError] if that is not possible; see [Ops.Split]. Everything that would go out is looked at first; a project with a secret in it stays here.
+// Push sends this device's lanes of projects to a remote, each as a fast-forward: no other branch is touched
+// and none is ever forced but for an own lane that began anew to forget something, over exactly what the remote
+// was known to have. The error is a [*DivergedError] if that is not possible; see [Ops.Split]. Everything that
+// would go out is looked at first; a project with a secret in it stays here.
 func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 	out.Rules = secrets.On(m.DB).Gate().Count()
 	unlock, err := m.Refs.LockRemote(ctx, o.Remote.Name)
@@ -109,7 +113,8 @@ func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 	if err != nil {
 		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
 	}
-	p := &pusher{m: m, o: o, out: &out, git: m.Refs.Git(), client: client, session: s, seen: map[pack.ID]struct{}{}, there: map[string]pack.ID{}}
+	p := &pusher{m: m, o: o, out: &out, git: m.Refs.Git(), client: client, session: s, seen: map[pack.ID]struct{}{},
+		there: map[string]pack.ID{}}
 	defer func() {
 		if p.session != nil {
 			err = errors.Join(err, p.session.Close())
@@ -290,7 +295,8 @@ type parcel struct {
 	lanes []*PushedLane
 }
 
-// send makes batches of what was planned and pushes them. A batch ends with a commit, so that the remote is whole after each.
+// send makes batches of what was planned and pushes them. A batch ends with a commit, so that the remote is
+// whole after each.
 func (p *pusher) send(ctx context.Context) error {
 	var b parcel
 	git, limit := p.git, p.atOnce()
@@ -414,7 +420,8 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 	return nil
 }
 
-// drop takes out of the remote at once what it had of lanes that began anew, if it lets us. A server does it when it cleans up.
+// drop takes out of the remote at once what it had of lanes that began anew, if it lets us. A server does it
+// when it cleans up.
 func (b *parcel) drop(ctx context.Context, s remote.Session) {
 	d, ok := s.(remote.Dropper)
 	if !ok || !slices.ContainsFunc(b.lanes, func(l *PushedLane) bool { return l.Forced && l.Status != "rejected" }) {

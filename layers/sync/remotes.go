@@ -24,8 +24,8 @@ var (
 // Remotes returns the remotes, sorted by name.
 func (m Ops) Remotes() ([]refs.Remote, error) { return m.Refs.Remotes() }
 
-// Remote returns the remote with a name; without one "origin", or the only one there is. The error wraps [ErrNoRemote] or
-// [ErrWhichRemote], or is a [*NotFoundError].
+// Remote returns the remote with a name; without one "origin", or the only one there is. The error wraps
+// [ErrNoRemote] or [ErrWhichRemote], or is a [*NotFoundError].
 func (m Ops) Remote(name string) (refs.Remote, error) {
 	all, err := m.Refs.Remotes()
 	if err != nil {
@@ -96,7 +96,8 @@ func (m Ops) RenameRemote(ctx context.Context, name, to string) error {
 	})
 }
 
-// SetRemoteURL sends a remote's memory elsewhere. What the user allowed was for the old address: it will be asked again.
+// SetRemoteURL sends a remote's memory elsewhere. What the user allowed was for the old address: it will be
+// asked again.
 func (m Ops) SetRemoteURL(ctx context.Context, name string, u remote.URL) error {
 	return m.changeRemote(ctx, name, func(r *refs.Remote) {
 		if r.URL != u.String() {

@@ -47,8 +47,8 @@ type Seal struct {
 	Originals bool   // exact bytes are to travel there, if it is made now
 }
 
-// AddSealed adds an encrypted remote: it makes an empty repository one, or joins one that exists. Unlike [Ops.AddRemote] it
-// talks to it. What it returns is not open if somebody must let this device in first.
+// AddSealed adds an encrypted remote: it makes an empty repository one, or joins one that exists. Unlike
+// [Ops.AddRemote] it talks to it. What it returns is not open if somebody must let this device in first.
 func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (j sealed.Joined, err error) {
 	if err := refs.CheckRemoteName(name); err != nil {
 		return j, err
@@ -108,8 +108,8 @@ func (m Ops) opened(ctx context.Context, r refs.Remote, f func(*sealed.Vault) er
 	return f(v)
 }
 
-// Approve lets the device that made a request read the encrypted remote r, all that is on it and all that will be. It is not
-// revoked any more, which is not to say that it is trusted.
+// Approve lets the device that made a request read the encrypted remote r, all that is on it and all that will
+// be. It is not revoked any more, which is not to say that it is trusted.
 func (m Ops) Approve(ctx context.Context, r refs.Remote, request sealed.Request, name string) error {
 	err := m.opened(ctx, r, func(v *sealed.Vault) error { return v.Approve(ctx, request, name) })
 	if err != nil {
@@ -120,10 +120,12 @@ func (m Ops) Approve(ctx context.Context, r refs.Remote, request sealed.Request,
 	if err != nil || !was.Revoked {
 		return err
 	}
-	return devices.On(m.DB).SetPeer(ctx, state.Device{ID: was.Device, Key: was.Key}, "let device "+name+" read again", func(b *records.PeerBody) { b.Revoked = false })
+	return devices.On(m.DB).SetPeer(ctx, state.Device{ID: was.Device, Key: was.Key}, "let device "+name+" read again",
+		func(b *records.PeerBody) { b.Revoked = false })
 }
 
-// RenewRecovery gives an encrypted remote another recovery key and returns it. The one from before opens nothing that is pushed later.
+// RenewRecovery gives an encrypted remote another recovery key and returns it. The one from before opens
+// nothing that is pushed later.
 func (m Ops) RenewRecovery(ctx context.Context, r refs.Remote) (recovery string, err error) {
 	err = m.opened(ctx, r, func(v *sealed.Vault) error {
 		recovery, err = v.Renew(ctx)

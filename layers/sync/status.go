@@ -25,7 +25,8 @@ type Travelling struct {
 	Back    []ShownLane // lanes of which the remote shows less than it once did
 }
 
-// Travelling says how a remote stands to this memory, by what is known here, or with ask by what it shows now. Nothing is fetched.
+// Travelling says how a remote stands to this memory, by what is known here, or with ask by what it shows now.
+// Nothing is fetched.
 func (m Ops) Travelling(ctx context.Context, r refs.Remote, ask bool) (Travelling, error) {
 	out := Travelling{Remote: r}
 	selves, err := m.Refs.Selves()
@@ -91,7 +92,8 @@ func (m Ops) lanesBack(ctx context.Context, r refs.Remote, shown []ShownLane) ([
 		}
 		i := slices.IndexFunc(shown, func(l ShownLane) bool { return l.ref == ref })
 		if i < 0 || shown[i].There == "" {
-			gone := ShownLane{Project: trust.On(m.DB).ProjectName(ctx, lane.Project), Device: lane.Device[:min(8, len(lane.Device))], State: "gone", ref: ref}
+			gone := ShownLane{Project: trust.On(m.DB).ProjectName(ctx, lane.Project),
+				Device: lane.Device[:min(8, len(lane.Device))], State: "gone", ref: ref}
 			if i >= 0 {
 				gone.Device, gone.Here = shown[i].Device, shown[i].Here
 			}

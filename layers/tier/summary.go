@@ -48,7 +48,8 @@ type Summary struct {
 
 // Summarise makes the summary of sources under a name in at most budget tokens. Pinned texts are in it whatever the
 // budget: it is raised for them, and for the summary of a single session.
-func Summarise(ctx context.Context, t Tier, name string, budget int, c tokens.Counter, sources []Source) (Summary, error) {
+func Summarise(ctx context.Context, t Tier, name string, budget int, c tokens.Counter,
+	sources []Source) (Summary, error) {
 	s := &summary{tier: t, count: c, name: name, budget: budget, sources: sources, least: make([]int, len(sources))}
 	for i := range sources {
 		s.in = append(s.in, i)
@@ -121,7 +122,8 @@ func (s *summary) try(ctx context.Context) (Summary, error) {
 		x := s.sources[i]
 		out.Parts = append(out.Parts, x.Part)
 		ask.Sources = append(ask.Sources, compose.Source{
-			Session: x.Part.Session, Original: compose.Charge(s.count, k, x.all()), Distance: max(1, x.Distance), Least: s.least[i],
+			Session: x.Part.Session, Original: compose.Charge(s.count, k, x.all()), Distance: max(1, x.Distance),
+			Least: s.least[i],
 		})
 	}
 	ask.Overhead = compose.Reserve(s.count, s.name, out.Parts)
@@ -179,7 +181,8 @@ func (s *summary) cut(ctx context.Context, k, limit int) (Cut, []compress.Segmen
 	var pins *compress.PinError
 	var short *compose.BudgetError
 	switch {
-	case errors.As(err, &pins), errors.As(err, &short) && s.least[i] > 0: // markers that survive at this size need more room
+	// markers that survive at this size need more room
+	case errors.As(err, &pins), errors.As(err, &short) && s.least[i] > 0:
 		s.least[i] = max(limit, s.least[i]) + limit/8 + 16
 		return cut, nil, errAgain
 	case err != nil:
@@ -188,8 +191,8 @@ func (s *summary) cut(ctx context.Context, k, limit int) (Cut, []compress.Segmen
 	return cut, append(known, segs...), nil
 }
 
-// plan resolves the compression of a source to so many tokens. Its ratio is that to the conversation, so that markers are
-// under the same pressure as in a version of that size.
+// plan resolves the compression of a source to so many tokens. Its ratio is that to the conversation, so that
+// markers are under the same pressure as in a version of that size.
 func (s *summary) plan(x Source, budget int) (compress.Plan, error) {
 	level := keepit.Moderate
 	if s.tier == Monthly {
@@ -204,7 +207,8 @@ func (s *summary) plan(x Source, budget int) (compress.Plan, error) {
 		raw = x.Tokens * 1000 / unit
 	}
 	stats := compress.Stats{Messages: []compress.Message{{First: 1, Last: last, Raw: raw}}}
-	plan, _, err := compress.Resolve(compress.Settings{Tokens: budget, Level: &level, Distance: x.Distance, Counter: s.count}, stats, kept(x.Segments))
+	plan, _, err := compress.Resolve(compress.Settings{Tokens: budget, Level: &level, Distance: x.Distance,
+		Counter: s.count}, stats, kept(x.Segments))
 	return plan, err
 }
 
@@ -234,7 +238,8 @@ func recompress(ctx context.Context, segs []compress.Segment, plan compress.Plan
 }
 
 // Again makes the segments of a part once more, from those of its source.
-func (c Cut) Again(ctx context.Context, segs []compress.Segment, known []Fact, count tokens.Counter) ([]compress.Segment, error) {
+func (c Cut) Again(ctx context.Context, segs []compress.Segment, known []Fact,
+	count tokens.Counter) ([]compress.Segment, error) {
 	if c.Whole {
 		return Source{Segments: segs, Facts: known}.all(), nil
 	}
@@ -249,10 +254,13 @@ func (c Cut) Again(ctx context.Context, segs []compress.Segment, known []Fact, c
 // sentences are facts as segments, in the order of their messages.
 func sentences(known []Fact) []compress.Segment {
 	known = slices.Clone(known)
-	slices.SortStableFunc(known, func(a, b Fact) int { return cmp.Or(cmp.Compare(a.Src[0][0], b.Src[0][0]), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(known, func(a, b Fact) int {
+		return cmp.Or(cmp.Compare(a.Src[0][0], b.Src[0][0]), cmp.Compare(a.ID, b.ID))
+	})
 	var out []compress.Segment
 	for _, f := range known {
-		out = append(out, compress.Segment{Role: "assistant", Text: fmt.Sprintf("- %s: %s (%s)", f.Kind, strings.Join(strings.Fields(f.Text), " "), f.ID), Src: f.Src})
+		out = append(out, compress.Segment{Role: "assistant",
+			Text: fmt.Sprintf("- %s: %s (%s)", f.Kind, strings.Join(strings.Fields(f.Text), " "), f.ID), Src: f.Src})
 	}
 	return out
 }

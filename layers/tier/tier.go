@@ -1,11 +1,12 @@
-// Package tier decides what becomes of sessions as they age: for some days they stay as they are, then the summary of their
-// week stands for them, then that of their month; versions that grew superfluous on the way are hidden.
+// Package tier decides what becomes of sessions as they age: for some days they stay as they are, then the
+// summary of their week stands for them, then that of their month; versions that grew superfluous on the way
+// are hidden.
 //
-// Nothing here reads or writes. [Decide] takes what is known of the sessions of a project and says what is to be done; what
-// has been done is known by its result, so that deciding again finds nothing. Weeks are ISO weeks and months those of the
-// calendar, in UTC, on every machine; a session belongs to the ones in which its last message was. How old it is counts
-// from then or from when it was used last: what is used again is near again. A summary covers its whole week or month, and
-// is made once that is over, so it is made once.
+// Nothing here reads or writes. [Decide] takes what is known of the sessions of a project and says what is to
+// be done; what has been done is known by its result, so that deciding again finds nothing. Weeks are ISO weeks
+// and months those of the calendar, in UTC, on every machine; a session belongs to the ones in which its last
+// message was. How old it is counts from then or from when it was used last: what is used again is near again.
+// A summary covers its whole week or month, and is made once that is over, so it is made once.
 package tier
 
 import (
@@ -43,7 +44,8 @@ func (p Policy) Check() error {
 	case p.WeeklyAfter < 1:
 		return fmt.Errorf("weekly summaries after %d days: want 1 or more", p.WeeklyAfter)
 	case p.MonthlyAfter < p.WeeklyAfter:
-		return fmt.Errorf("monthly summaries after %d days, weekly ones after %d: want the monthly ones later", p.MonthlyAfter, p.WeeklyAfter)
+		return fmt.Errorf("monthly summaries after %d days, weekly ones after %d: want the monthly ones later",
+			p.MonthlyAfter, p.WeeklyAfter)
 	}
 	return nil
 }
@@ -154,14 +156,16 @@ func Decide(p Policy, sessions []Session, now time.Time) Work {
 // small is up to how many tokens a session is as good as any version of it.
 const small = 500
 
-// compress finds the versions that a session lacks, and returns the session as it is with them. One that was made and hidden
-// is not lacking.
+// compress finds the versions that a session lacks, and returns the session as it is with them. One that was
+// made and hidden is not lacking.
 func (w *Work) compress(p Policy, s Session, now time.Time) Session {
 	if s.Tokens < small {
 		return s
 	}
 	has := func(preset string) bool {
-		return slices.ContainsFunc(s.Versions, func(v Version) bool { return v.Current && (preset == "" || v.Preset == preset) })
+		return slices.ContainsFunc(s.Versions, func(v Version) bool {
+			return v.Current && (preset == "" || v.Preset == preset)
+		})
 	}
 	lacking := func(days int, preset string, any bool) {
 		if !past(s.Accessed, now, days) || has(preset) || any && has("") {

@@ -64,8 +64,8 @@ func countLong(p string) int {
 	return total + encode(p)
 }
 
-// encode counts one piece, or a part of a long one, which may fall into pieces again. As counts have always been, every invalid
-// byte is U+FFFD and U+007F belongs to no token; if nothing is left, every byte counts.
+// encode counts one piece, or a part of a long one, which may fall into pieces again. As counts have always
+// been, every invalid byte is U+FFFD and U+007F belongs to no token; if nothing is left, every byte counts.
 func encode(p string) int {
 	if !utf8.ValidString(p) {
 		p = string([]rune(p))

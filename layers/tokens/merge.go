@@ -1,7 +1,7 @@
 package tokens
 
-// merged returns how many tokens byte-pair encoding makes of p: of all neighbours whose union is a token, those of the lowest
-// rank become one, the leftmost first, until there are none.
+// merged returns how many tokens byte-pair encoding makes of p: of all neighbours whose union is a token, those
+// of the lowest rank become one, the leftmost first, until there are none.
 func merged(p string) int {
 	if rankOf(p) != noRank {
 		return 1

@@ -4,10 +4,11 @@
 // that was fitted to what real transcripts report: 1.13 for models up to 4.6, 1.60 for later ones. Print counts with a
 // "~". A budget kept by a [Counter] is kept exactly by that counter's own measure, always rounded up.
 //
-// The text is cut into pieces by our own splitter, and those that were not seen before are merged by byte-pair encoding with
-// the vocabulary of o200k_base, which is looked up where it lies in the program: nothing is loaded before the first count.
-// Recipes hold counts to be what the library tiktoken-go/tokenizer makes of each piece; tests hold them against it. Runs of one
-// kind of character that would be slow are cut up: a count of any text takes about linear time.
+// The text is cut into pieces by our own splitter, and those that were not seen before are merged by byte-pair
+// encoding with the vocabulary of o200k_base, which is looked up where it lies in the program: nothing is
+// loaded before the first count. Recipes hold counts to be what the library tiktoken-go/tokenizer makes of each
+// piece; tests hold them against it. Runs of one kind of character that would be slow are cut up: a count of
+// any text takes about linear time.
 package tokens
 
 import (
@@ -41,7 +42,9 @@ func For(model string) Counter {
 func older(model string) bool {
 	claude := false
 	var version []int
-	for _, p := range strings.FieldsFunc(strings.ToLower(model), func(r rune) bool { return strings.ContainsRune("-._:/@[] ", r) }) {
+	for _, p := range strings.FieldsFunc(strings.ToLower(model), func(r rune) bool {
+		return strings.ContainsRune("-._:/@[] ", r)
+	}) {
 		n, err := strconv.Atoi(p)
 		switch {
 		case err == nil && len(p) <= 2 && len(version) < 2:

@@ -2,8 +2,8 @@ package tokens
 
 import _ "embed"
 
-// o200k is the vocabulary of o200k_base, as OpenAI publishes it (o200k.LICENSE), laid out to be looked up where it lies. All
-// numbers are little-endian:
+// o200k is the vocabulary of o200k_base, as OpenAI publishes it (o200k.LICENSE), laid out to be looked up where
+// it lies. All numbers are little-endian:
 //
 //	buckets × uint32  where the entries of each bucket end
 //	n × uint64        entries, by bucket and in it by rank: rank (18 bits), length (8), place in the texts (22), check (16)

@@ -72,7 +72,8 @@ func (s set) add(kind int, text string) bool {
 	return true
 }
 
-// eachHolding yields what the lines of a piece hold that was not met yet. It may find too much, but finds the same in equal lines.
+// eachHolding yields what the lines of a piece hold that was not met yet. It may find too much, but finds the
+// same in equal lines.
 func eachHolding(p spoken, met set, yield func(holding)) {
 	for line := range strings.SplitSeq(p.text, "\n") {
 		for _, s := range statements(p.Piece, line) {
@@ -162,17 +163,21 @@ func sentences(line string) func(yield func(string) bool) {
 
 // Words by which a decision or a failure is known. They are looked for in lower case, between spaces.
 var (
-	decisive = []string{" decided ", " decide ", " decision ", " we use ", " we will use ", " we'll use ", " let's use ", " use only ", " instead of ", " rather than ",
-		" never ", " always ", " must ", " must not ", " should not ", " do not ", " don't ", " chose ", " choose ", " chosen ", " go with ", " agreed ", " stick to ", " from now on ",
+	decisive = []string{" decided ", " decide ", " decision ", " we use ", " we will use ", " we'll use ", " let's use ",
+		" use only ", " instead of ", " rather than ",
+		" never ", " always ", " must ", " must not ", " should not ", " do not ", " don't ", " chose ", " choose ",
+		" chosen ", " go with ", " agreed ", " stick to ", " from now on ",
 		" switch to ", " replaced by ", " no longer ", "결정", "사용하기로", "하지 마", "決定", "採用", "使うこと", "决定", "采用", "必须", "不要"}
-	failing = []string{" error ", " errors ", " failed ", " fails ", " failure ", " panic ", " fatal ", " exception ", " traceback ", " segfault ", " undefined ", " cannot find ",
+	failing = []string{" error ", " errors ", " failed ", " fails ", " failure ", " panic ", " fatal ", " exception ",
+		" traceback ", " segfault ", " undefined ", " cannot find ",
 		" not found ", " timed out ", " refused ", " denied ", "오류", "エラー", "失敗", "错误", "失败"}
 )
 
 func decision(s string) bool { return mentions(s, decisive) }
 
 func failure(s string) bool {
-	return mentions(s, failing) || strings.Contains(s, "--- FAIL") || strings.Contains(s, "FAILED") || strings.Contains(s, "Error:") || strings.Contains(s, "Exception:")
+	return mentions(s, failing) || strings.Contains(s, "--- FAIL") || strings.Contains(s, "FAILED") ||
+		strings.Contains(s, "Error:") || strings.Contains(s, "Exception:")
 }
 
 // mentions reports whether one of the words, in its spaces, is in s.

@@ -92,7 +92,8 @@ const maxSources = 8
 // Blame finds the messages that each line came from. Said returns what was said in a message of a conversation: all
 // that a summary of it may repeat.
 func Blame(lines []Line, pieces []Piece, said func(source string, n int) string) []Origin {
-	return (&blamer{said: said, vocabulary: compress.NewVocabulary(), known: map[place]message{}, most: remembered}).blame(lines, pieces)
+	return (&blamer{said: said, vocabulary: compress.NewVocabulary(), known: map[place]message{}, most: remembered}).blame(
+		lines, pieces)
 }
 
 func (b *blamer) blame(lines []Line, pieces []Piece) []Origin {

@@ -27,7 +27,8 @@ type Group struct {
 	x bundle
 }
 
-// Changes returns how the texts of the group differ. They are found each time: together they may be as large as both sides.
+// Changes returns how the texts of the group differ. They are found each time: together they may be as large as
+// both sides.
 func (g Group) Changes() []Change { return changes(g.d.lines(g.x, 0), g.d.lines(g.x, 1)) }
 
 // A Change is a text that one side has and the other has not, or has in other words.
@@ -77,13 +78,15 @@ type differ struct {
 	out        Difference
 }
 
-// Diff compares two sides. Count counts the tokens of both. The sides must not be changed as long as the difference is looked at. What
-// cannot be read of texts that were put aside is no difference: they tell.
+// Diff compares two sides. Count counts the tokens of both. The sides must not be changed as long as the
+// difference is looked at. What cannot be read of texts that were put aside is no difference: they tell.
 func Diff(a, b Side, count Counter) Difference {
 	d := &differ{sides: [2]Side{a, b}, count: count}
 	for _, x := range align(d.sides) {
-		g := Group{Source: x.source, Src: x.src, Pieces: [2]int{len(x.pieces[0]), len(x.pieces[1])}, Keepits: d.keepits(x), d: d, x: x}
-		if slices.ContainsFunc(g.Keepits, func(k KeepitChange) bool { return k.Changed }) || !slices.Equal(d.lines(x, 0), d.lines(x, 1)) {
+		g := Group{Source: x.source, Src: x.src, Pieces: [2]int{len(x.pieces[0]), len(x.pieces[1])}, Keepits: d.keepits(x),
+			d: d, x: x}
+		if slices.ContainsFunc(g.Keepits, func(k KeepitChange) bool { return k.Changed }) ||
+			!slices.Equal(d.lines(x, 0), d.lines(x, 1)) {
 			g.Tokens = [2]int{d.tokens(d.texts(x, 0)), d.tokens(d.texts(x, 1))}
 			d.out.Groups = append(d.out.Groups, g)
 		}

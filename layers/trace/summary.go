@@ -32,13 +32,15 @@ func (d *differ) summarise() {
 		}
 	}
 	for source, runs := range covered[0] {
-		s.Both += Messages(runs) + Messages(covered[1][source]) - Messages(Runs(append(runs[:len(runs):len(runs)], covered[1][source]...)...))
+		s.Both += Messages(runs) + Messages(covered[1][source]) - Messages(
+			Runs(append(runs[:len(runs):len(runs)], covered[1][source]...)...))
 	}
 	s.Anchors = d.anchors()
 }
 
-// anchors says what each side holds and what the other one lacks. What stands in bundles that are the same is on both, and so is
-// what stands elsewhere in the same words: of what was said or run several times a version holds one.
+// anchors says what each side holds and what the other one lacks. What stands in bundles that are the same is
+// on both, and so is what stands elsewhere in the same words: of what was said or run several times a version
+// holds one.
 func (d *differ) anchors() []Anchors {
 	out := make([]Anchors, len(kinds))
 	for i, k := range kinds {
@@ -65,8 +67,8 @@ func (d *differ) anchors() []Anchors {
 	return out
 }
 
-// missed calls miss with what one side of a bundle holds and the other one lacks, each once for all bundles. Held is what the sides
-// have in all, missed what was told of them.
+// missed calls miss with what one side of a bundle holds and the other one lacks, each once for all bundles.
+// Held is what the sides have in all, missed what was told of them.
 func (d *differ) missed(x bundle, held, missed [2]set, miss func(kind, side int, text string)) {
 	v := d.words()
 	var about [2]map[int32]bool // what the sides are about, when it is asked

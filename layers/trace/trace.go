@@ -5,7 +5,8 @@
 // messages are words compared. What was lost is said by kind: decisions, commands, files, errors, symbols.
 //
 // [Blame] goes the other way: it finds for each line of a text the messages that it came from. A segment names its
-// messages; the words of a line narrow them down. A line that none of them supports is marked, because then nobody said it.
+// messages; the words of a line narrow them down. A line that none of them supports is marked, because then
+// nobody said it.
 //
 // Everything here is a pure function of its arguments, and the same arguments give the same answer.
 package trace
@@ -48,7 +49,8 @@ func (s *Side) Add(p Piece) {
 	s.Pieces = append(s.Pieces, p)
 }
 
-// AddItem appends a piece that has the text of an item which [compress.Items] made with s.Texts: there or in memory, it stays where it is.
+// AddItem appends a piece that has the text of an item which [compress.Items] made with s.Texts: there or in
+// memory, it stays where it is.
 func (s *Side) AddItem(p Piece, it *compress.Item) {
 	p.Text = it.Text
 	if n, ok := it.Number(); ok {

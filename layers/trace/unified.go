@@ -9,8 +9,8 @@ import (
 // around is how many equal lines stand around a change.
 const around = 3
 
-// Unified yields the lines of the difference of two texts by lines, in the form that diff -u prints; none if they are equal. The texts are
-// of one [Lines].
+// Unified yields the lines of the difference of two texts by lines, in the form that diff -u prints; none if
+// they are equal. The texts are of one [Lines].
 func Unified(nameA, nameB string, a, b *Text) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if slices.Equal(a.ids, b.ids) && a.open == b.open {

@@ -141,7 +141,8 @@ func kindOf(r rune) runeKind {
 	return alone
 }
 
-// compare finds what two lists have in common, in order. Each operation is about the next element of the lists that have it.
+// compare finds what two lists have in common, in order. Each operation is about the next element of the lists
+// that have it.
 func compare[T comparable](a, b []T) []Op {
 	known := map[T]int32{}
 	numbered := func(list []T) []int32 {

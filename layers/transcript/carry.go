@@ -97,7 +97,8 @@ func (c *Counter) Add(m Message) bool {
 	return true
 }
 
-// A Key identifies a typed message across copies of a session: the first bytes of a hash of its role, timestamp and text.
+// A Key identifies a typed message across copies of a session: the first bytes of a hash of its role, timestamp
+// and text.
 type Key [8]byte
 
 // String returns k in hexadecimal digits.

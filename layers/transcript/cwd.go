@@ -2,8 +2,9 @@ package transcript
 
 import "io"
 
-// Cwd returns the working directory that the start of a session names first, "" if it names none. It reads 1 MiB of r at most, but
-// for the rest of a record that is longer, and holds little of what it reads. The error is one of r.
+// Cwd returns the working directory that the start of a session names first, "" if it names none. It reads 1
+// MiB of r at most, but for the rest of a record that is longer, and holds little of what it reads. The error
+// is one of r.
 func Cwd(r io.Reader) (string, error) {
 	const start = 1 << 20
 	sc := NewScanner(Carry{}, func([]byte) (sum [32]byte) { return sum })
@@ -34,7 +35,8 @@ func Cwd(r io.Reader) (string, error) {
 	}
 }
 
-// open reports whether the scan stands in a record that is not closed yet, and which directory that one names so far, if any.
+// open reports whether the scan stands in a record that is not closed yet, and which directory that one names
+// so far, if any.
 func (sc *Scanner) open() (cwd string, open bool) {
 	h := &sc.h
 	if h.s.phase != inside {

@@ -7,7 +7,8 @@ import (
 	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
-// Decode reads the record v. The error wraps [ErrOpaque] for an opaque value. A field of an unexpected type counts as missing.
+// Decode reads the record v. The error wraps [ErrOpaque] for an opaque value. A field of an unexpected type
+// counts as missing.
 func Decode(v Value) (Message, error) { return decode(v, true) }
 
 // Skim is [Decode] without the text of tool results and of thinking, which is most of a transcript: [Block.Result]

@@ -133,7 +133,8 @@ func skipValue(b []byte, i int) int {
 	return i
 }
 
-var delimiter = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true, ',': true, ':': true, ' ': true, '\t': true, '\r': true, '\n': true}
+var delimiter = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true, ',': true, ':': true, ' ': true,
+	'\t': true, '\r': true, '\n': true}
 
 // quoted returns what the JSON string raw says, or "" if raw is something else. Bytes that are no UTF-8
 // and lone surrogates become U+FFFD, as encoding/json has it.

@@ -5,8 +5,8 @@ import "slices"
 // maxLate is how long a member may be, from its key to its end, to be held although it ends behind the limit.
 const maxLate = 4 << 10
 
-// A late holds the short members of an object that end behind the limit of a [head]. The values that make a record longer
-// than that are few, and what is asked of the record may stand behind them.
+// A late holds the short members of an object that end behind the limit of a [head]. The values that make a
+// record longer than that are few, and what is asked of the record may stand behind them.
 type late struct {
 	of    int64             // where the object starts
 	n     int               // how many of its members were looked at

@@ -62,7 +62,8 @@ func (m *machine) reset() {
 	m.state, m.depth, m.pos, m.n = stOpen, 0, 0, 0
 }
 
-// feed reads b. It is long because it is one loop over the states that nearly all bytes are met in. It returns how many bytes are fine and, with done, included or, with bad, followed by the byte at fault.
+// feed reads b. It is long because it is one loop over the states that nearly all bytes are met in. It returns
+// how many bytes are fine and, with done, included or, with bad, followed by the byte at fault.
 func (m *machine) feed(b []byte) (int, verdict) {
 	i, st := 0, m.state
 	at, end, mask := 0, 0, uint64(0) // what is special from byte at to byte end

@@ -32,7 +32,8 @@ type Block struct {
 	IsError bool   // of tool_result
 }
 
-// Usage is what the model reported to have read and written. All records with the same message id repeat the same usage.
+// Usage is what the model reported to have read and written. All records with the same message id repeat the
+// same usage.
 type Usage struct{ Input, Output, CacheWrite, CacheRead int64 }
 
 // A Message is what one record says. Fields that the record does not have are empty; byte slices are parts of the
@@ -51,18 +52,19 @@ type Message struct {
 	Version          string // of Claude Code
 	AgentID          string
 	Entrypoint       string // how the client was started: "cli", "claude-vscode", "sdk-cli", ...; see [Interactive]
-	Origin           string // origin.kind: who sent a user record, "human" or a part of the client; older clients do not say
-	Operation        string // of queue-operation
-	Mode             string // of a queued command: "prompt" when it was typed
-	Title            string // of summary and custom-title records
-	LeafUUID         string // of summary: the record it speaks of
-	Content          string // of system, queue-operation and queued_command records
-	Sidechain        bool
-	Meta             bool // written by the client, not shown
-	CompactSummary   bool
-	Blocks           []Block
-	Usage            Usage
-	Message          []byte // JSON, of user and assistant records: what Role to Usage come from
-	ToolUseResult    []byte // JSON, the client's own copy of a tool result
-	Raw              []byte
+	// origin.kind: who sent a user record, "human" or a part of the client; older clients do not say
+	Origin         string
+	Operation      string // of queue-operation
+	Mode           string // of a queued command: "prompt" when it was typed
+	Title          string // of summary and custom-title records
+	LeafUUID       string // of summary: the record it speaks of
+	Content        string // of system, queue-operation and queued_command records
+	Sidechain      bool
+	Meta           bool // written by the client, not shown
+	CompactSummary bool
+	Blocks         []Block
+	Usage          Usage
+	Message        []byte // JSON, of user and assistant records: what Role to Usage come from
+	ToolUseResult  []byte // JSON, the client's own copy of a tool result
+	Raw            []byte
 }

@@ -16,8 +16,8 @@ const headLimit = 8 << 20
 const Longest = 16 << 20
 
 // A Scanner learns from one pass over a session what capture wants to know, in little memory, whatever the
-// length of the lines. Bytes are written to it in pieces of any size; how they are cut makes no difference, and a scan that
-// goes on from a [Carry] gives what one scan of everything gives. It is for one goroutine.
+// length of the lines. Bytes are written to it in pieces of any size; how they are cut makes no difference, and
+// a scan that goes on from a [Carry] gives what one scan of everything gives. It is for one goroutine.
 type Scanner struct {
 	h       head
 	sum     func([]byte) [32]byte
@@ -32,7 +32,8 @@ type Scanner struct {
 // NewScanner returns a Scanner for the bytes from carry.Closed on; the zero Carry is that of an empty session. sum is
 // the hash of which a [Prompt] keeps the first bytes.
 func NewScanner(carry Carry, sum func([]byte) [32]byte) *Scanner {
-	return &Scanner{h: head{limit: headLimit}, carry: carry, base: carry.Closed, blind: carry.Messages > 0 && carry.Read == 0, sum: sum}
+	return &Scanner{h: head{limit: headLimit}, carry: carry, base: carry.Closed, blind: carry.Messages > 0 &&
+		carry.Read == 0, sum: sum}
 }
 
 // Write scans p. It never fails and keeps no reference to p.
@@ -63,12 +64,14 @@ func (sc *Scanner) Summary() Summary {
 type record struct {
 	typ, timestamp, session, agent, cwd, branch, version, uuid []byte
 	message, title, leaf, entrypoint, program                  []byte
-	size                                                       int64  // of message, behind the limit too
-	begun                                                      []byte // of message, what is before the limit, if it ends behind it
-	meta, sidechain, compact                                   bool
+	size                                                       int64 // of message, behind the limit too
+	// of message, what is before the limit, if it ends behind it
+	begun                    []byte
+	meta, sidechain, compact bool
 }
 
-// record takes the object raw, whose members are where fields says. late gives those that raw does not reach, as [head.member] does.
+// record takes the object raw, whose members are where fields says. late gives those that raw does not reach,
+// as [head.member] does.
 func (sc *Scanner) record(raw []byte, fields []field, late func(i int) []byte) {
 	c := &sc.carry
 	if contains(raw, "##keepit") {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// titleOf returns the first sentence of a typed text, without markers. What a session repeats of the composition that it was resumed
-// from has no title.
+// titleOf returns the first sentence of a typed text, without markers. What a session repeats of the
+// composition that it was resumed from has no title.
 func titleOf(text string) string {
 	if composed(text) {
 		return ""
@@ -15,10 +15,12 @@ func titleOf(text string) string {
 	return firstSentence(strings.TrimSpace(unmarked(text)))
 }
 
-// composed reports whether text is a piece of composed.jsonl: its heading, the heading of a part, or a text with its tag.
+// composed reports whether text is a piece of composed.jsonl: its heading, the heading of a part, or a text
+// with its tag.
 func composed(text string) bool {
 	if strings.HasPrefix(text, "# Memory: ") {
-		return strings.Contains(text[:min(len(text), 1024)], "\n\nThis is context from earlier sessions, put together by mem.")
+		return strings.Contains(text[:min(len(text), 1024)],
+			"\n\nThis is context from earlier sessions, put together by mem.")
 	}
 	if heading, ok := strings.CutPrefix(text, "## "); ok {
 		line, rest, _ := strings.Cut(heading, "\n")
@@ -40,8 +42,9 @@ func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == 
 // markerMax is the length of the longest marker tag, malformed ones included, that a title leaves out.
 const markerMax = 24
 
-// unmarked returns the beginning of text without the tags of markers, well formed or not: "##keepit0.80##", "##keepit 0.8##",
-// "##/keepit##". It ends where a marker begins behind other words, unless that marker is closed within their line.
+// unmarked returns the beginning of text without the tags of markers, well formed or not: "##keepit0.80##",
+// "##keepit 0.8##", "##/keepit##". It ends where a marker begins behind other words, unless that marker is
+// closed within their line.
 func unmarked(text string) string {
 	var out strings.Builder
 	for {
@@ -71,8 +74,9 @@ func closed(text string) bool {
 	return end >= 0 && !strings.Contains(line[:end], "##keepit")
 }
 
-// firstSentence returns text up to the end of its first sentence: a full stop, a question mark or an exclamation mark in front of a
-// blank, a Chinese or Japanese one, or an empty line that no colon precedes. Marks inside `code` do not count.
+// firstSentence returns text up to the end of its first sentence: a full stop, a question mark or an
+// exclamation mark in front of a blank, a Chinese or Japanese one, or an empty line that no colon precedes.
+// Marks inside `code` do not count.
 func firstSentence(text string) string {
 	code := false
 	for i, r := range text {
@@ -129,7 +133,8 @@ func stops(before string, r rune, after string) bool {
 	return !abbreviation(strings.ToLower(word), strings.TrimSpace(after))
 }
 
-// abbreviation reports whether word, in lower case and without its last full stop, is an abbreviation or an initial in front of after.
+// abbreviation reports whether word, in lower case and without its last full stop, is an abbreviation or an
+// initial in front of after.
 func abbreviation(word, after string) bool {
 	next, _ := utf8.DecodeRuneInString(after)
 	switch word {

@@ -16,9 +16,10 @@
 // [Closed] only ever grows, and what lies before it keeps its meaning. What is not closed yet is the tail.
 //
 // [Values] walks a file in memory and [Decode] gives what a record says. [Scanner] is the one cheap pass over a
-// file of any size that capture needs, and [Cwd] a look at its start. [Typed] tells the words of the user from those of the client, [Queue] follows
-// what was typed while the model worked, and [Read] yields what a model would read, which is what is counted as tokens.
-// The format is internal to Claude Code and changes: an unknown type is no error, it is a [Message] with little in it.
+// file of any size that capture needs, and [Cwd] a look at its start. [Typed] tells the words of the user from
+// those of the client, [Queue] follows what was typed while the model worked, and [Read] yields what a model
+// would read, which is what is counted as tokens. The format is internal to Claude Code and changes: an unknown
+// type is no error, it is a [Message] with little in it.
 package transcript
 
 import (
@@ -93,9 +94,9 @@ func Stream(r io.Reader, limit int) iter.Seq2[Value, error] {
 	}
 }
 
-// Whole is [Values] for a file that is too large to hold, if its values are not: it reads r and yields the same values with all their
-// bytes, and holds one value at a time. Raw is overwritten by the next step. An error of r is yielded last, behind the values that were
-// closed before it.
+// Whole is [Values] for a file that is too large to hold, if its values are not: it reads r and yields the same
+// values with all their bytes, and holds one value at a time. Raw is overwritten by the next step. An error of
+// r is yielded last, behind the values that were closed before it.
 func Whole(r io.Reader) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		k := &keeper{r: r}

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Typed returns the text of m that the user typed, or a script in a headless run ([Interactive]), and whether there is any.
+// Typed returns the text of m that the user typed, or a script in a headless run ([Interactive]), and whether
+// there is any.
 //
 // It is text of a user record or of a queued command, unless the record was written by the client (meta, a compact
 // summary, a notification), belongs to a sidechain (there the "user" is another agent), or starts with one
@@ -65,8 +66,8 @@ var clientSpans = []string{
 	"system-reminder", "user-prompt-submit-hook", "ide_opened_file", "ide_selection", "ide_diagnostics",
 }
 
-// withoutSpans cuts what the client added out of s: of each kind from the first opening tag to the last closing one, for what
-// stands inside may hold the closing tag, so that what is behind it would pass for typed.
+// withoutSpans cuts what the client added out of s: of each kind from the first opening tag to the last closing
+// one, for what stands inside may hold the closing tag, so that what is behind it would pass for typed.
 func withoutSpans(s string) string {
 	cut := false
 	for _, tag := range clientSpans {
@@ -114,8 +115,9 @@ func Read(m Message) iter.Seq[string] {
 	}
 }
 
-// Interactive reports whether a person sits behind a client with this entrypoint. An older client names none. An entrypoint
-// that is not known belongs to a program: headless runs and the SDKs get their prompts from scripts.
+// Interactive reports whether a person sits behind a client with this entrypoint. An older client names none.
+// An entrypoint that is not known belongs to a program: headless runs and the SDKs get their prompts from
+// scripts.
 func Interactive(entrypoint string) bool {
 	switch entrypoint {
 	case "", "cli", "claude-vscode", "claude-desktop":

@@ -105,8 +105,8 @@ func (m Ops) withRevoked(ctx context.Context, st *state.State) (*state.State, er
 	return out, err
 }
 
-// Marked returns a copy of a state in which what revocations hide is marked: those of its project, and those of the projects that
-// parts of its compositions come from.
+// Marked returns a copy of a state in which what revocations hide is marked: those of its project, and those of
+// the projects that parts of its compositions come from.
 func (m Ops) Marked(ctx context.Context, st *state.State, by []Revocation, from []Foreign) (*state.State, error) {
 	out := st.Clone()
 	if len(by)+len(from) == 0 {
@@ -171,7 +171,8 @@ func (t *taint) messages(ctx context.Context, s *state.Session, h objects.Hash) 
 }
 
 // version says why a version is hidden.
-func (t *taint) version(ctx context.Context, v *records.Version, byRecord map[objects.Hash]*records.Version) (string, error) {
+func (t *taint) version(ctx context.Context, v *records.Version, byRecord map[objects.Hash]*records.Version) (string,
+	error) {
 	s := t.st.Session(v.Session)
 	if s == nil {
 		return "", nil
@@ -260,7 +261,8 @@ func (t *taint) versionOf(part records.CompositionPart) string {
 }
 
 // originalPart says why a part that is a whole session, or what a summary took of one, is hidden.
-func (t *taint) originalPart(ctx context.Context, home *taint, c *records.Composition, i int, s *state.Session) (string, error) {
+func (t *taint) originalPart(ctx context.Context, home *taint, c *records.Composition, i int,
+	s *state.Session) (string, error) {
 	found, err := home.messages(ctx, s, c.Parts[i].Output)
 	if err != nil || found.empty() {
 		return "", err
@@ -328,8 +330,8 @@ func (m Ops) LeaveOut(ctx context.Context, p refs.Project, s *state.Session, h o
 	return found.spans(), err
 }
 
-// WithoutEntries leaves out of L1 the calls of tools in some messages, with what they returned. What the user and the model said
-// in them stays.
+// WithoutEntries leaves out of L1 the calls of tools in some messages, with what they returned. What the user
+// and the model said in them stays.
 func WithoutEntries(entries iter.Seq2[refine.Entry, error], spans [][2]int) iter.Seq2[refine.Entry, error] {
 	if len(spans) == 0 {
 		return entries
@@ -383,8 +385,8 @@ var ErrUntrusted = errors.New("made by a device that is not trusted")
 // Unwrap returns [ErrUntrusted].
 func (e *UntrustedError) Unwrap() error { return ErrUntrusted }
 
-// MayHand refuses to hand to a session what rests on a revoked source, or is a text that was made by a device that is not
-// trusted. The error is a [*RevokedError] or an [*UntrustedError].
+// MayHand refuses to hand to a session what rests on a revoked source, or is a text that was made by a device
+// that is not trusted. The error is a [*RevokedError] or an [*UntrustedError].
 func (m Ops) MayHand(ctx context.Context, rev state.Rev) error {
 	if err := m.MayUse(ctx, rev); err != nil {
 		return err

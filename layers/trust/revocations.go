@@ -26,8 +26,8 @@ func (r Revocation) why() string {
 	return r.Origin.String() + " is revoked: " + r.Reason
 }
 
-// Revocations folds what records say of sources: of each the last word counts, of devices that are not trusted only if no
-// other has spoken of it, and then it is not in force. The order of the records does not matter.
+// Revocations folds what records say of sources: of each the last word counts, of devices that are not trusted
+// only if no other has spoken of it, and then it is not in force. The order of the records does not matter.
 func Revocations(all []state.StoredRevoke, trusted func(device string) bool) []Revocation {
 	last := map[records.Origin]state.StoredRevoke{}
 	for _, r := range all {

@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ForeignParts says whose text would travel with p although nobody allowed it, nil if nobody's: that of compositions, also of those
-// that were removed or composed anew, for their bytes are still there.
+// ForeignParts says whose text would travel with p although nobody allowed it, nil if nobody's: that of
+// compositions, also of those that were removed or composed anew, for their bytes are still there.
 func (m Ops) ForeignParts(ctx context.Context, p state.Project) (*projects.ForeignError, error) {
 	st, err := m.Outline(ctx, p.ID)
 	if err != nil {
@@ -42,8 +42,8 @@ func (m Ops) ProjectName(ctx context.Context, p refs.Project) string {
 	return string(p)[:8]
 }
 
-// MayCompose refuses to put text of another project into one that travels, unless the user allowed it: such a lane could not be
-// pushed any more.
+// MayCompose refuses to put text of another project into one that travels, unless the user allowed it: such a
+// lane could not be pushed any more.
 func (m Ops) MayCompose(ctx context.Context, into state.Project, parts []refs.Project) error {
 	foreign := slices.DeleteFunc(slices.Clone(parts), func(p refs.Project) bool { return p == into.ID })
 	if len(foreign) == 0 {

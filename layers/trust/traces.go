@@ -17,7 +17,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A tainted is a message that came from a revoked source: what a tool returned, or the call, beside which L1 puts what came back.
+// A tainted is a message that came from a revoked source: what a tool returned, or the call, beside which L1
+// puts what came back.
 type tainted struct {
 	n    int
 	call bool
@@ -73,11 +74,13 @@ func (p TaintedMessages) Called(n int) string {
 }
 
 // PlacesAt returns what in a session, as it was when it had the content h, came from revoked tools and hosts.
-func (m Ops) PlacesAt(ctx context.Context, p refs.Project, s *state.Session, h objects.Hash, by []Revocation) (TaintedMessages, error) {
+func (m Ops) PlacesAt(ctx context.Context, p refs.Project, s *state.Session, h objects.Hash,
+	by []Revocation) (TaintedMessages, error) {
 	at := state.PointOf(s, h)
 	last := at
 	for i := range s.Points { // message n is the same all through a generation
-		if q := &s.Points[i]; q.Stamp.Device == at.Stamp.Device && q.Generation == at.Generation && q.Scan.Values >= last.Scan.Values {
+		if q := &s.Points[i]; q.Stamp.Device == at.Stamp.Device && q.Generation == at.Generation &&
+			q.Scan.Values >= last.Scan.Values {
 			last = q
 		}
 	}
@@ -102,7 +105,8 @@ func (m Ops) PlacesAt(ctx context.Context, p refs.Project, s *state.Session, h o
 	return out, nil
 }
 
-// Traces are what one pass over a session finds of a source. They are kept in the cache and extended when the session grows.
+// Traces are what one pass over a session finds of a source. They are kept in the cache and extended when the
+// session grows.
 type Traces struct {
 	Size    int64          `json:"size"`
 	Values  int            `json:"values"`
@@ -116,10 +120,12 @@ type Traces struct {
 const tracesVersion = 1
 
 func (m Ops) tracesPath(original objects.Hash, src records.Origin) string {
-	return m.CachePath("traces", fmt.Sprintf("%s-%s-%d.json", original, objects.Sum([]byte(src.Kind+"\n"+src.Name)).Short(), tracesVersion))
+	return m.CachePath("traces", fmt.Sprintf("%s-%s-%d.json", original,
+		objects.Sum([]byte(src.Kind+"\n"+src.Name)).Short(), tracesVersion))
 }
 
-func (m Ops) traces(ctx context.Context, p refs.Project, s *state.Session, at *records.Point, src records.Origin) (*Traces, error) {
+func (m Ops) traces(ctx context.Context, p refs.Project, s *state.Session, at *records.Point,
+	src records.Origin) (*Traces, error) {
 	file := m.tracesPath(at.Original, src)
 	if t, ok := m.Traced.Load(file); ok {
 		return t.(*Traces), nil

@@ -111,7 +111,8 @@ func (m Ops) nameOf(ctx context.Context, id refs.Project, known *state.Names) (s
 		return state.Project{}, err
 	}
 	p := st.AsProject()
-	known.Of[id] = state.StoredName{Tips: st.Tips, Name: p.Name, Identity: p.Identity, Heeded: st.Heeded(), Unheeded: st.Unheeded, Strangers: st.Strangers}
+	known.Of[id] = state.StoredName{Tips: st.Tips, Name: p.Name, Identity: p.Identity, Heeded: st.Heeded(),
+		Unheeded: st.Unheeded, Strangers: st.Strangers}
 	known.Changed = true
 	return p, nil
 }

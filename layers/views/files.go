@@ -110,7 +110,8 @@ const formatVersion = 3
 
 // Facts returns facts.json. Unlike memory.md it is asked for, so it holds all facts that stand, with the same sources.
 func Facts(p *Project) FactsFile {
-	f := FactsFile{Keywords: map[string][]string{}, Decisions: []DecisionEntry{}, Patterns: []PatternEntry{}, Issues: []IssueEntry{}}
+	f := FactsFile{Keywords: map[string][]string{}, Decisions: []DecisionEntry{}, Patterns: []PatternEntry{},
+		Issues: []IssueEntry{}}
 	f.Meta.Version, f.Meta.Counter = formatVersion, p.Unassessed
 	f.addRules(p)
 	reason := map[string]string{}
@@ -163,7 +164,8 @@ func issueOf(x *facts.Fact) IssueEntry {
 func (f *FactsFile) addRules(p *Project) {
 	f.Permanent.Rules, f.Permanent.Solutions, f.Permanent.CoreLogic = []RuleEntry{}, []SolutionEntry{}, []CoreEntry{}
 	for _, r := range p.rules() {
-		v := Vouched{r.Trust.String(), Hundredths(r.Confidence), r.Contradictions, date(r.LastValidated), r.State, listed(r.Evidence)}
+		v := Vouched{r.Trust.String(), Hundredths(r.Confidence), r.Contradictions, date(r.LastValidated), r.State,
+			listed(r.Evidence)}
 		switch r.Type {
 		case permanent.IsSolution:
 			f.Permanent.Solutions = append(f.Permanent.Solutions, SolutionEntry{r.ID, r.Problem, r.Text, p.attempts(r), v})
@@ -243,7 +245,8 @@ func Concepts(p *Project) ConceptsFile {
 			}
 			text = strings.Join(parts, "; ")
 		}
-		out.Concepts = append(out.Concepts, ConceptEntry{p.Label(c), c.Name, c.Topic, text, listed(c.Exchanges), listed(c.Sessions), listed(c.Files), listed(c.Keywords), date(c.Updated)})
+		out.Concepts = append(out.Concepts, ConceptEntry{p.Label(c), c.Name, c.Topic, text, listed(c.Exchanges),
+			listed(c.Sessions), listed(c.Files), listed(c.Keywords), date(c.Updated)})
 	}
 	fmt.Sscanf(p.Concepts.NextLabel(), "c%d", &out.NextID)
 	return out

@@ -38,7 +38,8 @@ type SemanticSource struct {
 	Excerpt string `json:"excerpt"`
 }
 
-// A Cited is a message that a fact or rule quotes; Original is the transcript that it was looked up in, "" the newest one.
+// A Cited is a message that a fact or rule quotes; Original is the transcript that it was looked up in, "" the
+// newest one.
 type Cited struct {
 	Session  string
 	Original string
@@ -55,7 +56,8 @@ func Citations(p *Project) map[Cited]bool {
 	return out
 }
 
-// Semantic returns semantic.json. Like facts.json it is asked for, so it holds all facts that stand. UUID names messages.
+// Semantic returns semantic.json. Like facts.json it is asked for, so it holds all facts that stand. UUID names
+// messages.
 func Semantic(p *Project, uuid func(Cited) string) SemanticFile {
 	return SemanticFile{semantic(p, uuid)}
 }
@@ -74,7 +76,8 @@ func semantic(p *Project, uuid func(Cited) string) []SemanticEntry {
 		return list
 	}
 	for _, r := range p.rules() {
-		e := SemanticEntry{r.ID, Pattern, ruleText(r), Hundredths(r.Confidence), []SemanticSource{}, instant(r.Made), r.Stated}
+		e := SemanticEntry{r.ID, Pattern, ruleText(r), Hundredths(r.Confidence), []SemanticSource{},
+			instant(r.Made), r.Stated}
 		for _, w := range r.Words {
 			e.Sources = append(e.Sources, SemanticSource{w.Session, uuid(Cited{w.Session, "", w.Message}), w.Quote})
 		}
@@ -87,7 +90,8 @@ func semantic(p *Project, uuid func(Cited) string) []SemanticEntry {
 	}
 	for f := range p.Facts.All() {
 		if f.Stands() && p.trusted(f.Device) {
-			out = append(out, SemanticEntry{f.ID, semanticType(f.Kind), f.Text, confidence(f), quotes(*f), instant(f.Extracted), f.Confirmed})
+			out = append(out, SemanticEntry{f.ID, semanticType(f.Kind), f.Text, confidence(f), quotes(*f), instant(f.Extracted),
+				f.Confirmed})
 		}
 	}
 	return out

@@ -1,9 +1,10 @@
-// Package views prints what a project remembers in the shapes that the seeds fixed: memory.md, facts.json, concepts.json, semantic.json.
+// Package views prints what a project remembers in the shapes that the seeds fixed: memory.md, facts.json,
+// concepts.json, semantic.json.
 //
-// Nothing of it is stored. Each view is computed from the facts, concepts, rules and sessions there are, so it is always
-// current, cannot contradict them, and is the same for the same state. memory.md is the rolling summary that a session may read
-// first: it never takes more tokens than its budget, drops what matters least, and says how much it dropped. Text that
-// only tools, files, the web or scripts said is not in it.
+// Nothing of it is stored. Each view is computed from the facts, concepts, rules and sessions there are, so it
+// is always current, cannot contradict them, and is the same for the same state. memory.md is the rolling
+// summary that a session may read first: it never takes more tokens than its budget, drops what matters least,
+// and says how much it dropped. Text that only tools, files, the web or scripts said is not in it.
 package views
 
 import (
@@ -60,9 +61,12 @@ func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 
 // rules returns the rules that hold, those that the user stated first.
 func (p *Project) rules() []*permanent.Rule {
-	out := slices.DeleteFunc(slices.Clone(p.Rules.Rules), func(r *permanent.Rule) bool { return !r.Holds() || !p.trusted(r.Device) })
+	out := slices.DeleteFunc(slices.Clone(p.Rules.Rules), func(r *permanent.Rule) bool {
+		return !r.Holds() || !p.trusted(r.Device)
+	})
 	slices.SortStableFunc(out, func(a, b *permanent.Rule) int {
-		return cmp.Or(cmp.Compare(b.Trust, a.Trust), cmp.Compare(b.Confidence, a.Confidence), a.Made.Compare(b.Made), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.Trust, a.Trust), cmp.Compare(b.Confidence, a.Confidence), a.Made.Compare(b.Made),
+			cmp.Compare(a.ID, b.ID))
 	})
 	return out
 }
@@ -189,8 +193,8 @@ func (p *Project) page(items []line, shown []bool) (text string, left int) {
 	return b.String(), left
 }
 
-// lines returns all items. Each kind has ranks of its own: rules and what is open go before what was, and of everything some
-// is taken before more of anything.
+// lines returns all items. Each kind has ranks of its own: rules and what is open go before what was, and of
+// everything some is taken before more of anything.
 func (p *Project) lines() []line {
 	var out []line
 	put := func(section, rank int, format string, args ...any) {
@@ -245,7 +249,9 @@ func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // ruled reports whether a rule that holds rests on the fact, so that it need not be said twice.
 func (p *Project) ruled(f facts.Fact) bool {
-	return slices.ContainsFunc(p.Rules.Rules, func(r *permanent.Rule) bool { return r.Holds() && slices.Contains(r.Evidence, f.ID) })
+	return slices.ContainsFunc(p.Rules.Rules, func(r *permanent.Rule) bool {
+		return r.Holds() && slices.Contains(r.Evidence, f.ID)
+	})
 }
 
 // summary sums a session up: what its last exchanges were about.
@@ -253,8 +259,11 @@ func (p *Project) summary(session string) string {
 	const most = 3
 	var parts []string
 	for _, x := range p.Facts.Of(session) {
-		trusted := len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, func(f facts.Fact) bool { return f.Trust >= facts.Assistant })
-		if text := strings.TrimRight(strings.TrimSpace(cmp.Or(x.Summary, x.Topic)), "."); text != "" && trusted && x.Revoked == "" && p.trusted(x.Device) && !slices.Contains(parts, text) {
+		trusted := len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, func(f facts.Fact) bool {
+			return f.Trust >= facts.Assistant
+		})
+		if text := strings.TrimRight(strings.TrimSpace(cmp.Or(x.Summary, x.Topic)), "."); text != "" && trusted &&
+			x.Revoked == "" && p.trusted(x.Device) && !slices.Contains(parts, text) {
 			parts = append(parts, text)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Commit gives the staged files their names, and flushes the directories. It calls wrote, which may be nil, with each file. A file that
-// appeared meanwhile is not replaced.
+// Commit gives the staged files their names, and flushes the directories. It calls wrote, which may be nil,
+// with each file. A file that appeared meanwhile is not replaced.
 func (t *Tree) Commit(wrote func(path string, sum objects.Hash)) error {
 	for len(t.staged) > 0 {
 		s := t.staged[0]
@@ -87,14 +87,14 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// unsyncable reports whether a directory could not be flushed because of what it is: some file systems cannot, and a directory that may be
-// written to need not be readable.
+// unsyncable reports whether a directory could not be flushed because of what it is: some file systems cannot,
+// and a directory that may be written to need not be readable.
 func unsyncable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }
 
-// IsOutlet reports whether a path that the user gave leads to a device, a pipe or an open file of a process. It is written to as it is,
-// see [WriteOutlet]: its name cannot be taken by a file.
+// IsOutlet reports whether a path that the user gave leads to a device, a pipe or an open file of a process. It
+// is written to as it is, see [WriteOutlet]: its name cannot be taken by a file.
 func IsOutlet(path string) bool {
 	fi, err := os.Stat(path)
 	if err != nil || fi.IsDir() {

@@ -41,8 +41,8 @@ func Init(dir string) error {
 	return nil
 }
 
-// InitScratch makes a repository like that of [Init] in a directory that is not there, for objects that nobody misses when
-// the machine stops. So it is not made durable.
+// InitScratch makes a repository like that of [Init] in a directory that is not there, for objects that nobody
+// misses when the machine stops. So it is not made durable.
 func InitScratch(dir string) error {
 	err := os.MkdirAll(dir, 0o700)
 	for _, sub := range []string{"objects", "objects/pack", "refs"} {

@@ -73,8 +73,8 @@ func readLoose(f *os.File) (k pack.Kind, data []byte, err error) {
 	return k, data, nil
 }
 
-// looseHead reads the kind and the size of an object that has a file of its own. It reads no further than the longest head that
-// there can be, which is where go-git goes on.
+// looseHead reads the kind and the size of an object that has a file of its own. It reads no further than the
+// longest head that there can be, which is where go-git goes on.
 func looseHead(z io.Reader) (pack.Kind, int64, error) {
 	var head []byte
 	for c := make([]byte, 1); len(head) < len("commit 9223372036854775807\x00"); head = append(head, c[0]) {
@@ -87,7 +87,9 @@ func looseHead(z io.Reader) (pack.Kind, int64, error) {
 	}
 	name, digits, _ := strings.Cut(string(head), " ")
 	size, err := strconv.ParseInt(digits, 10, 64)
-	k := slices.IndexFunc([]pack.Kind{pack.Commit, pack.Tree, pack.Blob, pack.Tag}, func(k pack.Kind) bool { return k.String() == name })
+	k := slices.IndexFunc([]pack.Kind{pack.Commit, pack.Tree, pack.Blob, pack.Tag}, func(k pack.Kind) bool {
+		return k.String() == name
+	})
 	switch {
 	case err != nil || size < 0 || k < 0:
 		return 0, 0, fmt.Errorf("it begins with %.40q: %w", head, pack.ErrCorrupt)

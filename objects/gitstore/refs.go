@@ -46,8 +46,8 @@ var ErrManyRefs = errors.New("too many branches")
 // Refs returns the branches whose names begin with prefix, in order.
 func (r *Repo) Refs(prefix string) ([]Ref, error) { return r.RefsUpTo(prefix, math.MaxInt) }
 
-// RefsUpTo is [Repo.Refs] of a repository that somebody else may have filled: beyond n branches, or a file of packed ones that is longer
-// than n of them are, the error wraps [ErrManyRefs].
+// RefsUpTo is [Repo.Refs] of a repository that somebody else may have filled: beyond n branches, or a file of
+// packed ones that is longer than n of them are, the error wraps [ErrManyRefs].
 func (r *Repo) RefsUpTo(prefix string, n int) ([]Ref, error) {
 	// Loose ones first: git packs a branch before it removes the file, so none slips through.
 	loose, err := r.looseRefs(prefix, n)
@@ -121,7 +121,8 @@ func (r *Repo) looseRefs(prefix string, n int) ([]Ref, error) {
 		}
 		name := filepath.ToSlash(rel)
 		// Like git, look past locks and what a desktop drops everywhere.
-		if de.IsDir() || !strings.HasPrefix(name, prefix) || strings.HasSuffix(name, ".lock") || strings.HasPrefix(de.Name(), ".") {
+		if de.IsDir() || !strings.HasPrefix(name, prefix) || strings.HasSuffix(name, ".lock") ||
+			strings.HasPrefix(de.Name(), ".") {
 			return nil
 		}
 		if err := CheckRef(name); err != nil {

@@ -81,7 +81,8 @@ func DecodeTree(b []byte) ([]TreeEntry, error) {
 // checkEntry checks an entry that follows those in before.
 func checkEntry(before []TreeEntry, e TreeEntry) error {
 	switch {
-	case e.Name == "", e.Name == ".", e.Name == "..", strings.EqualFold(e.Name, ".git"), strings.ContainsAny(e.Name, "/\x00"):
+	case e.Name == "", e.Name == ".", e.Name == "..", strings.EqualFold(e.Name, ".git"),
+		strings.ContainsAny(e.Name, "/\x00"):
 		return fmt.Errorf("name %.60q: %w", e.Name, ErrTree)
 	case e.ID.IsZero():
 		return fmt.Errorf("entry %q names no object: %w", e.Name, ErrTree)

@@ -45,8 +45,8 @@ type Move struct {
 	written chan error
 }
 
-// Prepare begins to move a branch: the commit need not be stored yet, so both can go to the disk at the same time. Either
-// [Move.Update] or [Move.Cancel] ends it.
+// Prepare begins to move a branch: the commit need not be stored yet, so both can go to the disk at the same
+// time. Either [Move.Update] or [Move.Cancel] ends it.
 func (r *Repo) Prepare(ref string, new pack.ID) *Move {
 	m := &Move{r: r, ref: ref, written: make(chan error, 1)}
 	err := CheckRef(ref)

@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// VerifyRefs reads every branch as strictly as mem and git write them, calls bad with the file and the name of what is damaged, and
-// returns the others. A name is empty if the file does not tell it.
+// VerifyRefs reads every branch as strictly as mem and git write them, calls bad with the file and the name of
+// what is damaged, and returns the others. A name is empty if the file does not tell it.
 func (r *Repo) VerifyRefs(bad func(file, name string, err error)) ([]Ref, error) {
 	all, err := r.verifyLooseRefs(bad)
 	if err != nil {
@@ -82,7 +82,8 @@ func strictRef(path string) (pack.ID, error) {
 	return id, nil
 }
 
-// VerifyLoose reads every object that has a file of its own, which only other programs write, and calls bad for those that are damaged.
+// VerifyLoose reads every object that has a file of its own, which only other programs write, and calls bad for
+// those that are damaged.
 func (r *Repo) VerifyLoose(bad func(file string, err error)) error {
 	dirs, err := filepath.Glob(filepath.Join(r.dir, "objects", "[0-9a-f][0-9a-f]"))
 	if err != nil {
@@ -109,8 +110,8 @@ func (r *Repo) VerifyLoose(bad func(file string, err error)) error {
 	return nil
 }
 
-// VerifyFiles looks at HEAD, which must name one of the branches heads, and at the settings of the repository in dir, which need not be one
-// that can be opened.
+// VerifyFiles looks at HEAD, which must name one of the branches heads, and at the settings of the repository
+// in dir, which need not be one that can be opened.
 func VerifyFiles(dir string, heads []string, bad func(file string, err error)) error {
 	b, err := pack.ReadFile(filepath.Join(dir, headFile))
 	if err != nil {
@@ -157,8 +158,8 @@ type configValues struct {
 	values map[string]string
 }
 
-// readConfig reads lines of a section or of a key and a value. It is stricter than git: what git would read as something else than
-// it says is a damage here.
+// readConfig reads lines of a section or of a key and a value. It is stricter than git: what git would read as
+// something else than it says is a damage here.
 func readConfig(text string) (configValues, error) {
 	c := configValues{values: map[string]string{}}
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -189,7 +190,8 @@ func readConfig(text string) (configValues, error) {
 	return c, nil
 }
 
-// MendFiles puts HEAD and the settings right where [VerifyFiles] finds fault with them; HEAD names the first of heads then. What was there is kept in the directory aside.
+// MendFiles puts HEAD and the settings right where [VerifyFiles] finds fault with them; HEAD names the first of
+// heads then. What was there is kept in the directory aside.
 func MendFiles(dir string, heads []string, aside string) (kept map[string]string, err error) {
 	var bad []string
 	kept = map[string]string{}
@@ -233,7 +235,8 @@ func foreignSections(path string) string {
 	for line := range strings.Lines(string(b)) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "["); ok {
 			name = strings.ToLower(strings.TrimSuffix(name, "]"))
-			foreign = strings.Contains(name, " ") // with a name of its own, as a remote has; the others may be a damaged one of ours
+			// with a name of its own, as a remote has; the others may be a damaged one of ours
+			foreign = strings.Contains(name, " ")
 		}
 		if foreign {
 			out.WriteString(line)
@@ -242,8 +245,8 @@ func foreignSections(path string) string {
 	return out.String()
 }
 
-// known is where the names of all branches are that were here once, as empty files: who finds a name there and no branch knows that
-// it was lost.
+// known is where the names of all branches are that were here once, as empty files: who finds a name there and
+// no branch knows that it was lost.
 const known = "known"
 
 func (r *Repo) knownPath(ref string) string {

@@ -10,7 +10,8 @@ import (
 )
 
 // Drop takes out of the packs of dir the objects of which keep does not say so. A pack that holds one is written anew
-// without it and removed; the new pack is durable before that. Packs that were superseded go at once. Interrupted, it leaves every object that is kept, and can be done again.
+// without it and removed; the new pack is durable before that. Packs that were superseded go at once.
+// Interrupted, it leaves every object that is kept, and can be done again.
 //
 // An object that is lost is lost for ever, so nothing is left alone: the error names a pack that cannot be read, has
 // differences or a .keep file and would have to lose an object. The caller sees to it that nobody adds packs meanwhile
@@ -102,8 +103,8 @@ func replacePacks(dir, mark string, old []string, keep func(ID) bool) error {
 	return errors.Join(append(errs, SyncDir(dir))...)
 }
 
-// DropLoose removes the files of single objects under dir, a directory objects of a git repository, of which keep does not
-// say so.
+// DropLoose removes the files of single objects under dir, a directory objects of a git repository, of which
+// keep does not say so.
 func DropLoose(dir string, keep func(ID) bool) error {
 	fans, err := os.ReadDir(dir)
 	if err != nil {

@@ -34,8 +34,9 @@ func (e Entry) Release() {
 	}
 }
 
-// Show gives the content of a blob to l.Blob, as [Writer.Receive] does, if it stands in the entry as [Encode] stores it at level 0 and has the
-// name that the entry says. Of others it does nothing: whoever reads them finds out. It uses buf and returns what it may use next.
+// Show gives the content of a blob to l.Blob, as [Writer.Receive] does, if it stands in the entry as [Encode]
+// stores it at level 0 and has the name that the entry says. Of others it does nothing: whoever reads them
+// finds out. It uses buf and returns what it may use next.
 func (l Limits) Show(e Entry, buf []byte) []byte {
 	if l.Blob == nil || e.Kind != Blob || len(e.raw) == 0 || len(e.raw) > MaxShown {
 		return buf
@@ -47,7 +48,8 @@ func (l Limits) Show(e Entry, buf []byte) []byte {
 	return l.Blob(e.ID, content)
 }
 
-// stored appends the content of an entry to dst. It reports false if that is in no stored blocks, or they are not in order to the last byte.
+// stored appends the content of an entry to dst. It reports false if that is in no stored blocks, or they are
+// not in order to the last byte.
 func (e Entry) stored(dst []byte) ([]byte, bool) {
 	from, size, head := len(dst), int64(e.raw[0]&15), 1
 	for shift := 4; e.raw[head-1]&0x80 != 0; shift += 7 {
@@ -72,7 +74,8 @@ func (e Entry) stored(dst []byte) ([]byte, bool) {
 		dst, rest = append(dst, rest[5:5+n]...), rest[5+n:]
 		if last {
 			content := dst[from:]
-			return dst, int64(len(content)) == size && len(rest) == 4 && binary.BigEndian.Uint32(rest) == adler32.Checksum(content)
+			return dst, int64(len(content)) == size && len(rest) == 4 &&
+				binary.BigEndian.Uint32(rest) == adler32.Checksum(content)
 		}
 	}
 }
@@ -100,8 +103,8 @@ func room(n int) []byte {
 const tiny = 32
 
 // Encode names and encodes an object. Level 0 stores it as it is, for content that is compressed
-// already, and so is content of a few bytes; 1 to 9 compress, 6 is usual. It is the slow part of writing, needs no lock and may run
-// in many goroutines at once. It does not keep data.
+// already, and so is content of a few bytes; 1 to 9 compress, 6 is usual. It is the slow part of writing, needs
+// no lock and may run in many goroutines at once. It does not keep data.
 func Encode(k Kind, data []byte, level int) Entry {
 	e := Entry{ID: Name(k, data), Kind: k}
 	if level <= 0 || len(data) <= tiny {

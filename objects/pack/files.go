@@ -63,8 +63,9 @@ func Sweep(dir, mark string) error {
 	return errors.Join(errs...)
 }
 
-// SweepIndexes removes what is beside packs and whose pack is not there: who is killed may have named the index and not yet the pack, or
-// removed the pack alone. The caller sees to it that nobody adds or removes packs meanwhile.
+// SweepIndexes removes what is beside packs and whose pack is not there: who is killed may have named the index
+// and not yet the pack, or removed the pack alone. The caller sees to it that nobody adds or removes packs
+// meanwhile.
 func SweepIndexes(dir string) error {
 	names, err := readNames(dir)
 	if err != nil {

@@ -58,7 +58,8 @@ func damage(err error) error {
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("ends too early: %w", ErrCorrupt)
-	case errors.As(err, &input), errors.Is(err, zlib.ErrHeader), errors.Is(err, zlib.ErrChecksum), errors.Is(err, zlib.ErrDictionary):
+	case errors.As(err, &input), errors.Is(err, zlib.ErrHeader), errors.Is(err, zlib.ErrChecksum),
+		errors.Is(err, zlib.ErrDictionary):
 		return fmt.Errorf("%w: %w", err, ErrCorrupt)
 	}
 	return err
@@ -167,8 +168,8 @@ func atEnd(z io.Reader) error {
 	return fmt.Errorf("does not end: %w", ErrCorrupt)
 }
 
-// Size returns how long an object says it is, which [Dir.Get] makes sure of. Of an object that is stored as a difference it says
-// [ErrDelta].
+// Size returns how long an object says it is, which [Dir.Get] makes sure of. Of an object that is stored as a
+// difference it says [ErrDelta].
 func (d *Dir) Size(id ID) (n int64, err error) {
 	err = d.look(id, func(f *file, off int64) error {
 		if err := d.openData(f); err != nil {

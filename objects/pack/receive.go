@@ -21,8 +21,8 @@ type Limits struct {
 
 	Progress func(n int64) // is told how many bytes arrived; may be nil
 
-	// Blob is given the content of each blob that was added and is not long, in the order in which they come, and keeps that memory;
-	// it returns some for the next one. It may be nil.
+	// Blob is given the content of each blob that was added and is not long, in the order in which they come, and
+	// keeps that memory; it returns some for the next one. It may be nil.
 	Blob func(id ID, content []byte) []byte
 }
 
@@ -224,7 +224,8 @@ func (in *inlet) distance() (int64, error) {
 	return 0, ErrCorrupt
 }
 
-// object reads the content of an object and returns its name. What it reads also goes to a writer that takes all, if there is one.
+// object reads the content of an object and returns its name. What it reads also goes to a writer that takes
+// all, if there is one.
 func (in *inlet) object(k Kind, size int64, also io.Writer) (id ID, err error) {
 	h := sha1.New()
 	h.Write(preamble(k, size))

@@ -10,8 +10,8 @@ import (
 // ErrNotFile says that something lies where a file should be: a link, a pipe, a device, a directory.
 var ErrNotFile = errors.New("not a regular file")
 
-// OpenFile opens a file of the store to be read. What is no regular file is refused with [ErrNotFile] without being opened: a
-// link could lead anywhere, and a pipe would wait for ever.
+// OpenFile opens a file of the store to be read. What is no regular file is refused with [ErrNotFile] without
+// being opened: a link could lead anywhere, and a pipe would wait for ever.
 func OpenFile(path string) (*os.File, error) {
 	f, _, err := openFile(path)
 	return f, err
@@ -58,8 +58,8 @@ func KindOf(fi os.FileInfo) string {
 	return "a device"
 }
 
-// CheckFile refuses what is no regular file with [ErrNotFile], for those who open a file in another way than [OpenFile]. It is fine
-// if nothing is there.
+// CheckFile refuses what is no regular file with [ErrNotFile], for those who open a file in another way than
+// [OpenFile]. It is fine if nothing is there.
 func CheckFile(path string) error {
 	fi, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -23,9 +23,10 @@ type Rescue struct {
 	Aside   map[string]string // the names that the damaged files have in aside, by ".pack" and ".idx"
 }
 
-// Save makes good what can be of a damaged pack of dir. An index is made anew if the pack is good; else every object that still
-// has its name goes to a new pack. Before that the damaged files get a second name in aside: nothing is ever deleted.
-// With dryRun it only looks. It may be killed at any point and done again. The caller holds the lock of those who merge.
+// Save makes good what can be of a damaged pack of dir. An index is made anew if the pack is good; else every
+// object that still has its name goes to a new pack. Before that the damaged files get a second name in aside:
+// nothing is ever deleted. With dryRun it only looks. It may be killed at any point and done again. The caller
+// holds the lock of those who merge.
 func Save(dir, mark, aside string, d Damage, dryRun bool) (Rescue, error) {
 	r, err := save(dir, mark, aside, d, dryRun)
 	if err != nil {
@@ -41,7 +42,8 @@ func save(dir, mark, aside string, d Damage, dryRun bool) (r Rescue, err error) 
 		if err != nil || dryRun {
 			return r, err
 		}
-		return r, errors.Join(r.setAside(base, ".pack", aside), r.setAside(base, ".idx", aside), removePack(base), SyncDir(dir))
+		return r, errors.Join(r.setAside(base, ".pack", aside), r.setAside(base, ".idx", aside), removePack(base),
+			SyncDir(dir))
 	}
 	s, err := openSalvage(base, d.Index == nil)
 	if err != nil {
@@ -81,8 +83,9 @@ func (r *Rescue) setAside(base, ext, aside string) error {
 	return err
 }
 
-// SetAside gives a file a second name in the directory to, which it makes, and returns that name: its own, or with a number behind it if
-// another file has that. It is fine if the file is there already; if it is gone the name is empty.
+// SetAside gives a file a second name in the directory to, which it makes, and returns that name: its own, or
+// with a number behind it if another file has that. It is fine if the file is there already; if it is gone the
+// name is empty.
 func SetAside(file, to string) (name string, err error) {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return "", err
@@ -200,8 +203,8 @@ func (s *salvage) indexed(r *Rescue) (items []item, err error) {
 	return items, nil
 }
 
-// scan goes through a pack without an index. Where an entry is damaged it looks for the next place at which one could begin: a
-// header, and behind it a zlib stream of the right length and checksum.
+// scan goes through a pack without an index. Where an entry is damaged it looks for the next place at which one
+// could begin: a header, and behind it a zlib stream of the right length and checksum.
 func (s *salvage) scan(r *Rescue) (items []item, err error) {
 	var waiting []int64 // differences whose base was not seen yet
 	inGap := false
@@ -307,7 +310,8 @@ func (s *salvage) check(off int64) (id ID, crc uint32, err error) {
 
 // object returns what the entry at off holds, its differences worked out.
 func (s *salvage) object(off int64, depth int) (Kind, []byte, error) {
-	f := &feed{r: io.NewSectionReader(s.f, off, s.end-off), limit: s.end, sum: sha1.New(), buf: slices.Grow(s.buf[:0], 1<<10)}
+	f := &feed{r: io.NewSectionReader(s.f, off, s.end-off), limit: s.end, sum: sha1.New(),
+		buf: slices.Grow(s.buf[:0], 1<<10)}
 	in := &inlet{f: f, l: Limits{Object: MaxSize}}
 	k, size, err := in.header()
 	switch {

@@ -40,7 +40,8 @@ func (in *inlet) resolve() error {
 		}
 	}
 	if len(in.byOffset) > 0 || len(in.byID) > 0 {
-		return fmt.Errorf("%d objects are differences to what is not in the pack: %w", len(in.byOffset)+len(in.byID), ErrCorrupt)
+		return fmt.Errorf("%d objects are differences to what is not in the pack: %w", len(in.byOffset)+len(in.byID),
+			ErrCorrupt)
 	}
 	return nil
 }

@@ -94,8 +94,8 @@ func (w *Writer) begin(id ID, crc uint32) (bool, error) {
 	return true, nil
 }
 
-// CopyTo adds an object to w as it stands in a pack, without holding a large one in memory, and returns its size there. The errors
-// are those of [Dir.Entry].
+// CopyTo adds an object to w as it stands in a pack, without holding a large one in memory, and returns its
+// size there. The errors are those of [Dir.Entry].
 func (d *Dir) CopyTo(w *Writer, id ID) (n int64, err error) {
 	size, err := d.EntrySize(id)
 	if err != nil {

@@ -109,12 +109,12 @@ func (w *Writer) write(b []byte) error {
 	return nil
 }
 
-// startAt is how much is written before the disk begins to take it in. Left to itself a kernel gathers half a minute's worth, for which
-// [Writer.Close] would wait.
+// startAt is how much is written before the disk begins to take it in. Left to itself a kernel gathers half a
+// minute's worth, for which [Writer.Close] would wait.
 const startAt = 8 << 20
 
-// writeSize is how much is written to a file at once. For more the kernel looks for long runs of free memory, which takes
-// several times as long where memory is scarce or a virtual machine's.
+// writeSize is how much is written to a file at once. For more the kernel looks for long runs of free memory,
+// which takes several times as long where memory is scarce or a virtual machine's.
 const writeSize = 16 << 10
 
 // Abort gives the pack up and removes its temporary file. After Close it is a no-op.
@@ -140,8 +140,9 @@ func (w *Writer) Close() (name string, err error) {
 	return name, err
 }
 
-// CloseEarly is [Writer.Close] in a directory that nobody else reads and that is not missed: the pack can be read at once, while
-// the disk still takes it in. The caller moves it to where others see it only after durable, which is called once, has returned nil.
+// CloseEarly is [Writer.Close] in a directory that nobody else reads and that is not missed: the pack can be
+// read at once, while the disk still takes it in. The caller moves it to where others see it only after
+// durable, which is called once, has returned nil.
 func (w *Writer) CloseEarly() (name string, durable func() error, err error) {
 	name, settled, err := w.close(runtime.GOOS != "windows") // where an open file has to keep its name
 	return name, func() error {
@@ -257,8 +258,8 @@ func (w *Writer) held(f *os.File, sum uint32) error {
 	return nil
 }
 
-// rehash reads the pack back for its checksum, which begins with the number of entries. It leaves the file at its end and makes sure that
-// it holds what was written.
+// rehash reads the pack back for its checksum, which begins with the number of entries. It leaves the file at
+// its end and makes sure that it holds what was written.
 func (w *Writer) rehash() (sum ID, err error) {
 	var head [headerSize]byte
 	if _, err := w.f.ReadAt(head[:], 0); err != nil {

@@ -15,8 +15,8 @@ func NewChain() *Chain {
 	return c
 }
 
-// Next checks the next segment. The error wraps [objects.ErrCorrupt] if it is not that; then the Chain is of no use any more. It does not
-// keep blob.
+// Next checks the next segment. The error wraps [objects.ErrCorrupt] if it is not that; then the Chain is of no
+// use any more. It does not keep blob.
 func (c *Chain) Next(blob []byte) error {
 	c.blob = blob
 	err := c.r.next()

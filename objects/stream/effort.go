@@ -8,8 +8,9 @@ type effort struct {
 	level  zstd.EncoderLevel
 }
 
-// effortFor returns how hard to try. Most segments are short tails, of which there are many and each takes little time. The window
-// is the smallest that reaches over a segment and its dictionary: an encoder allocates and clears as much.
+// effortFor returns how hard to try. Most segments are short tails, of which there are many and each takes
+// little time. The window is the smallest that reaches over a segment and its dictionary: an encoder allocates
+// and clears as much.
 func effortFor(h Head) effort {
 	e := effort{zstd.MinWindowSize, zstd.SpeedDefault}
 	if h.Length < shortTail {
@@ -27,7 +28,8 @@ func (e effort) encoder(dict []byte) (*zstd.Encoder, error) {
 	return newEncoder(zstd.WithWindowSize(e.window), zstd.WithEncoderLevel(e.level), zstd.WithEncoderDictRaw(0, dict))
 }
 
-// A prepared encoder has read the dictionary of a segment that is still being read. For a short tail that is most of the work.
+// A prepared encoder has read the dictionary of a segment that is still being read. For a short tail that is
+// most of the work.
 type prepared struct {
 	effort effort
 	made   chan *zstd.Encoder // nil if it could not be made
@@ -39,7 +41,8 @@ func prepare(t *Tail) *prepared {
 	if t.Expect <= 0 || d == 0 || int64(len(t.Dict)) < d {
 		return nil
 	}
-	p := &prepared{effortFor(Head{Length: min(t.Expect, MaxSegment-t.Length%MaxSegment), Dict: d}), make(chan *zstd.Encoder, 1)}
+	p := &prepared{effortFor(Head{Length: min(t.Expect, MaxSegment-t.Length%MaxSegment), Dict: d}),
+		make(chan *zstd.Encoder, 1)}
 	go func(dict []byte) {
 		e, err := p.effort.encoder(dict)
 		if err == nil {

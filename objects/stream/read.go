@@ -127,8 +127,8 @@ func (r *Reader) room(n int64) []byte {
 	return r.old[:0]
 }
 
-// keep lets before end with the current segment, as the next one needs it. What goes through dict is moved seldom: there is room for
-// twice the longest dictionary.
+// keep lets before end with the current segment, as the next one needs it. What goes through dict is moved
+// seldom: there is room for twice the longest dictionary.
 func (r *Reader) keep() {
 	raw := r.now
 	if len(raw) >= MaxDict {
@@ -190,13 +190,14 @@ func decoder() (*zstd.Decoder, error) {
 	case d := <-decoders:
 		return d, nil
 	default:
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxSegment), zstd.WithDecoderMaxWindow(window),
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxSegment),
+			zstd.WithDecoderMaxWindow(window),
 			zstd.WithDecodeAllCapLimit(true))
 	}
 }
 
-// decode appends the content of a segment to room, and unpacks no more than fits there, whatever frames there are and whatever they say
-// of themselves.
+// decode appends the content of a segment to room, and unpacks no more than fits there, whatever frames there
+// are and whatever they say of themselves.
 func decode(h Head, frame, dict, room []byte) ([]byte, error) {
 	d, err := decoder()
 	if err != nil {

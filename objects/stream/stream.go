@@ -26,7 +26,8 @@ const (
 	MaxDict = 1 << 20
 	// MaxSegment is how many bytes of content a segment holds, at most.
 	MaxSegment = 4 << 20
-	// MaxBlob is how many bytes a segment takes, at most: those of its content, if they do not get fewer, and what stands around them.
+	// MaxBlob is how many bytes a segment takes, at most: those of its content, if they do not get fewer, and what
+	// stands around them.
 	MaxBlob = MaxSegment + 64<<10
 	// KeyFrame is the distance in bytes of segments without a dictionary.
 	KeyFrame = 32 << 20
@@ -44,8 +45,8 @@ func Name(session string, generation int) objects.Hash {
 	return objects.Sum(fmt.Appendf(nil, "mem stream 1\n%s\n%d\n", session, generation))
 }
 
-// Whole returns the name of the stream that is the content h from its start to its end and never grows: what is too large to be
-// held in memory, but is no session.
+// Whole returns the name of the stream that is the content h from its start to its end and never grows: what is
+// too large to be held in memory, but is no session.
 func Whole(h objects.Hash) objects.Hash {
 	return objects.Sum(fmt.Appendf(nil, "mem object stream 1\n%s\n", h))
 }

@@ -38,7 +38,8 @@ type Tail struct {
 	Dict   []byte          // the last bytes before Length, [DictLen] of them or more
 	Hash   *objects.Hasher // of everything before Length; Append continues it
 	Final  bool            // nothing is appended later: Append leaves Dict empty at the end
-	Expect int64           // about how many bytes come now, 0 if that is not known: the compressor is made ready while they are read
+	// about how many bytes come now, 0 if that is not known: the compressor is made ready while they are read
+	Expect int64
 
 	// Before, if it is set, is called once before Hash is used for the first time. What came before may still be on its
 	// way into Hash while the first segment is compressed. Append yields nothing before it, and its error.
@@ -48,8 +49,8 @@ type Tail struct {
 // DictLen returns how many bytes before off a segment that starts there needs as its dictionary.
 func DictLen(off int64) int64 { return dictLen(off) }
 
-// NewDict returns the memory of the dictionary of a growth that starts at off, for the caller to fill, with room behind it for
-// about n bytes: Append reads what comes into it instead of copying the dictionary.
+// NewDict returns the memory of the dictionary of a growth that starts at off, for the caller to fill, with
+// room behind it for about n bytes: Append reads what comes into it instead of copying the dictionary.
 func NewDict(off, n int64) []byte {
 	d := dictLen(off)
 	return make([]byte, d, d+min(n+n/8, MaxSegment)+readSize)
@@ -214,7 +215,8 @@ func (a *appender) next() (*job, error) {
 	return j, err
 }
 
-// lent reports whether the dictionary of a segment, d bytes long, has room behind it that the caller made for the segment.
+// lent reports whether the dictionary of a segment, d bytes long, has room behind it that the caller made for
+// the segment.
 func (a *appender) lent(d int64) bool {
 	return d > 0 && !a.owned && a.t.Expect > 0 && int64(cap(a.t.Dict)-len(a.t.Dict)) > a.t.Expect
 }

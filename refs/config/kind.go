@@ -65,10 +65,11 @@ var (
 	}}
 	boolean = Kind{desc: "true or false", Values: []string{"true", "false"}, holds: jsonBool, canon: canonBool}
 
-	hundredths = Kind{desc: "a weight from 0 to 1 with at most two decimals", holds: jsonNumber, canon: func(s string) (string, error) {
-		n, err := parseHundredths(s)
-		return formatHundredths(n), err
-	}}
+	hundredths = Kind{desc: "a weight from 0 to 1 with at most two decimals", holds: jsonNumber,
+		canon: func(s string) (string, error) {
+			n, err := parseHundredths(s)
+			return formatHundredths(n), err
+		}}
 	size = Kind{desc: "a size such as 500MB or 2GiB", canon: func(s string) (string, error) {
 		_, err := parseSize(s)
 		return s, err
@@ -81,12 +82,13 @@ var (
 		return s, err
 	}}
 	capTokens  = Kind{desc: `a whole number of tokens, or "none"`, Values: []string{"none"}, canon: canonCap}
-	capDollars = Kind{desc: `dollars such as 5 or 0.50, or "none"`, Values: []string{"none"}, canon: func(s string) (string, error) {
-		if s == "none" {
-			return s, nil
-		}
-		return s, decimal(s, 2)
-	}}
+	capDollars = Kind{desc: `dollars such as 5 or 0.50, or "none"`, Values: []string{"none"},
+		canon: func(s string) (string, error) {
+			if s == "none" {
+				return s, nil
+			}
+			return s, decimal(s, 2)
+		}}
 	price = Kind{desc: "dollars per million tokens in and out, such as 3/15", canon: func(s string) (string, error) {
 		in, out, ok := strings.Cut(s, "/")
 		if s == "" {
@@ -112,13 +114,14 @@ func oneOf(values ...string) Kind {
 }
 
 func integer(low, high int) Kind {
-	return Kind{desc: fmt.Sprintf("a whole number from %d to %d", low, high), holds: jsonNumber, canon: func(s string) (string, error) {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < low || n > high {
-			return "", errForm
-		}
-		return strconv.Itoa(n), nil
-	}}
+	return Kind{desc: fmt.Sprintf("a whole number from %d to %d", low, high), holds: jsonNumber,
+		canon: func(s string) (string, error) {
+			n, err := strconv.Atoi(s)
+			if err != nil || n < low || n > high {
+				return "", errForm
+			}
+			return strconv.Itoa(n), nil
+		}}
 }
 
 func canonBool(s string) (string, error) {
@@ -156,7 +159,8 @@ func canonCap(s string) (string, error) {
 // decimal checks that s is an amount below ten million with at most that many places.
 func decimal(s string, places int) error {
 	whole, frac, point := strings.Cut(s, ".")
-	if whole == "" || len(whole) > 7 || len(frac) > places || point && frac == "" || strings.Trim(whole+frac, "0123456789") != "" {
+	if whole == "" || len(whole) > 7 || len(frac) > places || point && frac == "" ||
+		strings.Trim(whole+frac, "0123456789") != "" {
 		return errForm
 	}
 	return nil

@@ -21,9 +21,10 @@ func sumLine(file string, b []byte) []byte {
 	return fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(b), filepath.Base(file))
 }
 
-// Damaged compares file with the sum beside it and, if they do not fit, calls fn with what is wrong, while nobody else changes the
-// settings. People edit them by hand: a file that was written after its sum is right, and so is one without a sum. What is wrong
-// wraps [ErrSum] if the file or its sum is damaged. The error is that of fn, or [ErrLocked] when ctx ends first.
+// Damaged compares file with the sum beside it and, if they do not fit, calls fn with what is wrong, while
+// nobody else changes the settings. People edit them by hand: a file that was written after its sum is right,
+// and so is one without a sum. What is wrong wraps [ErrSum] if the file or its sum is damaged. The error is
+// that of fn, or [ErrLocked] when ctx ends first.
 func Damaged(ctx context.Context, file string, fn func(damage error) error) error {
 	switch err := verify(file); {
 	case err == nil:
@@ -71,8 +72,8 @@ func verify(file string) error {
 	return err
 }
 
-// Mended returns what a damaged file should be: with the one byte put right that makes it fit its sum, which search looks for. It
-// reports false if there is none; then it returns the settings as they stand.
+// Mended returns what a damaged file should be: with the one byte put right that makes it fit its sum, which
+// search looks for. It reports false if there is none; then it returns the settings as they stand.
 func Mended(file string, search func(b []byte, good func([]byte) bool) ([]byte, bool)) ([]byte, bool, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 const (
 	// maxLines bounds what a remote may list, tags and the like too.
 	maxLines = 200_000
-	// maxBranches bounds the branches of a remote. A memory has one for each device and project. One that is new takes 5 KB of memory and
-	// 0.2 ms to be refused, so that all of them take less than 256 MB and 10 s.
+	// maxBranches bounds the branches of a remote. A memory has one for each device and project. One that is new
+	// takes 5 KB of memory and 0.2 ms to be refused, so that all of them take less than 256 MB and 10 s.
 	maxBranches = 40_000
 )
 
@@ -59,7 +59,8 @@ func readAdvert(l *lines) (*advert, error) {
 	}
 }
 
-// line takes one branch. HEAD, tags and the like are of no use here; "shallow" lines end in failure later, if it matters.
+// line takes one branch. HEAD, tags and the like are of no use here; "shallow" lines end in failure later, if
+// it matters.
 func (a *advert) line(s string) error {
 	hex, name, ok := strings.Cut(s, " ")
 	if hex == "shallow" {
@@ -87,7 +88,8 @@ func refusal(msg string) error {
 	switch {
 	case lacks(msg):
 		return fmt.Errorf("%w: %.300s", ErrLacking, msg)
-	case strings.Contains(low, "not found"), strings.Contains(low, "not exist"), strings.Contains(low, "not a git repository"):
+	case strings.Contains(low, "not found"), strings.Contains(low, "not exist"),
+		strings.Contains(low, "not a git repository"):
 		return fmt.Errorf("%w: %.300s", ErrAbsent, msg)
 	case strings.Contains(low, "denied"), strings.Contains(low, "access"):
 		return fmt.Errorf("%w: %.300s", ErrAuth, msg)

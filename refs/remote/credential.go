@@ -22,7 +22,8 @@ func (c *Client) fill(ctx context.Context) (user, password string, err error) {
 	}
 	out, err := c.credential(ctx, "fill", "", "")
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", "", fmt.Errorf("%w: %s asks for a password, and there is no git whose credential helpers could know it", ErrAuth, c.url)
+		return "", "", fmt.Errorf("%w: %s asks for a password, and there is no git whose credential helpers could know it",
+			ErrAuth, c.url)
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("%w: %s asks for a password, and git credential fill gives none", ErrAuth, c.url)

@@ -44,7 +44,8 @@ func (c *Client) openDir() (Session, error) {
 func (s *dirSession) Refs() []gitstore.Ref { return s.refs }
 
 // Fetch copies what the wanted commits need.
-func (s *dirSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, lim pack.Limits) (pack.Receipt, error) {
+func (s *dirSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer,
+	lim pack.Limits) (pack.Receipt, error) {
 	f := &copier{git: s.git.Repo, w: w, l: lim, seen: map[pack.ID]struct{}{}}
 	stop := make(map[pack.ID]bool, len(have))
 	for _, id := range have {
@@ -119,10 +120,11 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 	return ctx.Err()
 }
 
-// malformed reports whether an error is the fault of one lane: it leads to what is no commit, or to a directory that is none, or to what is
-// not there.
+// malformed reports whether an error is the fault of one lane: it leads to what is no commit, or to a directory
+// that is none, or to what is not there.
 func malformed(err error) bool {
-	return errors.Is(err, pack.ErrNotFound) || errors.Is(err, gitstore.ErrTree) || errors.Is(err, gitstore.ErrKind) || errors.Is(err, gitstore.ErrCommit)
+	return errors.Is(err, pack.ErrNotFound) || errors.Is(err, gitstore.ErrTree) || errors.Is(err, gitstore.ErrKind) ||
+		errors.Is(err, gitstore.ErrCommit)
 }
 
 // rest returns the commits that were not seen.
@@ -198,8 +200,9 @@ func EntrySize(g *gitstore.Repo, id pack.ID) (int64, error) {
 	return int64(e.Size()), err
 }
 
-// Push writes a pack into the directory and moves the branches, as a commit of our own does: both are durable when it returns. Others may
-// push at the same time, from this store under another name of the remote, or to the same branch.
+// Push writes a pack into the directory and moves the branches, as a commit of our own does: both are durable
+// when it returns. Others may push at the same time, from this store under another name of the remote, or to
+// the same branch.
 func (s *dirSession) Push(ctx context.Context, b Batch) error {
 	unshare, err := s.git.Share(ctx) // so that nobody drops what no branch leads to yet
 	if err != nil {
@@ -257,8 +260,8 @@ func (s *dirSession) write(ctx context.Context, entries func(func(pack.Entry) er
 	return err
 }
 
-// Drop takes out what no branch leads to any more and some branch led to when the conversation began. What others are bringing
-// at the same time is waited for.
+// Drop takes out what no branch leads to any more and some branch led to when the conversation began. What
+// others are bringing at the same time is waited for.
 func (s *dirSession) Drop(ctx context.Context) error {
 	unlock, err := s.git.Alone(ctx)
 	if err != nil {

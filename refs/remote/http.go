@@ -33,14 +33,16 @@ func newHTTPClient(proxy func(*http.Request) (*url.URL, error)) *http.Client {
 	}
 }
 
-// checkRedirect lets a server send us to another path, or from http to https, but to no other host: that would take a token
-// somewhere else.
+// checkRedirect lets a server send us to another path, or from http to https, but to no other host: that would
+// take a token somewhere else.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	first := via[0].URL
-	same := strings.EqualFold(r.URL.Hostname(), first.Hostname()) && (r.URL.Host == first.Host || r.URL.Scheme == "https") &&
+	same := strings.EqualFold(r.URL.Hostname(), first.Hostname()) &&
+		(r.URL.Host == first.Host || r.URL.Scheme == "https") &&
 		(r.URL.Scheme == first.Scheme || r.URL.Scheme == "https")
 	if !same || len(via) > 5 || r.Method != http.MethodGet {
-		return fmt.Errorf("it sends us to %s://%s%s, which may not be wanted; use that address if it is", r.URL.Scheme, r.URL.Host, r.URL.Path)
+		return fmt.Errorf("it sends us to %s://%s%s, which may not be wanted; use that address if it is", r.URL.Scheme,
+			r.URL.Host, r.URL.Path)
 	}
 	return nil
 }
@@ -98,7 +100,8 @@ func (c *Client) Public(ctx context.Context) (bool, error) {
 func (c *Client) base() string { return c.url.String() }
 
 // Fetch receives what the wanted commits need.
-func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, lim pack.Limits) (pack.Receipt, error) {
+func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer,
+	lim pack.Limits) (pack.Receipt, error) {
 	defer pulse(lim.Progress)()
 	wants := s.wants(want, have, s.c.world.Agent)
 	resp, err := s.post(ctx, Upload, int64(len(wants)), func() io.Reader { return bytes.NewReader(wants) })
@@ -147,7 +150,8 @@ func (s *httpSession) Close() error {
 	return nil
 }
 
-func (s *httpSession) post(ctx context.Context, svc Service, size int64, body func() io.Reader) (*http.Response, error) {
+func (s *httpSession) post(ctx context.Context, svc Service, size int64,
+	body func() io.Reader) (*http.Response, error) {
 	resp, err := s.c.do(ctx, http.MethodPost, s.base+"/"+string(svc), "application/x-"+string(svc)+"-request", size, body)
 	if err != nil {
 		return nil, err
@@ -160,7 +164,8 @@ func (s *httpSession) post(ctx context.Context, svc Service, size int64, body fu
 }
 
 // do sends a request, again with a user and a password if the server asks for them.
-func (c *Client) do(ctx context.Context, method, address, kind string, size int64, body func() io.Reader) (*http.Response, error) {
+func (c *Client) do(ctx context.Context, method, address, kind string, size int64,
+	body func() io.Reader) (*http.Response, error) {
 	user, password := c.login.user, c.login.password
 	for try := 0; ; try++ {
 		resp, err := c.send(ctx, method, address, kind, size, body, user, password)
@@ -198,7 +203,8 @@ func (c *Client) statusError(resp *http.Response) error {
 	return fmt.Errorf("%s says %s: %.300s", c.url, resp.Status, bytes.TrimSpace(text))
 }
 
-func (c *Client) send(ctx context.Context, method, address, kind string, size int64, body func() io.Reader, user, password string) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, method, address, kind string, size int64, body func() io.Reader, user,
+	password string) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := c.world.watch(cancel)
 	first, limit := watch.quiet, watch.quiet

@@ -92,7 +92,8 @@ func pkt(b []byte, format string, args ...any) []byte {
 
 const flush = "0000"
 
-// A band reads what the remote sends on side-band 1, and gives what it says to people on 2 to say. An error on 3 is an error.
+// A band reads what the remote sends on side-band 1, and gives what it says to people on 2 to say. An error on
+// 3 is an error.
 type band struct {
 	l    *lines
 	say  func(string)

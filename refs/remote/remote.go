@@ -1,11 +1,12 @@
 // Package remote talks to git repositories elsewhere: a directory, a host over ssh, a server over http. It lists their
 // branches, fetches packs from them and pushes packs to them.
 //
-// It speaks git's protocol itself (versions 0 and 1, which every server knows), because go-git's client holds a whole push in
-// memory and packs it anew. What is pushed is copied from our packs as it stands; its length is known before, so it needs no
-// buffer. A directory needs no protocol: packs are written into it as into our own store, so neither end needs git. For ssh
-// the user's own program runs, with the user's keys and agent. For http there is net/http, and git's credential helpers are asked
-// when a server wants to know who it is. No token is ever stored.
+// It speaks git's protocol itself (versions 0 and 1, which every server knows), because go-git's client holds a
+// whole push in memory and packs it anew. What is pushed is copied from our packs as it stands; its length is
+// known before, so it needs no buffer. A directory needs no protocol: packs are written into it as into our own
+// store, so neither end needs git. For ssh the user's own program runs, with the user's keys and agent. For
+// http there is net/http, and git's credential helpers are asked when a server wants to know who it is. No
+// token is ever stored.
 //
 // What comes in is only counted here ([pack.Limits]); whether it is to be believed, package refs says.
 package remote
@@ -75,8 +76,8 @@ type Session interface {
 	Close() error
 }
 
-// A Dropper is a session with a remote that can be told to take out of it, at once and for ever, what no branch leads to. A server
-// does that when it likes to.
+// A Dropper is a session with a remote that can be told to take out of it, at once and for ever, what no branch
+// leads to. A server does that when it likes to.
 type Dropper interface {
 	Drop(ctx context.Context) error
 }

@@ -124,9 +124,11 @@ func (c *sshSession) failed(err error) error {
 		return fmt.Errorf("%w: it ends without a word (%v)", ErrProtocol, wait)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, ErrProtocol) && !errors.As(wait, &exit):
 		return err
-	case strings.Contains(said, "Permission denied"), strings.Contains(said, "Host key verification failed"), strings.Contains(said, "Too many authentication failures"):
+	case strings.Contains(said, "Permission denied"), strings.Contains(said, "Host key verification failed"),
+		strings.Contains(said, "Too many authentication failures"):
 		return fmt.Errorf("%w: %s", ErrAuth, said)
-	case strings.Contains(said, "not a git repository"), strings.Contains(said, "to be a git repository"), strings.Contains(said, "does not exist"), strings.Contains(said, "not found"):
+	case strings.Contains(said, "not a git repository"), strings.Contains(said, "to be a git repository"),
+		strings.Contains(said, "does not exist"), strings.Contains(said, "not found"):
 		return fmt.Errorf("%w: %s", ErrAbsent, said)
 	case said != "" && c.used:
 		return fmt.Errorf("%w: %s", ErrDropped, said)
@@ -137,7 +139,8 @@ func (c *sshSession) failed(err error) error {
 }
 
 // Fetch receives what the wanted commits need.
-func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, lim pack.Limits) (pack.Receipt, error) {
+func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer,
+	lim pack.Limits) (pack.Receipt, error) {
 	c.used = true
 	go func() { // the remote may answer before it has read all
 		_, _ = c.in.Write(c.wants(want, have, c.w.Agent)) // that it does not listen shows in its answer

@@ -9,9 +9,9 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// quiet is how long nothing at all may arrive, unless [World.Quiet] says otherwise. While git's servers count and compress they give
-// a sign of life every five seconds; what stands before some of them keeps that back until it has a page of it, so the first byte
-// may take longer.
+// quiet is how long nothing at all may arrive, unless [World.Quiet] says otherwise. While git's servers count
+// and compress they give a sign of life every five seconds; what stands before some of them keeps that back
+// until it has a page of it, so the first byte may take longer.
 const quiet = 10 * time.Second
 
 // How many times that something may take.
@@ -105,7 +105,8 @@ func (w *watch) came(n int64) {
 	}
 }
 
-// pulse tells of nothing once a second until it is stopped, so that whoever waits for a server that counts sees that time passes.
+// pulse tells of nothing once a second until it is stopped, so that whoever waits for a server that counts sees
+// that time passes.
 func pulse(told func(int64)) (stop func()) {
 	if told == nil {
 		return func() {}

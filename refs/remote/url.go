@@ -22,8 +22,9 @@ func (u URL) String() string { return u.text }
 // Web reports whether anybody could try to read it without being asked who it is.
 func (u URL) Web() bool { return u.Scheme == "http" || u.Scheme == "https" }
 
-// ParseURL reads an address: a directory (absolute, or after abs has made it so), file://, ssh://, user@host:path, http:// or
-// https://. It reports whether it left out a user or password that stood in it: such things are not stored.
+// ParseURL reads an address: a directory (absolute, or after abs has made it so), file://, ssh://,
+// user@host:path, http:// or https://. It reports whether it left out a user or password that stood in it: such
+// things are not stored.
 func ParseURL(s string, abs func(string) string) (u URL, stripped bool, err error) {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return u, false, fmt.Errorf("%.200q: %w", s, ErrURL)
@@ -33,7 +34,8 @@ func ParseURL(s string, abs func(string) string) (u URL, stripped bool, err erro
 	}
 	if host, path, ok := strings.Cut(s, ":"); ok && len(host) > 1 && !strings.ContainsAny(host, `/\`) {
 		if strings.HasPrefix(path, ":") {
-			return u, false, fmt.Errorf("%s::: %w: helpers of git are not used; want a directory, ssh, http or https", host, ErrURL)
+			return u, false, fmt.Errorf("%s::: %w: helpers of git are not used; want a directory, ssh, http or https",
+				host, ErrURL)
 		}
 		return parseSCP(s, host, path)
 	}

@@ -91,7 +91,8 @@ func (k Keyring) with(m Member) Keyring {
 	return k
 }
 
-// without returns the next keyring, without the members of which gone says so, in a new epoch; k itself if that is nobody.
+// without returns the next keyring, without the members of which gone says so, in a new epoch; k itself if that
+// is nobody.
 func (k Keyring) without(gone func(Member) bool) (Keyring, error) {
 	if !slices.ContainsFunc(k.Members, gone) {
 		return k, nil
@@ -105,7 +106,8 @@ func (k Keyring) branch(lane string) string {
 	return "refs/heads/" + objects.Sum(fmt.Appendf(nil, "mem branch 1\n%s\n%s", k.Names, lane)).String()[:32]
 }
 
-// follows says what is wrong with k as what a remote shows after was was seen there. Whoever made it must have known the newest epoch.
+// follows says what is wrong with k as what a remote shows after was was seen there. Whoever made it must have
+// known the newest epoch.
 func (k Keyring) follows(was Keyring) error {
 	switch {
 	case was.Number == 0:
@@ -123,7 +125,8 @@ func (k Keyring) follows(was Keyring) error {
 }
 
 func (k Keyring) equal(o Keyring) bool {
-	return k.Number == o.Number && k.Originals == o.Originals && slices.Equal(k.Members, o.Members) && slices.Equal(k.Epochs, o.Epochs)
+	return k.Number == o.Number && k.Originals == o.Originals && slices.Equal(k.Members, o.Members) &&
+		slices.Equal(k.Epochs, o.Epochs)
 }
 
 // check says what is wrong with a keyring in itself.
@@ -243,7 +246,8 @@ func parseKeyring(text []byte) (k Keyring, err error) {
 	return k, k.check()
 }
 
-// ParseRecovery reads a recovery key as somebody typed it: in any case, with spaces and line ends anywhere. Lines that begin with "#" do not count.
+// ParseRecovery reads a recovery key as somebody typed it: in any case, with spaces and line ends anywhere.
+// Lines that begin with "#" do not count.
 func ParseRecovery(s string) (string, error) {
 	var b strings.Builder
 	for line := range strings.Lines(s) {

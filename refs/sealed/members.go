@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// settle makes the keyring of the remote what it should be before anything is pushed: with this device as a member, without those
-// who were revoked, and not one from before.
+// settle makes the keyring of the remote what it should be before anything is pushed: with this device as a
+// member, without those who were revoked, and not one from before.
 func (s *session) settle(ctx context.Context) error {
 	k, err := s.v.desired(ctx)
 	if err != nil {
@@ -118,7 +118,8 @@ func (v *Vault) Approve(ctx context.Context, r Request, name string) error {
 	})
 }
 
-// Renew replaces the recovery key by a new one, which it returns; the old one opens nothing that is pushed from then on.
+// Renew replaces the recovery key by a new one, which it returns; the old one opens nothing that is pushed from
+// then on.
 func (v *Vault) Renew(ctx context.Context) (recovery string, err error) {
 	paper, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -134,18 +135,20 @@ func (v *Vault) Renew(ctx context.Context) (recovery string, err error) {
 
 // A Joined says how a device came to an encrypted remote.
 type Joined struct {
-	ID        string  // of the secret
-	Created   bool    // the remote was empty and is encrypted now
-	Recovery  string  // the recovery key, if it was created; it is stored nowhere
-	Open      bool    // this device can read the remote
-	Guest     error   // why it could not become a member, so that it reads only until the keyring changes; nil if it is one
+	ID       string // of the secret
+	Created  bool   // the remote was empty and is encrypted now
+	Recovery string // the recovery key, if it was created; it is stored nowhere
+	Open     bool   // this device can read the remote
+	// why it could not become a member, so that it reads only until the keyring changes; nil if it is one
+	Guest     error
 	Originals bool    // exact bytes travel there
 	Request   Request // what lets this device in, if it cannot
 }
 
-// Join makes an empty remote an encrypted one, or lets this device be a member of one: by the recovery key, by a key that it has
-// already, or not yet.
-func Join(ctx context.Context, r *refs.Repo, c *remote.Client, recovery string, originals bool, o Options) (j Joined, err error) {
+// Join makes an empty remote an encrypted one, or lets this device be a member of one: by the recovery key, by
+// a key that it has already, or not yet.
+func Join(ctx context.Context, r *refs.Repo, c *remote.Client, recovery string, originals bool, o Options) (j Joined,
+	err error) {
 	s, err := c.Open(ctx, remote.Upload)
 	if err != nil {
 		return j, err
@@ -245,8 +248,8 @@ func (v *Vault) readKeyring(ctx context.Context) error {
 	return errors.Join(s.lookKeyring(ctx), inner.Close())
 }
 
-// enter opens the keyring with the recovery key and makes this device a member. A remote that cannot be written to is read all the
-// same: guest says why then.
+// enter opens the keyring with the recovery key and makes this device a member. A remote that cannot be written
+// to is read all the same: guest says why then.
 func (v *Vault) enter(ctx context.Context, recovery string) (guest, err error) {
 	v.st.Keys = []string{recovery} // here alone: what is stored has no recovery key
 	err = v.readKeyring(ctx)

@@ -35,8 +35,8 @@ type head struct {
 	Pack   int64  `json:"pack"`             // size of the pack that follows
 }
 
-// padded returns the size that n bytes are padded to: the next power of two up to 1 MiB, then one of few sizes, at most 12 % and seldom
-// 3 % more (Padmé). It says little about what is inside.
+// padded returns the size that n bytes are padded to: the next power of two up to 1 MiB, then one of few sizes,
+// at most 12 % and seldom 3 % more (Padmé). It says little about what is inside.
 func padded(n int64) int64 {
 	if n <= leastSegment {
 		return leastSegment

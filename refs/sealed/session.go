@@ -43,9 +43,10 @@ func (s *session) Has(lane string) bool {
 	return ok
 }
 
-// Fetch unpacks the segments that are new of the lanes that are wanted; all of them if have is empty. It was mostly downloaded when
-// the conversation began. A lane with a broken segment is left out: [Vault.Broken].
-func (s *session) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt, err error) {
+// Fetch unpacks the segments that are new of the lanes that are wanted; all of them if have is empty. It was
+// mostly downloaded when the conversation began. A lane with a broken segment is left out: [Vault.Broken].
+func (s *session) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt,
+	err error) {
 	l.Progress = nil
 	if len(have) == 0 {
 		if err := s.complete(ctx, want); err != nil {
@@ -62,7 +63,8 @@ func (s *session) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Write
 			r, err := s.v.unpack(id, w, l)
 			got.Objects, got.Deltas, got.Bytes = got.Objects+r.Objects, got.Deltas+r.Deltas, got.Bytes+r.Bytes
 			l.Objects, l.Bytes = l.Objects-r.Objects, l.Bytes-r.Bytes
-			if errors.Is(err, ErrTampered) || errors.Is(err, pack.ErrCorrupt) || errors.Is(err, pack.ErrTooLarge) || errors.Is(err, pack.ErrNotFound) {
+			if errors.Is(err, ErrTampered) || errors.Is(err, pack.ErrCorrupt) || errors.Is(err, pack.ErrTooLarge) ||
+				errors.Is(err, pack.ErrNotFound) {
 				s.v.broken = append(s.v.broken, Broken{f.Lane, fmt.Errorf("segment %d of %d: %w", i+1, len(f.news), err)})
 				delete(s.v.found, name)
 				break
@@ -178,7 +180,8 @@ func (s *session) Push(ctx context.Context, b remote.Batch) error {
 	return s.v.remember(ctx, map[string]branch{name: {sealed.Updates[0].New.String(), u.Ref, h.Tip}})
 }
 
-// goesOn reports whether an update goes on from where the lane was. Otherwise the branch begins anew, and what was in it goes.
+// goesOn reports whether an update goes on from where the lane was. Otherwise the branch begins anew, and what
+// was in it goes.
 func (s *session) goesOn(ctx context.Context, u remote.Update) (bool, error) {
 	if u.Old.IsZero() {
 		return false, nil
@@ -230,7 +233,8 @@ func (v *Vault) wrap(out *refs.Scratch, h head, b remote.Batch) (batch remote.Ba
 	return c.batch(func(id pack.ID) (pack.Entry, error) { return remote.Entry(out.Repo, id) }), nil
 }
 
-// A commit is one of the remote that is being written: files of what is written to it, their tree, and nothing that says who or when.
+// A commit is one of the remote that is being written: files of what is written to it, their tree, and nothing
+// that says who or when.
 type commit struct {
 	sink func(pack.Entry) error
 	buf  []byte
@@ -284,7 +288,8 @@ func (c *commit) close(parent pack.ID) error {
 	if err := c.add(tree); err != nil {
 		return err
 	}
-	b, err = gitstore.EncodeCommit(gitstore.Commit{Tree: tree.ID, Parent: parent, Name: "mem", Email: "mem@mem.invalid", Time: time.Unix(0, 0), Message: "mem\n"})
+	b, err = gitstore.EncodeCommit(gitstore.Commit{Tree: tree.ID, Parent: parent, Name: "mem", Email: "mem@mem.invalid",
+		Time: time.Unix(0, 0), Message: "mem\n"})
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 // stateFormat is the version of what a state means.
 const stateFormat = "mem keys 1"
 
-// A state is what this device keeps of an encrypted remote: its own keys, the keyring that it saw last, and where branches were. It is
-// a secret of the store and never travels.
+// A state is what this device keeps of an encrypted remote: its own keys, the keyring that it saw last, and
+// where branches were. It is a secret of the store and never travels.
 type state struct {
 	Format    string            `json:"format"`
 	Keys      []string          `json:"keys"` // secret keys of age, the newest first

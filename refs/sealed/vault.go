@@ -47,8 +47,8 @@ type Broken struct {
 	Err  error
 }
 
-// Open returns the encrypted remote of which the store keeps the secret id. It asks nobody yet. The error wraps [ErrNoKey] if
-// there is no such secret.
+// Open returns the encrypted remote of which the store keeps the secret id. It asks nobody yet. The error wraps
+// [ErrNoKey] if there is no such secret.
 func Open(r *refs.Repo, c *remote.Client, id string, o Options) (*Vault, error) {
 	b, err := r.Secret(id)
 	if err != nil {
@@ -120,7 +120,9 @@ func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pac
 	slices.SortFunc(want, pack.ID.Compare)
 	want = slices.Compact(want)
 	if err = fetch(s, want); errors.Is(err, remote.ErrLacking) {
-		return remote.Alone(ctx, v.client.Open, want, func(s remote.Session, id pack.ID) error { return fetch(s, []pack.ID{id}) })
+		return remote.Alone(ctx, v.client.Open, want, func(s remote.Session, id pack.ID) error {
+			return fetch(s, []pack.ID{id})
+		})
 	}
 	return err
 }
@@ -160,8 +162,8 @@ func isBranch(ref string) bool {
 	return len(name) == 32
 }
 
-// lookKeyring reads the keyring if it is another one than was seen last. One from before is put right by the next push; until then
-// nothing is taken from the remote.
+// lookKeyring reads the keyring if it is another one than was seen last. One from before is put right by the
+// next push; until then nothing is taken from the remote.
 func (s *session) lookKeyring(ctx context.Context) error {
 	v := s.v
 	if s.keysAt.String() == v.st.KeyringAt {
@@ -226,7 +228,8 @@ func readCommit(g *refs.Scratch, id pack.ID) (files []pack.ID, parent pack.ID, e
 // partName is the name of the i-th file of a commit.
 func partName(i int) string { return fmt.Sprintf("%06d", i) }
 
-// lookBranches finds out which lanes the branches are, and where they are: those of this device for a push, all for a fetch.
+// lookBranches finds out which lanes the branches are, and where they are: those of this device for a push, all
+// for a fetch.
 func (s *session) lookBranches(ctx context.Context) error {
 	v := s.v
 	wanted, err := s.wanted()
@@ -297,7 +300,8 @@ func (v *Vault) ownLanes() ([]refs.Lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(append(lanes, raw...), func(l refs.Lane) bool { return !slices.Contains(selves, l.Device) }), nil
+	return slices.DeleteFunc(append(lanes, raw...), func(l refs.Lane) bool { return !slices.Contains(selves, l.Device) }),
+		nil
 }
 
 // here reports whether all that a branch stood for is in the store.
@@ -329,8 +333,9 @@ func (s *session) read(ctx context.Context, names []string) error {
 	return s.v.download(ctx, conversation, want, have)
 }
 
-// follow reads the heads of the segments of branches that are new. What is wrong with one is noted, and the branch left out. It
-// returns those that do not go on from where they were, which must be read from their start.
+// follow reads the heads of the segments of branches that are new. What is wrong with one is noted, and the
+// branch left out. It returns those that do not go on from where they were, which must be read from their
+// start.
 func (s *session) follow(ctx context.Context, names []string) (again []string, err error) {
 	v := s.v
 	if err := s.read(ctx, names); err != nil {
@@ -358,7 +363,8 @@ func (s *session) follow(ctx context.Context, names []string) (again []string, e
 // maxSegments bounds the segments of one branch.
 const maxSegments = 5_000_000
 
-// walk goes from a commit back to where a branch was, or to its start, and reads the heads from there on. It returns how far it came.
+// walk goes from a commit back to where a branch was, or to its start, and reads the heads from there on. It
+// returns how far it came.
 func (v *Vault) walk(name string, tip pack.ID, was branch) (f *found, err error) {
 	f = &found{branch: was}
 	var news []pack.ID

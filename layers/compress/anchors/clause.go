@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// A piece is an unbroken part of a line of prose: a sentence, or some clauses of a very long one. No word within a piece is ever left
-// out. Pieces of a line that do not follow each other are written with [gap] between them.
+// A piece is an unbroken part of a line of prose: a sentence, or some clauses of a very long one. No word
+// within a piece is ever left out. Pieces of a line that do not follow each other are written with [gap]
+// between them.
 type Piece struct {
 	Text  string
 	Edges Edges

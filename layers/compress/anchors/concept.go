@@ -78,8 +78,8 @@ func wideScript(r rune) script {
 	return none
 }
 
-// EachTerm yields the words of text in order, in lower case; runs of Han, Kana or Hangul give pairs of characters, which
-// are no words.
+// EachTerm yields the words of text in order, in lower case; runs of Han, Kana or Hangul give pairs of
+// characters, which are no words.
 func EachTerm(text string, yield func(s string, word bool)) {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
@@ -175,7 +175,9 @@ func eachChunk(text string, yield func(string)) {
 // and underscores, at least one of them a capital. Names of files are none.
 func EachName(text string, yield func(string)) {
 	eachChunk(text, func(c string) {
-		for part := range strings.FieldsFuncSeq(c, func(r rune) bool { return r == '/' || r == '@' || r == '-' || r == '#' }) {
+		for part := range strings.FieldsFuncSeq(c, func(r rune) bool {
+			return r == '/' || r == '@' || r == '-' || r == '#'
+		}) {
 			if part = strings.Trim(part, "."); dotted(part) && !FileName(part) {
 				yield(part)
 			}
@@ -211,7 +213,8 @@ var chunkByte = func() (t [256]bool) {
 // chunkAnchors yields the anchors of one run of chunkByte bytes.
 func chunkAnchors(c string, give func(string)) {
 	c = strings.TrimRight(c, ".-/#@")
-	if base := c[strings.LastIndexByte(c, '/')+1:]; FileName(base) || len(base) < len(c) && len(base) >= 3 && strings.Count(c, "/") >= 2 {
+	if base := c[strings.LastIndexByte(c, '/')+1:]; FileName(base) || len(base) < len(c) && len(base) >= 3 &&
+		strings.Count(c, "/") >= 2 {
 		give(base)
 		if FileName(base) {
 			return
@@ -328,7 +331,8 @@ func number(s string) bool {
 // version returns the dotted number that c starts with.
 func version(c string) string {
 	i, dots := 0, 0
-	for i < len(c) && (isDigit(c[i]) || i == 0 && c[i] == 'v' || c[i] == '.' && i > 0 && i+1 < len(c) && isDigit(c[i-1]) && isDigit(c[i+1])) {
+	for i < len(c) && (isDigit(c[i]) || i == 0 && c[i] == 'v' || c[i] == '.' && i > 0 && i+1 < len(c) && isDigit(c[i-1]) &&
+		isDigit(c[i+1])) {
 		if c[i] == '.' {
 			dots++
 		}

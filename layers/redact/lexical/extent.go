@@ -54,8 +54,8 @@ func OpenBefore(text []byte) (o nesting) {
 // any reports whether a quote or a bracket is open.
 func (o *nesting) any() bool { return o.Quotes != Set{} || o.brackets != [4]int{} }
 
-// WordEnd returns where the value ends that begins at i without a quote: at a blank, at what closes a quote or a bracket that is open
-// before it, at a separator behind which something else begins.
+// WordEnd returns where the value ends that begins at i without a quote: at a blank, at what closes a quote or
+// a bracket that is open before it, at a separator behind which something else begins.
 func WordEnd(text []byte, i int) int {
 	end := i + InWord.Run(text[i:], MaxValue)
 	o := OpenBefore(text[:i])
@@ -106,24 +106,28 @@ func Tag(text []byte) bool {
 // slashesBefore returns how many backslashes text ends with.
 func slashesBefore(text []byte) int { return len(text) - len(bytes.TrimRight(text, `\`)) }
 
-// separates reports whether the mark at k ends a value: the text ends behind it, or something else begins, such as the next key.
+// separates reports whether the mark at k ends a value: the text ends behind it, or something else begins, such
+// as the next key.
 func separates(text []byte, k int) bool {
 	c, rest := text[k], text[k+1:]
-	if len(rest) == 0 || rest[0] <= ' ' || Quote(rest[0]) || rest[0] == '\\' && len(rest) > 1 && (Quote(rest[1]) || rest[1] == 'n' || rest[1] == 'r') {
+	if len(rest) == 0 || rest[0] <= ' ' || Quote(rest[0]) || rest[0] == '\\' && len(rest) > 1 &&
+		(Quote(rest[1]) || rest[1] == 'n' || rest[1] == 'r') {
 		return c == ',' || c == ';'
 	}
 	n := NameChars.Run(rest, 64)
-	return n > 1 && Letters.Has(rest[0]) && n < len(rest) && (rest[n] == '=' && n+1 < len(rest) && rest[n+1] > ' ' || rest[n] == ':' && c == ',')
+	return n > 1 && Letters.Has(rest[0]) && n < len(rest) &&
+		(rest[n] == '=' && n+1 < len(rest) && rest[n+1] > ' ' || rest[n] == ':' && c == ',')
 }
 
-// LineEnd returns where the value ends that begins at i and has the rest of the line for itself, unless a quote or a bracket is open
-// before it.
+// LineEnd returns where the value ends that begins at i and has the rest of the line for itself, unless a quote
+// or a bracket is open before it.
 func LineEnd(text []byte, i int) int {
 	end := i + InWord.Run(text[i:], MaxValue)
 	if o := OpenBefore(text[:i]); o.any() {
 		return WordEnd(text, i)
 	}
-	for _, mark := range [...]string{`\n`, `\r\n`, `\u001b[`, "\x1b["} { // a line end or a colour of a string within this one
+	// a line end or a colour of a string within this one
+	for _, mark := range [...]string{`\n`, `\r\n`, `\u001b[`, "\x1b["} {
 		if n := bytes.Index(text[i:end], []byte(mark)); n >= 0 {
 			end = i + n
 		}
@@ -145,7 +149,8 @@ var keyChars = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 // Connects reports whether text holds a key of a connection string.
 func Connects(text []byte) bool {
 	low := bytes.ToLower(text)
-	for _, key := range [...]string{"server=", "data source=", "host=", "uid=", "user id=", "user=", "username=", "database=", "catalog=", "driver=", "provider=", "encrypt=", "port=", "endpoint="} {
+	for _, key := range [...]string{"server=", "data source=", "host=", "uid=", "user id=", "user=", "username=",
+		"database=", "catalog=", "driver=", "provider=", "encrypt=", "port=", "endpoint="} {
 		if bytes.Contains(low, []byte(key)) {
 			return true
 		}
@@ -153,8 +158,8 @@ func Connects(text []byte) bool {
 	return false
 }
 
-// ClosingQuote returns where the value at i ends that stands behind a quote in a sentence, with slashes before it: at the first such quote that
-// ends a word. ok is false if there is none.
+// ClosingQuote returns where the value at i ends that stands behind a quote in a sentence, with slashes before
+// it: at the first such quote that ends a word. ok is false if there is none.
 func ClosingQuote(text []byte, i int, q byte, slashes int) (end int, ok bool) {
 	limit := i + InWord.Run(text[i:], MaxValue)
 	for k := i + 1; k < limit; k++ {
@@ -162,7 +167,8 @@ func ClosingQuote(text []byte, i int, q byte, slashes int) (end int, ok bool) {
 			continue
 		}
 		n := k + 1 // behind what may close the quote and the sentence
-		for n < limit && bytes.IndexByte([]byte(".,;:!?)*\"'"), text[n]) >= 0 || n+1 < limit && text[n] == '\\' && Quote(text[n+1]) {
+		for n < limit && bytes.IndexByte([]byte(".,;:!?)*\"'"), text[n]) >= 0 || n+1 < limit && text[n] == '\\' &&
+			Quote(text[n+1]) {
 			n++
 		}
 		if n >= limit || HasFold(text[n:], `\n`) || HasFold(text[n:], `\r\n`) {

@@ -22,7 +22,8 @@ func Hidden(text []byte) int {
 // MinLine is the shortest line of base64 that others of the same block stand below.
 const MinLine = 40
 
-// NumberOf returns where the line ends before the number that a listing puts in front of a line and that text ends with, or len(text).
+// NumberOf returns where the line ends before the number that a listing puts in front of a line and that text
+// ends with, or len(text).
 func NumberOf(text []byte) int {
 	end := len(text)
 	for _, mark := range [...]string{"→", "\t"} {

@@ -4,8 +4,8 @@ import (
 	"bytes"
 )
 
-// MarginOf returns what a tool put before the last line of text: the sign of a comparison, the mark of a quotation, a time, the name of a
-// file. Of a number at its end it is the length that counts.
+// MarginOf returns what a tool put before the last line of text: the sign of a comparison, the mark of a
+// quotation, a time, the name of a file. Of a number at its end it is the length that counts.
 func MarginOf(text []byte, newline string) string {
 	if n := bytes.LastIndex(text, []byte(newline)); n >= 0 {
 		text = text[n+len(newline):]
@@ -14,7 +14,8 @@ func MarginOf(text []byte, newline string) string {
 		return "-" // the sign
 	}
 	text = bytes.TrimRight(text, " ")
-	if string(text) == "-" || len(text) > 64 || bytes.HasSuffix(text, []byte("→")) || bytes.HasSuffix(text, []byte("\t")) || bytes.HasSuffix(text, []byte(`"`)) {
+	if string(text) == "-" || len(text) > 64 || bytes.HasSuffix(text, []byte("→")) ||
+		bytes.HasSuffix(text, []byte("\t")) || bytes.HasSuffix(text, []byte(`"`)) {
 		return "" // an item of a list, a listing, the beginning of a string
 	}
 	if n := len(text); n > 1 && text[n-1] != '+' && text[n-1] != ':' || string(text) == ">" {
@@ -41,7 +42,8 @@ func Listing(line []byte) int {
 	return 0
 }
 
-// Colour returns the length of the sequences in front of text that colour it on a terminal, as they are or as JSON writes them.
+// Colour returns the length of the sequences in front of text that colour it on a terminal, as they are or as
+// JSON writes them.
 func Colour(text []byte) int {
 	n := 0
 	for {
@@ -111,13 +113,15 @@ func UnpaintedLine(text []byte) []byte {
 // Closers are what may stand between a name and what follows it.
 var Closers = SetOf("\"'\\`]?*")
 
-// Behind returns where what closes a name ends that ends at end, how much of that is colour, and whether there was more.
+// Behind returns where what closes a name ends that ends at end, how much of that is colour, and whether there
+// was more.
 func Behind(text []byte, end int) (i, painted int, closed bool) {
 	i = end
 	for {
 		c := Colour(text[i:])
 		n := 0
-		for i+c+n < len(text) && i+n-end-painted < 6 && Closers.Has(text[i+c+n]) && Colour(text[i+c+n:]) == 0 && Newline(text[i+c+n:]) == 0 {
+		for i+c+n < len(text) && i+n-end-painted < 6 && Closers.Has(text[i+c+n]) && Colour(text[i+c+n:]) == 0 &&
+			Newline(text[i+c+n:]) == 0 {
 			n++
 		}
 		n += Entity(text[i+c+n:]) + Hidden(text[i+c+n:]) + dimension(text[i+c+n:])
@@ -150,7 +154,8 @@ func Entity(text []byte) int {
 	return 0
 }
 
-// Adorned skips what stands between an operator and its value at i: blanks, colours, bold, and anchors and tags of YAML.
+// Adorned skips what stands between an operator and its value at i: blanks, colours, bold, and anchors and tags
+// of YAML.
 func Adorned(text []byte, i int) int {
 	i += Spaces(text[i:])
 	if n := Colour(text[i:]); n > 0 {
@@ -184,8 +189,8 @@ func Newline(text []byte) int {
 	return 0
 }
 
-// LineStart returns where the first word stands of the line at i: behind the number and the sign that a listing or a comparison puts
-// before it.
+// LineStart returns where the first word stands of the line at i: behind the number and the sign that a listing
+// or a comparison puts before it.
 func LineStart(text []byte, i int) int {
 	rest := text[i:min(len(text), i+64)]
 	n := Listing(rest)
@@ -247,14 +252,15 @@ func OpensQuote(text []byte) bool {
 	return len(rest) > 0 && Quote(rest[0])
 }
 
-// HeaderEnd returns the length of the value of a header that a command is given, or of a line that is all of a string: what stands
-// before the quote that closes it.
+// HeaderEnd returns the length of the value of a header that a command is given, or of a line that is all of a
+// string: what stands before the quote that closes it.
 func HeaderEnd(before, value []byte) int {
 	if len(before) < 4 || !Quote(before[len(before)-1]) {
 		return 0
 	}
 	option := bytes.TrimRight(before[:len(before)-1], " \\=")
-	if !bytes.HasSuffix(option, []byte("-H")) && !bytes.HasSuffix(option, []byte("--header")) && !bytes.HasSuffix(option, []byte(`":`)) {
+	if !bytes.HasSuffix(option, []byte("-H")) && !bytes.HasSuffix(option, []byte("--header")) &&
+		!bytes.HasSuffix(option, []byte(`":`)) {
 		return 0
 	}
 	n := bytes.IndexByte(value, before[len(before)-1])
@@ -266,7 +272,8 @@ func HeaderEnd(before, value []byte) int {
 
 // Trimmed returns text[start:end] without the punctuation of a list or sentence at its end.
 func Trimmed(text []byte, start, end int) Span {
-	for end > start && (text[end-1] == ',' || text[end-1] == ';') && (end-start < 2 || TraitsOf(text[start:end-1]).Strange == 0 || bytes.IndexByte([]byte("\"'`)]}"), text[end-2]) >= 0) {
+	for end > start && (text[end-1] == ',' || text[end-1] == ';') &&
+		(end-start < 2 || TraitsOf(text[start:end-1]).Strange == 0 || bytes.IndexByte([]byte("\"'`)]}"), text[end-2]) >= 0) {
 		end--
 	}
 	return Span{Start: start, End: end}
@@ -298,7 +305,8 @@ func Spaces(text []byte) int {
 // the beginning of a part of a query.
 func OpensLine(text []byte, deep bool) bool {
 	i := len(text)
-	for i > 0 && i > len(text)-48 && (text[i-1] == ' ' || text[i-1] == '\t' || text[i-1] == '-' || text[i-1] == '+' || text[i-1] == '#' || text[i-1] == '>' || text[i-1] == '"' || text[i-1] == '\'') {
+	for i > 0 && i > len(text)-48 && (text[i-1] == ' ' || text[i-1] == '\t' || text[i-1] == '-' || text[i-1] == '+' ||
+		text[i-1] == '#' || text[i-1] == '>' || text[i-1] == '"' || text[i-1] == '\'') {
 		i--
 	}
 	if i == 0 || text[i-1] == '\n' || i >= 2 && text[i-2] == '\\' && text[i-1] == 'n' {

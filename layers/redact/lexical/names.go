@@ -45,10 +45,13 @@ func (c NameCache) Kind(name []byte) string {
 // kindOf is secretName of a name that ends with the word last, behind before or alone.
 func kindOf(last, before string, alone bool) string {
 	switch last {
-	case "password", "passwd", "pwd", "passphrase", "passcode", "passwort", "psw", "requirepass", "masterauth", "bindpw", "rootpw", "setcookie", "psk":
+	case "password", "passwd", "pwd", "passphrase", "passcode", "passwort", "psw", "requirepass", "masterauth", "bindpw",
+		"rootpw", "setcookie", "psk":
 		return "password"
 	case "pass", "pw":
-		if before == "" || slices.Contains([]string{"wifi", "wlan", "oracle", "minio", "grafana", "elastic", "kibana", "jenkins", "nexus", "app", "service", "svc", "rpc", "default", "initial", "db", "database", "smtp", "mail", "email", "user", "root", "admin", "redis", "mysql",
+		if before == "" || slices.Contains([]string{"wifi", "wlan", "oracle", "minio", "grafana", "elastic", "kibana",
+			"jenkins", "nexus", "app", "service", "svc", "rpc", "default", "initial", "db", "database", "smtp", "mail", "email",
+			"user", "root", "admin", "redis", "mysql",
 			"pg", "postgres", "ftp", "ssh", "mongo", "rabbitmq", "mqtt", "proxy", "http", "basic", "auth", "login",
 			"become", "sudo", "vault", "su", "connection", "keystore"}, before) {
 			return "password"
@@ -56,17 +59,22 @@ func kindOf(last, before string, alone bool) string {
 	case "secret", "secrets", "credential", "credentials", "creds":
 		return "secret"
 	case "token":
-		if !slices.Contains([]string{"next", "page", "continuation", "sync", "resume", "cancel", "cancellation", "pad", "eos", "bos", "unk", "mask",
-			"sep", "cls", "special", "start", "end", "stop", "max", "min", "per", "input", "output", "total", "last", "first", "invalid", "lexer"}, before) {
+		if !slices.Contains([]string{"next", "page", "continuation", "sync", "resume", "cancel", "cancellation", "pad", "eos",
+			"bos", "unk", "mask",
+			"sep", "cls", "special", "start", "end", "stop", "max", "min", "per", "input", "output", "total", "last", "first",
+			"invalid", "lexer"}, before) {
 			return "token"
 		}
 	case "key":
-		if slices.Contains([]string{"api", "access", "secret", "private", "encryption", "signing", "account", "auth", "master", "service",
-			"license", "deploy", "app", "client", "role", "admin", "server", "shared", "storage", "ingest", "webhook", "jwt", "token", "management",
+		if slices.Contains([]string{"api", "access", "secret", "private", "encryption", "signing", "account", "auth",
+			"master", "service",
+			"license", "deploy", "app", "client", "role", "admin", "server", "shared", "storage", "ingest", "webhook", "jwt",
+			"token", "management",
 			"preshared", "primary", "secondary"}, before) {
 			return "api-key"
 		}
-	case "apikey", "accesskey", "secretkey", "privatekey", "authkey", "appkey", "signingkey", "encryptionkey", "masterkey", "accountkey", "sharedkey":
+	case "apikey", "accesskey", "secretkey", "privatekey", "authkey", "appkey", "signingkey", "encryptionkey", "masterkey",
+		"accountkey", "sharedkey":
 		return "api-key"
 	case "identitytoken", "refreshtoken", "sessiontoken", "authtoken", "accesstoken":
 		return "token"
@@ -79,8 +87,10 @@ func kindOf(last, before string, alone bool) string {
 			return "token"
 		}
 	}
-	for _, end := range [...][2]string{{"password", "password"}, {"passwd", "password"}, {"apikey", "api-key"}, {"accesskey", "api-key"},
-		{"secretkey", "api-key"}, {"secret", "secret"}, {"authtoken", "token"}, {"accesstoken", "token"}, {"apitoken", "token"}, {"bottoken", "token"}, {"identitytoken", "token"}, {"refreshtoken", "token"},
+	for _, end := range [...][2]string{{"password", "password"}, {"passwd", "password"}, {"apikey", "api-key"},
+		{"accesskey", "api-key"},
+		{"secretkey", "api-key"}, {"secret", "secret"}, {"authtoken", "token"}, {"accesstoken", "token"},
+		{"apitoken", "token"}, {"bottoken", "token"}, {"identitytoken", "token"}, {"refreshtoken", "token"},
 		{"sessiontoken", "token"}} {
 		if len(last) > len(end[0]) && last[len(last)-len(end[0]):] == end[0] {
 			return end[1]
@@ -92,8 +102,10 @@ func kindOf(last, before string, alone bool) string {
 // neutral reports whether a last word says nothing about what a thing holds.
 func neutral(word string) bool {
 	switch word {
-	case "value", "val", "base64", "b64", "prod", "production", "dev", "development", "staging", "live", "old", "new", "current", "backup",
-		"primary", "secondary", "default", "raw", "plain", "plaintext", "hex", "str", "string", "env", "literal", "a", "b", "base":
+	case "value", "val", "base64", "b64", "prod", "production", "dev", "development", "staging", "live", "old", "new",
+		"current", "backup",
+		"primary", "secondary", "default", "raw", "plain", "plaintext", "hex", "str", "string", "env", "literal", "a",
+		"b", "base":
 		return true
 	}
 	return false
@@ -129,7 +141,8 @@ func (w *NameWords) Split(name []byte) {
 			continue
 		}
 		capital := 'A' <= c && c <= 'Z'
-		if capital && i > 0 && ('a' <= name[i-1] && name[i-1] <= 'z' || i+1 < len(name) && 'a' <= name[i+1] && name[i+1] <= 'z') {
+		if capital && i > 0 && ('a' <= name[i-1] && name[i-1] <= 'z' || i+1 < len(name) && 'a' <= name[i+1] &&
+			name[i+1] <= 'z') {
 			flush()
 		}
 		w.text[end] = Lower[c]

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Placeholderish reports whether value stands for a secret in an example. A word such as "fake" within a random value says nothing.
+// Placeholderish reports whether value stands for a secret in an example. A word such as "fake" within a random
+// value says nothing.
 func Placeholderish(value []byte) bool {
 	var room [96]byte
 	v := room[:0]
@@ -13,7 +14,8 @@ func Placeholderish(value []byte) bool {
 		v = append(v, Lower[c])
 	}
 	s := string(v)
-	for _, filler := range [...]string{"xxxx", "****", "....", "____", "----", "••••", "…", "‹", "0000000", "1111111", "aaaaaa"} {
+	for _, filler := range [...]string{"xxxx", "****", "....", "____", "----", "••••", "…", "‹", "0000000", "1111111",
+		"aaaaaa"} {
 		if strings.Contains(s, filler) {
 			return true
 		}
@@ -24,12 +26,16 @@ func Placeholderish(value []byte) bool {
 	return exemplary(s, value) || Repeats(v)
 }
 
-// exemplary reports whether a value, of which low is the beginning in lower case, holds a word of examples and else nothing that is random.
+// exemplary reports whether a value, of which low is the beginning in lower case, holds a word of examples and
+// else nothing that is random.
 func exemplary(low string, value []byte) bool {
 	rest := ""
-	for _, word := range [...]string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "yourapi", "yourtoken", "yoursecret", "yourpassword",
-		"redacted", "dummy", "insert", "replace", "todo", "fixme", "abcdefgh", "12345678", "23456789", "deadbeef", "undefined",
-		"foobar", "foo-bar", "sample", "notreal", "not-real", "not_real", "fake", "mock", "abc123", "goes-here", "goes_here", "gohere"} {
+	for _, word := range [...]string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_",
+		"yourapi", "yourtoken", "yoursecret", "yourpassword",
+		"redacted", "dummy", "insert", "replace", "todo", "fixme", "abcdefgh", "12345678", "23456789", "deadbeef",
+		"undefined",
+		"foobar", "foo-bar", "sample", "notreal", "not-real", "not_real", "fake", "mock", "abc123", "goes-here", "goes_here",
+		"gohere"} {
 		if n := strings.Index(low, word); n >= 0 {
 			if rest == "" {
 				rest = string(value)
@@ -58,7 +64,10 @@ func angled(value []byte) bool {
 			}
 		}
 		at += open
-		if n := Dotted.Run(value[at:], 48); n > 2 && (at+n == len(value) && at == open || at+n < len(value) && value[at+n] == '>' || HasFold(value[at+n:], `\u003e`)) && variable(value[at:at+n]) && TraitsOf(value[at:at+n]).Digits == 0 && value[at] > '9' && TraitsOf(value[:at-open]).Strange+TraitsOf(value[min(len(value), at+n+open):]).Strange < 3 {
+		if n := Dotted.Run(value[at:], 48); n > 2 && (at+n == len(value) && at == open || at+n < len(value) &&
+			value[at+n] == '>' || HasFold(value[at+n:], `\u003e`)) && variable(value[at:at+n]) &&
+			TraitsOf(value[at:at+n]).Digits == 0 && value[at] > '9' &&
+			TraitsOf(value[:at-open]).Strange+TraitsOf(value[min(len(value), at+n+open):]).Strange < 3 {
 			return true
 		}
 	}
@@ -69,8 +78,10 @@ func Common(password []byte) bool {
 	if Weak(password) {
 		return true
 	}
-	for _, p := range [...]string{"password", "passwd", "pass", "pwd", "secret", "postgres", "root", "admin", "user", "guest", "test", "mysql", "redis", "token", "example",
-		"pw", "foo", "bar", "abc", "xyz", "dev", "local", "localhost", "username", "mypass", "key", "auth", "hunter2", "foobar", "changeit"} {
+	for _, p := range [...]string{"password", "passwd", "pass", "pwd", "secret", "postgres", "root", "admin", "user",
+		"guest", "test", "mysql", "redis", "token", "example",
+		"pw", "foo", "bar", "abc", "xyz", "dev", "local", "localhost", "username", "mypass", "key", "auth", "hunter2",
+		"foobar", "changeit"} {
 		if string(bytes.ToLower(password)) == p {
 			return true
 		}
@@ -85,7 +96,8 @@ func coded(value []byte) bool {
 	}
 	body := bytes.TrimRight(value, "=")
 	plain := Decode64(nil, body)
-	return Base64.Run(body, len(body)) == len(body) && len(plain) > 0 && Readable(plain) && (Placeholderish(plain) || Common(plain))
+	return Base64.Run(body, len(body)) == len(body) && len(plain) > 0 && Readable(plain) &&
+		(Placeholderish(plain) || Common(plain))
 }
 
 // Weak reports whether value is made of the words that tests and examples use, with little else.
@@ -124,7 +136,8 @@ func Weak(value []byte) bool {
 	return found && (left <= 4 || left*2 <= len(s) && left < 10)
 }
 
-// beyondWords returns how many letters of run, small letters in a row, belong to no weak word. A word within another one, as in monkey, is none.
+// beyondWords returns how many letters of run, small letters in a row, belong to no weak word. A word within
+// another one, as in monkey, is none.
 func beyondWords(run string) int {
 	rest := run
 	for _, word := range weakWords() {
@@ -140,10 +153,16 @@ func beyondWords(run string) int {
 
 // weakWords are in an order in which none is a part of a later one.
 func weakWords() []string {
-	return []string{"authorization", "authentication", "credentials", "credential", "administrator", "organization", "application", "development", "production", "integration",
-		"passwords", "password", "passwort", "passphrase", "passwd", "refresh", "access", "bearer", "invalid", "correct", "wrong", "client", "server", "webhook", "session", "private", "public",
-		"encryption", "signing", "database", "postgres", "github", "gitlab", "google", "stripe", "openai", "anthropic", "claude", "slack", "system", "account", "company",
-		"secret", "tokens", "token", "apikey", "custom", "string", "number", "boolean", "testing", "tests", "test", "hello", "world", "admin", "value", "simple", "basic", "local", "super",
-		"valid", "first", "second", "third", "other", "another", "default", "expired", "user", "root", "demo", "temp", "auth", "pass", "some", "with", "this", "that", "from", "very", "long", "short",
-		"name", "type", "text", "header", "code", "data", "file", "mysql", "redis", "mongo", "qwerty", "letmein", "welcome", "login", "guest", "my", "key", "api", "jwt", "env", "new", "old", "id"}
+	return []string{"authorization", "authentication", "credentials", "credential", "administrator", "organization",
+		"application", "development", "production", "integration",
+		"passwords", "password", "passwort", "passphrase", "passwd", "refresh", "access", "bearer", "invalid", "correct",
+		"wrong", "client", "server", "webhook", "session", "private", "public",
+		"encryption", "signing", "database", "postgres", "github", "gitlab", "google", "stripe", "openai", "anthropic",
+		"claude", "slack", "system", "account", "company",
+		"secret", "tokens", "token", "apikey", "custom", "string", "number", "boolean", "testing", "tests", "test", "hello",
+		"world", "admin", "value", "simple", "basic", "local", "super",
+		"valid", "first", "second", "third", "other", "another", "default", "expired", "user", "root", "demo", "temp", "auth",
+		"pass", "some", "with", "this", "that", "from", "very", "long", "short",
+		"name", "type", "text", "header", "code", "data", "file", "mysql", "redis", "mongo", "qwerty", "letmein", "welcome",
+		"login", "guest", "my", "key", "api", "jwt", "env", "new", "old", "id"}
 }

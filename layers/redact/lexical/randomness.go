@@ -75,8 +75,8 @@ func randomWord(w []byte) bool {
 	return changes >= 3 && changes*8 >= len(w) && Entropy(w) > 2.6 || digit == len(w) && len(w) >= 24
 }
 
-// Lone returns how often capitals and small letters of w follow each other as in no words in a row: a small letter alone between
-// capitals, and from the second time on several capitals together.
+// Lone returns how often capitals and small letters of w follow each other as in no words in a row: a small
+// letter alone between capitals, and from the second time on several capitals together.
 func Lone(w []byte) (n int) {
 	runs := 0
 	for i := 1; i+1 < len(w); i++ {

@@ -11,7 +11,8 @@ const Before = 200
 // MaxReach bounds how much text one look with a pattern takes, before it is seen to be too little.
 const MaxReach = 4 << 10
 
-// LeastOfGroup returns how many bytes the first group of re has at least; 0 if there is none, or none in some matches, or it may hold a blank.
+// LeastOfGroup returns how many bytes the first group of re has at least; 0 if there is none, or none in some
+// matches, or it may hold a blank.
 func LeastOfGroup(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpAlternate, syntax.OpQuest, syntax.OpStar, syntax.OpRepeat:

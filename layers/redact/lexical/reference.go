@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Reference reports whether value, which stands in that style, says where a secret comes from instead of being one. Between quotes, in a
-// URL and in an environment file only what is interpolated there does; a name, a member or a call does so in code alone.
+// Reference reports whether value, which stands in that style, says where a secret comes from instead of being
+// one. Between quotes, in a URL and in an environment file only what is interpolated there does; a name, a
+// member or a call does so in code alone.
 func Reference(value []byte, st Style) bool {
 	if Interpolated(value) || located(value) || st < Quoted && encodedText(value) {
 		return true
@@ -25,9 +26,11 @@ func Reference(value []byte, st Style) bool {
 	return loosely(value)
 }
 
-// Interpolated reports whether a shell, a template or a formatter puts something else in the place of value, or of a part of it.
+// Interpolated reports whether a shell, a template or a formatter puts something else in the place of value, or
+// of a part of it.
 func Interpolated(value []byte) bool {
-	for _, mark := range [...][2]string{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"#{", "}"}, {"<%", "%>"}, {"%(", ")s"}, {"%{", "}"}, {`\(`, ")"}, {"[[", "]]"}} {
+	for _, mark := range [...][2]string{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"#{", "}"}, {"<%", "%>"}, {"%(", ")s"},
+		{"%{", "}"}, {`\(`, ")"}, {"[[", "]]"}} {
 		n := bytes.Index(value, []byte(mark[0]))
 		if n < 0 {
 			continue
@@ -39,7 +42,8 @@ func Interpolated(value []byte) bool {
 		if mark[0] == `\(` && (len(rest) == 0 || !Letters.Has(rest[0]) || rest[Dotted.Run(rest, 64)%len(rest)] != ')') {
 			continue
 		}
-		if len(rest) > 0 && (rest[0] == ' ' || rest[0] == '.' || rest[0] == '_' || rest[0] > '9' && Alnum.Has(rest[0])) && bytes.Contains(rest, []byte(mark[1])) {
+		if len(rest) > 0 && (rest[0] == ' ' || rest[0] == '.' || rest[0] == '_' || rest[0] > '9' && Alnum.Has(rest[0])) &&
+			bytes.Contains(rest, []byte(mark[1])) {
 			return true
 		}
 	}
@@ -58,11 +62,12 @@ func Interpolated(value []byte) bool {
 	return bytes.Contains(value, []byte("‹secret:")) || verbs(value)
 }
 
-// variable reports whether a program or a shell may have a variable, or a member of one, of that name: words, with at most one digit,
-// behind them.
+// variable reports whether a program or a shell may have a variable, or a member of one, of that name: words,
+// with at most one digit, behind them.
 func variable(name []byte) bool {
 	for part := range bytes.SplitSeq(name, []byte(".")) {
-		if len(part) == 0 || Urlish.Run(part, len(part)) < len(part) || !plainName(bytes.ReplaceAll(part, []byte("-"), []byte("_"))) {
+		if len(part) == 0 || Urlish.Run(part, len(part)) < len(part) ||
+			!plainName(bytes.ReplaceAll(part, []byte("-"), []byte("_"))) {
 			return false
 		}
 	}
@@ -96,18 +101,21 @@ func verbs(value []byte) bool {
 	return len(rest) == 0 || TraitsOf(rest).Strange == 0 && !Random(rest)
 }
 
-// located reports whether value is the address of a secret, or of something else: a path, a URL, the name that a vault knows it by.
+// located reports whether value is the address of a secret, or of something else: a path, a URL, the name that
+// a vault knows it by.
 func located(value []byte) bool {
 	if bytes.Contains(value, []byte("://")) {
 		return true
 	}
-	for _, scheme := range [...]string{"arn:", "vault:", "op://", "ssm:", "keychain:", "secret:", "env:", "file:", "urn:", "!Ref", "!Sub", "!secret", "secrets."} {
+	for _, scheme := range [...]string{"arn:", "vault:", "op://", "ssm:", "keychain:", "secret:", "env:", "file:", "urn:",
+		"!Ref", "!Sub", "!secret", "secrets."} {
 		if bytes.HasPrefix(value, []byte(scheme)) {
 			return true
 		}
 	}
 	switch {
-	case value[0] == '/', bytes.HasPrefix(value, []byte("./")), bytes.HasPrefix(value, []byte("../")), bytes.HasPrefix(value, []byte("~/")):
+	case value[0] == '/', bytes.HasPrefix(value, []byte("./")), bytes.HasPrefix(value, []byte("../")),
+		bytes.HasPrefix(value, []byte("~/")):
 		at := bytes.IndexByte(value, '/')
 		return pathChars.Run(value, len(value)) == len(value) && !keyly(value[at:])
 	}
@@ -139,7 +147,8 @@ func keyly(value []byte) bool {
 
 // path reports whether value is the path of a file, with or without a directory.
 func path(value []byte) bool {
-	if bytes.Contains(value, []byte(":\\")) && pathChars.Run(bytes.ReplaceAll(value, []byte(`\`), nil), len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && Dashed(value) {
+	if bytes.Contains(value, []byte(":\\")) && pathChars.Run(bytes.ReplaceAll(value, []byte(`\`), nil),
+		len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && Dashed(value) {
 		return true
 	}
 	dot := bytes.LastIndexByte(value, '.')
@@ -147,7 +156,8 @@ func path(value []byte) bool {
 		return false
 	}
 	switch string(bytes.ToLower(value[dot+1:])) {
-	case "txt", "json", "yaml", "yml", "env", "key", "pem", "crt", "ts", "js", "tsx", "jsx", "py", "go", "rs", "md", "sh", "sql", "html", "css", "com", "org", "net", "io", "dev", "length", "test":
+	case "txt", "json", "yaml", "yml", "env", "key", "pem", "crt", "ts", "js", "tsx", "jsx", "py", "go", "rs", "md", "sh",
+		"sql", "html", "css", "com", "org", "net", "io", "dev", "length", "test":
 		return true
 	}
 	return false
@@ -171,15 +181,17 @@ func member(value []byte) bool {
 // holder reports whether code keeps values in what has that name.
 func holder(name []byte) bool {
 	switch string(bytes.ToLower(name)) {
-	case "this", "self", "config", "cfg", "conf", "env", "process", "os", "secrets", "req", "request", "res", "response", "args", "opts", "options", "params", "props", "state", "ctx", "context", "data", "body",
-		"user", "settings", "input", "values", "var", "local", "module", "std", "crypto", "test", "t", "s", "c", "m", "p", "r", "x", "e", "event", "window", "document", "credentials", "creds", "form", "auth", "account":
+	case "this", "self", "config", "cfg", "conf", "env", "process", "os", "secrets", "req", "request", "res", "response",
+		"args", "opts", "options", "params", "props", "state", "ctx", "context", "data", "body",
+		"user", "settings", "input", "values", "var", "local", "module", "std", "crypto", "test", "t", "s", "c", "m", "p",
+		"r", "x", "e", "event", "window", "document", "credentials", "creds", "form", "auth", "account":
 		return true
 	}
 	return false
 }
 
-// code reports whether value is an expression of a program: names, with brackets, dots and operators between them, every bracket closed
-// unless it is the call that goes on behind value.
+// code reports whether value is an expression of a program: names, with brackets, dots and operators between
+// them, every bracket closed unless it is the call that goes on behind value.
 func code(value []byte) bool {
 	if member(value) {
 		return true
@@ -219,7 +231,8 @@ func code(value []byte) bool {
 	if brackets == 0 && TraitsOf(value).Digits > 0 && !bytes.Contains(value, []byte("::")) {
 		return false
 	}
-	return marks > 0 && marks <= 2+2*names && quotes == Set{} && (names > 0 || len(value) < 10) && (len(open) == 0 || Calls(value))
+	return marks > 0 && marks <= 2+2*names && quotes == Set{} && (names > 0 || len(value) < 10) &&
+		(len(open) == 0 || Calls(value))
 }
 
 // operators are the marks of an expression that are no brackets and no quotes.
@@ -230,14 +243,16 @@ func operates(text []byte) bool { return operators.Has(text[0]) && (text[0] != '
 
 // joined reports whether two marks are one operator.
 func joined(a, b byte) bool {
-	return a == b || b == '=' || b == '>' && (a == '-' || a == '=') || a == '?' && b == '.' || a == '!' && b == '.' || a == '=' && (b == '!' || b == '*' || b == '&' || b == '-') || a == ',' && b == '*' || a == '.' && b == '?'
+	return a == b || b == '=' || b == '>' && (a == '-' || a == '=') || a == '?' && b == '.' || a == '!' && b == '.' ||
+		a == '=' && (b == '!' || b == '*' || b == '&' || b == '-') || a == ',' && b == '*' || a == '.' && b == '?'
 }
 
 func boolByte(b bool) byte { return byte(boolInt(b)) }
 
 // plainName reports whether code may call something by that name: words, with digits between or behind them.
 func plainName(name []byte) bool {
-	if Random(name) && !versioned(name) || Lone(name) > 1 || Digits.Has(name[0]) && Digits.Run(name, len(name)) < len(name) {
+	if Random(name) && !versioned(name) || Lone(name) > 1 || Digits.Has(name[0]) &&
+		Digits.Run(name, len(name)) < len(name) {
 		return false
 	}
 	if n := len(name); n > 3 && 'A' <= name[n-1] && name[n-1] <= 'Z' && 'a' <= name[n-2] && name[n-2] <= 'z' {
@@ -264,7 +279,8 @@ func versioned(name []byte) bool {
 	n := Letters.Run(name, len(name))
 	k := n + Digits.Run(name[n:], len(name))
 	rest := name[k:]
-	return n > 2 && k > n && k-n < 5 && (len(rest) == 0 || len(rest) > 3 && rest[0] < 'a' && Letters.Run(rest, len(rest)) == len(rest)) && !randomWord(name[:n]) && !randomWord(rest)
+	return n > 2 && k > n && k-n < 5 && (len(rest) == 0 || len(rest) > 3 && rest[0] < 'a' &&
+		Letters.Run(rest, len(rest)) == len(rest)) && !randomWord(name[:n]) && !randomWord(rest)
 }
 
 var Letters = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -291,7 +307,8 @@ func loosely(value []byte) bool {
 	case '%':
 		return value[len(value)-1] == '%' || !HexAny.Has(value[1])
 	}
-	for _, s := range [...]string{"}}", "process.env", "os.environ", "getenv", "import.meta", "secrets.", "config.", "env.", "self.",
+	for _, s := range [...]string{"}}", "process.env", "os.environ", "getenv", "import.meta", "secrets.", "config.",
+		"env.", "self.",
 		"this.", "()", "->", "=>", "::", "&&", "||", "</"} {
 		if bytes.Contains(value, []byte(s)) {
 			return true
@@ -303,8 +320,8 @@ func loosely(value []byte) bool {
 	return member(value)
 }
 
-// call reports whether value calls a function by its name, as in hexB(psk): words with at most some digits behind them, the first
-// of which begins with a small letter.
+// call reports whether value calls a function by its name, as in hexB(psk): words with at most some digits
+// behind them, the first of which begins with a small letter.
 func call(value []byte) bool {
 	open := bytes.IndexByte(value, '(')
 	if open < 3 || value[0] < 'a' || value[len(value)-1] != ')' {

@@ -8,7 +8,8 @@ func Quote(c byte) bool { return c == '"' || c == '\'' }
 
 // ShellWord returns where the next word of a command is, without its quotes. It is empty where the command ends.
 func ShellWord(text []byte, i int) (from, end int) {
-	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\\' && i+1 < len(text) && (text[i+1] == '\n' || Quote(text[i+1]))) {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\\' && i+1 < len(text) &&
+		(text[i+1] == '\n' || Quote(text[i+1]))) {
 		if text[i] == '\\' && text[i+1] == '\n' {
 			i++
 		}
@@ -44,7 +45,8 @@ func Assigns(text []byte) bool {
 	if n := Visible.RunBack(text, 128); n > 2 && bytes.HasPrefix(text[len(text)-n:], []byte("//")) {
 		text = text[:len(text)-n] // //registry/:
 	}
-	for _, words := range [...]string{"setx ", "set -x ", "set -gx ", "set -Ux ", "set -xg ", "ENV ", "bundle config ", "configure set ", "config set ", "secrets set ", "secret set "} {
+	for _, words := range [...]string{"setx ", "set -x ", "set -gx ", "set -Ux ", "set -xg ", "ENV ", "bundle config ",
+		"configure set ", "config set ", "secrets set ", "secret set "} {
 		if bytes.HasSuffix(text, []byte(words)) {
 			return true
 		}
@@ -54,7 +56,8 @@ func Assigns(text []byte) bool {
 
 // Defines reports whether text ends with a call that gives the variable whose name stands behind it a value.
 func Defines(text []byte) bool {
-	for _, words := range [...]string{"define(", "setenv(", "putenv(", "setdefault(", "set_env(", "setProperty(", "Setenv(", "getenv(", "environ.get(", "env(", "config(", "EnvironmentVariable("} {
+	for _, words := range [...]string{"define(", "setenv(", "putenv(", "setdefault(", "set_env(", "setProperty(",
+		"Setenv(", "getenv(", "environ.get(", "env(", "config(", "EnvironmentVariable("} {
 		if bytes.HasSuffix(text, []byte(words)) {
 			return true
 		}

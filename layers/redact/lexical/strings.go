@@ -31,8 +31,8 @@ func EndOfString(b []byte, i int) (int, bool) {
 	}
 }
 
-// Unquote appends to dst the text of raw, the inside of a JSON string. Escapes are a line apart or less, so it copies eight bytes at a
-// time and looks for a backslash among them.
+// Unquote appends to dst the text of raw, the inside of a JSON string. Escapes are a line apart or less, so it
+// copies eight bytes at a time and looks for a backslash among them.
 func Unquote(dst, raw []byte) []byte {
 	const ones = 0x0101010101010101
 	from := len(dst)

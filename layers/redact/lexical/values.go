@@ -15,10 +15,11 @@ const (
 	Quoted                // between quotes
 )
 
-// Plausible reports whether value may be a secret of the kind. In the position of a value that is what it is, unless its form says
-// otherwise: a reference, a placeholder, a word, an example.
+// Plausible reports whether value may be a secret of the kind. In the position of a value that is what it is,
+// unless its form says otherwise: a reference, a placeholder, a word, an example.
 func Plausible(kind string, value []byte, st Style) bool {
-	if len(value) < 6 || len(value) > 4096 || bytes.ContainsAny(value, " \t\r\n") || Placeholderish(value) || Reference(value, st) {
+	if len(value) < 6 || len(value) > 4096 || bytes.ContainsAny(value, " \t\r\n") || Placeholderish(value) ||
+		Reference(value, st) {
 		return false
 	}
 	t := TraitsOf(value)
@@ -87,8 +88,8 @@ func loosePassword(value []byte, t traits) bool {
 	return Random(value) || t.Strange > 1 && t.Upper > 0 && t.Lower > 0 && !code(value)
 }
 
-// spokenly reports whether value is nothing that a sentence about passwords would say: digits, with letters of both cases, symbols, or
-// words around them.
+// spokenly reports whether value is nothing that a sentence about passwords would say: digits, with letters of
+// both cases, symbols, or words around them.
 func spokenly(value []byte, t traits) bool {
 	letters := t.Upper + t.Lower
 	switch {
@@ -114,8 +115,8 @@ func between(value []byte) bool {
 	return n > 3 && k > n && len(value)-k > 3 && value[k] > '9'
 }
 
-// keychain reports whether value has the form of the passwords that Apple's keychain makes: three groups of six small letters, of which
-// one is a capital, and one may be a digit.
+// keychain reports whether value has the form of the passwords that Apple's keychain makes: three groups of six
+// small letters, of which one is a capital, and one may be a digit.
 func keychain(value []byte) bool {
 	if len(value) != 20 || value[6] != '-' || value[13] != '-' {
 		return false
@@ -124,16 +125,22 @@ func keychain(value []byte) bool {
 	return t.Symbols == 2 && t.Upper == 1 && t.Digits <= 1
 }
 
-// technical reports whether value is one of the terms, versions and dates that stand next to passwords: sha-256, utf8, v1.2, 2026-01-02.
+// technical reports whether value is one of the terms, versions and dates that stand next to passwords:
+// sha-256, utf8, v1.2, 2026-01-02.
 func technical(value []byte) bool {
-	for part := range bytes.FieldsFuncSeq(bytes.ToLower(value), func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' || r == '+' }) {
+	for part := range bytes.FieldsFuncSeq(bytes.ToLower(value), func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' || r == '+'
+	}) {
 		word := part[:len(part)-Digits.RunBack(part, len(part))]
 		if len(word) <= 2 && len(part)-len(word) <= 4 {
 			continue
 		}
 		switch string(word) {
-		case "base", "sha", "utf", "md", "oauth", "http", "https", "tls", "ssl", "argon", "argon2id", "argon2i", "pbkdf", "pbkdf2", "aes", "rsa", "bcrypt", "scrypt", "hmac", "ascii", "iso", "rfc", "ed", "ecdsa", "x509", "utf8",
-			"encoded", "encrypted", "hashed", "bit", "byte", "bytes", "char", "chars", "character", "characters", "letters", "digits", "factor", "step", "based", "hash", "ntlmv", "cbc", "gcm", "ctr", "pkcs", "pem", "hex", "east", "west", "north", "south", "central",
+		case "base", "sha", "utf", "md", "oauth", "http", "https", "tls", "ssl", "argon", "argon2id", "argon2i", "pbkdf",
+			"pbkdf2", "aes", "rsa", "bcrypt", "scrypt", "hmac", "ascii", "iso", "rfc", "ed", "ecdsa", "x509", "utf8",
+			"encoded", "encrypted", "hashed", "bit", "byte", "bytes", "char", "chars", "character", "characters", "letters",
+			"digits", "factor", "step", "based", "hash", "ntlmv", "cbc", "gcm", "ctr", "pkcs", "pem", "hex", "east", "west",
+			"north", "south", "central",
 			"version", "level", "type", "of", "and", "to", "min", "max", "length", "plaintext", "text", "string", "pre", "post":
 			continue
 		}

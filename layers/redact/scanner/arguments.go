@@ -6,7 +6,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// userinfoEscaped is userinfo of a URL whose slashes are escaped, as some write them in JSON. at is where ":\/\/" stands.
+// userinfoEscaped is userinfo of a URL whose slashes are escaped, as some write them in JSON. at is where
+// ":\/\/" stands.
 func (s *Scan) userinfoEscaped(at int, w *word) {
 	text := s.Text
 	from := at + len(w.text)
@@ -36,7 +37,8 @@ func (s *Scan) userinfoProperty(at int, w *word) {
 	}
 }
 
-// piped finds what "echo value |" hands to a command that reads a password. at is where the option of that command stands.
+// piped finds what "echo value |" hands to a command that reads a password. at is where the option of that
+// command stands.
 func (s *Scan) piped(at int, _ *word) {
 	text := s.Text
 	start := max(0, at-maxCommand)
@@ -123,7 +125,8 @@ func (s *Scan) pairOfTwo(at int, w *word) {
 	if i >= len(s.Text) || s.Text[i] != ',' {
 		return
 	}
-	if v, _, ok := s.literal(i + 1 + lexical.Spaces(s.Text[i+1:])); ok && lexical.Plausible("password", s.Text[v.Start:v.End], lexical.Quoted) {
+	if v, _, ok := s.literal(i + 1 + lexical.Spaces(s.Text[i+1:])); ok &&
+		lexical.Plausible("password", s.Text[v.Start:v.End], lexical.Quoted) {
 		s.found(v.Start, v.End, "password")
 	}
 }
@@ -176,7 +179,8 @@ func (s *Scan) cookieOption(at int, w *word) {
 				return
 			}
 			k := cookieChars.Run(s.Text[from:end], end-from)
-			if v := s.Text[from : from+k]; len(v) >= 12 && lexical.Random(v) && !lexical.Placeholderish(v) && !lexical.Reference(v, lexical.Loose) {
+			if v := s.Text[from : from+k]; len(v) >= 12 && lexical.Random(v) && !lexical.Placeholderish(v) &&
+				!lexical.Reference(v, lexical.Loose) {
 				s.found(from, from+k, "cookie")
 			}
 			from += k + 1
@@ -226,7 +230,8 @@ func (s *Scan) spokenKey(at int, w *word) {
 	for end > i && bytes.IndexByte([]byte(".?!:*"), text[end-1]) >= 0 {
 		end--
 	}
-	if value := text[i:end]; len(value) >= 16 && (lexical.Strong(value) || lexical.HexAny.Run(value, len(value)) == 32 && lexical.Random(value)) && lexical.Plausible("api-key", value, lexical.Loose) {
+	if value := text[i:end]; len(value) >= 16 && (lexical.Strong(value) || lexical.HexAny.Run(value, len(value)) == 32 &&
+		lexical.Random(value)) && lexical.Plausible("api-key", value, lexical.Loose) {
 		s.found(i, end, "api-key")
 	}
 }

@@ -9,11 +9,12 @@ import (
 // nearKey is how far from the id of an AWS key its secret is looked for.
 const nearKey = 160
 
-// awsSecret finds the secret that stands beside the id of a key, whose four letters stand at text[at:]: 40 characters of base64,
-// on the same line or the next, in either direction.
+// awsSecret finds the secret that stands beside the id of a key, whose four letters stand at text[at:]: 40
+// characters of base64, on the same line or the next, in either direction.
 func (s *Scan) awsSecret(at int, _ *word) {
 	text := s.Text
-	if at > 0 && (lexical.Alnum.Has(text[at-1]) || text[at-1] == '_') && !escaped(text, at) || lexical.Upper.Run(text[at:], 21) != 20 {
+	if at > 0 && (lexical.Alnum.Has(text[at-1]) || text[at-1] == '_') && !escaped(text, at) ||
+		lexical.Upper.Run(text[at:], 21) != 20 {
 		return
 	}
 	if lexical.Placeholderish(text[at : at+20]) {
@@ -44,14 +45,16 @@ var secretly = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN
 func (s *Scan) aws40(from, to int) bool {
 	v := s.Text[from:to]
 	t := lexical.TraitsOf(v)
-	if lexical.HexAny.Run(v, 40) == 40 || t.Upper < 4 || t.Lower < 4 || t.Digits == 0 || lexical.Entropy(v) < 4 || lexical.Placeholderish(v) {
+	if lexical.HexAny.Run(v, 40) == 40 || t.Upper < 4 || t.Lower < 4 || t.Digits == 0 || lexical.Entropy(v) < 4 ||
+		lexical.Placeholderish(v) {
 		return false
 	}
 	s.found(from, to, "aws-secret-key")
 	return true
 }
 
-// awsPrompt finds what is typed behind "AWS Secret Access Key [None]:", and in like headings. at is where "secret access key" stands.
+// awsPrompt finds what is typed behind "AWS Secret Access Key [None]:", and in like headings. at is where
+// "secret access key" stands.
 func (s *Scan) awsPrompt(at int, w *word) {
 	i := at + len(w.text)
 	for range 24 {
@@ -113,7 +116,8 @@ func (s *Scan) botLogin(at int, w *word) {
 	var parts [3]int
 	end := i
 	for k := range parts {
-		if parts[k] = lexical.Urlish.Run(s.Text[end:], 60); k < 2 && (end+parts[k] >= len(s.Text) || s.Text[end+parts[k]] != '.') {
+		if parts[k] = lexical.Urlish.Run(s.Text[end:], 60); k < 2 &&
+			(end+parts[k] >= len(s.Text) || s.Text[end+parts[k]] != '.') {
 			return
 		}
 		end += parts[k] + 1
@@ -136,7 +140,8 @@ func (s *Scan) masterKey(at int, w *word) {
 	text := s.Text[:min(len(s.Text), at+200)]
 	for i := at + len(w.text); i < len(text); i++ {
 		n := lexical.HexLow.Run(text[i:], 64)
-		if n == 32 && (!lexical.Wordly.Has(text[i-1]) || escaped(text, i)) && lexical.EndsLine(text[i+n:]) && lexical.Entropy(text[i:i+n]) > 3 {
+		if n == 32 && (!lexical.Wordly.Has(text[i-1]) || escaped(text, i)) && lexical.EndsLine(text[i+n:]) &&
+			lexical.Entropy(text[i:i+n]) > 3 {
 			s.found(i, i+n, "rails-master-key")
 			return
 		}

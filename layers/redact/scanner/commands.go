@@ -59,7 +59,8 @@ func flaggeds() []flagged {
 // match finds the password in the command at text[at:], which ends with its line.
 func (f *flagged) match(s *Scan, at int, _ *word) {
 	text := s.Text
-	if at > 0 && lexical.Wordly.Has(text[at-1]) && !escaped(text, at) && (at < 2 || !lexical.HasFold(text[at-2:], "unzip ")) {
+	if at > 0 && lexical.Wordly.Has(text[at-1]) && !escaped(text, at) &&
+		(at < 2 || !lexical.HasFold(text[at-2:], "unzip ")) {
 		return
 	}
 	i, limit := at+len(f.name), min(len(text), at+maxCommand)

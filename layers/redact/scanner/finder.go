@@ -16,7 +16,8 @@ type finder struct {
 	spans []lexical.Span
 	key   []byte // whose value comes next, decoded; nil if none
 	keys  []byte // memory of key
-	outer []byte // the name that the value of {"name": ..., "value": ...} and of name: {"value": ...} goes by; empty if none
+	// the name that the value of {"name": ..., "value": ...} and of name: {"value": ...} goes by; empty if none
+	outer []byte
 	list  string // what kind of secrets the strings of this list are
 	flag  string // what kind of secret the option asks for that stood before in this list
 
@@ -126,7 +127,8 @@ func (f *finder) join() {
 	f.joins, f.lines, f.parts = false, f.lines[:0], f.parts[:0]
 }
 
-// lined reports whether a list of that name holds the lines of one text: of a patch, of a notebook, of what a command said.
+// lined reports whether a list of that name holds the lines of one text: of a patch, of a notebook, of what a
+// command said.
 func lined(name []byte) bool {
 	switch string(name) {
 	case "lines", "source", "stdout_lines", "stderr_lines":
@@ -207,7 +209,8 @@ func (f *finder) number(start, end int) {
 		return
 	}
 	text := f.value[start:end]
-	if lexical.SecretName(f.key) == "password" && lexical.Plausible("password", text, lexical.Quoted) && !f.scan.Rules.allows("password", text) {
+	if lexical.SecretName(f.key) == "password" && lexical.Plausible("password", text, lexical.Quoted) &&
+		!f.scan.Rules.allows("password", text) {
 		f.spans = append(f.spans, lexical.Span{Start: start, End: end, Rule: "password"})
 	}
 }

@@ -50,10 +50,14 @@ type allowList struct {
 }
 
 // Covered are the rules of which [tokens] and the other code here know more.
-var Covered = []string{"age-secret-key", "anthropic-admin-api-key", "anthropic-api-key", "aws-access-token", "azure-ad-client-secret", "databricks-api-token",
-	"digitalocean-access-token", "digitalocean-pat", "digitalocean-refresh-token", "gcp-api-key", "github-app-token", "github-fine-grained-pat", "github-oauth", "github-pat",
-	"github-refresh-token", "gitlab-pat", "gitlab-ptt", "huggingface-access-token", "linear-api-key", "npm-access-token", "openai-api-key", "pypi-upload-token",
-	"sendgrid-api-token", "shopify-access-token", "shopify-custom-access-token", "shopify-private-app-access-token", "shopify-shared-secret", "stripe-access-token",
+var Covered = []string{"age-secret-key", "anthropic-admin-api-key", "anthropic-api-key", "aws-access-token",
+	"azure-ad-client-secret", "databricks-api-token",
+	"digitalocean-access-token", "digitalocean-pat", "digitalocean-refresh-token", "gcp-api-key", "github-app-token",
+	"github-fine-grained-pat", "github-oauth", "github-pat",
+	"github-refresh-token", "gitlab-pat", "gitlab-ptt", "huggingface-access-token", "linear-api-key", "npm-access-token",
+	"openai-api-key", "pypi-upload-token",
+	"sendgrid-api-token", "shopify-access-token", "shopify-custom-access-token", "shopify-private-app-access-token",
+	"shopify-shared-secret", "stripe-access-token",
 	"telegram-bot-api-token", "twilio-api-key"}
 
 // ParsePatterns reads the rules of gitleaks.

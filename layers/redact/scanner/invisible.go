@@ -25,8 +25,8 @@ func (s *Scan) uncovered(inner *Scan) {
 	}
 }
 
-// lines appends to s.joined the base64 of text[start:end] with that of the lines below that go on with it, notes in s.where where each
-// character stands, and returns where the block ends.
+// lines appends to s.joined the base64 of text[start:end] with that of the lines below that go on with it,
+// notes in s.where where each character stands, and returns where the block ends.
 func (s *Scan) lines(start, end int) int {
 	s.joined, s.where = s.joined[:0], s.where[:0]
 	add := func(from, to int) {

@@ -21,7 +21,8 @@ type Known struct {
 // Know returns the Known of a value; ok is false for one that is too short or too plain to be looked for: it would
 // be found in what is no secret.
 func Know(rule string, value []byte) (k Known, ok bool) {
-	if len(value) < MinKnown || len(value) > 64<<10 || lexical.Repeats(value) || lexical.Placeholderish(value) || lexical.Reference(value, lexical.Quoted) {
+	if len(value) < MinKnown || len(value) > 64<<10 || lexical.Repeats(value) || lexical.Placeholderish(value) ||
+		lexical.Reference(value, lexical.Quoted) {
 		return Known{}, false
 	}
 	return Known{rule, startOf(value), len(value), objects.Sum(value)}, true

@@ -12,7 +12,8 @@ const kubeRule = "kubernetes-secret"
 // maxKube is how far from its kind the values of a Secret are looked for, in either direction.
 const maxKube = 16 << 10
 
-// kubernetes finds the values of a Secret of Kubernetes, in YAML and in JSON, whatever their names. at is where "kind" stands.
+// kubernetes finds the values of a Secret of Kubernetes, in YAML and in JSON, whatever their names. at is where
+// "kind" stands.
 func (s *Scan) kubernetes(at int, w *word) {
 	text := s.Text
 	if end := at + len(w.text); end < len(text) && lexical.Wordly.Has(text[end]) {
@@ -24,7 +25,8 @@ func (s *Scan) kubernetes(at int, w *word) {
 		newline = `\n` // of a string within this one, or of a line that is no JSON
 	}
 	margin := lexical.MarginOf(text[lo:at], newline)
-	for _, mark := range [...]string{newline + "---", newline + "- apiVersion", newline + margin + "---", newline + margin + "- apiVersion"} {
+	for _, mark := range [...]string{newline + "---", newline + "- apiVersion", newline + margin + "---",
+		newline + margin + "- apiVersion"} {
 		if i := bytes.LastIndex(text[lo:at], []byte(mark)); i >= 0 {
 			lo += i + len(newline)
 		}
@@ -39,7 +41,8 @@ func (s *Scan) kubernetes(at int, w *word) {
 	s.kubeJSON(lo, hi)
 }
 
-// kubeYAML looks at the lines of text[lo:hi] that are indented below data: or stringData:, behind the margin that tools put before them.
+// kubeYAML looks at the lines of text[lo:hi] that are indented below data: or stringData:, behind the margin
+// that tools put before them.
 func (s *Scan) kubeYAML(lo, hi int, newline, margin string) {
 	below := -1 // how far the key of the block is indented
 	for start := lo; start < hi; {
@@ -126,7 +129,8 @@ func (s *Scan) kubeValue(start, end int) {
 		return
 	}
 	if body := bytes.TrimRight(value, "="); len(value)%4 == 0 && lexical.Base64.Run(body, len(body)) == len(body) {
-		if plain := lexical.Decode64(nil, body); len(plain) < 6 || lexical.Readable(plain) && (lexical.Placeholderish(plain) || lexical.Common(plain)) {
+		if plain := lexical.Decode64(nil, body); len(plain) < 6 || lexical.Readable(plain) &&
+			(lexical.Placeholderish(plain) || lexical.Common(plain)) {
 			return
 		}
 	} else if lexical.Reference(value, lexical.Quoted) || lexical.Common(value) {

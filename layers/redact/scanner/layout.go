@@ -41,8 +41,8 @@ func (s *Scan) below(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.EndsLine(text[i+n:])
 }
 
-// nextLine finds the value that stands on the line below, whose end is at i: between quotes, or as a word that no person would write. A
-// line of dashes may stand between the two.
+// nextLine finds the value that stands on the line below, whose end is at i: between quotes, or as a word that
+// no person would write. A line of dashes may stand between the two.
 func (s *Scan) nextLine(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	i = lexical.LineStart(text, i+lexical.Newline(text[i:]))
@@ -65,7 +65,8 @@ func (s *Scan) nextLine(i int) (v lexical.Span, st lexical.Style, ok bool) {
 		return v, st, ok
 	}
 	n := lineRun(text[i:])
-	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.Strong(text[i:i+n]) && lexical.EndsLine(text[i+n:])
+	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.Strong(text[i:i+n]) &&
+		lexical.EndsLine(text[i+n:])
 }
 
 // entry finds the value in "- name: DB_PASSWORD" with "value: ..." on the line below. i is behind the name.
@@ -91,7 +92,8 @@ func (s *Scan) entry(start, i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.EndsLine(text[i+n:])
 }
 
-// inner finds the value in {"type": "string", "value": "..."}, or in { default = "..." }, of which i is behind the bracket.
+// inner finds the value in {"type": "string", "value": "..."}, or in { default = "..." }, of which i is behind
+// the bracket.
 func (s *Scan) inner(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	rest := text[i:min(len(text), i+240)]

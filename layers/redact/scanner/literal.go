@@ -9,7 +9,8 @@ import (
 // literal finds the string literal that starts at i.
 func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
-	if i+1 < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == 'u' || text[i] == '@' || text[i] == '$') && (text[i+1] == '"' || text[i+1] == '\'' || text[i+1] == '\\') {
+	if i+1 < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == 'u' || text[i] == '@' || text[i] == '$') &&
+		(text[i+1] == '"' || text[i+1] == '\'' || text[i+1] == '\\') {
 		i++
 	}
 	if n := lexical.Entity(text[min(i, len(text)):]); n > 0 {
@@ -62,8 +63,8 @@ func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return lexical.Span{Start: from, End: from + odd}, lexical.Quoted, odd > 0
 }
 
-// member finds the value in {"name": "DB_PASSWORD", "value": "..."}, of which i is behind the first comma. Named says that the name is
-// called one; then others may stand between the two.
+// member finds the value in {"name": "DB_PASSWORD", "value": "..."}, of which i is behind the first comma.
+// Named says that the name is called one; then others may stand between the two.
 func (s *Scan) member(i int, named bool) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	reach := 64

@@ -89,7 +89,8 @@ func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.St
 		return v, st, false
 	}
 	switch c := text[i]; {
-	case blanks > 0 && !closed && lexical.Leading.Has(c) && i+1 < len(text) && lexical.Alnum.Has(text[i+1]) && start > 1 && text[start-1] == ' ' && lexical.Letters.Has(text[start-2]) && lexical.SecretName(name) == "password" &&
+	case blanks > 0 && !closed && lexical.Leading.Has(c) && i+1 < len(text) && lexical.Alnum.Has(text[i+1]) && start > 1 &&
+		text[start-1] == ' ' && lexical.Letters.Has(text[start-2]) && lexical.SecretName(name) == "password" &&
 		s.judged("password", s.word(i), lexical.Sentence):
 		return s.word(i), lexical.Sentence, true // with password =value
 	case c == '=' || c == ':' || (c == '!' || c == '?') && i+1 < len(text) && text[i+1] == '=':
@@ -153,7 +154,8 @@ func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.St
 			}
 			return s.apart(name, start, i, blanks)
 		}
-	case blanks > 0 && !closed && (bytes.HasPrefix(name, []byte("-")) || directive(name) || netrc(text[:start]) || lexical.Assigns(text[:start])):
+	case blanks > 0 && !closed && (bytes.HasPrefix(name, []byte("-")) || directive(name) || netrc(text[:start]) ||
+		lexical.Assigns(text[:start])):
 		if st = lexical.Env; string(name) == "-pass" && bytes.HasSuffix(text[:start], []byte("\n")) {
 			st = lexical.Line // of a patch: the verb, more often than the option
 		}
@@ -185,7 +187,8 @@ func (s *Scan) word(i int) lexical.Span {
 		}
 	}
 	end := lexical.WordEnd(text, i)
-	if end < len(text) && (text[end] == ',' || text[end] == ';') && lexical.TraitsOf(text[i:end]).Strange > 1 && (end+1 == len(text) || text[end+1] <= ' ') {
+	if end < len(text) && (text[end] == ',' || text[end] == ';') && lexical.TraitsOf(text[i:end]).Strange > 1 &&
+		(end+1 == len(text) || text[end+1] <= ' ') {
 		end++ // it may be the last of the value
 	}
 	return lexical.Span{Start: i, End: end}
@@ -200,7 +203,8 @@ func (s *Scan) apart(name []byte, start, i, blanks int) (v lexical.Span, st lexi
 		i += blanks
 	}
 	v = s.word(i)
-	columns := (lexical.UpperName(name) && blanks > 1 || blanks > 2 || text[i-1] == '\t') && (start == 0 || lexical.OpensLine(text[:start], false)) && lexical.EndsLine(text[v.End:])
+	columns := (lexical.UpperName(name) && blanks > 1 || blanks > 2 || text[i-1] == '\t') &&
+		(start == 0 || lexical.OpensLine(text[:start], false)) && lexical.EndsLine(text[v.End:])
 	if columns {
 		return v, lexical.Loose, v.End > v.Start
 	}
@@ -224,10 +228,12 @@ func netrc(text []byte) bool {
 func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	i := op
-	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>' || text[i] == '!' || text[i] == '~' || text[i] == '?') {
+	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>' || text[i] == '!' ||
+		text[i] == '~' || text[i] == '?') {
 		i++
 	}
-	if i > op+1 && i < len(text) && text[op] == '=' && tight && lexical.InWord.Has(text[i]) && !lexical.Quote(text[i]) && text[i] != '\\' {
+	if i > op+1 && i < len(text) && text[op] == '=' && tight && lexical.InWord.Has(text[i]) && !lexical.Quote(text[i]) &&
+		text[i] != '\\' {
 		i = op + 1 // the value begins with such a mark
 	}
 	assigned := i
@@ -240,7 +246,8 @@ func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, 
 	if lexical.Newline(text[i:]) > 0 {
 		return s.nextLine(i)
 	}
-	if text[i] == '=' && i > assigned && i+1 < len(text) && (text[i+1] == ' ' || lexical.Quote(text[i+1])) { // behind a type
+	// behind a type
+	if text[i] == '=' && i > assigned && i+1 < len(text) && (text[i+1] == ' ' || lexical.Quote(text[i+1])) {
 		return s.literal(i + 1 + lexical.Spaces(text[i+1:]))
 	}
 	if text[i] == '[' && i+1 < len(text) && (lexical.Quote(text[i+1]) || text[i+1] == '\\') {
@@ -252,8 +259,10 @@ func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, 
 	rest = rest[lexical.Colour(rest):]
 	alone := len(rest) == 0 || lexical.EndsLine(rest)
 	first := start == 0 || lexical.OpensLine(lexical.UnpaintedLine(text[:start]), s.depth > 0)
-	raw := text[op] == '=' && tight && lexical.UpperName(name) && string(name) != "PWD" && first && alone // of an environment file: quotes are a part of it unless they are around it
-	if v, st, ok = s.literal(i); ok && (!raw || lexical.EndsLine(text[min(len(text), v.End+1):]) || lexical.Closers.Has(text[min(len(text)-1, v.End+1)])) {
+	// of an environment file: quotes are a part of it unless they are around it
+	raw := text[op] == '=' && tight && lexical.UpperName(name) && string(name) != "PWD" && first && alone
+	if v, st, ok = s.literal(i); ok && (!raw || lexical.EndsLine(text[min(len(text), v.End+1):]) ||
+		lexical.Closers.Has(text[min(len(text)-1, v.End+1)])) {
 		return v, st, ok
 	}
 	if v, st, ok = s.below(i); ok {
@@ -296,7 +305,8 @@ func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, 
 func (s *Scan) inCode(name []byte, op, assigned, i int, st lexical.Style) (lexical.Span, lexical.Style, bool) {
 	text := s.Text
 	end := lexical.WordEnd(text, i)
-	if q := end + lexical.Spaces(text[end:]); st == lexical.Loose && q < len(text) && text[q] == '=' { // password: string = "x"
+	// password: string = "x"
+	if q := end + lexical.Spaces(text[end:]); st == lexical.Loose && q < len(text) && text[q] == '=' {
 		q++
 		return s.literal(q + lexical.Spaces(text[min(q, len(text)):]))
 	}
@@ -307,7 +317,8 @@ func (s *Scan) inCode(name []byte, op, assigned, i int, st lexical.Style) (lexic
 		return lexical.Span{Start: i, End: end}, lexical.Line, true
 	}
 	tight := assigned == i
-	if st == lexical.Loose && text[op] == ':' && text[assigned-1] == ':' && !tight && lexical.SecretName(name) != "password" && (end-i < 20 || !lexical.Strong(text[i:end])) {
+	if st == lexical.Loose && text[op] == ':' && text[assigned-1] == ':' && !tight &&
+		lexical.SecretName(name) != "password" && (end-i < 20 || !lexical.Strong(text[i:end])) {
 		return lexical.Span{}, st, false // prose, or a type
 	}
 	if st == lexical.Loose && text[op] == ':' && !tight && lexical.SecretName(name) == "password" {

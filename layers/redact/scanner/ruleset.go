@@ -45,8 +45,8 @@ type CustomPattern struct {
 	Re   *regexp.Regexp
 }
 
-// Warm makes the tables of the built-in rules, which else the first look at a text makes. It takes a millisecond and may run beside
-// anything.
+// Warm makes the tables of the built-in rules, which else the first look at a text makes. It takes a
+// millisecond and may run beside anything.
 func Warm() { builtin() }
 
 // builtin returns the keywords of all built-in rules.
@@ -84,12 +84,17 @@ var builtin = sync.OnceValue(func() *keywords {
 			}
 		}
 	}
-	add((*Scan).pair, "passw", "passphrase", "passcode", "pwd", "psw", "_pass", "-pass", "_pw", "secret", "token", "credential", "creds", "apikey", "api_key", "api-key",
-		"accesskey", "access_key", "access-key", "private_key", "privatekey", "private-key", "encryption_key", "encryptionkey", "signing_key", "signingkey",
-		"account_key", "accountkey", "auth_key", "authkey", "auth-key", "master_key", "masterkey", "service_key", "servicekey", "role_key", "rolekey", "license_key", "licensekey", "deploy_key",
-		"app_key", "appkey", "client_key", "clientkey", "admin_key", "server_key", "shared_key", "sharedkey", "storage_key", "ingest_key", "webhook_key", "jwt_key", "management_key", "_auth",
+	add((*Scan).pair, "passw", "passphrase", "passcode", "pwd", "psw", "_pass", "-pass", "_pw", "secret", "token",
+		"credential", "creds", "apikey", "api_key", "api-key",
+		"accesskey", "access_key", "access-key", "private_key", "privatekey", "private-key", "encryption_key",
+		"encryptionkey", "signing_key", "signingkey",
+		"account_key", "accountkey", "auth_key", "authkey", "auth-key", "master_key", "masterkey", "service_key",
+		"servicekey", "role_key", "rolekey", "license_key", "licensekey", "deploy_key",
+		"app_key", "appkey", "client_key", "clientkey", "admin_key", "server_key", "shared_key", "sharedkey", "storage_key",
+		"ingest_key", "webhook_key", "jwt_key", "management_key", "_auth",
 		`auth"`, `auth\"`, "identitytoken", "client-key", "presharedkey", "preshared_key", "_pat", "secret_key_base",
-		"requirepass", "masterauth", "bindpw", "rootpw", "-setcookie", "psk=", "psk =", "psk:", `psk"`, ".psk", "pass =", "pass=", "pass:", `pass":`, "primarykey", "secondarykey", "primary_key", "secondary_key")
+		"requirepass", "masterauth", "bindpw", "rootpw", "-setcookie", "psk=", "psk =", "psk:", `psk"`, ".psk", "pass =",
+		"pass=", "pass:", `pass":`, "primarykey", "secondarykey", "primary_key", "secondary_key")
 	add((*Scan).jwt, "eyj")
 	add((*Scan).userinfo, "://")
 	add((*Scan).userinfoEscaped, `:\/\/`, `:\\/\\/`)
@@ -100,14 +105,16 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*Scan).block, "-----begin")
 	add((*Scan).signature, "sig=")
 	add((*Scan).chatToken, ":aa")
-	add((*Scan).kubernetes, "kind: secret", `kind: "secret`, "kind: 'secret", `kind":"secret`, `kind": "secret`, `kind\":\"secret`, `kind\": \"secret`)
+	add((*Scan).kubernetes, "kind: secret", `kind: "secret`, "kind: 'secret", `kind":"secret`, `kind": "secret`,
+		`kind\":\"secret`, `kind\": \"secret`)
 	commands := flaggeds()
 	for i := range commands {
 		add(commands[i].match, commands[i].name)
 	}
 	add((*Scan).awsSecret, "akia", "asia")
 	add((*Scan).awsPrompt, "secret access key")
-	add((*Scan).passwordLine, ":5432:", ":5433:", ":5434:", ":6432:", ":6543:", ":15432:", ":25060:", ":26257:", ":54321:", ":54322:", "*:*:")
+	add((*Scan).passwordLine, ":5432:", ":5433:", ":5434:", ":6432:", ":6543:", ":15432:", ":25060:", ":26257:", ":54321:",
+		":54322:", "*:*:")
 	add((*Scan).webhook, "/api/webhooks/")
 	add((*Scan).serverKey, ":apa91b")
 	add((*Scan).masterKey, "master.key")
@@ -125,7 +132,8 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*Scan).spokenKey, "api key", "access key", "secret key", "license key")
 	add((*Scan).passOption, "-passin pass:", "-passout pass:", "-pass pass:")
 	add((*Scan).secureString, "convertto-securestring")
-	add((*Scan).foreign, "kennwort", "mot de passe", "contraseñ", "contrasena", "senha", "wachtwoord", "пароль", "密码", "パスワード", "비밀번호")
+	add((*Scan).foreign, "kennwort", "mot de passe", "contraseñ", "contrasena", "senha", "wachtwoord", "пароль", "密码",
+		"パスワード", "비밀번호")
 	add((*Scan).basicAuth, "stats auth ", "login=", "proxy-user = ", "proxy-user=", `user = "`)
 	add((*Scan).slashed, "sqlplus ", "impdp ", "expdp ", "sqlldr ", "rman target ")
 	add((*Scan).redisAuth, "auth ")
@@ -146,7 +154,8 @@ var builtin = sync.OnceValue(func() *keywords {
 
 // Names returns the names of all built-in rules, sorted.
 func Names() []string {
-	names := []string{"api-key", "authorization", "aws-secret-key", "aws-signature", "azure-client-secret", "azure-sas", "cookie", "database-url", "discord-bot-token", "discord-webhook", envRule, "firebase-server-key", "jwt",
+	names := []string{"api-key", "authorization", "aws-secret-key", "aws-signature", "azure-client-secret", "azure-sas",
+		"cookie", "database-url", "discord-bot-token", "discord-webhook", envRule, "firebase-server-key", "jwt",
 		kubeRule, "password", "private-key", "rails-master-key", "secret", lexical.Seen,
 		"telegram-bot-token", "token", "url-password", "url-token"}
 	for _, t := range tokens() {
@@ -186,7 +195,8 @@ func (s *Scan) users() {
 	}
 }
 
-// Find returns the secrets of a value, or of a part of one, in no order. session are the values known from what came before.
+// Find returns the secrets of a value, or of a part of one, in no order. session are the values known from what
+// came before.
 func (r *Ruleset) Find(value []byte, session *Knowns, part bool) []lexical.Span {
 	f := finder{scan: r.Scans.Get().(*Scan), value: value, part: part}
 	defer r.Scans.Put(f.scan)

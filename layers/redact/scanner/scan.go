@@ -98,8 +98,8 @@ func gaps(b []byte) bool {
 	return (v-'+'*ones)&^v&(0x80*ones) != 0
 }
 
-// base64 decodes text[start:end], whose beginning may belong to something else, with the lines below that go on with it, and scans what
-// that says.
+// base64 decodes text[start:end], whose beginning may belong to something else, with the lines below that go on
+// with it, and scans what that says.
 func (s *Scan) base64(inner *Scan, start, end int) {
 	for shift := range 4 {
 		from := start + shift
@@ -123,7 +123,8 @@ func Readable64(text []byte) bool {
 	var b [MinEncoded / 4 * 3]byte
 	more := 0 // bytes that the character still has
 	for i, k := 0, 0; i < MinEncoded; i, k = i+4, k+3 {
-		v := uint32(lexical.Sextets[text[i]])<<18 | uint32(lexical.Sextets[text[i+1]])<<12 | uint32(lexical.Sextets[text[i+2]])<<6 | uint32(lexical.Sextets[text[i+3]])
+		v := uint32(lexical.Sextets[text[i]])<<18 | uint32(lexical.Sextets[text[i+1]])<<12 | uint32(
+			lexical.Sextets[text[i+2]])<<6 | uint32(lexical.Sextets[text[i+3]])
 		b[k], b[k+1], b[k+2] = byte(v>>16), byte(v>>8), byte(v)
 		for _, c := range b[k : k+3] {
 			switch {

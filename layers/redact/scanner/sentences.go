@@ -6,8 +6,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// said finds the value that a sentence gives the password whose name ends at end: "the password of admin is: value", "set to value",
-// "(valid for a day): value", "- value". It must be one that no person would write.
+// said finds the value that a sentence gives the password whose name ends at end: "the password of admin is:
+// value", "set to value", "(valid for a day): value", "- value". It must be one that no person would write.
 func (s *Scan) said(name []byte, end int) {
 	for _, word := range [...]string{"password", "passphrase", "passwd", "passwort"} {
 		if len(name) == len(word) && lexical.HasFold(name, word) {
@@ -29,7 +29,8 @@ func (s *Scan) sentence(end int) {
 		if c == '=' && lexical.Spaces(rest[:i]) == i {
 			return // an assignment
 		}
-		for _, sign := range [...]string{": ", "= ", "- ", "is ", "to ", "lautet ", "ist ", "est ", "es ", "è ", "é ", "は ", "は", "： ", "：", ":"} {
+		for _, sign := range [...]string{": ", "= ", "- ", "is ", "to ", "lautet ", "ist ", "est ", "es ", "è ", "é ", "は ",
+			"は", "： ", "：", ":"} {
 			if bytes.HasPrefix(rest[i:], []byte(sign)) && (sign[0] < 'a' || sign[0] > 'z' || i > 0 && rest[i-1] == ' ') {
 				n = len(sign)
 				break
@@ -110,7 +111,8 @@ func (s *Scan) slashed(at int, w *word) {
 	}
 }
 
-// redisAuth finds the password in "AUTH password" and "AUTH user password", as a line of its own. at is where the word stands.
+// redisAuth finds the password in "AUTH password" and "AUTH user password", as a line of its own. at is where
+// the word stands.
 func (s *Scan) redisAuth(at int, w *word) {
 	text := s.Text
 	if !bytes.HasPrefix(text[at:], []byte("AUTH ")) || at > 0 && !lexical.OpensLine(text[:at], false) {
@@ -124,7 +126,8 @@ func (s *Scan) redisAuth(at int, w *word) {
 	last := bare(text, end-len(words[len(words)-1]), end)
 	if string(words[1]) == "PLAIN" || string(words[1]) == "LOGIN" { // of SMTP
 		plain := lexical.Decode64(nil, bytes.TrimRight(text[last.Start:last.End], "="))
-		if value := plain[bytes.LastIndexByte(plain, 0)+1:]; len(value) == 0 || !lexical.Plausible("password", value, lexical.Env) || lexical.Common(value) {
+		if value := plain[bytes.LastIndexByte(plain, 0)+1:]; len(value) == 0 ||
+			!lexical.Plausible("password", value, lexical.Env) || lexical.Common(value) {
 			return
 		}
 	}
@@ -213,7 +216,8 @@ func (s *Scan) credentials(at int, w *word) {
 	}
 }
 
-// third finds the second word behind "http-basic.name", which poetry and composer take for a password. at is where it stands.
+// third finds the second word behind "http-basic.name", which poetry and composer take for a password. at is
+// where it stands.
 func (s *Scan) third(at int, w *word) {
 	text := s.Text
 	limit := min(len(text), at+maxCommand)

@@ -18,8 +18,9 @@ type grid struct {
 	style   lexical.Style
 }
 
-// table takes the line around the name text[start:end] for the head of a table, if that is what it looks like, and finds the secrets in
-// the rows below: CSV, what databases and tools print with bars or blanks between their columns, and Markdown.
+// table takes the line around the name text[start:end] for the head of a table, if that is what it looks like,
+// and finds the secrets in the rows below: CSV, what databases and tools print with bars or blanks between
+// their columns, and Markdown.
 func (s *Scan) table(start, end int) {
 	if start < s.tabled {
 		return
@@ -139,7 +140,8 @@ func (g *grid) split(text []byte, from, to int, cells []lexical.Span) []lexical.
 	}
 	for i := from; ; {
 		n := bytes.Index(text[i:to], []byte(g.between))
-		if q := i + lexical.Spaces(text[i:to]); n >= 0 && (g.between == "," || g.between == ";") && q < to && (text[q] == '"' || text[q] == '\\') {
+		if q := i + lexical.Spaces(text[i:to]); n >= 0 && (g.between == "," || g.between == ";") && q < to &&
+			(text[q] == '"' || text[q] == '\\') {
 			n = g.closed(text[i:to], q-i, n)
 		}
 		if n < 0 || len(cells) > 256 {
@@ -150,8 +152,8 @@ func (g *grid) split(text []byte, from, to int, cells []lexical.Span) []lexical.
 	}
 }
 
-// closed returns where the separator stands behind the cell between quotes, the first of which is cell[q]. n is where the next
-// separator is.
+// closed returns where the separator stands behind the cell between quotes, the first of which is cell[q]. n is
+// where the next separator is.
 func (g *grid) closed(cell []byte, q, n int) int {
 	mark := []byte(`"` + g.between)
 	if k := bytes.Index(cell[q+1:], mark); k >= 0 {
@@ -168,7 +170,8 @@ var blanks = lexical.SetOf(" \t")
 // bare returns the bounds of text[start:end] without what stands around a cell.
 func bare(text []byte, start, end int) lexical.Span {
 	const around = " \t\r\"'`*\\"
-	for end > start && bytes.IndexByte([]byte(around), text[end-1]) >= 0 || end-1 > start && text[end-1] == 'r' && text[end-2] == '\\' {
+	for end > start && bytes.IndexByte([]byte(around), text[end-1]) >= 0 || end-1 > start && text[end-1] == 'r' &&
+		text[end-2] == '\\' {
 		end--
 	}
 	for start < end && bytes.IndexByte([]byte(around), text[start]) >= 0 {
@@ -177,7 +180,8 @@ func bare(text []byte, start, end int) lexical.Span {
 	return lexical.Span{Start: start, End: end}
 }
 
-// behindMark returns where the name begins in the first cell of a line: behind the quote or the number that stands before it.
+// behindMark returns where the name begins in the first cell of a line: behind the quote or the number that
+// stands before it.
 func behindMark(cell []byte) int {
 	n := 0
 	if len(cell) > 0 && cell[0] == '-' {
@@ -228,7 +232,8 @@ func (s *Scan) rows(g *grid, i int) int {
 			continue
 		}
 		s.cells = g.split(text, from, to, s.cells[:0])
-		if n := len(s.cells) - len(g.kinds); n == 1 && lexical.Digits.Run(text[s.cells[0].Start:s.cells[0].End], 8) == s.cells[0].End-s.cells[0].Start {
+		if n := len(s.cells) - len(g.kinds); n == 1 && lexical.Digits.Run(text[s.cells[0].Start:s.cells[0].End],
+			8) == s.cells[0].End-s.cells[0].Start {
 			s.cells = s.cells[1:] // behind the number of the line
 		} else if n != 0 {
 			return i
@@ -259,7 +264,8 @@ func (s *Scan) cellOf(g *grid, k int, c lexical.Span) {
 			c = bare(s.Text, c.Start, c.Start+n)
 		}
 	}
-	if value := s.Text[c.Start:c.End]; lexical.Plausible(g.kinds[k], value, g.style) && !camel(value) && (g.kinds[k] == "password" || !lexical.Dashed(value)) {
+	if value := s.Text[c.Start:c.End]; lexical.Plausible(g.kinds[k], value, g.style) && !camel(value) &&
+		(g.kinds[k] == "password" || !lexical.Dashed(value)) {
 		s.found(c.Start, c.End, g.kinds[k])
 	}
 }
@@ -290,7 +296,8 @@ func ruler(line []byte) bool {
 	return drawn
 }
 
-// insert finds the values that SQL puts into columns whose names are those of secrets. at is where "insert into" stands.
+// insert finds the values that SQL puts into columns whose names are those of secrets. at is where "insert
+// into" stands.
 func (s *Scan) insert(at int, w *word) {
 	text := s.Text
 	from := at + len(w.text)

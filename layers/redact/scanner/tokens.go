@@ -141,7 +141,8 @@ func (t *shape) match(s *Scan, at int, _ *word) {
 		end-- // of the sentence
 	}
 	secret := text[at:end]
-	if end-from < t.min || lexical.Entropy(secret) < t.entropy || lexical.Placeholderish(secret[len(t.prefix):]) || t.mixed && !lexical.Random(secret[len(t.prefix):]) {
+	if end-from < t.min || lexical.Entropy(secret) < t.entropy || lexical.Placeholderish(secret[len(t.prefix):]) ||
+		t.mixed && !lexical.Random(secret[len(t.prefix):]) {
 		return
 	}
 	s.found(at, end, t.rule)
@@ -155,7 +156,8 @@ func escaped(text []byte, at int) bool {
 // jwt finds a JSON web token at text[at:]: two parts that begin as JSON does, and a signature.
 func (s *Scan) jwt(at int, _ *word) {
 	text := s.Text
-	if text[at] != 'e' || text[at+1] != 'y' || text[at+2] != 'J' || at > 0 && lexical.Urlish.Has(text[at-1]) && !escaped(text, at) {
+	if text[at] != 'e' || text[at+1] != 'y' || text[at+2] != 'J' || at > 0 && lexical.Urlish.Has(text[at-1]) &&
+		!escaped(text, at) {
 		return
 	}
 	end, parts := at, 0

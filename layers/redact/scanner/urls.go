@@ -21,7 +21,8 @@ func (s *Scan) userinfo(at int, _ *word) {
 	info := text[from : from+host]
 	colon := bytes.IndexByte(info, ':')
 	if colon < 0 {
-		if len(info) >= 16 && lexical.Random(info) && !lexical.Placeholderish(info) && !lexical.Reference(info, lexical.Quoted) {
+		if len(info) >= 16 && lexical.Random(info) && !lexical.Placeholderish(info) &&
+			!lexical.Reference(info, lexical.Quoted) {
 			s.found(from, from+host, "url-token")
 		}
 		return
@@ -51,7 +52,8 @@ var (
 )
 
 func database(scheme []byte) bool {
-	for _, name := range [...]string{"postgres", "mysql", "mariadb", "mongodb", "redis", "amqp", "mssql", "sqlserver", "cockroach", "clickhouse", "libsql", "oracle", "db2", "couchdb", "neo4j"} {
+	for _, name := range [...]string{"postgres", "mysql", "mariadb", "mongodb", "redis", "amqp", "mssql", "sqlserver",
+		"cockroach", "clickhouse", "libsql", "oracle", "db2", "couchdb", "neo4j"} {
 		if bytes.Contains(bytes.ToLower(scheme), []byte(name)) {
 			return true
 		}
@@ -59,8 +61,8 @@ func database(scheme []byte) bool {
 	return false
 }
 
-// hostOf returns where the @ stands behind which the host of the URL is whose authority begins at from, as an offset from there. The
-// password before it may hold what should be escaped in a URL.
+// hostOf returns where the @ stands behind which the host of the URL is whose authority begins at from, as an
+// offset from there. The password before it may hold what should be escaped in a URL.
 func hostOf(text []byte, from int) (at int, ok bool) {
 	end := from + authority.Run(text[from:], 512)
 	if at = bytes.LastIndexByte(text[from:end], '@'); at > 0 && at < end-from-1 {
@@ -86,9 +88,11 @@ func hostOf(text []byte, from int) (at int, ok bool) {
 	return at, n > 2 && (next == end || bytes.IndexByte([]byte(":/?"), text[next]) >= 0)
 }
 
-// authorises reports whether a password of a URL is one: whatever stands in its place, unless it is interpolated or an example.
+// authorises reports whether a password of a URL is one: whatever stands in its place, unless it is
+// interpolated or an example.
 func authorises(password []byte) bool {
-	return len(password) >= 4 && !lexical.Placeholderish(password) && !lexical.Interpolated(password) && !lexical.Common(password)
+	return len(password) >= 4 && !lexical.Placeholderish(password) && !lexical.Interpolated(password) &&
+		!lexical.Common(password)
 }
 
 // dsn finds the password in user:password@tcp(host), as Go's MySQL driver writes it. at is where "@tcp(" stands.
@@ -135,7 +139,8 @@ func (s *Scan) authorization(at int, w *word) {
 		return
 	}
 	if w.text == "basic " || bytes.Contains(bytes.ToLower(text[at:i]), []byte("basic ")) {
-		if plain := lexical.Decode64(nil, value); len(value) < 12 || !lexical.Readable(plain) || bytes.IndexByte(plain, ':') < 1 || lexical.Common(plain[bytes.IndexByte(plain, ':')+1:]) {
+		if plain := lexical.Decode64(nil, value); len(value) < 12 || !lexical.Readable(plain) ||
+			bytes.IndexByte(plain, ':') < 1 || lexical.Common(plain[bytes.IndexByte(plain, ':')+1:]) {
 			return
 		}
 	} else if !lexical.Random(value) {
@@ -169,7 +174,8 @@ func (s *Scan) cookie(at int, w *word) {
 		i += n + 1
 		end := i + cookieChars.Run(text[i:], 8<<10)
 		value := text[i:end]
-		if len(value) >= 12 && lexical.Random(value) && !lexical.Placeholderish(value) && !lexical.Reference(value, lexical.Loose) {
+		if len(value) >= 12 && lexical.Random(value) && !lexical.Placeholderish(value) &&
+			!lexical.Reference(value, lexical.Loose) {
 			s.found(i, end, "cookie")
 		}
 		if end+1 >= len(text) || text[end] != ';' {
@@ -224,7 +230,8 @@ func (s *Scan) block(at int, w *word) {
 	s.found(at, at+end, "private-key")
 }
 
-// endOfBlock returns where a private key ends whose own end is missing, with the numbers and names of files that tools put before its lines.
+// endOfBlock returns where a private key ends whose own end is missing, with the numbers and names of files
+// that tools put before its lines.
 func endOfBlock(text []byte, i int) int {
 	for {
 		i += blockChars.Run(text[i:], len(text))
@@ -273,7 +280,8 @@ func (s *Scan) signature(at int, _ *word) {
 func (s *Scan) chatToken(at int, _ *word) {
 	text := s.Text
 	n := lexical.Digits.RunBack(text[:at], 12)
-	if n < 8 || n > 10 || lexical.Urlish.Run(text[at+1:], 40) != 35 || at-n > 0 && lexical.Wordly.Has(text[at-n-1]) && !bytes.HasSuffix(text[:at-n], []byte("bot")) {
+	if n < 8 || n > 10 || lexical.Urlish.Run(text[at+1:], 40) != 35 || at-n > 0 && lexical.Wordly.Has(text[at-n-1]) &&
+		!bytes.HasSuffix(text[:at-n], []byte("bot")) {
 		return
 	}
 	if end := at + 36; lexical.Entropy(text[at+1:end]) > 3.5 {

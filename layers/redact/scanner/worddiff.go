@@ -6,8 +6,9 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// compared finds the values behind the name that ends at end in what a comparison word by word prints: [-old-]{+new+}, the two in
-// colours, and each on a line of its own behind its sign. It reports whether there are any.
+// compared finds the values behind the name that ends at end in what a comparison word by word prints:
+// [-old-]{+new+}, the two in colours, and each on a line of its own behind its sign. It reports whether there
+// are any.
 func (s *Scan) compared(kind string, end int) bool {
 	text := s.Text
 	i, _, _ := lexical.Behind(text, end)
@@ -54,7 +55,8 @@ func (s *Scan) marked(kind string, i int) (any bool) {
 	return any
 }
 
-// signed finds the values on the lines behind i, each behind the sign of its side, up to a line that holds a tilde or none of them.
+// signed finds the values on the lines behind i, each behind the sign of its side, up to a line that holds a
+// tilde or none of them.
 func (s *Scan) signed(kind string, i int) (any bool) {
 	text := s.Text
 	for range 2 {
@@ -64,7 +66,8 @@ func (s *Scan) signed(kind string, i int) (any bool) {
 		}
 		from := i + n + 1
 		n = lineRun(text[from:])
-		if v := bare(text, from, from+n); n > 0 && lexical.EndsLine(text[from+n:]) && lexical.Plausible(kind, text[v.Start:v.End], lexical.Line) {
+		if v := bare(text, from, from+n); n > 0 && lexical.EndsLine(text[from+n:]) &&
+			lexical.Plausible(kind, text[v.Start:v.End], lexical.Line) {
 			s.found(v.Start, v.End, kind)
 			any = true
 		}

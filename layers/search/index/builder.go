@@ -50,8 +50,8 @@ type builder struct {
 	inBlock   int // documents
 }
 
-// A list is the postings of a term: for each document the distance from the one before, doubled, plus one if the term occurs more than
-// once, and how often then.
+// A list is the postings of a term: for each document the distance from the one before, doubled, plus one if
+// the term occurs more than once, and how often then.
 type list struct {
 	b    []byte
 	docs uint32

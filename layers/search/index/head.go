@@ -81,7 +81,8 @@ func decodeHead(b []byte) (*Head, error) {
 	}
 	h.Spans = make([]Span, 0, d.count())
 	for range cap(h.Spans) {
-		s := Span{Source: d.string(), Version: d.string(), Session: d.small() - 1, Segment: d.small(), First: d.small(), Count: d.small(), Words: d.small()}
+		s := Span{Source: d.string(), Version: d.string(), Session: d.small() - 1, Segment: d.small(), First: d.small(),
+			Count: d.small(), Words: d.small()}
 		if s.Segment >= len(h.Segments) || s.Session >= len(h.Sessions) || s.First+s.Count > h.Segments[s.Segment].Docs {
 			return nil, ErrDamaged
 		}

@@ -48,9 +48,9 @@ type updating struct {
 	news []Span // of the segment that is being built
 }
 
-// Update brings the index in dir to the plan: documents of sources that it has in the same version stay, others are read. keep is
-// asked before the result is put in its place: if it is false nothing changes. The error is [ErrBusy] if another process does it now. An
-// error of a source ends it and is returned.
+// Update brings the index in dir to the plan: documents of sources that it has in the same version stay, others
+// are read. keep is asked before the result is put in its place: if it is false nothing changes. The error is
+// [ErrBusy] if another process does it now. An error of a source ends it and is returned.
 func Update(dir string, plan Plan, keep func() bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -116,7 +116,8 @@ func (u *updating) take(name, version string, session int, docs func(func(Doc)) 
 	if err := docs(u.b.add); err != nil {
 		return fmt.Errorf("index %s: %w", name, err)
 	}
-	u.news = append(u.news, Span{Source: name, Version: version, Session: session, First: first, Count: u.b.docs() - first, Words: u.b.words - words})
+	u.news = append(u.news, Span{Source: name, Version: version, Session: session, First: first, Count: u.b.docs() - first,
+		Words: u.b.words - words})
 	if u.b.held > mostMemory {
 		return u.flush()
 	}
@@ -184,8 +185,8 @@ func (u *updating) merge() error {
 	return nil
 }
 
-// smallest returns the segments that are merged when there are too many: from the smallest on, until the next is larger than all before
-// together, at least half of them.
+// smallest returns the segments that are merged when there are too many: from the smallest on, until the next
+// is larger than all before together, at least half of them.
 func (u *updating) smallest(of []int) []int {
 	size := func(i int) int64 { return u.head.Segments[i].Size }
 	slices.SortFunc(of, func(a, b int) int { return cmp.Or(cmp.Compare(size(a), size(b)), cmp.Compare(a, b)) })
@@ -260,7 +261,8 @@ func (u *updating) compact() {
 		}
 	}
 	slices.SortFunc(u.head.Spans, func(a, b Span) int {
-		return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.First, b.First), cmp.Compare(a.Count, b.Count), cmp.Compare(a.Source, b.Source))
+		return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.First, b.First), cmp.Compare(a.Count, b.Count),
+			cmp.Compare(a.Source, b.Source))
 	})
 }
 
@@ -296,7 +298,9 @@ func (u *updating) sweep() {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if name == headName || name == "lock" || h != nil && slices.ContainsFunc(h.Segments, func(r Ref) bool { return r.Name == name }) {
+		if name == headName || name == "lock" || h != nil && slices.ContainsFunc(h.Segments, func(r Ref) bool {
+			return r.Name == name
+		}) {
 			continue
 		}
 		os.Remove(filepath.Join(u.dir, name)) // one that another process reads goes when it is done

@@ -3,7 +3,8 @@ package terms
 import "strings"
 
 // stopWords are the words that nearly every text has.
-var stopWords = words(`a about above after again against all am an and any are as at be because been before being below between both
+var stopWords = words(
+	`a about above after again against all am an and any are as at be because been before being below between both
 but by can cannot could did do does doing down during each few for from further had has have having he her here hers herself him himself
 his how i if in into is it its itself just let me more most my myself no nor not now of off on once only or other our ours ourselves out
 over own same she should so some such than that the their theirs them themselves then there these they this those through to too under

@@ -2,9 +2,9 @@
 //
 // A word is a run of letters and digits, in lower case, reduced to its Porter2 stem; stop words have no term. An
 // identifier, a path or a number with dots has a term for the whole of it and one for each part: getUserName is
-// "getusername", "get", "user" and "name"; layers/search.go is itself, "search.go" and three words. Runs of Han, Kana and
-// Hangul have a term for each pair of neighbouring characters. Texts and queries are cut by the same code, so what is in
-// a text is found by the words it was written with.
+// "getusername", "get", "user" and "name"; layers/search.go is itself, "search.go" and three words. Runs of
+// Han, Kana and Hangul have a term for each pair of neighbouring characters. Texts and queries are cut by the
+// same code, so what is in a text is found by the words it was written with.
 package terms
 
 import (
@@ -29,8 +29,8 @@ type Cutter struct {
 	first [128]bool
 }
 
-// Begin restricts c to terms that begin as the given one does, or with a letter beyond ASCII; further calls allow further ones. A stem
-// begins as its word does, so the other words need not be stemmed.
+// Begin restricts c to terms that begin as the given one does, or with a letter beyond ASCII; further calls
+// allow further ones. A stem begins as its word does, so the other words need not be stemmed.
 func (c *Cutter) Begin(term string) {
 	c.only = true
 	if b := term[0]; b < utf8.RuneSelf {
@@ -158,8 +158,9 @@ func (c *Cutter) word(text string, start, end int, yield func(Term)) {
 	}
 }
 
-// partEnd returns where the part of an identifier that starts at w[i] ends: before an underscore, before a capital behind a small
-// letter or a digit, and before the last capital of several that a small letter follows, as in HTTPServer.
+// partEnd returns where the part of an identifier that starts at w[i] ends: before an underscore, before a
+// capital behind a small letter or a digit, and before the last capital of several that a small letter follows,
+// as in HTTPServer.
 func partEnd(w string, i int) int {
 	if w[i] == '_' {
 		return i + 1
@@ -236,12 +237,15 @@ func (c *Cutter) lower(s string) []byte {
 	return c.low
 }
 
-// paired reports whether r belongs to a script that is written without blanks or whose words change their ends: such runs are cut into pairs.
+// paired reports whether r belongs to a script that is written without blanks or whose words change their ends:
+// such runs are cut into pairs.
 func paired(r rune) bool {
-	return r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー' || r == '々')
+	return r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
+		r == 'ー' || r == '々')
 }
 
-// pairs yields the pairs of the run that starts at text[i], a single character if it is alone, and returns the index behind it.
+// pairs yields the pairs of the run that starts at text[i], a single character if it is alone, and returns the
+// index behind it.
 func pairs(text string, i int, yield func(Term)) int {
 	last, n := -1, 0
 	for i < len(text) {

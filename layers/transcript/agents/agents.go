@@ -1,13 +1,15 @@
 // Package agents reads the sessions of coding agents other than Claude Code: Codex CLI, Gemini CLI and OpenCode.
 //
-// A session of any agent is stored as a stream of JSON values, one a line. Codex writes such a stream itself, so its file is the
-// original. Gemini writes one JSON document a session and OpenCode one file a message part; their [Agent.Values] are lines made from
-// these files, which contain each part of them as it is, and the files themselves are stored with the session, byte for byte.
+// A session of any agent is stored as a stream of JSON values, one a line. Codex writes such a stream itself,
+// so its file is the original. Gemini writes one JSON document a session and OpenCode one file a message part;
+// their [Agent.Values] are lines made from these files, which contain each part of them as it is, and the files
+// themselves are stored with the session, byte for byte.
 //
-// [Record] turns a value into the record that Claude Code would have written for it: a prompt, an answer, the call of a tool, its
-// result. Everything above package transcript reads that and knows one format. The tools of the agents are given the names and the
-// input of Claude Code's tools where they do the same, so that commands, edits and to-do lists count as such. A value that is not
-// understood becomes a record without a message; its bytes stay in the session.
+// [Record] turns a value into the record that Claude Code would have written for it: a prompt, an answer, the
+// call of a tool, its result. Everything above package transcript reads that and knows one format. The tools of
+// the agents are given the names and the input of Claude Code's tools where they do the same, so that commands,
+// edits and to-do lists count as such. A value that is not understood becomes a record without a message; its
+// bytes stay in the session.
 package agents
 
 import (
@@ -19,7 +21,8 @@ import (
 
 // An Agent is one program and its format.
 type Agent interface {
-	// Detect reports whether the top-level members of a value are those of this agent: its type and the agent that it names.
+	// Detect reports whether the top-level members of a value are those of this agent: its type and the agent that
+	// it names.
 	Detect(kind, agent string) bool
 	// Values yields the values of a session from its files, in order.
 	Values(s Session) iter.Seq2[[]byte, error]

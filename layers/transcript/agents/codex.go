@@ -16,8 +16,8 @@ import (
 	"sync"
 )
 
-// Codex is OpenAI's Codex CLI: ~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl. Each line is {"timestamp", "type", "payload"};
-// lines of versions before 0.32 are the payload alone.
+// Codex is OpenAI's Codex CLI: ~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl. Each line is
+// {"timestamp", "type", "payload"}; lines of versions before 0.32 are the payload alone.
 type Codex struct{}
 
 // Detect reports whether a value has a type of Codex.
@@ -25,7 +25,8 @@ func (Codex) Detect(kind, agent string) bool {
 	switch kind {
 	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
 		return true
-	case "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "local_shell_call",
+	case "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
+		"local_shell_call",
 		"reasoning", "web_search_call":
 		return agent == ""
 	}
@@ -219,7 +220,8 @@ func codexTexts(content json.RawMessage) (out []string) {
 // codexWrote reports whether Codex itself wrote a text in the user's name.
 func codexWrote(s string) bool {
 	s = strings.TrimSpace(s)
-	for _, mark := range []string{"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "<permissions instructions>",
+	for _, mark := range []string{"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>",
+		"<permissions instructions>",
 		"<turn_aborted>", "<user_shell_command>", "<skill>", "<collaboration_mode>", "<subagent_notification>",
 		"# AGENTS.md instructions"} {
 		if strings.HasPrefix(s, mark) {

@@ -14,16 +14,17 @@ import (
 	"strings"
 )
 
-// Gemini is Google's Gemini CLI: ~/.gemini/tmp/<project>/chats/session-*.json, one document with all messages, or session-*.jsonl, a
-// message a line. A message has the calls of its tools with their results; its values are a line for the message and one for the
-// results.
+// Gemini is Google's Gemini CLI: ~/.gemini/tmp/<project>/chats/session-*.json, one document with all messages,
+// or session-*.jsonl, a message a line. A message has the calls of its tools with their results; its values are
+// a line for the message and one for the results.
 type Gemini struct{}
 
 // Detect reports whether a value was made by Values.
 func (Gemini) Detect(_, agent string) bool { return agent == "gemini" }
 
-// Sessions lists the chats under dir, which is ~/.gemini or a directory in it. A chat names its project by a hash of the directory;
-// where Gemini left that directory in .project_root beside the chats, or it is among known, the session has it.
+// Sessions lists the chats under dir, which is ~/.gemini or a directory in it. A chat names its project by a
+// hash of the directory; where Gemini left that directory in .project_root beside the chats, or it is among
+// known, the session has it.
 func (Gemini) Sessions(dir string) (out []Session, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -15,8 +15,8 @@ import (
 )
 
 // OpenCode is opencode: storage/session/<project>/<session>.json, storage/message/<session>/<message>.json and
-// storage/part/<message>/<part>.json below its data directory. The values of a session are a line for the session, one for each message
-// with its parts, and one for the results of a message's tools.
+// storage/part/<message>/<part>.json below its data directory. The values of a session are a line for the
+// session, one for each message with its parts, and one for the results of a message's tools.
 type OpenCode struct{}
 
 // Detect reports whether a value was made by Values.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// patchCalls returns the changes of a patch in Codex's format as edits, one a file. The first has the id of the call, which its result
-// names.
+// patchCalls returns the changes of a patch in Codex's format as edits, one a file. The first has the id of the
+// call, which its result names.
 func patchCalls(id, patch string) (out []Block) {
 	var path string
 	var before, after []string

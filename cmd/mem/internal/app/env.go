@@ -98,7 +98,8 @@ func width() int {
 // kills, as any moment may: listening costs more than a short command takes.
 const patience = 5 * time.Millisecond
 
-// interruptible returns a context that ends at the first interrupt, or when the terminal is closed; the second one kills.
+// interruptible returns a context that ends at the first interrupt, or when the terminal is closed; the second
+// one kills.
 func interruptible(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	time.AfterFunc(patience, func() {

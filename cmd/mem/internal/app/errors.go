@@ -148,9 +148,12 @@ func HintsOf(err error) []string {
 		}
 		return hints
 	case errors.As(err, &revoked):
-		return []string{term.Shell("mem", "why", revoked.What) + "; mem revoke lists the sources, and mem revoke --undo --source SOURCE takes one back", "to write it all the same: mem checkout --force"}
+		return []string{term.Shell("mem", "why", revoked.What) +
+			"; mem revoke lists the sources, and mem revoke --undo --source SOURCE takes one back",
+			"to write it all the same: mem checkout --force"}
 	case errors.As(err, &untrusted):
-		return []string{term.Shell("mem", "device", "trust", untrusted.Device), "to write it all the same: mem checkout --force"}
+		return []string{term.Shell("mem", "device", "trust", untrusted.Device),
+			"to write it all the same: mem checkout --force"}
 	case errors.As(err, &foreign):
 		return []string{ShareHint(foreign)}
 	case errors.As(err, &unknown):
@@ -204,7 +207,8 @@ func HintsOf(err error) []string {
 func deviceHints(e *refs.DeviceError) []string {
 	hints := []string{"put the file back from a backup, if there is one: all that was stored is there"}
 	if !e.Missing {
-		return append(append([]string{"mem fsck --repair"}, hints...), "else move it away and go on as a new device: mem init")
+		return append(append([]string{"mem fsck --repair"}, hints...),
+			"else move it away and go on as a new device: mem init")
 	}
 	return append(hints, "else go on as a new device, beside what the old one stored: mem init")
 }
@@ -221,17 +225,21 @@ func MissingHints(missing *state.NotFoundError) []string {
 	switch {
 	case len(missing.Guests) > 0:
 		const most = 3
-		return []string{"name it with its device: " + strings.Join(term.QuoteAll(missing.Guests[:min(most, len(missing.Guests))]), ", "), "or trust the device: mem device trust"}
+		return []string{"name it with its device: " +
+			strings.Join(term.QuoteAll(missing.Guests[:min(most, len(missing.Guests))]), ", "),
+			"or trust the device: mem device trust"}
 	case missing.What == "message":
 		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
 	case strings.HasPrefix(missing.Name, "@") && len(missing.Candidates) > 0:
 		return []string{"the oldest of the project is " + missing.Candidates[0]}
 	case strings.HasPrefix(missing.Name, "@"):
-		return []string{"the project has no sessions in memory: mem import", "see what there is with \"mem ls --all-projects\""}
+		return []string{"the project has no sessions in memory: mem import",
+			"see what there is with \"mem ls --all-projects\""}
 	case missing.What == "known original" && len(missing.Candidates) == 0:
 		return []string{"its file was never rewritten: " + term.Shell("mem", "show", missing.Of)}
 	case missing.What == "marker" && len(missing.Candidates) == 0:
-		return []string{"it has none; mark a text of a message: " + term.Shell("mem", "keepit", "add", missing.Of) + "#MESSAGE TEXT"}
+		return []string{"it has none; mark a text of a message: " + term.Shell("mem", "keepit", "add", missing.Of) +
+			"#MESSAGE TEXT"}
 	case missing.Of != "" && len(missing.Candidates) == 0:
 		return []string{"it has none; make one with \"" + term.Shell("mem", "compress", missing.Of) + "\""}
 	case missing.Of != "":
@@ -252,8 +260,10 @@ func MissingHints(missing *state.NotFoundError) []string {
 // listHint says how to see all things of a kind.
 func listHint(what string) []string {
 	list, ok := map[string]string{
-		"object": "write at least four digits of its name, or see all: mem ls-objects", "commit": "mem log", "project": "mem project list",
-		"composition": "mem show --manifest", "fact": "mem facts list", "concept": "mem concepts list", "rule": "mem rules list",
+		"object": "write at least four digits of its name, or see all: mem ls-objects", "commit": "mem log",
+		"project":     "mem project list",
+		"composition": "mem show --manifest", "fact": "mem facts list", "concept": "mem concepts list",
+		"rule": "mem rules list",
 	}[what]
 	if !ok {
 		return nil

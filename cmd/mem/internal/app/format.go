@@ -21,9 +21,11 @@ type Format struct {
 // a line feed, a tab and a NUL.
 func (e *Env) ParseFormat(text string) (*Format, error) {
 	text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\0`, "\x00").Replace(text)
-	tmpl, err := template.New("--format").Option("missingkey=error").Funcs(template.FuncMap{"short": term.ShortID}).Parse(text)
+	tmpl, err := template.New("--format").Option("missingkey=error").Funcs(
+		template.FuncMap{"short": term.ShortID}).Parse(text)
 	if err != nil {
-		return nil, WithHint(Usagef("option --format cannot be read: %v", err), "docs/json.md lists the members, such as {{.title}}")
+		return nil, WithHint(Usagef("option --format cannot be read: %v", err),
+			"docs/json.md lists the members, such as {{.title}}")
 	}
 	return &Format{e, tmpl}, nil
 }

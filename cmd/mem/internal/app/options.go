@@ -38,7 +38,8 @@ func (o *Options) Flags(writes bool) []cli.Flag {
 		flags.Bool(&o.Quiet, "quiet,q", "print answers and errors, not what was done"),
 		flags.Bool(&o.Verbose, "verbose,v", "print more"),
 		flags.Bool(&o.NoPager, "no-pager", "do not start a pager"),
-		flags.Choice(&o.Color, "color", "use colour: `WHEN` is auto, always or never", "auto", "always", "never").Optional("always"),
+		flags.Choice(&o.Color, "color", "use colour: `WHEN` is auto, always or never", "auto", "always",
+			"never").Optional("always"),
 		flags.Bool(&o.JSON, "json", "print one JSON object"),
 		flags.Parsed(&o.LockTimeout, "lock-timeout", "wait `TIME` for another command to finish writing", ParseWait),
 	}

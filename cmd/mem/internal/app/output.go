@@ -151,14 +151,14 @@ func (e *Env) WriteJSON(b []byte) error {
 	return err
 }
 
-// PrintJSONList prints what printJSON would of a struct that has a list called key and nothing else. The elements are not held
-// together, but for a terminal.
+// PrintJSONList prints what printJSON would of a struct that has a list called key and nothing else. The
+// elements are not held together, but for a terminal.
 func PrintJSONList[T any](e *Env, what, key string, elements iter.Seq[T]) error {
 	return PrintJSONWith(e, what, struct{}{}, key, elements)
 }
 
-// PrintJSONWith prints what printJSON would of a struct that has behind what v has a list called key. The elements are not held
-// together, but for a terminal.
+// PrintJSONWith prints what printJSON would of a struct that has behind what v has a list called key. The
+// elements are not held together, but for a terminal.
 func PrintJSONWith[T any](e *Env, what string, v any, key string, elements iter.Seq[T]) error {
 	head, err := EncodeJSON(what, v)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// yieldPriority lowers the priority of all threads of this process, and with it that of programs that they start. A refusal
-// is ignored: it costs only speed.
+// yieldPriority lowers the priority of all threads of this process, and with it that of programs that they
+// start. A refusal is ignored: it costs only speed.
 func yieldPriority() {
 	const niceness = 10
 	done := map[int]bool{}

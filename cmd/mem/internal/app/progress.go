@@ -95,7 +95,8 @@ func (p *Progress) line(spent time.Duration) string {
 	if p.total > 0 {
 		share := min(float64(p.done)/float64(p.total), 1)
 		full := int(share * 20)
-		text += fmt.Sprintf(" of %s  [%s%s] %3.0f%%", count(p.total), strings.Repeat("=", full), strings.Repeat(" ", 20-full), share*100)
+		text += fmt.Sprintf(" of %s  [%s%s] %3.0f%%", count(p.total), strings.Repeat("=", full),
+			strings.Repeat(" ", 20-full), share*100)
 		if share > 0.02 {
 			text += "  " + clock(time.Duration(float64(spent)*(1-share)/share)) + " left"
 		}

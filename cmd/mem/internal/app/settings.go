@@ -20,7 +20,8 @@ func (e *Env) Settings() (*config.Config, error) {
 	}
 	c, err := config.Load(file)
 	if errors.Is(err, syscall.ENOTDIR) {
-		return nil, WithHint(fmt.Errorf("open the memory: %s: not a directory", filepath.Dir(file)), "name a directory with MEM_DIR or --mem-dir")
+		return nil, WithHint(fmt.Errorf("open the memory: %s: not a directory", filepath.Dir(file)),
+			"name a directory with MEM_DIR or --mem-dir")
 	}
 	if err != nil {
 		return nil, WithSyntaxHint(&Unreadable{err}, file)

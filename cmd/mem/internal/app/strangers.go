@@ -4,8 +4,8 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 )
 
-// Strangers are the names of the devices in this memory that are not trusted, by id. What they wrote is listed with a mark,
-// and never used.
+// Strangers are the names of the devices in this memory that are not trusted, by id. What they wrote is listed
+// with a mark, and never used.
 type Strangers map[string]string
 
 // Of returns the name of a device if it is not trusted, else "".

@@ -183,8 +183,8 @@ const (
 	leastCell = 12 // the column that shrinks has this much before columns are left out
 )
 
-// widths returns how wide each column is, so that a line fits the terminal. On a narrow one wide columns are cut, and then
-// columns are left out, the last first; the first two and the one that shrinks stay.
+// widths returns how wide each column is, so that a line fits the terminal. On a narrow one wide columns are
+// cut, and then columns are left out, the last first; the first two and the one that shrinks stay.
 func (t *Table) widths() []int {
 	screen := t.e.width()
 	widths, shrinks := t.natural()

@@ -156,8 +156,10 @@ func (x *Exam) report() error {
 // line writes a finding: level, check, what was found, and behind an arrow what mends it.
 func (x *Exam) line(f finding) string {
 	style := x.E.Style()
-	paint := map[string]func(string) string{levelOK: style.Green, levelFixed: style.Green, levelWarn: style.Yellow, levelFail: style.Red}[f.Level]
-	line := fmt.Sprintf("%s %-11s %s", paint(fmt.Sprintf("%-5s", f.Level)), f.Check, x.E.Safe(strings.ReplaceAll(f.What, "\n", "; ")))
+	paint := map[string]func(string) string{levelOK: style.Green, levelFixed: style.Green, levelWarn: style.Yellow,
+		levelFail: style.Red}[f.Level]
+	line := fmt.Sprintf("%s %-11s %s", paint(fmt.Sprintf("%-5s", f.Level)), f.Check,
+		x.E.Safe(strings.ReplaceAll(f.What, "\n", "; ")))
 	if f.Mend != "" {
 		line += "  -> " + style.Bold(x.E.Safe(f.Mend))
 	}

@@ -47,7 +47,8 @@ func MendOpen(dir string, err error) string {
 	case errors.As(err, &device) && device.Missing:
 		return "mem init  # goes on as a new device; or put device.json back from a backup"
 	case errors.As(err, &device):
-		return "mem fsck --repair || { " + term.Shell("mv", device.File, device.File+".broken") + " && mem init; }  # goes on as a new device; or put device.json back from a backup"
+		return "mem fsck --repair || { " + term.Shell("mv", device.File, device.File+".broken") +
+			" && mem init; }  # goes on as a new device; or put device.json back from a backup"
 	case app.IsReadOnly(err):
 		return term.Shell("chmod", "-R", "u+rwX", dir)
 	}

@@ -30,7 +30,8 @@ func (x *Exam) devices() {
 	case 1:
 		x.warn(check, term.Shell("mem", "device", "trust", names[0]), "%s is not trusted: nothing of it is used", names[0])
 	default:
-		x.warn(check, "mem device list; mem device trust DEVICE", "%s are not trusted: nothing of them is used", strings.Join(names, ", "))
+		x.warn(check, "mem device list; mem device trust DEVICE", "%s are not trusted: nothing of them is used",
+			strings.Join(names, ", "))
 	}
 }
 
@@ -49,7 +50,8 @@ func (x *Exam) remotes(ask bool) {
 	for _, r := range all {
 		if r.Sealed != "" {
 			if err := x.m.Sync().CheckSealed(r); err != nil {
-				x.fail(check, term.Shell("mem", "remote", "rm", r.Name)+"; mem remote add --encrypt --recovery-key FILE "+term.Shell(r.Name, r.URL), "the keys of %s: %v", r.Name, err)
+				x.fail(check, term.Shell("mem", "remote", "rm", r.Name)+"; mem remote add --encrypt --recovery-key FILE "+
+					term.Shell(r.Name, r.URL), "the keys of %s: %v", r.Name, err)
 				continue
 			}
 		}
@@ -71,7 +73,8 @@ func (x *Exam) remotes(ask bool) {
 func (x *Exam) travelling(r refs.Remote, t sync.Travelling, asked bool) {
 	const check = "remote"
 	for _, l := range t.Back {
-		x.warn(check, term.Shell("mem", "push", r.Name), "%s: the lane of %s in %s was %s there since it was seen last", r.Name, l.Device, l.Project, backText(l.State))
+		x.warn(check, term.Shell("mem", "push", r.Name), "%s: the lane of %s in %s was %s there since it was seen last",
+			r.Name, l.Device, l.Project, backText(l.State))
 	}
 	if len(r.Projects) == 0 {
 		x.warn(check, term.Shell("mem", "push", r.Name), "nothing was pushed to %s yet", r.Name)
@@ -93,7 +96,8 @@ func (x *Exam) travelling(r refs.Remote, t sync.Travelling, asked bool) {
 	what := strings.Join(about, ", ")
 	switch {
 	case t.Unpushed > 0:
-		x.warn(check, term.Shell("mem", "push", "--all", r.Name), "%s; %s not there yet", what, term.Count(t.Unpushed, "operation"))
+		x.warn(check, term.Shell("mem", "push", "--all", r.Name), "%s; %s not there yet", what,
+			term.Count(t.Unpushed, "operation"))
 	case t.ToFetch > 0:
 		x.warn(check, term.Shell("mem", "pull", r.Name), "%s; news in %s", what, term.Count(t.ToFetch, "lane"))
 	default:

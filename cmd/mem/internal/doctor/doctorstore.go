@@ -28,7 +28,8 @@ func (x *Exam) permissions() bool {
 	case err != nil:
 		x.fail(check, term.Shell("chmod", "-R", "u+rwX,go=", x.Dir), "%v", err)
 	case found.Foreign > 0:
-		x.fail(check, "sudo chown -R \"$USER\" "+term.Shell(x.Dir), "%s to another user, such as %s", belong(found.Foreign), found.First)
+		x.fail(check, "sudo chown -R \"$USER\" "+term.Shell(x.Dir), "%s to another user, such as %s", belong(found.Foreign),
+			found.First)
 		return false
 	case found.Open > 0 && x.Fix:
 		x.fixed(check, "%s private again, such as %s", term.Count(found.Open, "file"), found.First)
@@ -58,9 +59,11 @@ func (x *Exam) clock() {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)
 	case found && newest.Device == x.m.Repo().Device().ID:
-		x.warn(check, SetClock(), "it is %s, and the newest operation here was at %s", term.TimeText(now), term.TimeText(newest.Time))
+		x.warn(check, SetClock(), "it is %s, and the newest operation here was at %s", term.TimeText(now),
+			term.TimeText(newest.Time))
 	case found:
-		x.warn(check, SetClock()+"  # on that device", "it is %s, and %s wrote at %s", term.TimeText(now), newest.Name, term.TimeText(newest.Time))
+		x.warn(check, SetClock()+"  # on that device", "it is %s, and %s wrote at %s", term.TimeText(now), newest.Name,
+			term.TimeText(newest.Time))
 	default:
 		x.ok(check, "no operation is from the future")
 	}
@@ -74,7 +77,8 @@ func (x *Exam) spool() {
 		return hooks.Spooled(x.Dir) + stranded
 	}
 	if dir, n := hooks.Stranded(x.Dir, os.TempDir()); n > 0 && !x.Fix {
-		x.warn(check, "mem hook "+hooks.Work, "%s in %s: the memory could not be written when hooks left them", term.Count(n, "note"), dir)
+		x.warn(check, "mem hook "+hooks.Work, "%s in %s: the memory could not be written when hooks left them",
+			term.Count(n, "note"), dir)
 		return
 	}
 	n := waiting()
@@ -129,9 +133,11 @@ func (x *Exam) store() {
 	case len(c.Ignored) > 0:
 		p := c.Ignored[0]
 		device := term.ShortID(p.Device)
-		x.warn(check, term.Shell("mem", "device", "drop", device), "%s of device %.8s and others ignored, such as %s", term.Count(len(c.Ignored), "statement"), p.Device, p)
+		x.warn(check, term.Shell("mem", "device", "drop", device), "%s of device %.8s and others ignored, such as %s",
+			term.Count(len(c.Ignored), "statement"), p.Device, p)
 	default:
-		x.ok(check, "%s, %s, %s", term.Count(c.Commits, "commit"), term.Count(c.Records, "record"), term.Count(c.Objects, "object"))
+		x.ok(check, "%s, %s, %s", term.Count(c.Commits, "commit"), term.Count(c.Records, "record"),
+			term.Count(c.Objects, "object"))
 	}
 }
 
@@ -145,15 +151,18 @@ func (x *Exam) cache() {
 	was := now.Bytes + now.Freed
 	if now.Freed > 0 && x.Fix {
 		if now, err = x.m.EvictCache(false); err == nil {
-			x.fixed(check, "%s evicted, %s left of %s", app.BytesText(now.Freed), app.BytesText(now.Bytes), app.BytesText(now.Max))
+			x.fixed(check, "%s evicted, %s left of %s", app.BytesText(now.Freed), app.BytesText(now.Bytes),
+				app.BytesText(now.Max))
 			return
 		}
 	}
 	switch {
 	case now.Freed > 0:
-		x.warn(check, "mem doctor --fix", "%s, more than storage.maxCacheSize, %s", app.BytesText(was), app.BytesText(now.Max))
+		x.warn(check, "mem doctor --fix", "%s, more than storage.maxCacheSize, %s", app.BytesText(was),
+			app.BytesText(now.Max))
 	case now.Bytes > now.Max:
-		x.warn(check, fmt.Sprintf("mem config set storage.maxCacheSize %dMB", 2*now.Bytes/1_000_000+1), "%s is the least it can be, storage.maxCacheSize is %s",
+		x.warn(check, fmt.Sprintf("mem config set storage.maxCacheSize %dMB", 2*now.Bytes/1_000_000+1),
+			"%s is the least it can be, storage.maxCacheSize is %s",
 			app.BytesText(now.Bytes), app.BytesText(now.Max))
 	default:
 		x.ok(check, "%s of %s", app.BytesText(now.Bytes), app.BytesText(now.Max))
@@ -166,8 +175,9 @@ const (
 	noSpace     = 64 << 20
 )
 
-// reserve looks for the room that forgetting needs on a full disk. A whole one is not worth a line. What the file holds means nothing, and how
-// many blocks it has cannot be told where a file system compresses: the mending allocates them in any case.
+// reserve looks for the room that forgetting needs on a full disk. A whole one is not worth a line. What the
+// file holds means nothing, and how many blocks it has cannot be told where a file system compresses: the
+// mending allocates them in any case.
 func (x *Exam) reserve() {
 	const check = "reserve"
 	n, err := x.m.Repo().Reserve()
@@ -181,7 +191,8 @@ func (x *Exam) reserve() {
 	case err != nil:
 		x.warn(check, "mem doctor --fix", "%v: forget and gc may fail on a full disk", err)
 	case n < refs.ReserveSize:
-		x.warn(check, "mem doctor --fix", "%s of %s: forget and gc may fail on a full disk", app.BytesText(n), app.BytesText(refs.ReserveSize))
+		x.warn(check, "mem doctor --fix", "%s of %s: forget and gc may fail on a full disk", app.BytesText(n),
+			app.BytesText(refs.ReserveSize))
 	}
 }
 

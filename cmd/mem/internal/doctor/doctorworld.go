@@ -48,7 +48,8 @@ func (x *Exam) onPath(name string) []string {
 		for _, n := range names {
 			path := filepath.Join(dir, n)
 			fi, err := os.Stat(path)
-			if filepath.IsAbs(dir) && err == nil && fi.Mode().IsRegular() && (runtime.GOOS == "windows" || fi.Mode().Perm()&0o111 != 0) {
+			if filepath.IsAbs(dir) && err == nil && fi.Mode().IsRegular() &&
+				(runtime.GOOS == "windows" || fi.Mode().Perm()&0o111 != 0) {
 				out = append(out, path)
 			}
 		}
@@ -98,9 +99,11 @@ func (x *Exam) hooks() {
 	switch s, err := hookset.HookSettings(x.E); {
 	case err != nil: // the check of the settings says what is wrong
 	case p.Twice(where):
-		x.warn(check, hookset.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin %s", strings.Join(where, ", "), p.ID)
+		x.warn(check, hookset.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin %s",
+			strings.Join(where, ", "), p.ID)
 	case p == nil && len(where) > 0 && called.Both():
-		x.warn(check, hookset.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin in %s", strings.Join(where, ", "), x.E.Safe(called.Root))
+		x.warn(check, hookset.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin in %s",
+			strings.Join(where, ", "), x.E.Safe(called.Root))
 	case p != nil && p.Off != "" && !wrong:
 		x.warn(check, Edit(p.Off, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", p.Off)
 	case p != nil && p.Off == "" && s.Capture:
@@ -108,11 +111,13 @@ func (x *Exam) hooks() {
 	case p != nil && p.Off == "":
 		x.warn(check, "mem config set hooks.capture true", "they are there by the plugin %s and capture nothing", p.ID)
 	case len(where) > 0 && !s.Capture:
-		x.warn(check, "mem config set hooks.capture true", "they are installed (%s) and capture nothing", strings.Join(where, ", "))
+		x.warn(check, "mem config set hooks.capture true", "they are installed (%s) and capture nothing",
+			strings.Join(where, ", "))
 	case len(where) > 0:
 		x.ok(check, "installed (%s)", strings.Join(where, ", "))
 	case !wrong && called.Plugin.After(called.Setting) && s.Capture:
-		x.ok(check, "by the plugin in %s (--plugin-dir), last at %s", x.E.Safe(called.Root), called.Plugin.Format("2006-01-02 15:04"))
+		x.ok(check, "by the plugin in %s (--plugin-dir), last at %s", x.E.Safe(called.Root),
+			called.Plugin.Format("2006-01-02 15:04"))
 	case !wrong:
 		x.warn(check, "mem hooks install", "none: sessions are only captured by \"mem add\"")
 	}

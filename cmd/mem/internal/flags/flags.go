@@ -1,4 +1,5 @@
-// Package flags makes the flags of urfave/cli that the commands share: switches, texts, numbers, choices, lists and parsed values.
+// Package flags makes the flags of urfave/cli that the commands share: switches, texts, numbers, choices, lists
+// and parsed values.
 package flags
 
 import (
@@ -11,8 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Bool returns a switch. In all flags of this package names are separated by commas: first the name, then its aliases. Back quotes
-// in usage enclose the name of the value. The destination keeps its value until the flag is set.
+// Bool returns a switch. In all flags of this package names are separated by commas: first the name, then its
+// aliases. Back quotes in usage enclose the name of the value. The destination keeps its value until the flag
+// is set.
 func Bool(dst *bool, names, usage string) *cli.BoolFlag {
 	name, aliases := split(names)
 	return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage, Value: *dst, Destination: dst}
@@ -92,7 +94,8 @@ type reader struct {
 	text string
 }
 
-// copied is the value that the aliases of a flag receive after it is set. No argument of a program contains a zero byte.
+// copied is the value that the aliases of a flag receive after it is set. No argument of a program contains a
+// zero byte.
 const copied = "\x00"
 
 // Set reads text into the destination.
@@ -107,7 +110,8 @@ func (r *reader) Set(text string) error {
 // String returns the text that was set last.
 func (r *reader) String() string { return r.text }
 
-// Serialize implements cli.Serializer: urfave/cli sets all aliases of a flag that is set. Here they share the destination.
+// Serialize implements cli.Serializer: urfave/cli sets all aliases of a flag that is set. Here they share the
+// destination.
 func (r *reader) Serialize() string { return copied }
 
 // A Kind says how a flag is written on the command line.
@@ -123,8 +127,8 @@ type Kind struct {
 // NeedsValue reports whether the flag cannot stand without a value.
 func (k Kind) NeedsValue() bool { return k.Implied == "" }
 
-// KindOf returns how f is written. Check tells what is wrong with a value before urfave/cli sets it: its own errors name neither the
-// accepted values nor the spelling that the user typed.
+// KindOf returns how f is written. Check tells what is wrong with a value before urfave/cli sets it: its own
+// errors name neither the accepted values nor the spelling that the user typed.
 func KindOf(f cli.Flag) Kind {
 	k := Kind{Check: func(string) error { return nil }}
 	if d, ok := f.(cli.DocGenerationFlag); ok {

@@ -119,7 +119,8 @@ func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions, rev string, 
 }
 
 // logDetails prints entries with what the options ask for besides.
-func logDetails(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o tracecmd.LogOptions, rev string, limited bool, entries []refs.Entry, in LogScope) error {
+func logDetails(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o tracecmd.LogOptions, rev string,
+	limited bool, entries []refs.Entry, in LogScope) error {
 	d, err := look(ctx, e, m, o, entries, in)
 	if err != nil {
 		return err
@@ -160,7 +161,8 @@ func sayNothingLogged(e *app.Env, sc state.Scope, o tracecmd.LogOptions, rev str
 }
 
 // notTheProject adds to the error of mem log -p NAME that -p means --patch here, if NAME is a project.
-func notTheProject(ctx context.Context, e *app.Env, m *layers.Memory, o tracecmd.LogOptions, rev string, err error) error {
+func notTheProject(ctx context.Context, e *app.Env, m *layers.Memory, o tracecmd.LogOptions, rev string,
+	err error) error {
 	var missing *state.NotFoundError
 	if !o.Patch || !errors.As(err, &missing) {
 		return err
@@ -169,7 +171,8 @@ func notTheProject(ctx context.Context, e *app.Env, m *layers.Memory, o tracecmd
 	if _, nope := names.ProjectNamed(ctx, e, m, rev); nope != nil && !errors.As(nope, &several) {
 		return err
 	}
-	return app.WithHint(&state.NotFoundError{What: missing.What, Name: missing.Name}, "-p of mem log is --patch, as in git; for the project: mem log --project "+rev)
+	return app.WithHint(&state.NotFoundError{What: missing.What, Name: missing.Name},
+		"-p of mem log is --patch, as in git; for the project: mem log --project "+rev)
 }
 
 // A logScope is what operations were asked for.
@@ -179,7 +182,8 @@ type LogScope struct {
 }
 
 // logEntries returns the newest operations, n of them or all if that is 0.
-func logEntries(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, rev string, n int) (iter.Seq[*refs.Entry], LogScope, error) {
+func logEntries(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, rev string,
+	n int) (iter.Seq[*refs.Entry], LogScope, error) {
 	in := LogScope{Names: map[refs.Project]string{sc.Project.ID: sc.Project.Name}}
 	if rev != "" {
 		r, err := names.Resolve(ctx, e, m, sc, rev)
@@ -209,7 +213,8 @@ func logEntries(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scop
 }
 
 // PrintLog prints entries, a line each, and reports whether there were any.
-func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope, strangers app.Strangers) (printed bool, err error) {
+func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope,
+	strangers app.Strangers) (printed bool, err error) {
 	if e.Term.Stdout && !o.Oneline {
 		return LogTable(e, slices.Collect(cloned(found)), in, strangers)
 	}
@@ -271,7 +276,8 @@ func LogTable(e *app.Env, entries []refs.Entry, in LogScope, strangers app.Stran
 	}
 	t := e.Table(append(columns, app.Column{Name: "operation", Shrinks: true})...)
 	for _, en := range entries {
-		row := []app.Cell{{Full: en.Commit, Short: en.Commit[:7], Paint: e.Style().Yellow}, e.TimeCell(en.Time), app.TrustCell(en.Name, strangers.Of(en.Device))}
+		row := []app.Cell{{Full: en.Commit, Short: en.Commit[:7], Paint: e.Style().Yellow}, e.TimeCell(en.Time),
+			app.TrustCell(en.Name, strangers.Of(en.Device))}
 		if e.Opt.AllProjects {
 			row = append(row, app.Cell{Full: in.Names[en.Project]})
 		}
@@ -350,7 +356,8 @@ type logChange struct {
 	Appeared bool   `json:"appeared"`
 }
 
-func logJSON(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope, d *details, strangers app.Strangers) error {
+func logJSON(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope, d *details,
+	strangers app.Strangers) error {
 	return app.PrintJSONList(e, "log", "operations", func(yield func(operationAnswer) bool) {
 		for en := range found {
 			if !yield(d.answer(o, en, in, strangers)) {
@@ -361,7 +368,8 @@ func logJSON(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in 
 }
 
 // formatLog prints each entry by the template of --format.
-func formatLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope, d *details, strangers app.Strangers) error {
+func formatLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope, d *details,
+	strangers app.Strangers) error {
 	f, err := e.ParseFormat(o.Format)
 	if err != nil {
 		return err
@@ -376,7 +384,8 @@ func formatLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], i
 
 func (d *details) answer(o tracecmd.LogOptions, en *refs.Entry, in LogScope, strangers app.Strangers) operationAnswer {
 	a := operationAnswer{
-		Commit: en.Commit, Parent: en.Parent, Project: in.Names[en.Project], Device: en.Device, Name: en.Name, Trusted: strangers.Of(en.Device) == "", Time: term.TimeText(en.Time),
+		Commit: en.Commit, Parent: en.Parent, Project: in.Names[en.Project], Device: en.Device, Name: en.Name,
+		Trusted: strangers.Of(en.Device) == "", Time: term.TimeText(en.Time),
 		Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
 	}
 	for _, t := range en.Trailers {

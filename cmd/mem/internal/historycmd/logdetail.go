@@ -29,7 +29,8 @@ type details struct {
 }
 
 // look reads what the options ask for of the projects of entries.
-func look(ctx context.Context, e *app.Env, m *layers.Memory, o tracecmd.LogOptions, entries []refs.Entry, in LogScope) (*details, error) {
+func look(ctx context.Context, e *app.Env, m *layers.Memory, o tracecmd.LogOptions, entries []refs.Entry,
+	in LogScope) (*details, error) {
 	d := &details{e: e, m: m, ctx: ctx, works: map[string]*revision.Work{}, mentions: map[string][]provenance.Mention{}}
 	if !o.Asks() {
 		return d, nil
@@ -154,7 +155,8 @@ func statLines(w *revision.Work) []string {
 		out = append(out, line)
 	}
 	for _, v := range w.Versions {
-		line := fmt.Sprintf("%s  %s  %s -> %s tok (%.1f:1), keepits %d/%d, %s", names.Label(v), names.ModeOf(v), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio,
+		line := fmt.Sprintf("%s  %s  %s -> %s tok (%.1f:1), keepits %d/%d, %s", names.Label(v), names.ModeOf(v),
+			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio,
 			v.Preserved, v.Preserved+v.Summarised, v.Engine)
 		if v.Receipt.Requests > 0 {
 			line += ", " + engines.FormatDollars(v.Receipt.Usage.Micros)
@@ -166,7 +168,8 @@ func statLines(w *revision.Work) []string {
 		for _, p := range c.Parts {
 			parts = append(parts, fmt.Sprintf("%s:%s %s", term.ShortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
 		}
-		out = append(out, fmt.Sprintf("%s  %s of %s tok: %s", c.Name, tokens.Commas(c.Tokens), tokens.Commas(c.Budget), strings.Join(parts, ", ")))
+		out = append(out, fmt.Sprintf("%s  %s of %s tok: %s", c.Name, tokens.Commas(c.Tokens), tokens.Commas(c.Budget),
+			strings.Join(parts, ", ")))
 	}
 	return out
 }

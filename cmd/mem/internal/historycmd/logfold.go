@@ -11,7 +11,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// captureOps are the operations that capture sessions. Hooks capture a session after every turn: a day may have hundreds.
+// captureOps are the operations that capture sessions. Hooks capture a session after every turn: a day may have
+// hundreds.
 var captureOps = []string{"add", "capture", "import"}
 
 // A fold is what the captures of one session on one day come to. The entry is the newest of them.
@@ -48,8 +49,8 @@ func grown(subject string) (what string, lines int) {
 	return subject[:i], n
 }
 
-// Folded yields entries, newest first, with all captures of one session by one device on one day as one, in the place of the
-// newest of them.
+// Folded yields entries, newest first, with all captures of one session by one device on one day as one, in the
+// place of the newest of them.
 func Folded(found iter.Seq[*refs.Entry]) iter.Seq[*refs.Entry] {
 	return func(yield func(*refs.Entry) bool) {
 		var day folds

@@ -90,8 +90,10 @@ func printStats(e *app.Env, s stats.Stats, all bool) error {
 	if s.Project != "" {
 		of = "project " + s.Name
 	}
-	e.Printf("%s: %s, %s message%s, ~%s tokens in %d of them, %s of transcripts, %s\n", e.Safe(of), term.Count(s.Sessions, "session"),
-		tokens.Commas(s.Messages), term.Plural(s.Messages), tokens.Commas(s.Tokens), s.Counted, app.BytesText(s.Bytes), term.Count(s.Versions, "version"))
+	e.Printf("%s: %s, %s message%s, ~%s tokens in %d of them, %s of transcripts, %s\n", e.Safe(of),
+		term.Count(s.Sessions, "session"),
+		tokens.Commas(s.Messages), term.Plural(s.Messages), tokens.Commas(s.Tokens), s.Counted, app.BytesText(s.Bytes),
+		term.Count(s.Versions, "version"))
 	return cmp.Or(
 		printKinds(e, s),
 		printCaches(e, s),
@@ -170,7 +172,8 @@ func printLargest(e *app.Env, s stats.Stats, all bool) error {
 		t := section(e, "Storage by session"+of(most(len(list)), len(list)), "session", "size", "stored", "versions", "title")
 		t.Columns[4] = app.Column{Name: "title", Shrinks: true}
 		for _, x := range list[:most(len(list))] {
-			t.Row(app.Cell{Full: x.Session, Short: term.ShortID(x.Session)}, bytesCell(x.Bytes), bytesCell(x.Stored), bytesCell(x.Versions), app.Cell{Full: x.Title})
+			t.Row(app.Cell{Full: x.Session, Short: term.ShortID(x.Session)}, bytesCell(x.Bytes), bytesCell(x.Stored),
+				bytesCell(x.Versions), app.Cell{Full: x.Title})
 		}
 		if err := t.Flush(); err != nil {
 			return err
@@ -182,7 +185,8 @@ func printLargest(e *app.Env, s stats.Stats, all bool) error {
 	}
 	t := section(e, "Storage by version"+of(most(len(list)), len(list)), "version", "tokens", "ratio", "stored")
 	for _, v := range list[:most(len(list))] {
-		t.Row(app.Cell{Full: v.Session + ":" + v.Version, Short: term.ShortID(v.Session) + ":" + v.Version}, countCell(v.Tokens),
+		t.Row(app.Cell{Full: v.Session + ":" + v.Version, Short: term.ShortID(v.Session) + ":" + v.Version},
+			countCell(v.Tokens),
 			app.Cell{Full: strconv.FormatFloat(v.Ratio, 'f', 2, 64)}, bytesCell(v.Stored))
 	}
 	return t.Flush()
@@ -219,7 +223,8 @@ func printMarkers(e *app.Env, s stats.Stats) error {
 	if s.Markers == 0 {
 		return nil
 	}
-	t := section(e, fmt.Sprintf("Survival of %s in %s", term.Count(s.Markers, "marker"), term.Count(s.Versions, "version")), "weight", "preserved", "summarised")
+	t := section(e, fmt.Sprintf("Survival of %s in %s", term.Count(s.Markers, "marker"),
+		term.Count(s.Versions, "version")), "weight", "preserved", "summarised")
 	for _, w := range s.Weights {
 		t.Row(app.Cell{Full: w.Weight}, countCell(w.Kept), countCell(w.Lost))
 	}
@@ -233,7 +238,8 @@ func printModels(e *app.Env, s stats.Stats) error {
 	}
 	t := section(e, "Cost of models", "model", "requests", "tokens in", "tokens out", "dollars")
 	for _, c := range s.Costs {
-		t.Row(app.Cell{Full: c.Model}, countCell(c.Requests), countCell(c.Input), countCell(c.Output), app.Cell{Full: strconv.FormatFloat(c.Dollars, 'f', 4, 64)})
+		t.Row(app.Cell{Full: c.Model}, countCell(c.Requests), countCell(c.Input), countCell(c.Output),
+			app.Cell{Full: strconv.FormatFloat(c.Dollars, 'f', 4, 64)})
 	}
 	return t.Flush()
 }

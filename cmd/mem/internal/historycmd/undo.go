@@ -31,7 +31,8 @@ func Undo(e *app.Env) *cli.Command {
 			"deletes nothing, so \"mem redo\" does it again. What was captured stays: take it out of the lists with \"mem rm\".\n" +
 			"What another operation or device has changed since is left as it is. \"mem log --undo\" lists what can be undone.",
 		Action: func(c *cli.Context) error {
-			return doRevert(e, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
+			return doRevert(e, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
+				dryRun bool) ([]history.Reverted, error) {
 				return m.History().Undo(ctx, p, n, dryRun)
 			})
 		},
@@ -46,14 +47,16 @@ func Redo(e *app.Env) *cli.Command {
 		ArgsUsage:   "[<n>]",
 		Description: "Does the operation again that was undone last, or the last few. A new operation ends what can be done again.",
 		Action: func(c *cli.Context) error {
-			return doRevert(e, c, "redo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error) {
+			return doRevert(e, c, "redo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
+				dryRun bool) ([]history.Reverted, error) {
 				return m.History().Redo(ctx, p, n, dryRun)
 			})
 		},
 	}
 }
 
-type reverter func(m *layers.Memory, ctx context.Context, p refs.Project, n int, dryRun bool) ([]history.Reverted, error)
+type reverter func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
+	dryRun bool) ([]history.Reverted, error)
 
 func doRevert(e *app.Env, c *cli.Context, verb string, revert reverter) error {
 	if err := e.WantOperands(c, 0, 1); err != nil {
@@ -85,10 +88,13 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
 		done, err := revert(m, ctx, sc.Project.ID, n, e.Opt.DryRun)
 		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, e, m, sc) {
-			return app.WithCode(app.ExitNo, fmt.Errorf("what was forgotten is gone: mem undo cannot bring it back, and nothing was done since: %w", history.ErrNothingToUndo))
+			return app.WithCode(app.ExitNo,
+				fmt.Errorf("what was forgotten is gone: mem undo cannot bring it back, and nothing was done since: %w",
+					history.ErrNothingToUndo))
 		}
 		if errors.Is(err, history.ErrNothingToUndo) {
-			return app.WithHint(app.WithCode(app.ExitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb, sc.Project.Name, history.ErrNothingToUndo)), "mem log --undo", "another project: mem "+verb+" -p PROJECT")
+			return app.WithHint(app.WithCode(app.ExitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb,
+				sc.Project.Name, history.ErrNothingToUndo)), "mem log --undo", "another project: mem "+verb+" -p PROJECT")
 		}
 		if err != nil {
 			return err
@@ -99,7 +105,8 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 		}{e.Opt.DryRun, []revertedAnswer{}}
 		for _, r := range done {
 			answer.Operations = append(answer.Operations, revertedAnswer{
-				r.Operation.Commit, r.Operation.Subject, term.TimeText(r.Operation.Time), append([]string{}, r.Changed...), append([]string{}, r.Left...),
+				r.Operation.Commit, r.Operation.Subject, term.TimeText(r.Operation.Time), append([]string{}, r.Changed...),
+				append([]string{}, r.Left...),
 			})
 		}
 		if e.Opt.JSON {
@@ -162,7 +169,8 @@ type opAnswer struct {
 
 // stateCell says what can be done about an operation.
 func stateCell(s history.OpState) app.Cell {
-	words := map[history.OpState]string{history.OpNext: "next", history.OpUndoable: "yes", history.OpRedoable: "undone, can be redone", history.OpUndone: "undone", history.OpFixed: "-"}
+	words := map[history.OpState]string{history.OpNext: "next", history.OpUndoable: "yes",
+		history.OpRedoable: "undone, can be redone", history.OpUndone: "undone", history.OpFixed: "-"}
 	return app.Cell{Full: string(s), Short: words[s]}
 }
 
@@ -178,10 +186,13 @@ func runOpLog(ctx context.Context, e *app.Env, n int) error {
 		answer := struct {
 			Operations []opAnswer `json:"operations"`
 		}{[]opAnswer{}}
-		t := e.Table(app.Column{Name: "commit"}, app.Column{Name: "when"}, app.Column{Name: "undo"}, app.Column{Name: "operation", Shrinks: true})
+		t := e.Table(app.Column{Name: "commit"}, app.Column{Name: "when"}, app.Column{Name: "undo"},
+			app.Column{Name: "operation", Shrinks: true})
 		for _, op := range ops {
-			answer.Operations = append(answer.Operations, opAnswer{op.Commit, op.Subject, term.TimeText(op.Time), string(op.State)})
-			t.Row(app.Cell{Full: op.Commit, Short: op.Commit[:7], Paint: e.Style().Yellow}, e.TimeCell(op.Time), stateCell(op.State), app.Cell{Full: op.Subject})
+			answer.Operations = append(answer.Operations, opAnswer{op.Commit, op.Subject, term.TimeText(op.Time),
+				string(op.State)})
+			t.Row(app.Cell{Full: op.Commit, Short: op.Commit[:7], Paint: e.Style().Yellow}, e.TimeCell(op.Time),
+				stateCell(op.State), app.Cell{Full: op.Subject})
 		}
 		if e.Opt.JSON {
 			return e.PrintJSON("op.log", answer)

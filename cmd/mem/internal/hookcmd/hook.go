@@ -49,7 +49,8 @@ func Hook(e *app.Env) *cli.Command {
 	}
 }
 
-// HookArgs returns the event, and the memory that is named, if args are those that settings hold, so that a hook need not pay for options.
+// HookArgs returns the event, and the memory that is named, if args are those that settings hold, so that a
+// hook need not pay for options.
 func HookArgs(args []string) (event, store string, ok bool) {
 	if len(args) == 4 && args[2] == "--mem-dir" {
 		store, args = args[3], args[:2]
@@ -86,10 +87,12 @@ func RunHook(e *app.Env, event string) {
 		e.Opt.LockTimeout = hookLock
 	}
 	e.Growing = sync.OnceFunc(func() {
-		debug.SetGCPercent(-1) // from here on the limit alone decides: a collection in the middle would keep one of two processors
+		// from here on the limit alone decides: a collection in the middle would keep one of two processors
+		debug.SetGCPercent(-1)
 	})
 	w := &hooks.World{
-		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store, Temp: os.TempDir(), Claude: claude,
+		Stdin: e.Stdin, Stdout: e.Stdout, Getenv: e.Getenv, Now: e.Now, Uptime: e.Uptime, Pid: os.Getpid(), Store: store,
+		Temp: os.TempDir(), Claude: claude,
 		Open:     func() (*layers.Memory, error) { return openForHook(e) },
 		Prepare:  func() { prepareCapture(e) },
 		Settings: func() (hooks.Settings, error) { return hookset.HookSettings(e) },
@@ -113,7 +116,8 @@ func prepareCapture(e *app.Env) {
 	scanner.Warm()
 }
 
-// distillAsked lets the model that distill.engine names distil the sessions that have ended. It has nobody to report to but the log.
+// distillAsked lets the model that distill.engine names distil the sessions that have ended. It has nobody to
+// report to but the log.
 func distillAsked(ctx context.Context, e *app.Env, w *hooks.World) {
 	s, err := hookset.HookSettings(e)
 	if err != nil || !s.Distill {
@@ -126,8 +130,8 @@ func distillAsked(ctx context.Context, e *app.Env, w *hooks.World) {
 	})
 }
 
-// distilledFor says whether a session is done with after a model was to distil it, and what the log may know: never what a
-// session holds, or what a model answered.
+// distilledFor says whether a session is done with after a model was to distil it, and what the log may know:
+// never what a session holds, or what a model answered.
 func distilledFor(err error) (done bool, logged error) {
 	var none *state.NotFoundError
 	var capped *state.CapError

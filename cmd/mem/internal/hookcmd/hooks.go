@@ -26,7 +26,8 @@ import (
 func HooksCommand(e *app.Env) *cli.Command {
 	var scope, distill string
 	scoped := func() []cli.Flag {
-		return []cli.Flag{flags.Choice(&scope, "scope", "whose settings: `WHOSE` is user, project or local", hookset.HookScopes()...)}
+		return []cli.Flag{flags.Choice(&scope, "scope", "whose settings: `WHOSE` is user, project or local",
+			hookset.HookScopes()...)}
 	}
 	action := func(run func(context.Context, string) error) func(c *cli.Context) error {
 		return func(c *cli.Context) error {
@@ -47,11 +48,15 @@ func HooksCommand(e *app.Env) *cli.Command {
 			"See \"mem help capturing\".",
 		Subcommands: []*cli.Command{
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
-				Flags:  append(scoped(), flags.Choice(&distill, "distill", "how facts are asked for: `HOW` is off, session or background", distillWays()...)),
+				Flags: append(scoped(), flags.Choice(&distill, "distill",
+					"how facts are asked for: `HOW` is off, session or background", distillWays()...)),
 				Action: action(func(ctx context.Context, scope string) error { return runHooksInstall(ctx, e, scope, distill) })},
-			{Name: "uninstall", Usage: "remove the hooks", Flags: scoped(), Action: action(func(ctx context.Context, scope string) error { return runHooksUninstall(ctx, e, scope) })},
-			{Name: "status", Usage: "show where hooks are installed and whether they work", Flags: scoped(), Action: action(func(ctx context.Context, scope string) error { return runHooksStatus(ctx, e, scope) })},
-			{Name: "test", Usage: "run every hook once in a temporary memory", Flags: scoped(), Action: action(func(ctx context.Context, scope string) error { return runHooksTest(ctx, e, scope) })},
+			{Name: "uninstall", Usage: "remove the hooks", Flags: scoped(),
+				Action: action(func(ctx context.Context, scope string) error { return runHooksUninstall(ctx, e, scope) })},
+			{Name: "status", Usage: "show where hooks are installed and whether they work", Flags: scoped(),
+				Action: action(func(ctx context.Context, scope string) error { return runHooksStatus(ctx, e, scope) })},
+			{Name: "test", Usage: "run every hook once in a temporary memory", Flags: scoped(),
+				Action: action(func(ctx context.Context, scope string) error { return runHooksTest(ctx, e, scope) })},
 		},
 	}
 }
@@ -111,7 +116,8 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	if err != nil {
 		return err
 	}
-	return sayHooks(e, "install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Changed: changed, Hooks: hooks.Purposes(s)})
+	return sayHooks(e, "install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Changed: changed,
+		Hooks: hooks.Purposes(s)})
 }
 
 // readyForHooks makes what hooks need: a memory, and the user's word that sessions are captured without being asked.
@@ -228,7 +234,8 @@ func hooksPaces(store string) []hooksPace {
 	return out
 }
 
-// HooksReport looks at the hooks of a scope, or with "" of all; installed are the scopes whose hooks are as they must be.
+// HooksReport looks at the hooks of a scope, or with "" of all; installed are the scopes whose hooks are as
+// they must be.
 func HooksReport(e *app.Env, only string) (r hooksReport, installed []string, err error) {
 	store, err := e.MemoryDir()
 	if err != nil {
@@ -242,7 +249,9 @@ func HooksReport(e *app.Env, only string) (r hooksReport, installed []string, er
 	if err != nil {
 		return r, nil, err
 	}
-	r = hooksReport{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store), Behind: hooks.Behind(store), Runs: hooksPaces(store), LogFile: hooks.LogFile(store), Log: hookset.LastLines(hooks.LogFile(store), 5)}
+	r = hooksReport{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store),
+		Behind: hooks.Behind(store), Runs: hooksPaces(store), LogFile: hooks.LogFile(store),
+		Log: hookset.LastLines(hooks.LogFile(store), 5)}
 	if conf, err := e.Settings(); err == nil {
 		r.Distill = hookset.HookValue(conf.String, "distill.engine", "")
 	}
@@ -302,7 +311,8 @@ func printHooksStatus(e *app.Env, r hooksReport, installed []string) {
 		e.Printf("spool    %d note%s to fold in; the next hook does\n", r.Spool, term.Plural(r.Spool))
 	}
 	if r.Behind > 0 {
-		e.Printf("behind   sessions in %d place%s; a worker captures them, or the next start there\n", r.Behind, term.Plural(r.Behind))
+		e.Printf("behind   sessions in %d place%s; a worker captures them, or the next start there\n", r.Behind,
+			term.Plural(r.Behind))
 	}
 	for i, line := range r.Log {
 		if i == 0 {
@@ -320,7 +330,8 @@ func printPaces(e *app.Env, list []hooksPace) {
 	}
 	e.Printf("runs     %-19s %6s %7s %9s %9s  last\n", "event", "runs", "failed", "p50 ms", "p95 ms")
 	for _, p := range list {
-		e.Printf("         %-19s %6d %7d %9.1f %9.1f  %s\n", e.Safe(string(p.Event)), p.Runs, p.Failed, p.P50, p.P95, app.Ago(e.Now(), p.Pace.Last))
+		e.Printf("         %-19s %6d %7d %9.1f %9.1f  %s\n", e.Safe(string(p.Event)), p.Runs, p.Failed, p.P50, p.P95,
+			app.Ago(e.Now(), p.Pace.Last))
 	}
 }
 

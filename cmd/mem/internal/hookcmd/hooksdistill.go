@@ -57,8 +57,8 @@ func setDistill(ctx context.Context, e *app.Env, way string) error {
 	})
 }
 
-// chooseDistill returns the way that the user chooses, "" to leave the settings alone: there is nobody to ask, or it was asked
-// before, of which hooks.ask in the file is the proof.
+// chooseDistill returns the way that the user chooses, "" to leave the settings alone: there is nobody to ask,
+// or it was asked before, of which hooks.ask in the file is the proof.
 func chooseDistill(e *app.Env) (string, error) {
 	c, err := e.Settings()
 	if err != nil {

@@ -96,8 +96,8 @@ func awaitSpool(ctx context.Context, e *app.Env, store string) {
 	}
 }
 
-// installedProgram returns what the first settings with hooks of mem run, or else what "mem hooks install" would write. If a
-// scope is named, its settings must have them.
+// installedProgram returns what the first settings with hooks of mem run, or else what "mem hooks install"
+// would write. If a scope is named, its settings must have them.
 func installedProgram(e *app.Env, only string) (settings.Program, error) {
 	for _, scope := range scopesOf(only) {
 		f, err := hookset.SettingsOf(e, scope)
@@ -111,7 +111,8 @@ func installedProgram(e *app.Env, only string) (settings.Program, error) {
 		case only != "" && err != nil:
 			return settings.Program{}, settingsError(e, err, f)
 		case only != "":
-			return settings.Program{}, app.WithHint(app.Fatalf("there are no hooks of mem in %s", f.Path), "mem hooks install --scope "+only)
+			return settings.Program{}, app.WithHint(app.Fatalf("there are no hooks of mem in %s", f.Path),
+				"mem hooks install --scope "+only)
 		}
 	}
 	self, err := e.Executable()
@@ -122,8 +123,10 @@ func installedProgram(e *app.Env, only string) (settings.Program, error) {
 func try(ctx context.Context, e *app.Env, p settings.Program, dir, transcript string, ev settings.Event) trial {
 	t := trial{Event: string(ev)}
 	payload, err := json.Marshal(map[string]any{
-		"session_id": trialSession, "transcript_path": transcript, "cwd": "/trial", "hook_event_name": ev, "source": "startup",
-		"tool_name": "Bash", "tool_input": map[string]string{"command": "true"}, "prompt": "?", "trigger": "manual", "reason": "other",
+		"session_id": trialSession, "transcript_path": transcript, "cwd": "/trial", "hook_event_name": ev,
+		"source":    "startup",
+		"tool_name": "Bash", "tool_input": map[string]string{"command": "true"}, "prompt": "?", "trigger": "manual",
+		"reason": "other",
 	})
 	if err != nil {
 		t.Error = err.Error()
@@ -136,7 +139,8 @@ func try(ctx context.Context, e *app.Env, p settings.Program, dir, transcript st
 		p.Store = store
 	}
 	command, args := p.Argv(ev)
-	cmd := e.Command(ctx, []string{"MEM_DIR=" + store, "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, "claude"), "MEM_HOOK=", "MEM_CAPTURE=", "MEM_NOW="}, command, args...)
+	cmd := e.Command(ctx, []string{"MEM_DIR=" + store, "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, "claude"), "MEM_HOOK=",
+		"MEM_CAPTURE=", "MEM_NOW="}, command, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(payload), &out, &errs
 	begin := e.Uptime()

@@ -42,7 +42,8 @@ func projectRoot(e *app.Env) string {
 	}
 }
 
-// HooksProgram returns what hooks are to run: this program, on the memory that is in use here unless that is the default one.
+// HooksProgram returns what hooks are to run: this program, on the memory that is in use here unless that is
+// the default one.
 func HooksProgram(e *app.Env) (p settings.Program, err error) {
 	p.Bare = runtime.GOOS == "windows"
 	if p.Path, err = ownPath(e); err != nil {
@@ -71,9 +72,10 @@ func ownPath(e *app.Env) (string, error) {
 }
 
 type HooksInFile struct {
-	Scope    string   `json:"scope"`
-	File     string   `json:"file"`
-	State    string   `json:"state"` // installed, none, incomplete, outdated, "another program", "another memory", disabled, unreadable
+	Scope string `json:"scope"`
+	File  string `json:"file"`
+	// installed, none, incomplete, outdated, "another program", "another memory", disabled, unreadable
+	State    string   `json:"state"`
 	Commands []string `json:"commands"`
 	Stores   []string `json:"stores,omitempty"` // the memories that the hooks name
 	Missing  []string `json:"missing"`

@@ -17,8 +17,8 @@ type HooksPlugin struct {
 	Off   string `json:"-"`     // the file that switches all hooks off
 }
 
-// Plugin returns mem's plugin if it is enabled, else nil. Of two settings those of the narrower scope hold; those that cannot be
-// read say nothing.
+// Plugin returns mem's plugin if it is enabled, else nil. Of two settings those of the narrower scope hold;
+// those that cannot be read say nothing.
 func Plugin(e *app.Env) *HooksPlugin {
 	on, off := map[string]HooksPlugin{}, ""
 	for _, scope := range HookScopes() {
@@ -68,6 +68,7 @@ func PrintPlugin(e *app.Env, p *HooksPlugin, installed []string) {
 	case p.Off != "":
 		e.Printf("         \"disableAllHooks\" is true in %s: take it out\n", e.Safe(p.Off))
 	case p.Twice(installed):
-		e.Printf("         each hook runs twice: take one of the two away\n         %s\n         claude plugin disable %s\n", UninstallFrom(installed), e.Safe(p.ID))
+		e.Printf("         each hook runs twice: take one of the two away\n         %s\n         claude plugin disable %s\n",
+			UninstallFrom(installed), e.Safe(p.ID))
 	}
 }

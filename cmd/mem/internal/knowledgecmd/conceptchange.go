@@ -46,7 +46,8 @@ func conceptChanges(e *app.Env) []*cli.Command {
 				flags.Bool(&o.none, "none", "take back what was said of them"),
 			},
 			Action: func(c *cli.Context) error { return runAssign(e, c, o) }},
-		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]", Flags: []cli.Flag{topic, summary},
+		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]",
+			Flags: []cli.Flag{topic, summary},
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 2); err != nil {
 					return err
@@ -66,14 +67,16 @@ func conceptChanges(e *app.Env) []*cli.Command {
 				return runMerge(c.Context, e, o, e.Operands)
 			}},
 		{Name: "split", Usage: "split a concept: move members to a new one", ArgsUsage: "<concept> <session|exchange>...",
-			Flags: []cli.Flag{flags.Parsed(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic, summary, reason},
+			Flags: []cli.Flag{flags.Parsed(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic,
+				summary, reason},
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 2, -1); err != nil {
 					return err
 				}
 				return runSplit(c.Context, e, o, e.Operand(0), e.Operands[1:])
 			}},
-		{Name: "rm", Usage: "delete concepts; their members become unassigned", ArgsUsage: "<concept>...", Flags: []cli.Flag{undo("bring them back")},
+		{Name: "rm", Usage: "delete concepts; their members become unassigned", ArgsUsage: "<concept>...",
+			Flags: []cli.Flag{undo("bring them back")},
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, -1); err != nil {
 					return err
@@ -117,7 +120,8 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 			return err
 		}
 		if len(names) == 1 {
-			return app.WithHint(app.Usagef("say which concept %s belongs to", names[0]), "mem concepts list", "or make one: --new NAME --topic TOPIC")
+			return app.WithHint(app.Usagef("say which concept %s belongs to", names[0]), "mem concepts list",
+				"or make one: --new NAME --topic TOPIC")
 		}
 		concept, names = names[len(names)-1], names[:len(names)-1]
 	}
@@ -146,7 +150,8 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 }
 
 // members finds sessions and exchanges, which must be of one project.
-func members(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, names []string) (list []knowledge.Member, p state.Project, err error) {
+func members(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope,
+	names []string) (list []knowledge.Member, p state.Project, err error) {
 	for _, name := range names {
 		x, err := m.Knowledge().Member(ctx, sc, name)
 		var missing *state.NotFoundError
@@ -170,7 +175,8 @@ func members(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, 
 const maxTopicWords = 5
 
 // assign puts members where they belong, and says so.
-func assign(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, members []knowledge.Member, to knowledge.Filing) error {
+func assign(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, members []knowledge.Member,
+	to knowledge.Filing) error {
 	set, err := m.Revision().Concepts(ctx, p.ID)
 	if err != nil {
 		return err
@@ -233,7 +239,8 @@ type conceptChange struct {
 }
 
 // change says something about concepts, and prints what they are then.
-func change(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, message, note string, changes []concepts.Changed) error {
+func change(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, message, note string,
+	changes []concepts.Changed) error {
 	if !e.Opt.DryRun {
 		if err := m.Knowledge().ChangeConcept(ctx, p, message, changes...); err != nil {
 			return err
@@ -252,7 +259,9 @@ func change(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, 
 	}
 	answer := conceptChange{DryRun: e.Opt.DryRun, Concepts: []conceptAnswer{}}
 	for _, c := range changes {
-		if k := set.Record(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a conceptAnswer) bool { return a.Concept == k }) {
+		if k := set.Record(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a conceptAnswer) bool {
+			return a.Concept == k
+		}) {
 			answer.Concepts = append(answer.Concepts, conceptAnswer{k, set.Shown(k, m.Repo().Device().ID), ""})
 		}
 	}
@@ -285,7 +294,8 @@ func runRename(ctx context.Context, e *app.Env, o assignOptions, concept, name s
 			return err
 		}
 		label := set.Shown(c, m.Repo().Device().ID)
-		if err := change(ctx, e, m, sc.Project, "rename concept "+c.Label, fmt.Sprintf("%s is %s now", label, cmp.Or(name, c.Name)), changes); err != nil || !named {
+		if err := change(ctx, e, m, sc.Project, "rename concept "+c.Label,
+			fmt.Sprintf("%s is %s now", label, cmp.Or(name, c.Name)), changes); err != nil || !named {
 			return err
 		}
 		warnNear(e, m, set, set.Near(name, c), c)
@@ -329,7 +339,8 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, names []string) 
 		if into == nil {
 			return change(ctx, e, m, sc.Project, "part "+list, list+" stands on its own again", changes)
 		}
-		return change(ctx, e, m, sc.Project, "merge "+list+" into "+into.Label, fmt.Sprintf("%s is part of %s %s now", list, into.Label, into.Name), changes)
+		return change(ctx, e, m, sc.Project, "merge "+list+" into "+into.Label,
+			fmt.Sprintf("%s is part of %s %s now", list, into.Label, into.Name), changes)
 	})
 }
 
@@ -357,7 +368,8 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 			}
 		}
 		return assign(ctx, e, m, p, members, knowledge.Filing{
-			New: &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic, Reason: o.reason,
+			New: &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic,
+			Reason: o.reason,
 		})
 	})
 }

@@ -37,12 +37,13 @@ func Concepts(e *app.Env) *cli.Command {
 				}
 				return runConceptsList(c.Context, e, all)
 			}},
-			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 1); err != nil {
-					return err
-				}
-				return runConceptsShow(c.Context, e, e.Operand(0))
-			}},
+			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>",
+				Action: func(c *cli.Context) error {
+					if err := e.WantOperands(c, 1, 1); err != nil {
+						return err
+					}
+					return runConceptsShow(c.Context, e, e.Operand(0))
+				}},
 			{Name: "candidates", Usage: "print unassigned members and the instruction to assign them", ArgsUsage: "[<session>]",
 				Description: "Without a session: all exchanges of the project that nobody has assigned.",
 				Action: func(c *cli.Context) error {
@@ -63,7 +64,8 @@ type conceptAnswer struct {
 }
 
 // conceptNamed finds a concept by what the user typed.
-func conceptNamed(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, name string) (*concepts.Concept, error) {
+func conceptNamed(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
+	name string) (*concepts.Concept, error) {
 	c, err := m.Revision().FindConcept(ctx, p.ID, name)
 	var missing *state.NotFoundError
 	switch {
@@ -85,7 +87,8 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 		if err != nil {
 			return err
 		}
-		columns := []app.Column{{Name: "concept"}, {Name: "name"}, {Name: "sessions", Right: true}, {Name: "exchanges", Right: true}, {Name: "updated"}}
+		columns := []app.Column{{Name: "concept"}, {Name: "name"}, {Name: "sessions", Right: true},
+			{Name: "exchanges", Right: true}, {Name: "updated"}}
 		if e.Opt.AllProjects {
 			columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
 		}
@@ -103,7 +106,8 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 			for _, c := range list {
 				as := set.Shown(c, m.Repo().Device().ID)
 				answers = append(answers, conceptAnswer{c, as, names.ProjectName(e, p)})
-				row := []app.Cell{{Full: as, Paint: e.Style().Yellow}, {Full: c.Name}, {Full: fmt.Sprint(len(c.Sessions))}, {Full: fmt.Sprint(len(c.Exchanges))}, e.TimeCell(c.Updated)}
+				row := []app.Cell{{Full: as, Paint: e.Style().Yellow}, {Full: c.Name}, {Full: fmt.Sprint(len(c.Sessions))},
+					{Full: fmt.Sprint(len(c.Exchanges))}, e.TimeCell(c.Updated)}
 				if e.Opt.AllProjects {
 					row = append(row, app.Cell{Full: p.Name})
 				}

@@ -42,7 +42,8 @@ func Distill(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.Bool(&o.backlog, "backlog", "distil every session of the project that is not distilled"),
 			flags.Bool(&o.again, "again", "distil the whole session, as if nobody had"),
-			flags.Choice(&o.engine.Name, "engine", "let `NAME` do it: claude, anthropic, openai, command or replay", versioncmd.EngineNames()[1:]...),
+			flags.Choice(&o.engine.Name, "engine", "let `NAME` do it: claude, anthropic, openai, command or replay",
+				versioncmd.EngineNames()[1:]...),
 			flags.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
 		},
 		Action: func(c *cli.Context) error {
@@ -58,7 +59,8 @@ func Distill(e *app.Env) *cli.Command {
 }
 
 // asker returns what asks the model that was chosen.
-func asker(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, choice versioncmd.EngineChoice) (*engines.Asker, error) {
+func asker(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
+	choice versioncmd.EngineChoice) (*engines.Asker, error) {
 	conf, err := e.Settings()
 	if err != nil {
 		return nil, err
@@ -69,7 +71,8 @@ func asker(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, c
 		}
 	}
 	if choice.Name == "" {
-		return nil, app.WithHint(app.Usagef("no engine is chosen: no model is asked unless you say so"), "mem distill --engine claude", "mem config set distill.engine claude")
+		return nil, app.WithHint(app.Usagef("no engine is chosen: no model is asked unless you say so"),
+			"mem distill --engine claude", "mem config set distill.engine claude")
 	}
 	if choice.Model == "" {
 		if choice.Model, err = conf.String("llm.model"); err != nil {
@@ -120,7 +123,8 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 			if err != nil {
 				return err
 			}
-			d, err := m.Knowledge().Distill(ctx, rev, asker, knowledge.DistillOptions{Most: most, Again: o.again, DryRun: e.Opt.DryRun})
+			d, err := m.Knowledge().Distill(ctx, rev, asker, knowledge.DistillOptions{Most: most, Again: o.again,
+				DryRun: e.Opt.DryRun})
 			answer.add(rev, d, e.Opt.DryRun)
 			if err == nil || len(d.Saved) > 0 {
 				sayDistilled(e, rev, d)
@@ -143,7 +147,8 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 }
 
 // distillRules lets the model look back, once for all sessions.
-func distillRules(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, o DistillOptions, answer *distillAnswer) error {
+func distillRules(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, o DistillOptions,
+	answer *distillAnswer) error {
 	asker, err := asker(ctx, e, m, p, o.engine)
 	if errors.Is(err, derive.ErrNoWitnesses) && len(answer.Sessions) == 0 {
 		return nil // no model was ever asked, and there is nothing to ask one
@@ -174,7 +179,8 @@ func distillRules(ctx context.Context, e *app.Env, m *layers.Memory, p state.Pro
 	for _, l := range found.Left {
 		e.Detail("left %s: %s", l.ID, term.FirstWords(l.Why, 100))
 	}
-	e.Did("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n", e.Safe(p.Name), found.Candidates, term.Plural(found.Candidates),
+	e.Did("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n", e.Safe(p.Name),
+		found.Candidates, term.Plural(found.Candidates),
 		len(found.Rules), term.Plural(len(found.Rules)), len(found.Dismissed), len(found.Doubted), len(found.Left), cost)
 	return nil
 }
@@ -190,7 +196,8 @@ type reflectedJSON struct {
 }
 
 func reflectedOf(p knowledge.Pondered) reflectedJSON {
-	x := reflectedJSON{p.Candidates, []ruleAnswer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Doubted...), append([]knowledge.LeftCandidate{}, p.Left...), p.Receipt}
+	x := reflectedJSON{p.Candidates, []ruleAnswer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Doubted...),
+		append([]knowledge.LeftCandidate{}, p.Left...), p.Receipt}
 	for _, r := range p.Rules {
 		x.Rules = append(x.Rules, ruleAnswerOf(r))
 	}
@@ -198,11 +205,13 @@ func reflectedOf(p knowledge.Pondered) reflectedJSON {
 }
 
 func costLine(r engines.Receipt) string {
-	return fmt.Sprintf("%s, %s tokens in and %s out, %s", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	return fmt.Sprintf("%s, %s tokens in and %s out, %s", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input),
+		tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 }
 
 // toDistill returns the sessions to distil.
-func toDistill(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope, o DistillOptions, name string) ([]state.Rev, error) {
+func toDistill(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope, o DistillOptions,
+	name string) ([]state.Rev, error) {
 	if !o.backlog {
 		rev, err := names.ResolveSession(ctx, e, m, *sc, name)
 		sc.Project = rev.Project
@@ -226,7 +235,8 @@ func distillError(err error, rev state.Rev) error {
 	case errors.Is(err, knowledge.ErrAnswer) && rev.Session == nil:
 		return app.WithHint(err, "try another model with --model", "or by hand: mem reflect")
 	case errors.Is(err, knowledge.ErrAnswer):
-		return app.WithHint(err, "try another model with --model", "or by hand: mem facts draft "+term.ShortID(rev.Session.ID))
+		return app.WithHint(err, "try another model with --model", "or by hand: mem facts draft "+
+			term.ShortID(rev.Session.ID))
 	}
 	return err
 }
@@ -251,9 +261,11 @@ type distilled struct {
 }
 
 func (a *distillAnswer) add(rev state.Rev, d knowledge.Distillation, dryRun bool) {
-	x := distilled{Session: rev.Session.ID, Parts: len(d.Saved), Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt, Facts: []savedFactJSON{}}
+	x := distilled{Session: rev.Session.ID, Parts: len(d.Saved), Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt,
+		Facts: []savedFactJSON{}}
 	for _, s := range d.Saved {
-		x.Verified, x.Inferred, x.Rejected = x.Verified+s.Count(facts.Verified), x.Inferred+s.Count(facts.Inferred), x.Rejected+s.Count(facts.Rejected)
+		x.Verified, x.Inferred, x.Rejected = x.Verified+s.Count(facts.Verified), x.Inferred+s.Count(facts.Inferred),
+			x.Rejected+s.Count(facts.Rejected)
 		for _, f := range s.Facts {
 			x.Facts = append(x.Facts, savedFactJSON{f.At, f.Known, f.Fact})
 		}
@@ -277,13 +289,15 @@ func sayDistilled(e *app.Env, rev state.Rev, d knowledge.Distillation) {
 	}
 	var verified, inferred, rejected int
 	for _, s := range d.Saved {
-		verified, inferred, rejected = verified+s.Count(facts.Verified), inferred+s.Count(facts.Inferred), rejected+s.Count(facts.Rejected)
+		verified, inferred, rejected = verified+s.Count(facts.Verified), inferred+s.Count(facts.Inferred),
+			rejected+s.Count(facts.Rejected)
 		for _, f := range s.Facts {
 			if f.Fact.Verdict == facts.Rejected {
 				e.Detail("rejected: %s: %s", f.Fact.Reason, term.FirstWords(f.Fact.Text, 80))
 			}
 		}
 	}
-	e.Did("[%s] distill %s  %d facts: %d verified, %d inferred, %d rejected; %d exchanges in concepts\n  %s\n", e.Safe(rev.Project.Name), e.Safe(term.ShortID(rev.Session.ID)),
+	e.Did("[%s] distill %s  %d facts: %d verified, %d inferred, %d rejected; %d exchanges in concepts\n  %s\n",
+		e.Safe(rev.Project.Name), e.Safe(term.ShortID(rev.Session.ID)),
 		verified+inferred+rejected, verified, inferred, rejected, d.Assigned, cost)
 }

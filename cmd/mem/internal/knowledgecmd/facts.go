@@ -41,7 +41,8 @@ func Facts(e *app.Env) *cli.Command {
 
 func (o *FactsOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		flags.Parsed(&o.Kinds, "kind,k", "only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", ParseKinds),
+		flags.Parsed(&o.Kinds, "kind,k",
+			"only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", ParseKinds),
 		flags.Choice(&o.verdict, "verdict", "only facts that are `VERDICT`: verified or inferred", "verified", "inferred"),
 		flags.Bool(&o.unverified, "unverified", "only facts that are not verified"),
 		flags.Bool(&o.Open, "open", "only issues that nothing has resolved"),
@@ -79,24 +80,27 @@ func factsLook(e *app.Env) []*cli.Command {
 	var o, found FactsOptions
 	var all bool
 	return []*cli.Command{
-		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(), Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
-			return runFactsList(c.Context, e, o, e.Operand(0))
-		}},
-		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>", Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
-			return runFactsShow(c.Context, e, e.Operand(0))
-		}},
-		{Name: "search", Usage: "find facts by their words", ArgsUsage: "<word>...", Flags: found.flags(), Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 100); err != nil {
-				return err
-			}
-			return runFactsSearch(c.Context, e, found, strings.Join(e.Operands, " "))
-		}},
+		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(),
+			Action: func(c *cli.Context) error {
+				if err := e.WantOperands(c, 0, 1); err != nil {
+					return err
+				}
+				return runFactsList(c.Context, e, o, e.Operand(0))
+			}},
+		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>",
+			Action: func(c *cli.Context) error {
+				if err := e.WantOperands(c, 1, 1); err != nil {
+					return err
+				}
+				return runFactsShow(c.Context, e, e.Operand(0))
+			}},
+		{Name: "search", Usage: "find facts by their words", ArgsUsage: "<word>...", Flags: found.flags(),
+			Action: func(c *cli.Context) error {
+				if err := e.WantOperands(c, 1, 100); err != nil {
+					return err
+				}
+				return runFactsSearch(c.Context, e, found, strings.Join(e.Operands, " "))
+			}},
 		{Name: "verify", Usage: "verify facts against the transcripts again", ArgsUsage: "[<fact>|<session>]...",
 			Flags: []cli.Flag{flags.Bool(&all, "all", "check every fact of the project")},
 			Action: func(c *cli.Context) error {
@@ -176,7 +180,8 @@ func printFacts(ctx context.Context, e *app.Env, m *layers.Memory, what string, 
 	}
 	t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 	for _, f := range list {
-		row := []app.Cell{{Full: f.ID, Paint: e.Style().Yellow}, {Full: string(f.Kind)}, verdictCell(e, f.Fact), app.TrustCell(f.Trust.String(), f.Stranger), placeCell(f.Fact)}
+		row := []app.Cell{{Full: f.ID, Paint: e.Style().Yellow}, {Full: string(f.Kind)}, verdictCell(e, f.Fact),
+			app.TrustCell(f.Trust.String(), f.Stranger), placeCell(f.Fact)}
 		if all {
 			row = append(row, app.Cell{Full: f.Project})
 		}
@@ -226,7 +231,8 @@ func placeCell(f facts.Fact) app.Cell {
 }
 
 // oneFact finds the fact that a name stands for.
-func oneFact(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, id string) (facts.Fact, state.Project, error) {
+func oneFact(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, id string) (facts.Fact,
+	state.Project, error) {
 	f, p, err := m.Revision().FactNamed(ctx, sc, id)
 	var missing *state.NotFoundError
 	var many *state.AmbiguousError

@@ -78,11 +78,14 @@ func runFactsCheck(ctx context.Context, e *app.Env, name string) error {
 			Total    figuresAnswer   `json:"total"`
 		}{Sessions: []figuresAnswer{}, Without: none}
 		total := facts.Figures{Missed: []int{}}
-		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "facts", Right: true}, app.Column{Name: "verified", Right: true}, app.Column{Name: "integrity", Right: true},
-			app.Column{Name: "turns", Right: true}, app.Column{Name: "cited", Right: true}, app.Column{Name: "covered", Right: true}, app.Column{Name: "coverage", Right: true})
+		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "facts", Right: true},
+			app.Column{Name: "verified", Right: true}, app.Column{Name: "integrity", Right: true},
+			app.Column{Name: "turns", Right: true}, app.Column{Name: "cited", Right: true},
+			app.Column{Name: "covered", Right: true}, app.Column{Name: "coverage", Right: true})
 		row := func(name app.Cell, f facts.Figures) {
 			number := func(n int) app.Cell { return app.Cell{Full: fmt.Sprint(n)} }
-			t.Row(name, number(f.Facts), number(f.Verified), ratioCell(f.Integrity()), number(f.Turns), number(f.Cited), number(f.Covered), ratioCell(f.Coverage()))
+			t.Row(name, number(f.Facts), number(f.Verified), ratioCell(f.Integrity()), number(f.Turns), number(f.Cited),
+				number(f.Covered), ratioCell(f.Coverage()))
 		}
 		for _, x := range list {
 			a := figuresOf(x.Figures)

@@ -30,8 +30,10 @@ type factsEditOptions struct {
 
 func (o *factsEditOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		flags.Parsed(&o.kind, "kind,k", "it is a `KIND`: request, action, decision, issue, solution or preference", facts.ParseKind),
-		flags.Repeated(&o.evidence, "evidence,e", "a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
+		flags.Parsed(&o.kind, "kind,k", "it is a `KIND`: request, action, decision, issue, solution or preference",
+			facts.ParseKind),
+		flags.Repeated(&o.evidence, "evidence,e",
+			"a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
 		flags.Repeated(&o.keywords, "keyword", "find it by `WORD`; may be repeated"),
 		flags.Repeated(&o.files, "file", "it is about `FILE`; may be repeated"),
 		flags.Repeated(&o.supersedes, "supersedes", "it takes the place of `FACT`; may be repeated"),
@@ -42,7 +44,8 @@ func (o *factsEditOptions) flags() []cli.Flag {
 
 // changes reports whether an edit is asked for.
 func (o *factsEditOptions) changes() bool {
-	return o.text != "" || o.kind != "" || len(o.evidence)+len(o.keywords)+len(o.files)+len(o.supersedes)+len(o.refutes)+len(o.resolves) > 0
+	return o.text != "" || o.kind != "" ||
+		len(o.evidence)+len(o.keywords)+len(o.files)+len(o.supersedes)+len(o.refutes)+len(o.resolves) > 0
 }
 
 // factsChange are the subcommands that change facts by hand.
@@ -99,7 +102,8 @@ func factsChange(e *app.Env) []*cli.Command {
 					return err
 				}
 				if !userHere(e) {
-					return app.WithCode(app.ExitNo, app.WithHint(errors.New("only the user can confirm a fact"), "type it at a terminal: "+term.Shell(append([]string{"mem", "facts", "confirm"}, e.Operands...)...)))
+					return app.WithCode(app.ExitNo, app.WithHint(errors.New("only the user can confirm a fact"),
+						"type it at a terminal: "+term.Shell(append([]string{"mem", "facts", "confirm"}, e.Operands...)...)))
 				}
 				return runFactsJudge(c.Context, e, e.Operands, facts.Confirms, !undo, "")
 			}},
@@ -118,7 +122,8 @@ func factsChange(e *app.Env) []*cli.Command {
 }
 
 // stated reads the options into a fact, and the session that its evidence is of.
-func stated(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope, o factsEditOptions) (knowledge.StatedFact, error) {
+func stated(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope,
+	o factsEditOptions) (knowledge.StatedFact, error) {
 	in := knowledge.StatedFact{Given: facts.GivenFact{
 		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords, Files: o.files,
 		Supersedes: o.supersedes, Refutes: o.refutes, Resolves: o.resolves,
@@ -128,7 +133,8 @@ func stated(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope, 
 		number, quote, hasQuote := strings.Cut(number, ":")
 		n, err := strconv.Atoi(number)
 		if !hasNumber || !hasQuote || err != nil || n < 1 || strings.TrimSpace(quote) == "" {
-			return in, app.WithHint(app.Usagef("evidence %q: want a message and the words that are quoted", s), "as in --evidence 'abc1#234:use tabs'")
+			return in, app.WithHint(app.Usagef("evidence %q: want a message and the words that are quoted", s),
+				"as in --evidence 'abc1#234:use tabs'")
 		}
 		rev, err := names.ResolveSession(ctx, e, m, *sc, versioncmd.OrNewest(name))
 		if err != nil {
@@ -231,7 +237,9 @@ func silencedHint(err error) error {
 	if !errors.As(err, &no) || no.Says == facts.Resolves && no.Old.Kind != facts.Issue {
 		return err
 	}
-	return app.WithCode(app.ExitNo, app.WithHint(err, "quote what says so: --evidence 'abc1#234:use tabs'", fmt.Sprintf("or say it of the old one: mem facts edit %s --%s --reason WHY", no.Old.ID, strings.Replace(no.Says, facts.Supersedes, facts.Refutes, 1))))
+	return app.WithCode(app.ExitNo, app.WithHint(err, "quote what says so: --evidence 'abc1#234:use tabs'",
+		fmt.Sprintf("or say it of the old one: mem facts edit %s --%s --reason WHY", no.Old.ID,
+			strings.Replace(no.Says, facts.Supersedes, facts.Refutes, 1))))
 }
 
 func runFactsJudge(ctx context.Context, e *app.Env, ids []string, says string, value bool, reason string) error {

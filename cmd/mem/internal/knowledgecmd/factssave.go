@@ -37,7 +37,8 @@ func factsMake(e *app.Env) []*cli.Command {
 		{Name: "draft", Usage: "print undistilled messages with the instruction", ArgsUsage: "[<session>]",
 			Description: "Without a session it is the newest one. A long session is printed part by part: what is saved is not printed again.",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it", versioncmd.ParseTokens),
+				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it",
+					versioncmd.ParseTokens),
 				flags.Parsed(&o.since, "since", "print what stands behind message `N`", versioncmd.NotNegative),
 				flags.Bool(&o.all, "all", "print also what was distilled"),
 			},
@@ -89,7 +90,8 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 			e.Note("%s is distilled up to its last message, %d", term.ShortID(rev.Session.ID), d.Total)
 			return nil
 		}
-		e.Printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.Safe(term.ShortID(rev.Session.ID)), titleText(rev.Session.Title()), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
+		e.Printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.Safe(term.ShortID(rev.Session.ID)),
+			titleText(rev.Session.Title()), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
 		if d.Left > 0 {
 			e.Printf("; %s more follow once these are saved", tokens.Commas(d.Left))
 		}
@@ -115,7 +117,8 @@ func draftJSON(e *app.Env, d knowledge.FactDraft) error {
 		Left    int                   `json:"tokens_left"`
 		Lines   []knowledge.DraftLine `json:"lines"`
 		Known   []facts.Fact          `json:"known"`
-	}{d.Session.ID, d.From, d.To, d.Total, d.Tokens, d.Left, append([]knowledge.DraftLine{}, d.Lines...), append([]facts.Fact{}, d.Open...)})
+	}{d.Session.ID, d.From, d.To, d.Total, d.Tokens, d.Left, append([]knowledge.DraftLine{}, d.Lines...),
+		append([]facts.Fact{}, d.Open...)})
 }
 
 func runFactsSchema(e *app.Env) error {
@@ -169,7 +172,8 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string) error {
 		session = given.Session
 	}
 	if session == "" {
-		return app.WithHint(app.Usagef("session: missing: which session are the facts of?"), "give --session, or a field \"session\"")
+		return app.WithHint(app.Usagef("session: missing: which session are the facts of?"),
+			"give --session, or a field \"session\"")
 	}
 	conf, err := e.Settings()
 	if err != nil {
@@ -216,8 +220,9 @@ type savedFactJSON struct {
 
 func sayFactsSaved(e *app.Env, s knowledge.SavedFacts, failed error) error {
 	a := savedAnswer{
-		Session: s.Session.ID, Through: s.Through, Verified: s.Count(facts.Verified), Inferred: s.Count(facts.Inferred), Rejected: s.Count(facts.Rejected),
-		Facts: []savedFactJSON{}, Dropped: append([]string{}, s.Dropped...), DryRun: e.Opt.DryRun,
+		Session: s.Session.ID, Through: s.Through, Verified: s.Count(facts.Verified), Inferred: s.Count(facts.Inferred),
+		Rejected: s.Count(facts.Rejected),
+		Facts:    []savedFactJSON{}, Dropped: append([]string{}, s.Dropped...), DryRun: e.Opt.DryRun,
 	}
 	for _, f := range s.Facts {
 		a.Facts = append(a.Facts, savedFactJSON{f.At, f.Known, f.Fact})
@@ -255,7 +260,8 @@ func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
 	if none {
 		did = "nothing saved"
 	}
-	e.Note("%s: %d verified, %d inferred, %d rejected; %s is distilled through message %d", did, a.Verified, a.Inferred, a.Rejected, term.ShortID(s.Session.ID), s.Through)
+	e.Note("%s: %d verified, %d inferred, %d rejected; %s is distilled through message %d", did, a.Verified, a.Inferred,
+		a.Rejected, term.ShortID(s.Session.ID), s.Through)
 	if a.Rejected > 0 {
 		e.Hint("mend what was rejected and save that again: quotes are copied, not retold")
 	}

@@ -68,7 +68,8 @@ func ShowFact(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 	}
 	for _, line := range [][2]string{
 		{"Keywords", strings.Join(f.Keywords, ", ")}, {"Files", strings.Join(f.Files, ", ")}, {"Superseded", f.SupersededBy},
-		{"Refuted", byWhom(f.Refuted, f.RefutedBy)}, {"Resolved", byWhom(f.Resolved, f.ResolvedBy)}, {"Resolution", f.Resolution},
+		{"Refuted", byWhom(f.Refuted, f.RefutedBy)}, {"Resolved", byWhom(f.Resolved, f.ResolvedBy)},
+		{"Resolution", f.Resolution},
 	} {
 		if line[1] != "" {
 			namess.Field(e, line[0], line[1])
@@ -112,7 +113,8 @@ func showDistilled(ctx context.Context, e *app.Env, m *layers.Memory, rev state.
 	if e.Term.Stdout {
 		w = &term.SafeWriter{W: e.Out}
 	}
-	return m.Checkout().Write(ctx, state.Rev{Kind: state.IsL2, Project: rev.Project, Session: rev.Session}, checkout.Text, w)
+	return m.Checkout().Write(ctx, state.Rev{Kind: state.IsL2, Project: rev.Project, Session: rev.Session},
+		checkout.Text, w)
 }
 
 // A recheck is a fact that was checked once more, as --json prints it.
@@ -144,7 +146,8 @@ func runFactsVerify(ctx context.Context, e *app.Env, names []string) error {
 }
 
 // factsNamed returns the facts that names stand for; of a session all that stand. They are all of one project.
-func factsNamed(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope, names []string) ([]facts.Fact, error) {
+func factsNamed(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope,
+	names []string) ([]facts.Fact, error) {
 	var list []facts.Fact
 	for i, name := range names {
 		var some []facts.Fact
@@ -183,10 +186,12 @@ func printChecked(e *app.Env, checked []knowledge.CheckedFact) error {
 		Worse   int       `json:"not_as_stored"`
 		Facts   []recheck `json:"facts"`
 	}{Checked: len(checked), Facts: []recheck{}}
-	t := e.Table(app.Column{Name: "fact"}, app.Column{Name: "was"}, app.Column{Name: "now"}, app.Column{Name: "why", Shrinks: true})
+	t := e.Table(app.Column{Name: "fact"}, app.Column{Name: "was"}, app.Column{Name: "now"},
+		app.Column{Name: "why", Shrinks: true})
 	counts := map[facts.Verdict]int{}
 	for _, c := range checked {
-		r := recheck{c.Fact.ID, c.Fact.Session, c.Fact.Text, c.Fact.Verdict, c.Now.Verdict, c.Now.Trust, c.Now.Reason, c.Problem}
+		r := recheck{c.Fact.ID, c.Fact.Session, c.Fact.Text, c.Fact.Verdict, c.Now.Verdict, c.Now.Trust,
+			c.Now.Reason, c.Problem}
 		answer.Facts = append(answer.Facts, r)
 		counts[c.Now.Verdict]++
 		if !c.Worse() {
@@ -200,7 +205,8 @@ func printChecked(e *app.Env, checked []knowledge.CheckedFact) error {
 		case r.Was == r.Now:
 			why = fmt.Sprintf("trust is %s, was stored as %s", r.Trust, c.Fact.Trust)
 		}
-		t.Row(app.Cell{Full: r.ID, Paint: e.Style().Yellow}, app.Cell{Full: string(r.Was)}, app.Cell{Full: now, Paint: e.Style().Red}, app.Cell{Full: why})
+		t.Row(app.Cell{Full: r.ID, Paint: e.Style().Yellow}, app.Cell{Full: string(r.Was)},
+			app.Cell{Full: now, Paint: e.Style().Red}, app.Cell{Full: why})
 	}
 	if e.Opt.JSON {
 		if err := e.PrintJSON("facts.verify", answer); err != nil {
@@ -220,7 +226,8 @@ func printChecked(e *app.Env, checked []knowledge.CheckedFact) error {
 				parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
 			}
 		}
-		e.Note("%d fact%s checked: %s; %d not as stored", len(checked), term.Plural(len(checked)), strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", "), answer.Worse)
+		e.Note("%d fact%s checked: %s; %d not as stored", len(checked), term.Plural(len(checked)),
+			strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", "), answer.Worse)
 	}
 	if answer.Worse > 0 {
 		return app.Exit(app.ExitNo)

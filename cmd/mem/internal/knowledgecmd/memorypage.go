@@ -87,7 +87,8 @@ func Export(e *app.Env) *cli.Command {
 		Description: "The shapes are those that memory-keeper has, for programs that read them. Nothing is stored: they are computed. In semantic.json\n" +
 			"a rule is a pattern, a decision or preference is what it is, and any other fact is a fact; \"mem facts confirm\" sets validatedByUser.",
 		Flags: []cli.Flag{
-			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic or memory", "facts", "concepts", "semantic", "memory"),
+			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic or memory", "facts", "concepts",
+				"semantic", "memory"),
 			flags.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
 			flags.Bool(&o.force, "force,f", "replace a file that mem did not write"),
 		},
@@ -96,7 +97,8 @@ func Export(e *app.Env) *cli.Command {
 				return err
 			}
 			if o.format == "" {
-				return app.WithHint(app.Usagef("mem export wants a format"), "mem export --format facts", "mem export --format concepts", "mem export --format memory")
+				return app.WithHint(app.Usagef("mem export wants a format"), "mem export --format facts",
+					"mem export --format concepts", "mem export --format memory")
 			}
 			return runExport(c.Context, e, o)
 		},
@@ -135,7 +137,8 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 			if err != nil {
 				return err
 			}
-			n, done, err := m.History().ExportTo(ctx, sc.Project, format, checkout.Place{Path: path}, checkout.CheckoutOptions{Force: o.force, DryRun: e.Opt.DryRun})
+			n, done, err := m.History().ExportTo(ctx, sc.Project, format, checkout.Place{Path: path},
+				checkout.CheckoutOptions{Force: o.force, DryRun: e.Opt.DryRun})
 			if err != nil {
 				return versioncmd.WriteError(err)
 			}

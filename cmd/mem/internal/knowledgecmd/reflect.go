@@ -72,7 +72,8 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 				Last       string                `json:"last_reflection,omitempty"`
 				Candidates []permanent.Candidate `json:"candidates"`
 				Task       string                `json:"task"`
-			}{e.Opt.DryRun, found.Facts, found.Sessions, term.TimeText(found.Last), append([]permanent.Candidate{}, found.Candidates...), reflectSteps}
+			}{e.Opt.DryRun, found.Facts, found.Sessions, term.TimeText(found.Last),
+				append([]permanent.Candidate{}, found.Candidates...), reflectSteps}
 			return e.PrintJSON("reflect", answer)
 		}
 		last := "never reflected on before"
@@ -80,7 +81,8 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 			last = "last reflected on " + app.Ago(e.Now(), found.Last)
 		}
 		n := len(found.Candidates)
-		e.Note("%d candidate%s in %d fact%s and %d session%s; %s", n, term.Plural(n), found.Facts, term.Plural(found.Facts), found.Sessions, term.Plural(found.Sessions), last)
+		e.Note("%d candidate%s in %d fact%s and %d session%s; %s", n, term.Plural(n), found.Facts, term.Plural(found.Facts),
+			found.Sessions, term.Plural(found.Sessions), last)
 		if n == 0 {
 			return nil
 		}
@@ -142,7 +144,8 @@ func showCandidate(e *app.Env, c permanent.Candidate, known *facts.Set) {
 	shown := 0
 	for _, w := range c.Words {
 		if shown++; shown <= mostEvidence {
-			e.Printf("    %-9s %s#%d  %q\n", "said in", e.Safe(term.ShortID(w.Session)), w.Message, term.SanitizeLine(term.FirstWords(w.Quote, 160)))
+			e.Printf("    %-9s %s#%d  %q\n", "said in", e.Safe(term.ShortID(w.Session)), w.Message,
+				term.SanitizeLine(term.FirstWords(w.Quote, 160)))
 		}
 	}
 	for _, id := range c.Evidence {

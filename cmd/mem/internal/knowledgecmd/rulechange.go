@@ -34,7 +34,8 @@ func ruleChanges(e *app.Env) []*cli.Command {
 	o := ruleOptions{kind: permanent.IsRule}
 	said := flags.String(&o.said, "said", "the user says so in the message `REV`, such as abc1#12")
 	reason := flags.Parsed(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
-	problem := flags.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it is the logic of", shortText("a problem", 500))
+	problem := flags.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it is the logic of",
+		shortText("a problem", 500))
 	evidence := func(usage string) cli.Flag {
 		return flags.Repeated(&o.evidence, "evidence", usage)
 	}
@@ -51,7 +52,8 @@ func ruleChanges(e *app.Env) []*cli.Command {
 			Description: "It holds at once if the user types the command at a terminal, if --said names the message in which they say it, or if all its\n" +
 				"evidence is what the user said. Otherwise it is proposed, and promote makes it hold; without evidence only the user can.",
 			Flags: []cli.Flag{
-				flags.Choice(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...), problem,
+				flags.Choice(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...),
+				problem,
 				flags.Repeated(&o.files, "file", "it is about `FILE`"),
 				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
 			},
@@ -64,7 +66,8 @@ func ruleChanges(e *app.Env) []*cli.Command {
 		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
 			Flags: []cli.Flag{
 				flags.Parsed(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
-				flags.Choice(&o.kind, "type", "make it of another `TYPE`: rule, solution or core_logic", permanent.Types()...), said, reason,
+				flags.Choice(&o.kind, "type", "make it of another `TYPE`: rule, solution or core_logic", permanent.Types()...),
+				said, reason,
 			},
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, -1); err != nil {
@@ -78,22 +81,27 @@ func ruleChanges(e *app.Env) []*cli.Command {
 				}
 				return runPromote(c.Context, e, o, e.Operands)
 			}},
-		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, -1); err != nil {
-				return err
-			}
-			return runDismiss(c.Context, e, o, e.Operands)
-		}},
-		{Name: "validate", Usage: "confirm rules", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason}, Action: each(permanent.Validate)},
+		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []cli.Flag{reason},
+			Action: func(c *cli.Context) error {
+				if err := e.WantOperands(c, 1, -1); err != nil {
+					return err
+				}
+				return runDismiss(c.Context, e, o, e.Operands)
+			}},
+		{Name: "validate", Usage: "confirm rules", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason},
+			Action: each(permanent.Validate)},
 		{Name: "contradict", Usage: "report a contradicted rule; two reports start a review", ArgsUsage: "<rule>...",
-			Flags: []cli.Flag{evidence("the `FACT` that speaks against it, such as f:9f2c61ab; it counts once"), reason}, Action: each(permanent.Contradict)},
-		{Name: "retire", Usage: "retire rules; promote restores them", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason}, Action: each(permanent.Retire)},
-		{Name: "review", Usage: "list rules under review, or add rules to the review", ArgsUsage: "[<rule>...]", Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
-			if len(e.Operands) == 0 {
-				return runRulesList(c.Context, e, "", []string{permanent.Review, permanent.Proposed}, false, "rules.review")
-			}
-			return runActs(c.Context, e, o, permanent.Question, e.Operands)
-		}},
+			Flags:  []cli.Flag{evidence("the `FACT` that speaks against it, such as f:9f2c61ab; it counts once"), reason},
+			Action: each(permanent.Contradict)},
+		{Name: "retire", Usage: "retire rules; promote restores them", ArgsUsage: "<rule>...",
+			Flags: []cli.Flag{said, reason}, Action: each(permanent.Retire)},
+		{Name: "review", Usage: "list rules under review, or add rules to the review", ArgsUsage: "[<rule>...]",
+			Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
+				if len(e.Operands) == 0 {
+					return runRulesList(c.Context, e, "", []string{permanent.Review, permanent.Proposed}, false, "rules.review")
+				}
+				return runActs(c.Context, e, o, permanent.Question, e.Operands)
+			}},
 	}
 }
 
@@ -101,7 +109,8 @@ func ruleChanges(e *app.Env) []*cli.Command {
 func userHere(e *app.Env) bool { return e.Term.Stdin && e.Getenv("CLAUDECODE") == "" }
 
 // word finds the message that --said names as the user's word on a text, nil without the option.
-func word(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions, text string, against bool) (*permanent.Word, error) {
+func word(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions, text string,
+	against bool) (*permanent.Word, error) {
 	if o.said == "" {
 		return nil, nil
 	}
@@ -157,7 +166,8 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 			made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
 		} else if len(made.Evidence) > 0 {
 			if !permanent.Bears(established, text) {
-				return app.WithHint(app.Fatalf("its evidence says something else"), "mem show "+o.evidence[0], "say it in the words of the evidence")
+				return app.WithHint(app.Fatalf("its evidence says something else"), "mem show "+o.evidence[0],
+					"say it in the words of the evidence")
 			}
 			made.Trust = least
 			if least == facts.User {
@@ -219,7 +229,8 @@ func runPromote(ctx context.Context, e *app.Env, o ruleOptions, names []string) 
 	})
 }
 
-func promote(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions, name string) (*permanent.Rule, error) {
+func promote(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions,
+	name string) (*permanent.Rule, error) {
 	if strings.HasPrefix(name, "p:") {
 		return promoteCandidate(ctx, e, m, sc, o, name)
 	}
@@ -228,23 +239,27 @@ func promote(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, 
 		return nil, err
 	}
 	if o.text != "" || o.problem != "" || o.kind != "" {
-		return nil, app.WithHint(app.Usagef("%s is a rule already: its words stay", r.ID), "state another one: mem rules add TEXT", "mem rules retire "+r.ID)
+		return nil, app.WithHint(app.Usagef("%s is a rule already: its words stay", r.ID),
+			"state another one: mem rules add TEXT", "mem rules retire "+r.ID)
 	}
 	w, err := word(ctx, e, m, sc, o, r.Text, false)
 	if err != nil {
 		return nil, err
 	}
-	r, err = m.Knowledge().Act(ctx, sc.Project, r, permanent.Act{Act: permanent.Promote, Word: w, ByUser: userHere(e), Reason: o.reason}, e.Opt.DryRun)
+	r, err = m.Knowledge().Act(ctx, sc.Project, r, permanent.Act{Act: permanent.Promote, Word: w, ByUser: userHere(e),
+		Reason: o.reason}, e.Opt.DryRun)
 	return r, ruleError(err, name)
 }
 
-func promoteCandidate(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions, name string) (*permanent.Rule, error) {
+func promoteCandidate(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions,
+	name string) (*permanent.Rule, error) {
 	c, err := candidate(ctx, e, m, sc.Project, name)
 	if err != nil {
 		return nil, err
 	}
 	if c.Rule != "" {
-		return nil, app.WithHint(app.Usagef("%s is about a rule that there is: %s", c.ID, c.Rule), "mem rules validate "+c.Rule, "mem rules contradict "+c.Rule, "mem rules retire "+c.Rule)
+		return nil, app.WithHint(app.Usagef("%s is about a rule that there is: %s", c.ID, c.Rule), "mem rules validate "+
+			c.Rule, "mem rules contradict "+c.Rule, "mem rules retire "+c.Rule)
 	}
 	made := knowledge.RuleOf(c)
 	made.ByUser = userHere(e)
@@ -274,7 +289,8 @@ func promoteCandidate(ctx context.Context, e *app.Env, m *layers.Memory, sc stat
 		}
 		established := permanent.Established(c, known)
 		if w == nil && o.text != "" && !permanent.Bears(established, o.text) {
-			return nil, app.WithHint(app.Fatalf("%s: its evidence says something else than %q", c.ID, o.text), "say it in the words of the evidence, or let the user type the command at a terminal")
+			return nil, app.WithHint(app.Fatalf("%s: its evidence says something else than %q", c.ID, o.text),
+				"say it in the words of the evidence, or let the user type the command at a terminal")
 		}
 		if err := usersWords(w, c.Trust, established, o.text, o.problem); err != nil {
 			return nil, err
@@ -283,7 +299,8 @@ func promoteCandidate(ctx context.Context, e *app.Env, m *layers.Memory, sc stat
 	return m.Knowledge().AddRule(ctx, sc.Project, made, e.Opt.DryRun)
 }
 
-// usersWords refuses a rule that would be the user's word, by w or the trust of what was established, with words that they did not say.
+// usersWords refuses a rule that would be the user's word, by w or the trust of what was established, with
+// words that they did not say.
 func usersWords(w *permanent.Word, trust facts.Trust, established []string, texts ...string) error {
 	said := established
 	if w != nil {
@@ -293,13 +310,15 @@ func usersWords(w *permanent.Word, trust facts.Trust, established []string, text
 		trust, said = facts.User, append(said, w.Quote)
 	}
 	if more := permanent.Added(said, strings.Join(texts, " . ")); trust == facts.User && len(more) > 0 {
-		return app.WithHint(app.Fatalf("the user did not say `%s`", strings.Join(more, "`, `")), "say it in the words of the evidence, or let the user type the command at a terminal")
+		return app.WithHint(app.Fatalf("the user did not say `%s`", strings.Join(more, "`, `")),
+			"say it in the words of the evidence, or let the user type the command at a terminal")
 	}
 	return nil
 }
 
 // candidate finds a candidate by its id.
-func candidate(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, name string) (permanent.Candidate, error) {
+func candidate(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
+	name string) (permanent.Candidate, error) {
 	c, err := m.Knowledge().FindCandidate(ctx, p, name)
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) {
@@ -324,7 +343,8 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, names []string) 
 		}{e.Opt.DryRun, []string{}}
 		for _, c := range list {
 			if !e.Opt.DryRun {
-				if err := m.Knowledge().DismissCandidate(ctx, sc.Project, c, permanent.Act{ByUser: userHere(e), Reason: o.reason}); err != nil {
+				if err := m.Knowledge().DismissCandidate(ctx, sc.Project, c,
+					permanent.Act{ByUser: userHere(e), Reason: o.reason}); err != nil {
 					return err
 				}
 			}
@@ -348,7 +368,8 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, names [
 		a := permanent.Act{Act: act, ByUser: userHere(e), Reason: o.reason}
 		evidence := o.evidence
 		if len(evidence) > 1 {
-			return app.WithHint(app.Usagef("one fact at a time: %d were named", len(evidence)), "each may count as a contradiction of its own")
+			return app.WithHint(app.Usagef("one fact at a time: %d were named", len(evidence)),
+				"each may count as a contradiction of its own")
 		}
 		if len(evidence) == 1 {
 			f, err := factOf(ctx, e, m, sc.Project, evidence[0])
@@ -357,7 +378,8 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, names [
 			}
 			a.Evidence = f.Key().String()
 			if f.Trust < facts.Assistant && !a.ByUser {
-				return app.WithHint(app.Fatalf("%s: only tools, files, the web or scripts say so: it speaks against no rule", f.ID), fmt.Sprintf("ask for a look: mem rules review %s", names[0]))
+				return app.WithHint(app.Fatalf("%s: only tools, files, the web or scripts say so: it speaks against no rule", f.ID),
+					fmt.Sprintf("ask for a look: mem rules review %s", names[0]))
 			}
 		}
 		var list []*permanent.Rule

@@ -76,7 +76,8 @@ func ruleAnswerOf(r *permanent.Rule) ruleAnswer { return ruleAnswer{r, hundredth
 func hundredths(n int) string { return fmt.Sprintf("%d.%02d", n/100, n%100) }
 
 // rule finds a rule by what the user typed.
-func rule(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Project, name string) (*permanent.Rule, error) {
+func rule(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Project,
+	name string) (*permanent.Rule, error) {
 	r, err := m.Revision().FindRule(ctx, p.ID, name)
 	if err != nil && strings.HasPrefix(name, "p:") {
 		return nil, app.WithHint(err, "p: is a candidate: mem rules promote "+name)
@@ -111,7 +112,9 @@ func runRulesList(ctx context.Context, e *app.Env, kind string, states []string,
 				}
 			}
 		}
-		slices.SortStableFunc(list, func(a, b listedRule) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
+		slices.SortStableFunc(list, func(a, b listedRule) int {
+			return slices.Index(states, a.State) - slices.Index(states, b.State)
+		})
 		if e.Opt.JSON {
 			return e.PrintJSON(what, struct {
 				Rules []listedRule `json:"rules"`
@@ -131,13 +134,15 @@ func ruleTable(ctx context.Context, e *app.Env, m *layers.Memory, list []listedR
 	if err != nil {
 		return err
 	}
-	columns := []app.Column{{Name: "rule"}, {Name: "type"}, {Name: "state"}, {Name: "sure", Right: true}, {Name: "trust"}, {Name: "validated"}}
+	columns := []app.Column{{Name: "rule"}, {Name: "type"}, {Name: "state"}, {Name: "sure", Right: true}, {Name: "trust"},
+		{Name: "validated"}}
 	if e.Opt.AllProjects {
 		columns = append(columns, app.Column{Name: "project"})
 	}
 	t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 	for _, r := range list {
-		row := []app.Cell{{Full: r.ID, Paint: e.Style().Yellow}, {Full: r.Type}, {Full: r.State}, {Full: r.Confidence}, app.TrustCell(r.Trust.String(), strangers.Of(r.Device)), e.TimeCell(r.LastValidated)}
+		row := []app.Cell{{Full: r.ID, Paint: e.Style().Yellow}, {Full: r.Type}, {Full: r.State}, {Full: r.Confidence},
+			app.TrustCell(r.Trust.String(), strangers.Of(r.Device)), e.TimeCell(r.LastValidated)}
 		if e.Opt.AllProjects {
 			row = append(row, app.Cell{Full: r.Project})
 		}
@@ -177,7 +182,8 @@ func ShowRule(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Pr
 	}
 	names.Field(e, "State", state)
 	about(e, "Hidden", r.Revoked)
-	names.Field(e, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated", hundredths(r.Confidence), r.Contradictions))
+	names.Field(e, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated", hundredths(r.Confidence),
+		r.Contradictions))
 	by := r.Trust.String()
 	if r.Stated {
 		by += ", who stated it"
@@ -211,9 +217,12 @@ func ruleError(err error, name string) error {
 	case errors.Is(err, markers.ErrNotTyped):
 		return app.WithHint(err, "only what the user typed is their word")
 	case errors.Is(err, knowledge.ErrUsersRule):
-		return app.WithCode(app.ExitPartial, app.WithHint(err, "it waits for review now; the user types, at a terminal: mem rules retire "+name, "or name the message that says so: --said abc1#12"))
+		return app.WithCode(app.ExitPartial, app.WithHint(err,
+			"it waits for review now; the user types, at a terminal: mem rules retire "+name,
+			"or name the message that says so: --said abc1#12"))
 	case errors.Is(err, knowledge.ErrNeedsUser):
-		return app.WithHint(err, "the user types, at a terminal: mem rules promote "+name, "or name the message that says so: --said abc1#12")
+		return app.WithHint(err, "the user types, at a terminal: mem rules promote "+name,
+			"or name the message that says so: --said abc1#12")
 	}
 	return err
 }

@@ -7,19 +7,23 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 )
 
-// CheckRule refuses a rule of the user's that no push would pass, and warns of one that finds times or ids, which stand in every session.
+// CheckRule refuses a rule of the user's that no push would pass, and warns of one that finds times or ids,
+// which stand in every session.
 func CheckRule(e *app.Env, name, expr string) error {
 	re, err := regexp.Compile(expr)
 	if err != nil {
 		return nil // the setting says so
 	}
-	narrower := "say what stands before it, and put what is secret in a group: mem config set " + app.RuleKey + name + " 'pin:? *([0-9]{4,6})'"
+	narrower := "say what stands before it, and put what is secret in a group: mem config set " + app.RuleKey + name +
+		" 'pin:? *([0-9]{4,6})'"
 	part, whole, stops := redact.Overreach(re)
 	switch {
 	case stops:
-		return app.WithHint(app.Usagef("rule %s finds %q in what mem itself writes (%q): no push would pass", name, part, whole), narrower)
+		return app.WithHint(app.Usagef("rule %s finds %q in what mem itself writes (%q): no push would pass", name, part,
+			whole), narrower)
 	case whole != "":
-		e.Warn("rule %s finds %q in times or ids too (%q): sessions lose them, and what is made of them later may be refused by a push", name, part, whole)
+		e.Warn(
+			"rule %s finds %q in times or ids too (%q): sessions lose them, and what is made of them later may be refused by a push", name, part, whole)
 		e.Hint("%s", narrower)
 	}
 	return nil

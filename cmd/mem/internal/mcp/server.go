@@ -1,8 +1,9 @@
 // Package mcp serves memory to a model over the Model Context Protocol.
 //
-// [Serve] speaks the protocol on a pair of streams; [Memory] answers the calls. The package holds the names, schemas and
-// limits of the tools and nothing else: what a tool finds and what it must not show is decided where the command of the
-// same name decides it. Every answer is structured and has a schema that the SDK infers from its Go type.
+// [Serve] speaks the protocol on a pair of streams; [Memory] answers the calls. The package holds the names,
+// schemas and limits of the tools and nothing else: what a tool finds and what it must not show is decided
+// where the command of the same name decides it. Every answer is structured and has a schema that the SDK
+// infers from its Go type.
 package mcp
 
 import (
@@ -41,14 +42,17 @@ const instructions = "Memory of earlier Claude Code sessions. Start with search 
 
 // Serve answers the calls that come on r until r ends or ctx is done.
 func Serve(ctx context.Context, m Memory, r io.ReadCloser, w io.WriteCloser, o Options) error {
-	s := sdk.NewServer(&sdk.Implementation{Name: "mem", Title: "mem", Version: o.Version}, &sdk.ServerOptions{Instructions: instructions})
+	s := sdk.NewServer(&sdk.Implementation{Name: "mem", Title: "mem", Version: o.Version},
+		&sdk.ServerOptions{Instructions: instructions})
 	addTools(s, m, o.Write)
 	return s.Run(ctx, &sdk.IOTransport{Reader: r, Writer: w})
 }
 
 // addTools adds the tools to s.
 func addTools(s *sdk.Server, m Memory, write bool) {
-	sdk.AddTool(s, tool("search", "Find messages, tool calls, errors, facts, rules and versions of earlier sessions. One line for each hit, the best first.", true),
+	sdk.AddTool(s,
+		tool("search",
+			"Find messages, tool calls, errors, facts, rules and versions of earlier sessions. One line for each hit, the best first.", true),
 		answer(func(ctx context.Context, in SearchIn) (SearchOut, error) {
 			out, err := m.Search(ctx, in)
 			if err != nil {
@@ -56,22 +60,31 @@ func addTools(s *sdk.Server, m Memory, write bool) {
 			}
 			return fit(out)
 		}))
-	sdk.AddTool(s, tool("timeline", "List the messages around a message, or the newest sessions, one line each.", true), answer(m.Timeline))
-	sdk.AddTool(s, tool("show", "Read a session, message range, version, composition, fact or rule, a page at a time.", true), answer(m.Show))
-	sdk.AddTool(s, tool("facts", "List what was decided, requested, found or solved in earlier sessions, with the message that says it.", true), answer(m.Facts))
-	sdk.AddTool(s, tool("suggest", "Suggest sessions and versions for a task, from its files and topics.", true), answer(m.Suggest))
+	sdk.AddTool(s, tool("timeline", "List the messages around a message, or the newest sessions, one line each.", true),
+		answer(m.Timeline))
+	sdk.AddTool(s, tool("show", "Read a session, message range, version, composition, fact or rule, a page at a time.",
+		true), answer(m.Show))
+	sdk.AddTool(s,
+		tool("facts", "List what was decided, requested, found or solved in earlier sessions, with the message that says it.",
+			true), answer(m.Facts))
+	sdk.AddTool(s, tool("suggest", "Suggest sessions and versions for a task, from its files and topics.", true),
+		answer(m.Suggest))
 	about := "Plan one context of several sessions under a token budget. Nothing is saved: the server is read-only."
 	if write {
 		about = "Make one context of several sessions under a token budget and save it under a name."
-		sdk.AddTool(s, tool("keepit_add", "Mark a text that the user typed, so that compressions keep it word for word.", false), answer(m.AddKeepit))
+		sdk.AddTool(s, tool("keepit_add", "Mark a text that the user typed, so that compressions keep it word for word.",
+			false), answer(m.AddKeepit))
 	}
-	sdk.AddTool(s, tool("compose", about, !write), answer(func(ctx context.Context, in ComposeIn) (ComposeOut, error) { return m.Compose(ctx, in, write) }))
+	sdk.AddTool(s, tool("compose", about, !write), answer(func(ctx context.Context, in ComposeIn) (ComposeOut, error) {
+		return m.Compose(ctx, in, write)
+	}))
 }
 
 // tool describes a tool. None destroys anything or leaves this machine's memory.
 func tool(name, about string, readOnly bool) *sdk.Tool {
 	no := false
-	return &sdk.Tool{Name: name, Description: about, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &no, OpenWorldHint: &no}}
+	return &sdk.Tool{Name: name, Description: about, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: readOnly,
+		DestructiveHint: &no, OpenWorldHint: &no}}
 }
 
 // answer makes a handler of a function. The SDK turns an error into a result that the model can read.

@@ -92,7 +92,8 @@ func MemoryOptions(e *app.Env) (state.Options, error) {
 	model, err := conf.String("tokens.model")
 	return state.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
-		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, Gate: gate, EnvFiles: env, World: world, MaxCache: max(cache, 1),
+		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, Gate: gate, EnvFiles: env, World: world,
+		MaxCache: max(cache, 1),
 		Growing: func() {
 			if e.Growing != nil {
 				e.Growing()

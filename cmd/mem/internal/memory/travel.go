@@ -37,7 +37,8 @@ func TravelError(err error) error {
 	var stalled *remote.StalledError
 	switch {
 	case errors.As(err, &stalled):
-		return app.WithHint(err, "the same command again: what has arrived stays; a server that needs longer: mem -c remote.quiet=1m ...")
+		return app.WithHint(err,
+			"the same command again: what has arrived stays; a server that needs longer: mem -c remote.quiet=1m ...")
 	case errors.Is(err, sync.ErrNoRemote):
 		return app.WithCode(app.ExitNo, app.WithHint(err, "mem remote add origin git@host:me/memory.git"))
 	case errors.Is(err, sync.ErrWhichRemote):
@@ -47,9 +48,11 @@ func TravelError(err error) error {
 	case errors.Is(err, sync.ErrIncomplete):
 		return app.WithHint(err, "mem fsck --repair")
 	case errors.Is(err, sync.ErrPublic):
-		return app.WithCode(app.ExitNo, app.WithHint(err, "make the repository private: memory holds what you and Claude wrote"))
+		return app.WithCode(app.ExitNo, app.WithHint(err,
+			"make the repository private: memory holds what you and Claude wrote"))
 	case errors.Is(err, remote.ErrAuth):
-		return app.WithCode(app.ExitAuth, app.WithHint(err, "for https: git credential approve, or a helper (git help credentials); for ssh: ssh-add, ssh -T"))
+		return app.WithCode(app.ExitAuth, app.WithHint(err,
+			"for https: git credential approve, or a helper (git help credentials); for ssh: ssh-add, ssh -T"))
 	case errors.Is(err, remote.ErrAbsent):
 		return app.WithHint(err, "make an empty private repository there; in a directory: git init --bare DIR")
 	case errors.Is(err, remote.ErrTooMany):

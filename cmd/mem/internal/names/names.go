@@ -77,7 +77,8 @@ func partsOf(st *state.State, name string) []Candidate {
 		for _, v := range versions {
 			list = append(list, Candidate{name + ":" + v.Name(), ModeOf(v)})
 		}
-		list = append(list, Candidate{name + ":original", "the original, byte for byte"}, Candidate{name + ":L1", "the refined transcript"})
+		list = append(list, Candidate{name + ":original", "the original, byte for byte"},
+			Candidate{name + ":L1", "the refined transcript"})
 		if len(versions) > 0 {
 			list = append(list, Candidate{name + ":latest", "the newest version"})
 		}

@@ -25,7 +25,8 @@ import (
 // the directory.
 func TheProject(ctx context.Context, e *app.Env, m *layers.Memory) (state.Project, error) {
 	if e.Opt.Project == "" && e.Dir == app.RemovedDir {
-		return state.Project{}, app.WithHint(app.Fatalf("the current directory was removed: it belongs to no project"), "name the project with -p, or a directory with -C")
+		return state.Project{}, app.WithHint(app.Fatalf("the current directory was removed: it belongs to no project"),
+			"name the project with -p, or a directory with -C")
 	}
 	if e.Opt.Project != "" {
 		return ProjectNamed(ctx, e, m, e.Opt.Project)
@@ -37,8 +38,8 @@ func TheProject(ctx context.Context, e *app.Env, m *layers.Memory) (state.Projec
 	return p, mustKnow(ctx, e, m, p)
 }
 
-// mustKnow refuses a directory of -C that is not there, unless memory has a project of it, one that was removed or is another machine's,
-// or Claude Code has sessions of it.
+// mustKnow refuses a directory of -C that is not there, unless memory has a project of it, one that was removed
+// or is another machine's, or Claude Code has sessions of it.
 func mustKnow(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project) error {
 	if _, err := os.Stat(e.Dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -52,7 +53,8 @@ func mustKnow(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 	if err != nil || slices.ContainsFunc(all, func(q state.Project) bool { return q.ID == p.ID }) {
 		return err
 	}
-	return app.WithHint(app.Fatalf("cannot change to %s: there is no such directory, and no project of it in memory", e.Opt.Dir), "mem project list")
+	return app.WithHint(app.Fatalf("cannot change to %s: there is no such directory, and no project of it in memory",
+		e.Opt.Dir), "mem project list")
 }
 
 // Projects returns all projects, for lists and questions: two of one name have the start of their ids behind it.
@@ -87,7 +89,8 @@ func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string
 	guest := m.Devices().WithDevice(ctx, name)
 	for _, p := range all {
 		names = append(names, p.Name)
-		if string(p.ID) == name || p.Name == name || p.Name == guest || len(name) >= 4 && strings.HasPrefix(string(p.ID), name) ||
+		if string(p.ID) == name || p.Name == name || p.Name == guest || len(name) >= 4 &&
+			strings.HasPrefix(string(p.ID), name) ||
 			name == DistinctName(p, all) {
 			found = append(found, p)
 		}
@@ -112,7 +115,8 @@ func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string
 	for _, p := range found {
 		ids = append(ids, string(p.ID[:8])+" ("+strings.TrimPrefix(p.Identity, "path ")+")")
 	}
-	return state.Project{}, app.WithHint(&state.AmbiguousError{What: "project", Name: name, Candidates: ids}, "name it by the start of its id: -p "+string(found[0].ID[:8]))
+	return state.Project{}, app.WithHint(&state.AmbiguousError{What: "project", Name: name, Candidates: ids},
+		"name it by the start of its id: -p "+string(found[0].ID[:8]))
 }
 
 // Scope returns where the names of this run are looked up.
@@ -165,8 +169,8 @@ func WithMemory(ctx context.Context, e *app.Env, f func(m *layers.Memory, sc sta
 	})
 }
 
-// WithStore opens the memory and calls f, which need not look at the directory that it runs in: that can take longer than
-// all else when it is a git repository.
+// WithStore opens the memory and calls f, which need not look at the directory that it runs in: that can take
+// longer than all else when it is a git repository.
 func WithStore(e *app.Env, f func(m *layers.Memory) error) (err error) {
 	m, err := memory.Open(e)
 	if err != nil {
@@ -187,12 +191,14 @@ func StoreError(err error) error {
 	switch {
 	case errors.As(err, &behind):
 		id := term.ShortID(behind.Session.ID)
-		return app.WithCode(app.ExitPartial, app.WithHint(err, "run \""+term.Shell("mem", "checkout", id+":original")+"\" there",
+		return app.WithCode(app.ExitPartial, app.WithHint(err, "run \""+
+			term.Shell("mem", "checkout", id+":original")+"\" there",
 			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
 	case errors.Is(err, state.ErrNotTranscript):
 		return app.WithHint(err, sessionFiles)
 	case errors.Is(err, capturing.ErrChanging):
-		return app.WithHint(err, "do it again when nothing writes the file anew; one that only grows may be added at any time")
+		return app.WithHint(err,
+			"do it again when nothing writes the file anew; one that only grows may be added at any time")
 	case errors.Is(err, sources.ErrWithheld):
 		return app.WithHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
 	case errors.As(err, &src) && errors.Is(err, fs.ErrPermission):

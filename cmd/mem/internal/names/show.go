@@ -14,7 +14,8 @@ func HeadLine(e *app.Env, what, more string) {
 
 func Field(e *app.Env, name, value string) { e.Printf("%-9s %s\n", name+":", e.Safe(value)) }
 
-// ModeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1 aggressive".
+// ModeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1
+// aggressive".
 func ModeOf(v *bodies.Version) string {
 	switch {
 	case v.Source != "":

@@ -9,7 +9,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
-// FromInput replaces the operand "-" by the revisions on standard input: the first word of each line, as mem suggest prints them.
+// FromInput replaces the operand "-" by the revisions on standard input: the first word of each line, as mem
+// suggest prints them.
 func FromInput(e *app.Env, operands []string) (out []string, err error) {
 	for _, s := range operands {
 		if s != "-" {

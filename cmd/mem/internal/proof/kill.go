@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// Kills kills n commands of a mixed load at random moments: of two machines that keep sessions, compress, compose, remove, forget,
-// prune, undo, run hooks, collect garbage, and talk through a directory. Several such pairs live side by side, each for a hundred kills or so.
+// Kills kills n commands of a mixed load at random moments: of two machines that keep sessions, compress,
+// compose, remove, forget, prune, undo, run hooks, collect garbage, and talk through a directory. Several such
+// pairs live side by side, each for a hundred kills or so.
 func (r *Rig) Kills(ctx context.Context, n int) ([]Promise, error) {
 	const each = 100
 	pairs := (n + each - 1) / each
@@ -34,7 +35,8 @@ func (r *Rig) Kills(ctx context.Context, n int) ([]Promise, error) {
 	r.note("killed %s; acknowledged %s", counts(total.kills), counts(total.acks))
 	t := total
 	all := []Promise{
-		{What: "what a command acknowledged is there after kill -9", Times: sum(t.kills), Of: fmt.Sprintf("kills of %d commands, %d commands acknowledged", len(t.kills), sum(t.acks))},
+		{What: "what a command acknowledged is there after kill -9", Times: sum(t.kills),
+			Of: fmt.Sprintf("kills of %d commands, %d commands acknowledged", len(t.kills), sum(t.acks))},
 		{What: "what is there was asked for", Times: t.looks, Of: "looks"},
 		{What: "the store is sound without any repair", Times: t.fscks, Of: "runs of mem fsck"},
 		{What: "the next command works", Times: t.next, Of: "commands after a kill"},
@@ -43,7 +45,8 @@ func (r *Rig) Kills(ctx context.Context, n int) ([]Promise, error) {
 		{What: "two machines end with the same hash through a remote", Times: t.meetings, Of: "meetings"},
 		{What: "nobody else may read what is stored", Times: t.files, Of: "files and directories"},
 	}
-	return slices.DeleteFunc(all, func(p Promise) bool { return p.Times == 0 }), err // of few kills, some are not looked at
+	// of few kills, some are not looked at
+	return slices.DeleteFunc(all, func(p Promise) bool { return p.Times == 0 }), err
 }
 
 // sides is how many proofs run at once: more than there are processors, because commands wait for the disk.
@@ -131,7 +134,8 @@ func (r *Rig) newPair(ctx context.Context, i int) (*pair, error) {
 		if err := s.Do(ctx, "remote", "add", "origin", hub); err != nil {
 			return nil, err
 		}
-		m := &machine{Store: s, n: k, seen: map[*life]int{}, wanted: map[string]bool{}, composed: map[string]bool{}, takes: map[string]time.Duration{}}
+		m := &machine{Store: s, n: k, seen: map[*life]int{}, wanted: map[string]bool{}, composed: map[string]bool{},
+			takes: map[string]time.Duration{}}
 		for range 3 {
 			m.lives = append(m.lives, p.newLife(m))
 		}
@@ -154,7 +158,8 @@ func bareRepository(dir string) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n"),
+		0o600); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600)

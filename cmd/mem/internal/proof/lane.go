@@ -17,7 +17,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// A ForgedLane is a lane of a device that no store knows. Nothing checks its content, which may break any rule; its signature is valid.
+// A ForgedLane is a lane of a device that no store knows. Nothing checks its content, which may break any rule;
+// its signature is valid.
 type ForgedLane struct {
 	Project, Device, Name string
 	Key                   ed25519.PrivateKey
@@ -67,7 +68,8 @@ func (l *ForgedLane) Introduce() {
 
 // Say adds a record.
 func (l *ForgedLane) Say(kind string, clock uint64, body []byte) {
-	b := fmt.Appendf(nil, `{"kind":%q,"device":%q,"lamport":%d,"time":%q,"body":%s}`+"\n", kind, l.Device, clock, l.Time.UTC().Format(time.RFC3339), body)
+	b := fmt.Appendf(nil, `{"kind":%q,"device":%q,"lamport":%d,"time":%q,"body":%s}`+"\n", kind, l.Device, clock,
+		l.Time.UTC().Format(time.RFC3339), body)
 	l.Records = append(l.Records, string(b))
 }
 
@@ -94,7 +96,8 @@ func (l *ForgedLane) Write(put Put) (pack.ID, error) {
 	if err != nil {
 		return tree, err
 	}
-	c := gitstore.Commit{Tree: tree, Name: l.Name, Email: l.Device + "@mem.invalid", Time: l.Time, Message: fmt.Sprintf("%s\n\nMem-Op: add\nMem-Lamport: %d\n", l.Subject, l.Clock)}
+	c := gitstore.Commit{Tree: tree, Name: l.Name, Email: l.Device + "@mem.invalid", Time: l.Time,
+		Message: fmt.Sprintf("%s\n\nMem-Op: add\nMem-Lamport: %d\n", l.Subject, l.Clock)}
 	c.Signature = SignSSH(l.Key.Seed(), c.Payload())
 	b, err := gitstore.EncodeCommit(c)
 	if err != nil {
@@ -145,7 +148,8 @@ func SignSSH(seed, payload []byte) string {
 	key, sum := ed25519.NewKeyFromSeed(seed), sha512.Sum512(payload)
 	kind, space, hash := []byte("ssh-ed25519"), []byte("git"), []byte("sha512")
 	sig := ed25519.Sign(key, append([]byte("SSHSIG"), sshFields(space, nil, hash, sum[:])...))
-	blob := append([]byte("SSHSIG\x00\x00\x00\x01"), sshFields(sshFields(kind, key.Public().(ed25519.PublicKey)), space, nil, hash, sshFields(kind, sig))...)
+	blob := append([]byte("SSHSIG\x00\x00\x00\x01"), sshFields(sshFields(kind, key.Public().(ed25519.PublicKey)), space,
+		nil, hash, sshFields(kind, sig))...)
 	var b strings.Builder
 	for line := range slices.Chunk([]byte(base64.StdEncoding.EncodeToString(blob)), 70) {
 		b.WriteString(string(line) + "\n")

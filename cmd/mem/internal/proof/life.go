@@ -68,10 +68,12 @@ func (l *life) grow(records int) error {
 	return f.Close()
 }
 
-// grow lets a session grow while nobody in the background captures: what is read in the middle of a write is no state that was offered.
+// grow lets a session grow while nobody in the background captures: what is read in the middle of a write is no
+// state that was offered.
 func (m *machine) grow(ctx context.Context, l *life, records int) error {
 	lock := flock.New(filepath.Join(m.Dir, "spool", "fold.lock"), flock.SetPermissions(0o600))
-	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil && !errors.Is(err, fs.ErrNotExist) { // no hook has run yet
+	// no hook has run yet
+	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return errors.Join(l.grow(records), lock.Close())
@@ -94,7 +96,8 @@ func (l *life) payload(s *Store) (string, error) {
 func (l *life) state(name objects.Hash, from int, when string) error {
 	if from = max(0, from); from > l.last() || !slices.Contains(l.names[from:], name) {
 		at := slices.Index(l.names, name)
-		return broken("%s: session %s is at %s, state %d of those it was given; the last one acknowledged is %d of %d", when, l.ID, name.Short(), at, l.acked, l.last())
+		return broken("%s: session %s is at %s, state %d of those it was given; the last one acknowledged is %d of %d", when,
+			l.ID, name.Short(), at, l.acked, l.last())
 	}
 	return nil
 }
@@ -107,8 +110,8 @@ func (l *life) restored(content []byte, when string) error {
 	return l.state(objects.Sum(content), l.acked, when)
 }
 
-// reached checks the bytes that came back where programs in the background may have read the file while it was written: they are what was
-// written until then, and no less than what was acknowledged.
+// reached checks the bytes that came back where programs in the background may have read the file while it was
+// written: they are what was written until then, and no less than what was acknowledged.
 func (l *life) reached(content []byte, when string) error {
 	if !bytes.HasPrefix(l.content, content) || l.acked >= 0 && len(content) < l.ends[l.acked] {
 		return l.restored(content, when)

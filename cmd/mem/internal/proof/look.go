@@ -116,7 +116,9 @@ func (l *life) kept(v view, when string) error {
 		return broken("%s: %s is taken out of the lists: %v", when, l, s.Deleted)
 	}
 	for _, label := range slices.Sorted(maps.Keys(l.versions)) {
-		if !slices.ContainsFunc(v.versions, func(made *records.Version) bool { return made.Session == l.ID && made.Label == label }) {
+		if !slices.ContainsFunc(v.versions, func(made *records.Version) bool {
+			return made.Session == l.ID && made.Label == label
+		}) {
 			return broken("%s: the version %s of %s was acknowledged and is not there", when, label, l)
 		}
 	}
@@ -230,7 +232,8 @@ func (p *pair) end(ctx context.Context) error {
 	}
 	p.meetings++
 	if roots[0] != roots[1] || roots[0] == "" {
-		return broken("%s: two machines that pushed and pulled everything have different hashes:\n%s%s", when, roots[0], roots[1])
+		return broken("%s: two machines that pushed and pulled everything have different hashes:\n%s%s", when,
+			roots[0], roots[1])
 	}
 	return nil
 }
@@ -252,8 +255,8 @@ func (p *pair) last(ctx context.Context, m *machine) error {
 	return err
 }
 
-// swept checks that nothing is left of commands that were killed, once somebody has cleared up: what was killed last may have had
-// no successor that writes.
+// swept checks that nothing is left of commands that were killed, once somebody has cleared up: what was killed
+// last may have had no successor that writes.
 func (p *pair) swept(ctx context.Context, m *machine) error {
 	for end := p.Uptime() + 2*time.Minute; ; {
 		if err := m.Do(ctx, "gc"); err != nil {

@@ -15,8 +15,8 @@ import (
 	"unsafe"
 )
 
-// What the kernel wants to hear to cut a file system off its disk (EXT4_IOC_SHUTDOWN): nothing that is not on the disk gets
-// there any more, not even its journal. What a disk itself may lose or reorder is not simulated.
+// What the kernel wants to hear to cut a file system off its disk (EXT4_IOC_SHUTDOWN): nothing that is not on
+// the disk gets there any more, not even its journal. What a disk itself may lose or reorder is not simulated.
 const (
 	shutdown     = 0x8004587d
 	withoutFlush = 2
@@ -27,8 +27,9 @@ func mountOptions() []string {
 	return []string{"data=ordered", "data=writeback", "data=journal", "data=ordered,nobarrier"}
 }
 
-// PowerCuts cuts the power of a file system of its own n times while several commands write to it, lets the kernel replay its
-// journal, and looks at what is left. It needs root, a loop device and mkfs.ext4; else the error is a [*Skipped].
+// PowerCuts cuts the power of a file system of its own n times while several commands write to it, lets the
+// kernel replay its journal, and looks at what is left. It needs root, a loop device and mkfs.ext4; else the
+// error is a [*Skipped].
 func (r *Rig) PowerCuts(ctx context.Context, n int) (all []Promise, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -48,7 +49,8 @@ func (r *Rig) powerCuts(ctx context.Context, n int) ([]Promise, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &disk{Rig: r, image: filepath.Join(dir, "image"), at: filepath.Join(dir, "disk"), tally: newTally(), takes: 20 * time.Millisecond}
+	d := &disk{Rig: r, image: filepath.Join(dir, "image"), at: filepath.Join(dir, "disk"), tally: newTally(),
+		takes: 20 * time.Millisecond}
 	if err := d.make(ctx); err != nil {
 		return nil, err
 	}
@@ -61,7 +63,8 @@ func (r *Rig) powerCuts(ctx context.Context, n int) ([]Promise, error) {
 	}
 	r.note("%d power cuts; acknowledged %s", n, counts(d.acks))
 	return []Promise{
-		{What: "what a command acknowledged survives a power cut", Times: n, Of: fmt.Sprintf("cuts of ext4, %d commands acknowledged", sum(d.acks))},
+		{What: "what a command acknowledged survives a power cut", Times: n,
+			Of: fmt.Sprintf("cuts of ext4, %d commands acknowledged", sum(d.acks))},
 		{What: "after a power cut the store is sound without any repair", Times: d.fscks, Of: "runs of mem fsck --full"},
 	}, Sweep(dir)
 }
@@ -104,7 +107,8 @@ func (d *disk) make(ctx context.Context) error {
 	if err := errors.Join(f.Truncate(96<<20), f.Close(), os.MkdirAll(d.at, 0o700)); err != nil {
 		return err
 	}
-	if out, err := exec.CommandContext(ctx, mkfs, "-q", "-F", "-O", "^metadata_csum_seed", d.image).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, mkfs, "-q", "-F", "-O", "^metadata_csum_seed",
+		d.image).CombinedOutput(); err != nil {
 		return skipped("mkfs.ext4: %v: %s", err, out)
 	}
 	if err := d.mount(ctx, 0); err != nil {
@@ -115,7 +119,8 @@ func (d *disk) make(ctx context.Context) error {
 
 func (d *disk) mount(ctx context.Context, i int) error {
 	options := mountOptions()
-	out, err := exec.CommandContext(ctx, "mount", "-t", "ext4", "-o", "loop,"+options[i%len(options)], d.image, d.at).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "mount", "-t", "ext4", "-o", "loop,"+options[i%len(options)], d.image,
+		d.at).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("mount: %w: %s", err, strings.TrimSpace(string(out)))
 	}
@@ -237,8 +242,8 @@ type ended struct {
 	res  Result
 }
 
-// load runs a command for each session at a time and cuts the power somewhere after so many of them have ended, or a bit
-// sooner than that. It waits for all to end.
+// load runs a command for each session at a time and cuts the power somewhere after so many of them have ended,
+// or a bit sooner than that. It waits for all to end.
 func (d *disk) load(ctx context.Context, roll *dice, power int) error {
 	results := make(chan ended, len(d.lives))
 	running := 0
@@ -348,7 +353,8 @@ func (d *disk) ended(e ended, dark bool) error {
 	return nil
 }
 
-// check looks at the store after the journal was replayed. What Claude Code wrote itself may be lost, and is written again.
+// check looks at the store after the journal was replayed. What Claude Code wrote itself may be lost, and is
+// written again.
 func (d *disk) check(ctx context.Context, when string) error {
 	if err := d.store.Do(ctx, "fsck", "--full"); err != nil {
 		return fmt.Errorf("%s: %w", when, err)

@@ -1,14 +1,15 @@
 // Package proof tries to break a memory on a real disk, with the program as its user runs it: commands are killed with
-// SIGKILL, many run at once, the power of a disk is cut. A [Rig] knows what it asked for and what was acknowledged by an
-// exit status of 0, and compares that with what is there:
+// SIGKILL, many run at once, the power of a disk is cut. A [Rig] knows what it asked for and what was
+// acknowledged by an exit status of 0, and compares that with what is there:
 //
 //   - what was acknowledged is there, byte for byte
 //   - what is there was asked for
 //   - "mem fsck" is clean, and nothing is ever repaired
 //   - the next command works
 //
-// The tests of the repository ("go test -tags torture ./cmd/mem") and "mem selftest" run the same code. The programs that it
-// starts see none of the user's settings, no home and no memory but those that it makes below its own directory.
+// The tests of the repository ("go test -tags torture ./cmd/mem") and "mem selftest" run the same code. The
+// programs that it starts see none of the user's settings, no home and no memory but those that it makes below
+// its own directory.
 package proof
 
 import (

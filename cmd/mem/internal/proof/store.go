@@ -44,14 +44,17 @@ type Result struct {
 }
 
 func (r Result) String() string {
-	return fmt.Sprintf("mem %s: exit %d\nstdout: %.2000s\nstderr: %.2000s", strings.Join(r.Args, " "), r.Code, r.Stdout, r.Stderr)
+	return fmt.Sprintf("mem %s: exit %d\nstdout: %.2000s\nstderr: %.2000s", strings.Join(r.Args, " "), r.Code,
+		r.Stdout, r.Stderr)
 }
 
 // Environ is what programs see that the store runs.
 func (s *Store) Environ() []string {
 	return []string{
-		"HOME=" + s.Home, "USERPROFILE=" + s.Home, "MEM_DIR=" + s.Dir, "CLAUDE_CONFIG_DIR=" + filepath.Join(s.Home, "claude"), "PATH=" + s.Path,
-		"TMPDIR=" + s.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C", "NO_COLOR=1", "CLAUDE_CODE_ENTRYPOINT=sdk-cli",
+		"HOME=" + s.Home, "USERPROFILE=" + s.Home, "MEM_DIR=" + s.Dir, "CLAUDE_CONFIG_DIR=" + filepath.Join(s.Home, "claude"),
+		"PATH=" + s.Path,
+		"TMPDIR=" + s.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C", "NO_COLOR=1",
+		"CLAUDE_CODE_ENTRYPOINT=sdk-cli",
 	}
 }
 
@@ -88,7 +91,8 @@ func (s *Store) start(ctx context.Context, stdin string, argv []string) (*proces
 	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...)}
 	p.cmd.Dir, p.cmd.Env = s.Home, s.Environ()
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
-	p.cmd.WaitDelay = 3 * time.Minute // somebody else may have the pipes: at least each of a thousand that is about to be started
+	// somebody else may have the pipes: at least each of a thousand that is about to be started
+	p.cmd.WaitDelay = 3 * time.Minute
 	if stdin != "" {
 		var err error
 		if p.in, err = os.Open(stdin); err != nil {
@@ -196,8 +200,8 @@ func (s *Store) Fold(ctx context.Context, uptime func() time.Duration) error {
 	}
 }
 
-// notes returns the whole notes of hooks in the spool; others were being written when their hook was killed, as was a file that
-// has no name yet.
+// notes returns the whole notes of hooks in the spool; others were being written when their hook was killed, as
+// was a file that has no name yet.
 func (s *Store) notes() ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(s.Dir, "spool", "*"))
 	return slices.DeleteFunc(files, func(f string) bool {
@@ -239,7 +243,8 @@ func (s *Store) Leftovers() ([]string, error) {
 	return all, nil
 }
 
-// Private checks that nobody but the user may look into the store, and returns how many files and directories there are.
+// Private checks that nobody but the user may look into the store, and returns how many files and directories
+// there are.
 func (s *Store) Private() (int, error) {
 	n := 0
 	err := filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {

@@ -60,11 +60,13 @@ func (w *Teller) assistant(b *strings.Builder) {
 
 func (w *Teller) tool(b *strings.Builder) {
 	id := fmt.Sprintf("toolu_%016x", w.next())
-	w.says(b, map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": "go test ./" + w.Words(1)}})
+	w.says(b, map[string]any{"type": "tool_use", "id": id, "name": "Bash",
+		"input": map[string]any{"command": "go test ./" + w.Words(1)}})
 	out := strings.Repeat(w.Words(20)+"\n", 1+w.IntN(40))
 	w.Record(b, map[string]any{
-		"type":          "user",
-		"message":       map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": out}}},
+		"type": "user",
+		"message": map[string]any{"role": "user",
+			"content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": out}}},
 		"toolUseResult": map[string]any{"stdout": out, "stderr": "", "interrupted": false},
 	})
 }
@@ -72,7 +74,8 @@ func (w *Teller) tool(b *strings.Builder) {
 func (w *Teller) says(b *strings.Builder, block map[string]any) {
 	w.Record(b, map[string]any{"type": "assistant", "requestId": "req_1", "message": map[string]any{
 		"id": fmt.Sprintf("msg_%016x", w.next()), "type": "message", "role": "assistant", "model": "claude-opus-4-6",
-		"content": []any{block}, "usage": map[string]any{"input_tokens": 3, "output_tokens": 40, "cache_read_input_tokens": 100 * w.Turns},
+		"content": []any{block}, "usage": map[string]any{"input_tokens": 3, "output_tokens": 40,
+			"cache_read_input_tokens": 100 * w.Turns},
 	}})
 }
 

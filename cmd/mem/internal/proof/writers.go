@@ -16,7 +16,8 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Writers lets many processes at a time write to one store, half of them to one lane, n commands each, while others read.
+// Writers lets many processes at a time write to one store, half of them to one lane, n commands each, while
+// others read.
 func (r *Rig) Writers(ctx context.Context, writers, n int) ([]Promise, error) {
 	dir, err := r.dir("writers")
 	if err != nil {
@@ -62,7 +63,8 @@ func (r *Rig) Writers(ctx context.Context, writers, n int) ([]Promise, error) {
 		looked += n
 	}
 	return []Promise{
-		{What: fmt.Sprintf("no update of %d concurrent writers is lost", writers), Times: states, Of: fmt.Sprintf("acknowledged states of %d commands", writers*n)},
+		{What: fmt.Sprintf("no update of %d concurrent writers is lost", writers), Times: states,
+			Of: fmt.Sprintf("acknowledged states of %d commands", writers*n)},
 		{What: "no reader sees half of an update", Times: looked, Of: "reads beside the writers"},
 	}, Sweep(dir)
 }
@@ -110,8 +112,8 @@ type writer struct {
 	captured []objects.Hash // states that a command acknowledged as objects of their own
 }
 
-// work runs n commands: most are hooks, as of a session, which leave a note and fold the notes of all if nobody else is at it; one
-// in eight adds what has grown, and now and then it compresses.
+// work runs n commands: most are hooks, as of a session, which leave a note and fold the notes of all if nobody
+// else is at it; one in eight adds what has grown, and now and then it compresses.
 func (w *writer) work(ctx context.Context, n int) error {
 	for i := range n {
 		if err := w.grow(1); err != nil {
@@ -255,7 +257,8 @@ func (r *Rig) Storm(ctx context.Context, n int) ([]Promise, error) {
 			return nil, err
 		}
 	}
-	return []Promise{{What: fmt.Sprintf("of %d hooks that run at once none is lost", n), Times: n, Of: "sessions captured"}}, Sweep(dir)
+	return []Promise{{What: fmt.Sprintf("of %d hooks that run at once none is lost", n), Times: n,
+		Of: "sessions captured"}}, Sweep(dir)
 }
 
 // logged returns what hooks have logged.

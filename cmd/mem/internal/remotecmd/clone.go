@@ -110,12 +110,14 @@ func cloneBegun(e *app.Env, u remote.URL) (bool, error) {
 	case from == u.String():
 		return true, nil
 	case from != "":
-		return false, app.WithHint(app.Fatalf("an interrupted clone of %s is in %s", from, dir), "resume it: "+term.Shell("mem", "clone", from), "or choose another place: --mem-dir")
+		return false, app.WithHint(app.Fatalf("an interrupted clone of %s is in %s", from, dir), "resume it: "+
+			term.Shell("mem", "clone", from), "or choose another place: --mem-dir")
 	}
 	m, err := memory.Open(e)
 	if err == nil {
 		defer m.Close()
-		return false, app.WithHint(app.Fatalf("a memory already exists in %s", dir), "mem remote add origin "+u.String()+", then mem pull", "or choose another place: --mem-dir")
+		return false, app.WithHint(app.Fatalf("a memory already exists in %s", dir), "mem remote add origin "+u.String()+
+			", then mem pull", "or choose another place: --mem-dir")
 	}
 	if !errors.Is(err, refs.ErrNotRepo) {
 		return false, err
@@ -160,14 +162,16 @@ func makeClone(ctx context.Context, e *app.Env, u remote.URL, o cloneOptions, op
 	return printClone(e, u, out, lanes, false)
 }
 
-// untrusted returns the other devices that are not trusted yet. A resumed clone cannot tell which of them it was the first to see.
+// untrusted returns the other devices that are not trusted yet. A resumed clone cannot tell which of them it
+// was the first to see.
 func untrusted(ctx context.Context, m *layers.Memory) ([]state.Device, error) {
 	all, err := m.Devices().Devices(ctx)
 	return slices.DeleteFunc(all, func(d state.Device) bool { return d.Own || d.Trusted }), err
 }
 
 // initClone makes an empty memory with the remote that is cloned.
-func initClone(ctx context.Context, e *app.Env, u remote.URL, o cloneOptions, options state.Options) (m *layers.Memory, r refs.Remote, err error) {
+func initClone(ctx context.Context, e *app.Env, u remote.URL, o cloneOptions, options state.Options) (m *layers.Memory,
+	r refs.Remote, err error) {
 	dir, err := e.MemoryDir()
 	if err != nil {
 		return nil, r, err
@@ -217,8 +221,8 @@ func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, u remote.URL, 
 	return nil
 }
 
-// hasOrigin reports whether an interrupted clone has added the remote as the options want it. One that differs, or is to be opened with a
-// recovery key, is removed first.
+// hasOrigin reports whether an interrupted clone has added the remote as the options want it. One that differs,
+// or is to be opened with a recovery key, is removed first.
 func hasOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o cloneOptions) (bool, error) {
 	all, err := m.Sync().Remotes()
 	i := slices.IndexFunc(all, func(r refs.Remote) bool { return r.Name == "origin" })

@@ -21,7 +21,8 @@ func Device(e *app.Env) *cli.Command {
 		}
 		return runDeviceList(c.Context, e)
 	}
-	named := func(find func(*layers.Memory, context.Context, string) (state.Device, error), verb string, f func(context.Context, *layers.Memory, state.Device) error) func(c *cli.Context) error {
+	named := func(find func(*layers.Memory, context.Context, string) (state.Device, error), verb string,
+		f func(context.Context, *layers.Memory, state.Device) error) func(c *cli.Context) error {
 		return func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
@@ -37,16 +38,19 @@ func Device(e *app.Env) *cli.Command {
 		Action: list,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
-			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
-				return m.Devices().Device(ctx, name)
-			}, "trusted", func(ctx context.Context, m *layers.Memory, d state.Device) error {
-				return m.Devices().TrustDevice(ctx, d, true)
-			})},
-			{Name: "revoke", Usage: "stop trusting a device; it cannot read later pushes to encrypted remotes", ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
-				return m.Devices().Reader(ctx, name)
-			}, "not trusted any more", func(ctx context.Context, m *layers.Memory, d state.Device) error {
-				return m.Devices().TrustDevice(ctx, d, false)
-			})},
+			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>",
+				Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+					return m.Devices().Device(ctx, name)
+				}, "trusted", func(ctx context.Context, m *layers.Memory, d state.Device) error {
+					return m.Devices().TrustDevice(ctx, d, true)
+				})},
+			{Name: "revoke", Usage: "stop trusting a device; it cannot read later pushes to encrypted remotes",
+				ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context,
+					name string) (state.Device, error) {
+					return m.Devices().Reader(ctx, name)
+				}, "not trusted any more", func(ctx context.Context, m *layers.Memory, d state.Device) error {
+					return m.Devices().TrustDevice(ctx, d, false)
+				})},
 			deviceDrop(e),
 			deviceApprove(e),
 			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>", Action: func(c *cli.Context) error {
@@ -54,7 +58,8 @@ func Device(e *app.Env) *cli.Command {
 					return err
 				}
 				name := e.Operand(1)
-				return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+				return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context,
+					name string) (state.Device, error) {
 					return m.Devices().Device(ctx, name)
 				}, "called "+name, func(ctx context.Context, m *layers.Memory, d state.Device) error {
 					return m.Devices().RenameDevice(ctx, d, name)
@@ -79,7 +84,8 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 			Devices []state.Device `json:"devices"`
 		}{devices})
 	}
-	t := e.Table(app.Column{Name: ""}, app.Column{Name: "device", Shrinks: true}, app.Column{Name: "id"}, app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint"})
+	t := e.Table(app.Column{Name: ""}, app.Column{Name: "device", Shrinks: true}, app.Column{Name: "id"},
+		app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint"})
 	for _, d := range devices {
 		mark, trusted := app.Cell{Short: " "}, app.Cell{Full: "no", Paint: e.Style().Yellow}
 		if d.Own {
@@ -95,13 +101,16 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		if !d.Last.IsZero() {
 			last = app.Cell{Full: d.Last.UTC().Format("2006-01-02T15:04:05Z"), Short: app.Ago(e.Now(), d.Last)}
 		}
-		t.Row(mark, app.Cell{Full: d.Name}, app.Cell{Full: d.ID, Short: d.ID[:8]}, trusted, last, app.Cell{Full: d.Fingerprint})
+		t.Row(mark, app.Cell{Full: d.Name}, app.Cell{Full: d.ID, Short: d.ID[:8]}, trusted, last,
+			app.Cell{Full: d.Fingerprint})
 	}
 	return t.Flush()
 }
 
 // runDevice does something with the device of a name.
-func runDevice(ctx context.Context, e *app.Env, name string, find func(*layers.Memory, context.Context, string) (state.Device, error), verb string, f func(context.Context, *layers.Memory, state.Device) error) error {
+func runDevice(ctx context.Context, e *app.Env, name string,
+	find func(*layers.Memory, context.Context, string) (state.Device, error), verb string,
+	f func(context.Context, *layers.Memory, state.Device) error) error {
 	m, err := memory.Open(e)
 	if err != nil {
 		return err

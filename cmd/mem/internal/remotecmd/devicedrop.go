@@ -28,7 +28,8 @@ func deviceDrop(e *app.Env) *cli.Command {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
-			return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
+			return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context,
+				name string) (state.Device, error) {
 				return m.Devices().Device(ctx, name)
 			}, "dropped", func(ctx context.Context, m *layers.Memory, d state.Device) error {
 				return dropDevice(ctx, e, m, d)
@@ -39,7 +40,8 @@ func deviceDrop(e *app.Env) *cli.Command {
 
 func dropDevice(ctx context.Context, e *app.Env, m *layers.Memory, d state.Device) error {
 	if d.Trusted && !d.Own || e.Term.Stdin { // a script may drop what it never used
-		if ok, err := e.Confirm("remove the data of device %s in %s?", d.Name, term.Count(d.Projects, "project")); err != nil {
+		if ok, err := e.Confirm("remove the data of device %s in %s?", d.Name,
+			term.Count(d.Projects, "project")); err != nil {
 			return err
 		} else if !ok {
 			return errDeclined

@@ -40,20 +40,22 @@ func Project(e *app.Env) *cli.Command {
 				}
 				return runProjectShow(c.Context, e, e.Path(e.Operand(0)))
 			}},
-			{Name: "link", Usage: "link a directory to a project on this device", ArgsUsage: "<project> [<dir>]", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 2); err != nil {
-					return err
-				}
-				return runProjectLink(c.Context, e, e.Operand(0), e.Path(e.Operand(1)))
-			}},
+			{Name: "link", Usage: "link a directory to a project on this device", ArgsUsage: "<project> [<dir>]",
+				Action: func(c *cli.Context) error {
+					if err := e.WantOperands(c, 1, 2); err != nil {
+						return err
+					}
+					return runProjectLink(c.Context, e, e.Operand(0), e.Path(e.Operand(1)))
+				}},
 			{Name: "unlink", Usage: "remove the link of a directory", ArgsUsage: "[<dir>]", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
 					return err
 				}
 				return runProjectUnlink(c.Context, e, e.Path(e.Operand(0)))
 			}},
-			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another", ArgsUsage: "<from> <with>",
-				Flags: []cli.Flag{flags.Bool(&off, "off", "no more")},
+			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another",
+				ArgsUsage: "<from> <with>",
+				Flags:     []cli.Flag{flags.Bool(&off, "off", "no more")},
 				Action: func(c *cli.Context) error {
 					if err := e.WantOperands(c, 2, 2); err != nil {
 						return err
@@ -126,14 +128,17 @@ func runProjectList(ctx context.Context, e *app.Env) error {
 			e.Note("no projects in memory")
 			e.Hint("mem import")
 		}
-		t := e.Table(app.Column{Name: ""}, app.Column{Name: "id"}, app.Column{Name: "project", Most: 24}, app.Column{Name: "sessions", Right: true},
-			app.Column{Name: "versions", Right: true}, app.Column{Name: "compositions", Right: true}, app.Column{Name: "identity", Shrinks: true, Tail: true})
+		t := e.Table(app.Column{Name: ""}, app.Column{Name: "id"}, app.Column{Name: "project", Most: 24},
+			app.Column{Name: "sessions", Right: true},
+			app.Column{Name: "versions", Right: true}, app.Column{Name: "compositions", Right: true},
+			app.Column{Name: "identity", Shrinks: true, Tail: true})
 		for _, a := range answer.Projects {
 			mark := app.Cell{Full: "", Short: " "}
 			if a.Current {
 				mark = app.Cell{Full: "*", Paint: e.Style().Green}
 			}
-			t.Row(mark, app.Cell{Full: a.ID, Short: a.ID[:8]}, app.Cell{Full: a.Name}, app.Cell{Full: fmt.Sprint(a.Sessions)}, app.Cell{Full: fmt.Sprint(a.Versions)},
+			t.Row(mark, app.Cell{Full: a.ID, Short: a.ID[:8]}, app.Cell{Full: a.Name}, app.Cell{Full: fmt.Sprint(a.Sessions)},
+				app.Cell{Full: fmt.Sprint(a.Versions)},
 				app.Cell{Full: fmt.Sprint(a.Composed)}, app.Cell{Full: a.Identity})
 		}
 		return t.Flush()
@@ -170,7 +175,8 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 		names.Field(e, "Memory", "nothing of this directory yet")
 		return nil
 	}
-	names.Field(e, "Memory", term.Count(a.Sessions, "session")+", "+term.Count(a.Versions, "version")+", "+term.Count(a.Composed, "composition"))
+	names.Field(e, "Memory", term.Count(a.Sessions, "session")+", "+term.Count(a.Versions, "version")+", "+
+		term.Count(a.Composed, "composition"))
 	return nil
 }
 
@@ -205,7 +211,8 @@ func runProjectUnlink(ctx context.Context, e *app.Env, dir string) error {
 	defer m.Close()
 	p, err := m.Projects().UnlinkProject(ctx, dir, e.Opt.DryRun)
 	if errors.Is(err, projects.ErrNotLinked) {
-		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s: %w", dir, err), term.Shell("mem", "project", "show", dir)))
+		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s: %w", dir, err),
+			term.Shell("mem", "project", "show", dir)))
 	}
 	if err != nil {
 		return err

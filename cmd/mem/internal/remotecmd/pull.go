@@ -104,7 +104,8 @@ func runFetch(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) 
 }
 
 // runFetchOn is runFetch in a conversation that was begun already, if s is one. It ends it.
-func runFetchOn(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, s remote.Session) (sync.Fetched, error) {
+func runFetchOn(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote,
+	s remote.Session) (sync.Fetched, error) {
 	o := sync.FetchOptions{Remote: r, Session: s, DryRun: e.Opt.DryRun}
 	if e.Opt.Project != "" && !e.Opt.AllProjects {
 		p, err := names.ProjectNamed(ctx, e, m, e.Opt.Project)
@@ -176,19 +177,21 @@ type fetchedLane struct {
 }
 
 func fetchAnswerOf(r refs.Remote, out sync.Fetched, dryRun bool) fetchAnswer {
-	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]state.Device{}, out.Devices...), out.Objects, out.Bytes, dryRun, storecmd.ForgottenAnswers(out.Forgotten, nil), out.Unheeded}
+	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]state.Device{}, out.Devices...), out.Objects, out.Bytes,
+		dryRun, storecmd.ForgottenAnswers(out.Forgotten, nil), out.Unheeded}
 	for _, l := range out.Lanes {
 		kinds := l.Arrival.Kinds
 		if kinds == nil {
 			kinds = map[string]int{}
 		}
-		a.Lanes = append(a.Lanes, fetchedLane{l.Name, string(l.Project), l.By, l.Old, l.New, l.Status, l.Why, l.Arrival.Commits, l.Arrival.Records, kinds})
+		a.Lanes = append(a.Lanes, fetchedLane{l.Name, string(l.Project), l.By, l.Old, l.New, l.Status, l.Why,
+			l.Arrival.Commits, l.Arrival.Records, kinds})
 	}
 	return a
 }
 
-// printFetch prints what a fetch did: a fetch as git does, a pull in the words of memory. Its status is 1 if the remote shows
-// something that is not to be believed.
+// printFetch prints what a fetch did: a fetch as git does, a pull in the words of memory. Its status is 1 if
+// the remote shows something that is not to be believed.
 func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error {
 	if e.Opt.JSON {
 		if err := e.PrintJSON(what, fetchAnswerOf(r, out, e.Opt.DryRun)); err != nil {
@@ -308,7 +311,8 @@ func kindsText(kinds map[string]int) string {
 	var parts []string
 	for _, k := range []string{"session", "version", "composition"} {
 		if n := kinds[k]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s%s", n, cmp.Or(map[string]string{"session": "snapshot"}[k], k), term.Plural(n)))
+			parts = append(parts, fmt.Sprintf("%d %s%s", n, cmp.Or(map[string]string{"session": "snapshot"}[k], k),
+				term.Plural(n)))
 		}
 	}
 	if len(parts) == 0 {
@@ -380,7 +384,8 @@ func syncJSON(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) 
 	if err != nil {
 		return err
 	}
-	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Consent: ConsentTo(e, projects, known)})
+	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun,
+		Consent: ConsentTo(e, projects, known)})
 	if err != nil {
 		return memory.TravelError(err)
 	}

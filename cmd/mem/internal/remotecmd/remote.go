@@ -23,7 +23,8 @@ func Remote(e *app.Env) *cli.Command {
 		}
 		return runRemoteList(e)
 	}
-	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) error) func(c *cli.Context) error {
+	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) error) func(
+		c *cli.Context) error {
 		return func(c *cli.Context) error {
 			if err := e.WantOperands(c, least, least); err != nil {
 				return err
@@ -41,27 +42,39 @@ func Remote(e *app.Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the remotes", Action: list},
 			remoteAdd(e),
-			{Name: "recovery-key", Usage: "create a new recovery key for an encrypted remote; the old one becomes invalid", ArgsUsage: "[<name>]", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 1); err != nil {
-					return err
-				}
-				return runRecoveryKey(c.Context, e, e.Operand(0))
-			}},
-			{Name: "rm", Usage: "remove a remote; its data is not deleted", ArgsUsage: "<name>", Action: change(1, func(ctx context.Context, m *layers.Memory, args []string) error { return remoteRemove(ctx, e, m, args) })},
-			{Name: "set-url", Usage: "change the URL of a remote", ArgsUsage: "<name> <url>", Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error { return remoteSetURL(ctx, e, m, args) })},
-			{Name: "rename", Usage: "rename a remote", ArgsUsage: "<old> <new>", Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error { return remoteRename(ctx, e, m, args) })},
-			{Name: "show", Usage: "compare a remote with this memory", ArgsUsage: "[<name>]", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 1); err != nil {
-					return err
-				}
-				return runRemoteShow(c.Context, e, e.Operand(0))
-			}},
+			{Name: "recovery-key", Usage: "create a new recovery key for an encrypted remote; the old one becomes invalid",
+				ArgsUsage: "[<name>]", Action: func(c *cli.Context) error {
+					if err := e.WantOperands(c, 0, 1); err != nil {
+						return err
+					}
+					return runRecoveryKey(c.Context, e, e.Operand(0))
+				}},
+			{Name: "rm", Usage: "remove a remote; its data is not deleted", ArgsUsage: "<name>",
+				Action: change(1, func(ctx context.Context, m *layers.Memory, args []string) error {
+					return remoteRemove(ctx, e, m, args)
+				})},
+			{Name: "set-url", Usage: "change the URL of a remote", ArgsUsage: "<name> <url>",
+				Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error {
+					return remoteSetURL(ctx, e, m, args)
+				})},
+			{Name: "rename", Usage: "rename a remote", ArgsUsage: "<old> <new>",
+				Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error {
+					return remoteRename(ctx, e, m, args)
+				})},
+			{Name: "show", Usage: "compare a remote with this memory", ArgsUsage: "[<name>]",
+				Action: func(c *cli.Context) error {
+					if err := e.WantOperands(c, 0, 1); err != nil {
+						return err
+					}
+					return runRemoteShow(c.Context, e, e.Operand(0))
+				}},
 		},
 	}
 }
 
 // changeRemote runs a subcommand that changes the list of remotes.
-func changeRemote(ctx context.Context, e *app.Env, args []string, f func(context.Context, *layers.Memory, []string) error) error {
+func changeRemote(ctx context.Context, e *app.Env, args []string,
+	f func(context.Context, *layers.Memory, []string) error) error {
 	m, err := memory.Open(e)
 	if err != nil {
 		return err
@@ -136,7 +149,8 @@ func runRemoteList(e *app.Env) error {
 	answer := struct {
 		Remotes []remoteAnswer `json:"remotes"`
 	}{[]remoteAnswer{}}
-	t := e.Table(app.Column{Name: "name"}, app.Column{Name: "url", Shrinks: true}, app.Column{Name: "projects", Right: true})
+	t := e.Table(app.Column{Name: "name"}, app.Column{Name: "url", Shrinks: true},
+		app.Column{Name: "projects", Right: true})
 	for _, r := range all {
 		a := remoteAnswer{r.Name, r.URL, []string{}, r.Sealed != "", r.Originals}
 		for _, p := range slices.Sorted(maps.Keys(r.Projects)) {
@@ -175,9 +189,11 @@ func runRemoteShow(ctx context.Context, e *app.Env, name string) error {
 	names.Field(e, "Remote", r.Name)
 	names.Field(e, "Url", r.URL)
 	fieldSeal(e, shown)
-	t := e.Table(app.Column{Name: "project", Shrinks: true}, app.Column{Name: "device"}, app.Column{Name: "here"}, app.Column{Name: "there"}, app.Column{Name: "state"})
+	t := e.Table(app.Column{Name: "project", Shrinks: true}, app.Column{Name: "device"}, app.Column{Name: "here"},
+		app.Column{Name: "there"}, app.Column{Name: "state"})
 	for _, l := range shown.Lanes {
-		t.Row(app.Cell{Full: l.Project}, app.Cell{Full: l.Device}, app.Cell{Full: memory.ShortCommit(l.Here)}, app.Cell{Full: memory.ShortCommit(l.There)}, app.Cell{Full: l.State})
+		t.Row(app.Cell{Full: l.Project}, app.Cell{Full: l.Device}, app.Cell{Full: memory.ShortCommit(l.Here)},
+			app.Cell{Full: memory.ShortCommit(l.There)}, app.Cell{Full: l.State})
 	}
 	return t.Flush()
 }

@@ -111,7 +111,8 @@ func originError(err error, name string) error {
 	var many *state.AmbiguousError
 	switch {
 	case errors.As(err, &missing) && missing.What == "source":
-		hints := []string{fmt.Sprintf("revoke it before anything came from it: mem revoke --source tool:%s, or host:%s", name, name)}
+		hints := []string{fmt.Sprintf("revoke it before anything came from it: mem revoke --source tool:%s, or host:%s",
+			name, name)}
 		if near := term.Suggest(strings.ToLower(name), missing.Candidates); len(near) > 0 {
 			hints = append([]string{app.DidYouMean("", near)}, hints...)
 		}
@@ -125,7 +126,8 @@ func originError(err error, name string) error {
 }
 
 // carryOutRevoke asks and writes.
-func carryOutRevoke(ctx context.Context, e *app.Env, m *layers.Memory, o revokeOptions, src bodies.Origin, projects []state.Project, effects []revocation.Effect) (bool, error) {
+func carryOutRevoke(ctx context.Context, e *app.Env, m *layers.Memory, o revokeOptions, src bodies.Origin,
+	projects []state.Project, effects []revocation.Effect) (bool, error) {
 	n, news := 0, false
 	for _, eff := range effects {
 		n, news = n+len(eff.Changed), news || !eff.Already
@@ -143,13 +145,15 @@ func carryOutRevoke(ctx context.Context, e *app.Env, m *layers.Memory, o revokeO
 	return true, nil
 }
 
-func printRevoked(e *app.Env, o revokeOptions, src bodies.Origin, projects []state.Project, effects []revocation.Effect) error {
+func printRevoked(e *app.Env, o revokeOptions, src bodies.Origin, projects []state.Project,
+	effects []revocation.Effect) error {
 	answer := struct {
 		DryRun   bool           `json:"dry_run"`
 		Projects []revokeAnswer `json:"projects"`
 	}{e.Opt.DryRun, []revokeAnswer{}}
 	for i, eff := range effects {
-		answer.Projects = append(answer.Projects, revokeAnswer{projects[i].Name, src.Kind, src.Name, !o.off, eff.Already, eff.Places,
+		answer.Projects = append(answer.Projects, revokeAnswer{projects[i].Name, src.Kind, src.Name, !o.off, eff.Already,
+			eff.Places,
 			append([]state.Hidden{}, eff.Changed...), append([]string{}, eff.Copies...)})
 	}
 	if e.Opt.JSON {
@@ -179,10 +183,12 @@ func noteRevoked(e *app.Env, o revokeOptions, src bodies.Origin, a revokeAnswer)
 		e.Note("%s is %s already in project %s", src.String(), state, a.Project)
 		return
 	case e.Opt.DryRun:
-		e.Note("%s would be %s in project %s: %s, %s", src.String(), state, a.Project, term.Count(a.Places, "message"), term.Count(len(a.Changed), "thing"))
+		e.Note("%s would be %s in project %s: %s, %s", src.String(), state, a.Project, term.Count(a.Places, "message"),
+			term.Count(len(a.Changed), "thing"))
 		return
 	}
-	e.Note("%s is %s in project %s: %s, %s", src.String(), state, a.Project, term.Count(a.Places, "message"), term.Count(len(a.Changed), "thing"))
+	e.Note("%s is %s in project %s: %s, %s", src.String(), state, a.Project, term.Count(a.Places, "message"),
+		term.Count(len(a.Changed), "thing"))
 	if o.off {
 		return
 	}
@@ -190,9 +196,11 @@ func noteRevoked(e *app.Env, o revokeOptions, src bodies.Origin, a revokeAnswer)
 		e.Note("nothing came from it yet; what comes will be hidden")
 	}
 	for _, id := range a.Copies {
-		e.Warn("session %s was given text that is hidden now: mem revoke --source session:%s, if it acted on it", term.ShortID(id), term.ShortID(id))
+		e.Warn("session %s was given text that is hidden now: mem revoke --source session:%s, if it acted on it",
+			term.ShortID(id), term.ShortID(id))
 	}
-	e.Hint("%s takes it back; mem push tells other machines", term.Shell("mem", "revoke", "--undo", "--source", src.String()))
+	e.Hint("%s takes it back; mem push tells other machines",
+		term.Shell("mem", "revoke", "--undo", "--source", src.String()))
 }
 
 // runRevocations lists what is revoked.
@@ -213,7 +221,8 @@ func runRevocations(ctx context.Context, e *app.Env) error {
 			e.Hint("mem revoke --source SESSION, tool:NAME or host:NAME")
 			return nil
 		}
-		t := e.Table(app.Column{Name: "source"}, app.Column{Name: "in force"}, app.Column{Name: "when"}, app.Column{Name: "device"}, app.Column{Name: "reason", Shrinks: true})
+		t := e.Table(app.Column{Name: "source"}, app.Column{Name: "in force"}, app.Column{Name: "when"},
+			app.Column{Name: "device"}, app.Column{Name: "reason", Shrinks: true})
 		for _, r := range list {
 			by, err := m.Trusted().DeviceName(ctx, r.Device)
 			if err != nil {
@@ -223,7 +232,8 @@ func runRevocations(ctx context.Context, e *app.Env) error {
 			if !r.InForce {
 				force = app.Cell{Full: "no: device not trusted", Paint: e.Style().Yellow}
 			}
-			t.Row(app.Cell{Full: r.Origin.String(), Paint: e.Style().Yellow}, force, e.TimeCell(r.Time), app.Cell{Full: by}, app.Cell{Full: r.Reason})
+			t.Row(app.Cell{Full: r.Origin.String(), Paint: e.Style().Yellow}, force, e.TimeCell(r.Time), app.Cell{Full: by},
+				app.Cell{Full: r.Reason})
 		}
 		return t.Flush()
 	})

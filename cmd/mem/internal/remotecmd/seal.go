@@ -32,7 +32,8 @@ type sealOptions struct {
 // flags are those that "remote add" and "clone" share.
 func (o *sealOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		flags.String(&o.file, "recovery-key", "read the recovery key of an encrypted remote from `FILE`, - is standard input"),
+		flags.String(&o.file, "recovery-key",
+			"read the recovery key of an encrypted remote from `FILE`, - is standard input"),
 		flags.Bool(&o.originals, "originals", "let exact bytes travel too, with the secrets in them"),
 		flags.Bool(&o.raw, "yes-raw", "with --originals: also to a remote that is not encrypted"),
 	}
@@ -43,7 +44,8 @@ func remoteAdd(e *app.Env) *cli.Command {
 	var o sealOptions
 	return &cli.Command{
 		Name: "add", Usage: "add a remote", ArgsUsage: "<name> <url>",
-		Flags: append([]cli.Flag{flags.Bool(&o.encrypt, "encrypt", "encrypt all that goes there; makes an empty repository an encrypted remote, or joins one")}, o.flags()...),
+		Flags: append([]cli.Flag{flags.Bool(&o.encrypt, "encrypt",
+			"encrypt all that goes there; makes an empty repository an encrypted remote, or joins one")}, o.flags()...),
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 2, 2); err != nil {
 				return err
@@ -62,7 +64,8 @@ func remoteAdd(e *app.Env) *cli.Command {
 	}
 }
 
-func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, name, address string, o sealOptions) (j sealed.Joined, err error) {
+func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, name, address string,
+	o sealOptions) (j sealed.Joined, err error) {
 	u, err := memory.RemoteURL(e, address)
 	if err != nil {
 		return j, err
@@ -104,9 +107,11 @@ func allowRaw(e *app.Env, u remote.URL, o sealOptions) error {
 		return nil
 	}
 	if !e.Term.Stdin || !e.Term.Stderr {
-		return app.WithHint(app.Usagef("--originals sends secrets as they are to a remote that is not encrypted"), "encrypt it: --encrypt", "or say that you want it so: --yes-raw")
+		return app.WithHint(app.Usagef("--originals sends secrets as they are to a remote that is not encrypted"),
+			"encrypt it: --encrypt", "or say that you want it so: --yes-raw")
 	}
-	ok, err := e.Ask("send the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?", u.String())
+	ok, err := e.Ask("send the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?",
+		u.String())
 	if err == nil && !ok {
 		err = app.Exit(app.ExitNo)
 	}
@@ -139,7 +144,8 @@ func printRemoteAdded(e *app.Env, name string, j sealed.Joined, o sealOptions) e
 			e.Hint("mem remote recovery-key %s makes a recovery key, if there is none on paper", name)
 		}
 		if o.originals != j.Originals {
-			e.Warn("whether exact bytes travel was decided when it was made: %s", map[bool]string{true: "they do", false: "they do not"}[j.Originals])
+			e.Warn("whether exact bytes travel was decided when it was made: %s",
+				map[bool]string{true: "they do", false: "they do not"}[j.Originals])
 		}
 	}
 	return nil
@@ -154,7 +160,8 @@ func warnGuest(e *app.Env, j sealed.Joined) {
 
 // printRecovery shows a recovery key: the only thing on standard output, in groups that can be copied by hand.
 func printRecovery(e *app.Env, key string) {
-	e.Note("the recovery key opens it when every device is lost. Write it down and keep it apart; it is stored nowhere and not shown again:")
+	e.Note(
+		"the recovery key opens it when every device is lost. Write it down and keep it apart; it is stored nowhere and not shown again:")
 	if e.Opt.JSON {
 		return
 	}
@@ -192,7 +199,8 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 	return nil
 }
 
-// readRecovery reads the recovery key from a file, from standard input or from the terminal. It is never an argument: others see those.
+// readRecovery reads the recovery key from a file, from standard input or from the terminal. It is never an
+// argument: others see those.
 func readRecovery(e *app.Env, o *sealOptions) (err error) {
 	var text []byte
 	switch {
@@ -212,7 +220,8 @@ func readRecovery(e *app.Env, o *sealOptions) (err error) {
 		return nil
 	}
 	if o.recovery, err = sealed.ParseRecovery(string(text)); err != nil {
-		return app.WithHint(app.Usagef("%v: it begins with AGE-SECRET-KEY-1 and has 74 characters", err), "look for a character that was mistyped")
+		return app.WithHint(app.Usagef("%v: it begins with AGE-SECRET-KEY-1 and has 74 characters", err),
+			"look for a character that was mistyped")
 	}
 	return nil
 }
@@ -293,7 +302,8 @@ func sealedRemote(e *app.Env, m *layers.Memory, name string) (refs.Remote, error
 	case 1:
 		return found[0], nil
 	}
-	return refs.Remote{}, app.WithHint(app.Usagef("there are several encrypted remotes: %s", strings.Join(names, ", ")), "mem device approve --remote "+names[0]+" ...")
+	return refs.Remote{}, app.WithHint(app.Usagef("there are several encrypted remotes: %s", strings.Join(names, ", ")),
+		"mem device approve --remote "+names[0]+" ...")
 }
 
 // fieldSeal says who can read a remote.

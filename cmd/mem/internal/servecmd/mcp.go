@@ -41,8 +41,8 @@ type writeNopCloser struct{ io.Writer }
 
 func (writeNopCloser) Close() error { return nil }
 
-// served answers the calls of tools. Each call is a run of its own: it opens the memory, so that what was forgotten or revoked
-// meanwhile is not found, and leaves no options behind.
+// served answers the calls of tools. Each call is a run of its own: it opens the memory, so that what was
+// forgotten or revoked meanwhile is not found, and leaves no options behind.
 type served struct{ env *app.Env }
 
 // run returns an environment for one call, which prints nothing.

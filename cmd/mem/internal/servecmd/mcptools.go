@@ -38,7 +38,8 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 	if in.Projects != "" && in.Projects != "all" {
 		return out, app.Usagef("projects cannot be %q: want all, or nothing", in.Projects)
 	}
-	q, err := sessioncmd.SearchQuery(e, sessioncmd.SearchOptions{Patterns: in.Regexp, Files: in.Files, Since: in.Since, Until: in.Until, Topic: in.Topic, Keepit: in.Keepit,
+	q, err := sessioncmd.SearchQuery(e, sessioncmd.SearchOptions{Patterns: in.Regexp, Files: in.Files, Since: in.Since,
+		Until: in.Until, Topic: in.Topic, Keepit: in.Keepit,
 		Roles: in.Roles, In: in.In, Branch: in.Branch, By: string(search.ByMessage), Number: cmp.Or(in.Limit, 20)})
 	if err != nil {
 		return out, err
@@ -55,7 +56,8 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 		}
 		cut, p := search.NewSnippets(q), sessioncmd.HitPrinter{E: e}
 		for _, h := range hits {
-			out.Hits = append(out.Hits, mcp.Hit{Ref: sessioncmd.HitName(h), Who: p.Who(h), Date: dayOf(time.Unix(h.Doc.Time, 0)), Line: term.SanitizeLine(cut.Line(h.Doc.Text, lineWidth).Text)})
+			out.Hits = append(out.Hits, mcp.Hit{Ref: sessioncmd.HitName(h), Who: p.Who(h), Date: dayOf(time.Unix(h.Doc.Time, 0)),
+				Line: term.SanitizeLine(cut.Line(h.Doc.Text, lineWidth).Text)})
 		}
 		return nil
 	})
@@ -80,7 +82,8 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 				return err
 			}
 			for _, x := range st.Recent()[:min(n, len(st.Recent()))] {
-				out.Moments = append(out.Moments, mcp.Moment{Ref: term.ShortID(x.ID), Date: dayOf(x.Now().Scan.Last), Line: term.SanitizeLine(x.Title())})
+				out.Moments = append(out.Moments, mcp.Moment{Ref: term.ShortID(x.ID), Date: dayOf(x.Now().Scan.Last),
+					Line: term.SanitizeLine(x.Title())})
 			}
 			return nil
 		}
@@ -96,7 +99,8 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 			from, to = rev.From-n, rev.To+n
 		}
 		return m.Checkout().Turns(ctx, rev, from, to, func(t checkout.Turn) error {
-			out.Moments = append(out.Moments, mcp.Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message), Who: t.Role, Line: term.SanitizeLine(term.FirstWords(t.Text, lineWidth))})
+			out.Moments = append(out.Moments, mcp.Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
+				Who: t.Role, Line: term.SanitizeLine(term.FirstWords(t.Text, lineWidth))})
 			return nil
 		})
 	})
@@ -248,7 +252,8 @@ func (s served) AddKeepit(ctx context.Context, in mcp.KeepitIn) (out mcp.KeepitO
 		if err != nil {
 			return err
 		}
-		out = mcp.KeepitOut{ID: k.ID, Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), k.Mark.Message), Weight: k.Mark.Weight.String(), Text: term.Sanitize(k.Mark.Text)}
+		out = mcp.KeepitOut{ID: k.ID, Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), k.Mark.Message),
+			Weight: k.Mark.Weight.String(), Text: term.Sanitize(k.Mark.Text)}
 		return nil
 	})
 }
@@ -262,9 +267,11 @@ func (s served) Suggest(ctx context.Context, in mcp.SuggestIn) (out mcp.SuggestO
 		if err != nil {
 			return err
 		}
-		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: projects, Files: in.Files, Topics: in.Topics, Budget: cmp.Or(in.Budget, 8000), Limit: max(cmp.Or(in.Limit, 5), 1)})
+		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: projects, Files: in.Files, Topics: in.Topics,
+			Budget: cmp.Or(in.Budget, 8000), Limit: max(cmp.Or(in.Limit, 5), 1)})
 		for _, x := range all {
-			out.Suggestions = append(out.Suggestions, mcp.Suggestion{Rev: x.Rev, Score: x.Score, Topics: x.Topics, Files: x.Files, Tokens: x.Tokens, Title: term.SanitizeLine(x.Session.Title)})
+			out.Suggestions = append(out.Suggestions, mcp.Suggestion{Rev: x.Rev, Score: x.Score, Topics: x.Topics,
+				Files: x.Files, Tokens: x.Tokens, Title: term.SanitizeLine(x.Session.Title)})
 		}
 		return err
 	})
@@ -294,7 +301,8 @@ func (s served) Compose(ctx context.Context, in mcp.ComposeIn, save bool) (out m
 				return err
 			}
 		}
-		req := derive.ComposeRequest{Project: sc.Project, Name: in.Name, Parts: parts, Budget: cmp.Or(in.Budget, versioncmd.DefaultBudget), Strategy: strategy, DryRun: !save}
+		req := derive.ComposeRequest{Project: sc.Project, Name: in.Name, Parts: parts,
+			Budget: cmp.Or(in.Budget, versioncmd.DefaultBudget), Strategy: strategy, DryRun: !save}
 		if req.Engine, err = versioncmd.ComposeEngine(ctx, e, m, parts, versioncmd.EngineChoice{}); err != nil {
 			return err
 		}

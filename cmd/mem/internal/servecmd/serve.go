@@ -108,7 +108,8 @@ func webWorld(e *app.Env, m *layers.Memory, sc state.Scope) (api.World, error) {
 		claude = "" // the pages show what is in memory
 	}
 	return api.World{
-		Memory: m, Store: store, Scope: sc, Dir: e.Dir, Claude: claude, Program: hookset.CalledAs(e), Now: e.Now, Rand: e.Rand, Clean: term.Sanitize, Hints: app.HintsOf,
+		Memory: m, Store: store, Scope: sc, Dir: e.Dir, Claude: claude, Program: hookset.CalledAs(e), Now: e.Now,
+		Rand: e.Rand, Clean: term.Sanitize, Hints: app.HintsOf,
 		Settings: func() (*config.Config, error) { return freshSettings(e) },
 		Set: func(ctx context.Context, key, value string) error {
 			one := *e // requests run at the same time
@@ -154,14 +155,16 @@ func hooksState(e *app.Env) (api.HooksState, error) {
 	one.Conf = nil
 	r, _, err := hookcmd.HooksReport(&one, "")
 	out := api.HooksState{
-		Program: r.Program, Capture: r.Capture, Blocking: r.Blocking, Every: r.Every, Distill: r.Distill, Spool: r.Spool, Behind: r.Behind,
-		Log: r.Log, LogFile: r.LogFile,
+		Program: r.Program, Capture: r.Capture, Blocking: r.Blocking, Every: r.Every, Distill: r.Distill, Spool: r.Spool,
+		Behind: r.Behind,
+		Log:    r.Log, LogFile: r.LogFile,
 	}
 	if r.Plugin != nil && r.Plugin.Off == "" {
 		out.Plugin = r.Plugin.ID + " (" + r.Plugin.Scope + ")"
 	}
 	for _, f := range r.Files {
-		out.Files = append(out.Files, api.HooksFile{Scope: f.Scope, File: f.File, State: f.State, Advice: hookcmd.HooksAdvice(f, r.Program)})
+		out.Files = append(out.Files, api.HooksFile{Scope: f.Scope, File: f.File, State: f.State,
+			Advice: hookcmd.HooksAdvice(f, r.Program)})
 	}
 	for _, p := range r.Runs {
 		out.Runs = append(out.Runs, api.HookRuns{

@@ -68,12 +68,15 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions, names []string) error
 		if err != nil {
 			return err
 		}
-		return addAll(ctx, e, m, "add", sources, nil, func(added []capturing.Added) error { return m.Capture().CountAdded(ctx, added) })
+		return addAll(ctx, e, m, "add", sources, nil, func(added []capturing.Added) error {
+			return m.Capture().CountAdded(ctx, added)
+		})
 	})
 }
 
 // addSources finds the files that are to be added.
-func addSources(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error), o addOptions, names []string) ([]capturing.Source, error) {
+func addSources(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error), o addOptions,
+	names []string) ([]capturing.Source, error) {
 	var sources []capturing.Source
 	for _, name := range names {
 		src, err := sourceNamed(ctx, e, m, scope, name)
@@ -108,8 +111,10 @@ func addSources(ctx context.Context, e *app.Env, m *layers.Memory, scope func() 
 	return sources, nil
 }
 
-// clientItems lists the sessions of a project with what Claude Code's files say of them, also of forgotten ones if so told.
-func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, forgotten bool) ([]history.Item, error) {
+// clientItems lists the sessions of a project with what Claude Code's files say of them, also of forgotten ones
+// if so told.
+func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
+	forgotten bool) ([]history.Item, error) {
 	claude, err := e.ClaudeDir()
 	if err != nil {
 		return nil, err
@@ -121,13 +126,15 @@ func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Proj
 // unreadableClient adds to the error of a directory of Claude Code that cannot be read what it is and what to do.
 func unreadableClient(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return app.WithHint(fmt.Errorf("Claude Code's files: %w", err), "make the directory readable: chmod u+rx", "or name files: mem add FILE...")
+		return app.WithHint(fmt.Errorf("Claude Code's files: %w", err), "make the directory readable: chmod u+rx",
+			"or name files: mem add FILE...")
 	}
 	return err
 }
 
 // sourceNamed finds the file that a user means: a path, or a session of Claude Code by the start of its id.
-func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error), name string) (capturing.Source, error) {
+func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error),
+	name string) (capturing.Source, error) {
 	path := e.Path(name)
 	_, err := os.Stat(path)
 	if err == nil || strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".jsonl") {
@@ -162,7 +169,8 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) && len(stored) > 0 {
 			id := term.ShortID(stored[0].ID)
-			err = app.WithHint(app.Fatalf("Claude Code has no file of %s any more: it stays in memory as it is", id), term.Shell("mem", "checkout", id+":original", "-o", stored[0].ID+".jsonl"))
+			err = app.WithHint(app.Fatalf("Claude Code has no file of %s any more: it stays in memory as it is", id),
+				term.Shell("mem", "checkout", id+":original", "-o", stored[0].ID+".jsonl"))
 		}
 		return src, err
 	}
@@ -170,12 +178,14 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 	for _, it := range found {
 		names = append(names, term.ShortID(it.ID)+" "+it.Title)
 	}
-	return capturing.Source{}, app.WithHint(&state.AmbiguousError{What: "session", Name: name, Candidates: names}, "write more of the id")
+	return capturing.Source{}, app.WithHint(&state.AmbiguousError{What: "session", Name: name, Candidates: names},
+		"write more of the id")
 }
 
 // sourceAnywhere looks for a session in all of Claude Code's projects.
 func sourceAnywhere(e *app.Env, name string) (capturing.Source, error) {
-	missing := app.WithHint(&state.NotFoundError{What: "session", Name: name}, "see the sessions of this project with \"mem ls\"")
+	missing := app.WithHint(&state.NotFoundError{What: "session", Name: name},
+		"see the sessions of this project with \"mem ls\"")
 	claude, err := e.ClaudeDir()
 	if err != nil {
 		return capturing.Source{}, err
@@ -216,7 +226,8 @@ const (
 
 // addAll captures sources and says what became of them; failed are those that could not even be looked at. then, if
 // any, works on what was stored.
-func addAll(ctx context.Context, e *app.Env, m *layers.Memory, op string, sources []capturing.Source, failed []error, then func([]capturing.Added) error) error {
+func addAll(ctx context.Context, e *app.Env, m *layers.Memory, op string, sources []capturing.Source, failed []error,
+	then func([]capturing.Added) error) error {
 	size := totalSize(sources)
 	tuneMemory(sources, size)
 	bar := e.ProgressBytes(op, size)
@@ -249,7 +260,9 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, op string, source
 
 // stoppedAdding says what was stored before the store failed, if anything was.
 func stoppedAdding(e *app.Env, op string, added []capturing.Added, fatal error) error {
-	added = slices.DeleteFunc(added, func(a capturing.Added) bool { return a.Change == "unchanged" || a.Change == "forgotten" })
+	added = slices.DeleteFunc(added, func(a capturing.Added) bool {
+		return a.Change == "unchanged" || a.Change == "forgotten"
+	})
 	if len(added) == 0 {
 		return fatal
 	}

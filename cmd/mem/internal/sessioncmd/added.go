@@ -73,8 +73,11 @@ func answerOf(a capturing.Added) addedAnswer {
 	now := a.Now
 	return addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
-		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Bytes: now.Size + a.Tail, NewBytes: a.NewBytes,
-		Stored: a.Stored, Tail: a.Tail, Files: a.Files, Tokens: counted(a.Tokens, a.Counted), Original: now.Original.String(), Commit: a.Commit,
+		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Bytes: now.Size + a.Tail,
+		NewBytes: a.NewBytes,
+		Stored:   a.Stored, Tail: a.Tail, Files: a.Files, Tokens: counted(a.Tokens, a.Counted),
+		Original: now.Original.String(),
+		Commit:   a.Commit,
 	}
 }
 
@@ -111,7 +114,8 @@ func sayAdded(e *app.Env, a capturing.Added) {
 	}
 	e.Did("[%s%s] %s %s%s\n", term.SanitizeLine(a.Project.Name), at, verb, term.SanitizeLine(id), title)
 	scan := a.Now.Scan
-	line := fmt.Sprintf(" %s message%s, %s tokens", tokens.Commas(scan.Messages), term.Plural(scan.Messages), tokensText(a.Tokens, a.Counted))
+	line := fmt.Sprintf(" %s message%s, %s tokens", tokens.Commas(scan.Messages), term.Plural(scan.Messages),
+		tokensText(a.Tokens, a.Counted))
 	if a.Change == "grown" {
 		line = fmt.Sprintf(" +%s, %s message%s in all", a.Growth(), tokens.Commas(scan.Messages), term.Plural(scan.Messages))
 	}
@@ -131,7 +135,8 @@ func sayAdded(e *app.Env, a capturing.Added) {
 		if n > 1 {
 			more = fmt.Sprintf(" and %d more", n-1)
 		}
-		e.Warn("%s in #%d of %s%s is no keepit marker: two decimals are required, such as ##keepit0.80##", term.Quoted(a.Malformed[0].Tag), a.Malformed[0].Message, id, more)
+		e.Warn("%s in #%d of %s%s is no keepit marker: two decimals are required, such as ##keepit0.80##",
+			term.Quoted(a.Malformed[0].Tag), a.Malformed[0].Message, id, more)
 	}
 	if scan.Opaque > 0 {
 		e.Warn("%d of %d lines of %s are not JSON; they are stored as they are", scan.Opaque, scan.Values, id)
@@ -217,7 +222,8 @@ func sayProjects(e *app.Env, op string, added []capturing.Added) {
 		for _, part := range []struct {
 			n    int
 			what string
-		}{{s.fresh, "new session"}, {s.subagents, "new subagent"}, {s.grown, "changed session"}, {s.marks, "new keepit marker"}} {
+		}{{s.fresh, "new session"}, {s.subagents, "new subagent"}, {s.grown, "changed session"},
+			{s.marks, "new keepit marker"}} {
 			if part.n > 0 {
 				what = append(what, term.Count(part.n, part.what))
 			}
@@ -254,7 +260,8 @@ func sayTotal(e *app.Env, op string, added []capturing.Added, withOpaque bool) {
 	if forgotten > 0 {
 		also = fmt.Sprintf(", %d forgotten", forgotten)
 	}
-	e.Did("%s: %d session%s new or changed, %d unchanged%s, %s%s\n", verb, changed, term.Plural(changed), unchanged, also, app.BytesText(bytes), storedText(stored))
+	e.Did("%s: %d session%s new or changed, %d unchanged%s, %s%s\n", verb, changed, term.Plural(changed), unchanged, also,
+		app.BytesText(bytes), storedText(stored))
 	if opaque > 0 && withOpaque {
 		e.Warn("not JSON, stored as it is: %s (-v says where)", term.Count(opaque, "line"))
 	}

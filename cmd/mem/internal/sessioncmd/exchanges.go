@@ -26,7 +26,9 @@ func showExchanges(ctx context.Context, e *app.Env, m *layers.Memory, rev state.
 		if i >= shownExchanges && i < len(all)-shownExchanges {
 			if i == shownExchanges {
 				n := len(all) - 2*shownExchanges
-				e.Printf("\n... %s: mem show %s\n", term.Count(n, "more exchange"), term.Shell(fmt.Sprintf("%s#%d..%d", term.ShortID(rev.Session.ID), x.Asked.Message, all[len(all)-shownExchanges].Asked.Message-1)))
+				e.Printf("\n... %s: mem show %s\n", term.Count(n, "more exchange"),
+					term.Shell(fmt.Sprintf("%s#%d..%d", term.ShortID(rev.Session.ID), x.Asked.Message,
+						all[len(all)-shownExchanges].Asked.Message-1)))
 			}
 			continue
 		}

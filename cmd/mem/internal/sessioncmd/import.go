@@ -35,7 +35,8 @@ func ImportCommand(e *app.Env) *cli.Command {
 			"keep no stream of records: one is made from their files, which are stored with the session, byte for byte.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed"),
-			flags.Choice(&o.agent, "agent", "capture the sessions of another `AGENT`: codex, gemini or opencode", agents.Names()...),
+			flags.Choice(&o.agent, "agent", "capture the sessions of another `AGENT`: codex, gemini or opencode",
+				agents.Names()...),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
@@ -68,10 +69,12 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, dir string) err
 			return fmt.Errorf("import %s: %w", dir, fatal)
 		}
 		if len(sources) == 0 && len(failed) == 0 && o.agent != "" {
-			return app.WithHint(app.Fatalf("there are no sessions of %s under %s", o.agent, dir), "name the directory that holds them")
+			return app.WithHint(app.Fatalf("there are no sessions of %s under %s", o.agent, dir),
+				"name the directory that holds them")
 		}
 		if len(sources) == 0 && len(failed) == 0 {
-			return app.WithHint(app.Fatalf("there are no session files (*.jsonl) under %s", dir), "name the directory that holds them")
+			return app.WithHint(app.Fatalf("there are no session files (*.jsonl) under %s", dir),
+				"name the directory that holds them")
 		}
 		return addAll(ctx, e, m, "import", sources, failed, func(added []capturing.Added) error {
 			if o.noL1 {

@@ -63,7 +63,8 @@ func Ls(e *app.Env) *cli.Command {
 			}
 			if session := e.Operand(0); session != "" {
 				if o != (lsOptions{all: o.all}) {
-					return app.WithHint(app.Usagef("mem ls %s lists versions: of the options, only --all applies", session), "mem ls -h")
+					return app.WithHint(app.Usagef("mem ls %s lists versions: of the options, only --all applies", session),
+						"mem ls -h")
 				}
 				return versioncmd.RunVersions(c.Context, e, session, versioncmd.VersionsOptions{All: o.all})
 			}
@@ -85,7 +86,8 @@ type Listed struct {
 
 func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		all, elsewhere, err := list(ctx, e, m, sc, capturing.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all, Revoked: o.all})
+		all, elsewhere, err := list(ctx, e, m, sc, capturing.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all,
+			Revoked: o.all})
 		if err != nil {
 			return err
 		}
@@ -144,9 +146,10 @@ func clientOptions(e *app.Env, o capturing.ListOptions) capturing.ListOptions {
 	return o
 }
 
-// list returns the sessions of the project, or with --all-projects of all, the newest first. Elsewhere are the untracked sessions of
-// other projects.
-func list(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o capturing.ListOptions) (all, elsewhere []Listed, err error) {
+// list returns the sessions of the project, or with --all-projects of all, the newest first. Elsewhere are the
+// untracked sessions of other projects.
+func list(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o capturing.ListOptions) (all,
+	elsewhere []Listed, err error) {
 	memory.SpendMemory()
 	o = clientOptions(e, o)
 	if all, err = listKnown(ctx, e, m, sc, o); err != nil {
@@ -163,7 +166,8 @@ func list(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o c
 }
 
 // untrackedBeside returns the untracked sessions of every project that are not among all.
-func untrackedBeside(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o capturing.ListOptions, all []Listed) ([]Listed, error) {
+func untrackedBeside(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o capturing.ListOptions,
+	all []Listed) ([]Listed, error) {
 	o.Unreadable = func(error) error { return nil } // the list of the project warns of what matters to it
 	items, of, err := m.History().Untracked(ctx, o)
 	if err != nil {
@@ -204,11 +208,13 @@ func elsewhereText(items []Listed) string {
 	if len(items) == 1 {
 		verb = "is"
 	}
-	return fmt.Sprintf("%s of %s %s not in memory", term.Count(len(items), "session"), term.Count(len(projects), "other project"), verb)
+	return fmt.Sprintf("%s of %s %s not in memory", term.Count(len(items), "session"),
+		term.Count(len(projects), "other project"), verb)
 }
 
 // listKnown lists the sessions of the projects that memory has.
-func listKnown(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o capturing.ListOptions) ([]Listed, error) {
+func listKnown(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope,
+	o capturing.ListOptions) ([]Listed, error) {
 	strangers, err := names.Strangers(ctx, e, m)
 	if err != nil {
 		return nil, err
@@ -254,7 +260,8 @@ func sayNothingListed(e *app.Env, sc state.Scope, some bool) {
 	e.Hint("capture all of Claude Code's sessions with \"mem import\", or see other projects with --all-projects")
 }
 
-// lsTable prints the list; for people months have headings, unless it is sorted by something else or ui.defaultView is list.
+// lsTable prints the list; for people months have headings, unless it is sorted by something else or
+// ui.defaultView is list.
 func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 	conf, err := e.Settings()
 	if err != nil {
@@ -264,13 +271,15 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 	if err != nil {
 		return err
 	}
-	columns := []app.Column{{Name: ""}, {Name: "id"}, {Name: "when"}, {Name: "msgs", Right: true}, {Name: "tokens", Right: true, Estimate: true}, {Name: "versions"}, {Name: "keepit", Right: true}}
+	columns := []app.Column{{Name: ""}, {Name: "id"}, {Name: "when"}, {Name: "msgs", Right: true},
+		{Name: "tokens", Right: true, Estimate: true}, {Name: "versions"}, {Name: "keepit", Right: true}}
 	if e.Opt.AllProjects {
 		columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
 	}
 	t := e.Table(append(columns, app.Column{Name: "title", Shrinks: true})...)
 	unique := uniquePrefixes(items)
-	month, months := "", view == "timeline" && o.sort != "tokens" && items[0].Last.Format("2006-01") != items[len(items)-1].Last.Format("2006-01")
+	month, months := "", view == "timeline" && o.sort != "tokens" &&
+		items[0].Last.Format("2006-01") != items[len(items)-1].Last.Format("2006-01")
 	for i, it := range items {
 		if name := it.Last.Format("January 2006"); months && name != month {
 			t.Heading(name)
@@ -334,7 +343,8 @@ func (it Listed) titleText() string {
 
 // shortMark is the mark of a session for people.
 func (it Listed) shortMark() string {
-	mark := map[history.Status]string{history.Changed: "M", history.Untracked: "?", history.Removed: "D", history.Revoked: "R"}[it.Status]
+	mark := map[history.Status]string{history.Changed: "M", history.Untracked: "?", history.Removed: "D",
+		history.Revoked: "R"}[it.Status]
 	if it.untrusted != "" {
 		mark += "!"
 	}
@@ -413,8 +423,9 @@ func counted(n int, ok bool) *int {
 
 // A sessionAnswer is a session as lists print it with --json.
 type sessionAnswer struct {
-	ID       string   `json:"id"`
-	Name     string   `json:"name,omitempty"` // what names it, if that is not its id: the id and a device that is not trusted
+	ID string `json:"id"`
+	// what names it, if that is not its id: the id and a device that is not trusted
+	Name     string   `json:"name,omitempty"`
 	Project  string   `json:"project"`
 	Status   string   `json:"status"`
 	Newest   bool     `json:"newest"`
@@ -434,8 +445,10 @@ type sessionAnswer struct {
 
 func sessionAnswerOf(it Listed) sessionAnswer {
 	a := sessionAnswer{
-		ID: it.ID, Project: it.project.Name, Status: string(it.Status), Newest: it.newest, Title: it.Title, Last: term.TimeText(it.Last),
-		Tokens: counted(it.Tokens, it.Counted), Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers, Parent: it.Parent, Path: it.Path,
+		ID: it.ID, Project: it.project.Name, Status: string(it.Status), Newest: it.newest, Title: it.Title,
+		Last:   term.TimeText(it.Last),
+		Tokens: counted(it.Tokens, it.Counted), Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers,
+		Parent: it.Parent, Path: it.Path,
 	}
 	if a.Stranger = it.untrusted; it.name() != it.ID {
 		a.Name = it.name()

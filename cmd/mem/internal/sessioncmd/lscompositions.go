@@ -38,8 +38,10 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 			return err
 		}
 		list := []compositionAnswer{}
-		t := e.Table(app.Column{Name: "name"}, app.Column{Name: "when"}, app.Column{Name: "tokens", Right: true, Estimate: true}, app.Column{Name: "budget", Right: true},
-			app.Column{Name: "msgs", Right: true}, app.Column{Name: "parts", Right: true}, app.Column{Name: "used in"}, app.Column{Name: "project"}, app.Column{Name: "note", Shrinks: true})
+		t := e.Table(app.Column{Name: "name"}, app.Column{Name: "when"},
+			app.Column{Name: "tokens", Right: true, Estimate: true}, app.Column{Name: "budget", Right: true},
+			app.Column{Name: "msgs", Right: true}, app.Column{Name: "parts", Right: true}, app.Column{Name: "used in"},
+			app.Column{Name: "project"}, app.Column{Name: "note", Shrinks: true})
 		for _, p := range projects {
 			st, err := m.Trusted().Outline(ctx, p.ID)
 			if err != nil {
@@ -50,11 +52,14 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 				if c.Deleted {
 					hidden = "removed"
 				}
-				a := compositionAnswer{compose.ID(c.Derivation.Output), c.Name, p.Name, term.TimeText(c.Time), c.Tokens, c.Budget, c.Messages, len(c.Parts),
+				a := compositionAnswer{compose.ID(c.Derivation.Output), c.Name, p.Name, term.TimeText(c.Time), c.Tokens, c.Budget,
+					c.Messages, len(c.Parts),
 					append([]string{}, c.Used.By...), hidden}
 				list = append(list, a)
-				t.Row(app.Cell{Full: c.Name, Paint: e.Style().Cyan}, e.TimeCell(c.Time), app.Cell{Full: fmt.Sprint(c.Tokens), Short: "~" + tokens.Format(c.Tokens)},
-					app.Cell{Full: fmt.Sprint(c.Budget), Short: tokens.Format(c.Budget)}, app.Cell{Full: fmt.Sprint(c.Messages)}, app.Cell{Full: fmt.Sprint(len(c.Parts))},
+				t.Row(app.Cell{Full: c.Name, Paint: e.Style().Cyan}, e.TimeCell(c.Time),
+					app.Cell{Full: fmt.Sprint(c.Tokens), Short: "~" + tokens.Format(c.Tokens)},
+					app.Cell{Full: fmt.Sprint(c.Budget), Short: tokens.Format(c.Budget)}, app.Cell{Full: fmt.Sprint(c.Messages)},
+					app.Cell{Full: fmt.Sprint(len(c.Parts))},
 					versioncmd.UsedCell(e, nil, c.Used), app.Cell{Full: p.Name}, app.Cell{Full: hidden})
 			}
 		}

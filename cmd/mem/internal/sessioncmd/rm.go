@@ -106,7 +106,8 @@ func removeError(rev state.Rev, err error) error {
 	var used *derive.UsedError
 	switch {
 	case errors.As(err, &used):
-		return app.WithHint(err, "see it with \""+term.Shell("mem", "show", revName(rev))+"\"; remove it anyway with -f: compositions keep their own copy")
+		return app.WithHint(err, "see it with \""+term.Shell("mem", "show", revName(rev))+
+			"\"; remove it anyway with -f: compositions keep their own copy")
 	case errors.Is(err, state.ErrNotRemovable):
 		return app.WithHint(app.Usagef("%v", err), "mem help revisions")
 	}

@@ -62,7 +62,8 @@ func Search(e *app.Env) *cli.Command {
 			flags.String(&o.Topic, "topic", "in sessions with `TOPIC`"),
 			flags.String(&o.Keepit, "keepit", "with a marker of such a weight: `COND` is >=0.5, <0.8 or 1.00"),
 			flags.Repeated(&o.Roles, "role", "written by `ROLE`: user, assistant, tool or note"),
-			flags.String(&o.In, "in", "look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, separated by commas"),
+			flags.String(&o.In, "in",
+				"look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, separated by commas"),
 			flags.String(&o.Branch, "branch", "in sessions on this git `BRANCH`"),
 			flags.Choice(&o.By, "by", "a hit is a `UNIT`: message, session or file", "message", "session", "file"),
 			flags.Int(&o.Number, "number,n", "print the best `N` only; 0 prints all"),
@@ -108,7 +109,8 @@ func SearchQuery(e *app.Env, o SearchOptions) (q search.Query, err error) {
 		return q, err
 	}
 	if o.batch == "" && strings.TrimSpace(words) == "" && len(q.Patterns) == 0 && !q.Filter.Restricts() {
-		return q, app.WithHint(app.Usagef("mem search wants words to look for, a regular expression or a filter"), "mem search -h")
+		return q, app.WithHint(app.Usagef("mem search wants words to look for, a regular expression or a filter"),
+			"mem search -h")
 	}
 	return q, nil
 }
@@ -170,7 +172,8 @@ func layersOf(in string, f *search.Filter) error {
 		case "compositions":
 			classes = append(classes, index.Composition)
 		default:
-			return app.Usagef("option --in cannot be %q: want L1, original, L2, L3, L4, versions or compositions, separated by commas", in)
+			return app.Usagef(
+				"option --in cannot be %q: want L1, original, L2, L3, L4, versions or compositions, separated by commas", in)
 		}
 	}
 	if len(f.Classes) > 0 { // of the roles
@@ -325,8 +328,9 @@ const snippetWidth = 200
 func searchAnswer(h search.Hit, cut *search.Snippets) hitAnswer {
 	s := cut.Line(h.Doc.Text, snippetWidth)
 	a := hitAnswer{
-		Ref: HitName(h), Layer: layerOf(h.Doc.Class), Project: h.Project, N: h.Doc.N, Role: roleOf(h.Doc.Class), Score: h.Score,
-		File: h.Doc.File, Count: h.Count, Snippet: s.Text, Matches: s.Matches,
+		Ref: HitName(h), Layer: layerOf(h.Doc.Class), Project: h.Project, N: h.Doc.N, Role: roleOf(h.Doc.Class),
+		Score: h.Score,
+		File:  h.Doc.File, Count: h.Count, Snippet: s.Text, Matches: s.Matches,
 	}
 	if h.Doc.Time > 0 {
 		a.Time = term.TimeText(time.Unix(h.Doc.Time, 0))
@@ -440,7 +444,8 @@ func (p *HitPrinter) line(h search.Hit) {
 	if h.File != "" {
 		name += "\t" + term.SanitizeLine(h.File)
 	}
-	p.E.Printf("%s\t%s\t%s\t%s\t%s\n", name, term.TimeText(time.Unix(h.Doc.Time, 0)), p.Who(h), term.SanitizeLine(title), p.snippet(h, ""))
+	p.E.Printf("%s\t%s\t%s\t%s\t%s\n", name, term.TimeText(time.Unix(h.Doc.Time, 0)), p.Who(h), term.SanitizeLine(title),
+		p.snippet(h, ""))
 }
 
 // Who says what a hit is.
@@ -498,7 +503,8 @@ func (p *HitPrinter) forPeople(hits []search.Hit) {
 	for _, id := range order {
 		if s := of[id][0].Session; s != nil {
 			sessions++
-			p.E.Printf("%s %s  %s\n", p.E.Style().Yellow(term.ShortID(s.ID)), term.Quoted(s.Title), p.E.Style().Dim(app.Ago(p.E.Now(), time.Unix(s.Last, 0))))
+			p.E.Printf("%s %s  %s\n", p.E.Style().Yellow(term.ShortID(s.ID)), term.Quoted(s.Title),
+				p.E.Style().Dim(app.Ago(p.E.Now(), time.Unix(s.Last, 0))))
 		}
 		for _, h := range of[id] {
 			name := HitName(h)

@@ -42,7 +42,8 @@ func Show(e *app.Env) *cli.Command {
 		Description: "Without a revision it is the newest session of the project. --format text, md and jsonl print the content alone;\n" +
 			"without it what is known of the thing comes first. See \"mem help revisions\".",
 		Flags: []cli.Flag{
-			flags.Choice(&o.format, "format", "print the content alone, as `FORM`: text, md, jsonl, or lean for a shorter L1", "text", "md", "jsonl", "lean"),
+			flags.Choice(&o.format, "format", "print the content alone, as `FORM`: text, md, jsonl, or lean for a shorter L1",
+				"text", "md", "jsonl", "lean"),
 			flags.Bool(&o.manifest, "manifest", "print the project as the seeds' manifest.json"),
 			flags.Bool(&o.raw, "raw", "do not make the text safe for a terminal"),
 		},
@@ -134,7 +135,8 @@ func showManifest(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sc
 	if err != nil {
 		return err
 	}
-	man, err := m.History().Manifest(ctx, sc.Project, history.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
+	man, err := m.History().Manifest(ctx, sc.Project, history.ManifestSettings{Preset: preset, AutoRegister: auto,
+		Decay: decay})
 	if err != nil {
 		return err
 	}
@@ -186,13 +188,15 @@ type earlierAnswer struct {
 
 func earlierOf(s *state.Session) (out []earlierAnswer) {
 	for i, p := range s.Earlier() {
-		out = append(out, earlierAnswer{fmt.Sprintf("original@{%d}", i+1), p.Original.String(), p.Scan.Messages, p.Size, term.TimeText(p.Time)})
+		out = append(out, earlierAnswer{fmt.Sprintf("original@{%d}", i+1), p.Original.String(), p.Scan.Messages, p.Size,
+			term.TimeText(p.Time)})
 	}
 	return out
 }
 
 func describeRev(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) (shown, error) {
-	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Version: rev.Version, Composition: rev.Composition, Commit: rev.Commit, From: rev.From, To: rev.To}
+	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Version: rev.Version, Composition: rev.Composition,
+		Commit: rev.Commit, From: rev.From, To: rev.To}
 	if !rev.Hash.IsZero() {
 		s.Hash = rev.Hash.String()
 	}
@@ -292,7 +296,8 @@ func showHead(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) 
 			names.Field(e, "Part", fmt.Sprintf("%s:%s  %s tok", term.ShortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
 		}
 		names.Field(e, "Frame", tokens.Commas(c.Frame())+" tok")
-		names.Field(e, "Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens), tokens.Commas(c.Budget), term.Count(c.Messages, "message"), c.Strategy))
+		names.Field(e, "Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens), tokens.Commas(c.Budget),
+			term.Count(c.Messages, "message"), c.Strategy))
 		names.Field(e, "Date", e.DateText(c.Time))
 		usedLine(e, c.Used)
 		e.Printf("\n")
@@ -315,7 +320,8 @@ func usedLine(e *app.Env, r bodies.Rehearsal) {
 	for _, id := range r.By {
 		by = append(by, term.ShortID(id))
 	}
-	names.Field(e, "Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "), e.Local(r.Last).Format("2 Jan 2006 15:04")))
+	names.Field(e, "Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "),
+		e.Local(r.Last).Format("2 Jan 2006 15:04")))
 }
 
 // showSession prints a session: its facts, its versions, its markers.
@@ -351,10 +357,12 @@ func showSession(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Re
 	}
 	usedLine(e, rev.Session.Used)
 	for i, p := range rev.Session.Earlier() {
-		names.Field(e, "Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1, term.Count(p.Scan.Messages, "message"), app.BytesText(p.Size), e.Local(p.Time).Format("2 Jan 2006 15:04")))
+		names.Field(e, "Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1,
+			term.Count(p.Scan.Messages, "message"), app.BytesText(p.Size), e.Local(p.Time).Format("2 Jan 2006 15:04")))
 	}
 	for _, v := range st.OwnVersionsOf(rev.Session) {
-		names.Field(e, "Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), names.ModeOf(v), tokens.Commas(v.TokensOut), v.Ratio))
+		names.Field(e, "Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), names.ModeOf(v),
+			tokens.Commas(v.TokensOut), v.Ratio))
 	}
 	if len(rev.Session.Markers()) > 0 {
 		marks, err := m.Markers().Keepits(ctx, rev)
@@ -362,7 +370,8 @@ func showSession(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Re
 			return err
 		}
 		for _, k := range marks {
-			names.Field(e, "Keepit", fmt.Sprintf("%s  %s  #%d  %s", k.ID, k.Mark.Weight, k.Mark.Message, term.FirstWords(k.Mark.Text, 60)))
+			names.Field(e, "Keepit", fmt.Sprintf("%s  %s  #%d  %s", k.ID, k.Mark.Weight, k.Mark.Message,
+				term.FirstWords(k.Mark.Text, 60)))
 		}
 	}
 	return showExchanges(ctx, e, m, rev)

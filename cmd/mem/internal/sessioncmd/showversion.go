@@ -25,16 +25,21 @@ func showVersion(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Re
 		names.Field(e, "Hidden", "not in the lists; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
 	}
 	names.Field(e, "Source", sourceOf(v, s.From, s.To))
-	names.Field(e, "Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", names.ModeOf(v), v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
-	names.Field(e, "Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step, v.Derivation.Recipe.Version))
+	names.Field(e, "Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", names.ModeOf(v), v.Settings.Keepit,
+		v.Settings.Distance, v.Settings.Skip))
+	names.Field(e, "Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step,
+		v.Derivation.Recipe.Version))
 	names.Field(e, "Engine", v.Engine+", tokens "+v.Counter)
 	if n := len(v.Derivation.Witnesses); n > 0 {
-		names.Field(e, "Evidence", term.Count(n, "object")+" of requests and answers, the first b3:"+v.Derivation.Witnesses[0].Short())
+		names.Field(e, "Evidence", term.Count(n, "object")+" of requests and answers, the first b3:"+
+			v.Derivation.Witnesses[0].Short())
 	}
 	if r := v.Receipt; r.Requests > 0 {
-		names.Field(e, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
+		names.Field(e, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
+			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
 	}
-	names.Field(e, "Result", fmt.Sprintf("%s tok, %s, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut), term.Count(v.MessagesOut, "message"), v.Ratio, v.Preserved, v.Preserved+v.Summarised))
+	names.Field(e, "Result", fmt.Sprintf("%s tok, %s, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut),
+		term.Count(v.MessagesOut, "message"), v.Ratio, v.Preserved, v.Preserved+v.Summarised))
 	for _, name := range s.UsedBy {
 		names.Field(e, "Used by", name)
 	}
@@ -50,7 +55,8 @@ func showVersion(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Re
 
 // sourceOf writes what a version was made from.
 func sourceOf(v *bodies.Version, from, to int) string {
-	of := fmt.Sprintf("%s:original b3:%s, %s tok, %s", term.ShortID(v.Session), v.Origin().Short(), tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
+	of := fmt.Sprintf("%s:original b3:%s, %s tok, %s", term.ShortID(v.Session), v.Origin().Short(),
+		tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
 	switch {
 	case v.Source != "":
 		return fmt.Sprintf("%s:%s b3:%s, of %s", term.ShortID(v.Session), v.Source, v.Derivation.Inputs[0].Short(), of)

@@ -39,7 +39,8 @@ func Status(e *app.Env) *cli.Command {
 		Usage: "show new and changed sessions",
 		Flags: []cli.Flag{
 			flags.Bool(&o.short, "short,s", "print a line a session"),
-			flags.Choice(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1", "v1").Optional("v1"),
+			flags.Choice(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1",
+				"v1").Optional("v1"),
 			flags.Bool(&o.zero, "z", "end the lines of --porcelain with a NUL byte"),
 			flags.Bool(&o.exitCode, "exit-code", "exit with 1 if there is something to add"),
 			flags.Bool(&o.layers, "layers", "show the progress of facts, concepts and rules instead"),
@@ -193,7 +194,8 @@ func longStatus(e *app.Env, r StatusReport) {
 	}
 	e.Printf("On %s, %d session%s in memory", e.Safe(name), r.Stored, term.Plural(r.Stored))
 	if n := r.Newest; n != nil {
-		e.Printf(", newest %s (%s, %s tokens)", e.Safe(term.ShortID(n.ID)), term.Count(n.Messages, "message"), tokensText(n.Tokens, n.Counted))
+		e.Printf(", newest %s (%s, %s tokens)", e.Safe(term.ShortID(n.ID)), term.Count(n.Messages, "message"),
+			tokensText(n.Tokens, n.Counted))
 	}
 	e.Printf("\n")
 	switch {
@@ -202,18 +204,22 @@ func longStatus(e *app.Env, r StatusReport) {
 	case r.clean():
 		e.Printf("nothing to remember, memory is up to date\n")
 	}
-	statusPart(e, "Sessions changed since they were added:", `use "mem add -u"`, r.Changed, func(it Listed) string { return changeText(it) })
+	statusPart(e, "Sessions changed since they were added:", `use "mem add -u"`, r.Changed, func(it Listed) string {
+		return changeText(it)
+	})
 	statusPart(e, "Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.Untracked, func(it Listed) string {
 		return fmt.Sprintf("%s, %s", app.BytesText(it.Bytes), app.Ago(e.Now(), it.Last))
 	})
 	if r.Moved != "" {
-		e.Printf("\nThe session files of this directory are of project %s, whose directory is gone  (use \"%s\")\n", e.Safe(r.movedName), e.Safe(r.Moved))
+		e.Printf("\nThe session files of this directory are of project %s, whose directory is gone  (use \"%s\")\n",
+			e.Safe(r.movedName), e.Safe(r.Moved))
 	}
 	if len(r.Elsewhere) > 0 {
 		e.Printf("\n%s  (use \"mem import\" or \"mem status --all-projects\")\n", elsewhereText(r.Elsewhere))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Untrusted)) {
-		e.Printf("\n%s of device %s, which is not trusted: not used  (use \"%s\")\n", term.Count(r.Untrusted[name], "session"), e.Safe(name), e.Safe(term.Shell("mem", "device", "trust", name)))
+		e.Printf("\n%s of device %s, which is not trusted: not used  (use \"%s\")\n",
+			term.Count(r.Untrusted[name], "session"), e.Safe(name), e.Safe(term.Shell("mem", "device", "trust", name)))
 	}
 	if r.revoked > 0 {
 		e.Printf("\n%s revoked: what came from there is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
@@ -295,7 +301,8 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		Strangers map[string]int  `json:"untrusted_sessions,omitempty"`  // by device
 		Revoked   int             `json:"revoked_sources,omitempty"`
 		Layers    *layersAnswer   `json:"layers,omitempty"`
-	}{Elsewhere: len(r.Elsewhere), Strangers: r.Untrusted, Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
+	}{Elsewhere: len(r.Elsewhere), Strangers: r.Untrusted, Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored,
+		Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
 	if r.Newest != nil {
 		answer.Newest, answer.Messages = r.Newest.ID, &r.Newest.Messages
 	}
@@ -306,7 +313,8 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		answer.Untracked = append(answer.Untracked, sessionAnswerOf(it))
 	}
 	if d := r.debt; d != nil {
-		answer.Layers = &layersAnswer{d.L1, append([]string{}, d.L2...), d.Facts, d.Exchanges, d.L3, d.L4, term.TimeText(d.Reflected)}
+		answer.Layers = &layersAnswer{d.L1, append([]string{}, d.L2...), d.Facts, d.Exchanges, d.L3, d.L4,
+			term.TimeText(d.Reflected)}
 	}
 	return e.PrintJSON("status", answer)
 }
@@ -359,7 +367,8 @@ func hooksLine(e *app.Env) string {
 	p := r.plugin
 	switch {
 	case p.Twice(r.where):
-		return fmt.Sprintf("installed (%s), and by the plugin %s: each runs twice  (use \"mem doctor\")", strings.Join(r.where, ", "), e.Safe(p.ID))
+		return fmt.Sprintf("installed (%s), and by the plugin %s: each runs twice  (use \"mem doctor\")",
+			strings.Join(r.where, ", "), e.Safe(p.ID))
 	case p != nil && p.Off != "":
 		return fmt.Sprintf("by the plugin %s: disabled  (use \"mem doctor\")", e.Safe(p.ID))
 	case p != nil:

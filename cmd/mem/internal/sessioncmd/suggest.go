@@ -33,9 +33,11 @@ func SuggestCommand(e *app.Env) *cli.Command {
 			"or a new version of so many tokens. Without files and topics it lists the newest. The list can be composed:\n" +
 			"mem suggest --topic retries | mem compose NAME -",
 		Flags: []cli.Flag{
-			flags.Repeated(&o.files, "files,file", "the task is about `FILE`: a name, the end of a path, or a pattern; repeat or separate by commas"),
+			flags.Repeated(&o.files, "files,file",
+				"the task is about `FILE`: a name, the end of a path, or a pattern; repeat or separate by commas"),
 			flags.Repeated(&o.topics, "topic", "the task is about `WORDS`; repeat for several topics"),
-			flags.Parsed(&o.budget, "budget", "suggest at most `T` tokens in all, such as 8k (the default)", versioncmd.ParseTokens),
+			flags.Parsed(&o.budget, "budget", "suggest at most `T` tokens in all, such as 8k (the default)",
+				versioncmd.ParseTokens),
 			flags.Int(&o.number, "number,n", "suggest at most `N` sessions"),
 		},
 		Action: func(c *cli.Context) error {
@@ -77,7 +79,8 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 		if err != nil {
 			return err
 		}
-		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: projects, Files: files, Topics: o.topics, Budget: o.budget, Limit: o.number})
+		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: projects, Files: files, Topics: o.topics,
+			Budget: o.budget, Limit: o.number})
 		if err != nil {
 			return err
 		}
@@ -88,11 +91,14 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 			e.Note("no session fits")
 			return app.Exit(app.ExitNo)
 		}
-		t := e.Table(app.Column{Name: "revision"}, app.Column{Name: "score"}, app.Column{Name: "version"}, app.Column{Name: "tokens", Right: true},
+		t := e.Table(app.Column{Name: "revision"}, app.Column{Name: "score"}, app.Column{Name: "version"},
+			app.Column{Name: "tokens", Right: true},
 			app.Column{Name: "topics", Most: 24}, app.Column{Name: "files", Most: 32}, app.Column{Name: "title", Shrinks: true})
 		for _, x := range all {
-			t.Row(app.Cell{Full: x.Rev}, app.Cell{Full: strconv.FormatFloat(x.Score, 'f', 2, 64)}, app.Cell{Full: x.Version}, app.Cell{Full: strconv.Itoa(x.Tokens)},
-				app.Cell{Full: strings.Join(x.Topics, ", ")}, app.Cell{Full: strings.Join(x.Files, ", ")}, app.Cell{Full: x.Session.Title})
+			t.Row(app.Cell{Full: x.Rev}, app.Cell{Full: strconv.FormatFloat(x.Score, 'f', 2, 64)}, app.Cell{Full: x.Version},
+				app.Cell{Full: strconv.Itoa(x.Tokens)},
+				app.Cell{Full: strings.Join(x.Topics, ", ")}, app.Cell{Full: strings.Join(x.Files, ", ")},
+				app.Cell{Full: x.Session.Title})
 		}
 		return t.Flush()
 	})

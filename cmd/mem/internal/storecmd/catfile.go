@@ -39,13 +39,15 @@ func CatFile(e *app.Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if len(e.Operands) == 0 && e.Opt.Project != "" {
-				return app.WithHint(app.Usagef("mem cat-file wants <object>"), "-p is --project here; it prints without it: mem cat-file "+e.Opt.Project)
+				return app.WithHint(app.Usagef("mem cat-file wants <object>"),
+					"-p is --project here; it prints without it: mem cat-file "+e.Opt.Project)
 			}
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err
 			}
 			if e.Opt.JSON && !o.size && !o.exists {
-				return app.WithHint(app.Usagef("mem cat-file prints the bytes of an object, which are no JSON"), term.Shell("mem", "cat-file", "-s", "--json", e.Operand(0)))
+				return app.WithHint(app.Usagef("mem cat-file prints the bytes of an object, which are no JSON"),
+					term.Shell("mem", "cat-file", "-s", "--json", e.Operand(0)))
 			}
 			return runCatFile(c.Context, e, o, e.Operand(0))
 		},
@@ -78,7 +80,9 @@ func catNamed(ctx context.Context, e *app.Env, m *layers.Memory, o catFileOption
 	if err != nil || o.exists {
 		return err
 	}
-	return printObject(e, o, func(w io.Writer) error { return m.Originals().WriteObject(ctx, rev.Project.ID, rev.Hash, w) })
+	return printObject(e, o, func(w io.Writer) error {
+		return m.Originals().WriteObject(ctx, rev.Project.ID, rev.Hash, w)
+	})
 }
 
 // printObject prints what write gives of an object.
@@ -113,7 +117,8 @@ func resolveContent(ctx context.Context, e *app.Env, m *layers.Memory, name stri
 		return rev, err
 	}
 	if rev.Hash.IsZero() {
-		return rev, app.WithHint(app.Fatalf("%s has no content of its own", name), term.Shell("mem", "rev-parse", "--explain", name))
+		return rev, app.WithHint(app.Fatalf("%s has no content of its own", name),
+			term.Shell("mem", "rev-parse", "--explain", name))
 	}
 	return rev, nil
 }

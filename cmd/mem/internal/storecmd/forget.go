@@ -54,7 +54,8 @@ func Forget(e *app.Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			o.revs = e.Operands
 			ways := min(len(o.revs), 1)
-			for _, way := range []struct{ name, value string }{{"match", o.match}, {"secret", o.secret}, {"tool", o.tool}, {"since", o.since}} {
+			for _, way := range []struct{ name, value string }{{"match", o.match}, {"secret", o.secret}, {"tool", o.tool},
+				{"since", o.since}} {
 				if !c.IsSet(way.name) {
 					continue
 				}
@@ -64,7 +65,8 @@ func Forget(e *app.Env) *cli.Command {
 				ways++
 			}
 			if ways != 1 {
-				return app.WithHint(app.Usagef("mem forget wants a revision, or one of --match, --secret, --tool and --since"), "mem forget -n @", "mem help forgetting")
+				return app.WithHint(app.Usagef("mem forget wants a revision, or one of --match, --secret, --tool and --since"),
+					"mem forget -n @", "mem help forgetting")
 			}
 			return runForget(c.Context, e, o)
 		},
@@ -72,7 +74,8 @@ func Forget(e *app.Env) *cli.Command {
 }
 
 // chosen turns the options into what is to be forgotten.
-func toForget(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o forgetOptions) (f forget.ForgetOptions, err error) {
+func toForget(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope,
+	o forgetOptions) (f forget.ForgetOptions, err error) {
 	f.DryRun = e.Opt.DryRun
 	switch {
 	case len(o.revs) > 0:
@@ -123,7 +126,8 @@ func secretValue(e *app.Env, s string) ([]byte, error) {
 		value = bytes.TrimRight(b, "\r\n")
 	}
 	if len(value) < markers.MinSecret {
-		return nil, app.Usagef("option --secret wants at least %d bytes: a shorter value stands everywhere", markers.MinSecret)
+		return nil, app.Usagef("option --secret wants at least %d bytes: a shorter value stands everywhere",
+			markers.MinSecret)
 	}
 	return value, nil
 }
@@ -142,7 +146,8 @@ func span(e *app.Env, s string) (from, to time.Time, err error) {
 		}
 	}
 	if a == "" && b == "" || ok && b != "" && a != "" && !from.Before(to) {
-		return from, to, app.WithHint(app.Usagef("option --since cannot be %q: want FROM.. or FROM..TO", s), "mem forget --since 2026-01-20.. -n")
+		return from, to, app.WithHint(app.Usagef("option --since cannot be %q: want FROM.. or FROM..TO", s),
+			"mem forget --since 2026-01-20.. -n")
 	}
 	return from, to, nil
 }
@@ -175,8 +180,9 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 	})
 }
 
-// forgetError adds hints and a status to an error. An interrupted forget is finished first, since the thing it was about may
-// have no name any more; the status still says that this command found nothing under the name it was given.
+// forgetError adds hints and a status to an error. An interrupted forget is finished first, since the thing it
+// was about may have no name any more; the status still says that this command found nothing under the name it
+// was given.
 func forgetError(ctx context.Context, e *app.Env, m *layers.Memory, err error) error {
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) && !e.Opt.DryRun {
@@ -218,8 +224,8 @@ type heldAnswer struct {
 	Places int    `json:"places"`
 }
 
-// A keptAnswer says how many records of a kind, or commit messages, of a device's lane hold something that was forgotten and stay, as --json
-// prints it.
+// A keptAnswer says how many records of a kind, or commit messages, of a device's lane hold something that was
+// forgotten and stay, as --json prints it.
 type keptAnswer struct {
 	Device string `json:"device"`
 	Kind   string `json:"kind"`
@@ -254,7 +260,8 @@ func ForgottenAnswers(things []forget.ForgottenThing, names map[string]string) (
 }
 
 // reportForgotten prints the receipt. Its status is 3 if something is left here that should not be.
-func reportForgotten(ctx context.Context, e *app.Env, m *layers.Memory, f forget.ForgetOptions, out forget.Forgotten) error {
+func reportForgotten(ctx context.Context, e *app.Env, m *layers.Memory, f forget.ForgetOptions,
+	out forget.Forgotten) error {
 	names := map[string]string{}
 	devices, err := m.Devices().Devices(ctx)
 	if err != nil {
@@ -275,7 +282,8 @@ func reportForgotten(ctx context.Context, e *app.Env, m *layers.Memory, f forget
 			Others  []heldAnswer      `json:"others"` // whose lanes, copied here, hold it until they sync
 			Kept    []keptAnswer      `json:"kept"`   // what holds it and stays
 		}{f.DryRun, append([]ForgottenAnswer{}, ForgottenAnswers(out.Things, names)...), append([]string{}, out.Files...),
-			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...), heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names)})
+			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...),
+			heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names)})
 	} else {
 		for i := range out.Things {
 			if n, ok := names[out.Things[i].Device]; ok {
@@ -351,13 +359,15 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 			case kept:
 				but = " but in the names and directories of projects"
 			}
-			e.Printf("searched %s in %s of this store, unpacked: nothing is left of it%s\n", app.BytesText(p.Bytes), term.Count(p.Objects, "object"), but)
+			e.Printf("searched %s in %s of this store, unpacked: nothing is left of it%s\n", app.BytesText(p.Bytes),
+				term.Count(p.Objects, "object"), but)
 		} else {
 			e.Warn("something is left of it: %s", strings.Join(p.Left[:min(len(p.Left), 10)], ", "))
 		}
 	}
 	for _, d := range sortedNames(p.Others) {
-		e.Note("the lane of %s, of which this store has a copy, holds it at %s: it goes from here with the pull after that device has synced", names[d], term.Count(p.Others[d], "place"))
+		e.Note(
+			"the lane of %s, of which this store has a copy, holds it at %s: it goes from here with the pull after that device has synced", names[d], term.Count(p.Others[d], "place"))
 	}
 	tellKept(e, p.Kept, names)
 	for _, r := range out.Remotes {
@@ -367,7 +377,8 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 		e.Note("Claude Code's own file holds it still, and nothing of it will be taken in again: %s", f)
 	}
 	if !dry && len(out.Things) > 0 {
-		e.Note("out of reach: other devices until they sync, backups, files that were checked out or exported, and what a model was sent")
+		e.Note(
+			"out of reach: other devices until they sync, backups, files that were checked out or exported, and what a model was sent")
 	}
 }
 
@@ -387,7 +398,8 @@ func tellKept(e *app.Env, kept []forget.Kept, names map[string]string) {
 		if n == 1 {
 			verb = "keeps"
 		}
-		e.Note("%s of device %s %s it: names, directories and identities of projects stay", strings.Join(kinds, ", "), names[device], verb)
+		e.Note("%s of device %s %s it: names, directories and identities of projects stay", strings.Join(kinds, ", "),
+			names[device], verb)
 	}
 }
 

@@ -152,7 +152,9 @@ func check(ctx context.Context, e *app.Env, full bool) (c repair.Checked, err er
 		return c, err
 	}
 	var small []refs.Problem
-	if err := smallFiles(ctx, e, dir, true, func(m refs.Mending) { small = append(small, refs.Problem{Where: m.Where, What: m.What}) }); err != nil {
+	if err := smallFiles(ctx, e, dir, true, func(m refs.Mending) {
+		small = append(small, refs.Problem{Where: m.Where, What: m.What})
+	}); err != nil {
 		return c, err
 	}
 	m, err := memory.Open(e)
@@ -193,8 +195,10 @@ func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
 	if o.full {
 		read = fmt.Sprintf(", %s read and hashed", app.BytesText(c.Bytes))
 	}
-	e.Printf("checked %s, %s, %s, %s, %s, %s%s: %s\n", term.Count(c.Objects, "object"), term.Count(c.Records, "record"), term.Count(c.Commits, "commit"),
-		term.Count(c.Versions, "version"), term.Count(c.Compositions, "composition"), term.Count(c.Segments, "segment"), read, verdict)
+	e.Printf("checked %s, %s, %s, %s, %s, %s%s: %s\n", term.Count(c.Objects, "object"), term.Count(c.Records, "record"),
+		term.Count(c.Commits, "commit"),
+		term.Count(c.Versions, "version"), term.Count(c.Compositions, "composition"), term.Count(c.Segments, "segment"),
+		read, verdict)
 	if c.Withheld > 0 {
 		e.Detail("the exact bytes of %s are on the device that captured them only", term.Count(c.Withheld, "original"))
 	}
@@ -230,18 +234,22 @@ func areIs(n int) string {
 // tellApart says what was made of texts that lie in lanes which are not here, and how to have them.
 func tellApart(e *app.Env, apart []repair.Apart) {
 	for _, a := range apart {
-		e.Note("[%s] %s is whole, and was made of %s, which only the lane of another device holds: the remote it came from has no copy of that",
+		e.Note(
+			"[%s] %s is whole, and was made of %s, which only the lane of another device holds: the remote it came from has no copy of that",
 			term.SanitizeLine(a.Project.Name), a.Name, a.Input.Short())
 	}
 	if len(apart) > 0 {
-		e.Hint("to have it here too, name a remote that the other device pushes to: mem remote add NAME URL, then mem pull NAME")
+		e.Hint(
+			"to have it here too, name a remote that the other device pushes to: mem remote add NAME URL, then mem pull NAME")
 	}
 }
 
 func fsckAnswerOf(o fsckOptions, c repair.Checked) fsckAnswer {
 	a := fsckAnswer{
-		OK: len(c.Problems) == 0, Full: o.full, Lanes: c.Lanes, Commits: c.Commits, Objects: c.Objects, Records: c.Records, Streams: c.Streams,
-		Segments: c.Segments, Patches: c.Patches, Versions: c.Versions, Compositions: c.Compositions, Withheld: c.Withheld, Bytes: c.Bytes,
+		OK: len(c.Problems) == 0, Full: o.full, Lanes: c.Lanes, Commits: c.Commits, Objects: c.Objects, Records: c.Records,
+		Streams:  c.Streams,
+		Segments: c.Segments, Patches: c.Patches, Versions: c.Versions, Compositions: c.Compositions, Withheld: c.Withheld,
+		Bytes: c.Bytes,
 		Apart: []fsckApart{}, Problems: []fsckProblem{}, Roots: []fsckRoot{},
 	}
 	for _, x := range c.Apart {

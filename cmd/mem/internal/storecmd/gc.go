@@ -67,7 +67,8 @@ func runGC(ctx context.Context, e *app.Env) error {
 
 func printGC(e *app.Env, before, after refs.Size, cache state.CacheSize) error {
 	if e.Opt.JSON {
-		return e.PrintJSON("gc", gcAnswer{before.Packs, after.Packs, before.Bytes, after.Bytes, cache.Bytes, cache.Freed, e.Opt.DryRun})
+		return e.PrintJSON("gc", gcAnswer{before.Packs, after.Packs, before.Bytes, after.Bytes, cache.Bytes, cache.Freed,
+			e.Opt.DryRun})
 	}
 	if e.Opt.DryRun {
 		e.Printf("would merge %d packs, %s\n", before.Packs, app.BytesText(before.Bytes))
@@ -76,7 +77,8 @@ func printGC(e *app.Env, before, after refs.Size, cache state.CacheSize) error {
 		}
 		return nil
 	}
-	e.Did("%d packs, %s -> %d packs, %s\n", before.Packs, app.BytesText(before.Bytes), after.Packs, app.BytesText(after.Bytes))
+	e.Did("%d packs, %s -> %d packs, %s\n", before.Packs, app.BytesText(before.Bytes), after.Packs,
+		app.BytesText(after.Bytes))
 	if cache.Evicted > 0 {
 		e.Did("trimmed the cache by %s to %s\n", app.BytesText(cache.Freed), app.BytesText(cache.Bytes))
 	}

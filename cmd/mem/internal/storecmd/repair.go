@@ -43,7 +43,8 @@ type repairLost struct {
 	What    string `json:"what"`
 }
 
-// runRepair mends what is damaged. Its status is 0 if all is whole afterwards, 3 if it is not, and with -n 1 if there is something to do.
+// runRepair mends what is damaged. Its status is 0 if all is whole afterwards, 3 if it is not, and with -n 1 if
+// there is something to do.
 func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 	dir, err := e.MemoryDir()
 	if err != nil {
@@ -58,10 +59,11 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 		return err
 	}
 	var unasked []error
-	out, err := repair.Repair(ctx, dir, o, repair.RepairOptions{Remote: fo.remote, DryRun: e.Opt.DryRun, Forget: fo.forget, Told: func(name string, err error) {
-		e.Warn("%s could not be asked: %v", name, err)
-		unasked = append(unasked, err)
-	}})
+	out, err := repair.Repair(ctx, dir, o, repair.RepairOptions{Remote: fo.remote, DryRun: e.Opt.DryRun, Forget: fo.forget,
+		Told: func(name string, err error) {
+			e.Warn("%s could not be asked: %v", name, err)
+			unasked = append(unasked, err)
+		}})
 	if err != nil {
 		return memory.TravelError(fmt.Errorf("repair: %w", err))
 	}
@@ -80,9 +82,11 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 		e.Hint("mem remote rm NAME, if that is gone for good: nothing was given up that it may have")
 		return app.Exit(app.ExitPartial)
 	case out.Unsealed:
-		e.Warn("forgotten.json lists what is not to be captured again, and only this device has it: until it is whole, nothing is captured")
-		e.Hint("mem fsck --repair --forget goes on without its lost entries. Forgotten messages stay out; forgotten values, and files of " +
-			"tool results, come in again from the files that Claude Code still has: delete those first")
+		e.Warn(
+			"forgotten.json lists what is not to be captured again, and only this device has it: until it is whole, nothing is captured")
+		e.Hint(
+			"mem fsck --repair --forget goes on without its lost entries. Forgotten messages stay out; forgotten values, and files of " +
+				"tool results, come in again from the files that Claude Code still has: delete those first")
 		return app.Exit(app.ExitPartial)
 	case left && out.GivenUp:
 		e.Hint("mem import, for what Claude Code still has; mem forget SESSION, if it is gone for good")
@@ -99,15 +103,16 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 // unwhole reports whether something is lost that was not given up, or wrong.
 func unwhole(out repair.Repaired) bool { return len(out.Left) > 0 || len(out.Lost) > 0 && !out.GivenUp }
 
-// forgetLost says what to type when something is lost for good, which keeps a project from travelling: a directory, or what is left
-// of a session.
+// forgetLost says what to type when something is lost for good, which keeps a project from travelling: a
+// directory, or what is left of a session.
 func forgetLost(out repair.Repaired) string {
 	if out.Stuck && !out.GivenUp {
 		return "; mem fsck --repair --forget, if it is gone for good: then all else goes on"
 	}
 	for _, l := range out.Lost {
 		if l.Session != "" && l.From > 0 {
-			return "; mem forget " + bodies.ShortID(l.Session) + ", if it is gone for good: then the rest of the project can be pushed"
+			return "; mem forget " + bodies.ShortID(l.Session) +
+				", if it is gone for good: then the rest of the project can be pushed"
 		}
 	}
 	return ""
@@ -115,7 +120,8 @@ func forgetLost(out repair.Repaired) string {
 
 func printRepair(e *app.Env, out repair.Repaired) error {
 	if e.Opt.JSON {
-		a := repairAnswer{OK: !unwhole(out), DryRun: e.Opt.DryRun, Repaired: []repairMending{}, Lost: []repairLost{}, Problems: []fsckProblem{}, Roots: []fsckRoot{}}
+		a := repairAnswer{OK: !unwhole(out), DryRun: e.Opt.DryRun, Repaired: []repairMending{}, Lost: []repairLost{},
+			Problems: []fsckProblem{}, Roots: []fsckRoot{}}
 		for _, m := range out.Mended {
 			a.Repaired = append(a.Repaired, repairMending{m.Where, m.What, m.Done, m.Kept})
 			a.OK = a.OK && m.Done != "" && !e.Opt.DryRun
@@ -193,7 +199,8 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 	if err != nil {
 		return err
 	}
-	return hooks.DamagedNotes(dir, func(name string, damage error, fix func(func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool)) {
+	return hooks.DamagedNotes(dir, func(name string, damage error,
+		fix func(func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool)) {
 		m := refs.Mending{Where: "spool/" + name, What: damage.Error()}
 		path := filepath.Join(dir, "spool", name)
 		aside := filepath.Join(dir, "damaged", "spool")

@@ -30,7 +30,8 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 			}
 			a, err := m.Provenance().Again(ctx, rev)
 			if errors.Is(err, provenance.ErrNotBlamable) {
-				return app.WithHint(app.Usagef("%s is a %s: only versions and compositions can be made once more", name, rev.Kind), term.Shell("mem", "fsck", "--reproduce", name+":latest"))
+				return app.WithHint(app.Usagef("%s is a %s: only versions and compositions can be made once more", name, rev.Kind),
+					term.Shell("mem", "fsck", "--reproduce", name+":latest"))
 			}
 			if err != nil {
 				return err
@@ -61,7 +62,8 @@ func sayAttempt(e *app.Env, a provenance.Attempt) {
 	case a.Same:
 		e.Printf("%s  same  b3:%s\n", e.Safe(a.Name), a.Output.Short())
 	default:
-		e.Printf("%s  %s  b3:%s then, b3:%s now: %s\n", e.Safe(a.Name), e.Style().Red("differs"), a.Rev.Hash.Short(), a.Output.Short(), e.Safe(a.Why))
+		e.Printf("%s  %s  b3:%s then, b3:%s now: %s\n", e.Safe(a.Name), e.Style().Red("differs"), a.Rev.Hash.Short(),
+			a.Output.Short(), e.Safe(a.Why))
 	}
 }
 

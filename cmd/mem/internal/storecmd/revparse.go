@@ -79,7 +79,8 @@ func runRevParse(ctx context.Context, e *app.Env, names []string, explain bool) 
 }
 
 func describeName(ctx context.Context, m *layers.Memory, name string, rev state.Rev) (revAnswer, error) {
-	a := revAnswer{Rev: name, Kind: string(rev.Kind), Name: rev.Commit, How: rev.How, Project: rev.Project.Name, From: rev.From, To: rev.To}
+	a := revAnswer{Rev: name, Kind: string(rev.Kind), Name: rev.Commit, How: rev.How, Project: rev.Project.Name,
+		From: rev.From, To: rev.To}
 	if rev.Session != nil {
 		a.Session, a.Title = rev.Session.ID, rev.Session.Title()
 	}

@@ -41,12 +41,13 @@ func Secrets(e *app.Env) *cli.Command {
 					}
 					return runSecretsScan(c.Context, e, e.Operand(0), all)
 				}},
-			{Name: "list", Usage: "list secrets removed from a session or the project", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 1); err != nil {
-					return err
-				}
-				return runSecretsList(c.Context, e, e.Operand(0))
-			}},
+			{Name: "list", Usage: "list secrets removed from a session or the project", ArgsUsage: "[<rev>]",
+				Action: func(c *cli.Context) error {
+					if err := e.WantOperands(c, 0, 1); err != nil {
+						return err
+					}
+					return runSecretsList(c.Context, e, e.Operand(0))
+				}},
 			{Name: "rules", Usage: "list the rules", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {
 					return err
@@ -83,9 +84,11 @@ func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) erro
 			Leaks []secrets.Leak `json:"leaks"`
 		}{scanner.Version, append([]secrets.Leak{}, leaks...)})
 	} else {
-		t := e.Table(app.Column{Name: "where", Shrinks: true}, app.Column{Name: "rule"}, app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
+		t := e.Table(app.Column{Name: "where", Shrinks: true}, app.Column{Name: "rule"},
+			app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
 		for _, l := range leaks {
-			t.Row(app.Cell{Full: l.Where()}, app.Cell{Full: l.Rule}, app.Cell{Full: fmt.Sprint(l.Length)}, app.Cell{Full: l.Hash})
+			t.Row(app.Cell{Full: l.Where()}, app.Cell{Full: l.Rule}, app.Cell{Full: fmt.Sprint(l.Length)},
+				app.Cell{Full: l.Hash})
 		}
 		err = t.Flush()
 	}
@@ -96,7 +99,8 @@ func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) erro
 	return app.Exit(app.ExitNo)
 }
 
-func scanStored(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string, all bool) ([]secrets.Leak, error) {
+func scanStored(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string,
+	all bool) ([]secrets.Leak, error) {
 	if name != "" {
 		rev, err := names.Resolve(ctx, e, m, sc, name)
 		if err != nil {
@@ -136,21 +140,24 @@ func runSecretsList(ctx context.Context, e *app.Env, name string) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("secrets.list", answer)
 	}
-	t := e.Table(app.Column{Name: "session"}, app.Column{Name: "secret"}, app.Column{Name: "rule"}, app.Column{Name: "first", Shrinks: true}, app.Column{Name: "places", Right: true},
+	t := e.Table(app.Column{Name: "session"}, app.Column{Name: "secret"}, app.Column{Name: "rule"},
+		app.Column{Name: "first", Shrinks: true}, app.Column{Name: "places", Right: true},
 		app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
 	for _, s := range answer.Secrets {
 		first := fmt.Sprintf("#%d", s.Message)
 		if s.File != "" {
 			first = s.File
 		}
-		t.Row(app.Cell{Full: s.Session, Short: term.ShortID(s.Session)}, app.Cell{Full: fmt.Sprint(s.No)}, app.Cell{Full: s.Rule}, app.Cell{Full: first}, app.Cell{Full: fmt.Sprint(s.Places)},
+		t.Row(app.Cell{Full: s.Session, Short: term.ShortID(s.Session)}, app.Cell{Full: fmt.Sprint(s.No)},
+			app.Cell{Full: s.Rule}, app.Cell{Full: first}, app.Cell{Full: fmt.Sprint(s.Places)},
 			app.Cell{Full: fmt.Sprint(s.Length)}, app.Cell{Full: s.Hash})
 	}
 	return t.Flush()
 }
 
 // listedSecrets returns what was removed from a session, or from all of the project, or with --all-projects of all.
-func listedSecrets(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) ([]secrets.Secret, error) {
+func listedSecrets(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope,
+	name string) ([]secrets.Secret, error) {
 	out := []secrets.Secret{}
 	if name != "" {
 		rev, err := names.ResolveSession(ctx, e, m, sc, name)
@@ -237,7 +244,9 @@ func runSecretsAllow(ctx context.Context, e *app.Env, what, reason string) error
 		}
 		return app.WithHint(err, "mem secrets rules, mem secrets list")
 	}
-	return changeSetting(ctx, e, "secrets.allow", app.AllowKey+what, func(c *config.Config) error { return c.Set(app.AllowKey+what, reason) })
+	return changeSetting(ctx, e, "secrets.allow", app.AllowKey+what, func(c *config.Config) error {
+		return c.Set(app.AllowKey+what, reason)
+	})
 }
 
 // fingerprint reports whether s is what mem tells secrets by.

@@ -36,7 +36,8 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 }
 
 var timeSpan = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\d{1,4})(?:[ .]?)(s|m|min|h|d|w|mo|y|(?:second|minute|hour|day|week|month|year)s?)(?:[ .]ago)?$`)
+	return regexp.MustCompile(
+		`^(\d{1,4})(?:[ .]?)(s|m|min|h|d|w|mo|y|(?:second|minute|hour|day|week|month|year)s?)(?:[ .]ago)?$`)
 })
 
 func parseDistance(s string, now time.Time) (time.Time, error) {

@@ -151,7 +151,8 @@ func printBlame(e *app.Env, o blameOptions, rev state.Rev, lines []provenance.Bl
 		return app.Exit(app.ExitNo)
 	}
 	if unsupported > 0 {
-		e.Note("%d of %d lines %s no supporting message", unsupported, content, map[bool]string{true: "has", false: "have"}[unsupported == 1])
+		e.Note("%d of %d lines %s no supporting message", unsupported, content,
+			map[bool]string{true: "has", false: "have"}[unsupported == 1])
 	}
 	return nil
 }
@@ -160,10 +161,12 @@ func blameTable(e *app.Env, rev state.Rev, lines []provenance.Blamed) error {
 	if err := e.Page("blame"); err != nil {
 		return err
 	}
-	t := e.Table(app.Column{Name: "from"}, app.Column{Name: "said by"}, app.Column{Name: "date"}, app.Column{Name: "keepit"}, app.Column{Name: "conf", Right: true},
+	t := e.Table(app.Column{Name: "from"}, app.Column{Name: "said by"}, app.Column{Name: "date"},
+		app.Column{Name: "keepit"}, app.Column{Name: "conf", Right: true},
 		app.Column{Name: "line", Right: true}, app.Column{Name: "text", Shrinks: true})
 	for _, l := range lines {
-		t.Row(blameFrom(e, rev, l), app.Cell{Full: saidBy(l)}, blameDate(e, l.Time), app.Cell{Full: strings.TrimSpace(l.Marker + " " + l.Keep)},
+		t.Row(blameFrom(e, rev, l), app.Cell{Full: saidBy(l)}, blameDate(e, l.Time),
+			app.Cell{Full: strings.TrimSpace(l.Marker + " " + l.Keep)},
 			app.Cell{Full: confidence(l)}, app.Cell{Full: fmt.Sprint(l.Line)}, app.Cell{Full: l.Text})
 	}
 	return t.Flush()
@@ -179,7 +182,8 @@ func blameFrom(e *app.Env, rev state.Rev, l provenance.Blamed) app.Cell {
 	}
 	text := runsText(l.Messages)
 	if rev.Kind == state.IsComposition && l.Session != nil {
-		return app.Cell{Full: l.Session.ID + " " + text, Short: term.ShortID(l.Session.ID) + " " + text, Paint: e.Style().Yellow}
+		return app.Cell{Full: l.Session.ID + " " + text, Short: term.ShortID(l.Session.ID) + " " + text,
+			Paint: e.Style().Yellow}
 	}
 	return app.Cell{Full: text, Paint: e.Style().Yellow}
 }

@@ -22,7 +22,8 @@ func DiffGroup(e *app.Env, c provenance.Comparison, g trace.Group, whole bool) {
 	case g.Pieces[1] == 0 && g.Pieces[0] > 0:
 		only = "  [only in " + c.A.Name + "]"
 	}
-	e.Printf("%s %s -> %s tok%s\n", e.Style().Cyan(e.Safe("@@ "+place(e, c, g.Source, g.Src)+" @@")), tokens.Commas(g.Tokens[0]), tokens.Commas(g.Tokens[1]), e.Safe(only))
+	e.Printf("%s %s -> %s tok%s\n", e.Style().Cyan(e.Safe("@@ "+place(e, c, g.Source, g.Src)+" @@")),
+		tokens.Commas(g.Tokens[0]), tokens.Commas(g.Tokens[1]), e.Safe(only))
 	for _, k := range g.Keepits {
 		diffKeepit(e, k)
 	}
@@ -192,7 +193,8 @@ func diffJSON(e *app.Env, c provenance.Comparison) error {
 	}{Same: c.Same(), Both: s.Both, Anchors: s.Anchors}
 	for i, to := range []*diffSide{&answer.A, &answer.B} {
 		x := []provenance.Compared{c.A, c.B}[i]
-		*to = diffSide{Name: x.Name, Kind: string(x.Rev.Kind), Tokens: s.Tokens[i], Segments: s.Segments[i], Messages: s.Messages[i], Kept: s.Kept[i], Keepits: s.Marks[i]}
+		*to = diffSide{Name: x.Name, Kind: string(x.Rev.Kind), Tokens: s.Tokens[i], Segments: s.Segments[i],
+			Messages: s.Messages[i], Kept: s.Kept[i], Keepits: s.Marks[i]}
 		if !x.Rev.Hash.IsZero() {
 			to.Hash = x.Rev.Hash.String()
 		}
@@ -208,7 +210,8 @@ func diffJSON(e *app.Env, c provenance.Comparison) error {
 }
 
 func groupAnswerOf(c provenance.Comparison, g trace.Group) diffGroupAnswer {
-	a := diffGroupAnswer{Messages: g.Src, Segments: g.Pieces, Tokens: g.Tokens, Changes: []diffChangeAnswer{}, Keepits: []diffKeepitAnswer{}}
+	a := diffGroupAnswer{Messages: g.Src, Segments: g.Pieces, Tokens: g.Tokens, Changes: []diffChangeAnswer{},
+		Keepits: []diffKeepitAnswer{}}
 	if s := c.Sessions[g.Source]; s != nil {
 		a.Session = s.ID
 	}
@@ -216,7 +219,8 @@ func groupAnswerOf(c provenance.Comparison, g trace.Group) diffGroupAnswer {
 		a.Changes = append(a.Changes, diffChangeAnswer(ch))
 	}
 	for _, k := range g.Keepits {
-		a.Keepits = append(a.Keepits, diffKeepitAnswer{k.Message, k.Text, k.Changed, keepitInDiffOf(k.Sides[0]), keepitInDiffOf(k.Sides[1])})
+		a.Keepits = append(a.Keepits, diffKeepitAnswer{k.Message, k.Text, k.Changed, keepitInDiffOf(k.Sides[0]),
+			keepitInDiffOf(k.Sides[1])})
 	}
 	return a
 }

@@ -14,19 +14,23 @@ import (
 // diffStat prints what each side holds, the names of what was lost and gained, and where the sides differ.
 func diffStat(e *app.Env, c provenance.Comparison) error {
 	e.Printf("\n")
-	t := e.Table(app.Column{Name: "kind"}, app.Column{Name: "before", Right: true}, app.Column{Name: "after", Right: true}, app.Column{Name: "lost", Right: true},
+	t := e.Table(app.Column{Name: "kind"}, app.Column{Name: "before", Right: true}, app.Column{Name: "after", Right: true},
+		app.Column{Name: "lost", Right: true},
 		app.Column{Name: "gained", Right: true}, app.Column{Name: "which", Shrinks: true})
 	for _, a := range c.Summary.Anchors {
-		t.Row(app.Cell{Full: a.Kind}, app.Cell{Full: fmt.Sprint(a.A)}, app.Cell{Full: fmt.Sprint(a.B)}, app.Cell{Full: fmt.Sprint(len(a.Lost))}, app.Cell{Full: fmt.Sprint(len(a.Gained))},
+		t.Row(app.Cell{Full: a.Kind}, app.Cell{Full: fmt.Sprint(a.A)}, app.Cell{Full: fmt.Sprint(a.B)},
+			app.Cell{Full: fmt.Sprint(len(a.Lost))}, app.Cell{Full: fmt.Sprint(len(a.Gained))},
 			app.Cell{Full: names(a, len(a.Lost)+len(a.Gained)), Short: names(a, 12)})
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	e.Printf("\n")
-	where := e.Table(app.Column{Name: "messages"}, app.Column{Name: "before", Right: true}, app.Column{Name: "after", Right: true})
+	where := e.Table(app.Column{Name: "messages"}, app.Column{Name: "before", Right: true},
+		app.Column{Name: "after", Right: true})
 	for _, g := range c.Groups {
-		where.Row(app.Cell{Full: place(e, c, g.Source, g.Src)}, app.Cell{Full: fmt.Sprint(g.Tokens[0])}, app.Cell{Full: fmt.Sprint(g.Tokens[1])})
+		where.Row(app.Cell{Full: place(e, c, g.Source, g.Src)}, app.Cell{Full: fmt.Sprint(g.Tokens[0])},
+			app.Cell{Full: fmt.Sprint(g.Tokens[1])})
 	}
 	return where.Flush()
 }
@@ -75,12 +79,14 @@ func runsText(src [][2]int) string {
 
 // diffKeepits prints the markers whose fate changed.
 func diffKeepits(e *app.Env, c provenance.Comparison) error {
-	t := e.Table(app.Column{Name: "weight"}, app.Column{Name: "before"}, app.Column{Name: "after"}, app.Column{Name: "at"}, app.Column{Name: "text", Shrinks: true})
+	t := e.Table(app.Column{Name: "weight"}, app.Column{Name: "before"}, app.Column{Name: "after"}, app.Column{Name: "at"},
+		app.Column{Name: "text", Shrinks: true})
 	for _, g := range c.Groups {
 		for _, k := range g.Keepits {
 			if k.Changed {
 				t.Row(app.Cell{Full: weightsText(k)}, app.Cell{Full: placeText(k.Sides[0])}, app.Cell{Full: placeText(k.Sides[1])},
-					app.Cell{Full: place(e, c, k.Source, [][2]int{{k.Message, k.Message}})}, app.Cell{Full: term.FirstWords(k.Text, 120)})
+					app.Cell{Full: place(e, c, k.Source, [][2]int{{k.Message, k.Message}})},
+					app.Cell{Full: term.FirstWords(k.Text, 120)})
 			}
 		}
 	}

@@ -28,7 +28,8 @@ func RunHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 		list := []hooks.Handed{}
 		for i := len(all) - 1; i >= 0; i-- {
 			h := all[i]
-			if (e.Opt.AllProjects || h.Project == string(sc.Project.ID)) && strings.HasPrefix(h.Session, session) && (o.Number == 0 || len(list) < o.Number) {
+			if (e.Opt.AllProjects || h.Project == string(sc.Project.ID)) && strings.HasPrefix(h.Session, session) &&
+				(o.Number == 0 || len(list) < o.Number) {
 				list = append(list, h)
 			}
 		}
@@ -40,7 +41,8 @@ func RunHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 			return nil
 		}
 		for _, h := range list {
-			e.Printf("%s  %s  %s  %d characters in %d lines to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"), h.Event, h.Units, len(h.Lines), e.Safe(term.ShortID(h.Session)))
+			e.Printf("%s  %s  %s  %d characters in %d lines to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"),
+				h.Event, h.Units, len(h.Lines), e.Safe(term.ShortID(h.Session)))
 			for _, l := range h.Lines {
 				if l.Source != "" {
 					e.Printf("  %s  %s: %s %s\n", l.Hash[:min(8, len(l.Hash))], e.Safe(l.Section), e.Safe(l.Said), e.Safe(l.Source))
@@ -54,7 +56,8 @@ func RunHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 // shortestHanded is how many digits of a hash name what was handed over.
 const shortestHanded = 8
 
-// handedLines returns the lines that a hash of "mem log --handed" names, a text's or a line's, and the event that handed them over.
+// handedLines returns the lines that a hash of "mem log --handed" names, a text's or a line's, and the event
+// that handed them over.
 func handedLines(e *app.Env, name string) (at hooks.Handed, lines []handover.Line, err error) {
 	if len(name) < shortestHanded || strings.Trim(name, "0123456789abcdef") != "" {
 		return at, nil, nil
@@ -89,7 +92,8 @@ func sourceRev(source string) string {
 
 // printHandedTo prints what handed lines over, and to which session.
 func printHandedTo(e *app.Env, h hooks.Handed) {
-	e.Printf("%s  %s  %s to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"), h.Event, e.Safe(term.ShortID(h.Session)))
+	e.Printf("%s  %s  %s to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"), h.Event,
+		e.Safe(term.ShortID(h.Session)))
 }
 
 // blameHanded prints the source of each line that was handed over.

@@ -67,12 +67,15 @@ func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) err
 		if err := e.Page("lineage"); err != nil {
 			return err
 		}
-		printTree(e, made, func(x *history.Made) string { return madeLine(e, x) }, func(x *history.Made) []*history.Made { return x.Next }, "", "")
+		printTree(e, made, func(x *history.Made) string { return madeLine(e, x) }, func(x *history.Made) []*history.Made {
+			return x.Next
+		}, "", "")
 		return nil
 	})
 }
 
-// printTree prints the line of x and below it those of what hangs there; first and rest stand in front of its line and of the others.
+// printTree prints the line of x and below it those of what hangs there; first and rest stand in front of its
+// line and of the others.
 func printTree[T any](e *app.Env, x T, line func(T) string, next func(T) []T, first, rest string) {
 	e.Printf("%s%s\n", first, line(x))
 	below := next(x)
@@ -139,7 +142,8 @@ type madeAnswer struct {
 
 func madeAnswerOf(x *history.Made) madeAnswer {
 	a := madeAnswer{
-		Kind: string(x.Kind), Name: x.Name, Project: x.Project.Name, Step: x.Recipe.Step, Version: x.Recipe.Version, Engine: x.Engine, Since: x.Since,
+		Kind: string(x.Kind), Name: x.Name, Project: x.Project.Name, Step: x.Recipe.Step, Version: x.Recipe.Version,
+		Engine: x.Engine, Since: x.Since,
 		Tokens: x.Tokens, Time: term.TimeText(x.Time), Device: x.Device, Missing: x.Missing, Next: []madeAnswer{},
 	}
 	if !x.Hash.IsZero() {

@@ -63,7 +63,8 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 				return err
 			}
 			if len(lines) > 1 {
-				return app.WithHint(fmt.Errorf("%s names %d lines that were handed over: name one of them", name, len(lines)), "mem blame "+name)
+				return app.WithHint(fmt.Errorf("%s names %d lines that were handed over: name one of them", name, len(lines)),
+					"mem blame "+name)
 			}
 			if rev, err = namess.Resolve(ctx, e, m, sc, sourceRev(lines[0].Source)); err != nil {
 				return err
@@ -84,7 +85,8 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 		if err := e.Page("why"); err != nil {
 			return err
 		}
-		printTree(e, r, func(r *provenance.Reason) string { return reasonLine(e, r) }, func(r *provenance.Reason) []*provenance.Reason { return r.Next }, "", "")
+		printTree(e, r, func(r *provenance.Reason) string { return reasonLine(e, r) },
+			func(r *provenance.Reason) []*provenance.Reason { return r.Next }, "", "")
 		return nil
 	})
 }

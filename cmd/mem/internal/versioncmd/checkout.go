@@ -46,7 +46,8 @@ func Checkout(e *app.Env) *cli.Command {
 			flags.String(&o.out, "output,o", "write to `PATH`, a file or directory; - is standard output"),
 			flags.Choice(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
 			flags.Bool(&o.files, "files", "with an original: also its tool-results/ files, beside it as Claude Code has them"),
-			flags.Bool(&o.force, "force,f", "replace files that mem did not write; write what rests on a revoked source or comes from an untrusted device"),
+			flags.Bool(&o.force, "force,f",
+				"replace files that mem did not write; write what rests on a revoked source or comes from an untrusted device"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
@@ -65,7 +66,8 @@ func OutputName(name string) string {
 	return name
 }
 
-// OutputPath returns where what goes to name is written; what ends in a separator is a directory. Nothing goes into the memory itself.
+// OutputPath returns where what goes to name is written; what ends in a separator is a directory. Nothing goes
+// into the memory itself.
 func OutputPath(e *app.Env, name string) (string, error) {
 	path := e.Path(name)
 	if err := outside(e, path); err != nil {
@@ -137,11 +139,13 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		if err != nil {
 			return err
 		}
-		done, err := m.Checkout().Checkout(ctx, rev, at, checkout.CheckoutOptions{Format: format, Files: o.files, Force: o.force, DryRun: e.Opt.DryRun})
+		done, err := m.Checkout().Checkout(ctx, rev, at, checkout.CheckoutOptions{Format: format, Files: o.files,
+			Force: o.force, DryRun: e.Opt.DryRun})
 		var noTranscript *worktree.FileError
 		switch {
 		case errors.Is(err, checkout.ErrFileName) && errors.As(err, &noTranscript):
-			return app.WithHint(app.Usagef("--files goes with a file that ends in .jsonl, not %s", noTranscript.Path), term.Shell("mem", "checkout", name, "--files", "-o", rev.Session.ID+".jsonl"))
+			return app.WithHint(app.Usagef("--files goes with a file that ends in .jsonl, not %s", noTranscript.Path),
+				term.Shell("mem", "checkout", name, "--files", "-o", rev.Session.ID+".jsonl"))
 		case errors.Is(err, checkout.ErrFormatless):
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -161,7 +165,8 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 	})
 }
 
-// checkoutPlace returns where a checkout writes: where -o says, else the working directory, in it a directory of a composition's name.
+// checkoutPlace returns where a checkout writes: where -o says, else the working directory, in it a directory
+// of a composition's name.
 func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error) {
 	if out != "" {
 		path, err := OutputPath(e, out)
@@ -178,8 +183,8 @@ func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error
 	return at, outside(e, filepath.Join(at.Path, at.Sub))
 }
 
-// hiddenDir reports whether an element of a path begins with a dot: a composition can be called .claude/commands/x, and its name may come from
-// another device.
+// hiddenDir reports whether an element of a path begins with a dot: a composition can be called
+// .claude/commands/x, and its name may come from another device.
 func hiddenDir(name string) bool { return strings.HasPrefix(name, ".") || strings.Contains(name, "/.") }
 
 // Outlet is standard output for content: a terminal gets it sanitised, a file or a pipe as it is.
@@ -237,5 +242,6 @@ func rehearse(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) 
 
 // sessionName reports whether s can be the id of a session.
 func sessionName(s string) bool {
-	return len(s) >= 4 && len(s) <= 100 && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
+	return len(s) >= 4 && len(s) <= 100 &&
+		strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
 }

@@ -55,12 +55,17 @@ func Compose(e *app.Env) *cli.Command {
 			"The revision - stands for those on standard input, one a line.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", ParseTokens),
-			flags.Choice(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency", "equal", "proportional", "recency", "inverse-recency"),
+			flags.Choice(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency",
+				"equal", "proportional", "recency", "inverse-recency"),
 			flags.Parsed(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
-			flags.Parsed(&o.freshness, "min-freshness", "take no version made for a distance of more than `N` sessions: 1 is current, 10 stale", positive("a distance", "3")),
+			flags.Parsed(&o.freshness, "min-freshness",
+				"take no version made for a distance of more than `N` sessions: 1 is current, 10 stale",
+				positive("a distance", "3")),
 			flags.Bool(&o.auto, "auto", "take the newest sessions of the project when none are named"),
-			flags.Parsed(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part", appendTo(&o.recompress)).Optional("all"),
-			flags.Choice(&o.engine.Name, "engine", "let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", EngineNames()...),
+			flags.Parsed(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part",
+				appendTo(&o.recompress)).Optional("all"),
+			flags.Choice(&o.engine.Name, "engine",
+				"let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", EngineNames()...),
 			flags.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
 		},
 		Action: func(c *cli.Context) error {
@@ -96,7 +101,8 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 		if err != nil {
 			return err
 		}
-		req := derive.ComposeRequest{Project: sc.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy, Ratio: o.ratio, Stalest: o.freshness, DryRun: e.Opt.DryRun}
+		req := derive.ComposeRequest{Project: sc.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy,
+			Ratio: o.ratio, Stalest: o.freshness, DryRun: e.Opt.DryRun}
 		if req.Engine, err = ComposeEngine(ctx, e, m, parts, o.engine); err != nil {
 			return err
 		}
@@ -114,7 +120,8 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 
 // ComposeEngine returns what finds the engine of a part. One that was named on the command line is set up at once, so
 // that a mistake shows even if nothing must be compressed.
-func ComposeEngine(ctx context.Context, e *app.Env, m *layers.Memory, parts []derive.ComposePart, choice EngineChoice) (func(context.Context, state.Rev) (compress.Summarizer, error), error) {
+func ComposeEngine(ctx context.Context, e *app.Env, m *layers.Memory, parts []derive.ComposePart,
+	choice EngineChoice) (func(context.Context, state.Rev) (compress.Summarizer, error), error) {
 	if choice != (EngineChoice{}) && choice.Name != "replay" {
 		if _, err := Engine(ctx, e, m, parts[0].Rev, choice); err != nil {
 			return nil, err
@@ -131,8 +138,10 @@ func CheckName(name string) error {
 	bad := strings.ContainsFunc(name, func(r rune) bool {
 		return strings.ContainsRune(":#@~=^\\", r) || unicode.IsSpace(r) || !unicode.IsGraphic(r)
 	})
-	if bad || strings.HasPrefix(name, "-") || name == "HEAD" || len(name) > 100 || path.Clean(name) != name || !filepath.IsLocal(name) || name == "." || revision.IsLabel(name) {
-		return app.WithHint(app.Usagef("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
+	if bad || strings.HasPrefix(name, "-") || name == "HEAD" || len(name) > 100 || path.Clean(name) != name ||
+		!filepath.IsLocal(name) || name == "." || revision.IsLabel(name) {
+		return app.WithHint(app.Usagef("%q cannot be the name of a composition", name),
+			"use letters, digits, '-', '.' and '/', such as feature-x")
 	}
 	return nil
 }
@@ -148,7 +157,8 @@ func NameIsFree(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scop
 	case err != nil:
 		return err
 	case rev.Kind == state.IsSession && rev.How != "title":
-		return app.WithHint(app.Usagef("%q is the start of a session's id; it cannot be the name of a composition", name), term.Shell("mem", "compose", "NAME", name))
+		return app.WithHint(app.Usagef("%q is the start of a session's id; it cannot be the name of a composition", name),
+			term.Shell("mem", "compose", "NAME", name))
 	}
 	return nil
 }
@@ -159,7 +169,8 @@ func appendTo(list *[]string) func(string) ([]string, error) {
 }
 
 // ComposeParts resolves the operands REV[=TOKENS].
-func ComposeParts(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ComposeOptions, revs []string) ([]derive.ComposePart, error) {
+func ComposeParts(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ComposeOptions,
+	revs []string) ([]derive.ComposePart, error) {
 	if len(revs) == 0 {
 		st, err := m.Trusted().State(ctx, sc.Project.ID)
 		if err != nil {
@@ -197,11 +208,13 @@ func ComposeParts(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sc
 			return nil, err
 		}
 		if r.Session == nil || r.Kind != state.IsSession && r.Kind != state.IsOriginal && r.Kind != state.IsVersion {
-			return nil, app.WithHint(app.Fatalf("%s is no session or version", rev), "name sessions, or versions such as abc1:v001")
+			return nil, app.WithHint(app.Fatalf("%s is no session or version", rev),
+				"name sessions, or versions such as abc1:v001")
 		}
 		for _, other := range parts {
 			if other.Rev.Session.ID == r.Session.ID && other.Rev.Hash == r.Hash {
-				return nil, app.WithHint(app.Usagef("%s is the same as an earlier part, %s", rev, term.ShortID(r.Session.ID)), "name each session once, or other versions of it")
+				return nil, app.WithHint(app.Usagef("%s is the same as an earlier part, %s", rev, term.ShortID(r.Session.ID)),
+					"name each session once, or other versions of it")
 			}
 		}
 		sc.Last, part.Rev = r.Session, r
@@ -217,7 +230,8 @@ func checkRecompress(list, revs []string) error {
 			rev, _, _ := strings.Cut(operand, "=")
 			return matchesAny(rev, []string{s})
 		}) {
-			return app.WithHint(app.Usagef("option --recompress names %q, which is no part", s), "name a part as you wrote it, or all parts by --recompress alone")
+			return app.WithHint(app.Usagef("option --recompress names %q, which is no part", s),
+				"name a part as you wrote it, or all parts by --recompress alone")
 		}
 	}
 	return nil
@@ -277,7 +291,8 @@ type composePicked struct {
 }
 
 func ComposeAnswer(e *app.Env, req derive.ComposeRequest, d derive.Composed) composeAnswer {
-	a := composeAnswer{Frame: frameTokens(d), Project: d.Project.Name, Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.Opt.DryRun, Receipt: d.Receipt}
+	a := composeAnswer{Frame: frameTokens(d), Project: d.Project.Name, Name: req.Name, Budget: req.Budget,
+		Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.Opt.DryRun, Receipt: d.Receipt}
 	if d.Composition != nil {
 		a.Count = d.Composition.Messages
 		a.Tokens, a.Counter, a.Hash = d.Composition.Tokens, d.Composition.Counter, d.Composition.Derivation.Output.String()
@@ -334,11 +349,15 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.Composed) err
 	if e.Opt.Quiet && !e.Opt.DryRun {
 		return nil
 	}
-	t := e.Table(app.Column{Name: "#", Right: true}, app.Column{Name: "SESSION"}, app.Column{Name: "PICK"}, app.Column{Name: "TOKENS", Right: true},
-		app.Column{Name: "SHARE", Right: true}, app.Column{Name: "SCORE", Right: true}, app.Column{Name: "WHY", Shrinks: true})
+	t := e.Table(app.Column{Name: "#", Right: true}, app.Column{Name: "SESSION"}, app.Column{Name: "PICK"},
+		app.Column{Name: "TOKENS", Right: true},
+		app.Column{Name: "SHARE", Right: true}, app.Column{Name: "SCORE", Right: true},
+		app.Column{Name: "WHY", Shrinks: true})
 	for i, p := range d.Plan.Picks {
-		t.Row(app.Cell{Full: strconv.Itoa(i + 1)}, app.Cell{Full: p.Session, Short: term.ShortID(p.Session)}, app.Cell{Full: pickLabel(d, i)},
-			app.Cell{Full: strconv.Itoa(pickTokens(d, i)), Short: tokens.Commas(pickTokens(d, i))}, app.Cell{Full: strconv.Itoa(p.Share), Short: tokens.Commas(p.Share)},
+		t.Row(app.Cell{Full: strconv.Itoa(i + 1)}, app.Cell{Full: p.Session, Short: term.ShortID(p.Session)},
+			app.Cell{Full: pickLabel(d, i)},
+			app.Cell{Full: strconv.Itoa(pickTokens(d, i)), Short: tokens.Commas(pickTokens(d, i))},
+			app.Cell{Full: strconv.Itoa(p.Share), Short: tokens.Commas(p.Share)},
 			app.Cell{Full: score(p.Score)}, app.Cell{Full: why(e, p)})
 	}
 	frame := frameTokens(d)
@@ -346,7 +365,8 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.Composed) err
 	if d.Recount > 0 {
 		why += fmt.Sprintf("; %s because a newer model counts more", tokens.Commas(d.Recount))
 	}
-	t.Row(app.Cell{Full: "-"}, app.Cell{Full: "frame"}, app.Cell{Full: "-"}, app.Cell{Full: strconv.Itoa(frame), Short: tokens.Commas(frame)},
+	t.Row(app.Cell{Full: "-"}, app.Cell{Full: "frame"}, app.Cell{Full: "-"},
+		app.Cell{Full: strconv.Itoa(frame), Short: tokens.Commas(frame)},
 		app.Cell{Full: "-"}, app.Cell{Full: "-"}, app.Cell{Full: why})
 	if err := t.Flush(); err != nil {
 		return err
@@ -364,10 +384,12 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.Composed) err
 	if d.Composition != nil {
 		what += ", " + term.Count(d.Composition.Messages, "message")
 	}
-	e.Did("[%s] %s %s  ~%s of %s tokens, %s\n", e.Safe(d.Project.Name), verb, e.Safe(req.Name), tokens.Commas(total), tokens.Commas(req.Budget), what)
+	e.Did("[%s] %s %s  ~%s of %s tokens, %s\n", e.Safe(d.Project.Name), verb, e.Safe(req.Name), tokens.Commas(total),
+		tokens.Commas(req.Budget), what)
 	switch r := d.Receipt; {
 	case e.Opt.DryRun && r.Requests > 0:
-		e.Printf("  %s, about %s tokens in and %s out, %s\n", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+		e.Printf("  %s, about %s tokens in and %s out, %s\n", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input),
+			tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 	case !e.Opt.DryRun:
 		printReceipt(e, r)
 	}

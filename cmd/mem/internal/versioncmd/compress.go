@@ -54,12 +54,16 @@ func Compress(e *app.Env) *cli.Command {
 			flags.Parsed(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", ParseTokens),
 			flags.Choice(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
 			flags.Repeated(&o.tiers, "tier", "make a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
-			flags.Choice(&o.level, "aggressiveness,a", "keep more or less: `LEVEL` is minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
-			flags.Parsed(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago", positive("a distance", "5")),
-			flags.Choice(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay", "preserve-all", "ignore"),
+			flags.Choice(&o.level, "aggressiveness,a", "keep more or less: `LEVEL` is minimal, moderate or aggressive",
+				"minimal", "light", "moderate", "aggressive"),
+			flags.Parsed(&o.distance, "distance", "decide the fate of markers as if `N` sessions ago",
+				positive("a distance", "5")),
+			flags.Choice(&o.keepit, "keepit", "let markers `MODE`: decay, preserve-all or ignore", "decay",
+				"preserve-all", "ignore"),
 			flags.Parsed(&o.skip, "skip", "leave out the first `N` messages", NotNegative),
 			flags.String(&o.since, "since", "compress only what was said since the version `REV`, such as v002"),
-			flags.Choice(&o.engine.Name, "engine", "let `NAME` write it: extract, claude, anthropic, openai, command or replay", EngineNames()...),
+			flags.Choice(&o.engine.Name, "engine", "let `NAME` write it: extract, claude, anthropic, openai, command or replay",
+				EngineNames()...),
 			flags.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
 		},
 		Action: func(c *cli.Context) error {
@@ -111,14 +115,17 @@ func ParseTokens(s string) (int, error) {
 }
 
 // settings turns the options into what the engine is asked for.
-func (o *compressOptions) settings(conf interface{ String(string) (string, error) }, decay keepit.Decay) (compress.Settings, error) {
+func (o *compressOptions) settings(conf interface{ String(string) (string, error) },
+	decay keepit.Decay) (compress.Settings, error) {
 	s := compress.Settings{
-		Ratio: o.ratio, Tokens: o.tokens, Preset: o.preset, Skip: o.skip, Keepit: compress.KeepitMode(o.keepit), Distance: o.distance, Decay: decay,
+		Ratio: o.ratio, Tokens: o.tokens, Preset: o.preset, Skip: o.skip, Keepit: compress.KeepitMode(o.keepit),
+		Distance: o.distance, Decay: decay,
 	}
 	for _, t := range o.tiers {
 		tier, err := compress.ParseTier(t)
 		if err != nil {
-			return s, app.WithHint(app.Usagef("%v", err), "a tier is END:RATIO:LEVEL, such as --tier 25:10:moderate --tier 100:3:minimal")
+			return s, app.WithHint(app.Usagef("%v", err),
+				"a tier is END:RATIO:LEVEL, such as --tier 25:10:moderate --tier 100:3:minimal")
 		}
 		s.Tiers = append(s.Tiers, tier)
 	}
@@ -177,12 +184,14 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 }
 
 // compressRev compresses a session or version, or what was said in a session since a version.
-func compressRev(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, rev state.Rev, s compress.Settings, since string) (derive.Compressed, error) {
+func compressRev(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, rev state.Rev, s compress.Settings,
+	since string) (derive.Compressed, error) {
 	if since == "" {
 		return m.Derive().Compress(ctx, rev, s, e.Opt.DryRun)
 	}
 	if rev.Session == nil || rev.Kind == state.IsVersion {
-		return derive.Compressed{}, app.WithHint(app.Usagef("--since goes with a session, and %s is a %s", rev.Name(), rev.Kind), "mem compress SESSION --since "+since)
+		return derive.Compressed{}, app.WithHint(app.Usagef("--since goes with a session, and %s is a %s", rev.Name(),
+			rev.Kind), "mem compress SESSION --since "+since)
 	}
 	if since == "latest" {
 		since = rev.Session.ID + ":latest"
@@ -193,7 +202,8 @@ func compressRev(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sco
 		return derive.Compressed{}, err
 	}
 	if base.Kind != state.IsVersion {
-		return derive.Compressed{}, app.WithHint(app.Usagef("--since wants a version, and %s is a %s", since, base.Kind), term.Shell("mem", "versions", term.ShortID(rev.Session.ID)))
+		return derive.Compressed{}, app.WithHint(app.Usagef("--since wants a version, and %s is a %s", since, base.Kind),
+			term.Shell("mem", "versions", term.ShortID(rev.Session.ID)))
 	}
 	return m.Derive().CompressSince(ctx, rev, base, s, e.Opt.DryRun)
 }
@@ -220,7 +230,8 @@ func compressError(err error) error {
 	case errors.Is(err, derive.ErrOtherPast):
 		return app.WithHint(err, "compress the whole session: leave out --since")
 	case errors.As(err, &pins):
-		return app.WithCode(app.ExitBudget, app.WithHint(err, "ask for more tokens, or let markers decay with a greater --distance"))
+		return app.WithCode(app.ExitBudget, app.WithHint(err,
+			"ask for more tokens, or let markers decay with a greater --distance"))
 	case errors.Is(err, compress.ErrTooSmall):
 		return app.WithCode(app.ExitBudget, app.WithHint(err, "ask for more tokens or a smaller ratio"))
 	case errors.Is(err, compress.ErrEmpty):
@@ -276,8 +287,10 @@ func compressAnswerOf(e *app.Env, c derive.Compressed) compressAnswer {
 	v := c.Version
 	a := compressAnswer{
 		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, OutputTokens: v.TokensOut, Ratio: v.Ratio,
-		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved, Summarised: v.Summarised, Skipped: skippedOf(c.Fates),
-		Markers: []FateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(), Existed: c.Existed, DryRun: e.Opt.DryRun,
+		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved,
+		Summarised: v.Summarised, Skipped: skippedOf(c.Fates),
+		Markers: []FateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(), Existed: c.Existed,
+		DryRun:  e.Opt.DryRun,
 		Receipt: c.Receipt,
 	}
 	if a.Source, a.Since = v.Source, v.Since; a.Since != "" {
@@ -288,7 +301,8 @@ func compressAnswerOf(e *app.Env, c derive.Compressed) compressAnswer {
 	}
 	for _, f := range c.Fates {
 		a.Markers = append(a.Markers, FateAnswer{
-			f.Mark.Message, f.Mark.Weight.String(), keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin), f.Kept, f.Skipped, f.Mark.Text,
+			f.Mark.Message, f.Mark.Weight.String(), keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin), f.Kept,
+			f.Skipped, f.Mark.Text,
 		})
 	}
 	return a
@@ -302,8 +316,10 @@ func printCompressed(e *app.Env, c derive.Compressed) error {
 	case c.Existed:
 		e.Did("%s\n", existing(e, v))
 	default:
-		e.Did("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.Safe(c.Project.Name), e.Safe(names.Label(v)), e.Safe(rangeOf(c)),
-			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved, v.Preserved+v.Summarised+skippedOf(c.Fates))
+		e.Did("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.Safe(c.Project.Name),
+			e.Safe(names.Label(v)), e.Safe(rangeOf(c)),
+			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved,
+			v.Preserved+v.Summarised+skippedOf(c.Fates))
 		if n := skippedOf(c.Fates); n > 0 {
 			e.Warn("%s of skipped messages left out: %s", term.Count(n, "keepit"), skippedText(c.Fates))
 		}
@@ -314,25 +330,30 @@ func printCompressed(e *app.Env, c derive.Compressed) error {
 
 // existing says that a recipe made a version before.
 func existing(e *app.Env, v *bodies.Version) string {
-	return fmt.Sprintf("%s already exists (same recipe): %s -> %s tokens (%.1f:1)", e.Safe(names.Label(v)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
+	return fmt.Sprintf("%s already exists (same recipe): %s -> %s tokens (%.1f:1)", e.Safe(names.Label(v)),
+		tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
 }
 
-// printPreview says what a compression would make, or has made before, what it would take, and what becomes of each marker.
+// printPreview says what a compression would make, or has made before, what it would take, and what becomes of
+// each marker.
 func printPreview(e *app.Env, c derive.Compressed) error {
 	v := c.Version
 	if c.Existed {
 		e.Printf("%s\n", existing(e, v))
 	} else {
-		e.Printf("Would compress %s%s (~%s tokens, %s)\n", e.Safe(term.ShortID(v.Session)), e.Safe(rangeOf(c)), tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
+		e.Printf("Would compress %s%s (~%s tokens, %s)\n", e.Safe(term.ShortID(v.Session)), e.Safe(rangeOf(c)),
+			tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
 	}
 	e.Printf("  recipe     %s, engine %s\n", e.Safe(names.ModeOf(v)), v.Engine)
 	for _, p := range c.Plan.Tiers {
 		if len(c.Plan.Tiers) > 1 && p.To >= p.From {
-			e.Printf("  tier       messages %d-%d, %s tokens, %s%s\n", p.From, p.To, tokens.Commas(p.Budget), p.Level, tierThreshold(c.Fates, p.From, p.To))
+			e.Printf("  tier       messages %d-%d, %s tokens, %s%s\n", p.From, p.To, tokens.Commas(p.Budget), p.Level,
+				tierThreshold(c.Fates, p.From, p.To))
 		}
 	}
 	if r := c.Receipt; r.Requests > 0 {
-		e.Printf("  requests   %d, about %s tokens in and %s out, %s\n", r.Requests, tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+		e.Printf("  requests   %d, about %s tokens in and %s out, %s\n", r.Requests, tokens.Commas(r.Usage.Input),
+			tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 	} else {
 		e.Printf("  requests   none, no cost\n")
 	}
@@ -372,7 +393,9 @@ func rangeOf(c derive.Compressed) string {
 // skippedText names the markers that --skip leaves out, the heaviest first.
 func skippedText(fates []compress.Fate) string {
 	var out []string
-	for _, f := range slices.SortedStableFunc(slices.Values(fates), func(a, b compress.Fate) int { return cmp.Compare(b.Mark.Weight, a.Mark.Weight) }) {
+	for _, f := range slices.SortedStableFunc(slices.Values(fates), func(a, b compress.Fate) int {
+		return cmp.Compare(b.Mark.Weight, a.Mark.Weight)
+	}) {
 		if f.Skipped && len(out) < 3 {
 			out = append(out, fmt.Sprintf("%s in #%d", f.Mark.Weight, f.Mark.Message))
 		}
@@ -398,7 +421,8 @@ func printReceipt(e *app.Env, r engines.Receipt) {
 	if r.Requests == 0 {
 		return
 	}
-	e.Did("  %s, %s tokens in and %s out, %s", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
+	e.Did("  %s, %s tokens in and %s out, %s", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input),
+		tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 	for _, n := range []struct {
 		of   int
 		what string
@@ -431,7 +455,8 @@ func skippedOf(fates []compress.Fate) (n int) {
 
 // fateTable prints what was decided about each marker, and why.
 func fateTable(e *app.Env, fates []compress.Fate) error {
-	t := e.Table(app.Column{Name: "WEIGHT"}, app.Column{Name: "FATE"}, app.Column{Name: "MARGIN", Right: true}, app.Column{Name: "AT"}, app.Column{Name: "TEXT", Shrinks: true})
+	t := e.Table(app.Column{Name: "WEIGHT"}, app.Column{Name: "FATE"}, app.Column{Name: "MARGIN", Right: true},
+		app.Column{Name: "AT"}, app.Column{Name: "TEXT", Shrinks: true})
 	for _, f := range fates {
 		fate, margin := "summarised", keepit.Thousandths(f.Margin)
 		switch {
@@ -446,7 +471,8 @@ func fateTable(e *app.Env, fates []compress.Fate) error {
 		if f.Margin > 0 && margin != "-" {
 			signed = "+" + margin
 		}
-		t.Row(app.Cell{Full: f.Mark.Weight.String()}, app.Cell{Full: fate}, app.Cell{Full: margin, Short: signed}, app.Cell{Full: fmt.Sprintf("#%d", f.Mark.Message)},
+		t.Row(app.Cell{Full: f.Mark.Weight.String()}, app.Cell{Full: fate}, app.Cell{Full: margin, Short: signed},
+			app.Cell{Full: fmt.Sprintf("#%d", f.Mark.Message)},
 			app.Cell{Full: term.FirstWords(f.Mark.Text, 120)})
 	}
 	return t.Flush()

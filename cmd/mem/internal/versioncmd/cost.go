@@ -71,7 +71,8 @@ func RunCost(ctx context.Context, e *app.Env, by string) error {
 		e.Note("nothing was spent")
 		return nil
 	}
-	t := e.Table(app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true}, app.Column{Name: "tokens in", Right: true},
+	t := e.Table(app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true},
+		app.Column{Name: "tokens in", Right: true},
 		app.Column{Name: "tokens out", Right: true}, app.Column{Name: "cost", Right: true})
 	for _, r := range a.Rows {
 		t.Row(r.cells(by)...)
@@ -89,7 +90,8 @@ func (r costRow) cells(by string) []app.Cell {
 	}
 	return []app.Cell{
 		name, {Full: strconv.Itoa(r.Requests)},
-		{Full: strconv.Itoa(r.Input), Short: tokens.Commas(r.Input)}, {Full: strconv.Itoa(r.Output), Short: tokens.Commas(r.Output)},
+		{Full: strconv.Itoa(r.Input), Short: tokens.Commas(r.Input)},
+		{Full: strconv.Itoa(r.Output), Short: tokens.Commas(r.Output)},
 		{Full: engines.FormatDollars(r.Micros)},
 	}
 }

@@ -58,14 +58,16 @@ func RunCount(ctx context.Context, e *app.Env, names []string) error {
 		if err != nil {
 			return err
 		}
-		parts = append(parts, countAnswer{Name: name, Tokens: n.Tokens, Method: n.Method, Messages: n.Messages, Bytes: n.Bytes})
+		parts = append(parts, countAnswer{Name: name, Tokens: n.Tokens, Method: n.Method, Messages: n.Messages,
+			Bytes: n.Bytes})
 	}
 	if len(parts) == 1 {
 		answer.countAnswer = parts[0]
 	} else {
 		answer.Name, answer.Method, answer.Parts = "total", parts[0].Method, parts
 		for _, p := range parts {
-			answer.Tokens, answer.Messages, answer.Bytes = answer.Tokens+p.Tokens, answer.Messages+p.Messages, answer.Bytes+p.Bytes
+			answer.Tokens, answer.Messages, answer.Bytes = answer.Tokens+p.Tokens, answer.Messages+p.Messages,
+				answer.Bytes+p.Bytes
 			if p.Method != answer.Method {
 				answer.Method = "several"
 			}
@@ -83,9 +85,11 @@ func RunCount(ctx context.Context, e *app.Env, names []string) error {
 		e.Printf("~%s tokens%s, %s\n", tokens.Commas(p.Tokens), messages, app.BytesText(p.Bytes))
 		return nil
 	}
-	t := e.Table(app.Column{Name: "tokens", Right: true}, app.Column{Name: "msgs", Right: true}, app.Column{Name: "size", Right: true}, app.Column{Name: "name", Shrinks: true})
+	t := e.Table(app.Column{Name: "tokens", Right: true}, app.Column{Name: "msgs", Right: true},
+		app.Column{Name: "size", Right: true}, app.Column{Name: "name", Shrinks: true})
 	for _, p := range append(parts, answer.countAnswer) {
-		t.Row(app.Cell{Full: fmt.Sprint(p.Tokens), Short: "~" + tokens.Commas(p.Tokens)}, app.Cell{Full: fmt.Sprint(p.Messages)}, app.Cell{Full: fmt.Sprint(p.Bytes), Short: app.BytesText(p.Bytes)},
+		t.Row(app.Cell{Full: fmt.Sprint(p.Tokens), Short: "~" + tokens.Commas(p.Tokens)},
+			app.Cell{Full: fmt.Sprint(p.Messages)}, app.Cell{Full: fmt.Sprint(p.Bytes), Short: app.BytesText(p.Bytes)},
 			app.Cell{Full: p.Name})
 	}
 	return t.Flush()

@@ -28,7 +28,8 @@ func EngineNames() []string {
 type EngineChoice struct{ Name, Model string }
 
 // Engine returns the engine that writes a compression, nil for extract. It asks nobody yet.
-func Engine(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev, choice EngineChoice) (compress.Summarizer, error) {
+func Engine(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev,
+	choice EngineChoice) (compress.Summarizer, error) {
 	conf, err := e.Settings()
 	if err != nil {
 		return nil, err
@@ -40,7 +41,8 @@ func Engine(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev, ch
 	}
 	if choice.Name == "extract" {
 		if choice.Model != "" {
-			return nil, app.WithHint(app.Usagef("the engine extract asks no model"), "name another engine: --engine claude --model "+choice.Model)
+			return nil, app.WithHint(app.Usagef("the engine extract asks no model"),
+				"name another engine: --engine claude --model "+choice.Model)
 		}
 		return nil, nil
 	}
@@ -90,7 +92,8 @@ func (s *Setup) Of(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 	}
 	recorded, err := m.Derive().Recorded(ctx, rev)
 	if err != nil {
-		return nil, app.WithHint(err, "compress it by a model once: mem compress --engine claude "+term.ShortID(rev.Session.ID))
+		return nil, app.WithHint(err, "compress it by a model once: mem compress --engine claude "+
+			term.ShortID(rev.Session.ID))
 	}
 	id := ""
 	if s.Model != "" { // only what that model said
@@ -114,7 +117,8 @@ func (s *Setup) claude() (engines.Model, error) {
 	if err := s.defaultModel(); err != nil {
 		return nil, err
 	}
-	return &engines.Claude{Program: engines.Program{Path: path, Env: s.E.Environ()}, Model: s.Model, Temp: os.TempDir(), Timeout: s.Timeout}, nil
+	return &engines.Claude{Program: engines.Program{Path: path, Env: s.E.Environ()}, Model: s.Model, Temp: os.TempDir(),
+		Timeout: s.Timeout}, nil
 }
 
 // defaultModel takes the model of the seeds' settings if none was named.
@@ -137,20 +141,23 @@ func (s *Setup) anthropic() (engines.Model, error) {
 	}
 	err := s.serve("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
 	if err == nil && !s.server.Loopback() && !strings.HasPrefix(s.server.URL, "https://") {
-		err = app.WithHint(app.Usagef("the key would travel to %s in the open", s.server.URL), "use an address that begins with https://")
+		err = app.WithHint(app.Usagef("the key would travel to %s in the open", s.server.URL),
+			"use an address that begins with https://")
 	}
 	return &engines.Anthropic{Server: s.server, Model: s.Model}, err
 }
 
 func (s *Setup) openai() (engines.Model, error) {
 	if s.Model == "" {
-		return nil, app.WithHint(app.Usagef("the engine openai needs the name of a model"), "mem config set llm.model NAME", "or --model NAME")
+		return nil, app.WithHint(app.Usagef("the engine openai needs the name of a model"), "mem config set llm.model NAME",
+			"or --model NAME")
 	}
 	if err := s.serve("OPENAI_API_KEY", "OPENAI_BASE_URL", ""); err != nil {
 		return nil, err
 	}
 	if s.server.URL == "" {
-		return nil, app.WithHint(app.Usagef("the engine openai needs the address of a server"), "mem config set llm.baseURL http://127.0.0.1:11434/v1")
+		return nil, app.WithHint(app.Usagef("the engine openai needs the address of a server"),
+			"mem config set llm.baseURL http://127.0.0.1:11434/v1")
 	}
 	return &engines.OpenAI{Server: s.server, Model: s.Model}, nil
 }
@@ -194,7 +201,8 @@ func (s *Setup) command() (engines.Model, error) {
 		return nil, err
 	}
 	if line == "" {
-		return nil, app.WithHint(app.Usagef("the engine command needs a command"), "mem config set llm.command 'my-summarizer --flag'")
+		return nil, app.WithHint(app.Usagef("the engine command needs a command"),
+			"mem config set llm.command 'my-summarizer --flag'")
 	}
 	p, err := shell(s.E, line)
 	return &engines.Command{Program: p, Model: s.Model, Timeout: s.Timeout}, err

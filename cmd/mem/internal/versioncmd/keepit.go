@@ -35,22 +35,25 @@ func Keepit(e *app.Env) *cli.Command {
 			"##/keepit## or the end of the message, as long as its weight reaches the threshold of a compression. set, add and rm change what counts from now on;\n" +
 			"transcripts and versions stay as they are.",
 		Subcommands: append(keepitChanges(e), []*cli.Command{
-			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 1); err != nil {
-					return err
-				}
-				return runKeepitList(c.Context, e, e.Operand(0))
-			}},
-			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 2); err != nil {
-					return err
-				}
-				return runKeepitShow(c.Context, e, e.Operands)
-			}},
+			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]",
+				Action: func(c *cli.Context) error {
+					if err := e.WantOperands(c, 0, 1); err != nil {
+						return err
+					}
+					return runKeepitList(c.Context, e, e.Operand(0))
+				}},
+			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]",
+				Action: func(c *cli.Context) error {
+					if err := e.WantOperands(c, 0, 2); err != nil {
+						return err
+					}
+					return runKeepitShow(c.Context, e, e.Operands)
+				}},
 			{Name: "preview", Usage: "show which markers a compression would keep", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{
 					flags.Parsed(&o.ratio, "ratio,r", "as if made `N` times smaller; 15 without it", positive("a ratio", "10")),
-					flags.Choice(&o.level, "aggressiveness,a", "as if made with `LEVEL`: minimal, moderate or aggressive", "minimal", "light", "moderate", "aggressive"),
+					flags.Choice(&o.level, "aggressiveness,a", "as if made with `LEVEL`: minimal, moderate or aggressive", "minimal",
+						"light", "moderate", "aggressive"),
 					flags.Parsed(&o.distance, "distance", "as if `N` sessions ago", positive("a distance", "5")),
 				},
 				Action: func(c *cli.Context) error {
@@ -143,7 +146,8 @@ type KeepitAnswer struct {
 
 func KeepitAnswerOf(s *state.Session, k state.Keepit) KeepitAnswer {
 	return KeepitAnswer{
-		ID: k.ID, Session: s.ID, Message: k.Mark.Message, Weight: k.Mark.Weight.String(), Clamped: k.Mark.Clamped, Text: k.Mark.Text, Context: k.Context,
+		ID: k.ID, Session: s.ID, Message: k.Mark.Message, Weight: k.Mark.Weight.String(), Clamped: k.Mark.Clamped,
+		Text: k.Mark.Text, Context: k.Context,
 		Kept: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
 		Set: k.Set, Added: k.Added, Removed: k.Removed,
 	}
@@ -164,7 +168,8 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 		answer := struct {
 			Markers []KeepitAnswer `json:"markers"`
 		}{[]KeepitAnswer{}}
-		columns := []app.Column{{Name: "session"}, {Name: "keepit"}, {Name: "weight"}, {Name: "at", Right: true}, {Name: "kept in"}}
+		columns := []app.Column{{Name: "session"}, {Name: "keepit"}, {Name: "weight"}, {Name: "at", Right: true},
+			{Name: "kept in"}}
 		if e.Opt.AllProjects {
 			columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
 		}
@@ -174,7 +179,8 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 				a := KeepitAnswerOf(in.rev.Session, k)
 				a.Project = namess.ProjectName(e, in.rev.Project)
 				answer.Markers = append(answer.Markers, a)
-				row := []app.Cell{{Full: in.rev.Session.ID, Short: term.ShortID(in.rev.Session.ID)}, {Full: k.ID}, {Full: k.Mark.Weight.String()},
+				row := []app.Cell{{Full: in.rev.Session.ID, Short: term.ShortID(in.rev.Session.ID)}, {Full: k.ID},
+					{Full: k.Mark.Weight.String()},
 					{Full: fmt.Sprintf("#%d", k.Mark.Message)}, {Full: fateText(k)}}
 				if e.Opt.AllProjects {
 					row = append(row, app.Cell{Full: in.rev.Project.Name})
@@ -223,7 +229,8 @@ func runKeepitShow(ctx context.Context, e *app.Env, names []string) error {
 	case 1:
 		rev = names[0]
 	case 2:
-		return app.WithHint(app.Usagef("%q is not the name of a marker", names[1]), term.Shell("mem", "keepit", "list", names[0]))
+		return app.WithHint(app.Usagef("%q is not the name of a marker", names[1]),
+			term.Shell("mem", "keepit", "list", names[0]))
 	}
 	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
 		in, err := marksOf(ctx, e, m, sc, rev)
@@ -268,8 +275,10 @@ func runKeepitShow(ctx context.Context, e *app.Env, names []string) error {
 
 // showKeepit prints a marker and what becomes of it at the usual ratios and distances.
 func showKeepit(e *app.Env, rev state.Rev, k state.Keepit, decay keepit.Decay) {
-	e.Printf("%s  %s  %s#%d  %q  (%d characters)\n", e.Style().Bold(k.ID), e.Style().Yellow("##keepit"+k.Mark.Weight.String()+"##"),
-		e.Safe(term.ShortID(rev.Session.ID)), k.Mark.Message, term.SanitizeLine(term.FirstWords(k.Mark.Text, 60)), len([]rune(k.Mark.Text)))
+	e.Printf("%s  %s  %s#%d  %q  (%d characters)\n", e.Style().Bold(k.ID),
+		e.Style().Yellow("##keepit"+k.Mark.Weight.String()+"##"),
+		e.Safe(term.ShortID(rev.Session.ID)), k.Mark.Message, term.SanitizeLine(term.FirstWords(k.Mark.Text, 60)),
+		len([]rune(k.Mark.Text)))
 	e.Printf("%-16s%8s", "", fmt.Sprint("dist ", keepit.PreviewDistances[0]))
 	for _, d := range keepit.PreviewDistances[1:] {
 		e.Printf("%4d", d)
@@ -334,7 +343,8 @@ func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name str
 		var fates []compress.Fate
 		kept := 0
 		for _, k := range in.marks {
-			f := compress.Fate{Mark: k.Mark, Pressure: p, Threshold: p.Threshold(), Margin: p.Margin(k.Mark.Weight), Kept: p.Keeps(k.Mark.Weight)}
+			f := compress.Fate{Mark: k.Mark, Pressure: p, Threshold: p.Threshold(), Margin: p.Margin(k.Mark.Weight),
+				Kept: p.Keeps(k.Mark.Weight)}
 			if f.Kept {
 				kept++
 			}
@@ -358,7 +368,8 @@ func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name str
 }
 
 // pressure returns what presses on the markers of a session under the options.
-func pressure(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev, o keepitOptions) (keepit.Pressure, error) {
+func pressure(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev,
+	o keepitOptions) (keepit.Pressure, error) {
 	const usualRatio = 15
 	if o.ratio == 0 {
 		o.ratio = usualRatio
@@ -395,14 +406,17 @@ func keepitPreviewJSON(e *app.Env, in marked, p keepit.Pressure, fates []compres
 		Kept       int          `json:"kept"`
 		Summarised int          `json:"summarised"`
 		Markers    []fateAnswer `json:"markers"`
-	}{in.rev.Session.ID, p.Ratio, p.Level.String(), p.Distance, keepit.Thousandths(p.Threshold()), p.String(), kept, len(fates) - kept, []fateAnswer{}}
+	}{in.rev.Session.ID, p.Ratio, p.Level.String(), p.Distance, keepit.Thousandths(p.Threshold()), p.String(), kept,
+		len(fates) - kept, []fateAnswer{}}
 	for i, f := range fates {
-		answer.Markers = append(answer.Markers, fateAnswer{KeepitAnswerOf(in.rev.Session, in.marks[i]), fateWord(p.Fate(f.Mark.Weight)), keepit.Thousandths(f.Margin)})
+		answer.Markers = append(answer.Markers, fateAnswer{KeepitAnswerOf(in.rev.Session, in.marks[i]),
+			fateWord(p.Fate(f.Mark.Weight)), keepit.Thousandths(f.Margin)})
 	}
 	return e.PrintJSON("keepit.preview", answer)
 }
 
 // thresholdText says under which pressure markers are, and from which weight on they survive it.
 func thresholdText(p keepit.Pressure) string {
-	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker survives from %s on: %s", p.Ratio, p.Level, p.Distance, term.Plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
+	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker survives from %s on: %s", p.Ratio, p.Level, p.Distance,
+		term.Plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
 }

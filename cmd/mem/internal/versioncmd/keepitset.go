@@ -32,14 +32,16 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				if err != nil {
 					return app.Usagef("%v", err)
 				}
-				return changeKeepit(c.Context, e, args[:len(args)-1], func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
-					return m.Markers().SetKeepit(ctx, rev, id, w, e.Opt.DryRun)
-				})
+				return changeKeepit(c.Context, e, args[:len(args)-1],
+					func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
+						return m.Markers().SetKeepit(ctx, rev, id, w, e.Opt.DryRun)
+					})
 			}},
 		{Name: "add", Usage: "mark a text that the user typed", ArgsUsage: "<rev> [<text>]",
 			Description: "The revision names one message, such as abc1#234. Without a text all that was typed in it is marked.",
 			Flags: []cli.Flag{
-				flags.Parsed(&weight, "weight,w", "give it the weight `W`, such as 0.9 or critical; 0.80 without it", keepit.ParseTyped),
+				flags.Parsed(&weight, "weight,w", "give it the weight `W`, such as 0.9 or critical; 0.80 without it",
+					keepit.ParseTyped),
 			},
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 2); err != nil {
@@ -47,14 +49,16 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				}
 				return runKeepitAdd(c.Context, e, e.Operand(0), e.Operand(1), len(e.Operands) > 1, weight)
 			}},
-		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>", Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 2); err != nil {
-				return err
-			}
-			return changeKeepit(c.Context, e, e.Operands, func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
-				return m.Markers().RemoveKeepit(ctx, rev, id, e.Opt.DryRun)
-			})
-		}},
+		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>",
+			Action: func(c *cli.Context) error {
+				if err := e.WantOperands(c, 1, 2); err != nil {
+					return err
+				}
+				return changeKeepit(c.Context, e, e.Operands, func(ctx context.Context, m *layers.Memory, rev state.Rev,
+					id string) (state.Keepit, error) {
+					return m.Markers().RemoveKeepit(ctx, rev, id, e.Opt.DryRun)
+				})
+			}},
 		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
@@ -65,7 +69,8 @@ func keepitChanges(e *app.Env) []*cli.Command {
 }
 
 // changeKeepit changes the marker that the last operand names, of the session before it or the newest.
-func changeKeepit(ctx context.Context, e *app.Env, args []string, change func(context.Context, *layers.Memory, state.Rev, string) (state.Keepit, error)) error {
+func changeKeepit(ctx context.Context, e *app.Env, args []string,
+	change func(context.Context, *layers.Memory, state.Rev, string) (state.Keepit, error)) error {
 	id := args[len(args)-1]
 	if !markerName(id) {
 		return app.WithHint(app.Usagef("%q is not the name of a marker", id), "names are k1, k2, ...: mem keepit list")
@@ -119,7 +124,8 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, given bool
 			return err
 		}
 		if rev.Kind != state.IsMessages || rev.From != rev.To {
-			return app.WithHint(app.Usagef("%s is no message", name), "name one by its number: mem keepit add abc1#234 \"its text\"")
+			return app.WithHint(app.Usagef("%s is no message", name),
+				"name one by its number: mem keepit add abc1#234 \"its text\"")
 		}
 		k, err := m.Markers().AddKeepit(ctx, rev, text, w, e.Opt.DryRun)
 		switch {
@@ -128,7 +134,8 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, given bool
 		case errors.Is(err, markers.ErrNoText), errors.Is(err, markers.ErrManyTexts):
 			return app.WithHint(err, fmt.Sprintf("read it: mem show %s#%d", term.ShortID(rev.Session.ID), rev.From))
 		case errors.Is(err, markers.ErrMarked):
-			return app.WithHint(err, fmt.Sprintf("change that one: mem keepit set %s MARKER %s", term.ShortID(rev.Session.ID), w))
+			return app.WithHint(err, fmt.Sprintf("change that one: mem keepit set %s MARKER %s",
+				term.ShortID(rev.Session.ID), w))
 		case err != nil:
 			return err
 		}
@@ -154,7 +161,8 @@ func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
 		answer := struct {
 			Findings []nearMiss `json:"findings"`
 		}{[]nearMiss{}}
-		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "at"}, app.Column{Name: "what"}, app.Column{Name: "problem"}, app.Column{Name: "hint", Shrinks: true})
+		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "at"}, app.Column{Name: "what"},
+			app.Column{Name: "problem"}, app.Column{Name: "hint", Shrinks: true})
 		for _, rev := range revs {
 			found, err := m.Markers().LintKeepits(ctx, rev)
 			if err != nil {
@@ -162,7 +170,8 @@ func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
 			}
 			for _, f := range found {
 				answer.Findings = append(answer.Findings, nearMiss{f.Session.ID, f.Message, f.Text, f.Problem, f.Hint})
-				t.Row(app.Cell{Full: f.Session.ID, Short: term.ShortID(f.Session.ID)}, app.Cell{Full: fmt.Sprintf("#%d", f.Message)}, app.Cell{Full: f.Text, Paint: e.Style().Yellow},
+				t.Row(app.Cell{Full: f.Session.ID, Short: term.ShortID(f.Session.ID)},
+					app.Cell{Full: fmt.Sprintf("#%d", f.Message)}, app.Cell{Full: f.Text, Paint: e.Style().Yellow},
 					app.Cell{Full: f.Problem}, app.Cell{Full: f.Hint})
 			}
 		}

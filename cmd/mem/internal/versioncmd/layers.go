@@ -79,13 +79,15 @@ func RunLayersStatus(ctx context.Context, e *app.Env) error {
 				Reflected string     `json:"reflected,omitempty"`
 			}{sc.Project.Name, rows, term.TimeText(d.Reflected)})
 		}
-		t := e.Table(app.Column{Name: "layer"}, app.Column{Name: "holds"}, app.Column{Name: "have", Right: true}, app.Column{Name: "pending", Right: true}, app.Column{Name: "of"}, app.Column{Name: "next", Shrinks: true})
+		t := e.Table(app.Column{Name: "layer"}, app.Column{Name: "holds"}, app.Column{Name: "have", Right: true},
+			app.Column{Name: "pending", Right: true}, app.Column{Name: "of"}, app.Column{Name: "next", Shrinks: true})
 		for _, r := range rows {
 			next := app.Cell{Full: "-"}
 			if r.Pending > 0 {
 				next = app.Cell{Full: r.Next, Paint: e.Style().Cyan}
 			}
-			t.Row(app.Cell{Full: r.Layer}, app.Cell{Full: r.Name}, app.Cell{Full: fmt.Sprint(r.Have)}, app.Cell{Full: fmt.Sprint(r.Pending)}, app.Cell{Full: r.Of}, next)
+			t.Row(app.Cell{Full: r.Layer}, app.Cell{Full: r.Name}, app.Cell{Full: fmt.Sprint(r.Have)},
+				app.Cell{Full: fmt.Sprint(r.Pending)}, app.Cell{Full: r.Of}, next)
 		}
 		return t.Flush()
 	})

@@ -62,7 +62,8 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		return err
 	}
 	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		given, err := m.Handover().Context(ctx, sc.Project, handover.ContextOptions{Dir: e.Dir, Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay})
+		given, err := m.Handover().Context(ctx, sc.Project, handover.ContextOptions{Dir: e.Dir, Program: hookset.CalledAs(e),
+			Limit: s.ContextSize, Decay: s.Decay})
 		if err != nil {
 			return fmt.Errorf("what the next session is given: %w", err)
 		}

@@ -146,7 +146,8 @@ func printPruned(e *app.Env, taken, spared []derive.Pruning, asked bool) error {
 	}{e.Opt.DryRun, []prunedAnswer{}, []prunedAnswer{}}
 	add := func(list *[]prunedAnswer, from []derive.Pruning) {
 		for _, x := range from {
-			*list = append(*list, prunedAnswer{x.Session.ID, x.Version.Label, x.Version.TokensOut, term.TimeText(x.Version.Time), append([]string{}, x.UsedBy...), x.Asked})
+			*list = append(*list, prunedAnswer{x.Session.ID, x.Version.Label, x.Version.TokensOut, term.TimeText(x.Version.Time),
+				append([]string{}, x.UsedBy...), x.Asked})
 		}
 	}
 	add(&answer.Pruned, taken)

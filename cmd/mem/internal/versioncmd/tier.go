@@ -40,18 +40,20 @@ func Tier(e *app.Env) *cli.Command {
 			"and \"mem undo\" brings back what is hidden. The settings autoDecay.* say at which age, and autoDecay.run whether it\n" +
 			"happens by itself.",
 		Subcommands: []*cli.Command{
-			{Name: "status", Usage: "show the tier of each session and what is due", Flags: ages, Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
-				return runTierStatus(c.Context, e, o)
-			}},
-			{Name: "run", Usage: "create the summaries that are due; safe to repeat", Flags: ages, Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
-				return runTier(c.Context, e, o)
-			}},
+			{Name: "status", Usage: "show the tier of each session and what is due", Flags: ages,
+				Action: func(c *cli.Context) error {
+					if err := e.WantOperands(c, 0, 0); err != nil {
+						return err
+					}
+					return runTierStatus(c.Context, e, o)
+				}},
+			{Name: "run", Usage: "create the summaries that are due; safe to repeat", Flags: ages,
+				Action: func(c *cli.Context) error {
+					if err := e.WantOperands(c, 0, 0); err != nil {
+						return err
+					}
+					return runTier(c.Context, e, o)
+				}},
 		},
 	}
 }
@@ -87,8 +89,10 @@ func tierPolicy(e *app.Env, o tierOptions) (derive.TierOptions, error) {
 		key string
 		dst *int
 	}{
-		{"weeklyAfterDays", &p.WeeklyAfter}, {"monthlyAfterDays", &p.MonthlyAfter}, {"weeklyTokens", &p.WeeklyTokens}, {"monthlyTokens", &p.MonthlyTokens},
-		{"createAfterDays", &p.CreateAfter}, {"aggressiveAfterDays", &p.AggressiveAfter}, {"pruneIntermediateAfterDays", &p.IntermediateAfter},
+		{"weeklyAfterDays", &p.WeeklyAfter}, {"monthlyAfterDays", &p.MonthlyAfter}, {"weeklyTokens", &p.WeeklyTokens},
+		{"monthlyTokens", &p.MonthlyTokens},
+		{"createAfterDays", &p.CreateAfter}, {"aggressiveAfterDays", &p.AggressiveAfter},
+		{"pruneIntermediateAfterDays", &p.IntermediateAfter},
 	} {
 		if *f.dst, err = conf.Int("autoDecay." + f.key); err != nil {
 			return out, err
@@ -236,13 +240,15 @@ type tierSummary struct {
 }
 
 func tieredAnswerOf(t derive.Tiered, dryRun bool) tieredAnswer {
-	a := tieredAnswer{DryRun: dryRun, Compressed: []tierVersion{}, Summaries: []tierSummary{}, Hidden: append([]string{}, t.Hidden...), Failed: []string{}}
+	a := tieredAnswer{DryRun: dryRun, Compressed: []tierVersion{}, Summaries: []tierSummary{},
+		Hidden: append([]string{}, t.Hidden...), Failed: []string{}}
 	for _, v := range t.Compressed {
 		a.Compressed = append(a.Compressed, tierVersion{v.Session.ID, v.Label, v.Preset, v.Tokens, v.Why})
 	}
 	for _, s := range t.Summaries {
 		a.Summaries = append(a.Summaries, tierSummary{
-			s.Label, string(s.Tier), s.Name, term.TimeText(s.Start), term.TimeText(s.End), s.Sessions, s.Anew, s.TokensIn, s.Tokens, s.Left,
+			s.Label, string(s.Tier), s.Name, term.TimeText(s.Start), term.TimeText(s.End), s.Sessions, s.Anew, s.TokensIn,
+			s.Tokens, s.Left,
 		})
 	}
 	for _, f := range t.Failed {
@@ -277,9 +283,11 @@ func runTierStatus(ctx context.Context, e *app.Env, o tierOptions) error {
 				Todo  tieredAnswer `json:"todo"`
 			}{rows, tieredAnswerOf(todo, true)})
 		}
-		t := e.Table(app.Column{Name: "tier"}, app.Column{Name: "period"}, app.Column{Name: "sessions", Right: true}, app.Column{Name: "state"}, app.Column{Name: "summary", Shrinks: true})
+		t := e.Table(app.Column{Name: "tier"}, app.Column{Name: "period"}, app.Column{Name: "sessions", Right: true},
+			app.Column{Name: "state"}, app.Column{Name: "summary", Shrinks: true})
 		for _, r := range rows {
-			t.Row(app.Cell{Full: r.Tier}, app.Cell{Full: r.Period}, app.Cell{Full: fmt.Sprint(len(r.Sessions))}, app.Cell{Full: r.State}, app.Cell{Full: r.Summary, Paint: e.Style().Cyan})
+			t.Row(app.Cell{Full: r.Tier}, app.Cell{Full: r.Period}, app.Cell{Full: fmt.Sprint(len(r.Sessions))},
+				app.Cell{Full: r.State}, app.Cell{Full: r.Summary, Paint: e.Style().Cyan})
 		}
 		if err := t.Flush(); err != nil {
 			return err
@@ -308,7 +316,9 @@ func tierRows(states []derive.TierState, todo derive.Tiered) []tierRow {
 		case s.Summary != s.Period.Label():
 			r.State = "not over"
 		}
-		i := slices.IndexFunc(rows, func(x tierRow) bool { return x.Tier == r.Tier && x.Period == r.Period && x.Summary == r.Summary })
+		i := slices.IndexFunc(rows, func(x tierRow) bool {
+			return x.Tier == r.Tier && x.Period == r.Period && x.Summary == r.Summary
+		})
 		if i < 0 {
 			i = len(rows)
 			rows = append(rows, r)
@@ -325,7 +335,8 @@ func todoText(t derive.Tiered) string {
 		n         int
 		one, many string
 	}{
-		{len(t.Compressed), "version to make", "versions to make"}, {len(t.Summaries), "summary to make", "summaries to make"},
+		{len(t.Compressed), "version to make", "versions to make"},
+		{len(t.Summaries), "summary to make", "summaries to make"},
 		{len(t.Hidden), "thing to hide", "things to hide"}, {len(t.Failed), "thing that fails", "things that fail"},
 	} {
 		switch {

@@ -112,17 +112,23 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 			e.Note("%s has no versions", term.ShortID(rev.Session.ID))
 			e.Hint("%s", term.Shell("mem", "compress", term.ShortID(rev.Session.ID)))
 		}
-		noted := slices.ContainsFunc(list, func(v *bodies.Version) bool { return v.Deleted || v.Revoked != "" || strangers.Of(v.Device) != "" })
-		columns := []app.Column{{Name: "version"}, {Name: "made by", Shrinks: true}, {Name: "tokens", Right: true, Estimate: true}, {Name: "to", Right: true, Estimate: true},
+		noted := slices.ContainsFunc(list, func(v *bodies.Version) bool {
+			return v.Deleted || v.Revoked != "" || strangers.Of(v.Device) != ""
+		})
+		columns := []app.Column{{Name: "version"}, {Name: "made by", Shrinks: true},
+			{Name: "tokens", Right: true, Estimate: true}, {Name: "to", Right: true, Estimate: true},
 			{Name: "ratio", Right: true}, {Name: "keepits", Right: true}, {Name: "when"}, {Name: "engine"}, {Name: "used in"}}
 		if noted {
 			columns = append(columns, app.Column{Name: "note"})
 		}
 		t := e.Table(columns...)
 		for _, v := range list {
-			row := []app.Cell{{Full: names.Label(v), Short: v.Name(), Paint: e.Style().Cyan}, {Full: names.ModeOf(v) + optionsOf(v.Settings)},
-				{Full: fmt.Sprint(v.TokensIn), Short: "~" + tokens.Format(v.TokensIn)}, {Full: fmt.Sprint(v.TokensOut), Short: "~" + tokens.Format(v.TokensOut)},
-				{Full: fmt.Sprintf("%.2f", v.Ratio), Short: fmt.Sprintf("%.1f:1", v.Ratio)}, {Full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
+			row := []app.Cell{{Full: names.Label(v), Short: v.Name(), Paint: e.Style().Cyan},
+				{Full: names.ModeOf(v) + optionsOf(v.Settings)},
+				{Full: fmt.Sprint(v.TokensIn), Short: "~" + tokens.Format(v.TokensIn)},
+				{Full: fmt.Sprint(v.TokensOut), Short: "~" + tokens.Format(v.TokensOut)},
+				{Full: fmt.Sprintf("%.2f", v.Ratio), Short: fmt.Sprintf("%.1f:1", v.Ratio)},
+				{Full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
 				e.TimeCell(v.Time), {Full: v.Engine}, UsedCell(e, st.UsedBy(v), v.Used)}
 			if noted {
 				row = append(row, versionNote(v, strangers.Of(v.Device)))
@@ -199,10 +205,12 @@ func VersionAnswers(st *state.State, list []*bodies.Version, strangers app.Stran
 		}
 		out = append(out, VersionAnswer{
 			Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: settings, Stats: stats,
-			TokensIn: v.TokensIn, TokensOut: v.TokensOut, Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn, MessagesOut: v.MessagesOut,
-			Kept: v.Preserved, Keepits: v.Preserved + v.Summarised, Created: term.TimeText(v.Time), Engine: v.Engine,
-			UsedBy: append([]string{}, st.UsedBy(v)...), UsedIn: append([]string{}, v.Used.By...), Accessed: term.TimeText(v.Used.Last),
-			For: v.For, Hidden: v.Deleted, Revoked: v.Revoked, Stranger: strangers.Of(v.Device),
+			TokensIn: v.TokensIn, TokensOut: v.TokensOut, Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn,
+			MessagesOut: v.MessagesOut,
+			Kept:        v.Preserved, Keepits: v.Preserved + v.Summarised, Created: term.TimeText(v.Time), Engine: v.Engine,
+			UsedBy: append([]string{}, st.UsedBy(v)...), UsedIn: append([]string{}, v.Used.By...),
+			Accessed: term.TimeText(v.Used.Last),
+			For:      v.For, Hidden: v.Deleted, Revoked: v.Revoked, Stranger: strangers.Of(v.Device),
 		})
 	}
 	return out, nil

@@ -36,7 +36,8 @@ const mostCounted = 8 << 20
 
 // adding reads a file as a capture would, and stores nothing.
 func (s *Server) adding(ctx context.Context, path string) (*adding, error) {
-	got, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(path)}, capture.AddOptions{Op: "add", DryRun: true})
+	got, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(path)},
+		capture.AddOptions{Op: "add", DryRun: true})
 	if err != nil || len(got) == 0 {
 		return nil, err
 	}

@@ -63,8 +63,8 @@ type detail struct {
 	Adding     *adding // of a session that is not in memory
 }
 
-// openMonths is how many months the list shows open, and mostRows how many sessions it shows in all; those of the other months are
-// behind the name of their month.
+// openMonths is how many months the list shows open, and mostRows how many sessions it shows in all; those of
+// the other months are behind the name of their month.
 const (
 	openMonths = 3
 	mostRows   = 150
@@ -77,7 +77,8 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, 
 		return "", page{}, err
 	}
 	f := r.URL.Query()
-	items, st, err := s.List(ctx, p, capture.ListOptions{Subagents: f.Get("subagents") != "", Removed: f.Get("status") == "removed"})
+	items, st, err := s.List(ctx, p, capture.ListOptions{Subagents: f.Get("subagents") != "",
+		Removed: f.Get("status") == "removed"})
 	if err != nil {
 		return "", page{}, err
 	}
@@ -117,7 +118,8 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, 
 		}
 		b.Detail.InComposed = composed[id]
 	}
-	return "browser", page{Title: p.Name, Tab: "browser", Project: p, Crumbs: []crumb{{"Memory", "/"}, {p.Name, ""}}, Body: b}, nil
+	return "browser", page{Title: p.Name, Tab: "browser", Project: p, Crumbs: []crumb{{"Memory", "/"}, {p.Name, ""}},
+		Body: b}, nil
 }
 
 // note counts a session, and remembers its branch for the filter.
@@ -141,7 +143,8 @@ func (b *browserBody) row(s *Server, it history.Item, newest string) {
 		key = "list"
 	}
 	if n := len(b.Months); n == 0 || b.Months[n-1].Key != key {
-		b.Months = append(b.Months, month{Name: last.Format("January 2006"), Key: key, Open: n < openMonths || b.Filter.Get("q") != "" || b.Filter.Get("month") == key})
+		b.Months = append(b.Months, month{Name: last.Format("January 2006"), Key: key, Open: n < openMonths ||
+			b.Filter.Get("q") != "" || b.Filter.Get("month") == key})
 	}
 	m := &b.Months[len(b.Months)-1]
 	m.Tokens += it.Tokens
@@ -159,7 +162,8 @@ func (b *browserBody) row(s *Server, it history.Item, newest string) {
 		}
 		return
 	}
-	row := browserRow{Item: it, Link: "?" + b.with("s", it.ID), On: it.ID == b.Filter.Get("s"), Newest: it.ID == newest, Name: it.ID}
+	row := browserRow{Item: it, Link: "?" + b.with("s", it.ID), On: it.ID == b.Filter.Get("s"), Newest: it.ID == newest,
+		Name: it.ID}
 	if it.Session != nil {
 		row.Name = api.SessionName(it.Session)
 	}
@@ -167,7 +171,8 @@ func (b *browserBody) row(s *Server, it history.Item, newest string) {
 	m.Rows = append(m.Rows, row)
 }
 
-// onPage reports whether the session that was counted last is on the page of the list, and remembers the pages around it.
+// onPage reports whether the session that was counted last is on the page of the list, and remembers the pages
+// around it.
 func (b *browserBody) onPage() bool {
 	switch at := b.Shown - 1; {
 	case at < b.From:
@@ -239,7 +244,8 @@ func (s *Server) wanted(r *http.Request, composed map[string][]string) (func(his
 		}
 		return (text == "" || strings.Contains(strings.ToLower(it.Title+" "+it.ID), text)) &&
 			(branch == "" || it.Session != nil && it.Session.Now().Scan.Branch == branch) &&
-			(f.Get("keepit") == "" || it.Markers > 0) && (f.Get("composed") == "" || len(composed[it.ID]) > 0) && (about == nil || about[it.ID])
+			(f.Get("keepit") == "" || it.Markers > 0) && (f.Get("composed") == "" || len(composed[it.ID]) > 0) &&
+			(about == nil || about[it.ID])
 	}, nil
 }
 

@@ -127,11 +127,13 @@ func (s *Server) builder(_ http.ResponseWriter, r *http.Request) (string, page, 
 	if err != nil {
 		return "", page{}, err
 	}
-	return "builder", page{Title: "Compose", Tab: "compositions", Project: p, Crumbs: projectCrumbs(p, "Compose"), Body: b}, nil
+	return "builder", page{Title: "Compose", Tab: "compositions", Project: p, Crumbs: projectCrumbs(p, "Compose"),
+		Body: b}, nil
 }
 
 func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values) (builderBody, error) {
-	b := builderBody{Form: f, Name: f.Get("name"), Window: window, Strategy: []string{"equal", "proportional", "recency", "inverse-recency"}}
+	b := builderBody{Form: f, Name: f.Get("name"), Window: window,
+		Strategy: []string{"equal", "proportional", "recency", "inverse-recency"}}
 	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return b, err
@@ -159,7 +161,8 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 		if err != nil {
 			return b, err
 		}
-		b.Parts = append(b.Parts, builderPart{N: n, Session: rev.Session, Name: api.SessionName(rev.Session), Version: version, Tokens: f.Get("tokens-" + strconv.Itoa(n)), Versions: of.OwnVersionsOf(rev.Session)})
+		b.Parts = append(b.Parts, builderPart{N: n, Session: rev.Session, Name: api.SessionName(rev.Session),
+			Version: version, Tokens: f.Get("tokens-" + strconv.Itoa(n)), Versions: of.OwnVersionsOf(rev.Session)})
 	}
 	if len(in.Components) == 0 {
 		return b, nil
@@ -227,7 +230,8 @@ func (s *Server) compositions(_ http.ResponseWriter, r *http.Request) (string, p
 	if err != nil {
 		return "", page{}, err
 	}
-	return "compositions", page{Title: "Compositions", Tab: "compositions", Project: p, Crumbs: projectCrumbs(p, "Compositions"), Body: compositionsBody{All: st.Named()}}, nil
+	return "compositions", page{Title: "Compositions", Tab: "compositions", Project: p,
+		Crumbs: projectCrumbs(p, "Compositions"), Body: compositionsBody{All: st.Named()}}, nil
 }
 
 // An earlierState is what a composition was before, with the revision that names it.
@@ -264,7 +268,8 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (stri
 	if export := r.URL.Query().Get("export"); export == "md" || export == "jsonl" {
 		w.Header().Set("Refresh", "0; url=?format="+export) // the page stays, and the browser saves the file
 	}
-	b := compositionBody{Composition: rev.Composition, ID: compose.ID(rev.Hash), Hash: rev.Hash.String(), Raw: r.URL.Query().Get("view") == "source"}
+	b := compositionBody{Composition: rev.Composition, ID: compose.ID(rev.Hash), Hash: rev.Hash.String(),
+		Raw: r.URL.Query().Get("view") == "source"}
 	if b.Text, err = s.Memory.Provenance().Markdown(ctx, rev); err != nil {
 		return "", page{}, err
 	}

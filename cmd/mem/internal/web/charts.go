@@ -46,12 +46,14 @@ func chart(title string, columns []column) template.HTML {
 	}
 	var b strings.Builder
 	width := max(1, len(columns)) * step
-	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %d %d" preserveAspectRatio="xMinYMid" role="img"><title>%s</title>`, width, height+20, template.HTMLEscapeString(title))
+	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %d %d" preserveAspectRatio="xMinYMid" role="img"><title>%s</title>`,
+		width, height+20, template.HTMLEscapeString(title))
 	for i, c := range columns {
 		h := float64(c.Value) / float64(most) * height
 		fmt.Fprintf(&b, `<rect class="fill" x="%d" y="%.1f" width="%d" height="%.1f"><title>%s: %d</title></rect>`,
 			i*step+gap/2, height-h, step-gap, h, template.HTMLEscapeString(c.Name), c.Value)
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, i*step+step/2, height+14, template.HTMLEscapeString(c.Name))
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, i*step+step/2, height+14,
+			template.HTMLEscapeString(c.Name))
 	}
 	b.WriteString(`</svg>`)
 	return template.HTML(b.String()) //nolint:gosec // numbers and escaped names

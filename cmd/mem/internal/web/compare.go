@@ -79,7 +79,9 @@ func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, 
 	if err := c.Err(); err != nil {
 		return "", page{}, err
 	}
-	p := page{Title: "Compare", Project: c.A.Rev.Project, Tab: "browser", Crumbs: []crumb{{"Memory", "/"}, {c.A.Rev.Project.Name, "/p/" + string(c.A.Rev.Project.ID)}, {"Compare", ""}}, Body: b}
+	p := page{Title: "Compare", Project: c.A.Rev.Project, Tab: "browser",
+		Crumbs: []crumb{{"Memory", "/"}, {c.A.Rev.Project.Name, "/p/" + string(c.A.Rev.Project.ID)}, {"Compare", ""}},
+		Body:   b}
 	if of := c.A.Rev.Session; of != nil {
 		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{records.ShortID(of.ID), "/s/" + api.SessionName(of)})
 	}

@@ -47,7 +47,8 @@ type compressPreview struct {
 
 // usualForm is the form as the seeds draw it, before anything is filled in.
 func usualForm(preset string) url.Values {
-	return url.Values{"mode": {"uniform"}, "ratio": {"30"}, "level": {"aggressive"}, "preset": {preset}, "keepit": {"decay"}, "distance": {""}, "skip": {"0"}}
+	return url.Values{"mode": {"uniform"}, "ratio": {"30"}, "level": {"aggressive"}, "preset": {preset},
+		"keepit": {"decay"}, "distance": {""}, "skip": {"0"}}
 }
 
 // presets are the tiers by name.
@@ -62,7 +63,8 @@ func (s *Server) compressForm(ctx context.Context, rev state.Rev, form url.Value
 	if err != nil {
 		return compressBody{}, err
 	}
-	b := compressBody{Name: api.SessionName(rev.Session), Session: rev.Session, Form: usualForm(preset), Presets: presets(), Engines: []string{"extract", "claude", "anthropic", "openai", "command", "replay"}}
+	b := compressBody{Name: api.SessionName(rev.Session), Session: rev.Session, Form: usualForm(preset),
+		Presets: presets(), Engines: []string{"extract", "claude", "anthropic", "openai", "command", "replay"}}
 	if b.Engine, err = conf.String("engine"); err != nil {
 		return b, err
 	}
@@ -102,7 +104,8 @@ func tierRows(f url.Values) []tierRow {
 
 // settingsOf reads the form.
 func settingsOf(f url.Values) (api.CompressionSettings, error) {
-	out := api.CompressionSettings{Mode: f.Get("mode"), Keepit: f.Get("keepit"), Engine: f.Get("engine"), Model: strings.TrimSpace(f.Get("model")), Since: f.Get("since")}
+	out := api.CompressionSettings{Mode: f.Get("mode"), Keepit: f.Get("keepit"), Engine: f.Get("engine"),
+		Model: strings.TrimSpace(f.Get("model")), Since: f.Get("since")}
 	for name, to := range map[string]*int{"distance": &out.Distance, "skip": &out.Skip, "tokens": &out.Tokens} {
 		if text := strings.TrimSpace(f.Get(name)); text != "" {
 			n, err := strconv.Atoi(text)
@@ -169,7 +172,8 @@ func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (
 }
 
 func livePreview(d derive.Compressed) *compressPreview {
-	out := &compressPreview{Compressed: d, Preserve: d.Version.Preserved, Summarise: d.Version.Summarised, Messages: d.Version.MessagesOut}
+	out := &compressPreview{Compressed: d, Preserve: d.Version.Preserved, Summarise: d.Version.Summarised,
+		Messages: d.Version.MessagesOut}
 	for _, f := range d.Fates {
 		if f.Skipped {
 			out.Skip++

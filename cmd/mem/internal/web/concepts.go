@@ -35,7 +35,8 @@ func (s *Server) editConcept(w http.ResponseWriter, r *http.Request) (string, pa
 	case "move":
 		err = s.moveMembers(r, p, c)
 	case "delete":
-		err = s.Memory.Knowledge().ChangeConcept(ctx, p, "remove concept "+c.Label, concepts.Changed{Concept: c.Record, Field: "removed", Value: "true"})
+		err = s.Memory.Knowledge().ChangeConcept(ctx, p, "remove concept "+c.Label,
+			concepts.Changed{Concept: c.Record, Field: "removed", Value: "true"})
 	default:
 		err = api.BadRequest("a concept can be renamed, merged, split or deleted")
 	}

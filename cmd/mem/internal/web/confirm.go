@@ -16,8 +16,8 @@ type confirmBody struct {
 	Back     string
 }
 
-// remove takes rev out of the lists, after a question if the settings want one or compositions use it. It returns the page of the
-// question, or no page if rev is gone. A form with "sure" has been asked already.
+// remove takes rev out of the lists, after a question if the settings want one or compositions use it. It
+// returns the page of the question, or no page if rev is gone. A form with "sure" has been asked already.
 func (s *Server) remove(r *http.Request, rev state.Rev, what, back string) (string, page, error) {
 	sure := r.PostFormValue("sure") != ""
 	ask, err := s.asksBefore()

@@ -44,5 +44,6 @@ func (s *Server) doctorPage(r *http.Request, check, fix bool) (string, page, err
 			b.Fixable = b.Fixable || c.Mend == "mem doctor --fix"
 		}
 	}
-	return "doctor", page{Title: "Hooks and doctor", Tab: "settings", Crumbs: []crumb{{"Memory", "/"}, {"Hooks and doctor", ""}}, Body: b}, nil
+	return "doctor", page{Title: "Hooks and doctor", Tab: "settings",
+		Crumbs: []crumb{{"Memory", "/"}, {"Hooks and doctor", ""}}, Body: b}, nil
 }

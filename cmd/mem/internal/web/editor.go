@@ -57,7 +57,8 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 	if i < 0 {
 		return "", page{}, api.NoSuch("marker", id)
 	}
-	b := editorBody{Keepit: all[i], Name: api.SessionName(rev.Session), Presets: weightPresets(), Heads: keepit.PreviewDistances[:]}
+	b := editorBody{Keepit: all[i], Name: api.SessionName(rev.Session), Presets: weightPresets(),
+		Heads: keepit.PreviewDistances[:]}
 	if text := r.URL.Query().Get("weight"); text != "" { // a look at another weight, not yet stored
 		if w, err := keepit.ParseTyped(text); err == nil {
 			b.Mark.Weight = w
@@ -197,7 +198,8 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request) (string, page, er
 		}
 		for _, k := range marks {
 			if k.Mark.Weight >= least {
-				b.Rows = append(b.Rows, boardRow{k, one, api.SessionName(one), st.Distance(one), keepit.Preview(k.Mark.Weight, decay)})
+				b.Rows = append(b.Rows, boardRow{k, one, api.SessionName(one), st.Distance(one),
+					keepit.Preview(k.Mark.Weight, decay)})
 			}
 		}
 		found, err := s.Memory.Markers().LintKeepits(ctx, rev)

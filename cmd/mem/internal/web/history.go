@@ -106,7 +106,8 @@ func (b *historyBody) lanes(entries []refs.Entry, states map[string]history.OpSt
 			}
 		}
 		svg.WriteString(`</svg>`)
-		b.Rows = append(b.Rows, historyRow{e, slices.Index(devices, e.Device), template.HTML(svg.String()), states[e.Commit]}) //nolint:gosec // numbers
+		// nolint:gosec // numbers
+		b.Rows = append(b.Rows, historyRow{e, slices.Index(devices, e.Device), template.HTML(svg.String()), states[e.Commit]})
 	}
 }
 

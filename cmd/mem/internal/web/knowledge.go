@@ -33,7 +33,9 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page
 		if err != nil {
 			return "", page{}, err
 		}
-		b.Concepts = slices.DeleteFunc(slices.Clone(set.Concepts), func(c *concepts.Concept) bool { return !c.Stands() || c.Revoked != "" })
+		b.Concepts = slices.DeleteFunc(slices.Clone(set.Concepts), func(c *concepts.Concept) bool {
+			return !c.Stands() || c.Revoked != ""
+		})
 	case "rules":
 		set, err := s.Memory.Revision().Rules(ctx, p.ID)
 		if err != nil {
@@ -54,7 +56,8 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page
 		slices.Sort(b.Kinds)
 		b.Facts = api.Standing(set, b.Kind)
 	}
-	return "knowledge", page{Title: "Facts, concepts and rules", Tab: "facts", Project: p, Crumbs: projectCrumbs(p, "Facts, concepts and rules"), Body: b}, nil
+	return "knowledge", page{Title: "Facts, concepts and rules", Tab: "facts", Project: p,
+		Crumbs: projectCrumbs(p, "Facts, concepts and rules"), Body: b}, nil
 }
 
 // judgeFact removes a fact, or resolves an issue.
@@ -75,7 +78,8 @@ func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request) (string, page
 	if says == facts.Resolves && f.Kind != facts.Issue {
 		return "", page{}, api.BadRequest("only an issue can be resolved")
 	}
-	if err := s.Memory.Knowledge().JudgeFacts(ctx, p.ID, []facts.Fact{f}, says, true, "on the page of facts", false); err != nil {
+	if err := s.Memory.Knowledge().JudgeFacts(ctx, p.ID, []facts.Fact{f}, says, true, "on the page of facts",
+		false); err != nil {
 		return "", page{}, err
 	}
 	s.Events.Changed()
@@ -98,7 +102,8 @@ func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request) (string, page
 	if !slices.Contains([]string{permanent.Promote, permanent.Validate, permanent.Retire}, act) {
 		return "", page{}, api.BadRequest("a rule can be promoted, validated or retired")
 	}
-	_, err = s.Memory.Knowledge().Act(ctx, p, rule, permanent.Act{Act: act, ByUser: byUser(r), Reason: "on the page of rules"}, false)
+	_, err = s.Memory.Knowledge().Act(ctx, p, rule, permanent.Act{Act: act, ByUser: byUser(r),
+		Reason: "on the page of rules"}, false)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -107,8 +112,8 @@ func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request) (string, page
 	return "", page{}, nil
 }
 
-// byUser reports whether a form was sent from a page that the user sees: signed in by the printed address, and not by a token
-// for programs.
+// byUser reports whether a form was sent from a page that the user sees: signed in by the printed address, and
+// not by a token for programs.
 func byUser(r *http.Request) bool {
 	return r.Header.Get("Authorization") == "" && r.Header.Get("Origin") == "http://"+r.Host
 }

@@ -54,7 +54,8 @@ func marked(h api.HitAnswer) template.HTML {
 		if m[0] < at || m[1] > len(h.Snippet) {
 			continue
 		}
-		b.WriteString(template.HTMLEscapeString(h.Snippet[at:m[0]]) + "<mark>" + template.HTMLEscapeString(h.Snippet[m[0]:m[1]]) + "</mark>")
+		b.WriteString(template.HTMLEscapeString(h.Snippet[at:m[0]]) + "<mark>" +
+			template.HTMLEscapeString(h.Snippet[m[0]:m[1]]) + "</mark>")
 		at = m[1]
 	}
 	b.WriteString(template.HTMLEscapeString(h.Snippet[at:]))
@@ -119,7 +120,8 @@ func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request) (string, pag
 		b.Sections[i].Lines = append(b.Sections[i].Lines, l)
 		b.Sections[i].Units += len([]rune(l.Text)) + 1
 	}
-	return "next", page{Title: "Next session", Tab: "next", Project: p, Crumbs: projectCrumbs(p, "Next session"), Body: b}, nil
+	return "next", page{Title: "Next session", Tab: "next", Project: p, Crumbs: projectCrumbs(p, "Next session"), Body: b},
+		nil
 }
 
 func projectCrumbs(p state.Project, last ...string) []crumb {

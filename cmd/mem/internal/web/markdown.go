@@ -15,9 +15,10 @@ import (
 // maxMarkdown is how many bytes of a text are rendered; what is longer is shown as it stands.
 const maxMarkdown = 256 << 10
 
-// markdown renders a text of a transcript. Raw HTML becomes nothing but visible text, addresses that run something become dead, and
-// images, which would ask other hosts, become links. Tables keep their columns as they were typed: goldmark's extension for them
-// compiles regular expressions when the program starts, which each command would pay for.
+// markdown renders a text of a transcript. Raw HTML becomes nothing but visible text, addresses that run
+// something become dead, and images, which would ask other hosts, become links. Tables keep their columns as
+// they were typed: goldmark's extension for them compiles regular expressions when the program starts, which
+// each command would pay for.
 func (s *Server) markdown(source string) template.HTML {
 	if len(source) > maxMarkdown {
 		return plainHTML(source)

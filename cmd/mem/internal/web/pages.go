@@ -122,7 +122,8 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 	}
 	p.ReadOnly, p.Here, p.Theme, p.Tokens = s.ReadOnly, r.URL.RequestURI(), theme(r), s.showsTokens()
 	t, part := s.pages.screens[name], "layout.html"
-	if r.Header.Get("HX-Request") == "true" && r.URL.Query().Get("part") != "" && t.Lookup(r.URL.Query().Get("part")) != nil {
+	if r.Header.Get("HX-Request") == "true" && r.URL.Query().Get("part") != "" &&
+		t.Lookup(r.URL.Query().Get("part")) != nil {
 		part = r.URL.Query().Get("part")
 	}
 	var b bytes.Buffer
@@ -145,7 +146,8 @@ func theme(r *http.Request) string {
 
 // setTheme remembers how pages are to look, and goes back.
 func (s *Server) setTheme(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{Name: "mem-theme", Value: r.PostFormValue("theme"), Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: "mem-theme", Value: r.PostFormValue("theme"), Path: "/", MaxAge: 365 * 24 * 3600,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	back(w, r)
 }
 

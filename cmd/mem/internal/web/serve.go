@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
-// Serve listens on a port of the loopback interface, 0 for any that is free, calls ready with the address that signs a browser
-// in, and answers until ctx ends. Then streams end at once, other requests within two seconds.
+// Serve listens on a port of the loopback interface, 0 for any that is free, calls ready with the address that
+// signs a browser in, and answers until ctx ends. Then streams end at once, other requests within two seconds.
 func (s *Server) Serve(ctx context.Context, port int, ready func(address string)) error {
 	var of net.ListenConfig
 	l, err := of.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

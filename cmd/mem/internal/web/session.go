@@ -51,7 +51,8 @@ func (s *Server) sessionPage(ctx context.Context, id string, last ...string) (st
 		return rev, page{}, err
 	}
 	title := cmp.Or(rev.Session.Title(), records.ShortID(rev.Session.ID))
-	p := page{Title: title, Tab: "browser", Project: rev.Project, Crumbs: []crumb{{"Memory", "/"}, {rev.Project.Name, "/p/" + string(rev.Project.ID)}}}
+	p := page{Title: title, Tab: "browser", Project: rev.Project,
+		Crumbs: []crumb{{"Memory", "/"}, {rev.Project.Name, "/p/" + string(rev.Project.ID)}}}
 	link := "/s/" + api.SessionName(rev.Session)
 	if len(last) == 0 {
 		link = ""

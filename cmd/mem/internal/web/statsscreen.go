@@ -34,10 +34,13 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, pa
 		months = append(months, column{m.Month[2:], m.Tokens})
 	}
 	for _, x := range b.Ratios {
-		ratios = append(ratios, column{strings.TrimSuffix(strings.NewReplacer("up to ", "≤", "above ", ">", " to ", "-").Replace(x.Ratio), ":1"), x.Versions})
+		ratios = append(ratios,
+			column{strings.TrimSuffix(strings.NewReplacer("up to ", "≤", "above ", ">", " to ", "-").Replace(x.Ratio), ":1"),
+				x.Versions})
 	}
 	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months), chart("Versions by ratio", ratios)
-	return "stats", page{Title: "Statistics", Tab: "stats", Project: p, Crumbs: projectCrumbs(p, "Statistics"), Body: b}, nil
+	return "stats", page{Title: "Statistics", Tab: "stats", Project: p, Crumbs: projectCrumbs(p, "Statistics"), Body: b},
+		nil
 }
 
 // StoredBytes is the sum over all kinds.
@@ -96,19 +99,22 @@ func (s *Server) settingsPage(_ context.Context, b settingsBody) (string, page, 
 		b.Groups[i].List = append(b.Groups[i].List, row)
 	}
 	b.Unknown = conf.Unknown()
-	return "settings", page{Title: "Settings", Tab: "settings", Crumbs: []crumb{{"Memory", "/"}, {"Settings", ""}}, Body: b}, nil
+	return "settings", page{Title: "Settings", Tab: "settings", Crumbs: []crumb{{"Memory", "/"}, {"Settings", ""}},
+		Body: b}, nil
 }
 
-// runsPrograms reports whether a setting names a program that mem runs, or where keys and transcripts are sent to. Those are changed
-// where the user types commands, not by a request of a browser.
+// runsPrograms reports whether a setting names a program that mem runs, or where keys and transcripts are sent
+// to. Those are changed where the user types commands, not by a request of a browser.
 func runsPrograms(key string) bool {
-	return strings.HasSuffix(strings.ToLower(key), "command") || strings.Contains(strings.ToLower(key), "url") || strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "pager")
+	return strings.HasSuffix(strings.ToLower(key), "command") || strings.Contains(strings.ToLower(key), "url") ||
+		strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "pager")
 }
 
 func (s *Server) changeSetting(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	key, value := r.PostFormValue("key"), r.PostFormValue("value")
 	if runsPrograms(key) {
-		return "", page{}, api.NewProblem(http.StatusForbidden, "forbidden", key+" is set on the command line only: it names what mem runs or talks to", s.Program+" config set "+key+" VALUE")
+		return "", page{}, api.NewProblem(http.StatusForbidden, "forbidden", key+
+			" is set on the command line only: it names what mem runs or talks to", s.Program+" config set "+key+" VALUE")
 	}
 	if r.PostFormValue("reset") != "" {
 		value = ""

@@ -23,7 +23,8 @@ import (
 // pageOfMessages is how many messages a page of a transcript has.
 const pageOfMessages = 200
 
-// A transcriptBody is one page of a session, from its refined transcript. What that leaves out is behind "raw" of each message.
+// A transcriptBody is one page of a session, from its refined transcript. What that leaves out is behind "raw"
+// of each message.
 type transcriptBody struct {
 	Name     string
 	ID       string
@@ -178,7 +179,8 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	if err := s.Memory.Checkout().Write(ctx, l1, checkout.JSONL, pg); err != nil {
 		return "", page{}, err
 	}
-	b := transcriptBody{Name: api.SessionName(rev.Session), ID: rev.Session.ID, Filter: f, Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "assistant", "tool", "summary", "note"}}
+	b := transcriptBody{Name: api.SessionName(rev.Session), ID: rev.Session.ID, Filter: f,
+		Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "assistant", "tool", "summary", "note"}}
 	if b.Turns, err = s.turns(ctx, rev, pg.entries, f.Get("q")); err != nil {
 		return "", page{}, err
 	}
@@ -223,12 +225,14 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 
 // wantedEntries returns the filter of a request, nil if everything is wanted.
 func wantedEntries(f url.Values) func(refine.Entry) bool {
-	roles, text, tool := api.NonEmpty(f["role"]), strings.ToLower(strings.TrimSpace(f.Get("q"))), strings.ToLower(strings.TrimSpace(f.Get("tool")))
+	roles, text, tool := api.NonEmpty(f["role"]), strings.ToLower(strings.TrimSpace(f.Get("q"))),
+		strings.ToLower(strings.TrimSpace(f.Get("tool")))
 	if len(roles) == 0 && text == "" && tool == "" {
 		return nil
 	}
 	return func(e refine.Entry) bool {
-		return (len(roles) == 0 || slices.Contains(roles, e.Role)) && (text == "" || strings.Contains(strings.ToLower(e.Text()), text)) &&
+		return (len(roles) == 0 || slices.Contains(roles, e.Role)) &&
+			(text == "" || strings.Contains(strings.ToLower(e.Text()), text)) &&
 			(tool == "" || e.Role == "tool" && strings.ToLower(e.Name) == tool)
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// What a page of a transcript shows beyond the refined transcript: tokens of messages, thinking, and the subagents of calls.
+// What a page of a transcript shows beyond the refined transcript: tokens of messages, thinking, and the
+// subagents of calls.
 
 // addTokens notes the tokens of each message at the first of its turns.
 func (s *Server) addTokens(ctx context.Context, rev state.Rev, turns []turn) error {
@@ -59,7 +60,8 @@ func (b *transcriptBody) toggle(link func(int) string) string {
 // resultsBehind is how many messages after a page are read for the results of calls on it.
 const resultsBehind = 50
 
-// addRaw reads the messages of a page as they stand in the transcript, if thinking is to be shown or a call started a subagent.
+// addRaw reads the messages of a page as they stand in the transcript, if thinking is to be shown or a call
+// started a subagent.
 func (s *Server) addRaw(ctx context.Context, rev state.Rev, b *transcriptBody, next int) error {
 	agents, err := s.agentsOf(ctx, rev)
 	if err != nil {
@@ -102,7 +104,8 @@ func (t turn) Failed() bool {
 	return t.Result != "" && t.Result != "ok" && !startsAgent(t.Entry) && t.Name != "AskUserQuestion"
 }
 
-// agentsOf returns the subagents of a session that are in memory: their names in addresses by the ids that Claude Code gave them.
+// agentsOf returns the subagents of a session that are in memory: their names in addresses by the ids that
+// Claude Code gave them.
 func (s *Server) agentsOf(ctx context.Context, rev state.Rev) (map[string]string, error) {
 	st, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
 	if err != nil {
@@ -162,7 +165,8 @@ func (r *rawReader) Write(b []byte) (int, error) {
 			break
 		}
 		r.n++
-		if bytes.Contains(line, []byte(`"thinking"`)) || bytes.Contains(line, []byte(`"tool_use"`)) || bytes.Contains(line, []byte(`"agentId"`)) {
+		if bytes.Contains(line, []byte(`"thinking"`)) || bytes.Contains(line, []byte(`"tool_use"`)) ||
+			bytes.Contains(line, []byte(`"agentId"`)) {
 			r.line(line)
 		}
 		b = after

@@ -1,7 +1,9 @@
-// Package api serves a memory to programs, under /api/memory: the endpoints of the seeds and those that the commands have besides.
+// Package api serves a memory to programs, under /api/memory: the endpoints of the seeds and those that the
+// commands have besides.
 //
-// An endpoint is a row of one table (routes.go). The routes, the OpenAPI file and the test of both come from it, so no handler is
-// undocumented. The methods of [API] that look things up, preview and compress are shared with the pages of package web.
+// An endpoint is a row of one table (routes.go). The routes, the OpenAPI file and the test of both come from
+// it, so no handler is undocumented. The methods of [API] that look things up, preview and compress are shared
+// with the pages of package web.
 package api
 
 import (

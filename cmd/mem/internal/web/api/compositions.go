@@ -19,13 +19,17 @@ import (
 
 func compositionEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil, answers(CompositionList{}), (*API).apiCompositions},
-		{http.MethodPost, "/projects/{projectId}/compositions", "Create composition: 202 and a job whose result is its address", nil,
+		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil,
+			answers(CompositionList{}), (*API).apiCompositions},
+		{http.MethodPost, "/projects/{projectId}/compositions",
+			"Create composition: 202 and a job whose result is its address", nil,
 			CompositionRequest{}, map[int]any{http.StatusAccepted: JobAnswer{}}, (*API).apiCompose},
-		{http.MethodPost, "/projects/{projectId}/compositions/preview", "Preview a composition: nothing is written and no model is asked", nil,
+		{http.MethodPost, "/projects/{projectId}/compositions/preview",
+			"Preview a composition: nothing is written and no model is asked", nil,
 			CompositionRequest{}, answers(CompositionPreview{}), (*API).apiComposePreview},
 		{http.MethodGet, "/compositions/{compositionId}", "Get composition details, by id or name",
-			[]param{{"format", "string", "md or jsonl: the content alone"}}, nil, answers(CompositionDetails{}), (*API).apiComposition},
+			[]param{{"format", "string", "md or jsonl: the content alone"}}, nil, answers(CompositionDetails{}),
+			(*API).apiComposition},
 		{http.MethodDelete, "/compositions/{compositionId}", "Delete composition: take it out of the lists",
 			[]param{{"force", "boolean", "also if it is used"}}, nil, answers(removedAnswer{}), (*API).apiDeleteComposition},
 	}
@@ -42,8 +46,9 @@ type CompositionRequest struct {
 	Name       string             `json:"name"`
 	Components []ComponentRequest `json:"components"`
 	Budget     int                `json:"totalTokenBudget"`
-	Format     string             `json:"outputFormat,omitempty"`       // md, jsonl or both: what a client downloads afterwards
-	Strategy   string             `json:"allocationStrategy,omitempty"` // equal, proportional, recency or inverse-recency
+	// md, jsonl or both: what a client downloads afterwards
+	Format   string `json:"outputFormat,omitempty"`
+	Strategy string `json:"allocationStrategy,omitempty"` // equal, proportional, recency or inverse-recency
 }
 
 // A ComponentRequest is a part: a version that exists, or with "auto" or settings one that fits.
@@ -78,7 +83,8 @@ func (s *API) apiCompositions(c *call) (reply, error) {
 }
 
 // ComposeRequest turns a request into what the memory is asked for.
-func (s *API) ComposeRequest(ctx context.Context, p state.Project, in CompositionRequest, dryRun bool) (derive.ComposeRequest, error) {
+func (s *API) ComposeRequest(ctx context.Context, p state.Project, in CompositionRequest,
+	dryRun bool) (derive.ComposeRequest, error) {
 	out := derive.ComposeRequest{Project: p, Name: in.Name, Budget: in.Budget, DryRun: dryRun}
 	if err := checkCompositionName(in.Name); err != nil {
 		return out, err
@@ -117,7 +123,8 @@ func (s *API) ComposeRequest(ctx context.Context, p state.Project, in Compositio
 	return out, nil
 }
 
-// part finds what a component names. One with settings of its own is compressed by them first; a preview takes the session.
+// part finds what a component names. One with settings of its own is compressed by them first; a preview takes
+// the session.
 func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dryRun bool) (derive.ComposePart, error) {
 	if c.Tokens < 0 || c.Tokens > most {
 		return derive.ComposePart{}, BadRequest("tokenAllocation is a whole number from 0")
@@ -153,12 +160,15 @@ func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dry
 func checkCompositionName(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
 		if !PlainName(part) {
-			return BadRequest(fmt.Sprintf("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
+			return BadRequest(fmt.Sprintf("%q cannot be the name of a composition", name),
+				"use letters, digits, '-', '.' and '/', such as feature-x")
 		}
 	}
-	if len(name) > 100 || strings.ContainsAny(name, " ~=") || strings.HasPrefix(name, "-") || name == "HEAD" || revision.IsLabel(name) ||
+	if len(name) > 100 || strings.ContainsAny(name, " ~=") || strings.HasPrefix(name, "-") || name == "HEAD" ||
+		revision.IsLabel(name) ||
 		path.Clean(name) != name || !filepath.IsLocal(name) {
-		return BadRequest(fmt.Sprintf("%q cannot be the name of a composition", name), "use letters, digits, '-', '.' and '/', such as feature-x")
+		return BadRequest(fmt.Sprintf("%q cannot be the name of a composition", name),
+			"use letters, digits, '-', '.' and '/', such as feature-x")
 	}
 	return nil
 }
@@ -233,7 +243,8 @@ func (s *API) apiComposePreview(c *call) (reply, error) {
 }
 
 // PreviewComposition plans a composition. It writes nothing and asks no model.
-func (s *API) PreviewComposition(ctx context.Context, p state.Project, in CompositionRequest) (CompositionPreview, error) {
+func (s *API) PreviewComposition(ctx context.Context, p state.Project,
+	in CompositionRequest) (CompositionPreview, error) {
 	req, err := s.ComposeRequest(ctx, p, in, true)
 	if err != nil {
 		return CompositionPreview{}, err
@@ -243,7 +254,8 @@ func (s *API) PreviewComposition(ctx context.Context, p state.Project, in Compos
 		return CompositionPreview{}, err
 	}
 	out := CompositionPreview{
-		Tokens: done.Plan.Total, Budget: in.Budget, Left: in.Budget - done.Plan.Total, Frame: done.Plan.Total, Parts: []PartPreview{},
+		Tokens: done.Plan.Total, Budget: in.Budget, Left: in.Budget - done.Plan.Total, Frame: done.Plan.Total,
+		Parts:    []PartPreview{},
 		Requests: done.Receipt.Requests, Dollars: float64(done.Receipt.Usage.Micros) / 1e6,
 	}
 	for _, k := range done.Plan.Picks {
@@ -281,7 +293,8 @@ func (s *API) apiComposition(c *call) (reply, error) {
 		return reply{}, err
 	}
 	x := rev.Composition
-	return ok(CompositionDetails{history.ManifestCompositionOf(st, x), string(rev.Project.ID), x.Budget, x.Strategy, rev.Hash.String(), text})
+	return ok(CompositionDetails{history.ManifestCompositionOf(st, x), string(rev.Project.ID), x.Budget, x.Strategy,
+		rev.Hash.String(), text})
 }
 
 func (s *API) apiDeleteComposition(c *call) (reply, error) {

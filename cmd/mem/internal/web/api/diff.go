@@ -70,7 +70,8 @@ func (s *API) apiDiff(c *call) (reply, error) {
 	side := func(i int, name string) diffSide {
 		return diffSide{name, n.Tokens[i], n.Segments[i], n.Messages[i], n.Kept[i], n.Marks[i]}
 	}
-	out := diffAnswer{A: side(0, d.A.Name), B: side(1, d.B.Name), Same: d.Same(), Both: n.Both, Anchors: append([]trace.Anchors{}, n.Anchors...), Groups: []diffGroup{}}
+	out := diffAnswer{A: side(0, d.A.Name), B: side(1, d.B.Name), Same: d.Same(), Both: n.Both,
+		Anchors: append([]trace.Anchors{}, n.Anchors...), Groups: []diffGroup{}}
 	for _, g := range d.Groups {
 		one := diffGroup{Messages: append([][2]int{}, g.Src...), Tokens: g.Tokens, Changes: []diffChange{}}
 		if of := d.Sessions[g.Source]; of != nil {
@@ -118,7 +119,8 @@ func (s *API) apiBlame(c *call) (reply, error) {
 	}
 	out := blameAnswer{[]blameLine{}}
 	for _, l := range lines {
-		one := blameLine{Line: l.Line, Text: l.Text, Frame: l.Frame, Messages: append([][2]int{}, l.Messages...), Role: l.Role, Marker: l.Marker, Confidence: l.Confidence, Supported: l.Supported}
+		one := blameLine{Line: l.Line, Text: l.Text, Frame: l.Frame, Messages: append([][2]int{}, l.Messages...),
+			Role: l.Role, Marker: l.Marker, Confidence: l.Confidence, Supported: l.Supported}
 		if l.Session != nil {
 			one.Session = l.Session.ID
 		}

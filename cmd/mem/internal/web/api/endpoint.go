@@ -103,11 +103,12 @@ const (
 
 // pageParams are the parameters of every list.
 func pageParams(more ...param) []param {
-	return append(more, param{"limit", "integer", "elements of a page, 50 without it, 500 at most"}, param{"cursor", "string", "the nextCursor of the page before"})
+	return append(more, param{"limit", "integer", "elements of a page, 50 without it, 500 at most"},
+		param{"cursor", "string", "the nextCursor of the page before"})
 }
 
-// paged returns the page of a list that a request asks for. The cursor is the key of the last element of the page before, so that
-// what is added meanwhile moves nothing.
+// paged returns the page of a list that a request asks for. The cursor is the key of the last element of the
+// page before, so that what is added meanwhile moves nothing.
 func paged[T any](c *call, list []T, key func(T) string) (page []T, next string, err error) {
 	limit, err := c.number("limit", usualPage, mostPage)
 	if err != nil {

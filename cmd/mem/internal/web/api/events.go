@@ -13,7 +13,8 @@ import (
 // lookEvery is how often the watcher looks whether the memory was changed from outside, while somebody listens.
 const lookEvery = time.Second
 
-// Events tells those who listen what changes. One watcher looks for changes of other processes; without listeners it rests.
+// Events tells those who listen what changes. One watcher looks for changes of other processes; without
+// listeners it rests.
 type Events struct {
 	store string
 	quit  <-chan struct{}
@@ -112,7 +113,8 @@ func (e *Events) fingerprint() string {
 			out += fmt.Sprintf("%s %d %d\n", name, fi.Size(), fi.ModTime().UnixNano())
 		}
 	}
-	for _, name := range []string{"config.json", filepath.Join("memory.git", "packed-refs"), filepath.Join("memory.git", "refs")} {
+	for _, name := range []string{"config.json", filepath.Join("memory.git", "packed-refs"),
+		filepath.Join("memory.git", "refs")} {
 		_ = filepath.WalkDir(filepath.Join(e.store, name), func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
 				add(name, d)

@@ -73,7 +73,8 @@ func (j *Jobs) Start(what string, work func(context.Context) (result string, err
 	ctx, cancel := context.WithCancel(j.ctx)
 	j.mu.Lock()
 	j.last++
-	one := &job{JobAnswer: JobAnswer{ID: fmt.Sprintf("j%d", j.last), What: what, State: "running"}, cancel: cancel, done: make(chan struct{})}
+	one := &job{JobAnswer: JobAnswer{ID: fmt.Sprintf("j%d", j.last), What: what, State: "running"}, cancel: cancel,
+		done: make(chan struct{})}
 	j.all = append(j.all, one)
 	j.forget()
 	out := one.JobAnswer
@@ -176,7 +177,8 @@ func jobEndpoints() []endpoint {
 		{http.MethodGet, "/jobs", "List jobs, the newest first", nil, nil, answers(jobList{}), (*API).apiJobs},
 		{http.MethodGet, "/jobs/{jobId}", "Get a job", nil, nil, answers(JobAnswer{}), (*API).apiJob},
 		{http.MethodDelete, "/jobs/{jobId}", "Cancel a job", nil, nil, answers(JobAnswer{}), (*API).apiCancelJob},
-		{http.MethodGet, "/events", "Follow what changes, as server-sent events: memory, job", nil, nil, answers("text/event-stream"), (*API).apiEvents},
+		{http.MethodGet, "/events", "Follow what changes, as server-sent events: memory, job", nil, nil,
+			answers("text/event-stream"), (*API).apiEvents},
 	}
 }
 

@@ -9,8 +9,10 @@ import (
 
 func keepitEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, answers(MarkerList{}), (*API).apiKeepits},
-		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}", "Update keepit weight: versions that exist stay as they are", nil,
+		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, answers(MarkerList{}),
+			(*API).apiKeepits},
+		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}",
+			"Update keepit weight: versions that exist stay as they are", nil,
 			WeightRequest{}, answers(history.ManifestMarker{}), (*API).apiSetKeepit},
 	}
 }

@@ -11,9 +11,12 @@ import (
 
 func knowledgeEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/facts", "List the facts that stand", pageParams(projectParam(), param{"kind", "string", "only of this kind"}), nil, answers(factList{}), (*API).apiFacts},
-		{http.MethodGet, "/rules", "List the permanent rules", pageParams(projectParam()), nil, answers(ruleList{}), (*API).apiRules},
-		{http.MethodGet, "/concepts", "List the concepts", pageParams(projectParam()), nil, answers(conceptList{}), (*API).apiConcepts},
+		{http.MethodGet, "/facts", "List the facts that stand",
+			pageParams(projectParam(), param{"kind", "string", "only of this kind"}), nil, answers(factList{}), (*API).apiFacts},
+		{http.MethodGet, "/rules", "List the permanent rules", pageParams(projectParam()), nil, answers(ruleList{}),
+			(*API).apiRules},
+		{http.MethodGet, "/concepts", "List the concepts", pageParams(projectParam()), nil, answers(conceptList{}),
+			(*API).apiConcepts},
 	}
 }
 
@@ -43,8 +46,9 @@ type evidenceAnswer struct {
 }
 
 func factOf(f facts.Fact) factAnswer {
-	a := factAnswer{ID: f.ID, Type: string(f.Kind), Text: f.Text, Verdict: string(f.Verdict), Trust: f.Trust.String(), Sources: []evidenceAnswer{},
-		Files: append([]string{}, f.Files...), Time: TimeText(f.Time), Confirmed: f.Confirmed, Open: f.Open()}
+	a := factAnswer{ID: f.ID, Type: string(f.Kind), Text: f.Text, Verdict: string(f.Verdict), Trust: f.Trust.String(),
+		Sources: []evidenceAnswer{},
+		Files:   append([]string{}, f.Files...), Time: TimeText(f.Time), Confirmed: f.Confirmed, Open: f.Open()}
 	for _, e := range f.Evidence {
 		a.Sources = append(a.Sources, evidenceAnswer{f.Session, e.Message, e.Quote})
 	}
@@ -105,7 +109,8 @@ func (s *API) apiRules(c *call) (reply, error) {
 	}
 	out := ruleList{[]ruleAnswer{}, next}
 	for _, r := range page {
-		out.Rules = append(out.Rules, ruleAnswer{r.ID, r.Type, r.Text, r.State, float64(r.Confidence) / 100, r.Contradictions, r.Stated,
+		out.Rules = append(out.Rules, ruleAnswer{r.ID, r.Type, r.Text, r.State, float64(r.Confidence) / 100,
+			r.Contradictions, r.Stated,
 			append([]string{}, r.Evidence...), append([]string{}, r.Files...), TimeText(r.LastValidated)})
 	}
 	return ok(out)
@@ -149,14 +154,17 @@ func (s *API) apiConcepts(c *call) (reply, error) {
 	}
 	out := conceptList{[]conceptAnswer{}, next}
 	for _, x := range page {
-		out.Concepts = append(out.Concepts, conceptAnswer{x.ID, x.Label, x.Name, x.Topic, x.Summary, append([]string{}, x.Sessions...), append([]string{}, x.Files...), TimeText(x.Updated)})
+		out.Concepts = append(out.Concepts, conceptAnswer{x.ID, x.Label, x.Name, x.Topic, x.Summary,
+			append([]string{}, x.Sessions...), append([]string{}, x.Files...), TimeText(x.Updated)})
 	}
 	return ok(out)
 }
 
 // Standing returns the facts that stand and are not hidden, the newest first; kind "" is all kinds.
 func Standing(set *facts.Set, kind string) []facts.Fact {
-	out := slices.DeleteFunc(set.Live(), func(f facts.Fact) bool { return f.Revoked != "" || kind != "" && string(f.Kind) != kind })
+	out := slices.DeleteFunc(set.Live(), func(f facts.Fact) bool {
+		return f.Revoked != "" || kind != "" && string(f.Kind) != kind
+	})
 	slices.SortStableFunc(out, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
 	return out
 }

@@ -20,18 +20,27 @@ func projectParam() param {
 
 func lookEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/search", "Search messages, facts, rules, versions and compositions", searchParams(), nil, answers(SearchAnswer{}), (*API).apiSearch},
-		{http.MethodGet, "/suggest", "Suggest sessions and versions for a task", []param{projectParam(), {"file", "string", "a file of the task; may be repeated"},
-			{"topic", "string", "words of the task; may be repeated"}, {"budget", "integer", "tokens in all, 8000 without it"}, {"limit", "integer", "sessions at most, 5 without it"}},
+		{http.MethodGet, "/search", "Search messages, facts, rules, versions and compositions", searchParams(), nil,
+			answers(SearchAnswer{}), (*API).apiSearch},
+		{http.MethodGet, "/suggest", "Suggest sessions and versions for a task",
+			[]param{projectParam(), {"file", "string", "a file of the task; may be repeated"},
+				{"topic", "string", "words of the task; may be repeated"}, {"budget", "integer", "tokens in all, 8000 without it"},
+				{"limit", "integer", "sessions at most, 5 without it"}},
 			nil, answers(suggestAnswer{}), (*API).apiSuggest},
-		{http.MethodGet, "/stats", "Numbers of a project", []param{projectParam()}, nil, answers(stats.Stats{}), (*API).apiStats},
-		{http.MethodGet, "/log", "List operations, the newest first", pageParams(projectParam()), nil, answers(LogAnswer{}), (*API).apiLog},
-		{http.MethodGet, "/diff", "Compare two revisions", []param{projectParam(), {"a", "string", "a revision"}, {"b", "string", "a revision"}}, nil,
+		{http.MethodGet, "/stats", "Numbers of a project", []param{projectParam()}, nil, answers(stats.Stats{}),
+			(*API).apiStats},
+		{http.MethodGet, "/log", "List operations, the newest first", pageParams(projectParam()), nil, answers(LogAnswer{}),
+			(*API).apiLog},
+		{http.MethodGet, "/diff", "Compare two revisions", []param{projectParam(), {"a", "string", "a revision"},
+			{"b", "string", "a revision"}}, nil,
 			answers(diffAnswer{}), (*API).apiDiff},
-		{http.MethodGet, "/blame", "Tell where each line of a version or composition comes from", []param{projectParam(), {"rev", "string", "a revision"}}, nil,
+		{http.MethodGet, "/blame", "Tell where each line of a version or composition comes from",
+			[]param{projectParam(), {"rev", "string", "a revision"}}, nil,
 			answers(blameAnswer{}), (*API).apiBlame},
-		{http.MethodGet, "/status", "Show new and changed sessions", []param{projectParam()}, nil, answers(statusAnswer{}), (*API).apiStatus},
-		{http.MethodGet, "/next", "Show what the next session is given", []param{projectParam()}, nil, answers(NextAnswer{}), (*API).apiNext},
+		{http.MethodGet, "/status", "Show new and changed sessions", []param{projectParam()}, nil, answers(statusAnswer{}),
+			(*API).apiStatus},
+		{http.MethodGet, "/next", "Show what the next session is given", []param{projectParam()}, nil, answers(NextAnswer{}),
+			(*API).apiNext},
 	}
 }
 
@@ -73,14 +82,16 @@ func (s *API) apiSuggest(c *call) (reply, error) {
 		return reply{}, err
 	}
 	q := c.r.URL.Query()
-	all, err := s.Memory.Search().Suggest(c, search.SuggestRequest{Projects: projects, Files: NonEmpty(q["file"]), Topics: NonEmpty(q["topic"]), Budget: budget, Limit: max(limit, 1)})
+	all, err := s.Memory.Search().Suggest(c, search.SuggestRequest{Projects: projects, Files: NonEmpty(q["file"]),
+		Topics: NonEmpty(q["topic"]), Budget: budget, Limit: max(limit, 1)})
 	if err != nil {
 		return reply{}, err
 	}
 	out := suggestAnswer{[]suggestion{}}
 	for _, x := range all {
 		out.Suggestions = append(out.Suggestions, suggestion{
-			x.Session.ID, x.Version, x.Score, append([]string{}, x.Topics...), append([]string{}, x.Files...), x.Tokens, x.Session.Title, x.Project,
+			x.Session.ID, x.Version, x.Score, append([]string{}, x.Topics...), append([]string{}, x.Files...), x.Tokens,
+			x.Session.Title, x.Project,
 		})
 	}
 	return ok(out)

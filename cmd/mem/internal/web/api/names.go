@@ -15,7 +15,9 @@ import (
 // PlainName reports whether s can be a name in an address: no revision syntax, no path, nothing invisible.
 func PlainName(s string) bool {
 	return s != "" && len(s) <= 200 && s != "." && s != ".." &&
-		!strings.ContainsFunc(s, func(r rune) bool { return strings.ContainsRune(`:#@^{}\/*?<>|"`, r) || !unicode.IsGraphic(r) })
+		!strings.ContainsFunc(s, func(r rune) bool {
+			return strings.ContainsRune(`:#@^{}\/*?<>|"`, r) || !unicode.IsGraphic(r)
+		})
 }
 
 // NoSuch is the error for a name that nothing has.
@@ -54,7 +56,8 @@ func (s *API) Project(ctx context.Context, name string) (state.Project, error) {
 	case 1:
 		return found[0], nil
 	}
-	return state.Project{}, NewProblem(http.StatusBadRequest, "ambiguous", "several projects are called '"+name+"'", "use the id")
+	return state.Project{}, NewProblem(http.StatusBadRequest, "ambiguous", "several projects are called '"+name+"'",
+		"use the id")
 }
 
 // resolve finds what a revision names, in the projects that this server shows.
@@ -95,7 +98,8 @@ func (s *API) Version(ctx context.Context, id, label string) (state.Rev, error) 
 	if base, _, _ := strings.Cut(label, "~"); !PlainName(label) || !revision.IsLabel(base) && label != "latest" {
 		return rev, NoSuch("version", label)
 	}
-	found, err := s.resolve(ctx, state.Scope{Project: rev.Project, Last: rev.Session, Strict: true}, SessionName(rev.Session)+":"+label)
+	found, err := s.resolve(ctx, state.Scope{Project: rev.Project, Last: rev.Session, Strict: true},
+		SessionName(rev.Session)+":"+label)
 	if err == nil && found.Version.Deleted {
 		return found, NewProblem(http.StatusNotFound, "not_found", label+" is hidden", "mem undo", "mem ls SESSION -a")
 	}

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// openAPI describes the API, made from the same table as its routes. Schemas come from the types of what is sent and answered.
+// openAPI describes the API, made from the same table as its routes. Schemas come from the types of what is
+// sent and answered.
 func openAPI() map[string]any {
 	d := &describer{schemas: map[string]any{}}
 	paths := map[string]any{}
@@ -44,10 +45,12 @@ func (d *describer) operation(e endpoint) map[string]any {
 	op := map[string]any{"summary": e.summary, "operationId": operationID(e)}
 	params := []any{}
 	for _, name := range pathParams(e.path) {
-		params = append(params, map[string]any{"name": name, "in": "path", "required": true, "schema": map[string]any{"type": "string"}})
+		params = append(params, map[string]any{"name": name, "in": "path", "required": true,
+			"schema": map[string]any{"type": "string"}})
 	}
 	for _, q := range e.query {
-		params = append(params, map[string]any{"name": q.name, "in": "query", "description": q.about, "schema": map[string]any{"type": q.kind}})
+		params = append(params, map[string]any{"name": q.name, "in": "query", "description": q.about,
+			"schema": map[string]any{"type": q.kind}})
 	}
 	if len(params) > 0 {
 		op["parameters"] = params
@@ -120,7 +123,8 @@ func (d *describer) schema(t reflect.Type) map[string]any {
 			d.schemas[name] = nil // for types that hold themselves
 			props, required := map[string]any{}, []any{}
 			d.members(t, props, &required)
-			d.schemas[name] = map[string]any{"type": "object", "properties": props, "required": required, "additionalProperties": false}
+			d.schemas[name] = map[string]any{"type": "object", "properties": props, "required": required,
+				"additionalProperties": false}
 		}
 		return map[string]any{"$ref": "#/components/schemas/" + name}
 	}

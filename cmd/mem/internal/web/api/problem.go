@@ -91,7 +91,8 @@ func (s *API) ProblemOf(err error) *Problem {
 		p.Hint = first(p.Hints)
 		return &p
 	}
-	p := &Problem{Status: http.StatusInternalServerError, Code: "internal", Message: err.Error(), cause: err, Hints: s.Hints(err)}
+	p := &Problem{Status: http.StatusInternalServerError, Code: "internal", Message: err.Error(), cause: err,
+		Hints: s.Hints(err)}
 	p.Status, p.Code = statusOf(err)
 	p.Hint = first(p.Hints)
 	return p
@@ -150,7 +151,8 @@ type errorAnswer struct {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		status, b = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"the answer cannot be encoded","hint":""}}`)
+		status, b = http.StatusInternalServerError,
+			[]byte(`{"error":{"code":"internal","message":"the answer cannot be encoded","hint":""}}`)
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)

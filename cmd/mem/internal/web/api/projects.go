@@ -14,14 +14,19 @@ import (
 
 func projectEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/projects", "List all projects in memory", pageParams(), nil, answers(projectList{}), (*API).apiProjects},
-		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(ProjectRecord{}), (*API).apiProject},
+		{http.MethodGet, "/projects", "List all projects in memory", pageParams(), nil, answers(projectList{}),
+			(*API).apiProjects},
+		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(ProjectRecord{}),
+			(*API).apiProject},
 		{http.MethodPost, "/projects/{projectId}/sessions/{sessionId}", "Register session", nil, nil,
 			map[int]any{http.StatusCreated: history.ManifestSession{}}, (*API).apiRegister},
-		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}", "Unregister session: take it out of the lists; its bytes stay",
+		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}",
+			"Unregister session: take it out of the lists; its bytes stay",
 			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*API).apiUnregister},
-		{http.MethodGet, "/projects/{projectId}/sessions", "List the sessions of a project, also those that are not in memory",
-			pageParams(param{"untracked", "boolean", "only what is not in memory"}), nil, answers(SessionList{}), (*API).apiSessions},
+		{http.MethodGet, "/projects/{projectId}/sessions",
+			"List the sessions of a project, also those that are not in memory",
+			pageParams(param{"untracked", "boolean", "only what is not in memory"}), nil, answers(SessionList{}),
+			(*API).apiSessions},
 	}
 }
 
@@ -81,7 +86,8 @@ func (s *API) Summary(ctx context.Context, p state.Project) (ProjectSummary, err
 	if err != nil {
 		return ProjectSummary{}, err
 	}
-	sum := ProjectSummary{ID: p.ID, Identity: p.Identity, Name: p.Name, Compositions: len(st.Named()), Current: p.ID == s.Scope.Project.ID}
+	sum := ProjectSummary{ID: p.ID, Identity: p.Identity, Name: p.Name, Compositions: len(st.Named()),
+		Current: p.ID == s.Scope.Project.ID}
 	recent := st.Recent()
 	for _, one := range recent {
 		sum.Versions += len(st.OwnVersionsOf(one))
@@ -134,7 +140,9 @@ func (s *API) apiProject(c *call) (reply, error) {
 	slices.SortFunc(out.Sessions, func(a, b history.ManifestSession) int {
 		return strings.Compare(b.Last+b.SessionID, a.Last+a.SessionID)
 	})
-	slices.SortFunc(out.Compositions, func(a, b history.ManifestComposition) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out.Compositions, func(a, b history.ManifestComposition) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	return ok(out)
 }
 
@@ -198,7 +206,8 @@ func (s *API) apiSessions(c *call) (reply, error) {
 
 func rowOf(it history.Item) sessionRow {
 	row := sessionRow{
-		ID: it.ID, Status: string(it.Status), InMemory: it.Status != history.Untracked, Title: it.Title, Last: TimeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
+		ID: it.ID, Status: string(it.Status), InMemory: it.Status != history.Untracked, Title: it.Title,
+		Last: TimeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
 		Versions: []string{}, Markers: it.Markers, Untrusted: it.Session != nil && it.Session.Guest != "",
 	}
 	if it.Counted {
@@ -210,7 +219,8 @@ func rowOf(it history.Item) sessionRow {
 	return row
 }
 
-// Register takes a session into memory: one that was removed, or one whose file Claude Code has. It takes no path from anybody.
+// Register takes a session into memory: one that was removed, or one whose file Claude Code has. It takes no
+// path from anybody.
 func (s *API) Register(ctx context.Context, p state.Project, id string) error {
 	items, _, err := s.List(ctx, p, capture.ListOptions{Subagents: true, Removed: true, Forgotten: true})
 	if err != nil {
@@ -225,7 +235,8 @@ func (s *API) Register(ctx context.Context, p state.Project, id string) error {
 	case items[i].Path == "":
 		return NewProblem(http.StatusConflict, "conflict", "the file of the session is gone", "bring it back: mem undo")
 	}
-	added, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(items[i].Path)}, capture.AddOptions{Op: "add"})
+	added, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(items[i].Path)},
+		capture.AddOptions{Op: "add"})
 	if err != nil {
 		return err
 	}

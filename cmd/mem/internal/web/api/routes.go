@@ -8,7 +8,8 @@ import (
 func endpoints() []endpoint {
 	var all []endpoint
 	for _, part := range [][]endpoint{
-		projectEndpoints(), versionEndpoints(), keepitEndpoints(), compositionEndpoints(), lookEndpoints(), knowledgeEndpoints(), jobEndpoints(),
+		projectEndpoints(), versionEndpoints(), keepitEndpoints(), compositionEndpoints(), lookEndpoints(),
+		knowledgeEndpoints(), jobEndpoints(),
 	} {
 		all = append(all, part...)
 	}
@@ -29,8 +30,11 @@ func (s *API) Route(mux *http.ServeMux) {
 			}
 		})
 	}
-	mux.HandleFunc("GET "+Prefix+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, openAPI()) })
+	mux.HandleFunc("GET "+Prefix+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, openAPI())
+	})
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		s.FailJSON(w, NewProblem(http.StatusNotFound, "not_found", "there is no such endpoint", "GET "+Prefix+"/openapi.json"))
+		s.FailJSON(w, NewProblem(http.StatusNotFound, "not_found", "there is no such endpoint", "GET "+Prefix+
+			"/openapi.json"))
 	})
 }

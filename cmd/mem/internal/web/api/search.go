@@ -17,9 +17,12 @@ import (
 func searchParams() []param {
 	return []param{
 		{"q", "string", "words, and phrases in double quotes"}, {"project", "string", "id or name; without it all projects"},
-		{"layer", "string", "L1, L2, L3, L4, versions or compositions; may be repeated"}, {"file", "string", "a file; may be repeated"},
-		{"since", "string", "a day, 2026-01-15"}, {"until", "string", "a day that is not included"}, {"topic", "string", "words in the topics of the session"},
-		{"role", "string", "user, assistant, tool or note; may be repeated"}, {"minWeight", "number", "least weight of a marker in the message"},
+		{"layer", "string", "L1, L2, L3, L4, versions or compositions; may be repeated"},
+		{"file", "string", "a file; may be repeated"},
+		{"since", "string", "a day, 2026-01-15"}, {"until", "string", "a day that is not included"},
+		{"topic", "string", "words in the topics of the session"},
+		{"role", "string", "user, assistant, tool or note; may be repeated"},
+		{"minWeight", "number", "least weight of a marker in the message"},
 		{"maxWeight", "number", "greatest weight of a marker"}, {"branch", "string", "a git branch"},
 		{"by", "string", "message, session or file"}, {"limit", "integer", "hits at most, 20 without it"},
 	}
@@ -114,7 +117,8 @@ func NonEmpty(list []string) (out []string) {
 
 func classesOf() map[string][]index.Class {
 	return map[string][]index.Class{
-		"l1": {index.User, index.Assistant, index.Tool, index.Summary, index.Note}, "l2": {index.Fact}, "l3": {index.Concept}, "l4": {index.Rule},
+		"l1": {index.User, index.Assistant, index.Tool, index.Summary, index.Note}, "l2": {index.Fact}, "l3": {index.Concept},
+		"l4":       {index.Rule},
 		"versions": {index.Version}, "compositions": {index.Composition},
 		"user": {index.User}, "assistant": {index.Assistant}, "tool": {index.Tool}, "note": {index.Note, index.Summary},
 	}
@@ -185,7 +189,8 @@ func (s *API) apiSearch(c *call) (reply, error) {
 
 func hitOf(h search.Hit, cut *search.Snippets) HitAnswer {
 	s := cut.Line(h.Doc.Text, snippetWidth)
-	a := HitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Count: h.Count, File: h.Doc.File, Snippet: s.Text, Matches: append([][2]int{}, s.Matches...), Class: h.Doc.Class}
+	a := HitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Count: h.Count, File: h.Doc.File, Snippet: s.Text,
+		Matches: append([][2]int{}, s.Matches...), Class: h.Doc.Class}
 	if h.Doc.Time > 0 {
 		a.Time = TimeText(time.Unix(h.Doc.Time, 0))
 	}

@@ -15,18 +15,25 @@ import (
 )
 
 func versionEndpoints() []endpoint {
-	made := map[int]any{http.StatusOK: history.ManifestVersion{}, http.StatusCreated: history.ManifestVersion{}, http.StatusAccepted: JobAnswer{}}
+	made := map[int]any{http.StatusOK: history.ManifestVersion{}, http.StatusCreated: history.ManifestVersion{},
+		http.StatusAccepted: JobAnswer{}}
 	return []endpoint{
-		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil, answers(history.ManifestVersions{}), (*API).apiVersions},
-		{http.MethodPost, "/sessions/{sessionId}/versions", "Create new compression: 201, 200 if the same recipe was used before, 202 and a job with a model", nil,
+		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil,
+			answers(history.ManifestVersions{}), (*API).apiVersions},
+		{http.MethodPost, "/sessions/{sessionId}/versions",
+			"Create new compression: 201, 200 if the same recipe was used before, 202 and a job with a model", nil,
 			CompressionSettings{}, made, (*API).apiCompress},
-		{http.MethodPost, "/sessions/{sessionId}/versions/preview", "Preview a compression: nothing is written and no model is asked", nil,
+		{http.MethodPost, "/sessions/{sessionId}/versions/preview",
+			"Preview a compression: nothing is written and no model is asked", nil,
 			CompressionSettings{}, answers(compressionPreview{}), (*API).apiCompressPreview},
 		{http.MethodDelete, "/sessions/{sessionId}/versions/{versionId}", "Delete version: take it out of the lists",
-			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*API).apiDeleteVersion},
+			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}),
+			(*API).apiDeleteVersion},
 		{http.MethodGet, "/sessions/{sessionId}/versions/{versionId}", "Get version content",
-			[]param{{"format", "string", "md, jsonl or text: the content alone"}}, nil, answers(VersionContent{}), (*API).apiVersion},
-		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, DecayRequest{}, answers(DecayPreview{}), (*API).apiDecay},
+			[]param{{"format", "string", "md, jsonl or text: the content alone"}}, nil, answers(VersionContent{}),
+			(*API).apiVersion},
+		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, DecayRequest{}, answers(DecayPreview{}),
+			(*API).apiDecay},
 	}
 }
 
@@ -63,7 +70,8 @@ const most = 1_000_000_000
 
 // settings turns a request into what the memory is asked for.
 func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
-	out := compress.Settings{Ratio: in.Ratio, Tokens: in.Tokens, Preset: in.Preset, Skip: in.Skip, Keepit: compress.KeepitMode(in.Keepit), Distance: in.Distance}
+	out := compress.Settings{Ratio: in.Ratio, Tokens: in.Tokens, Preset: in.Preset, Skip: in.Skip,
+		Keepit: compress.KeepitMode(in.Keepit), Distance: in.Distance}
 	for _, n := range []int{in.Ratio, in.Tokens, in.Skip, in.Distance} {
 		if n < 0 || n > most {
 			return out, BadRequest("a number of the settings is negative or too large")
@@ -128,7 +136,8 @@ func (s *API) usual(out *compress.Settings) error {
 }
 
 // Compress compresses a session as a request says. A dry run asks no model.
-func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSettings, dryRun bool) (derive.Compressed, error) {
+func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSettings,
+	dryRun bool) (derive.Compressed, error) {
 	set, err := s.settings(in)
 	if err != nil {
 		return derive.Compressed{}, err
@@ -234,7 +243,8 @@ func (s *API) apiCompressPreview(c *call) (reply, error) {
 func previewOf(d derive.Compressed) compressionPreview {
 	v := d.Version
 	out := compressionPreview{
-		InputTokens: v.TokensIn, InputMessages: v.MessagesIn, OutputTokens: d.Plan.Budget, OutputMessages: v.MessagesOut, Ratio: v.Ratio, Preserve: v.Preserved, Summarise: v.Summarised,
+		InputTokens: v.TokensIn, InputMessages: v.MessagesIn, OutputTokens: d.Plan.Budget, OutputMessages: v.MessagesOut,
+		Ratio: v.Ratio, Preserve: v.Preserved, Summarise: v.Summarised,
 		Markers: []markerFate{}, Requests: d.Receipt.Requests, Dollars: float64(d.Receipt.Usage.Micros) / 1e6,
 	}
 	if d.Existed {
@@ -245,7 +255,8 @@ func previewOf(d derive.Compressed) compressionPreview {
 			out.Skip++
 		}
 		out.Markers = append(out.Markers, markerFate{
-			f.Mark.Message, weight(f.Mark.Weight), f.Kept, f.Skipped, f.Pinned(), thousandths(f.Threshold), thousandths(f.Margin), strings.TrimSpace(f.Mark.Text),
+			f.Mark.Message, weight(f.Mark.Weight), f.Kept, f.Skipped, f.Pinned(), thousandths(f.Threshold),
+			thousandths(f.Margin), strings.TrimSpace(f.Mark.Text),
 		})
 	}
 	return out
@@ -292,7 +303,8 @@ func (s *API) apiVersion(c *call) (reply, error) {
 
 // Write answers with the content of a thing alone, as a file.
 func (s *API) Write(ctx context.Context, w http.ResponseWriter, rev state.Rev, format, name string) error {
-	kinds := map[string]string{"md": "text/markdown; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8", "text": "text/plain; charset=utf-8"}
+	kinds := map[string]string{"md": "text/markdown; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8",
+		"text": "text/plain; charset=utf-8"}
 	kind, ok := kinds[format]
 	if !ok {
 		return BadRequest("format is md, jsonl or text")
@@ -318,7 +330,8 @@ func Download(w http.ResponseWriter, kind, name string) {
 // FileName makes a name harmless as that of a file.
 func FileName(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < 0x80 && (r == '-' || r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
+		if r < 0x80 && (r == '-' || r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r &&
+			r <= 'Z') {
 			return r
 		}
 		return '-'
@@ -359,7 +372,8 @@ func (s *API) apiDecay(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if in.Ratio < 1 || in.Ratio > most || in.Distance < 0 || in.Distance > most {
-		return reply{}, BadRequest("compressionRatio is a whole number from 1, sessionDistance from 1, or 0 for the distance of the session")
+		return reply{},
+			BadRequest("compressionRatio is a whole number from 1, sessionDistance from 1, or 0 for the distance of the session")
 	}
 	var level *keepit.Level
 	if in.Aggressiveness != "" {
@@ -389,7 +403,8 @@ func (s *API) apiDecay(c *call) (reply, error) {
 }
 
 // pressure returns what presses on the markers of a session, with the constants of the settings.
-func (s *API) pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level, distance int) (keepit.Pressure, error) {
+func (s *API) pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level,
+	distance int) (keepit.Pressure, error) {
 	p, err := s.Memory.Derive().Pressure(ctx, rev, ratio, level, distance)
 	if err != nil {
 		return p, err

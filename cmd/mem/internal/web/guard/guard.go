@@ -1,5 +1,5 @@
-// Package guard decides which requests "mem serve" answers: those addressed to this machine, sent by no other site, and signed in by
-// the cookie of a printed address or by a token of "mem token".
+// Package guard decides which requests "mem serve" answers: those addressed to this machine, sent by no other
+// site, and signed in by the cookie of a printed address or by a token of "mem token".
 package guard
 
 import (
@@ -183,23 +183,27 @@ func (g *Guard) known(r *http.Request) error {
 		case err != nil:
 			return err
 		case !valid:
-			return api.NewProblem(http.StatusUnauthorized, "unauthorized", "the token is not valid", "make one: mem token add NAME")
+			return api.NewProblem(http.StatusUnauthorized, "unauthorized", "the token is not valid",
+				"make one: mem token add NAME")
 		}
 		return nil
 	}
 	if c, err := r.Cookie(g.cookieName()); err == nil && equal(c.Value, g.cookie) {
 		return nil
 	}
-	return api.NewProblem(http.StatusUnauthorized, "unauthorized", "the request has no token", "open the address that mem serve printed", "programs: mem token add NAME")
+	return api.NewProblem(http.StatusUnauthorized, "unauthorized", "the request has no token",
+		"open the address that mem serve printed", "programs: mem token add NAME")
 }
 
 // exchange signs a browser in with the token of its address, and shows it the same page without.
 func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, token string, fail failure) {
 	if !g.redeem(token) && g.known(r) != nil {
-		fail(w, r, api.NewProblem(http.StatusUnauthorized, "unauthorized", "the token of this address was used before or is wrong", "start mem serve again"))
+		fail(w, r, api.NewProblem(http.StatusUnauthorized, "unauthorized",
+			"the token of this address was used before or is wrong", "start mem serve again"))
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: g.cookieName(), Value: g.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: g.cookieName(), Value: g.cookie, Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteStrictMode})
 	q := r.URL.Query()
 	q.Del("token")
 	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: q.Encode()}

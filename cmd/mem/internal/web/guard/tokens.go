@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// A Token lets a program use the API of every server of a memory. Only its hash is stored, in a file of its own below "tokens".
+// A Token lets a program use the API of every server of a memory. Only its hash is stored, in a file of its own
+// below "tokens".
 type Token struct {
 	Name    string    `json:"name"`
 	Created time.Time `json:"created"`
@@ -36,7 +37,8 @@ func tokenFile(store, name string) (string, error) {
 	return filepath.Join(store, "tokens", name+".json"), nil
 }
 
-// AddToken makes a token and returns it; it cannot be read again. The error wraps [fs.ErrExist] if there is one of that name.
+// AddToken makes a token and returns it; it cannot be read again. The error wraps [fs.ErrExist] if there is one
+// of that name.
 func AddToken(store, name string, now time.Time, random io.Reader) (string, error) {
 	file, err := tokenFile(store, name)
 	if err != nil {
