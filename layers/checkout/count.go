@@ -31,7 +31,11 @@ func (m Ops) Count(ctx context.Context, rev state.Rev) (markers.Count, error) {
 		return markers.Count{Tokens: rev.Composition.Tokens, Method: rev.Composition.Counter,
 			Messages: rev.Composition.Messages, Bytes: size}, nil
 	}
-	return markers.CountBytes(ctx, b.Bytes(), m.Opts.Model, m.Opts.Workers)
+	c, err := markers.CountBytes(ctx, b.Bytes(), m.Opts.Model, m.Opts.Workers)
+	if rev.Kind == state.IsL1 {
+		c.Messages = rev.Session.Now().Scan.Messages // it holds what each of them said
+	}
+	return c, err
 }
 
 // NameOf returns the name of the content of rev. That of a layer is found by making it.
