@@ -198,8 +198,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestLinked checks that only the pages of "mem serve" pull in templates: what commands print needs none. Behind the modules nothing
-// else may, because each start pays for what is initialised.
+// TestLinked checks that nothing but the pages of "mem serve", --format and the library of commands pulls in templates: each start pays
+// for what is initialised.
 func TestLinked(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, ".").Output()
