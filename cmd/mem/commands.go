@@ -41,7 +41,8 @@ func (c command) changes(path []string) bool {
 	return slices.Contains(c.writes, strings.Join(path[1:], " "))
 }
 
-// spans reports whether --all-projects has a meaning for the command at path.
+// spans reports whether --all-projects has a meaning for the command at path: it works on several projects, or names
+// sessions, which may be those of any.
 func (c command) spans(path []string) bool {
 	return len(path) > 0 && slices.Contains(c.across, strings.Join(path[1:], " "))
 }
@@ -89,13 +90,13 @@ func commands() []command {
 		{name: "ls", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Ls},
 		{name: "next", group: groupLook, common: true, make: versioncmd.Next},
 		{name: "log", group: groupLook, common: true, across: []string{""}, make: historycmd.Log},
-		{name: "show", group: groupLook, common: true, make: sessioncmd.Show},
+		{name: "show", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Show},
 		{name: "search", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Search},
 		{name: "suggest", group: groupLook, make: sessioncmd.SuggestCommand},
-		{name: "diff", group: groupLook, make: tracecmd.Diff},
-		{name: "blame", group: groupLook, make: tracecmd.Blame},
-		{name: "lineage", group: groupHidden, make: tracecmd.Lineage},
-		{name: "why", group: groupLook, make: tracecmd.WhyCommand},
+		{name: "diff", group: groupLook, across: []string{""}, make: tracecmd.Diff},
+		{name: "blame", group: groupLook, across: []string{""}, make: tracecmd.Blame},
+		{name: "lineage", group: groupHidden, across: []string{""}, make: tracecmd.Lineage},
+		{name: "why", group: groupLook, across: []string{""}, make: tracecmd.WhyCommand},
 		{name: "versions", group: groupHidden, make: versioncmd.Versions},
 		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"},
 			make: versioncmd.Keepit},
@@ -111,11 +112,11 @@ func commands() []command {
 		{name: "count", group: groupHidden, make: versioncmd.Count},
 		{name: "cost", group: groupHidden, make: versioncmd.Cost},
 		{name: "stats", group: groupLook, across: []string{""}, make: historycmd.Stats},
-		{name: "compress", group: groupMake, common: true, writes: []string{""}, make: versioncmd.Compress},
-		{name: "compose", group: groupMake, common: true, writes: []string{""}, make: versioncmd.Compose},
+		{name: "compress", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: versioncmd.Compress},
+		{name: "compose", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: versioncmd.Compose},
 		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: versioncmd.Tier},
 		{name: "distill", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
-		{name: "checkout", group: groupMake, writes: []string{""}, make: versioncmd.Checkout},
+		{name: "checkout", group: groupMake, writes: []string{""}, across: []string{""}, make: versioncmd.Checkout},
 		{name: "remote", group: groupShare, writes: []string{"add", "recovery-key", "rm", "set-url", "rename"},
 			make: remotecmd.Remote},
 		{name: "push", group: groupShare, writes: []string{""}, across: []string{""}, make: remotecmd.Push},
