@@ -82,6 +82,9 @@ func FuzzBodies(f *testing.F) {
 			f.Add(i, body)
 		}
 	}
+	for i := range kinds {
+		f.Add(i, `{}`)
+	}
 	f.Add(0, `{"name":"shop","identity":"path /w","later":[1]}`)
 	f.Fuzz(func(t *testing.T, i int, body string) {
 		kind := kinds[(i%len(kinds)+len(kinds))%len(kinds)]

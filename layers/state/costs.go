@@ -9,17 +9,17 @@ import (
 )
 
 func (st *State) addCost(c records.Cost) {
-	if st.CostAt == nil {
-		st.CostAt = map[records.Cost]int{}
+	if st.costAt == nil {
+		st.costAt = map[records.Cost]int{}
 		for i, k := range st.Costs {
-			st.CostAt[k.Kind()] = i
+			st.costAt[k.Kind()] = i
 		}
 	}
-	i, ok := st.CostAt[c.Kind()]
+	i, ok := st.costAt[c.Kind()]
 	if !ok {
 		i = len(st.Costs)
 		st.Costs = append(st.Costs, c.Kind())
-		st.CostAt[c.Kind()] = i
+		st.costAt[c.Kind()] = i
 	}
 	k := &st.Costs[i]
 	k.Requests, k.Usage = k.Requests+c.Requests, k.Usage.Add(c.Usage)

@@ -42,10 +42,10 @@ type State struct {
 
 	bulk   *Bulks // nil in an outline
 	ByID   map[string]*Session
-	SetAt  map[[2]string]int         // where the assignment to a field of a target is in Sets
+	setAt  map[[2]string]int         // where the assignment to a field of a target is in Sets
 	NameAt map[string]int            // where what is said of a slot is in Names
 	Typed  map[transcript.Key]string // who wrote it first
-	CostAt map[records.Cost]int      // where the costs of a kind are in Costs
+	costAt map[records.Cost]int      // where the costs of a kind are in Costs
 
 	Purged *Purges // Purges
 }
@@ -261,17 +261,17 @@ func (st *State) AddPoint(p records.Point) {
 
 // assign keeps the winner of all assignments to the same field.
 func (st *State) assign(a assignment) {
-	if st.SetAt == nil {
-		st.SetAt = map[[2]string]int{}
+	if st.setAt == nil {
+		st.setAt = map[[2]string]int{}
 		for i, b := range st.Sets {
-			st.SetAt[[2]string{b.Target, b.Field}] = i
+			st.setAt[[2]string{b.Target, b.Field}] = i
 		}
 	}
 	at := [2]string{a.Target, a.Field}
-	i, ok := st.SetAt[at]
+	i, ok := st.setAt[at]
 	switch {
 	case !ok:
-		st.SetAt[at] = len(st.Sets)
+		st.setAt[at] = len(st.Sets)
 		st.Sets = append(st.Sets, a)
 	case a.Stamp.Compare(st.Sets[i].Stamp) > 0:
 		st.Sets[i] = a
@@ -304,7 +304,7 @@ func (st *State) Finish() {
 	Order(st.Sets, func(a, b *assignment) int { return a.Stamp.Compare(b.Stamp) })
 	Order(st.Costs, func(a, b *records.Cost) int { return a.Compare(*b) })
 	Order(st.Revokes, func(a, b *StoredRevoke) int { return a.Stamp.Compare(b.Stamp) })
-	st.SetAt, st.CostAt = nil, nil
+	st.setAt, st.costAt = nil, nil
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
 	for _, v := range st.Stored.Versions {
 		v.Body.ID, v.Body.Device, v.Body.Time, v.Body.Deleted = v.Stamp.Record, v.Stamp.Device, v.Time, false
