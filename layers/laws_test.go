@@ -118,7 +118,11 @@ func (w *world) statement(d *peer) (kind string, body any) {
 		k := n(6)
 		return facts.Fact{Session: session, Kind: facts.Issue, Text: fmt.Sprint(k), Verdict: facts.Verified, Trust: facts.Trust(n(3)), Evidence: []facts.Evidence{{Message: k, Quote: "q"}}}
 	}
-	switch n(18) {
+	switch n(19) {
+	case 18:
+		to := refs.Project(fmt.Sprintf("%016x", n(3)))
+		reason := fmt.Sprint("reason ", n(3))
+		return records.KindRelation, records.RelationBody{Session: session, To: to, Reason: reason, Removed: n(3) == 0}
 	case 17:
 		if n(2) == 0 {
 			return records.KindName, records.NameBody{Target: "session/" + session, Field: records.FieldTitle, Name: fmt.Sprint("title ", n(3)), Removed: n(3) == 0}

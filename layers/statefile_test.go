@@ -81,9 +81,11 @@ func someRecords(t *testing.T, rng *rand.Rand) []refs.Record {
 	var word records.Override
 	var use records.Use
 	var name records.NameBody
+	var relation records.RelationBody
 	var out []refs.Record
 	for kind, body := range map[string]any{
-		records.KindSession: &s, records.KindVersion: &v, records.KindComposition: &c, records.KindSet: &set, records.KindProject: &project, records.KindPath: &path, records.KindCost: &cost, records.KindKeepit: &word, records.KindUse: &use, records.KindName: &name, "other": &path,
+		records.KindSession: &s, records.KindVersion: &v, records.KindComposition: &c, records.KindSet: &set, records.KindProject: &project, records.KindPath: &path, records.KindCost: &cost, records.KindKeepit: &word, records.KindUse: &use, records.KindName: &name,
+		records.KindRelation: &relation, "other": &path,
 	} {
 		fillValue(reflect.ValueOf(body).Elem(), rng)
 		name := func(letter string) string { return fmt.Sprintf("%s%03d", letter, 1+rng.IntN(999)) }
@@ -106,6 +108,8 @@ func someRecords(t *testing.T, rng *rand.Rand) []refs.Record {
 			b.Target = "session/" + b.Target
 		case *records.NameBody:
 			b.Target, b.Field = "session/"+b.Target, records.FieldTitle
+		case *records.RelationBody:
+			b.To = "0123456789abcdef"
 		case *records.Use:
 			b.Targets[0] = "composition/" + name("text-")
 			b.Targets = b.Targets[:1]

@@ -138,7 +138,7 @@ func commands() []command {
 		{name: "undo", group: groupKeep, writes: []string{""}, make: historycmd.Undo},
 		{name: "redo", group: groupKeep, writes: []string{""}, make: historycmd.Redo},
 		{name: "op", group: groupHidden, bare: "log", make: historycmd.Op},
-		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "share"},
+		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "relate", "share"},
 			make: remotecmd.Project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},

@@ -29,6 +29,8 @@ keepit {"session":"b2bbbbbb","generation":0,"message":1,"start":0,"end":5,"weigh
 set {"target":"session/b2bbbbbb","field":"deleted","value":true}
 set {"target":"composition/ctx","field":"deleted","value":true}
 set {"target":"version/VERSION","field":"deleted","value":true}
+relation {"session":"a1aaaaaa","to":"PROJECT","reason":"shared code"}
+relation {"session":"b2bbbbbb","to":"PROJECT","removed":true}
 use {"by":"b2bbbbbb","at":"2026-01-19T10:00:00Z","targets":["session/a1aaaaaa","composition/ctx","version/VERSION"]}
 revoke {"source":"session","name":"a1aaaaaa","revoked":true,"reason":"x"}
 revoke {"source":"tool","name":"Bash","revoked":true}

@@ -116,6 +116,7 @@ project list
 project show
 project link shop
 project unlink
+project relate 6ecd8c99 --to pricing --reason "shared code"
 project share shop pricing
 config list
 config get hooks.contextSize

@@ -29,6 +29,7 @@ var Bodies = sync.OnceValue(func() Table {
 		KindComposition: Of(checkComposition),
 		KindSet:         Of(checkSet),
 		KindName:        Of(checkName),
+		KindRelation:    Of(checkRelation),
 		KindKeepit:      Of(checkOverride),
 		KindUse:         Of(checkUse),
 		KindRevoke:      Of(checkRevoke),

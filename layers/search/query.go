@@ -49,6 +49,16 @@ type Filter struct {
 	Branch  string
 	Topic   string                // words in the topics of the session
 	Keepit  func(weight int) bool // of a marker in the message
+	Only    Only
+}
+
+// Only restricts projects to some of their sessions, by id. A project that is not in it is searched whole.
+type Only map[string]map[string]bool
+
+// allows reports whether a session of a project may be found; nil is what belongs to no session.
+func (o Only) allows(project string, s *index.Session) bool {
+	some, ok := o[project]
+	return !ok || s != nil && (some[s.ID] || some[s.Parent])
 }
 
 // Parse reads what a user types: words, and phrases in double quotes.
@@ -97,7 +107,7 @@ func (q *Query) fits(text string) bool {
 // Restricts reports whether f keeps anything from being found.
 func (f *Filter) Restricts() bool {
 	return len(f.Classes)+len(f.Files) > 0 || f.Since != 0 || f.Until != 0 || f.Branch != "" || f.Topic != "" ||
-		f.Keepit != nil
+		f.Keepit != nil || len(f.Only) > 0
 }
 
 // A Hit is one thing that was found.

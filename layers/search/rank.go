@@ -176,10 +176,10 @@ func (p *part) about(files []string) (map[int]bool, error) {
 // session reports whether a filter lets through what belongs to a session, or with -1 to none.
 func (f *Filter) session(c Corpus, n int) bool {
 	if n < 0 {
-		return f.Branch == "" && f.Topic == "" && f.Keepit == nil
+		return f.Only.allows(c.Project, nil) && f.Branch == "" && f.Topic == "" && f.Keepit == nil
 	}
 	s := &c.Sessions[n]
-	if f.Branch != "" && s.Branch != f.Branch || f.Keepit != nil && len(s.Marks) == 0 {
+	if !f.Only.allows(c.Project, s) || f.Branch != "" && s.Branch != f.Branch || f.Keepit != nil && len(s.Marks) == 0 {
 		return false
 	}
 	return f.Topic == "" || slices.ContainsFunc(s.Topics, func(t string) bool { return indexFold(t, f.Topic) >= 0 })

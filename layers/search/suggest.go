@@ -13,7 +13,8 @@ import (
 type Wish struct {
 	Files  []string // names or ends of paths
 	Topics []string // words
-	Now    int64    // seconds since 1970
+	Only   Only
+	Now    int64 // seconds since 1970
 }
 
 // A Suggestion is a session that fits a wish.
@@ -43,7 +44,7 @@ func Suggest(corpora []Corpus, w Wish) ([]Suggestion, error) {
 	for i := range corpora {
 		for k := range corpora[i].Sessions {
 			s := &corpora[i].Sessions[k]
-			if s.Parent != "" {
+			if s.Parent != "" || !w.Only.allows(corpora[i].Project, s) {
 				continue
 			}
 			x := &Suggestion{Project: corpora[i].Project, Session: s}
@@ -55,12 +56,12 @@ func Suggest(corpora []Corpus, w Wish) ([]Suggestion, error) {
 		return found[[2]string{h.Project, cmp.Or(h.Session.Parent, h.Session.ID)}]
 	}
 	for _, file := range w.Files {
-		if err := wishFile(corpora, file, of); err != nil {
+		if err := wishFile(corpora, file, w.Only, of); err != nil {
 			return nil, err
 		}
 	}
 	for _, topic := range w.Topics {
-		if err := wishTopic(corpora, topic, of); err != nil {
+		if err := wishTopic(corpora, topic, w.Only, of); err != nil {
 			return nil, err
 		}
 	}
@@ -68,9 +69,9 @@ func Suggest(corpora []Corpus, w Wish) ([]Suggestion, error) {
 }
 
 // wishFile notes which sessions had to do with a file.
-func wishFile(corpora []Corpus, file string, of func(Hit) *Suggestion) error {
-	hits, err := find(corpora, Query{Filter: Filter{Files: []string{file}, Classes: []index.Class{index.Tool}},
-		By: BySession})
+func wishFile(corpora []Corpus, file string, only Only, of func(Hit) *Suggestion) error {
+	filter := Filter{Files: []string{file}, Classes: []index.Class{index.Tool}, Only: only}
+	hits, err := find(corpora, Query{Filter: filter, By: BySession})
 	for _, h := range hits {
 		if x := of(h); x != nil && !slices.Contains(x.Files, file) {
 			x.Files = append(x.Files, file)
@@ -81,8 +82,8 @@ func wishFile(corpora []Corpus, file string, of func(Hit) *Suggestion) error {
 
 // wishTopic notes which sessions are about a topic: those that have it as one, and those whose words fit it
 // nearly as well as the best's.
-func wishTopic(corpora []Corpus, topic string, of func(Hit) *Suggestion) error {
-	hits, err := find(corpora, Query{Words: topic, By: BySession})
+func wishTopic(corpora []Corpus, topic string, only Only, of func(Hit) *Suggestion) error {
+	hits, err := find(corpora, Query{Words: topic, Filter: Filter{Only: only}, By: BySession})
 	if err != nil || len(hits) == 0 {
 		return err
 	}

@@ -19,8 +19,9 @@ type SuggestRequest struct {
 	Projects []refs.Project
 	Files    []string
 	Topics   []string
-	Budget   int // tokens for all of them together
-	Limit    int // sessions at most
+	Only     Only // sessions of projects that are not searched whole
+	Budget   int  // tokens for all of them together
+	Limit    int  // sessions at most
 }
 
 // A Suggested is a session, or a version of one, that fits a request.
@@ -39,7 +40,7 @@ func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error)
 		return nil, err
 	}
 	defer s.Close()
-	all, err := Suggest(s.corpora, Wish{Files: r.Files, Topics: r.Topics, Now: m.Opts.Now().Unix()})
+	all, err := Suggest(s.corpora, Wish{Files: r.Files, Topics: r.Topics, Only: r.Only, Now: m.Opts.Now().Unix()})
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,8 @@ func (st *State) Cells(r refs.Record) ([]Cell, error) {
 		err = ApplyTo(r, func(b records.SetBody) { out = st.SetCells(b) })
 	case records.KindName:
 		err = ApplyTo(r, func(b records.NameBody) { out = []Cell{nameCell(b)} })
+	case records.KindRelation:
+		err = ApplyTo(r, func(b records.RelationBody) { out = []Cell{relationCell(b)} })
 	case records.KindKeepit:
 		err = ApplyTo(r, func(b records.Override) { out = []Cell{st.keepitCell(b)} })
 	case records.KindVersion:

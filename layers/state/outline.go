@@ -16,7 +16,7 @@ import (
 // neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 18
+const stateVersion = 19
 
 // A bulk is what the outline leaves out of one record.
 type Bulk struct {
@@ -355,6 +355,7 @@ func (st *State) Code(c *records.Codec) {
 		a.Stamp.Code(c)
 	})
 	records.List(c, &st.Names, func(n *StoredNaming) { n.code(c) })
+	records.List(c, &st.Relations, func(r *StoredRelation) { r.code(c) })
 	records.List(c, &st.Keepits, func(o *override) {
 		o.Override.Code(c)
 		o.Stamp.Code(c)

@@ -29,6 +29,7 @@ type State struct {
 	Stored       storedLists            // Versions and Compositions with what their records do not say
 	Sets         []assignment           // the winning ones
 	Names        []StoredNaming         // the winning ones
+	Relations    []StoredRelation       // the winning ones, in the order of records
 	Keepits      []override             // the winning ones
 	Uses         []StoredUse            // in the order of records
 	Paths        []StoredPath           // of the home project only, in the order of records
@@ -45,6 +46,7 @@ type State struct {
 	setAt  map[[2]string]int         // where the assignment to a field of a target is in Sets
 	NameAt map[string]int            // where what is said of a slot is in Names
 	Typed  map[transcript.Key]string // who wrote it first
+	saidOf map[string]int            // where what is said of a session and a project is in Relations
 	costAt map[records.Cost]int      // where the costs of a kind are in Costs
 
 	Purged *Purges // Purges
@@ -196,6 +198,11 @@ func (st *State) Apply(r refs.Record) error {
 			return nil
 		}
 		return ApplyTo(r, func(b records.NameBody) { st.name(StoredNaming{b, StampOf(r)}) })
+	case records.KindRelation:
+		if st.FromStranger(r.Device) {
+			return nil
+		}
+		return ApplyTo(r, func(b records.RelationBody) { st.relate(StoredRelation{b, StampOf(r), r.Time}) })
 	case records.KindKeepit:
 		if st.FromStranger(r.Device) {
 			return nil
@@ -317,6 +324,7 @@ func (st *State) Finish() {
 		st.Compositions = append(st.Compositions, c.Body)
 	}
 	st.applyNames()
+	st.orderRelations()
 	st.applySets()
 	st.applyUses()
 }

@@ -12,7 +12,7 @@ type SearchIn struct {
 	Roles    []string `json:"roles,omitempty" jsonschema:"written by: user, assistant, tool or note"`
 	In       string   `json:"in,omitempty" jsonschema:"layers, separated by commas: L1, L2, L3, L4, versions, compositions"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"in sessions on this git branch"`
-	Projects string   `json:"projects,omitempty" jsonschema:"all searches every project; without it, the project of the directory"`
+	Projects string   `json:"projects,omitempty" jsonschema:"all searches every project, related the project of the directory and the sessions related to it; without it, the project of the directory"`
 	Limit    int      `json:"limit,omitempty" jsonschema:"the most hits, 20 without it"`
 }
 

@@ -34,12 +34,16 @@ func Project(e *app.Env) *cli.Command {
 				}
 				return runProjectList(c.Context, e)
 			}},
-			{Name: "show", Usage: "show the project of a directory", ArgsUsage: "[<dir>]", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 1); err != nil {
-					return err
-				}
-				return runProjectShow(c.Context, e, e.Path(e.Operand(0)))
-			}},
+			{Name: "show", Usage: "show the project of a directory, or that of -p", ArgsUsage: "[<dir>]",
+				Action: func(c *cli.Context) error {
+					if err := e.WantOperands(c, 0, 1); err != nil {
+						return err
+					}
+					if dir := e.Operand(0); dir != "" || e.Opt.Project == "" {
+						return runProjectShow(c.Context, e, e.Path(dir))
+					}
+					return runProjectShow(c.Context, e, "")
+				}},
 			{Name: "link", Usage: "link a directory to a project on this device", ArgsUsage: "<project> [<dir>]",
 				Action: func(c *cli.Context) error {
 					if err := e.WantOperands(c, 1, 2); err != nil {
@@ -53,6 +57,7 @@ func Project(e *app.Env) *cli.Command {
 				}
 				return runProjectUnlink(c.Context, e, e.Path(e.Operand(0)))
 			}},
+			projectRelate(e),
 			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another",
 				ArgsUsage: "<from> <with>",
 				Flags:     []cli.Flag{flags.Bool(&off, "off", "no more")},
@@ -151,7 +156,13 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 		return err
 	}
 	defer m.Close()
-	p, known, err := m.Projects().Locate(ctx, dir)
+	var p state.Project
+	known := true
+	if dir == "" {
+		p, err = names.ProjectNamed(ctx, e, m, e.Opt.Project)
+	} else {
+		p, known, err = m.Projects().Locate(ctx, dir)
+	}
 	if err != nil {
 		return err
 	}
@@ -159,24 +170,34 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	a.Current = true
+	a.Current = dir != ""
+	related, err := m.Relations().To(ctx, p.ID)
+	if err != nil {
+		return err
+	}
 	if e.Opt.JSON {
 		return e.PrintJSON("project.show", struct {
 			projectAnswer
-			Dir   string `json:"dir"`
-			Known bool   `json:"known"`
-		}{a, dir, known})
+			Dir     string           `json:"dir"`
+			Known   bool             `json:"known"`
+			Related []relationAnswer `json:"related"`
+		}{a, dir, known, relationAnswers(related)})
 	}
 	names.Field(e, "Project", a.Name)
 	names.Field(e, "Id", a.ID)
 	names.Field(e, "Identity", a.Identity)
-	names.Field(e, "Dir", dir)
-	if !known {
-		names.Field(e, "Memory", "nothing of this directory yet")
-		return nil
+	if dir != "" {
+		names.Field(e, "Dir", dir)
 	}
-	names.Field(e, "Memory", term.Count(a.Sessions, "session")+", "+term.Count(a.Versions, "version")+", "+
-		term.Count(a.Composed, "composition"))
+	if known {
+		names.Field(e, "Memory", term.Count(a.Sessions, "session")+", "+term.Count(a.Versions, "version")+", "+
+			term.Count(a.Composed, "composition"))
+	} else {
+		names.Field(e, "Memory", "nothing of this directory yet")
+	}
+	for _, r := range related {
+		names.Field(e, "Related", fmt.Sprintf("%s of %s: %s", term.ShortID(r.Session.ID), r.From.Name, r.Reason))
+	}
 	return nil
 }
 

@@ -35,8 +35,8 @@ const lineWidth = 140
 func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut, err error) {
 	e := s.run()
 	e.Operands, e.Opt.AllProjects = []string{in.Query}, in.Projects == "all"
-	if in.Projects != "" && in.Projects != "all" {
-		return out, app.Usagef("projects cannot be %q: want all, or nothing", in.Projects)
+	if in.Projects != "" && in.Projects != "all" && in.Projects != "related" {
+		return out, app.Usagef("projects cannot be %q: want all, related, or nothing", in.Projects)
 	}
 	q, err := sessioncmd.SearchQuery(e, sessioncmd.SearchOptions{Patterns: in.Regexp, Files: in.Files, Since: in.Since,
 		Until: in.Until, Topic: in.Topic, Keepit: in.Keepit,
@@ -46,7 +46,7 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 	}
 	out.Hits = []mcp.Hit{}
 	return out, names.WithStore(e, func(m *layers.Memory) error {
-		projects, err := sessioncmd.SearchScope(ctx, e, m)
+		projects, err := sessioncmd.SearchProjects(ctx, e, m, in.Projects == "related", &q)
 		if err != nil {
 			return err
 		}

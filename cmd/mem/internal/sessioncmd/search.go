@@ -40,6 +40,7 @@ type SearchOptions struct {
 	Number   int
 	context  int
 	list     bool
+	related  bool
 	batch    string
 }
 
@@ -68,6 +69,8 @@ func Search(e *app.Env) *cli.Command {
 			flags.Choice(&o.By, "by", "a hit is a `UNIT`: message, session or file", "message", "session", "file"),
 			flags.Int(&o.Number, "number,n", "print the best `N` only; 0 prints all"),
 			flags.Int(&o.context, "context,C", "print `N` lines before and after each match"),
+			flags.Bool(&o.related, "related",
+				"also in sessions of other projects that \"mem project relate\" related to this one"),
 			flags.Bool(&o.list, "list,l", "print the names of sessions only"),
 			flags.String(&o.batch, "batch", "answer each line of `FILE`, as one JSON array a line"),
 		},
@@ -240,7 +243,7 @@ func SearchScope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Proj
 
 func runSearch(ctx context.Context, e *app.Env, o SearchOptions, q search.Query) error {
 	return names.WithStore(e, func(m *layers.Memory) error {
-		projects, err := SearchScope(ctx, e, m)
+		projects, err := SearchProjects(ctx, e, m, o.related, &q)
 		if err != nil {
 			return err
 		}
@@ -268,7 +271,7 @@ func runSearchBatch(ctx context.Context, e *app.Env, o SearchOptions, like searc
 		return fmt.Errorf("read the queries: %w", err)
 	}
 	return names.WithStore(e, func(m *layers.Memory) error {
-		projects, err := SearchScope(ctx, e, m)
+		projects, err := SearchProjects(ctx, e, m, o.related, &like)
 		if err != nil {
 			return err
 		}

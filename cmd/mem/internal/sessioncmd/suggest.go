@@ -12,14 +12,16 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/relations"
 	"github.com/memvcs/mem/layers/search"
 )
 
 type suggestOptions struct {
-	files  []string
-	topics []string
-	budget int
-	number int
+	files   []string
+	topics  []string
+	related bool
+	budget  int
+	number  int
 }
 
 // SuggestCommand is the command that names the sessions that fit a task.
@@ -36,6 +38,8 @@ func SuggestCommand(e *app.Env) *cli.Command {
 			flags.Repeated(&o.files, "files,file",
 				"the task is about `FILE`: a name, the end of a path, or a pattern; repeat or separate by commas"),
 			flags.Repeated(&o.topics, "topic", "the task is about `WORDS`; repeat for several topics"),
+			flags.Bool(&o.related, "related",
+				"also sessions of other projects that \"mem project relate\" related to this one"),
 			flags.Parsed(&o.budget, "budget", "suggest at most `T` tokens in all, such as 8k (the default)",
 				versioncmd.ParseTokens),
 			flags.Int(&o.number, "number,n", "suggest at most `N` sessions"),
@@ -63,6 +67,7 @@ type suggestAnswer struct {
 	Tokens  int      `json:"suggestedTokens"`
 	Title   string   `json:"title"`
 	Project string   `json:"project"`
+	Related string   `json:"related,omitempty"` // why a session of another project is suggested
 }
 
 func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
@@ -79,13 +84,25 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 		if err != nil {
 			return err
 		}
-		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: projects, Files: files, Topics: o.topics,
-			Budget: o.budget, Limit: o.number})
+		req := search.SuggestRequest{Files: files, Topics: o.topics, Budget: o.budget, Limit: o.number}
+		why := map[string]string{}
+		if o.related {
+			var related []relations.Relation
+			if projects, req.Only, related, err = WithRelated(ctx, m, projects); err != nil {
+				return err
+			}
+			for _, r := range related {
+				why[string(r.From.ID)+r.Session.ID] = r.Reason
+			}
+		}
+		req.Projects = projects
+		all, err := m.Search().Suggest(ctx, req)
 		if err != nil {
 			return err
 		}
+		reason := func(x search.Suggested) string { return why[x.Project+x.Session.ID] }
 		if e.Opt.JSON {
-			return suggestJSON(e, all)
+			return suggestJSON(e, all, reason)
 		}
 		if len(all) == 0 {
 			e.Note("no session fits")
@@ -98,16 +115,25 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 			t.Row(app.Cell{Full: x.Rev}, app.Cell{Full: strconv.FormatFloat(x.Score, 'f', 2, 64)}, app.Cell{Full: x.Version},
 				app.Cell{Full: strconv.Itoa(x.Tokens)},
 				app.Cell{Full: strings.Join(x.Topics, ", ")}, app.Cell{Full: strings.Join(x.Files, ", ")},
-				app.Cell{Full: x.Session.Title})
+				app.Cell{Full: suggestTitle(x.Session.Title, reason(x))})
 		}
 		return t.Flush()
 	})
 }
 
-func suggestJSON(e *app.Env, all []search.Suggested) error {
+// suggestTitle is the title of a suggested session, with why it is related.
+func suggestTitle(title, why string) string {
+	if why == "" {
+		return title
+	}
+	return strings.TrimSpace(title + " (related: " + why + ")")
+}
+
+func suggestJSON(e *app.Env, all []search.Suggested, why func(search.Suggested) string) error {
 	answers := []suggestAnswer{}
 	for _, x := range all {
-		a := suggestAnswer{x.Rev, x.Session.ID, x.Version, x.Score, x.Topics, x.Files, x.Tokens, x.Session.Title, x.Project}
+		a := suggestAnswer{x.Rev, x.Session.ID, x.Version, x.Score, x.Topics, x.Files, x.Tokens, x.Session.Title, x.Project,
+			why(x)}
 		if a.Topics == nil {
 			a.Topics = []string{}
 		}

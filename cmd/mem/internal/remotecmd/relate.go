@@ -1,0 +1,125 @@
+package remotecmd
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/relations"
+	"github.com/memvcs/mem/layers/state"
+)
+
+type relateOptions struct {
+	to     string
+	reason string
+	off    bool
+}
+
+// projectRelate is the command that relates a session to another project.
+func projectRelate(e *app.Env) *cli.Command {
+	var o relateOptions
+	return &cli.Command{
+		Name: "relate", Usage: "relate a session to another project", ArgsUsage: "<session>",
+		Description: "\"mem search --related\" and \"mem suggest --related\" in that project find the session, too.\n" +
+			"\"mem project show\" lists related sessions. Nothing is copied: the relation is a record of the session's\n" +
+			"project and is forgotten with the session.",
+		Flags: []cli.Flag{
+			flags.String(&o.to, "to", "the other `PROJECT`"),
+			flags.Parsed(&o.reason, "reason", "why, such as \"shared code\": `TEXT`", relationReason),
+			flags.Bool(&o.off, "off", "remove the relation"),
+		},
+		Action: func(c *cli.Context) error {
+			if err := e.WantOperands(c, 1, 1); err != nil {
+				return err
+			}
+			usage := "mem project relate abc1 --to shop --reason 'shared code'"
+			switch {
+			case o.to == "":
+				return app.WithHint(app.Usagef("option --to is missing"), usage)
+			case o.reason == "" && !o.off:
+				return app.WithHint(app.Usagef("option --reason is missing"), usage)
+			case o.reason != "" && o.off:
+				return app.Usagef("options --reason and --off cannot be combined")
+			}
+			return runProjectRelate(c.Context, e, o, e.Operand(0))
+		},
+	}
+}
+
+func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session string) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := names.ResolveSession(ctx, e, m, sc, session)
+		if err != nil {
+			return err
+		}
+		to, err := names.ProjectNamed(ctx, e, m, o.to)
+		if err != nil {
+			return err
+		}
+		switch {
+		case rev.Project.ID == to.ID:
+			err = relations.ErrOwn
+		case e.Opt.DryRun:
+		case o.off:
+			err = m.Relations().Unrelate(ctx, rev, to.ID)
+		default:
+			err = m.Relations().Relate(ctx, rev, to.ID, o.reason)
+		}
+		name := term.ShortID(rev.Session.ID)
+		switch {
+		case errors.Is(err, relations.ErrOwn):
+			return app.Usagef("%s is a session of %s already", name, to.Name)
+		case errors.Is(err, relations.ErrNotRelated):
+			return app.WithCode(app.ExitNo, app.WithHint(err, term.Shell("mem", "project", "show")))
+		case err != nil:
+			return err
+		case e.Opt.JSON:
+			a := relationAnswer{string(rev.Project.ID), rev.Session.ID, string(to.ID), term.TimeText(e.Now()), o.reason}
+			return e.PrintJSON("project.relate", struct {
+				relationAnswer
+				Removed bool `json:"removed"`
+				DryRun  bool `json:"dry_run"`
+			}{a, o.off, e.Opt.DryRun})
+		}
+		verb := "is"
+		if e.Opt.DryRun {
+			verb = "would be"
+		}
+		if o.off {
+			verb = map[bool]string{false: "is no longer", true: "would no longer be"}[e.Opt.DryRun]
+		}
+		e.Note("%s of %s %s related to %s", name, rev.Project.Name, verb, to.Name)
+		return nil
+	})
+}
+
+// A relationAnswer is a relation in the words of the seeds.
+type relationAnswer struct {
+	From    string `json:"sourceProject"`
+	Session string `json:"sourceSession"`
+	To      string `json:"targetProject"`
+	At      string `json:"linkedAt"`
+	Reason  string `json:"reason"`
+}
+
+func relationAnswers(list []relations.Relation) []relationAnswer {
+	out := []relationAnswer{}
+	for _, r := range list {
+		out = append(out, relationAnswer{string(r.From.ID), r.Session.ID, string(r.To), term.TimeText(r.Time), r.Reason})
+	}
+	return out
+}
+
+// relationReason reads a reason: one line of at most 200 bytes.
+func relationReason(s string) (string, error) {
+	t, err := bodies.ParseTitle(strings.Join(strings.Fields(s), " "))
+	return string(t), err
+}

@@ -1,0 +1,54 @@
+package sessioncmd
+
+import (
+	"context"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/relations"
+	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/refs"
+)
+
+// SearchProjects returns the projects to search, and restricts the query to the related sessions of other ones.
+func SearchProjects(
+	ctx context.Context, e *app.Env, m *layers.Memory, related bool, q *search.Query,
+) ([]refs.Project, error) {
+	projects, err := SearchScope(ctx, e, m)
+	if err != nil || !related {
+		return projects, err
+	}
+	projects, q.Filter.Only, _, err = WithRelated(ctx, m, projects)
+	return projects, err
+}
+
+// WithRelated returns the projects and those of the sessions that are related to them. Of the latter, only the related
+// sessions are to be searched.
+func WithRelated(
+	ctx context.Context, m *layers.Memory, projects []refs.Project,
+) ([]refs.Project, search.Only, []relations.Relation, error) {
+	whole := map[refs.Project]bool{}
+	for _, p := range projects {
+		whole[p] = true
+	}
+	only := search.Only{}
+	var all []relations.Relation
+	for _, p := range projects {
+		list, err := m.Relations().To(ctx, p)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for _, r := range list {
+			from := string(r.From.ID)
+			if whole[r.From.ID] {
+				continue
+			}
+			if only[from] == nil {
+				only[from] = map[string]bool{}
+				projects = append(projects, r.From.ID)
+			}
+			only[from][r.Session.ID], all = true, append(all, r)
+		}
+	}
+	return projects, only, all, nil
+}

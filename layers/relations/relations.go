@@ -1,0 +1,118 @@
+// Package relations relates sessions to other projects: a session about a library can be of use in the projects that
+// import it.
+//
+// The record is in the lane of the session's project: it is forgotten with the session, and the remote of the other
+// project does not receive it.
+package relations
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// Ops relates sessions in a store.
+type Ops struct{ *state.DB }
+
+// On returns the operations on a store.
+func On(db *state.DB) Ops { return Ops{db} }
+
+// Errors of relating.
+var (
+	ErrOwn        = errors.New("the session is of that project")
+	ErrNotRelated = errors.New("the session is not related to that project")
+)
+
+// A Relation says that a session of one project has to do with another one.
+type Relation struct {
+	Session *state.Session
+	From    state.Project // of the session
+	To      refs.Project
+	Reason  string
+	Time    time.Time
+}
+
+// Relate relates the session that rev names to a project. The error wraps [ErrOwn] if it is of that project.
+func (m Ops) Relate(ctx context.Context, rev state.Rev, to refs.Project, reason string) error {
+	if rev.Project.ID == to {
+		return fmt.Errorf("relate %s: %w", records.ShortID(rev.Session.ID), ErrOwn)
+	}
+	title, err := records.ParseTitle(reason)
+	if err != nil {
+		return err
+	}
+	return m.say(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Reason: string(title)})
+}
+
+// Unrelate takes a relation back. The error wraps [ErrNotRelated] if there is none.
+func (m Ops) Unrelate(ctx context.Context, rev state.Rev, to refs.Project) error {
+	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	there := func(r state.StoredRelation) bool { return r.Session == rev.Session.ID && r.To == to && !r.Removed }
+	if !slices.ContainsFunc(st.Relations, there) {
+		return fmt.Errorf("relate %s: %w", records.ShortID(rev.Session.ID), ErrNotRelated)
+	}
+	return m.say(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Removed: true})
+}
+
+func (m Ops) say(ctx context.Context, rev state.Rev, b records.RelationBody) error {
+	message := fmt.Sprintf("relate %s to %.8s", records.ShortID(b.Session), b.To)
+	if b.Removed {
+		message = fmt.Sprintf("relate %s to %.8s no more", records.ShortID(b.Session), b.To)
+	}
+	return m.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
+		tx.Trailer("Op", "relate")
+		tx.Trailer("Session", b.Session)
+		_, err := tx.Add(records.KindRelation, b)
+		return err
+	})
+}
+
+// To returns the sessions of other projects that are related to one, by project and id. It leaves out sessions that are
+// removed, revoked or from a device that is not trusted.
+func (m Ops) To(ctx context.Context, to refs.Project) (out []Relation, err error) {
+	projects, err := trust.On(m.DB).Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range projects {
+		if p.ID == to {
+			continue
+		}
+		some, err := m.from(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, slices.DeleteFunc(some, func(r Relation) bool { return r.To != to })...)
+	}
+	slices.SortFunc(out, func(a, b Relation) int {
+		return cmp.Or(cmp.Compare(a.From.ID, b.From.ID), cmp.Compare(a.Session.ID, b.Session.ID))
+	})
+	return out, nil
+}
+
+// from returns the relations of the sessions of a project.
+func (m Ops) from(ctx context.Context, p state.Project) (out []Relation, err error) {
+	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range st.Relations {
+		s := st.Session(r.Session)
+		if r.Removed || s == nil || !s.Shown() || s.Guest != "" {
+			continue
+		}
+		out = append(out, Relation{Session: s, From: p, To: r.To, Reason: r.Reason, Time: r.Time})
+	}
+	return out, nil
+}
