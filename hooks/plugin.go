@@ -3,6 +3,7 @@ package hooks
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -16,10 +17,13 @@ import (
 //go:embed all:plugin
 var pluginFiles embed.FS
 
-// hooksFile is the file of the plugin that says which hooks there are.
-const hooksFile = "plugin/hooks/hooks.json"
+// The files of the plugin that name the program: its hooks and its MCP server.
+const (
+	hooksFile = "plugin/hooks/hooks.json"
+	mcpFile   = "plugin/.mcp.json"
+)
 
-// Plugin returns the files of the plugin by name, with hooks that run p.
+// Plugin returns the files of the plugin by name, with hooks and an MCP server that run p.
 func Plugin(p settings.Program) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(pluginFiles, "plugin", func(name string, d fs.DirEntry, err error) error {
@@ -27,8 +31,12 @@ func Plugin(p settings.Program) (map[string][]byte, error) {
 			return err
 		}
 		b, err := pluginFiles.ReadFile(name)
-		if name == hooksFile && err == nil {
+		switch {
+		case err != nil:
+		case name == hooksFile:
 			b, err = pluginHooks(p)
+		case name == mcpFile:
+			b, err = pluginMCP(p)
 		}
 		files[name[len("plugin/"):]] = b
 		return err
@@ -46,6 +54,19 @@ func pluginHooks(p settings.Program) ([]byte, error) {
 		}
 	}
 	return b, nil
+}
+
+// pluginMCP returns the list of MCP servers of the plugin: p, read-only. It runs without a shell: Claude Code reads no
+// meaning into the exit code of a server.
+func pluginMCP(p settings.Program) ([]byte, error) {
+	type server struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}
+	command, args := p.MCP()
+	servers := map[string]server{settings.PluginName: {command, args}}
+	b, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
+	return append(b, '\n'), err
 }
 
 // WritePlugin writes the plugin into dir, for p. Files that are as they should be are

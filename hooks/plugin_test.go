@@ -37,6 +37,38 @@ func TestPluginHasTheHooks(t *testing.T) {
 	}
 }
 
+// TestPluginHasTheServer checks that the plugin starts the program that its hooks run, on the same memory, and that it
+// cannot write.
+func TestPluginHasTheServer(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		p    settings.Program
+		want []string
+	}{
+		{settings.Program{Path: "/opt/mem"}, []string{"/opt/mem", "mcp"}},
+		{settings.Program{Path: `C:\a "b"\mem.exe`, Bare: true}, []string{`C:\a "b"\mem.exe`, "mcp"}},
+		{settings.Program{Path: "mem", Store: "/src/<memory> &"}, []string{"mem", "mcp", "--mem-dir", "/src/<memory> &"}},
+	} {
+		files, err := Plugin(tt.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v struct {
+			Servers map[string]struct {
+				Command string
+				Args    []string
+			} `json:"mcpServers"`
+		}
+		if err := json.Unmarshal(files[".mcp.json"], &v); err != nil || len(v.Servers) != 1 {
+			t.Fatalf("%+v, %v, want one server", v, err)
+		}
+		s := v.Servers["mem"]
+		if got := append([]string{s.Command}, s.Args...); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%+v runs %q, want %q", tt.p, got, tt.want)
+		}
+	}
+}
+
 func TestWritePlugin(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "plugin")
@@ -60,14 +92,16 @@ func TestWritePlugin(t *testing.T) {
 	}
 }
 
-// TestPluginOfTheRepository: the file in the repository is what is written for a mem that PATH finds.
+// TestPluginOfTheRepository: the files in the repository are what is written for a mem that PATH finds.
 func TestPluginOfTheRepository(t *testing.T) {
 	t.Parallel()
-	want, err := pluginHooks(programAt("mem"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := pluginFiles.ReadFile(hooksFile); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s is\n%s\nwant\n%s, %v", hooksFile, got, want, err)
+	for name, made := range map[string]func(settings.Program) ([]byte, error){hooksFile: pluginHooks, mcpFile: pluginMCP} {
+		want, err := made(programAt("mem"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := pluginFiles.ReadFile(name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is\n%s\nwant\n%s, %v", name, got, want, err)
+		}
 	}
 }

@@ -39,6 +39,15 @@ func (p Program) Argv(e Event) (string, []string) {
 	return shell, append([]string{"-c", ShellGuard, p.Path}, args...)
 }
 
+// MCP returns the command line of the MCP server.
+func (p Program) MCP() (string, []string) {
+	args := []string{"mcp"}
+	if p.Store != "" {
+		args = append(args, storeOption, p.Store)
+	}
+	return p.Path, args
+}
+
 // A handler is one hook in the settings of Claude Code.
 type Handler struct {
 	Type    string   `json:"type"`
