@@ -22,11 +22,19 @@ type mcpRig struct {
 	env []string
 }
 
-func newMCPRig(t *testing.T) *mcpRig {
+// newMCPRig makes an empty store of a device.
+func newMCPRig(t *testing.T, device string) *mcpRig {
 	dir := t.TempDir()
 	r := &mcpRig{t: t, dir: dir, env: append(os.Environ(), "HOME="+dir, "MEM_DIR="+filepath.Join(dir, "store"), "MEM_NOW=2026-01-20T10:00:00Z",
 		"CLAUDE_CONFIG_DIR="+filepath.Join(dir, "claude"))}
-	r.mem("init", "-q", "--device", "laptop")
+	r.mem("init", "-q", "--device", device)
+	return r
+}
+
+// newMCPShop makes a store with two sessions of the project shop.
+func newMCPShop(t *testing.T) *mcpRig {
+	r := newMCPRig(t, "laptop")
+	dir := r.dir
 	for i, text := range []string{"Write the retry policy of the shop. It waits twice as long each time.", "How are taxes rounded? Down, for every line."} {
 		var b strings.Builder
 		id := fmt.Sprintf("%c%daaaaaa", 'a'+i, i+1)
@@ -58,7 +66,13 @@ func (r *mcpRig) mem(args ...string) string {
 // connect starts a server and speaks to it over its standard streams.
 func (r *mcpRig) connect(args ...string) *sdk.ClientSession {
 	r.t.Helper()
-	cmd := exec.Command("mem", append([]string{"-p", "shop", "mcp"}, args...)...)
+	return r.serve("shop", args...)
+}
+
+// serve starts a server for a project.
+func (r *mcpRig) serve(project string, args ...string) *sdk.ClientSession {
+	r.t.Helper()
+	cmd := exec.Command("mem", append([]string{"-p", project, "mcp"}, args...)...)
 	cmd.Env, cmd.Dir, cmd.Stderr = r.env, r.dir, os.Stderr
 	s, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(r.t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
 	if err != nil {
@@ -99,7 +113,7 @@ func (r *mcpRig) call(s *sdk.ClientSession, name string, in, out any) (text stri
 // TestMCP calls the tools of a server that may not write.
 func TestMCP(t *testing.T) {
 	t.Parallel()
-	r := newMCPRig(t)
+	r := newMCPShop(t)
 	s := r.connect()
 
 	tools, err := s.ListTools(t.Context(), nil)
@@ -167,7 +181,7 @@ func TestMCP(t *testing.T) {
 // TestMCPWrite calls the tools that change memory.
 func TestMCPWrite(t *testing.T) {
 	t.Parallel()
-	r := newMCPRig(t)
+	r := newMCPShop(t)
 	s := r.connect("--write")
 	var k mcp.KeepitOut
 	if text, failed := r.call(s, "keepit_add", mcp.KeepitIn{Ref: "a1aaaaaa#1", Text: "It waits twice as long each time.", Weight: "pinned"}, &k); failed || k.Weight != "1.00" {
@@ -191,7 +205,7 @@ func TestMCPWrite(t *testing.T) {
 // TestMCPHidden revokes and removes sessions under a running server.
 func TestMCPHidden(t *testing.T) {
 	t.Parallel()
-	r := newMCPRig(t)
+	r := newMCPShop(t)
 	s := r.connect()
 	var found mcp.SearchOut
 	if text, _ := r.call(s, "search", mcp.SearchIn{Query: "taxes rounded"}, &found); len(found.Hits) == 0 {

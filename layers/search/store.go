@@ -414,11 +414,16 @@ func (s *searchPlan) facts() {
 	}
 }
 
-// lasting plans concepts and rules.
+// shows reports whether one of some sessions is shown, or there are none.
+func (s *searchPlan) shows(ids []string) bool {
+	return len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { _, ok := s.at[id]; return ok })
+}
+
+// lasting plans concepts and rules. A concept of sessions that were all removed is not found.
 func (s *searchPlan) lasting() {
 	var docs []index.Doc
 	for _, c := range s.upper.Concepts.Live() {
-		if c.Revoked == "" && s.trust.Of(c.Device) {
+		if c.Revoked == "" && s.trust.Of(c.Device) && s.shows(c.Sessions) {
 			text := strings.TrimSpace(strings.Join([]string{c.Name, c.Topic, c.Summary, strings.Join(c.Keywords, " "),
 				strings.Join(c.Files, " ")}, "\n"))
 			if c.Doubt != "" {

@@ -52,7 +52,7 @@ func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error)
 		if err != nil {
 			return nil, err
 		}
-		if one.Tokens < leastSuggested {
+		if one.Version == "auto" && one.Tokens < leastSuggested {
 			break
 		}
 		left -= one.Tokens
@@ -72,7 +72,7 @@ func frameOf(all []Suggestion) int {
 	return compose.Reserve(tokens.For(""), "suggested", parts) * 4 / 3
 }
 
-// leastSuggested is how many tokens are worth suggesting.
+// leastSuggested is the fewest tokens of a version. A session that has fewer is suggested whole.
 const leastSuggested = 100
 
 // suggested chooses what of a session is suggested: at most share tokens, or what there is in at most left of a

@@ -153,7 +153,7 @@ func showCandidate(e *app.Env, c permanent.Candidate, known *facts.Set) {
 			continue
 		}
 		f, _ := known.Fact(id) // a candidate rests on facts that there are
-		e.Printf("    %-9s %s\n", "evidence", e.Safe(factLine(f)))
+		e.Printf("    %-9s %s\n", "evidence", e.Safe(FactLine(f)))
 	}
 	if shown > mostEvidence {
 		e.Printf("    %-9s and %d more\n", "", shown-mostEvidence)
@@ -161,7 +161,7 @@ func showCandidate(e *app.Env, c permanent.Candidate, known *facts.Set) {
 }
 
 // factLine writes a fact in one line: what it is, where it was said and by whom.
-func factLine(f facts.Fact) string {
+func FactLine(f facts.Fact) string {
 	at := term.ShortID(f.Session)
 	if len(f.Evidence) > 0 {
 		at += fmt.Sprintf("#%d", f.Evidence[0].Message)

@@ -199,7 +199,7 @@ func ShowRule(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Pr
 	for _, id := range r.Evidence {
 		line := id + "  has not arrived"
 		if f, ok := known.Fact(id); ok {
-			line = factLine(f)
+			line = FactLine(f)
 			if !f.Stands() {
 				line += " (does not stand any more)"
 			}

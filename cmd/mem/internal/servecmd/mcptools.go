@@ -5,27 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
 )
 
 // lineWidth is how many bytes of a text a line of an answer shows, about.
@@ -69,164 +63,6 @@ func dayOf(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(time.DateOnly)
-}
-
-// Timeline lists messages or sessions.
-func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.TimelineOut, err error) {
-	e, n := s.run(), min(max(cmp.Or(in.Count, 10), 1), 50)
-	out.Moments = []mcp.Moment{}
-	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		if in.Ref == "" {
-			st, err := m.Trusted().Outline(ctx, sc.Project.ID)
-			if err != nil {
-				return err
-			}
-			for _, x := range st.Recent()[:min(n, len(st.Recent()))] {
-				out.Moments = append(out.Moments, mcp.Moment{Ref: term.ShortID(x.ID), Date: dayOf(x.Now().Scan.Last),
-					Line: term.SanitizeLine(x.Title())})
-			}
-			return nil
-		}
-		rev, err := servable(ctx, e, m, sc, in.Ref)
-		if err != nil {
-			return err
-		}
-		if rev.Session == nil {
-			return app.Usagef("%s is a %s: want a session or a message", in.Ref, rev.Kind)
-		}
-		from, to := 1, 2*n
-		if rev.Kind == state.IsMessages {
-			from, to = rev.From-n, rev.To+n
-		}
-		return m.Checkout().Turns(ctx, rev, from, to, func(t checkout.Turn) error {
-			out.Moments = append(out.Moments, mcp.Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
-				Who: t.Role, Line: term.SanitizeLine(term.FirstWords(t.Text, lineWidth))})
-			return nil
-		})
-	})
-}
-
-// servable finds what a revision names and refuses what must not be handed to a session.
-func servable(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) (state.Rev, error) {
-	rev, err := names.Resolve(ctx, e, m, sc, name)
-	if err != nil {
-		return rev, err
-	}
-	return rev, mayServe(ctx, m, rev, name)
-}
-
-// mayServe refuses what must not be handed to a session: what is revoked, removed, or of a device that is not trusted.
-func mayServe(ctx context.Context, m *layers.Memory, rev state.Rev, name string) error {
-	if err := m.Trusted().MayHand(ctx, rev); err != nil || rev.Session == nil {
-		return err
-	}
-	switch {
-	case rev.Session.Guest != "":
-		return fmt.Errorf("%s: %w", name, trust.ErrUntrusted)
-	case rev.Session.Deleted:
-		return &state.NotFoundError{What: "session", Name: name}
-	}
-	return nil
-}
-
-// Show prints a page of a text.
-func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err error) {
-	e := s.run()
-	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := servable(ctx, e, m, sc, in.Ref)
-		if err != nil {
-			return err
-		}
-		var b strings.Builder
-		switch rev.Kind {
-		case state.IsCommit, state.IsObject:
-			return app.Usagef("%s is a %s, which is not served", in.Ref, rev.Kind)
-		case state.IsSession, state.IsOriginal, state.IsEarlier:
-			rev.Kind, rev.From, rev.To = state.IsMessages, 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Messages
-			err = sessioncmd.WriteTurns(ctx, m, rev, &b)
-		case state.IsMessages:
-			err = sessioncmd.WriteTurns(ctx, m, rev, &b)
-		case state.IsVersion, state.IsComposition:
-			err = m.Checkout().Write(ctx, rev, "md", &b)
-		default:
-			err = m.Checkout().Write(ctx, rev, checkout.Text, &b)
-		}
-		if err != nil {
-			return err
-		}
-		out.Ref, out.Kind = in.Ref, string(rev.Kind)
-		out.Text, out.Next = mcp.Page(term.Sanitize(b.String()), in.Offset)
-		return nil
-	})
-}
-
-// Facts answers as mem facts list and search do, without facts of devices that are not trusted.
-func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, err error) {
-	e, o := s.run(), knowledgecmd.FactsOptions{Open: in.Open}
-	if len(in.Kinds) > 0 {
-		if o.Kinds, err = knowledgecmd.ParseKinds(strings.Join(in.Kinds, ",")); err != nil {
-			return out, err
-		}
-	}
-	out.Facts = []mcp.Fact{}
-	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		strangers, err := names.Strangers(ctx, e, m)
-		if err != nil {
-			return err
-		}
-		project, session := sc.Project.ID, ""
-		if in.Session != "" {
-			rev, err := servable(ctx, e, m, sc, in.Session)
-			if err != nil {
-				return err
-			}
-			if rev.Session == nil {
-				return app.Usagef("%s is a %s, not a session", in.Session, rev.Kind)
-			}
-			project, session = rev.Project.ID, rev.Session.ID
-		}
-		set, err := m.Revision().Facts(ctx, project)
-		if err != nil {
-			return err
-		}
-		wants := func(f facts.Fact) bool {
-			return o.Wants(f) && strangers.Of(f.Device) == "" && (session == "" || f.Session == session)
-		}
-		for _, f := range choose(set, in.Query, wants, cmp.Or(in.Limit, 20)) {
-			out.Facts = append(out.Facts, servedFact(f))
-		}
-		return nil
-	})
-}
-
-// choose returns the best facts for a query, or the newest.
-func choose(set *facts.Set, query string, wants func(facts.Fact) bool, limit int) (list []facts.Fact) {
-	if query != "" {
-		hits := set.Search(query, wants)
-		slices.SortStableFunc(hits, func(a, b facts.Hit) int { return a.Compare(b) })
-		for _, h := range hits {
-			list = append(list, h.Fact)
-		}
-	} else {
-		for f := range set.All() {
-			if wants(*f) {
-				list = append(list, *f)
-			}
-		}
-		slices.SortStableFunc(list, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
-	}
-	return list[:min(len(list), max(limit, 0))]
-}
-
-func servedFact(f facts.Fact) mcp.Fact {
-	x := mcp.Fact{ID: f.ID, Kind: string(f.Kind), Verdict: knowledgecmd.FateOf(f), Text: term.SanitizeLine(f.Text)}
-	if f.Session != "" {
-		x.Ref = term.ShortID(f.Session)
-		if len(f.Evidence) > 0 {
-			x.Ref = fmt.Sprintf("%s#%d", x.Ref, f.Evidence[0].Message)
-		}
-	}
-	return x
 }
 
 // AddKeepit answers as mem keepit add does.

@@ -46,10 +46,15 @@ func turnLine(e *app.Env, t checkout.Turn) {
 	e.Printf("%s  %s\n", e.Style().Cyan(fmt.Sprintf("#%d %s", t.Message, t.Role)), e.Safe(term.FirstWords(t.Text, 300)))
 }
 
-// WriteTurns writes the messages of a range, each text under its number and who said it.
+// WriteTurns writes the messages of a range.
 func WriteTurns(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Writer) error {
+	return m.Checkout().Turns(ctx, rev, rev.From, rev.To, TurnWriter(w))
+}
+
+// TurnWriter returns a function that writes turns to w, each text under its number and who said it.
+func TurnWriter(w io.Writer) func(checkout.Turn) error {
 	between, last := "", checkout.Turn{}
-	return m.Checkout().Turns(ctx, rev, rev.From, rev.To, func(t checkout.Turn) error {
+	return func(t checkout.Turn) error {
 		head := ""
 		if t.Message != last.Message || t.Role != last.Role {
 			head = fmt.Sprintf("%s#%d %s\n", between, t.Message, t.Role)
@@ -57,5 +62,5 @@ func WriteTurns(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Write
 		between, last = "\n", t
 		_, err := io.WriteString(w, head+strings.TrimRight(t.Text, "\n")+"\n")
 		return err
-	})
+	}
 }

@@ -1,0 +1,299 @@
+package servecmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/mcp"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// servable finds what a revision names and refuses what must not be handed to a session.
+func servable(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) (state.Rev, error) {
+	rev, err := names.Resolve(ctx, e, m, sc, name)
+	if err != nil {
+		return rev, err
+	}
+	return rev, mayServe(ctx, m, rev, name)
+}
+
+// mayServe refuses what is revoked, removed, no longer in force, or of a device that is not trusted.
+func mayServe(ctx context.Context, m *layers.Memory, rev state.Rev, name string) error {
+	if err := m.Trusted().MayHand(ctx, rev); err != nil {
+		return err
+	}
+	switch {
+	case rev.Fact != nil || rev.Concept != nil || rev.Rule != nil:
+		return mayServeKnown(ctx, m, rev, name)
+	case rev.Session == nil:
+		return nil
+	case rev.Session.Guest != "":
+		return fmt.Errorf("%s: %w", name, trust.ErrUntrusted)
+	case rev.Session.Deleted:
+		return &state.NotFoundError{What: "session", Name: name}
+	}
+	return nil
+}
+
+func mayServeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, name string) error {
+	v, err := viewOf(ctx, m, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	ok := false
+	switch {
+	case rev.Fact != nil:
+		ok = v.fact(*rev.Fact)
+	case rev.Concept != nil:
+		ok = v.concept(rev.Concept)
+	case rev.Rule != nil:
+		ok = rev.Rule.Holds() && v.strangers[rev.Rule.Device] == ""
+	}
+	if !ok {
+		return &state.NotFoundError{What: string(rev.Kind), Name: name}
+	}
+	return nil
+}
+
+// A view decides what is served of a project. It is what search finds.
+type view struct {
+	strangers map[string]string
+	st        *state.State
+}
+
+func viewOf(ctx context.Context, m *layers.Memory, p refs.Project) (v view, err error) {
+	if v.strangers, err = m.Devices().Strangers(ctx); err == nil {
+		v.st, err = m.Trusted().Outline(ctx, p)
+	}
+	return v, err
+}
+
+// session reports whether a session is listed.
+func (v view) session(id string) bool {
+	s := v.st.Session(id)
+	return s != nil && s.Shown() && s.Guest == ""
+}
+
+// fact reports whether a fact stands, its device is trusted, and its session is listed.
+func (v view) fact(f facts.Fact) bool {
+	return f.Stands() && v.strangers[f.Device] == "" && (f.Session == "" || v.session(f.Session))
+}
+
+func (v view) concept(c *concepts.Concept) bool {
+	return c.Stands() && v.strangers[c.Device] == "" && (len(c.Sessions) == 0 || slices.ContainsFunc(c.Sessions, v.session))
+}
+
+// turns calls f with the texts of messages of a session, without the calls and results of revoked tools and hosts.
+func turns(ctx context.Context, m *layers.Memory, rev state.Rev, f func(checkout.Turn) error) error {
+	at := cmp.Or(rev.Point, rev.Session.Now()).Original
+	hidden, err := m.Trusted().LeaveOut(ctx, rev.Project.ID, rev.Session, at)
+	if err != nil {
+		return err
+	}
+	return m.Checkout().Turns(ctx, rev, rev.From, rev.To, func(t checkout.Turn) error {
+		if t.Role == "tool" && !originals.Outside(t.Message, hidden) {
+			return nil
+		}
+		return f(t)
+	})
+}
+
+// Timeline lists messages or sessions.
+func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.TimelineOut, err error) {
+	e, n := s.run(), min(max(cmp.Or(in.Count, 10), 1), 50)
+	out.Moments = []mcp.Moment{}
+	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		if in.Ref == "" {
+			st, err := m.Trusted().Outline(ctx, sc.Project.ID)
+			if err != nil {
+				return err
+			}
+			for _, x := range st.Recent()[:min(n, len(st.Recent()))] {
+				out.Moments = append(out.Moments, mcp.Moment{Ref: term.ShortID(x.ID), Date: dayOf(x.Now().Scan.Last),
+					Line: term.SanitizeLine(x.Title())})
+			}
+			return nil
+		}
+		rev, err := servable(ctx, e, m, sc, in.Ref)
+		if err != nil {
+			return err
+		}
+		if rev.Session == nil {
+			return app.Usagef("%s is a %s: want a session or a message", in.Ref, rev.Kind)
+		}
+		if rev.Kind == state.IsMessages {
+			rev.From, rev.To = rev.From-n, rev.To+n
+		} else {
+			rev.From, rev.To = 1, 2*n
+		}
+		return turns(ctx, m, rev, func(t checkout.Turn) error {
+			out.Moments = append(out.Moments, mcp.Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
+				Who: t.Role, Line: term.SanitizeLine(term.FirstWords(t.Text, lineWidth))})
+			return nil
+		})
+	})
+}
+
+// Show prints a page of a text.
+func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err error) {
+	e := s.run()
+	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := servable(ctx, e, m, sc, in.Ref)
+		if err != nil {
+			return err
+		}
+		kind, b := rev.Kind, strings.Builder{}
+		switch rev.Kind {
+		case state.IsCommit, state.IsObject:
+			return app.Usagef("%s is a %s, which is not served", in.Ref, rev.Kind)
+		case state.IsSession, state.IsOriginal, state.IsEarlier, state.IsL1:
+			kind = state.IsMessages
+			rev.From, rev.To = 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Messages
+			err = turns(ctx, m, rev, sessioncmd.TurnWriter(&b))
+		case state.IsMessages:
+			err = turns(ctx, m, rev, sessioncmd.TurnWriter(&b))
+		case state.IsVersion, state.IsComposition:
+			err = m.Checkout().Write(ctx, rev, checkout.Markdown, &b)
+		default:
+			err = writeKnown(ctx, m, rev, &b)
+		}
+		if err != nil {
+			return err
+		}
+		out.Ref, out.Kind = in.Ref, string(kind)
+		out.Text, out.Next = mcp.Page(term.Sanitize(b.String()), in.Offset)
+		return nil
+	})
+}
+
+// writeKnown writes a fact, the facts of a session, a rule, or a concept with its facts.
+func writeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Writer) error {
+	v, err := viewOf(ctx, m, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	set, err := m.Revision().Facts(ctx, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	var list []facts.Fact
+	switch {
+	case rev.Rule != nil:
+		lines = []string{rev.Rule.Type + ": " + rev.Rule.Text, rev.Rule.Problem}
+		for _, id := range rev.Rule.Evidence {
+			if f, ok := set.Fact(id); ok {
+				list = append(list, f)
+			}
+		}
+	case rev.Concept != nil:
+		lines = []string{rev.Concept.Name, rev.Concept.Topic}
+		if rev.Concept.Doubt == "" {
+			lines = append(lines, rev.Concept.Summary)
+		}
+		for i := range set.Exchanges {
+			if x := &set.Exchanges[i]; slices.Contains(rev.Concept.Exchanges, x.ID) {
+				list = append(list, x.Facts...)
+			}
+		}
+	case rev.Fact != nil:
+		list = []facts.Fact{*rev.Fact}
+	default:
+		for _, x := range set.Of(rev.Session.ID) {
+			list = append(list, x.Facts...)
+		}
+	}
+	for _, f := range list {
+		if v.fact(f) {
+			lines = append(lines, knowledgecmd.FactLine(f))
+		}
+	}
+	lines = slices.DeleteFunc(lines, func(s string) bool { return s == "" })
+	_, err = io.WriteString(w, strings.Join(append(lines, ""), "\n"))
+	return err
+}
+
+// Facts answers as mem facts list and search do, without facts that must not be served.
+func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, err error) {
+	e, o := s.run(), knowledgecmd.FactsOptions{Open: in.Open}
+	if len(in.Kinds) > 0 {
+		if o.Kinds, err = knowledgecmd.ParseKinds(strings.Join(in.Kinds, ",")); err != nil {
+			return out, err
+		}
+	}
+	out.Facts = []mcp.Fact{}
+	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		project, session := sc.Project.ID, ""
+		if in.Session != "" {
+			rev, err := servable(ctx, e, m, sc, in.Session)
+			if err != nil {
+				return err
+			}
+			if rev.Session == nil {
+				return app.Usagef("%s is a %s, not a session", in.Session, rev.Kind)
+			}
+			project, session = rev.Project.ID, rev.Session.ID
+		}
+		v, err := viewOf(ctx, m, project)
+		if err != nil {
+			return err
+		}
+		set, err := m.Revision().Facts(ctx, project)
+		if err != nil {
+			return err
+		}
+		wants := func(f facts.Fact) bool {
+			return o.Wants(f) && v.fact(f) && (session == "" || f.Session == session)
+		}
+		for _, f := range choose(set, in.Query, wants, cmp.Or(in.Limit, 20)) {
+			out.Facts = append(out.Facts, servedFact(f))
+		}
+		return nil
+	})
+}
+
+// choose returns the best facts for a query, or the newest.
+func choose(set *facts.Set, query string, wants func(facts.Fact) bool, limit int) (list []facts.Fact) {
+	if query != "" {
+		hits := set.Search(query, wants)
+		slices.SortStableFunc(hits, func(a, b facts.Hit) int { return a.Compare(b) })
+		for _, h := range hits {
+			list = append(list, h.Fact)
+		}
+	} else {
+		for f := range set.All() {
+			if wants(*f) {
+				list = append(list, *f)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
+	}
+	return list[:min(len(list), max(limit, 0))]
+}
+
+func servedFact(f facts.Fact) mcp.Fact {
+	x := mcp.Fact{ID: f.ID, Kind: string(f.Kind), Verdict: knowledgecmd.FateOf(f), Text: term.SanitizeLine(f.Text)}
+	if f.Session != "" {
+		x.Ref = term.ShortID(f.Session)
+		if len(f.Evidence) > 0 {
+			x.Ref = fmt.Sprintf("%s#%d", x.Ref, f.Evidence[0].Message)
+		}
+	}
+	return x
+}
