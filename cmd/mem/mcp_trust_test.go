@@ -54,8 +54,8 @@ func (r *mcpRig) know(id, word string) {
 	r.mem("-p", "shop", "concepts", "assign", "-q", id, "--new", "About "+word, "--topic", word)
 }
 
-// mcpCalls are calls of each tool that answer with what is known of a word, if it may be shown. The suffix says of which
-// device a name is.
+// mcpCalls are calls of each tool that answer with what is known of a word, if it may be shown. The suffix names the
+// device.
 func mcpCalls(id, word, suffix string, ids []string) map[string][]any {
 	calls := map[string][]any{}
 	for _, projects := range []string{"", "related", "all"} {
@@ -85,7 +85,8 @@ func mcpCalls(id, word, suffix string, ids []string) map[string][]any {
 		calls["suggest"] = append(calls["suggest"], in)
 	}
 	for i, rev := range []string{session, version, composed} {
-		calls["compose"] = append(calls["compose"], mcp.ComposeIn{Name: fmt.Sprintf("new-%s-%d", id, i), Revs: []string{rev}})
+		in := mcp.ComposeIn{Name: fmt.Sprintf("new-%s-%d", id, i), Revs: []string{rev}}
+		calls["compose"] = append(calls["compose"], in)
 	}
 	calls["keepit_add"] = []any{mcp.KeepitIn{Ref: message(1)}, mcp.KeepitIn{Ref: message(4), Text: "tests"}}
 	return calls
@@ -193,7 +194,8 @@ func TestMCPUntrusted(t *testing.T) {
 	}
 }
 
-// TestMCPRevokedTool revokes a tool: its calls and results are withheld, and what rests on them, in a session that stays.
+// TestMCPRevokedTool revokes a tool: its calls and results, and what rests on them, are withheld from a session that
+// stays.
 func TestMCPRevokedTool(t *testing.T) {
 	t.Parallel()
 	r := newMCPRig(t, "laptop")

@@ -45,15 +45,16 @@ func Serve(ctx context.Context, m Memory, r io.ReadCloser, w io.WriteCloser, o O
 	s := sdk.NewServer(&sdk.Implementation{Name: "mem", Title: "mem", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions})
 	addTools(s, m, o.Write)
-	return s.Run(ctx, &sdk.IOTransport{Reader: r, Writer: w})
+	return s.Run(ctx, drained{&sdk.IOTransport{Reader: r, Writer: w}})
 }
 
 // addTools adds the tools to s.
 func addTools(s *sdk.Server, m Memory, write bool) {
+	t := make(turn, 1)
 	sdk.AddTool(s,
 		tool("search",
 			"Find messages, tool calls, errors, facts, rules and versions of earlier sessions. One line for each hit, the best first.", true),
-		answer(func(ctx context.Context, in SearchIn) (SearchOut, error) {
+		answer(t, func(ctx context.Context, in SearchIn) (SearchOut, error) {
 			out, err := m.Search(ctx, in)
 			if err != nil {
 				return out, err
@@ -61,21 +62,21 @@ func addTools(s *sdk.Server, m Memory, write bool) {
 			return fit(out)
 		}))
 	sdk.AddTool(s, tool("timeline", "List the messages around a message, or the newest sessions, one line each.", true),
-		answer(m.Timeline))
+		answer(t, m.Timeline))
 	sdk.AddTool(s, tool("show", "Read a session, message range, version, composition, fact or rule, a page at a time.",
-		true), answer(m.Show))
+		true), answer(t, m.Show))
 	sdk.AddTool(s,
 		tool("facts", "List what was decided, requested, found or solved in earlier sessions, with the message that says it.",
-			true), answer(m.Facts))
+			true), answer(t, m.Facts))
 	sdk.AddTool(s, tool("suggest", "Suggest sessions and versions for a task, from its files and topics.", true),
-		answer(m.Suggest))
+		answer(t, m.Suggest))
 	about := "Plan one context of several sessions under a token budget. Nothing is saved: the server is read-only."
 	if write {
 		about = "Make one context of several sessions under a token budget and save it under a name."
 		sdk.AddTool(s, tool("keepit_add", "Mark a text that the user typed, so that compressions keep it word for word.",
-			false), answer(m.AddKeepit))
+			false), answer(t, m.AddKeepit))
 	}
-	sdk.AddTool(s, tool("compose", about, !write), answer(func(ctx context.Context, in ComposeIn) (ComposeOut, error) {
+	sdk.AddTool(s, tool("compose", about, !write), answer(t, func(ctx context.Context, in ComposeIn) (ComposeOut, error) {
 		return m.Compose(ctx, in, write)
 	}))
 }
@@ -87,10 +88,20 @@ func tool(name, about string, readOnly bool) *sdk.Tool {
 		DestructiveHint: &no, OpenWorldHint: &no}}
 }
 
+// A turn is held by the call that runs. Models call tools in parallel, but of two calls that meet a new session only
+// one writes the index, and the other would answer from the index as it was before.
+type turn chan struct{}
+
 // answer makes a handler of a function. The SDK turns an error into a result that the model can read.
-func answer[In, Out any](f func(context.Context, In) (Out, error)) sdk.ToolHandlerFor[In, Out] {
-	return func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
-		out, err := f(ctx, in)
+func answer[In, Out any](t turn, f func(context.Context, In) (Out, error)) sdk.ToolHandlerFor[In, Out] {
+	return func(ctx context.Context, _ *sdk.CallToolRequest, in In) (_ *sdk.CallToolResult, out Out, err error) {
+		select {
+		case t <- struct{}{}:
+			defer func() { <-t }()
+		case <-ctx.Done():
+			return nil, out, ctx.Err()
+		}
+		out, err = f(ctx, in)
 		return nil, out, err
 	}
 }

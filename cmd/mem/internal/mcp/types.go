@@ -12,7 +12,7 @@ type SearchIn struct {
 	Roles    []string `json:"roles,omitempty" jsonschema:"written by: user, assistant, tool or note"`
 	In       string   `json:"in,omitempty" jsonschema:"layers, separated by commas: L1, L2, L3, L4, versions, compositions"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"in sessions on this git branch"`
-	Projects string   `json:"projects,omitempty" jsonschema:"all searches every project, related the project of the directory and the sessions related to it; without it, the project of the directory"`
+	Projects string   `json:"projects,omitempty" jsonschema:"all, or related: this project and sessions related to it; else only this"`
 	Limit    int      `json:"limit,omitempty" jsonschema:"the most hits, 20 without it"`
 }
 
@@ -28,6 +28,8 @@ type Hit struct {
 type SearchOut struct {
 	Hits []Hit `json:"hits"`
 	More int   `json:"more,omitempty" jsonschema:"hits that did not fit into the answer"`
+
+	Note string `json:"note,omitempty" jsonschema:"why nothing is found"`
 }
 
 // TimelineIn is what the tool timeline is asked.
@@ -47,6 +49,7 @@ type Moment struct {
 // TimelineOut is what the tool timeline answers.
 type TimelineOut struct {
 	Moments []Moment `json:"moments"`
+	Note    string   `json:"note,omitempty" jsonschema:"why the list is empty"`
 }
 
 // ShowIn is what the tool show is asked.
@@ -84,6 +87,7 @@ type Fact struct {
 // FactsOut is what the tool facts answers.
 type FactsOut struct {
 	Facts []Fact `json:"facts"`
+	Note  string `json:"note,omitempty" jsonschema:"why the list is empty"`
 }
 
 // KeepitIn is what the tool keepit_add is asked.
@@ -107,6 +111,8 @@ type SuggestIn struct {
 	Topics []string `json:"topics,omitempty" jsonschema:"what the task is about"`
 	Budget int      `json:"budget,omitempty" jsonschema:"the most tokens in all, 8000 without it"`
 	Limit  int      `json:"limit,omitempty" jsonschema:"the most sessions, 5 without it"`
+
+	Projects string `json:"projects,omitempty" jsonschema:"all, or related: this project and sessions related to it; else only this"`
 }
 
 // A Suggestion is a session or version that fits a task.
@@ -122,6 +128,7 @@ type Suggestion struct {
 // SuggestOut is what the tool suggest answers.
 type SuggestOut struct {
 	Suggestions []Suggestion `json:"suggestions"`
+	Note        string       `json:"note,omitempty" jsonschema:"why nothing is suggested"`
 }
 
 // ComposeIn is what the tool compose is asked.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -96,7 +97,8 @@ func (v view) fact(f facts.Fact) bool {
 }
 
 func (v view) concept(c *concepts.Concept) bool {
-	return c.Stands() && v.strangers[c.Device] == "" && (len(c.Sessions) == 0 || slices.ContainsFunc(c.Sessions, v.session))
+	listed := len(c.Sessions) == 0 || slices.ContainsFunc(c.Sessions, v.session)
+	return c.Stands() && v.strangers[c.Device] == "" && listed
 }
 
 // turns calls f with the texts of messages of a session, without the calls and results of revoked tools and hosts.
@@ -128,7 +130,10 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 				out.Moments = append(out.Moments, mcp.Moment{Ref: term.ShortID(x.ID), Date: dayOf(x.Now().Scan.Last),
 					Line: term.SanitizeLine(x.Title())})
 			}
-			return nil
+			if len(out.Moments) == 0 {
+				out.Note, err = mcpScope{own: sc.Project}.note(ctx, m, "")
+			}
+			return err
 		}
 		rev, err := servable(ctx, e, m, sc, in.Ref)
 		if err != nil {
@@ -154,7 +159,7 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err error) {
 	e := s.run()
 	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := servable(ctx, e, m, sc, in.Ref)
+		rev, err := servable(ctx, e, m, sc, withoutShare(in.Ref))
 		if err != nil {
 			return err
 		}
@@ -180,6 +185,16 @@ func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err e
 		out.Text, out.Next = mcp.Page(term.Sanitize(b.String()), in.Offset)
 		return nil
 	})
+}
+
+// withoutShare returns a name without the tokens that suggest adds to it: 6ecd8c99=400 is 6ecd8c99.
+func withoutShare(name string) string {
+	if i := strings.LastIndexByte(name, '='); i > 0 {
+		if _, err := strconv.Atoi(name[i+1:]); err == nil {
+			return name[:i]
+		}
+	}
+	return name
 }
 
 // writeKnown writes a fact, the facts of a session, a rule, or a concept with its facts.
@@ -264,7 +279,10 @@ func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, er
 		for _, f := range choose(set, in.Query, wants, cmp.Or(in.Limit, 20)) {
 			out.Facts = append(out.Facts, servedFact(f))
 		}
-		return nil
+		if len(out.Facts) == 0 {
+			out.Note, err = mcpScope{own: sc.Project}.note(ctx, m, "no such facts; search looks in what was said, too")
+		}
+		return err
 	})
 }
 

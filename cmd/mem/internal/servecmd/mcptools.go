@@ -19,6 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/search/index"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -28,10 +29,7 @@ const lineWidth = 140
 // Search answers as mem search does.
 func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut, err error) {
 	e := s.run()
-	e.Operands, e.Opt.AllProjects = []string{in.Query}, in.Projects == "all"
-	if in.Projects != "" && in.Projects != "all" && in.Projects != "related" {
-		return out, app.Usagef("projects cannot be %q: want all, related, or nothing", in.Projects)
-	}
+	e.Operands = []string{in.Query}
 	q, err := sessioncmd.SearchQuery(e, sessioncmd.SearchOptions{Patterns: in.Regexp, Files: in.Files, Since: in.Since,
 		Until: in.Until, Topic: in.Topic, Keepit: in.Keepit,
 		Roles: in.Roles, In: in.In, Branch: in.Branch, By: string(search.ByMessage), Number: cmp.Or(in.Limit, 20)})
@@ -40,21 +38,33 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 	}
 	out.Hits = []mcp.Hit{}
 	return out, names.WithStore(e, func(m *layers.Memory) error {
-		projects, err := sessioncmd.SearchProjects(ctx, e, m, in.Projects == "related", &q)
+		sc, err := scopeOf(ctx, e, m, in.Projects)
 		if err != nil {
 			return err
 		}
-		hits, err := m.Search().Search(ctx, projects, q)
+		q.Filter.Only = sc.only
+		hits, err := m.Search().Search(ctx, sc.projects, q)
 		if err != nil {
 			return err
 		}
 		cut, p := search.NewSnippets(q), sessioncmd.HitPrinter{E: e}
 		for _, h := range hits {
-			out.Hits = append(out.Hits, mcp.Hit{Ref: sessioncmd.HitName(h), Who: p.Who(h), Date: dayOf(time.Unix(h.Doc.Time, 0)),
+			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: p.Who(h), Date: dayOf(time.Unix(h.Doc.Time, 0)),
 				Line: term.SanitizeLine(cut.Line(h.Doc.Text, lineWidth).Text)})
 		}
-		return nil
+		if len(hits) == 0 {
+			out.Note, err = sc.note(ctx, m, "nothing is found")
+		}
+		return err
 	})
+}
+
+// refOf returns the name of a hit for the tool show. The label of a concept says nothing in another project.
+func refOf(h search.Hit) string {
+	if h.Doc.Class == index.Concept {
+		return h.Doc.ID
+	}
+	return sessioncmd.HitName(h)
 }
 
 // dayOf writes the day of a time, nothing for one that is not known.
@@ -99,15 +109,21 @@ func (s served) Suggest(ctx context.Context, in mcp.SuggestIn) (out mcp.SuggestO
 	e := s.run()
 	out.Suggestions = []mcp.Suggestion{}
 	return out, names.WithStore(e, func(m *layers.Memory) error {
-		projects, err := sessioncmd.SearchScope(ctx, e, m)
+		sc, err := scopeOf(ctx, e, m, in.Projects)
 		if err != nil {
 			return err
 		}
-		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: projects, Files: in.Files, Topics: in.Topics,
-			Budget: cmp.Or(in.Budget, 8000), Limit: max(cmp.Or(in.Limit, 5), 1)})
+		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: sc.projects, Only: sc.only, Files: in.Files,
+			Topics: in.Topics, Budget: cmp.Or(in.Budget, 8000), Limit: max(cmp.Or(in.Limit, 5), 1)})
+		if err != nil {
+			return err
+		}
 		for _, x := range all {
 			out.Suggestions = append(out.Suggestions, mcp.Suggestion{Rev: x.Rev, Score: x.Score, Topics: x.Topics,
 				Files: x.Files, Tokens: x.Tokens, Title: term.SanitizeLine(x.Session.Title)})
+		}
+		if len(all) == 0 {
+			out.Note, err = sc.note(ctx, m, "no session fits; without files and topics the newest are suggested")
 		}
 		return err
 	})
