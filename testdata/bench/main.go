@@ -56,6 +56,7 @@ var bars = []bar{
 	{"size", "what five growth points take on disk", (*bench).barSize},
 	{"often", "what 100 adds of one session take on disk", (*bench).barOften},
 	{"start", "the start of the binary", (*bench).barStart},
+	{"mcp", "the start of mem mcp, and what its SDK costs the other starts", (*bench).barMCP},
 	{"first", "the first read at a million objects", (*bench).barFirst},
 	{"restore", "an original back to a file", (*bench).barRestore},
 	{"overhead", "git bytes per add at 100,000 records", (*bench).barOverhead},
@@ -204,19 +205,25 @@ func (b *bench) build() (err error) {
 		return err
 	}
 	for bin, pkg := range todo {
-		built := bin + ".built"
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", built, module+"/"+pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", pkg, err, tail(string(out)))
-		}
-		// Installed programs were copied or read from the disk once. What the linker wrote lies in memory in small pieces, each
-		// of which costs a start of its own.
-		if err := errors.Join(copyFile(bin, built, -1), os.Chmod(bin, 0o755), os.Remove(built)); err != nil {
+		if err := compile(bin, pkg); err != nil {
 			return err
 		}
 	}
 	return os.MkdirAll(filepath.Join(b.tmp, "home"), 0o700)
+}
+
+// compile builds a program.
+func compile(bin, pkg string, flags ...string) error {
+	built := bin + ".built"
+	args := append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", built}, flags...)
+	cmd := exec.Command("go", append(args, module+"/"+pkg)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", pkg, err, tail(string(out)))
+	}
+	// Installed programs were copied or read from the disk once. What the linker wrote lies in memory in small pieces, each
+	// of which costs a start of its own.
+	return errors.Join(copyFile(bin, built, -1), os.Chmod(bin, 0o755), os.Remove(built))
 }
 
 const module = "github.com/memvcs/mem"
