@@ -152,8 +152,8 @@ func TestNames(t *testing.T) {
 }
 
 // outputs is an [Input.Output] of a list.
-func outputs(items []Item) func(from, to int) iter.Seq2[Item, error] {
-	return func(from, to int) iter.Seq2[Item, error] {
+func outputs(items []Item) func(ctx context.Context, from, to int) iter.Seq2[Item, error] {
+	return func(_ context.Context, from, to int) iter.Seq2[Item, error] {
 		return func(yield func(Item, error) bool) {
 			for _, it := range items {
 				if from <= it.N && it.N <= to && !yield(it, nil) {

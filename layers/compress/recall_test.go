@@ -190,7 +190,7 @@ func FuzzRecall(f *testing.F) {
 		p.Tiers = []Part{{From: 1, To: last, Budget: budget, Level: keepit.Moderate}}
 		r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
 		if err != nil {
-			if CheckPins(Input{Items: items}, p) == nil {
+			if Prepare(Input{Items: items}).CheckPins(p) == nil {
 				t.Fatalf("%v", err)
 			}
 			return

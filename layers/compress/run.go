@@ -19,7 +19,7 @@ type Input struct {
 	Items []Item
 	// Output yields what tools returned in the messages from..to, in order, as items of kind [Output]. It is only
 	// asked when the budget has room for more than Items hold. It may be nil.
-	Output func(from, to int) iter.Seq2[Item, error]
+	Output func(ctx context.Context, from, to int) iter.Seq2[Item, error]
 	// Aside holds the texts that Items do not. It may be nil.
 	Aside *Aside
 }
@@ -43,42 +43,9 @@ var ErrEngineGone = errors.New("made by another version of the engine")
 // counter on [Text] of the segments and on [Markdown] of them, and that every kept span is there byte for byte, in
 // order; otherwise it fails. The error is a [*PinError] if the kept spans alone are too large.
 func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, error) {
-	_, isOwn := engine.(Extract)
-	if engine.ID() != p.Engine {
-		return Result{}, fmt.Errorf("%w: it was %s, this is %s", ErrEngineGone, p.Engine, engine.ID())
-	}
-	c, err := tokens.ByID(p.Tokenizer)
-	if err != nil {
-		return Result{}, err
-	}
-	r := &run{in: in, plan: p, count: c, engine: engine, sizes: sizer{}}
-	work := in.Aside.again()
-	if isOwn {
-		r.engine, r.own = newExtractor(r.sizes, in.Aside.Text, work), true
-	} else {
-		r.in.Items = in.Aside.whole(in.Items)
-	}
-	if err := r.prepare(); err != nil {
-		return Result{}, err
-	}
-	if err := r.fill(ctx); err != nil {
-		return Result{}, err
-	}
-	if err := errors.Join(in.Aside.Err(), work.Err()); err != nil {
-		return Result{}, fmt.Errorf("read what was put aside: %w", err)
-	}
-	r.engine = nil // what it holds is not needed any more
-	return r.finish(r.pins)
-}
-
-// CheckPins says whether the kept texts of a plan have room in its budget: the error is a [*PinError] if not.
-func CheckPins(in Input, p Plan) error {
-	c, err := tokens.ByID(p.Tokenizer)
-	if err != nil {
-		return err
-	}
-	r := &run{in: in, plan: p, count: c, sizes: sizer{}}
-	return r.prepare()
+	k := Prepare(in)
+	k.once = true
+	return k.Run(ctx, p, engine)
 }
 
 // run is a plan on its way.
@@ -96,26 +63,16 @@ type run struct {
 // part is a tier on its way.
 type part struct {
 	Part
-	items  []Item
-	detail []Item // changed lines of edits
-	room   int    // tokens that are not for pins
-	used   int
-	extra  int // what was added to the items: 1 = detail, 2 = tool output, too
-	segs   []Segment
-}
-
-// prepare cuts out the pins and shares out what they leave.
-func (r *run) prepare() error {
-	items, pins, err := cutOut(r.in, r.plan)
-	if err != nil {
-		return err
-	}
-	r.pins = pins
-	return r.share(items)
+	items []Item
+	tier  *tier
+	room  int // tokens that are not for pins
+	used  int
+	extra int // what was added to the items: 1 = detail, 2 = tool output, too
+	segs  []Segment
 }
 
 // share gives every tier the tokens that its pins leave; what the pins of a tier exceed it by, the others lose.
-func (r *run) share(items []Item) error {
+func (r *run) share(tiers []*tier) error {
 	pinned := pinned(r.count, r.sizes, pinSegments(r.pins))
 	if pinned > r.plan.Budget {
 		e := &PinError{Need: pinned, Budget: r.plan.Budget}
@@ -125,8 +82,8 @@ func (r *run) share(items []Item) error {
 		return e
 	}
 	sum := 0
-	for _, t := range r.plan.Tiers {
-		p := &part{Part: t, room: t.Budget}
+	for i, t := range r.plan.Tiers {
+		p := &part{Part: t, room: t.Budget, tier: tiers[i], items: tiers[i].said}
 		for _, pin := range r.pins {
 			if t.From <= pin.Message && pin.Message <= t.To {
 				p.room -= r.count.Scale(tokens.Raw(pin.text) + 2)
@@ -134,10 +91,6 @@ func (r *run) share(items []Item) error {
 		}
 		p.room = max(p.room, 0)
 		sum += p.room
-		last := len(r.parts) == len(r.plan.Tiers)-1
-		n := sort.Search(len(items), func(i int) bool { return items[i].N > t.To && !last })
-		p.items, p.detail = r.sort(items[:n:n])
-		items = items[n:]
 		r.parts = append(r.parts, p)
 	}
 	if free := r.plan.Budget - pinned; sum > free {
@@ -146,26 +99,6 @@ func (r *run) share(items []Item) error {
 		}
 	}
 	return nil
-}
-
-// sort tells the items of a tier from what is only read when there is room. Items before the first tier are left out.
-func (r *run) sort(items []Item) (said, detail []Item) {
-	items = items[sort.Search(len(items), func(i int) bool { return items[i].N >= r.plan.Tiers[0].From }):]
-	for _, it := range items {
-		if it.Kind == Output || it.Kind == Diff {
-			detail = append(detail, it)
-		}
-	}
-	if len(detail) == 0 {
-		return items, nil
-	}
-	said = make([]Item, 0, len(items)-len(detail))
-	for _, it := range items {
-		if it.Kind != Output && it.Kind != Diff {
-			said = append(said, it)
-		}
-	}
-	return said, detail
 }
 
 // fill lets the engine work, twice at most more: what some tiers leave over goes to those that used up theirs.
@@ -230,13 +163,15 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 	close := r.own && near(p.items, room, p.Level)
 	if p.extra == 0 && (close || r.in.roomy(p.items, room)) {
 		p.extra++
-		p.items = zip(p.items, p.detail)
+		p.items = p.tier.detailed()
 	}
 	if p.extra == 1 && r.in.Output != nil && (close || r.in.roomy(p.items, room)) {
 		p.extra++
-		if err := r.addOutput(p); err != nil {
+		items, err := p.tier.full(ctx, r.in, p.Part)
+		if err != nil {
 			return err
 		}
+		p.items = items
 	}
 	if len(p.items) == 0 {
 		return nil
@@ -262,26 +197,6 @@ func (in Input) roomy(items []Item, room int) bool {
 		}
 	}
 	return true
-}
-
-// addOutput mixes what tools returned into the items.
-func (r *run) addOutput(p *part) error {
-	var more []Item
-	for it, err := range r.in.Output(p.From, p.To) {
-		if err != nil {
-			return fmt.Errorf("read tool output of messages %d to %d: %w", p.From, p.To, err)
-		}
-		more = append(more, r.in.Aside.KeepItem(it))
-	}
-	p.items = zip(p.items, more)
-	return nil
-}
-
-// zip joins two lists of items in the order of their messages.
-func zip(a, b []Item) []Item {
-	out := append(append(make([]Item, 0, len(a)+len(b)), a...), b...)
-	sort.SliceStable(out, func(i, j int) bool { return out[i].N < out[j].N })
-	return out
 }
 
 // splice puts the pins back where they were.

@@ -322,7 +322,7 @@ func TestToolOutputFillsRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := 0
-	in := Input{Items: items, Output: func(from, to int) iter.Seq2[Item, error] {
+	in := Input{Items: items, Output: func(_ context.Context, from, to int) iter.Seq2[Item, error] {
 		asked++
 		return func(yield func(Item, error) bool) {
 			for n := from; n <= to; n++ {
@@ -344,7 +344,7 @@ func TestToolOutputFillsRoom(t *testing.T) {
 		t.Errorf("asked %d times, used %d of %d tokens", asked, r.Tokens, p.Budget)
 	}
 	bad := errors.New("unreadable")
-	in.Output = func(int, int) iter.Seq2[Item, error] {
+	in.Output = func(context.Context, int, int) iter.Seq2[Item, error] {
 		return func(yield func(Item, error) bool) { yield(Item{}, bad) }
 	}
 	if _, err := Run(context.Background(), in, p, Extract{}); !errors.Is(err, bad) {

@@ -100,7 +100,10 @@ func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b t
 	if err := trusted.On(m.DB).MayCompress(ctx, rev, &b); err != nil {
 		return c, err
 	}
-	mat, err := m.materialOf(ctx, rev.Project.ID, c.Session, b)
+	if !dryRun {
+		m.kept = nil // m is a copy: what a run reads is its own
+	}
+	mat, ready, err := m.ready(ctx, rev.Project.ID, c.Session, b, s.Engine)
 	if err != nil {
 		return c, err
 	}
@@ -123,10 +126,10 @@ func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b t
 	}
 	b.Note(c.Version, m.Refs.Device().ID)
 	if dryRun {
-		if err := compress.CheckPins(mat.Input, c.Plan); err != nil {
+		if err := ready.CheckPins(c.Plan); err != nil {
 			return c, err
 		}
-		return m.preview(ctx, c, mat, s.Engine)
+		return m.preview(ctx, c, mat.Input, ready, s.Engine)
 	}
 	res, witnesses, err := m.run(ctx, mat.Input, &c, s.Engine)
 	switch {
@@ -148,19 +151,19 @@ func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b t
 
 // preview fills in what a compression would cost, and from how many messages its text would come: of an engine
 // that costs nothing by running it, of a model by estimates.
-func (m Ops) preview(ctx context.Context, c Compressed, mat markers.Material,
+func (m Ops) preview(ctx context.Context, c Compressed, in compress.Input, ready *compress.Prepared,
 	engine compress.Summarizer) (Compressed, error) {
 	var err error
 	v := c.Version
 	if _, asks := engine.(*engines.Summarizer); asks {
-		c.Receipt, err = estimate(ctx, mat.Input, c.Plan, engine)
+		c.Receipt, err = estimate(ctx, in, c.Plan, engine)
 		v.MessagesOut = max(1, v.MessagesIn*v.TokensOut/max(1, v.TokensIn))
 		return c, err
 	}
 	if engine == nil {
 		engine = compress.Extract{}
 	}
-	res, err := compress.Run(ctx, mat.Input, c.Plan, engine)
+	res, err := ready.Run(ctx, c.Plan, engine)
 	if err != nil {
 		return c, err
 	}

@@ -256,7 +256,7 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 			out.Stats.Typed = append(out.Stats.Typed, it.N)
 		}
 	}
-	out.Input.Items, out.Input.Output = items, m.ToolOutput(ctx, project, p, without)
+	out.Input.Items, out.Input.Output = items, m.ToolOutput(project, p, without)
 	out.Marks = s.Marks(out.Input, p)
 	return out, nil
 }
@@ -300,9 +300,9 @@ func (m Ops) PutAside() *compress.Aside {
 }
 
 // ToolOutput yields what tools returned, for versions with room for it.
-func (m Ops) ToolOutput(ctx context.Context, project refs.Project, p *records.Point, without [][2]int) func(from,
+func (m Ops) ToolOutput(project refs.Project, p *records.Point, without [][2]int) func(ctx context.Context, from,
 	to int) iter.Seq2[compress.Item, error] {
-	return func(from, to int) iter.Seq2[compress.Item, error] {
+	return func(ctx context.Context, from, to int) iter.Seq2[compress.Item, error] {
 		return func(yield func(compress.Item, error) bool) {
 			for msg, err := range m.Messages(ctx, project, p, from, to, without) {
 				if err != nil {

@@ -118,7 +118,7 @@ func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, 
 	if err != nil {
 		return side, err
 	}
-	for it, err := range markers.On(t.m.DB).ToolOutput(ctx, rev.Project.ID, p, nil)(from, to) {
+	for it, err := range markers.On(t.m.DB).ToolOutput(rev.Project.ID, p, nil)(ctx, from, to) {
 		if err != nil {
 			return side, err
 		}

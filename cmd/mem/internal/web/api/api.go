@@ -9,11 +9,13 @@ package api
 import (
 	"context"
 	"io"
+	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
@@ -54,6 +56,9 @@ type API struct {
 	Jobs   *Jobs
 	quit   chan struct{} // closed when the server ends: streams end at once
 	ended  sync.Once
+
+	previews derive.Previews
+	idle     *time.Timer // drops previews
 }
 
 // New returns the API of a world.
@@ -61,6 +66,7 @@ func New(w World) *API {
 	s := &API{World: w, quit: make(chan struct{})}
 	s.Events = newEvents(w.Store, s.quit)
 	s.Jobs = newJobs(s.Events, s.ProblemOf)
+	s.idle = time.AfterFunc(previewsFor, s.dropPreviews)
 	return s
 }
 
@@ -68,6 +74,20 @@ func New(w World) *API {
 func (s *API) Close() {
 	s.ended.Do(func() {
 		close(s.quit)
+		s.idle.Stop()
 		s.Jobs.end()
 	})
+}
+
+// previewsFor is how long after the last preview of a compression its session stays in memory.
+const previewsFor = 30 * time.Second
+
+// keepPreviews puts off dropping what previews have read.
+func (s *API) keepPreviews() { s.idle.Reset(previewsFor) }
+
+// dropPreviews frees what previews have read.
+func (s *API) dropPreviews() {
+	if s.previews.Drop() {
+		debug.FreeOSMemory() // else an idle server keeps it for minutes
+	}
 }

@@ -145,14 +145,19 @@ func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSetting
 	if set.Engine, err = s.Engine(ctx, rev, in.Engine, in.Model); err != nil {
 		return derive.Compressed{}, err
 	}
+	with := s.Memory.Derive()
+	if dryRun {
+		defer s.keepPreviews()
+		with = with.Keeping(&s.previews)
+	}
 	if in.Since == "" {
-		return s.Memory.Derive().Compress(ctx, rev, set, dryRun)
+		return with.Compress(ctx, rev, set, dryRun)
 	}
 	base, err := s.Version(ctx, SessionName(rev.Session), in.Since)
 	if err != nil {
 		return derive.Compressed{}, err
 	}
-	return s.Memory.Derive().CompressSince(ctx, rev, base, set, dryRun)
+	return with.CompressSince(ctx, rev, base, set, dryRun)
 }
 
 // Asks reports whether the engine of a request asks a model, which may take long.

@@ -1,0 +1,49 @@
+package compress
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// TestPrepared runs many plans on one input, some twice and several at once: each gives the bytes of a run of its own.
+func TestPrepared(t *testing.T) {
+	t.Parallel()
+	ctx, c := context.Background(), tokens.For("claude-opus-4-6")
+	for seed := range int64(3) {
+		items, stats, marks := session(seed, 120)
+		items = withDiffs(items)
+		lying, _ := lying(t, items)
+		ready := Prepare(Input{Items: lying.items, Output: outputs(items), Aside: lying.Aside})
+		aggressive := keepit.Aggressive
+		var all sync.WaitGroup
+		for _, s := range []Settings{{Tokens: 90}, {Tokens: 400}, {Ratio: 40}, {Ratio: 2}, {Preset: "standard"}, {Ratio: 3, Level: &aggressive},
+			{Ratio: 1}, {Preset: "gentle"}, {Ratio: 40, Distance: 9}, {Ratio: 2}, {Preset: "standard"}, {Tokens: 400}, {Ratio: 40}, {Tokens: 2}} {
+			s.Counter, s.Keepit = c, Decay
+			p, _, err := Resolve(s, stats, marks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, wrong := Run(ctx, Input{Items: items, Output: outputs(items)}, p, Extract{})
+			var pins *PinError
+			if err := ready.CheckPins(p); errors.As(wrong, &pins) != errors.As(err, &pins) {
+				t.Errorf("session %d, %d tokens: pins %v, a run says %v", seed, p.Budget, err, wrong)
+			}
+			all.Go(func() {
+				got, err := ready.Run(ctx, p, Extract{})
+				if fmt.Sprint(err) != fmt.Sprint(wrong) || !bytes.Equal(got.Body, want.Body) || got.Tokens != want.Tokens ||
+					got.Messages != want.Messages {
+					t.Errorf("session %d, %d tokens: %d bytes, %v, want %d bytes, %v", seed, p.Budget, len(got.Body), err,
+						len(want.Body), wrong)
+				}
+			})
+		}
+		all.Wait()
+	}
+}
