@@ -26,8 +26,8 @@ type desk struct {
 	work   string
 }
 
-// insideHooks works with the plugin: whatever becomes of a session, mem has it byte for byte.
-func insideHooks(t *testing.T) {
+// newDesk returns a desk with an API that says one thing, and the plugin.
+func newDesk(t *testing.T) *desk {
 	dir := homeOf(t)
 	store := &proof.Store{Bin: os.Getenv("MEM_E2E_BIN"), Home: dir, Dir: filepath.Join(dir, ".claude-memory"), Path: os.Getenv("PATH")}
 	d := &desk{rig: &rig{store, t}, work: filepath.Join(dir, "work")}
@@ -39,7 +39,12 @@ func insideHooks(t *testing.T) {
 	d.api = serveMessages(t, "Three attempts.")
 	d.plugin = strings.TrimSpace(d.ok("plugin-path"))
 	d.validate()
+	return d
+}
 
+// insideHooks works with the plugin: whatever becomes of a session, mem has it byte for byte.
+func insideHooks(t *testing.T) {
+	d := newDesk(t)
 	first := d.workOn()
 	d.compacts(first)
 	d.tellsTheNext(first)

@@ -85,11 +85,13 @@ type apiMessage struct {
 type apiBlocks []apiBlock
 
 type apiBlock struct {
-	Type      string `json:"type"`
-	Text      string `json:"text"`
-	ID        string `json:"id"`
-	ToolUseID string `json:"tool_use_id"`
-	Signature string `json:"signature"`
+	Type      string    `json:"type"`
+	Text      string    `json:"text"`
+	ID        string    `json:"id"`
+	ToolUseID string    `json:"tool_use_id"`
+	Signature string    `json:"signature"`
+	IsError   bool      `json:"is_error"`
+	Content   apiBlocks `json:"content"` // of a result
 }
 
 func (b *apiBlocks) UnmarshalJSON(raw []byte) error {

@@ -105,6 +105,7 @@ func inside(t *testing.T) {
 	}
 	t.Run("hooks", insideHooks)
 	t.Run("engine", insideEngine)
+	t.Run("mcp", insideMCP)
 	r := newRig(t, os.Getenv("MEM_E2E_BIN"), homeOf(t))
 	file := composed(t, r)
 	before, err := os.ReadFile(file)

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -40,7 +41,7 @@ func (c *drainedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 	if r, ok := m.(*jsonrpc.Request); ok {
 		c.note(func() {
-			if r.IsCall() {
+			if r.IsCall() && ends(r.Method) {
 				c.open[r.ID] = true
 			} else if r.Method == "notifications/cancelled" {
 				delete(c.open, cancelled(r.Params)) // it may get no answer
@@ -74,6 +75,11 @@ func (c *drainedConn) note(change func()) {
 	if c.ended && len(c.open) == 0 {
 		c.once.Do(func() { close(c.closed) })
 	}
+}
+
+// ends reports whether a call has an answer in any case. A subscription has none until the input ends.
+func ends(method string) bool {
+	return slices.Contains([]string{"initialize", "server/discover", "ping", "tools/list", "tools/call"}, method)
 }
 
 // cancelled returns the id of the call that a notification cancels.
