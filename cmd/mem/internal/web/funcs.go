@@ -36,7 +36,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"mode":     modeOf,
 		"runs":     runsText,
 		"trim":     strings.TrimSpace,
-		"md":       s.markdown,
+		"md":       p.markdown,
 		"add":      func(a, b int) int { return a + b },
 		"dict":     dict,
 		"query":    url.QueryEscape,

@@ -19,18 +19,20 @@ const maxMarkdown = 256 << 10
 // something become dead, and images, which would ask other hosts, become links. Tables keep their columns as
 // they were typed: goldmark's extension for them compiles regular expressions when the program starts, which
 // each command would pay for.
-func (s *Server) markdown(source string) template.HTML {
+func (p *pages) markdown(source string) template.HTML {
 	if len(source) > maxMarkdown {
 		return plainHTML(source)
 	}
-	md := goldmark.New(
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(tame{}, 100))),
-	)
 	var b bytes.Buffer
-	if err := md.Convert([]byte(source), &b); err != nil {
+	if err := p.md.Convert([]byte(source), &b); err != nil {
 		return plainHTML(source)
 	}
 	return template.HTML(b.String()) //nolint:gosec // goldmark escapes, and tame leaves no HTML of the text
+}
+
+// newMarkdown returns the renderer, which any number of pages use at once.
+func newMarkdown() goldmark.Markdown {
+	return goldmark.New(goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(tame{}, 100))))
 }
 
 func plainHTML(source string) template.HTML {

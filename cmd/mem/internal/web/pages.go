@@ -15,6 +15,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/state"
+
+	"github.com/yuin/goldmark"
 )
 
 //go:embed *.html assets
@@ -24,6 +26,7 @@ var files embed.FS
 type pages struct {
 	screens map[string]*template.Template
 	assets  map[string]asset
+	md      goldmark.Markdown
 }
 
 // An asset is a file that pages use. The sum in its address changes with its content, so browsers may keep it.
@@ -50,7 +53,7 @@ type page struct {
 type crumb struct{ Name, Link string }
 
 func parsePages(s *Server) (*pages, error) {
-	p := &pages{screens: map[string]*template.Template{}, assets: map[string]asset{}}
+	p := &pages{screens: map[string]*template.Template{}, assets: map[string]asset{}, md: newMarkdown()}
 	entries, err := fs.ReadDir(files, "assets")
 	if err != nil {
 		return nil, err
