@@ -173,10 +173,26 @@ func (st *State) Recent() []*Session {
 			out = append(out, s)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *Session) int {
+	slices.SortFunc(out, func(a, b *Session) int {
 		return cmp.Or(b.Now().Scan.Last.Compare(a.Now().Scan.Last), cmp.Compare(a.ID, b.ID))
 	})
 	return out
+}
+
+// Newest returns the first session of [State.Recent] without sorting the others, nil if there is none.
+func (st *State) Newest() *Session {
+	var best *Session
+	for _, s := range st.Sessions {
+		if best != nil {
+			if c := best.Now().Scan.Last.Compare(s.Now().Scan.Last); c > 0 || c == 0 && best.ID < s.ID {
+				continue
+			}
+		}
+		if s.Shown() && s.Parent() == "" && s.Guest == "" {
+			best = s
+		}
+	}
+	return best
 }
 
 // VersionsOf returns the versions of a session in the order they were made, without deleted and hidden ones.

@@ -77,7 +77,7 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, 
 		return "", page{}, err
 	}
 	f := r.URL.Query()
-	items, st, err := s.List(ctx, p, capture.ListOptions{Subagents: f.Get("subagents") != "",
+	items, st, err := s.Listed(ctx, p, capture.ListOptions{Subagents: f.Get("subagents") != "",
 		Removed: f.Get("status") == "removed"})
 	if err != nil {
 		return "", page{}, err
@@ -98,8 +98,8 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, 
 		return "", page{}, err
 	}
 	newest := ""
-	if recent := st.Recent(); len(recent) > 0 {
-		newest = recent[0].ID
+	if s := st.Newest(); s != nil {
+		newest = s.ID
 	}
 	for _, it := range items {
 		b.note(it)

@@ -58,7 +58,8 @@ type API struct {
 	ended  sync.Once
 
 	previews derive.Previews
-	idle     *time.Timer // drops previews
+	lists    lists
+	idle     *time.Timer // drops previews and lists
 }
 
 // New returns the API of a world.
@@ -66,7 +67,7 @@ func New(w World) *API {
 	s := &API{World: w, quit: make(chan struct{})}
 	s.Events = newEvents(w.Store, s.quit)
 	s.Jobs = newJobs(s.Events, s.ProblemOf)
-	s.idle = time.AfterFunc(previewsFor, s.dropPreviews)
+	s.idle = time.AfterFunc(idleAfter, s.dropKept)
 	return s
 }
 
@@ -76,18 +77,20 @@ func (s *API) Close() {
 		close(s.quit)
 		s.idle.Stop()
 		s.Jobs.end()
+		s.lists.work.Wait()
 	})
 }
 
-// previewsFor is how long after the last preview of a compression its session stays in memory.
-const previewsFor = 30 * time.Second
+// idleAfter is how long after its last use stays in memory what previews and lists have read.
+const idleAfter = 30 * time.Second
 
-// keepPreviews puts off dropping what previews have read.
-func (s *API) keepPreviews() { s.idle.Reset(previewsFor) }
+// keepIdle puts off dropping what previews and lists have read.
+func (s *API) keepIdle() { s.idle.Reset(idleAfter) }
 
-// dropPreviews frees what previews have read.
-func (s *API) dropPreviews() {
-	if s.previews.Drop() {
+// dropKept frees what previews and lists have read.
+func (s *API) dropKept() {
+	previews, lists := s.previews.Drop(), s.lists.drop()
+	if previews || lists {
 		debug.FreeOSMemory() // else an idle server keeps it for minutes
 	}
 }

@@ -147,7 +147,7 @@ func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSetting
 	}
 	with := s.Memory.Derive()
 	if dryRun {
-		defer s.keepPreviews()
+		defer s.keepIdle()
 		with = with.Keeping(&s.previews)
 	}
 	if in.Since == "" {
