@@ -81,8 +81,8 @@ func (s *API) Listed(ctx context.Context, p state.Project, o capture.ListOptions
 	s.lists.mu.Lock()
 	known := s.lists.find(key, print)
 	if known != nil {
-		age := time.Since(known.looks)
-		if age < listStale {
+		age := s.Now().Sub(known.looks)
+		if age >= 0 && age < listStale {
 			if age > listFresh && !known.again {
 				known.again = true
 				s.lists.work.Go(func() { s.lookAgain(p, o, known) })
@@ -92,7 +92,7 @@ func (s *API) Listed(ctx context.Context, p state.Project, o capture.ListOptions
 		}
 	}
 	s.lists.mu.Unlock()
-	x := &list{key: key, print: print, looks: time.Now()}
+	x := &list{key: key, print: print, looks: s.Now()}
 	var err error
 	if x.items, x.state, err = s.List(ctx, p, o); err != nil {
 		return nil, nil, err
@@ -105,7 +105,7 @@ func (s *API) Listed(ctx context.Context, p state.Project, o capture.ListOptions
 
 // lookAgain lists the sessions behind a page that shows the last list, and tells listeners if they differ.
 func (s *API) lookAgain(p state.Project, o capture.ListOptions, last *list) {
-	x := &list{key: last.key, print: s.Events.fingerprint(), looks: time.Now()}
+	x := &list{key: last.key, print: s.Events.fingerprint(), looks: s.Now()}
 	var err error
 	x.items, x.state, err = s.List(s.Jobs.ctx, p, o)
 	s.lists.mu.Lock()

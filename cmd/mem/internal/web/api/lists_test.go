@@ -14,7 +14,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// TestListed shows what a page sees of files that appear: at most five seconds late, and what the memory learns at once.
+// TestListed shows what a page sees of files that appear: they are at most five seconds late, and what the memory
+// learns is there at once.
 func TestListed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
