@@ -38,6 +38,9 @@ func TestEngineGone(t *testing.T) {
 // TestEvenLetters asks for versions that are nine tenths to all of a budget of letters, four for a token, as a program does that
 // cannot count tokens: at most three times, each time for what the answer before tells. Most budgets are met: sentences are not cut to fill them.
 func TestEvenLetters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the others meet the same goroutines")
+	}
 	t.Parallel()
 	missed, budgets := 0, 0
 	for seed := range int64(2) {

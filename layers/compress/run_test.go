@@ -100,6 +100,9 @@ func TestBudgetIsKept(t *testing.T) {
 // TestBudgetsDownToThePins makes versions whose marks are all kept, of every budget from what these need: the
 // budget is kept, and the texts are there, byte for byte and in order. Below, the error says what they need.
 func TestBudgetsDownToThePins(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the others meet the same goroutines")
+	}
 	t.Parallel()
 	aggressive := keepit.Aggressive
 	for seed := range int64(3) {
