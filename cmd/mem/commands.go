@@ -82,7 +82,7 @@ func commands() []command {
 		{name: "demo", group: groupStart, make: demoCommand},
 		{name: "add", group: groupStart, writes: []string{""}, across: []string{""}, make: sessioncmd.Add},
 		{name: "import", group: groupStart, common: true, writes: []string{""}, across: []string{""},
-			make: sessioncmd.ImportCommand},
+			make: importCommand},
 		{name: "hooks", group: groupStart, common: true, writes: []string{"install", "uninstall"},
 			make: hookcmd.HooksCommand},
 		{name: "status", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Status},
@@ -128,7 +128,7 @@ func commands() []command {
 			make: remotecmd.Device},
 		{name: "secrets", group: groupKeep, writes: []string{"allow"}, across: []string{"scan", "list"},
 			make: storecmd.Secrets},
-		{name: "export", group: groupMake, writes: []string{""}, make: knowledgecmd.Export},
+		{name: "export", group: groupMake, writes: []string{""}, make: exportCommand},
 		{name: "revoke", group: groupKeep, writes: []string{""}, across: []string{""}, make: remotecmd.Revoke},
 		{name: "mv", group: groupKeep, writes: []string{""}, make: sessioncmd.Mv},
 		{name: "tag", group: groupKeep, writes: []string{""}, make: sessioncmd.Tag},
@@ -173,4 +173,10 @@ func visible(table []command) []string {
 		}
 	}
 	return names
+}
+
+func exportCommand(e *app.Env) *cli.Command { return knowledgecmd.Export(e, remotecmd.WriteArchive) }
+
+func importCommand(e *app.Env) *cli.Command {
+	return sessioncmd.ImportCommand(e, remotecmd.ReadArchive)
 }

@@ -76,7 +76,7 @@ func (m Ops) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error)
 		err = f.fetch(ctx)
 	}
 	if err != nil {
-		return out, fmt.Errorf("fetch from %s: %w", o.Remote.Name, err)
+		return out, fmt.Errorf("fetch from %s: %w", called(o.Remote), err)
 	}
 	if !o.DryRun {
 		err = f.heed(ctx)
@@ -389,7 +389,7 @@ func (m Ops) Split(ctx context.Context, r refs.Remote, own bool) error {
 
 // mark remembers how far the lanes were seen on the remote.
 func (f *fetcher) mark(ctx context.Context, lanes []FetchedLane) error {
-	if len(lanes) == 0 {
+	if len(lanes) == 0 || f.o.Remote.Name == "" {
 		return nil
 	}
 	marks := map[string]refs.Mark{}

@@ -26,6 +26,9 @@ type PushOptions struct {
 	DryRun   bool
 	// Consent is asked once for each project that was never pushed to the remote; nil is no.
 	Consent func(p state.Project, r refs.Remote) (bool, error)
+	// Others lets the lanes of other devices go as well. They are looked through for secrets as own ones are, but
+	// nothing can be taken out of them here.
+	Others bool
 	// Progress is told how many bytes went out.
 	Progress func(n int64)
 }
@@ -94,24 +97,26 @@ const maxCommits = 1 << 30
 // would go out is looked at first; a project with a secret in it stays here.
 func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 	out.Rules = secrets.On(m.DB).Gate().Count()
-	unlock, err := m.Refs.LockRemote(ctx, o.Remote.Name)
-	if err != nil {
-		return out, err
+	if o.Remote.Name != "" {
+		unlock, err := m.Refs.LockRemote(ctx, o.Remote.Name)
+		if err != nil {
+			return out, err
+		}
+		defer unlock()
 	}
-	defer unlock()
 	client, err := m.Client(ctx, o.Remote, nil)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 	if public, err := client.Public(ctx); err != nil {
-		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
+		return out, fmt.Errorf("push to %s: %w", called(o.Remote), err)
 	} else if public {
-		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, ErrPublic)
+		return out, fmt.Errorf("push to %s: %w", called(o.Remote), ErrPublic)
 	}
 	s, err := client.Open(ctx, remote.Receive)
 	if err != nil {
-		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
+		return out, fmt.Errorf("push to %s: %w", called(o.Remote), err)
 	}
 	p := &pusher{m: m, o: o, out: &out, git: m.Refs.Git(), client: client, session: s, seen: map[pack.ID]struct{}{},
 		there: map[string]pack.ID{}}
@@ -127,7 +132,7 @@ func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 		err = p.originals(ctx)
 	}
 	if err != nil {
-		return out, fmt.Errorf("push to %s: %w", o.Remote.Name, err)
+		return out, fmt.Errorf("push to %s: %w", called(o.Remote), err)
 	}
 	return out, nil
 }
@@ -168,7 +173,7 @@ func (p *pusher) plan(ctx context.Context) error {
 			if lane.Project != project.ID {
 				continue
 			}
-			if !slices.Contains(selves, lane.Device) {
+			if !slices.Contains(selves, lane.Device) && !p.o.Others {
 				if !p.has(lane) && trust.Of(lane.Device) {
 					absent = append(absent, lane)
 				}
@@ -454,6 +459,9 @@ func (p *pusher) mark(ctx context.Context, l *PushedLane) error {
 }
 
 func (p *pusher) markAt(ctx context.Context, l *PushedLane, tip pack.ID) error {
+	if p.o.Remote.Name == "" {
+		return nil
+	}
 	lane := l.lane
 	lane.Tip = tip
 	mark, err := p.m.Refs.MarkOf(lane)

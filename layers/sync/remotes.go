@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,9 @@ func (m Ops) addRemote(ctx context.Context, r refs.Remote) error {
 		return append(all, r), nil
 	})
 }
+
+// called returns what a remote is called in errors. One without a name is an archive.
+func called(r refs.Remote) string { return cmp.Or(r.Name, "the archive") }
 
 func indexRemote(all []refs.Remote, name string) int {
 	return slices.IndexFunc(all, func(r refs.Remote) bool { return r.Name == name })

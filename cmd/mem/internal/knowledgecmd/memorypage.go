@@ -76,29 +76,60 @@ type exportOptions struct {
 	format string
 	out    string
 	force  bool
+
+	archive ArchiveOptions
 }
 
+// ArchiveOptions say what an archive holds.
+type ArchiveOptions struct {
+	All       bool // every project
+	Originals bool // the exact bytes too
+	YesRaw    bool // without asking, although secrets are in them
+	Force     bool // replace a file that mem did not write
+}
+
+// An Archiver writes an archive of memory to a file.
+type Archiver func(ctx context.Context, e *app.Env, file string, o ArchiveOptions) error
+
 // Export is the command that writes what a project knows as files of the seeds.
-func Export(e *app.Env) *cli.Command {
+func Export(e *app.Env, archive Archiver) *cli.Command {
 	var o exportOptions
 	return &cli.Command{
-		Name:  "export",
-		Usage: "write facts.json, concepts.json, semantic.json or memory.md",
-		Description: "The shapes are those that memory-keeper has, for programs that read them. Nothing is stored: they are computed. In semantic.json\n" +
-			"a rule is a pattern, a decision or preference is what it is, and any other fact is a fact; \"mem facts confirm\" sets validatedByUser.",
+		Name:      "export",
+		Usage:     "write memory to an archive, or facts.json, concepts.json, semantic.json or memory.md",
+		ArgsUsage: "[<file>.tar.zst]",
+		Description: "With a file it writes an archive of the project's memory, or of all projects with --all, that \"mem import\" reads on\n" +
+			"another machine: sessions, versions, compositions, facts and their history, of all devices. It holds what \"mem push\" would\n" +
+			"send: secrets that were found are not in it, and a project with a new one is refused. The archive is not encrypted.\n" +
+			"With --format it writes one of the shapes that memory-keeper has, for programs that read them. Nothing is stored: they are\n" +
+			"computed. In semantic.json a rule is a pattern, a decision or preference is what it is, and any other fact is a fact;\n" +
+			"\"mem facts confirm\" sets validatedByUser.",
 		Flags: []cli.Flag{
 			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic or memory", "facts", "concepts",
 				"semantic", "memory"),
 			flags.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
+			flags.Bool(&o.archive.All, "all", "archive every project"),
+			flags.Bool(&o.archive.Originals, "originals", "archive the exact bytes too, with the secrets in them"),
+			flags.Bool(&o.archive.YesRaw, "yes-raw", "do not ask about --originals"),
 			flags.Bool(&o.force, "force,f", "replace a file that mem did not write"),
 		},
 		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
+			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			if o.format == "" {
-				return app.WithHint(app.Usagef("mem export wants a format"), "mem export --format facts",
-					"mem export --format concepts", "mem export --format memory")
+			file := e.Operand(0)
+			switch {
+			case file != "" && (o.format != "" || o.out != ""):
+				return app.WithHint(app.Usagef("an archive has no format, and its file is named once"), "mem export FILE.tar.zst",
+					"mem export --format facts -o FILE")
+			case file != "":
+				o.archive.Force = o.force
+				return archive(c.Context, e, file, o.archive)
+			case o.archive.All || o.archive.Originals:
+				return app.WithHint(app.Usagef("--all and --originals are for archives"), "mem export --all FILE.tar.zst")
+			case o.format == "":
+				return app.WithHint(app.Usagef("mem export wants a file for an archive, or a format"), "mem export FILE.tar.zst",
+					"mem export --format facts", "mem export --format memory")
 			}
 			return runExport(c.Context, e, o)
 		},

@@ -43,7 +43,7 @@ func Push(e *app.Env) *cli.Command {
 				}
 				projects, err := projectsToPush(c.Context, e, m, sc, all || e.Opt.AllProjects)
 				if err != nil {
-					return err
+					return app.WithHint(err, "mem push --all")
 				}
 				return runPush(c.Context, e, m, r, projects)
 			})
@@ -65,7 +65,7 @@ func projectsToPush(ctx context.Context, e *app.Env, m *layers.Memory, sc state.
 			return []state.Project{p}, nil
 		}
 	}
-	return nil, app.WithCode(app.ExitNo, app.WithHint(app.Fatalf("there is no memory of the project %s", sc.Project.Name), "mem push --all", "mem project list"))
+	return nil, app.WithCode(app.ExitNo, app.WithHint(app.Fatalf("there is no memory of the project %s", sc.Project.Name), "mem project list"))
 }
 
 // A pushAnswer is what a push did, as --json prints it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/archive"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/transcript/agents"
 )
@@ -20,31 +22,57 @@ import (
 type importOptions struct {
 	noL1  bool
 	agent string
+	trust bool // the devices of an archive
 }
 
+// An ArchiveReader takes the memory in an archive in, and trusts its devices if trust is set.
+type ArchiveReader func(ctx context.Context, e *app.Env, file string, trust bool) error
+
 // ImportCommand is the command that captures everything Claude Code has.
-func ImportCommand(e *app.Env) *cli.Command {
+func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 	var o importOptions
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "capture all sessions that Claude Code has, or those under a directory",
-		ArgsUsage: "[<dir>]",
+		Usage:     "capture all sessions that Claude Code has, or those under a directory; read an archive",
+		ArgsUsage: "[<dir>|<file>.tar.zst]",
 		Description: "Without a directory it is ~/.claude, or CLAUDE_CONFIG_DIR. Subagents and overflow files of tool results come\n" +
 			"along, linked to their sessions. Importing again adds only what is new. With --agent it is ~/.codex (CODEX_HOME),\n" +
 			"~/.gemini, or ~/.local/share/opencode (XDG_DATA_HOME). A Codex session is stored as its file is. Gemini and OpenCode\n" +
-			"keep no stream of records: one is made from their files, which are stored with the session, byte for byte.",
+			"keep no stream of records: one is made from their files, which are stored with the session, byte for byte.\n" +
+			"A file that \"mem export\" wrote is read like a remote: all of it is checked, what is here stays as it is, and what is known\n" +
+			"is not stored again. If it is killed, run it again.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed"),
 			flags.Choice(&o.agent, "agent", "capture the sessions of another `AGENT`: codex, gemini or opencode",
 				agents.Names()...),
+			flags.Bool(&o.trust, "trust", "trust every device in the archive: they are all yours"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
+			if is, err := archive.Is(e.Path(e.Operand(0))); err != nil {
+				return err
+			} else if is && o.agent == "" {
+				return readArchive(c.Context, e, e.Operand(0), o.trust)
+			}
+			if strings.HasSuffix(e.Operand(0), ".zst") {
+				return notArchive(e, e.Operand(0))
+			}
+			if o.trust {
+				return app.WithHint(app.Usagef("--trust is for archives"), "mem import --trust FILE.tar.zst")
+			}
 			return runImport(c.Context, e, o, e.Operand(0))
 		},
 	}
+}
+
+// notArchive says why a file that is called like an archive is none.
+func notArchive(e *app.Env, file string) error {
+	if _, err := os.Stat(e.Path(file)); err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	return app.WithHint(app.Fatalf("%s is not an archive of mem", file), "mem export writes one")
 }
 
 func runImport(ctx context.Context, e *app.Env, o importOptions, dir string) error {

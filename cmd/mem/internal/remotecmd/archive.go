@@ -1,0 +1,156 @@
+package remotecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/archive"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/worktree"
+	"github.com/memvcs/mem/refs"
+)
+
+// WriteArchive writes the memory of the project of the run, or of all, to a file. It prints what a push would.
+func WriteArchive(ctx context.Context, e *app.Env, file string, o knowledgecmd.ArchiveOptions) error {
+	path := e.Path(file)
+	if err := allowRawFile(e, path, o); err != nil {
+		return err
+	}
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		projects, err := projectsToPush(ctx, e, m, sc, o.All || e.Opt.AllProjects)
+		if err != nil {
+			return app.WithHint(err, "every project: mem export --all "+term.Shell(file))
+		}
+		dir, err := e.MemoryDir()
+		if err != nil {
+			return err
+		}
+		bar := e.ProgressBytes("writing", 0)
+		done, err := m.Sync().WriteArchive(ctx, func(write func(io.Writer) error) error {
+			_, err := m.Capture().WriteTree(filepath.Dir(path), o.Force, false, func(t *worktree.Tree) ([]string, error) {
+				return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), write)
+			})
+			return err
+		}, sync.ArchiveOptions{Projects: projects, Originals: o.Originals, Temp: dir, DryRun: e.Opt.DryRun, Progress: bar.Add})
+		bar.End()
+		if errors.Is(err, worktree.ErrExists) {
+			return app.WithHint(fmt.Errorf("export: %w", err), "mem export --force "+term.Shell(file))
+		}
+		if err != nil {
+			return fmt.Errorf("export: %w", memory.TravelError(err))
+		}
+		if done.Objects == 0 && len(projects) > 0 && !refusedAny(done) {
+			return app.WithCode(app.ExitNo, app.Fatalf("there is nothing to write to %s: the memory is empty", file))
+		}
+		return printPush(e, refs.Remote{Name: file, URL: path}, done)
+	})
+}
+
+func refusedAny(done sync.Pushed) bool {
+	for _, l := range done.Lanes {
+		if l.Status == "refused" {
+			return true
+		}
+	}
+	return false
+}
+
+// allowRawFile asks before exact bytes go to a file.
+func allowRawFile(e *app.Env, path string, o knowledgecmd.ArchiveOptions) error {
+	if !o.Originals || o.YesRaw || e.Opt.DryRun {
+		return nil
+	}
+	if !e.Term.Stdin || !e.Term.Stderr {
+		return app.WithHint(app.Usagef("--originals writes secrets as they are to a file that is not encrypted"),
+			"say that you want it so: --yes-raw")
+	}
+	ok, err := e.Ask("write the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?", path)
+	if err == nil && !ok {
+		err = app.Exit(app.ExitNo)
+	}
+	return err
+}
+
+// ReadArchive takes the memory in an archive in, and trusts its devices if trust is set. The memory is made if there is
+// none.
+func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err error) {
+	f, err := os.Open(e.Path(file))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return names.WithStore(e, func(m *layers.Memory) error {
+		dir, err := e.MemoryDir()
+		if err != nil {
+			return err
+		}
+		o := sync.ReadArchiveOptions{Temp: dir, DryRun: e.Opt.DryRun}
+		if e.Opt.Project != "" && !e.Opt.AllProjects {
+			p, err := names.ProjectNamed(ctx, e, m, e.Opt.Project)
+			if err != nil {
+				return err
+			}
+			o.Projects = []refs.Project{p.ID}
+		}
+		bar := e.ProgressBytes("unpacking", 0)
+		o.Progress = bar.Add
+		manifest, out, err := m.Sync().ReadArchive(ctx, f, o)
+		bar.End()
+		if err != nil {
+			return archiveError(file, err)
+		}
+		if trust && !e.Opt.DryRun {
+			if err := trustArchived(ctx, m, manifest, out.Devices); err != nil {
+				return err
+			}
+		}
+		return printFetch(e, "pull", refs.Remote{Name: file, URL: e.Path(file)}, out)
+	})
+}
+
+// trustArchived trusts the devices that have a lane in an archive, and notes it of those that are new.
+func trustArchived(ctx context.Context, m *layers.Memory, a archive.Manifest, added []state.Device) error {
+	others, err := untrusted(ctx, m)
+	if err != nil {
+		return err
+	}
+	for _, d := range others {
+		if !slices.ContainsFunc(a.Lanes, func(l archive.Lane) bool {
+			lane, ok := refs.ParseBranch(l.Ref)
+			return ok && lane.Device == d.ID
+		}) {
+			continue
+		}
+		if err := m.Devices().TrustDevice(ctx, d, true); err != nil {
+			return err
+		}
+		for i := range added {
+			added[i].Trusted = added[i].Trusted || added[i].ID == d.ID
+		}
+	}
+	return nil
+}
+
+// archiveError adds to an error what can be done about it.
+func archiveError(file string, err error) error {
+	err = fmt.Errorf("import %s: %w", file, err)
+	switch {
+	case errors.Is(err, archive.ErrDamaged):
+		return app.WithHint(err, "nothing was taken from it", "write it again where the memory is: mem export --force "+term.Shell(file))
+	case errors.Is(err, archive.ErrNewer):
+		return app.WithHint(err, "update mem")
+	}
+	return memory.TravelError(err)
+}

@@ -1,0 +1,108 @@
+// Package archive reads and writes memory archives: files that carry lanes from one memory to another without a
+// remote. docs/formats.md describes the format.
+//
+// An archive is as little trusted as a remote: [Unpack] makes a bare git repository of it, from which the memory
+// fetches, with all the checks of a fetch.
+package archive
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/objects"
+)
+
+// Format and Version say what an archive is.
+const (
+	Format  = "mem/archive"
+	Version = 1
+)
+
+// manifestName is the first file of an archive; it says what the others are.
+const manifestName = "manifest.json"
+
+const (
+	maxManifest = 64 << 20
+	maxFiles    = 1 << 16
+	maxWindow   = 128 << 20 // memory that a decoder may take
+)
+
+// ErrDamaged says that an archive is not as it was written. Nothing is taken from such an archive.
+var ErrDamaged = errors.New("the archive is damaged or cut short")
+
+// ErrNewer says that a later version of mem wrote an archive.
+var ErrNewer = errors.New("a later version of mem wrote the archive")
+
+// A Manifest says what is in an archive.
+type Manifest struct {
+	Format    string    `json:"format"`
+	Version   int       `json:"version"`
+	Created   time.Time `json:"created"`
+	Device    string    `json:"device"`    // name of the device that wrote it
+	Originals bool      `json:"originals"` // the exact bytes are in it, with what redaction took out
+	Projects  []Project `json:"projects"`
+	Lanes     []Lane    `json:"lanes"`
+	Files     []File    `json:"files"`
+}
+
+// A Project is one whose memory is in an archive.
+type Project struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// A Lane is a branch of the repository in an archive.
+type Lane struct {
+	Ref    string `json:"ref"`
+	Commit string `json:"commit"`
+}
+
+// A File is a file of the repository in an archive.
+type File struct {
+	Name string       `json:"name"` // see isPackName
+	Size int64        `json:"size"` // bytes
+	Hash objects.Hash `json:"blake3"`
+}
+
+// packDir is where the files of an archive are.
+const packDir = "objects/pack/"
+
+// isPackName reports whether a file is called as those of an archive are, objects/pack/pack-<40 hexadecimal
+// digits>.pack or .idx. Nothing else is read from one.
+func isPackName(name string) bool {
+	id, ok := strings.CutPrefix(name, packDir+"pack-")
+	id, isPack := strings.CutSuffix(id, ".pack")
+	id, isIndex := strings.CutSuffix(id, ".idx")
+	return ok && isPack != isIndex && len(id) == 40 && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+// magic is how a zstd frame begins (RFC 8878, 3.1.1).
+var magic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// Is reports whether a path is a regular file that begins like an archive.
+func Is(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(f, head); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("read %s: %w", path, err)
+	}
+	return bytes.Equal(head, magic), nil
+}

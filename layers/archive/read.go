@@ -1,0 +1,161 @@
+package archive
+
+import (
+	"archive/tar"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+)
+
+// Unpack makes a bare repository in a directory that is not there of the archive that r reads. Every file is
+// checked against its sum in the manifest; what the archive says of objects and lanes is checked by whoever fetches
+// from the repository. The error wraps [ErrDamaged] or [ErrNewer] if the archive is to blame. Progress is told how
+// many bytes of packs were read.
+func Unpack(ctx context.Context, r io.Reader, dir string, progress func(int64)) (m Manifest, err error) {
+	z, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return m, err
+	}
+	defer z.Close()
+	t := tar.NewReader(z)
+	if m, err = readManifest(t); err != nil {
+		return m, err
+	}
+	if err := gitstore.InitScratch(dir); err != nil {
+		return m, err
+	}
+	for _, f := range m.Files {
+		if err := ctx.Err(); err != nil {
+			return m, err
+		}
+		if err := takeFile(t, dir, f); err != nil {
+			return m, err
+		}
+		progress(f.Size)
+	}
+	if _, err := t.Next(); !errors.Is(err, io.EOF) {
+		return m, damaged("there is more in it than its manifest says", err)
+	}
+	if _, err := io.Copy(io.Discard, z); err != nil { // the checksum of the frame stands at its end
+		return m, damaged("its end", err)
+	}
+	return m, setLanes(ctx, dir, m.Lanes)
+}
+
+func readManifest(t *tar.Reader) (m Manifest, err error) {
+	h, err := t.Next()
+	if err != nil {
+		return m, damaged("its beginning", err)
+	}
+	if h.Name != manifestName || h.Typeflag != tar.TypeReg || h.Size > maxManifest {
+		return m, damaged("it does not begin with "+manifestName, nil)
+	}
+	b, err := io.ReadAll(t)
+	if err != nil {
+		return m, damaged(manifestName, err)
+	}
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil || head.Format != Format || head.Version < 1 {
+		return m, damaged(manifestName+" is not one of mem", err)
+	}
+	if head.Version > Version {
+		return m, fmt.Errorf("version %d: %w", head.Version, ErrNewer)
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, damaged(manifestName, err)
+	}
+	if len(m.Files) > maxFiles {
+		return m, damaged(fmt.Sprintf("it lists %d files", len(m.Files)), nil)
+	}
+	for _, f := range m.Files {
+		if !isPackName(f.Name) || f.Size < 0 {
+			return m, damaged(fmt.Sprintf("it lists a file %.200q", f.Name), nil)
+		}
+	}
+	return m, nil
+}
+
+// takeFile writes the next file of the tar, which must be the one that the manifest lists.
+func takeFile(t *tar.Reader, dir string, f File) (err error) {
+	h, err := t.Next()
+	if err != nil {
+		return damaged(f.Name, err)
+	}
+	if h.Name != f.Name || h.Typeflag != tar.TypeReg || h.Size != f.Size {
+		return damaged(fmt.Sprintf("%.200q stands where %s should", h.Name, f.Name), nil)
+	}
+	path := filepath.Join(dir, filepath.FromSlash(f.Name))
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return damaged(f.Name+" is in it twice", nil)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	hash := objects.NewHasher()
+	in := &source{r: t}
+	if _, err := io.Copy(io.MultiWriter(out, hash), in); in.err != nil {
+		return damaged(f.Name, in.err)
+	} else if err != nil {
+		return fmt.Errorf("unpack %s: %w", f.Name, err)
+	}
+	if hash.Sum() != f.Hash {
+		return damaged(f.Name+" has another sum than the manifest says", nil)
+	}
+	return nil
+}
+
+// A source remembers the error of a reader, to tell a damaged archive from a full disk.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// setLanes makes branches of the lanes.
+func setLanes(ctx context.Context, dir string, lanes []Lane) (err error) {
+	git, err := gitstore.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, git.Close()) }()
+	for _, l := range lanes {
+		id, err := pack.ParseID(l.Commit)
+		if _, ok := refs.ParseBranch(l.Ref); !ok || err != nil {
+			return damaged(fmt.Sprintf("it lists a lane %.200q at %.80q", l.Ref, l.Commit), nil)
+		}
+		if err := git.Update(ctx, l.Ref, pack.ID{}, id); err != nil {
+			return damaged("lane "+l.Ref, err)
+		}
+	}
+	return nil
+}
+
+func damaged(what string, err error) error {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s: %w", what, ErrDamaged)
+	}
+	return fmt.Errorf("%s: %w: %w", what, ErrDamaged, err)
+}

@@ -1,0 +1,123 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/memvcs/mem/layers/archive"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
+)
+
+// ArchiveOptions say what goes into an archive.
+type ArchiveOptions struct {
+	Projects  []state.Project
+	Originals bool   // the exact bytes too, with the secrets in them
+	Temp      string // directory for what the archive is made of
+	DryRun    bool
+	Progress  func(n int64)
+}
+
+// WriteArchive writes an archive of the lanes that all devices have of projects, as far as they are here. It is a push
+// to an empty repository: what a push would not send, the archive does not hold. If it holds no lane, nothing is
+// written; Pushed says why. Write is called with what writes the archive.
+func (m Ops) WriteArchive(ctx context.Context, write func(func(io.Writer) error) error,
+	o ArchiveOptions) (out Pushed, err error) {
+	dir, err := m.makeTemp(o.Temp)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	repo := filepath.Join(dir, "memory.git")
+	if err := gitstore.InitScratch(repo); err != nil {
+		return out, err
+	}
+	r, err := directory(repo, o.Originals)
+	if err != nil {
+		return out, err
+	}
+	out, err = m.Push(ctx, PushOptions{Remote: r, Projects: o.Projects, DryRun: o.DryRun, Others: true,
+		Progress: o.Progress, Consent: func(state.Project, refs.Remote) (bool, error) { return true, nil }})
+	if err != nil || o.DryRun || out.Objects == 0 {
+		return out, err
+	}
+	git, err := gitstore.Open(repo)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, git.Close()) }()
+	manifest := archive.Manifest{Created: m.Opts.Now().UTC(), Device: m.Refs.Device().Name, Originals: o.Originals,
+		Projects: []archive.Project{}}
+	for _, p := range o.Projects {
+		manifest.Projects = append(manifest.Projects, archive.Project{ID: string(p.ID), Name: p.Name})
+	}
+	return out, write(func(w io.Writer) error { return archive.Write(w, git, manifest) })
+}
+
+// abandoned is how old a directory of an archive is that no process works in.
+const abandoned = 24 * time.Hour
+
+// makeTemp makes a directory for what an archive is made of, and removes those that killed processes left.
+func (m Ops) makeTemp(in string) (string, error) {
+	left, err := filepath.Glob(filepath.Join(in, "archive-*.tmp"))
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range left {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && m.Opts.Now().Sub(info.ModTime()) > abandoned {
+			if err := os.RemoveAll(dir); err != nil {
+				return "", err
+			}
+		}
+	}
+	return os.MkdirTemp(in, "archive-*.tmp")
+}
+
+// directory is a remote without a name: what is there is remembered nowhere.
+func directory(path string, originals bool) (refs.Remote, error) {
+	u, _, err := remote.ParseURL(path, nil)
+	return refs.Remote{URL: u.String(), Originals: originals}, err
+}
+
+// ReadArchiveOptions say how an archive is taken in.
+type ReadArchiveOptions struct {
+	Projects []refs.Project // nil: all that it has
+	Temp     string         // directory for what is unpacked
+	DryRun   bool
+	Progress func(n int64)
+}
+
+// ReadArchive takes in the lanes of an archive as a fetch takes those of a remote: what is here already stays, what
+// was forgotten is not brought back, and devices that were not known are not trusted. The error wraps
+// [archive.ErrDamaged] or [archive.ErrNewer] if the archive is to blame; then nothing was taken.
+func (m Ops) ReadArchive(ctx context.Context, from io.Reader, o ReadArchiveOptions) (a archive.Manifest, out Fetched, err error) {
+	dir, err := m.makeTemp(o.Temp)
+	if err != nil {
+		return a, out, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	repo := filepath.Join(dir, "memory.git")
+	if a, err = archive.Unpack(ctx, from, repo, o.Progress); err != nil {
+		return a, out, err
+	}
+	r, err := directory(repo, a.Originals)
+	if err != nil {
+		return a, out, err
+	}
+	if out, err = m.Fetch(ctx, FetchOptions{Remote: r, Projects: o.Projects, DryRun: o.DryRun}); err != nil || !out.Twin || o.DryRun {
+		return a, out, err
+	}
+	if err := m.Refs.Split(ctx); err != nil { // this store is a copy, or was restored from an old backup
+		return a, out, fmt.Errorf("become a new device: %w", err)
+	}
+	again, err := m.Fetch(ctx, FetchOptions{Remote: r, Projects: o.Projects})
+	again.Twin = true
+	return a, again, err
+}
