@@ -73,8 +73,8 @@ func mcpCalls(id, word, suffix string, ids []string) map[string][]any {
 	for _, ref := range []string{"", session, message(1), message(3)} {
 		calls["timeline"] = append(calls["timeline"], mcp.TimelineIn{Ref: ref})
 	}
-	refs := []string{session, message(1), message(2), message(4), id + ":L1" + suffix, id + ":original" + suffix,
-		version, composed}
+	refs := []string{session, message(1), message(2), message(4), id + ":L1" + suffix, id + ":L2" + suffix,
+		id + ":original" + suffix, version, composed}
 	for _, ref := range append(refs, ids...) {
 		calls["show"] = append(calls["show"], mcp.ShowIn{Ref: ref})
 	}
