@@ -35,6 +35,7 @@ func imports() map[string]string {
 		"refs/sealed": "objects objects/pack objects/gitstore refs refs/remote",
 
 		"cmd/mem/internal/flags":        "",
+		"cmd/mem/internal/web/markdown": "",
 		"hooks/settings":                "",
 		"layers/brief":                  "",
 		"layers/claims":                 "",
@@ -53,6 +54,7 @@ func imports() map[string]string {
 		"layers/concepts":               "layers/facts",
 		"layers/redact":                 "layers/redact/lexical layers/redact/scanner objects",
 		"layers/refine":                 "layers/transcript",
+		"cmd/mem/internal/htmlpage":     "cmd/mem/internal/web/markdown layers/refine",
 		"layers/archive":                "objects objects/gitstore objects/pack refs",
 		"layers/compress":               "layers/compress/anchors layers/keepit layers/refine layers/tokens lineage",
 		"layers/permanent":              "layers/claims layers/concepts layers/facts objects",
@@ -97,15 +99,15 @@ func imports() map[string]string {
 		"cmd/mem/internal/web/guard":    "cmd/mem/internal/web/api",
 		"cmd/mem/internal/hookset":      "cmd/mem/internal/app cmd/mem/internal/names cmd/mem/internal/term hooks hooks/settings layers/keepit layers/state refs/config",
 		"cmd/mem/internal/tracecmd":     "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term hooks layers layers/concepts layers/handover layers/history layers/keepit layers/provenance layers/state layers/tokens layers/trace",
-		"cmd/mem/internal/web":          "cmd/mem/internal/web/api cmd/mem/internal/web/guard layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/facts layers/history layers/keepit layers/knowledge layers/markers layers/naming layers/permanent layers/provenance layers/records layers/refine layers/revision layers/search/index layers/state layers/stats layers/sync layers/tokens layers/trace refs refs/config",
-		"cmd/mem/internal/versioncmd":   "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/hookset cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term layers layers/capture layers/checkout layers/compose layers/compress layers/derive layers/engines layers/handover layers/keepit layers/knowledge layers/markers layers/records layers/revision layers/state layers/tier layers/tokens layers/worktree refs/config",
+		"cmd/mem/internal/web":          "cmd/mem/internal/web/api cmd/mem/internal/web/guard cmd/mem/internal/web/markdown layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/facts layers/history layers/keepit layers/knowledge layers/markers layers/naming layers/permanent layers/provenance layers/records layers/refine layers/revision layers/search/index layers/state layers/stats layers/sync layers/tokens layers/trace refs refs/config",
+		"cmd/mem/internal/versioncmd":   "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/hookset cmd/mem/internal/htmlpage cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term layers layers/capture layers/checkout layers/compose layers/compress layers/derive layers/engines layers/handover layers/keepit layers/knowledge layers/markers layers/records layers/refine layers/revision layers/state layers/tier layers/tokens layers/worktree refs/config",
 		"cmd/mem/internal/historycmd":   "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term cmd/mem/internal/tracecmd cmd/mem/internal/versioncmd hooks layers layers/engines layers/history layers/provenance layers/revision layers/state layers/stats layers/tokens refs",
 		"cmd/mem/internal/knowledgecmd": "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/names cmd/mem/internal/term cmd/mem/internal/versioncmd layers layers/checkout layers/concepts layers/derive layers/engines layers/facts layers/history layers/knowledge layers/markers layers/permanent layers/redact layers/state layers/tokens layers/views",
 		"cmd/mem/internal/sessioncmd":   "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/hookset cmd/mem/internal/knowledgecmd cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term cmd/mem/internal/versioncmd layers layers/archive layers/capture layers/checkout layers/compose layers/derive layers/engines layers/history layers/keepit layers/knowledge layers/markers layers/naming layers/records layers/relations layers/revision layers/search layers/search/index layers/state layers/tokens layers/transcript layers/transcript/agents layers/trust refs",
 		"cmd/mem/internal/storecmd":     "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/knowledgecmd cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term cmd/mem/internal/versioncmd hooks layers layers/derive layers/forget layers/markers layers/originals layers/provenance layers/records layers/redact/scanner layers/repair layers/secrets layers/state layers/sync layers/tokens objects refs refs/config",
 		"cmd/mem/internal/doctor":       "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/hookset cmd/mem/internal/memory cmd/mem/internal/storecmd cmd/mem/internal/term hooks layers layers/sync layers/tokens refs refs/config refs/remote",
 		"cmd/mem/internal/hookcmd":      "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/hookset cmd/mem/internal/knowledgecmd cmd/mem/internal/memory cmd/mem/internal/storecmd cmd/mem/internal/term cmd/mem/internal/versioncmd hooks hooks/settings layers layers/derive layers/engines layers/knowledge layers/redact/scanner layers/state refs refs/config",
-		"cmd/mem/internal/remotecmd":    "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/knowledgecmd cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/storecmd cmd/mem/internal/term layers layers/archive layers/devices layers/projects layers/records layers/relations layers/revocation layers/secrets layers/state layers/sync layers/trust layers/worktree refs refs/remote refs/sealed",
+		"cmd/mem/internal/remotecmd":    "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/knowledgecmd cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/storecmd cmd/mem/internal/term cmd/mem/internal/versioncmd layers layers/archive layers/devices layers/projects layers/records layers/relations layers/revocation layers/secrets layers/state layers/sync layers/trust layers/worktree refs refs/remote refs/sealed",
 		"cmd/mem/internal/servecmd":     "cmd/mem/internal/app cmd/mem/internal/doctor cmd/mem/internal/flags cmd/mem/internal/historycmd cmd/mem/internal/hookcmd cmd/mem/internal/hookset cmd/mem/internal/knowledgecmd cmd/mem/internal/mcp cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/sessioncmd cmd/mem/internal/term cmd/mem/internal/versioncmd cmd/mem/internal/web cmd/mem/internal/web/api cmd/mem/internal/web/guard layers layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/facts layers/keepit layers/markers layers/originals layers/search layers/search/index layers/state layers/trust refs refs/config",
 		"cmd/mem":                       "cmd/mem/internal/app cmd/mem/internal/doctor cmd/mem/internal/flags cmd/mem/internal/historycmd cmd/mem/internal/hookcmd cmd/mem/internal/hookset cmd/mem/internal/knowledgecmd cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/proof cmd/mem/internal/remotecmd cmd/mem/internal/servecmd cmd/mem/internal/sessioncmd cmd/mem/internal/storecmd cmd/mem/internal/term cmd/mem/internal/tracecmd cmd/mem/internal/versioncmd layers layers/capture layers/state layers/tokens layers/transcript refs refs/config testdata",
 
@@ -131,7 +133,7 @@ func outside() map[string]string {
 		"filippo.io/age":                         "refs/sealed",
 		"golang.org/x/sys":                       "refs",
 		"github.com/tailscale/hujson":            "hooks/settings",
-		"github.com/yuin/goldmark":               "cmd/mem/internal/web",
+		"github.com/yuin/goldmark":               "cmd/mem/internal/web/markdown",
 		"github.com/modelcontextprotocol/go-sdk": "cmd/mem/internal/mcp",
 	}
 }

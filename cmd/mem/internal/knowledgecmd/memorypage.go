@@ -77,6 +77,7 @@ type exportOptions struct {
 	out    string
 	force  bool
 
+	html    string // the session, version or composition of a page
 	archive ArchiveOptions
 }
 
@@ -96,17 +97,19 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 	var o exportOptions
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write memory to an archive, or facts.json, concepts.json, semantic.json or memory.md",
+		Usage:     "write memory to an archive, a session to an HTML page, or facts and concepts to JSON",
 		ArgsUsage: "[<file>.tar.zst]",
 		Description: "With a file it writes an archive of the project's memory, or of all projects with --all, that \"mem import\" reads on\n" +
 			"another machine: sessions, versions, compositions, facts and their history, of all devices. It holds what \"mem push\" would\n" +
 			"send: secrets that were found are not in it, and a project with a new one is refused. The archive is not encrypted.\n" +
-			"With --format it writes one of the shapes that memory-keeper has, for programs that read them. Nothing is stored: they are\n" +
+			"With --html it writes a page that needs nothing else, to read or to send: no scripts, no other host, no output of tools,\n" +
+			"without the secrets that were found. With --format it writes one of the shapes that memory-keeper has, for programs that read them. Nothing is stored: they are\n" +
 			"computed. In semantic.json a rule is a pattern, a decision or preference is what it is, and any other fact is a fact;\n" +
 			"\"mem facts confirm\" sets validatedByUser.",
 		Flags: []cli.Flag{
 			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic or memory", "facts", "concepts",
 				"semantic", "memory"),
+			flags.String(&o.html, "html", "write the session, version or composition `REV` as one HTML page"),
 			flags.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
 			flags.Bool(&o.archive.All, "all", "archive every project"),
 			flags.Bool(&o.archive.Originals, "originals", "archive the exact bytes too, with the secrets in them"),
@@ -119,6 +122,10 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 			}
 			file := e.Operand(0)
 			switch {
+			case o.html != "" && (file != "" || o.format != "" || o.archive != ArchiveOptions{}):
+				return app.WithHint(app.Usagef("--html writes one page"), "mem export --html REV -o FILE.html")
+			case o.html != "":
+				return versioncmd.WriteHTML(c.Context, e, o.html, o.out, o.force)
 			case file != "" && (o.format != "" || o.out != ""):
 				return app.WithHint(app.Usagef("an archive has no format, and its file is named once"), "mem export FILE.tar.zst",
 					"mem export --format facts -o FILE")
@@ -129,7 +136,7 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 				return app.WithHint(app.Usagef("--all and --originals are for archives"), "mem export --all FILE.tar.zst")
 			case o.format == "":
 				return app.WithHint(app.Usagef("mem export wants a file for an archive, or a format"), "mem export FILE.tar.zst",
-					"mem export --format facts", "mem export --format memory")
+					"mem export --html REV -o FILE.html", "mem export --format facts", "mem export --format memory")
 			}
 			return runExport(c.Context, e, o)
 		},

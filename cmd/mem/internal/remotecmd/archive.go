@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/archive"
 	"github.com/memvcs/mem/layers/state"
@@ -24,7 +25,10 @@ import (
 
 // WriteArchive writes the memory of the project of the run, or of all, to a file. It prints what a push would.
 func WriteArchive(ctx context.Context, e *app.Env, file string, o knowledgecmd.ArchiveOptions) error {
-	path := e.Path(file)
+	path, err := versioncmd.OutputPath(e, file)
+	if err != nil {
+		return err
+	}
 	if err := allowRawFile(e, path, o); err != nil {
 		return err
 	}

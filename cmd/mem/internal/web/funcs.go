@@ -36,7 +36,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"mode":     modeOf,
 		"runs":     runsText,
 		"trim":     strings.TrimSpace,
-		"md":       p.markdown,
+		"md":       p.md.HTML,
 		"add":      func(a, b int) int { return a + b },
 		"dict":     dict,
 		"query":    url.QueryEscape,

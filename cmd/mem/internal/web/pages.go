@@ -14,9 +14,8 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/cmd/mem/internal/web/markdown"
 	"github.com/memvcs/mem/layers/state"
-
-	"github.com/yuin/goldmark"
 )
 
 //go:embed *.html assets
@@ -26,7 +25,7 @@ var files embed.FS
 type pages struct {
 	screens map[string]*template.Template
 	assets  map[string]asset
-	md      goldmark.Markdown
+	md      *markdown.Renderer
 }
 
 // An asset is a file that pages use. The sum in its address changes with its content, so browsers may keep it.
@@ -53,7 +52,7 @@ type page struct {
 type crumb struct{ Name, Link string }
 
 func parsePages(s *Server) (*pages, error) {
-	p := &pages{screens: map[string]*template.Template{}, assets: map[string]asset{}, md: newMarkdown()}
+	p := &pages{screens: map[string]*template.Template{}, assets: map[string]asset{}, md: markdown.New()}
 	entries, err := fs.ReadDir(files, "assets")
 	if err != nil {
 		return nil, err

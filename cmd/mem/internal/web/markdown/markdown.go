@@ -1,4 +1,5 @@
-package web
+// Package markdown renders Markdown of transcripts, which anybody may have written, as HTML that does nothing.
+package markdown
 
 import (
 	"bytes"
@@ -15,24 +16,27 @@ import (
 // maxMarkdown is how many bytes of a text are rendered; what is longer is shown as it stands.
 const maxMarkdown = 256 << 10
 
-// markdown renders a text of a transcript. Raw HTML becomes nothing but visible text, addresses that run
+// A Renderer renders texts; any number of pages use one at once.
+type Renderer struct{ md goldmark.Markdown }
+
+// New returns a renderer.
+func New() *Renderer {
+	return &Renderer{goldmark.New(goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(tame{}, 100))))}
+}
+
+// HTML renders a text of a transcript. Raw HTML becomes nothing but visible text, addresses that run
 // something become dead, and images, which would ask other hosts, become links. Tables keep their columns as
 // they were typed: goldmark's extension for them compiles regular expressions when the program starts, which
 // each command would pay for.
-func (p *pages) markdown(source string) template.HTML {
+func (r *Renderer) HTML(source string) template.HTML {
 	if len(source) > maxMarkdown {
 		return plainHTML(source)
 	}
 	var b bytes.Buffer
-	if err := p.md.Convert([]byte(source), &b); err != nil {
+	if err := r.md.Convert([]byte(source), &b); err != nil {
 		return plainHTML(source)
 	}
 	return template.HTML(b.String()) //nolint:gosec // goldmark escapes, and tame leaves no HTML of the text
-}
-
-// newMarkdown returns the renderer, which any number of pages use at once.
-func newMarkdown() goldmark.Markdown {
-	return goldmark.New(goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(tame{}, 100))))
 }
 
 func plainHTML(source string) template.HTML {

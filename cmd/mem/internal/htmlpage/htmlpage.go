@@ -1,0 +1,95 @@
+// Package htmlpage writes a session, version or composition as one HTML file that asks nobody for anything.
+package htmlpage
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/web/markdown"
+	"github.com/memvcs/mem/layers/refine"
+)
+
+//go:embed page.html
+var source string
+
+// A Page is what the file shows: entries of a session, or a text.
+type Page struct {
+	Title   string
+	Kind    string // session, version, composition
+	Name    string
+	Project string
+	First   string // when it began
+	Entries []refine.Entry
+	Text    string // Markdown
+}
+
+// A turn is an entry, and whether it is the first of its message.
+type turn struct {
+	refine.Entry
+	First bool
+}
+
+// Write writes a page.
+func (p Page) Write(w io.Writer) error {
+	md := markdown.New()
+	t, err := template.New("page").Funcs(template.FuncMap{"md": md.HTML, "diff": diff, "when": when}).Parse(source)
+	if err != nil {
+		return fmt.Errorf("the template: %w", err)
+	}
+	shown := struct {
+		Page
+		Turns []turn
+	}{Page: p}
+	last := 0
+	for _, e := range p.Entries {
+		shown.Turns = append(shown.Turns, turn{e, e.N != last})
+		last = e.N
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, shown); err != nil {
+		return fmt.Errorf("make the page: %w", err)
+	}
+	_, err = w.Write(clean(b.Bytes()))
+	return err
+}
+
+// clean drops control characters, which a terminal would obey.
+func clean(b []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, b)
+}
+
+// A line of a diff.
+type line struct{ Class, Text string }
+
+func diff(s string) (out []line) {
+	for l := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
+		class := ""
+		switch {
+		case strings.HasPrefix(l, "+"):
+			class = "added"
+		case strings.HasPrefix(l, "-"):
+			class = "removed"
+		}
+		out = append(out, line{class, l})
+	}
+	return out
+}
+
+// when writes a time of a transcript for people. One that is none is left out.
+func when(ts string) string {
+	t, err := time.Parse(time.RFC3339, ts)
+	if err != nil {
+		return ""
+	}
+	return t.UTC().Format("2 Jan 2006 15:04 UTC")
+}

@@ -1,0 +1,100 @@
+package versioncmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/htmlpage"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/worktree"
+)
+
+// An HTMLAnswer says which page was written, as --json prints it.
+type htmlAnswer struct {
+	Format string `json:"format"`
+	File   string `json:"file,omitempty"`
+	DryRun bool   `json:"dry_run"`
+}
+
+// WriteHTML writes a session, version or composition as one page, to a file or standard output.
+func WriteHTML(ctx context.Context, e *app.Env, name, out string, force bool) error {
+	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+		rev, err := names.Resolve(ctx, e, m, sc, name)
+		if err != nil {
+			return err
+		}
+		if err := m.Trusted().MayHand(ctx, rev); err != nil && !force {
+			return err
+		} else if err != nil {
+			e.Warn("%v", err)
+		}
+		page, err := htmlPage(ctx, m, rev)
+		if err != nil {
+			return names.StoreError(fmt.Errorf("export %s: %w", name, err))
+		}
+		if out = OutputName(out); out == "" || out == "-" {
+			return page.Write(Outlet(e))
+		}
+		path, err := OutputPath(e, out)
+		if err != nil {
+			return err
+		}
+		done, err := m.Capture().WriteTree(filepath.Dir(path), force, e.Opt.DryRun, func(t *worktree.Tree) ([]string, error) {
+			return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), page.Write)
+		})
+		if err != nil {
+			return WriteError(err)
+		}
+		NoteCreated(e, done.Created)
+		if e.Opt.JSON {
+			return e.PrintJSON("export", htmlAnswer{"html", done.Files[0], e.Opt.DryRun})
+		}
+		if e.Opt.DryRun {
+			e.Note("would write:")
+		}
+		e.Printf("%s\n", e.Safe(done.Files[0]))
+		return nil
+	})
+}
+
+// htmlPage reads what a page shows: of a session the refined transcript, of anything else its Markdown.
+func htmlPage(ctx context.Context, m *layers.Memory, rev state.Rev) (p htmlpage.Page, err error) {
+	p = htmlpage.Page{Kind: string(rev.Kind), Project: rev.Project.Name}
+	if rev.Session != nil {
+		p.Title, p.Name = rev.Session.Title(), rev.Session.ID
+		if first := rev.Session.Now().Scan.First; !first.IsZero() {
+			p.First = first.UTC().Format("2 January 2006")
+		}
+	}
+	var b bytes.Buffer
+	switch rev.Kind {
+	case state.IsSession, state.IsOriginal, state.IsL1:
+		p.Kind = "session"
+		rev.Kind = state.IsL1
+		if err = m.Checkout().Write(ctx, rev, checkout.JSONL, &b); err != nil {
+			return p, err
+		}
+		for entry, err := range refine.Entries(io.Reader(&b)) {
+			if err != nil {
+				return p, err
+			}
+			p.Entries = append(p.Entries, entry)
+		}
+		return p, nil
+	case state.IsVersion:
+		p.Name = names.Label(rev.Version)
+	case state.IsComposition:
+		p.Title, p.Name = rev.Composition.Name, rev.Composition.Name
+	}
+	err = m.Checkout().Write(ctx, rev, checkout.Markdown, &b)
+	p.Text = b.String()
+	return p, err
+}
