@@ -214,7 +214,6 @@ func (b *bench) barSession() ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		var files []string
 		for _, f := range c.files {
 			file := filepath.Join(filepath.Dir(dir), filepath.Base(filepath.Dir(f)), filepath.Base(f))
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -223,12 +222,11 @@ func (b *bench) barSession() ([]row, error) {
 			if err := copyFile(file, f, -1); err != nil {
 				return nil, err
 			}
-			files = append(files, file)
 		}
 		if err := b.initStore(); err != nil {
 			return nil, err
 		}
-		if err := b.addAll(files); err != nil {
+		if err := b.once(b.mem, "import", filepath.Dir(dir)); err != nil { // as a user does who begins
 			return nil, err
 		}
 		start, err := b.hookProbe("SessionStart", "SessionStart", filepath.Join(dir, "00000000-0000-4000-8000-000000000001.jsonl"), nil)

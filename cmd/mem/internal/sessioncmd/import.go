@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/archive"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/transcript/agents"
+	"github.com/memvcs/mem/refs"
 )
 
 type importOptions struct {
@@ -110,9 +111,25 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, dir string) err
 			}
 			bar := e.ProgressBytes("refining", totalAdded(added))
 			defer bar.End()
-			return errors.Join(m.Derive().Derive(ctx, added, bar.Add), m.Capture().CountAdded(ctx, added))
+			return errors.Join(m.Derive().Derive(ctx, added, bar.Add), m.Capture().CountAdded(ctx, added),
+				makeDigests(ctx, m, added))
 		})
 	})
+}
+
+// makeDigests makes what the next sessions of the projects are handed, so that their start need not.
+func makeDigests(ctx context.Context, m *layers.Memory, added []capturing.Added) error {
+	made := map[refs.Project]bool{}
+	for _, a := range added {
+		if made[a.Project.ID] {
+			continue
+		}
+		made[a.Project.ID] = true
+		if err := m.Handover().MakeDigests(ctx, a.Project); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // importDir returns the directory to import from: the one that is named, or that of the agent.
