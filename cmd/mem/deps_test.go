@@ -202,7 +202,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestLinked checks that nothing but the pages of "mem serve", --format and the library of commands pulls in templates: each start pays
+// TestLinked checks that nothing but the pages of "mem serve" and "mem export --html", --format and the library of commands pulls in templates: each start pays
 // for what is initialised.
 func TestLinked(t *testing.T) {
 	t.Parallel()
@@ -211,8 +211,8 @@ func TestLinked(t *testing.T) {
 		t.Fatal(err)
 	}
 	// pages, --format, and the help of the library of commands
-	templated := []string{"html/template", module + "cmd/mem/internal/web", module + "cmd/mem/internal/app",
-		"github.com/urfave/cli/v2"}
+	templated := []string{"html/template", module + "cmd/mem/internal/web", module + "cmd/mem/internal/web/markdown",
+		module + "cmd/mem/internal/htmlpage", module + "cmd/mem/internal/app", "github.com/urfave/cli/v2"}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for _, line := range lines {
 		pkg, rest, _ := strings.Cut(line, " ")
