@@ -101,6 +101,12 @@ func (m Ops) To(ctx context.Context, to refs.Project) (out []Relation, err error
 	return out, nil
 }
 
+// Of returns what other projects a session is related to.
+func (m Ops) Of(ctx context.Context, rev state.Rev) ([]Relation, error) {
+	all, err := m.from(ctx, rev.Project)
+	return slices.DeleteFunc(all, func(r Relation) bool { return r.Session.ID != rev.Session.ID }), err
+}
+
 // from returns the relations of the sessions of a project.
 func (m Ops) from(ctx context.Context, p state.Project) (out []Relation, err error) {
 	st, err := trust.On(m.DB).Outline(ctx, p.ID)

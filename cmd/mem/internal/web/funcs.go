@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -47,10 +49,20 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"marked":   marked,
 		"hitlink":  hitLink,
 		"linelink": lineLink,
+		"place":    func(identity string) string { return strings.TrimPrefix(identity, "path ") },
+		"which":    which,
 	}
 }
 
 func (s *Server) local(t time.Time) time.Time { return t.In(s.Now().Location()) }
+
+// which writes the name of a project, with what its id is a hash of if another one of the list has the same name.
+func which(p state.Project, list []state.Project) string {
+	if slices.ContainsFunc(list, func(q state.Project) bool { return q.ID != p.ID && q.Name == p.Name }) {
+		return p.Name + ": " + strings.TrimPrefix(p.Identity, "path ")
+	}
+	return p.Name
+}
 
 // dict makes a map of names and values, for templates that take several.
 func dict(pairs ...any) (map[string]any, error) {

@@ -15,6 +15,7 @@ func (s *Server) routePages(mux *http.ServeMux) {
 		"POST /p/{project}/add":                s.addSessions,
 		"GET /s/{session}":                     s.sessionScreen,
 		"POST /s/{session}/names":              s.nameSession,
+		"POST /s/{session}/relate":             s.relateSession,
 		"POST /s/{session}/remove":             s.dropSession,
 		"GET /s/{session}/file":                s.sessionFile,
 		"GET /s/{session}/transcript":          s.transcript,

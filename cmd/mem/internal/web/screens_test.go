@@ -531,3 +531,41 @@ func TestNames(t *testing.T) {
 		t.Error("the names are still there")
 	}
 }
+
+// TestRelate relates a session to another project by its form, and takes it back.
+func TestRelate(t *testing.T) {
+	t.Parallel()
+	const other = "11111111-2222-4333-8444-555555555555"
+	r := newRig(t, nil, map[string]string{other: `{"uuid":"u","sessionId":"` + other + `","cwd":"/home/user/shop",` +
+		`"timestamp":"2026-01-03T10:00:00Z","type":"user","message":{"role":"user","content":"another shop"}}` + "\n"})
+	all, err := r.server.Projects(t.Context())
+	must(t, err)
+	i := slices.IndexFunc(all, func(p state.Project) bool { return p.ID != r.project.ID && p.Name == r.project.Name })
+	if i < 0 {
+		t.Fatal("there is one project of that name")
+	}
+	s, to := "/s/"+sampleSession, string(all[i].ID)
+	relate := func(want int, form url.Values) {
+		t.Helper()
+		if a := r.post(s+"/relate", form); a.status != want {
+			t.Fatalf("%v: %d, want %d: %.300s", form, a.status, want, a.body)
+		}
+	}
+	for _, at := range []string{s, "/p/" + to, "/search"} {
+		if body := r.get(at); !strings.Contains(body, `>shop: /home/user/shop</option>`) {
+			t.Errorf("%s does not tell the two projects apart", at)
+		}
+	}
+	relate(303, url.Values{"to": {to}, "reason": {"shared prices"}})
+	if body := r.get(s); !strings.Contains(body, `href="/p/`+to+`"`) || !strings.Contains(body, "shared prices") {
+		t.Error("the page does not show the relation")
+	}
+	relate(400, url.Values{"to": {to}, "reason": {""}})
+	relate(404, url.Values{"to": {"nowhere"}, "reason": {"x"}})
+	relate(409, url.Values{"to": {string(r.project.ID)}, "reason": {"its own"}})
+	relate(303, url.Values{"off": {to}})
+	relate(409, url.Values{"off": {to}})
+	if body := r.get(s); strings.Contains(body, "shared prices") {
+		t.Error("the relation is still there")
+	}
+}

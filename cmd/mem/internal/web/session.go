@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/relations"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
 )
 
 // A sessionBody is a session with all that was made of it.
@@ -29,13 +32,20 @@ type sessionBody struct {
 	Earlier  []*records.Point
 	New      int        // messages since the newest version
 	Agents   []agentRow // subagents that the session started
-	InMemory []string
+	Related  []relatedRow
+	Others   []relatedRow // what it can be related to
 }
 
 // An agentRow is a subagent of a session.
 type agentRow struct {
 	*state.Session
 	Name string
+}
+
+// A relatedRow is a project that a session is related to, and why.
+type relatedRow struct {
+	ID           refs.Project
+	Name, Reason string
 }
 
 // A versionRow is a version of a list.
@@ -101,6 +111,9 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 		if one.Parent() == rev.Session.ID && !one.Deleted && one.Revoked == "" {
 			b.Agents = append(b.Agents, agentRow{one, api.SessionName(one)})
 		}
+	}
+	if err := s.relate(ctx, rev, &b); err != nil {
+		return "", page{}, err
 	}
 	b.New = sinceNewest(rev, b.Versions)
 	p.Body = b
@@ -169,6 +182,63 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request) (string, pa
 		err = s.Memory.Naming().Tag(ctx, rev, tag, false, false)
 	}
 	if errors.Is(err, naming.ErrTaken) || errors.Is(err, naming.ErrNoTag) {
+		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
+	}
+	if err != nil {
+		return "", page{}, err
+	}
+	s.Events.Changed()
+	goTo(w, r, "/s/"+api.SessionName(rev.Session))
+	return "", page{}, nil
+}
+
+// relate fills in what other projects a session is related to.
+func (s *Server) relate(ctx context.Context, rev state.Rev, b *sessionBody) error {
+	all, err := s.Projects(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := s.Memory.Relations().Of(ctx, rev)
+	if err != nil {
+		return err
+	}
+	names := map[refs.Project]string{}
+	for _, p := range all {
+		names[p.ID] = which(p, all)
+	}
+	for _, r := range list {
+		b.Related = append(b.Related, relatedRow{r.To, cmp.Or(names[r.To], fmt.Sprintf("%.8s", r.To)), r.Reason})
+		delete(names, r.To)
+	}
+	for _, p := range all {
+		if name := names[p.ID]; name != "" && p.ID != rev.Project.ID {
+			b.Others = append(b.Others, relatedRow{ID: p.ID, Name: name})
+		}
+	}
+	return nil
+}
+
+// relateSession relates a session to another project, or no more.
+func (s *Server) relateSession(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	ctx := r.Context()
+	rev, err := s.Session(ctx, r.PathValue("session"))
+	if err != nil {
+		return "", page{}, err
+	}
+	if off := r.PostFormValue("off"); off != "" {
+		err = s.Memory.Relations().Unrelate(ctx, rev, refs.Project(off))
+	} else {
+		to, wrong := s.Project(ctx, r.PostFormValue("to"))
+		if wrong != nil {
+			return "", page{}, wrong
+		}
+		reason := strings.TrimSpace(r.PostFormValue("reason"))
+		if _, wrong := records.ParseTitle(reason); wrong != nil {
+			return "", page{}, api.BadRequest("reason: " + wrong.Error())
+		}
+		err = s.Memory.Relations().Relate(ctx, rev, to.ID, reason)
+	}
+	if errors.Is(err, relations.ErrOwn) || errors.Is(err, relations.ErrNotRelated) {
 		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
 	}
 	if err != nil {
