@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // A Problem is something that a check found wrong.
@@ -145,9 +146,9 @@ func checkSmall(dir, name string, v any) ([]byte, error) {
 	switch {
 	case err != nil:
 	case v == nil:
-		err = checkNote(b)
+		err = disk.CheckNote(b)
 	default:
-		err = strictJSON(b, v)
+		err = disk.CheckJSON(b, v)
 	}
 	return b, err
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // cloneFile marks a store whose clone has not finished. It is written before anything else of the store and
@@ -25,8 +27,8 @@ func BeginClone(dir, url string) error {
 	if err != nil {
 		return err
 	}
-	if err := WriteFile(filepath.Join(dir, cloneFile), withSum(append(b, '\n'))); err != nil {
-		return writing(fmt.Errorf("write %s: %w", cloneFile, err))
+	if err := disk.WriteFile(filepath.Join(dir, cloneFile), disk.WithSum(append(b, '\n'))); err != nil {
+		return disk.Writing(fmt.Errorf("write %s: %w", cloneFile, err))
 	}
 	return nil
 }
@@ -34,7 +36,7 @@ func BeginClone(dir, url string) error {
 // Cloning returns the address of the unfinished clone in dir, "" if there is none. A damaged mark is [ErrDamaged].
 func Cloning(dir string) (url string, err error) {
 	var j cloneJSON
-	some, err := readNote(dir, cloneFile, &j)
+	some, err := disk.ReadNote(dir, cloneFile, &j)
 	if some && j.URL == "" {
 		err = fmt.Errorf("read %s: %w: it names no remote", filepath.Join(dir, cloneFile), ErrDamaged)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // A Size says what the packs of a store take.
@@ -34,7 +35,7 @@ func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, er
 	for _, merge := range []bool{false, true} {
 		for _, dir := range []string{memoryDir, originalsDir} {
 			err := r.Freeing(func() error { return r.compact(ctx, dir, merge) })
-			if merge && isFull(err) {
+			if merge && disk.IsFull(err) {
 				full = fmt.Errorf("%w: %w", ErrNoRoom, err)
 				continue
 			}
@@ -61,7 +62,7 @@ func (r *Repo) compact(ctx context.Context, dir string, merge bool) error {
 	if err := r.sweepStages(dir); err != nil {
 		return err
 	}
-	unlock, alone, err := tryLockFile(r.sweepPath())
+	unlock, alone, err := disk.TryLock(r.sweepPath())
 	if alone {
 		err = r.sweepKilled(dir)
 		unlock()
@@ -83,7 +84,7 @@ func (r *Repo) compact(ctx context.Context, dir string, merge bool) error {
 
 // lockMerges takes the lock of those who remove packs of a repository, or add some without a stage.
 func (r *Repo) lockMerges(ctx context.Context, dir string) (unlock func(), err error) {
-	return lockFile(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
+	return disk.Lock(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
 }
 
 func (r *Repo) packSize() (s Size, err error) {
@@ -125,7 +126,7 @@ func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 	if err != nil || !due {
 		return err
 	}
-	unlock, free, err := tryLockFile(filepath.Join(r.dir, dir, "mem", "merge.lock"))
+	unlock, free, err := disk.TryLock(filepath.Join(r.dir, dir, "mem", "merge.lock"))
 	if err != nil || !free {
 		return err
 	}

@@ -2,7 +2,6 @@ package refs
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // The control files of a store are the small files beside the objects that decide what mem does.
@@ -38,29 +38,6 @@ func summedFiles(dir string) map[string]any {
 		out[keysDir+"/"+filepath.Base(k)] = nil
 	}
 	return out
-}
-
-// checkNote checks a control file of JSON whose form another package knows. One without a sum was written by an
-// older mem: it must be JSON, and not what a sum looks like that was damaged.
-func checkNote(b []byte) error {
-	if err := checkSum(b); err != nil || bytes.Contains(b, []byte(sumLead)) {
-		return err
-	}
-	if !json.Valid(b) {
-		return errors.New("it is no JSON")
-	}
-	if at := len(b) - len(sumTail) - 2*objects.Size - len(sumLead); at >= 0 {
-		differ := 0
-		for i := range sumLead {
-			if b[at+i] != sumLead[i] {
-				differ++
-			}
-		}
-		if differ <= 2 {
-			return errSum
-		}
-	}
-	return nil
 }
 
 // checkControls checks all control files but device.json, which needs to be compared with the lanes.
@@ -108,7 +85,7 @@ func soundLines(b []byte) (good []byte, bad int) {
 	for line := range strings.SplitSeq(string(b[:end]), "\n") {
 		if !soundLine(line) {
 			bad++
-			fixed, ok := MendByte([]byte(line), func(b []byte) bool {
+			fixed, ok := disk.MendByte([]byte(line), func(b []byte) bool {
 				return bytes.IndexByte(b, ' ') > 0 && soundLine(string(b))
 			})
 			if !ok {
@@ -159,7 +136,7 @@ func (m *mender) former() error {
 		if !m.dryRun {
 			file := filepath.Join(m.store, filepath.FromSlash(name))
 			kept, err := pack.SetAside(file, m.aside(memoryDir))
-			if err := errors.Join(err, WriteFile(file, good)); err != nil {
+			if err := errors.Join(err, disk.WriteFile(file, good)); err != nil {
 				return fmt.Errorf("mend %s: %w", name, err)
 			}
 			did.Kept = keptAs(memoryDir, kept)

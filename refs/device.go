@@ -19,6 +19,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // A Device is one installation of mem. It alone writes and signs the lanes that bear its id.
@@ -60,7 +61,7 @@ type deviceJSON struct {
 
 // decodeDevice reads device.json.
 func decodeDevice(b []byte) (Device, error) {
-	if err := checkSum(b); err != nil {
+	if err := disk.CheckSum(b); err != nil {
 		return Device{}, err
 	}
 	var j map[string]any // a struct would be looked at by reflection first, and every command reads this file
@@ -266,7 +267,7 @@ func Fingerprint(publicKey string) string {
 
 // RenameDevice gives this device another name, which its commits bear from now on.
 func (r *Repo) RenameDevice(ctx context.Context, name string) error {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, "init.lock"), r.opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, "init.lock"), r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("rename device: %w", err)
 	}
@@ -289,5 +290,5 @@ func (d Device) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(dir, deviceFile), withSum(append(b, '\n')))
+	return disk.WriteFile(filepath.Join(dir, deviceFile), disk.WithSum(append(b, '\n')))
 }

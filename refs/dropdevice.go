@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // DropDevice deletes every branch of another device in both repositories. The bytes of its lanes go with
@@ -13,7 +14,7 @@ import (
 func (r *Repo) DropDevice(ctx context.Context, device string) error {
 	unlock, err := r.alone(ctx)
 	if err != nil {
-		return writing(fmt.Errorf("drop device %s: %w", device, err))
+		return disk.Writing(fmt.Errorf("drop device %s: %w", device, err))
 	}
 	defer unlock()
 	for _, g := range []*gitstore.Repo{r.memory, r.originals} {
@@ -33,7 +34,7 @@ func (r *Repo) DropDevice(ctx context.Context, device string) error {
 				continue
 			}
 			if err := g.Remove(ctx, name); err != nil {
-				return writing(fmt.Errorf("drop device %s: %w", device, err))
+				return disk.Writing(fmt.Errorf("drop device %s: %w", device, err))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // An Elsewhere is a bare repository in a directory that other devices write to as well. Its locks are the
@@ -21,17 +22,17 @@ type Elsewhere struct {
 
 // Share holds off those who have the repository for themselves, until it is unlocked.
 func (e Elsewhere) Share(ctx context.Context) (unlock func(), err error) {
-	return e.lock(ctx, sweepLock, shareFile)
+	return e.lock(ctx, sweepLock, disk.Share)
 }
 
 // Alone waits until nobody shares the repository, and keeps it so until it is unlocked.
 func (e Elsewhere) Alone(ctx context.Context) (unlock func(), err error) {
-	return e.lock(ctx, sweepLock, lockFile)
+	return e.lock(ctx, sweepLock, disk.Lock)
 }
 
 // Lock keeps others from what has that name: letters, digits and "-".
 func (e Elsewhere) Lock(ctx context.Context, name string) (unlock func(), err error) {
-	return e.lock(ctx, name+".lock", lockFile)
+	return e.lock(ctx, name+".lock", disk.Lock)
 }
 
 func (e Elsewhere) lock(ctx context.Context, name string,

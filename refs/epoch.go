@@ -12,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // An epoch is a lane's life from a commit without a parent on. A lane that begins anew, because something is to
@@ -135,10 +136,10 @@ func (r *Repo) noteCommits(p Project, commits []pack.ID) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := WriteFile(r.formerFile(p), []byte(b.String())); err != nil {
+	if err := disk.WriteFile(r.formerFile(p), []byte(b.String())); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(dir))
+	return disk.SyncDir(filepath.Dir(dir))
 }
 
 // Former reports whether a commit was one of a lane of this device before the lane began anew. A remote that

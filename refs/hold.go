@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // A Hold is a note that other processes can read as long as the one that made it lives: what a request under way may
@@ -50,7 +51,7 @@ func (r *Repo) Hold(ctx context.Context, decide func(others [][]byte) ([]byte, e
 		return nil, errors.Join(err, h.remove())
 	}
 	var ok bool
-	if h.unlock, ok, err = tryLockFile(h.file); err == nil && !ok {
+	if h.unlock, ok, err = disk.TryLock(h.file); err == nil && !ok {
 		err = fmt.Errorf("%s: %w", h.file, ErrLocked)
 	}
 	if err == nil {
@@ -91,7 +92,7 @@ func removeHold(file string) error {
 }
 
 func (r *Repo) lockHolds(ctx context.Context) (func(), error) {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, holdsDir, "lock"), r.opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, holdsDir, "lock"), r.opts.LockTimeout)
 	if err != nil {
 		return nil, fmt.Errorf("lock what requests may cost: %w", err)
 	}
@@ -112,7 +113,7 @@ func (r *Repo) holds() ([][]byte, error) {
 			continue
 		}
 		file := filepath.Join(dir, name)
-		unlock, dead, err := tryLockFile(file)
+		unlock, dead, err := disk.TryLock(file)
 		if err != nil {
 			return nil, err
 		}

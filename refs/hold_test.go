@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // TestHold lets several openers of one store share out ten pieces: no two decide at once, none is given twice, and what
@@ -156,7 +158,7 @@ func TestLockInNewDirectory(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				unlock, err := lockFile(t.Context(), file, time.Minute)
+				unlock, err := disk.Lock(t.Context(), file, time.Minute)
 				if err != nil {
 					t.Error(err)
 					return

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // quarantineDir is where what was fetched lies until it has been checked. It holds nothing that is missed.
@@ -55,7 +56,7 @@ func (r *Repo) QuarantineOriginals(ctx context.Context, from Remote) (*Quarantin
 }
 
 func (r *Repo) quarantine(ctx context.Context, store *gitstore.Repo) (*Quarantine, error) {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "fetch.lock"), r.opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "fetch.lock"), r.opts.LockTimeout)
 	if err != nil {
 		return nil, fmt.Errorf("fetch: %w", err)
 	}

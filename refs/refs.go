@@ -29,39 +29,8 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
-
-var (
-	// ErrNotRepo says that a directory holds no memory.
-	ErrNotRepo = errors.New("not a memory")
-	// ErrLocked says that another process kept a lock for longer than the timeout.
-	ErrLocked = errors.New("locked by another process")
-	// ErrConflict says that what a stage was built on has changed; do the work again.
-	ErrConflict = errors.New("changed by another writer meanwhile")
-	// ErrFormat says that a store was written by a newer version of mem.
-	ErrFormat = errors.New("written by a newer version of mem")
-	// ErrDamaged says that files without which a store cannot be opened are damaged or gone.
-	ErrDamaged = errors.New("the store is damaged")
-	// ErrUnsafe says that other users could change the store.
-	ErrUnsafe = errors.New("not private to you")
-)
-
-// A WriteError says that the store could not be written: it is full, read-only, locked or broken. What else was to be
-// stored would fare no better.
-type WriteError struct{ Err error }
-
-func (e *WriteError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *WriteError) Unwrap() error { return e.Err }
-
-// writing marks err, if it is one, as an error of writing the store.
-func writing(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &WriteError{err}
-}
 
 // Format is the content of the file "format" in every lane.
 const Format = "mem 1\n"
@@ -137,7 +106,7 @@ func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, err
 	if err := makeRoot(dir); err != nil {
 		return nil, err
 	}
-	unlock, err := lockFile(ctx, filepath.Join(dir, "init.lock"), timeout(opts))
+	unlock, err := disk.Lock(ctx, filepath.Join(dir, "init.lock"), timeout(opts))
 	if err != nil {
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
@@ -170,7 +139,7 @@ func makeRoot(dir string) error {
 			return err
 		}
 	}
-	return checkPrivate(dir)
+	return disk.CheckPrivate(dir)
 }
 
 // initHome makes the first commit of both repositories and lets HEAD name it.
@@ -224,7 +193,7 @@ func open(dir string, opts Options, device func(dir string) (Device, error)) (*R
 	} else if err != nil {
 		return nil, fmt.Errorf("open memory: %w", err)
 	}
-	if err := checkPrivate(dir); err != nil {
+	if err := disk.CheckPrivate(dir); err != nil {
 		return nil, err
 	}
 	if err := checkShape(dir); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 const remotesFile = "remotes.json"
@@ -67,7 +68,7 @@ func (r *Repo) Remotes() ([]Remote, error) {
 
 // EditRemotes changes the list of remotes: all of what fn does, or nothing.
 func (r *Repo) EditRemotes(ctx context.Context, fn func([]Remote) ([]Remote, error)) error {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "remotes.lock"), r.opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "remotes.lock"), r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("change remotes: %w", err)
 	}
@@ -86,7 +87,7 @@ func (r *Repo) EditRemotes(ctx context.Context, fn func([]Remote) ([]Remote, err
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(r.dir, remotesFile), withSum(append(b, '\n')))
+	return disk.WriteFile(filepath.Join(r.dir, remotesFile), disk.WithSum(append(b, '\n')))
 }
 
 // remotesJSON is the file remotes.json.
@@ -95,7 +96,7 @@ type remotesJSON struct {
 }
 
 func decodeRemotes(b []byte) (file remotesJSON, err error) {
-	if err := checkSum(b); err != nil {
+	if err := disk.CheckSum(b); err != nil {
 		return file, err
 	}
 	return file, json.NewDecoder(bytes.NewReader(b)).Decode(&file)
@@ -106,7 +107,7 @@ func (r *Repo) LockRemote(ctx context.Context, name string) (unlock func(), err 
 	if err := CheckRemoteName(name); err != nil {
 		return nil, err
 	}
-	unlock, err = lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "push-"+name+".lock"), r.opts.LockTimeout)
+	unlock, err = disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "push-"+name+".lock"), r.opts.LockTimeout)
 	if err != nil {
 		err = fmt.Errorf("push to %s: %w", name, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // damagedDir is where damaged files are kept, under their names, when something better took their place.
@@ -96,14 +97,14 @@ func (m *mender) small(name string, v any) error {
 		return nil
 	}
 	file := filepath.Join(m.store, name)
-	fixed, ok := mendSum(b)
+	fixed, ok := disk.MendSum(b)
 	did := Mending{Where: name, What: damage.Error()}
 	if ok {
 		did.Done = "one byte of it was put right"
 	}
 	if ok && !m.dryRun {
 		kept, err := pack.SetAside(file, m.aside(""))
-		if err := errors.Join(err, WriteFile(file, fixed)); err != nil {
+		if err := errors.Join(err, disk.WriteFile(file, fixed)); err != nil {
 			return fmt.Errorf("mend %s: %w", name, err)
 		}
 		did.Kept = keptAs("", kept)
@@ -476,7 +477,9 @@ func (r *Repo) Damaged() (files []string, err error) {
 }
 
 // DropDamaged drops them for ever.
-func (r *Repo) DropDamaged() error { return writing(os.RemoveAll(filepath.Join(r.dir, damagedDir))) }
+func (r *Repo) DropDamaged() error {
+	return disk.Writing(os.RemoveAll(filepath.Join(r.dir, damagedDir)))
+}
 
 // SetAside gives a damaged file of a store a second name in the directory to, and returns it; see [pack.SetAside].
 func SetAside(file, to string) (string, error) { return pack.SetAside(file, to) }

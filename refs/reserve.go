@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // A store keeps some room of its disk for itself, because to forget means to write first: a lane that begins
@@ -48,7 +49,7 @@ func (r *Repo) KeepReserve() error {
 	if err != nil {
 		return err
 	}
-	err = allocate(f, ReserveSize)
+	err = disk.Allocate(f, ReserveSize)
 	for size := int64(ReserveSize); err != nil; {
 		if size /= 2; size < max(leastReserve, n) {
 			if n < leastReserve {
@@ -56,7 +57,7 @@ func (r *Repo) KeepReserve() error {
 			}
 			return errors.Join(err, f.Truncate(n), f.Close())
 		}
-		if errors.Join(f.Truncate(n), allocate(f, size)) == nil {
+		if errors.Join(f.Truncate(n), disk.Allocate(f, size)) == nil {
 			break
 		}
 	}
@@ -67,7 +68,7 @@ func (r *Repo) KeepReserve() error {
 // runs again, so f must be able to; the reserve is made again afterwards as far as there is room.
 func (r *Repo) Freeing(f func() error) error {
 	err := f()
-	if !isFull(err) {
+	if !disk.IsFull(err) {
 		return err
 	}
 	n, rerr := r.Reserve()
@@ -84,19 +85,3 @@ func (r *Repo) Freeing(f func() error) error {
 }
 
 func (r *Repo) reservePath() string { return filepath.Join(r.dir, reserveFile) }
-
-// isFull reports whether a disk, or the user's share of it, is full.
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, diskQuota)
-}
-
-// fill gives a file a size by writing it.
-func fill(f *os.File, size int64) error {
-	block := make([]byte, 64<<10)
-	for at := int64(0); at < size; at += int64(len(block)) {
-		if _, err := f.WriteAt(block[:min(int64(len(block)), size-at)], at); err != nil {
-			return err
-		}
-	}
-	return nil
-}

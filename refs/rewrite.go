@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // Rewrite is [Repo.Update] of a lane that begins anew: fn is given this device's lane as it is, to read, and an empty
@@ -148,12 +149,12 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 	if err != nil {
 		return err
 	}
-	return writing(tx.commitLane(tx.patches, tx.origin, "patches of what is left"))
+	return disk.Writing(tx.commitLane(tx.patches, tx.origin, "patches of what is left"))
 }
 
 // LockForget keeps other processes from forgetting until it is unlocked.
 func (r *Repo) LockForget(ctx context.Context) (unlock func(), err error) {
-	unlock, err = lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "forget.lock"), r.opts.LockTimeout)
+	unlock, err = disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "forget.lock"), r.opts.LockTimeout)
 	if err != nil {
 		err = fmt.Errorf("forget: %w", err)
 	}

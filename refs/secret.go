@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 const (
@@ -46,7 +47,7 @@ func (r *Repo) EditSecret(ctx context.Context, name string, fn func([]byte) ([]b
 	if err := os.MkdirAll(filepath.Join(r.dir, keysDir), 0o700); err != nil {
 		return err
 	}
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "keys.lock"), r.opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "keys.lock"), r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("change keys: %w", err)
 	}
@@ -58,7 +59,7 @@ func (r *Repo) EditSecret(ctx context.Context, name string, fn func([]byte) ([]b
 	if b, err = fn(b); err != nil {
 		return err
 	}
-	return WriteFile(r.secretPath(name), withSum(b))
+	return disk.WriteFile(r.secretPath(name), disk.WithSum(b))
 }
 
 // A Scratch is a repository beside the store that is thrown away when it is closed.
@@ -71,7 +72,7 @@ type Scratch struct {
 // Scratch makes an empty repository. There is one of a name at a time; what a killed process left of it goes.
 // The error wraps [ErrLocked] if another process has it for too long.
 func (r *Repo) Scratch(ctx context.Context, name string) (*Scratch, error) {
-	unlock, err := lockFile(ctx, r.scratchLock(name), r.opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, r.scratchLock(name), r.opts.LockTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func (r *Repo) sweepScratch() error {
 		if !ok {
 			continue
 		}
-		unlock, free, lerr := tryLockFile(r.scratchLock(name))
+		unlock, free, lerr := disk.TryLock(r.scratchLock(name))
 		if err = errors.Join(err, lerr); free {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, scratchDir, d.Name())))
 			unlock()

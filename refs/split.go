@@ -15,13 +15,14 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // Split makes this store another device than it was: with an id and a key of its own, and the name with a
 // number behind it. It is what a copy of a store does when it meets the one that it was copied from. The lanes
 // so far stay, as those of a former self. If another process did it meanwhile, nothing happens.
 func (r *Repo) Split(ctx context.Context) error {
-	unlock, err := lockFile(ctx, filepath.Join(r.dir, "init.lock"), r.opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, "init.lock"), r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("become a new device: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // deflate is the zlib level of what git stores and we do not compress ourselves.
@@ -76,7 +77,7 @@ func (r *Repo) stage(ctx context.Context, g *gitstore.Repo, dir string) (*Stage,
 
 // open makes the pack of the stage, and the lock by which others see that its writer lives.
 func (s *Stage) open() error {
-	unlock, err := lockFile(s.ctx, s.lockPath(), s.r.opts.LockTimeout)
+	unlock, err := disk.Lock(s.ctx, s.lockPath(), s.r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("begin stage: %w", err)
 	}
@@ -118,7 +119,7 @@ func (r *Repo) sweepStages(dir string) error {
 			continue
 		}
 		file := filepath.Join(r.dir, dir, "mem", mark+".lock")
-		unlock, free, err := tryLockFile(file)
+		unlock, free, err := disk.TryLock(file)
 		if err != nil || !free {
 			continue // alive, or gone meanwhile
 		}
@@ -166,10 +167,10 @@ func (s *Stage) add(k pack.Kind, b []byte, level int) (pack.ID, error) {
 	}
 	if s.w == nil {
 		if err := s.open(); err != nil {
-			return pack.ID{}, writing(err)
+			return pack.ID{}, disk.Writing(err)
 		}
 	}
-	return e.ID, writing(s.w.Add(e))
+	return e.ID, disk.Writing(s.w.Add(e))
 }
 
 func (s *Stage) put(b []byte, level int, path []string) error {

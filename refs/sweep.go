@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // sweepLock is held by those who add packs and move refs, together, and by a sweep alone: what no ref leads to
@@ -21,9 +19,8 @@ import (
 // Who wants either takes the gate first. Those who add keep it for a moment only, a sweep until it is done:
 // nobody new joins those that it waits for, so that it starts when they are done, however many write.
 const (
-	sweepLock  = "sweep.lock"
-	sweepGate  = "sweep-gate.lock"
-	sharePause = 5 * time.Millisecond
+	sweepLock = "sweep.lock"
+	sweepGate = "sweep-gate.lock"
 )
 
 // share holds off a sweep until the returned function is called.
@@ -33,12 +30,12 @@ func (r *Repo) share(ctx context.Context) (func(), error) {
 		return nil, err
 	}
 	defer open()
-	return shareFile(ctx, r.sweepPath(), r.opts.LockTimeout)
+	return disk.Share(ctx, r.sweepPath(), r.opts.LockTimeout)
 }
 
 // gate keeps others from joining those who add packs until the returned function is called.
 func (r *Repo) gate(ctx context.Context) (func(), error) {
-	return lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", sweepGate), r.opts.LockTimeout)
+	return disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", sweepGate), r.opts.LockTimeout)
 }
 
 // alone waits until nobody adds packs or moves refs, and keeps it so until the returned function is called.
@@ -47,7 +44,7 @@ func (r *Repo) alone(ctx context.Context) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := lockFile(ctx, r.sweepPath(), r.opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, r.sweepPath(), r.opts.LockTimeout)
 	if err != nil {
 		open()
 		return nil, err
@@ -57,33 +54,13 @@ func (r *Repo) alone(ctx context.Context) (func(), error) {
 
 func (r *Repo) sweepPath() string { return filepath.Join(r.dir, memoryDir, "mem", sweepLock) }
 
-// shareFile is lockFile for all that share the lock. Nobody removes such a file.
-func shareFile(ctx context.Context, file string, d time.Duration) (func(), error) {
-	if err := pack.CheckFile(file); err != nil {
-		return nil, err
-	}
-	l := flock.New(file, flock.SetPermissions(0o600))
-	ok, err := inDir(file, l.TryRLock)
-	if err == nil && !ok { // a sweep is under way
-		ctx, cancel := context.WithTimeout(ctx, d)
-		defer cancel()
-		if _, err = l.TryRLockContext(ctx, sharePause); errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%s: %w for %v", file, ErrLocked, d)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return func() { l.Close() }, nil
-}
-
 // Sweep takes out of the packs of both repositories every object that no ref leads to, at once and for ever,
 // together with packs that were merged into others. Nothing that is stored is touched; when it is interrupted
 // it can be done again. The error wraps [ErrDamaged] if a branch is gone: what it led to can still be repaired.
 func (r *Repo) Sweep(ctx context.Context) error {
 	unlock, err := r.alone(ctx)
 	if err != nil {
-		return writing(fmt.Errorf("sweep: %w", err))
+		return disk.Writing(fmt.Errorf("sweep: %w", err))
 	}
 	defer unlock()
 	for _, part := range []struct {
@@ -91,7 +68,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		git *gitstore.Repo
 	}{{memoryDir, r.memory}, {originalsDir, r.originals}} {
 		if err := r.sweep(ctx, part.dir, part.git); err != nil {
-			return writing(fmt.Errorf("sweep %s: %w", part.dir, err))
+			return disk.Writing(fmt.Errorf("sweep %s: %w", part.dir, err))
 		}
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // TestSweepIsNotStarved lets a sweep wait for somebody who writes: nobody new joins those that it waits for, so it starts when they are done.
@@ -24,7 +26,7 @@ func TestSweepIsNotStarved(t *testing.T) {
 	swept := make(chan error)
 	go func() { swept <- r.Sweep(t.Context()) }()
 	for {
-		unlock, free, err := tryLockFile(filepath.Join(r.dir, memoryDir, "mem", sweepGate))
+		unlock, free, err := disk.TryLock(filepath.Join(r.dir, memoryDir, "mem", sweepGate))
 		if err != nil {
 			t.Fatal(err)
 		}

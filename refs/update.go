@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // View runs fn on a snapshot of the project. It takes no lock and waits for nobody.
@@ -61,7 +62,7 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*Tx) error) error {
 	for _, dir := range []string{memoryDir, originalsDir} {
 		if err := r.sweepStages(dir); err != nil {
-			return writing(err)
+			return disk.Writing(err)
 		}
 	}
 	tx, err := r.begin(ctx, p)
@@ -90,11 +91,11 @@ func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*T
 		}
 	}
 	if err := tx.commit(message); err != nil {
-		return writing(fmt.Errorf("commit: %w", err))
+		return disk.Writing(fmt.Errorf("commit: %w", err))
 	}
 	for _, dir := range []string{memoryDir, originalsDir} {
-		if err := r.mergePacks(ctx, dir); err != nil && !isFull(err) { // what is committed is; the merge waits for room
-			return writing(err)
+		if err := r.mergePacks(ctx, dir); err != nil && !disk.IsFull(err) { // what is committed is; the merge waits for room
+			return disk.Writing(err)
 		}
 	}
 	return nil
@@ -102,19 +103,19 @@ func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*T
 
 // lockLane takes the lock of those who write lanes of a project, in either repository.
 func (r *Repo) lockLane(ctx context.Context, p Project) (unlock func(), err error) {
-	return lockFile(ctx, filepath.Join(r.dir, memoryDir, "mem", "lane-"+string(p)+".lock"), r.opts.LockTimeout)
+	return disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "lane-"+string(p)+".lock"), r.opts.LockTimeout)
 }
 
 // writes waits until this device's lanes of a project can be written, and lets nobody sweep until done is called.
 func (r *Repo) writes(ctx context.Context, p Project) (done func(), err error) {
 	unlock, err := r.lockLane(ctx, p)
 	if err != nil {
-		return nil, writing(fmt.Errorf("write lane: %w", err))
+		return nil, disk.Writing(fmt.Errorf("write lane: %w", err))
 	}
 	unshare, err := r.share(ctx)
 	if err != nil {
 		unlock()
-		return nil, writing(fmt.Errorf("write lane: %w", err))
+		return nil, disk.Writing(fmt.Errorf("write lane: %w", err))
 	}
 	return func() { unshare(); unlock() }, nil
 }

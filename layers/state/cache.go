@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
-	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // The cache holds what can be computed again. A cached file starts with the BLAKE3 of the rest, so a
@@ -85,7 +85,7 @@ func (m *DB) WriteCacheBytes(file string, b []byte) {
 		return
 	}
 	_, err = f.Write(append([]byte(objects.Sum(b).String()+"\n"), b...))
-	if errors.Join(err, f.Close()) != nil || !m.SameCache() || refs.Replace(f.Name(), file) != nil {
+	if errors.Join(err, f.Close()) != nil || !m.SameCache() || disk.Replace(f.Name(), file) != nil {
 		os.Remove(f.Name()) // it is only a cache; the next writer tries again
 		return
 	}

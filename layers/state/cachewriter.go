@@ -8,7 +8,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
-	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // LongCached is the size from which a file of the cache that may be long is written and read in pieces.
@@ -111,7 +111,7 @@ func (w *CacheWriter) Finish() io.ReadCloser {
 	if w.err == nil {
 		w.err = w.f.Close() // some systems do not move a file that is open
 	}
-	if w.err != nil || !w.M.SameCache() || refs.Replace(w.f.Name(), w.File) != nil {
+	if w.err != nil || !w.M.SameCache() || disk.Replace(w.f.Name(), w.File) != nil {
 		w.Drop()
 		return nil
 	}

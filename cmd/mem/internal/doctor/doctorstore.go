@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // The checks of the store itself.
@@ -21,7 +22,7 @@ import (
 // permissions looks whether the store is the user's alone, and reports whether it may be opened.
 func (x *Exam) permissions() bool {
 	const check = "permissions"
-	found, err := refs.Exposed(x.Dir, x.Fix)
+	found, err := disk.Exposed(x.Dir, x.Fix)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return true // opening it says that there is none

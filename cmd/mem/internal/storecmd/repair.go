@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // A repairAnswer is what fsck --repair --json prints.
@@ -204,7 +205,7 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 		m := refs.Mending{Where: "spool/" + name, What: damage.Error()}
 		path := filepath.Join(dir, "spool", name)
 		aside := filepath.Join(dir, "damaged", "spool")
-		b, ok := fix(refs.MendByte)
+		b, ok := fix(disk.MendByte)
 		if ok {
 			m.Done = "one byte of it was put right"
 		} else {
@@ -213,7 +214,7 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 		if !look {
 			kept, err := refs.SetAside(path, aside)
 			if err == nil && ok {
-				err = refs.WriteFile(path, b)
+				err = disk.WriteFile(path, b)
 			} else if err == nil {
 				err = os.Remove(path)
 			}
@@ -235,7 +236,7 @@ func mendSettings(dir, file string, damage error, look bool) (refs.Mending, erro
 	if !errors.Is(damage, config.ErrSum) {
 		return m, nil
 	}
-	b, ok, err := config.Mended(file, refs.MendByte)
+	b, ok, err := config.Mended(file, disk.MendByte)
 	if err != nil {
 		return m, err
 	}

@@ -1,4 +1,4 @@
-package refs
+package disk
 
 import (
 	"errors"
@@ -11,18 +11,18 @@ import (
 func TestLockThatComesTooLate(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "a.lock")
-	unlock, err := lockFile(t.Context(), file, time.Minute)
+	unlock, err := Lock(t.Context(), file, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 20 {
-		if _, err := lockFile(t.Context(), file, time.Millisecond); !errors.Is(err, ErrLocked) {
+		if _, err := Lock(t.Context(), file, time.Millisecond); !errors.Is(err, ErrLocked) {
 			t.Fatalf("%v, want ErrLocked", err)
 		}
 	}
 	unlock()
 	for range 100 {
-		if unlock, err = lockFile(t.Context(), file, time.Minute); err != nil {
+		if unlock, err = Lock(t.Context(), file, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		unlock()

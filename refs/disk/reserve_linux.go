@@ -1,4 +1,4 @@
-package refs
+package disk
 
 import (
 	"errors"
@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// allocate gives a file a size and the blocks for all of it.
-func allocate(f *os.File, size int64) error {
+// Allocate gives a file a size and the blocks for all of it.
+func Allocate(f *os.File, size int64) error {
 	for {
 		err := syscall.Fallocate(int(f.Fd()), 0, 0, size)
 		switch {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package refs
+package disk
 
 import "os"
 

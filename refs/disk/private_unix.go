@@ -1,6 +1,6 @@
 //go:build unix
 
-package refs
+package disk
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 // diskQuota is the error of a user's share of a disk that is full.
 const diskQuota = syscall.EDQUOT
 
-// checkPrivate refuses a directory that somebody else owns or may write to.
-func checkPrivate(dir string) error {
+// CheckPrivate refuses a directory that somebody else owns or may write to.
+func CheckPrivate(dir string) error {
 	fi, err := os.Stat(dir)
 	if err != nil {
 		return err
@@ -30,8 +30,8 @@ func checkPrivate(dir string) error {
 	return nil
 }
 
-// syncDir makes the names in dir durable.
-func syncDir(dir string) error {
+// SyncDir makes the names in dir durable.
+func SyncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -1,0 +1,17 @@
+// Package disk reads and writes the files of a store: whole and durable, with a sum in those that hold JSON, under
+// locks that the kernel ends with the process that has them, and closed to other users. It knows neither git nor what
+// the files say.
+package disk
+
+import "errors"
+
+var (
+	// ErrUnsafe says that other users could change the store.
+	ErrUnsafe = errors.New("not private to you")
+	// ErrNotRepo says that a directory holds no memory.
+	ErrNotRepo = errors.New("not a memory")
+	// ErrDamaged says that files without which a store cannot be opened are damaged or gone.
+	ErrDamaged = errors.New("the store is damaged")
+	// ErrLocked says that another process kept a lock for longer than the timeout.
+	ErrLocked = errors.New("locked by another process")
+)

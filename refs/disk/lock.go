@@ -1,0 +1,129 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// Lock takes the kernel lock of file, waiting at most d, and returns what releases it. The lock
+// ends with the process, so none is ever stale. The directory of file is made if it is missing, as in a
+// copy that git made. The error wraps [ErrLocked] when the time is over.
+func Lock(ctx context.Context, file string, d time.Duration) (func(), error) {
+	if err := pack.CheckFile(file); err != nil {
+		return nil, err
+	}
+	for {
+		l, err := waitFile(ctx, file, d)
+		if err != nil {
+			return nil, err
+		}
+		same, err := leadsTo(file, l)
+		if same {
+			return func() { l.Close() }, nil
+		}
+		if err = errors.Join(err, l.Close()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// leadsTo reports whether the name of a lock still leads to what was locked: whoever sweeps may have removed it
+// between the moment it was opened and the moment it was locked.
+func leadsTo(file string, l *flock.Flock) (bool, error) {
+	has, err := l.Stat()
+	if err != nil {
+		return false, err
+	}
+	now, err := os.Lstat(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(has, now), err
+}
+
+// waitFile waits for a lock at most d.
+func waitFile(ctx context.Context, file string, d time.Duration) (*flock.Flock, error) {
+	l := flock.New(file, flock.SetPermissions(0o600))
+	ok, err := inDir(file, l.TryLock)
+	if ok || err != nil {
+		return l, err
+	}
+	got := make(chan error) // who sends knows that it was taken
+	abandoned := make(chan struct{})
+	go func() {
+		err := l.Lock() // queues in the kernel, so that nobody starves
+		select {
+		case <-abandoned:
+			l.Close() // it came too late
+		case got <- err:
+		}
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case err := <-got:
+		return l, err
+	case <-timer.C:
+		err = fmt.Errorf("%s: %w for %v", file, ErrLocked, d)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	close(abandoned)
+	return nil, err
+}
+
+// inDir tries to lock file, once more if its directory had to be made. Another process may make it at the same moment.
+func inDir(file string, try func() (bool, error)) (bool, error) {
+	ok, err := try()
+	if errors.Is(err, os.ErrNotExist) {
+		if made := os.Mkdir(filepath.Dir(file), 0o700); made == nil || errors.Is(made, os.ErrExist) {
+			return try()
+		}
+	}
+	return ok, err
+}
+
+// TryLock takes the kernel lock of file if nobody has it, and nobody had it and removed the file meanwhile.
+func TryLock(file string) (unlock func(), ok bool, err error) {
+	if err := pack.CheckFile(file); err != nil {
+		return nil, false, err
+	}
+	l := flock.New(file, flock.SetPermissions(0o600))
+	if ok, err = inDir(file, l.TryLock); err != nil || !ok {
+		return nil, false, err
+	}
+	if ok, err = leadsTo(file, l); err != nil || !ok {
+		return nil, false, errors.Join(err, l.Close())
+	}
+	return func() { l.Close() }, true, nil
+}
+
+// Share is Lock for all that share the lock. Nobody removes such a file.
+func Share(ctx context.Context, file string, d time.Duration) (func(), error) {
+	if err := pack.CheckFile(file); err != nil {
+		return nil, err
+	}
+	l := flock.New(file, flock.SetPermissions(0o600))
+	ok, err := inDir(file, l.TryRLock)
+	if err == nil && !ok { // a sweep is under way
+		ctx, cancel := context.WithTimeout(ctx, d)
+		defer cancel()
+		if _, err = l.TryRLockContext(ctx, sharePause); errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%s: %w for %v", file, ErrLocked, d)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() { l.Close() }, nil
+}
+
+const sharePause = 5 * time.Millisecond

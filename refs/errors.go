@@ -1,0 +1,26 @@
+package refs
+
+import (
+	"errors"
+
+	"github.com/memvcs/mem/refs/disk"
+)
+
+var (
+	// ErrNotRepo says that a directory holds no memory.
+	ErrNotRepo = disk.ErrNotRepo
+	// ErrLocked says that another process kept a lock for longer than the timeout.
+	ErrLocked = disk.ErrLocked
+	// ErrConflict says that what a stage was built on has changed; do the work again.
+	ErrConflict = errors.New("changed by another writer meanwhile")
+	// ErrFormat says that a store was written by a newer version of mem.
+	ErrFormat = errors.New("written by a newer version of mem")
+	// ErrDamaged says that files without which a store cannot be opened are damaged or gone.
+	ErrDamaged = disk.ErrDamaged
+	// ErrUnsafe says that other users could change the store.
+	ErrUnsafe = disk.ErrUnsafe
+)
+
+// A WriteError says that the store could not be written: it is full, read-only, locked or broken. What else was to be
+// stored would fare no better.
+type WriteError = disk.WriteError
