@@ -24,7 +24,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects/gitstore"
-	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // stays looks for a text in every file of directories, as it is; in every object of the git repositories under them, unpacked; and
@@ -90,7 +90,7 @@ func staysIn(t testing.TB, text, dir string) (found []string) {
 			found = append(found, dir+" "+id.String())
 		}
 	}
-	live, err := refs.Reachable(context.Background(), g)
+	live, err := lane.Reachable(context.Background(), g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -29,11 +30,11 @@ func objectsOf(t *testing.T, m *Memory, p refs.Project) map[pack.ID]struct{} {
 		if l.Project != p {
 			continue
 		}
-		commits, _, err := refs.Since(ctx, m.Refs.Git(), l.Tip, pack.ID{}, 1000)
+		commits, _, err := lane.Since(ctx, m.Refs.Git(), l.Tip, pack.ID{}, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range refs.Steps(ctx, m.Refs.Git(), commits, seen) {
+		for _, err := range lane.Steps(ctx, m.Refs.Git(), commits, seen) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +148,7 @@ func holdsOnly(t *testing.T, m *Memory, path string, allowed map[refs.Project]bo
 		t.Fatal(err)
 	}
 	for _, b := range branches {
-		if l, ok := refs.ParseLane(b.Name); !ok || !allowed[l.Project] {
+		if l, ok := lane.Parse(b.Name); !ok || !allowed[l.Project] {
 			t.Fatalf("%s has the branch %s", path, b.Name)
 		}
 	}

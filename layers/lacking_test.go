@@ -7,7 +7,7 @@ import (
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
-	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // TestLackingLane fetches from a remote that has lost an object of one lane, its tip among them: that lane is refused and named, the others
@@ -90,7 +90,7 @@ func lacking(t *testing.T, h *hub, lost pack.ID) {
 			t.Errorf("without %s: refused, and nobody says why", lost)
 		}
 	}
-	st, err := b.Trusted().State(t.Context(), refs.ProjectOf("/home/dev/shop"))
+	st, err := b.Trusted().State(t.Context(), lane.ProjectOf("/home/dev/shop"))
 	if err != nil || status["refused"] != 1 || status["new"] != 1 {
 		t.Errorf("without %s: %v, %d sessions, %v, want one lane refused and one new", lost, status, len(st.Sessions), err)
 	}

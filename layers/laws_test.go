@@ -22,6 +22,7 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // tiered returns how much a test does in the tier that MEM_TORTURE names.
@@ -222,7 +223,7 @@ func (m *merged) with(rng *rand.Rand, records map[objects.Hash]refs.Record) *mer
 }
 
 func (m *merged) root() objects.Hash {
-	return refs.RootOf(slices.SortedFunc(maps.Keys(m.has), objects.Hash.Compare))
+	return lane.RootOf(slices.SortedFunc(maps.Keys(m.has), objects.Hash.Compare))
 }
 
 // is returns all that the project is, as bytes.

@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 	"github.com/memvcs/mem/refs/sealed"
 )
@@ -378,11 +379,11 @@ func addMark(tx *refs.Tx) error {
 
 func stepsOf(t *testing.T, m *Memory, l refs.Lane) (ids []pack.ID) {
 	t.Helper()
-	commits, _, err := refs.Since(context.Background(), m.Refs.Git(), l.Tip, pack.ID{}, 1000)
+	commits, _, err := lane.Since(context.Background(), m.Refs.Git(), l.Tip, pack.ID{}, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for step, err := range refs.Steps(context.Background(), m.Refs.Git(), commits, map[pack.ID]struct{}{}) {
+	for step, err := range lane.Steps(context.Background(), m.Refs.Git(), commits, map[pack.ID]struct{}{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 var (
@@ -57,14 +58,11 @@ type arriver struct {
 	takes   func(lamport uint64) bool
 }
 
-// maxLane bounds the commits that one lane may bring at once.
-const maxLane = 5_000_000
-
 // check looks at everything that is new in the lane, whoever signed it: the chain of commits back to where the
 // lane was, their signatures, the closed grammar of trees, that nothing changes or goes away, every record, the
 // name of every object, and every byte of the streams that grew. Errors wrap [ErrRewritten] or [ErrRefused].
 func (v *arriver) check() error {
-	commits, follows, err := Since(v.ctx, v.git, v.a.Tip, v.a.Old, maxLane)
+	commits, follows, err := lane.Since(v.ctx, v.git, v.a.Tip, v.a.Old, lane.MaxCommits)
 	if err != nil {
 		return v.refuse(err)
 	}
@@ -81,7 +79,7 @@ func (v *arriver) check() error {
 			return err
 		}
 		tree = c.Tree
-		if before, err = lamportOf(c); err != nil {
+		if before, err = lane.LamportOf(c); err != nil {
 			return err
 		}
 	}
@@ -100,11 +98,11 @@ func (v *arriver) check() error {
 // gone counts what an epoch has left out, and does not count as new what was there before.
 func (v *arriver) gone() error {
 	names := func(tip pack.ID) ([]objects.Hash, error) {
-		l, err := laneAt(v.git, tip, v.a.Device)
+		l, err := lane.At(v.git, tip, v.a.Device)
 		if err != nil {
 			return nil, err
 		}
-		return (&Tx{lanes: []*lane{l}}).names("records")
+		return (&Tx{lanes: []*lane.Snapshot{l}}).names("records")
 	}
 	was, err := names(v.a.Old)
 	if err != nil {
@@ -148,7 +146,7 @@ func (v *arriver) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport 
 	if again, err := gitstore.EncodeCommit(c); err != nil || string(again) != string(raw) {
 		return tree, 0, errors.New("not in the form that mem writes")
 	}
-	if v.lamport, err = lamportOf(c); err != nil {
+	if v.lamport, err = lane.LamportOf(c); err != nil {
 		return tree, 0, err
 	}
 	if v.lamport < before {
@@ -167,7 +165,7 @@ func (v *arriver) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport 
 	if v.a.Key == "" {
 		return tree, 0, errors.New("no key of its device")
 	}
-	if err := verifySignature(v.a.Key, c.Signature, c.Payload()); err != nil {
+	if err := lane.VerifySignature(v.a.Key, c.Signature, c.Payload()); err != nil {
 		return tree, 0, err
 	}
 	return c.Tree, v.lamport, nil
@@ -179,14 +177,14 @@ func (v *arriver) tree(tree, old pack.ID) error {
 		return nil
 	}
 	v.seen[tree] = struct{}{}
-	d := differ{git: v.git,
-		tree: func(path []string, id pack.ID) (bool, error) {
+	d := lane.Differ{Git: v.git,
+		Tree: func(path []string, id pack.ID) (bool, error) {
 			if err := v.name(id); err != nil {
 				return false, err
 			}
 			return true, v.dir(path)
 		},
-		blob: func(path []string, id, was pack.ID) error {
+		Blob: func(path []string, id, was pack.ID) error {
 			if err := v.name(id); err != nil {
 				return err
 			}
@@ -198,9 +196,9 @@ func (v *arriver) tree(tree, old pack.ID) error {
 			}
 			return v.ctx.Err()
 		},
-		gone: func(path []string) error { return fmt.Errorf("%.200s was removed", strings.Join(path, "/")) },
+		Gone: func(path []string) error { return fmt.Errorf("%.200s was removed", strings.Join(path, "/")) },
 	}
-	return d.diff(nil, tree, old)
+	return d.Diff(nil, tree, old)
 }
 
 // name notes a name that leads to an object. What a lane holds has about one each, because every path tells
@@ -222,11 +220,11 @@ func (v *arriver) dir(path []string) error {
 	case len(path) == 1:
 		ok = name == "objects" || name == "points" || name == "streams" || name == "records"
 	case path[0] != "streams":
-		ok = len(path) <= 5 && len(name) == 1 && isHex(name)
+		ok = len(path) <= 5 && len(name) == 1 && lane.IsHex(name)
 	case len(path) <= 4:
-		ok = len(name) == 1 && isHex(name)
+		ok = len(name) == 1 && lane.IsHex(name)
 	case len(path) == 5:
-		ok = len(name) == 61 && isHex(name)
+		ok = len(name) == 61 && lane.IsHex(name)
 	case len(path) == 6:
 		ok = len(name) == 5 && name[0] == 's'
 	}
@@ -238,7 +236,7 @@ func (v *arriver) dir(path []string) error {
 
 // blob checks one new file of a lane.
 func (v *arriver) blob(path []string, id pack.ID) error {
-	m := pathGrammar().FindStringSubmatch(strings.Join(path, "/"))
+	m := lane.PathGrammar().FindStringSubmatch(strings.Join(path, "/"))
 	if m == nil || m[1] == "" && (m[2] == "patches") != v.a.Originals {
 		return errors.New("no such path may be in a lane")
 	}
@@ -266,7 +264,7 @@ func (v *arriver) blob(path []string, id pack.ID) error {
 		return err
 	}
 	if m[1] != "" {
-		if string(b) != Format {
+		if string(b) != lane.Format {
 			return fmt.Errorf("format %.40q: %w", b, ErrFormat)
 		}
 		return nil
@@ -340,7 +338,7 @@ func (v *arriver) segment(m []string) error {
 	if err != nil {
 		return err
 	}
-	if i/segmentsPerDir != dir {
+	if i/lane.SegmentsPerDir != dir {
 		return errors.New("a segment in the wrong directory")
 	}
 	v.grown[h] = append(v.grown[h], i)
@@ -348,7 +346,7 @@ func (v *arriver) segment(m []string) error {
 }
 
 func (v *arriver) record(b []byte, h objects.Hash) error {
-	r, err := checkRecord(b, h)
+	r, err := lane.CheckRecord(b, h)
 	if err != nil {
 		return err
 	}
@@ -362,7 +360,7 @@ func (v *arriver) record(b []byte, h objects.Hash) error {
 	case r.Kind != "device":
 		return v.body(r)
 	}
-	var d deviceBody
+	var d lane.DeviceBody
 	if err := json.Unmarshal(r.Body, &d); err != nil {
 		return err
 	}
@@ -378,7 +376,7 @@ func (v *arriver) record(b []byte, h objects.Hash) error {
 
 // content checks the streams that have grown, to the last byte, and the points in them.
 func (v *arriver) content() error {
-	l, err := laneAt(v.git, v.a.Tip, v.a.Device)
+	l, err := lane.At(v.git, v.a.Tip, v.a.Device)
 	if err != nil {
 		return err
 	}
@@ -395,8 +393,8 @@ func (v *arriver) content() error {
 
 // point checks that a point of growth names the content it should, as its last segment says. That of a stream
 // that grew has been read to the end by now.
-func (v *arriver) point(l *lane, h objects.Hash) error {
-	p, err := l.point(h)
+func (v *arriver) point(l *lane.Snapshot, h objects.Hash) error {
+	p, err := l.Point(h)
 	if err != nil {
 		return err
 	}
@@ -411,7 +409,7 @@ func (v *arriver) point(l *lane, h objects.Hash) error {
 }
 
 // streams reads the streams that have grown, as many at once as there are processors. The error is that of the first.
-func (v *arriver) streams(l *lane) error {
+func (v *arriver) streams(l *lane.Snapshot) error {
 	all := slices.SortedFunc(maps.Keys(v.grown), objects.Hash.Compare)
 	errs := make([]error, len(all))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -440,10 +438,10 @@ func (v *arriver) streams(l *lane) error {
 
 // grew returns what reads a stream with the segments that came, which must be its last; nil if that was done
 // while they came.
-func (v *arriver) grew(l *lane, h objects.Hash) (*stream.Reader, error) {
+func (v *arriver) grew(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error) {
 	added := v.grown[h]
 	slices.Sort(added)
-	n, err := l.segments(h)
+	n, err := l.Segments(h)
 	if err != nil {
 		return nil, err
 	}
@@ -452,7 +450,7 @@ func (v *arriver) grew(l *lane, h objects.Hash) (*stream.Reader, error) {
 			return nil, fmt.Errorf("stream %s: segment %d of %d is out of line: %w", h.Short(), at, n, objects.ErrCorrupt)
 		}
 	}
-	ids, err := l.segmentIDs(h, n)
+	ids, err := l.SegmentIDs(h, n)
 	if err != nil {
 		return nil, err
 	}
@@ -477,13 +475,4 @@ func (v *arriver) grew(l *lane, h objects.Hash) (*stream.Reader, error) {
 		}
 		return b, err
 	}), nil
-}
-
-// signer returns the public key that a commit says it was signed with, in OpenSSH's format.
-func signer(c gitstore.Commit) (string, error) {
-	key, err := signatureKey(c.Signature)
-	if err != nil {
-		return "", err
-	}
-	return publicKey(key), nil
 }

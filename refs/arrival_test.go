@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // carry brings all objects of one repository into the quarantine of another and checks a lane there: with streams that are checked while
@@ -159,7 +161,7 @@ func TestQuarantine(t *testing.T) {
 	}
 	mustClean(t, b)
 	// What is more than the lane, here that of the home project, has not come with it.
-	home, err := a.memory.Ref(laneRef(Home, a.device.ID))
+	home, err := a.memory.Ref(lane.Ref(Home, a.device.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,39 +278,39 @@ func TestHostileLanes(t *testing.T) {
 			return tx.testSet(fmt.Sprintf("{\"stream\":\"%s\",\"segments\":1}\n", stream.Name("s1", 0)), fan("points", ""))
 		},
 		"a broken segment": func(tx *Tx) error {
-			return tx.putBlob([]byte("garbage"), segmentPath(stream.Name("s1", 0), 2))
+			return tx.putBlob([]byte("garbage"), lane.SegmentPath(stream.Name("s1", 0), 2))
 		},
 		"a segment out of line": func(tx *Tx) error {
-			return tx.putBlob([]byte("garbage"), segmentPath(stream.Name("s9", 0), 3))
+			return tx.putBlob([]byte("garbage"), lane.SegmentPath(stream.Name("s9", 0), 3))
 		},
 		"a segment again": func(tx *Tx) error {
-			return tx.putBlob([]byte("garbage"), segmentPath(stream.Name("s1", 0), 1))
+			return tx.putBlob([]byte("garbage"), lane.SegmentPath(stream.Name("s1", 0), 1))
 		},
 		"a segment in another directory": func(tx *Tx) error {
-			return tx.putBlob([]byte("garbage"), append(streamPath(stream.Name("s1", 0)), "s0001", "000002"))
+			return tx.putBlob([]byte("garbage"), append(lane.StreamPath(stream.Name("s1", 0)), "s0001", "000002"))
 		},
 		"a record of somebody else": func(tx *Tx) error {
 			r := Record{Kind: "set", Device: strings.Repeat("0", 32), Lamport: 1, Time: tx.r.opts.Now(), Body: []byte("{}")}
-			b, err := r.encode()
+			b, err := r.Encode()
 			if err != nil {
 				return err
 			}
-			return tx.putBlob(b, recordPath(r.ID))
+			return tx.putBlob(b, lane.RecordPath(r.ID))
 		},
 		"a record from the future": func(tx *Tx) error {
 			r := Record{Kind: "set", Device: tx.r.device.ID, Lamport: 1 << 40, Time: tx.r.opts.Now(), Body: []byte("{}")}
-			b, err := r.encode()
+			b, err := r.Encode()
 			if err != nil {
 				return err
 			}
-			return tx.putBlob(b, recordPath(r.ID))
+			return tx.putBlob(b, lane.RecordPath(r.ID))
 		},
 		"another key": func(tx *Tx) error {
-			_, err := tx.Add("device", deviceBody{tx.r.device.ID, "x", publicKey(sshKey(make([]byte, 32)))})
+			_, err := tx.Add("device", lane.DeviceBody{ID: tx.r.device.ID, Name: "x", Key: lane.PublicKey(lane.SSHKey(make([]byte, 32)))})
 			return err
 		},
 		"the key of another device": func(tx *Tx) error {
-			_, err := tx.Add("device", deviceBody{strings.Repeat("0", 32), "x", tx.r.device.PublicKey()})
+			_, err := tx.Add("device", lane.DeviceBody{ID: strings.Repeat("0", 32), Name: "x", Key: tx.r.device.PublicKey()})
 			return err
 		},
 		"Lamport time at its end": func(tx *Tx) error {
@@ -317,16 +319,19 @@ func TestHostileLanes(t *testing.T) {
 			return err
 		},
 		"something removed": func(tx *Tx) error {
-			i, ok := tx.own().root.index("objects")
-			if !ok {
-				return errors.New("nothing to remove")
-			}
-			tx.own().root.entries = append(tx.own().root.entries[:i], tx.own().root.entries[i+1:]...)
-			tx.own().root.dirty = true
-			return nil
+			left, git := lane.DirAt(pack.ID{}), tx.r.memory
+			err := tx.own().Root.Walk(git, nil, func(path []string, id pack.ID) error {
+				if path[0] == "objects" {
+					return nil
+				}
+				_, err := left.Set(git, id, slices.Clone(path)...)
+				return err
+			})
+			tx.own().Root = left
+			return err
 		},
 		"missing blob": func(tx *Tx) error {
-			_, err := tx.own().root.set(tx.r.memory, pack.Name(pack.Blob, []byte("not there")), strings.Split(fan("objects", ""), "/")...)
+			_, err := tx.own().Root.Set(tx.r.memory, pack.Name(pack.Blob, []byte("not there")), strings.Split(fan("objects", ""), "/")...)
 			return errors.Join(err, tx.needStage())
 		},
 	}
@@ -388,10 +393,11 @@ func TestForgedLanes(t *testing.T) {
 	}
 	q.Close()
 	// A commit that nobody signed.
-	was := a.device.seed
-	a.device.seed = forger.device.seed
+	was := a.device
+	a.device = forger.device
+	a.device.ID, a.device.Name = was.ID, was.Name
 	populateMore(t, a)
-	a.device.seed = was
+	a.device = was
 	q, _, err = carry(t, a, b, ownLane(t, a))
 	if !errors.Is(err, ErrRefused) || !strings.Contains(fmt.Sprint(err), "signed with another key") {
 		t.Errorf("a commit signed by somebody else: %v", err)

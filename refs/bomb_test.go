@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // lie makes a segment with any head and any frames.
@@ -67,7 +68,7 @@ func TestBombs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b := newRepo(t), newRepo(t)
 			if err := a.Update(context.Background(), testProject, "a stream", func(tx *Tx) error {
-				return tx.putBlob([]byte(c.blob), segmentPath(stream.Name("s1", 0), 0))
+				return tx.putBlob([]byte(c.blob), lane.SegmentPath(stream.Name("s1", 0), 0))
 			}); err != nil {
 				t.Fatal(err)
 			}

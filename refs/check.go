@@ -9,16 +9,15 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A Problem is something that a check found wrong.
@@ -88,7 +87,7 @@ func (c *checker) part(r *Repo, p part) error {
 	}
 	for _, ref := range refs {
 		c.where = p.dir + " " + ref.Name
-		if _, device, ok := parseLane(ref.Name); ok {
+		if _, device, ok := lane.Split(ref.Name); ok {
 			c.branch(ref, device)
 		} else {
 			c.bad("", "not the name of a lane")
@@ -106,15 +105,15 @@ func (c *checker) part(r *Repo, p part) error {
 
 // homes returns the branches that HEAD may name: this device's own one of [Home], and those of its former selves.
 func homes(dir, device string) []string {
-	out := []string{laneRef(Home, device)}
+	out := []string{lane.Ref(Home, device)}
 	for _, part := range []string{memoryDir, originalsDir} {
-		entries, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lanePrefix+string(Home))))
+		entries, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lane.Prefix+string(Home))))
 		if err != nil {
 			continue // there is none
 		}
 		for _, e := range entries {
-			if validDevice(e.Name()) {
-				out = append(out, laneRef(Home, e.Name()))
+			if lane.ValidDevice(e.Name()) {
+				out = append(out, lane.Ref(Home, e.Name()))
 			}
 		}
 	}
@@ -123,16 +122,16 @@ func homes(dir, device string) []string {
 
 // device checks that the key in device.json is the one that this device's lanes speak of.
 func (c *checker) device(r *Repo) {
-	b, err := checkSmall(r.dir, deviceFile, &deviceJSON{})
+	b, err := checkSmall(r.dir, lane.DeviceFile, &lane.DeviceJSON{})
 	if err != nil {
-		c.bad(deviceFile, "%v", err)
+		c.bad(lane.DeviceFile, "%v", err)
 	}
-	d, err := decodeDevice(b)
+	d, err := lane.DecodeDevice(b)
 	if err != nil {
 		return // which checkSmall has told
 	}
 	if key := c.keys[d.ID]; key != "" && key != d.PublicKey() {
-		c.bad(deviceFile, "its key is not the one of this device's lanes")
+		c.bad(lane.DeviceFile, "its key is not the one of this device's lanes")
 	}
 }
 
@@ -201,7 +200,7 @@ func (c *checker) branch(ref gitstore.Ref, device string) {
 // a lane of originals.git uses the one of memory.git.
 func (c *checker) lane(tip pack.ID, device string) {
 	c.n.Lanes++
-	l, err := laneAt(c.git, tip, device)
+	l, err := lane.At(c.git, tip, device)
 	if err != nil {
 		c.bad("", "%v", err)
 		return
@@ -210,7 +209,7 @@ func (c *checker) lane(tip pack.ID, device string) {
 		c.keys = map[string]string{}
 	}
 	streams := map[string]int{}
-	err = l.root.walk(c.git, nil, func(path []string, id pack.ID) error {
+	err = l.Root.Walk(c.git, nil, func(path []string, id pack.ID) error {
 		p := strings.Join(path, "/")
 		if err := c.blob(l, p, id, streams); err != nil {
 			c.bad(p, "%v", err)
@@ -224,16 +223,9 @@ func (c *checker) lane(tip pack.ID, device string) {
 	c.commits(tip, device)
 }
 
-// pathGrammar is the closed grammar of a lane's tree; anything else is refused. H is a hexadecimal digit.
-var pathGrammar = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(strings.ReplaceAll(
-		`^(?:(format)|(objects|points|patches)/(H)/(H)/(H)/(H)/(H{60})|(records)/(H)/(H)/(H)/(H)/(H{60})\.json|(streams)/(H)/(H)/(H)/(H{61})/s(\d{4})/(\d{6}))$`,
-		"H", "[0-9a-f]"))
-})
-
 // blob checks one blob of a lane by where it lies.
-func (c *checker) blob(l *lane, path string, id pack.ID, streams map[string]int) error {
-	m := pathGrammar().FindStringSubmatch(path)
+func (c *checker) blob(l *lane.Snapshot, path string, id pack.ID, streams map[string]int) error {
+	m := lane.PathGrammar().FindStringSubmatch(path)
 	if m == nil {
 		return errors.New("no such path may be in a lane")
 	}
@@ -281,48 +273,48 @@ func (c *checker) blob(l *lane, path string, id pack.ID, streams map[string]int)
 	return nil
 }
 
-func (c *checker) record(l *lane, h objects.Hash, id pack.ID) error {
+func (c *checker) record(l *lane.Snapshot, h objects.Hash, id pack.ID) error {
 	c.n.Records++
 	b, err := c.git.Get(id, pack.Blob)
 	if err != nil {
 		return err
 	}
-	rec, err := checkRecord(b, h)
+	rec, err := lane.CheckRecord(b, h)
 	if err != nil {
 		return err
 	}
-	if rec.Device != l.device {
+	if rec.Device != l.Device {
 		return fmt.Errorf("record of the device %s", rec.Device)
 	}
 	if rec.Kind == "device" {
-		var d deviceBody
+		var d lane.DeviceBody
 		if err := json.Unmarshal(rec.Body, &d); err != nil {
 			return err
 		}
-		if was := c.keys[l.device]; was != "" && was != d.Key {
+		if was := c.keys[l.Device]; was != "" && was != d.Key {
 			return errors.New("another key for the same device")
 		}
-		c.keys[l.device] = d.Key
+		c.keys[l.Device] = d.Key
 	}
 	err = c.r.opts.body(rec)
-	if err == nil && rec.Lamport > maxLamport {
+	if err == nil && rec.Lamport > lane.MaxLamport {
 		err = fmt.Errorf("Lamport time %d", rec.Lamport)
 	}
-	if err != nil && l.device != c.r.device.ID {
-		c.ignored(strings.Join(recordPath(h), "/"), l.device, err)
+	if err != nil && l.Device != c.r.device.ID {
+		c.ignored(strings.Join(lane.RecordPath(h), "/"), l.Device, err)
 		return nil
 	}
 	return err
 }
 
 // point checks that a point of growth names the content it should: the head of its last segment says so.
-func (c *checker) point(l *lane, h objects.Hash) error {
+func (c *checker) point(l *lane.Snapshot, h objects.Hash) error {
 	c.n.Objects++
-	p, err := l.point(h)
+	p, err := l.Point(h)
 	if err != nil {
 		return err
 	}
-	b, err := l.blobs(p.Stream)(p.Segments - 1)
+	b, err := l.Blobs(p.Stream)(p.Segments - 1)
 	if err != nil {
 		return err
 	}
@@ -334,7 +326,7 @@ func (c *checker) point(l *lane, h objects.Hash) error {
 }
 
 // streams checks that the segments of every stream follow one another, and with full every byte of them.
-func (c *checker) streams(l *lane, counts map[string]int) {
+func (c *checker) streams(l *lane.Snapshot, counts map[string]int) {
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		n := counts[name]
 		c.n.Streams++
@@ -342,10 +334,10 @@ func (c *checker) streams(l *lane, counts map[string]int) {
 		h, err := objects.ParseHash(name)
 		if err == nil && c.full {
 			var size int64
-			size, err = stream.NewReader(n, l.blobs(h)).WriteTo(io.Discard)
+			size, err = stream.NewReader(n, l.Blobs(h)).WriteTo(io.Discard)
 			c.n.Bytes += size
 		} else if err == nil {
-			err = heads(n, l.blobs(h))
+			err = heads(n, l.Blobs(h))
 		}
 		if err != nil {
 			c.bad("streams/"+name, "%v", err)
@@ -384,7 +376,7 @@ func (c *checker) commits(tip pack.ID, device string) {
 			c.bad("", "commit %s: %v", id, err)
 			return
 		}
-		n, err := lamportOf(commit)
+		n, err := lane.LamportOf(commit)
 		if err == nil && later == 0 && !c.r.takes(n) {
 			c.ahead(device, n)
 		}
@@ -396,20 +388,20 @@ func (c *checker) commits(tip pack.ID, device string) {
 			err = fmt.Errorf("its author %q is not the lane's device", commit.Email)
 		}
 		if err == nil {
-			err = verifySignature(c.keys[device], commit.Signature, commit.Payload())
+			err = lane.VerifySignature(c.keys[device], commit.Signature, commit.Payload())
 		}
 		if err != nil {
 			c.bad("", "commit %s: %v", id, err)
 		}
 		if ok, err := c.git.Has(commit.Tree); err != nil || !ok {
 			c.bad("", "commit %s: tree %s is missing", id, commit.Tree)
-		} else if c.full && len(chain) < maxLane {
+		} else if c.full && len(chain) < lane.MaxCommits {
 			chain = append(chain, id)
 		}
 		id = commit.Parent
 	}
 	slices.Reverse(chain)
-	for _, err := range Steps(c.ctx, c.git, chain, map[pack.ID]struct{}{}) {
+	for _, err := range lane.Steps(c.ctx, c.git, chain, map[pack.ID]struct{}{}) {
 		if err != nil {
 			c.bad("", "%v", err)
 		}
@@ -432,14 +424,5 @@ func (tx *Tx) Root() (objects.Hash, error) {
 	if err != nil {
 		return objects.Hash{}, err
 	}
-	return RootOf(ids), nil
-}
-
-// RootOf is Root of records by their names, which must be sorted.
-func RootOf(ids []objects.Hash) objects.Hash {
-	h := objects.NewHasher()
-	for _, id := range ids {
-		fmt.Fprintln(h, id)
-	}
-	return h.Sum()
+	return lane.RootOf(ids), nil
 }

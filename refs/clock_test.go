@@ -12,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // TestLamportBound shows that what a device may write is taken by every store whose clock is not a day behind, at any time.
@@ -24,14 +25,14 @@ func TestLamportBound(t *testing.T) {
 		}
 		ahead := &Repo{opts: Options{Now: func() time.Time { return now.Add(23 * time.Hour) }}}
 		behind := &Repo{opts: Options{Now: func() time.Time { return now }}}
-		n := lamportBound(now.Add(23*time.Hour - clockSlack)) // the latest that the one ahead follows
+		n := lane.LamportBound(now.Add(23*time.Hour - lane.ClockSlack)) // the latest that the one ahead follows
 		if !ahead.follows(n) || ahead.follows(n+1) {
 			t.Errorf("%s: %d is not the latest", at, n)
 		}
-		if !behind.takes(n+1_000_000) && now.After(clockBegins().AddDate(0, 0, 2)) {
+		if !behind.takes(n+1_000_000) && now.After(lane.ClockBegins().AddDate(0, 0, 2)) {
 			t.Errorf("%s: a store that is 23 h behind refuses %d", at, n)
 		}
-		if n < freeRecords || behind.takes(maxLamport) || behind.takes(1<<62) {
+		if n < lane.FreeRecords || behind.takes(lane.MaxLamport) || behind.takes(1<<62) {
 			t.Errorf("%s: bound %d", at, n)
 		}
 	}
@@ -43,9 +44,9 @@ func TestFarClock(t *testing.T) {
 	ctx := context.Background()
 	r := newRepo(t)
 	other := newRepo(t)
-	p := ProjectOf("path /far")
+	p := lane.ProjectOf("path /far")
 	jump(t, other, p, 1<<62)
-	tip, err := other.memory.Ref(laneRef(p, other.device.ID))
+	tip, err := other.memory.Ref(lane.Ref(p, other.device.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func copyLane(t *testing.T, r, from *Repo, p Project, tip pack.ID) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.memory.Update(context.Background(), laneRef(p, from.device.ID), pack.ID{}, tip); err != nil {
+	if err := r.memory.Update(context.Background(), lane.Ref(p, from.device.ID), pack.ID{}, tip); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -114,7 +115,7 @@ func TestMendClocks(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r := newRepo(t)
-	p := ProjectOf("path /mend")
+	p := lane.ProjectOf("path /mend")
 	var early Record
 	if err := r.Update(ctx, p, "early", func(tx *Tx) (err error) {
 		early, err = tx.Add("x", map[string]int{"n": 0})
@@ -126,7 +127,7 @@ func TestMendClocks(t *testing.T) {
 	if err := r.Update(ctx, p, "name", func(tx *Tx) error {
 		body := map[string]any{"n": 2, "early": early.ID, "late": late.ID, "mark": fmt.Sprintf("%s/%d", late.Device, late.Lamport), "files": []map[string]string{{"name": "f"}}}
 		rec, err := tx.Add("session", body)
-		return errors.Join(err, tx.PutPatch(FilePatch(rec.ID, "f"), []byte("file")))
+		return errors.Join(err, tx.PutPatch(lane.FilePatch(rec.ID, "f"), []byte("file")))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestMendClocks(t *testing.T) {
 		if last.Early != early.ID || last.Late != said[1].ID || last.Mark != fmt.Sprintf("%s/%d", said[1].Device, said[1].Lamport) {
 			t.Errorf("it names %+v", last)
 		}
-		for h, want := range map[objects.Hash]string{said[1].ID: "patch", FilePatch(said[2].ID, "f"): "file"} {
+		for h, want := range map[objects.Hash]string{said[1].ID: "patch", lane.FilePatch(said[2].ID, "f"): "file"} {
 			if b, err := tx.Patch(r.device.ID, h); err != nil || string(b) != want {
 				t.Errorf("patch %s: %q, %v", h.Short(), b, err)
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // Contents calls visit for everything that a lane holds: the message of each commit with its author, every blob of
@@ -29,9 +30,9 @@ func (r *Repo) Contents(ctx context.Context, l Lane, visit func(Piece) error) er
 		}
 		id = c.Parent
 	}
-	now, err := laneAt(r.memory, tip, l.Device)
+	now, err := lane.At(r.memory, tip, l.Device)
 	if err == nil {
-		err = now.root.walkNew(r.memory, nil, nil, func(path []string, blob pack.ID) error {
+		err = now.Root.WalkNew(r.memory, nil, nil, func(path []string, blob pack.ID) error {
 			return o.blob(now, tip.String(), path, blob)
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // The control files of a store are the small files beside the objects that decide what mem does.
@@ -26,7 +27,7 @@ var notes = []string{"forgotten.json", "forgetting.json", cloneFile}
 // summedFiles returns the control files in dir that hold JSON with a sum, as paths in the store, with what each
 // decodes to.
 func summedFiles(dir string) map[string]any {
-	out := map[string]any{deviceFile: &deviceJSON{}, remotesFile: &remotesJSON{}}
+	out := map[string]any{lane.DeviceFile: &lane.DeviceJSON{}, remotesFile: &remotesJSON{}}
 	for _, name := range notes {
 		out[name] = nil
 	}
@@ -43,7 +44,7 @@ func summedFiles(dir string) map[string]any {
 // checkControls checks all control files but device.json, which needs to be compared with the lanes.
 func (c *checker) checkControls(r *Repo) error {
 	files := summedFiles(r.dir)
-	delete(files, deviceFile)
+	delete(files, lane.DeviceFile)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if _, err := checkSmall(r.dir, name, files[name]); err != nil {
 			c.bad(name, "%v", err)

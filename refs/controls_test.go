@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // TestControlFilesDamaged flips a bit of each byte of each control file: fsck finds it, and a repair puts it right. config.json and the
@@ -39,7 +40,7 @@ func TestControlFilesDamaged(t *testing.T) {
 	}
 	former, err := filepath.Rel(r.dir, r.formerFile(Home))
 	must(err)
-	for _, name := range []string{deviceFile, remotesFile, "keys/0123456789abcdef.json", "forgotten.json", "forgetting.json", former} {
+	for _, name := range []string{lane.DeviceFile, remotesFile, "keys/0123456789abcdef.json", "forgotten.json", "forgetting.json", former} {
 		file := filepath.Join(r.dir, name)
 		good, err := os.ReadFile(file)
 		must(err)

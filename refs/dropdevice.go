@@ -7,6 +7,7 @@ import (
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // DropDevice deletes every branch of another device in both repositories. The bytes of its lanes go with
@@ -22,7 +23,7 @@ func (r *Repo) DropDevice(ctx context.Context, device string) error {
 		if err != nil {
 			return err
 		}
-		all, err := g.Refs(lanePrefix)
+		all, err := g.Refs(lane.Prefix)
 		if err != nil {
 			return fmt.Errorf("list lanes: %w", err)
 		}
@@ -30,7 +31,7 @@ func (r *Repo) DropDevice(ctx context.Context, device string) error {
 			names = append(names, ref.Name)
 		}
 		for _, name := range names {
-			if p, d, ok := parseLane(name); !ok || d != device || p == Home || !strings.HasPrefix(name, lanePrefix) {
+			if p, d, ok := lane.Split(name); !ok || d != device || p == Home || !strings.HasPrefix(name, lane.Prefix) {
 				continue
 			}
 			if err := g.Remove(ctx, name); err != nil {

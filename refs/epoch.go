@@ -7,51 +7,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
-
-// An epoch is a lane's life from a commit without a parent on. A lane that begins anew, because something is to
-// be forgotten, says so in the trailer Mem-Epoch of that commit, which its device signs like any other: one
-// more each time. So others can tell a lane that its device cut from one that somebody rolled back.
-
-const epochTrailer = "Mem-Epoch: "
-
-// epochOf returns the epoch that a commit begins, 0 if it says nothing.
-func epochOf(c gitstore.Commit) (uint64, error) {
-	for _, t := range trailers(c.Message) {
-		if v, ok := strings.CutPrefix(t, epochTrailer); ok {
-			return strconv.ParseUint(v, 10, 63)
-		}
-	}
-	return 0, nil
-}
-
-// epochAt returns the epoch of a lane that ends at a commit: what its first commit says.
-func epochAt(ctx context.Context, g *gitstore.Repo, tip pack.ID) (uint64, error) {
-	for id := tip; !id.IsZero(); {
-		c, err := g.Commit(id)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return 0, err
-		}
-		if c.Parent.IsZero() {
-			return epochOf(c)
-		}
-		id = c.Parent
-	}
-	return 0, nil
-}
 
 // Epoch returns how many times a lane has begun anew.
 func (r *Repo) Epoch(ctx context.Context, l Lane) (uint64, error) {
-	return epochAt(ctx, r.of(l), l.Tip)
+	return lane.EpochAt(ctx, r.of(l), l.Tip)
 }
 
 // newEpoch accepts that a lane does not go on from where it is here if its device says so: its first commit
@@ -62,15 +28,15 @@ func (v *arriver) newEpoch(first pack.ID) error {
 	if err != nil {
 		return v.refuse(err)
 	}
-	now, err := epochOf(c)
+	now, err := lane.EpochOf(c)
 	if err != nil {
 		return v.refuse(fmt.Errorf("commit %s: epoch: %w", first, err))
 	}
-	lamport, err := lamportOf(c)
+	lamport, err := lane.LamportOf(c)
 	if err != nil {
 		return v.refuse(fmt.Errorf("commit %s: %w", first, err))
 	}
-	was, err := epochAt(v.ctx, v.git, v.a.Old)
+	was, err := lane.EpochAt(v.ctx, v.git, v.a.Old)
 	if err != nil {
 		return err
 	}
@@ -78,7 +44,7 @@ func (v *arriver) newEpoch(first pack.ID) error {
 	if err != nil {
 		return err
 	}
-	seen, err := lamportOf(here)
+	seen, err := lane.LamportOf(here)
 	if err != nil {
 		return err
 	}
@@ -97,7 +63,7 @@ func (v *arriver) rewritten() error {
 		err = fmt.Errorf("its author %q is not the lane's device", c.Email)
 	}
 	if err == nil {
-		err = verifySignature(v.a.Key, c.Signature, c.Payload())
+		err = lane.VerifySignature(v.a.Key, c.Signature, c.Payload())
 	}
 	if err != nil {
 		return v.refuse(fmt.Errorf("it does not go on from where it was, and its device did not do that: %w", err))
@@ -115,7 +81,7 @@ func (r *Repo) formerFile(p Project) string {
 
 // noteFormer adds the commits of a lane of this device to those that it had. It is durable before they go.
 func (r *Repo) noteFormer(ctx context.Context, g *gitstore.Repo, p Project, tip pack.ID) error {
-	commits, _, err := Since(ctx, g, tip, pack.ID{}, maxLane)
+	commits, _, err := lane.Since(ctx, g, tip, pack.ID{}, lane.MaxCommits)
 	if err != nil {
 		return err
 	}

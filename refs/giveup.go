@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // Wide reports whether a loss is more than a file: a commit or a directory, past which nothing can be found.
@@ -72,7 +73,7 @@ func (x *repair) goneBranches() (gone []string, err error) {
 		return nil, err
 	}
 	for _, name := range known {
-		if _, _, ok := parseLane(name); ok && !slices.ContainsFunc(refs, func(r gitstore.Ref) bool {
+		if _, _, ok := lane.Split(name); ok && !slices.ContainsFunc(refs, func(r gitstore.Ref) bool {
 			return r.Name == name
 		}) {
 			gone = append(gone, name)
@@ -108,7 +109,7 @@ type salvage struct {
 type placed struct {
 	path   []string
 	id     pack.ID
-	point  point
+	point  lane.Point
 	record Record
 }
 
@@ -147,7 +148,7 @@ func (s *salvage) take(path []string, id pack.ID, b []byte) {
 		if err != nil {
 			return
 		}
-		r, err := checkRecord(b, h)
+		r, err := lane.CheckRecord(b, h)
 		if err != nil {
 			return // it is damaged, and among what is lost
 		}
@@ -162,12 +163,12 @@ func (s *salvage) take(path []string, id pack.ID, b []byte) {
 // has reports whether content is there, whole.
 func (s *salvage) has(h objects.Hash) bool {
 	p, ok := s.points[h.String()]
-	_, plain := s.files[strings.Join(objectPath(h), "/")]
+	_, plain := s.files[strings.Join(lane.ObjectPath(h), "/")]
 	return plain || ok && s.whole(p.point)
 }
 
 // whole reports whether all segments of a growth point are there.
-func (s *salvage) whole(p point) bool {
+func (s *salvage) whole(p lane.Point) bool {
 	in := s.segments[p.Stream.String()]
 	for i := range p.Segments {
 		if _, ok := in[i]; !ok {
@@ -179,7 +180,7 @@ func (s *salvage) whole(p point) bool {
 
 // fill puts into a new lane what is of use: a stream that no growth point names would be in the way of its
 // session when that is captured again. It returns how many files that is.
-func (s *salvage) fill(root *node, g *gitstore.Repo, keep func(Record, func(objects.Hash) bool) bool) (kept int,
+func (s *salvage) fill(root *lane.Dir, g *gitstore.Repo, keep func(Record, func(objects.Hash) bool) bool) (kept int,
 	err error) {
 	use := maps.Clone(s.files)
 	named := map[string]bool{}
@@ -200,13 +201,13 @@ func (s *salvage) fill(root *node, g *gitstore.Repo, keep func(Record, func(obje
 	}
 	for h, n := range reach {
 		for _, p := range s.segments[h.String()] {
-			if path := strings.Join(p.path, "/"); path < strings.Join(segmentPath(h, n), "/") {
+			if path := strings.Join(p.path, "/"); path < strings.Join(lane.SegmentPath(h, n), "/") {
 				use[path] = p.id
 			}
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(use)) {
-		if _, err := root.set(g, use[path], strings.Split(path, "/")...); err != nil {
+		if _, err := root.Set(g, use[path], strings.Split(path, "/")...); err != nil {
 			return 0, err
 		}
 	}

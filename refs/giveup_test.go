@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // TestGiveUp takes each commit and each directory out of a lane in turn: what is good stays, the store is in order without a repair, and
@@ -64,7 +65,7 @@ func TestGiveUp(t *testing.T) {
 func wideOf(t *testing.T, r *Repo, l Lane) (out []pack.ID) {
 	t.Helper()
 	all := map[pack.ID]struct{}{}
-	if err := Reach(context.Background(), r.memory, l.Tip, all); err != nil {
+	if err := lane.Reach(context.Background(), r.memory, l.Tip, all); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(all), pack.ID.Compare) {
@@ -86,15 +87,15 @@ func TestGiveUpKeeps(t *testing.T) {
 	a := newRepo(t)
 	populate(t, a)
 	l := ownLane(t, a)
-	at, err := laneAt(a.memory, l.Tip, l.Device)
+	at, err := lane.At(a.memory, l.Tip, l.Device)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, ok, err := at.find("streams")
+	e, ok, err := at.Find("streams")
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if err := pack.Drop(a.memory.PackDir(), mergeMark, func(id pack.ID) bool { return id != e.dir.id }); err != nil {
+	if err := pack.Drop(a.memory.PackDir(), mergeMark, func(id pack.ID) bool { return id != e.Dir.Id }); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.memory.Close(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // TestLeftoversGo looks whether all that killed processes can have left is gone after a sweep, and after a Compact beside which nobody writes.
@@ -182,7 +183,7 @@ func TestSmallFilesAreSwept(t *testing.T) {
 	if err := r.WriteNote("note.json", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]bool{"note.json": true, deviceFile: true}
+	want := map[string]bool{"note.json": true, lane.DeviceFile: true}
 	for _, name := range []string{".tmp-%s", ".config-%s.tmp", "keys/.tmp-%s", "hooks/.mem-%s", "memory.git/mem/former/.tmp-%s", "hooks/%s.off"} {
 		for age, left := range map[time.Duration]string{2 * leftAfter: "1", leftAfter / 2: "2"} {
 			file := filepath.Join(r.dir, filepath.FromSlash(fmt.Sprintf(name, left)))

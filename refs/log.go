@@ -5,41 +5,16 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"strings"
-	"time"
 
-	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
-
-// An Entry is one operation: a commit of a lane.
-type Entry struct {
-	Commit   string
-	Parent   string // empty for the first of a lane
-	Project  Project
-	Device   string
-	Name     string // of the device, for people
-	Time     time.Time
-	Lamport  uint64
-	Subject  string
-	Trailers []string // "Mem-Key: value"
-}
-
-// Trailer returns the value of the first trailer "Mem-<key>".
-func (e Entry) Trailer(key string) string {
-	for _, t := range e.Trailers {
-		if v, ok := strings.CutPrefix(t, "Mem-"+key+": "); ok {
-			return v
-		}
-	}
-	return ""
-}
 
 // Log yields the operations of a project, newest first: by (lamport, device) downwards. It stops at
 // commits in until, which have been seen before, and what lies behind them.
 func (r *Repo) Log(ctx context.Context, p Project, until []Tip) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		refs, err := r.memory.Refs(lanePrefix + string(p) + "/")
+		refs, err := r.memory.Refs(lane.Prefix + string(p) + "/")
 		if err != nil {
 			yield(Entry{}, err)
 			return
@@ -58,7 +33,7 @@ func (r *Repo) Log(ctx context.Context, p Project, until []Tip) iter.Seq2[Entry,
 			return err
 		}
 		for _, ref := range refs {
-			_, device, _ := parseLane(ref.Name)
+			_, device, _ := lane.Split(ref.Name)
 			if err := push(ref.ID.String(), device); err != nil {
 				yield(Entry{}, err)
 				return
@@ -97,19 +72,5 @@ func (r *Repo) entry(p Project, commit, device string) (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("log: %w", err)
 	}
-	return newEntry(p, id, device, c)
-}
-
-func newEntry(p Project, id pack.ID, device string, c gitstore.Commit) (Entry, error) {
-	n, err := lamportOf(c)
-	if err != nil {
-		return Entry{}, fmt.Errorf("commit %s: %w", id, err)
-	}
-	subject, _, _ := strings.Cut(c.Message, "\n")
-	e := Entry{Commit: id.String(), Project: p, Device: device, Name: c.Name, Time: c.Time, Lamport: n, Subject: subject,
-		Trailers: trailers(c.Message)}
-	if !c.Parent.IsZero() {
-		e.Parent = c.Parent.String()
-	}
-	return e, nil
+	return lane.NewEntry(p, id, device, c)
 }

@@ -9,18 +9,19 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // MendClocks lets the lanes of this device that other stores refuse for their Lamport times ([ErrAhead]) begin
 // anew: records whose times are too late get the next ones that others take, in the same order, and with them
 // new names. With dryRun it says what it would do.
 func (r *Repo) MendClocks(ctx context.Context, dryRun bool) (did []Mending, err error) {
-	all, err := r.memory.Refs(lanePrefix)
+	all, err := r.memory.Refs(lane.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("list lanes: %w", err)
 	}
 	for _, ref := range all {
-		p, device, ok := parseLane(ref.Name)
+		p, device, ok := lane.Split(ref.Name)
 		if !ok || device != r.device.ID {
 			continue
 		}
@@ -46,7 +47,7 @@ func (r *Repo) MendClocks(ctx context.Context, dryRun bool) (did []Mending, err 
 
 // latePatches reports whether a commit of this device's lane in originals.git has a Lamport time that others refuse.
 func (r *Repo) latePatches(ctx context.Context, p Project) (bool, error) {
-	tip, err := r.originals.Ref(laneRef(p, r.device.ID))
+	tip, err := r.originals.Ref(lane.Ref(p, r.device.ID))
 	if err != nil {
 		return false, err
 	}
@@ -58,7 +59,7 @@ func (r *Repo) latePatches(ctx context.Context, p Project) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if n, err := lamportOf(c); err != nil || !r.takes(n) {
+		if n, err := lane.LamportOf(c); err != nil || !r.takes(n) {
 			return err == nil, err
 		}
 		id = c.Parent
@@ -84,7 +85,7 @@ func (r *Repo) mendClock(ctx context.Context, p Project, records bool) error {
 // recount puts all of old into tx, records with the Lamport times that others take. The names of the patches
 // that go are added to gone.
 func (tx *Tx) recount(old *Tx, gone map[objects.Hash]bool) error {
-	all, err := old.own().recordsSince(nil, nil)
+	all, err := old.own().RecordsSince(nil, nil)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (tx *Tx) recount(old *Tx, gone map[objects.Hash]bool) error {
 	}
 	tx.lamport = 0
 	for _, l := range tx.lanes[1:] {
-		if seen, err := lamportOf(l.commit); err == nil && tx.r.follows(seen) {
+		if seen, err := lane.LamportOf(l.Commit); err == nil && tx.r.follows(seen) {
 			tx.lamport = max(tx.lamport, seen)
 		}
 	}
@@ -133,19 +134,19 @@ func (tx *Tx) restamp(rec Record, names map[string]string, gone map[objects.Hash
 	}
 	tx.lamport++
 	rec.Lamport, rec.Body = tx.lamport, json.RawMessage(body)
-	b, err := rec.encode()
+	b, err := rec.Encode()
 	if err != nil {
 		return err
 	}
 	names[old.String()], names[was] = rec.ID.String(), fmt.Sprintf(`"%s/%d"`, rec.Device, rec.Lamport)
-	if err := tx.putBlob(b, recordPath(rec.ID)); err != nil {
+	if err := tx.putBlob(b, lane.RecordPath(rec.ID)); err != nil {
 		return err
 	}
 	patches := map[objects.Hash]objects.Hash{old: rec.ID}
 	var files struct{ Files []struct{ Name string } }
 	if rec.Kind == "session" && json.Unmarshal(rec.Body, &files) == nil {
 		for _, f := range files.Files {
-			patches[FilePatch(old, f.Name)] = FilePatch(rec.ID, f.Name)
+			patches[lane.FilePatch(old, f.Name)] = lane.FilePatch(rec.ID, f.Name)
 		}
 	}
 	for from, to := range patches {

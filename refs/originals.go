@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
-
-// originalsPrefix is where lanes of originals.git are on a remote.
-const originalsPrefix = "refs/heads/o/"
 
 // ErrRaw says that exact bytes were to travel to a remote that the user did not allow them to.
 var ErrRaw = errors.New("exact bytes may not travel there")
@@ -27,13 +24,13 @@ func (r *Repo) Originals(to Remote) (*gitstore.Repo, error) {
 
 // OriginalLanes returns the lanes of originals.git but for those of [Home], sorted by project and device.
 func (r *Repo) OriginalLanes() ([]Lane, error) {
-	all, err := r.originals.Refs(lanePrefix)
+	all, err := r.originals.Refs(lane.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("list lanes of exact bytes: %w", err)
 	}
 	var lanes []Lane
 	for _, ref := range all {
-		if l, ok := ParseLane(ref.Name); ok {
+		if l, ok := lane.Parse(ref.Name); ok {
 			l.Tip, l.Originals = ref.ID, true
 			lanes = append(lanes, l)
 		}
@@ -41,23 +38,12 @@ func (r *Repo) OriginalLanes() ([]Lane, error) {
 	return lanes, nil
 }
 
-// ParseBranch reads the name that a lane of either repository has on a remote.
-func ParseBranch(ref string) (Lane, bool) {
-	rest, originals := strings.CutPrefix(ref, originalsPrefix)
-	if !originals {
-		return ParseLane(ref)
-	}
-	l, ok := ParseLane(lanePrefix + rest)
-	l.Originals = true
-	return l, ok
-}
-
 // Has reports whether the tip of a lane is in the repository that it belongs to.
 func (r *Repo) Has(l Lane) (bool, error) { return r.of(l).Has(l.Tip) }
 
 // Follows reports whether a commit of a lane goes on from another one.
 func (r *Repo) Follows(ctx context.Context, l Lane, tip, from pack.ID) (bool, error) {
-	_, follows, err := Since(ctx, r.of(l), tip, from, maxLane)
+	_, follows, err := lane.Since(ctx, r.of(l), tip, from, lane.MaxCommits)
 	return follows, err
 }
 

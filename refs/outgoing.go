@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A Piece is something of a lane that a remote does not have yet.
@@ -67,7 +68,7 @@ type outgoing struct {
 type growing struct {
 	first  int // number of the first of them
 	last   int
-	lane   *lane // at the last commit that added one
+	lane   *lane.Snapshot // at the last commit that added one
 	commit string
 }
 
@@ -83,19 +84,19 @@ func (o *outgoing) commit(id pack.ID) error {
 	if err := o.visit(messageOf(id, c)); err != nil {
 		return err
 	}
-	now, err := laneAt(o.git, id, o.device)
+	now, err := lane.At(o.git, id, o.device)
 	if err != nil {
 		return err
 	}
-	before, err := laneAt(o.git, c.Parent, o.device)
+	before, err := lane.At(o.git, c.Parent, o.device)
 	if err != nil {
 		return err
 	}
-	old := before.root
+	old := before.Root
 	if c.Parent.IsZero() {
 		old = nil
 	}
-	return now.root.walkNew(o.git, old, nil, func(path []string, blob pack.ID) error {
+	return now.Root.WalkNew(o.git, old, nil, func(path []string, blob pack.ID) error {
 		return o.blob(now, id.String(), path, blob)
 	})
 }
@@ -107,7 +108,7 @@ func messageOf(id pack.ID, c gitstore.Commit) Piece {
 }
 
 // blob visits a blob, or notes that a stream has grown by it.
-func (o *outgoing) blob(l *lane, commit string, path []string, id pack.ID) error {
+func (o *outgoing) blob(l *lane.Snapshot, commit string, path []string, id pack.ID) error {
 	name := strings.TrimSuffix(strings.Join(path[1:], ""), ".json")
 	kind := strings.TrimSuffix(path[0], "s")
 	if kind == "stream" {
@@ -127,7 +128,7 @@ func (o *outgoing) blob(l *lane, commit string, path []string, id pack.ID) error
 	return o.visit(Piece{Kind: kind, Name: h, Commit: commit, Size: int64(len(b)), Content: bytes.NewReader(b)})
 }
 
-func (o *outgoing) segment(l *lane, commit string, path []string) error {
+func (o *outgoing) segment(l *lane.Snapshot, commit string, path []string) error {
 	h, err := objects.ParseHash(strings.Join(path[1:5], ""))
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
@@ -162,7 +163,7 @@ func (o *outgoing) content() error {
 // stream returns the piece of a stream that has grown. Directories are read here, so that its Content needs none.
 func (o *outgoing) stream(h objects.Hash, g *growing) (Piece, error) {
 	p := Piece{Kind: "stream", Name: h, Commit: g.commit}
-	blobs, err := g.lane.resolve(h, g.last+1)
+	blobs, err := g.lane.Resolve(h, g.last+1)
 	if err != nil {
 		return p, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // PutPatch stores in originals.git the patch that belongs to the record id. It is durable before the
@@ -18,7 +19,7 @@ func (tx *Tx) PutPatch(id objects.Hash, patch []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.origin.root.set(tx.r.originals, blob, patchPath(id)...)
+	_, err = tx.origin.Root.Set(tx.r.originals, blob, lane.PatchPath(id)...)
 	return err
 }
 
@@ -29,24 +30,19 @@ func (tx *Tx) needOrigin() (err error) {
 		}
 	}
 	if tx.origin == nil {
-		tx.origin, err = openLane(tx.r.originals, laneRef(tx.project, tx.r.device.ID), tx.r.device.ID)
+		tx.origin, err = lane.Open(tx.r.originals, lane.Ref(tx.project, tx.r.device.ID), tx.r.device.ID)
 	}
 	return err
-}
-
-// FilePatch returns the name of the patch of an overflow file that was captured with a record.
-func FilePatch(record objects.Hash, name string) objects.Hash {
-	return objects.Sum([]byte("mem file 1\n" + record.String() + "\n" + name))
 }
 
 // Patch returns the patch that belongs to the record id of a device: nobody else's word counts for it. The error wraps
 // [objects.ErrNotFound] if this machine does not have it, as for sessions that were captured on another one.
 func (tx *Tx) Patch(device string, id objects.Hash) ([]byte, error) {
-	l, err := openLane(tx.r.originals, laneRef(tx.project, device), "originals")
+	l, err := lane.Open(tx.r.originals, lane.Ref(tx.project, device), "originals")
 	if err != nil {
 		return nil, err
 	}
-	b, err := l.read(patchPath(id)...)
+	b, err := l.Read(lane.PatchPath(id)...)
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil, fmt.Errorf("patch of %s: %w", id.Short(), objects.ErrNotFound)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // quarantineDir is where what was fetched lies until it has been checked. It holds nothing that is missed.
@@ -122,7 +123,7 @@ func (q *Quarantine) Finish(w *pack.Writer) error {
 func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, error) {
 	a := Arrival{Lane: l, Kinds: map[string]int{}}
 	var err error
-	if a.Old, err = q.store.Ref(l.local()); err != nil {
+	if a.Old, err = q.store.Ref(l.Local()); err != nil {
 		return a, err
 	}
 	if a.Key, err = q.r.keyOf(l.Device); err != nil {
@@ -152,19 +153,19 @@ func (r *Repo) keyOf(device string) (string, error) {
 	if device == r.device.ID {
 		return r.device.PublicKey(), nil
 	}
-	all, err := r.memory.Refs(lanePrefix)
+	all, err := r.memory.Refs(lane.Prefix)
 	if err != nil {
 		return "", err
 	}
 	for _, ref := range all {
-		if _, d, ok := parseLane(ref.Name); !ok || d != device {
+		if _, d, ok := lane.Split(ref.Name); !ok || d != device {
 			continue
 		}
 		c, err := r.memory.Commit(ref.ID)
 		if err != nil {
 			return "", err
 		}
-		return signer(c)
+		return lane.Signer(c)
 	}
 	return "", nil
 }
@@ -218,7 +219,7 @@ func (r *Repo) moveLane(ctx context.Context, l Lane, old pack.ID) error {
 		return err
 	}
 	defer unlock()
-	return r.of(l).Update(ctx, l.local(), old, l.Tip)
+	return r.of(l).Update(ctx, l.Local(), old, l.Tip)
 }
 
 // adoptPacks moves the packs over, or copies of them what was checked if there is more in them.

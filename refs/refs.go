@@ -22,43 +22,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
-
-// Format is the content of the file "format" in every lane.
-const Format = "mem 1\n"
-
-// Home is the project whose lanes only hold the devices' own records, so that a new store already has
-// a commit and plain git can log and clone it.
-const Home Project = "0000000000000000"
-
-// A Project is the id of a project: 16 lower-case hexadecimal digits.
-type Project string
-
-// ProjectOf returns the id of the project with the given identity, a normalised origin URL, a root
-// commit or a path.
-func ProjectOf(identity string) Project {
-	return Project(objects.Sum([]byte("mem project 1\n" + identity)).String()[:16])
-}
-
-// ParseProject checks that s is a project id.
-func ParseProject(s string) (Project, error) {
-	if len(s) != 16 || !isHex(s) {
-		return "", fmt.Errorf("project id %q: want 16 hexadecimal digits", s)
-	}
-	return Project(s), nil
-}
-
-func isHex(s string) bool {
-	return strings.Trim(s, "0123456789abcdef") == ""
-}
 
 // Options are what a Repo needs of the outside world.
 type Options struct {
@@ -85,7 +56,7 @@ type Repo struct {
 	opts      Options
 	memory    *gitstore.Repo
 	originals *gitstore.Repo
-	device    Device
+	device    lane.Device
 	signs     sync.Once
 	first     func(context.Context, *Tx) (string, any, error) // see OnFirst
 }
@@ -97,7 +68,6 @@ func (r *Repo) OnFirst(f func(context.Context, *Tx) (kind string, body any, err 
 const (
 	memoryDir    = "memory.git"
 	originalsDir = "originals.git"
-	deviceFile   = "device.json"
 )
 
 // Init makes a memory in dir, for a device with the given display name, and opens it. It can be
@@ -115,7 +85,7 @@ func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, err
 	if err != nil {
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
-	if err := ensureDevice(dir, deviceName, opts.Rand); err != nil {
+	if err := lane.EnsureDevice(dir, deviceName, opts.Rand); err != nil {
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
 	r, err := Open(dir, opts)
@@ -144,7 +114,7 @@ func makeRoot(dir string) error {
 
 // initHome makes the first commit of both repositories and lets HEAD name it.
 func (r *Repo) initHome(ctx context.Context) error {
-	ref := laneRef(Home, r.device.ID)
+	ref := lane.Ref(Home, r.device.ID)
 	id, err := r.memory.Ref(ref)
 	if err != nil {
 		return err
@@ -168,23 +138,23 @@ func atOnce[T any](do func(T) error, a, b T) error {
 // Open opens the memory in dir. The error wraps [ErrNotRepo] if there is none and [ErrUnsafe] if the
 // directory belongs to somebody else or others may write to it.
 func Open(dir string, opts Options) (*Repo, error) {
-	return open(dir, opts, readDevice)
+	return open(dir, opts, lane.ReadDevice)
 }
 
 // OpenDamaged is [Open] of a store whose device may have been lost, to repair it. It must not be written to by
 // [Repo.Update].
 func OpenDamaged(dir string, opts Options) (*Repo, error) {
-	return open(dir, opts, func(dir string) (Device, error) {
-		d, err := readDevice(dir)
+	return open(dir, opts, func(dir string) (lane.Device, error) {
+		d, err := lane.ReadDevice(dir)
 		var lost *DeviceError
 		if errors.As(err, &lost) {
-			return Device{}, nil
+			return lane.Device{}, nil
 		}
 		return d, err
 	})
 }
 
-func open(dir string, opts Options, device func(dir string) (Device, error)) (*Repo, error) {
+func open(dir string, opts Options, device func(dir string) (lane.Device, error)) (*Repo, error) {
 	if _, err := os.Lstat(filepath.Join(dir, memoryDir, "HEAD")); errors.Is(err, os.ErrNotExist) {
 		if holds(dir) {
 			return nil, fmt.Errorf("open memory: %s has no HEAD: %w", filepath.Join(dir, memoryDir), ErrDamaged)
@@ -241,36 +211,23 @@ func timeout(o Options) time.Duration {
 func (r *Repo) Dir() string { return r.dir }
 
 // Device returns this device.
-func (r *Repo) Device() Device { return r.device }
+func (r *Repo) Device() lane.Device { return r.device }
 
 // Close releases the files the Repo holds open.
 func (r *Repo) Close() error { return errors.Join(r.memory.Close(), r.originals.Close()) }
 
-const lanePrefix = "refs/heads/p/"
-
-func laneRef(p Project, device string) string {
-	return lanePrefix + string(p) + "/" + device
-}
-
 // Projects returns the ids of all projects that have a lane, sorted, without [Home].
 func (r *Repo) Projects() ([]Project, error) {
-	all, err := r.memory.Refs(lanePrefix)
+	all, err := r.memory.Refs(lane.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("list projects: %w", err)
 	}
 	var out []Project
 	for _, ref := range all {
-		p, _, ok := parseLane(ref.Name)
+		p, _, ok := lane.Split(ref.Name)
 		if ok && p != Home && (len(out) == 0 || out[len(out)-1] != p) {
 			out = append(out, p)
 		}
 	}
 	return out, nil
-}
-
-// parseLane splits the name of a lane's ref.
-func parseLane(ref string) (Project, string, bool) {
-	p, device, ok := strings.Cut(strings.TrimPrefix(ref, lanePrefix), "/")
-	ok = ok && len(p) == 16 && isHex(p) && validDevice(device)
-	return Project(p), device, ok
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 const testProject Project = "00000000000000aa"
@@ -122,11 +123,11 @@ func TestSignature(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	payload := []byte("tree 0\n\nhello\n")
-	sig := r.device.sign(payload)
-	if err := verifySignature(r.device.PublicKey(), sig, payload); err != nil {
+	sig := r.device.Sign(payload)
+	if err := lane.VerifySignature(r.device.PublicKey(), sig, payload); err != nil {
 		t.Errorf("verify: %v", err)
 	}
-	if err := verifySignature(r.device.PublicKey(), sig, []byte("tree 1\n\nhello\n")); err == nil {
+	if err := lane.VerifySignature(r.device.PublicKey(), sig, []byte("tree 1\n\nhello\n")); err == nil {
 		t.Error("a signature of other bytes was accepted")
 	}
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
@@ -135,12 +136,12 @@ func TestSignature(t *testing.T) {
 	dir := t.TempDir()
 	signers := filepath.Join(dir, "signers")
 	if err := errors.Join(
-		os.WriteFile(signers, []byte(r.device.email()+" "+r.device.PublicKey()+"\n"), 0o600),
+		os.WriteFile(signers, []byte(r.device.Email()+" "+r.device.PublicKey()+"\n"), 0o600),
 		os.WriteFile(filepath.Join(dir, "sig"), []byte(sig), 0o600),
 	); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("ssh-keygen", "-Y", "verify", "-f", signers, "-I", r.device.email(), "-n", "git", "-s", filepath.Join(dir, "sig"))
+	cmd := exec.Command("ssh-keygen", "-Y", "verify", "-f", signers, "-I", r.device.Email(), "-n", "git", "-s", filepath.Join(dir, "sig"))
 	cmd.Stdin = bytes.NewReader(payload)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("ssh-keygen -Y verify: %v\n%s", err, out)
@@ -213,7 +214,7 @@ func TestRecordsAndLog(t *testing.T) {
 		if ok, err := tx.Follows(tips); err != nil || !ok {
 			t.Errorf("Follows(earlier tips) = %v, %v", ok, err)
 		}
-		if ok, _ := tx.Follows([]Tip{{r.device.ID, strings.Repeat("a", 40)}}); ok {
+		if ok, _ := tx.Follows([]Tip{{Device: r.device.ID, Commit: strings.Repeat("a", 40)}}); ok {
 			t.Error("Follows(a commit that never was) = true")
 		}
 		return nil
@@ -459,15 +460,15 @@ func TestFlippedBits(t *testing.T) {
 }
 
 func FuzzDecodeRecord(f *testing.F) {
-	d := Device{ID: strings.Repeat("a", 32)}
-	_, b, _ := newRecord("note", d, 3, time.Unix(1e9, 0), map[string]string{"a": "<b>"})
+	d := lane.Device{ID: strings.Repeat("a", 32)}
+	_, b, _ := lane.NewRecord("note", d, 3, time.Unix(1e9, 0), map[string]string{"a": "<b>"})
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := DecodeRecord(b)
+		r, err := lane.DecodeRecord(b)
 		if err != nil {
 			return
 		}
-		again, err := r.encode()
+		again, err := r.Encode()
 		if err != nil || !bytes.Equal(again, b) || r.ID != objects.Sum(b) {
 			t.Fatalf("%q decodes to something that encodes to %q, %v", b, again, err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 const remotesFile = "remotes.json"
@@ -133,6 +134,6 @@ func (r *Repo) MarkOf(l Lane) (Mark, error) {
 	if err != nil {
 		return Mark{}, err
 	}
-	n, err := lamportOf(c)
+	n, err := lane.LamportOf(c)
 	return Mark{l.Tip.String(), n}, err
 }

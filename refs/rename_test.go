@@ -1,6 +1,10 @@
 package refs
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/memvcs/mem/refs/lane"
+)
 
 // TestRenameAfterSplit renames a device that another process has made a new one meanwhile: it stays that.
 func TestRenameAfterSplit(t *testing.T) {
@@ -18,7 +22,7 @@ func TestRenameAfterSplit(t *testing.T) {
 	if err := r.RenameDevice(t.Context(), "study"); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readDevice(r.dir)
+	got, err := lane.ReadDevice(r.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

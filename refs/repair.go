@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // damagedDir is where damaged files are kept, under their names, when something better took their place.
@@ -51,7 +52,7 @@ type Supply func(ctx context.Context, branches []string, w *pack.Writer) (map[st
 // device.json and the other control files. The store need not be one that can be opened. A damaged byte of
 // those with a sum is found by it. The error wraps [ErrNotRepo] if there is nothing of a memory.
 func MendFiles(dir string, dryRun bool) ([]Mending, error) {
-	if !exists(filepath.Join(dir, memoryDir)) && !exists(filepath.Join(dir, deviceFile)) {
+	if !exists(filepath.Join(dir, memoryDir)) && !exists(filepath.Join(dir, lane.DeviceFile)) {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepo)
 	}
 	m := &mender{store: dir, dryRun: dryRun}
@@ -64,16 +65,16 @@ func MendFiles(dir string, dryRun bool) ([]Mending, error) {
 		return nil, err
 	}
 	slices.SortFunc(m.did, func(a, b Mending) int { return strings.Compare(a.Where, b.Where) })
-	d, err := readDevice(dir)
+	d, err := lane.ReadDevice(dir)
 	heads := homes(dir, d.ID)
 	if err != nil {
 		if heads = heads[1:]; len(heads) == 0 {
-			heads = []string{lanePrefix + "unknown"} // until the device is known again
+			heads = []string{lane.Prefix + "unknown"} // until the device is known again
 		}
 	}
 	var lost *DeviceError
 	if errors.As(err, &lost) && lost.Missing {
-		m.did = append(m.did, Mending{Where: deviceFile, What: "it is missing"})
+		m.did = append(m.did, Mending{Where: lane.DeviceFile, What: "it is missing"})
 	}
 	for _, part := range []string{memoryDir, originalsDir} {
 		if err := m.gitFiles(part, heads); err != nil {
@@ -306,7 +307,7 @@ func (x *repair) ask(lost []string) error {
 	}
 	x.asked = true
 	own := slices.DeleteFunc(slices.Clone(lost), func(name string) bool {
-		p, device, ok := parseLane(name)
+		p, device, ok := lane.Split(name)
 		return !ok || p == Home || device != x.r.device.ID
 	})
 	if len(own) == 0 {
@@ -376,7 +377,7 @@ func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
 		here[ref.Name] = ref.ID
 	}
 	for _, name := range slices.Sorted(maps.Keys(tips)) {
-		p, device, ok := parseLane(name)
+		p, device, ok := lane.Split(name)
 		if !ok {
 			continue
 		}
@@ -415,7 +416,7 @@ func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 		return nil, err
 	}
 	for _, ref := range refs {
-		p, device, ok := parseLane(ref.Name)
+		p, device, ok := lane.Split(ref.Name)
 		if !ok {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // beginAnew lets the lanes of this device that never travel begin anew, as one commit without a parent, if
@@ -51,19 +52,21 @@ func (x *repair) reroot(l Lane, keep func(Record, func(objects.Hash) bool) bool)
 	if err != nil {
 		return 0, err
 	}
-	now := &lane{device: l.Device, root: &node{loaded: true, dirty: true}, git: x.git, replaces: l.Tip}
-	tx := &Tx{r: x.r, project: l.Project, ctx: x.ctx, write: true, stage: s, lanes: []*lane{now}, lamport: good.lamport}
+	now := lane.Anew(x.git, l.Tip, l.Device)
+	now.Root.Touch()
+	tx := &Tx{r: x.r, project: l.Project, ctx: x.ctx, write: true, stage: s, lanes: []*lane.Snapshot{now},
+		lamport: good.lamport}
 	defer tx.discard()
 	commits, epoch, err := x.history(l, tx)
 	if err != nil {
 		return 0, err
 	}
-	if kept, err = good.fill(now.root, x.git, keep); err != nil {
+	if kept, err = good.fill(now.Root, x.git, keep); err != nil {
 		return 0, err
 	}
 	if !good.device && x.part.dir == memoryDir {
 		d := x.r.device
-		if _, err := tx.Add("device", deviceBody{d.ID, d.Name, d.PublicKey()}); err != nil {
+		if _, err := tx.Add("device", lane.DeviceBody{ID: d.ID, Name: d.Name, Key: d.PublicKey()}); err != nil {
 			return 0, err
 		}
 	}
@@ -90,13 +93,13 @@ func (x *repair) history(l Lane, tx *Tx) (commits []pack.ID, epoch uint64, err e
 		if err != nil {
 			return nil, 0, err
 		}
-		n, err := lamportOf(c)
+		n, err := lane.LamportOf(c)
 		if err != nil {
 			return nil, 0, err
 		}
 		tx.lamport = max(tx.lamport, n)
 		if id = c.Parent; id.IsZero() {
-			epoch, err = epochOf(c)
+			epoch, err = lane.EpochOf(c)
 			return commits, epoch + 1, err
 		}
 	}
@@ -118,7 +121,7 @@ func (x *repair) eachGood(l Lane, f func(path []string, id pack.ID, b []byte) er
 			return err
 		}
 		var failed error
-		eachLeft(x.git, &node{id: c.Tree}, func(path []string, id pack.ID) bool {
+		lane.WalkReadable(x.git, lane.DirAt(c.Tree), func(path []string, id pack.ID) bool {
 			key := strings.Join(path, "/")
 			if seen[key] || key == "format" {
 				return true

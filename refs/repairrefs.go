@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A found commit is one that no other here goes on from.
@@ -119,7 +120,7 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 	for _, h := range heads {
 		switch p, ok := x.projectOf(g, h); {
 		case ok:
-			byLane[laneRef(p, h.device)] = append(byLane[laneRef(p, h.device)], h)
+			byLane[lane.Ref(p, h.device)] = append(byLane[lane.Ref(p, h.device)], h)
 		default:
 			homeless = append(homeless, h)
 		}
@@ -152,10 +153,10 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 // orphans returns commits that do not tell their project, if they can only belong to the branch name.
 func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCommit,
 	homeless []foundCommit) (out []foundCommit) {
-	_, device, _ := parseLane(name)
+	_, device, _ := lane.Split(name)
 	others := 0
 	for _, n := range lost {
-		if _, d, _ := parseLane(n); d == device && len(byLane[n]) == 0 {
+		if _, d, _ := lane.Split(n); d == device && len(byLane[n]) == 0 {
 			others++
 		}
 	}
@@ -172,7 +173,7 @@ func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCo
 
 func (x *repair) restoreOne(name, what string, found []foundCommit) error {
 	did := Mending{Where: x.part.dir + "/" + name, What: what, Kept: x.kept[name]}
-	p, device, ok := parseLane(name)
+	p, device, ok := lane.Split(name)
 	defer func() { x.note(did) }()
 	if ok && len(found) == 0 && device == x.r.device.ID && (p == Home || x.part.dir == originalsDir) {
 		did.Done = "begun anew"
@@ -253,8 +254,8 @@ func (x *repair) heads(g *gitstore.Repo, good []gitstore.Ref) ([]foundCommit, er
 	var heads []foundCommit
 	for id, c := range commits {
 		device, ours := strings.CutSuffix(c.Email, "@mem.invalid")
-		n, err := lamportOf(c)
-		if parents[id] || reached[c.Parent] || !ours || err != nil || !validDevice(device) {
+		n, err := lane.LamportOf(c)
+		if parents[id] || reached[c.Parent] || !ours || err != nil || !lane.ValidDevice(device) {
 			continue
 		}
 		if x.trusts(g, id, Lane{Device: device}) {
@@ -274,11 +275,11 @@ func (x *repair) trusts(g *gitstore.Repo, id pack.ID, l Lane) bool {
 	}
 	key, err := x.r.keyOf(l.Device)
 	if err != nil || key == "" {
-		if key, err = signer(c); err != nil || !x.speaksOf(g, c, l.Device, key) {
+		if key, err = lane.Signer(c); err != nil || !x.speaksOf(g, c, l.Device, key) {
 			return false
 		}
 	}
-	return verifySignature(key, c.Signature, c.Payload()) == nil
+	return lane.VerifySignature(key, c.Signature, c.Payload()) == nil
 }
 
 // speaksOf reports whether the tree of a commit has the record of a device with that key. Patches are signed as
@@ -289,7 +290,7 @@ func (x *repair) speaksOf(g *gitstore.Repo, c gitstore.Commit, device, key strin
 	}
 	found := false
 	x.records(g, c.Tree, func(r Record) bool {
-		var d deviceBody
+		var d lane.DeviceBody
 		found = found || r.Kind == "device" && json.Unmarshal(r.Body, &d) == nil && d.ID == device && d.Key == key
 		return !found
 	})
@@ -298,12 +299,12 @@ func (x *repair) speaksOf(g *gitstore.Repo, c gitstore.Commit, device, key strin
 
 // records calls f for the readable records of a tree until it returns false.
 func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(Record) bool) {
-	root := &node{id: tree}
-	e, ok, err := root.find(g, "records")
-	if err != nil || !ok || e.dir == nil {
+	root := lane.DirAt(tree)
+	e, ok, err := root.Find(g, "records")
+	if err != nil || !ok || e.Dir == nil {
 		return
 	}
-	eachLeft(g, e.dir, func(path []string, id pack.ID) bool {
+	lane.WalkReadable(g, e.Dir, func(path []string, id pack.ID) bool {
 		h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path, ""), ".json"))
 		if err != nil {
 			return true
@@ -312,33 +313,9 @@ func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(Record) bool) {
 		if err != nil {
 			return true
 		}
-		r, err := checkRecord(b, h)
+		r, err := lane.CheckRecord(b, h)
 		return err != nil || f(r)
 	})
-}
-
-// eachLeft is walk past what cannot be read, until f returns false.
-func eachLeft(g *gitstore.Repo, n *node, f func(path []string, id pack.ID) bool) {
-	eachLeftIn(g, n, nil, f)
-}
-
-func eachLeftIn(g *gitstore.Repo, n *node, path []string, f func([]string, pack.ID) bool) bool {
-	if n.load(g) != nil {
-		return true
-	}
-	for _, e := range n.entries {
-		p := append(path[:len(path):len(path)], e.name)
-		more := true
-		if e.dir == nil {
-			more = f(p, e.id)
-		} else {
-			more = eachLeftIn(g, e.dir, p, f)
-		}
-		if !more {
-			return false
-		}
-	}
-	return true
 }
 
 // projectOf finds out which project a commit belongs to: by its record of the project, by the marks of remotes,
@@ -359,7 +336,7 @@ func (x *repair) projectOf(g *gitstore.Repo, h foundCommit) (Project, bool) {
 		}
 		home = home && slices.Contains([]string{"device", "path", "cost", "peer", "share"}, r.Kind)
 		if r.Kind == "project" && json.Unmarshal(r.Body, &body) == nil {
-			p = ProjectOf(body.Identity)
+			p = lane.ProjectOf(body.Identity)
 		}
 		return p == ""
 	})
@@ -381,7 +358,7 @@ func (x *repair) projectOfMarks(g *gitstore.Repo, h foundCommit) (Project, bool)
 	marks := map[string]Project{}
 	for _, r := range remotes {
 		for name, m := range r.Marks {
-			if p, device, ok := parseLane(name); ok && device == h.device {
+			if p, device, ok := lane.Split(name); ok && device == h.device {
 				marks[m.Tip] = p
 			}
 		}
@@ -401,31 +378,31 @@ func (x *repair) projectOfMarks(g *gitstore.Repo, h foundCommit) (Project, bool)
 
 // projectOfPatches looks in which lane of memory.git a record lies that a patch belongs to.
 func (x *repair) projectOfPatches(g *gitstore.Repo, tree pack.ID) (Project, bool) {
-	root := &node{id: tree}
-	e, ok, err := root.find(g, "patches")
+	root := lane.DirAt(tree)
+	e, ok, err := root.Find(g, "patches")
 	if err != nil {
 		return "", false
 	}
-	if !ok || e.dir == nil {
+	if !ok || e.Dir == nil {
 		return Home, true
 	}
-	refs, err := x.r.memory.Refs(lanePrefix)
+	refs, err := x.r.memory.Refs(lane.Prefix)
 	if err != nil {
 		return "", false
 	}
 	var found Project
-	eachLeft(g, e.dir, func(path []string, _ pack.ID) bool {
+	lane.WalkReadable(g, e.Dir, func(path []string, _ pack.ID) bool {
 		h, err := objects.ParseHash(strings.Join(path, ""))
 		if err != nil {
 			return true
 		}
 		for _, ref := range refs {
-			p, device, _ := parseLane(ref.Name)
-			l, err := laneAt(x.r.memory, ref.ID, device)
+			p, device, _ := lane.Split(ref.Name)
+			l, err := lane.At(x.r.memory, ref.ID, device)
 			if err != nil {
 				continue
 			}
-			if _, ok, err := l.root.find(l.git, recordPath(h)...); err == nil && ok {
+			if _, ok, err := l.Root.Find(l.Git, lane.RecordPath(h)...); err == nil && ok {
 				found = p
 				return false
 			}
@@ -445,7 +422,7 @@ func (r *Repo) ReadableRecords(p Project) []Record {
 	seen := map[objects.Hash]bool{}
 	var out []Record
 	for _, ref := range refs {
-		if q, _, ok := parseLane(ref.Name); !ok || q != p {
+		if q, _, ok := lane.Split(ref.Name); !ok || q != p {
 			continue
 		}
 		if c, err := r.memory.Commit(ref.ID); err == nil {
@@ -464,13 +441,13 @@ func (r *Repo) ReadableRecords(p Project) []Record {
 
 // ReadableStream reads a stream of a lane as far as it can be read.
 func (r *Repo) ReadableStream(l Lane, name objects.Hash) *stream.Reader {
-	at, err := laneAt(r.memory, l.Tip, l.Device)
+	at, err := lane.At(r.memory, l.Tip, l.Device)
 	if err != nil {
 		return stream.NewReader(0, nil)
 	}
-	n, err := at.segments(name)
+	n, err := at.Segments(name)
 	if err != nil {
 		n = 1 << 20 // its end is not known; reading finds it
 	}
-	return stream.NewReader(n, at.blobs(name))
+	return stream.NewReader(n, at.Blobs(name))
 }

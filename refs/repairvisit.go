@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A visit goes through what a commit needs, past what is missing.
@@ -90,7 +91,7 @@ func (v *visit) tree(id pack.ID, path []string) error {
 	if err != nil {
 		return v.broken(id, path, err)
 	}
-	if len(path) > maxPath {
+	if len(path) > lane.MaxPath {
 		return nil
 	}
 	for _, e := range es {
@@ -142,7 +143,7 @@ func (x *repair) explain() error {
 			return err
 		}
 		l.Commit, _, _ = strings.Cut(c.Message, "\n")
-		l.Session = Entry{Trailers: trailers(c.Message)}.Trailer("Session")
+		l.Session = Entry{Trailers: lane.Trailers(c.Message)}.Trailer("Session")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // TestRepairBesideUpdate repairs a branch while another process writes: what that one was told is stored is there, and so is what was
@@ -35,7 +36,7 @@ func TestRepairBesideUpdate(t *testing.T) {
 				}
 				want = append(want, id)
 			}
-			file := filepath.Join(r.dir, memoryDir, filepath.FromSlash(laneRef(testProject, r.device.ID)))
+			file := filepath.Join(r.dir, memoryDir, filepath.FromSlash(lane.Ref(testProject, r.device.ID)))
 			err := os.Remove(file)
 			if err == nil && how == "damaged" {
 				err = os.WriteFile(file, []byte("garbage\n"), 0o600)
@@ -96,7 +97,7 @@ func TestSweepKeepsLostBranches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Remove(filepath.Join(r.dir, part, filepath.FromSlash(laneRef(testProject, r.device.ID)))); err != nil {
+			if err := os.Remove(filepath.Join(r.dir, part, filepath.FromSlash(lane.Ref(testProject, r.device.ID)))); err != nil {
 				t.Fatal(err)
 			}
 			if err := r.Sweep(t.Context()); !errors.Is(err, ErrDamaged) {
@@ -138,7 +139,7 @@ func TestSweepBesideRepair(t *testing.T) {
 	defer sweeper.Close()
 	for range 40 {
 		l := Lane{Project: testProject, Device: r.device.ID, Originals: true}
-		if l.Tip, err = r.originals.Ref(l.local()); err != nil {
+		if l.Tip, err = r.originals.Ref(l.Local()); err != nil {
 			t.Fatal(err)
 		}
 		var sweeps sync.WaitGroup

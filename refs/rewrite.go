@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // Rewrite is [Repo.Update] of a lane that begins anew: fn is given this device's lane as it is, to read, and an empty
@@ -33,16 +34,16 @@ func (r *Repo) rewrite(ctx context.Context, p Project, message string, fn func(o
 		old := *tx
 		old.write, old.lanes = false, slices.Clone(tx.lanes)
 		own := tx.own()
-		tx.lanes[0] = &lane{device: own.device, root: &node{loaded: true}, git: own.git, replaces: own.tip}
-		epoch, err := epochAt(ctx, own.git, own.tip)
+		tx.lanes[0] = lane.Anew(own.Git, own.Tip, own.Device)
+		epoch, err := lane.EpochAt(ctx, own.Git, own.Tip)
 		if err != nil {
 			return err
 		}
 		tx.Trailer("Epoch", strconv.FormatUint(epoch+1, 10))
-		if err := fn(&old, tx); err != nil || own.tip.IsZero() {
+		if err := fn(&old, tx); err != nil || own.Tip.IsZero() {
 			return err
 		}
-		return r.noteFormer(ctx, own.git, p, own.tip)
+		return r.noteFormer(ctx, own.Git, p, own.Tip)
 	})
 }
 
@@ -50,7 +51,7 @@ func (r *Repo) rewrite(ctx context.Context, p Project, message string, fn func(o
 // streams of which keep says so. A dir is "records", "objects", "points" or "streams".
 func (tx *Tx) Carry(old *Tx, keep func(dir string, name objects.Hash) bool) error {
 	l := old.own()
-	return l.root.walk(l.git, nil, func(path []string, id pack.ID) error {
+	return l.Root.Walk(l.Git, nil, func(path []string, id pack.ID) error {
 		digits := path[1:]
 		if path[0] == "streams" {
 			digits = path[1:5]
@@ -61,7 +62,7 @@ func (tx *Tx) Carry(old *Tx, keep func(dir string, name objects.Hash) bool) erro
 				return err
 			}
 		}
-		_, err := tx.own().root.set(l.git, id, slices.Clone(path)...)
+		_, err := tx.own().Root.Set(l.Git, id, slices.Clone(path)...)
 		return err
 	})
 }
@@ -69,7 +70,7 @@ func (tx *Tx) Carry(old *Tx, keep func(dir string, name objects.Hash) bool) erro
 // OwnLong returns which of some objects are streams of their own in this device's lane ([Stage.PutLong]).
 func (tx *Tx) OwnLong(names iter.Seq[objects.Hash]) (long []objects.Hash, err error) {
 	for h := range names {
-		n, err := tx.own().segments(stream.Whole(h))
+		n, err := tx.own().Segments(stream.Whole(h))
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +90,7 @@ func (tx *Tx) OwnObjects() ([]objects.Hash, error) {
 
 // AddAgain stores a record that another body was made for. Its place among all records stays.
 func (tx *Tx) AddAgain(r Record) (Record, error) {
-	b, err := r.encode()
+	b, err := r.Encode()
 	if err == nil {
 		err = tx.r.opts.body(r)
 	}
@@ -97,7 +98,7 @@ func (tx *Tx) AddAgain(r Record) (Record, error) {
 		return r, err
 	}
 	tx.lamport = max(tx.lamport, r.Lamport)
-	return r, tx.putBlob(b, recordPath(r.ID))
+	return r, tx.putBlob(b, lane.RecordPath(r.ID))
 }
 
 // RewritePatches lets this device's lane of originals.git begin anew with those patches of p that are kept. If
@@ -110,24 +111,25 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 	defer done()
 	tx := &Tx{r: r, project: p, ctx: ctx, write: true}
 	defer tx.discard()
-	if err := tx.needOrigin(); err != nil || tx.origin.tip.IsZero() {
+	if err := tx.needOrigin(); err != nil || tx.origin.Tip.IsZero() {
 		return err
 	}
 	old := tx.origin
-	c, err := r.originals.Commit(old.tip)
+	c, err := r.originals.Commit(old.Tip)
 	if err != nil {
 		return err
 	}
 	dropped := false
-	if tx.lamport, err = lamportOf(c); err == nil && !r.takes(tx.lamport) {
+	if tx.lamport, err = lane.LamportOf(c); err == nil && !r.takes(tx.lamport) {
 		dropped = true
 		tx.lamport, err = r.lamportHere(p)
 	}
 	if err != nil {
 		return err
 	}
-	tx.origin = &lane{device: old.device, root: &node{loaded: true, dirty: true}, git: old.git, replaces: old.tip}
-	err = old.root.walk(old.git, nil, func(path []string, id pack.ID) error {
+	tx.origin = lane.Anew(old.Git, old.Tip, old.Device)
+	tx.origin.Root.Touch()
+	err = old.Root.Walk(old.Git, nil, func(path []string, id pack.ID) error {
 		if path[0] == "patches" {
 			h, err := objects.ParseHash(strings.Join(path[1:], ""))
 			if err != nil || !keep(h) {
@@ -135,16 +137,16 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 				return err
 			}
 		}
-		_, err := tx.origin.root.set(old.git, id, slices.Clone(path)...)
+		_, err := tx.origin.Root.Set(old.Git, id, slices.Clone(path)...)
 		return err
 	})
 	if err != nil || !dropped && c.Parent.IsZero() {
 		return err
 	}
-	epoch, err := epochAt(ctx, r.originals, old.tip)
+	epoch, err := lane.EpochAt(ctx, r.originals, old.Tip)
 	if err == nil {
 		tx.Trailer("Epoch", strconv.FormatUint(epoch+1, 10))
-		err = r.noteFormer(ctx, r.originals, p, old.tip)
+		err = r.noteFormer(ctx, r.originals, p, old.Tip)
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // checkShape refuses a store in which something strange lies where a directory should be: a link could lead
@@ -15,15 +16,15 @@ import (
 func checkShape(dir string) error {
 	dirs := []string{"spool", keysDir, holdsDir, scratchDir, damagedDir}
 	for _, part := range []string{memoryDir, originalsDir} {
-		for _, sub := range []string{"", "objects", "objects/pack", "refs", "refs/heads", lanePrefix, "mem", "mem/" +
+		for _, sub := range []string{"", "objects", "objects/pack", "refs", "refs/heads", lane.Prefix, "mem", "mem/" +
 			formerDir, "mem/known"} {
 			dirs = append(dirs, filepath.Join(part, filepath.FromSlash(sub)))
 		}
-		projects, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lanePrefix)))
+		projects, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lane.Prefix)))
 		if err == nil {
 			for _, p := range projects {
-				if len(p.Name()) == 16 && isHex(p.Name()) && !p.IsDir() {
-					dirs = append(dirs, filepath.Join(part, filepath.FromSlash(lanePrefix), p.Name()))
+				if len(p.Name()) == 16 && lane.IsHex(p.Name()) && !p.IsDir() {
+					dirs = append(dirs, filepath.Join(part, filepath.FromSlash(lane.Prefix), p.Name()))
 				}
 			}
 		}

@@ -3,12 +3,9 @@ package refs
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +13,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // Split makes this store another device than it was: with an id and a key of its own, and the name with a
@@ -27,17 +25,15 @@ func (r *Repo) Split(ctx context.Context) error {
 		return fmt.Errorf("become a new device: %w", err)
 	}
 	defer unlock()
-	now, err := readDevice(r.dir)
+	now, err := lane.ReadDevice(r.dir)
 	if err != nil {
 		return err
 	}
 	if now.ID == r.device.ID {
-		random := make([]byte, 16+ed25519.SeedSize)
-		if _, err := io.ReadFull(r.opts.Rand, random); err != nil {
+		if now, err = lane.NewDevice(nextName(now.Name), r.opts.Rand); err != nil {
 			return fmt.Errorf("become a new device: %w", err)
 		}
-		now = Device{hex.EncodeToString(random[:16]), nextName(now.Name), random[16:]}
-		if err := now.write(r.dir); err != nil {
+		if err := now.Write(r.dir); err != nil {
 			return fmt.Errorf("become a new device: %w", err)
 		}
 	}
@@ -72,7 +68,7 @@ func (q *Quarantine) CheckFork(ctx context.Context, l Lane) (a Arrival, base pac
 	if err != nil {
 		return a, base, err
 	}
-	commits, _, err := Since(ctx, q.git, here, pack.ID{}, maxLane)
+	commits, _, err := lane.Since(ctx, q.git, here, pack.ID{}, lane.MaxCommits)
 	if err != nil {
 		return a, base, err
 	}
@@ -80,7 +76,7 @@ func (q *Quarantine) CheckFork(ctx context.Context, l Lane) (a Arrival, base pac
 	for _, id := range commits {
 		ours[id] = true
 	}
-	theirs, _, err := Since(ctx, q.git, l.Tip, pack.ID{}, maxLane)
+	theirs, _, err := lane.Since(ctx, q.git, l.Tip, pack.ID{}, lane.MaxCommits)
 	if err != nil {
 		return a, base, fmt.Errorf("lane of %s: %w: %w", l.Device, ErrRefused, err)
 	}
@@ -108,25 +104,25 @@ func (r *Repo) TakeOver(ctx context.Context, l Lane, base pack.ID) error {
 	if err != nil {
 		return err
 	}
-	from, err := laneAt(r.memory, tip, l.Device)
+	from, err := lane.At(r.memory, tip, l.Device)
 	if err != nil {
 		return err
 	}
-	was, err := laneAt(r.memory, base, l.Device)
+	was, err := lane.At(r.memory, base, l.Device)
 	if err != nil {
 		return err
 	}
 	return r.Update(ctx, l.Project, "take over from the device "+l.Device[:8], func(tx *Tx) error {
 		tx.Trailer("Op", "split")
 		t := &takeover{tx: tx, from: from, names: map[string]string{}}
-		return t.run(was.root)
+		return t.run(was.Root)
 	})
 }
 
 // A takeover copies what one lane has to another.
 type takeover struct {
 	tx      *Tx
-	from    *lane
+	from    *lane.Snapshot
 	names   map[string]string // of records: the old ones and those they have now
 	records []Record
 	points  [][]string
@@ -134,9 +130,9 @@ type takeover struct {
 	streams map[objects.Hash]bool
 }
 
-func (t *takeover) run(old *node) error {
+func (t *takeover) run(old *lane.Dir) error {
 	t.streams = map[objects.Hash]bool{}
-	if err := t.from.root.walkNew(t.from.git, old, nil, t.sort); err != nil {
+	if err := t.from.Root.WalkNew(t.from.Git, old, nil, t.sort); err != nil {
 		return err
 	}
 	if err := t.tx.setAll(t.paths); err != nil {
@@ -177,11 +173,11 @@ func (t *takeover) sort(path []string, id pack.ID) error {
 		if err != nil {
 			return err
 		}
-		b, err := t.from.git.Get(id, pack.Blob)
+		b, err := t.from.Git.Get(id, pack.Blob)
 		if err != nil {
 			return err
 		}
-		rec, err := checkRecord(b, h)
+		rec, err := lane.CheckRecord(b, h)
 		if err == nil && rec.Kind != "device" {
 			t.records = append(t.records, rec)
 		}
@@ -195,7 +191,7 @@ func (t *takeover) sort(path []string, id pack.ID) error {
 func (t *takeover) copyStreams() error {
 	var copied []objects.Hash
 	for h := range t.streams {
-		n, err := t.tx.own().segments(h)
+		n, err := t.tx.own().Segments(h)
 		if err != nil {
 			return err
 		}
@@ -205,12 +201,12 @@ func (t *takeover) copyStreams() error {
 	}
 	slices.SortFunc(copied, objects.Hash.Compare)
 	for _, h := range copied {
-		e, _, err := t.from.root.find(t.from.git, streamPath(h)...)
+		e, _, err := t.from.Root.Find(t.from.Git, lane.StreamPath(h)...)
 		if err != nil {
 			return err
 		}
-		err = e.dir.walk(t.from.git, streamPath(h), func(path []string, id pack.ID) error {
-			_, err := t.tx.own().root.set(t.from.git, id, slices.Clone(path)...)
+		err = e.Dir.Walk(t.from.Git, lane.StreamPath(h), func(path []string, id pack.ID) error {
+			_, err := t.tx.own().Root.Set(t.from.Git, id, slices.Clone(path)...)
 			return err
 		})
 		if err != nil {
@@ -230,22 +226,22 @@ func (t *takeover) point(path []string, copied []objects.Hash) error {
 	if err != nil {
 		return err
 	}
-	if has, err := t.tx.own().has(h); has || err != nil {
+	if has, err := t.tx.own().Has(h); has || err != nil {
 		return err
 	}
-	p, err := t.from.point(h)
+	p, err := t.from.Point(h)
 	if err != nil {
 		return err
 	}
 	if slices.Contains(copied, p.Stream) {
-		e, _, err := t.from.root.find(t.from.git, path...)
+		e, _, err := t.from.Root.Find(t.from.Git, path...)
 		if err != nil {
 			return err
 		}
-		_, err = t.tx.own().root.set(t.from.git, e.id, path...)
+		_, err = t.tx.own().Root.Set(t.from.Git, e.Id, path...)
 		return err
 	}
-	rc, err := t.from.open(h)
+	rc, err := t.from.Open(h)
 	if err != nil {
 		return err
 	}
@@ -269,15 +265,15 @@ func (t *takeover) record(rec Record) error {
 	}
 	now := Record{Kind: rec.Kind, Device: t.tx.r.device.ID, Lamport: rec.Lamport, Time: rec.Time,
 		Body: json.RawMessage(body)}
-	b, err := now.encode()
+	b, err := now.Encode()
 	if err != nil {
 		return err
 	}
 	t.names[old.String()] = now.ID.String()
-	if err := t.tx.putBlob(b, recordPath(now.ID)); err != nil {
+	if err := t.tx.putBlob(b, lane.RecordPath(now.ID)); err != nil {
 		return err
 	}
-	patch, err := t.tx.Patch(t.from.device, old)
+	patch, err := t.tx.Patch(t.from.Device, old)
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil
 	}

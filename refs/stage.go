@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // deflate is the zlib level of what git stores and we do not compress ourselves.
@@ -191,7 +192,7 @@ func (s *Stage) Put(b []byte) (objects.Hash, error) {
 		return h, fmt.Errorf("store %s of %d bytes: more than %d MiB: %w", h.Short(), len(b), pack.MaxSize>>20,
 			pack.ErrTooLarge)
 	}
-	return h, s.put(b, deflate, objectPath(h))
+	return h, s.put(b, deflate, lane.ObjectPath(h))
 }
 
 // PutReader stages what r holds as an object.
@@ -209,7 +210,7 @@ func (s *Stage) PutReader(r io.Reader) (objects.Hash, error) {
 func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream.Tail, r io.Reader) (Growth, error) {
 	g := Growth{Stream: name, Base: base, Segments: base}
 	// whose first use makes tables that take a millisecond; the commit will want them
-	s.r.signs.Do(func() { go s.r.device.key() })
+	s.r.signs.Do(func() { go s.r.device.Key() })
 	if err := s.append(ctx, &g, t, r); err != nil || g.Segments == base {
 		return g, err
 	}
@@ -254,23 +255,11 @@ func (s *Stage) append(ctx context.Context, g *Growth, t *stream.Tail, r io.Read
 
 // lead stages the point that leads to the end of a growth.
 func (s *Stage) lead(g *Growth) (err error) {
-	if g.point, err = s.add(pack.Blob, PointBlob(g.Stream, g.Segments), deflate); err != nil {
+	if g.point, err = s.add(pack.Blob, lane.PointBlob(g.Stream, g.Segments), deflate); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	s.grown = append(s.grown, *g)
 	s.mu.Unlock()
 	return nil
-}
-
-// PointBlob is what a lane holds under the name of a growth point.
-func PointBlob(name objects.Hash, segments int) []byte {
-	return fmt.Appendf(nil, "{\"stream\":\"%s\",\"segments\":%d}\n", name, segments)
-}
-
-// segmentsPerDir is how many segments one directory of a stream holds.
-const segmentsPerDir = 16
-
-func segmentPath(name objects.Hash, i int) []string {
-	return append(streamPath(name), fmt.Sprintf("s%04d", i/segmentsPerDir), fmt.Sprintf("%06d", i))
 }

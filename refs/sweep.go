@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // sweepLock is held by those who add packs and move refs, together, and by a sweep alone: what no ref leads to
@@ -86,7 +87,7 @@ func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
 	if err := noneLost(g); err != nil {
 		return err
 	}
-	live, err := Reachable(ctx, g)
+	live, err := lane.Reachable(ctx, g)
 	if err != nil {
 		return err
 	}
@@ -142,61 +143,6 @@ func dropCommitGraph(objects string) error {
 	return errors.Join(err, os.RemoveAll(filepath.Join(info, "commit-graphs")))
 }
 
-// Reachable returns every object that a ref of a repository leads to.
-func Reachable(ctx context.Context, g *gitstore.Repo) (map[pack.ID]struct{}, error) {
-	all, err := g.Refs("refs/")
-	if err != nil {
-		return nil, err
-	}
-	seen := map[pack.ID]struct{}{}
-	for _, ref := range all {
-		if err := Reach(ctx, g, ref.ID, seen); err != nil {
-			return nil, fmt.Errorf("%s: %w", ref.Name, err)
-		}
-	}
-	return seen, nil
-}
-
-// Reach adds to seen what a commit leads to, itself included. What is in seen is not looked at again.
-func Reach(ctx context.Context, g *gitstore.Repo, tip pack.ID, seen map[pack.ID]struct{}) error {
-	for id := tip; !id.IsZero(); {
-		if _, ok := seen[id]; ok {
-			return nil
-		}
-		seen[id] = struct{}{}
-		c, err := g.Commit(id)
-		if err == nil {
-			err = reachTree(g, c.Tree, seen)
-		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
-		}
-		id = c.Parent
-	}
-	return nil
-}
-
-func reachTree(g *gitstore.Repo, tree pack.ID, seen map[pack.ID]struct{}) error {
-	if _, ok := seen[tree]; ok {
-		return nil
-	}
-	seen[tree] = struct{}{}
-	es, err := g.Tree(tree)
-	if err != nil {
-		return err
-	}
-	for _, e := range es {
-		if e.Tree {
-			if err := reachTree(g, e.ID, seen); err != nil {
-				return err
-			}
-			continue
-		}
-		seen[e.ID] = struct{}{}
-	}
-	return nil
-}
-
 // Objects calls f with every object of both repositories; live says whether a ref leads to it. Those to which
 // none did at first are looked at again while nobody writes: they may be of a commit that came meanwhile.
 func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo, id pack.ID, live bool) error) error {
@@ -204,7 +150,7 @@ func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo
 		dir string
 		git *gitstore.Repo
 	}{{memoryDir, r.memory}, {originalsDir, r.originals}} {
-		seen, err := Reachable(ctx, part.git)
+		seen, err := lane.Reachable(ctx, part.git)
 		if err != nil {
 			return err
 		}
@@ -245,7 +191,7 @@ func (r *Repo) liveOf(ctx context.Context, g *gitstore.Repo, ids []pack.ID) (map
 		return nil, err
 	}
 	defer unlock()
-	seen, err := Reachable(ctx, g)
+	seen, err := lane.Reachable(ctx, g)
 	for _, id := range ids {
 		_, live[id] = seen[id]
 	}

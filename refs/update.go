@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/memvcs/mem/objects"
@@ -15,6 +14,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // View runs fn on a snapshot of the project. It takes no lock and waits for nobody.
@@ -77,7 +77,7 @@ func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*T
 	var kind string
 	var body any
 	own := tx.own()
-	if own.tip.IsZero() && r.first != nil {
+	if own.Tip.IsZero() && r.first != nil {
 		if kind, body, err = r.first(ctx, tx); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*T
 	if err := fn(tx); err != nil {
 		return err
 	}
-	if own.root.dirty && kind != "" {
+	if own.Root.Changed() && kind != "" {
 		if _, err := tx.Add(kind, body); err != nil {
 			return err
 		}
@@ -121,22 +121,22 @@ func (r *Repo) writes(ctx context.Context, p Project) (done func(), err error) {
 }
 
 func (r *Repo) begin(ctx context.Context, p Project) (*Tx, error) {
-	own := newLane(r.memory, pack.ID{}, r.device.ID)
-	tx := &Tx{r: r, project: p, ctx: ctx, lanes: []*lane{own}}
-	all, err := r.memory.Refs(lanePrefix + string(p) + "/")
+	own := lane.New(r.memory, pack.ID{}, r.device.ID)
+	tx := &Tx{r: r, project: p, ctx: ctx, lanes: []*lane.Snapshot{own}}
+	all, err := r.memory.Refs(lane.Prefix + string(p) + "/")
 	if err != nil {
 		return nil, fmt.Errorf("list lanes: %w", err)
 	}
 	for _, ref := range all {
-		if ref.Name == laneRef(p, r.device.ID) {
-			own.tip = ref.ID
+		if ref.Name == lane.Ref(p, r.device.ID) {
+			own.Tip = ref.ID
 			continue
 		}
-		_, device, ok := parseLane(ref.Name)
+		_, device, ok := lane.Split(ref.Name)
 		if !ok {
 			return nil, fmt.Errorf("ref %s is not a lane", ref.Name)
 		}
-		tx.lanes = append(tx.lanes, newLane(r.memory, ref.ID, device))
+		tx.lanes = append(tx.lanes, lane.New(r.memory, ref.ID, device))
 	}
 	return tx, nil
 }
@@ -144,15 +144,15 @@ func (r *Repo) begin(ctx context.Context, p Project) (*Tx, error) {
 // readLamport loads the lanes and finds the largest Lamport time that they have seen and that this device follows.
 func (tx *Tx) readLamport() error {
 	for _, l := range tx.lanes {
-		if err := l.load(); err != nil {
+		if err := l.Load(); err != nil {
 			return err
 		}
-		if l.tip.IsZero() {
+		if l.Tip.IsZero() {
 			continue
 		}
-		n, err := lamportOf(l.commit)
+		n, err := lane.LamportOf(l.Commit)
 		if err != nil {
-			return fmt.Errorf("commit %s: %w", l.tip, err)
+			return fmt.Errorf("commit %s: %w", l.Tip, err)
 		}
 		if l == tx.own() || tx.r.follows(n) {
 			tx.lamport = max(tx.lamport, n)
@@ -161,30 +161,8 @@ func (tx *Tx) readLamport() error {
 	return nil
 }
 
-func lamportOf(c gitstore.Commit) (uint64, error) {
-	for _, t := range trailers(c.Message) {
-		if v, ok := strings.CutPrefix(t, "Mem-Lamport: "); ok {
-			return strconv.ParseUint(v, 10, 64)
-		}
-	}
-	return 0, errors.New("no Mem-Lamport trailer")
-}
-
-// trailers returns the lines of the last paragraph of a commit message.
-func trailers(message string) []string {
-	message = strings.TrimRight(message, "\n")
-	_, last, ok := strings.Cut(message, "\n\n")
-	if !ok {
-		return nil
-	}
-	if i := strings.LastIndex(last, "\n\n"); i >= 0 {
-		last = last[i+2:]
-	}
-	return strings.Split(last, "\n")
-}
-
 // own returns this device's lane.
-func (tx *Tx) own() *lane { return tx.lanes[0] }
+func (tx *Tx) own() *lane.Snapshot { return tx.lanes[0] }
 
 // needStage makes the stage of memory.git if there is none yet.
 func (tx *Tx) needStage() error {
@@ -217,53 +195,44 @@ func (tx *Tx) Adopt(s *Stage) error {
 // grow puts a growth into the lane. A point that is there already stays: it leads to the same content, and
 // nothing in a lane may change.
 func (tx *Tx) grow(g Growth) error {
-	n, err := tx.own().segments(g.Stream)
+	n, err := tx.own().Segments(g.Stream)
 	if err != nil {
 		return err
 	}
 	if n != g.Base && !g.whole {
 		return fmt.Errorf("stream %s has %d segments, not %d: %w", g.Stream.Short(), n, g.Base, ErrConflict)
 	}
-	if _, blob, err := tx.own().root.find(tx.r.memory, objectPath(g.Sum)...); g.whole && (blob || n > 0) || err != nil {
+	_, blob, err := tx.own().Root.Find(tx.r.memory, lane.ObjectPath(g.Sum)...)
+	if g.whole && (blob || n > 0) || err != nil {
 		return err // the lane has it
 	}
 	for i, id := range g.blobs {
-		if _, err := tx.own().root.set(tx.r.memory, id, segmentPath(g.Stream, g.Base+i)...); err != nil {
+		if _, err := tx.own().Root.Set(tx.r.memory, id, lane.SegmentPath(g.Stream, g.Base+i)...); err != nil {
 			return err
 		}
 	}
-	if has, err := tx.own().has(g.Sum); has || err != nil {
+	if has, err := tx.own().Has(g.Sum); has || err != nil {
 		return err
 	}
-	_, err = tx.own().root.set(tx.r.memory, g.point, pointPath(g.Sum)...)
+	_, err = tx.own().Root.Set(tx.r.memory, g.point, lane.PointPath(g.Sum)...)
 	return err
-}
-
-// has reports whether the lane leads to an object: a blob, or a point.
-func (l *lane) has(h objects.Hash) (bool, error) {
-	for _, path := range [][]string{objectPath(h), pointPath(h)} {
-		if _, ok, err := l.root.find(l.git, path...); ok || err != nil {
-			return ok, err
-		}
-	}
-	return false, nil
 }
 
 // LeadTo lets h, if nothing in this device's lane leads to it, be the end of the first n segments of a stream
 // of the lane, or of all if n is 0. A stream that is not so long is left alone.
 func (tx *Tx) LeadTo(h, name objects.Hash, n int) error {
-	has, err := tx.own().has(h)
+	has, err := tx.own().Has(h)
 	if err != nil || has {
 		return err
 	}
-	there, err := tx.own().segments(name)
+	there, err := tx.own().Segments(name)
 	if n == 0 {
 		n = there
 	}
 	if err != nil || there < n || n < 1 {
 		return err
 	}
-	b, err := tx.own().blobs(name)(n - 1)
+	b, err := tx.own().Blobs(name)(n - 1)
 	if err != nil {
 		return err
 	}
@@ -271,12 +240,12 @@ func (tx *Tx) LeadTo(h, name objects.Hash, n int) error {
 		return errors.Join(err, fmt.Errorf("stream %s: segment %d does not end in %s: %w", name.Short(), n-1, h.Short(),
 			objects.ErrCorrupt))
 	}
-	return tx.putBlob(PointBlob(name, n), pointPath(h))
+	return tx.putBlob(lane.PointBlob(name, n), lane.PointPath(h))
 }
 
 func (tx *Tx) setAll(puts []put) error {
 	for _, p := range puts {
-		if _, err := tx.own().root.set(tx.r.memory, p.id, p.path...); err != nil {
+		if _, err := tx.own().Root.Set(tx.r.memory, p.id, p.path...); err != nil {
 			return err
 		}
 	}
@@ -290,7 +259,7 @@ func (tx *Tx) Put(_ context.Context, r io.Reader) (objects.Hash, error) {
 		return objects.Hash{}, err
 	}
 	h := objects.Sum(b)
-	return h, tx.putBlob(b, objectPath(h))
+	return h, tx.putBlob(b, lane.ObjectPath(h))
 }
 
 func (tx *Tx) putBlob(b []byte, path []string) error {
@@ -301,14 +270,14 @@ func (tx *Tx) putBlob(b []byte, path []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.own().root.set(tx.r.memory, id, path...)
+	_, err = tx.own().Root.Set(tx.r.memory, id, path...)
 	return err
 }
 
 // Add stores a record of the given kind; body is marshalled as its JSON body.
 func (tx *Tx) Add(kind string, body any) (Record, error) {
 	tx.lamport++
-	rec, b, err := newRecord(kind, tx.r.device, tx.lamport, tx.r.opts.Now(), body)
+	rec, b, err := lane.NewRecord(kind, tx.r.device, tx.lamport, tx.r.opts.Now(), body)
 	if err == nil {
 		err = tx.r.opts.body(rec)
 	}
@@ -316,14 +285,14 @@ func (tx *Tx) Add(kind string, body any) (Record, error) {
 		return rec, err
 	}
 	tx.added = append(tx.added, b)
-	return rec, tx.putBlob(b, recordPath(rec.ID))
+	return rec, tx.putBlob(b, lane.RecordPath(rec.ID))
 }
 
 // Added returns the records that the transaction has added, as whoever reads the lane will see them.
 func (tx *Tx) Added() ([]Record, error) {
 	var out []Record
 	for _, b := range tx.added {
-		r, err := DecodeRecord(b)
+		r, err := lane.DecodeRecord(b)
 		if err != nil {
 			return nil, err
 		}
@@ -351,8 +320,8 @@ func (tx *Tx) both() error {
 	if err := tx.needOrigin(); err != nil {
 		return err
 	}
-	tx.origin.root.dirty = true
-	tx.own().root.dirty = true
+	tx.origin.Root.Touch()
+	tx.own().Root.Touch()
 	return tx.needStage()
 }
 
@@ -361,20 +330,20 @@ func (tx *Tx) commit(message string) error {
 	if tx.subject != "" {
 		message = tx.subject
 	}
-	if tx.origin != nil && tx.origin.root.dirty {
+	if tx.origin != nil && tx.origin.Root.Changed() {
 		if err := tx.commitLane(tx.patches, tx.origin, "patches of "+message); err != nil {
 			return fmt.Errorf("originals: %w", err)
 		}
 	}
-	if !tx.own().root.dirty {
+	if !tx.own().Root.Changed() {
 		return nil
 	}
 	if err := tx.needStage(); err != nil {
 		return err
 	}
-	if tx.own().tip.IsZero() && tx.own().replaces.IsZero() {
+	if tx.own().Tip.IsZero() && tx.own().Replaces.IsZero() {
 		d := tx.r.device
-		if _, err := tx.Add("device", deviceBody{d.ID, d.Name, d.PublicKey()}); err != nil {
+		if _, err := tx.Add("device", lane.DeviceBody{ID: d.ID, Name: d.Name, Key: d.PublicKey()}); err != nil {
 			return err
 		}
 	}
@@ -382,27 +351,27 @@ func (tx *Tx) commit(message string) error {
 }
 
 // commitLane writes the changed directories and a signed commit, and moves the lane's ref to it.
-func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
+func (tx *Tx) commitLane(s *Stage, l *lane.Snapshot, message string) error {
 	if err := tx.mayBegin(l); err != nil {
 		return err
 	}
-	if l.tip.IsZero() {
-		id, err := s.add(pack.Blob, []byte(Format), deflate)
+	if l.Tip.IsZero() {
+		id, err := s.add(pack.Blob, []byte(lane.Format), deflate)
 		if err != nil {
 			return err
 		}
-		if _, err := l.root.set(l.git, id, "format"); err != nil {
+		if _, err := l.Root.Set(l.Git, id, "format"); err != nil {
 			return err
 		}
 	}
-	tree, err := l.root.encode(func(k pack.Kind, b []byte) (pack.ID, error) { return s.add(k, b, deflate) })
+	tree, err := l.Root.Encode(func(k pack.Kind, b []byte) (pack.ID, error) { return s.add(k, b, deflate) })
 	if err != nil {
 		return err
 	}
 	d := tx.r.device
-	c := gitstore.Commit{Tree: tree, Parent: l.tip, Name: d.Name, Email: d.email(), Time: tx.r.opts.Now(),
+	c := gitstore.Commit{Tree: tree, Parent: l.Tip, Name: d.Name, Email: d.Email(), Time: tx.r.opts.Now(),
 		Message: tx.message(message)}
-	c.Signature = d.sign(c.Payload())
+	c.Signature = d.Sign(c.Payload())
 	b, err := gitstore.EncodeCommit(c)
 	if err != nil {
 		return err
@@ -411,33 +380,33 @@ func (tx *Tx) commitLane(s *Stage, l *lane, message string) error {
 	if err != nil {
 		return err
 	}
-	move := l.git.Prepare(laneRef(tx.project, d.ID), id)
+	move := l.Git.Prepare(lane.Ref(tx.project, d.ID), id)
 	if err := s.seal(); err != nil {
 		return errors.Join(err, move.Cancel())
 	}
 	ctx, cancel := context.WithTimeout(tx.ctx, tx.r.opts.LockTimeout)
 	defer cancel()
-	was := l.tip
-	if !l.replaces.IsZero() {
-		was = l.replaces
+	was := l.Tip
+	if !l.Replaces.IsZero() {
+		was = l.Replaces
 	}
 	if err := move.Update(ctx, was); err != nil {
 		return err
 	}
-	l.tip = id
+	l.Tip = id
 	return nil
 }
 
 // mayBegin refuses to begin a lane that was here once: what it held can be brought back only as long as nothing
 // takes its place.
-func (tx *Tx) mayBegin(l *lane) error {
-	if tx.anew || !l.tip.IsZero() || !l.replaces.IsZero() {
+func (tx *Tx) mayBegin(l *lane.Snapshot) error {
+	if tx.anew || !l.Tip.IsZero() || !l.Replaces.IsZero() {
 		return nil
 	}
-	ref := laneRef(tx.project, l.device)
-	was, err := l.git.Knows(ref)
+	ref := lane.Ref(tx.project, l.Device)
+	was, err := l.Git.Knows(ref)
 	if was {
-		return lost(l.git, ref)
+		return lost(l.Git, ref)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A Usage is the size of one git object in the packs, and what it is part of.
@@ -40,13 +41,13 @@ func (r *Repo) Usage(ctx context.Context, visit func(Usage) error) error {
 
 // laneTips returns the lanes of one repository, those of [Home] included, sorted by project and device.
 func (r *Repo) laneTips(originals bool) ([]Lane, error) {
-	all, err := r.of(Lane{Originals: originals}).Refs(lanePrefix)
+	all, err := r.of(Lane{Originals: originals}).Refs(lane.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("list lanes: %w", err)
 	}
 	var lanes []Lane
 	for _, ref := range all {
-		if p, device, ok := parseLane(ref.Name); ok {
+		if p, device, ok := lane.Split(ref.Name); ok {
 			lanes = append(lanes, Lane{Project: p, Device: device, Tip: ref.ID, Originals: originals})
 		}
 	}
@@ -61,7 +62,7 @@ type usage struct {
 }
 
 func (u *usage) lane(ctx context.Context, l Lane) error {
-	commits, _, err := Since(ctx, u.git, l.Tip, pack.ID{}, maxLane)
+	commits, _, err := lane.Since(ctx, u.git, l.Tip, pack.ID{}, lane.MaxCommits)
 	if err != nil {
 		return err
 	}
@@ -90,13 +91,13 @@ func (u *usage) commit(id, old pack.ID, c gitstore.Commit, at Usage) error {
 	if fresh, err := u.add(c.Tree, at, "tree", nil); err != nil || !fresh {
 		return err
 	}
-	d := differ{git: u.git,
-		tree: func(path []string, id pack.ID) (bool, error) { return u.add(id, at, "tree", nil) },
-		blob: func(path []string, id, _ pack.ID) error {
+	d := lane.Differ{Git: u.git,
+		Tree: func(path []string, id pack.ID) (bool, error) { return u.add(id, at, "tree", nil) },
+		Blob: func(path []string, id, _ pack.ID) error {
 			_, err := u.add(id, at, strings.TrimSuffix(strings.TrimSuffix(path[0], "es"), "s"), path)
 			return err
 		}}
-	return d.diff(nil, c.Tree, old)
+	return d.Diff(nil, c.Tree, old)
 }
 
 // add visits an object unless it was visited, and reports whether it was not.

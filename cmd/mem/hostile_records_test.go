@@ -20,6 +20,7 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A stranger is a device with a valid key that the victim does not trust. It has a clone of the victim's memory, and writes what it likes into its
@@ -108,7 +109,7 @@ func (s *stranger) say(f func(tx *refs.Tx, all []refs.Record) (kind string, body
 		s.t.Fatal(err)
 	}
 	defer repo.Close()
-	p := refs.ProjectOf("/home/dev/shop")
+	p := lane.ProjectOf("/home/dev/shop")
 	if all, err := repo.Projects(); err != nil || !slices.Contains(all, p) {
 		p = slices.DeleteFunc(all, func(p refs.Project) bool { return p == refs.Home })[0]
 	}

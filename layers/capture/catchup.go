@@ -13,7 +13,7 @@ import (
 
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A Candidate is a file that memory does not hold as it is now.
@@ -138,7 +138,7 @@ func (m Ops) Holder(ctx context.Context) func(project, session string) bool {
 	return func(project, session string) bool {
 		st, ok := states[project]
 		if !ok {
-			if p, err := refs.ParseProject(project); err == nil {
+			if p, err := lane.ParseProject(project); err == nil {
 				st, _ = trust.On(m.DB).Outline(ctx, p) // what cannot be read holds nothing: the file is captured again
 			}
 			states[project] = st

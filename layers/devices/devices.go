@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // Strangers returns the names of the devices whose lanes are here and that are not trusted, by id.
@@ -90,7 +91,7 @@ func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
 	for _, d := range found {
 		d.Trusted = trust.Of(d.ID)
 		d.Name = cmp.Or(peers[d.ID].Name, d.Name)
-		d.Fingerprint = refs.Fingerprint(d.Key)
+		d.Fingerprint = lane.Fingerprint(d.Key)
 		out = append(out, *d)
 	}
 	tellApart(out)

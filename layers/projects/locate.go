@@ -15,11 +15,12 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // ProjectOf returns the project with an identity, named after the directory dir.
 func ProjectOf(identity, dir string) state.Project {
-	return state.Project{ID: refs.ProjectOf(identity), Name: baseName(dir), Identity: identity}
+	return state.Project{ID: lane.ProjectOf(identity), Name: baseName(dir), Identity: identity}
 }
 
 // baseName returns the last element of a path of any system.

@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // Bodies is the decoder of every kind of record that this program knows. The door of the store
@@ -67,7 +68,7 @@ func wantSessions(ids ...string) error {
 
 func wantProjects(ids ...refs.Project) error {
 	for _, id := range ids {
-		if _, err := refs.ParseProject(string(id)); err != nil {
+		if _, err := lane.ParseProject(string(id)); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -215,7 +216,7 @@ func (m Ops) supplyFrom(ctx context.Context, r refs.Remote, branches []string, t
 func (m Ops) bringBack(ctx context.Context, remotes []refs.Remote, out *Repaired, told func(string, error)) error {
 	var projects []refs.Project
 	for _, d := range out.Mended {
-		if l, ok := refs.ParseLane(strings.TrimPrefix(d.Where, "memory.git/")); ok && !slices.Contains(projects, l.Project) {
+		if l, ok := lane.Parse(strings.TrimPrefix(d.Where, "memory.git/")); ok && !slices.Contains(projects, l.Project) {
 			projects = append(projects, l.Project)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A regainer makes what is lost of transcripts and overflow files again from the files that they were captured
@@ -129,7 +130,7 @@ func (g *regainer) grow(ctx context.Context, path string, rules redact.Rules, po
 		if t.Hash.Sum() != p.Original {
 			return false, nil
 		}
-		point := refs.PointBlob(stream.Name(p.Session, p.Generation), n)
+		point := lane.PointBlob(stream.Name(p.Session, p.Generation), n)
 		if id := pack.Name(pack.Blob, point); g.want[id] {
 			made[id] = point
 		}
@@ -188,7 +189,7 @@ func (g *regainer) file(ctx context.Context, f derive.LostFile, rules redact.Rul
 	if t.Hash.Sum() != f.Ref.Hash {
 		return false, nil
 	}
-	for _, b := range [][]byte{whole.Bytes(), refs.PointBlob(stream.Whole(f.Ref.Hash), n)} {
+	for _, b := range [][]byte{whole.Bytes(), lane.PointBlob(stream.Whole(f.Ref.Hash), n)} {
 		if id := pack.Name(pack.Blob, b); g.want[id] {
 			made[id] = b
 		}

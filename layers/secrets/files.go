@@ -13,11 +13,12 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // FilePatchID is the name by which originals.git holds the patch of an overflow file that was captured with a record.
 func FilePatchID(record objects.Hash, name string) objects.Hash {
-	return refs.FilePatch(record, name)
+	return lane.FilePatch(record, name)
 }
 
 // FilePatch returns the patch of an overflow file of a session at the growth point p. It belongs to the snapshot

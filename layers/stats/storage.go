@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A used is what the packs of a store take.
@@ -94,7 +95,7 @@ func (u *used) session(s *state.Session) int64 {
 	for _, p := range s.Points {
 		n += u.take(stream.Name(s.ID, p.Generation)) + u.take(p.Stamp.Record)
 		for _, f := range p.Files {
-			n += u.take(f.Hash) + u.take(refs.FilePatch(p.Stamp.Record, f.Name))
+			n += u.take(f.Hash) + u.take(lane.FilePatch(p.Stamp.Record, f.Name))
 		}
 	}
 	return n

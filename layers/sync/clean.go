@@ -6,6 +6,7 @@ import (
 
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // clean takes the secrets out of a lane that was found to hold some, if no remote has it yet, and lets l be what it
@@ -30,6 +31,6 @@ func (p *pusher) clean(ctx context.Context, l *PushedLane) (bool, error) {
 			l.lane, l.New = lane, lane.Tip.String()
 		}
 	}
-	l.commits, _, err = refs.Since(ctx, p.m.Refs.Git(), l.lane.Tip, l.old, maxCommits)
+	l.commits, _, err = lane.Since(ctx, p.m.Refs.Git(), l.lane.Tip, l.old, maxCommits)
 	return true, err
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/objects/pack"
-	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // originals sends the patches of the projects whose lanes have arrived. Only a remote gets them that the user
@@ -57,7 +57,7 @@ func (p *pusher) planExact(ctx context.Context, l *PushedLane) (err error) {
 		return p.mark(ctx, l)
 	}
 	follows := false
-	l.commits, follows, err = refs.Since(ctx, p.git, l.lane.Tip, l.old, maxCommits)
+	l.commits, follows, err = lane.Since(ctx, p.git, l.lane.Tip, l.old, maxCommits)
 	if err == nil && !follows {
 		l.Forced, err = p.m.Refs.Former(l.lane, l.old)
 	}

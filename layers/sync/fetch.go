@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -166,7 +167,7 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	slices.SortFunc(there, func(a, b gitstore.Ref) int { return strings.Compare(a.Name, b.Name) })
 	shown := map[string]bool{}
 	for _, ref := range there {
-		l, ok := refs.ParseBranch(ref.Name)
+		l, ok := lane.ParseBranch(ref.Name)
 		if !ok || shown[ref.Name] || !f.concerns(l) {
 			continue
 		}
@@ -177,7 +178,7 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 		}
 	}
 	for name := range f.o.Remote.Marks {
-		l, ok := refs.ParseBranch(name)
+		l, ok := lane.ParseBranch(name)
 		if ok && !shown[name] && f.concerns(l) {
 			f.out.Lanes = append(f.out.Lanes, f.lane(l, here[name], "missing"))
 		}
@@ -273,7 +274,7 @@ func (m Ops) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bo
 	if err != nil || shown.Tip.IsZero() {
 		return true, nil // what is no commit cannot be in what is shown
 	}
-	_, follows, err := refs.Since(ctx, m.Refs.Git(), shown.Tip, seen, maxCommits)
+	_, follows, err := lane.Since(ctx, m.Refs.Git(), shown.Tip, seen, maxCommits)
 	if err != nil || follows {
 		return false, err
 	}

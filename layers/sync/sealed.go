@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 	"github.com/memvcs/mem/refs/sealed"
 )
@@ -159,7 +160,7 @@ func (f *fetcher) broken() {
 		return
 	}
 	for _, b := range v.Broken() {
-		l, _ := refs.ParseBranch(b.Lane)
+		l, _ := lane.ParseBranch(b.Lane)
 		i := slices.IndexFunc(f.out.Lanes, func(o FetchedLane) bool { return o.Lane.Ref() == b.Lane })
 		if i < 0 {
 			i, f.out.Lanes = len(f.out.Lanes), append(f.out.Lanes, f.lane(l, refs.Lane{}, "refused"))

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A Travelling is how a remote stands to this memory.
@@ -86,14 +87,14 @@ func (t *Travelling) count(entries []refs.Entry, selves []string) {
 func (m Ops) lanesBack(ctx context.Context, r refs.Remote, shown []ShownLane) ([]ShownLane, error) {
 	var out []ShownLane
 	for ref, mark := range r.Marks {
-		lane, ok := refs.ParseLane(ref)
+		at, ok := lane.Parse(ref)
 		if !ok {
 			continue
 		}
 		i := slices.IndexFunc(shown, func(l ShownLane) bool { return l.ref == ref })
 		if i < 0 || shown[i].There == "" {
-			gone := ShownLane{Project: trust.On(m.DB).ProjectName(ctx, lane.Project),
-				Device: lane.Device[:min(8, len(lane.Device))], State: "gone", ref: ref}
+			gone := ShownLane{Project: trust.On(m.DB).ProjectName(ctx, at.Project),
+				Device: at.Device[:min(8, len(at.Device))], State: "gone", ref: ref}
 			if i >= 0 {
 				gone.Device, gone.Here = shown[i].Device, shown[i].Here
 			}
@@ -130,6 +131,6 @@ func (m Ops) isBehind(ctx context.Context, seen, now string) (bool, error) {
 			return false, err // news, or another history: a fetch tells which
 		}
 	}
-	_, behind, err := refs.Since(ctx, m.Refs.Git(), from, to, maxCommits)
+	_, behind, err := lane.Since(ctx, m.Refs.Git(), from, to, maxCommits)
 	return behind, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // A dirSession works on a bare repository in a directory of this machine, or one that looks so.
@@ -93,7 +94,7 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		commits[i], commits[j] = commits[j], commits[i]
 	}
 	var ids []pack.ID
-	for s, err := range refs.Steps(ctx, f.git, commits, f.seen) {
+	for s, err := range lane.Steps(ctx, f.git, commits, f.seen) {
 		ids = append(ids, s.Objects...)
 		if malformed(err) {
 			for _, id := range s.Objects {
@@ -270,11 +271,11 @@ func (s *dirSession) Drop(ctx context.Context) error {
 	defer unlock()
 	old := map[pack.ID]struct{}{}
 	for _, r := range s.refs {
-		if err := refs.Reach(ctx, s.git.Repo, r.ID, old); err != nil {
+		if err := lane.Reach(ctx, s.git.Repo, r.ID, old); err != nil {
 			return err
 		}
 	}
-	live, err := refs.Reachable(ctx, s.git.Repo)
+	live, err := lane.Reachable(ctx, s.git.Repo)
 	if err != nil {
 		return err
 	}

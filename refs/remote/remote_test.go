@@ -136,11 +136,11 @@ func fake(t *testing.T, advert, answer func(w http.ResponseWriter, r *http.Reque
 		}})
 }
 
-func lane(i int) string { return fmt.Sprintf("refs/heads/p/%016x/%032x", i, i) }
+func laneName(i int) string { return fmt.Sprintf("refs/heads/p/%016x/%032x", i, i) }
 
 func oneLane(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
-	w.Write(append(pkt(nil, "%040d %s\x00side-band-64k report-status", 1, lane(1)), flush...))
+	w.Write(append(pkt(nil, "%040d %s\x00side-band-64k report-status", 1, laneName(1)), flush...))
 }
 
 func limits() pack.Limits {
@@ -184,7 +184,7 @@ func TestHostileServers(t *testing.T) {
 		"a million branches": {func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
 			for i := range 1_000_000 {
-				if _, err := w.Write(pkt(nil, "%040d %s\n", i+1, lane(i))); err != nil {
+				if _, err := w.Write(pkt(nil, "%040d %s\n", i+1, laneName(i))); err != nil {
 					return
 				}
 			}
@@ -198,7 +198,7 @@ func TestHostileServers(t *testing.T) {
 		}, nil, ErrProtocol},
 		"cut off": {func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
-			w.Write(pkt(nil, "%040d %s\n", 1, lane(1)))
+			w.Write(pkt(nil, "%040d %s\n", 1, laneName(1)))
 		}, nil, ErrProtocol},
 		"an error": {func(w http.ResponseWriter, r *http.Request) { w.Write(pkt(nil, "ERR Repository not found.")) }, nil, ErrAbsent},
 		"a bomb": {oneLane, func(w http.ResponseWriter, r *http.Request) {
@@ -347,7 +347,7 @@ func TestApprove(t *testing.T) {
 // TestReports reads what servers say became of a push.
 func TestReports(t *testing.T) {
 	t.Parallel()
-	b := Batch{Updates: []Update{{Ref: lane(1), New: pack.ID{1}}}, Entries: func(func(pack.Entry) error) error { return nil }}
+	b := Batch{Updates: []Update{{Ref: laneName(1), New: pack.ID{1}}}, Entries: func(func(pack.Entry) error) error { return nil }}
 	report := func(lines ...string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			var in []byte
@@ -372,11 +372,11 @@ func TestReports(t *testing.T) {
 		}
 		return err
 	}
-	if err := push(report("unpack ok", "ok "+lane(1))); err != nil {
+	if err := push(report("unpack ok", "ok "+laneName(1))); err != nil {
 		t.Errorf("a push that went well: %v", err)
 	}
 	var rejected *RejectedError
-	if err := push(report("unpack ok", "ng "+lane(1)+" hook declined")); !errors.As(err, &rejected) || rejected.Why[0] != "hook declined" {
+	if err := push(report("unpack ok", "ng "+laneName(1)+" hook declined")); !errors.As(err, &rejected) || rejected.Why[0] != "hook declined" {
 		t.Errorf("a push that was rejected: %v", err)
 	}
 	if err := push(report("unpack index-pack abnormal exit")); !errors.Is(err, ErrRejected) {
@@ -417,7 +417,7 @@ func TestManyBranches(t *testing.T) {
 	file := func(n int) *Client {
 		var b bytes.Buffer
 		for i := range n {
-			fmt.Fprintf(&b, "%040d %s\n", i+1, lane(i))
+			fmt.Fprintf(&b, "%040d %s\n", i+1, laneName(i))
 		}
 		fmt.Fprintf(&b, "%040d refs/tags/v1\n", 1)
 		if err := os.WriteFile(filepath.Join(dir, "packed-refs"), b.Bytes(), 0o600); err != nil {
@@ -429,7 +429,7 @@ func TestManyBranches(t *testing.T) {
 		return fake(t, func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
 			for i := range n {
-				if _, err := w.Write(pkt(nil, "%040d %s\n", i+1, lane(i))); err != nil {
+				if _, err := w.Write(pkt(nil, "%040d %s\n", i+1, laneName(i))); err != nil {
 					return
 				}
 			}

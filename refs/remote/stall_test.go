@@ -87,7 +87,7 @@ func pushTo(ctx context.Context, c *Client, n int) error {
 		return err
 	}
 	e := pack.Encode(pack.Blob, make([]byte, 100), 0)
-	err = s.Push(ctx, Batch{Updates: []Update{{Ref: lane(2), New: pack.ID{1}}}, Objects: n, Size: int64(n * e.Size()), Entries: func(yield func(pack.Entry) error) error {
+	err = s.Push(ctx, Batch{Updates: []Update{{Ref: laneName(2), New: pack.ID{1}}}, Objects: n, Size: int64(n * e.Size()), Entries: func(yield func(pack.Entry) error) error {
 		for range n {
 			if err := yield(e); err != nil {
 				return err
@@ -105,9 +105,9 @@ func TestStalledSSH(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED: there is no shell to be the server")
 	}
-	line := string(pkt(nil, "%040d %s", 1, lane(1)+`\000side-band-64k report-status`))
+	line := string(pkt(nil, "%040d %s", 1, laneName(1)+`\000side-band-64k report-status`))
 	list := fmt.Sprintf("printf '%04x%s0000'; ", len(line)-3, line[4:])
-	in := string(pkt(nil, "unpack ok\n")) + string(pkt(nil, "ok %s\n", lane(2))) + flush
+	in := string(pkt(nil, "unpack ok\n")) + string(pkt(nil, "ok %s\n", laneName(2))) + flush
 	report := fmt.Sprintf("printf '%04x\\001%s0000'; ", len(in)+5, strings.ReplaceAll(in, "\n", `\n`))
 	for name, c := range map[string]struct {
 		script string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -158,7 +159,7 @@ func Join(ctx context.Context, r *refs.Repo, c *remote.Client, recovery string, 
 		return j, err
 	}
 	for _, ref := range all {
-		if _, ok := refs.ParseBranch(ref.Name); ok {
+		if _, ok := lane.ParseBranch(ref.Name); ok {
 			return j, ErrPlain
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -186,7 +187,7 @@ func (s *session) goesOn(ctx context.Context, u remote.Update) (bool, error) {
 	if u.Old.IsZero() {
 		return false, nil
 	}
-	l, _ := refs.ParseBranch(u.Ref)
+	l, _ := lane.ParseBranch(u.Ref)
 	return s.v.repo.Follows(ctx, l, u.New, u.Old)
 }
 

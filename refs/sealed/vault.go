@@ -11,6 +11,7 @@ import (
 
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -306,7 +307,7 @@ func (v *Vault) ownLanes() ([]refs.Lane, error) {
 
 // here reports whether all that a branch stood for is in the store.
 func (v *Vault) here(b branch) (bool, error) {
-	l, ok := refs.ParseBranch(b.Lane)
+	l, ok := lane.ParseBranch(b.Lane)
 	if l.Tip = b.tip(); !ok || l.Tip.IsZero() || b.at().IsZero() {
 		return false, nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // open opens the memory that MEM_DIR names.
@@ -45,7 +46,7 @@ func seedObjects(n int, file string) (err error) {
 			}
 		}
 		message := fmt.Sprintf("%d objects", min(n, from+batch))
-		err = r.Update(ctx, refs.ProjectOf("bench"), message, func(tx *refs.Tx) error { return tx.Adopt(s) })
+		err = r.Update(ctx, lane.ProjectOf("bench"), message, func(tx *refs.Tx) error { return tx.Adopt(s) })
 		if err := errors.Join(err, s.Close()); err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func storeAlone(file string) (err error) {
 	if _, err := s.Grow(ctx, name, 0, &stream.Tail{Hash: objects.NewHasher()}, f); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	err = r.Update(ctx, refs.ProjectOf("bench"), "store", func(tx *refs.Tx) error { return tx.Adopt(s) })
+	err = r.Update(ctx, lane.ProjectOf("bench"), "store", func(tx *refs.Tx) error { return tx.Adopt(s) })
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}

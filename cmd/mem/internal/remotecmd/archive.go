@@ -21,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // WriteArchive writes the memory of the project of the run, or of all, to a file. It prints what a push would.
@@ -132,8 +133,8 @@ func trustArchived(ctx context.Context, m *layers.Memory, a archive.Manifest, ad
 	}
 	for _, d := range others {
 		if !slices.ContainsFunc(a.Lanes, func(l archive.Lane) bool {
-			lane, ok := refs.ParseBranch(l.Ref)
-			return ok && lane.Device == d.ID
+			at, ok := lane.ParseBranch(l.Ref)
+			return ok && at.Device == d.ID
 		}) {
 			continue
 		}

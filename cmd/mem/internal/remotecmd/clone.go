@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 	"github.com/memvcs/mem/refs/sealed"
 )
@@ -72,7 +73,7 @@ func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) e
 	lanes := 0
 	o.sealed = sync.IsSealed(s.Refs())
 	for _, ref := range s.Refs() {
-		if _, ok := refs.ParseLane(ref.Name); ok {
+		if _, ok := lane.Parse(ref.Name); ok {
 			lanes++
 		}
 	}

@@ -1,4 +1,4 @@
-package refs
+package lane
 
 import (
 	"bytes"
@@ -30,8 +30,8 @@ func (r Record) Compare(o Record) int {
 	return cmp.Or(cmp.Compare(r.Lamport, o.Lamport), cmp.Compare(r.Device, o.Device), r.ID.Compare(o.ID))
 }
 
-// encode returns the canonical form of r and sets its ID.
-func (r *Record) encode() ([]byte, error) {
+// Encode returns the canonical form of r and sets its ID.
+func (r *Record) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -48,18 +48,18 @@ func DecodeRecord(b []byte) (Record, error) {
 	if err := json.Unmarshal(b, &r); err != nil {
 		return r, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	again, err := r.encode()
+	again, err := r.Encode()
 	if err != nil || !bytes.Equal(again, b) {
 		return r, fmt.Errorf("%w: not in canonical form", ErrRecord)
 	}
-	if r.Kind == "" || !validDevice(r.Device) {
+	if r.Kind == "" || !ValidDevice(r.Device) {
 		return r, fmt.Errorf("%w: kind %q of device %q", ErrRecord, r.Kind, r.Device)
 	}
 	return r, nil
 }
 
-// newRecord returns a record and its bytes.
-func newRecord(kind string, d Device, lamport uint64, now time.Time, body any) (Record, []byte, error) {
+// NewRecord returns a record and its bytes.
+func NewRecord(kind string, d Device, lamport uint64, now time.Time, body any) (Record, []byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -68,14 +68,39 @@ func newRecord(kind string, d Device, lamport uint64, now time.Time, body any) (
 	}
 	r := Record{Kind: kind, Device: d.ID, Lamport: lamport, Time: now.UTC().Truncate(time.Millisecond),
 		Body: bytes.TrimSpace(b.Bytes())}
-	enc, err := r.encode()
+	enc, err := r.Encode()
 	return r, enc, err
 }
 
-// deviceBody is the body of a "device" record, the first one of every lane: the name of the device and
+// DeviceBody is the body of a "device" record, the first one of every lane: the name of the device and
 // the key that checks the lane's signatures.
-type deviceBody struct {
+type DeviceBody struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Key  string `json:"key"`
+}
+
+func CheckRecord(b []byte, id objects.Hash) (Record, error) {
+	if objects.Sum(b) != id {
+		return Record{}, fmt.Errorf("record %s: %w", id, objects.ErrCorrupt)
+	}
+	r, err := DecodeRecord(b)
+	if err != nil {
+		return r, fmt.Errorf("record %s: %w", id, err)
+	}
+	return r, nil
+}
+
+// FilePatch returns the name of the patch of an overflow file that was captured with a record.
+func FilePatch(record objects.Hash, name string) objects.Hash {
+	return objects.Sum([]byte("mem file 1\n" + record.String() + "\n" + name))
+}
+
+// RootOf is Root of records by their names, which must be sorted.
+func RootOf(ids []objects.Hash) objects.Hash {
+	h := objects.NewHasher()
+	for _, id := range ids {
+		fmt.Fprintln(h, id)
+	}
+	return h.Sum()
 }

@@ -1,0 +1,225 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// Since returns the commits from tip back to and without have, the oldest first. It reports false if tip does not go on
+// from have; then they are all. The zero have is what every commit goes on from.
+func Since(ctx context.Context, g *gitstore.Repo, tip, have pack.ID, most int) (commits []pack.ID, follows bool,
+	err error) {
+	for id := tip; !id.IsZero(); {
+		if id == have {
+			follows = true
+			break
+		}
+		if len(commits) == most {
+			return nil, false, fmt.Errorf("more than %d commits", most)
+		}
+		commits = append(commits, id)
+		c, err := g.Commit(id)
+		if err != nil {
+			return nil, false, err
+		}
+		id = c.Parent
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+	}
+	slices.Reverse(commits)
+	return commits, follows || have.IsZero(), nil
+}
+
+// A Step is a commit of a lane and the objects that it brought, itself included.
+type Step struct {
+	Commit  pack.ID
+	Objects []pack.ID
+}
+
+// Steps yields what each of the commits, the oldest first, brought beside its parent's tree and those before it. What
+// is in seen is left out and what is yielded is added to it.
+func Steps(ctx context.Context, g *gitstore.Repo, commits []pack.ID, seen map[pack.ID]struct{}) iter.Seq2[Step, error] {
+	return func(yield func(Step, error) bool) {
+		for _, id := range commits {
+			s, err := newStep(g, id, seen)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func newStep(g *gitstore.Repo, id pack.ID, seen map[pack.ID]struct{}) (Step, error) {
+	s := Step{Commit: id}
+	add := func(id pack.ID) bool {
+		if _, ok := seen[id]; ok {
+			return false
+		}
+		seen[id] = struct{}{}
+		s.Objects = append(s.Objects, id)
+		return true
+	}
+	c, err := g.Commit(id)
+	if err != nil {
+		return s, err
+	}
+	var old pack.ID
+	if !c.Parent.IsZero() {
+		parent, err := g.Commit(c.Parent)
+		if err != nil {
+			return s, err
+		}
+		old = parent.Tree
+	}
+	if c.Tree != old && add(c.Tree) {
+		d := Differ{Git: g, Tree: func(_ []string, id pack.ID) (bool, error) { return add(id), nil },
+			Blob: func(_ []string, id, _ pack.ID) error { add(id); return nil }}
+		if err := d.Diff(nil, c.Tree, old); err != nil {
+			return s, fmt.Errorf("commit %s: %w", id, err)
+		}
+	}
+	add(id)
+	return s, nil
+}
+
+// A Differ compares two trees. Where it is the same it does not look.
+type Differ struct {
+	Git  *gitstore.Repo
+	Tree func(path []string, id pack.ID) (bool, error) // a directory that is new or has changed: go into it?
+	Blob func(path []string, id, was pack.ID) error    // a file that is new, or was another
+	Gone func(path []string) error                     // nil: nobody cares
+}
+
+func (d *Differ) Diff(path []string, tree, old pack.ID) error {
+	if len(path) >= MaxPath {
+		return fmt.Errorf("directories are %d deep: %w", len(path), gitstore.ErrTree)
+	}
+	now, err := d.Git.Tree(tree)
+	if err != nil {
+		return err
+	}
+	var was []gitstore.TreeEntry
+	if !old.IsZero() {
+		if was, err = d.Git.Tree(old); err != nil {
+			return err
+		}
+	}
+	before := make(map[string]gitstore.TreeEntry, len(was))
+	for _, e := range was {
+		before[e.Name] = e
+	}
+	for _, e := range now {
+		w, known := before[e.Name]
+		delete(before, e.Name)
+		if known && w.ID == e.ID && w.Tree == e.Tree {
+			continue
+		}
+		if err := d.entry(append(path[:len(path):len(path)], e.Name), e, w); err != nil {
+			return err
+		}
+	}
+	if d.Gone == nil {
+		return nil
+	}
+	for _, e := range was {
+		if _, left := before[e.Name]; left {
+			return d.Gone(append(path, e.Name))
+		}
+	}
+	return nil
+}
+
+// entry compares one entry of a directory with what had its name.
+func (d *Differ) entry(path []string, e, was gitstore.TreeEntry) error {
+	if e.Tree {
+		into, err := d.Tree(path, e.ID)
+		if err != nil || !into {
+			return err
+		}
+		old := was.ID
+		if !was.Tree {
+			if !was.ID.IsZero() && d.Gone != nil {
+				return d.Gone(path)
+			}
+			old = pack.ID{}
+		}
+		return d.Diff(path, e.ID, old)
+	}
+	if was.Tree && d.Gone != nil {
+		return d.Gone(path)
+	}
+	return d.Blob(path, e.ID, was.ID)
+}
+
+// MaxPath is the number of names in the longest path of a lane.
+const MaxPath = 7
+
+// MaxCommits bounds the commits that one lane may bring at once.
+const MaxCommits = 5_000_000
+
+func LamportOf(c gitstore.Commit) (uint64, error) {
+	for _, t := range Trailers(c.Message) {
+		if v, ok := strings.CutPrefix(t, "Mem-Lamport: "); ok {
+			return strconv.ParseUint(v, 10, 64)
+		}
+	}
+	return 0, errors.New("no Mem-Lamport trailer")
+}
+
+// Trailers returns the lines of the last paragraph of a commit message.
+func Trailers(message string) []string {
+	message = strings.TrimRight(message, "\n")
+	_, last, ok := strings.Cut(message, "\n\n")
+	if !ok {
+		return nil
+	}
+	if i := strings.LastIndex(last, "\n\n"); i >= 0 {
+		last = last[i+2:]
+	}
+	return strings.Split(last, "\n")
+}
+
+// An epoch is a lane's life from a commit without a parent on. A lane that begins anew, because something is to
+// be forgotten, says so in the trailer Mem-Epoch of that commit, which its device signs like any other: one
+// more each time. So others can tell a lane that its device cut from one that somebody rolled back.
+const epochTrailer = "Mem-Epoch: "
+
+// EpochOf returns the epoch that a commit begins, 0 if it says nothing.
+func EpochOf(c gitstore.Commit) (uint64, error) {
+	for _, t := range Trailers(c.Message) {
+		if v, ok := strings.CutPrefix(t, epochTrailer); ok {
+			return strconv.ParseUint(v, 10, 63)
+		}
+	}
+	return 0, nil
+}
+
+// EpochAt returns the epoch of a lane that ends at a commit: what its first commit says.
+func EpochAt(ctx context.Context, g *gitstore.Repo, tip pack.ID) (uint64, error) {
+	for id := tip; !id.IsZero(); {
+		c, err := g.Commit(id)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return 0, err
+		}
+		if c.Parent.IsZero() {
+			return EpochOf(c)
+		}
+		id = c.Parent
+	}
+	return 0, nil
+}

@@ -1,0 +1,178 @@
+package lane
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
+)
+
+// A Device is one installation of mem. It alone writes and signs the lanes that bear its id.
+type Device struct {
+	ID   string // 32 hexadecimal digits, random, the same for ever
+	Name string // for people; may change
+	seed []byte // of its ed25519 key
+}
+
+// Key returns the device's key. Deriving it takes more than a millisecond the first time, which only
+// those who write should pay.
+func (d Device) Key() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(d.seed) }
+
+// PublicKey returns the key that checks the device's signatures, in the format of OpenSSH's
+// authorized_keys and allowed_signers files.
+func (d Device) PublicKey() string {
+	return PublicKey(SSHKey(d.Key().Public().(ed25519.PublicKey)))
+}
+
+// Email identifies the device as author of commits and as principal of its signatures.
+func (d Device) Email() string { return d.ID + "@mem.invalid" }
+
+// Seal returns a short key for a text that only this device can make: the same for the same text.
+func (d Device) Seal(text string) string {
+	return objects.Sum(fmt.Appendf(nil, "mem seal 1\n%x\n%s", d.seed, text)).String()[:16]
+}
+
+func ValidDevice(id string) bool { return len(id) == 32 && IsHex(id) }
+
+// DeviceJSON is the file device.json. It holds the secret key and never travels.
+type DeviceJSON struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Seed []byte `json:"seed"` // of the ed25519 key, base64
+}
+
+// DecodeDevice reads device.json.
+func DecodeDevice(b []byte) (Device, error) {
+	if err := disk.CheckSum(b); err != nil {
+		return Device{}, err
+	}
+	var j map[string]any // a struct would be looked at by reflection first, and every command reads this file
+	if err := json.Unmarshal(b, &j); err != nil {
+		return Device{}, err
+	}
+	text := func(key string) string { s, _ := j[key].(string); return s }
+	seed, err := base64.StdEncoding.DecodeString(text("seed"))
+	if err != nil || !ValidDevice(text("id")) || len(seed) != ed25519.SeedSize {
+		return Device{}, errors.New("no valid device id and key in it")
+	}
+	return Device{text("id"), CleanName(text("name")), seed}, nil
+}
+
+// EnsureDevice makes device.json unless it is there.
+func EnsureDevice(dir, name string, rand io.Reader) error {
+	file := filepath.Join(dir, DeviceFile)
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	d, err := NewDevice(name, rand)
+	if err != nil {
+		return fmt.Errorf("make device key: %w", err)
+	}
+	return d.Write(dir)
+}
+
+// NewDevice returns a device with a new id and key.
+func NewDevice(name string, rand io.Reader) (Device, error) {
+	random := make([]byte, 16+ed25519.SeedSize)
+	if _, err := io.ReadFull(rand, random); err != nil {
+		return Device{}, err
+	}
+	return Device{hex.EncodeToString(random[:16]), CleanName(name), random[16:]}, nil
+}
+
+// CleanName keeps of a host name what git allows in the name of an author.
+func CleanName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune("<>\x7f", r) {
+			return -1
+		}
+		return r
+	}, s)
+	if s = strings.Trim(s, " .,:;\"'\\"); s == "" {
+		return "device"
+	}
+	return s
+}
+
+// A DeviceError says that a store does not know which device it is on: device.json is missing or broken. Everything
+// that was stored is there; who has no copy of the file can only go on as a new device.
+type DeviceError struct {
+	File    string
+	Missing bool
+	Err     error
+}
+
+func (e *DeviceError) Error() string {
+	if e.Missing {
+		return fmt.Sprintf("%s is missing: it holds this device's id and signing key", e.File)
+	}
+	return fmt.Sprintf("%s is broken: %v", e.File, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *DeviceError) Unwrap() error { return e.Err }
+
+func ReadDevice(dir string) (Device, error) {
+	file := filepath.Join(dir, DeviceFile)
+	b, err := pack.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return Device{}, &DeviceError{file, true, err}
+	}
+	if err != nil {
+		return Device{}, fmt.Errorf("read device: %w", err)
+	}
+	d, err := DecodeDevice(b)
+	if err != nil {
+		return Device{}, &DeviceError{file, false, err}
+	}
+	return d, nil
+}
+
+// Sign returns git's SSH signature of payload: an armored SSHSIG blob in the namespace "git"
+// (OpenSSH, PROTOCOL.sshsig).
+func (d Device) Sign(payload []byte) string {
+	key := d.Key()
+	var blob bytes.Buffer
+	blob.WriteString("SSHSIG")
+	blob.Write(binary.BigEndian.AppendUint32(nil, 1))
+	for _, field := range [][]byte{
+		SSHKey(key.Public().(ed25519.PublicKey)), []byte("git"), nil, []byte("sha512"),
+		sshStrings([]byte("ssh-ed25519"), ed25519.Sign(key, signed(payload))),
+	} {
+		blob.Write(sshStrings(field))
+	}
+	text := base64.StdEncoding.EncodeToString(blob.Bytes())
+	var sb strings.Builder
+	sb.WriteString("-----BEGIN SSH SIGNATURE-----\n")
+	for len(text) > 70 {
+		sb.WriteString(text[:70] + "\n")
+		text = text[70:]
+	}
+	sb.WriteString(text + "\n-----END SSH SIGNATURE-----\n")
+	return sb.String()
+}
+
+// Write makes d the device of the store in dir.
+func (d Device) Write(dir string) error {
+	b, err := json.MarshalIndent(DeviceJSON{d.ID, d.Name, d.seed}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.WriteFile(filepath.Join(dir, DeviceFile), disk.WithSum(append(b, '\n')))
+}
+
+const DeviceFile = "device.json"

@@ -1,0 +1,53 @@
+package lane
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRecordIsCanonical reads a record back, and refuses the same record in another form.
+func TestRecordIsCanonical(t *testing.T) {
+	t.Parallel()
+	d, err := NewDevice("host", bytes.NewReader(make([]byte, 100)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, b, err := NewRecord("set", d, 7, time.Unix(1, 0), map[string]string{"a": "<b>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := CheckRecord(b, r.ID)
+	if err != nil || got.Kind != "set" || got.Lamport != 7 || string(got.Body) != `{"a":"<b>"}` {
+		t.Errorf("CheckRecord = %+v, %v", got, err)
+	}
+	for _, other := range []string{" " + string(b), strings.Replace(string(b), `"set"`, `""`, 1)} {
+		if _, err := DecodeRecord([]byte(other)); !errors.Is(err, ErrRecord) {
+			t.Errorf("DecodeRecord(%s): %v, want ErrRecord", other, err)
+		}
+	}
+}
+
+// TestNames reads the names that branches have here and on remotes, and refuses all others.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	project, device := strings.Repeat("a", 16), strings.Repeat("b", 32)
+	for _, l := range []Lane{
+		{Project: Project(project), Device: device},
+		{Project: Project(project), Device: device, Originals: true},
+	} {
+		if got, ok := ParseBranch(l.Ref()); !ok || got != l {
+			t.Errorf("ParseBranch(%s) = %+v, %v", l.Ref(), got, ok)
+		}
+	}
+	for _, ref := range []string{
+		"refs/heads/main", Prefix + project, Prefix + project + "/x", Prefix + string(Home) + "/" + device,
+		Prefix + project + "/" + device + "/x", Prefix + strings.ToUpper(project) + "/" + device,
+	} {
+		if l, ok := ParseBranch(ref); ok {
+			t.Errorf("ParseBranch(%s) = %+v, want none", ref, l)
+		}
+	}
+}

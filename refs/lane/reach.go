@@ -1,0 +1,65 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// Reach adds to seen what a commit leads to, itself included. What is in seen is not looked at again.
+func Reach(ctx context.Context, g *gitstore.Repo, tip pack.ID, seen map[pack.ID]struct{}) error {
+	for id := tip; !id.IsZero(); {
+		if _, ok := seen[id]; ok {
+			return nil
+		}
+		seen[id] = struct{}{}
+		c, err := g.Commit(id)
+		if err == nil {
+			err = reachTree(g, c.Tree, seen)
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		id = c.Parent
+	}
+	return nil
+}
+
+// Reachable returns every object that a ref of a repository leads to.
+func Reachable(ctx context.Context, g *gitstore.Repo) (map[pack.ID]struct{}, error) {
+	all, err := g.Refs("refs/")
+	if err != nil {
+		return nil, err
+	}
+	seen := map[pack.ID]struct{}{}
+	for _, ref := range all {
+		if err := Reach(ctx, g, ref.ID, seen); err != nil {
+			return nil, fmt.Errorf("%s: %w", ref.Name, err)
+		}
+	}
+	return seen, nil
+}
+
+func reachTree(g *gitstore.Repo, tree pack.ID, seen map[pack.ID]struct{}) error {
+	if _, ok := seen[tree]; ok {
+		return nil
+	}
+	seen[tree] = struct{}{}
+	es, err := g.Tree(tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range es {
+		if e.Tree {
+			if err := reachTree(g, e.ID, seen); err != nil {
+				return err
+			}
+			continue
+		}
+		seen[e.ID] = struct{}{}
+	}
+	return nil
+}

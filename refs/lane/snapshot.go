@@ -1,0 +1,338 @@
+package lane
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/objects/stream"
+)
+
+// A Snapshot is one device's branch at the time of the snapshot. What its tip holds is read when it is first
+// needed: who knows the tip may know all they want.
+type Snapshot struct {
+	Device   string
+	Tip      pack.ID // zero: no commit yet
+	Replaces pack.ID // of a lane that begins anew, or goes on from an older commit: the tip it had
+	Git      *gitstore.Repo
+
+	loading sync.Once
+	err     error           // of that
+	Commit  gitstore.Commit // the tip
+	Root    *Dir            // its directory; only after load
+}
+
+// Open reads the lane of ref.
+func Open(g *gitstore.Repo, ref, device string) (*Snapshot, error) {
+	tip, err := g.Ref(ref)
+	if err != nil {
+		return nil, err
+	}
+	return At(g, tip, device)
+}
+
+// New returns the lane as it was at a commit; the zero id is an empty lane.
+func New(g *gitstore.Repo, tip pack.ID, device string) *Snapshot {
+	return &Snapshot{Device: device, Tip: tip, Root: &Dir{}, Git: g}
+}
+
+// Anew returns an empty lane that takes the place of the one that ends in was.
+func Anew(g *gitstore.Repo, was pack.ID, device string) *Snapshot {
+	return &Snapshot{Device: device, Root: &Dir{loaded: true}, Git: g, Replaces: was}
+}
+
+// At is [New], loaded.
+func At(g *gitstore.Repo, tip pack.ID, device string) (*Snapshot, error) {
+	l := New(g, tip, device)
+	return l, l.Load()
+}
+
+// Load reads the tip, once, and refuses a lane in a format that this program does not know.
+func (l *Snapshot) Load() error {
+	l.loading.Do(func() {
+		if l.err = l.readTip(); l.err != nil {
+			l.err = fmt.Errorf("lane of %s: %w", l.Device, l.err)
+		}
+	})
+	return l.err
+}
+
+func (l *Snapshot) readTip() (err error) {
+	if l.Tip.IsZero() {
+		return nil
+	}
+	if l.Commit, err = l.Git.Commit(l.Tip); err != nil {
+		return err
+	}
+	l.Root.Id = l.Commit.Tree
+	e, ok, err := l.Root.Find(l.Git, "format")
+	switch {
+	case err != nil:
+		return fmt.Errorf("read format: %w", err)
+	case !ok || e.Dir != nil:
+		return fmt.Errorf("read format: %w", objects.ErrNotFound)
+	case e.Id == pack.Name(pack.Blob, []byte(Format)):
+		return nil // what its name says: the file itself lies in the oldest pack
+	}
+	b, err := l.Git.Get(e.Id, pack.Blob)
+	if err != nil {
+		return fmt.Errorf("read format: %w", err)
+	}
+	return fmt.Errorf("it has the format %q: %w", strings.TrimSpace(string(b)), ErrFormat)
+}
+
+// Find returns the entry at path, or ok == false if there is none.
+func (l *Snapshot) Find(path ...string) (e DirEntry, ok bool, err error) {
+	if err := l.Load(); err != nil {
+		return DirEntry{}, false, err
+	}
+	return l.Root.Find(l.Git, path...)
+}
+
+// Read returns the blob at path; the error wraps objects.ErrNotFound if there is none.
+func (l *Snapshot) Read(path ...string) ([]byte, error) {
+	e, ok, err := l.Find(path...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", strings.Join(path, "/"), err)
+	}
+	if !ok || e.Dir != nil {
+		return nil, fmt.Errorf("read %s: %w", strings.Join(path, "/"), objects.ErrNotFound)
+	}
+	b, err := l.Git.Get(e.Id, pack.Blob)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", strings.Join(path, "/"), err)
+	}
+	return b, nil
+}
+
+// A Point says which segments of a stream make up an object.
+type Point struct {
+	Stream   objects.Hash `json:"stream"`
+	Segments int          `json:"segments"`
+}
+
+func (l *Snapshot) Point(h objects.Hash) (Point, error) {
+	var p Point
+	b, err := l.Read(PointPath(h)...)
+	if err != nil {
+		return p, err
+	}
+	if err := json.Unmarshal(b, &p); err != nil {
+		return p, fmt.Errorf("point %s: %w: %w", h, err, objects.ErrCorrupt)
+	}
+	return p, nil
+}
+
+// Blobs returns what reads the segments of a stream.
+func (l *Snapshot) Blobs(name objects.Hash) stream.Blobs {
+	return func(i int) ([]byte, error) {
+		b, err := l.Read(SegmentPath(name, i)...)
+		if errors.Is(err, objects.ErrNotFound) {
+			return nil, fmt.Errorf("%w: %w", err, objects.ErrCorrupt)
+		}
+		return b, err
+	}
+}
+
+// Resolve is [Snapshot.Blobs] of the first n segments for other goroutines: it reads all directories at once.
+func (l *Snapshot) Resolve(name objects.Hash, n int) (stream.Blobs, error) {
+	ids, err := l.SegmentIDs(name, n)
+	return func(i int) ([]byte, error) { return l.Git.Get(ids[i], pack.Blob) }, err
+}
+
+// SegmentIDs returns what the first n segments of a stream are stored as.
+func (l *Snapshot) SegmentIDs(name objects.Hash, n int) ([]pack.ID, error) {
+	ids := make([]pack.ID, n)
+	for i := range ids {
+		e, ok, err := l.Find(SegmentPath(name, i)...)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || e.Dir != nil {
+			return nil, fmt.Errorf("stream %s: segment %d is missing: %w", name.Short(), i, objects.ErrCorrupt)
+		}
+		ids[i] = e.Id
+	}
+	return ids, nil
+}
+
+// Segments counts the segments of a stream in the lane.
+func (l *Snapshot) Segments(name objects.Hash) (int, error) {
+	e, ok, err := l.Find(StreamPath(name)...)
+	if err != nil || !ok || e.Dir == nil {
+		return 0, err
+	}
+	if err := e.Dir.load(l.Git); err != nil {
+		return 0, err
+	}
+	if len(e.Dir.entries) == 0 {
+		return 0, nil
+	}
+	last := e.Dir.entries[len(e.Dir.entries)-1]
+	n, err := strconv.Atoi(strings.TrimPrefix(last.name, "s"))
+	if err != nil || last.Dir == nil {
+		return 0, fmt.Errorf("stream %s: %w", name, objects.ErrCorrupt)
+	}
+	if err := last.Dir.load(l.Git); err != nil {
+		return 0, err
+	}
+	return n*SegmentsPerDir + len(last.Dir.entries), nil
+}
+
+// A Tip is the newest commit of a lane.
+type Tip struct{ Device, Commit string }
+
+func (l *Snapshot) Open(h objects.Hash) (io.ReadCloser, error) {
+	b, err := l.Read(ObjectPath(h)...)
+	if err == nil {
+		if objects.Sum(b) != h {
+			return nil, fmt.Errorf("read %s: %w", h, objects.ErrCorrupt)
+		}
+		return io.NopCloser(bytes.NewReader(b)), nil
+	}
+	if !errors.Is(err, objects.ErrNotFound) {
+		return nil, err
+	}
+	p, err := l.Point(h)
+	if err != nil {
+		return nil, err
+	}
+	return &content{stream.NewReader(p.Segments, l.Blobs(p.Stream)), h}, nil
+}
+
+// content reads an object from a stream, whose reader checks every byte against the hashes in the
+// segments; what is left to check is that the last of them is the name of the object.
+type content struct {
+	*stream.Reader
+	want objects.Hash
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if err == io.EOF {
+		return n, c.check()
+	}
+	return n, err
+}
+
+func (c *content) WriteTo(w io.Writer) (int64, error) {
+	n, err := c.Reader.WriteTo(w)
+	if err != nil {
+		return n, err
+	}
+	if err := c.check(); err != io.EOF {
+		return n, err
+	}
+	return n, nil
+}
+
+func (c *content) check() error {
+	if c.Sum() != c.want {
+		return fmt.Errorf("read %s: %w", c.want, objects.ErrCorrupt)
+	}
+	return io.EOF
+}
+
+func (l *Snapshot) RecordsSince(out []Record, since []Tip) ([]Record, error) {
+	e, ok, err := l.Find("records")
+	if err != nil || !ok || e.Dir == nil {
+		return out, err
+	}
+	var old *Dir
+	for _, t := range since {
+		if t.Device != l.Device {
+			continue
+		}
+		if old, err = l.recordsAt(t.Commit); err != nil {
+			return nil, err
+		}
+	}
+	err = e.Dir.WalkNew(l.Git, old, nil, func(path []string, blob pack.ID) error {
+		id, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path, ""), ".json"))
+		if err != nil {
+			return err
+		}
+		b, err := l.Git.Get(blob, pack.Blob)
+		if err != nil {
+			return err
+		}
+		r, err := CheckRecord(b, id)
+		out = append(out, r)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("records of %s: %w", l.Device, err)
+	}
+	return out, nil
+}
+
+// recordsAt returns the directory of records at a commit, nil if the commit is not there any more.
+func (l *Snapshot) recordsAt(commit string) (*Dir, error) {
+	id, err := pack.ParseID(commit)
+	if err != nil {
+		return nil, err
+	}
+	was, err := At(l.Git, id, l.Device)
+	if errors.Is(err, pack.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, _, err := was.Find("records")
+	return e.Dir, err
+}
+
+func (l *Snapshot) Follows(commit string) (bool, error) {
+	for id := l.Tip; !id.IsZero(); {
+		if id.String() == commit {
+			return true, nil
+		}
+		c, err := l.Git.Commit(id)
+		if err != nil {
+			return false, err
+		}
+		id = c.Parent
+	}
+	return false, nil
+}
+
+// Has reports whether the lane leads to an object: a blob, or a point.
+func (l *Snapshot) Has(h objects.Hash) (bool, error) {
+	for _, path := range [][]string{ObjectPath(h), PointPath(h)} {
+		if _, ok, err := l.Root.Find(l.Git, path...); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// Beginning returns the names in a directory of hashes that begin with a prefix of four digits or more.
+func (l *Snapshot) Beginning(dir, prefix string) (names []objects.Hash, err error) {
+	e, ok, err := l.Find(dir, prefix[:1], prefix[1:2], prefix[2:3], prefix[3:4])
+	if err != nil || !ok || e.Dir == nil {
+		return nil, err
+	}
+	if err := e.Dir.load(l.Git); err != nil {
+		return nil, err
+	}
+	for _, f := range e.Dir.entries {
+		if !strings.HasPrefix(f.name, prefix[4:]) {
+			continue
+		}
+		h, err := objects.ParseHash(prefix[:4] + f.name)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, h)
+	}
+	return names, nil
+}

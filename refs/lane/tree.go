@@ -1,0 +1,214 @@
+package lane
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
+)
+
+// A Dir is a directory of a lane, read when it is first looked into. Setting a path marks the directories on
+// the way; [Dir.Encode] writes only those.
+type Dir struct {
+	Id      pack.ID // zero for a new one
+	loaded  bool
+	dirty   bool
+	entries []DirEntry // sorted by name
+}
+
+type DirEntry struct {
+	name string
+	Id   pack.ID // of a blob
+	Dir  *Dir    // nil for a blob
+}
+
+// DirAt returns the directory that is stored as a tree; the zero id is an empty one.
+func DirAt(tree pack.ID) *Dir { return &Dir{Id: tree} }
+
+// Touch makes [Dir.Encode] write n although nothing in it changes.
+func (n *Dir) Touch() { n.dirty = true }
+
+// Changed reports whether there is something for [Dir.Encode] to write.
+func (n *Dir) Changed() bool { return n.dirty }
+
+func (n *Dir) load(g *gitstore.Repo) error {
+	if n.loaded {
+		return nil
+	}
+	if !n.Id.IsZero() {
+		es, err := g.Tree(n.Id)
+		if err != nil {
+			return err
+		}
+		n.entries = make([]DirEntry, len(es))
+		for i, e := range es {
+			n.entries[i] = DirEntry{name: e.Name, Id: e.ID}
+			if e.Tree {
+				n.entries[i] = DirEntry{name: e.Name, Dir: &Dir{Id: e.ID}}
+			}
+		}
+		slices.SortFunc(n.entries, func(a, b DirEntry) int { return cmp.Compare(a.name, b.name) })
+	}
+	n.loaded = true
+	return nil
+}
+
+func (n *Dir) index(name string) (int, bool) {
+	return slices.BinarySearchFunc(n.entries, name, func(e DirEntry, name string) int { return cmp.Compare(e.name, name) })
+}
+
+// Find returns the entry at path, or ok == false if there is none.
+func (n *Dir) Find(g *gitstore.Repo, path ...string) (e DirEntry, ok bool, err error) {
+	e = DirEntry{Dir: n}
+	for _, name := range path {
+		if e.Dir == nil {
+			return DirEntry{}, false, nil
+		}
+		if err := e.Dir.load(g); err != nil {
+			return DirEntry{}, false, err
+		}
+		i, ok := e.Dir.index(name)
+		if !ok {
+			return DirEntry{}, false, nil
+		}
+		e = e.Dir.entries[i]
+	}
+	return e, true, nil
+}
+
+// Set puts the blob id at path, making the directories on the way. It reports whether that changes anything.
+func (n *Dir) Set(g *gitstore.Repo, id pack.ID, path ...string) (bool, error) {
+	if err := n.load(g); err != nil {
+		return false, err
+	}
+	i, ok := n.index(path[0])
+	if len(path) == 1 {
+		if ok && n.entries[i].Dir == nil && n.entries[i].Id == id {
+			return false, nil
+		}
+		if !ok {
+			n.entries = slices.Insert(n.entries, i, DirEntry{})
+		}
+		n.entries[i] = DirEntry{name: path[0], Id: id}
+		n.dirty = true
+		return true, nil
+	}
+	if !ok || n.entries[i].Dir == nil {
+		e := DirEntry{name: path[0], Dir: &Dir{loaded: true}}
+		if ok {
+			n.entries[i] = e
+		} else {
+			n.entries = slices.Insert(n.entries, i, e)
+		}
+	}
+	changed, err := n.entries[i].Dir.Set(g, id, path[1:]...)
+	n.dirty = n.dirty || changed
+	return changed, err
+}
+
+// Encode gives every changed directory to put, the deepest first, and returns the id of n.
+func (n *Dir) Encode(put func(pack.Kind, []byte) (pack.ID, error)) (pack.ID, error) {
+	if !n.dirty {
+		return n.Id, nil
+	}
+	es := make([]gitstore.TreeEntry, len(n.entries))
+	for i, e := range n.entries {
+		es[i] = gitstore.TreeEntry{Name: e.name, ID: e.Id}
+		if e.Dir != nil {
+			id, err := e.Dir.Encode(put)
+			if err != nil {
+				return pack.ID{}, err
+			}
+			es[i] = gitstore.TreeEntry{Name: e.name, ID: id, Tree: true}
+		}
+	}
+	b, err := gitstore.EncodeTree(es)
+	if err != nil {
+		return pack.ID{}, err
+	}
+	if n.Id, err = put(pack.Tree, b); err != nil {
+		return pack.ID{}, err
+	}
+	n.dirty = false
+	return n.Id, nil
+}
+
+// Walk calls f for every blob under n, in the order of names.
+func (n *Dir) Walk(g *gitstore.Repo, path []string, f func(path []string, id pack.ID) error) error {
+	if err := n.load(g); err != nil {
+		return err
+	}
+	for _, e := range n.entries {
+		p := append(path, e.name)
+		var err error
+		if e.Dir == nil {
+			err = f(p, e.Id)
+		} else {
+			err = e.Dir.Walk(g, p, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WalkNew is [Dir.Walk] without what old has in the same place; old may be nil.
+func (n *Dir) WalkNew(g *gitstore.Repo, old *Dir, path []string, f func(path []string, id pack.ID) error) error {
+	if old == nil {
+		return n.Walk(g, path, f)
+	}
+	if n.Id == old.Id && !n.dirty {
+		return nil
+	}
+	if err := n.load(g); err != nil {
+		return err
+	}
+	if err := old.load(g); err != nil {
+		return err
+	}
+	for _, e := range n.entries {
+		p := append(path, e.name)
+		var was DirEntry
+		i, ok := old.index(e.name)
+		if ok {
+			was = old.entries[i]
+		}
+		var err error
+		switch {
+		case e.Dir != nil:
+			err = e.Dir.WalkNew(g, was.Dir, p, f)
+		case !ok || was.Id != e.Id:
+			err = f(p, e.Id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WalkReadable is [Dir.Walk] past what cannot be read, until f returns false.
+func WalkReadable(g *gitstore.Repo, n *Dir, f func(path []string, id pack.ID) bool) {
+	eachLeftIn(g, n, nil, f)
+}
+
+func eachLeftIn(g *gitstore.Repo, n *Dir, path []string, f func([]string, pack.ID) bool) bool {
+	if n.load(g) != nil {
+		return true
+	}
+	for _, e := range n.entries {
+		p := append(path[:len(path):len(path)], e.name)
+		more := true
+		if e.Dir == nil {
+			more = f(p, e.Id)
+		} else {
+			more = eachLeftIn(g, e.Dir, p, f)
+		}
+		if !more {
+			return false
+		}
+	}
+	return true
+}
