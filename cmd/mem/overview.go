@@ -12,9 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	capturing "github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -34,13 +32,13 @@ type overview struct {
 
 // runOverview prints at most twelve lines.
 func runOverview(ctx context.Context, e *app.Env) error {
-	err := names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		r, err := sessioncmd.SessionsReport(ctx, e, m, sc)
+	err := names.WithMemory(ctx, e, func(run names.Run) error {
+		r, err := sessioncmd.SessionsReport(ctx, run)
 		if err != nil {
 			return err
 		}
 		o := overview{
-			Memory: true, Project: sc.Project.Name, Stored: r.Stored, New: len(r.Untracked), Changed: len(r.Changed),
+			Memory: true, Project: run.Project.Name, Stored: r.Stored, New: len(r.Untracked), Changed: len(r.Changed),
 			Hooks: sessioncmd.HooksFound(e).Any(), newest: r.Newest,
 		}
 		o.Next = o.commands(r)

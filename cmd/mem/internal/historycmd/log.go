@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -64,12 +63,13 @@ func Log(e *app.Env) *cli.Command {
 			if o.Handed {
 				return tracecmd.RunHanded(c.Context, e, o, e.Operand(0))
 			}
-			return runLog(c.Context, e, o, e.Operand(0), c.IsSet("number"))
+			o.Rev, o.Limited = e.Operand(0), c.IsSet("number")
+			return runLog(c.Context, e, o)
 		},
 	}
 }
 
-func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions, rev string, limited bool) error {
+func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions) error {
 	memory.SpendMemory()
 	var since time.Time
 	if o.Since != "" {
@@ -78,101 +78,97 @@ func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions, rev string, 
 			return app.Usagef("option --since cannot be %q: %v", o.Since, err)
 		}
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		fold := !o.All && !o.Asks() && !e.Opt.JSON
 		n := 0
-		if limited && since.IsZero() && o.Search == "" && !fold {
+		if o.Limited && since.IsZero() && o.Search == "" && !fold {
 			n = max(o.Number, 1)
 		}
-		found, in, err := logEntries(ctx, e, m, sc, rev, n)
+		found, in, err := logEntries(ctx, run, o.Rev, n)
 		if err != nil {
-			return notTheProject(ctx, e, m, o, rev, err)
+			return notTheProject(ctx, run, o, err)
 		}
 		if !since.IsZero() {
 			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(since) })
 		}
+		strangers, err := names.Strangers(ctx, run.Memory)
+		if err != nil {
+			return err
+		}
+		d := &details{Run: run, LogScope: in, strangers: strangers}
 		if o.Asks() {
-			return logDetails(ctx, e, m, sc, o, rev, limited, slices.Collect(cloned(found)), in)
+			return logDetails(ctx, d, o, slices.Collect(cloned(found)))
 		}
 		if fold {
 			found = Folded(found)
 		}
-		if limited {
+		if o.Limited {
 			found = first(found, o.Number)
 		}
-		strangers, err := names.Strangers(ctx, e, m)
-		if err != nil {
-			return err
-		}
-		if e.Opt.JSON {
-			return logJSON(e, o, found, in, &details{}, strangers)
-		}
-		if o.Format != "" {
-			return formatLog(e, o, found, in, &details{}, strangers)
+		switch {
+		case e.Opt.JSON:
+			return d.json(o, found)
+		case o.Format != "":
+			return d.format(o, found)
 		}
 		printed, err := PrintLog(e, o, found, in, strangers)
-		if err == nil && !printed && (!limited || o.Number > 0) {
-			sayNothingLogged(e, sc, o, rev)
+		if err == nil && !printed {
+			sayNothingLogged(run, o)
 		}
 		return err
 	})
 }
 
 // logDetails prints entries with what the options ask for besides.
-func logDetails(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o tracecmd.LogOptions, rev string,
-	limited bool, entries []refs.Entry, in LogScope) error {
-	d, err := look(ctx, e, m, o, entries, in)
-	if err != nil {
+func logDetails(ctx context.Context, d *details, o tracecmd.LogOptions, entries []refs.Entry) error {
+	if err := d.look(ctx, o, entries); err != nil {
 		return err
 	}
 	if o.Search != "" {
 		entries = d.mentioned(entries)
 	}
-	if limited {
+	if o.Limited {
 		entries = entries[:min(o.Number, len(entries))]
 	}
-	if e.Opt.JSON || o.Format != "" {
-		strangers, err := names.Strangers(ctx, e, m)
-		if err != nil {
-			return err
-		}
-		if o.Format != "" && !e.Opt.JSON {
-			return formatLog(e, o, Each(entries), in, d, strangers)
-		}
-		return logJSON(e, o, Each(entries), in, d, strangers)
-	}
-	if len(entries) == 0 && (!limited || o.Number > 0) {
-		sayNothingLogged(e, sc, o, rev)
+	switch {
+	case d.Opt.JSON:
+		return d.json(o, Each(entries))
+	case o.Format != "":
+		return d.format(o, Each(entries))
+	case len(entries) == 0:
+		sayNothingLogged(d.Run, o)
 		return nil
 	}
-	if err := e.Page("log"); err != nil {
+	if err := d.Page("log"); err != nil {
 		return err
 	}
-	return d.print(o, entries)
+	return d.print(ctx, o, entries)
 }
 
-func sayNothingLogged(e *app.Env, sc state.Scope, o tracecmd.LogOptions, rev string) {
-	if o.Since != "" || o.Search != "" || rev != "" || e.Opt.AllProjects {
-		e.Note("no operation is like that")
+func sayNothingLogged(run names.Run, o tracecmd.LogOptions) {
+	if o.Limited && o.Number <= 0 {
 		return
 	}
-	e.Note("nothing was done in project %s", sc.Project.Name)
-	e.Hint("see other projects with --all-projects")
+	if o.Since != "" || o.Search != "" || o.Rev != "" || run.Opt.AllProjects {
+		run.Note("no operation is like that")
+		return
+	}
+	run.Note("nothing was done in project %s", run.Project.Name)
+	run.Hint("see other projects with --all-projects")
 }
 
 // notTheProject adds to the error of mem log -p NAME that -p means --patch here, if NAME is a project.
-func notTheProject(ctx context.Context, e *app.Env, m *layers.Memory, o tracecmd.LogOptions, rev string,
-	err error) error {
+func notTheProject(ctx context.Context, run names.Run, o tracecmd.LogOptions, err error) error {
 	var missing *state.NotFoundError
 	if !o.Patch || !errors.As(err, &missing) {
 		return err
 	}
 	var several *state.AmbiguousError
-	if _, nope := names.ProjectNamed(ctx, e, m, rev); nope != nil && !errors.As(nope, &several) {
+	if _, nope := names.ProjectNamed(ctx, run.Env, run.Memory, o.Rev); nope != nil && !errors.As(nope, &several) {
 		return err
 	}
 	return app.WithHint(&state.NotFoundError{What: missing.What, Name: missing.Name},
-		"-p of mem log is --patch, as in git; for the project: mem log --project "+rev)
+		"-p of mem log is --patch, as in git; for the project: mem log --project "+o.Rev)
 }
 
 // A logScope is what operations were asked for.
@@ -182,11 +178,10 @@ type LogScope struct {
 }
 
 // logEntries returns the newest operations, n of them or all if that is 0.
-func logEntries(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, rev string,
-	n int) (iter.Seq[*refs.Entry], LogScope, error) {
-	in := LogScope{Names: map[refs.Project]string{sc.Project.ID: sc.Project.Name}}
+func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq[*refs.Entry], LogScope, error) {
+	in := LogScope{Names: map[refs.Project]string{run.Project.ID: run.Project.Name}}
 	if rev != "" {
-		r, err := names.Resolve(ctx, e, m, sc, rev)
+		r, err := run.Resolve(ctx, rev)
 		if err != nil {
 			return nil, in, err
 		}
@@ -194,21 +189,21 @@ func logEntries(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scop
 		if r.Session != nil {
 			in.session = r.Session.ID
 		}
-		entries, err := m.Trusted().LogOf(ctx, r)
+		entries, err := run.Trusted().LogOf(ctx, r)
 		return Each(entries), in, err
 	}
-	if !e.Opt.AllProjects {
-		found, err := m.Ledger().Entries(ctx, sc.Project.ID, n)
+	if !run.Opt.AllProjects {
+		found, err := run.Ledger().Entries(ctx, run.Project.ID, n)
 		return found, in, err
 	}
-	projects, err := names.Projects(ctx, m)
+	projects, err := names.Projects(ctx, run.Memory)
 	if err != nil {
 		return nil, in, err
 	}
 	for _, p := range projects {
 		in.Names[p.ID] = p.Name
 	}
-	found, err := m.Ledger().EntriesByTime(ctx, projects, n)
+	found, err := run.Ledger().EntriesByTime(ctx, projects, n)
 	return found, in, err
 }
 
@@ -356,36 +351,34 @@ type logChange struct {
 	Appeared bool   `json:"appeared"`
 }
 
-func logJSON(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope, d *details,
-	strangers app.Strangers) error {
-	return app.PrintJSONList(e, "log", "operations", func(yield func(operationAnswer) bool) {
+func (d *details) json(o tracecmd.LogOptions, found iter.Seq[*refs.Entry]) error {
+	return app.PrintJSONList(d.Env, "log", "operations", func(yield func(operationAnswer) bool) {
 		for en := range found {
-			if !yield(d.answer(o, en, in, strangers)) {
+			if !yield(d.answer(o, en)) {
 				return
 			}
 		}
 	})
 }
 
-// formatLog prints each entry by the template of --format.
-func formatLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope, d *details,
-	strangers app.Strangers) error {
-	f, err := e.ParseFormat(o.Format)
+// format prints each entry by the template of --format.
+func (d *details) format(o tracecmd.LogOptions, found iter.Seq[*refs.Entry]) error {
+	f, err := d.ParseFormat(o.Format)
 	if err != nil {
 		return err
 	}
 	for en := range found {
-		if err := f.Print(d.answer(o, en, in, strangers)); err != nil {
+		if err := f.Print(d.answer(o, en)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *details) answer(o tracecmd.LogOptions, en *refs.Entry, in LogScope, strangers app.Strangers) operationAnswer {
+func (d *details) answer(o tracecmd.LogOptions, en *refs.Entry) operationAnswer {
 	a := operationAnswer{
-		Commit: en.Commit, Parent: en.Parent, Project: in.Names[en.Project], Device: en.Device, Name: en.Name,
-		Trusted: strangers.Of(en.Device) == "", Time: term.TimeText(en.Time),
+		Commit: en.Commit, Parent: en.Parent, Project: d.Names[en.Project], Device: en.Device, Name: en.Name,
+		Trusted: d.strangers.Of(en.Device) == "", Time: term.TimeText(en.Time),
 		Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
 	}
 	for _, t := range en.Trailers {

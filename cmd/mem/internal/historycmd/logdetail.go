@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/revision"
@@ -21,51 +20,47 @@ import (
 
 // details are what log needs to know of operations besides their entries.
 type details struct {
-	e        *app.Env
-	m        *layers.Memory
-	ctx      context.Context
-	works    map[string]*revision.Work       // by commit
-	mentions map[string][]provenance.Mention // by commit, of the text that is looked for
+	names.Run
+	LogScope
+	strangers app.Strangers
+	works     map[string]*revision.Work       // by commit
+	mentions  map[string][]provenance.Mention // by commit, of the text that is looked for
 }
 
 // look reads what the options ask for of the projects of entries.
-func look(ctx context.Context, e *app.Env, m *layers.Memory, o tracecmd.LogOptions, entries []refs.Entry,
-	in LogScope) (*details, error) {
-	d := &details{e: e, m: m, ctx: ctx, works: map[string]*revision.Work{}, mentions: map[string][]provenance.Mention{}}
-	if !o.Asks() {
-		return d, nil
-	}
+func (d *details) look(ctx context.Context, o tracecmd.LogOptions, entries []refs.Entry) error {
+	d.works, d.mentions = map[string]*revision.Work{}, map[string][]provenance.Mention{}
 	done := map[refs.Project]bool{}
 	for _, en := range entries {
 		if done[en.Project] {
 			continue
 		}
 		done[en.Project] = true
-		p := state.Project{ID: en.Project, Name: in.Names[en.Project]}
-		works, err := m.Revision().Works(ctx, p)
+		p := state.Project{ID: en.Project, Name: d.Names[en.Project]}
+		works, err := d.Revision().Works(ctx, p)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for commit, w := range works {
-			if in.session != "" {
-				w = w.Of(in.session)
+			if d.session != "" {
+				w = w.Of(d.session)
 			}
 			d.works[commit] = w
 		}
 		if o.Search == "" {
 			continue
 		}
-		found, err := m.Provenance().Mentions(ctx, p, o.Search)
+		found, err := d.Provenance().Mentions(ctx, p, o.Search)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for commit, f := range found {
 			d.mentions[commit] = slices.DeleteFunc(f, func(f provenance.Mention) bool {
-				return in.session != "" && f.Session != "" && f.Session != in.session
+				return d.session != "" && f.Session != "" && f.Session != d.session
 			})
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // mentioned keeps the entries by which the text came or went.
@@ -74,7 +69,7 @@ func (d *details) mentioned(entries []refs.Entry) []refs.Entry {
 }
 
 // print prints the entries on a line each, with the graph beside them and the details below them.
-func (d *details) print(o tracecmd.LogOptions, entries []refs.Entry) error {
+func (d *details) print(ctx context.Context, o tracecmd.LogOptions, entries []refs.Entry) error {
 	var g Graph
 	below := drawn(entries, func(en refs.Entry) []string { return d.works[en.Commit].Parents })
 	for _, en := range entries {
@@ -82,21 +77,21 @@ func (d *details) print(o tracecmd.LogOptions, entries []refs.Entry) error {
 		if o.Graph {
 			above, own := g.Node(en.Commit, below[en.Commit], d.sign(en))
 			if above != "" {
-				d.e.Printf("%s\n", above)
+				d.Printf("%s\n", above)
 			}
-			d.e.Printf("%s ", own)
+			d.Printf("%s ", own)
 			beside = g.beside() + " "
 		}
 		when := ""
 		if !o.Oneline {
 			when = "  " + d.when(en)
 		}
-		d.e.Printf("%s %s%s\n", d.e.Style().Yellow(en.Commit[:7]), d.e.Safe(en.Subject), d.e.Style().Dim(when))
+		d.Printf("%s %s%s\n", d.Style().Yellow(en.Commit[:7]), d.Safe(en.Subject), d.Style().Dim(when))
 		for _, line := range d.lines(o, en) {
-			d.e.Printf("%s%s\n", beside, line)
+			d.Printf("%s%s\n", beside, line)
 		}
 		if o.Patch {
-			if err := d.patch(en); err != nil {
+			if err := d.patch(ctx, en); err != nil {
 				return err
 			}
 		}
@@ -105,8 +100,8 @@ func (d *details) print(o tracecmd.LogOptions, entries []refs.Entry) error {
 }
 
 func (d *details) when(en refs.Entry) string {
-	c := d.e.TimeCell(en.Time)
-	if d.e.Term.Stdout {
+	c := d.TimeCell(en.Time)
+	if d.Term.Stdout {
 		return c.Text()
 	}
 	return c.Full
@@ -123,19 +118,19 @@ func (d *details) sign(en refs.Entry) byte {
 // lines returns what stands below an entry.
 func (d *details) lines(o tracecmd.LogOptions, en refs.Entry) []string {
 	var out []string
-	style := d.e.Style()
+	style := d.Style()
 	for _, f := range d.mentions[en.Commit] {
 		if f.Appeared {
-			out = append(out, style.Green(d.e.Safe("  + appeared in "+f.Name)))
+			out = append(out, style.Green(d.Safe("  + appeared in "+f.Name)))
 		} else {
-			out = append(out, style.Red(d.e.Safe("  - vanished from "+f.Name)))
+			out = append(out, style.Red(d.Safe("  - vanished from "+f.Name)))
 		}
 	}
 	if !o.Stat {
 		return out
 	}
 	for _, s := range statLines(d.works[en.Commit]) {
-		out = append(out, d.e.Safe("  "+s))
+		out = append(out, d.Safe("  "+s))
 	}
 	return out
 }
@@ -175,48 +170,48 @@ func statLines(w *revision.Work) []string {
 }
 
 // patch prints what the versions and compositions of an operation changed.
-func (d *details) patch(en refs.Entry) error {
+func (d *details) patch(ctx context.Context, en refs.Entry) error {
 	w := d.works[en.Commit]
 	for _, v := range w.Versions {
-		rev, err := d.m.Revision().RevOf(d.ctx, w.Project, v, nil)
+		rev, err := d.Revision().RevOf(ctx, w.Project, v, nil)
 		if err != nil {
 			return err
 		}
-		before, err := d.m.Provenance().PreviousVersion(d.ctx, rev)
+		before, err := d.Provenance().PreviousVersion(ctx, rev)
 		if err == nil {
-			err = d.difference(before, rev)
+			err = d.difference(ctx, before, rev)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for _, c := range w.Compositions {
-		rev, err := d.m.Revision().RevOf(d.ctx, w.Project, nil, c)
+		rev, err := d.Revision().RevOf(ctx, w.Project, nil, c)
 		if err != nil {
 			return err
 		}
-		before, err := d.m.Provenance().Before(d.ctx, rev)
+		before, err := d.Provenance().Before(ctx, rev)
 		if err != nil {
 			continue // its first state: there is nothing before it
 		}
-		if err := d.difference(before, rev); err != nil {
+		if err := d.difference(ctx, before, rev); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *details) difference(a, b state.Rev) error {
-	c, err := d.m.Provenance().Compare(d.ctx, a, b)
+func (d *details) difference(ctx context.Context, a, b state.Rev) error {
+	c, err := d.Provenance().Compare(ctx, a, b)
 	if err != nil {
 		return err
 	}
-	d.e.Printf("\n")
-	tracecmd.DiffHead(d.e, c)
+	d.Printf("\n")
+	tracecmd.DiffHead(d.Env, c)
 	for _, g := range c.Groups {
-		d.e.Printf("\n")
-		tracecmd.DiffGroup(d.e, c, g, false)
+		d.Printf("\n")
+		tracecmd.DiffGroup(d.Env, c, g, false)
 	}
-	d.e.Printf("\n")
+	d.Printf("\n")
 	return c.Err()
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/hooks"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/layers/tokens"
@@ -66,15 +65,15 @@ func runStats(ctx context.Context, e *app.Env, all bool) error {
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		projects := []state.Project{sc.Project}
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		projects := []state.Project{run.Project}
 		if e.Opt.AllProjects {
 			var err error
-			if projects, err = names.Projects(ctx, m); err != nil {
+			if projects, err = names.Projects(ctx, run.Memory); err != nil {
 				return names.StoreError(err)
 			}
 		}
-		found, err := m.Stats().Of(ctx, projects, e.Now().Location(), HookActivity(store))
+		found, err := run.Stats().Of(ctx, projects, e.Now().Location(), HookActivity(store))
 		if err != nil {
 			return names.StoreError(err)
 		}

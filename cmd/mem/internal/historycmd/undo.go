@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/history"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -85,16 +84,16 @@ type revertedAnswer struct {
 }
 
 func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert reverter) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		done, err := revert(m, ctx, sc.Project.ID, n, e.Opt.DryRun)
-		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, e, m, sc) {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		done, err := revert(run.Memory, ctx, run.Project.ID, n, e.Opt.DryRun)
+		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, run) {
 			return app.WithCode(app.ExitNo,
 				fmt.Errorf("what was forgotten is gone: mem undo cannot bring it back, and nothing was done since: %w",
 					history.ErrNothingToUndo))
 		}
 		if errors.Is(err, history.ErrNothingToUndo) {
 			return app.WithHint(app.WithCode(app.ExitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb,
-				sc.Project.Name, history.ErrNothingToUndo)), "mem log --undo", "another project: mem "+verb+" -p PROJECT")
+				run.Project.Name, history.ErrNothingToUndo)), "mem log --undo", "another project: mem "+verb+" -p PROJECT")
 		}
 		if err != nil {
 			return err
@@ -130,8 +129,8 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 }
 
 // forgot reports whether the last operation of this device was to forget something.
-func forgot(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) bool {
-	ops, err := m.History().Operations(ctx, sc.Project.ID)
+func forgot(ctx context.Context, run names.Run) bool {
+	ops, err := run.History().Operations(ctx, run.Project.ID)
 	return err == nil && slices.ContainsFunc(ops, func(o history.Operation) bool { return o.Trailer("Op") == "forget" })
 }
 
@@ -175,8 +174,8 @@ func stateCell(s history.OpState) app.Cell {
 }
 
 func runOpLog(ctx context.Context, e *app.Env, n int) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		ops, err := m.History().Operations(ctx, sc.Project.ID)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		ops, err := run.History().Operations(ctx, run.Project.ID)
 		if err != nil {
 			return err
 		}

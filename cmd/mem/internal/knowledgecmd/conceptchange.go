@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
@@ -128,8 +127,8 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 	if o.summary != "" && o.name == "" {
 		return app.WithHint(app.Usagef("--summary goes with --new"), "mem concepts rename CONCEPT --summary TEXT")
 	}
-	return namess.WithMemory(c.Context, e, func(m *layers.Memory, sc state.Scope) error {
-		members, p, err := members(c.Context, e, m, sc, names)
+	return namess.WithMemory(c.Context, e, func(run namess.Run) error {
+		members, p, err := members(c.Context, run, names)
 		if err != nil {
 			return err
 		}
@@ -138,22 +137,22 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 			to.New = &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
 		}
 		if concept != "" {
-			if to.Concept, err = conceptNamed(c.Context, e, m, p, concept); err != nil {
+			if to.Concept, err = conceptNamed(c.Context, run, p, concept); err != nil {
 				return err
 			}
 			if !to.Concept.Stands() {
 				return app.WithHint(app.Fatalf("%s does not stand any more", concept), "mem concepts list --all")
 			}
 		}
-		return assign(c.Context, e, m, p, members, to)
+		return assign(c.Context, run, p, members, to)
 	})
 }
 
 // members finds sessions and exchanges, which must be of one project.
-func members(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope,
+func members(ctx context.Context, run namess.Run,
 	names []string) (list []knowledge.Member, p state.Project, err error) {
 	for _, name := range names {
-		x, err := m.Knowledge().Member(ctx, sc, name)
+		x, err := run.Knowledge().Member(ctx, run.Scope, name)
 		var missing *state.NotFoundError
 		switch {
 		case errors.Is(err, knowledge.ErrNoMember):
@@ -175,9 +174,9 @@ func members(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope,
 const maxTopicWords = 5
 
 // assign puts members where they belong, and says so.
-func assign(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, members []knowledge.Member,
+func assign(ctx context.Context, run namess.Run, p state.Project, members []knowledge.Member,
 	to knowledge.Filing) error {
-	set, err := m.Revision().Concepts(ctx, p.ID)
+	set, err := run.Revision().Concepts(ctx, p.ID)
 	if err != nil {
 		return err
 	}
@@ -185,7 +184,7 @@ func assign(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, 
 	if to.New != nil {
 		near = set.Near(to.New.Name, nil)
 	}
-	c, err := m.Knowledge().Assign(ctx, p, members, to, e.Opt.DryRun)
+	c, err := run.Knowledge().Assign(ctx, p, members, to, run.Opt.DryRun)
 	if err != nil {
 		return err
 	}
@@ -194,39 +193,39 @@ func assign(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, 
 		Members []string       `json:"members"`
 		Concept *conceptAnswer `json:"concept"` // null: to none
 		Near    []string       `json:"near"`    // concepts with almost the same name
-	}{DryRun: e.Opt.DryRun, Members: []string{}, Near: []string{}}
+	}{DryRun: run.Opt.DryRun, Members: []string{}, Near: []string{}}
 	for _, x := range members {
 		answer.Members = append(answer.Members, x.String())
 	}
 	for _, n := range near {
-		answer.Near = append(answer.Near, set.Shown(n, m.Repo().Device().ID))
+		answer.Near = append(answer.Near, set.Shown(n, run.Repo().Device().ID))
 	}
 	where := "to no concept"
 	if c != nil {
-		where = fmt.Sprintf("to %s %s", set.Shown(c, m.Repo().Device().ID), c.Name)
-		answer.Concept = &conceptAnswer{c, set.Shown(c, m.Repo().Device().ID), ""}
+		where = fmt.Sprintf("to %s %s", set.Shown(c, run.Repo().Device().ID), c.Name)
+		answer.Concept = &conceptAnswer{c, set.Shown(c, run.Repo().Device().ID), ""}
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("concepts.assign", answer)
+	if run.Opt.JSON {
+		return run.PrintJSON("concepts.assign", answer)
 	}
 	verb := "assigned"
-	if e.Opt.DryRun {
+	if run.Opt.DryRun {
 		verb = "would assign"
 	}
-	e.Note("%s %s %s", verb, strings.Join(answer.Members, " "), where)
-	warnNear(e, m, set, near, c)
+	run.Note("%s %s %s", verb, strings.Join(answer.Members, " "), where)
+	warnNear(run, set, near, c)
 	if n := len(strings.Fields(to.Topic)); n > maxTopicWords {
-		e.Warn("the topic has %d words: 3 to %d tell jobs apart", n, maxTopicWords)
+		run.Warn("the topic has %d words: 3 to %d tell jobs apart", n, maxTopicWords)
 	}
 	return nil
 }
 
 // warnNear says that a name is almost that of another concept.
-func warnNear(e *app.Env, m *layers.Memory, set *concepts.Set, near []*concepts.Concept, c *concepts.Concept) {
+func warnNear(run namess.Run, set *concepts.Set, near []*concepts.Concept, c *concepts.Concept) {
 	for _, n := range near {
-		e.Warn("%s is called almost the same: %s", set.Shown(n, m.Repo().Device().ID), n.Name)
-		if c != nil && !e.Opt.DryRun {
-			e.Hint("if it is the same job: mem concepts merge %s %s", c.Label, set.Shown(n, m.Repo().Device().ID))
+		run.Warn("%s is called almost the same: %s", set.Shown(n, run.Repo().Device().ID), n.Name)
+		if c != nil && !run.Opt.DryRun {
+			run.Hint("if it is the same job: mem concepts merge %s %s", c.Label, set.Shown(n, run.Repo().Device().ID))
 		}
 	}
 }
@@ -239,33 +238,33 @@ type conceptChange struct {
 }
 
 // change says something about concepts, and prints what they are then.
-func change(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, message, note string,
+func change(ctx context.Context, run namess.Run, p state.Project, message, note string,
 	changes []concepts.Changed) error {
-	if !e.Opt.DryRun {
-		if err := m.Knowledge().ChangeConcept(ctx, p, message, changes...); err != nil {
+	if !run.Opt.DryRun {
+		if err := run.Knowledge().ChangeConcept(ctx, p, message, changes...); err != nil {
 			return err
 		}
 	}
-	set, err := m.Revision().Concepts(ctx, p.ID)
+	set, err := run.Revision().Concepts(ctx, p.ID)
 	if err != nil {
 		return err
 	}
-	if !e.Opt.JSON {
-		if e.Opt.DryRun {
+	if !run.Opt.JSON {
+		if run.Opt.DryRun {
 			note = "would do: " + note
 		}
-		e.Note("%s", note)
+		run.Note("%s", note)
 		return nil
 	}
-	answer := conceptChange{DryRun: e.Opt.DryRun, Concepts: []conceptAnswer{}}
+	answer := conceptChange{DryRun: run.Opt.DryRun, Concepts: []conceptAnswer{}}
 	for _, c := range changes {
 		if k := set.Record(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a conceptAnswer) bool {
 			return a.Concept == k
 		}) {
-			answer.Concepts = append(answer.Concepts, conceptAnswer{k, set.Shown(k, m.Repo().Device().ID), ""})
+			answer.Concepts = append(answer.Concepts, conceptAnswer{k, set.Shown(k, run.Repo().Device().ID), ""})
 		}
 	}
-	return e.PrintJSON("concepts.change", answer)
+	return run.PrintJSON("concepts.change", answer)
 }
 
 func runRename(ctx context.Context, e *app.Env, o assignOptions, concept, name string, named bool) error {
@@ -278,8 +277,8 @@ func runRename(ctx context.Context, e *app.Env, o assignOptions, concept, name s
 	if !named && o.topic == "" && o.summary == "" {
 		return app.WithHint(app.Usagef("there is nothing to change"), "mem concepts rename "+concept+" NAME")
 	}
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		c, err := conceptNamed(ctx, e, m, sc.Project, concept)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		c, err := conceptNamed(ctx, run, run.Project, concept)
 		if err != nil {
 			return err
 		}
@@ -289,26 +288,26 @@ func runRename(ctx context.Context, e *app.Env, o assignOptions, concept, name s
 				changes = append(changes, concepts.Changed{Concept: c.Record, Field: f[0], Value: f[1]})
 			}
 		}
-		set, err := m.Revision().Concepts(ctx, sc.Project.ID)
+		set, err := run.Revision().Concepts(ctx, run.Project.ID)
 		if err != nil {
 			return err
 		}
-		label := set.Shown(c, m.Repo().Device().ID)
-		if err := change(ctx, e, m, sc.Project, "rename concept "+c.Label,
+		label := set.Shown(c, run.Repo().Device().ID)
+		if err := change(ctx, run, run.Project, "rename concept "+c.Label,
 			fmt.Sprintf("%s is %s now", label, cmp.Or(name, c.Name)), changes); err != nil || !named {
 			return err
 		}
-		warnNear(e, m, set, set.Near(name, c), c)
+		warnNear(run, set, set.Near(name, c), c)
 		return nil
 	})
 }
 
 func runMerge(ctx context.Context, e *app.Env, o assignOptions, names []string) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
 		var into *concepts.Concept
 		if !o.undo {
 			var err error
-			if into, err = conceptNamed(ctx, e, m, sc.Project, names[len(names)-1]); err != nil {
+			if into, err = conceptNamed(ctx, run, run.Project, names[len(names)-1]); err != nil {
 				return err
 			}
 			names = names[:len(names)-1]
@@ -319,7 +318,7 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, names []string) 
 		var changes []concepts.Changed
 		var labels []string
 		for _, name := range names {
-			c, err := conceptNamed(ctx, e, m, sc.Project, name)
+			c, err := conceptNamed(ctx, run, run.Project, name)
 			if err != nil {
 				return err
 			}
@@ -337,9 +336,9 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, names []string) 
 		}
 		list := strings.Join(labels, " ")
 		if into == nil {
-			return change(ctx, e, m, sc.Project, "part "+list, list+" stands on its own again", changes)
+			return change(ctx, run, run.Project, "part "+list, list+" stands on its own again", changes)
 		}
-		return change(ctx, e, m, sc.Project, "merge "+list+" into "+into.Label,
+		return change(ctx, run, run.Project, "merge "+list+" into "+into.Label,
 			fmt.Sprintf("%s is part of %s %s now", list, into.Label, into.Name), changes)
 	})
 }
@@ -348,12 +347,12 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 	if o.name == "" {
 		return app.WithHint(app.Usagef("mem concepts split wants the name of the new concept"), "--new NAME --topic TOPIC")
 	}
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		members, p, err := members(ctx, e, m, sc, names)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		members, p, err := members(ctx, run, names)
 		if err != nil {
 			return err
 		}
-		from, err := conceptNamed(ctx, e, m, p, concept)
+		from, err := conceptNamed(ctx, run, p, concept)
 		if err != nil {
 			return err
 		}
@@ -367,7 +366,7 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 				return app.WithHint(app.Fatalf("%s does not belong to %s", names[i], concept), "mem concepts show "+concept)
 			}
 		}
-		return assign(ctx, e, m, p, members, knowledge.Filing{
+		return assign(ctx, run, p, members, knowledge.Filing{
 			New: &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic,
 			Reason: o.reason,
 		})
@@ -375,11 +374,11 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 }
 
 func runConceptsRm(ctx context.Context, e *app.Env, o assignOptions, names []string) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
 		var changes []concepts.Changed
 		var labels []string
 		for _, name := range names {
-			c, err := conceptNamed(ctx, e, m, sc.Project, name)
+			c, err := conceptNamed(ctx, run, run.Project, name)
 			if err != nil {
 				return err
 			}
@@ -388,8 +387,8 @@ func runConceptsRm(ctx context.Context, e *app.Env, o assignOptions, names []str
 		}
 		list := strings.Join(labels, " ")
 		if o.undo {
-			return change(ctx, e, m, sc.Project, "bring back "+list, list+" is back", changes)
+			return change(ctx, run, run.Project, "bring back "+list, list+" is back", changes)
 		}
-		return change(ctx, e, m, sc.Project, "remove "+list, "removed "+list, changes)
+		return change(ctx, run, run.Project, "remove "+list, "removed "+list, changes)
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/state"
@@ -64,9 +63,8 @@ type conceptAnswer struct {
 }
 
 // conceptNamed finds a concept by what the user typed.
-func conceptNamed(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
-	name string) (*concepts.Concept, error) {
-	c, err := m.Revision().FindConcept(ctx, p.ID, name)
+func conceptNamed(ctx context.Context, run names.Run, p state.Project, name string) (*concepts.Concept, error) {
+	c, err := run.Revision().FindConcept(ctx, p.ID, name)
 	var missing *state.NotFoundError
 	switch {
 	case errors.As(err, &missing) && len(missing.Candidates) == 0:
@@ -78,12 +76,12 @@ func conceptNamed(ctx context.Context, e *app.Env, m *layers.Memory, p state.Pro
 }
 
 func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		projects, err := names.ListedProjects(ctx, e, m, sc)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		projects, err := run.ListedProjects(ctx)
 		if err != nil {
 			return err
 		}
-		strangers, err := names.Strangers(ctx, e, m)
+		strangers, err := names.Strangers(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
@@ -95,7 +93,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 		t := e.Table(append(columns, app.Column{Name: "topic", Shrinks: true})...)
 		answers := []conceptAnswer{}
 		for _, p := range projects {
-			set, err := m.Revision().Concepts(ctx, p.ID)
+			set, err := run.Revision().Concepts(ctx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -104,14 +102,14 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 				list = set.Concepts
 			}
 			for _, c := range list {
-				as := set.Shown(c, m.Repo().Device().ID)
+				as := set.Shown(c, run.Repo().Device().ID)
 				answers = append(answers, conceptAnswer{c, as, names.ProjectName(e, p)})
 				row := []app.Cell{{Full: as, Paint: e.Style().Yellow}, {Full: c.Name}, {Full: fmt.Sprint(len(c.Sessions))},
 					{Full: fmt.Sprint(len(c.Exchanges))}, e.TimeCell(c.Updated)}
 				if e.Opt.AllProjects {
 					row = append(row, app.Cell{Full: p.Name})
 				}
-				t.Row(append(row, app.Cell{Full: conceptText(set, c, m.Repo().Device().ID, strangers)})...)
+				t.Row(append(row, app.Cell{Full: conceptText(set, c, run.Repo().Device().ID, strangers)})...)
 			}
 		}
 		if e.Opt.JSON {
@@ -147,54 +145,55 @@ func conceptText(set *concepts.Set, c *concepts.Concept, device string, s app.St
 }
 
 func runConceptsShow(ctx context.Context, e *app.Env, name string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		c, err := conceptNamed(ctx, e, m, sc.Project, name)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		c, err := conceptNamed(ctx, run, run.Project, name)
 		if err != nil {
 			return err
 		}
-		return ShowConcept(ctx, e, m, sc.Project, c)
+		return ShowConcept(ctx, run, run.Project, c)
 	})
 }
 
 // ShowConcept prints a concept with what belongs to it.
-func ShowConcept(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, c *concepts.Concept) error {
-	set, err := m.Revision().Concepts(ctx, p.ID)
+func ShowConcept(ctx context.Context, run names.Run, p state.Project, c *concepts.Concept) error {
+	set, err := run.Revision().Concepts(ctx, p.ID)
 	if err != nil {
 		return err
 	}
 	c = set.Record(c.Record)
-	known, err := m.Revision().Facts(ctx, p.ID)
+	known, err := run.Revision().Facts(ctx, p.ID)
 	if err != nil {
 		return err
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("concepts.show", conceptAnswer{c, set.Shown(c, m.Repo().Device().ID), ""})
+	if run.Opt.JSON {
+		return run.PrintJSON("concepts.show", conceptAnswer{c, set.Shown(c, run.Repo().Device().ID), ""})
 	}
-	if err := e.Page("concepts"); err != nil {
+	if err := run.Page("concepts"); err != nil {
 		return err
 	}
-	e.Printf("%s  %s\n", e.Style().Yellow(set.Shown(c, m.Repo().Device().ID)+" "+c.ID), e.Style().Bold(e.Safe(c.Name)))
-	about(e, "Topic", c.Topic)
-	about(e, "Summary", c.Summary)
+	run.Printf("%s  %s\n", run.Style().Yellow(set.Shown(c, run.Repo().Device().ID)+" "+c.ID),
+		run.Style().Bold(run.Safe(c.Name)))
+	about(run.Env, "Topic", c.Topic)
+	about(run.Env, "Summary", c.Summary)
 	if c.MergedInto != "" {
-		names.Field(e, "Merged", "into "+set.Shown(set.Record(c.MergedInto), m.Repo().Device().ID))
+		names.Field(run.Env, "Merged", "into "+set.Shown(set.Record(c.MergedInto), run.Repo().Device().ID))
 	}
 	if c.Removed {
-		names.Field(e, "Removed", "yes")
+		names.Field(run.Env, "Removed", "yes")
 	}
-	about(e, "Files", strings.Join(c.Files, " "))
-	about(e, "Words", strings.Join(c.Keywords, ", "))
-	names.Field(e, "Made", term.TimeText(c.Made))
-	names.Field(e, "Updated", term.TimeText(c.Updated))
+	about(run.Env, "Files", strings.Join(c.Files, " "))
+	about(run.Env, "Words", strings.Join(c.Keywords, ", "))
+	names.Field(run.Env, "Made", term.TimeText(c.Made))
+	names.Field(run.Env, "Updated", term.TimeText(c.Updated))
 	for _, id := range c.Sessions {
 		if got := set.OfSession(id); got.Concept == c {
-			names.Field(e, "Session", strings.TrimSpace(term.ShortID(id)+"  "+got.Reason))
+			names.Field(run.Env, "Session", strings.TrimSpace(term.ShortID(id)+"  "+got.Reason))
 		}
 	}
 	for i := range known.Exchanges {
 		if x := &known.Exchanges[i]; set.Of(x.ID, x.Session).Concept == c {
-			e.Printf("\n")
-			showExchange(e, x)
+			run.Printf("\n")
+			showExchange(run.Env, x)
 		}
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/facts"
@@ -59,9 +58,9 @@ func Distill(e *app.Env) *cli.Command {
 }
 
 // asker returns what asks the model that was chosen.
-func asker(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
+func asker(ctx context.Context, run names.Run, p state.Project,
 	choice versioncmd.EngineChoice) (*engines.Asker, error) {
-	conf, err := e.Settings()
+	conf, err := run.Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -84,17 +83,17 @@ func asker(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
 		return nil, err
 	}
 	if choice.Name == "replay" {
-		recorded, err := m.Knowledge().Witnessed(ctx, p.ID)
+		recorded, err := run.Knowledge().Witnessed(ctx, p.ID)
 		if err != nil {
 			return nil, app.WithHint(err, "let a model distil a session once: mem distill --engine claude")
 		}
 		return engines.NewAsker(engines.NewReplay("", recorded), engines.Options{Window: window}), nil
 	}
-	s := versioncmd.Setup{E: e, Conf: conf, Model: choice.Model}
+	s := versioncmd.Setup{E: run.Env, Conf: conf, Model: choice.Model}
 	if s.Timeout, err = conf.Duration("llm.timeout"); err != nil {
 		return nil, err
 	}
-	model, err := s.Of(ctx, m, state.Rev{}, choice.Name)
+	model, err := s.Of(ctx, run.Memory, state.Rev{}, choice.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -111,19 +110,19 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		revs, err := toDistill(ctx, e, m, &sc, o, name)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		revs, err := toDistill(ctx, run, &run.Scope, o, name)
 		if err != nil {
 			return err
 		}
 		var answer distillAnswer
 		answer.Sessions, answer.Reflection = []distilled{}, reflectedOf(knowledge.Pondered{})
 		for _, rev := range revs {
-			asker, err := asker(ctx, e, m, sc.Project, o.engine)
+			asker, err := asker(ctx, run, run.Project, o.engine)
 			if err != nil {
 				return err
 			}
-			d, err := m.Knowledge().Distill(ctx, rev, asker, knowledge.DistillOptions{Most: most, Again: o.again,
+			d, err := run.Knowledge().Distill(ctx, rev, asker, knowledge.DistillOptions{Most: most, Again: o.again,
 				DryRun: e.Opt.DryRun})
 			answer.add(rev, d, e.Opt.DryRun)
 			if err == nil || len(d.Saved) > 0 {
@@ -133,7 +132,7 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 				return distillError(err, rev)
 			}
 		}
-		if err := distillRules(ctx, e, m, sc.Project, o, &answer); err != nil {
+		if err := distillRules(ctx, run, run.Project, o, &answer); err != nil {
 			return err
 		}
 		if e.Opt.JSON {
@@ -147,39 +146,40 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 }
 
 // distillRules lets the model look back, once for all sessions.
-func distillRules(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, o DistillOptions,
+func distillRules(ctx context.Context, run names.Run, p state.Project, o DistillOptions,
 	answer *distillAnswer) error {
-	asker, err := asker(ctx, e, m, p, o.engine)
+	asker, err := asker(ctx, run, p, o.engine)
 	if errors.Is(err, derive.ErrNoWitnesses) && len(answer.Sessions) == 0 {
 		return nil // no model was ever asked, and there is nothing to ask one
 	}
 	if err != nil {
 		return err
 	}
-	found, err := m.Knowledge().DistillRules(ctx, p, asker, knowledge.DistillOptions{Again: o.again, DryRun: e.Opt.DryRun})
+	found, err := run.Knowledge().DistillRules(ctx, p, asker,
+		knowledge.DistillOptions{Again: o.again, DryRun: run.Opt.DryRun})
 	if errors.Is(err, engines.ErrRecorded) { // what the sessions hold was replayed
-		e.Note("no answer about the %d candidates is recorded: they wait for somebody (mem reflect)", found.Candidates)
+		run.Note("no answer about the %d candidates is recorded: they wait for somebody (mem reflect)", found.Candidates)
 		return nil
 	}
 	if err != nil {
 		return distillError(err, state.Rev{})
 	}
 	answer.Reflection = reflectedOf(found)
-	if e.Opt.JSON || found.Candidates == 0 {
+	if run.Opt.JSON || found.Candidates == 0 {
 		return nil
 	}
 	cost := costLine(found.Receipt)
-	if e.Opt.DryRun {
-		e.Printf("Would look back at %d candidate%s: at most %s\n", found.Candidates, term.Plural(found.Candidates), cost)
+	if run.Opt.DryRun {
+		run.Printf("Would look back at %d candidate%s: at most %s\n", found.Candidates, term.Plural(found.Candidates), cost)
 		return nil
 	}
 	for _, r := range found.Rules {
-		e.Note("%s is %s, %s sure: %s", r.ID, r.State, hundredths(r.Confidence), term.FirstWords(r.Text, 80))
+		run.Note("%s is %s, %s sure: %s", r.ID, r.State, hundredths(r.Confidence), term.FirstWords(r.Text, 80))
 	}
 	for _, l := range found.Left {
-		e.Detail("left %s: %s", l.ID, term.FirstWords(l.Why, 100))
+		run.Detail("left %s: %s", l.ID, term.FirstWords(l.Why, 100))
 	}
-	e.Did("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n", e.Safe(p.Name),
+	run.Did("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n", run.Safe(p.Name),
 		found.Candidates, term.Plural(found.Candidates),
 		len(found.Rules), term.Plural(len(found.Rules)), len(found.Dismissed), len(found.Doubted), len(found.Left), cost)
 	return nil
@@ -210,14 +210,14 @@ func costLine(r engines.Receipt) string {
 }
 
 // toDistill returns the sessions to distil.
-func toDistill(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope, o DistillOptions,
+func toDistill(ctx context.Context, run names.Run, sc *state.Scope, o DistillOptions,
 	name string) ([]state.Rev, error) {
 	if !o.backlog {
-		rev, err := names.ResolveSession(ctx, e, m, *sc, name)
+		rev, err := names.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}.ResolveSession(ctx, name)
 		sc.Project = rev.Project
 		return []state.Rev{rev}, err
 	}
-	sessions, err := m.Knowledge().Backlog(ctx, sc.Project.ID)
+	sessions, err := run.Knowledge().Backlog(ctx, sc.Project.ID)
 	if err != nil {
 		return nil, err
 	}

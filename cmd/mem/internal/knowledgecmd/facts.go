@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -117,12 +116,12 @@ func runFactsList(ctx context.Context, e *app.Env, o FactsOptions, name string) 
 	if o.number < 0 {
 		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		projects, err := names.ListedProjects(ctx, e, m, sc)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		projects, err := run.ListedProjects(ctx)
 		session := ""
 		if err == nil && name != "" {
 			var rev state.Rev
-			if rev, err = names.ResolveSession(ctx, e, m, sc, name); err == nil {
+			if rev, err = run.ResolveSession(ctx, name); err == nil {
 				projects, session = []state.Project{rev.Project}, rev.Session.ID
 			}
 		}
@@ -131,7 +130,7 @@ func runFactsList(ctx context.Context, e *app.Env, o FactsOptions, name string) 
 		}
 		var list []app.ListedFact
 		for _, p := range projects {
-			set, err := m.Revision().Facts(ctx, p.ID)
+			set, err := run.Revision().Facts(ctx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -154,13 +153,13 @@ func runFactsList(ctx context.Context, e *app.Env, o FactsOptions, name string) 
 			e.Note("no such facts in any project")
 			e.Hint("mem facts draft")
 		}
-		return printFacts(ctx, e, m, "facts.list", list)
+		return printFacts(ctx, run, "facts.list", list)
 	})
 }
 
 // printFacts prints a list of facts.
-func printFacts(ctx context.Context, e *app.Env, m *layers.Memory, what string, list []app.ListedFact) error {
-	strangers, err := names.Strangers(ctx, e, m)
+func printFacts(ctx context.Context, run names.Run, what string, list []app.ListedFact) error {
+	strangers, err := names.Strangers(ctx, run.Memory)
 	if err != nil {
 		return err
 	}
@@ -169,8 +168,8 @@ func printFacts(ctx context.Context, e *app.Env, m *layers.Memory, what string, 
 		list[i].Stranger = strangers.Of(f.Device)
 		all = all || f.Project != ""
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON(what, struct {
+	if run.Opt.JSON {
+		return run.PrintJSON(what, struct {
 			Facts []app.ListedFact `json:"facts"`
 		}{append([]app.ListedFact{}, list...)})
 	}
@@ -178,9 +177,9 @@ func printFacts(ctx context.Context, e *app.Env, m *layers.Memory, what string, 
 	if all {
 		columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
 	}
-	t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
+	t := run.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 	for _, f := range list {
-		row := []app.Cell{{Full: f.ID, Paint: e.Style().Yellow}, {Full: string(f.Kind)}, verdictCell(e, f.Fact),
+		row := []app.Cell{{Full: f.ID, Paint: run.Style().Yellow}, {Full: string(f.Kind)}, verdictCell(run.Env, f.Fact),
 			app.TrustCell(f.Trust.String(), f.Stranger), placeCell(f.Fact)}
 		if all {
 			row = append(row, app.Cell{Full: f.Project})
@@ -231,9 +230,8 @@ func placeCell(f facts.Fact) app.Cell {
 }
 
 // oneFact finds the fact that a name stands for.
-func oneFact(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, id string) (facts.Fact,
-	state.Project, error) {
-	f, p, err := m.Revision().FactNamed(ctx, sc, id)
+func oneFact(ctx context.Context, run names.Run, id string) (facts.Fact, state.Project, error) {
+	f, p, err := run.Revision().FactNamed(ctx, run.Scope, id)
 	var missing *state.NotFoundError
 	var many *state.AmbiguousError
 	switch {
@@ -249,8 +247,8 @@ func runFactsSearch(ctx context.Context, e *app.Env, o FactsOptions, query strin
 	if o.number < 0 {
 		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		projects, err := names.ListedProjects(ctx, e, m, sc)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		projects, err := run.ListedProjects(ctx)
 		if err != nil {
 			return err
 		}
@@ -260,7 +258,7 @@ func runFactsSearch(ctx context.Context, e *app.Env, o FactsOptions, query strin
 		}
 		var hits []hit
 		for _, p := range projects {
-			set, err := m.Revision().Facts(ctx, p.ID)
+			set, err := run.Revision().Facts(ctx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -276,7 +274,7 @@ func runFactsSearch(ctx context.Context, e *app.Env, o FactsOptions, query strin
 		for _, h := range hits {
 			list = append(list, app.ListedFact{Fact: h.Fact, Project: h.project})
 		}
-		if err := printFacts(ctx, e, m, "facts.search", list); err != nil {
+		if err := printFacts(ctx, run, "facts.search", list); err != nil {
 			return err
 		}
 		if len(list) == 0 {

@@ -10,9 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/state"
 )
 
 // factsCheck is the command that measures facts against the transcripts.
@@ -59,16 +57,16 @@ func ratioCell(n int) app.Cell {
 }
 
 func runFactsCheck(ctx context.Context, e *app.Env, name string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		p, id := sc.Project, ""
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		p, id := run.Project, ""
 		if name != "" {
-			rev, err := names.ResolveSession(ctx, e, m, sc, name)
+			rev, err := run.ResolveSession(ctx, name)
 			if err != nil {
 				return err
 			}
 			p, id = rev.Project, rev.Session.ID
 		}
-		list, none, err := m.Knowledge().MeasureFacts(ctx, p, id)
+		list, none, err := run.Knowledge().MeasureFacts(ctx, p, id)
 		if err != nil {
 			return err
 		}

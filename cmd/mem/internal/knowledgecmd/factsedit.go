@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
@@ -122,8 +121,7 @@ func factsChange(e *app.Env) []*cli.Command {
 }
 
 // stated reads the options into a fact, and the session that its evidence is of.
-func stated(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope,
-	o factsEditOptions) (knowledge.StatedFact, error) {
+func stated(ctx context.Context, run names.Run, sc *state.Scope, o factsEditOptions) (knowledge.StatedFact, error) {
 	in := knowledge.StatedFact{Given: facts.GivenFact{
 		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords, Files: o.files,
 		Supersedes: o.supersedes, Refutes: o.refutes, Resolves: o.resolves,
@@ -136,7 +134,7 @@ func stated(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope,
 			return in, app.WithHint(app.Usagef("evidence %q: want a message and the words that are quoted", s),
 				"as in --evidence 'abc1#234:use tabs'")
 		}
-		rev, err := names.ResolveSession(ctx, e, m, *sc, versioncmd.OrNewest(name))
+		rev, err := names.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}.ResolveSession(ctx, versioncmd.OrNewest(name))
 		if err != nil {
 			return in, err
 		}
@@ -151,23 +149,23 @@ func stated(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope,
 
 func runFactsAdd(ctx context.Context, e *app.Env, o factsEditOptions, text string) error {
 	o.text = text
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		in, err := stated(ctx, e, m, &sc, o)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		in, err := stated(ctx, run, &run.Scope, o)
 		if err != nil {
 			return err
 		}
-		return addFact(ctx, e, m, sc.Project, in)
+		return addFact(ctx, run, run.Project, in)
 	})
 }
 
 func runFactsEdit(ctx context.Context, e *app.Env, o factsEditOptions, id string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		old, p, err := oneFact(ctx, e, m, sc, id)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		old, p, err := oneFact(ctx, run, id)
 		if err != nil {
 			return err
 		}
-		sc.Project = p
-		in, err := stated(ctx, e, m, &sc, o)
+		run.Project = p
+		in, err := stated(ctx, run, &run.Scope, o)
 		if err != nil {
 			return err
 		}
@@ -181,7 +179,7 @@ func runFactsEdit(ctx context.Context, e *app.Env, o factsEditOptions, id string
 			in.Given.Kind = old.Kind
 		}
 		if len(in.Given.Evidence) == 0 && old.Session != "" {
-			rev, err := names.ResolveSession(ctx, e, m, sc, old.Session)
+			rev, err := run.ResolveSession(ctx, old.Session)
 			if err != nil {
 				return err
 			}
@@ -194,25 +192,25 @@ func runFactsEdit(ctx context.Context, e *app.Env, o factsEditOptions, id string
 			in.Given.Files = old.Files
 		}
 		in.Replaces = old.ID
-		return addFact(ctx, e, m, p, in)
+		return addFact(ctx, run, p, in)
 	})
 }
 
 // addFact states a fact and says what became of it.
-func addFact(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, in knowledge.StatedFact) error {
+func addFact(ctx context.Context, run names.Run, p state.Project, in knowledge.StatedFact) error {
 	if in.Given.Text == "" {
 		return app.Usagef("a fact needs a text")
 	}
-	f, err := m.Knowledge().AddFact(ctx, p, in, e.Opt.DryRun)
+	f, err := run.Knowledge().AddFact(ctx, p, in, run.Opt.DryRun)
 	rejected := errors.Is(err, knowledge.ErrAllRejected)
 	if err != nil && !rejected {
 		return silencedHint(err)
 	}
-	if e.Opt.JSON {
-		if err := e.PrintJSON("facts.change", struct {
+	if run.Opt.JSON {
+		if err := run.PrintJSON("facts.change", struct {
 			Fact   facts.Fact `json:"fact"`
 			DryRun bool       `json:"dry_run"`
-		}{f, e.Opt.DryRun}); err != nil {
+		}{f, run.Opt.DryRun}); err != nil {
 			return err
 		}
 	} else {
@@ -220,10 +218,10 @@ func addFact(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
 		if f.Reason != "" {
 			did += " (" + f.Reason + ")"
 		}
-		if e.Opt.DryRun {
+		if run.Opt.DryRun {
 			did = "would do: " + did
 		}
-		e.Note("%s: %s", did, term.FirstWords(f.Text, 60))
+		run.Note("%s: %s", did, term.FirstWords(f.Text, 60))
 	}
 	if rejected {
 		return app.Exit(app.ExitNo)
@@ -243,14 +241,14 @@ func silencedHint(err error) error {
 }
 
 func runFactsJudge(ctx context.Context, e *app.Env, ids []string, says string, value bool, reason string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var list []facts.Fact
 		for i, id := range ids {
-			f, p, err := oneFact(ctx, e, m, sc, id)
+			f, p, err := oneFact(ctx, run, id)
 			if err != nil {
 				return err
 			}
-			if i > 0 && p.ID != sc.Project.ID {
+			if i > 0 && p.ID != run.Project.ID {
 				return app.Usagef("%s is of another project than %s", id, ids[0])
 			}
 			if says == facts.Confirms && value && !f.Stands() {
@@ -259,9 +257,9 @@ func runFactsJudge(ctx context.Context, e *app.Env, ids []string, says string, v
 			if says == facts.Resolves && f.Kind != facts.Issue {
 				return app.Usagef("%s is no issue but a %s", f.ID, f.Kind)
 			}
-			sc.Project, list = p, append(list, f)
+			run.Project, list = p, append(list, f)
 		}
-		if err := m.Knowledge().JudgeFacts(ctx, sc.Project.ID, list, says, value, reason, e.Opt.DryRun); err != nil {
+		if err := run.Knowledge().JudgeFacts(ctx, run.Project.ID, list, says, value, reason, e.Opt.DryRun); err != nil {
 			return err
 		}
 		if e.Opt.JSON {

@@ -16,10 +16,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -74,12 +72,12 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 	if o.tokens == 0 {
 		o.tokens = draftTokens
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := names.ResolveSession(ctx, e, m, sc, name)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.ResolveSession(ctx, name)
 		if err != nil {
 			return err
 		}
-		d, err := m.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{All: o.all, Most: o.tokens, Since: o.since})
+		d, err := run.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{All: o.all, Most: o.tokens, Since: o.since})
 		if err != nil {
 			return err
 		}
@@ -183,12 +181,12 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string) error {
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := names.ResolveSession(ctx, e, m, sc, session)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.ResolveSession(ctx, session)
 		if err != nil {
 			return err
 		}
-		saved, err := m.Knowledge().SaveFacts(ctx, rev, given, knowledge.SaveOptions{Most: most, DryRun: e.Opt.DryRun})
+		saved, err := run.Knowledge().SaveFacts(ctx, rev, given, knowledge.SaveOptions{Most: most, DryRun: e.Opt.DryRun})
 		if err != nil && !errors.Is(err, knowledge.ErrAllRejected) {
 			var input *facts.InputError
 			if errors.As(err, &input) {

@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -24,47 +23,48 @@ type shownFact struct {
 }
 
 func runFactsShow(ctx context.Context, e *app.Env, name string) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
 		if knowledge.IsFactID(name) {
-			f, p, err := oneFact(ctx, e, m, sc, name)
+			f, p, err := oneFact(ctx, run, name)
 			if err != nil {
 				return err
 			}
-			return ShowFact(ctx, e, m, p, f)
+			return ShowFact(ctx, run, p, f)
 		}
-		rev, err := namess.ResolveSession(ctx, e, m, sc, name)
+		rev, err := run.ResolveSession(ctx, name)
 		if err != nil {
 			return err
 		}
-		return showDistilled(ctx, e, m, rev)
+		return showDistilled(ctx, run, rev)
 	})
 }
 
 // ShowFact prints all that is known of a fact.
-func ShowFact(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project, f facts.Fact) error {
-	said, err := m.Knowledge().Evidence(ctx, p.ID, f)
+func ShowFact(ctx context.Context, run namess.Run, p state.Project, f facts.Fact) error {
+	said, err := run.Knowledge().Evidence(ctx, p.ID, f)
 	if err != nil {
 		return err
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("facts.show", shownFact{f, said})
+	if run.Opt.JSON {
+		return run.PrintJSON("facts.show", shownFact{f, said})
 	}
-	namess.HeadLine(e, "fact "+f.ID, string(f.Kind)+"  "+FateOf(f))
-	namess.Field(e, "Text", f.Text)
+	namess.HeadLine(run.Env, "fact "+f.ID, string(f.Kind)+"  "+FateOf(f))
+	namess.Field(run.Env, "Text", f.Text)
 	if f.Reason != "" {
-		namess.Field(e, "Verdict", string(f.Verdict)+": "+f.Reason)
+		namess.Field(run.Env, "Verdict", string(f.Verdict)+": "+f.Reason)
 	}
-	namess.Field(e, "Trust", f.Trust.String())
+	namess.Field(run.Env, "Trust", f.Trust.String())
 	if f.Confirmed {
-		namess.Field(e, "Confirmed", "by the user")
+		namess.Field(run.Env, "Confirmed", "by the user")
 	}
-	about(e, "Hidden", f.Revoked)
+	about(run.Env, "Hidden", f.Revoked)
 	for i, v := range f.Evidence {
 		who := said[i]
 		if who == "" {
 			who = "not there"
 		}
-		namess.Field(e, "Evidence", fmt.Sprintf("%s#%d  %s: %s", term.ShortID(f.Session), v.Message, who, quoteText(v.Quote)))
+		namess.Field(run.Env, "Evidence",
+			fmt.Sprintf("%s#%d  %s: %s", term.ShortID(f.Session), v.Message, who, quoteText(v.Quote)))
 	}
 	for _, line := range [][2]string{
 		{"Keywords", strings.Join(f.Keywords, ", ")}, {"Files", strings.Join(f.Files, ", ")}, {"Superseded", f.SupersededBy},
@@ -72,11 +72,11 @@ func ShowFact(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 		{"Resolution", f.Resolution},
 	} {
 		if line[1] != "" {
-			namess.Field(e, line[0], line[1])
+			namess.Field(run.Env, line[0], line[1])
 		}
 	}
 	if !f.Time.IsZero() {
-		namess.Field(e, "Date", e.DateText(f.Time))
+		namess.Field(run.Env, "Date", run.DateText(f.Time))
 	}
 	return nil
 }
@@ -91,29 +91,29 @@ func byWhom(is bool, by string) string {
 func quoteText(s string) string { return `"` + strings.Join(strings.Fields(s), " ") + `"` }
 
 // showDistilled prints the exchanges of a session with their facts.
-func showDistilled(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
-	set, err := m.Revision().Facts(ctx, rev.Project.ID)
+func showDistilled(ctx context.Context, run namess.Run, rev state.Rev) error {
+	set, err := run.Revision().Facts(ctx, rev.Project.ID)
 	if err != nil {
 		return err
 	}
 	list := set.Of(rev.Session.ID)
-	if e.Opt.JSON {
-		return e.PrintJSON("facts.show", struct {
+	if run.Opt.JSON {
+		return run.PrintJSON("facts.show", struct {
 			Session   string           `json:"session"`
 			Through   int              `json:"through"`
 			Exchanges []facts.Exchange `json:"exchanges"`
 		}{rev.Session.ID, set.ThroughOf(rev.Session.ID, rev.Session.Now().Generation), append([]facts.Exchange{}, list...)})
 	}
 	if len(list) == 0 {
-		e.Note("%s has no facts yet", term.ShortID(rev.Session.ID))
-		e.Hint("%s", term.Shell("mem", "facts", "draft", term.ShortID(rev.Session.ID)))
+		run.Note("%s has no facts yet", term.ShortID(rev.Session.ID))
+		run.Hint("%s", term.Shell("mem", "facts", "draft", term.ShortID(rev.Session.ID)))
 		return nil
 	}
-	var w io.Writer = e.Out
-	if e.Term.Stdout {
-		w = &term.SafeWriter{W: e.Out}
+	var w io.Writer = run.Out
+	if run.Term.Stdout {
+		w = &term.SafeWriter{W: run.Out}
 	}
-	return m.Checkout().Write(ctx, state.Rev{Kind: state.IsL2, Project: rev.Project, Session: rev.Session},
+	return run.Checkout().Write(ctx, state.Rev{Kind: state.IsL2, Project: rev.Project, Session: rev.Session},
 		checkout.Text, w)
 }
 
@@ -130,14 +130,14 @@ type recheck struct {
 }
 
 func runFactsVerify(ctx context.Context, e *app.Env, names []string) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		list, err := factsNamed(ctx, e, m, &sc, names)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		list, err := factsNamed(ctx, run, &run.Scope, names)
 		if err != nil {
 			return err
 		}
 		var checked []knowledge.CheckedFact
 		if len(list) > 0 || len(names) == 0 {
-			if checked, err = m.Knowledge().VerifyFacts(ctx, sc.Project.ID, list); err != nil {
+			if checked, err = run.Knowledge().VerifyFacts(ctx, run.Project.ID, list); err != nil {
 				return err
 			}
 		}
@@ -146,24 +146,23 @@ func runFactsVerify(ctx context.Context, e *app.Env, names []string) error {
 }
 
 // factsNamed returns the facts that names stand for; of a session all that stand. They are all of one project.
-func factsNamed(ctx context.Context, e *app.Env, m *layers.Memory, sc *state.Scope,
-	names []string) ([]facts.Fact, error) {
+func factsNamed(ctx context.Context, run namess.Run, sc *state.Scope, names []string) ([]facts.Fact, error) {
 	var list []facts.Fact
 	for i, name := range names {
 		var some []facts.Fact
 		var p state.Project
 		if knowledge.IsFactID(name) {
-			f, home, err := oneFact(ctx, e, m, *sc, name)
+			f, home, err := oneFact(ctx, namess.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}, name)
 			if err != nil {
 				return nil, err
 			}
 			some, p = []facts.Fact{f}, home
 		} else {
-			rev, err := namess.ResolveSession(ctx, e, m, *sc, name)
+			rev, err := namess.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}.ResolveSession(ctx, name)
 			if err != nil {
 				return nil, err
 			}
-			set, err := m.Revision().Facts(ctx, rev.Project.ID)
+			set, err := run.Revision().Facts(ctx, rev.Project.ID)
 			if err != nil {
 				return nil, err
 			}

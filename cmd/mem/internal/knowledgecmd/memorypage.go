@@ -11,10 +11,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/history"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/views"
 )
@@ -43,8 +41,8 @@ func MemoryPage(e *app.Env) *cli.Command {
 }
 
 func runMemory(ctx context.Context, e *app.Env, budget int) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		page, err := m.History().MemoryPage(ctx, sc.Project, budget)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		page, err := run.History().MemoryPage(ctx, run.Project, budget)
 		if errors.Is(err, views.ErrBudget) {
 			return app.WithCode(app.ExitBudget, app.WithHint(err, "mem memory --budget 500"))
 		}
@@ -59,7 +57,7 @@ func runMemory(ctx context.Context, e *app.Env, budget int) error {
 				Counter string `json:"counter"`
 				Left    int    `json:"left_out"`
 				Text    string `json:"text"`
-			}{sc.Project.Name, budget, page.Tokens, page.Counter, page.Left, page.Text})
+			}{run.Project.Name, budget, page.Tokens, page.Counter, page.Left, page.Text})
 		}
 		if err := e.Page("memory"); err != nil {
 			return err
@@ -145,7 +143,7 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 
 func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 	o.out = versioncmd.OutputName(o.out)
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		format := history.ExportFormat(o.format)
 		answer := struct {
 			Format  string          `json:"format"`
@@ -156,7 +154,7 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 			Text    string          `json:"text,omitempty"`
 		}{Format: o.format, DryRun: e.Opt.DryRun}
 		if o.out == "" || o.out == "-" {
-			b, err := m.History().Export(ctx, sc.Project, format)
+			b, err := run.History().Export(ctx, run.Project, format)
 			if err != nil {
 				return err
 			}
@@ -175,7 +173,7 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 			if err != nil {
 				return err
 			}
-			n, done, err := m.History().ExportTo(ctx, sc.Project, format, checkout.Place{Path: path},
+			n, done, err := run.History().ExportTo(ctx, run.Project, format, checkout.Place{Path: path},
 				checkout.CheckoutOptions{Force: o.force, DryRun: e.Opt.DryRun})
 			if err != nil {
 				return versioncmd.WriteError(err)

@@ -11,10 +11,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
-	"github.com/memvcs/mem/layers/state"
 )
 
 // reflectSteps says what to do with candidates, after Reflection.
@@ -59,8 +57,8 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 			return app.Usagef("option --since cannot be %q: %v", after, err)
 		}
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		found, err := m.Knowledge().Reflect(ctx, sc.Project, since, e.Opt.DryRun)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		found, err := run.Knowledge().Reflect(ctx, run.Project, since, e.Opt.DryRun)
 		if err != nil {
 			return err
 		}
@@ -86,7 +84,7 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 		if n == 0 {
 			return nil
 		}
-		known, err := m.Revision().Facts(ctx, sc.Project.ID)
+		known, err := run.Revision().Facts(ctx, run.Project.ID)
 		if err != nil {
 			return err
 		}

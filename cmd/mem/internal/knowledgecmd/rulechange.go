@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/permanent"
@@ -109,19 +108,18 @@ func ruleChanges(e *app.Env) []*cli.Command {
 func userHere(e *app.Env) bool { return e.Term.Stdin && e.Getenv("CLAUDECODE") == "" }
 
 // word finds the message that --said names as the user's word on a text, nil without the option.
-func word(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions, text string,
-	against bool) (*permanent.Word, error) {
+func word(ctx context.Context, run namess.Run, o ruleOptions, text string, against bool) (*permanent.Word, error) {
 	if o.said == "" {
 		return nil, nil
 	}
-	rev, err := namess.Resolve(ctx, e, m, sc, o.said)
+	rev, err := run.Resolve(ctx, o.said)
 	if err != nil {
 		return nil, err
 	}
 	if rev.Kind != state.IsMessages || rev.From != rev.To {
 		return nil, app.WithHint(app.Usagef("--said %s is no message", o.said), "name one by its number: abc1#12")
 	}
-	w, err := m.Knowledge().Word(ctx, rev, text, against)
+	w, err := run.Knowledge().Word(ctx, rev, text, against)
 	return &w, ruleError(err, "")
 }
 
@@ -130,12 +128,12 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 	if err != nil {
 		return app.Usagef("%v", err)
 	}
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
 		made := permanent.Made{
 			Type: o.kind, Text: text, Problem: o.problem, Files: o.files, ByUser: userHere(e), Trust: facts.Tool, Confidence: 70,
 			State: permanent.Proposed, Reason: o.reason,
 		}
-		w, err := word(ctx, e, m, sc, o, text, false)
+		w, err := word(ctx, run, o, text, false)
 		if err != nil {
 			return err
 		}
@@ -145,7 +143,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 		least := facts.User
 		var established []string
 		for _, name := range o.evidence {
-			f, err := factOf(ctx, e, m, sc.Project, name)
+			f, err := factOf(ctx, run, run.Project, name)
 			if err != nil {
 				return err
 			}
@@ -155,7 +153,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 			made.Evidence, least = append(made.Evidence, f.Key().String()), min(least, f.Trust)
 			established = append(established, f.Text)
 		}
-		set, err := m.Revision().Rules(ctx, sc.Project.ID)
+		set, err := run.Revision().Rules(ctx, run.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -179,7 +177,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 				return err
 			}
 		}
-		r, err := m.Knowledge().AddRule(ctx, sc.Project, made, e.Opt.DryRun)
+		r, err := run.Knowledge().AddRule(ctx, run.Project, made, e.Opt.DryRun)
 		if err != nil {
 			return err
 		}
@@ -216,10 +214,10 @@ func sayRules(e *app.Env, list []*permanent.Rule) error {
 }
 
 func runPromote(ctx context.Context, e *app.Env, o ruleOptions, names []string) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
 		var done []*permanent.Rule
 		for _, name := range names {
-			r, err := promote(ctx, e, m, sc, o, name)
+			r, err := promote(ctx, run, o, name)
 			if err != nil {
 				return err
 			}
@@ -229,12 +227,11 @@ func runPromote(ctx context.Context, e *app.Env, o ruleOptions, names []string) 
 	})
 }
 
-func promote(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions,
-	name string) (*permanent.Rule, error) {
+func promote(ctx context.Context, run namess.Run, o ruleOptions, name string) (*permanent.Rule, error) {
 	if strings.HasPrefix(name, "p:") {
-		return promoteCandidate(ctx, e, m, sc, o, name)
+		return promoteCandidate(ctx, run, o, name)
 	}
-	r, err := rule(ctx, e, m, sc.Project, name)
+	r, err := rule(ctx, run, run.Project, name)
 	if err != nil {
 		return nil, err
 	}
@@ -242,18 +239,17 @@ func promote(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, 
 		return nil, app.WithHint(app.Usagef("%s is a rule already: its words stay", r.ID),
 			"state another one: mem rules add TEXT", "mem rules retire "+r.ID)
 	}
-	w, err := word(ctx, e, m, sc, o, r.Text, false)
+	w, err := word(ctx, run, o, r.Text, false)
 	if err != nil {
 		return nil, err
 	}
-	r, err = m.Knowledge().Act(ctx, sc.Project, r, permanent.Act{Act: permanent.Promote, Word: w, ByUser: userHere(e),
-		Reason: o.reason}, e.Opt.DryRun)
+	act := permanent.Act{Act: permanent.Promote, Word: w, ByUser: userHere(run.Env), Reason: o.reason}
+	r, err = run.Knowledge().Act(ctx, run.Project, r, act, run.Opt.DryRun)
 	return r, ruleError(err, name)
 }
 
-func promoteCandidate(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ruleOptions,
-	name string) (*permanent.Rule, error) {
-	c, err := candidate(ctx, e, m, sc.Project, name)
+func promoteCandidate(ctx context.Context, run namess.Run, o ruleOptions, name string) (*permanent.Rule, error) {
+	c, err := candidate(ctx, run, run.Project, name)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +258,7 @@ func promoteCandidate(ctx context.Context, e *app.Env, m *layers.Memory, sc stat
 			c.Rule, "mem rules contradict "+c.Rule, "mem rules retire "+c.Rule)
 	}
 	made := knowledge.RuleOf(c)
-	made.ByUser = userHere(e)
+	made.ByUser = userHere(run.Env)
 	if o.text != "" {
 		made.Text = o.text
 	}
@@ -275,7 +271,7 @@ func promoteCandidate(ctx context.Context, e *app.Env, m *layers.Memory, sc stat
 	if o.reason != "" {
 		made.Reason = o.reason
 	}
-	w, err := word(ctx, e, m, sc, o, made.Text, false)
+	w, err := word(ctx, run, o, made.Text, false)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +279,7 @@ func promoteCandidate(ctx context.Context, e *app.Env, m *layers.Memory, sc stat
 		made.Words = append(made.Words, *w)
 	}
 	if !made.ByUser && (o.text != "" || o.problem != "") {
-		known, err := m.Revision().Facts(ctx, sc.Project.ID)
+		known, err := run.Revision().Facts(ctx, run.Project.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -296,7 +292,7 @@ func promoteCandidate(ctx context.Context, e *app.Env, m *layers.Memory, sc stat
 			return nil, err
 		}
 	}
-	return m.Knowledge().AddRule(ctx, sc.Project, made, e.Opt.DryRun)
+	return run.Knowledge().AddRule(ctx, run.Project, made, run.Opt.DryRun)
 }
 
 // usersWords refuses a rule that would be the user's word, by w or the trust of what was established, with
@@ -317,9 +313,8 @@ func usersWords(w *permanent.Word, trust facts.Trust, established []string, text
 }
 
 // candidate finds a candidate by its id.
-func candidate(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
-	name string) (permanent.Candidate, error) {
-	c, err := m.Knowledge().FindCandidate(ctx, p, name)
+func candidate(ctx context.Context, run namess.Run, p state.Project, name string) (permanent.Candidate, error) {
+	c, err := run.Knowledge().FindCandidate(ctx, p, name)
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) {
 		return c, app.WithHint(err, "mem reflect -n")
@@ -328,10 +323,10 @@ func candidate(ctx context.Context, e *app.Env, m *layers.Memory, p state.Projec
 }
 
 func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, names []string) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
 		var list []permanent.Candidate
 		for _, name := range names { // all or none
-			c, err := candidate(ctx, e, m, sc.Project, name)
+			c, err := candidate(ctx, run, run.Project, name)
 			if err != nil {
 				return err
 			}
@@ -343,7 +338,7 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, names []string) 
 		}{e.Opt.DryRun, []string{}}
 		for _, c := range list {
 			if !e.Opt.DryRun {
-				if err := m.Knowledge().DismissCandidate(ctx, sc.Project, c,
+				if err := run.Knowledge().DismissCandidate(ctx, run.Project, c,
 					permanent.Act{ByUser: userHere(e), Reason: o.reason}); err != nil {
 					return err
 				}
@@ -364,7 +359,7 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, names []string) 
 
 // runActs does the same to several rules.
 func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, names []string) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
 		a := permanent.Act{Act: act, ByUser: userHere(e), Reason: o.reason}
 		evidence := o.evidence
 		if len(evidence) > 1 {
@@ -372,7 +367,7 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, names [
 				"each may count as a contradiction of its own")
 		}
 		if len(evidence) == 1 {
-			f, err := factOf(ctx, e, m, sc.Project, evidence[0])
+			f, err := factOf(ctx, run, run.Project, evidence[0])
 			if err != nil {
 				return err
 			}
@@ -384,7 +379,7 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, names [
 		}
 		var list []*permanent.Rule
 		for _, name := range names {
-			r, err := rule(ctx, e, m, sc.Project, name)
+			r, err := rule(ctx, run, run.Project, name)
 			if err != nil {
 				return err
 			}
@@ -392,10 +387,10 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, names [
 		}
 		for i, r := range list {
 			var err error
-			if a.Word, err = word(ctx, e, m, sc, o, r.Text, act == permanent.Retire); err != nil {
+			if a.Word, err = word(ctx, run, o, r.Text, act == permanent.Retire); err != nil {
 				return err
 			}
-			if list[i], err = m.Knowledge().Act(ctx, sc.Project, r, a, e.Opt.DryRun); err != nil {
+			if list[i], err = run.Knowledge().Act(ctx, run.Project, r, a, e.Opt.DryRun); err != nil {
 				return ruleError(err, r.ID)
 			}
 		}

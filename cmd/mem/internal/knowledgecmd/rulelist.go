@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/markers"
@@ -53,12 +52,12 @@ func Rules(e *app.Env) *cli.Command {
 				if err := e.WantOperands(c, 1, 1); err != nil {
 					return err
 				}
-				return names.WithMemory(c.Context, e, func(m *layers.Memory, sc layerstate.Scope) error {
-					r, err := rule(c.Context, e, m, sc.Project, e.Operand(0))
+				return names.WithMemory(c.Context, e, func(run names.Run) error {
+					r, err := rule(c.Context, run, run.Project, e.Operand(0))
 					if err != nil {
 						return err
 					}
-					return ShowRule(c.Context, e, m, sc.Project, r)
+					return ShowRule(c.Context, run, run.Project, r)
 				})
 			}},
 		}, ruleChanges(e)...),
@@ -76,9 +75,8 @@ func ruleAnswerOf(r *permanent.Rule) ruleAnswer { return ruleAnswer{r, hundredth
 func hundredths(n int) string { return fmt.Sprintf("%d.%02d", n/100, n%100) }
 
 // rule finds a rule by what the user typed.
-func rule(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Project,
-	name string) (*permanent.Rule, error) {
-	r, err := m.Revision().FindRule(ctx, p.ID, name)
+func rule(ctx context.Context, run names.Run, p layerstate.Project, name string) (*permanent.Rule, error) {
+	r, err := run.Revision().FindRule(ctx, p.ID, name)
 	if err != nil && strings.HasPrefix(name, "p:") {
 		return nil, app.WithHint(err, "p: is a candidate: mem rules promote "+name)
 	}
@@ -95,14 +93,14 @@ type listedRule struct {
 }
 
 func runRulesList(ctx context.Context, e *app.Env, kind string, states []string, hidden bool, what string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc layerstate.Scope) error {
-		projects, err := names.ListedProjects(ctx, e, m, sc)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		projects, err := run.ListedProjects(ctx)
 		if err != nil {
 			return err
 		}
 		list := []listedRule{}
 		for _, p := range projects {
-			set, err := m.Revision().Rules(ctx, p.ID)
+			set, err := run.Revision().Rules(ctx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -125,30 +123,30 @@ func runRulesList(ctx context.Context, e *app.Env, kind string, states []string,
 			e.Hint("see what may become one: mem reflect")
 			return nil
 		}
-		return ruleTable(ctx, e, m, list)
+		return ruleTable(ctx, run, list)
 	})
 }
 
-func ruleTable(ctx context.Context, e *app.Env, m *layers.Memory, list []listedRule) error {
-	strangers, err := names.Strangers(ctx, e, m)
+func ruleTable(ctx context.Context, run names.Run, list []listedRule) error {
+	strangers, err := names.Strangers(ctx, run.Memory)
 	if err != nil {
 		return err
 	}
 	columns := []app.Column{{Name: "rule"}, {Name: "type"}, {Name: "state"}, {Name: "sure", Right: true}, {Name: "trust"},
 		{Name: "validated"}}
-	if e.Opt.AllProjects {
+	if run.Opt.AllProjects {
 		columns = append(columns, app.Column{Name: "project"})
 	}
-	t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
+	t := run.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 	for _, r := range list {
-		row := []app.Cell{{Full: r.ID, Paint: e.Style().Yellow}, {Full: r.Type}, {Full: r.State}, {Full: r.Confidence},
-			app.TrustCell(r.Trust.String(), strangers.Of(r.Device)), e.TimeCell(r.LastValidated)}
-		if e.Opt.AllProjects {
+		row := []app.Cell{{Full: r.ID, Paint: run.Style().Yellow}, {Full: r.Type}, {Full: r.State}, {Full: r.Confidence},
+			app.TrustCell(r.Trust.String(), strangers.Of(r.Device)), run.TimeCell(r.LastValidated)}
+		if run.Opt.AllProjects {
 			row = append(row, app.Cell{Full: r.Project})
 		}
 		t.Row(append(row, app.Cell{Full: app.HiddenText(ruleText(r.Rule), r.Revoked)})...)
 	}
-	if err := e.Page("rules"); err != nil {
+	if err := run.Page("rules"); err != nil {
 		return err
 	}
 	return t.Flush()
@@ -163,38 +161,38 @@ func ruleText(r *permanent.Rule) string {
 }
 
 // ShowRule prints a rule with what it rests on.
-func ShowRule(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Project, r *permanent.Rule) error {
-	if e.Opt.JSON {
-		return e.PrintJSON("rules.show", ruleAnswerOf(r))
+func ShowRule(ctx context.Context, run names.Run, p layerstate.Project, r *permanent.Rule) error {
+	if run.Opt.JSON {
+		return run.PrintJSON("rules.show", ruleAnswerOf(r))
 	}
-	known, err := m.Revision().Facts(ctx, p.ID)
+	known, err := run.Revision().Facts(ctx, p.ID)
 	if err != nil {
 		return err
 	}
-	if err := e.Page("rules"); err != nil {
+	if err := run.Page("rules"); err != nil {
 		return err
 	}
-	e.Printf("%s  %s  %s\n", e.Style().Yellow(r.ID), r.Type, e.Style().Bold(e.Safe(app.OneLine(r.Text))))
-	about(e, "About", app.OneLine(r.Problem))
+	run.Printf("%s  %s  %s\n", run.Style().Yellow(r.ID), r.Type, run.Style().Bold(run.Safe(app.OneLine(r.Text))))
+	about(run.Env, "About", app.OneLine(r.Problem))
 	state := r.State
 	if r.Removal {
 		state += ", its removal was proposed: the user decides"
 	}
-	names.Field(e, "State", state)
-	about(e, "Hidden", r.Revoked)
-	names.Field(e, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated", hundredths(r.Confidence),
+	names.Field(run.Env, "State", state)
+	about(run.Env, "Hidden", r.Revoked)
+	names.Field(run.Env, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated", hundredths(r.Confidence),
 		r.Contradictions))
 	by := r.Trust.String()
 	if r.Stated {
 		by += ", who stated it"
 	}
-	names.Field(e, "Trust", by)
-	names.Field(e, "Made", term.TimeText(r.Made))
-	names.Field(e, "Valid", term.TimeText(r.LastValidated))
-	about(e, "Files", strings.Join(r.Files, " "))
-	about(e, "Reason", app.OneLine(r.Reason))
+	names.Field(run.Env, "Trust", by)
+	names.Field(run.Env, "Made", term.TimeText(r.Made))
+	names.Field(run.Env, "Valid", term.TimeText(r.LastValidated))
+	about(run.Env, "Files", strings.Join(r.Files, " "))
+	about(run.Env, "Reason", app.OneLine(r.Reason))
 	for _, w := range r.Words {
-		names.Field(e, "Said", fmt.Sprintf("%s#%d  %q", term.ShortID(w.Session), w.Message, w.Quote))
+		names.Field(run.Env, "Said", fmt.Sprintf("%s#%d  %q", term.ShortID(w.Session), w.Message, w.Quote))
 	}
 	for _, id := range r.Evidence {
 		line := id + "  has not arrived"
@@ -204,7 +202,7 @@ func ShowRule(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Pr
 				line += " (does not stand any more)"
 			}
 		}
-		names.Field(e, "Evidence", line)
+		names.Field(run.Env, "Evidence", line)
 	}
 	return nil
 }
@@ -228,8 +226,8 @@ func ruleError(err error, name string) error {
 }
 
 // factOf finds the fact that a name stands for.
-func factOf(ctx context.Context, e *app.Env, m *layers.Memory, p layerstate.Project, name string) (facts.Fact, error) {
-	f, err := m.Revision().FindFact(ctx, p.ID, name)
+func factOf(ctx context.Context, run names.Run, p layerstate.Project, name string) (facts.Fact, error) {
+	f, err := run.Revision().FindFact(ctx, p.ID, name)
 	if err != nil {
 		return f, app.WithHint(err, "mem facts list")
 	}

@@ -17,7 +17,6 @@ import (
 	capturing "github.com/memvcs/mem/layers/capture"
 	sources "github.com/memvcs/mem/layers/originals"
 	bodies "github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -123,50 +122,6 @@ func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string
 func Scope(ctx context.Context, e *app.Env, m *layers.Memory) (state.Scope, error) {
 	p, err := TheProject(ctx, e, m)
 	return state.Scope{Project: p, Strict: e.Opt.Project != "" && !e.Opt.AllProjects}, err
-}
-
-// Resolve finds what a revision names.
-func Resolve(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, rev string) (state.Rev, error) {
-	r, err := m.Revision().Resolve(ctx, sc, rev)
-	var ambiguous *state.AmbiguousError
-	if errors.As(err, &ambiguous) {
-		hint := "write more of the name"
-		if ambiguous.What == "composition" {
-			hint = "name the project: -p " + ambiguous.Candidates[0]
-		}
-		return r, app.WithHint(err, hint)
-	}
-	if errors.Is(err, revision.ErrLayer) {
-		return r, app.WithHint(err, "layers there are: original, L1, L2")
-	}
-	return r, err
-}
-
-// ResolveAll finds what revisions name; a bare label belongs to the session named before it.
-func ResolveAll(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, revs []string) ([]state.Rev, error) {
-	var out []state.Rev
-	for _, s := range revs {
-		r, err := Resolve(ctx, e, m, sc, s)
-		if err != nil {
-			return nil, err
-		}
-		if r.Session != nil {
-			sc.Last = r.Session
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-// WithMemory opens the memory, finds the scope of the run and calls f.
-func WithMemory(ctx context.Context, e *app.Env, f func(m *layers.Memory, sc state.Scope) error) (err error) {
-	return WithStore(e, func(m *layers.Memory) error {
-		sc, err := Scope(ctx, e, m)
-		if err != nil {
-			return err
-		}
-		return f(m, sc)
-	})
 }
 
 // WithStore opens the memory and calls f, which need not look at the directory that it runs in: that can take

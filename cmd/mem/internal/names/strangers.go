@@ -7,6 +7,7 @@ import (
 	"github.com/memvcs/mem/layers"
 )
 
-func Strangers(ctx context.Context, e *app.Env, m *layers.Memory) (app.Strangers, error) {
+// Strangers returns the devices that are not trusted, for lists that mark their data.
+func Strangers(ctx context.Context, m *layers.Memory) (app.Strangers, error) {
 	return m.Devices().Strangers(ctx)
 }

@@ -33,8 +33,8 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o knowledgecmd.A
 	if err := allowRawFile(e, path, o); err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		projects, err := projectsToPush(ctx, e, m, sc, o.All || e.Opt.AllProjects)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		projects, err := projectsToPush(ctx, run, o.All || e.Opt.AllProjects)
 		if err != nil {
 			return app.WithHint(err, "every project: mem export --all "+term.Shell(file))
 		}
@@ -43,8 +43,8 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o knowledgecmd.A
 			return err
 		}
 		bar := e.ProgressBytes("writing", 0)
-		done, err := m.Sync().WriteArchive(ctx, func(write func(io.Writer) error) error {
-			_, err := m.Capture().WriteTree(filepath.Dir(path), o.Force, false, func(t *worktree.Tree) ([]string, error) {
+		done, err := run.Sync().WriteArchive(ctx, func(write func(io.Writer) error) error {
+			_, err := run.Capture().WriteTree(filepath.Dir(path), o.Force, false, func(t *worktree.Tree) ([]string, error) {
 				return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), write)
 			})
 			return err

@@ -110,8 +110,8 @@ func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (pr
 }
 
 func runProjectList(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		projects, err := m.Trusted().Projects(ctx)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		projects, err := run.Trusted().Projects(ctx)
 		if err != nil {
 			return err
 		}
@@ -119,11 +119,11 @@ func runProjectList(ctx context.Context, e *app.Env) error {
 			Projects []projectAnswer `json:"projects"`
 		}{[]projectAnswer{}}
 		for _, p := range projects {
-			a, err := describeProject(ctx, m, p)
+			a, err := describeProject(ctx, run.Memory, p)
 			if err != nil {
 				return err
 			}
-			a.Current = p.ID == sc.Project.ID
+			a.Current = p.ID == run.Project.ID
 			answer.Projects = append(answer.Projects, a)
 		}
 		if e.Opt.JSON {

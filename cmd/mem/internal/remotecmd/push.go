@@ -36,24 +36,24 @@ func Push(e *app.Env) *cli.Command {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err
 			}
-			return names.WithMemory(c.Context, e, func(m *layers.Memory, sc state.Scope) error {
-				r, err := m.Sync().Remote(e.Operand(0))
+			return names.WithMemory(c.Context, e, func(run names.Run) error {
+				r, err := run.Sync().Remote(e.Operand(0))
 				if err != nil {
 					return memory.TravelError(err)
 				}
-				projects, err := projectsToPush(c.Context, e, m, sc, all || e.Opt.AllProjects)
+				projects, err := projectsToPush(c.Context, run, all || e.Opt.AllProjects)
 				if err != nil {
 					return app.WithHint(err, "mem push --all")
 				}
-				return runPush(c.Context, e, m, r, projects)
+				return runPush(c.Context, e, run.Memory, r, projects)
 			})
 		},
 	}
 }
 
 // projectsToPush returns the project of the run, or all.
-func projectsToPush(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, all bool) ([]state.Project, error) {
-	known, err := m.Trusted().Projects(ctx)
+func projectsToPush(ctx context.Context, run names.Run, all bool) ([]state.Project, error) {
+	known, err := run.Trusted().Projects(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,12 @@ func projectsToPush(ctx context.Context, e *app.Env, m *layers.Memory, sc state.
 		return known, nil
 	}
 	for _, p := range known {
-		if p.ID == sc.Project.ID {
+		if p.ID == run.Project.ID {
 			return []state.Project{p}, nil
 		}
 	}
-	return nil, app.WithCode(app.ExitNo, app.WithHint(app.Fatalf("there is no memory of the project %s", sc.Project.Name), "mem project list"))
+	return nil, app.WithCode(app.ExitNo, app.WithHint(app.Fatalf("there is no memory of the project %s",
+		run.Project.Name), "mem project list"))
 }
 
 // A pushAnswer is what a push did, as --json prints it.

@@ -11,10 +11,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/relations"
-	"github.com/memvcs/mem/layers/state"
 )
 
 type relateOptions struct {
@@ -55,12 +53,12 @@ func projectRelate(e *app.Env) *cli.Command {
 }
 
 func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := names.ResolveSession(ctx, e, m, sc, session)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.ResolveSession(ctx, session)
 		if err != nil {
 			return err
 		}
-		to, err := names.ProjectNamed(ctx, e, m, o.to)
+		to, err := names.ProjectNamed(ctx, e, run.Memory, o.to)
 		if err != nil {
 			return err
 		}
@@ -69,9 +67,9 @@ func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session 
 			err = relations.ErrOwn
 		case e.Opt.DryRun:
 		case o.off:
-			err = m.Relations().Unrelate(ctx, rev, to.ID)
+			err = run.Relations().Unrelate(ctx, rev, to.ID)
 		default:
-			err = m.Relations().Relate(ctx, rev, to.ID, o.reason)
+			err = run.Relations().Relate(ctx, rev, to.ID, o.reason)
 		}
 		name := term.ShortID(rev.Session.ID)
 		switch {

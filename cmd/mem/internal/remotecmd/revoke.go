@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revocation"
 	"github.com/memvcs/mem/layers/state"
@@ -76,27 +75,27 @@ type revokeAnswer struct {
 }
 
 func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		src, home, err := m.Revocation().FindOrigin(ctx, sc, o.source)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		src, home, err := run.Revocation().FindOrigin(ctx, run.Scope, o.source)
 		if err != nil {
 			return originError(err, o.source)
 		}
 		projects := []state.Project{home}
 		if e.Opt.AllProjects && src.Kind != bodies.SessionSource {
-			if projects, err = names.Projects(ctx, m); err != nil {
+			if projects, err = names.Projects(ctx, run.Memory); err != nil {
 				return err
 			}
 		}
 		var effects []revocation.Effect
 		for _, p := range projects {
-			eff, err := m.Revocation().Revoke(ctx, p, src, o.reason, o.off, true)
+			eff, err := run.Revocation().Revoke(ctx, p, src, o.reason, o.off, true)
 			if err != nil {
 				return fmt.Errorf("revoke %s: %w", src, err)
 			}
 			effects = append(effects, eff)
 		}
 		if !e.Opt.DryRun {
-			done, err := carryOutRevoke(ctx, e, m, o, src, projects, effects)
+			done, err := carryOutRevoke(ctx, run, o, src, projects, effects)
 			if err != nil || !done {
 				return err
 			}
@@ -126,19 +125,19 @@ func originError(err error, name string) error {
 }
 
 // carryOutRevoke asks and writes.
-func carryOutRevoke(ctx context.Context, e *app.Env, m *layers.Memory, o revokeOptions, src bodies.Origin,
+func carryOutRevoke(ctx context.Context, run names.Run, o revokeOptions, src bodies.Origin,
 	projects []state.Project, effects []revocation.Effect) (bool, error) {
 	n, news := 0, false
 	for _, eff := range effects {
 		n, news = n+len(eff.Changed), news || !eff.Already
 	}
 	if news && !o.off && n > 0 {
-		if ok, err := e.Confirm("hide %s that came from %s?", term.Count(n, "thing"), src); err != nil || !ok {
+		if ok, err := run.Confirm("hide %s that came from %s?", term.Count(n, "thing"), src); err != nil || !ok {
 			return false, err
 		}
 	}
 	for _, p := range projects {
-		if _, err := m.Revocation().Revoke(ctx, p, src, o.reason, o.off, false); err != nil {
+		if _, err := run.Revocation().Revoke(ctx, p, src, o.reason, o.off, false); err != nil {
 			return false, fmt.Errorf("revoke %s in %s: %w", src, p.Name, err)
 		}
 	}
@@ -205,8 +204,8 @@ func noteRevoked(e *app.Env, o revokeOptions, src bodies.Origin, a revokeAnswer)
 
 // runRevocations lists what is revoked.
 func runRevocations(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		list, err := m.Revocation().Revocations(ctx, sc.Project.ID)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		list, err := run.Revocation().Revocations(ctx, run.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -214,17 +213,17 @@ func runRevocations(ctx context.Context, e *app.Env) error {
 			return e.PrintJSON("revoke.list", struct {
 				Project string             `json:"project"`
 				Revoked []trust.Revocation `json:"revoked"`
-			}{sc.Project.Name, append([]trust.Revocation{}, list...)})
+			}{run.Project.Name, append([]trust.Revocation{}, list...)})
 		}
 		if len(list) == 0 {
-			e.Note("nothing is revoked in project %s", sc.Project.Name)
+			e.Note("nothing is revoked in project %s", run.Project.Name)
 			e.Hint("mem revoke --source SESSION, tool:NAME or host:NAME")
 			return nil
 		}
 		t := e.Table(app.Column{Name: "source"}, app.Column{Name: "in force"}, app.Column{Name: "when"},
 			app.Column{Name: "device"}, app.Column{Name: "reason", Shrinks: true})
 		for _, r := range list {
-			by, err := m.Trusted().DeviceName(ctx, r.Device)
+			by, err := run.Trusted().DeviceName(ctx, r.Device)
 			if err != nil {
 				return err
 			}

@@ -26,12 +26,12 @@ import (
 )
 
 // servable finds what a revision names and refuses what must not be handed to a session.
-func servable(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) (state.Rev, error) {
-	rev, err := names.Resolve(ctx, e, m, sc, name)
+func servable(ctx context.Context, run names.Run, name string) (state.Rev, error) {
+	rev, err := run.Resolve(ctx, name)
 	if err != nil {
 		return rev, err
 	}
-	return rev, mayServe(ctx, m, rev, name)
+	return rev, mayServe(ctx, run.Memory, rev, name)
 }
 
 // mayServe refuses what is revoked, removed, no longer in force, or of a device that is not trusted.
@@ -120,9 +120,9 @@ func turns(ctx context.Context, m *layers.Memory, rev state.Rev, f func(checkout
 func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.TimelineOut, err error) {
 	e, n := s.run(), min(max(cmp.Or(in.Count, 10), 1), 50)
 	out.Moments = []mcp.Moment{}
-	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return out, names.WithMemory(ctx, e, func(run names.Run) error {
 		if in.Ref == "" {
-			st, err := m.Trusted().Outline(ctx, sc.Project.ID)
+			st, err := run.Trusted().Outline(ctx, run.Project.ID)
 			if err != nil {
 				return err
 			}
@@ -131,11 +131,11 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 					Line: term.SanitizeLine(x.Title())})
 			}
 			if len(out.Moments) == 0 {
-				out.Note, err = mcpScope{own: sc.Project}.note(ctx, m, "")
+				out.Note, err = mcpScope{own: run.Project}.note(ctx, run.Memory, "")
 			}
 			return err
 		}
-		rev, err := servable(ctx, e, m, sc, in.Ref)
+		rev, err := servable(ctx, run, in.Ref)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 		} else {
 			rev.From, rev.To = 1, 2*n
 		}
-		return turns(ctx, m, rev, func(t checkout.Turn) error {
+		return turns(ctx, run.Memory, rev, func(t checkout.Turn) error {
 			out.Moments = append(out.Moments, mcp.Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
 				Who: t.Role, Line: term.SanitizeLine(term.FirstWords(t.Text, lineWidth))})
 			return nil
@@ -158,8 +158,8 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 // Show prints a page of a text.
 func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err error) {
 	e := s.run()
-	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := servable(ctx, e, m, sc, withoutShare(in.Ref))
+	return out, names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := servable(ctx, run, withoutShare(in.Ref))
 		if err != nil {
 			return err
 		}
@@ -170,13 +170,13 @@ func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err e
 		case state.IsSession, state.IsOriginal, state.IsEarlier, state.IsL1:
 			kind = state.IsMessages
 			rev.From, rev.To = 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Messages
-			err = turns(ctx, m, rev, sessioncmd.TurnWriter(&b))
+			err = turns(ctx, run.Memory, rev, sessioncmd.TurnWriter(&b))
 		case state.IsMessages:
-			err = turns(ctx, m, rev, sessioncmd.TurnWriter(&b))
+			err = turns(ctx, run.Memory, rev, sessioncmd.TurnWriter(&b))
 		case state.IsVersion, state.IsComposition:
-			err = m.Checkout().Write(ctx, rev, checkout.Markdown, &b)
+			err = run.Checkout().Write(ctx, rev, checkout.Markdown, &b)
 		default:
-			err = writeKnown(ctx, m, rev, &b)
+			err = writeKnown(ctx, run.Memory, rev, &b)
 		}
 		if err != nil {
 			return err
@@ -253,10 +253,10 @@ func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, er
 		}
 	}
 	out.Facts = []mcp.Fact{}
-	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		project, session := sc.Project.ID, ""
+	return out, names.WithMemory(ctx, e, func(run names.Run) error {
+		project, session := run.Project.ID, ""
 		if in.Session != "" {
-			rev, err := servable(ctx, e, m, sc, in.Session)
+			rev, err := servable(ctx, run, in.Session)
 			if err != nil {
 				return err
 			}
@@ -265,11 +265,11 @@ func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, er
 			}
 			project, session = rev.Project.ID, rev.Session.ID
 		}
-		v, err := viewOf(ctx, m, project)
+		v, err := viewOf(ctx, run.Memory, project)
 		if err != nil {
 			return err
 		}
-		set, err := m.Revision().Facts(ctx, project)
+		set, err := run.Revision().Facts(ctx, project)
 		if err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, er
 			out.Facts = append(out.Facts, servedFact(f))
 		}
 		if len(out.Facts) == 0 {
-			out.Note, err = mcpScope{own: sc.Project}.note(ctx, m, "no such facts; search looks in what was said, too")
+			out.Note, err = mcpScope{own: run.Project}.note(ctx, run.Memory, "no such facts; search looks in what was said, too")
 		}
 		return err
 	})

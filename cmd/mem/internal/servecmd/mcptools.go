@@ -83,15 +83,15 @@ func (s served) AddKeepit(ctx context.Context, in mcp.KeepitIn) (out mcp.KeepitO
 			return out, err
 		}
 	}
-	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := servable(ctx, e, m, sc, in.Ref)
+	return out, names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := servable(ctx, run, in.Ref)
 		if err != nil {
 			return err
 		}
 		if rev.Kind != state.IsMessages || rev.From != rev.To {
 			return app.Usagef("%s is not a message: want one such as 6ecd8c99#12", in.Ref)
 		}
-		k, err := m.Markers().AddKeepit(ctx, rev, in.Text, w, false)
+		k, err := run.Markers().AddKeepit(ctx, rev, in.Text, w, false)
 		if errors.Is(err, markers.ErrNotTyped) {
 			return fmt.Errorf("%w: only text that the user typed can be marked", err)
 		}
@@ -140,25 +140,25 @@ func (s served) Compose(ctx context.Context, in mcp.ComposeIn, save bool) (out m
 	if err != nil || len(in.Revs) == 0 {
 		return out, errors.Join(err, app.Usagef("name at least one session or version in revs"))
 	}
-	return out, names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		if err := versioncmd.NameIsFree(ctx, e, m, sc, in.Name); err != nil {
+	return out, names.WithMemory(ctx, e, func(run names.Run) error {
+		if err := versioncmd.NameIsFree(ctx, run, in.Name); err != nil {
 			return err
 		}
-		parts, err := versioncmd.ComposeParts(ctx, e, m, sc, versioncmd.ComposeOptions{}, in.Revs)
+		parts, err := versioncmd.ComposeParts(ctx, run, versioncmd.ComposeOptions{}, in.Revs)
 		if err != nil {
 			return err
 		}
 		for _, p := range parts {
-			if err := mayServe(ctx, m, p.Rev, p.Rev.Name()); err != nil {
+			if err := mayServe(ctx, run.Memory, p.Rev, p.Rev.Name()); err != nil {
 				return err
 			}
 		}
-		req := derive.ComposeRequest{Project: sc.Project, Name: in.Name, Parts: parts,
+		req := derive.ComposeRequest{Project: run.Project, Name: in.Name, Parts: parts,
 			Budget: cmp.Or(in.Budget, versioncmd.DefaultBudget), Strategy: strategy, DryRun: !save}
-		if req.Engine, err = versioncmd.ComposeEngine(ctx, e, m, parts, versioncmd.EngineChoice{}); err != nil {
+		if req.Engine, err = versioncmd.ComposeEngine(ctx, run, parts, versioncmd.EngineChoice{}); err != nil {
 			return err
 		}
-		done, err := m.Derive().Compose(ctx, req)
+		done, err := run.Derive().Compose(ctx, req)
 		if err != nil {
 			return versioncmd.ComposeError(err)
 		}

@@ -22,7 +22,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/web"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
@@ -65,8 +64,8 @@ func parsePort(s string) (int, error) {
 }
 
 func runServe(ctx context.Context, e *app.Env, o serveOptions) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		world, err := webWorld(e, m, sc)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		world, err := webWorld(run)
 		if err != nil {
 			return err
 		}
@@ -98,21 +97,22 @@ func runServe(ctx context.Context, e *app.Env, o serveOptions) error {
 }
 
 // webWorld is what the server of pages needs of this program.
-func webWorld(e *app.Env, m *layers.Memory, sc state.Scope) (api.World, error) {
-	store, err := e.MemoryDir()
+func webWorld(run names.Run) (api.World, error) {
+	store, err := run.MemoryDir()
 	if err != nil {
 		return api.World{}, err
 	}
-	claude, err := e.ClaudeDir()
+	claude, err := run.ClaudeDir()
 	if err != nil {
 		claude = "" // the pages show what is in memory
 	}
 	return api.World{
-		Memory: m, Store: store, Scope: sc, Dir: e.Dir, Claude: claude, Program: hookset.CalledAs(e), Now: e.Now,
-		Rand: e.Rand, Clean: term.Sanitize, Hints: app.HintsOf,
-		Settings: func() (*config.Config, error) { return freshSettings(e) },
+		Memory: run.Memory, Store: store, Scope: run.Scope, Dir: run.Dir, Claude: claude,
+		Program: hookset.CalledAs(run.Env), Now: run.Now,
+		Rand: run.Rand, Clean: term.Sanitize, Hints: app.HintsOf,
+		Settings: func() (*config.Config, error) { return freshSettings(run.Env) },
 		Set: func(ctx context.Context, key, value string) error {
-			one := *e // requests run at the same time
+			one := *run.Env // requests run at the same time
 			return memory.ChangeSettings(ctx, &one, func(c *config.Config) error {
 				if value != "" {
 					return c.Set(key, value)
@@ -122,12 +122,12 @@ func webWorld(e *app.Env, m *layers.Memory, sc state.Scope) (api.World, error) {
 			})
 		},
 		Engine: func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error) {
-			one := *e
+			one := *run.Env
 			one.Conf = nil
-			return versioncmd.Engine(ctx, &one, m, rev, versioncmd.EngineChoice{Name: name, Model: model})
+			return versioncmd.Engine(ctx, run, rev, versioncmd.EngineChoice{Name: name, Model: model})
 		},
-		Decay: names.DecayOf, Hooks: func() (api.HooksState, error) { return hooksState(e) },
-		Examine:  func(ctx context.Context, fix bool) ([]api.Check, error) { return examine(ctx, e, fix) },
+		Decay: names.DecayOf, Hooks: func() (api.HooksState, error) { return hooksState(run.Env) },
+		Examine:  func(ctx context.Context, fix bool) ([]api.Check, error) { return examine(ctx, run.Env, fix) },
 		Activity: historycmd.HookActivity(store),
 	}, nil
 }

@@ -92,7 +92,8 @@ func addSources(ctx context.Context, e *app.Env, m *layers.Memory, scope func() 
 	if err != nil {
 		return nil, err
 	}
-	items, elsewhere, err := list(ctx, e, m, sc, capturing.ListOptions{Unreadable: unreadableClient})
+	items, elsewhere, err := list(ctx, namess.Run{Env: e, Memory: m, Scope: sc},
+		capturing.ListOptions{Unreadable: unreadableClient})
 	if err != nil {
 		return nil, err
 	}

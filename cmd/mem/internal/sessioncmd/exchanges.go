@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
@@ -17,8 +18,8 @@ import (
 const shownExchanges = 2
 
 // showExchanges prints the first and the last exchanges of a session.
-func showExchanges(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
-	all, err := m.Checkout().Exchanges(ctx, rev)
+func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
+	all, err := run.Checkout().Exchanges(ctx, rev)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -26,16 +27,16 @@ func showExchanges(ctx context.Context, e *app.Env, m *layers.Memory, rev state.
 		if i >= shownExchanges && i < len(all)-shownExchanges {
 			if i == shownExchanges {
 				n := len(all) - 2*shownExchanges
-				e.Printf("\n... %s: mem show %s\n", term.Count(n, "more exchange"),
+				run.Printf("\n... %s: mem show %s\n", term.Count(n, "more exchange"),
 					term.Shell(fmt.Sprintf("%s#%d..%d", term.ShortID(rev.Session.ID), x.Asked.Message,
 						all[len(all)-shownExchanges].Asked.Message-1)))
 			}
 			continue
 		}
-		e.Printf("\n")
-		turnLine(e, x.Asked)
+		run.Printf("\n")
+		turnLine(run.Env, x.Asked)
 		if x.Answered.Role != "" {
-			turnLine(e, x.Answered)
+			turnLine(run.Env, x.Answered)
 		}
 	}
 	return nil

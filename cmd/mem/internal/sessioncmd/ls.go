@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
@@ -85,8 +84,8 @@ type Listed struct {
 }
 
 func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		all, elsewhere, err := list(ctx, e, m, sc, capturing.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all,
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		all, elsewhere, err := list(ctx, run, capturing.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all,
 			Revoked: o.all})
 		if err != nil {
 			return err
@@ -100,7 +99,7 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 		}
 		switch {
 		case e.Opt.JSON:
-			return lsJSON(e, sc, items)
+			return lsJSON(e, run.Scope, items)
 		case o.format != "":
 			f, err := e.ParseFormat(o.format)
 			for i := 0; err == nil && i < len(items); i++ {
@@ -113,7 +112,7 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 			}
 			return nil
 		case len(items) == 0:
-			sayNothingListed(e, sc, len(all) > 0)
+			sayNothingListed(e, run.Scope, len(all) > 0)
 			return nil
 		}
 		if err := e.Page("ls"); err != nil {
@@ -148,28 +147,26 @@ func clientOptions(e *app.Env, o capturing.ListOptions) capturing.ListOptions {
 
 // list returns the sessions of the project, or with --all-projects of all, the newest first. Elsewhere are the
 // untracked sessions of other projects.
-func list(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o capturing.ListOptions) (all,
-	elsewhere []Listed, err error) {
+func list(ctx context.Context, run names.Run, o capturing.ListOptions) (all, elsewhere []Listed, err error) {
 	memory.SpendMemory()
-	o = clientOptions(e, o)
-	if all, err = listKnown(ctx, e, m, sc, o); err != nil {
+	o = clientOptions(run.Env, o)
+	if all, err = listKnown(ctx, run, o); err != nil {
 		return nil, nil, err
 	}
-	if elsewhere, err = untrackedBeside(ctx, e, m, sc, o, all); err != nil {
+	if elsewhere, err = untrackedBeside(ctx, run, o, all); err != nil {
 		return nil, nil, err
 	}
-	here, elsewhere := splitElsewhere(e, sc, elsewhere)
-	if all = append(all, here...); len(here) > 0 || e.Opt.AllProjects {
+	here, elsewhere := splitElsewhere(run.Env, run.Scope, elsewhere)
+	if all = append(all, here...); len(here) > 0 || run.Opt.AllProjects {
 		slices.SortStableFunc(all, func(a, b Listed) int { return b.Last.Compare(a.Last) })
 	}
 	return all, elsewhere, nil
 }
 
 // untrackedBeside returns the untracked sessions of every project that are not among all.
-func untrackedBeside(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o capturing.ListOptions,
-	all []Listed) ([]Listed, error) {
+func untrackedBeside(ctx context.Context, run names.Run, o capturing.ListOptions, all []Listed) ([]Listed, error) {
 	o.Unreadable = func(error) error { return nil } // the list of the project warns of what matters to it
-	items, of, err := m.History().Untracked(ctx, o)
+	items, of, err := run.History().Untracked(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -213,23 +210,22 @@ func elsewhereText(items []Listed) string {
 }
 
 // listKnown lists the sessions of the projects that memory has.
-func listKnown(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope,
-	o capturing.ListOptions) ([]Listed, error) {
-	strangers, err := names.Strangers(ctx, e, m)
+func listKnown(ctx context.Context, run names.Run, o capturing.ListOptions) ([]Listed, error) {
+	strangers, err := names.Strangers(ctx, run.Memory)
 	if err != nil {
 		return nil, err
 	}
-	projects, err := names.ListedProjects(ctx, e, m, sc)
+	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []Listed
 	files := map[string]bool{} // that are not in memory; several projects may share their directory
 	for _, p := range projects {
-		if o.Dir = ""; p.ID == sc.Project.ID {
-			o.Dir = e.Dir
+		if o.Dir = ""; p.ID == run.Project.ID {
+			o.Dir = run.Dir
 		}
-		items, st, err := m.History().List(ctx, p, o)
+		items, st, err := run.History().List(ctx, p, o)
 		if err != nil {
 			return nil, err
 		}

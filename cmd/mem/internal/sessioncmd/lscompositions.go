@@ -9,7 +9,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compose"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -32,8 +31,8 @@ type compositionAnswer struct {
 
 // runLsCompositions lists compositions, each in its newest state, the newest first.
 func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		projects, err := names.ListedProjects(ctx, e, m, sc)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		projects, err := run.ListedProjects(ctx)
 		if err != nil {
 			return err
 		}
@@ -43,7 +42,7 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 			app.Column{Name: "msgs", Right: true}, app.Column{Name: "parts", Right: true}, app.Column{Name: "used in"},
 			app.Column{Name: "project"}, app.Column{Name: "note", Shrinks: true})
 		for _, p := range projects {
-			st, err := m.Trusted().Outline(ctx, p.ID)
+			st, err := run.Trusted().Outline(ctx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -68,14 +67,14 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 			return e.PrintJSON("ls", struct {
 				Project      string              `json:"project"`
 				Compositions []compositionAnswer `json:"compositions"`
-			}{sc.Project.Name, list})
+			}{run.Project.Name, list})
 		case o.one:
 			for _, a := range list {
 				e.Printf("%s\n", e.Safe(a.Name))
 			}
 			return nil
 		case len(list) == 0:
-			e.Note("no compositions in project %s", sc.Project.Name)
+			e.Note("no compositions in project %s", run.Project.Name)
 			return nil
 		}
 		return t.Flush()

@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
@@ -17,32 +16,32 @@ import (
 // movedFrom returns the project that the directory of the user was part of before it moved, if its session files
 // say so: they name a directory that is not there any more, and memory has its project. A directory with git needs
 // no such help.
-func movedFrom(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) (state.Project, bool, error) {
+func movedFrom(ctx context.Context, run names.Run) (state.Project, bool, error) {
 	var none state.Project
-	if !strings.HasPrefix(sc.Project.Identity, "path ") {
+	if !strings.HasPrefix(run.Project.Identity, "path ") {
 		return none, false, nil
 	}
-	claude, err := e.ClaudeDir()
+	claude, err := run.ClaudeDir()
 	if err != nil {
 		return none, false, nil // no home, so no session files
 	}
-	files, err := filepath.Glob(filepath.Join(claude, "projects", capturing.ClientDir(e.Dir), "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(claude, "projects", capturing.ClientDir(run.Dir), "*.jsonl"))
 	if err != nil {
 		return none, false, nil // a name that is no pattern has no session files
 	}
 	for _, name := range files {
 		cwd := cwdOf(name)
-		if cwd == "" || cwd == e.Dir {
+		if cwd == "" || cwd == run.Dir {
 			continue
 		}
 		if _, err := os.Stat(cwd); err == nil {
 			continue
 		}
-		p, _, err := m.Projects().Locate(ctx, cwd)
+		p, _, err := run.Projects().Locate(ctx, cwd)
 		if err != nil {
 			return none, false, err
 		}
-		if has, err := m.Projects().HasProject(ctx, p.ID); err != nil || has && p.ID != sc.Project.ID {
+		if has, err := run.Projects().HasProject(ctx, p.ID); err != nil || has && p.ID != run.Project.ID {
 			return p, has, err
 		}
 	}

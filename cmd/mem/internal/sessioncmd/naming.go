@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/naming"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -34,8 +33,8 @@ func Mv(e *app.Env) *cli.Command {
 }
 
 func runMv(ctx context.Context, e *app.Env, from, to string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		revs, err := names.ResolveAll(ctx, e, m, sc, []string{from})
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		revs, err := run.ResolveAll(ctx, []string{from})
 		if err != nil {
 			return err
 		}
@@ -55,9 +54,9 @@ func runMv(ctx context.Context, e *app.Env, from, to string) error {
 		}
 		if !e.Opt.DryRun {
 			if rev.Kind == state.IsSession {
-				err = m.Naming().Retitle(ctx, rev, to)
+				err = run.Naming().Retitle(ctx, rev, to)
 			} else {
-				err = m.Naming().RenameComposition(ctx, rev, to)
+				err = run.Naming().RenameComposition(ctx, rev, to)
 			}
 		}
 		if err != nil {
@@ -126,8 +125,8 @@ func tagOf(t state.Tag) tagAnswer {
 }
 
 func runTagList(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		tags, err := m.Naming().Tags(ctx, sc.Project.ID)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		tags, err := run.Naming().Tags(ctx, run.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -153,12 +152,12 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 	if _, err := bodies.ParseName(name); err != nil {
 		return app.Usagef("tag: %q is not a valid tag: no blanks, no :#@~=^\\, not the form of a version (v001)", name)
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var rev state.Rev
 		var err error
 		switch {
 		case o.remove:
-			if err = m.Naming().Untag(ctx, sc.Project, name, e.Opt.DryRun); err == nil && e.Opt.DryRun {
+			if err = run.Naming().Untag(ctx, run.Project, name, e.Opt.DryRun); err == nil && e.Opt.DryRun {
 				e.Say("would delete tag %s", e.Safe(name))
 			}
 		default:
@@ -167,11 +166,11 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 				of = operands[1]
 			}
 			var revs []state.Rev
-			if revs, err = names.ResolveAll(ctx, e, m, sc, []string{of}); err != nil {
+			if revs, err = run.ResolveAll(ctx, []string{of}); err != nil {
 				break
 			}
 			rev = revs[0]
-			if err = m.Naming().Tag(ctx, rev, name, o.force, e.Opt.DryRun); err == nil && e.Opt.DryRun {
+			if err = run.Naming().Tag(ctx, rev, name, o.force, e.Opt.DryRun); err == nil && e.Opt.DryRun {
 				e.Say("would tag %s as %s", e.Safe(state.NameOf(rev)), e.Safe(name))
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -54,13 +53,13 @@ type removedAnswer struct {
 }
 
 func runRm(ctx context.Context, e *app.Env, names []string, force bool) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		revs, err := namess.ResolveAll(ctx, e, m, sc, names)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		revs, err := run.ResolveAll(ctx, names)
 		if err != nil {
 			return err
 		}
 		for _, rev := range revs { // all or nothing
-			if err := m.Derive().Remove(ctx, rev, force, true); err != nil {
+			if err := run.Derive().Remove(ctx, rev, force, true); err != nil {
 				return removeError(rev, err)
 			}
 		}
@@ -74,7 +73,7 @@ func runRm(ctx context.Context, e *app.Env, names []string, force bool) error {
 			Removed []removedAnswer `json:"removed"`
 		}{e.Opt.DryRun, []removedAnswer{}}
 		for _, rev := range revs {
-			if err := m.Derive().Remove(ctx, rev, force, e.Opt.DryRun); err != nil {
+			if err := run.Derive().Remove(ctx, rev, force, e.Opt.DryRun); err != nil {
 				return removeError(rev, err)
 			}
 			answer.Removed = append(answer.Removed, removedAnswer{string(rev.Kind), revName(rev)})

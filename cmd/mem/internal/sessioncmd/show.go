@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/history"
 	bodies "github.com/memvcs/mem/layers/records"
@@ -65,34 +64,34 @@ func Show(e *app.Env) *cli.Command {
 }
 
 func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		if o.manifest {
-			return showManifest(ctx, e, m, sc)
+			return showManifest(ctx, run)
 		}
-		rev, err := names.Resolve(ctx, e, m, sc, name)
+		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err
 		}
-		if err := m.Trusted().MayHand(ctx, rev); errors.Is(err, trust.ErrRevoked) || errors.Is(err, trust.ErrUntrusted) {
+		if err := run.Trusted().MayHand(ctx, rev); errors.Is(err, trust.ErrRevoked) || errors.Is(err, trust.ErrUntrusted) {
 			e.Warn("%v", err)
 		} else if err != nil {
 			return err
 		}
 		if rev.Kind == state.IsConcept && o.format == "" {
-			return knowledgecmd.ShowConcept(ctx, e, m, rev.Project, rev.Concept)
+			return knowledgecmd.ShowConcept(ctx, run, rev.Project, rev.Concept)
 		}
 		if rev.Kind == state.IsRule && o.format == "" {
-			return knowledgecmd.ShowRule(ctx, e, m, rev.Project, rev.Rule)
+			return knowledgecmd.ShowRule(ctx, run, rev.Project, rev.Rule)
 		}
 		if e.Opt.JSON {
-			return showJSON(ctx, e, m, rev)
+			return showJSON(ctx, run, rev)
 		}
 		if err := e.Page("show"); err != nil {
 			return err
 		}
 		unformatted := o.format == ""
 		if unformatted {
-			if err := showHead(ctx, e, m, rev); err != nil {
+			if err := showHead(ctx, run, rev); err != nil {
 				return err
 			}
 			o.format = "text"
@@ -108,9 +107,9 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 			w = e.Out
 		}
 		if rev.Kind == state.IsMessages && unformatted {
-			return names.StoreError(WriteTurns(ctx, m, rev, w))
+			return names.StoreError(WriteTurns(ctx, run.Memory, rev, w))
 		}
-		err = m.Checkout().Write(ctx, rev, checkout.Format(o.format), w)
+		err = run.Checkout().Write(ctx, rev, checkout.Format(o.format), w)
 		if errors.Is(err, revision.ErrLayer) {
 			return app.WithHint(err, term.Shell("mem", "show", name+":L1", "--format", "lean"))
 		}
@@ -118,8 +117,8 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 	})
 }
 
-func showManifest(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) error {
-	conf, err := e.Settings()
+func showManifest(ctx context.Context, run names.Run) error {
+	conf, err := run.Settings()
 	if err != nil {
 		return err
 	}
@@ -135,7 +134,7 @@ func showManifest(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sc
 	if err != nil {
 		return err
 	}
-	man, err := m.History().Manifest(ctx, sc.Project, history.ManifestSettings{Preset: preset, AutoRegister: auto,
+	man, err := run.History().Manifest(ctx, run.Project, history.ManifestSettings{Preset: preset, AutoRegister: auto,
 		Decay: decay})
 	if err != nil {
 		return err
@@ -144,7 +143,7 @@ func showManifest(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sc
 	if err != nil {
 		return err
 	}
-	return e.WriteJSON(append(term.EscapeJSON(b), '\n'))
+	return run.WriteJSON(append(term.EscapeJSON(b), '\n'))
 }
 
 // A shown is a thing as show --json prints it.
@@ -194,7 +193,7 @@ func earlierOf(s *state.Session) (out []earlierAnswer) {
 	return out
 }
 
-func describeRev(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) (shown, error) {
+func describeRev(ctx context.Context, run names.Run, rev state.Rev) (shown, error) {
 	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Version: rev.Version, Composition: rev.Composition,
 		Commit: rev.Commit, From: rev.From, To: rev.To}
 	if !rev.Hash.IsZero() {
@@ -204,13 +203,13 @@ func describeRev(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Re
 		now := cmp.Or(rev.Point, rev.Session.Now())
 		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, rev.Session.Title(), now.Scan.Messages, now.Size
 		if rev.Kind == state.IsSession {
-			s.Tokens, s.Earlier = counted(m.Capture().TokensOf(rev.Project.ID, rev.Session)), earlierOf(rev.Session)
+			s.Tokens, s.Earlier = counted(run.Capture().TokensOf(rev.Project.ID, rev.Session)), earlierOf(rev.Session)
 		}
 		s.First, s.Last = term.TimeText(now.Scan.First), term.TimeText(now.Scan.Last)
 		s.UsedIn, s.Accessed = rev.Session.Used.By, term.TimeText(rev.Session.Used.Last)
 	}
 	if rev.Version != nil {
-		st, err := m.Trusted().State(ctx, rev.Project.ID)
+		st, err := run.Trusted().State(ctx, rev.Project.ID)
 		if err != nil {
 			return s, err
 		}
@@ -229,34 +228,34 @@ func describeRev(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Re
 	return s, nil
 }
 
-func showJSON(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
-	s, err := describeRev(ctx, e, m, rev)
+func showJSON(ctx context.Context, run names.Run, rev state.Rev) error {
+	s, err := describeRev(ctx, run, rev)
 	if err != nil {
 		return err
 	}
 	if rev.Kind == state.IsVersion {
-		fates, err := m.Markers().Fates(ctx, rev)
+		fates, err := run.Markers().Fates(ctx, rev)
 		if err != nil {
 			return err
 		}
 		s.Keepits = fatesOf(fates)
 	}
-	if err := describeContent(ctx, e, m, rev, &s); err != nil {
+	if err := describeContent(ctx, run, rev, &s); err != nil {
 		return err
 	}
-	return e.PrintJSON("show", s)
+	return run.PrintJSON("show", s)
 }
 
 // describeContent adds to a session its versions and markers, and to L1, L2 and messages what they hold.
-func describeContent(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev, s *shown) error {
+func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown) error {
 	switch rev.Kind {
 	case state.IsSession:
 		s.Branch = rev.Session.Now().Scan.Branch
-		st, err := m.Trusted().State(ctx, rev.Project.ID)
+		st, err := run.Trusted().State(ctx, rev.Project.ID)
 		if err != nil {
 			return err
 		}
-		strangers, err := names.Strangers(ctx, e, m)
+		strangers, err := names.Strangers(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
@@ -266,14 +265,14 @@ func describeContent(ctx context.Context, e *app.Env, m *layers.Memory, rev stat
 		if len(rev.Session.Markers()) == 0 {
 			return nil
 		}
-		marks, err := m.Markers().Keepits(ctx, rev)
+		marks, err := run.Markers().Keepits(ctx, rev)
 		for _, k := range marks {
 			s.Markers = append(s.Markers, versioncmd.KeepitAnswerOf(rev.Session, k))
 		}
 		return err
 	case state.IsL1, state.IsL2, state.IsMessages:
 		var b strings.Builder
-		err := names.StoreError(m.Checkout().Write(ctx, rev, checkout.JSONL, &b))
+		err := names.StoreError(run.Checkout().Write(ctx, rev, checkout.JSONL, &b))
 		s.Content = b.String()
 		return err
 	}
@@ -281,32 +280,32 @@ func describeContent(ctx context.Context, e *app.Env, m *layers.Memory, rev stat
 }
 
 // showHead prints what is known of a thing before its content.
-func showHead(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
-	s, err := describeRev(ctx, e, m, rev)
+func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
+	s, err := describeRev(ctx, run, rev)
 	if err != nil {
 		return err
 	}
 	switch rev.Kind {
 	case state.IsVersion:
-		return showVersion(ctx, e, m, rev, s)
+		return showVersion(ctx, run, rev, s)
 	case state.IsComposition:
 		c := rev.Composition
-		names.HeadLine(e, "composition "+c.Name, "b3:"+rev.Hash.Short())
+		names.HeadLine(run.Env, "composition "+c.Name, "b3:"+rev.Hash.Short())
 		for _, p := range c.Parts {
-			names.Field(e, "Part", fmt.Sprintf("%s:%s  %s tok", term.ShortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
+			names.Field(run.Env, "Part", fmt.Sprintf("%s:%s  %s tok", term.ShortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
 		}
-		names.Field(e, "Frame", tokens.Commas(c.Frame())+" tok")
-		names.Field(e, "Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens), tokens.Commas(c.Budget),
-			term.Count(c.Messages, "message"), c.Strategy))
-		names.Field(e, "Date", e.DateText(c.Time))
-		usedLine(e, c.Used)
-		e.Printf("\n")
+		names.Field(run.Env, "Frame", tokens.Commas(c.Frame())+" tok")
+		names.Field(run.Env, "Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens),
+			tokens.Commas(c.Budget), term.Count(c.Messages, "message"), c.Strategy))
+		names.Field(run.Env, "Date", run.DateText(c.Time))
+		usedLine(run.Env, c.Used)
+		run.Printf("\n")
 	case state.IsSession:
-		return showSession(ctx, e, m, rev)
+		return showSession(ctx, run, rev)
 	case state.IsFact:
-		return knowledgecmd.ShowFact(ctx, e, m, rev.Project, *rev.Fact)
+		return knowledgecmd.ShowFact(ctx, run, rev.Project, *rev.Fact)
 	case state.IsCommit:
-		names.HeadLine(e, "commit "+rev.Commit, rev.How)
+		names.HeadLine(run.Env, "commit "+rev.Commit, rev.How)
 	}
 	return nil
 }
@@ -325,54 +324,54 @@ func usedLine(e *app.Env, r bodies.Rehearsal) {
 }
 
 // showSession prints a session: its facts, its versions, its markers.
-func showSession(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
+func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 	now := rev.Session.Now()
-	names.HeadLine(e, "session "+rev.Session.ID, "b3:"+now.Original.Short())
+	names.HeadLine(run.Env, "session "+rev.Session.ID, "b3:"+now.Original.Short())
 	if title := rev.Session.Title(); title != "" {
-		names.Field(e, "Title", title)
+		names.Field(run.Env, "Title", title)
 	}
 	if len(rev.Session.Tags) > 0 {
-		names.Field(e, "Tags", strings.Join(rev.Session.Tags, ", "))
+		names.Field(run.Env, "Tags", strings.Join(rev.Session.Tags, ", "))
 	}
-	names.Field(e, "Project", rev.Project.Name)
+	names.Field(run.Env, "Project", rev.Project.Name)
 	if !now.Scan.First.IsZero() {
-		names.Field(e, "Date", e.SpanText(now.Scan.First, now.Scan.Last))
+		names.Field(run.Env, "Date", run.SpanText(now.Scan.First, now.Scan.Last))
 	}
-	names.Field(e, "Messages", tokens.Commas(now.Scan.Messages))
-	if n, ok := m.Capture().TokensOf(rev.Project.ID, rev.Session); ok {
-		names.Field(e, "Tokens", "~"+tokens.Commas(n))
+	names.Field(run.Env, "Messages", tokens.Commas(now.Scan.Messages))
+	if n, ok := run.Capture().TokensOf(rev.Project.ID, rev.Session); ok {
+		names.Field(run.Env, "Tokens", "~"+tokens.Commas(n))
 	} else {
-		names.Field(e, "Tokens", "?")
+		names.Field(run.Env, "Tokens", "?")
 	}
-	names.Field(e, "Size", app.BytesText(now.Size))
+	names.Field(run.Env, "Size", app.BytesText(now.Size))
 	if now.Scan.Branch != "" {
-		names.Field(e, "Branch", now.Scan.Branch)
+		names.Field(run.Env, "Branch", now.Scan.Branch)
 	}
 	if parent := rev.Session.Parent(); parent != "" {
-		names.Field(e, "Parent", parent)
+		names.Field(run.Env, "Parent", parent)
 	}
-	st, err := m.Trusted().State(ctx, rev.Project.ID)
+	st, err := run.Trusted().State(ctx, rev.Project.ID)
 	if err != nil {
 		return err
 	}
-	usedLine(e, rev.Session.Used)
+	usedLine(run.Env, rev.Session.Used)
 	for i, p := range rev.Session.Earlier() {
-		names.Field(e, "Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1,
-			term.Count(p.Scan.Messages, "message"), app.BytesText(p.Size), e.Local(p.Time).Format("2 Jan 2006 15:04")))
+		names.Field(run.Env, "Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1,
+			term.Count(p.Scan.Messages, "message"), app.BytesText(p.Size), run.Local(p.Time).Format("2 Jan 2006 15:04")))
 	}
 	for _, v := range st.OwnVersionsOf(rev.Session) {
-		names.Field(e, "Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), names.ModeOf(v),
+		names.Field(run.Env, "Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), names.ModeOf(v),
 			tokens.Commas(v.TokensOut), v.Ratio))
 	}
 	if len(rev.Session.Markers()) > 0 {
-		marks, err := m.Markers().Keepits(ctx, rev)
+		marks, err := run.Markers().Keepits(ctx, rev)
 		if err != nil {
 			return err
 		}
 		for _, k := range marks {
-			names.Field(e, "Keepit", fmt.Sprintf("%s  %s  #%d  %s", k.ID, k.Mark.Weight, k.Mark.Message,
+			names.Field(run.Env, "Keepit", fmt.Sprintf("%s  %s  #%d  %s", k.ID, k.Mark.Weight, k.Mark.Message,
 				term.FirstWords(k.Mark.Text, 60)))
 		}
 	}
-	return showExchanges(ctx, e, m, rev)
+	return showExchanges(ctx, run, rev)
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
@@ -18,38 +16,39 @@ import (
 )
 
 // showVersion prints how a version was made and what became of the markers.
-func showVersion(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev, s shown) error {
+func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) error {
 	v := rev.Version
-	names.HeadLine(e, "version "+names.Label(v), "b3:"+rev.Hash.Short())
+	names.HeadLine(run.Env, "version "+names.Label(v), "b3:"+rev.Hash.Short())
 	if v.Deleted {
-		names.Field(e, "Hidden", "not in the lists; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
+		names.Field(run.Env, "Hidden",
+			"not in the lists; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
 	}
-	names.Field(e, "Source", sourceOf(v, s.From, s.To))
-	names.Field(e, "Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", names.ModeOf(v), v.Settings.Keepit,
+	names.Field(run.Env, "Source", sourceOf(v, s.From, s.To))
+	names.Field(run.Env, "Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", names.ModeOf(v), v.Settings.Keepit,
 		v.Settings.Distance, v.Settings.Skip))
-	names.Field(e, "Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step,
+	names.Field(run.Env, "Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step,
 		v.Derivation.Recipe.Version))
-	names.Field(e, "Engine", v.Engine+", tokens "+v.Counter)
+	names.Field(run.Env, "Engine", v.Engine+", tokens "+v.Counter)
 	if n := len(v.Derivation.Witnesses); n > 0 {
-		names.Field(e, "Evidence", term.Count(n, "object")+" of requests and answers, the first b3:"+
+		names.Field(run.Env, "Evidence", term.Count(n, "object")+" of requests and answers, the first b3:"+
 			v.Derivation.Witnesses[0].Short())
 	}
 	if r := v.Receipt; r.Requests > 0 {
-		names.Field(e, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
+		names.Field(run.Env, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
 			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
 	}
-	names.Field(e, "Result", fmt.Sprintf("%s tok, %s, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut),
+	names.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut),
 		term.Count(v.MessagesOut, "message"), v.Ratio, v.Preserved, v.Preserved+v.Summarised))
 	for _, name := range s.UsedBy {
-		names.Field(e, "Used by", name)
+		names.Field(run.Env, "Used by", name)
 	}
-	usedLine(e, v.Used)
-	names.Field(e, "Date", e.DateText(v.Time))
-	fates, err := m.Markers().Fates(ctx, rev)
+	usedLine(run.Env, v.Used)
+	names.Field(run.Env, "Date", run.DateText(v.Time))
+	fates, err := run.Markers().Fates(ctx, rev)
 	for _, f := range fates {
-		names.Field(e, "Keepit", fateLine(f))
+		names.Field(run.Env, "Keepit", fateLine(f))
 	}
-	e.Printf("\n")
+	run.Printf("\n")
 	return err
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -80,19 +79,19 @@ type StatusReport struct {
 func (r StatusReport) clean() bool { return len(r.Changed)+len(r.Untracked) == 0 }
 
 func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		r, err := SessionsReport(ctx, e, m, sc)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		r, err := SessionsReport(ctx, run)
 		if err != nil {
 			return err
 		}
 		if !e.Opt.AllProjects && r.Stored > 0 && o.porcelain == "" {
-			d, err := m.Knowledge().Debt(ctx, sc.Project.ID)
+			d, err := run.Knowledge().Debt(ctx, run.Project.ID)
 			if err != nil {
 				return err
 			}
 			r.debt = &d
 		}
-		if list, err := m.Revocation().Revocations(ctx, sc.Project.ID); err != nil {
+		if list, err := run.Revocation().Revocations(ctx, run.Project.ID); err != nil {
 			return err
 		} else if !e.Opt.AllProjects {
 			for _, l := range list {
@@ -112,9 +111,9 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 }
 
 // SessionsReport is what status says of the sessions.
-func SessionsReport(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) (StatusReport, error) {
-	r := StatusReport{project: sc.Project, Untrusted: map[string]int{}}
-	items, elsewhere, err := list(ctx, e, m, sc, capturing.ListOptions{})
+func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
+	r := StatusReport{project: run.Project, Untrusted: map[string]int{}}
+	items, elsewhere, err := list(ctx, run, capturing.ListOptions{})
 	if err != nil {
 		return r, err
 	}
@@ -135,8 +134,8 @@ func SessionsReport(ctx context.Context, e *app.Env, m *layers.Memory, sc state.
 			r.Newest = &items[i]
 		}
 	}
-	if r.Stored == 0 && !e.Opt.AllProjects {
-		p, ok, err := movedFrom(ctx, e, m, sc)
+	if r.Stored == 0 && !run.Opt.AllProjects {
+		p, ok, err := movedFrom(ctx, run)
 		if err != nil {
 			return r, err
 		}

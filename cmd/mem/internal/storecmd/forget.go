@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
@@ -74,15 +73,14 @@ func Forget(e *app.Env) *cli.Command {
 }
 
 // chosen turns the options into what is to be forgotten.
-func toForget(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope,
-	o forgetOptions) (f forget.ForgetOptions, err error) {
-	f.DryRun = e.Opt.DryRun
+func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.ForgetOptions, err error) {
+	f.DryRun = run.Opt.DryRun
 	switch {
 	case len(o.revs) > 0:
-		f.Revs, err = names.ResolveAll(ctx, e, m, sc, o.revs)
+		f.Revs, err = run.ResolveAll(ctx, o.revs)
 		return f, err
 	case o.secret != "":
-		f.Secret, err = secretValue(e, o.secret)
+		f.Secret, err = secretValue(run.Env, o.secret)
 		if err != nil {
 			return f, err
 		}
@@ -96,16 +94,16 @@ func toForget(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope,
 	case o.tool != "":
 		f.Tool = o.tool
 	default:
-		if f.Since, f.Until, err = span(e, o.since); err != nil {
+		if f.Since, f.Until, err = span(run.Env, o.since); err != nil {
 			return f, err
 		}
 	}
-	all, err := m.Trusted().Projects(ctx)
+	all, err := run.Trusted().Projects(ctx)
 	if err != nil {
 		return f, err
 	}
 	for _, p := range all {
-		if f.Secret != nil || e.Opt.AllProjects || p.ID == sc.Project.ID {
+		if f.Secret != nil || run.Opt.AllProjects || p.ID == run.Project.ID {
 			f.Projects = append(f.Projects, p)
 		}
 	}
@@ -153,15 +151,15 @@ func span(e *app.Env, s string) (from, to time.Time, err error) {
 }
 
 func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		f, err := toForget(ctx, e, m, sc, o)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		f, err := toForget(ctx, run, o)
 		if err != nil {
-			return forgetError(ctx, e, m, err)
+			return forgetError(ctx, run, err)
 		}
 		if !f.DryRun && !e.Opt.Yes { // what nobody is asked about is planned once
 			plan := f
 			plan.DryRun = true
-			would, err := m.Forget().Forget(ctx, plan)
+			would, err := run.Forget().Forget(ctx, plan)
 			if err == nil {
 				printForgotten(e, would, true)
 				if ok, err := e.Confirm("forget this for ever?"); err != nil || !ok {
@@ -169,29 +167,29 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 				}
 			}
 		}
-		out, err := m.Forget().Forget(ctx, f)
+		out, err := run.Forget().Forget(ctx, f)
 		if err != nil {
 			if out.Finished {
 				e.Note("finished an interrupted forget")
 			}
-			return forgetError(ctx, e, m, err)
+			return forgetError(ctx, run, err)
 		}
-		return reportForgotten(ctx, e, m, f, out)
+		return reportForgotten(ctx, run, f, out)
 	})
 }
 
 // forgetError adds hints and a status to an error. An interrupted forget is finished first, since the thing it
 // was about may have no name any more; the status still says that this command found nothing under the name it
 // was given.
-func forgetError(ctx context.Context, e *app.Env, m *layers.Memory, err error) error {
+func forgetError(ctx context.Context, run names.Run, err error) error {
 	var missing *state.NotFoundError
-	if errors.As(err, &missing) && !e.Opt.DryRun {
-		done, ferr := m.Forget().FinishForgetting(ctx)
+	if errors.As(err, &missing) && !run.Opt.DryRun {
+		done, ferr := run.Forget().FinishForgetting(ctx)
 		if ferr != nil {
 			return ferr
 		}
 		if done {
-			e.Note("finished an interrupted forget; what this one names is not in memory")
+			run.Note("finished an interrupted forget; what this one names is not in memory")
 		}
 	}
 	var tool *forget.NoToolError
@@ -260,18 +258,17 @@ func ForgottenAnswers(things []forget.ForgottenThing, names map[string]string) (
 }
 
 // reportForgotten prints the receipt. Its status is 3 if something is left here that should not be.
-func reportForgotten(ctx context.Context, e *app.Env, m *layers.Memory, f forget.ForgetOptions,
-	out forget.Forgotten) error {
+func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions, out forget.Forgotten) error {
 	names := map[string]string{}
-	devices, err := m.Devices().Devices(ctx)
+	devices, err := run.Devices().Devices(ctx)
 	if err != nil {
 		return err
 	}
 	for _, d := range devices {
 		names[d.ID] = d.Name
 	}
-	if e.Opt.JSON {
-		err = e.PrintJSON("forget", struct {
+	if run.Opt.JSON {
+		err = run.PrintJSON("forget", struct {
 			DryRun  bool              `json:"dry_run"`
 			Things  []ForgottenAnswer `json:"forgotten"`
 			Files   []string          `json:"files"`   // of Claude Code that hold it still
@@ -290,8 +287,8 @@ func reportForgotten(ctx context.Context, e *app.Env, m *layers.Memory, f forget
 				out.Things[i].Device = n
 			}
 		}
-		printForgotten(e, out, f.DryRun)
-		printProof(e, out, f.DryRun, names)
+		printForgotten(run.Env, out, f.DryRun)
+		printProof(run.Env, out, f.DryRun, names)
 	}
 	if err == nil && len(out.Proof.Left) > 0 {
 		err = app.Exit(app.ExitPartial)

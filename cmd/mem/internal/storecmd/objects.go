@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
@@ -131,16 +130,16 @@ func LsObjects(e *app.Env) *cli.Command {
 }
 
 func runLsObjects(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) (err error) {
-		projects := []state.Project{sc.Project}
+	return names.WithMemory(ctx, e, func(run names.Run) (err error) {
+		projects := []state.Project{run.Project}
 		if e.Opt.AllProjects {
-			if projects, err = m.Trusted().Projects(ctx); err != nil {
+			if projects, err = run.Trusted().Projects(ctx); err != nil {
 				return err
 			}
 		}
 		var names []objects.Hash
 		for _, p := range projects {
-			more, err := m.Markers().Objects(ctx, p.ID)
+			more, err := run.Markers().Objects(ctx, p.ID)
 			if err != nil {
 				return err
 			}

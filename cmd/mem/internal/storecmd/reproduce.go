@@ -7,7 +7,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -15,7 +14,7 @@ import (
 // runReproduce makes versions and compositions once more and compares their bytes: the one that is named, all of the
 // project, or with --all those of every project.
 func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var done []provenance.Attempt
 		report := func(a provenance.Attempt) {
 			done = append(done, a)
@@ -24,11 +23,11 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 			}
 		}
 		if name != "" {
-			rev, err := names.Resolve(ctx, e, m, sc, name)
+			rev, err := run.Resolve(ctx, name)
 			if err != nil {
 				return err
 			}
-			a, err := m.Provenance().Again(ctx, rev)
+			a, err := run.Provenance().Again(ctx, rev)
 			if errors.Is(err, provenance.ErrNotBlamable) {
 				return app.WithHint(app.Usagef("%s is a %s: only versions and compositions can be made once more", name, rev.Kind),
 					term.Shell("mem", "fsck", "--reproduce", name+":latest"))
@@ -39,15 +38,15 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 			report(a)
 			return reproduced(e, done)
 		}
-		projects := []state.Project{sc.Project}
+		projects := []state.Project{run.Project}
 		if o.all || e.Opt.AllProjects {
 			var err error
-			if projects, err = m.Trusted().Projects(ctx); err != nil {
+			if projects, err = run.Trusted().Projects(ctx); err != nil {
 				return err
 			}
 		}
 		for _, p := range projects {
-			if err := m.Provenance().AllAgain(ctx, p, report); err != nil {
+			if err := run.Provenance().AllAgain(ctx, p, report); err != nil {
 				return err
 			}
 		}

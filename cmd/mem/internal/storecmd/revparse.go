@@ -46,8 +46,8 @@ type revAnswer struct {
 }
 
 func runRevParse(ctx context.Context, e *app.Env, names []string, explain bool) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		revs, err := namess.ResolveAll(ctx, e, m, sc, names)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		revs, err := run.ResolveAll(ctx, names)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func runRevParse(ctx context.Context, e *app.Env, names []string, explain bool) 
 			Revs []revAnswer `json:"revs"`
 		}{[]revAnswer{}}
 		for i, rev := range revs {
-			a, err := describeName(ctx, m, names[i], rev)
+			a, err := describeName(ctx, run.Memory, names[i], rev)
 			if err != nil {
 				return err
 			}

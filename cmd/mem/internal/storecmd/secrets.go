@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	sources "github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
@@ -71,8 +70,8 @@ func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) erro
 		return app.Usagef("name a revision or use --all, not both")
 	}
 	var leaks []secrets.Leak
-	err := names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) (err error) {
-		leaks, err = scanStored(ctx, e, m, sc, name, all || e.Opt.AllProjects)
+	err := names.WithMemory(ctx, e, func(run names.Run) (err error) {
+		leaks, err = scanStored(ctx, run, name, all || e.Opt.AllProjects)
 		return err
 	})
 	if err != nil {
@@ -99,25 +98,24 @@ func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) erro
 	return app.Exit(app.ExitNo)
 }
 
-func scanStored(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string,
-	all bool) ([]secrets.Leak, error) {
+func scanStored(ctx context.Context, run names.Run, name string, all bool) ([]secrets.Leak, error) {
 	if name != "" {
-		rev, err := names.Resolve(ctx, e, m, sc, name)
+		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		return m.Secrets().ScanStored(ctx, rev.Project.ID, &rev)
+		return run.Secrets().ScanStored(ctx, rev.Project.ID, &rev)
 	}
-	projects := []state.Project{sc.Project}
+	projects := []state.Project{run.Project}
 	if all {
 		var err error
-		if projects, err = names.Projects(ctx, m); err != nil {
+		if projects, err = names.Projects(ctx, run.Memory); err != nil {
 			return nil, err
 		}
 	}
 	var out []secrets.Leak
 	for _, p := range projects {
-		leaks, err := m.Secrets().ScanStored(ctx, p.ID, nil)
+		leaks, err := run.Secrets().ScanStored(ctx, p.ID, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -130,8 +128,8 @@ func runSecretsList(ctx context.Context, e *app.Env, name string) error {
 	answer := struct {
 		Secrets []secrets.Secret `json:"secrets"`
 	}{[]secrets.Secret{}}
-	err := names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) (err error) {
-		answer.Secrets, err = listedSecrets(ctx, e, m, sc, name)
+	err := names.WithMemory(ctx, e, func(run names.Run) (err error) {
+		answer.Secrets, err = listedSecrets(ctx, run, name)
 		return err
 	})
 	if err != nil {
@@ -156,28 +154,27 @@ func runSecretsList(ctx context.Context, e *app.Env, name string) error {
 }
 
 // listedSecrets returns what was removed from a session, or from all of the project, or with --all-projects of all.
-func listedSecrets(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope,
-	name string) ([]secrets.Secret, error) {
+func listedSecrets(ctx context.Context, run names.Run, name string) ([]secrets.Secret, error) {
 	out := []secrets.Secret{}
 	if name != "" {
-		rev, err := names.ResolveSession(ctx, e, m, sc, name)
+		rev, err := run.ResolveSession(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		found, err := m.Secrets().Secrets(ctx, rev.Project.ID, rev.Session)
+		found, err := run.Secrets().Secrets(ctx, rev.Project.ID, rev.Session)
 		return append(out, found...), err
 	}
-	projects, err := names.ListedProjects(ctx, e, m, sc)
+	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range projects {
-		st, err := m.Trusted().Outline(ctx, p.ID)
+		st, err := run.Trusted().Outline(ctx, p.ID)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range st.Recent() {
-			found, err := m.Secrets().Secrets(ctx, p.ID, s)
+			found, err := run.Secrets().Secrets(ctx, p.ID, s)
 			if errors.Is(err, sources.ErrWithheld) {
 				continue // captured elsewhere
 			}

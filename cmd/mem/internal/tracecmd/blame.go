@@ -15,7 +15,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trace"
@@ -76,15 +75,15 @@ func Blame(e *app.Env) *cli.Command {
 
 func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) error {
 	memory.SpendMemory()
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := namess.Resolve(ctx, e, m, sc, name)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			if h, handed, bad := handedLines(e, name); bad == nil && len(handed) > 0 {
 				return blameHanded(e, h, handed)
 			}
 			return err
 		}
-		lines, err := m.Provenance().Blame(ctx, rev)
+		lines, err := run.Provenance().Blame(ctx, rev)
 		if errors.Is(err, provenance.ErrNotBlamable) {
 			return app.WithHint(err, term.Shell("mem", "blame", name+":latest"))
 		}
@@ -103,7 +102,7 @@ func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) erro
 			if strings.HasPrefix(name, "#") && rev.Session != nil {
 				name = rev.Session.ID + name
 			}
-			from, err := namess.ResolveSession(ctx, e, m, sc, name)
+			from, err := run.ResolveSession(ctx, name)
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -78,27 +77,27 @@ func runDiff(ctx context.Context, e *app.Env, o diffOptions, names []string) err
 			names = []string{a, b}
 		}
 	}
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		revs, err := namess.ResolveAll(ctx, e, m, sc, names)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		revs, err := run.ResolveAll(ctx, names)
 		if err != nil {
 			return err
 		}
 		var c provenance.Comparison
 		switch {
 		case len(revs) == 2:
-			c, err = m.Provenance().Compare(ctx, revs[0], revs[1])
+			c, err = run.Provenance().Compare(ctx, revs[0], revs[1])
 		case len(revs) == 0 || revs[0].Kind == state.IsSession:
-			c, err = m.Provenance().CompareSince(ctx, sc, append(revs, state.Rev{})[0])
+			c, err = run.Provenance().CompareSince(ctx, run.Scope, append(revs, state.Rev{})[0])
 		default:
 			var before state.Rev
-			if before, err = m.Provenance().Before(ctx, revs[0]); err == nil {
-				c, err = m.Provenance().Compare(ctx, before, revs[0])
+			if before, err = run.Provenance().Before(ctx, revs[0]); err == nil {
+				c, err = run.Provenance().Compare(ctx, before, revs[0])
 			}
 		}
 		if err != nil {
 			return diffError(err, names)
 		}
-		if err := printDiff(ctx, e, m, o, c); err != nil {
+		if err := printDiff(ctx, run, o, c); err != nil {
 			return err
 		}
 		if o.exitCode && o.differs(c) {
@@ -130,40 +129,40 @@ func diffError(err error, names []string) error {
 	return err
 }
 
-func printDiff(ctx context.Context, e *app.Env, m *layers.Memory, o diffOptions, c provenance.Comparison) error {
-	if e.Opt.JSON {
-		return diffJSON(e, c)
+func printDiff(ctx context.Context, run namess.Run, o diffOptions, c provenance.Comparison) error {
+	if run.Opt.JSON {
+		return diffJSON(run.Env, c)
 	}
-	if err := e.Page("diff"); err != nil {
+	if err := run.Page("diff"); err != nil {
 		return err
 	}
 	switch {
 	case o.text:
-		return diffText(ctx, e, m, c)
+		return diffText(ctx, run, c)
 	case c.Same():
 		return nil
 	case o.keepits:
-		return diffKeepits(e, c)
+		return diffKeepits(run.Env, c)
 	}
-	DiffHead(e, c)
+	DiffHead(run.Env, c)
 	if o.stat {
-		return diffStat(e, c)
+		return diffStat(run.Env, c)
 	}
 	for _, g := range c.Groups {
-		e.Printf("\n")
-		DiffGroup(e, c, g, o.word)
+		run.Printf("\n")
+		DiffGroup(run.Env, c, g, o.word)
 	}
 	return c.Err()
 }
 
 // diffText prints the difference by lines.
-func diffText(ctx context.Context, e *app.Env, m *layers.Memory, c provenance.Comparison) error {
-	style := e.Style()
-	for line, err := range m.Provenance().Lines(ctx, c) {
+func diffText(ctx context.Context, run namess.Run, c provenance.Comparison) error {
+	style := run.Style()
+	for line, err := range run.Provenance().Lines(ctx, c) {
 		if err != nil {
 			return err
 		}
-		line = e.Safe(line)
+		line = run.Safe(line)
 		switch line[0] {
 		case '-':
 			line = style.Red(line)
@@ -172,7 +171,7 @@ func diffText(ctx context.Context, e *app.Env, m *layers.Memory, c provenance.Co
 		case '@':
 			line = style.Cyan(line)
 		}
-		e.Printf("%s\n", line)
+		run.Printf("%s\n", line)
 	}
 	return nil
 }

@@ -9,9 +9,7 @@ import (
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/handover"
-	"github.com/memvcs/mem/layers/state"
 )
 
 // RunHanded lists what hooks handed over, the newest first: hashes, never text.
@@ -20,7 +18,7 @@ func RunHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 	if err != nil {
 		return err
 	}
-	return namess.WithMemory(ctx, e, func(_ *layers.Memory, sc state.Scope) error {
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
 		all, err := hooks.ReadHanded(dir)
 		if err != nil {
 			return err
@@ -28,7 +26,7 @@ func RunHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 		list := []hooks.Handed{}
 		for i := len(all) - 1; i >= 0; i-- {
 			h := all[i]
-			if (e.Opt.AllProjects || h.Project == string(sc.Project.ID)) && strings.HasPrefix(h.Session, session) &&
+			if (e.Opt.AllProjects || h.Project == string(run.Project.ID)) && strings.HasPrefix(h.Session, session) &&
 				(o.Number == 0 || len(list) < o.Number) {
 				list = append(list, h)
 			}

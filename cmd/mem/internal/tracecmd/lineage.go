@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -43,15 +42,15 @@ func Lineage(e *app.Env) *cli.Command {
 }
 
 func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := namess.Resolve(ctx, e, m, sc, name)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err
 		}
 		if !up && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal || rev.Kind == state.IsMessages) {
 			down = true
 		}
-		made, err := m.History().Lineage(ctx, rev, down)
+		made, err := run.History().Lineage(ctx, rev, down)
 		if errors.Is(err, history.ErrNoLineage) {
 			return app.WithHint(err, "name a session, version or composition")
 		}

@@ -12,4 +12,6 @@ type LogOptions struct {
 	Handed  bool
 	Undo    bool
 	All     bool
+	Rev     string // what it is about, "" for all
+	Limited bool   // Number was given
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
@@ -47,11 +46,11 @@ func WhyCommand(e *app.Env) *cli.Command {
 }
 
 func runWhy(ctx context.Context, e *app.Env, name string) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := namess.Resolve(ctx, e, m, sc, name)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		rev, err := run.Resolve(ctx, name)
 		if err != nil && concepts.IsLabel(name) { // as concepts are listed
-			if c, found := m.Revision().FindConcept(ctx, sc.Project.ID, name); found == nil {
-				rev, err = state.Rev{Kind: state.IsConcept, Project: sc.Project, Concept: c}, nil
+			if c, found := run.Revision().FindConcept(ctx, run.Project.ID, name); found == nil {
+				rev, err = state.Rev{Kind: state.IsConcept, Project: run.Project, Concept: c}, nil
 			}
 		}
 		if err != nil {
@@ -66,14 +65,14 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 				return app.WithHint(fmt.Errorf("%s names %d lines that were handed over: name one of them", name, len(lines)),
 					"mem blame "+name)
 			}
-			if rev, err = namess.Resolve(ctx, e, m, sc, sourceRev(lines[0].Source)); err != nil {
+			if rev, err = run.Resolve(ctx, sourceRev(lines[0].Source)); err != nil {
 				return err
 			}
 			if !e.Opt.JSON {
 				printHandedTo(e, h)
 			}
 		}
-		r, err := m.Provenance().Why(ctx, rev)
+		r, err := run.Provenance().Why(ctx, rev)
 		if err != nil {
 			return fmt.Errorf("why %s: %w", name, err)
 		}

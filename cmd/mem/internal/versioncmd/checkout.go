@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/worktree"
@@ -116,12 +115,12 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 	if o.format == "both" {
 		format = ""
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := names.Resolve(ctx, e, m, sc, name)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err
 		}
-		if err := m.Trusted().MayHand(ctx, rev); err != nil && !o.force {
+		if err := run.Trusted().MayHand(ctx, rev); err != nil && !o.force {
 			return err
 		} else if err != nil {
 			e.Warn("%v", err)
@@ -130,16 +129,16 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return app.Usagef("--files goes with a session or its original, and a place for files")
 		}
 		if o.out == "-" {
-			if err := m.Checkout().Write(ctx, rev, format, Outlet(e)); err != nil {
+			if err := run.Checkout().Write(ctx, rev, format, Outlet(e)); err != nil {
 				return names.StoreError(err)
 			}
-			return rehearse(ctx, e, m, rev)
+			return rehearse(ctx, run, rev)
 		}
 		at, err := checkoutPlace(e, rev, o.out)
 		if err != nil {
 			return err
 		}
-		done, err := m.Checkout().Checkout(ctx, rev, at, checkout.CheckoutOptions{Format: format, Files: o.files,
+		done, err := run.Checkout().Checkout(ctx, rev, at, checkout.CheckoutOptions{Format: format, Files: o.files,
 			Force: o.force, DryRun: e.Opt.DryRun})
 		var noTranscript *worktree.FileError
 		switch {
@@ -160,8 +159,8 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		if e.Opt.DryRun {
 			return errors.Join(printCheckout(e, answer), names.StoreError(err))
 		}
-		autoTier(ctx, e, m, rev.Project)
-		return errors.Join(printCheckout(e, answer), names.StoreError(err), rehearse(ctx, e, m, rev))
+		autoTier(ctx, e, run.Memory, rev.Project)
+		return errors.Join(printCheckout(e, answer), names.StoreError(err), rehearse(ctx, run, rev))
 	})
 }
 
@@ -229,12 +228,12 @@ func printCheckout(e *app.Env, answer checkoutAnswer) error {
 }
 
 // rehearse notes that the session of Claude Code in which mem runs, if it does, was given a version or composition.
-func rehearse(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
-	by := e.Getenv("CLAUDE_CODE_SESSION_ID")
-	if e.Opt.DryRun || !sessionName(by) || rev.Version == nil && rev.Composition == nil {
+func rehearse(ctx context.Context, run names.Run, rev state.Rev) error {
+	by := run.Getenv("CLAUDE_CODE_SESSION_ID")
+	if run.Opt.DryRun || !sessionName(by) || rev.Version == nil && rev.Composition == nil {
 		return nil
 	}
-	if err := m.Markers().RecordUse(ctx, rev, by, e.Now()); err != nil {
+	if err := run.Markers().RecordUse(ctx, rev, by, run.Now()); err != nil {
 		return fmt.Errorf("note that session %s uses it: %w", term.ShortID(by), err)
 	}
 	return nil

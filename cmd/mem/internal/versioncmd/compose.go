@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
@@ -93,24 +92,24 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 	if err != nil {
 		return app.Usagef("%v", err)
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		if err := NameIsFree(ctx, e, m, sc, name); err != nil {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		if err := NameIsFree(ctx, run, name); err != nil {
 			return err
 		}
-		parts, err := ComposeParts(ctx, e, m, sc, o, revs)
+		parts, err := ComposeParts(ctx, run, o, revs)
 		if err != nil {
 			return err
 		}
-		req := derive.ComposeRequest{Project: sc.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy,
+		req := derive.ComposeRequest{Project: run.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy,
 			Ratio: o.ratio, Stalest: o.freshness, DryRun: e.Opt.DryRun}
-		if req.Engine, err = ComposeEngine(ctx, e, m, parts, o.engine); err != nil {
+		if req.Engine, err = ComposeEngine(ctx, run, parts, o.engine); err != nil {
 			return err
 		}
-		done, err := m.Derive().Compose(ctx, req)
+		done, err := run.Derive().Compose(ctx, req)
 		if err != nil {
 			return ComposeError(err)
 		}
-		autoTier(ctx, e, m, done.Project)
+		autoTier(ctx, e, run.Memory, done.Project)
 		if e.Opt.JSON {
 			return e.PrintJSON("compose", ComposeAnswer(e, req, done))
 		}
@@ -120,16 +119,16 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 
 // ComposeEngine returns what finds the engine of a part. One that was named on the command line is set up at once, so
 // that a mistake shows even if nothing must be compressed.
-func ComposeEngine(ctx context.Context, e *app.Env, m *layers.Memory, parts []derive.ComposePart,
+func ComposeEngine(ctx context.Context, run names.Run, parts []derive.ComposePart,
 	choice EngineChoice) (func(context.Context, state.Rev) (compress.Summarizer, error), error) {
 	if choice != (EngineChoice{}) && choice.Name != "replay" {
-		if _, err := Engine(ctx, e, m, parts[0].Rev, choice); err != nil {
+		if _, err := Engine(ctx, run, parts[0].Rev, choice); err != nil {
 			return nil, err
 		}
 	}
 	return func(ctx context.Context, part state.Rev) (compress.Summarizer, error) {
 		part.Kind, part.Version = state.IsSession, nil
-		return Engine(ctx, e, m, part, choice)
+		return Engine(ctx, run, part, choice)
 	}, nil
 }
 
@@ -147,8 +146,8 @@ func CheckName(name string) error {
 }
 
 // NameIsFree refuses a name that stands for a session: it would hide that.
-func NameIsFree(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) error {
-	rev, err := m.Revision().Resolve(ctx, sc, name)
+func NameIsFree(ctx context.Context, run names.Run, name string) error {
+	rev, err := run.Revision().Resolve(ctx, run.Scope, name)
 	var missing *state.NotFoundError
 	var ambiguous *state.AmbiguousError
 	switch {
@@ -169,14 +168,13 @@ func appendTo(list *[]string) func(string) ([]string, error) {
 }
 
 // ComposeParts resolves the operands REV[=TOKENS].
-func ComposeParts(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, o ComposeOptions,
-	revs []string) ([]derive.ComposePart, error) {
+func ComposeParts(ctx context.Context, run names.Run, o ComposeOptions, revs []string) ([]derive.ComposePart, error) {
 	if len(revs) == 0 {
-		st, err := m.Trusted().State(ctx, sc.Project.ID)
+		st, err := run.Trusted().State(ctx, run.Project.ID)
 		if err != nil {
 			return nil, err
 		}
-		trust, err := m.Trust(ctx)
+		trust, err := run.Trust(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -186,7 +184,7 @@ func ComposeParts(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sc
 			}
 		}
 		if len(revs) == 0 {
-			return nil, app.WithHint(app.Fatalf("the project %s has no sessions in memory", sc.Project.Name), "mem import")
+			return nil, app.WithHint(app.Fatalf("the project %s has no sessions in memory", run.Project.Name), "mem import")
 		}
 	}
 	if err := checkRecompress(o.recompress, revs); err != nil {
@@ -203,7 +201,7 @@ func ComposeParts(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sc
 			}
 			part.Share = n
 		}
-		r, err := names.Resolve(ctx, e, m, sc, rev)
+		r, err := run.Resolve(ctx, rev)
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +215,7 @@ func ComposeParts(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sc
 					"name each session once, or other versions of it")
 			}
 		}
-		sc.Last, part.Rev = r.Session, r
+		run.Last, part.Rev = r.Session, r
 		parts = append(parts, part)
 	}
 	return parts, nil

@@ -15,7 +15,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
@@ -162,17 +161,17 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 	} else if !on && s.Keepit == "" {
 		s.Keepit = compress.PreserveAll
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := names.Resolve(ctx, e, m, sc, name)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err
 		}
 		if rev.Session != nil {
-			if s.Engine, err = Engine(ctx, e, m, rev, o.engine); err != nil {
+			if s.Engine, err = Engine(ctx, run, rev, o.engine); err != nil {
 				return err
 			}
 		}
-		c, err := compressRev(ctx, e, m, sc, rev, s, o.since)
+		c, err := compressRev(ctx, run, rev, s, o.since)
 		if err != nil {
 			return compressError(err)
 		}
@@ -184,10 +183,10 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 }
 
 // compressRev compresses a session or version, or what was said in a session since a version.
-func compressRev(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, rev state.Rev, s compress.Settings,
+func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.Settings,
 	since string) (derive.Compressed, error) {
 	if since == "" {
-		return m.Derive().Compress(ctx, rev, s, e.Opt.DryRun)
+		return run.Derive().Compress(ctx, rev, s, run.Opt.DryRun)
 	}
 	if rev.Session == nil || rev.Kind == state.IsVersion {
 		return derive.Compressed{}, app.WithHint(app.Usagef("--since goes with a session, and %s is a %s", rev.Name(),
@@ -196,8 +195,8 @@ func compressRev(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sco
 	if since == "latest" {
 		since = rev.Session.ID + ":latest"
 	}
-	sc.Last = rev.Session
-	base, err := names.Resolve(ctx, e, m, sc, since)
+	run.Last = rev.Session
+	base, err := run.Resolve(ctx, since)
 	if err != nil {
 		return derive.Compressed{}, err
 	}
@@ -205,7 +204,7 @@ func compressRev(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sco
 		return derive.Compressed{}, app.WithHint(app.Usagef("--since wants a version, and %s is a %s", since, base.Kind),
 			term.Shell("mem", "versions", term.ShortID(rev.Session.ID)))
 	}
-	return m.Derive().CompressSince(ctx, rev, base, s, e.Opt.DryRun)
+	return run.Derive().CompressSince(ctx, rev, base, s, run.Opt.DryRun)
 }
 
 // decay returns the constants of the decay of markers as the settings have them.

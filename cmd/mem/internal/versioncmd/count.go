@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
@@ -112,14 +111,14 @@ func countOne(ctx context.Context, e *app.Env, name string) (markers.Count, erro
 		return markers.Count{}, err
 	}
 	var n markers.Count
-	err = names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := names.Resolve(ctx, e, m, sc, name)
+	err = names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.Resolve(ctx, name)
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) && missing.What == "session" && missing.Name == name {
 			return app.WithHint(app.Fatalf("there is no file and no session called '%s'", name), app.MissingHints(missing)...)
 		}
 		if err == nil {
-			n, err = m.Checkout().Count(ctx, rev)
+			n, err = run.Checkout().Count(ctx, rev)
 		}
 		if errors.Is(err, checkout.ErrFormatless) {
 			return app.WithHint(app.Usagef("%s is a %s and has no tokens", name, rev.Kind), "mem help revisions")

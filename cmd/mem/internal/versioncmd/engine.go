@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
@@ -28,9 +29,8 @@ func EngineNames() []string {
 type EngineChoice struct{ Name, Model string }
 
 // Engine returns the engine that writes a compression, nil for extract. It asks nobody yet.
-func Engine(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev,
-	choice EngineChoice) (compress.Summarizer, error) {
-	conf, err := e.Settings()
+func Engine(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoice) (compress.Summarizer, error) {
+	conf, err := run.Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +55,11 @@ func Engine(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev,
 	if err != nil {
 		return nil, err
 	}
-	s := Setup{E: e, Conf: conf, Model: choice.Model}
+	s := Setup{E: run.Env, Conf: conf, Model: choice.Model}
 	if s.Timeout, err = conf.Duration("llm.timeout"); err != nil {
 		return nil, err
 	}
-	model, err := s.Of(ctx, m, rev, choice.Name)
+	model, err := s.Of(ctx, run.Memory, rev, choice.Name)
 	if err != nil {
 		return nil, err
 	}

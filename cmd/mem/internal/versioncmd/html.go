@@ -26,17 +26,17 @@ type htmlAnswer struct {
 
 // WriteHTML writes a session, version or composition as one page, to a file or standard output.
 func WriteHTML(ctx context.Context, e *app.Env, name, out string, force bool) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := names.Resolve(ctx, e, m, sc, name)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err
 		}
-		if err := m.Trusted().MayHand(ctx, rev); err != nil && !force {
+		if err := run.Trusted().MayHand(ctx, rev); err != nil && !force {
 			return err
 		} else if err != nil {
 			e.Warn("%v", err)
 		}
-		page, err := htmlPage(ctx, m, rev)
+		page, err := htmlPage(ctx, run.Memory, rev)
 		if err != nil {
 			return names.StoreError(fmt.Errorf("export %s: %w", name, err))
 		}
@@ -47,9 +47,10 @@ func WriteHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 		if err != nil {
 			return err
 		}
-		done, err := m.Capture().WriteTree(filepath.Dir(path), force, e.Opt.DryRun, func(t *worktree.Tree) ([]string, error) {
+		stage := func(t *worktree.Tree) ([]string, error) {
 			return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), page.Write)
-		})
+		}
+		done, err := run.Capture().WriteTree(filepath.Dir(path), force, e.Opt.DryRun, stage)
 		if err != nil {
 			return WriteError(err)
 		}

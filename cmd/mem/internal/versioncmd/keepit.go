@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	namess "github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	bodies "github.com/memvcs/mem/layers/records"
@@ -73,12 +72,12 @@ type marked struct {
 }
 
 // marksOf returns the markers of a session, or of the messages that a revision names.
-func marksOf(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) (marked, error) {
-	rev, err := namess.ResolveSession(ctx, e, m, sc, name)
+func marksOf(ctx context.Context, run namess.Run, name string) (marked, error) {
+	rev, err := run.ResolveSession(ctx, name)
 	if err != nil {
 		return marked{}, err
 	}
-	marks, err := m.Markers().Keepits(ctx, rev)
+	marks, err := run.Markers().Keepits(ctx, rev)
 	out := marked{rev: rev}
 	for _, k := range marks {
 		if rev.Kind != state.IsMessages || k.Mark.Message >= rev.From && k.Mark.Message <= rev.To {
@@ -89,15 +88,15 @@ func marksOf(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, 
 }
 
 // listedMarks returns the markers of the project, or with --all-projects of all.
-func listedMarks(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) ([]marked, error) {
-	projects, err := namess.ListedProjects(ctx, e, m, sc)
+func listedMarks(ctx context.Context, run namess.Run) ([]marked, error) {
+	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []marked
 	for _, p := range projects {
-		sc.Project = p
-		marks, err := allMarks(ctx, e, m, sc)
+		run.Project = p
+		marks, err := allMarks(ctx, run)
 		if err != nil {
 			return nil, err
 		}
@@ -107,8 +106,8 @@ func listedMarks(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Sco
 }
 
 // allMarks returns the markers of all sessions of the project that have any, the newest session first.
-func allMarks(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope) ([]marked, error) {
-	st, err := m.Trusted().State(ctx, sc.Project.ID)
+func allMarks(ctx context.Context, run namess.Run) ([]marked, error) {
+	st, err := run.Trusted().State(ctx, run.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +116,8 @@ func allMarks(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope)
 		if len(s.Markers()) == 0 {
 			continue
 		}
-		rev := state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s}
-		marks, err := m.Markers().KeepitsIn(ctx, st, rev)
+		rev := state.Rev{Kind: state.IsSession, Project: run.Project, Session: s}
+		marks, err := run.Markers().KeepitsIn(ctx, st, rev)
 		if err != nil {
 			return nil, err
 		}
@@ -154,13 +153,13 @@ func KeepitAnswerOf(s *state.Session, k state.Keepit) KeepitAnswer {
 }
 
 func runKeepitList(ctx context.Context, e *app.Env, name string) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) (err error) {
+	return namess.WithMemory(ctx, e, func(run namess.Run) (err error) {
 		var all []marked
 		if name == "" {
-			all, err = listedMarks(ctx, e, m, sc)
+			all, err = listedMarks(ctx, run)
 		} else {
 			all = make([]marked, 1)
-			all[0], err = marksOf(ctx, e, m, sc, name)
+			all[0], err = marksOf(ctx, run, name)
 		}
 		if err != nil {
 			return err
@@ -232,8 +231,8 @@ func runKeepitShow(ctx context.Context, e *app.Env, names []string) error {
 		return app.WithHint(app.Usagef("%q is not the name of a marker", names[1]),
 			term.Shell("mem", "keepit", "list", names[0]))
 	}
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		in, err := marksOf(ctx, e, m, sc, rev)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		in, err := marksOf(ctx, run, rev)
 		if err != nil {
 			return err
 		}
@@ -331,12 +330,12 @@ func fateWord(f keepit.Fate) string {
 }
 
 func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name string) error {
-	return namess.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		in, err := marksOf(ctx, e, m, sc, name)
+	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+		in, err := marksOf(ctx, run, name)
 		if err != nil {
 			return err
 		}
-		p, err := pressure(ctx, e, m, in.rev, o)
+		p, err := pressure(ctx, run, in.rev, o)
 		if err != nil {
 			return err
 		}
@@ -368,8 +367,7 @@ func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name str
 }
 
 // pressure returns what presses on the markers of a session under the options.
-func pressure(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev,
-	o keepitOptions) (keepit.Pressure, error) {
+func pressure(ctx context.Context, run namess.Run, rev state.Rev, o keepitOptions) (keepit.Pressure, error) {
 	const usualRatio = 15
 	if o.ratio == 0 {
 		o.ratio = usualRatio
@@ -382,11 +380,11 @@ func pressure(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev,
 		}
 		level = &l
 	}
-	p, err := m.Derive().Pressure(ctx, rev, o.ratio, level, o.distance)
+	p, err := run.Derive().Pressure(ctx, rev, o.ratio, level, o.distance)
 	if err != nil {
 		return p, err
 	}
-	p.Decay, err = decay(e)
+	p.Decay, err = decay(run.Env)
 	return p, err
 }
 

@@ -79,12 +79,12 @@ func changeKeepit(ctx context.Context, e *app.Env, args []string,
 	if len(args) > 1 {
 		name = args[0]
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := names.ResolveSession(ctx, e, m, sc, name)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.ResolveSession(ctx, name)
 		if err != nil {
 			return err
 		}
-		k, err := change(ctx, m, rev, id)
+		k, err := change(ctx, run.Memory, rev, id)
 		if errors.Is(err, markers.ErrMarked) {
 			return app.WithHint(err, "take that one away first: mem keepit rm "+term.ShortID(rev.Session.ID)+" MARKER")
 		}
@@ -118,8 +118,8 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, given bool
 	if given && text == "" {
 		return app.Usagef("there is no text to mark")
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := names.Resolve(ctx, e, m, sc, name)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, given bool
 			return app.WithHint(app.Usagef("%s is no message", name),
 				"name one by its number: mem keepit add abc1#234 \"its text\"")
 		}
-		k, err := m.Markers().AddKeepit(ctx, rev, text, w, e.Opt.DryRun)
+		k, err := run.Markers().AddKeepit(ctx, rev, text, w, e.Opt.DryRun)
 		switch {
 		case errors.Is(err, markers.ErrNotTyped):
 			return app.WithHint(err, "only what the user typed can be marked")
@@ -153,8 +153,8 @@ type nearMiss struct {
 }
 
 func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		revs, err := lintRevs(ctx, e, m, sc, name)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		revs, err := lintRevs(ctx, run, name)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
 		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "at"}, app.Column{Name: "what"},
 			app.Column{Name: "problem"}, app.Column{Name: "hint", Shrinks: true})
 		for _, rev := range revs {
-			found, err := m.Markers().LintKeepits(ctx, rev)
+			found, err := run.Markers().LintKeepits(ctx, rev)
 			if err != nil {
 				return err
 			}
@@ -188,18 +188,18 @@ func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
 }
 
 // lintRevs returns the session that is named, or all of the project.
-func lintRevs(ctx context.Context, e *app.Env, m *layers.Memory, sc state.Scope, name string) ([]state.Rev, error) {
+func lintRevs(ctx context.Context, run names.Run, name string) ([]state.Rev, error) {
 	if name != "" {
-		rev, err := names.ResolveSession(ctx, e, m, sc, name)
+		rev, err := run.ResolveSession(ctx, name)
 		return []state.Rev{rev}, err
 	}
-	st, err := m.Trusted().Outline(ctx, sc.Project.ID)
+	st, err := run.Trusted().Outline(ctx, run.Project.ID)
 	if err != nil {
 		return nil, err
 	}
 	var revs []state.Rev
 	for _, s := range st.Recent() {
-		revs = append(revs, state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s})
+		revs = append(revs, state.Rev{Kind: state.IsSession, Project: run.Project, Session: s})
 	}
 	return revs, nil
 }

@@ -9,9 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/knowledge"
-	"github.com/memvcs/mem/layers/state"
 )
 
 // LayersCommand is the command about what the layers of a project hold and lack.
@@ -66,8 +64,8 @@ func layerRows(d knowledge.Debt) []layerRow {
 }
 
 func RunLayersStatus(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		d, err := m.Knowledge().Debt(ctx, sc.Project.ID)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		d, err := run.Knowledge().Debt(ctx, run.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -77,7 +75,7 @@ func RunLayersStatus(ctx context.Context, e *app.Env) error {
 				Project   string     `json:"project"`
 				Layers    []layerRow `json:"layers"`
 				Reflected string     `json:"reflected,omitempty"`
-			}{sc.Project.Name, rows, term.TimeText(d.Reflected)})
+			}{run.Project.Name, rows, term.TimeText(d.Reflected)})
 		}
 		t := e.Table(app.Column{Name: "layer"}, app.Column{Name: "holds"}, app.Column{Name: "have", Right: true},
 			app.Column{Name: "pending", Right: true}, app.Column{Name: "of"}, app.Column{Name: "next", Shrinks: true})
@@ -94,13 +92,13 @@ func RunLayersStatus(ctx context.Context, e *app.Env) error {
 }
 
 func runLayersBuild(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		size, err := m.Knowledge().Unrefined(ctx, sc.Project)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		size, err := run.Knowledge().Unrefined(ctx, run.Project)
 		if err != nil {
 			return err
 		}
 		bar := e.ProgressBytes("refining", size)
-		n, err := m.Knowledge().Refine(ctx, sc.Project, bar.Add)
+		n, err := run.Knowledge().Refine(ctx, run.Project, bar.Add)
 		bar.End()
 		if err != nil {
 			return names.StoreError(err)
@@ -109,7 +107,7 @@ func runLayersBuild(ctx context.Context, e *app.Env) error {
 			return e.PrintJSON("layers.build", struct {
 				Project string `json:"project"`
 				L1      int    `json:"l1"`
-			}{sc.Project.Name, n})
+			}{run.Project.Name, n})
 		}
 		e.Note("made L1 of %s", term.Count(n, "session"))
 		return nil

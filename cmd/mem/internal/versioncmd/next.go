@@ -11,9 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/handover"
-	"github.com/memvcs/mem/layers/state"
 )
 
 type nextOptions struct {
@@ -61,9 +59,9 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		given, err := m.Handover().Context(ctx, sc.Project, handover.ContextOptions{Dir: e.Dir, Program: hookset.CalledAs(e),
-			Limit: s.ContextSize, Decay: s.Decay})
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		given, err := run.Handover().Context(ctx, run.Project, handover.ContextOptions{Dir: e.Dir,
+			Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay})
 		if err != nil {
 			return fmt.Errorf("what the next session is given: %w", err)
 		}
@@ -76,7 +74,7 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		case e.Opt.JSON:
 			return e.PrintJSON("next", answer)
 		case given.Text == "":
-			e.Note("the next session is given nothing: no session of project %s is in memory", sc.Project.Name)
+			e.Note("the next session is given nothing: no session of project %s is in memory", run.Project.Name)
 		case o.why:
 			return printWhyNext(e, answer)
 		default:

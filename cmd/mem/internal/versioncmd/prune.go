@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -112,17 +111,17 @@ type prunedAnswer struct {
 }
 
 func runPrune(ctx context.Context, e *app.Env, o PruneOptions, r derive.Retention, name string) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var only *state.Session
-		p := sc.Project
+		p := run.Project
 		if name != "" {
-			rev, err := names.ResolveSession(ctx, e, m, sc, name)
+			rev, err := run.ResolveSession(ctx, name)
 			if err != nil {
 				return err
 			}
 			only, p = rev.Session, rev.Project
 		}
-		taken, spared, err := m.Derive().Prune(ctx, p, only, r, o.Force, true)
+		taken, spared, err := run.Derive().Prune(ctx, p, only, r, o.Force, true)
 		if err != nil {
 			return err
 		}
@@ -130,7 +129,7 @@ func runPrune(ctx context.Context, e *app.Env, o PruneOptions, r derive.Retentio
 			if ok, err := e.Confirm("take %s out of the lists?", term.Count(len(taken), "version")); err != nil || !ok {
 				return err
 			}
-			if taken, spared, err = m.Derive().Prune(ctx, p, only, r, o.Force, false); err != nil {
+			if taken, spared, err = run.Derive().Prune(ctx, p, only, r, o.Force, false); err != nil {
 				return err
 			}
 		}

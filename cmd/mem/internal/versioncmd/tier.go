@@ -122,7 +122,7 @@ func runTier(ctx context.Context, e *app.Env, o tierOptions) error {
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var bar *app.Progress
 		how.Progress = func(done, of int) {
 			if done == 0 {
@@ -131,7 +131,7 @@ func runTier(ctx context.Context, e *app.Env, o tierOptions) error {
 			}
 			bar.Add(1)
 		}
-		did, err := m.Derive().Tier(ctx, sc.Project, how)
+		did, err := run.Derive().Tier(ctx, run.Project, how)
 		bar.End()
 		if err != nil {
 			return err
@@ -271,8 +271,8 @@ func runTierStatus(ctx context.Context, e *app.Env, o tierOptions) error {
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		states, todo, err := m.Derive().TierStatus(ctx, sc.Project, how)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		states, todo, err := run.Derive().TierStatus(ctx, run.Project, how)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -81,17 +80,17 @@ type VersionAnswer struct {
 }
 
 func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions) error {
-	return names.WithMemory(ctx, e, func(m *layers.Memory, sc state.Scope) error {
-		rev, err := names.ResolveSession(ctx, e, m, sc, name)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.ResolveSession(ctx, name)
 		if err != nil {
 			return err
 		}
 		if o.Manifest {
-			return versionsManifest(ctx, e, m, rev)
+			return versionsManifest(ctx, run, rev)
 		}
-		load := m.Trusted().Outline
+		load := run.Trusted().Outline
 		if e.Opt.JSON {
-			load = m.Trusted().State // with the plans, for keepitStats
+			load = run.Trusted().State // with the plans, for keepitStats
 		}
 		st, err := load(ctx, rev.Project.ID)
 		if err != nil {
@@ -101,7 +100,7 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 		if o.All {
 			list = st.AllVersionsOf(rev.Session.ID)
 		}
-		strangers, err := names.Strangers(ctx, e, m)
+		strangers, err := names.Strangers(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
@@ -217,8 +216,8 @@ func VersionAnswers(st *state.State, list []*bodies.Version, strangers app.Stran
 }
 
 // versionsManifest prints the versions of a session in the shape of the seeds' versions.json.
-func versionsManifest(ctx context.Context, e *app.Env, m *layers.Memory, rev state.Rev) error {
-	man, err := m.History().ManifestOf(ctx, rev)
+func versionsManifest(ctx context.Context, run names.Run, rev state.Rev) error {
+	man, err := run.History().ManifestOf(ctx, rev)
 	if err != nil {
 		return err
 	}
@@ -226,5 +225,5 @@ func versionsManifest(ctx context.Context, e *app.Env, m *layers.Memory, rev sta
 	if err != nil {
 		return err
 	}
-	return e.WriteJSON(append(term.EscapeJSON(b), '\n'))
+	return run.WriteJSON(append(term.EscapeJSON(b), '\n'))
 }

@@ -1,0 +1,82 @@
+package names
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// A Run is one command at work: the world around it, the memory that it opened and the scope of its names.
+type Run struct {
+	*app.Env
+	*layers.Memory
+	state.Scope
+}
+
+// WithMemory opens the memory, finds the scope of the run and calls f.
+func WithMemory(ctx context.Context, e *app.Env, f func(Run) error) error {
+	return WithStore(e, func(m *layers.Memory) error {
+		sc, err := Scope(ctx, e, m)
+		if err != nil {
+			return err
+		}
+		return f(Run{e, m, sc})
+	})
+}
+
+// Resolve finds what a revision names.
+func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
+	r, err := run.Revision().Resolve(ctx, run.Scope, rev)
+	var ambiguous *state.AmbiguousError
+	if errors.As(err, &ambiguous) {
+		hint := "write more of the name"
+		if ambiguous.What == "composition" {
+			hint = "name the project: -p " + ambiguous.Candidates[0]
+		}
+		return r, app.WithHint(err, hint)
+	}
+	if errors.Is(err, revision.ErrLayer) {
+		return r, app.WithHint(err, "layers there are: original, L1, L2")
+	}
+	return r, err
+}
+
+// ResolveAll finds what revisions name; a bare label belongs to the session named before it.
+func (run Run) ResolveAll(ctx context.Context, revs []string) ([]state.Rev, error) {
+	var out []state.Rev
+	for _, s := range revs {
+		r, err := run.Resolve(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if r.Session != nil {
+			run.Last = r.Session
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// ResolveSession finds the session that a revision names or is a part of.
+func (run Run) ResolveSession(ctx context.Context, name string) (state.Rev, error) {
+	rev, err := run.Resolve(ctx, name)
+	if err != nil {
+		return rev, err
+	}
+	if rev.Session == nil {
+		return rev, app.WithHint(app.Usagef("%s is a %s, not a session", name, rev.Kind), "mem ls")
+	}
+	return rev, nil
+}
+
+// ListedProjects returns the project of the user, or with --all-projects all.
+func (run Run) ListedProjects(ctx context.Context) ([]state.Project, error) {
+	if run.Opt.AllProjects {
+		return Projects(ctx, run.Memory)
+	}
+	return []state.Project{run.Project}, nil
+}
