@@ -42,11 +42,12 @@ func selftest(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "selftest",
 		Usage: "test this disk for data loss under kills, concurrency and power cuts",
-		Description: "Makes memories of its own in a temporary directory beside your memory, which it does not touch, lets this very program\n" +
-			"work on them, and kills it. Fetches forged data of untrusted devices into one of them.\n" +
-			"Prints each promise that held, and how often it was looked at. Takes less than a minute unless it is given more, and\n" +
-			"leaves nothing behind. The exit status is 1 if a promise was broken, 3 if the power cut that was asked for cannot be\n" +
-			"tried here: it needs Linux, root and mkfs.ext4.",
+		Description: "Creates memories in a temporary directory next to your memory, which is not touched,\n" +
+			"runs this program on them and kills it. Fetches forged data of untrusted devices into\n" +
+			"one of them. Prints each promise that held, and how often it was checked. Takes less\n" +
+			"than a minute by default and leaves nothing behind. The exit status is 1 if a promise\n" +
+			"was broken, and 3 if a requested power cut cannot be simulated: that needs Linux, root\n" +
+			"and mkfs.ext4.",
 		Flags: []cli.Flag{
 			flags.Int(&o.kill, "kill", "kill `N` commands of a mixed load at random moments"),
 			flags.Int(&o.writers, "writers", "let `N` processes write at once"),

@@ -21,10 +21,10 @@ func Doctor(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "check hooks, program, permissions, clock, spool, store and settings",
-		Description: "Prints a line for each check: ok, warn or fail, and for what is not ok the command that mends it. --fix does what can\n" +
-			"be done without harm: it makes the store private again, evicts what the cache has too much, and folds in notes that\n" +
-			"hooks left. Nothing is sent anywhere, and nobody is asked but with --remotes,\n" +
-			"which asks each remote what it has. The exit status is 1 if something failed.",
+		Description: "Prints one line per check: ok, warn or fail, with the command that fixes it. --fix\n" +
+			"applies the safe fixes: it makes the store private again, trims the cache to its\n" +
+			"limit and folds in pending hook notes. Only --remotes uses the network: it asks each\n" +
+			"remote for its branches. The exit status is 1 if a check failed.",
 		Flags: []cli.Flag{flags.Bool(&fix, "fix", "mend what can be mended without harm"),
 			flags.Bool(&ask, "remotes", "ask the remotes whether they answer and what they have")},
 		Action: func(c *cli.Context) error {

@@ -27,10 +27,12 @@ func Log(e *app.Env) *cli.Command {
 		Name:      "log",
 		Usage:     "list operations, newest first",
 		ArgsUsage: "[<rev>]",
-		Description: "Every change of the memory is one operation, a commit in its git repository. The captures of a session on one day are\n" +
-			"one line; --all, --graph, --stat, --patch, -S and --json list each of them. With a session, version or composition it\n" +
-			"lists the operations that created, changed or used it; with HEAD~3, those up to that one. -S finds when memory forgot\n" +
-			"a text: the operations that added it to a session, version or composition, or removed it.",
+		Description: "Each change of the memory is one operation: a commit in its git repository. The\n" +
+			"captures of a session on one day are folded into one line; --all, --graph, --stat,\n" +
+			"--patch, -S and --json list each of them. With a session, version or composition, lists\n" +
+			"the operations that created, changed or used it; with HEAD~3, the operations up to that\n" +
+			"commit. -S TEXT lists the operations that added TEXT to a session, version or\n" +
+			"composition, or removed it.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.Oneline, "oneline", "print the start of the commit and what was done"),
 			flags.Int(&o.Number, "number,n", "print the newest `N` only"),

@@ -32,11 +32,14 @@ func Stats(e *app.Env) *cli.Command {
 		Name:      "stats",
 		Usage:     "show storage, growth, ratios, cost and hook latency",
 		ArgsUsage: "[<file|rev>...]",
-		Description: "Figures are of this project, or with --all-projects of all. Storage is counted in the packs of the store, compressed:\n" +
-			"originals are what redaction removed from sessions, files are long results of tools that Claude Code keeps beside a\n" +
-			"session. The cache and the latency of hooks are those of the whole store.\n\n" +
-			"With operands it estimates their tokens: an operand that names a file is that file, - is stdin, anything else is a\n" +
-			"revision. Of a transcript, only what a model reads counts. --by lists what models have cost, by UTC day, model or session.",
+		Description: "Figures are for this project, or with --all-projects for all projects. Storage is the\n" +
+			"compressed size in the packs. \"originals\" is the text that redaction removed, \"files\"\n" +
+			"are long tool results that Claude Code keeps next to a session. Cache size and hook\n" +
+			"latency are for the whole store.\n" +
+			"\n" +
+			"With operands, estimates their tokens: an operand that names a file is that file, - is\n" +
+			"standard input, anything else is a revision. Of a transcript, only the text that a\n" +
+			"model reads is counted. --by lists the cost of models by UTC day, model or session.",
 		Flags: []cli.Flag{
 			flags.Bool(&all, "all,a", fmt.Sprintf("list all sessions and versions, not only the %d largest", statsRows)),
 			flags.Choice(&by, "by", "list the cost of models by `WHAT`: day, model or session", "day", "model", "session"),

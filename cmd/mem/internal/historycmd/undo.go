@@ -25,10 +25,12 @@ func Undo(e *app.Env) *cli.Command {
 		Name:      "undo",
 		Usage:     "undo the last operation",
 		ArgsUsage: "[<n>]",
-		Description: "Takes back the last operation of this device in the project, or the last few: what was removed, pruned or hidden is in\n" +
-			"the lists again, what was made is out of them, markers and facts are what they were. It adds to the history and\n" +
-			"deletes nothing, so \"mem redo\" does it again. What was captured stays: take it out of the lists with \"mem rm\".\n" +
-			"What another operation or device has changed since is left as it is. \"mem log --undo\" lists what can be undone.",
+		Description: "Undoes the last operation of this device in the project, or the last N: removed, pruned\n" +
+			"and hidden things are listed again, created things are not, and markers and facts get\n" +
+			"their previous values. The history only grows, nothing is deleted, and \"mem redo\"\n" +
+			"reverses an undo. A capture cannot be undone: hide the session with \"mem rm\". Things\n" +
+			"that another operation or device has changed since are left alone. \"mem log --undo\"\n" +
+			"lists the operations that can be undone.",
 		Action: func(c *cli.Context) error {
 			return doRevert(e, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
 				dryRun bool) ([]history.Reverted, error) {
@@ -41,10 +43,11 @@ func Undo(e *app.Env) *cli.Command {
 // Redo is the command that does again what was undone.
 func Redo(e *app.Env) *cli.Command {
 	return &cli.Command{
-		Name:        "redo",
-		Usage:       "redo an undone operation",
-		ArgsUsage:   "[<n>]",
-		Description: "Does the operation again that was undone last, or the last few. A new operation ends what can be done again.",
+		Name:      "redo",
+		Usage:     "redo an undone operation",
+		ArgsUsage: "[<n>]",
+		Description: "Redoes the operation that was undone last, or the last N. A new operation clears the\n" +
+			"list of operations that can be redone.",
 		Action: func(c *cli.Context) error {
 			return doRevert(e, c, "redo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
 				dryRun bool) ([]history.Reverted, error) {
@@ -142,8 +145,9 @@ func Op(e *app.Env) *cli.Command {
 		Usage: "list operations and what undo and redo would do",
 		Subcommands: []*cli.Command{{
 			Name: "log", Usage: "list the operations of this device, the newest first",
-			Description: "The column undo says what \"mem undo\" takes back next, what it can take back after that, what was undone, and whether\n" +
-				"\"mem redo\" can do it again. A capture, or the use of something by a session, cannot be undone.",
+			Description: "The column undo shows which operation \"mem undo\" undoes next, which ones it can undo\n" +
+				"after that, which ones are undone, and whether \"mem redo\" can redo them. Captures and\n" +
+				"uses by a session cannot be undone.",
 			Flags: []cli.Flag{flags.Int(&number, "number,n", "print the newest `N` only")},
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {

@@ -36,9 +36,11 @@ func Hook(e *app.Env) *cli.Command {
 		Name:      "hook",
 		Usage:     "answer an event of Claude Code, JSON in and JSON out",
 		ArgsUsage: "<event>",
-		Description: "Events are SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure, SubagentStop, PreCompact, Stop and\n" +
-			"SessionEnd; session-start is the same. It never fails: what goes wrong is in cache/hooks.log of the memory. MEM_HOOK=off\n" +
-			"makes every hook return at once, MEM_CAPTURE=off keeps a session from being captured. See \"mem help capturing\".",
+		Description: "Events are SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure,\n" +
+			"SubagentStop, PreCompact, Stop and SessionEnd; session-start is accepted too. A hook\n" +
+			"never fails a session: errors are logged in cache/hooks.log of the memory. MEM_HOOK=off\n" +
+			"makes every hook return at once, MEM_CAPTURE=off excludes a session from capture. See\n" +
+			"\"mem help capturing\".",
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err

@@ -40,12 +40,14 @@ func HooksCommand(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "hooks",
 		Usage: "capture Claude Code's sessions automatically",
-		Description: "install writes mem's hooks into Claude Code's settings (~/.claude/settings.json, or with --scope the project's\n" +
-			".claude/settings.json or settings.local.json) and prints what each of them does and costs. Other hooks, order, spaces and\n" +
-			"comments stay. The hooks write the memory that is in use: MEM_DIR or --mem-dir, if given. No hook asks a model or the user\n" +
-			"for anything unless --distill turns that on: session tells Claude which messages have no facts, background distils a\n" +
-			"session when it ends. A terminal is asked once. uninstall restores the file byte for byte if it was not changed since.\n" +
-			"See \"mem help capturing\".",
+		Description: "install adds mem's hooks to Claude Code's settings (~/.claude/settings.json, or with\n" +
+			"--scope the project's .claude/settings.json or settings.local.json) and prints the\n" +
+			"action and cost of each hook. Other hooks, order, white space and comments are\n" +
+			"preserved. The hooks use the current memory: MEM_DIR or --mem-dir, if set. No hook\n" +
+			"asks a model or the user for anything unless --distill is on: \"session\" tells Claude\n" +
+			"which messages have no facts, \"background\" distils a session when it ends. On a\n" +
+			"terminal, install asks once. uninstall restores the file byte for byte if it has not\n" +
+			"changed since. See \"mem help capturing\".",
 		Subcommands: []*cli.Command{
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
 				Flags: append(scoped(), flags.Choice(&distill, "distill",

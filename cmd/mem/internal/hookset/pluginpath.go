@@ -14,8 +14,9 @@ func PluginPath(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "plugin-path",
 		Usage: "write the Claude Code plugin and print its path",
-		Description: "It is in the memory's directory, runs this program, and is brought up to date by each run:\n" +
-			"claude --plugin-dir \"$(mem plugin-path)\". \"mem hooks install\" does the same without a plugin; use one of the two.",
+		Description: "The plugin is written to the memory's directory, runs this program and is updated by\n" +
+			"each run: claude --plugin-dir \"$(mem plugin-path)\". \"mem hooks install\" does the same\n" +
+			"without a plugin; use one of the two.",
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err

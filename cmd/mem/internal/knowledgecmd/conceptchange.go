@@ -39,7 +39,8 @@ func conceptChanges(e *app.Env) []*cli.Command {
 	}
 	return []*cli.Command{
 		{Name: "assign", Usage: "assign sessions or exchanges to a concept", ArgsUsage: "<session|exchange>... [<concept>]",
-			Description: "An exchange is named by its id, e:9f2c61ab. What is said of an exchange goes before what is said of its session.",
+			Description: "An exchange is named by its id, such as e:9f2c61ab. The assignment of an exchange\n" +
+				"overrides that of its session.",
 			Flags: []cli.Flag{
 				flags.Parsed(&o.name, "new", "make a new concept called `NAME`", shortText("a name", 80)), topic, summary, reason,
 				flags.Bool(&o.none, "none", "take back what was said of them"),

@@ -24,9 +24,9 @@ func Concepts(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "concepts",
 		Usage: "list and edit concepts",
-		Description: "A concept is one job of the project, with all exchanges about it in any session. What belongs to it is decided by meaning, by\n" +
-			"whoever has read it; nothing is ever put together because of the files or words it shares. \"candidates\" prints what there is to\n" +
-			"decide, \"assign\" says what was decided.",
+		Description: "A concept is one task of the project, with all exchanges about it in any session. A\n" +
+			"reader assigns exchanges by meaning; mem never groups them by shared files or words.\n" +
+			"\"candidates\" prints the open assignments, \"assign\" records a decision.",
 		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "list the concepts", Flags: []cli.Flag{
 				flags.Bool(&all, "all,a", "also those that were merged or removed"),
@@ -44,7 +44,7 @@ func Concepts(e *app.Env) *cli.Command {
 					return runConceptsShow(c.Context, e, e.Operand(0))
 				}},
 			{Name: "candidates", Usage: "print unassigned members and the instruction to assign them", ArgsUsage: "[<session>]",
-				Description: "Without a session: all exchanges of the project that nobody has assigned.",
+				Description: "Without a session, prints all unassigned exchanges of the project.",
 				Action: func(c *cli.Context) error {
 					if err := e.WantOperands(c, 0, 1); err != nil {
 						return err

@@ -33,11 +33,13 @@ func Distill(e *app.Env) *cli.Command {
 		Name:      "distill",
 		Usage:     "distil sessions into facts, concepts and rules with a model",
 		ArgsUsage: "[<session>]",
-		Description: "Without a session it is the newest one. No model is asked unless an engine is named or distill.engine is set. Every quote is\n" +
-			"looked up as in \"mem facts save\", each part is saved as it comes, and what a model was asked and answered is stored with it.\n" +
-			"In the end it is shown what \"mem reflect\" finds. What it would make a rule of holds at once only if all the evidence is what the\n" +
-			"user said; else it is proposed (mem rules review). No rule is ended by it, and nothing the user asked for is dismissed.\n" +
-			"When a cap of the day is reached the exit status is 5, and what was saved stays.",
+		Description: "Without an operand, distils the newest session. No model is asked unless --engine or\n" +
+			"distill.engine names one. Every quote is verified as in \"mem facts save\", each part is\n" +
+			"saved as it arrives, and the questions and answers of the model are stored with it. At\n" +
+			"the end the model reviews the candidates of \"mem reflect\". A rule that it proposes is\n" +
+			"active at once only if all its evidence is text of the user; otherwise it waits for\n" +
+			"\"mem rules review\". The model never retires a rule, and never dismisses a request of\n" +
+			"the user. If a daily cap is reached, the exit status is 5, and saved parts stay.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.backlog, "backlog", "distil every session of the project that is not distilled"),
 			flags.Bool(&o.again, "again", "distil the whole session, as if nobody had"),

@@ -31,9 +31,11 @@ func Facts(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "facts",
 		Usage: "distil sessions into facts with evidence, look them up and check them",
-		Description: "A fact is one sentence with the quotes that say it. \"mem facts draft\" prints what nobody distilled yet, with\n" +
-			"the instruction; \"mem facts save\" reads the answer and looks every quote up: what is not there is rejected, what cannot be\n" +
-			"told from it is marked as inferred. Nothing is edited in place: \"mem log\" shows every change.",
+		Description: "A fact is one sentence with the quotes that prove it. \"mem facts draft\" prints\n" +
+			"undistilled messages with the instruction; \"mem facts save\" reads the answer and\n" +
+			"verifies every quote: quotes that do not exist are rejected, claims that the quotes do\n" +
+			"not prove are marked as inferred. Facts are never edited in place: \"mem log\" lists\n" +
+			"every change.",
 		Subcommands: slices.Concat(factsLook(e), factsMake(e), factsChange(e)),
 	}
 }

@@ -17,8 +17,9 @@ import (
 func factsCheck(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "measure the integrity and coverage of facts", ArgsUsage: "[<session>]",
-		Description: "Integrity is the share of facts that their quotes still prove. Coverage is the share of turns that a fact quotes or whose\n" +
-			"words the facts have; a turn is a prompt, or the last words of the model before the next one. No model is asked.",
+		Description: "Integrity is the share of facts that their quotes still prove. Coverage is the share of\n" +
+			"turns that a fact quotes or whose words the facts contain; a turn is a prompt, or the\n" +
+			"last words of the model before the next prompt. No model is asked.",
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err

@@ -57,7 +57,9 @@ func factsChange(e *app.Env) []*cli.Command {
 	edit := append(edited.flags(), flags.String(&edited.text, "text", "it says `TEXT`"))
 	return []*cli.Command{
 		{Name: "add", Usage: "state a fact by hand", ArgsUsage: "<text>", Flags: added.flags(),
-			Description: "Its quotes are looked up as those of any other. A fact without evidence is stored as inferred, and\nsupersedes, refutes or resolves none that has some. It is a decision if no --kind is given.",
+			Description: "Quotes are verified as in \"mem facts save\". A fact without evidence is stored as\n" +
+				"inferred, and cannot supersede, refute or resolve a fact that has evidence. The default\n" +
+				"kind is decision.",
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1); err != nil {
 					return err
@@ -94,8 +96,9 @@ func factsChange(e *app.Env) []*cli.Command {
 				return runFactsEdit(c.Context, e, edited, e.Operand(0))
 			}},
 		{Name: "confirm", Usage: "confirm facts; only the user can", ArgsUsage: "<fact>...",
-			Description: "A confirmed fact is trusted as the user's own words: it may be the evidence of a rule. The command works at a terminal,\nnot in a session of Claude Code and not in a script.",
-			Flags:       []cli.Flag{flags.Bool(&undo, "undo", "withdraw the confirmation")},
+			Description: "A confirmed fact is trusted like the user's own words: it can be evidence for a rule.\n" +
+				"The command works only at a terminal, not in a session of Claude Code or a script.",
+			Flags: []cli.Flag{flags.Bool(&undo, "undo", "withdraw the confirmation")},
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1000); err != nil {
 					return err

@@ -33,7 +33,8 @@ func factsMake(e *app.Env) []*cli.Command {
 	session := ""
 	return []*cli.Command{
 		{Name: "draft", Usage: "print undistilled messages with the instruction", ArgsUsage: "[<session>]",
-			Description: "Without a session it is the newest one. A long session is printed part by part: what is saved is not printed again.",
+			Description: "Without an operand, prints the newest session. A long session is printed in parts;\n" +
+				"messages that are distilled are not printed again.",
 			Flags: []cli.Flag{
 				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it",
 					versioncmd.ParseTokens),
@@ -53,8 +54,9 @@ func factsMake(e *app.Env) []*cli.Command {
 			return runFactsSchema(e)
 		}},
 		{Name: "save", Usage: "verify facts and save the valid ones", ArgsUsage: "[<file>]",
-			Description: "It reads one JSON object from the file, or from stdin. What is rejected is told with its reason, and the rest is saved; the\n" +
-				"exit status is 3 then, and 1 if nothing could be saved. Faults of the form name the field, and nothing is saved.",
+			Description: "Reads one JSON object from the file or standard input. Valid facts are saved, rejected\n" +
+				"ones are listed with the reason. The exit status is 3 if some were rejected, and 1 if\n" +
+				"none was saved. Malformed input saves nothing; the error names the field.",
 			Flags: []cli.Flag{flags.String(&session, "session,s", "the facts are of `SESSION`, whatever the input says")},
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {

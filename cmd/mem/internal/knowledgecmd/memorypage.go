@@ -26,8 +26,10 @@ func MemoryPage(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "memory",
 		Usage: "print memory.md, the project summary",
-		Description: "Core decisions, the current state, recent context and known issues, computed from facts, concepts, rules and sessions. It is\n" +
-			"never longer than the budget: what matters least is left out, and it says how much. What only tools, files, the web or scripts said is not in it.",
+		Description: "Core decisions, current state, recent context and known issues, computed from facts,\n" +
+			"concepts, rules and sessions. The page never exceeds the budget: the least important\n" +
+			"items are left out, and counted. Text that comes only from tools, files, the web or\n" +
+			"scripts is not included.",
 		Flags: []cli.Flag{
 			flags.Parsed(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", versioncmd.ParseTokens),
 		},
@@ -97,12 +99,14 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 		Name:      "export",
 		Usage:     "write memory to an archive, a session to an HTML page, or facts and concepts to JSON",
 		ArgsUsage: "[<file>.tar.zst]",
-		Description: "With a file it writes an archive of the project's memory, or of all projects with --all, that \"mem import\" reads on\n" +
-			"another machine: sessions, versions, compositions, facts and their history, of all devices. It holds what \"mem push\" would\n" +
-			"send: secrets that were found are not in it, and a project with a new one is refused. The archive is not encrypted.\n" +
-			"With --html it writes a page that needs nothing else, to read or to send: no scripts, no other host, no output of tools,\n" +
-			"without the secrets that were found. With --format it writes one of the shapes that memory-keeper has, for programs that read them. Nothing is stored: they are\n" +
-			"computed. In semantic.json a rule is a pattern, a decision or preference is what it is, and any other fact is a fact;\n" +
+		Description: "With FILE, writes an archive of the project, or of all projects with --all, that\n" +
+			"\"mem import\" reads on another machine: sessions, versions, compositions, facts and\n" +
+			"their history, of all devices. It contains what \"mem push\" sends: detected secrets are\n" +
+			"removed, and a project with a new secret is refused. The archive is not encrypted.\n" +
+			"With --html, writes one self-contained page to read or send: no scripts, no other host,\n" +
+			"no tool output, detected secrets removed. With --format, prints facts and concepts in a\n" +
+			"format of memory-keeper, computed and not stored. In semantic.json a rule is a pattern,\n" +
+			"decisions and preferences keep their kind, and any other fact is a fact;\n" +
 			"\"mem facts confirm\" sets validatedByUser.",
 		Flags: []cli.Flag{
 			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic or memory", "facts", "concepts",

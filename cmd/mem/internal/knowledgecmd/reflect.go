@@ -34,9 +34,11 @@ func Reflect(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "reflect",
 		Usage: "propose permanent rules to add or retire",
-		Description: "Prints candidates with their evidence, and how to decide. Candidates are decisions of three independent sessions, problems that two\n" +
-			"have solved, what went well after many failures, changes to the heart of the project, what the user asked for in so many words,\n" +
-			"and rules that are contradicted or stale. Nothing becomes a rule by itself. That somebody has looked is recorded, but with -n.",
+		Description: "Prints candidates for permanent rules with their evidence and the commands that decide.\n" +
+			"Candidates are decisions of three independent sessions, problems that two sessions have\n" +
+			"solved, successes after many failures, changes to the core of the project, explicit\n" +
+			"requests of the user, and rules that are contradicted or stale. Nothing becomes a rule\n" +
+			"automatically. The review is recorded, except with -n.",
 		Flags: []cli.Flag{
 			flags.String(&since, "since", "only with evidence after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
 		},

@@ -48,8 +48,10 @@ func ruleChanges(e *app.Env) []*cli.Command {
 	}
 	return []*cli.Command{
 		{Name: "add", Usage: "state a rule", ArgsUsage: "<text>",
-			Description: "It holds at once if the user types the command at a terminal, if --said names the message in which they say it, or if all its\n" +
-				"evidence is what the user said. Otherwise it is proposed, and promote makes it hold; without evidence only the user can.",
+			Description: "A rule is active at once if the user types the command at a terminal, if --said names\n" +
+				"the message in which the user states it, or if all its evidence is text of the user.\n" +
+				"Otherwise it is proposed, and \"promote\" activates it; without evidence only the user\n" +
+				"can activate a rule.",
 			Flags: []cli.Flag{
 				flags.Choice(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...),
 				problem,

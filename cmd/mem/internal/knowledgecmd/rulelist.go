@@ -27,9 +27,10 @@ func Rules(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "rules",
 		Usage: "list and edit permanent rules",
-		Description: "A rule is something to hold to, the solution of a problem that comes back, or how the heart of the project works. \"mem reflect\" prints\n" +
-			"what may become one. A rule is trusted no more than the least trusted fact it rests on; what only tools, files, the web or scripts said\n" +
-			"needs the user's word: typed at a terminal, or a message that they typed in a session, with --said.",
+		Description: "A rule is a constraint, the solution of a recurring problem, or the way the core of the\n" +
+			"project works. \"mem reflect\" prints candidates. A rule is trusted as much as its least\n" +
+			"trusted fact. Evidence that comes only from tools, files, the web or scripts needs the\n" +
+			"user: the command typed at a terminal, or --said with a message that the user typed.",
 		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "list the rules", Flags: []cli.Flag{
 				flags.Choice(&kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),

@@ -38,8 +38,10 @@ func Clone(e *app.Env) *cli.Command {
 		Name:      "clone",
 		Usage:     "create a memory from a remote",
 		ArgsUsage: "<url>",
-		Description: "There must be no memory yet, or one that an interrupted clone of the same remote left: it is resumed. This machine becomes a new device; the lanes of the others are checked byte by byte, as in\n" +
-			"\"mem fetch\". The remote is called origin. An encrypted one needs its recovery key, or the word of a device that can read it.",
+		Description: "Creates a memory from the remote, or resumes a clone that was interrupted; an existing\n" +
+			"memory is refused. This machine becomes a new device. The lanes of other devices are\n" +
+			"verified byte by byte, as in \"mem fetch\". The remote is named origin. An encrypted\n" +
+			"remote needs its recovery key, or the approval of a device that can read it.",
 		Flags: append([]cli.Flag{
 			flags.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
 			flags.Bool(&o.trust, "trust", "trust every device that the remote has: they are all yours"),

@@ -33,8 +33,9 @@ func Device(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "device",
 		Usage: "list devices and manage trust",
-		Description: "Every installation of mem has an id, a name and a key with which it signs. What a device wrote that you do not trust is\n" +
-			"shown, and never put into a session or promoted. Compare fingerprints: \"mem device list\" on both machines.",
+		Description: "Every installation of mem is a device with an id, a name and a signing key. Data of an\n" +
+			"untrusted device is listed, but never handed to a session or promoted. Before you trust\n" +
+			"a device, compare the fingerprints that \"mem device list\" prints on both machines.",
 		Action: list,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},

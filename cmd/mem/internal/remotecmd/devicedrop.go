@@ -21,9 +21,10 @@ func deviceDrop(e *app.Env) *cli.Command {
 		Name:      "drop",
 		Usage:     "remove a device's data from this memory and stop fetching it",
 		ArgsUsage: "<device>",
-		Description: "Ends the trust in the device, deletes its branches with all bytes that only they hold, and leaves it out of every fetch.\n" +
-			"Your own versions and compositions of its sessions stay. Remotes and other machines keep the data: \"mem device trust\"\n" +
-			"and \"mem pull\" bring it back from there.",
+		Description: "Stops trusting the device, deletes its branches with the bytes that only they contain,\n" +
+			"and excludes it from every fetch. Your own versions and compositions of its sessions\n" +
+			"stay. Remotes and other machines keep the data: \"mem device trust\" and \"mem pull\"\n" +
+			"restore it.",
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {
 				return err

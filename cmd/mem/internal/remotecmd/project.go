@@ -24,9 +24,10 @@ func Project(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "project",
 		Usage: "list projects and link directories to them",
-		Description: "A directory belongs to the project of its git repository: the same origin, or else the same first commit, is the\n" +
-			"same project on every machine. Without a repository it is the path; \"mem project link\" corrects it, and\n" +
-			"\"mem project unlink\" takes that back: what was captured meanwhile stays in the project that it was captured in.",
+		Description: "A directory belongs to the project of its git repository. The same origin, or without\n" +
+			"one the same first commit, is the same project on every machine. Without a repository\n" +
+			"the project is the path. \"mem project link\" corrects this, and \"mem project unlink\"\n" +
+			"reverses the link; sessions that were captured meanwhile stay in their project.",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the projects in memory", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {

@@ -28,9 +28,10 @@ func Fetch(e *app.Env) *cli.Command {
 		Name:      "fetch",
 		Usage:     "fetch and merge from a remote",
 		ArgsUsage: "[<remote>]",
-		Description: "Everything goes to a quarantine first, where every object, signature and record is checked; only lanes that keep all\n" +
-			"rules become part of the memory. There is nothing to merge and nothing to resolve. \"mem pull\" is the same and says\n" +
-			"what came in the words of memory. Without -p it takes every project that the remote has.",
+		Description: "Fetched data goes to a quarantine, where every object, signature and record is\n" +
+			"verified. A lane that violates a rule is refused alone; the others join the memory.\n" +
+			"There are no merges and no conflicts. \"mem pull\" does the same and lists the sessions\n" +
+			"that arrived. Without -p, fetches every project of the remote.",
 		Action: fetching(e, "fetch"),
 	}
 }
@@ -41,8 +42,9 @@ func Pull(e *app.Env) *cli.Command {
 		Name:      "pull",
 		Usage:     "fetch from a remote and list what arrived",
 		ArgsUsage: "[<remote>]",
-		Description: "A project is what all its devices remember; a pull adds to it and changes nothing that is here. What a device wrote that\n" +
-			"you do not trust yet is shown, and never put into a session: \"mem device trust\".",
+		Description: "A project is the union of the records of all its devices; a pull adds records and\n" +
+			"changes none of yours. Data of an untrusted device is listed, but never handed to a\n" +
+			"session: see \"mem device trust\".",
 		Action: fetching(e, "pull"),
 	}
 }
@@ -69,8 +71,8 @@ func Sync(e *app.Env) *cli.Command {
 		Name:      "sync",
 		Usage:     "pull, then push",
 		ArgsUsage: "[<remote>]",
-		Description: "It pushes every project that was pushed to the remote before, and the one of this directory. There is nothing to resolve: it\n" +
-			"can run whenever you like.",
+		Description: "Pulls, then pushes this project and every project that was pushed to the remote before.\n" +
+			"It is safe at any time; there is nothing to resolve.",
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {
 				return err

@@ -28,9 +28,11 @@ func Push(e *app.Env) *cli.Command {
 		Name:      "push",
 		Usage:     "send this device's records of a project to a remote",
 		ArgsUsage: "[<remote>]",
-		Description: "The project of this directory, the one of --project, or with --all every one. Only this device's own lanes are\n" +
-			"sent, always forward, but to make a remote forget what \"mem forget\" took out here, and that only over exactly what it was\n" +
-			"known to have. Everything that goes out is searched for secrets first; a project with one stays here. The first push of a project to a remote asks once; a repository that anybody can read is refused.",
+		Description: "Pushes this project, the project of --project, or all of them with --all. Only lanes of\n" +
+			"this device are sent, as fast-forwards; the exception is a lane that \"mem forget\"\n" +
+			"rewrote, which replaces exactly the known state of the remote. All data is scanned for\n" +
+			"secrets first, and a project with a secret is not pushed. The first push of a project\n" +
+			"to a remote asks once. A public repository is refused.",
 		Flags: []cli.Flag{flags.Bool(&all, "all", "push every project")},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {

@@ -26,9 +26,9 @@ func projectRelate(e *app.Env) *cli.Command {
 	var o relateOptions
 	return &cli.Command{
 		Name: "relate", Usage: "relate a session to another project", ArgsUsage: "<session>",
-		Description: "\"mem search --related\" and \"mem suggest --related\" in that project find the session, too.\n" +
-			"\"mem project show\" lists related sessions. Nothing is copied: the relation is a record of the session's\n" +
-			"project and is forgotten with the session.",
+		Description: "\"mem search --related\" and \"mem suggest --related\" in that project include the session,\n" +
+			"and \"mem project show\" lists it. Nothing is copied: the relation is a record in the\n" +
+			"session's project and is forgotten with the session.",
 		Flags: []cli.Flag{
 			flags.String(&o.to, "to", "the other `PROJECT`"),
 			flags.Parsed(&o.reason, "reason", "why, such as \"shared code\": `TEXT`", relationReason),

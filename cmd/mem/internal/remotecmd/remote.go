@@ -35,9 +35,11 @@ func Remote(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "remote",
 		Usage: "list, add and edit remotes",
-		Description: "A remote is any private git repository: a directory, user@host:path, ssh:// or https://. Only clean transcripts and\n" +
-			"what was made of them travel, unless you say --originals. Passwords are never stored: ssh uses your agent and keys,\n" +
-			"https asks git's credential helpers. With --encrypt the remote sees nothing but padded, encrypted segments: \"mem help encryption\".",
+		Description: "A remote is any private git repository: a directory, user@host:path, ssh:// or\n" +
+			"https://. Clean transcripts and derived data are pushed; originals only with\n" +
+			"--originals. Passwords are never stored: ssh uses your agent and keys, https asks git's\n" +
+			"credential helpers. With --encrypt the server sees only padded, encrypted segments: see\n" +
+			"\"mem help encryption\".",
 		Action: list,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the remotes", Action: list},

@@ -31,11 +31,13 @@ func Revoke(e *app.Env) *cli.Command {
 		Name:      "revoke",
 		Usage:     "hide everything that came from a session, tool or host, on all machines",
 		ArgsUsage: "[<source>]",
-		Description: "A source is a session, a tool or MCP server, or a host that tools asked or whose name is in what they returned; session:,\n" +
-			"tool: or host: in front says which. Facts with evidence from it, and the concepts, rules, versions and compositions that rest\n" +
-			"on them, are out of lists and contexts, here and wherever the project is pulled, and so is what comes from it later, and so\n" +
-			"are compositions of other projects with a part that does. Nothing is deleted: lists show it with --all, and --undo, or \"mem\n" +
-			"undo\", brings it back. New compressions leave it out. Without a source it lists what is revoked.",
+		Description: "A source is a session, a tool, an MCP server, or a host that a tool contacted or that\n" +
+			"occurs in a tool result; the prefix session:, tool: or host: selects one kind. Facts\n" +
+			"with evidence from the source, and concepts, rules, versions and compositions that\n" +
+			"depend on them, disappear from lists and contexts, here and wherever the project is\n" +
+			"pulled. Later data of the source is hidden too. Nothing is deleted: --all lists hidden\n" +
+			"data, --undo or \"mem undo\" restores it. New compressions leave it out. Without a\n" +
+			"source, lists the revoked ones.",
 		Flags: []cli.Flag{
 			flags.String(&o.source, "source", "revoke `SOURCE`: a session, tool:NAME or host:NAME"),
 			flags.String(&o.reason, "reason", "say why: `TEXT` that stands where it is hidden"),

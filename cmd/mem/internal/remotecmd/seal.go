@@ -231,8 +231,9 @@ func deviceApprove(e *app.Env) *cli.Command {
 	var name string
 	return &cli.Command{
 		Name: "approve", Usage: "allow another device to read an encrypted remote", ArgsUsage: "<request> [<name>]",
-		Description: "The request is what \"mem clone\" or \"mem pull\" prints on the other device. It can read all that is on the remote then.",
-		Flags:       []cli.Flag{flags.String(&name, "remote", "the encrypted remote `NAME`, if there are several")},
+		Description: "REQUEST is printed by \"mem clone\" or \"mem pull\" on the other device. Afterwards that\n" +
+			"device can read everything on the remote.",
+		Flags: []cli.Flag{flags.String(&name, "remote", "the encrypted remote `NAME`, if there are several")},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 2); err != nil {
 				return err

@@ -18,9 +18,10 @@ func McpCommand(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
 		Usage: "serve memory over the Model Context Protocol",
-		Description: "Reads calls on standard input and answers on standard output until the input ends. The tools are search, timeline, show,\n" +
-			"facts, suggest and compose. Removed, forgotten, revoked and untrusted data is not served. Without --write nothing is\n" +
-			"changed: compose prints its plan, and keepit_add does not exist.",
+		Description: "Reads calls on standard input and answers on standard output until the input ends. The\n" +
+			"tools are search, timeline, show, facts, suggest and compose. Removed, forgotten,\n" +
+			"revoked and untrusted data is not served. Without --write the server is read-only:\n" +
+			"compose prints its plan, and keepit_add is absent.",
 		Flags: []cli.Flag{flags.Bool(&write, "write", "add the tool keepit_add, and save what compose makes")},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {

@@ -39,8 +39,9 @@ func Serve(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "show the memory in a browser and serve the API",
-		Description: "Listens on 127.0.0.1 and prints an address that signs in one browser. Pages are under it, and the API for programs is\n" +
-			"under /api/memory; a program needs a token of \"mem token add\". With -p only that project is shown. Ctrl-C ends it.",
+		Description: "Listens on 127.0.0.1 and prints an address that signs in one browser. The REST API is\n" +
+			"under /api/memory; programs need a token of \"mem token add\". With -p, serves only that\n" +
+			"project. Ctrl-C stops the server.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.port, "port", "listen on port `N`; without it on one that is free", parsePort),
 			flags.Bool(&o.open, "open", "open the address in the browser"),

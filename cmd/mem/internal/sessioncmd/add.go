@@ -37,8 +37,9 @@ func Add(e *app.Env) *cli.Command {
 		Name:      "add",
 		Usage:     "capture sessions, byte for byte",
 		ArgsUsage: "<file|session>...",
-		Description: "A file is any session file of Claude Code; a session is named by its id or the start of it. A session that\n" +
-			"grew adds only what is new; one that was rewritten keeps both. Adding twice changes nothing.",
+		Description: "A file is any session file of Claude Code; a session is named by its id or a prefix of\n" +
+			"it. Of a session that grew, only the new part is stored; of a file that was rewritten,\n" +
+			"both states are kept. Adding twice changes nothing.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.all, "all,A", "add every session of the project, or with --all-projects of all"),
 			flags.Bool(&o.update, "update,u", "add what is new of the sessions in memory"),

@@ -42,8 +42,9 @@ func Ls(e *app.Env) *cli.Command {
 		Name:      "ls",
 		Usage:     "list the sessions of the project, or the versions of a session",
 		ArgsUsage: "[<session>]",
-		Description: "The mark before a session says: * the newest in memory (@), M its file has changed since it was added, ? only a\n" +
-			"file and not in memory, D removed from the lists, R hidden by \"mem revoke\", ! captured by a device that is not trusted. Token\n" +
+		Description: "The mark before a session is * for the newest session in memory (@), M for a file that\n" +
+			"changed since it was added, ? for a file that is not in memory, D for a hidden session,\n" +
+			"R for a session hidden by \"mem revoke\", ! for a session of an untrusted device. Token\n" +
 			"counts are estimates.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),

@@ -21,8 +21,9 @@ func Mv(e *app.Env) *cli.Command {
 		Name:      "mv",
 		Usage:     "rename a session or a composition",
 		ArgsUsage: "<rev> <name>",
-		Description: "A session gets another title; \"\" restores the title of its transcript. A composition and its earlier states get another\n" +
-			"name. The id of a session and the hash of a composition stay the same.",
+		Description: "Changes the title of a session; \"\" restores the title of its transcript. Renames a\n" +
+			"composition and its earlier states. Ids of sessions and hashes of compositions stay the\n" +
+			"same.",
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 2, 2); err != nil {
 				return err
@@ -85,8 +86,9 @@ func Tag(e *app.Env) *cli.Command {
 		Name:      "tag",
 		Usage:     "list, create or delete tags of sessions and versions",
 		ArgsUsage: "[<name> [<rev>]]",
-		Description: "Without operands, lists the tags of the project. With a name, tags a session or a version, by default the newest session. A tag\n" +
-			"can be typed wherever a session or a version can.",
+		Description: "Without operands, lists the tags of the project. With a name, tags a session or a\n" +
+			"version, by default the newest session. A tag can be used wherever a session or version\n" +
+			"is named.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.remove, "delete,d", "delete the tag"),
 			flags.Bool(&o.force, "force,f", "move a tag that exists"),

@@ -51,10 +51,10 @@ func Search(e *app.Env) *cli.Command {
 		Name:      "search",
 		Usage:     "search messages, facts, rules, versions and compositions",
 		ArgsUsage: "[<words>...]",
-		Description: "Finds what has some of the words, the best first: messages of the user and the model, tool calls with their files,\n" +
-			"commands and errors, facts, concepts, rules, versions and compositions. A phrase in double quotes must stand in the text as it\n" +
-			"is; so must what a regular expression matches. A message of a hit is opened with \"mem show SESSION#N\". Outside of every known\n" +
-			"project, all projects are searched.",
+		Description: "Lists the best matches first: messages of the user and the model, tool calls with their\n" +
+			"files, commands and errors, facts, concepts, rules, versions and compositions. A phrase\n" +
+			"in double quotes and a regular expression must match exactly. \"mem show SESSION#N\"\n" +
+			"prints the message of a hit. Outside of a known project, all projects are searched.",
 		Flags: []cli.Flag{
 			flags.Repeated(&o.Patterns, "regexp,e", "the text must match `REGEXP`; repeat for several"),
 			flags.Repeated(&o.Files, "file", "the call must be about `FILE`: a name, the end of a path, or a pattern"),

@@ -38,8 +38,9 @@ func Show(e *app.Env) *cli.Command {
 		Name:      "show",
 		Usage:     "print a session, version, layer, message range or composition",
 		ArgsUsage: "[<rev>]",
-		Description: "Without a revision it is the newest session of the project. --format text, md and jsonl print the content alone;\n" +
-			"without it what is known of the thing comes first. See \"mem help revisions\".",
+		Description: "Without a revision, shows the newest session of the project. By default a header with\n" +
+			"the metadata comes first; --format text, md and jsonl print only the content. See\n" +
+			"\"mem help revisions\".",
 		Flags: []cli.Flag{
 			flags.Choice(&o.format, "format", "print the content alone, as `FORM`: text, md, jsonl, or lean for a shorter L1",
 				"text", "md", "jsonl", "lean"),

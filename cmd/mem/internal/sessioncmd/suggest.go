@@ -31,8 +31,9 @@ func SuggestCommand(e *app.Env) *cli.Command {
 		Name:      "suggest",
 		Usage:     "suggest sessions and versions for a task",
 		ArgsUsage: "[<words>...]",
-		Description: "Lists the sessions that had to do with the files and topics, and of each what fits the budget: the original, a version,\n" +
-			"or a new version of so many tokens. Without files and topics it lists the newest. The list can be composed:\n" +
+		Description: "Lists the sessions that worked on the files and topics, and for each the form that fits\n" +
+			"the budget: the original, a version, or a new version of that size. Without files and\n" +
+			"topics, lists the newest sessions. The list can be composed:\n" +
 			"mem suggest --topic retries | mem compose NAME -",
 		Flags: []cli.Flag{
 			flags.Repeated(&o.files, "files,file",

@@ -31,8 +31,8 @@ func CatFile(e *app.Env) *cli.Command {
 		Name:      "cat-file",
 		Usage:     "print the content of an object",
 		ArgsUsage: "<object>",
-		Description: "An object is named b3:HASH, or the start of it, or by any revision that names content. What is printed has been\n" +
-			"checked against its name.",
+		Description: "An object is named b3:HASH, by a prefix of it, or by any revision that names content.\n" +
+			"The content is verified against its name before it is printed.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.size, "size,s", "print its size only"),
 			flags.Bool(&o.exists, "exists,e", "print nothing; the exit status says whether it is there"),

@@ -17,8 +17,9 @@ func Config(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
 		Usage: "read and change settings",
-		Description: "Settings live in config.json in the memory's directory. \"mem config list\" shows them all, with what is in\n" +
-			"force and where it comes from; -c KEY=VALUE changes one for a single run of any command.",
+		Description: "Settings are stored in config.json in the memory's directory. \"mem config list\" prints\n" +
+			"all of them with value and origin; -c KEY=VALUE overrides one for a single run of any\n" +
+			"command.",
 		Subcommands: []*cli.Command{
 			{Name: "get", Usage: "print a setting", ArgsUsage: "<key>", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 1); err != nil {

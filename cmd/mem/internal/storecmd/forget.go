@@ -39,11 +39,13 @@ func Forget(e *app.Env) *cli.Command {
 		Name:      "forget",
 		Usage:     "delete sessions, messages or secrets permanently",
 		ArgsUsage: "[<rev>...]",
-		Description: "Everything that was made of them goes too: versions, compositions, facts, concepts, rules. The bytes are gone from this\n" +
-			"device's lane at once, from a remote with the next push, from other devices, and the copies of their lanes here, when they sync. \"mem undo\" cannot bring them back, and\n" +
-			"they are never taken in again. Of a session a part can go: its numbers of messages stay. -n lists what would go. A\n" +
-			"secret is looked for in every project, in all its spellings; read it from a pipe with --secret - so that it is in no\n" +
-			"history of a shell. See \"mem help forgetting\".",
+		Description: "Everything that was derived from them is deleted too: versions, compositions, facts,\n" +
+			"concepts, rules. The bytes disappear from this device at once, from a remote with the\n" +
+			"next push, and from other devices when they sync. \"mem undo\" cannot restore them, and\n" +
+			"they are never captured again. A session can be deleted in part: the remaining messages\n" +
+			"keep their numbers. -n lists what would be deleted. --secret searches every project, in\n" +
+			"all spellings of the value; pipe the value in with --secret - to keep it out of the\n" +
+			"shell's history. See \"mem help forgetting\".",
 		Flags: []cli.Flag{
 			flags.String(&o.match, "match", "forget the messages that match the regular expression `RE`"),
 			flags.String(&o.secret, "secret", "forget `VALUE` wherever it stands; - reads it from standard input"),

@@ -18,9 +18,10 @@ func Gc(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
 		Usage: "merge packs and delete leftovers",
-		Description: "mem merges its packs by itself. What it has merged stays a quarter of an hour, for git processes that may be\n" +
-			"reading it; gc removes it at once, with what killed commands have left. No object is dropped. The cache is trimmed to\n" +
-			"storage.maxCacheSize.\n" +
+		Description: "mem merges packs automatically. Merged packs stay for 15 minutes, because a git process\n" +
+			"may be reading them; gc deletes them at once, together with leftovers of killed\n" +
+			"commands. No object is lost. The cache is trimmed to storage.maxCacheSize.\n" +
+			"\n" +
 			"Never run \"git gc\" in the store while mem writes.",
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {

@@ -20,11 +20,12 @@ import (
 func HashObject(e *app.Env) *cli.Command {
 	var stdin bool
 	return &cli.Command{
-		Name:        "hash-object",
-		Usage:       "print the BLAKE3 hash of a file",
-		ArgsUsage:   "<file>...",
-		Description: "The output is that of b3sum, and can be checked with b3sum --check. No memory is needed.",
-		Flags:       []cli.Flag{flags.Bool(&stdin, "stdin", "name what comes from stdin")},
+		Name:      "hash-object",
+		Usage:     "print the BLAKE3 hash of a file",
+		ArgsUsage: "<file>...",
+		Description: "The output has the format of b3sum and can be verified with b3sum --check. No memory is\n" +
+			"needed.",
+		Flags: []cli.Flag{flags.Bool(&stdin, "stdin", "name what comes from stdin")},
 		Action: func(c *cli.Context) error {
 			names := e.Operands
 			if stdin {

@@ -20,7 +20,7 @@ func RevParse(e *app.Env) *cli.Command {
 		Name:        "rev-parse",
 		Usage:       "print the object or commit that a name resolves to",
 		ArgsUsage:   "<rev>...",
-		Description: "See \"mem help revisions\" for what can be named.",
+		Description: "See \"mem help revisions\" for the syntax of names.",
 		Flags:       []cli.Flag{flags.Bool(&explain, "explain", "say how the name was resolved")},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, -1); err != nil {

@@ -28,9 +28,11 @@ func Secrets(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "secrets",
 		Usage: "scan memory for secrets and list removed ones",
-		Description: "Sessions are stored without the secrets that rules find in them: a placeholder such as ‹secret:github-token:1› stands in their\n" +
-			"place, and what stood there stays in originals.git, which never leaves this machine. No command here prints a secret.\n" +
-			"Rules of your own: mem config set redact.rule.NAME REGEXP. What is allowed: mem config unset redact.allow.NAME.",
+		Description: "Sessions are stored without detected secrets: each is replaced by a placeholder such as\n" +
+			"‹secret:github-token:1›. The secret stays in originals.git, which never leaves this\n" +
+			"machine. No subcommand prints a secret. Add a rule of your own with\n" +
+			"\"mem config set redact.rule.NAME REGEXP\", remove an exception with\n" +
+			"\"mem config unset redact.allow.NAME\".",
 		Subcommands: []*cli.Command{
 			{Name: "scan", Usage: "scan stored data with the newest rules", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{flags.Bool(&all, "all,a", "look at every project")},

@@ -57,9 +57,10 @@ func Blame(e *app.Env) *cli.Command {
 		Name:      "blame",
 		Usage:     "show the source messages of each line",
 		ArgsUsage: "<rev>",
-		Description: "Lines are those that \"mem show --format md\" prints. A line that no message supports is marked ??: nobody said it.\n" +
-			"CONF is how much of the line its messages hold, 100 if it stands there word for word.\n" +
-			"Of a hash of \"mem log --handed\", the sources of the lines that a hook handed over are printed.",
+		Description: "The lines are those of \"mem show --format md\". CONF is the share of the line that its\n" +
+			"messages contain, 100 if the line occurs word for word. A line without a source is\n" +
+			"marked ??. For a hash of \"mem log --handed\", prints the sources of the lines that a hook\n" +
+			"handed over.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
 			flags.String(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),

@@ -32,9 +32,10 @@ func Diff(e *app.Env) *cli.Command {
 		Name:      "diff",
 		Usage:     "compare versions, originals, L1 or compositions",
 		ArgsUsage: "[<rev>] [<rev>]",
-		Description: "Segments are aligned by the messages that they stand for, and words are compared where they share some. One version is\n" +
-			"compared with the original that it was made from, a composition with its state before, a session's newest version, or\n" +
-			"without operands the project's, with what was said since.",
+		Description: "Segments are aligned by their source messages, then compared by words. One version is\n" +
+			"compared with its original, a composition with its previous state, a session with its\n" +
+			"newest version. Without operands, compares the newest version of the project with the\n" +
+			"messages since.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
 			flags.Bool(&o.stat, "stat", "print numbers, and the names of what was lost and gained"),

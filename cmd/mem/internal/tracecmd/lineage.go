@@ -21,10 +21,11 @@ import (
 func Lineage(e *app.Env) *cli.Command {
 	var up, down bool
 	return &cli.Command{
-		Name:        "lineage",
-		Usage:       "show inputs or outputs of a derivation",
-		ArgsUsage:   "<rev>",
-		Description: "Originals are at the top, compositions at the bottom. Without --up or --down a session shows what was made from it,\nanything else what it was made from.",
+		Name:      "lineage",
+		Usage:     "show inputs or outputs of a derivation",
+		ArgsUsage: "<rev>",
+		Description: "Originals are at the top, compositions at the bottom. The default for a session is\n" +
+			"--down, for anything else --up.",
 		Flags: []cli.Flag{
 			flags.Bool(&up, "up", "print what it was made from"),
 			flags.Bool(&down, "down", "print what was made from it"),

@@ -22,10 +22,12 @@ func WhyCommand(e *app.Env) *cli.Command {
 		Name:      "why",
 		Usage:     "show where something comes from and who said it",
 		ArgsUsage: "<rev>",
-		Description: "A rule rests on facts, facts on quotes of messages, versions and compositions on sessions. Each line shows the least\n" +
-			"trusted author (user, assistant, tool), the device that recorded it, whether that device is trusted, and whether a\n" +
-			"source was revoked. --up and --down print derivations only: the inputs of a version or composition, and\n" +
-			"what was made from a session or version. A hash of \"mem log --handed\" names a line that a hook handed over.",
+		Description: "A rule depends on facts, a fact on quotes of messages, a version or composition on\n" +
+			"sessions. Each line shows the least trusted author (user, assistant, tool), the device\n" +
+			"that recorded it, whether that device is trusted, and whether a source was revoked.\n" +
+			"--up and --down print only derivations: the inputs of a version or composition, and the\n" +
+			"things derived from a session or version. A hash of \"mem log --handed\" names a line\n" +
+			"that a hook handed over.",
 		Flags: []cli.Flag{
 			flags.Bool(&up, "up", "print the inputs, the recipe and the tokens of each step"),
 			flags.Bool(&down, "down", "print what was made from it"),

@@ -35,12 +35,13 @@ func Checkout(e *app.Env) *cli.Command {
 		Name:      "checkout",
 		Usage:     "write an original, version or composition into files",
 		ArgsUsage: "<rev>",
-		Description: "A session or abc1:original gives its exact bytes. A composition gives composed.md, composed.jsonl (resume it with\n" +
-			"\"claude --resume composed.jsonl --fork-session\") and composition.json. The format of a file follows from its\n" +
-			"extension, that of an original is its exact bytes. A file that mem did not write, or that was changed since, is replaced\n" +
-			"only with --force. -n lists the files. -o - writes to standard output. --files writes the files of its\n" +
-			"tool-results/ too, into the directory beside it where Claude Code looks for them. What a session of Claude Code\n" +
-			"checks out by itself counts as used by it, as what it was started from does: that brings old sessions nearer.",
+		Description: "A session or abc1:original is written byte for byte. A composition is written as\n" +
+			"composed.md, composed.jsonl and composition.json; resume it with\n" +
+			"\"claude --resume composed.jsonl --fork-session\". The extension of PATH selects the\n" +
+			"format; -o - writes to standard output. --files also writes the tool-results/ files of an original\n" +
+			"next to it, where Claude Code looks for them. A file that mem did not write, or that\n" +
+			"changed since, is replaced only with --force. -n lists the files. A checkout by a\n" +
+			"session of Claude Code counts as a use, which brings old sessions nearer.",
 		Flags: []cli.Flag{
 			flags.String(&o.out, "output,o", "write to `PATH`, a file or directory; - is standard output"),
 			flags.Choice(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),

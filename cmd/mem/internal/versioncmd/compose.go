@@ -49,9 +49,10 @@ func Compose(e *app.Env) *cli.Command {
 		Name:      "compose",
 		Usage:     "build one context from several sessions under a token budget",
 		ArgsUsage: "<name> <rev>[=TOKENS]...",
-		Description: "A session takes its original if that fits its share, else the version of the best score, else a new one. A\n" +
-			"version that is named is taken as it is. The whole never exceeds the budget. Write it out with \"mem checkout\".\n" +
-			"The revision - stands for those on standard input, one a line.",
+		Description: "Each session contributes its original if that fits its share of the budget, else the\n" +
+			"version with the best score, else a new version. A named version is used as it is. The\n" +
+			"result never exceeds the budget. \"mem checkout\" writes it to files. The revision -\n" +
+			"reads revisions from standard input, one per line.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", ParseTokens),
 			flags.Choice(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency",

@@ -44,10 +44,10 @@ func Compress(e *app.Env) *cli.Command {
 		Name:      "compress",
 		Usage:     "create a smaller version of a session",
 		ArgsUsage: "<session|version>",
-		Description: "Say how small with --ratio, --tokens, --preset or --tier; without any of them it is the preset of the settings.\n" +
-			"Markers that survive are kept byte for byte. The same recipe again gives the version that exists.\n" +
-			"A version can be made smaller still; ratios are those to the original. --since compresses only what was said after\n" +
-			"the messages that a version covers.",
+		Description: "--ratio, --tokens, --preset or --tier set the size; the default is the preset of the\n" +
+			"settings. Surviving markers are kept byte for byte. The same recipe returns the existing\n" +
+			"version. A version can be compressed again; ratios are relative to the original.\n" +
+			"--since compresses only the messages after those that a version covers.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.ratio, "ratio,r", "make it `N` times smaller: 10 or 10:1", parseRatio),
 			flags.Parsed(&o.tokens, "tokens", "make it at most `T` tokens, such as 3000 or 3k", ParseTokens),

@@ -24,8 +24,9 @@ func Cost(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "cost",
 		Usage: "show what models have cost",
-		Description: "Every answer of a model is in the ledger, also one that was of no use. Days are those of UTC; the caps\n" +
-			"llm.maxTokensPerDay and llm.maxUSDPerDay count in the same way. What is compressed by extract costs nothing.",
+		Description: "Every answer of a model is counted, even a useless one. Days are UTC days, and\n" +
+			"llm.maxTokensPerDay and llm.maxUSDPerDay are counted in the same way. Compressions by\n" +
+			"extract cost nothing.",
 		Flags: []cli.Flag{
 			flags.Choice(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
 		},

@@ -25,8 +25,9 @@ func Count(e *app.Env) *cli.Command {
 		Name:      "count",
 		Usage:     "estimate tokens of files, stdin or stored texts",
 		ArgsUsage: "<file|rev>...",
-		Description: "Of a transcript only what a model would read counts. There is no exact count without a model's own tokenizer:\n" +
-			"all counts are estimates. An operand that names a file is that file; - is stdin.",
+		Description: "Of a transcript, only the text that a model reads is counted. All counts are estimates:\n" +
+			"an exact count needs the model's own tokenizer. An operand that names a file is that\n" +
+			"file; - is standard input.",
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, -1); err != nil {
 				return err

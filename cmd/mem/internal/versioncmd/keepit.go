@@ -30,9 +30,10 @@ func Keepit(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "keepit",
 		Usage: "list, preview and edit markers",
-		Description: "A marker, ##keepit0.80## in what the user typed, keeps the text behind it word for word, up to the next marker,\n" +
-			"##/keepit## or the end of the message, as long as its weight reaches the threshold of a compression. set, add and rm change what counts from now on;\n" +
-			"transcripts and versions stay as they are.",
+		Description: "A marker, such as ##keepit0.80##, preserves the typed text behind it word for word, up\n" +
+			"to the next marker, ##/keepit## or the end of the message, while its weight reaches the\n" +
+			"threshold of a compression. set, add and rm take effect for new versions; transcripts\n" +
+			"and existing versions stay as they are.",
 		Subcommands: append(keepitChanges(e), []*cli.Command{
 			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]",
 				Action: func(c *cli.Context) error {

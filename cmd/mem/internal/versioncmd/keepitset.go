@@ -38,7 +38,8 @@ func keepitChanges(e *app.Env) []*cli.Command {
 					})
 			}},
 		{Name: "add", Usage: "mark a text that the user typed", ArgsUsage: "<rev> [<text>]",
-			Description: "The revision names one message, such as abc1#234. Without a text all that was typed in it is marked.",
+			Description: "REV names one message, such as abc1#234. Without TEXT, all typed text of the message is\n" +
+				"marked.",
 			Flags: []cli.Flag{
 				flags.Parsed(&weight, "weight,w", "give it the weight `W`, such as 0.9 or critical; 0.80 without it",
 					keepit.ParseTyped),

@@ -17,8 +17,9 @@ func LayersCommand(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "layers",
 		Usage: "show the progress of facts, concepts and rules",
-		Description: "L1 is the refined transcript, L2 facts, L3 concepts, L4 rules. L1 follows from the transcript: it is made when it is needed\n" +
-			"and kept in the cache; \"build\" makes what is lacking at once. The others are said by Claude, a model or you.",
+		Description: "L1 is the refined transcript, L2 facts, L3 concepts, L4 rules. L1 is computed from the\n" +
+			"transcript and cached; \"build\" computes missing ones now. L2 to L4 come from Claude, a\n" +
+			"model or you.",
 		Subcommands: []*cli.Command{
 			{Name: "status", Usage: "list the layers", Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 0); err != nil {

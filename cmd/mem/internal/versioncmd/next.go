@@ -24,8 +24,9 @@ func Next(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "next",
 		Usage: "print what the next session is given at its start",
-		Description: "The text is the one that the SessionStart hook hands over to a new session of this project now. --why prints a line for each of\n" +
-			"its lines: the part, who said it, the source and the reason. \"mem log --handed\" lists what was handed over before.",
+		Description: "Prints the exact text that the SessionStart hook would hand to a new session of this\n" +
+			"project now. --why prints, for each line, the part, the author, the source and the\n" +
+			"reason. \"mem log --handed\" lists earlier hand-overs.",
 		Flags: []cli.Flag{flags.Bool(&o.why, "why", "print the reason for each line instead")},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {

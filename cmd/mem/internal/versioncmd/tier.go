@@ -34,11 +34,12 @@ func Tier(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "tier",
 		Usage: "show old sessions as weekly and monthly summaries",
-		Description: "A session stays as it is for a week; then the summary of its week stands for it, and after a month that of its month.\n" +
-			"Summaries are compositions, made from versions and facts and never above their budget; read one with \"mem show\".\n" +
-			"Sessions of some age also get versions, and versions that grew superfluous are hidden. Originals are never touched,\n" +
-			"and \"mem undo\" brings back what is hidden. The settings autoDecay.* say at which age, and autoDecay.run whether it\n" +
-			"happens by itself.",
+		Description: "A session stays as it is for a week; then the summary of its week replaces it in\n" +
+			"contexts, and after a month the summary of its month. A summary is a composition of\n" +
+			"versions and facts within a budget; \"mem show\" prints it. Older sessions also get\n" +
+			"versions, and superfluous versions are hidden. Originals are never changed, and\n" +
+			"\"mem undo\" restores hidden versions. The settings autoDecay.* set the ages, and\n" +
+			"autoDecay.run whether this happens automatically.",
 		Subcommands: []*cli.Command{
 			{Name: "status", Usage: "show the tier of each session and what is due", Flags: ages,
 				Action: func(c *cli.Context) error {
