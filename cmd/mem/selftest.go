@@ -50,10 +50,10 @@ func selftest(e *app.Env) *cli.Command {
 			"and mkfs.ext4.",
 		Flags: []cli.Flag{
 			flags.Int(&o.kill, "kill", "kill `N` commands of a mixed load at random moments"),
-			flags.Int(&o.writers, "writers", "let `N` processes write at once"),
-			flags.Bool(&o.powercut, "powercut", fmt.Sprintf("cut the power of a disk of its own %d times", powerCuts)),
+			flags.Int(&o.writers, "writers", "run `N` concurrent writers"),
+			flags.Bool(&o.powercut, "powercut", fmt.Sprintf("simulate %d power cuts on a disk image", powerCuts)),
 			flags.Bool(&o.attacks, "attacks", "fetch forged data of untrusted devices (the default; --no-attacks skips it)"),
-			flags.String(&o.dir, "dir", "try the disk of `DIR` instead of that of the memory"),
+			flags.String(&o.dir, "dir", "test the disk of `DIR`, not that of the memory"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {

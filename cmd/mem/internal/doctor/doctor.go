@@ -25,8 +25,8 @@ func Doctor(e *app.Env) *cli.Command {
 			"applies the safe fixes: it makes the store private again, trims the cache to its\n" +
 			"limit and folds in pending hook notes. Only --remotes uses the network: it asks each\n" +
 			"remote for its branches. The exit status is 1 if a check failed.",
-		Flags: []cli.Flag{flags.Bool(&fix, "fix", "mend what can be mended without harm"),
-			flags.Bool(&ask, "remotes", "ask the remotes whether they answer and what they have")},
+		Flags: []cli.Flag{flags.Bool(&fix, "fix", "apply the safe fixes"),
+			flags.Bool(&ask, "remotes", "contact the remotes and compare their branches")},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err

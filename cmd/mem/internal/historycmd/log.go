@@ -34,17 +34,17 @@ func Log(e *app.Env) *cli.Command {
 			"commit. -S TEXT lists the operations that added TEXT to a session, version or\n" +
 			"composition, or removed it.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.Oneline, "oneline", "print the start of the commit and what was done"),
+			flags.Bool(&o.Oneline, "oneline", "print one line per operation"),
 			flags.Int(&o.Number, "number,n", "print the newest `N` only"),
-			flags.String(&o.Since, "since", "print what was done after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
-			flags.Bool(&o.Graph, "graph", "draw which operations used the results of which"),
-			flags.Bool(&o.Stat, "stat", "say in numbers what each operation brought"),
-			flags.Bool(&o.Patch, "patch,p", "print how versions and compositions differ from those before"),
+			flags.String(&o.Since, "since", "print operations after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
+			flags.Bool(&o.Graph, "graph", "draw the operations as a graph"),
+			flags.Bool(&o.Stat, "stat", "print figures for each operation"),
+			flags.Bool(&o.Patch, "patch,p", "print the changes of versions and compositions"),
 			flags.Bool(&o.Handed, "handed", "list what hooks handed over, to which session and when"),
 			flags.Bool(&o.All, "all,a", "print each capture, not one line for a session and day"),
 			flags.String(&o.Format, "format", "print each operation by a Go `TEMPLATE`, such as '{{.commit}} {{.subject}}'"),
 			flags.Bool(&o.Undo, "undo", "list this device's operations and what undo and redo would do"),
-			flags.String(&o.Search, "S", "print the operations by which `TEXT` appeared or vanished"),
+			flags.String(&o.Search, "S", "print the operations that added or removed `TEXT`"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {

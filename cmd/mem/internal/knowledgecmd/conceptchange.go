@@ -32,7 +32,7 @@ type assignOptions struct {
 func conceptChanges(e *app.Env) []*cli.Command {
 	var o assignOptions
 	topic := flags.Parsed(&o.topic, "topic,t", "what it is about, in 3 to 5 `WORDS`", shortText("a topic", 80))
-	summary := flags.Parsed(&o.summary, "summary", "sum the concept up in a `TEXT`", shortText("a summary", 1000))
+	summary := flags.Parsed(&o.summary, "summary", "set the summary `TEXT`", shortText("a summary", 1000))
 	reason := flags.Parsed(&o.reason, "reason", "`WHY` it belongs there", shortText("a reason", 500))
 	undo := func(usage string) cli.Flag {
 		return flags.Bool(&o.undo, "undo", usage)
@@ -42,8 +42,8 @@ func conceptChanges(e *app.Env) []*cli.Command {
 			Description: "An exchange is named by its id, such as e:9f2c61ab. The assignment of an exchange\n" +
 				"overrides that of its session.",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.name, "new", "make a new concept called `NAME`", shortText("a name", 80)), topic, summary, reason,
-				flags.Bool(&o.none, "none", "take back what was said of them"),
+				flags.Parsed(&o.name, "new", "create the concept `NAME`", shortText("a name", 80)), topic, summary, reason,
+				flags.Bool(&o.none, "none", "remove the assignment"),
 			},
 			Action: func(c *cli.Context) error { return runAssign(e, c, o) }},
 		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]",

@@ -42,10 +42,10 @@ func Distill(e *app.Env) *cli.Command {
 			"the user. If a daily cap is reached, the exit status is 5, and saved parts stay.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.backlog, "backlog", "distil every session of the project that is not distilled"),
-			flags.Bool(&o.again, "again", "distil the whole session, as if nobody had"),
-			flags.Choice(&o.engine.Name, "engine", "let `NAME` do it: claude, anthropic, openai, command or replay",
+			flags.Bool(&o.again, "again", "distil the whole session again"),
+			flags.Choice(&o.engine.Name, "engine", "use the engine `NAME`: claude, anthropic, openai, command or replay",
 				versioncmd.EngineNames()[1:]...),
-			flags.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
+			flags.String(&o.engine.Model, "model", "use the model `NAME`"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {

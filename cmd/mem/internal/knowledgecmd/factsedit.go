@@ -29,15 +29,15 @@ type factsEditOptions struct {
 
 func (o *factsEditOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		flags.Parsed(&o.kind, "kind,k", "it is a `KIND`: request, action, decision, issue, solution or preference",
+		flags.Parsed(&o.kind, "kind,k", "set the `KIND`: request, action, decision, issue, solution or preference",
 			facts.ParseKind),
 		flags.Repeated(&o.evidence, "evidence,e",
 			"a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
-		flags.Repeated(&o.keywords, "keyword", "find it by `WORD`; may be repeated"),
-		flags.Repeated(&o.files, "file", "it is about `FILE`; may be repeated"),
-		flags.Repeated(&o.supersedes, "supersedes", "it takes the place of `FACT`; may be repeated"),
-		flags.Repeated(&o.refutes, "refutes", "it shows `FACT` to be wrong; may be repeated"),
-		flags.Repeated(&o.resolves, "resolves", "it puts an end to the issue `FACT`; may be repeated"),
+		flags.Repeated(&o.keywords, "keyword", "add the keyword `WORD`; repeat for several"),
+		flags.Repeated(&o.files, "file", "add the related `FILE`; repeat for several"),
+		flags.Repeated(&o.supersedes, "supersedes", "supersede `FACT`; repeat for several"),
+		flags.Repeated(&o.refutes, "refutes", "refute `FACT`; repeat for several"),
+		flags.Repeated(&o.resolves, "resolves", "resolve the issue `FACT`; repeat for several"),
 	}
 }
 
@@ -68,9 +68,9 @@ func factsChange(e *app.Env) []*cli.Command {
 			}},
 		{Name: "edit", Usage: "correct, resolve or refute a fact", ArgsUsage: "<fact> [<text>]",
 			Flags: append(edit,
-				flags.Bool(&refuted, "refuted", "it turned out to be wrong (--no-refuted takes that back)"),
-				flags.Bool(&resolved, "resolved", "the issue is settled (--no-resolved takes that back)"),
-				flags.Parsed(&reason, "reason", "how it was resolved, or why it is wrong: `TEXT`", shortText("a reason", 500))),
+				flags.Bool(&refuted, "refuted", "mark the fact as refuted (--no-refuted reverses it)"),
+				flags.Bool(&resolved, "resolved", "mark the issue as resolved (--no-resolved reverses it)"),
+				flags.Parsed(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", shortText("a reason", 500))),
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 1, 2); err != nil {
 					return err

@@ -36,10 +36,10 @@ func factsMake(e *app.Env) []*cli.Command {
 			Description: "Without an operand, prints the newest session. A long session is printed in parts;\n" +
 				"messages that are distilled are not printed again.",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; 6k without it",
+				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; default 6k",
 					versioncmd.ParseTokens),
-				flags.Parsed(&o.since, "since", "print what stands behind message `N`", versioncmd.NotNegative),
-				flags.Bool(&o.all, "all", "print also what was distilled"),
+				flags.Parsed(&o.since, "since", "print the source of message `N`", versioncmd.NotNegative),
+				flags.Bool(&o.all, "all", "print distilled messages too"),
 			},
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
@@ -57,7 +57,7 @@ func factsMake(e *app.Env) []*cli.Command {
 			Description: "Reads one JSON object from the file or standard input. Valid facts are saved, rejected\n" +
 				"ones are listed with the reason. The exit status is 3 if some were rejected, and 1 if\n" +
 				"none was saved. Malformed input saves nothing; the error names the field.",
-			Flags: []cli.Flag{flags.String(&session, "session,s", "the facts are of `SESSION`, whatever the input says")},
+			Flags: []cli.Flag{flags.String(&session, "session,s", "assign the facts to `SESSION`, overriding the input")},
 			Action: func(c *cli.Context) error {
 				if err := e.WantOperands(c, 0, 1); err != nil {
 					return err

@@ -114,7 +114,7 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 			flags.String(&o.html, "html", "write the session, version or composition `REV` as one HTML page"),
 			flags.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
 			flags.Bool(&o.archive.All, "all", "archive every project"),
-			flags.Bool(&o.archive.Originals, "originals", "archive the exact bytes too, with the secrets in them"),
+			flags.Bool(&o.archive.Originals, "originals", "include the exact bytes, with the secrets in them"),
 			flags.Bool(&o.archive.YesRaw, "yes-raw", "do not ask about --originals"),
 			flags.Bool(&o.force, "force,f", "replace a file that mem did not write"),
 		},

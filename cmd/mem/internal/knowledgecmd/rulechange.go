@@ -31,9 +31,9 @@ type ruleOptions struct {
 // ruleChanges are the subcommands that make rules and do something to them.
 func ruleChanges(e *app.Env) []*cli.Command {
 	o := ruleOptions{kind: permanent.IsRule}
-	said := flags.String(&o.said, "said", "the user says so in the message `REV`, such as abc1#12")
+	said := flags.String(&o.said, "said", "the user states it in the message `REV`, such as abc1#12")
 	reason := flags.Parsed(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
-	problem := flags.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it is the logic of",
+	problem := flags.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it implements",
 		shortText("a problem", 500))
 	evidence := func(usage string) cli.Flag {
 		return flags.Repeated(&o.evidence, "evidence", usage)
@@ -53,7 +53,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 				"Otherwise it is proposed, and \"promote\" activates it; without evidence only the user\n" +
 				"can activate a rule.",
 			Flags: []cli.Flag{
-				flags.Choice(&o.kind, "type", "of `TYPE` rule, solution or core_logic; rule without it", permanent.Types()...),
+				flags.Choice(&o.kind, "type", "set the `TYPE`: rule, solution or core_logic; default rule", permanent.Types()...),
 				problem,
 				flags.Repeated(&o.files, "file", "it is about `FILE`"),
 				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
@@ -67,7 +67,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
 			Flags: []cli.Flag{
 				flags.Parsed(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
-				flags.Choice(&o.kind, "type", "make it of another `TYPE`: rule, solution or core_logic", permanent.Types()...),
+				flags.Choice(&o.kind, "type", "change the `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				said, reason,
 			},
 			Action: func(c *cli.Context) error {

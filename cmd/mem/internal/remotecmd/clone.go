@@ -43,8 +43,8 @@ func Clone(e *app.Env) *cli.Command {
 			"verified byte by byte, as in \"mem fetch\". The remote is named origin. An encrypted\n" +
 			"remote needs its recovery key, or the approval of a device that can read it.",
 		Flags: append([]cli.Flag{
-			flags.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
-			flags.Bool(&o.trust, "trust", "trust every device that the remote has: they are all yours"),
+			flags.String(&o.device, "device", "name this device `NAME`, not after its host"),
+			flags.Bool(&o.trust, "trust", "trust every device of the remote (all of them are yours)"),
 		}, o.seal.flags()...),
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {

@@ -40,7 +40,7 @@ func Revoke(e *app.Env) *cli.Command {
 			"source, lists the revoked ones.",
 		Flags: []cli.Flag{
 			flags.String(&o.source, "source", "revoke `SOURCE`: a session, tool:NAME or host:NAME"),
-			flags.String(&o.reason, "reason", "say why: `TEXT` that stands where it is hidden"),
+			flags.String(&o.reason, "reason", "give the reason `TEXT`, which lists show"),
 			flags.Bool(&o.off, "undo", "believe the source again"),
 		},
 		Action: func(c *cli.Context) error {

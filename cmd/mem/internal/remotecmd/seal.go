@@ -34,7 +34,7 @@ func (o *sealOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		flags.String(&o.file, "recovery-key",
 			"read the recovery key of an encrypted remote from `FILE`, - is standard input"),
-		flags.Bool(&o.originals, "originals", "let exact bytes travel too, with the secrets in them"),
+		flags.Bool(&o.originals, "originals", "push exact bytes too, with the secrets in them"),
 		flags.Bool(&o.raw, "yes-raw", "with --originals: also to a remote that is not encrypted"),
 	}
 }

@@ -22,7 +22,7 @@ func McpCommand(e *app.Env) *cli.Command {
 			"tools are search, timeline, show, facts, suggest and compose. Removed, forgotten,\n" +
 			"revoked and untrusted data is not served. Without --write the server is read-only:\n" +
 			"compose prints its plan, and keepit_add is absent.",
-		Flags: []cli.Flag{flags.Bool(&write, "write", "add the tool keepit_add, and save what compose makes")},
+		Flags: []cli.Flag{flags.Bool(&write, "write", "add the tool keepit_add, and save compositions")},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
 				return err

@@ -43,7 +43,7 @@ func Serve(e *app.Env) *cli.Command {
 			"under /api/memory; programs need a token of \"mem token add\". With -p, serves only that\n" +
 			"project. Ctrl-C stops the server.",
 		Flags: []cli.Flag{
-			flags.Parsed(&o.port, "port", "listen on port `N`; without it on one that is free", parsePort),
+			flags.Parsed(&o.port, "port", "listen on port `N`; default a free port", parsePort),
 			flags.Bool(&o.open, "open", "open the address in the browser"),
 			flags.Bool(&o.readOnly, "read-only", "refuse every change"),
 		},

@@ -42,7 +42,7 @@ func Add(e *app.Env) *cli.Command {
 			"both states are kept. Adding twice changes nothing.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.all, "all,A", "add every session of the project, or with --all-projects of all"),
-			flags.Bool(&o.update, "update,u", "add what is new of the sessions in memory"),
+			flags.Bool(&o.update, "update,u", "add the new messages of sessions in memory"),
 		},
 		Action: func(c *cli.Context) error {
 			least, most := 1, -1

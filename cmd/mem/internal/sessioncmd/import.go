@@ -46,7 +46,7 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 			flags.Bool(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed"),
 			flags.Choice(&o.agent, "agent", "capture the sessions of another `AGENT`: codex, gemini or opencode",
 				agents.Names()...),
-			flags.Bool(&o.trust, "trust", "trust every device in the archive: they are all yours"),
+			flags.Bool(&o.trust, "trust", "trust every device in the archive (all of them are yours)"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 1); err != nil {

@@ -48,7 +48,7 @@ func Ls(e *app.Env) *cli.Command {
 			"counts are estimates.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),
-			flags.Bool(&o.untracked, "untracked,u", "list only what is not in memory"),
+			flags.Bool(&o.untracked, "untracked,u", "list only sessions that are not in memory"),
 			flags.Bool(&o.subagents, "subagents", "list the sessions of subagents too"),
 			flags.Bool(&o.removed, "removed", "list removed sessions too"),
 			flags.Bool(&o.all, "all,a", "list removed and hidden sessions and versions too"),

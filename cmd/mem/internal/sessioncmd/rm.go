@@ -31,8 +31,8 @@ func Rm(e *app.Env) *cli.Command {
 			flags.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
 			flags.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
 			flags.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
-			flags.Bool(&o.Expired, "expired", "hide versions that storage.compressionRetention does not keep"),
-			flags.Bool(&o.Force, "force,f", "hide what compositions use, too"),
+			flags.Bool(&o.Expired, "expired", "hide versions older than storage.compressionRetention"),
+			flags.Bool(&o.Force, "force,f", "hide versions that compositions use, too"),
 		},
 		Action: func(c *cli.Context) error {
 			if o.Expired || o.Unused || o.OlderThan != "" || c.IsSet("keep-last") {

@@ -61,7 +61,7 @@ func Search(e *app.Env) *cli.Command {
 			flags.String(&o.Since, "since", "written at `TIME` or later, such as 2026-01-15, 3d or \"2 weeks ago\""),
 			flags.String(&o.Until, "until", "written before `TIME`"),
 			flags.String(&o.Topic, "topic", "in sessions with `TOPIC`"),
-			flags.String(&o.Keepit, "keepit", "with a marker of such a weight: `COND` is >=0.5, <0.8 or 1.00"),
+			flags.String(&o.Keepit, "keepit", "with a marker whose weight meets `COND`: >=0.5, <0.8 or 1.00"),
 			flags.Repeated(&o.Roles, "role", "written by `ROLE`: user, assistant, tool or note"),
 			flags.String(&o.In, "in",
 				"look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, separated by commas"),
@@ -72,7 +72,7 @@ func Search(e *app.Env) *cli.Command {
 			flags.Bool(&o.related, "related",
 				"also in sessions of other projects that \"mem project relate\" related to this one"),
 			flags.Bool(&o.list, "list,l", "print the names of sessions only"),
-			flags.String(&o.batch, "batch", "answer each line of `FILE`, as one JSON array a line"),
+			flags.String(&o.batch, "batch", "answer each line of `FILE` with a JSON array"),
 		},
 		Action: func(c *cli.Context) error {
 			q, err := SearchQuery(e, o)

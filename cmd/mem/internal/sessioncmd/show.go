@@ -42,7 +42,7 @@ func Show(e *app.Env) *cli.Command {
 			"the metadata comes first; --format text, md and jsonl print only the content. See\n" +
 			"\"mem help revisions\".",
 		Flags: []cli.Flag{
-			flags.Choice(&o.format, "format", "print the content alone, as `FORM`: text, md, jsonl, or lean for a shorter L1",
+			flags.Choice(&o.format, "format", "print only the content, as `FORM`: text, md, jsonl, or lean for a shorter L1",
 				"text", "md", "jsonl", "lean"),
 			flags.Bool(&o.manifest, "manifest", "print the project as the seeds' manifest.json"),
 			flags.Bool(&o.raw, "raw", "do not make the text safe for a terminal"),

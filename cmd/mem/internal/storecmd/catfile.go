@@ -35,7 +35,7 @@ func CatFile(e *app.Env) *cli.Command {
 			"The content is verified against its name before it is printed.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.size, "size,s", "print its size only"),
-			flags.Bool(&o.exists, "exists,e", "print nothing; the exit status says whether it is there"),
+			flags.Bool(&o.exists, "exists,e", "print nothing; the exit status is 0 if it exists"),
 		},
 		Action: func(c *cli.Context) error {
 			if len(e.Operands) == 0 && e.Opt.Project != "" {

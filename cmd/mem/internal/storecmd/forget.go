@@ -48,7 +48,7 @@ func Forget(e *app.Env) *cli.Command {
 			"shell's history. See \"mem help forgetting\".",
 		Flags: []cli.Flag{
 			flags.String(&o.match, "match", "forget the messages that match the regular expression `RE`"),
-			flags.String(&o.secret, "secret", "forget `VALUE` wherever it stands; - reads it from standard input"),
+			flags.String(&o.secret, "secret", "forget all occurrences of `VALUE`; - reads it from standard input"),
 			flags.String(&o.tool, "tool", "forget the results of the tool `NAME`"),
 			flags.String(&o.since, "since", "forget the messages of a `TIME`: FROM.. or FROM..TO or ..TO"),
 		},

@@ -48,9 +48,9 @@ func Fsck(e *app.Env) *cli.Command {
 			flags.Bool(&o.full, "full", "read and hash every byte"),
 			flags.Bool(&o.root, "root", "print only the root hash of each project"),
 			flags.Bool(&o.repair, "repair", "mend what is damaged"),
-			flags.String(&o.remote, "remote", "with --repair, bring what is missing from the remote `NAME` alone"),
-			flags.Bool(&o.forget, "forget", "with --repair, go on without what is lost for good"),
-			flags.Bool(&o.reproduce, "reproduce", "make versions and compositions once more"),
+			flags.String(&o.remote, "remote", "with --repair, fetch missing data only from the remote `NAME`"),
+			flags.Bool(&o.forget, "forget", "with --repair, continue without data that is lost permanently"),
+			flags.Bool(&o.reproduce, "reproduce", "run the recipes of versions and compositions again"),
 			flags.Bool(&o.all, "all", "with --reproduce, those of every project"),
 		},
 		Action: func(c *cli.Context) error {

@@ -23,7 +23,7 @@ func Init(e *app.Env) *cli.Command {
 		Name:  "init",
 		Usage: "create an empty memory; safe to repeat",
 		Flags: []cli.Flag{
-			flags.String(&o.device, "device", "call this device `NAME` instead of by its host name"),
+			flags.String(&o.device, "device", "name this device `NAME`, not after its host"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {

@@ -21,7 +21,7 @@ func RevParse(e *app.Env) *cli.Command {
 		Usage:       "print the object or commit that a name resolves to",
 		ArgsUsage:   "<rev>...",
 		Description: "See \"mem help revisions\" for the syntax of names.",
-		Flags:       []cli.Flag{flags.Bool(&explain, "explain", "say how the name was resolved")},
+		Flags:       []cli.Flag{flags.Bool(&explain, "explain", "print how the name was resolved")},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, -1); err != nil {
 				return err

@@ -56,7 +56,7 @@ func Secrets(e *app.Env) *cli.Command {
 				return runSecretsRules(e)
 			}},
 			{Name: "allow", Usage: "ignore the findings of a rule, or one secret", ArgsUsage: "<rule or hash>",
-				Flags: []cli.Flag{flags.String(&reason, "reason", "why, for `TEXT` in the settings")},
+				Flags: []cli.Flag{flags.String(&reason, "reason", "the reason `TEXT`, stored in the settings")},
 				Action: func(c *cli.Context) error {
 					if err := e.WantOperands(c, 1, 1); err != nil {
 						return err

@@ -38,9 +38,9 @@ func Diff(e *app.Env) *cli.Command {
 			"messages since.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
-			flags.Bool(&o.stat, "stat", "print numbers, and the names of what was lost and gained"),
+			flags.Bool(&o.stat, "stat", "print numbers, and the names that were lost or gained"),
 			flags.Bool(&o.keepits, "keepit-only", "print markers whose fate changed"),
-			flags.Bool(&o.word, "word", "print what changed whole, with its words marked"),
+			flags.Bool(&o.word, "word", "print changed segments whole, with changed words marked"),
 			flags.Bool(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
 		},
 		Action: func(c *cli.Context) error {

@@ -45,9 +45,9 @@ func Checkout(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.String(&o.out, "output,o", "write to `PATH`, a file or directory; - is standard output"),
 			flags.Choice(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
-			flags.Bool(&o.files, "files", "with an original: also its tool-results/ files, beside it as Claude Code has them"),
+			flags.Bool(&o.files, "files", "with an original: also its tool-results/ files, next to it as in Claude Code"),
 			flags.Bool(&o.force, "force,f",
-				"replace files that mem did not write; write what rests on a revoked source or comes from an untrusted device"),
+				"replace files that mem did not write; write data of revoked sources and untrusted devices"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 1, 1); err != nil {

@@ -55,18 +55,18 @@ func Compose(e *app.Env) *cli.Command {
 			"reads revisions from standard input, one per line.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", ParseTokens),
-			flags.Choice(&o.allocate, "allocate", "share the budget by `RULE`: equal, proportional, recency or inverse-recency",
+			flags.Choice(&o.allocate, "allocate", "allocate the budget by `RULE`: equal, proportional, recency or inverse-recency",
 				"equal", "proportional", "recency", "inverse-recency"),
 			flags.Parsed(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
 			flags.Parsed(&o.freshness, "min-freshness",
 				"take no version made for a distance of more than `N` sessions: 1 is current, 10 stale",
 				positive("a distance", "3")),
-			flags.Bool(&o.auto, "auto", "take the newest sessions of the project when none are named"),
-			flags.Parsed(&o.recompress, "recompress", "compress `REV` anew whatever versions exist; without a value, every part",
+			flags.Bool(&o.auto, "auto", "use the newest sessions of the project if none are named"),
+			flags.Parsed(&o.recompress, "recompress", "compress `REV` again even if a version fits; without a value, every part",
 				appendTo(&o.recompress)).Optional("all"),
 			flags.Choice(&o.engine.Name, "engine",
 				"let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", EngineNames()...),
-			flags.String(&o.engine.Model, "model", "let the engine ask the model `NAME`"),
+			flags.String(&o.engine.Model, "model", "use the model `NAME`"),
 		},
 		Action: func(c *cli.Context) error {
 			least := 2

@@ -41,7 +41,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 			Description: "REV names one message, such as abc1#234. Without TEXT, all typed text of the message is\n" +
 				"marked.",
 			Flags: []cli.Flag{
-				flags.Parsed(&weight, "weight,w", "give it the weight `W`, such as 0.9 or critical; 0.80 without it",
+				flags.Parsed(&weight, "weight,w", "set the weight to `W`, such as 0.9 or critical; default 0.80",
 					keepit.ParseTyped),
 			},
 			Action: func(c *cli.Context) error {

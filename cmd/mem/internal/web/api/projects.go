@@ -25,7 +25,7 @@ func projectEndpoints() []endpoint {
 			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*API).apiUnregister},
 		{http.MethodGet, "/projects/{projectId}/sessions",
 			"List the sessions of a project, also those that are not in memory",
-			pageParams(param{"untracked", "boolean", "only what is not in memory"}), nil, answers(SessionList{}),
+			pageParams(param{"untracked", "boolean", "only sessions that are not in memory"}), nil, answers(SessionList{}),
 			(*API).apiSessions},
 	}
 }
