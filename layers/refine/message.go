@@ -72,6 +72,8 @@ func (r *refiner) assistant() {
 				x.id, x.wait = b.ToolID, true
 				r.calls[b.ToolID] = x
 			}
+		case transcript.ToolResult: // other agents report a tool that ran in one value
+			r.result(b)
 		}
 	}
 }

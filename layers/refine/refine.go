@@ -115,6 +115,7 @@ type refiner struct {
 	m     transcript.Message
 	agent bool // the first message is of a sidechain: this is a subagent's own file
 	begun bool
+	cwd   string // that was named last
 
 	plan    string // the last one proposed
 	written string // what the last edit put into a file
@@ -142,7 +143,10 @@ func (r *refiner) value(v transcript.Value) {
 		r.opaque(v)
 		return
 	}
-	r.m = m
+	if m.Cwd == "" {
+		m.Cwd = r.cwd // other agents name it in values of their own
+	}
+	r.m, r.cwd = m, m.Cwd
 	if !r.begun && m.Message != nil {
 		r.begun, r.agent = true, m.Sidechain
 	}

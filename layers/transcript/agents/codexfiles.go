@@ -1,0 +1,146 @@
+package agents
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Sessions lists the rollout files under dir, which is ~/.codex, a directory in it or a rollout file. The rollout of
+// a subagent names the session that started it. A second file with an id that another has is a session by its name.
+func (Codex) Sessions(dir string) (out []Session, err error) {
+	known := map[string]bool{}
+	err = walk(dir, func(path string) error {
+		id := RolloutID(path)
+		if id == "" {
+			return nil
+		}
+		s := Session{ID: id, Path: path}
+		if plain, ok := strings.CutSuffix(path, ".zst"); ok {
+			if _, err := os.Stat(plain); err == nil {
+				return nil // Codex is about to delete one of the two
+			}
+			s.Packed = true
+		}
+		if known[id] {
+			s.ID = strings.TrimSuffix(filepath.Base(strings.TrimSuffix(path, ".zst")), ".jsonl")
+		}
+		known[id] = true
+		s.Parent = rolloutParent(s)
+		out = append(out, s)
+		return nil
+	})
+	return out, err
+}
+
+// walk calls fn with each regular file under dir, or with dir if it is one.
+func walk(dir string, fn func(path string) error) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == dir:
+			return err
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // gone meanwhile
+		case err != nil:
+			return err
+		case !d.Type().IsRegular():
+			return nil
+		}
+		return fn(path)
+	})
+}
+
+// RolloutID returns the id in the name of a rollout file, "" if path is none: the 36 characters behind the time.
+func RolloutID(path string) string {
+	name, ok := strings.CutSuffix(strings.TrimSuffix(filepath.Base(path), ".zst"), ".jsonl")
+	rest, rollout := strings.CutPrefix(name, "rollout-")
+	if !ok || !rollout || len(rest) <= 36 {
+		return ""
+	}
+	id := rest[len(rest)-36:]
+	for i, c := range []byte(id) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (c == '-') || !dash && !strings.ContainsRune("0123456789abcdef", rune(c)) {
+			return ""
+		}
+	}
+	return id
+}
+
+// rolloutParent returns the session that started the subagent whose rollout s is, "" if it is no subagent's.
+func rolloutParent(s Session) string {
+	for line, err := range (Codex{}).Values(s) {
+		if err != nil {
+			return "" // whoever captures the file says so
+		}
+		var first struct {
+			Payload struct {
+				Kind   string          `json:"thread_source"`
+				Parent string          `json:"parent_thread_id"`
+				Source json.RawMessage `json:"source"`
+			} `json:"payload"`
+		}
+		var source struct {
+			Subagent struct {
+				Spawn struct {
+					Parent string `json:"parent_thread_id"`
+				} `json:"thread_spawn"`
+			} `json:"subagent"`
+		}
+		if json.Unmarshal(line, &first) != nil {
+			return ""
+		}
+		meta := first.Payload
+		if json.Unmarshal(meta.Source, &source) == nil && source.Subagent.Spawn.Parent != "" {
+			return source.Subagent.Spawn.Parent
+		}
+		if meta.Kind == "subagent" {
+			return meta.Parent
+		}
+		return ""
+	}
+	return ""
+}
+
+// Values yields the lines of the file.
+func (Codex) Values(s Session) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		f, err := os.Open(s.Path)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		var in io.Reader = f
+		if s.Packed {
+			d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			defer d.Close()
+			in = d
+		}
+		for r := bufio.NewReader(in); ; {
+			line, err := r.ReadBytes('\n')
+			if len(line) > 0 && !yield(line, nil) {
+				return
+			}
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
