@@ -129,7 +129,7 @@ func outside() map[string]string {
 		"github.com/clipperhouse/displaywidth":   "cmd/mem cmd/mem/internal/app",
 		"github.com/dustin/go-humanize":          "cmd/mem/internal/app",
 		"github.com/gofrs/flock":                 "refs/disk refs/config hooks cmd/mem/internal/proof layers/search/index",
-		"github.com/klauspost/compress":          "objects/pack objects/stream layers/search/index layers/archive",
+		"github.com/klauspost/compress":          "objects/pack objects/stream layers/search/index layers/archive layers/transcript/agents",
 		"github.com/tidwall/gjson":               "layers/refine layers/revision",
 		"github.com/kljensen/snowball":           "layers/compress layers/facts layers/search/terms",
 		"filippo.io/age":                         "refs/sealed",

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -53,6 +54,8 @@ func TestMain(m *testing.M) {
 //	silentserver         take requests at $SILENTURL and never answer
 //	noerrors FILE        the log of hooks is empty or not there
 //	await REGEXP mem ... run mem until what it prints matches: what is in the background has time to happen
+//	torn FILE            take the last newline off FILE: it is being written
+//	zstd FILE            compress FILE to FILE.zst and remove it
 //	env MEM_NOW=...      give mem another time
 func TestScript(t *testing.T) {
 	t.Parallel()
@@ -75,6 +78,9 @@ func TestScript(t *testing.T) {
 			"json":   jsonFile,
 			"b3":     b3,
 			"fill":   fill,
+
+			"torn":   tearFile,
+			"zstd":   compressFile,
 
 			"payload":     payload,
 			"modelserver": modelServer,
@@ -261,6 +267,27 @@ func b3(ts *testscript.TestScript, neg bool, args []string) {
 	if got := objects.Sum(b).String(); (got == args[1]) == neg {
 		ts.Fatalf("%s is %s", args[0], got)
 	}
+}
+
+// tearFile takes the last newline off a file.
+func tearFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: torn FILE")
+	}
+	file := ts.MkAbs(args[0])
+	ts.Check(os.WriteFile(file, []byte(strings.TrimSuffix(ts.ReadFile(file), "\n")), 0o600))
+}
+
+// compressFile compresses a file with zstd and removes it.
+func compressFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: zstd FILE")
+	}
+	file := ts.MkAbs(args[0])
+	w, err := zstd.NewWriter(nil)
+	ts.Check(err)
+	ts.Check(os.WriteFile(file+".zst", w.EncodeAll([]byte(ts.ReadFile(file)), nil), 0o600))
+	ts.Check(os.Remove(file))
 }
 
 // payload writes what Claude Code hands to a hook.

@@ -23,8 +23,8 @@ func AgentSources(name, dir, temp string, directories []string) (out []Source, e
 		return nil, err
 	}
 	for _, s := range sessions {
-		if len(s.Files) == 0 {
-			out = append(out, Source{Path: s.Path, ID: s.ID, Cwd: s.Cwd})
+		if len(s.Files) == 0 && !s.Packed {
+			out = append(out, Source{Path: s.Path, ID: s.ID, Cwd: s.Cwd, Parent: s.Parent})
 			continue
 		}
 		if s.Cwd == "" {
@@ -34,7 +34,7 @@ func AgentSources(name, dir, temp string, directories []string) (out []Source, e
 		if err := writeValues(a, s, path); err != nil {
 			return nil, fmt.Errorf("read %s: %w", s.Path, err)
 		}
-		out = append(out, Source{Path: path, ID: s.ID, Origin: s.Path, Cwd: s.Cwd, Files: s.Files})
+		out = append(out, Source{Path: path, ID: s.ID, Origin: s.Path, Cwd: s.Cwd, Files: s.Files, Parent: s.Parent})
 	}
 	return out, nil
 }
@@ -48,6 +48,25 @@ func geminiDirectory(chat string, directories []string) string {
 		}
 	}
 	return project
+}
+
+// UnknownValues counts the values of a session of an agent that nothing here understands, by their types. path is
+// that of its [Source].
+func UnknownValues(name, path string) (map[string]int, error) {
+	out := map[string]int{}
+	a := agents.ByName(name)
+	if a == nil {
+		return out, nil
+	}
+	for value, err := range (agents.Codex{}).Values(agents.Session{Path: path}) { // the lines of any stream
+		if err != nil {
+			return nil, err
+		}
+		if kind := a.Unknown(value); kind != "" {
+			out[kind]++
+		}
+	}
+	return out, nil
 }
 
 func writeValues(a agents.Agent, s agents.Session, path string) error {

@@ -28,16 +28,20 @@ type Agent interface {
 	Values(s Session) iter.Seq2[[]byte, error]
 	// Message returns what a value says, as a record of Claude Code.
 	Message(value []byte) Rec
+	// Unknown returns the type of a value, or of a part of it, that this package does not know; "" if it knows all.
+	Unknown(value []byte) string
 	// Sessions lists the sessions under the agent's directory, in the order of their files.
 	Sessions(dir string) ([]Session, error)
 }
 
 // A Session is the files of one session.
 type Session struct {
-	ID    string
-	Path  string   // the file that is the session, or names it
-	Files []string // further files; empty if Path is a stream of values
-	Cwd   string   // where it works, if a file says so
+	ID     string
+	Path   string   // the file that is the session, or names it
+	Files  []string // the files that belong to it; empty if Path is a stream of values
+	Cwd    string   // where it works, if a file says so
+	Parent string   // the session whose subagent it is, if it is one
+	Packed bool     // Path is a stream of values, compressed with zstd
 }
 
 // Names are the agents that can be imported, sorted.

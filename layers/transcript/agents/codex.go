@@ -1,14 +1,7 @@
 package agents
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
-	"io"
-	"io/fs"
-	"iter"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,14 +9,18 @@ import (
 	"sync"
 )
 
-// Codex is OpenAI's Codex CLI: ~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl. Each line is
-// {"timestamp", "type", "payload"}; lines of versions before 0.32 are the payload alone.
+// Codex is OpenAI's Codex CLI: ~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl, and the same names below
+// ~/.codex/archived_sessions. Each line is {"timestamp", "type", "payload"}; lines of versions before 0.32 are the
+// payload alone. Codex compresses files that have not changed for a while to .jsonl.zst: the session is what they
+// were before.
 type Codex struct{}
 
 // Detect reports whether a value has a type of Codex.
 func (Codex) Detect(kind, agent string) bool {
 	switch kind {
-	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
+	case "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
+		"token_usage_record", "inter_agent_communication", "inter_agent_communication_metadata",
+		"security_risk_score", "retained_context", "realtime_item":
 		return true
 	case "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
 		"local_shell_call",
@@ -33,65 +30,33 @@ func (Codex) Detect(kind, agent string) bool {
 	return false
 }
 
-// Sessions lists the rollout files under dir, which is ~/.codex or a directory in it.
-func (Codex) Sessions(dir string) (out []Session, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil && path == dir:
-			return err
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // gone meanwhile
-		case err != nil:
-			return err
+// Unknown returns the type of a line or of its item.
+func (Codex) Unknown(value []byte) string {
+	var l codexLine
+	if json.Unmarshal(value, &l) != nil {
+		return "" // no JSON, or no line of Codex
+	}
+	var it struct {
+		Type string `json:"type"`
+	}
+	if len(l.Payload) == 0 {
+		it.Type = l.Type
+	} else if l.Type != "response_item" {
+		if !(Codex{}).Detect(l.Type, "") {
+			return l.Type
 		}
-		if id := RolloutID(path); id != "" && d.Type().IsRegular() {
-			out = append(out, Session{ID: id, Path: path})
-		}
-		return nil
-	})
-	return out, err
-}
-
-// RolloutID returns the id in the name of a rollout file, "" if path is none: the 36 characters behind the time.
-func RolloutID(path string) string {
-	name, ok := strings.CutSuffix(filepath.Base(path), ".jsonl")
-	rest, rollout := strings.CutPrefix(name, "rollout-")
-	if !ok || !rollout || len(rest) <= 36 {
+		return ""
+	} else if json.Unmarshal(l.Payload, &it) != nil {
+		return "response_item"
+	}
+	switch it.Type {
+	case "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
+		"local_shell_call", "web_search_call", "reasoning", "compaction", "compaction_summary", "context_compaction",
+		"compaction_trigger", "ghost_snapshot", "agent_message", "additional_tools", "tool_search_call",
+		"tool_search_output", "image_generation_call", "":
 		return ""
 	}
-	id := rest[len(rest)-36:]
-	for i, c := range []byte(id) {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		if dash != (c == '-') || !dash && !strings.ContainsRune("0123456789abcdef", rune(c)) {
-			return ""
-		}
-	}
-	return id
-}
-
-// Values yields the lines of the file.
-func (Codex) Values(s Session) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		f, err := os.Open(s.Path)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer f.Close()
-		for r := bufio.NewReader(f); ; {
-			line, err := r.ReadBytes('\n')
-			if len(line) > 0 && !yield(line, nil) {
-				return
-			}
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-		}
-	}
+	return it.Type
 }
 
 // A codexLine is a line of a rollout file.
@@ -148,8 +113,10 @@ func (Codex) Message(value []byte) Rec {
 		rec.Type, rec.Compact, rec.Message = "user", true, user(it.Message)
 	case "response_item":
 		it.fill(&rec)
+	case "event_msg":
+		codexEvent(l.Payload, &rec)
 	}
-	if rec.Message == nil {
+	if rec.Message == nil && rec.Title == "" {
 		rec.Type = "codex"
 	}
 	return rec
@@ -165,8 +132,13 @@ func (it *codexItem) fill(rec *Rec) {
 			rec.Type, rec.Message = "assistant", answer(texts...)
 			return
 		}
-		rec.Type, rec.Message = "user", user(texts...)
 		rec.Meta = it.Role != "user" || slices.ContainsFunc(texts, codexWrote)
+		for i, s := range texts {
+			if _, request, ok := strings.Cut(s, editorRequest); ok && strings.HasPrefix(s, editorContext) {
+				texts[i] = strings.TrimSpace(request)
+			}
+		}
+		rec.Type, rec.Message = "user", user(texts...)
 		return
 	case "function_call":
 		blocks = codexCall(it.CallID, it.Name, it.Arguments)
@@ -181,7 +153,11 @@ func (it *codexItem) fill(rec *Rec) {
 			Command []string `json:"command"`
 		}
 		_ = json.Unmarshal(it.Action, &action) // what cannot be read has no command
-		blocks = []Block{shellCall(it.CallID, action.Command)}
+		if patch := patchOf(action.Command); patch != "" {
+			blocks = patchCalls(it.CallID, patch)
+		} else {
+			blocks = []Block{shellCall(it.CallID, action.Command)}
+		}
 	case "web_search_call":
 		var action struct {
 			Query string `json:"query"`
@@ -190,7 +166,8 @@ func (it *codexItem) fill(rec *Rec) {
 		blocks = []Block{call(it.ID, "WebSearch", map[string]string{"query": action.Query})}
 	case "function_call_output", "custom_tool_call_output":
 		text, status := codexOutput(it.Output)
-		rec.Type, rec.Message = "user", &Message{Role: "user", Content: []Block{result(it.CallID, text, false, status)}}
+		failed := strings.HasPrefix(text, "Script failed\n") || strings.HasPrefix(text, "apply_patch verification failed")
+		rec.Type, rec.Message = "user", &Message{Role: "user", Content: []Block{result(it.CallID, text, failed, status)}}
 		return
 	default:
 		return // reasoning, and what is not known yet
@@ -217,18 +194,28 @@ func codexTexts(content json.RawMessage) (out []string) {
 	return out
 }
 
-// codexWrote reports whether Codex itself wrote a text in the user's name.
+// The extension of an editor puts what is open there before the user's words.
+const (
+	editorContext = "# Context from my IDE setup:"
+	editorRequest = "## My request for Codex:\n"
+)
+
+// codexWrote reports whether Codex itself wrote a text in the user's name: instructions, or one element whose name
+// has an underscore or is a name of Codex.
 func codexWrote(s string) bool {
 	s = strings.TrimSpace(s)
-	for _, mark := range []string{"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>",
-		"<permissions instructions>",
-		"<turn_aborted>", "<user_shell_command>", "<skill>", "<collaboration_mode>", "<subagent_notification>",
-		"# AGENTS.md instructions"} {
-		if strings.HasPrefix(s, mark) {
-			return true
-		}
+	if strings.HasPrefix(s, "# AGENTS.md instructions") {
+		return true
 	}
-	return false
+	name, _, ok := strings.Cut(strings.TrimPrefix(s, "<"), ">")
+	if !ok || !strings.HasPrefix(s, "<") || strings.ContainsAny(name, " \n</") && name != "permissions instructions" {
+		return false
+	}
+	switch name {
+	case "INSTRUCTIONS", "skill", "permissions instructions":
+		return true
+	}
+	return strings.Contains(name, "_") && strings.HasSuffix(s, "</"+name+">")
 }
 
 // codexCall returns the call of a function: of a shell, a patch, a plan, or any other by its own name.
@@ -256,8 +243,8 @@ func codexCall(id, name, arguments string) []Block {
 		if argv == nil {
 			argv = []string{line}
 		}
-		if len(argv) > 1 && argv[0] == "apply_patch" {
-			return patchCalls(id, argv[1])
+		if patch := patchOf(argv); patch != "" {
+			return patchCalls(id, patch)
 		}
 		return []Block{shellCall(id, argv)}
 	case "apply_patch":
@@ -290,7 +277,7 @@ var exited = sync.OnceValue(func() *regexp.Regexp {
 // codexOutput returns the text of a result, and the exit status if it tells one.
 func codexOutput(raw json.RawMessage) (text string, status int) {
 	if json.Unmarshal(raw, &text) != nil {
-		return strings.Join(append(codexTexts(raw), outputContent(raw)), ""), 0
+		text = strings.Join(append(codexTexts(raw), outputContent(raw)), "")
 	}
 	var inner struct {
 		Output   *string `json:"output"`

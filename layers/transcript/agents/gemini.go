@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -179,6 +180,20 @@ type geminiMessage struct {
 		Name string          `json:"name"`
 		Args json.RawMessage `json:"args"`
 	} `json:"toolCalls"`
+}
+
+// Unknown returns the type of a message.
+func (Gemini) Unknown(value []byte) string {
+	var l line
+	var m geminiMessage
+	if json.Unmarshal(value, &l) != nil || l.Record == nil || json.Unmarshal(l.Record, &m) != nil {
+		return ""
+	}
+	switch m.Type {
+	case "user", "gemini", "info", "warning", "error":
+		return ""
+	}
+	return cmp.Or(m.Type, "no type")
 }
 
 // Message returns what a line says.

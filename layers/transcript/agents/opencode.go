@@ -224,6 +224,31 @@ func (m stored) split() (parts, results json.RawMessage, err error) {
 	return object(list), results, nil
 }
 
+// Unknown returns the type of a part, or the role of a message.
+func (OpenCode) Unknown(value []byte) string {
+	var l line
+	var m openMessage
+	var parts []openPart
+	if json.Unmarshal(value, &l) != nil || l.Record == nil || json.Unmarshal(l.Record, &m) != nil {
+		return ""
+	}
+	if m.Role != "user" && m.Role != "assistant" {
+		return cmp.Or(m.Role, "no role")
+	}
+	if json.Unmarshal(l.Parts, &parts) != nil {
+		return "parts"
+	}
+	for _, p := range parts {
+		switch p.Type {
+		case "text", "tool", "reasoning", "file", "step-start", "step-finish", "snapshot", "patch", "agent", "subtask",
+			"retry", "compaction":
+		default:
+			return cmp.Or(p.Type, "no type")
+		}
+	}
+	return ""
+}
+
 // Message returns what a line says.
 func (OpenCode) Message(value []byte) Rec {
 	var l line

@@ -106,8 +106,8 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, dir string) err
 				"name the directory that holds them")
 		}
 		return addAll(ctx, e, m, "import", sources, failed, func(added []capturing.Added) error {
-			if o.noL1 {
-				return nil
+			if err := sayUnknown(e, o.agent, added); err != nil || o.noL1 {
+				return err
 			}
 			bar := e.ProgressBytes("refining", totalAdded(added))
 			defer bar.End()
