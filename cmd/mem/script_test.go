@@ -79,8 +79,8 @@ func TestScript(t *testing.T) {
 			"b3":     b3,
 			"fill":   fill,
 
-			"torn":   tearFile,
-			"zstd":   compressFile,
+			"torn": tearFile,
+			"zstd": compressFile,
 
 			"payload":     payload,
 			"modelserver": modelServer,
