@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,5 +93,38 @@ func TestIdle(t *testing.T) {
 	}
 	if other := prompt("Deploy kubernetes ingress certificates for staging", nil); len(other) > 0 {
 		t.Errorf("a prompt about something else is answered: %+v", other)
+	}
+}
+
+// TestChance asks for files whose names the prompt does not spell: those of the session with a similar request
+// rank first, and a file that is only recent is not named.
+func TestChance(t *testing.T) {
+	t.Parallel()
+	turn := func(text string) []Turn { return []Turn{{Asked: Said{1, text}}} }
+	list := []Digest{
+		{Session: "c", Turns: turn("Mend the layout of the settings page"), Files: []File{{Path: "web/page.css", Edits: 1, N: 2}}},
+		{Session: "b", Turns: turn("Retry invoices that the payment gateway refused"),
+			Files: []File{{Path: "billing/retry_queue.go", Edits: 3, N: 2}, {Path: "billing/ledger.go", Reads: 1, N: 3}}},
+	}
+	for i := range 8 {
+		list = append(list, Digest{Session: string(rune('d' + i)), Turns: turn("Translate the handbook"),
+			Files: []File{{Path: "handbook/chapter.md", Edits: 1, N: 2}}})
+	}
+	f := digestFile{}
+	for _, d := range list {
+		f.list = append(f.list, storedDigest{Digest: d})
+	}
+	f.words = post(f.list)
+	q := ParsePrompt("Invoices that the payment gateway refused stay in the queue, why is there no retry?")
+	sections := Prompt(q, list, f.turnsWith(q.words), nil, func(s string) string { return s })
+	if len(sections) == 0 {
+		t.Fatal("the prompt is not answered")
+	}
+	var got []string
+	for _, it := range sections[1].Items {
+		got = append(got, it.Keys...)
+	}
+	if want := []string{"billing/retry_queue.go", "billing/ledger.go"}; !slices.Equal(got, want) {
+		t.Errorf("files %q, want %q", got, want)
 	}
 }

@@ -24,29 +24,36 @@ const (
 	shortestSpelled = 4
 )
 
-// A prompt is answered if its evidence reaches leastEvidence. Evidence is a weighted sum of four figures: the
-// share of the prompt's words that the project knows, the share that the most similar exchange has, the score
-// of the best file, and whether the prompt spells a symbol. unseenWeight is added to the prompt's weight, so
-// that two common words are no evidence. The weights were fitted on bench/next: its own prompts against those
-// of other projects and idle ones; docs/benchmarks.md has the figures.
+// A prompt is answered if its evidence reaches leastEvidence. Evidence is the share of the prompt's words that
+// the most similar exchange has, and the score of the best file. unseenWeight is added to the prompt's weight,
+// so that two common words are no evidence. The figures were fitted on bench/next: its own prompts against those
+// of other projects and idle ones; docs/benchmarks.md has the results.
 const (
-	knownWeight    = 2.0
-	resembleWeight = 3.0
-	fileWeight     = 0.15
-	symbolWeight   = 1.0
-	unseenWeight   = 6.0
-	leastEvidence  = 2.58
+	fileWeight    = 0.025
+	unseenWeight  = 6.0
+	leastEvidence = 0.33
 )
 
-// The weights of files, and the thresholds of what is named once a prompt is answered.
+// spelledBonus is the score of a file that the prompt spells, or that has a symbol which the prompt spells. Other
+// words that its path and the prompt share score the more the rarer they are.
+const spelledBonus = 6.0
+
+// The chance that a session works on a file is the logistic function of a weighted sum. The weights were fitted
+// on bench/next; more figures than these fitted better there, and worse to a project that they were not
+// fitted on.
 const (
-	wordsWeight   = 1.0  // of words that a path and the prompt share, by how rare they are among paths
-	spelledBonus  = 6.0  // of a file that the prompt spells
-	symbolBonus   = 4.0  // of a file that defines or touches a symbol that the prompt spells
-	similarWeight = 3.0  // of files of sessions with a similar request
-	recentWeight  = 2.0  // of the rank of a file at a start
-	leastFile     = 2.5  // score of a file that is named
-	shareOfBest   = 0.5  // of the score of the best file
+	chanceBase    = -4.4 // of a file that nothing speaks for
+	chanceName    = 1.25 // share of the words of its name that are in the prompt
+	chanceSimilar = 4.0  // mean similarity of the sessions that touched it
+	chanceRecent  = 1.2  // rank at a start, from 0 to 1
+	chanceSpelled = 2.2  // the prompt spells the file
+	chanceSymbol  = 1.0  // the prompt spells one of its symbols
+)
+
+// The thresholds of what is named once a prompt is answered.
+const (
+	leastChance   = 0.05 // of a file
+	shareOfBest   = 0.20 // of the chance of the best file
 	leastCoverage = 0.45 // share of the prompt's weight that a passage covers
 	leastPassage  = 9.0  // weight of the words that a passage shares with the prompt
 )
@@ -54,6 +61,7 @@ const (
 // A Query is a prompt as it is matched.
 type Query struct {
 	words   []string        // distinct, lower case, without those that say nothing
+	said    map[string]bool // all words, lower case
 	spelled map[string]bool // names of files and symbols, as they are written
 }
 
@@ -62,7 +70,7 @@ func (q Query) Empty() bool { return len(q.words) < 2 && len(q.spelled) == 0 }
 
 // ParsePrompt reads a prompt.
 func ParsePrompt(text string) Query {
-	q := Query{spelled: map[string]bool{}}
+	q := Query{spelled: map[string]bool{}, said: map[string]bool{}}
 	if i := strings.Index(text, "```"); i > 0 {
 		text = text[:i] + " " + text[i:min(len(text), i+2000)]
 	}
@@ -76,6 +84,7 @@ func ParsePrompt(text string) Query {
 		}
 	}
 	for _, w := range Words(text) {
+		q.said[w] = true
 		if len(q.words) < maxPromptWords && !slices.Contains(q.words, w) && !empty[w] {
 			q.words = append(q.words, w)
 		}
@@ -116,7 +125,6 @@ type matcher struct {
 	nPath int
 	nTurn int
 	total float64 // weight of all words of the prompt among turns
-	known float64 // of those that turns or paths have
 
 	inPath [][]string // words of the prompt that each ranked file has in its path
 }
@@ -166,16 +174,13 @@ func newMatcher(q Query, asked [][][]string, ranked []Ranked) *matcher {
 	}
 	for _, w := range q.words {
 		m.total += rarity(m.turns[w], m.nTurn)
-		if m.turns[w] > 0 || m.paths[w] > 0 {
-			m.known += rarity(m.turns[w], m.nTurn)
-		}
 	}
 	return m
 }
 
 // evidence says how sure it is that the project has something to say to the prompt.
 func (m *matcher) evidence(asked [][][]string, ranked []Ranked) float64 {
-	resembles, best, symbol := 0.0, 0.0, 0.0
+	resembles, best := 0.0, 0.0
 	for _, turns := range asked {
 		for _, words := range turns {
 			weight, _ := m.similarity(words)
@@ -183,38 +188,68 @@ func (m *matcher) evidence(asked [][][]string, ranked []Ranked) float64 {
 		}
 	}
 	for i, r := range ranked {
-		f := m.fit(i, r)
-		best = max(best, f.score)
-		if f.symbol {
-			symbol = 1
-		}
+		best = max(best, m.fit(i, r).score)
 	}
-	return (knownWeight*m.known+resembleWeight*resembles)/(m.total+unseenWeight) + fileWeight*best + symbolWeight*symbol
+	return resembles/(m.total+unseenWeight) + fileWeight*best
 }
 
 // A fit says how a file fits the prompt by its name and its symbols.
 type fit struct {
-	score  float64
-	symbol bool
-	why    []string
+	score           float64 // as evidence
+	spelled, symbol bool
+	why             []string
 }
 
 // fit returns how the file ranked i-th fits.
 func (m *matcher) fit(i int, r Ranked) (f fit) {
 	for _, w := range m.inPath[i] {
-		f.score += wordsWeight * rarity(m.paths[w], m.nPath)
+		f.score += rarity(m.paths[w], m.nPath)
 		f.why = append(f.why, w)
 	}
 	if m.q.spelled[r.Path] || m.q.spelled[baseOf(r.Path)] {
 		f.score += spelledBonus
+		f.spelled = true
 		f.why = append(f.why, "spelled")
 	}
 	if k := slices.IndexFunc(r.Symbols, func(s string) bool { return m.q.spelled[s] }); k >= 0 {
-		f.score += symbolBonus
+		f.score += spelledBonus
 		f.symbol = true
 		f.why = append(f.why, "symbol "+r.Symbols[k])
 	}
 	return f
+}
+
+// chance estimates how likely a session that begins with the prompt works on a file, of a rank from 0 to 1.
+// similar is the mean similarity of the sessions that touched it.
+func (m *matcher) chance(f fit, r Ranked, similar, rank float64) float64 {
+	z := chanceBase + chanceName*m.q.names(r.Path) + chanceSimilar*similar + chanceRecent*rank
+	if f.spelled {
+		z += chanceSpelled
+	}
+	if f.symbol {
+		z += chanceSymbol
+	}
+	return 1 / (1 + math.Exp(-z))
+}
+
+// names returns the share of the words of a file's name that are in the prompt. That it is a test is no word of
+// its name.
+func (q Query) names(file string) float64 {
+	name := baseOf(file)
+	if i := strings.IndexByte(name, '.'); i > 0 {
+		name = name[:i]
+	}
+	n, in := 0, 0
+	eachWord(name, func(w []byte) {
+		if string(w) == "test" {
+			return
+		}
+		n++
+		if q.said[string(w)] {
+			in++
+		}
+	})
+	return float64(in) / float64(max(n, 1))
 }
 
 // similarity is the weight of words of a turn, and what share of the prompt that is.
@@ -257,25 +292,35 @@ func (m *matcher) passages(digests []Digest, asked [][][]string, had map[string]
 	return out
 }
 
+// similarSessions returns, for each file, the mean similarity of the sessions that touched it: the share of the
+// prompt's weight that a session's turns have. One session more than there are counts, without any similarity,
+// so that a single session is no proof.
+func (m *matcher) similarSessions(digests []Digest, asked [][][]string) map[string]float64 {
+	sum, count := map[string]float64{}, map[string]float64{}
+	for i, d := range digests {
+		var words []string
+		for _, turn := range asked[i] {
+			words = append(words, turn...)
+		}
+		slices.Sort(words)
+		_, share := m.similarity(slices.Compact(words))
+		for _, f := range d.Files {
+			sum[f.Path] += share
+			count[f.Path]++
+		}
+	}
+	for p := range sum {
+		sum[p] /= count[p] + 1
+	}
+	return sum
+}
+
 // files returns the files that fit the prompt, the best first.
 func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, had map[string]bool,
 	id ID) (out []brief.Item) {
-	similar := map[string]float64{}
-	for i, d := range digests {
-		best := 0.0
-		for _, words := range asked[i] {
-			if _, share := m.similarity(words); share > best {
-				best = share
-			}
-		}
-		for _, f := range d.Files {
-			if f.Edits > 0 {
-				similar[f.Path] = max(similar[f.Path], best)
-			}
-		}
-	}
+	similar := m.similarSessions(digests, asked)
 	type found struct {
-		score float64
+		chance float64
 		Ranked
 		why string
 	}
@@ -284,18 +329,13 @@ func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, h
 		if had[r.Path] {
 			continue
 		}
-		byName := m.fit(i, r)
-		f := found{Ranked: r, score: byName.score, why: strings.Join(byName.why, ", ")}
-		f.score += similarWeight * similar[r.Path]
-		if f.score == 0 {
-			continue
-		}
-		f.score += recentWeight * (1 - float64(i)/float64(len(ranked)))
-		list = append(list, f)
+		f := m.fit(i, r)
+		rank := 1 - float64(i)/float64(len(ranked))
+		list = append(list, found{m.chance(f, r, similar[r.Path], rank), r, strings.Join(f.why, ", ")})
 	}
-	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.chance, a.chance) })
 	for _, f := range list {
-		if len(out) == maxPromptFiles || f.score < leastFile || f.score < shareOfBest*list[0].score {
+		if len(out) == maxPromptFiles || f.chance < leastChance || f.chance < shareOfBest*list[0].chance {
 			break
 		}
 		what := times(f.Reads, "read")
@@ -304,7 +344,7 @@ func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, h
 		}
 		out = append(out, brief.Item{Text: f.Path + ", " + what, Source: id.at(f.Session, f.N), Trust: brief.Assistant,
 			Short: true, Time: f.Time, Keys: []string{f.Path},
-			Why: fmt.Sprintf("fits by %.1f: %s", f.score, cmp.Or(f.why, "similar requests"))})
+			Why: fmt.Sprintf("chance %.0f %%: %s", 100*f.chance, cmp.Or(f.why, "similar requests"))})
 	}
 	return out
 }
