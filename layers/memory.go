@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/migration"
 	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/projects"
@@ -89,6 +90,9 @@ func (m *Memory) Naming() naming.Ops { return naming.On(m.DB) }
 
 // Markers returns the operations of package markers.
 func (m *Memory) Markers() markers.Ops { return markers.On(m.DB) }
+
+// Migration returns the operations of package migration.
+func (m *Memory) Migration() migration.Ops { return migration.On(m.DB) }
 
 // Originals returns the operations of package originals.
 func (m *Memory) Originals() originals.Ops { return originals.On(m.DB) }

@@ -71,6 +71,7 @@ concepts show c001 -p shop
 concepts candidates -p shop
 concepts rename c001 Money -p shop
 rules add "Never force-push" -p shop
+import store -p shop
 rules list -p shop
 rules show RULE -p shop
 rules review -p shop
@@ -209,6 +210,9 @@ func jsonExamples(t *testing.T) map[string]jsonExample {
   "evidence": [{"message": 31, "quote": "Prices are int64 cents everywhere, never floats."}]}]}]}`
 	must(t, os.WriteFile(filepath.Join(dir, "facts.json"), []byte(facts), 0o600))
 	initBare(t, filepath.Join(dir, "hub.git"))
+	must(t, os.MkdirAll(filepath.Join(dir, "store"), 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, "store", "facts.json"),
+		[]byte(`{"decisions": [{"id": "d001", "content": "The shop closes on Sundays."}], "permanent": {}}`), 0o600))
 	out := map[string]jsonExample{}
 	known := map[string]string{"$SAMPLE": sample, "$SHOP": filepath.Join(sample, "projects", "-home-dev-shop")}
 	for line := range strings.Lines(strings.TrimSpace(jsonJourney)) {

@@ -25,6 +25,7 @@ import (
 type AddOptions struct {
 	DryRun   bool
 	Op       string                   // for the log: "add", "import"
+	Tool     string                   // for the log: whose store the sources are in; "" if in none
 	Progress func(bytes int64)        // called after each source with its size, from any goroutine; may be nil
 	Unasked  bool                     // nobody asked for it: a session that was taken out of the lists stays out, as it is
 	Known    bool                     // only sessions that memory has already, and their subagents
@@ -492,12 +493,15 @@ func (m Ops) record(tx *refs.Tx, st *state.State, p state.Project, captures []*C
 }
 
 func addMessage(captures []*Capture, o AddOptions) string {
-	op := o.op()
+	op, from := o.op(), ""
+	if o.Tool != "" {
+		from = " from " + o.Tool
+	}
 	if len(captures) > 1 {
-		return fmt.Sprintf("%s %d sessions", op, len(captures))
+		return fmt.Sprintf("%s %d sessions%s", op, len(captures), from)
 	}
 	c := captures[0]
-	what := fmt.Sprintf("%s %s", op, records.ShortID(c.snap.Session))
+	what := fmt.Sprintf("%s %s%s", op, records.ShortID(c.snap.Session), from)
 	if c.added.Change == "grown" {
 		return what + "  +" + c.added.Growth()
 	}

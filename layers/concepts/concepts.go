@@ -136,14 +136,17 @@ func (s *Set) Record(id string) *Concept { return s.byRecord[id] }
 
 // NextLabel returns the label of the next concept. It is above all that trusted devices gave, so that only devices that
 // have not heard of each other make the same one. A device that is not trusted cannot use the numbers up.
-func (s *Set) NextLabel() string {
-	n := 0
+func (s *Set) NextLabel() string { return s.LabelAfter(0) }
+
+// LabelAfter returns the label of the concept that n others come before.
+func (s *Set) LabelAfter(n int) string {
+	last := 0
 	for _, c := range s.Concepts {
 		if s.trusted == nil || s.trusted(c.Device) {
-			n = max(n, number(c.Label))
+			last = max(last, number(c.Label))
 		}
 	}
-	return labelOf(n + 1)
+	return labelOf(last + 1 + n)
 }
 
 // Find returns the concepts that name may stand for: by label, by label and device as in c001~d3f1, by id with

@@ -259,8 +259,12 @@ func (m Ops) SaveVersion(ctx context.Context, c Compressed, bodies [][]byte) (Co
 			return fmt.Errorf("session %s: %w", records.ShortID(c.Session.ID), err)
 		}
 		v := c.Version
-		tx.Subject(fmt.Sprintf("compress %s:%s  %s -> %s tokens", records.ShortID(c.Session.ID), v.Label,
-			tokens.Format(v.TokensIn), tokens.Format(v.TokensOut)))
+		from := ""
+		if tool, ok := engines.ImportedTool(v.Engine); ok {
+			from = ", imported from " + tool
+		}
+		tx.Subject(fmt.Sprintf("compress %s:%s  %s -> %s tokens%s", records.ShortID(c.Session.ID), v.Label,
+			tokens.Format(v.TokensIn), tokens.Format(v.TokensOut), from))
 		tx.Trailer("Op", "compress")
 		tx.Trailer("Session", c.Session.ID)
 		tx.Trailer("Version", c.Version.Label)

@@ -25,7 +25,12 @@ func (m Ops) run(ctx context.Context, in compress.Input, c *Compressed, engine c
 			engine = compress.Extract{}
 		}
 		res, err := compress.Run(ctx, in, c.Plan, engine)
-		return res, nil, err
+		imported, ok := engine.(*engines.Imported)
+		if !ok || err != nil {
+			return res, nil, err
+		}
+		witnesses, err := c.witnessed(imported.Exchanges())
+		return res, witnesses, err
 	}
 	asking = asking.Metered(&Meter{M: m, Caps: m.Opts.Caps, Project: c.Project.ID, Session: c.Session.ID,
 		Engine: asking.ID()})
@@ -34,12 +39,18 @@ func (m Ops) run(ctx context.Context, in compress.Input, c *Compressed, engine c
 	if err != nil {
 		return res, nil, err
 	}
-	witnesses, err := engines.Witnesses(asking.Exchanges())
+	witnesses, err := c.witnessed(asking.Exchanges())
+	c.Version.Receipt = c.Receipt
+	return res, witnesses, err
+}
+
+// witnessed names what was asked and answered as the witnesses of the version, and returns it as it is stored.
+func (c *Compressed) witnessed(exchanges []engines.Exchange) ([][]byte, error) {
+	witnesses, err := engines.Witnesses(exchanges)
 	for _, w := range witnesses {
 		c.Version.Derivation.Witnesses = append(c.Version.Derivation.Witnesses, objects.Sum(w))
 	}
-	c.Version.Receipt = c.Receipt
-	return res, witnesses, err
+	return witnesses, err
 }
 
 // estimate says what a model would take for a plan; an engine without a model takes nothing.
@@ -152,7 +163,18 @@ func (m Ops) replaying(ctx context.Context, p refs.Project, v *records.Version,
 		return own, nil
 	}
 	var engine compress.Summarizer = compress.Extract{}
-	if model, window, ok := engines.ModelOf(id); ok {
+	if tool, ok := engines.ImportedTool(id); ok {
+		xs, err := m.exchanges(ctx, p, v)
+		if err != nil {
+			return nil, err
+		}
+		if len(xs) != 1 {
+			return nil, fmt.Errorf("%s: %d witnesses of what %s wrote, not one", v.Label, len(xs), tool)
+		}
+		if engine, err = engines.NewImported(tool, []byte(xs[0].Answer.Text)); err != nil {
+			return nil, fmt.Errorf("%s: %w", v.Label, err)
+		}
+	} else if model, window, ok := engines.ModelOf(id); ok {
 		xs, err := m.exchanges(ctx, p, v)
 		if err != nil {
 			return nil, err

@@ -93,10 +93,12 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to F
 		tx.Trailer("Op", "assign")
 		switch {
 		case to.New != nil:
-			made, err := m.nextConcept(ctx, tx, p.ID, *to.New)
+			set, err := m.conceptsAt(ctx, tx, p.ID)
 			if err != nil {
 				return err
 			}
+			made := *to.New
+			made.Label = set.NextLabel()
 			r, err := tx.Add(concepts.Kind, made)
 			if err != nil {
 				return err
@@ -123,22 +125,17 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to F
 	return set.Record(record), nil
 }
 
-// nextConcept gives a new concept the label that is next, as a transaction sees it.
-func (m Ops) nextConcept(ctx context.Context, tx *refs.Tx, p refs.Project, made concepts.Made) (concepts.Made, error) {
+// conceptsAt returns the concepts of a project as a transaction sees them, but for those that it makes itself.
+func (m Ops) conceptsAt(ctx context.Context, tx *refs.Tx, p refs.Project) (*concepts.Set, error) {
 	records, err := m.UpperAt(ctx, tx, p)
 	if err != nil {
-		return made, err
+		return nil, err
 	}
 	trust, err := m.Trust(ctx)
 	if err != nil {
-		return made, err
+		return nil, err
 	}
-	set, err := concepts.Fold(state.Statements(records, concepts.Kind), &facts.Set{}, trust.Of)
-	if err != nil {
-		return made, err
-	}
-	made.Label = set.NextLabel()
-	return made, nil
+	return concepts.Fold(state.Statements(records, concepts.Kind), &facts.Set{}, trust.Of)
 }
 
 func (m Ops) wouldAssign(ctx context.Context, p state.Project, to Filing) (*concepts.Concept, error) {

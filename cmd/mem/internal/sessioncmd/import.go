@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/archive"
 	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/foreign"
 	"github.com/memvcs/mem/layers/transcript/agents"
 	"github.com/memvcs/mem/refs"
 )
@@ -40,6 +41,8 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 			"along, linked to their sessions. Importing again adds only what is new. With --agent it is ~/.codex (CODEX_HOME),\n" +
 			"~/.gemini, or ~/.local/share/opencode (XDG_DATA_HOME). A Codex session is stored as its file is. Gemini and OpenCode\n" +
 			"keep no stream of records: one is made from their files, which are stored with the session, byte for byte.\n" +
+			"The stores of cc_context_eng and memory-keeper are recognised by what is in them. Each thing in such a store is listed\n" +
+			"with what became of it; what memory has already stays as it is, and what cannot be verified is not believed.\n" +
 			"A file that \"mem export\" wrote is read like a remote: all of it is checked, what is here stays as it is, and what is known\n" +
 			"is not stored again. If it is killed, run it again.",
 		Flags: []cli.Flag{
@@ -62,6 +65,14 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 			}
 			if o.trust {
 				return app.WithHint(app.Usagef("--trust is for archives"), "mem import --trust FILE.tar.zst")
+			}
+			if e.Operand(0) != "" && o.agent == "" {
+				if store, err := foreign.Open(e.Path(e.Operand(0))); err == nil {
+					defer store.Close()
+					return runImportStore(c.Context, e, o, store)
+				} else if syntax := (*foreign.SyntaxError)(nil); errors.As(err, &syntax) {
+					return fmt.Errorf("import %s: %w", e.Operand(0), err)
+				}
 			}
 			return runImport(c.Context, e, o, e.Operand(0))
 		},
@@ -109,12 +120,17 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, dir string) err
 			if err := sayUnknown(e, o.agent, added); err != nil || o.noL1 {
 				return err
 			}
-			bar := e.ProgressBytes("refining", totalAdded(added))
-			defer bar.End()
-			return errors.Join(m.Derive().Derive(ctx, added, bar.Add), m.Capture().CountAdded(ctx, added),
-				makeDigests(ctx, m, added))
+			return refineAdded(ctx, e, m, added)
 		})
 	})
+}
+
+// refineAdded makes what follows from sessions that were added.
+func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capturing.Added) error {
+	bar := e.ProgressBytes("refining", totalAdded(added))
+	defer bar.End()
+	return errors.Join(m.Derive().Derive(ctx, added, bar.Add), m.Capture().CountAdded(ctx, added),
+		makeDigests(ctx, m, added))
 }
 
 // makeDigests makes what the next sessions of the projects are handed, so that their start need not.

@@ -1,0 +1,231 @@
+// Package foreign reads the stores of other memory tools into values.
+//
+// It knows two: that of cc_context_eng (projects with a manifest, original transcripts, compressed versions and
+// compositions) and that of memory-keeper (facts.json, concepts.json and session summaries). A store is recognised
+// by what its files contain, never by the name of its directory.
+//
+// Everything in a store is data of somebody else. Names that would be paths are refused, no file outside the store is
+// opened, sizes are bounded, and what cannot be read is told as a [Left] with its reason instead of ending the
+// work. Nothing is judged here: whether a version says what its session says is decided by whoever has the session.
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The tools whose stores are known.
+const (
+	ContextEng   = "cc_context_eng"
+	MemoryKeeper = "memory-keeper"
+)
+
+// Limits of what is read.
+const (
+	mostJSON    = 64 << 20 // bytes of a JSON file
+	mostVersion = 64 << 20 // bytes of a compressed version
+	mostEntries = 50_000   // of a directory or a list
+	mostLeft    = 2_000    // files that are told one by one
+)
+
+// A Store is an open store with what it contains. Close it when the versions are read.
+type Store struct {
+	Tool     string
+	Projects []Project
+
+	root *os.Root
+	dir  string
+}
+
+// A Project is one project of a store.
+type Project struct {
+	Name         string
+	Dir          string // its working directory as the store tells it, "" if it does not
+	Sessions     []Session
+	Compositions []Composition
+	Facts        []Fact
+	Concepts     []Concept
+	Rules        []Rule
+	Left         []Left
+}
+
+// A Session is a registered session.
+type Session struct {
+	ID       string
+	Name     string // in the store, if it is not the ID
+	File     string // its transcript on this machine: a regular file of the store; "" if there is none
+	Size     int64
+	Outside  string // a file outside the store that holds or held the transcript
+	Title    string
+	Tags     []string
+	Markers  []Marker
+	Versions []Version
+}
+
+// A Marker is a keepit marker as the store lists it.
+type Marker struct {
+	ID     string
+	UUID   string // of the message
+	Weight int    // hundredths
+	Text   string
+}
+
+// A Version is a compressed version of a session.
+type Version struct {
+	ID    string // v001
+	File  string // its JSONL file in the store, "" if there is none
+	Model string // that wrote it
+}
+
+// A Composition is a composed context.
+type Composition struct {
+	Name   string
+	Budget int // tokens; 0 if the store does not tell it
+	Parts  []Part
+}
+
+// A Part is a component of a composition.
+type Part struct{ Session, Version string }
+
+// The kinds of a [Fact].
+const (
+	Decision = "decision"
+	Pattern  = "pattern"
+	Issue    = "issue"
+	Action   = "action"
+)
+
+// A Fact is something that the store says of a session or a project. It has no evidence.
+type Fact struct {
+	ID         string
+	Kind       string
+	Text       string
+	Session    string // the name of the session in the store, "" if the fact is of none
+	Exchange   string // the exchange of the session that it is of
+	Keywords   []string
+	Files      []string
+	Resolved   bool // of an issue
+	Resolution string
+}
+
+// A Concept is a group of exchanges.
+type Concept struct {
+	ID, Name, Topic, Summary string
+	Exchanges                []string
+}
+
+// A Rule is something that the store keeps for good.
+type Rule struct {
+	ID         string
+	Type       string // rule, solution or core_logic
+	Text       string
+	Problem    string
+	Files      []string
+	Confidence int // hundredths
+}
+
+// A Left is something of a store that no value stands for.
+type Left struct {
+	Kind string // of the thing: file, session, version, ...
+	Name string
+	Why  string
+	Made bool // memory makes it by itself or needs no such thing: nothing is lost
+}
+
+// ErrNone says that a directory holds no store that is known.
+var ErrNone = errors.New("no store of another memory tool")
+
+// Open reads the store in dir, in its .claude/memory or in its projects. The error wraps [ErrNone] if there is none.
+func Open(dir string) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{root: root, dir: dir}
+	if err := s.read(); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return s, nil
+}
+
+// Close closes the store.
+func (s *Store) Close() error { return s.root.Close() }
+
+func (s *Store) read() error {
+	for _, read := range []func() (bool, error){s.contextEng, s.memoryKeeper} {
+		if found, err := read(); found || err != nil {
+			return err
+		}
+	}
+	return ErrNone
+}
+
+// Path returns where a file of the store is.
+func (s *Store) Path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
+
+// list returns the entries of a directory of the store, sorted; none if there is no such directory.
+func (s *Store) list(name string) ([]fs.DirEntry, error) {
+	d, err := s.root.Open(filepath.FromSlash(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	if fi, err := d.Stat(); err != nil || !fi.IsDir() {
+		return nil, err
+	}
+	entries, err := d.ReadDir(mostEntries)
+	if err != nil && len(entries) == 0 {
+		return nil, nil // the end of an empty directory
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// regular returns the size of a regular file of the store, which must not be a link; ok is false if there is none.
+func (s *Store) regular(name string) (size int64, ok bool) {
+	fi, err := s.root.Lstat(filepath.FromSlash(name))
+	if err != nil || !fi.Mode().IsRegular() {
+		return 0, false
+	}
+	if real, err := s.root.Stat(filepath.FromSlash(name)); err != nil || !os.SameFile(real, fi) {
+		return 0, false
+	}
+	return fi.Size(), true
+}
+
+// read returns the bytes of a regular file of the store.
+func (s *Store) bytes(name string, most int64) ([]byte, error) {
+	size, ok := s.regular(name)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	case size > most:
+		return nil, fmt.Errorf("%s has %d bytes: at most %d are read", name, size, most)
+	}
+	return s.root.ReadFile(filepath.FromSlash(name))
+}
+
+// isName reports whether s can be the name of a file, or of a directory, of its own.
+func isName(s string) bool {
+	return s != "" && len(s) <= 255 && s != "." && s != ".." && !strings.ContainsAny(s, "/\\:\x00") &&
+		!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0xfffd }) &&
+		filepath.IsLocal(s)
+}
+
+// baseOf returns the last part of a path of any system.
+func baseOf(p string) string {
+	return path.Base(strings.ReplaceAll(strings.TrimRight(p, "/\\"), "\\", "/"))
+}

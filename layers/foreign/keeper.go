@@ -1,0 +1,326 @@
+package foreign
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// memoryKeeper reads a store of memory-keeper: facts.json, concepts.json and sessions/ in the directory itself, in its
+// .claude/memory, or, as older versions had it, in each of its projects.
+func (s *Store) memoryKeeper() (found bool, err error) {
+	dirs := []string{".", ".claude/memory"}
+	entries, err := s.list("projects")
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		if e.IsDir() && isName(e.Name()) {
+			dirs = append(dirs, "projects/"+e.Name())
+		}
+	}
+	for _, dir := range dirs {
+		k := keeperReader{s: s, dir: dir, read: map[string]bool{}}
+		is, err := k.isStore()
+		if err != nil {
+			return false, err
+		}
+		if is {
+			k.project()
+			s.Tool, found = MemoryKeeper, true
+			s.Projects = append(s.Projects, k.p)
+		}
+	}
+	return found, nil
+}
+
+// A keeperReader reads one project.
+type keeperReader struct {
+	s    *Store
+	dir  string
+	p    Project
+	read map[string]bool
+	said map[string]bool // texts that a fact, a rule or an exchange stands for
+}
+
+func (k *keeperReader) left(kind, name, why string) {
+	k.p.Left = append(k.p.Left, Left{Kind: kind, Name: name, Why: why})
+}
+
+func (k *keeperReader) made(kind, name, why string) {
+	k.p.Left = append(k.p.Left, Left{kind, name, why, true})
+}
+
+func (k *keeperReader) path(name string) string { return path.Join(k.dir, name) }
+
+// isStore reports whether the directory holds what memory-keeper writes. The error is that of a file that is called as
+// one of its files and is not JSON, beside others of them.
+func (k *keeperReader) isStore() (bool, error) {
+	var broken error
+	files, ours := 0, false
+	for _, name := range []string{"facts.json", "concepts.json"} {
+		if _, ok := k.s.regular(k.path(name)); !ok {
+			continue
+		}
+		files++
+		o, err := k.s.document(k.path(name))
+		if err != nil {
+			broken = err
+			continue
+		}
+		ours = ours || o.object("permanent") != nil || o.hasList("decisions") && o.hasList("issues") ||
+			o.hasList("patterns") || name == "concepts.json" && o.hasList("concepts")
+	}
+	entries, err := k.s.list(k.path("sessions"))
+	if err != nil {
+		return ours, nil // told when it is read
+	}
+	for _, e := range entries {
+		for _, end := range []string{".l1.jsonl", ".l2.json"} {
+			if strings.HasSuffix(e.Name(), end) {
+				files++
+				ours = ours || end == ".l2.json" && k.isSummary("sessions/"+e.Name())
+			}
+		}
+	}
+	if !ours && files > 1 && broken != nil {
+		return false, broken
+	}
+	return ours, nil
+}
+
+func (k *keeperReader) isSummary(name string) bool {
+	o, err := k.s.document(k.path(name))
+	return err == nil && o.hasList("exchanges")
+}
+
+func (k *keeperReader) project() {
+	k.said = map[string]bool{}
+	dir := k.s.Path(k.dir)
+	if filepath.Base(dir) == "memory" && filepath.Base(filepath.Dir(dir)) == ".claude" {
+		k.p.Dir = filepath.Dir(filepath.Dir(dir))
+	}
+	k.p.Name = filepath.Base(cmp.Or(k.p.Dir, dir))
+	k.sessions()
+	k.facts()
+	k.concepts()
+	k.pages()
+	k.rest()
+}
+
+// open reads a JSON file, nil if there is none or it cannot be read, which is told.
+func (k *keeperReader) open(name string) object {
+	if _, ok := k.s.regular(k.path(name)); !ok {
+		return nil
+	}
+	k.read[name] = true
+	o, err := k.s.document(k.path(name))
+	if err != nil {
+		k.left("file", name, err.Error())
+	}
+	return o
+}
+
+// sessions reads the raw transcripts and the summaries of their exchanges.
+func (k *keeperReader) sessions() {
+	entries, err := k.s.list(k.path("sessions"))
+	if err != nil {
+		k.left("directory", "sessions", err.Error())
+	}
+	raw := map[string]bool{}
+	for _, e := range entries {
+		name := "sessions/" + e.Name()
+		stem, ok := strings.CutSuffix(e.Name(), ".raw.jsonl")
+		size, regular := k.s.regular(k.path(name))
+		if !ok || !regular {
+			continue
+		}
+		k.read[name] = true
+		id, err := k.sessionID(name)
+		if err != nil {
+			k.left("session", stem, err.Error())
+			continue
+		}
+		raw[stem] = true
+		k.p.Sessions = append(k.p.Sessions, Session{ID: id, Name: stem, File: k.path(name), Size: size})
+	}
+	for _, e := range entries {
+		name := "sessions/" + e.Name()
+		if stem, ok := strings.CutSuffix(e.Name(), ".l2.json"); ok {
+			k.summary(stem, name)
+		} else if stem, ok := strings.CutSuffix(e.Name(), ".l1.jsonl"); ok {
+			k.read[name] = true
+			if raw[stem] {
+				k.made("file", name, "memory refines sessions itself")
+			} else {
+				k.left("session", stem, "only its refined text is left, which is no original")
+			}
+		}
+	}
+}
+
+// sessionID looks for the id of the session in the first records of a transcript.
+func (k *keeperReader) sessionID(name string) (string, error) {
+	const most = 4 << 20
+	f, err := k.s.root.Open(filepath.FromSlash(k.path(name)))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	r := bufio.NewReader(io.LimitReader(f, most))
+	for {
+		line, err := r.ReadBytes('\n')
+		var v struct {
+			ID string `json:"sessionId"`
+		}
+		if json.Unmarshal(line, &v) == nil && isName(v.ID) {
+			return v.ID, nil
+		}
+		if err == io.EOF {
+			return "", fmt.Errorf("%s: no record of it names a session", name)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// summary reads what was said of the exchanges of a session.
+func (k *keeperReader) summary(stem, name string) {
+	o := k.open(name)
+	for i, x := range o.list("exchanges") {
+		id := cmp.Or(x.text("id"), fmt.Sprintf("e%d", i+1))
+		summary := x.first("summary", "details")
+		texts := x.texts("facts")
+		if len(texts) == 0 && summary != "" {
+			texts = []string{summary}
+		}
+		k.said[summary], k.said[x.text("details")] = true, true
+		if len(texts) == 0 {
+			k.left("exchange", stem+" "+id, "it says nothing")
+		}
+		for n, text := range texts {
+			f := Fact{ID: stem + " " + id, Kind: Action, Text: text, Session: stem, Exchange: id,
+				Keywords: x.texts("keywords"), Files: x.texts("files")}
+			if len(texts) > 1 {
+				f.ID += fmt.Sprintf(".%d", n+1)
+			}
+			k.fact(f)
+		}
+	}
+}
+
+func (k *keeperReader) fact(f Fact) {
+	k.said[f.Text] = true
+	k.p.Facts = append(k.p.Facts, f)
+}
+
+// facts reads facts.json: decisions, patterns, issues, and what is permanent.
+func (k *keeperReader) facts() {
+	o := k.open("facts.json")
+	for _, list := range []struct{ key, kind string }{{"decisions", Decision}, {"patterns", Pattern}, {"issues", Issue}} {
+		for i, x := range o.list(list.key) {
+			f := Fact{ID: cmp.Or(x.text("id"), fmt.Sprintf("%s[%d]", list.key, i)), Kind: list.kind, Text: x.text("content"),
+				Session: x.text("session"), Keywords: x.texts("concepts"), Files: x.texts("files"),
+				Resolved: x.text("status") == "resolved", Resolution: x.text("resolution")}
+			if f.Text == "" {
+				k.left("fact", f.ID, "it has no content")
+				continue
+			}
+			if reason := x.text("reason"); reason != "" {
+				f.Text += " Reason: " + reason
+			}
+			k.said[x.text("content")] = true
+			k.fact(f)
+		}
+	}
+	permanent := o.object("permanent")
+	for _, list := range []struct{ key, kind, text, problem string }{
+		{"rules", "rule", "content", ""}, {"solutions", "solution", "solution", "problem"},
+		{"core_logic", "core_logic", "description", "feature"},
+	} {
+		for i, x := range permanent.list(list.key) {
+			r := Rule{ID: cmp.Or(x.text("id"), fmt.Sprintf("%s[%d]", list.key, i)), Type: list.kind, Text: x.text(list.text),
+				Problem: x.text(list.problem), Files: x.texts("files")}
+			r.Confidence, _ = x.hundredths("confidence")
+			if r.Text == "" {
+				k.left("rule", r.ID, "it has no "+list.text)
+				continue
+			}
+			k.said[r.Text] = true
+			k.p.Rules = append(k.p.Rules, r)
+		}
+	}
+}
+
+func (k *keeperReader) concepts() {
+	for i, x := range k.open("concepts.json").list("concepts") {
+		c := Concept{ID: cmp.Or(x.text("id"), fmt.Sprintf("concepts[%d]", i)), Name: x.text("name"), Topic: x.text("topic"),
+			Summary: x.text("summary"), Exchanges: x.texts("exchanges")}
+		if c.Name == "" {
+			k.left("concept", c.ID, "it has no name")
+			continue
+		}
+		k.said[c.Summary] = true
+		k.p.Concepts = append(k.p.Concepts, c)
+	}
+}
+
+// pages looks for lines of the pages that no fact, rule or concept stands for.
+func (k *keeperReader) pages() {
+	for _, name := range []string{"memory.md", "project.md"} {
+		b, err := k.s.bytes(k.path(name), mostJSON)
+		if err != nil {
+			continue
+		}
+		k.read[name] = true
+		own := 0
+		for line := range strings.Lines(string(b)) {
+			text := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*"))
+			if text == "" || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "Keywords:") ||
+				strings.HasPrefix(text, "Files:") || k.said[text] {
+				continue
+			}
+			own++
+		}
+		if own == 0 {
+			k.made("page", name, "what it says is in facts; mem memory prints such a page")
+			continue
+		}
+		k.left("page", name, fmt.Sprintf("%d of its lines are in no fact; text without a source is no fact", own))
+	}
+}
+
+// rest tells of the files that nothing stands for.
+func (k *keeperReader) rest() {
+	for _, dir := range []string{"", "sessions/"} {
+		entries, err := k.s.list(k.path(dir))
+		if err != nil {
+			continue // told where it was read
+		}
+		for _, e := range entries {
+			name := dir + e.Name()
+			switch {
+			case k.read[name] || name == "sessions" || len(k.p.Left) > mostLeft:
+			case isBookkeeping(e.Name()):
+				k.made("file", name, "memory needs none")
+			case strings.HasSuffix(name, ".md"):
+				k.left("file", name, "a text that names no messages of a session")
+			default:
+				k.left("file", name, "no known part of such a store")
+			}
+		}
+	}
+}
+
+// isBookkeeping reports whether a file tells memory-keeper what it has done.
+func isBookkeeping(name string) bool {
+	return slices.Contains([]string{"counter.txt", "config.json", ".l4-done", "debug-hook.json"}, name) ||
+		strings.HasSuffix(name, ".log")
+}

@@ -1,0 +1,128 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// Foreign is what another tool knew of a project.
+type Foreign struct {
+	Tool     string
+	Facts    []ForeignFact
+	Concepts []ForeignConcept
+	Rules    []permanent.Made
+}
+
+// A ForeignFact is a fact of another tool, checked by [Ops.CheckForeign].
+type ForeignFact struct {
+	Exchange   facts.Exchange // that holds it
+	Resolved   bool           // of an issue
+	Resolution string
+}
+
+// A ForeignConcept is a concept of another tool with the exchanges that belong to it.
+type ForeignConcept struct {
+	Made      concepts.Made
+	Exchanges []facts.Exchange
+}
+
+// CheckForeign checks a fact of another tool as any other: without evidence in a session it is inferred, and what its
+// evidence does not bear is an error that wraps [ErrAllRejected].
+func (m Ops) CheckForeign(ctx context.Context, p state.Project, given facts.GivenFact,
+	s *state.Session) (ForeignFact, error) {
+	f := facts.Fact{Kind: given.Kind, Text: given.Text, Evidence: given.Evidence, Keywords: given.Keywords,
+		Files: given.Files}
+	x := facts.Exchange{}
+	var q *revision.Quoted
+	if s != nil && len(f.Evidence) > 0 {
+		var err error
+		if q, x, err = m.around(ctx, p.ID, s, f); err != nil {
+			return ForeignFact{}, err
+		}
+		f.Session = x.Session
+	}
+	if q.Check(&f); f.Verdict == facts.Rejected {
+		return ForeignFact{}, fmt.Errorf("%w: %s", ErrAllRejected, f.Reason)
+	}
+	if f.Time.IsZero() {
+		f.Time = m.Opts.Now().UTC().Truncate(time.Second)
+	}
+	f.ID = f.Name()
+	x.Time, x.Facts = f.Time, []facts.Fact{f}
+	return ForeignFact{Exchange: x}, nil
+}
+
+// SaveForeign stores what another tool knew, in one commit.
+func (m Ops) SaveForeign(ctx context.Context, p state.Project, in Foreign) error {
+	var what []string
+	for _, part := range []struct {
+		n    int
+		noun string
+	}{{len(in.Facts), "fact"}, {len(in.Concepts), "concept"}, {len(in.Rules), "rule"}} {
+		if part.n == 1 {
+			what = append(what, "1 "+part.noun)
+		} else if part.n > 1 {
+			what = append(what, fmt.Sprintf("%d %ss", part.n, part.noun))
+		}
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return m.Refs.Update(ctx, p.ID, "import "+strings.Join(what, ", ")+" from "+in.Tool, func(tx *refs.Tx) error {
+		tx.Trailer("Op", "facts")
+		for _, f := range in.Facts {
+			if err := addForeignFact(tx, f); err != nil {
+				return err
+			}
+		}
+		for i, r := range in.Rules {
+			if _, err := tx.Add(permanent.Kind, r); err != nil {
+				return fmt.Errorf("rule %d: %w", i+1, err)
+			}
+		}
+		return m.addForeignConcepts(ctx, tx, p, in.Concepts)
+	})
+}
+
+func addForeignFact(tx *refs.Tx, f ForeignFact) error {
+	if _, err := tx.Add(facts.KindExchange, f.Exchange.Bare()); err != nil {
+		return err
+	}
+	if !f.Resolved {
+		return nil
+	}
+	_, err := tx.Add(facts.KindJudgement, facts.Judgement{Fact: f.Exchange.Facts[0].Key(), Says: facts.Resolves,
+		Value: true, Reason: f.Resolution})
+	return err
+}
+
+func (m Ops) addForeignConcepts(ctx context.Context, tx *refs.Tx, p state.Project, list []ForeignConcept) error {
+	set, err := m.conceptsAt(ctx, tx, p.ID)
+	if err != nil {
+		return err
+	}
+	for i, c := range list {
+		made := c.Made
+		made.Label = set.LabelAfter(i)
+		r, err := tx.Add(concepts.Kind, made)
+		if err != nil {
+			return err
+		}
+		for _, x := range c.Exchanges {
+			if _, err := tx.Add(concepts.KindAssign, concepts.Assigned{Member: "exchange/" + x.Key().String(),
+				Concept: r.ID.String(), Topic: made.Topic, Reason: made.Reason}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

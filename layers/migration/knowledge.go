@@ -1,0 +1,269 @@
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/foreign"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// Limits of what is stated: those of facts and rules that are given by hand.
+const (
+	longestFact = 1000
+	longestRule = 500
+	longestWord = 300
+	mostWords   = 50
+	leastQuote  = 12 // bytes of a fact that is looked for in its session word for word
+)
+
+// A gathering is the facts, concepts and rules of one project on their way.
+type gathering struct {
+	*work
+	project state.Project
+	facts   *facts.Set
+	out     knowledge.Foreign
+	of      map[string][]facts.Exchange // by exchange of the store
+	twice   map[string]bool             // exchanges of the store whose name several sessions use
+	items   map[string][]compress.Item  // of sessions, by id
+}
+
+// knowledge imports facts, concepts and rules, in one commit.
+func (w *work) knowledge(ctx context.Context) error {
+	if len(w.p.Facts)+len(w.p.Concepts)+len(w.p.Rules) == 0 {
+		return nil
+	}
+	p, err := w.project(ctx)
+	if err != nil {
+		return err
+	}
+	g := &gathering{work: w, project: p, of: map[string][]facts.Exchange{}, twice: map[string]bool{},
+		items: map[string][]compress.Item{}}
+	g.out.Tool = w.store.Tool
+	if g.facts, err = revision.On(w.m.DB).Facts(ctx, p.ID); err != nil {
+		return err
+	}
+	g.exchanges()
+	for _, step := range []func(context.Context) error{g.gatherFacts, g.gatherConcepts, g.gatherRules} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if w.o.DryRun {
+		return nil
+	}
+	return knowledge.On(w.m.DB).SaveForeign(ctx, p, g.out)
+}
+
+// exchanges finds the names of exchanges that say nothing: those that several sessions use.
+func (g *gathering) exchanges() {
+	session := map[string]string{}
+	for _, f := range g.p.Facts {
+		if f.Exchange == "" {
+			continue
+		}
+		if s, ok := session[f.Exchange]; ok && s != f.Session {
+			g.twice[f.Exchange] = true
+		}
+		session[f.Exchange] = f.Session
+	}
+}
+
+func (g *gathering) tell(it Item) {
+	it.Project = g.project.Name
+	g.work.tell(it)
+}
+
+func (g *gathering) gatherFacts(ctx context.Context) error {
+	for _, f := range g.p.Facts {
+		it := Item{Kind: "fact", Name: f.ID, Project: g.project.Name}
+		given, s, err := g.given(ctx, f)
+		if err == nil {
+			var found knowledge.ForeignFact
+			found, err = knowledge.On(g.m.DB).CheckForeign(ctx, g.project, given, s)
+			if errors.Is(err, knowledge.ErrAllRejected) && s != nil { // the words are there, and mean something else
+				given.Evidence = nil
+				found, err = knowledge.On(g.m.DB).CheckForeign(ctx, g.project, given, nil)
+			}
+			if err == nil {
+				g.gathered(it, f, found)
+				continue
+			}
+		}
+		if err := g.refused(it, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gathered takes a fact that was checked.
+func (g *gathering) gathered(it Item, f foreign.Fact, found knowledge.ForeignFact) {
+	fact := found.Exchange.Facts[0]
+	it.As = fact.Name()
+	old, known := g.facts.Fact(fact.Name())
+	same := slices.ContainsFunc(g.out.Facts, func(x knowledge.ForeignFact) bool {
+		return x.Exchange.Facts[0].Key() == fact.Key()
+	})
+	exchange := found.Exchange
+	switch {
+	case known:
+		it.Status = Unchanged
+		if i := slices.IndexFunc(g.facts.Exchanges, func(x facts.Exchange) bool { return x.ID == old.Exchange }); i >= 0 {
+			exchange = g.facts.Exchanges[i]
+		}
+		if old.Removed {
+			it.Why = "it was removed here"
+		}
+	case same:
+		it.Status, it.Why = Skipped, "another entry says the same"
+	default:
+		it.Status, it.Why = New, string(fact.Verdict)
+		if fact.Reason != "" {
+			it.Why += ": " + fact.Reason
+		}
+		found.Resolved, found.Resolution = f.Resolved && fact.Kind == facts.Issue, g.text(f.Resolution, longestFact)
+		g.out.Facts = append(g.out.Facts, found)
+	}
+	if f.Exchange != "" {
+		g.of[f.Exchange] = append(g.of[f.Exchange], exchange)
+	}
+	g.tell(it)
+}
+
+// given returns a fact as it is given, with a quote of its session if that says it word for word.
+func (g *gathering) given(ctx context.Context, f foreign.Fact) (given facts.GivenFact, s *state.Session, err error) {
+	kinds := map[string]facts.Kind{foreign.Decision: facts.Decision, foreign.Pattern: facts.Decision,
+		foreign.Issue: facts.Issue, foreign.Action: facts.Action}
+	given = facts.GivenFact{Kind: kinds[f.Kind], Text: flat(g.redacted(f.Text, &redact.Numbers{})),
+		Keywords: g.words(f.Keywords), Files: g.words(f.Files)}
+	if len(given.Text) > longestFact {
+		return given, nil, fmt.Errorf("its text has %d bytes: a fact has at most %d", len(given.Text), longestFact)
+	}
+	h := g.homeOf(f.Session)
+	if h == nil || h.project.ID != g.project.ID || h.change == "conflict" || len(given.Text) < leastQuote {
+		return given, nil, nil
+	}
+	if _, s, err = g.session(ctx, h); s == nil || err != nil {
+		return given, nil, err
+	}
+	items, ok := g.items[h.id]
+	if !ok {
+		if items, err = markers.On(g.m.DB).Items(ctx, h.project.ID, s, s.Now()); err != nil {
+			return given, nil, err
+		}
+		for i := range items {
+			items[i].Text = flat(items[i].Text)
+		}
+		g.items[h.id] = items
+	}
+	for _, it := range items {
+		if it.Kind <= compress.Assistant && strings.Contains(it.Text, given.Text) {
+			given.Evidence = []facts.Evidence{{Message: it.N, Quote: given.Text}}
+			return given, s, nil
+		}
+	}
+	return given, nil, nil
+}
+
+// words returns keywords or files within the limits of facts.
+func (g *gathering) words(list []string) (out []string) {
+	for _, s := range list {
+		if s = g.text(s, longestWord); s != "" && len(out) < mostWords && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// text returns a text on one line and without secrets, "" if it is too long.
+func (g *gathering) text(s string, most int) string {
+	if s = flat(g.redacted(s, &redact.Numbers{})); len(s) > most {
+		return ""
+	}
+	return s
+}
+
+// from says for a record where it comes from.
+func (g *gathering) from(id string) string {
+	return fmt.Sprintf("imported from %s (%s)", g.store.Tool, g.text(id, longestWord))
+}
+
+func (g *gathering) gatherConcepts(ctx context.Context) error {
+	set, err := revision.On(g.m.DB).Concepts(ctx, g.project.ID)
+	if err != nil {
+		return err
+	}
+	for _, c := range g.p.Concepts {
+		it := Item{Kind: "concept", Name: c.ID + " " + c.Name}
+		made := concepts.Made{Name: g.text(c.Name, longestWord), Topic: g.text(c.Topic, longestWord),
+			Summary: g.text(c.Summary, longestFact), Reason: g.from(c.ID)}
+		if made.Name == "" || c.Summary != "" && made.Summary == "" {
+			it.Status, it.Why = NotMapped, "its name or its summary is too long"
+			g.tell(it)
+			continue
+		}
+		if i := slices.IndexFunc(set.Concepts, func(x *concepts.Concept) bool { return x.Name == made.Name }); i >= 0 {
+			x := set.Concepts[i]
+			it.As, it.Status = x.Label, Unchanged
+			if x.Summary != made.Summary {
+				it.Status, it.Why = Conflict, "memory has a concept of that name with another summary"
+			}
+			g.tell(it)
+			continue
+		}
+		out := knowledge.ForeignConcept{Made: made}
+		for _, id := range c.Exchanges {
+			switch list := g.of[id]; {
+			case g.twice[id]:
+				g.tell(Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id,
+					Why: "several sessions have such an exchange"})
+			case len(list) == 0:
+				g.tell(Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id, Why: "the store has no such exchange"})
+			default:
+				out.Exchanges = append(out.Exchanges, list...)
+			}
+		}
+		it.Status, it.As = New, set.LabelAfter(len(g.out.Concepts))
+		g.out.Concepts = append(g.out.Concepts, out)
+		g.tell(it)
+	}
+	return nil
+}
+
+func (g *gathering) gatherRules(ctx context.Context) error {
+	set, err := revision.On(g.m.DB).Rules(ctx, g.project.ID)
+	if err != nil {
+		return err
+	}
+	for _, r := range g.p.Rules {
+		it := Item{Kind: "rule", Name: r.ID}
+		made := permanent.Made{Type: r.Type, Text: g.text(r.Text, longestRule), Problem: g.text(r.Problem, longestRule),
+			Files: g.words(r.Files), Trust: facts.Tool, Confidence: min(r.Confidence, 70), State: permanent.Proposed,
+			Reason: g.from(r.ID)}
+		switch known := set.Same(made.Text); {
+		case made.Text == "" || r.Problem != "" && made.Problem == "":
+			it.Status, it.Why = NotMapped, fmt.Sprintf("its text is too long: a rule has at most %d bytes", longestRule)
+		case known != nil:
+			it.Status, it.As = Unchanged, known.ID
+		case slices.ContainsFunc(g.out.Rules, func(x permanent.Made) bool { return x.Text == made.Text }):
+			it.Status, it.Why = Skipped, "another entry says the same"
+		default:
+			it.Status, it.Why = New, "proposed: mem rules promote makes it hold"
+			g.out.Rules = append(g.out.Rules, made)
+		}
+		g.tell(it)
+	}
+	return nil
+}

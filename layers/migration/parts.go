@@ -1,0 +1,319 @@
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/foreign"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/naming"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+)
+
+// unchecked is why something of a session that a dry run would bring is not looked at.
+const unchecked = "it is checked when its session is in memory"
+
+// parts imports what belongs to sessions: names, markers and versions.
+func (w *work) parts(ctx context.Context) error {
+	for _, h := range w.homes {
+		if h.change == "" || h.change == "conflict" {
+			w.orphans(h)
+			continue
+		}
+		_, s, err := w.session(ctx, h)
+		if err != nil {
+			return err
+		}
+		if s == nil { // of a dry run
+			w.unlooked(h)
+			continue
+		}
+		rev := state.Rev{Kind: state.IsSession, Project: h.project, Session: s, Hash: s.Now().Original}
+		for _, step := range []func(context.Context, *home, state.Rev) error{w.names, w.texts} {
+			if err := step(ctx, h, rev); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// orphans tells of what belongs to a session that is not in memory, or is another one there.
+func (w *work) orphans(h *home) {
+	why := "its session is not in memory"
+	if h.change != "" {
+		why = "memory has its session with other content"
+	}
+	for _, v := range h.Versions {
+		w.tell(Item{Status: NotMapped, Kind: "version", Name: h.name() + " " + v.ID, Why: why})
+	}
+	for _, k := range h.Markers {
+		w.tell(Item{Status: NotMapped, Kind: "marker", Name: markerName(h, k), Why: why})
+	}
+}
+
+func (w *work) unlooked(h *home) {
+	for _, v := range h.Versions {
+		w.tell(Item{Status: New, Kind: "version", Name: h.name() + " " + v.ID, Why: unchecked})
+	}
+	for _, k := range h.Markers {
+		w.tell(Item{Status: New, Kind: "marker", Name: markerName(h, k), Why: unchecked})
+	}
+}
+
+func markerName(h *home, k foreign.Marker) string {
+	id := k.ID
+	if id == "" {
+		id = k.UUID
+	}
+	return fmt.Sprintf("%s %s %s", h.name(), id, keepit.Weight(k.Weight))
+}
+
+// names imports the title and the tags of a session.
+func (w *work) names(ctx context.Context, h *home, rev state.Rev) error {
+	if h.Title != "" {
+		it := Item{Kind: "title", Name: h.name() + " " + h.Title, As: records.ShortID(h.id), Project: h.project.Name}
+		title := string(records.CleanTitle(w.redacted(h.Title, &redact.Numbers{})))
+		switch {
+		case title == rev.Session.Title():
+			it.Status = Unchanged
+		case rev.Session.Renamed != "":
+			it.Status, it.Why = Conflict, fmt.Sprintf("it is called %q", rev.Session.Renamed)
+		default:
+			it.Status = New
+			if err := w.retitle(ctx, rev, title); err != nil {
+				return w.refused(it, err)
+			}
+		}
+		w.tell(it)
+	}
+	for _, tag := range h.Tags {
+		if err := w.tag(ctx, h, rev, tag); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *work) retitle(ctx context.Context, rev state.Rev, title string) error {
+	if w.o.DryRun {
+		_, err := records.ParseTitle(title)
+		return err
+	}
+	return naming.On(w.m.DB).Retitle(ctx, rev, title)
+}
+
+func (w *work) tag(ctx context.Context, h *home, rev state.Rev, tag string) error {
+	it := Item{Status: New, Kind: "tag", Name: h.name() + " " + tag, As: tag, Project: h.project.Name}
+	tags, err := naming.On(w.m.DB).Tags(ctx, h.project.ID)
+	if err != nil {
+		return err
+	}
+	for _, t := range tags {
+		if t.Name == tag && t.Version == nil && t.Session.ID == h.id {
+			it.Status = Unchanged
+			w.tell(it)
+			return nil
+		}
+	}
+	err = naming.On(w.m.DB).Tag(ctx, rev, tag, false, w.o.DryRun)
+	if errors.Is(err, naming.ErrTaken) {
+		it.Status, it.As, it.Why = Conflict, "", err.Error()
+	} else if err != nil {
+		return w.refused(it, err)
+	}
+	w.tell(it)
+	return nil
+}
+
+// A material is what the markers and versions of a session are looked up in.
+type material struct {
+	rev      state.Rev
+	items    []compress.Item
+	listed   map[int]bool       // messages that items have
+	typed    map[int]string     // what the user typed in messages
+	messages map[string]message // those that the store names, by UUID
+	cuts     []redact.Cut       // the secrets of the session
+}
+
+// A message is a record of a session.
+type message struct {
+	n    int
+	text string
+}
+
+// numbers returns the numbers of the session's secrets.
+func (m *material) numbers() *redact.Numbers {
+	n := &redact.Numbers{}
+	n.Learn(m.cuts)
+	return n
+}
+
+// texts imports the markers and versions of a session.
+func (w *work) texts(ctx context.Context, h *home, rev state.Rev) error {
+	if len(h.Markers)+len(h.Versions) == 0 {
+		return nil
+	}
+	named := map[string]bool{}
+	for _, k := range h.Markers {
+		named[k.UUID] = true
+	}
+	said := make([][]foreign.Said, len(h.Versions))
+	for i, v := range h.Versions {
+		why := "its JSONL file is missing, and no other form names the messages that it stands for"
+		if v.File != "" {
+			var err error
+			if said[i], err = w.store.Version(v); err == nil {
+				for _, x := range said[i] {
+					named[x.UUID] = true
+					for _, id := range x.From {
+						named[id] = true
+					}
+				}
+				continue
+			}
+			why = err.Error()
+		}
+		w.tell(Item{Status: NotMapped, Kind: "version", Name: h.name() + " " + v.ID, Project: h.project.Name, Why: why})
+	}
+	mat, err := w.material(ctx, rev, named)
+	if err != nil {
+		return w.refused(Item{Kind: "session", Name: h.name()}, err)
+	}
+	for _, k := range h.Markers {
+		if err := w.marker(ctx, h, mat, k); err != nil {
+			return err
+		}
+	}
+	for i, v := range h.Versions {
+		if said[i] == nil {
+			continue
+		}
+		if err := w.version(ctx, h, mat, v, said[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// material reads what the store says of a session is looked up in: of messages only those that it names.
+func (w *work) material(ctx context.Context, rev state.Rev, named map[string]bool) (*material, error) {
+	p := rev.Session.Now()
+	m := &material{rev: rev, listed: map[int]bool{}, typed: map[int]string{}, messages: map[string]message{}}
+	var err error
+	if m.items, err = markers.On(w.m.DB).Items(ctx, rev.Project.ID, rev.Session, p); err != nil {
+		return nil, err
+	}
+	for _, it := range m.items {
+		for n := it.N; n <= max(it.N, it.To); n++ {
+			m.listed[n] = true
+		}
+		if it.Kind == compress.User {
+			m.typed[it.N] = it.Text
+		}
+	}
+	for msg, err := range markers.On(w.m.DB).Messages(ctx, rev.Project.ID, p, 1, p.Scan.Values, nil) {
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := m.messages[msg.UUID]; named[msg.UUID] && !twice && msg.UUID != "" {
+			m.messages[msg.UUID] = message{msg.N, textOf(msg)}
+		}
+	}
+	if !p.Withheld {
+		return m, nil
+	}
+	patches, err := originals.On(w.m.DB).Patches(ctx, rev.Project.ID, rev.Session, p)
+	if errors.Is(err, originals.ErrWithheld) {
+		err = nil // captured elsewhere: the secrets have numbers that are not known here
+	}
+	for _, patch := range patches {
+		m.cuts = append(m.cuts, patch.Cuts...)
+	}
+	return m, err
+}
+
+// textOf returns the text blocks of a record.
+func textOf(msg transcript.Message) string {
+	var parts []string
+	for _, b := range msg.Blocks {
+		if b.Kind == transcript.Text {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// marker imports a marker: as the one that was typed there, with another weight if the store has one, or as an added
+// one.
+func (w *work) marker(ctx context.Context, h *home, mat *material, k foreign.Marker) error {
+	it := Item{Kind: "marker", Name: markerName(h, k), Project: h.project.Name}
+	msg, ok := mat.messages[k.UUID]
+	if !ok {
+		return w.refused(it, errors.New("the session has no such message"))
+	}
+	ops, weight := markers.On(w.m.DB), keepit.Weight(k.Weight)
+	all, err := ops.AllKeepits(ctx, mat.rev)
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		if x.Mark.Message != msg.n || !sameStart(markedText(mat, x), k.Text) {
+			continue
+		}
+		it.As = fmt.Sprintf("%s#%d %s", records.ShortID(h.id), msg.n, x.ID)
+		switch {
+		case !x.Removed && x.Mark.Weight == weight && h.change == "unchanged":
+			it.Status = Unchanged
+		case !x.Removed && x.Mark.Weight == weight:
+			it.Status = New
+		case x.Removed || x.Set || x.Added:
+			it.Status, it.Why = Conflict, "it was set to "+x.Mark.Weight.String()
+			if x.Removed {
+				it.Why = "it was removed"
+			}
+		default:
+			if x, err = ops.SetKeepit(ctx, mat.rev, x.ID, weight, w.o.DryRun); err != nil {
+				return w.refused(it, err)
+			}
+			it.Status, it.Why = New, "its weight there is not the one that was typed"
+		}
+		w.tell(it)
+		return nil
+	}
+	at := mat.rev
+	at.Kind, at.From, at.To = state.IsMessages, msg.n, msg.n
+	x, err := ops.AddKeepit(ctx, at, w.redacted(k.Text, mat.numbers()), weight, w.o.DryRun)
+	if err != nil {
+		return w.refused(it, err)
+	}
+	it.Status, it.As = New, fmt.Sprintf("%s#%d %s", records.ShortID(h.id), msg.n, x.ID)
+	w.tell(it)
+	return nil
+}
+
+// markedText returns the text that a marker marks.
+func markedText(mat *material, x state.Keepit) string {
+	typed := mat.typed[x.Mark.Message]
+	if x.Mark.TextStart > x.Mark.TextEnd || x.Mark.TextEnd > len(typed) {
+		return ""
+	}
+	return typed[x.Mark.TextStart:x.Mark.TextEnd]
+}
+
+// sameStart reports whether the text of a marker is that of another tool's: one may end earlier than the other.
+func sameStart(a, b string) bool {
+	a, b = flat(a), flat(b)
+	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
+}
+
+// flat returns a text with single spaces.
+func flat(s string) string { return strings.Join(strings.Fields(s), " ") }

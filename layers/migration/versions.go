@@ -1,0 +1,282 @@
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/foreign"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+// version imports a version if its text follows from its session.
+func (w *work) version(ctx context.Context, h *home, mat *material, v foreign.Version, said []foreign.Said) error {
+	it := Item{Kind: "version", Name: h.name() + " " + v.ID, Project: h.project.Name}
+	segs, left, err := w.segments(mat, said)
+	if err != nil {
+		return w.refused(it, err)
+	}
+	answer, err := engines.NewImportedAnswer(segs)
+	if err != nil {
+		return err
+	}
+	engine, err := engines.NewImported(toolOf(w.store.Tool, v.Model), answer)
+	if err != nil {
+		return w.refused(it, err)
+	}
+	if _, err := engine.Segments(mat.items); err != nil {
+		return w.refused(it, err)
+	}
+	if left > 0 {
+		it.Why = fmt.Sprintf("without %d messages that Claude Code wrote itself", left)
+	}
+	st, err := trust.On(w.m.DB).State(ctx, h.project.ID)
+	if err != nil {
+		return err
+	}
+	for _, x := range st.AllVersionsOf(h.id) {
+		if x.Engine == engine.ID() {
+			it.Status, it.As = Unchanged, records.ShortID(h.id)+":"+x.Label
+			if x.Deleted {
+				it.Why = "it was removed here"
+			}
+			w.tell(it)
+			return nil
+		}
+	}
+	label, err := w.compress(ctx, mat, st, engine, v.ID, segs)
+	if err != nil {
+		return w.refused(it, err)
+	}
+	it.Status, it.As = New, records.ShortID(h.id)+":"+label
+	w.tell(it)
+	return nil
+}
+
+// compress stores a version by the way that every version goes, under its own label if that is still to be given, else
+// under the next one.
+func (w *work) compress(ctx context.Context, mat *material, st *state.State, engine *engines.Imported, label string,
+	segs []compress.Segment) (string, error) {
+	s, now := mat.rev.Session, mat.rev.Session.Now()
+	next := st.NextLabel(s.ID, w.m.Refs.Device().ID)
+	if _, err := records.ParseLabel(label); err != nil || len(label) < len(next) ||
+		len(label) == len(next) && label < next {
+		label = next
+	}
+	count := markers.On(w.m.DB).Counter(now)
+	size := max(count.Count(compress.Text(segs)), count.Count(compress.Markdown(segs)))
+	ops := derive.On(w.m.DB)
+	c, err := ops.CompressBy(ctx, st, mat.rev, trust.Basis{Point: now, Input: now.Original}, compress.Settings{
+		Tokens: size + size/50 + 8, Keepit: compress.Ignore, Engine: engine, Counter: count}, w.o.DryRun,
+		func(ctx context.Context, c derive.Compressed, bodies [][]byte) (derive.Compressed, error) {
+			c.Version.Label = label
+			return ops.SaveVersion(ctx, c, bodies)
+		})
+	if err != nil {
+		return "", err
+	}
+	if c.Version.Label != "" {
+		label = c.Version.Label
+	}
+	return label, nil
+}
+
+// toolOf names a tool and its model for the ID of an engine.
+func toolOf(tool, model string) string {
+	model = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '_' {
+			return r
+		}
+		return -1
+	}, model)
+	if model == "" {
+		return tool
+	}
+	return tool + " " + model[:min(len(model), 60)]
+}
+
+// segments returns what a version says, with the numbers of its messages, and how many messages are left out because
+// the client wrote them.
+func (w *work) segments(mat *material, said []foreign.Said) (segs []compress.Segment, left int, err error) {
+	numbers := mat.numbers()
+	for i, x := range said {
+		from := x.From
+		if len(from) == 0 && !x.Summarised {
+			from = []string{x.UUID}
+		}
+		if len(from) == 0 {
+			return nil, 0, fmt.Errorf("message %d: it does not name the messages that it stands for", i+1)
+		}
+		var src []int
+		for _, id := range from {
+			msg, ok := mat.messages[id]
+			if !ok {
+				return nil, 0, fmt.Errorf("message %d: the session has no message %.60q", i+1, id)
+			}
+			if mat.listed[msg.n] {
+				src = append(src, msg.n)
+			}
+		}
+		text := untagged(x.Text)
+		if !x.Summarised && !strings.Contains(flat(untagged(mat.messages[from[0]].text)),
+			flat(w.redacted(text, numbers))) {
+			return nil, 0, fmt.Errorf("message %d: it is not what message #%d of the session says", i+1,
+				mat.messages[from[0]].n)
+		}
+		if text = strings.TrimSpace(w.redacted(text, numbers)); len(src) == 0 || text == "" {
+			left++
+			continue
+		}
+		slices.Sort(src)
+		segs = append(segs, compress.Segment{Role: x.Role, Text: text, Src: runs(slices.Compact(src))})
+	}
+	if len(segs) == 0 {
+		return nil, 0, errors.New("there is no message with text in it")
+	}
+	return segs, left, nil
+}
+
+// runs returns the runs of sorted numbers.
+func runs(list []int) (out [][2]int) {
+	for _, n := range list {
+		if k := len(out); k > 0 && out[k-1][1] == n-1 {
+			out[k-1][1] = n
+			continue
+		}
+		out = append(out, [2]int{n, n})
+	}
+	return out
+}
+
+// untagged returns a text without the tags of keepit markers: their texts are kept by memory, not by a version.
+func untagged(s string) string {
+	for marks := keepit.Scan(s); len(marks) > 0; marks = keepit.Scan(s) {
+		m := marks[0]
+		s = s[:m.Start] + s[m.TextStart:m.TextEnd] + s[m.End:]
+	}
+	return s
+}
+
+// compositions imports the compositions whose parts are in memory.
+func (w *work) compositions(ctx context.Context) error {
+	for _, c := range w.p.Compositions {
+		if err := w.composition(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *work) composition(ctx context.Context, c foreign.Composition) error {
+	it := Item{Kind: "composition", Name: c.Name}
+	name, err := compositionName(w.redacted(c.Name, &redact.Numbers{}))
+	if err != nil {
+		return w.refused(it, err)
+	}
+	req := derive.ComposeRequest{Name: name, Budget: c.Budget, DryRun: w.o.DryRun}
+	need := 0
+	for _, p := range c.Parts {
+		rev, tokens, err := w.part(ctx, p)
+		if err != nil {
+			return w.refused(it, err)
+		}
+		need += tokens
+		req.Parts = append(req.Parts, derive.ComposePart{Rev: rev})
+	}
+	req.Project = req.Parts[0].Rev.Project
+	it.Project, it.As = req.Project.Name, name
+	st, err := trust.On(w.m.DB).State(ctx, req.Project.ID)
+	if err != nil {
+		return err
+	}
+	if was := st.Composition(name); was != nil {
+		if it.Status = Unchanged; !sameParts(was, req.Parts) {
+			it.Status, it.Why = Conflict, "memory has a composition of that name with other parts"
+		}
+		w.tell(it)
+		return nil
+	}
+	if req.Budget == 0 {
+		req.Budget = need + need/10 + 1000*len(req.Parts) // the store does not tell one
+	}
+	_, err = derive.On(w.m.DB).Compose(ctx, req)
+	var short *compose.BudgetError
+	if errors.As(err, &short) && c.Budget > 0 {
+		err = fmt.Errorf("its parts need %d tokens as memory counts them, its budget is %d", short.Need, c.Budget)
+	}
+	if err != nil {
+		it.As = ""
+		return w.refused(it, err)
+	}
+	it.Status = New
+	w.tell(it)
+	return nil
+}
+
+// part finds a part of a composition and about how many tokens it has.
+func (w *work) part(ctx context.Context, p foreign.Part) (state.Rev, int, error) {
+	h := w.homeOf(p.Session)
+	var s *state.Session
+	var st *state.State
+	if h != nil && h.change != "conflict" {
+		var err error
+		if st, s, err = w.session(ctx, h); err != nil {
+			return state.Rev{}, 0, err
+		}
+	}
+	if s == nil {
+		return state.Rev{}, 0, fmt.Errorf("its part %s is not in memory", records.ShortID(p.Session))
+	}
+	rev := state.Rev{Kind: state.IsOriginal, Project: h.project, Session: s, Hash: s.Now().Original}
+	if p.Version == "original" {
+		counts, err := markers.On(w.m.DB).Counts(ctx, h.project.ID, s, s.Now())
+		return rev, markers.On(w.m.DB).Counter(s.Now()).Scale(counts.Raw), err
+	}
+	for _, it := range w.report.Items {
+		if it.Kind != "version" || it.Name != h.name()+" "+p.Version || it.As == "" || it.Project != h.project.Name {
+			continue
+		}
+		for _, v := range st.VersionsOf(h.id) {
+			if records.ShortID(h.id)+":"+v.Label == it.As && v.Device == w.m.Refs.Device().ID {
+				rev.Kind, rev.Version, rev.Hash = state.IsVersion, v, v.Derivation.Output
+				return rev, v.TokensOut, nil
+			}
+		}
+	}
+	return rev, 0, fmt.Errorf("its part %s:%s is not in memory", records.ShortID(p.Session), p.Version)
+}
+
+// compositionName returns the name that a composition has in memory: its own, with hyphens in place of what no name
+// holds.
+func compositionName(name string) (string, error) {
+	if _, err := records.ParseName(name); err == nil {
+		return name, nil
+	}
+	clean := strings.Trim(strings.Join(strings.FieldsFunc(name, func(r rune) bool {
+		return strings.ContainsRune(` 	:#@~=^\/"'`, r) || r < ' '
+	}), "-"), "-.")
+	_, err := records.ParseName(clean)
+	return clean, err
+}
+
+// sameParts reports whether a composition consists of parts.
+func sameParts(c *records.Composition, parts []derive.ComposePart) bool {
+	return slices.EqualFunc(c.Parts, parts, func(a records.CompositionPart, b derive.ComposePart) bool {
+		label := "original"
+		if b.Rev.Version != nil {
+			label = b.Rev.Version.Label
+		}
+		return a.Session == b.Rev.Session.ID && a.Label == label
+	})
+}
