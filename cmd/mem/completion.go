@@ -25,12 +25,9 @@ func completion(e *app.Env) *cli.Command {
 		ArgsUsage: "<shell>",
 		Description: "The shell is bash, zsh, fish or powershell. Each script says in its first lines how to load it, such as\n" +
 			"source <(mem completion bash)",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		Action: e.Action(1, 1, func(c *cli.Context) error {
 			return runCompletion(e, e.Operand(0))
-		},
+		}),
 	}
 }
 

@@ -43,15 +43,12 @@ func demoCommand(e *app.Env) *cli.Command {
 			flags.Bool(&o.sample, "sample", "use the bundled sample even if there are sessions"),
 			flags.Bool(&o.full, "full", "print the whole output of more commands"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			if e.Opt.JSON {
 				return app.WithHint(app.Usagef("mem demo has no option --json: it shows what people see"), "mem demo")
 			}
 			return runDemo(c.Context, e, o)
-		},
+		}),
 	}
 }
 

@@ -55,10 +55,7 @@ func selftest(e *app.Env) *cli.Command {
 			flags.Bool(&o.attacks, "attacks", "fetch forged data of untrusted devices (the default; --no-attacks skips it)"),
 			flags.String(&o.dir, "dir", "test the disk of `DIR`, not that of the memory"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			switch {
 			case o.kill < 0 || o.kill > mostKills:
 				return app.Usagef("--kill %d: it is from 0 to %s", o.kill, tokens.Commas(mostKills))
@@ -68,7 +65,7 @@ func selftest(e *app.Env) *cli.Command {
 				return app.Usagef("there is nothing to try with --kill 0 --writers 0 --no-attacks")
 			}
 			return runSelftest(c.Context, e, o)
-		},
+		}),
 	}
 }
 

@@ -11,12 +11,9 @@ func version(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the version; with -v, the build and the path",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runVersion(e)
-		},
+		}),
 	}
 }
 

@@ -54,6 +54,16 @@ func DidYouMean(prefix string, names []string) string {
 	return "did you mean " + flags.OrList(quoted) + "?"
 }
 
+// Action returns an action for which [Env.WantOperands] checks the number of operands first.
+func (e *Env) Action(least, most int, f cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := e.WantOperands(c, least, most); err != nil {
+			return err
+		}
+		return f(c)
+	}
+}
+
 // WantOperands checks how many operands c has and says what is wrong in the words of its usage line.
 // A most below 0 is no limit.
 func (e *Env) WantOperands(c *cli.Context, least, most int) error {

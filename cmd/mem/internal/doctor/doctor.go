@@ -27,15 +27,12 @@ func Doctor(e *app.Env) *cli.Command {
 			"remote for its branches. The exit status is 1 if a check failed.",
 		Flags: []cli.Flag{flags.Bool(&fix, "fix", "apply the safe fixes"),
 			flags.Bool(&ask, "remotes", "contact the remotes and compare their branches")},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			if e.Opt.DryRun && !fix {
 				return app.WithHint(app.Usagef("mem doctor changes nothing without --fix"), "mem doctor --fix -n")
 			}
 			return runDoctor(c.Context, e, fix, ask)
-		},
+		}),
 	}
 }
 

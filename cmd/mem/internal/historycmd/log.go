@@ -46,10 +46,7 @@ func Log(e *app.Env) *cli.Command {
 			flags.Bool(&o.Undo, "undo", "list this device's operations and what undo and redo would do"),
 			flags.String(&o.Search, "S", "print the operations that added or removed `TEXT`"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
+		Action: e.Action(0, 1, func(c *cli.Context) error {
 			if o.Number < 0 {
 				return app.Usagef("option --number cannot be %d: want a whole number from 0", o.Number)
 			}
@@ -67,7 +64,7 @@ func Log(e *app.Env) *cli.Command {
 			}
 			o.Rev, o.Limited = e.Operand(0), c.IsSet("number")
 			return runLog(c.Context, e, o)
-		},
+		}),
 	}
 }
 

@@ -149,15 +149,12 @@ func Op(e *app.Env) *cli.Command {
 				"after that, which ones are undone, and whether \"mem redo\" can redo them. Captures and\n" +
 				"uses by a session cannot be undone.",
 			Flags: []cli.Flag{flags.Int(&number, "number,n", "print the newest `N` only")},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
+			Action: e.Action(0, 0, func(c *cli.Context) error {
 				if number < 0 {
 					return app.Usagef("option --number cannot be %d: want a whole number from 0", number)
 				}
 				return runOpLog(c.Context, e, number)
-			},
+			}),
 		}},
 	}
 }

@@ -41,13 +41,10 @@ func Hook(e *app.Env) *cli.Command {
 			"never fails a session: errors are logged in cache/hooks.log of the memory. MEM_HOOK=off\n" +
 			"makes every hook return at once, MEM_CAPTURE=off excludes a session from capture. See\n" +
 			"\"mem help capturing\".",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		Action: e.Action(1, 1, func(c *cli.Context) error {
 			RunHook(e, e.Operand(0))
 			return nil
-		},
+		}),
 	}
 }
 

@@ -30,12 +30,9 @@ func HooksCommand(e *app.Env) *cli.Command {
 			hookset.HookScopes()...)}
 	}
 	action := func(run func(context.Context, string) error) func(c *cli.Context) error {
-		return func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		return e.Action(0, 0, func(c *cli.Context) error {
 			return run(c.Context, scope)
-		}
+		})
 	}
 	return &cli.Command{
 		Name:  "hooks",

@@ -17,12 +17,9 @@ func PluginPath(e *app.Env) *cli.Command {
 		Description: "The plugin is written to the memory's directory, runs this program and is updated by\n" +
 			"each run: claude --plugin-dir \"$(mem plugin-path)\". \"mem hooks install\" does the same\n" +
 			"without a plugin; use one of the two.",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runPluginPath(e)
-		},
+		}),
 	}
 }
 

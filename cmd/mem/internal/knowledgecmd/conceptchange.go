@@ -48,12 +48,9 @@ func conceptChanges(e *app.Env) []*cli.Command {
 			Action: func(c *cli.Context) error { return runAssign(e, c, o) }},
 		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]",
 			Flags: []cli.Flag{topic, summary},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 2); err != nil {
-					return err
-				}
+			Action: e.Action(1, 2, func(c *cli.Context) error {
 				return runRename(c.Context, e, o, e.Operand(0), e.Operand(1), len(e.Operands) > 1)
-			}},
+			})},
 		{Name: "merge", Usage: "merge concepts into the last one named", ArgsUsage: "<concept>... <concept>",
 			Flags: []cli.Flag{reason, undo("part the concepts again")},
 			Action: func(c *cli.Context) error {
@@ -69,20 +66,14 @@ func conceptChanges(e *app.Env) []*cli.Command {
 		{Name: "split", Usage: "split a concept: move members to a new one", ArgsUsage: "<concept> <session|exchange>...",
 			Flags: []cli.Flag{flags.Parsed(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic,
 				summary, reason},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 2, -1); err != nil {
-					return err
-				}
+			Action: e.Action(2, -1, func(c *cli.Context) error {
 				return runSplit(c.Context, e, o, e.Operand(0), e.Operands[1:])
-			}},
+			})},
 		{Name: "rm", Usage: "delete concepts; their members become unassigned", ArgsUsage: "<concept>...",
 			Flags: []cli.Flag{undo("bring them back")},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, -1); err != nil {
-					return err
-				}
+			Action: e.Action(1, -1, func(c *cli.Context) error {
 				return runConceptsRm(c.Context, e, o, e.Operands)
-			}},
+			})},
 	}
 }
 

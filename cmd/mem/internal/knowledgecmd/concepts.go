@@ -30,27 +30,18 @@ func Concepts(e *app.Env) *cli.Command {
 		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "list the concepts", Flags: []cli.Flag{
 				flags.Bool(&all, "all,a", "also those that were merged or removed"),
-			}, Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
+			}, Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runConceptsList(c.Context, e, all)
-			}},
+			})},
 			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>",
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 1, 1); err != nil {
-						return err
-					}
+				Action: e.Action(1, 1, func(c *cli.Context) error {
 					return runConceptsShow(c.Context, e, e.Operand(0))
-				}},
+				})},
 			{Name: "candidates", Usage: "print unassigned members and the instruction to assign them", ArgsUsage: "[<session>]",
 				Description: "Without a session, prints all unassigned exchanges of the project.",
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 1); err != nil {
-						return err
-					}
+				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runConceptsCandidates(c.Context, e, e.Operand(0))
-				}},
+				})},
 		}, conceptChanges(e)...),
 	}
 }

@@ -47,15 +47,12 @@ func Distill(e *app.Env) *cli.Command {
 				versioncmd.EngineNames()[1:]...),
 			flags.String(&o.engine.Model, "model", "use the model `NAME`"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
+		Action: e.Action(0, 1, func(c *cli.Context) error {
 			if o.backlog && len(e.Operands) > 0 {
 				return app.Usagef("--backlog is every session: name none")
 			}
 			return RunDistill(c.Context, e, o, versioncmd.OrNewest(e.Operand(0)))
-		},
+		}),
 	}
 }
 

@@ -82,26 +82,17 @@ func factsLook(e *app.Env) []*cli.Command {
 	var all bool
 	return []*cli.Command{
 		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(),
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 1); err != nil {
-					return err
-				}
+			Action: e.Action(0, 1, func(c *cli.Context) error {
 				return runFactsList(c.Context, e, o, e.Operand(0))
-			}},
+			})},
 		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>",
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 1); err != nil {
-					return err
-				}
+			Action: e.Action(1, 1, func(c *cli.Context) error {
 				return runFactsShow(c.Context, e, e.Operand(0))
-			}},
+			})},
 		{Name: "search", Usage: "find facts by their words", ArgsUsage: "<word>...", Flags: found.flags(),
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 100); err != nil {
-					return err
-				}
+			Action: e.Action(1, 100, func(c *cli.Context) error {
 				return runFactsSearch(c.Context, e, found, strings.Join(e.Operands, " "))
-			}},
+			})},
 		{Name: "verify", Usage: "verify facts against the transcripts again", ArgsUsage: "[<fact>|<session>]...",
 			Flags: []cli.Flag{flags.Bool(&all, "all", "check every fact of the project")},
 			Action: func(c *cli.Context) error {

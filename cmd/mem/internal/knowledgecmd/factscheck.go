@@ -20,12 +20,9 @@ func factsCheck(e *app.Env) *cli.Command {
 		Description: "Integrity is the share of facts that their quotes still prove. Coverage is the share of\n" +
 			"turns that a fact quotes or whose words the facts contain; a turn is a prompt, or the\n" +
 			"last words of the model before the next prompt. No model is asked.",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
+		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return runFactsCheck(c.Context, e, e.Operand(0))
-		},
+		}),
 	}
 }
 

@@ -60,21 +60,15 @@ func factsChange(e *app.Env) []*cli.Command {
 			Description: "Quotes are verified as in \"mem facts save\". A fact without evidence is stored as\n" +
 				"inferred, and cannot supersede, refute or resolve a fact that has evidence. The default\n" +
 				"kind is decision.",
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 1); err != nil {
-					return err
-				}
+			Action: e.Action(1, 1, func(c *cli.Context) error {
 				return runFactsAdd(c.Context, e, added, e.Operand(0))
-			}},
+			})},
 		{Name: "edit", Usage: "correct, resolve or refute a fact", ArgsUsage: "<fact> [<text>]",
 			Flags: append(edit,
 				flags.Bool(&refuted, "refuted", "mark the fact as refuted (--no-refuted reverses it)"),
 				flags.Bool(&resolved, "resolved", "mark the issue as resolved (--no-resolved reverses it)"),
 				flags.Parsed(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", shortText("a reason", 500))),
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 2); err != nil {
-					return err
-				}
+			Action: e.Action(1, 2, func(c *cli.Context) error {
 				if text := e.Operand(1); text != "" {
 					edited.text = text
 				}
@@ -94,32 +88,26 @@ func factsChange(e *app.Env) []*cli.Command {
 					return app.Usagef("option --reason belongs to --resolved and --refuted")
 				}
 				return runFactsEdit(c.Context, e, edited, e.Operand(0))
-			}},
+			})},
 		{Name: "confirm", Usage: "confirm facts; only the user can", ArgsUsage: "<fact>...",
 			Description: "A confirmed fact is trusted like the user's own words: it can be evidence for a rule.\n" +
 				"The command works only at a terminal, not in a session of Claude Code or a script.",
 			Flags: []cli.Flag{flags.Bool(&undo, "undo", "withdraw the confirmation")},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 1000); err != nil {
-					return err
-				}
+			Action: e.Action(1, 1000, func(c *cli.Context) error {
 				if !userHere(e) {
 					return app.WithCode(app.ExitNo, app.WithHint(errors.New("only the user can confirm a fact"),
 						"type it at a terminal: "+term.Shell(append([]string{"mem", "facts", "confirm"}, e.Operands...)...)))
 				}
 				return runFactsJudge(c.Context, e, e.Operands, facts.Confirms, !undo, "")
-			}},
+			})},
 		{Name: "rm", Usage: "remove facts; their records remain", ArgsUsage: "<fact>...",
 			Flags: []cli.Flag{
 				flags.Bool(&undo, "undo", "put them back"),
 				flags.Parsed(&reason, "reason", "why: `TEXT`", shortText("a reason", 500)),
 			},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 1000); err != nil {
-					return err
-				}
+			Action: e.Action(1, 1000, func(c *cli.Context) error {
 				return runFactsJudge(c.Context, e, e.Operands, facts.Removes, !undo, reason)
-			}},
+			})},
 	}
 }
 

@@ -41,29 +41,21 @@ func factsMake(e *app.Env) []*cli.Command {
 				flags.Parsed(&o.since, "since", "print the source of message `N`", versioncmd.NotNegative),
 				flags.Bool(&o.all, "all", "print distilled messages too"),
 			},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 1); err != nil {
-					return err
-				}
+			Action: e.Action(0, 1, func(c *cli.Context) error {
 				return runFactsDraft(c.Context, e, o, versioncmd.OrNewest(e.Operand(0)))
-			}},
-		{Name: "schema", Usage: "print the JSON schema of what save reads", Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
-			return runFactsSchema(e)
-		}},
+			})},
+		{Name: "schema", Usage: "print the JSON schema of what save reads",
+			Action: e.Action(0, 0, func(c *cli.Context) error {
+				return runFactsSchema(e)
+			})},
 		{Name: "save", Usage: "verify facts and save the valid ones", ArgsUsage: "[<file>]",
 			Description: "Reads one JSON object from the file or standard input. Valid facts are saved, rejected\n" +
 				"ones are listed with the reason. The exit status is 3 if some were rejected, and 1 if\n" +
 				"none was saved. Malformed input saves nothing; the error names the field.",
 			Flags: []cli.Flag{flags.String(&session, "session,s", "assign the facts to `SESSION`, overriding the input")},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 1); err != nil {
-					return err
-				}
+			Action: e.Action(0, 1, func(c *cli.Context) error {
 				return runFactsSave(c.Context, e, session, e.Operand(0))
-			}},
+			})},
 	}
 }
 

@@ -33,12 +33,9 @@ func MemoryPage(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.Parsed(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", versioncmd.ParseTokens),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runMemory(c.Context, e, budget)
-		},
+		}),
 	}
 }
 
@@ -118,10 +115,7 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 			flags.Bool(&o.archive.YesRaw, "yes-raw", "do not ask about --originals"),
 			flags.Bool(&o.force, "force,f", "replace a file that mem did not write"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
+		Action: e.Action(0, 1, func(c *cli.Context) error {
 			file := e.Operand(0)
 			switch {
 			case o.html != "" && (file != "" || o.format != "" || o.archive != ArchiveOptions{}):
@@ -141,7 +135,7 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 					"mem export --html REV -o FILE.html", "mem export --format facts", "mem export --format memory")
 			}
 			return runExport(c.Context, e, o)
-		},
+		}),
 	}
 }
 

@@ -42,12 +42,9 @@ func Reflect(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.String(&since, "since", "only with evidence after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runReflect(c.Context, e, since)
-		},
+		}),
 	}
 }
 

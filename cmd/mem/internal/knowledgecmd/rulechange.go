@@ -39,12 +39,9 @@ func ruleChanges(e *app.Env) []*cli.Command {
 		return flags.Repeated(&o.evidence, "evidence", usage)
 	}
 	each := func(act string) func(c *cli.Context) error {
-		return func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, -1); err != nil {
-				return err
-			}
+		return e.Action(1, -1, func(c *cli.Context) error {
 			return runActs(c.Context, e, o, act, e.Operands)
-		}
+		})
 	}
 	return []*cli.Command{
 		{Name: "add", Usage: "state a rule", ArgsUsage: "<text>",
@@ -58,22 +55,16 @@ func ruleChanges(e *app.Env) []*cli.Command {
 				flags.Repeated(&o.files, "file", "it is about `FILE`"),
 				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
 			},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 1); err != nil {
-					return err
-				}
+			Action: e.Action(1, 1, func(c *cli.Context) error {
 				return runRulesAdd(c.Context, e, o, e.Operand(0))
-			}},
+			})},
 		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
 			Flags: []cli.Flag{
 				flags.Parsed(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
 				flags.Choice(&o.kind, "type", "change the `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				said, reason,
 			},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, -1); err != nil {
-					return err
-				}
+			Action: e.Action(1, -1, func(c *cli.Context) error {
 				if o.text != "" && len(e.Operands) > 1 {
 					return app.Usagef("--text is for one candidate, not %d", len(e.Operands))
 				}
@@ -81,14 +72,11 @@ func ruleChanges(e *app.Env) []*cli.Command {
 					o.kind = ""
 				}
 				return runPromote(c.Context, e, o, e.Operands)
-			}},
+			})},
 		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []cli.Flag{reason},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, -1); err != nil {
-					return err
-				}
+			Action: e.Action(1, -1, func(c *cli.Context) error {
 				return runDismiss(c.Context, e, o, e.Operands)
-			}},
+			})},
 		{Name: "validate", Usage: "confirm rules", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason},
 			Action: each(permanent.Validate)},
 		{Name: "contradict", Usage: "report a contradicted rule; two reports start a review", ArgsUsage: "<rule>...",

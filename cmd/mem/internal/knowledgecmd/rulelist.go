@@ -36,10 +36,7 @@ func Rules(e *app.Env) *cli.Command {
 				flags.Choice(&kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				flags.Choice(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
 				flags.Bool(&all, "all,a", "also those that were retired or hidden by \"mem revoke\""),
-			}, Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
+			}, Action: e.Action(0, 0, func(c *cli.Context) error {
 				states := []string{permanent.Active, permanent.Proposed, permanent.Review}
 				switch {
 				case state != "":
@@ -48,19 +45,17 @@ func Rules(e *app.Env) *cli.Command {
 					states = permanent.States()
 				}
 				return runRulesList(c.Context, e, kind, states, all, "rules.list")
-			}},
-			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 1); err != nil {
-					return err
-				}
-				return names.WithMemory(c.Context, e, func(run names.Run) error {
-					r, err := rule(c.Context, run, run.Project, e.Operand(0))
-					if err != nil {
-						return err
-					}
-					return ShowRule(c.Context, run, run.Project, r)
-				})
-			}},
+			})},
+			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>",
+				Action: e.Action(1, 1, func(c *cli.Context) error {
+					return names.WithMemory(c.Context, e, func(run names.Run) error {
+						r, err := rule(c.Context, run, run.Project, e.Operand(0))
+						if err != nil {
+							return err
+						}
+						return ShowRule(c.Context, run, run.Project, r)
+					})
+				})},
 		}, ruleChanges(e)...),
 	}
 }

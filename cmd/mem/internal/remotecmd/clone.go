@@ -46,12 +46,9 @@ func Clone(e *app.Env) *cli.Command {
 			flags.String(&o.device, "device", "name this device `NAME`, not after its host"),
 			flags.Bool(&o.trust, "trust", "trust every device of the remote (all of them are yours)"),
 		}, o.seal.flags()...),
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		Action: e.Action(1, 1, func(c *cli.Context) error {
 			return runClone(c.Context, e, e.Operand(0), o)
-		},
+		}),
 	}
 }
 

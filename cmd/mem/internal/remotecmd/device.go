@@ -15,20 +15,14 @@ import (
 
 // Device is the command about the installations of mem that wrote in this memory.
 func Device(e *app.Env) *cli.Command {
-	list := func(c *cli.Context) error {
-		if err := e.WantOperands(c, 0, 0); err != nil {
-			return err
-		}
+	list := e.Action(0, 0, func(c *cli.Context) error {
 		return runDeviceList(c.Context, e)
-	}
+	})
 	named := func(find func(*layers.Memory, context.Context, string) (state.Device, error), verb string,
 		f func(context.Context, *layers.Memory, state.Device) error) func(c *cli.Context) error {
-		return func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		return e.Action(1, 1, func(c *cli.Context) error {
 			return runDevice(c.Context, e, e.Operand(0), find, verb, f)
-		}
+		})
 	}
 	return &cli.Command{
 		Name:  "device",
@@ -54,18 +48,16 @@ func Device(e *app.Env) *cli.Command {
 				})},
 			deviceDrop(e),
 			deviceApprove(e),
-			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 2, 2); err != nil {
-					return err
-				}
-				name := e.Operand(1)
-				return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context,
-					name string) (state.Device, error) {
-					return m.Devices().Device(ctx, name)
-				}, "called "+name, func(ctx context.Context, m *layers.Memory, d state.Device) error {
-					return m.Devices().RenameDevice(ctx, d, name)
-				})
-			}},
+			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>",
+				Action: e.Action(2, 2, func(c *cli.Context) error {
+					name := e.Operand(1)
+					return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context,
+						name string) (state.Device, error) {
+						return m.Devices().Device(ctx, name)
+					}, "called "+name, func(ctx context.Context, m *layers.Memory, d state.Device) error {
+						return m.Devices().RenameDevice(ctx, d, name)
+					})
+				})},
 		},
 	}
 }

@@ -25,17 +25,14 @@ func deviceDrop(e *app.Env) *cli.Command {
 			"and excludes it from every fetch. Your own versions and compositions of its sessions\n" +
 			"stay. Remotes and other machines keep the data: \"mem device trust\" and \"mem pull\"\n" +
 			"restore it.",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		Action: e.Action(1, 1, func(c *cli.Context) error {
 			return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context,
 				name string) (state.Device, error) {
 				return m.Devices().Device(ctx, name)
 			}, "dropped", func(ctx context.Context, m *layers.Memory, d state.Device) error {
 				return dropDevice(ctx, e, m, d)
 			})
-		},
+		}),
 	}
 }
 

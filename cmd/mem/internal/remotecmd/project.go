@@ -29,45 +29,31 @@ func Project(e *app.Env) *cli.Command {
 			"the project is the path. \"mem project link\" corrects this, and \"mem project unlink\"\n" +
 			"reverses the link; sessions that were captured meanwhile stay in their project.",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the projects in memory", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
+			{Name: "list", Usage: "list the projects in memory", Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runProjectList(c.Context, e)
-			}},
+			})},
 			{Name: "show", Usage: "show the project of a directory, or that of -p", ArgsUsage: "[<dir>]",
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 1); err != nil {
-						return err
-					}
+				Action: e.Action(0, 1, func(c *cli.Context) error {
 					if dir := e.Operand(0); dir != "" || e.Opt.Project == "" {
 						return runProjectShow(c.Context, e, e.Path(dir))
 					}
 					return runProjectShow(c.Context, e, "")
-				}},
+				})},
 			{Name: "link", Usage: "link a directory to a project on this device", ArgsUsage: "<project> [<dir>]",
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 1, 2); err != nil {
-						return err
-					}
+				Action: e.Action(1, 2, func(c *cli.Context) error {
 					return runProjectLink(c.Context, e, e.Operand(0), e.Path(e.Operand(1)))
-				}},
-			{Name: "unlink", Usage: "remove the link of a directory", ArgsUsage: "[<dir>]", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 1); err != nil {
-					return err
-				}
-				return runProjectUnlink(c.Context, e, e.Path(e.Operand(0)))
-			}},
+				})},
+			{Name: "unlink", Usage: "remove the link of a directory", ArgsUsage: "[<dir>]",
+				Action: e.Action(0, 1, func(c *cli.Context) error {
+					return runProjectUnlink(c.Context, e, e.Path(e.Operand(0)))
+				})},
 			projectRelate(e),
 			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another",
 				ArgsUsage: "<from> <with>",
 				Flags:     []cli.Flag{flags.Bool(&off, "off", "no more")},
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 2, 2); err != nil {
-						return err
-					}
+				Action: e.Action(2, 2, func(c *cli.Context) error {
 					return runProjectShare(c.Context, e, e.Operand(0), e.Operand(1), !off)
-				}},
+				})},
 		},
 	}
 }

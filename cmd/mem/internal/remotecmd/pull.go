@@ -51,10 +51,7 @@ func Pull(e *app.Env) *cli.Command {
 
 // fetching is what fetch and pull do; they tell of it in other words.
 func fetching(e *app.Env, what string) func(c *cli.Context) error {
-	return func(c *cli.Context) error {
-		if err := e.WantOperands(c, 0, 1); err != nil {
-			return err
-		}
+	return e.Action(0, 1, func(c *cli.Context) error {
 		return withRemote(e, func(m *layers.Memory, r refs.Remote) error {
 			out, err := runFetch(c.Context, e, m, r)
 			if err != nil {
@@ -62,7 +59,7 @@ func fetching(e *app.Env, what string) func(c *cli.Context) error {
 			}
 			return printFetch(e, what, r, out)
 		})
-	}
+	})
 }
 
 // Sync is the command that pulls and pushes.
@@ -73,12 +70,9 @@ func Sync(e *app.Env) *cli.Command {
 		ArgsUsage: "[<remote>]",
 		Description: "Pulls, then pushes this project and every project that was pushed to the remote before.\n" +
 			"It is safe at any time; there is nothing to resolve.",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
+		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return withRemote(e, func(m *layers.Memory, r refs.Remote) error { return runSync(c.Context, e, m, r) })
-		},
+		}),
 	}
 }
 

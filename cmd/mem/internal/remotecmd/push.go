@@ -34,10 +34,7 @@ func Push(e *app.Env) *cli.Command {
 			"secrets first, and a project with a secret is not pushed. The first push of a project\n" +
 			"to a remote asks once. A public repository is refused.",
 		Flags: []cli.Flag{flags.Bool(&all, "all", "push every project")},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
+		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return names.WithMemory(c.Context, e, func(run names.Run) error {
 				r, err := run.Sync().Remote(e.Operand(0))
 				if err != nil {
@@ -49,7 +46,7 @@ func Push(e *app.Env) *cli.Command {
 				}
 				return runPush(c.Context, e, run.Memory, r, projects)
 			})
-		},
+		}),
 	}
 }
 

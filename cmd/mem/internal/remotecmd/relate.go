@@ -34,10 +34,7 @@ func projectRelate(e *app.Env) *cli.Command {
 			flags.Parsed(&o.reason, "reason", "why, such as \"shared code\": `TEXT`", relationReason),
 			flags.Bool(&o.off, "off", "remove the relation"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		Action: e.Action(1, 1, func(c *cli.Context) error {
 			usage := "mem project relate abc1 --to shop --reason 'shared code'"
 			switch {
 			case o.to == "":
@@ -48,7 +45,7 @@ func projectRelate(e *app.Env) *cli.Command {
 				return app.Usagef("options --reason and --off cannot be combined")
 			}
 			return runProjectRelate(c.Context, e, o, e.Operand(0))
-		},
+		}),
 	}
 }
 

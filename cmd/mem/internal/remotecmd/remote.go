@@ -17,20 +17,14 @@ import (
 
 // Remote is the command about the repositories that memory travels to.
 func Remote(e *app.Env) *cli.Command {
-	list := func(c *cli.Context) error {
-		if err := e.WantOperands(c, 0, 0); err != nil {
-			return err
-		}
+	list := e.Action(0, 0, func(c *cli.Context) error {
 		return runRemoteList(e)
-	}
+	})
 	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) error) func(
 		c *cli.Context) error {
-		return func(c *cli.Context) error {
-			if err := e.WantOperands(c, least, least); err != nil {
-				return err
-			}
+		return e.Action(least, least, func(c *cli.Context) error {
 			return changeRemote(c.Context, e, e.Operands, f)
-		}
+		})
 	}
 	return &cli.Command{
 		Name:  "remote",
@@ -45,12 +39,9 @@ func Remote(e *app.Env) *cli.Command {
 			{Name: "list", Usage: "list the remotes", Action: list},
 			remoteAdd(e),
 			{Name: "recovery-key", Usage: "create a new recovery key for an encrypted remote; the old one becomes invalid",
-				ArgsUsage: "[<name>]", Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 1); err != nil {
-						return err
-					}
+				ArgsUsage: "[<name>]", Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runRecoveryKey(c.Context, e, e.Operand(0))
-				}},
+				})},
 			{Name: "rm", Usage: "remove a remote; its data is not deleted", ArgsUsage: "<name>",
 				Action: change(1, func(ctx context.Context, m *layers.Memory, args []string) error {
 					return remoteRemove(ctx, e, m, args)
@@ -64,12 +55,9 @@ func Remote(e *app.Env) *cli.Command {
 					return remoteRename(ctx, e, m, args)
 				})},
 			{Name: "show", Usage: "compare a remote with this memory", ArgsUsage: "[<name>]",
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 1); err != nil {
-						return err
-					}
+				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runRemoteShow(c.Context, e, e.Operand(0))
-				}},
+				})},
 		},
 	}
 }

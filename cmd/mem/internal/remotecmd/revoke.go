@@ -43,10 +43,7 @@ func Revoke(e *app.Env) *cli.Command {
 			flags.String(&o.reason, "reason", "give the reason `TEXT`, which lists show"),
 			flags.Bool(&o.off, "undo", "believe the source again"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
+		Action: e.Action(0, 1, func(c *cli.Context) error {
 			switch {
 			case len(e.Operands) > 0 && o.source != "":
 				return app.Usagef("name the source once: %s or %s", e.Operand(0), o.source)
@@ -60,7 +57,7 @@ func Revoke(e *app.Env) *cli.Command {
 				return runRevocations(c.Context, e)
 			}
 			return runRevoke(c.Context, e, o)
-		},
+		}),
 	}
 }
 

@@ -46,10 +46,7 @@ func remoteAdd(e *app.Env) *cli.Command {
 		Name: "add", Usage: "add a remote", ArgsUsage: "<name> <url>",
 		Flags: append([]cli.Flag{flags.Bool(&o.encrypt, "encrypt",
 			"encrypt all that goes there; makes an empty repository an encrypted remote, or joins one")}, o.flags()...),
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 2, 2); err != nil {
-				return err
-			}
+		Action: e.Action(2, 2, func(c *cli.Context) error {
 			m, err := memory.Open(e)
 			if err != nil {
 				return err
@@ -60,7 +57,7 @@ func remoteAdd(e *app.Env) *cli.Command {
 				return memory.TravelError(err)
 			}
 			return printRemoteAdded(e, e.Operand(0), j, o)
-		},
+		}),
 	}
 }
 
@@ -234,12 +231,9 @@ func deviceApprove(e *app.Env) *cli.Command {
 		Description: "REQUEST is printed by \"mem clone\" or \"mem pull\" on the other device. Afterwards that\n" +
 			"device can read everything on the remote.",
 		Flags: []cli.Flag{flags.String(&name, "remote", "the encrypted remote `NAME`, if there are several")},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 2); err != nil {
-				return err
-			}
+		Action: e.Action(1, 2, func(c *cli.Context) error {
 			return runDeviceApprove(c.Context, e, e.Operand(0), e.Operand(1), name)
-		},
+		}),
 	}
 }
 

@@ -23,17 +23,14 @@ func McpCommand(e *app.Env) *cli.Command {
 			"revoked and untrusted data is not served. Without --write the server is read-only:\n" +
 			"compose prints its plan, and keepit_add is absent.",
 		Flags: []cli.Flag{flags.Bool(&write, "write", "add the tool keepit_add, and save compositions")},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			in, out := io.NopCloser(e.Stdin), writeNopCloser{e.Stdout}
 			err := mcp.Serve(c.Context, served{e}, in, out, mcp.Options{Version: app.ThisBuild().Version, Write: write})
 			if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 				return nil
 			}
 			return err
-		},
+		}),
 	}
 }
 

@@ -47,12 +47,9 @@ func Serve(e *app.Env) *cli.Command {
 			flags.Bool(&o.open, "open", "open the address in the browser"),
 			flags.Bool(&o.readOnly, "read-only", "refuse every change"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runServe(c.Context, e, o)
-		},
+		}),
 	}
 }
 

@@ -20,26 +20,17 @@ func Token(e *app.Env) *cli.Command {
 		Name:  "token",
 		Usage: "manage tokens for programs that use the API of mem serve",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list tokens by name", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
+			{Name: "list", Usage: "list tokens by name", Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runTokenList(e)
-			}},
+			})},
 			{Name: "add", Usage: "create a token and print it", ArgsUsage: "<name>",
 				Description: "The token is printed once; only its hash is stored. A program sends it as \"Authorization: Bearer TOKEN\".",
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 1, 1); err != nil {
-						return err
-					}
+				Action: e.Action(1, 1, func(c *cli.Context) error {
 					return runTokenAdd(e, e.Operand(0))
-				}},
-			{Name: "rm", Usage: "delete a token", ArgsUsage: "<name>", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 1); err != nil {
-					return err
-				}
+				})},
+			{Name: "rm", Usage: "delete a token", ArgsUsage: "<name>", Action: e.Action(1, 1, func(c *cli.Context) error {
 				return runTokenRemove(e, e.Operand(0))
-			}},
+			})},
 		},
 	}
 }

@@ -51,10 +51,7 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 				agents.Names()...),
 			flags.Bool(&o.trust, "trust", "trust every device in the archive (all of them are yours)"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
+		Action: e.Action(0, 1, func(c *cli.Context) error {
 			if is, err := archive.Is(e.Path(e.Operand(0))); err != nil {
 				return err
 			} else if is && o.agent == "" {
@@ -75,7 +72,7 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 				}
 			}
 			return runImport(c.Context, e, o, e.Operand(0))
-		},
+		}),
 	}
 }
 

@@ -57,10 +57,7 @@ func Ls(e *app.Env) *cli.Command {
 			flags.Bool(&o.one, "1", "print the ids alone"),
 			flags.String(&o.format, "format", "print each session by a Go `TEMPLATE`, such as '{{.id}} {{.title}}'"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
+		Action: e.Action(0, 1, func(c *cli.Context) error {
 			if session := e.Operand(0); session != "" {
 				if o != (lsOptions{all: o.all}) {
 					return app.WithHint(app.Usagef("mem ls %s lists versions: of the options, only --all applies", session),
@@ -72,7 +69,7 @@ func Ls(e *app.Env) *cli.Command {
 				return runLsCompositions(c.Context, e, o)
 			}
 			return runLs(c.Context, e, o)
-		},
+		}),
 	}
 }
 

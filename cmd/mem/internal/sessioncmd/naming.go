@@ -24,12 +24,9 @@ func Mv(e *app.Env) *cli.Command {
 		Description: "Changes the title of a session; \"\" restores the title of its transcript. Renames a\n" +
 			"composition and its earlier states. Ids of sessions and hashes of compositions stay the\n" +
 			"same.",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 2, 2); err != nil {
-				return err
-			}
+		Action: e.Action(2, 2, func(c *cli.Context) error {
 			return runMv(c.Context, e, e.Operand(0), e.Operand(1))
-		},
+		}),
 	}
 }
 

@@ -44,10 +44,7 @@ func Status(e *app.Env) *cli.Command {
 			flags.Bool(&o.exitCode, "exit-code", "exit with 1 if there is something to add"),
 			flags.Bool(&o.layers, "layers", "show the progress of facts, concepts and rules instead"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			if o.zero && o.porcelain == "" {
 				return app.WithHint(app.Usagef("option -z goes with --porcelain"), "mem status --porcelain -z")
 			}
@@ -58,7 +55,7 @@ func Status(e *app.Env) *cli.Command {
 				return versioncmd.RunLayersStatus(c.Context, e)
 			}
 			return runStatus(c.Context, e, o)
-		},
+		}),
 	}
 }
 

@@ -21,30 +21,20 @@ func Config(e *app.Env) *cli.Command {
 			"all of them with value and origin; -c KEY=VALUE overrides one for a single run of any\n" +
 			"command.",
 		Subcommands: []*cli.Command{
-			{Name: "get", Usage: "print a setting", ArgsUsage: "<key>", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 1); err != nil {
-					return err
-				}
+			{Name: "get", Usage: "print a setting", ArgsUsage: "<key>", Action: e.Action(1, 1, func(c *cli.Context) error {
 				return runConfigGet(e, e.Operand(0))
-			}},
-			{Name: "set", Usage: "change a setting", ArgsUsage: "<key> <value>", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 2, 2); err != nil {
-					return err
-				}
-				return runConfigSet(c.Context, e, e.Operand(0), e.Operand(1))
-			}},
-			{Name: "unset", Usage: "reset a setting to its default", ArgsUsage: "<key>", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 1); err != nil {
-					return err
-				}
-				return runConfigUnset(c.Context, e, e.Operand(0))
-			}},
-			{Name: "list", Usage: "list all settings and their sources", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
+			})},
+			{Name: "set", Usage: "change a setting", ArgsUsage: "<key> <value>",
+				Action: e.Action(2, 2, func(c *cli.Context) error {
+					return runConfigSet(c.Context, e, e.Operand(0), e.Operand(1))
+				})},
+			{Name: "unset", Usage: "reset a setting to its default", ArgsUsage: "<key>",
+				Action: e.Action(1, 1, func(c *cli.Context) error {
+					return runConfigUnset(c.Context, e, e.Operand(0))
+				})},
+			{Name: "list", Usage: "list all settings and their sources", Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runConfigList(e)
-			}},
+			})},
 		},
 	}
 }

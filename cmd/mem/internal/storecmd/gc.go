@@ -23,12 +23,9 @@ func Gc(e *app.Env) *cli.Command {
 			"commands. No object is lost. The cache is trimmed to storage.maxCacheSize.\n" +
 			"\n" +
 			"Never run \"git gc\" in the store while mem writes.",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runGC(c.Context, e)
-		},
+		}),
 	}
 }
 

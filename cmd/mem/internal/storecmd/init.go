@@ -25,12 +25,9 @@ func Init(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.String(&o.device, "device", "name this device `NAME`, not after its host"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return RunInit(c.Context, e, o)
-		},
+		}),
 	}
 }
 

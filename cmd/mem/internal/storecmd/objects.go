@@ -121,12 +121,9 @@ func LsObjects(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "ls-objects",
 		Usage: "list the names of all objects of the project",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runLsObjects(c.Context, e)
-		},
+		}),
 	}
 }
 

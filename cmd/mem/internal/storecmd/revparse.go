@@ -22,12 +22,9 @@ func RevParse(e *app.Env) *cli.Command {
 		ArgsUsage:   "<rev>...",
 		Description: "See \"mem help revisions\" for the syntax of names.",
 		Flags:       []cli.Flag{flags.Bool(&explain, "explain", "print how the name was resolved")},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, -1); err != nil {
-				return err
-			}
+		Action: e.Action(1, -1, func(c *cli.Context) error {
 			return runRevParse(c.Context, e, e.Operands, explain)
-		},
+		}),
 	}
 }
 

@@ -36,33 +36,21 @@ func Secrets(e *app.Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "scan", Usage: "scan stored data with the newest rules", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{flags.Bool(&all, "all,a", "look at every project")},
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 1); err != nil {
-						return err
-					}
+				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runSecretsScan(c.Context, e, e.Operand(0), all)
-				}},
+				})},
 			{Name: "list", Usage: "list secrets removed from a session or the project", ArgsUsage: "[<rev>]",
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 1); err != nil {
-						return err
-					}
+				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runSecretsList(c.Context, e, e.Operand(0))
-				}},
-			{Name: "rules", Usage: "list the rules", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
+				})},
+			{Name: "rules", Usage: "list the rules", Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runSecretsRules(e)
-			}},
+			})},
 			{Name: "allow", Usage: "ignore the findings of a rule, or one secret", ArgsUsage: "<rule or hash>",
 				Flags: []cli.Flag{flags.String(&reason, "reason", "the reason `TEXT`, stored in the settings")},
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 1, 1); err != nil {
-						return err
-					}
+				Action: e.Action(1, 1, func(c *cli.Context) error {
 					return runSecretsAllow(c.Context, e, e.Operand(0), reason)
-				}},
+				})},
 		},
 	}
 }

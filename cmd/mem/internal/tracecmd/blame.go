@@ -65,12 +65,9 @@ func Blame(e *app.Env) *cli.Command {
 			flags.Parsed(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
 			flags.String(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		Action: e.Action(1, 1, func(c *cli.Context) error {
 			return runBlame(c.Context, e, o, e.Operand(0))
-		},
+		}),
 	}
 }
 

@@ -43,15 +43,12 @@ func Diff(e *app.Env) *cli.Command {
 			flags.Bool(&o.word, "word", "print changed segments whole, with changed words marked"),
 			flags.Bool(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 2); err != nil {
-				return err
-			}
+		Action: e.Action(0, 2, func(c *cli.Context) error {
 			if err := o.check(e.Opt.JSON); err != nil {
 				return err
 			}
 			return runDiff(c.Context, e, o, e.Operands)
-		},
+		}),
 	}
 }
 

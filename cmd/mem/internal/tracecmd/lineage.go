@@ -30,15 +30,12 @@ func Lineage(e *app.Env) *cli.Command {
 			flags.Bool(&up, "up", "print what it was made from"),
 			flags.Bool(&down, "down", "print what was made from it"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		Action: e.Action(1, 1, func(c *cli.Context) error {
 			if up && down {
 				return app.Usagef("--up and --down cannot stand together")
 			}
 			return runLineage(c.Context, e, e.Operand(0), up, down)
-		},
+		}),
 	}
 }
 

@@ -32,10 +32,7 @@ func WhyCommand(e *app.Env) *cli.Command {
 			flags.Bool(&up, "up", "print the inputs, the recipe and the tokens of each step"),
 			flags.Bool(&down, "down", "print what was made from it"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		Action: e.Action(1, 1, func(c *cli.Context) error {
 			switch {
 			case up && down:
 				return app.Usagef("--up and --down exclude each other")
@@ -43,7 +40,7 @@ func WhyCommand(e *app.Env) *cli.Command {
 				return runLineage(c.Context, e, e.Operand(0), up, down)
 			}
 			return runWhy(c.Context, e, e.Operand(0))
-		},
+		}),
 	}
 }
 

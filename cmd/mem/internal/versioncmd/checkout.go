@@ -49,12 +49,9 @@ func Checkout(e *app.Env) *cli.Command {
 			flags.Bool(&o.force, "force,f",
 				"replace files that mem did not write; write data of revoked sources and untrusted devices"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		Action: e.Action(1, 1, func(c *cli.Context) error {
 			return runCheckout(c.Context, e, o, e.Operand(0))
-		},
+		}),
 	}
 }
 

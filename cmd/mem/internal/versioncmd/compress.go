@@ -65,12 +65,9 @@ func Compress(e *app.Env) *cli.Command {
 				EngineNames()...),
 			flags.String(&o.engine.Model, "model", "use the model `NAME`"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, 1); err != nil {
-				return err
-			}
+		Action: e.Action(1, 1, func(c *cli.Context) error {
 			return runCompress(c.Context, e, o, e.Operand(0))
-		},
+		}),
 	}
 }
 

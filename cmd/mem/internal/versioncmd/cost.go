@@ -30,12 +30,9 @@ func Cost(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.Choice(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return RunCost(c.Context, e, by)
-		},
+		}),
 	}
 }
 

@@ -28,12 +28,9 @@ func Count(e *app.Env) *cli.Command {
 		Description: "Of a transcript, only the text that a model reads is counted. All counts are estimates:\n" +
 			"an exact count needs the model's own tokenizer. An operand that names a file is that\n" +
 			"file; - is standard input.",
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 1, -1); err != nil {
-				return err
-			}
+		Action: e.Action(1, -1, func(c *cli.Context) error {
 			return RunCount(c.Context, e, e.Operands)
-		},
+		}),
 	}
 }
 

@@ -36,19 +36,13 @@ func Keepit(e *app.Env) *cli.Command {
 			"and existing versions stay as they are.",
 		Subcommands: append(keepitChanges(e), []*cli.Command{
 			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]",
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 1); err != nil {
-						return err
-					}
+				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runKeepitList(c.Context, e, e.Operand(0))
-				}},
+				})},
 			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]",
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 2); err != nil {
-						return err
-					}
+				Action: e.Action(0, 2, func(c *cli.Context) error {
 					return runKeepitShow(c.Context, e, e.Operands)
-				}},
+				})},
 			{Name: "preview", Usage: "show which markers a compression would keep", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{
 					flags.Parsed(&o.ratio, "ratio,r", "at the ratio `N`:1; default 15", positive("a ratio", "10")),
@@ -56,12 +50,9 @@ func Keepit(e *app.Env) *cli.Command {
 						"light", "moderate", "aggressive"),
 					flags.Parsed(&o.distance, "distance", "as if `N` sessions ago", positive("a distance", "5")),
 				},
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 1); err != nil {
-						return err
-					}
+				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runKeepitPreview(c.Context, e, o, OrNewest(e.Operand(0)))
-				}},
+				})},
 		}...),
 	}
 }

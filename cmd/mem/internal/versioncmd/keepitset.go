@@ -23,10 +23,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 	return []*cli.Command{
 		{Name: "set", Usage: "set the weight of a marker", ArgsUsage: "[<session>] <marker> <weight>",
 			Description: "The weight is a number from 0.00 to 1.00, or pinned (1.00), critical (0.90), important (0.75), notable (0.50),\nminor (0.25) or hint (0.10).",
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 2, 3); err != nil {
-					return err
-				}
+			Action: e.Action(2, 3, func(c *cli.Context) error {
 				args := e.Operands
 				w, err := keepit.ParseTyped(args[len(args)-1])
 				if err != nil {
@@ -36,7 +33,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 					func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
 						return m.Markers().SetKeepit(ctx, rev, id, w, e.Opt.DryRun)
 					})
-			}},
+			})},
 		{Name: "add", Usage: "mark a text that the user typed", ArgsUsage: "<rev> [<text>]",
 			Description: "REV names one message, such as abc1#234. Without TEXT, all typed text of the message is\n" +
 				"marked.",
@@ -44,28 +41,20 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				flags.Parsed(&weight, "weight,w", "set the weight to `W`, such as 0.9 or critical; default 0.80",
 					keepit.ParseTyped),
 			},
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 2); err != nil {
-					return err
-				}
+			Action: e.Action(1, 2, func(c *cli.Context) error {
 				return runKeepitAdd(c.Context, e, e.Operand(0), e.Operand(1), len(e.Operands) > 1, weight)
-			}},
+			})},
 		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>",
-			Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 1, 2); err != nil {
-					return err
-				}
+			Action: e.Action(1, 2, func(c *cli.Context) error {
 				return changeKeepit(c.Context, e, e.Operands, func(ctx context.Context, m *layers.Memory, rev state.Rev,
 					id string) (state.Keepit, error) {
 					return m.Markers().RemoveKeepit(ctx, rev, id, e.Opt.DryRun)
 				})
-			}},
-		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]", Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
-			return runKeepitLint(c.Context, e, e.Operand(0))
-		}},
+			})},
+		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]",
+			Action: e.Action(0, 1, func(c *cli.Context) error {
+				return runKeepitLint(c.Context, e, e.Operand(0))
+			})},
 	}
 }
 

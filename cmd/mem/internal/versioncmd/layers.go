@@ -21,18 +21,12 @@ func LayersCommand(e *app.Env) *cli.Command {
 			"transcript and cached; \"build\" computes missing ones now. L2 to L4 come from Claude, a\n" +
 			"model or you.",
 		Subcommands: []*cli.Command{
-			{Name: "status", Usage: "list the layers", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
+			{Name: "status", Usage: "list the layers", Action: e.Action(0, 0, func(c *cli.Context) error {
 				return RunLayersStatus(c.Context, e)
-			}},
-			{Name: "build", Usage: "build missing L1 transcripts", Action: func(c *cli.Context) error {
-				if err := e.WantOperands(c, 0, 0); err != nil {
-					return err
-				}
+			})},
+			{Name: "build", Usage: "build missing L1 transcripts", Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runLayersBuild(c.Context, e)
-			}},
+			})},
 		},
 	}
 }

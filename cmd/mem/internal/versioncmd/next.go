@@ -28,12 +28,9 @@ func Next(e *app.Env) *cli.Command {
 			"project now. --why prints, for each line, the part, the author, the source and the\n" +
 			"reason. \"mem log --handed\" lists earlier hand-overs.",
 		Flags: []cli.Flag{flags.Bool(&o.why, "why", "print the reason for each line instead")},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 0); err != nil {
-				return err
-			}
+		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runNext(c.Context, e, o)
-		},
+		}),
 	}
 }
 

@@ -42,19 +42,13 @@ func Tier(e *app.Env) *cli.Command {
 			"autoDecay.run whether this happens automatically.",
 		Subcommands: []*cli.Command{
 			{Name: "status", Usage: "show the tier of each session and what is due", Flags: ages,
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 0); err != nil {
-						return err
-					}
+				Action: e.Action(0, 0, func(c *cli.Context) error {
 					return runTierStatus(c.Context, e, o)
-				}},
+				})},
 			{Name: "run", Usage: "create the summaries that are due; safe to repeat", Flags: ages,
-				Action: func(c *cli.Context) error {
-					if err := e.WantOperands(c, 0, 0); err != nil {
-						return err
-					}
+				Action: e.Action(0, 0, func(c *cli.Context) error {
 					return runTier(c.Context, e, o)
-				}},
+				})},
 		},
 	}
 }

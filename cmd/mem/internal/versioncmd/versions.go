@@ -36,12 +36,9 @@ func Versions(e *app.Env) *cli.Command {
 			flags.Bool(&o.All, "all,a", "list hidden versions too"),
 			flags.Bool(&o.Manifest, "manifest", "print the versions as the seeds' versions.json"),
 		},
-		Action: func(c *cli.Context) error {
-			if err := e.WantOperands(c, 0, 1); err != nil {
-				return err
-			}
+		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return RunVersions(c.Context, e, OrNewest(e.Operand(0)), o)
-		},
+		}),
 	}
 }
 
