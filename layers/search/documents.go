@@ -2,6 +2,7 @@ package search
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +44,10 @@ func merge(d *index.Doc, e *refine.Entry) {
 	if class == index.Tool && d.Name == "" {
 		d.Name = e.Name
 	}
-	if d.File == "" {
-		d.File = fileOf(e)
+	if file := fileOf(e); d.File == "" {
+		d.File = file
+	} else if file != "" && !slices.Contains(strings.Split(d.File, "\n"), file) {
+		d.File += "\n" + file // a patch may change several
 	}
 	if d.Text != "" && text != "" {
 		d.Text += "\n"

@@ -112,9 +112,14 @@ func (f *finder) hit(r ranked) (h Hit, ok bool, err error) {
 		h.Weight = weightOf(h.Session, h.Doc.N)
 	}
 	w := &f.q.Filter
-	if len(w.Files) > 0 && !slices.ContainsFunc(w.Files, func(pat string) bool { return fileFits(pat, h.Doc.File) }) {
+	files := strings.Split(h.Doc.File, "\n")
+	i := slices.IndexFunc(files, func(file string) bool {
+		return slices.ContainsFunc(w.Files, func(pat string) bool { return fileFits(pat, file) })
+	})
+	if len(w.Files) > 0 && i < 0 {
 		return h, false, nil
 	}
+	h.Doc.File = files[max(i, 0)]
 	if w.Keepit != nil && (h.Weight < 0 || !w.Keepit(h.Weight)) {
 		return h, false, nil
 	}

@@ -116,8 +116,10 @@ func (b *builder) add(d Doc) {
 			n++
 		}
 	})
-	if d.File != "" {
-		b.post([]byte(FileTerm(d.File)), doc)
+	for file := range strings.SplitSeq(d.File, "\n") {
+		if file != "" {
+			b.post([]byte(FileTerm(file)), doc)
+		}
 	}
 	b.lengths = append(b.lengths, packLength(n))
 	b.words += n

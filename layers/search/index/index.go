@@ -45,7 +45,7 @@ type Doc struct {
 	Time  int64  // seconds since 1970
 	ID    string // uuid of a message, name of a fact
 	Name  string // of a tool, a kind of fact, the label of a version
-	File  string // that the tool call is about
+	File  string // that the tool call is about; several if newlines are in it
 	Text  string
 }
 

@@ -1,0 +1,288 @@
+package agents
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A DatabaseError says that opencode keeps sessions in a database, which is not read here.
+type DatabaseError struct{ Path string }
+
+func (e *DatabaseError) Error() string {
+	return fmt.Sprintf("%s: the sessions of opencode 1.2 and later are in this database, which is not read", e.Path)
+}
+
+// Sessions lists the sessions under dir, which is the data directory of opencode, its storage, a file that
+// "opencode export" wrote, or a directory of such files. Where there is a database, the error is a
+// [*DatabaseError], and the sessions are those beside it. Files that are no sessions are passed over.
+func (OpenCode) Sessions(dir string) (out []Session, err error) {
+	fi, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.IsDir() {
+		if isDatabase(dir) {
+			return nil, &DatabaseError{dir}
+		}
+		if s, ok := openExport(dir); ok {
+			out = append(out, s)
+		}
+		return out, nil
+	}
+	databases, err := filepath.Glob(filepath.Join(globEscape(dir), "opencode*.db"))
+	if err != nil {
+		return nil, err
+	}
+	databases = slices.DeleteFunc(databases, func(path string) bool { return !isDatabase(path) })
+	if fi, err := os.Stat(filepath.Join(dir, "storage")); err == nil && fi.IsDir() {
+		dir = filepath.Join(dir, "storage")
+	}
+	found, err := filepath.Glob(filepath.Join(globEscape(dir), "session", "*", "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range found {
+		s, ok, err := openStored(dir, path)
+		if err != nil {
+			return out, err
+		}
+		if ok {
+			out = append(out, s)
+		}
+	}
+	exports, err := jsonFiles(dir)
+	if err != nil {
+		return out, err
+	}
+	for _, path := range exports {
+		if s, ok := openExport(path); ok {
+			out = append(out, s)
+		}
+	}
+	if len(databases) > 0 {
+		return out, &DatabaseError{databases[0]}
+	}
+	return out, nil
+}
+
+// globEscape returns a pattern that matches only path.
+func globEscape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// isDatabase reports whether a file begins as those of SQLite do.
+func isDatabase(path string) bool {
+	const magic = "SQLite format 3\x00"
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, len(magic))
+	n, _ := f.Read(b) // what cannot be read is no database
+	return string(b[:n]) == magic
+}
+
+// openStored returns the session whose file is path, in the storage dir. The name of the file is its id; a file that
+// cannot be read yet is none.
+func openStored(dir, path string) (s Session, ok bool, err error) {
+	var info openSession
+	if err := readJSON(path, &info); err != nil || info.ID == "" {
+		return s, false, nil
+	}
+	s = Session{ID: info.ID, Path: path, Cwd: info.Directory, Parent: info.Parent}
+	messages, err := jsonFiles(filepath.Join(dir, "message", info.ID))
+	if err != nil {
+		return s, false, err
+	}
+	s.Files = append([]string{path}, messages...)
+	for _, m := range messages {
+		parts, err := jsonFiles(filepath.Join(dir, "part", strings.TrimSuffix(filepath.Base(m), ".json")))
+		if err != nil {
+			return s, false, err
+		}
+		s.Files = append(s.Files, parts...)
+	}
+	return s, true, nil
+}
+
+// openExport returns the session of a file that "opencode export" wrote.
+func openExport(path string) (s Session, ok bool) {
+	var e openDocument
+	if readJSON(path, &e) != nil || e.Info.ID == "" || e.Messages == nil {
+		return s, false
+	}
+	return Session{ID: e.Info.ID, Path: path, Files: []string{path}, Cwd: e.Info.Directory, Parent: e.Info.Parent}, true
+}
+
+// jsonFiles returns the JSON files of a directory, none if there is no such directory.
+func jsonFiles(dir string) (out []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".json" && e.Type().IsRegular() {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out, err
+}
+
+func readJSON(path string, v any) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// An openDocument is what "opencode export" writes.
+type openDocument struct {
+	Info     openSession `json:"info"`
+	Messages []struct {
+		Info  json.RawMessage   `json:"info"`
+		Parts []json.RawMessage `json:"parts"`
+	} `json:"messages"`
+}
+
+// A stored is a message with its parts, in order. A file that is no JSON has its text as malformed.
+type stored struct {
+	id        string
+	info      openMessage
+	raw       json.RawMessage
+	malformed string
+	parts     []json.RawMessage
+}
+
+// Values yields the lines of a session.
+func (OpenCode) Values(s Session) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		info, messages, err := openRead(s)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		head := line{Agent: "opencode", Session: s.ID, Cwd: info.Directory, Timestamp: info.Time.text(), Header: object(info)}
+		if !yield(head.bytes()) {
+			return
+		}
+		for _, m := range messages {
+			l := line{Agent: "opencode", Session: s.ID, Cwd: info.Directory, Timestamp: m.info.Time.text(), Record: m.raw,
+				Malformed: m.malformed}
+			var results json.RawMessage
+			l.Parts, results = m.split()
+			if !yield(l.bytes()) {
+				return
+			}
+			if l.Record, l.Parts, l.Malformed, l.Results = nil, nil, "", results; results != nil && !yield(l.bytes()) {
+				return
+			}
+		}
+	}
+}
+
+// openRead reads a session: from an export, or from the files of its messages and parts.
+func openRead(s Session) (info openSession, messages []stored, err error) {
+	if len(s.Files) == 1 {
+		var e openDocument
+		if err := readJSON(s.Path, &e); err == nil && e.Messages != nil {
+			for _, m := range e.Messages {
+				one := stored{raw: m.Info, parts: m.Parts}
+				_ = json.Unmarshal(m.Info, &one.info) // a message of another shape has no time
+				messages = append(messages, one)
+			}
+			return e.Info, messages, nil
+		}
+	}
+	if err := readJSON(s.Path, &info); err != nil {
+		return info, nil, err
+	}
+	messages, err = openMessages(s)
+	return info, messages, err
+}
+
+// openMessages returns the messages of a session by time. Ids grow with time, which a file that is no JSON does not
+// tell: it stays behind the message before it.
+func openMessages(s Session) (out []stored, err error) {
+	for _, path := range s.Files {
+		if filepath.Base(filepath.Dir(filepath.Dir(path))) != "message" {
+			continue
+		}
+		m := stored{id: strings.TrimSuffix(filepath.Base(path), ".json")}
+		if m.raw, m.malformed, err = openFile(path); err != nil {
+			return nil, err
+		}
+		_ = json.Unmarshal(m.raw, &m.info) // a message of another shape has no time
+		for _, part := range s.Files {
+			if dir := filepath.Dir(part); filepath.Base(dir) != m.id || filepath.Base(filepath.Dir(dir)) != "part" {
+				continue
+			}
+			raw, malformed, err := openFile(part)
+			if err != nil {
+				return nil, err
+			}
+			if malformed != "" {
+				raw = object(map[string]string{"type": "malformed", "text": malformed})
+			}
+			m.parts = append(m.parts, raw)
+		}
+		out = append(out, m)
+	}
+	slices.SortStableFunc(out, func(a, b stored) int { return strings.Compare(a.id, b.id) })
+	for i := range out {
+		if i > 0 && out[i].info.Time.Created == 0 {
+			out[i].info.Time = out[i-1].info.Time
+		}
+	}
+	slices.SortStableFunc(out, func(a, b stored) int { return cmp.Compare(a.info.Time.Created, b.info.Time.Created) })
+	return out, nil
+}
+
+// openFile returns the JSON of a file, or its text if it is none.
+func openFile(path string) (raw json.RawMessage, malformed string, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, "", err
+	}
+	if !json.Valid(b) {
+		return nil, strings.ToValidUTF8(string(b), "\ufffd"), nil
+	}
+	return b, "", nil
+}
+
+// split returns the parts of a message without the results of tools, and these.
+func (m stored) split() (parts, results json.RawMessage) {
+	list, out := []json.RawMessage{}, []map[string]json.RawMessage{}
+	for _, raw := range m.parts {
+		var part, state map[string]json.RawMessage
+		if json.Unmarshal(raw, &part) == nil && json.Unmarshal(part["state"], &state) == nil && part["callID"] != nil {
+			r := map[string]json.RawMessage{"callID": part["callID"]}
+			for _, key := range []string{"status", "output", "error", "metadata"} {
+				if v, ok := state[key]; ok {
+					r[key] = v
+					delete(state, key)
+				}
+			}
+			out = append(out, r)
+			part["state"] = object(state)
+			raw = object(part)
+		}
+		list = append(list, raw)
+	}
+	if len(out) > 0 {
+		results = object(out)
+	}
+	return object(list), results
+}
