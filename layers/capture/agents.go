@@ -12,15 +12,16 @@ import (
 
 // AgentSources finds the sessions of another agent under dir. A session that is no stream of values is written
 // into temp as one, and its own files belong to it as overflow files do. Directories are what Gemini's hashes
-// of directories are looked up in.
+// of directories are looked up in. If the error is a [*agents.DatabaseError], the sources are what lies beside the
+// database.
 func AgentSources(name, dir, temp string, directories []string) (out []Source, err error) {
 	a := agents.ByName(name)
 	if a == nil {
 		return nil, fmt.Errorf("no agent is called %q", name)
 	}
-	sessions, err := a.Sessions(dir)
-	if err != nil {
-		return nil, err
+	sessions, unread := a.Sessions(dir)
+	if database := (*agents.DatabaseError)(nil); unread != nil && !errors.As(unread, &database) {
+		return nil, unread
 	}
 	for _, s := range sessions {
 		if len(s.Files) == 0 && !s.Packed {
@@ -36,7 +37,7 @@ func AgentSources(name, dir, temp string, directories []string) (out []Source, e
 		}
 		out = append(out, Source{Path: path, ID: s.ID, Origin: s.Path, Cwd: s.Cwd, Files: s.Files, Parent: s.Parent})
 	}
-	return out, nil
+	return out, unread
 }
 
 // geminiDirectory returns the directory whose hash a chat lies below, or else the one that Gemini keeps for it.

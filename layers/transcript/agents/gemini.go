@@ -1,104 +1,20 @@
 package agents
 
 import (
-	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"iter"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
-// Gemini is Google's Gemini CLI: ~/.gemini/tmp/<project>/chats/session-*.json, one document with all messages,
-// or session-*.jsonl, a message a line. A message has the calls of its tools with their results; its values are
-// a line for the message and one for the results.
+// Gemini is Google's Gemini CLI: ~/.gemini/tmp/<project>/chats/session-*.jsonl, a record a line, in older versions
+// session-*.json, one document with all messages. Chats of subagents are in a directory that has the name of their
+// session. A line repeats a message with all that has been added to it; values have each message, call and result
+// once.
 type Gemini struct{}
 
 // Detect reports whether a value was made by Values.
 func (Gemini) Detect(_, agent string) bool { return agent == "gemini" }
-
-// Sessions lists the chats under dir, which is ~/.gemini or a directory in it. A chat names its project by a
-// hash of the directory; where Gemini left that directory in .project_root beside the chats, or it is among
-// known, the session has it.
-func (Gemini) Sessions(dir string) (out []Session, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil && path == dir:
-			return err
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // gone meanwhile
-		case err != nil:
-			return err
-		}
-		ext := filepath.Ext(path)
-		if !d.Type().IsRegular() || filepath.Base(filepath.Dir(path)) != "chats" || ext != ".json" && ext != ".jsonl" {
-			return nil
-		}
-		id, err := geminiID(path)
-		if err != nil || id == "" {
-			return err
-		}
-		root, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root")) // older ones have none
-		out = append(out, Session{ID: id, Path: path, Files: []string{path}, Cwd: strings.TrimSpace(string(root))})
-		return nil
-	})
-	return out, err
-}
-
-// GeminiProject returns the name that Gemini gives the project in a directory.
-func GeminiProject(dir string) string {
-	sum := sha256.Sum256([]byte(dir))
-	return hex.EncodeToString(sum[:])
-}
-
-// A geminiChat is a document, or the first line of one.
-type geminiChat struct {
-	Session  string            `json:"sessionId"`
-	Project  string            `json:"projectHash"`
-	Start    string            `json:"startTime"`
-	Messages []json.RawMessage `json:"messages,omitempty"`
-}
-
-func readChat(path string) (chat geminiChat, err error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return chat, err
-	}
-	if filepath.Ext(path) == ".json" {
-		if err := json.Unmarshal(b, &chat); err != nil {
-			return chat, fmt.Errorf("%s: %w", path, err)
-		}
-		return chat, nil
-	}
-	for i, line := range bytes.Split(b, []byte("\n")) {
-		switch {
-		case len(bytes.TrimSpace(line)) == 0 || !json.Valid(line):
-		case i == 0:
-			if err := json.Unmarshal(line, &chat); err != nil {
-				return chat, fmt.Errorf("%s: %w", path, err)
-			}
-		default:
-			chat.Messages = append(chat.Messages, line)
-		}
-	}
-	return chat, nil
-}
-
-func geminiID(path string) (string, error) {
-	chat, err := readChat(path)
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &syntax) || errors.As(err, &kind) {
-		return "", nil // no chat
-	}
-	return chat.Session, err
-}
 
 // A line is a value that is made of other files.
 type line struct {
@@ -110,6 +26,7 @@ type line struct {
 	Record    json.RawMessage `json:"record,omitempty"`
 	Parts     json.RawMessage `json:"parts,omitempty"`
 	Results   json.RawMessage `json:"results,omitempty"`
+	Malformed string          `json:"malformed,omitempty"` // a line of the file that is no JSON
 }
 
 func (l line) bytes() ([]byte, error) {
@@ -117,76 +34,42 @@ func (l line) bytes() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// Values yields a line for the chat, one for each message, and one for the results of a message's tools.
-func (Gemini) Values(s Session) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		chat, err := readChat(s.Path)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		head := line{Agent: "gemini", Session: chat.Session, Cwd: s.Cwd, Timestamp: chat.Start}
-		head.Header = object(geminiChat{Session: chat.Session, Project: chat.Project, Start: chat.Start})
-		if !yield(head.bytes()) {
-			return
-		}
-		for _, m := range chat.Messages {
-			record, results, at := withoutResults(m)
-			l := line{Agent: "gemini", Session: chat.Session, Cwd: s.Cwd, Timestamp: at, Record: record}
-			if !yield(l.bytes()) {
-				return
-			}
-			if l.Record, l.Results = nil, results; results != nil && !yield(l.bytes()) {
-				return
-			}
-		}
-	}
-}
-
-// withoutResults takes the results of the tools out of a message.
-func withoutResults(message json.RawMessage) (record, results json.RawMessage, at string) {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(message, &m) != nil {
-		return message, nil, ""
-	}
-	_ = json.Unmarshal(m["timestamp"], &at) // one that is no string is none
-	var calls []map[string]json.RawMessage
-	if json.Unmarshal(m["toolCalls"], &calls) != nil || len(calls) == 0 {
-		return message, nil, at
-	}
-	var out []map[string]json.RawMessage
-	for _, c := range calls {
-		r := map[string]json.RawMessage{"id": c["id"], "status": c["status"]}
-		for _, key := range []string{"result", "resultDisplay"} {
-			if v, ok := c[key]; ok {
-				r[key] = v
-				delete(c, key)
-			}
-		}
-		out = append(out, r)
-	}
-	m["toolCalls"] = object(calls)
-	return object(m), object(out), at
-}
-
 // A geminiMessage is one message of a chat.
 type geminiMessage struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"` // user, gemini, info, warning, error
 	Content   json.RawMessage `json:"content"`
+	Display   json.RawMessage `json:"displayContent"` // what the user typed, where Content has files, too
 	Model     string          `json:"model"`
 	ToolCalls []struct {
 		ID   string          `json:"id"`
 		Name string          `json:"name"`
 		Args json.RawMessage `json:"args"`
 	} `json:"toolCalls"`
+	Set struct {
+		Summary string `json:"summary"`
+	} `json:"$set"`
+	Rewind string `json:"$rewindTo"`
 }
 
 // Unknown returns the type of a message.
 func (Gemini) Unknown(value []byte) string {
 	var l line
-	var m geminiMessage
-	if json.Unmarshal(value, &l) != nil || l.Record == nil || json.Unmarshal(l.Record, &m) != nil {
+	var m struct {
+		Type   string          `json:"type"`
+		Set    json.RawMessage `json:"$set"`
+		Rewind json.RawMessage `json:"$rewindTo"`
+	}
+	switch {
+	case json.Unmarshal(value, &l) != nil:
+		return ""
+	case l.Malformed != "":
+		return "malformed"
+	case l.Record == nil:
+		return ""
+	case json.Unmarshal(l.Record, &m) != nil:
+		return "malformed"
+	case m.Set != nil || m.Rewind != nil:
 		return ""
 	}
 	switch m.Type {
@@ -214,12 +97,12 @@ func (Gemini) Message(value []byte) Rec {
 		return rec
 	}
 	rec.UUID = m.ID
-	switch m.Type {
-	case "user":
-		if rec.Message = user(geminiTexts(m.Content)...); rec.Message != nil {
-			rec.Type = "user"
-		}
-	case "gemini":
+	switch {
+	case m.Set.Summary != "":
+		rec.Type, rec.Title = "custom-title", m.Set.Summary
+	case m.Type == "user":
+		m.user(&rec)
+	case m.Type == "gemini":
 		said := answer(geminiTexts(m.Content)...)
 		if said == nil {
 			said = &Message{Role: "assistant"}
@@ -233,22 +116,48 @@ func (Gemini) Message(value []byte) Rec {
 	return rec
 }
 
-// geminiTexts returns the texts of a content: a string, a part, or a list of either.
+// user sets what the user said. A summary that Gemini made of what was said before is that of a compaction.
+func (m geminiMessage) user(rec *Rec) {
+	texts := geminiTexts(m.Display)
+	if len(texts) == 0 {
+		texts = geminiTexts(m.Content)
+	}
+	if rec.Message = user(texts...); rec.Message == nil {
+		return
+	}
+	rec.Type = "user"
+	all := strings.TrimSpace(strings.Join(texts, "\n"))
+	rec.Compact = strings.Contains(all, "<state_snapshot>")
+	word, _, _ := strings.Cut(all, " ")
+	rec.Meta = strings.HasPrefix(all, "<session_context>") || strings.HasPrefix(all, "<hook_context>") ||
+		strings.HasPrefix(word, "/") && !strings.ContainsAny(word[1:], "/\n.") // a command of the program
+}
+
+// geminiTexts returns the texts of a content: a string, a part, or a list of either. Thoughts are none.
 func geminiTexts(content json.RawMessage) (out []string) {
 	var text string
+	if len(content) == 0 || string(content) == "null" {
+		return nil
+	}
 	if json.Unmarshal(content, &text) == nil {
 		return []string{text}
 	}
 	var part struct {
-		Text string `json:"text"`
+		Text    string `json:"text"`
+		Thought any    `json:"thought"`
 	}
 	if json.Unmarshal(content, &part) == nil {
+		if part.Text == "" || part.Thought == true {
+			return nil
+		}
 		return []string{part.Text}
 	}
 	var list []json.RawMessage
 	_ = json.Unmarshal(content, &list) // anything else has no text
 	for _, one := range list {
-		out = append(out, geminiTexts(one)...)
+		if len(one) > 0 && one[0] != '[' {
+			out = append(out, geminiTexts(one)...)
+		}
 	}
 	return out
 }
@@ -264,6 +173,8 @@ func geminiCall(id, name string, args json.RawMessage) Block {
 		Content  string `json:"content"`
 		Pattern  string `json:"pattern"`
 		Query    string `json:"query"`
+		Start    int    `json:"start_line"`
+		End      int    `json:"end_line"`
 		Todos    []struct {
 			Description string `json:"description"`
 			Status      string `json:"status"`
@@ -276,7 +187,11 @@ func geminiCall(id, name string, args json.RawMessage) Block {
 	case "run_shell_command":
 		return call(id, "Bash", map[string]string{"command": a.Command})
 	case "read_file":
-		return call(id, "Read", map[string]string{"file_path": a.Path + a.Absolute})
+		in := map[string]any{"file_path": a.Path + a.Absolute}
+		if a.Start > 0 && a.End >= a.Start {
+			in["offset"], in["limit"] = a.Start, a.End-a.Start+1
+		}
+		return call(id, "Read", in)
 	case "write_file":
 		return call(id, "Write", map[string]string{"file_path": a.Path, "content": a.Content})
 	case "replace", "edit":
@@ -300,32 +215,46 @@ func geminiCall(id, name string, args json.RawMessage) Block {
 // geminiResults returns the results of the tools of a message.
 func geminiResults(raw json.RawMessage) (out []Block) {
 	var list []struct {
-		ID     string `json:"id"`
-		Status string `json:"status"`
-		Result []struct {
-			Response struct {
-				Response struct {
-					Output string `json:"output"`
-					Error  string `json:"error"`
-				} `json:"response"`
-			} `json:"functionResponse"`
-		} `json:"result"`
+		ID     string          `json:"id"`
+		Status string          `json:"status"`
+		Result json.RawMessage `json:"result"`
 	}
 	_ = json.Unmarshal(raw, &list) // results of another shape have no text
 	for _, r := range list {
-		var text []string
-		failed := r.Status == "error" || r.Status == "cancelled"
-		for _, one := range r.Result {
-			answer := one.Response.Response
-			text = append(text, answer.Output+answer.Error)
-			failed = failed || answer.Error != ""
-		}
+		said, failed := geminiResult(r.Result)
 		status := 0
-		said := strings.Join(text, "\n")
-		if _, rest, ok := strings.Cut(said, "\nExit Code: "); ok {
-			_, _ = fmt.Sscanf(rest, "%d", &status) // "(none)" of what went well
+		if i := strings.LastIndex(said, "\nExit Code: "); i >= 0 {
+			_, _ = fmt.Sscanf(said[i:], "\nExit Code: %d", &status) // "(none)" of what went well
 		}
-		out = append(out, result(r.ID, said, failed, status))
+		out = append(out, result(r.ID, said, failed || r.Status == "error" || r.Status == "cancelled", status))
 	}
 	return out
+}
+
+// geminiResult returns the text of a result: a string, a part or a list of parts.
+func geminiResult(raw json.RawMessage) (text string, failed bool) {
+	var parts []struct {
+		Text     string `json:"text"`
+		Response struct {
+			Response struct {
+				Output string `json:"output"`
+				Error  string `json:"error"`
+			} `json:"response"`
+		} `json:"functionResponse"`
+	}
+	if len(raw) > 0 && raw[0] == '{' {
+		raw = append(append(json.RawMessage("["), raw...), ']')
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return strings.Join(geminiTexts(raw), "\n"), false
+	}
+	var said []string
+	for _, p := range parts {
+		answer := p.Response.Response
+		if s := answer.Output + answer.Error + p.Text; s != "" {
+			said = append(said, s)
+		}
+		failed = failed || answer.Error != ""
+	}
+	return strings.Join(said, "\n"), failed
 }

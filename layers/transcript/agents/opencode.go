@@ -3,87 +3,19 @@ package agents
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"iter"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
 
-// OpenCode is opencode: storage/session/<project>/<session>.json, storage/message/<session>/<message>.json and
-// storage/part/<message>/<part>.json below its data directory. The values of a session are a line for the
-// session, one for each message with its parts, and one for the results of a message's tools.
+// OpenCode is opencode before version 1.2: storage/session/<project>/<session>.json,
+// storage/message/<session>/<message>.json and storage/part/<message>/<part>.json below its data directory. Later
+// versions keep sessions in a database, see [DatabaseError]; what "opencode export" writes of them is read. The values
+// of a session are a line for the session, one for each message with its parts, and one for the results of a
+// message's tools.
 type OpenCode struct{}
 
 // Detect reports whether a value was made by Values.
 func (OpenCode) Detect(_, agent string) bool { return agent == "opencode" }
-
-// Sessions lists the sessions under dir, which is the data directory of opencode or its storage.
-func (OpenCode) Sessions(dir string) (out []Session, err error) {
-	if fi, err := os.Stat(filepath.Join(dir, "storage")); err == nil && fi.IsDir() {
-		dir = filepath.Join(dir, "storage")
-	}
-	found, err := filepath.Glob(filepath.Join(dir, "session", "*", "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(dir); err != nil {
-		return nil, err
-	}
-	for _, path := range found {
-		var info openSession
-		if err := readJSON(path, &info); err != nil {
-			return out, err
-		}
-		if info.ID == "" {
-			continue
-		}
-		s := Session{ID: info.ID, Path: path, Cwd: info.Directory}
-		messages, err := jsonFiles(filepath.Join(dir, "message", info.ID))
-		if err != nil {
-			return out, err
-		}
-		s.Files = append([]string{path}, messages...)
-		for _, m := range messages {
-			parts, err := jsonFiles(filepath.Join(dir, "part", strings.TrimSuffix(filepath.Base(m), ".json")))
-			if err != nil {
-				return out, err
-			}
-			s.Files = append(s.Files, parts...)
-		}
-		out = append(out, s)
-	}
-	return out, nil
-}
-
-// jsonFiles returns the JSON files of a directory, none if there is no such directory.
-func jsonFiles(dir string) (out []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".json" && e.Type().IsRegular() {
-			out = append(out, filepath.Join(dir, e.Name()))
-		}
-	}
-	return out, err
-}
-
-func readJSON(path string, v any) error {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
 
 // An openSession is the file of a session.
 type openSession struct {
@@ -121,6 +53,7 @@ type openPart struct {
 	Type      string `json:"type"`
 	Text      string `json:"text"`
 	Synthetic bool   `json:"synthetic"` // the client wrote it
+	Ignored   bool   `json:"ignored"`   // the model does not see it
 	CallID    string `json:"callID"`
 	Tool      string `json:"tool"`
 	State     struct {
@@ -128,115 +61,22 @@ type openPart struct {
 	} `json:"state"`
 }
 
-// Values yields the lines of a session.
-func (OpenCode) Values(s Session) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		var info openSession
-		if err := readJSON(s.Path, &info); err != nil {
-			yield(nil, err)
-			return
-		}
-		head := line{Agent: "opencode", Session: s.ID, Cwd: info.Directory, Timestamp: info.Time.text(), Header: object(info)}
-		if !yield(head.bytes()) {
-			return
-		}
-		messages, err := openMessages(s)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for _, m := range messages {
-			l := line{Agent: "opencode", Session: s.ID, Cwd: info.Directory, Timestamp: m.info.Time.text(), Record: m.raw}
-			var results json.RawMessage
-			if l.Parts, results, err = m.split(); err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(l.bytes()) {
-				return
-			}
-			if l.Record, l.Parts, l.Results = nil, nil, results; results != nil && !yield(l.bytes()) {
-				return
-			}
-		}
-	}
-}
-
-// A stored is a message with the files of its parts.
-type stored struct {
-	info  openMessage
-	raw   json.RawMessage
-	parts []string
-}
-
-// openMessages returns the messages of a session by time.
-func openMessages(s Session) (out []stored, err error) {
-	for _, path := range s.Files {
-		if filepath.Base(filepath.Dir(filepath.Dir(path))) != "message" {
-			continue
-		}
-		var m stored
-		if m.raw, err = os.ReadFile(path); err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(m.raw, &m.info); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		id := strings.TrimSuffix(filepath.Base(path), ".json")
-		for _, part := range s.Files {
-			if dir := filepath.Dir(part); filepath.Base(dir) == id && filepath.Base(filepath.Dir(dir)) == "part" {
-				m.parts = append(m.parts, part)
-			}
-		}
-		slices.Sort(m.parts) // ids grow with time
-		out = append(out, m)
-	}
-	slices.SortStableFunc(out, func(a, b stored) int {
-		return cmp.Or(cmp.Compare(a.info.Time.Created, b.info.Time.Created), cmp.Compare(a.info.ID, b.info.ID))
-	})
-	return out, nil
-}
-
-// split returns the parts of a message without the results of tools, and these.
-func (m stored) split() (parts, results json.RawMessage, err error) {
-	list, out := []map[string]json.RawMessage{}, []map[string]json.RawMessage{}
-	for _, path := range m.parts {
-		var part, state map[string]json.RawMessage
-		if err := readJSON(path, &part); err != nil {
-			return nil, nil, err
-		}
-		if json.Unmarshal(part["state"], &state) == nil && part["callID"] != nil {
-			r := map[string]json.RawMessage{"callID": part["callID"]}
-			for _, key := range []string{"status", "output", "error", "metadata"} {
-				if v, ok := state[key]; ok {
-					r[key] = v
-					delete(state, key)
-				}
-			}
-			out = append(out, r)
-			part["state"] = object(state)
-		}
-		list = append(list, part)
-	}
-	if len(out) > 0 {
-		results = object(out)
-	}
-	return object(list), results, nil
-}
-
 // Unknown returns the type of a part, or the role of a message.
 func (OpenCode) Unknown(value []byte) string {
 	var l line
 	var m openMessage
-	var parts []openPart
-	if json.Unmarshal(value, &l) != nil || l.Record == nil || json.Unmarshal(l.Record, &m) != nil {
+	var parts []struct {
+		Type string `json:"type"`
+	}
+	switch {
+	case json.Unmarshal(value, &l) != nil || l.Record == nil && l.Malformed == "":
 		return ""
-	}
-	if m.Role != "user" && m.Role != "assistant" {
+	case l.Malformed != "" || json.Unmarshal(l.Record, &m) != nil:
+		return "malformed"
+	case m.Role != "user" && m.Role != "assistant":
 		return cmp.Or(m.Role, "no role")
-	}
-	if json.Unmarshal(l.Parts, &parts) != nil {
-		return "parts"
+	case l.Parts != nil && json.Unmarshal(l.Parts, &parts) != nil:
+		return "malformed"
 	}
 	for _, p := range parts {
 		switch p.Type {
@@ -259,8 +99,14 @@ func (OpenCode) Message(value []byte) Rec {
 	switch {
 	case l.Header != nil:
 		var info openSession
-		if json.Unmarshal(l.Header, &info) == nil && info.Version != "" {
+		if json.Unmarshal(l.Header, &info) != nil {
+			return rec
+		}
+		if info.Version != "" {
 			rec.Version = "opencode " + info.Version
+		}
+		if info.Title != "" && !strings.HasPrefix(info.Title, "New session - ") {
+			rec.Type, rec.Title = "custom-title", info.Title
 		}
 	case l.Results != nil:
 		if blocks := openResults(l.Results); len(blocks) > 0 {
@@ -274,23 +120,22 @@ func (OpenCode) Message(value []byte) Rec {
 
 func openMessageOf(l line, rec *Rec) {
 	var m openMessage
-	var parts []openPart
+	var parts []json.RawMessage
 	if json.Unmarshal(l.Record, &m) != nil || json.Unmarshal(l.Parts, &parts) != nil {
 		return
 	}
 	rec.UUID = m.ID
 	out := &Message{Role: m.Role}
-	synthetic := 0
-	for _, p := range parts {
+	for _, raw := range parts {
+		var p openPart
+		if json.Unmarshal(raw, &p) != nil {
+			continue // of a shape that is not known: see Unknown
+		}
 		switch {
-		case p.Type == "text" && strings.TrimSpace(p.Text) != "":
-			if p.Synthetic {
-				synthetic++
-				continue
-			}
+		case p.Type == "text" && strings.TrimSpace(p.Text) != "" && !p.Synthetic && !p.Ignored:
 			out.Content = append(out.Content, Block{Type: "text", Text: p.Text})
 		case p.Type == "tool":
-			out.Content = append(out.Content, openCall(p))
+			out.Content = append(out.Content, openCall(p)...)
 		}
 	}
 	switch {
@@ -308,38 +153,66 @@ func openMessageOf(l line, rec *Rec) {
 	rec.Message = out
 }
 
+// An openInput is the input of a tool: of any, so that most members are empty.
+type openInput struct {
+	Command     string `json:"command"`
+	File        string `json:"filePath"`
+	Path        string `json:"path"`
+	Old         string `json:"oldString"`
+	New         string `json:"newString"`
+	Content     string `json:"content"`
+	Pattern     string `json:"pattern"`
+	Patch       string `json:"patchText"`
+	Query       string `json:"query"`
+	URL         string `json:"url"`
+	Description string `json:"description"`
+	Kind        string `json:"subagent_type"`
+	Todos       []todo `json:"todos"`
+	Offset      int    `json:"offset"`
+	Limit       int    `json:"limit"`
+	Edits       []struct {
+		Old string `json:"oldString"`
+		New string `json:"newString"`
+	} `json:"edits"`
+}
+
 // openCall names a tool as Claude Code does where it does the same.
-func openCall(p openPart) Block {
-	var a struct {
-		Command string `json:"command"`
-		Path    string `json:"filePath"`
-		Old     string `json:"oldString"`
-		New     string `json:"newString"`
-		Content string `json:"content"`
-		Pattern string `json:"pattern"`
-		URL     string `json:"url"`
-		Todos   []todo `json:"todos"`
-	}
+func openCall(p openPart) []Block {
+	var a openInput
 	if json.Unmarshal(p.State.Input, &a) != nil {
-		return call(p.CallID, p.Tool, p.State.Input)
+		return []Block{call(p.CallID, p.Tool, p.State.Input)}
 	}
+	file := cmp.Or(a.File, a.Path)
+	one := func(name string, input any) []Block { return []Block{call(p.CallID, name, input)} }
 	switch p.Tool {
-	case "bash":
-		return call(p.CallID, "Bash", map[string]string{"command": a.Command})
+	case "bash", "shell":
+		return one("Bash", map[string]string{"command": a.Command})
 	case "read":
-		return call(p.CallID, "Read", map[string]string{"file_path": a.Path})
+		return one("Read", map[string]any{"file_path": file, "offset": a.Offset, "limit": a.Limit})
 	case "write":
-		return call(p.CallID, "Write", map[string]string{"file_path": a.Path, "content": a.Content})
+		return one("Write", map[string]string{"file_path": file, "content": a.Content})
 	case "edit":
-		return call(p.CallID, "Edit", map[string]string{"file_path": a.Path, "old_string": a.Old, "new_string": a.New})
+		return one("Edit", map[string]string{"file_path": file, "old_string": a.Old, "new_string": a.New})
+	case "multiedit":
+		edits := []map[string]string{}
+		for _, e := range a.Edits {
+			edits = append(edits, map[string]string{"old_string": e.Old, "new_string": e.New})
+		}
+		return one("MultiEdit", map[string]any{"file_path": file, "edits": edits})
+	case "apply_patch", "patch":
+		return patchCalls(p.CallID, a.Patch)
 	case "grep", "glob":
-		return call(p.CallID, strings.ToUpper(p.Tool[:1])+p.Tool[1:], map[string]string{"pattern": a.Pattern})
+		return one(strings.ToUpper(p.Tool[:1])+p.Tool[1:], map[string]string{"pattern": a.Pattern, "path": a.Path})
 	case "webfetch":
-		return call(p.CallID, "WebFetch", map[string]string{"url": a.URL})
+		return one("WebFetch", map[string]string{"url": a.URL})
+	case "websearch":
+		return one("WebSearch", map[string]string{"query": a.Query})
+	case "task":
+		return one("Task", map[string]string{"description": a.Description, "subagent_type": a.Kind})
 	case "todowrite":
-		return call(p.CallID, "TodoWrite", map[string][]todo{"todos": a.Todos})
+		return one("TodoWrite", map[string][]todo{"todos": a.Todos})
 	}
-	return call(p.CallID, p.Tool, p.State.Input)
+	return one(p.Tool, p.State.Input)
 }
 
 // openResults returns the results of the tools of a message.

@@ -80,7 +80,7 @@ func globEscape(path string) string {
 
 // isDatabase reports whether a file begins as those of SQLite do.
 func isDatabase(path string) bool {
-	const magic = "SQLite format 3\x00"
+	const magic = "SQLite format 3"
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -179,8 +179,8 @@ func (OpenCode) Values(s Session) iter.Seq2[[]byte, error] {
 			return
 		}
 		for _, m := range messages {
-			l := line{Agent: "opencode", Session: s.ID, Cwd: info.Directory, Timestamp: m.info.Time.text(), Record: m.raw,
-				Malformed: m.malformed}
+			l := line{Agent: "opencode", Session: s.ID, Cwd: info.Directory, Timestamp: m.info.Time.text(),
+				Record: lasting(m.raw), Malformed: m.malformed}
 			var results json.RawMessage
 			l.Parts, results = m.split()
 			if !yield(l.bytes()) {
@@ -262,6 +262,25 @@ func openFile(path string) (raw json.RawMessage, malformed string, err error) {
 	return b, "", nil
 }
 
+// lasting returns a message without what opencode adds when it is complete, or later, so that the values before do
+// not change when a session goes on. The file has it.
+func lasting(raw json.RawMessage) json.RawMessage {
+	var m, at map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil {
+		return raw
+	}
+	for _, key := range []string{"tokens", "cost", "finish"} {
+		delete(m, key)
+	}
+	if summary := m["summary"]; len(summary) > 0 && summary[0] == '{' {
+		delete(m, "summary")
+	}
+	if json.Unmarshal(m["time"], &at) == nil && at != nil {
+		m["time"] = object(map[string]json.RawMessage{"created": at["created"]})
+	}
+	return object(m)
+}
+
 // split returns the parts of a message without the results of tools, and these.
 func (m stored) split() (parts, results json.RawMessage) {
 	list, out := []json.RawMessage{}, []map[string]json.RawMessage{}
@@ -276,6 +295,9 @@ func (m stored) split() (parts, results json.RawMessage) {
 				}
 			}
 			out = append(out, r)
+			for _, key := range []string{"title", "time", "attachments"} { // as lasting does
+				delete(state, key)
+			}
 			part["state"] = object(state)
 			raw = object(part)
 		}

@@ -101,6 +101,14 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, dir string) err
 		if errors.Is(err, os.ErrNotExist) {
 			return app.WithHint(fmt.Errorf("import: %w", err), "name the directory that holds session files (*.jsonl)")
 		}
+		if database := (*agents.DatabaseError)(nil); errors.As(err, &database) {
+			if len(sources) == 0 {
+				return app.WithHint(fmt.Errorf("import: %w", database), databaseHint)
+			}
+			e.Warn("%v", error(database))
+			e.Hint("%s", databaseHint)
+			err = nil
+		}
 		failed, fatal := splitErrors(err)
 		if fatal != nil {
 			return fmt.Errorf("import %s: %w", dir, fatal)
@@ -129,6 +137,10 @@ func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capt
 	return errors.Join(m.Derive().Derive(ctx, added, bar.Add), m.Capture().CountAdded(ctx, added),
 		makeDigests(ctx, m, added))
 }
+
+// databaseHint says how sessions in the database of opencode are imported.
+const databaseHint = "opencode session list; opencode export SESSION > SESSION.json; " +
+	"mem import --agent opencode SESSION.json"
 
 // makeDigests makes what the next sessions of the projects are handed, so that their start need not.
 func makeDigests(ctx context.Context, m *layers.Memory, added []capturing.Added) error {
