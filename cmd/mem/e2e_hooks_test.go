@@ -188,6 +188,9 @@ func (d *desk) compacts(id string) {
 		return wrong
 	})
 	d.print("And now the tests.", "--resume", id)
+	if n, text := d.told(); n != 1 || !strings.Contains(text, "Where this session stands") {
+		d.t.Errorf("after the compaction the request holds the context %d times: %s", n, text)
+	}
 	d.captured(id, "after compaction")
 }
 
@@ -218,7 +221,8 @@ func (d *desk) tellsTheNext(first string) {
 	})
 }
 
-// told returns how often the context of memory is in the last request of a conversation.
+// told returns how often the context of memory is in the last request of a conversation. The client quotes what PreCompact printed as
+// the output of /compact: that does not count.
 func (d *desk) told() (n int, text string) {
 	asked := d.api.asked()
 	for i := len(asked) - 1; i >= 0; i-- {
@@ -227,7 +231,7 @@ func (d *desk) told() (n int, text string) {
 		}
 		for _, m := range asked[i].Messages {
 			for _, c := range m.Content {
-				if k := strings.Count(c.Text, "<mem-context "); k > 0 {
+				if k := strings.Count(c.Text, "<mem-context "); k > 0 && !strings.HasPrefix(c.Text, "<local-command-stdout>") {
 					n, text = n+k, c.Text
 				}
 			}
