@@ -394,13 +394,21 @@ func (b *briefing) index() []brief.Item {
 	mem := b.o.Program
 	var ask []string
 	if n := len(b.sessions); n > 0 {
-		ask = append(ask, fmt.Sprintf("`%s search WORDS` (%s)", mem, timesText(n, "session")),
-			fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
+		ask = append(ask, searchLine(mem, n), fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
 	}
 	if n := len(b.known.Live()); n > 0 {
 		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, timesText(n, "fact")))
 	}
 	return []brief.Item{{Text: strings.Join(ask, ", "), Keep: true, More: true, Why: "how to ask for more"}}
+}
+
+// searchLine says how to search n sessions. Of many, prompts are matched with the newest only.
+func searchLine(program string, n int) string {
+	sessions := timesText(n, "session")
+	if n > maxDigests {
+		sessions += fmt.Sprintf("; prompts are matched with the newest %d", maxDigests)
+	}
+	return fmt.Sprintf("`%s search WORDS` (%s)", program, sessions)
 }
 
 func timesText(n int, what string) string {

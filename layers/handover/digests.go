@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -79,8 +80,37 @@ func codeDigest(c *records.Codec, d *Digest) {
 
 // Digests of sessions are made when they are needed and kept in the cache, one file for each project.
 
-// maxDigests is how many sessions of a project have digests: the newest.
-const maxDigests = 200
+// The newest sessions of a project have digests, and of older ones those with the heaviest markers: what the user
+// pinned does not end.
+const (
+	maxDigests = 200
+	maxPinned  = 50
+)
+
+// digested returns the sessions that have digests, of sessions in order, the newest first.
+func digested(sessions []*state.Session) []*state.Session {
+	if len(sessions) <= maxDigests {
+		return sessions
+	}
+	heaviest := func(s *state.Session) (w keepit.Weight) {
+		for _, k := range s.Markers() {
+			w = max(w, k.Weight)
+		}
+		return w
+	}
+	var pinned []*state.Session
+	for _, s := range sessions[maxDigests:] {
+		if s.Marked() > 0 {
+			pinned = append(pinned, s)
+		}
+	}
+	if len(pinned) > maxPinned {
+		byWeight := slices.Clone(pinned)
+		slices.SortStableFunc(byWeight, func(a, b *state.Session) int { return cmp.Compare(heaviest(b), heaviest(a)) })
+		pinned = slices.DeleteFunc(pinned, func(s *state.Session) bool { return !slices.Contains(byWeight[:maxPinned], s) })
+	}
+	return slices.Concat(sessions[:maxDigests], pinned)
+}
 
 // A digestFile is the digests of a project.
 type digestFile struct {
@@ -108,7 +138,7 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 	}
 	next := digestFile{version: digestVersion}
 	changed := false
-	for _, s := range sessions[:min(maxDigests, len(sessions))] {
+	for _, s := range digested(sessions) {
 		now := s.Now()
 		i, known := at[s.ID]
 		switch {
