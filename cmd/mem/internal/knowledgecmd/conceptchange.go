@@ -13,7 +13,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
@@ -94,7 +94,7 @@ func shortText(what string, most int) func(string) (string, error) {
 }
 
 func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
-	names := e.Operands
+	operands := e.Operands
 	concept := ""
 	switch {
 	case o.name != "" && o.none:
@@ -103,24 +103,24 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 		if err := e.WantOperands(c, 1, -1); err != nil {
 			return err
 		}
-		if last := names[len(names)-1]; concepts.IsLabel(last) {
+		if last := operands[len(operands)-1]; concepts.IsLabel(last) {
 			return app.Usagef("%s is a concept, but --new makes another one", last)
 		}
 	default:
 		if err := e.WantOperands(c, 1, -1); err != nil {
 			return err
 		}
-		if len(names) == 1 {
-			return app.WithHint(app.Usagef("say which concept %s belongs to", names[0]), "mem concepts list",
+		if len(operands) == 1 {
+			return app.WithHint(app.Usagef("say which concept %s belongs to", operands[0]), "mem concepts list",
 				"or make one: --new NAME --topic TOPIC")
 		}
-		concept, names = names[len(names)-1], names[:len(names)-1]
+		concept, operands = operands[len(operands)-1], operands[:len(operands)-1]
 	}
 	if o.summary != "" && o.name == "" {
 		return app.WithHint(app.Usagef("--summary goes with --new"), "mem concepts rename CONCEPT --summary TEXT")
 	}
-	return namess.WithMemory(c.Context, e, func(run namess.Run) error {
-		members, p, err := members(c.Context, run, names)
+	return names.WithMemory(c.Context, e, func(run names.Run) error {
+		members, p, err := members(c.Context, run, operands)
 		if err != nil {
 			return err
 		}
@@ -141,9 +141,9 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 }
 
 // members finds sessions and exchanges, which must be of one project.
-func members(ctx context.Context, run namess.Run,
-	names []string) (list []knowledge.Member, p state.Project, err error) {
-	for _, name := range names {
+func members(ctx context.Context, run names.Run,
+	operands []string) (list []knowledge.Member, p state.Project, err error) {
+	for _, name := range operands {
 		x, err := run.Knowledge().Member(ctx, run.Scope, name)
 		var missing *state.NotFoundError
 		switch {
@@ -155,7 +155,7 @@ func members(ctx context.Context, run namess.Run,
 			return nil, p, err
 		}
 		if len(list) > 0 && x.Project.ID != p.ID {
-			return nil, p, app.Usagef("%s and %s are of two projects", names[0], name)
+			return nil, p, app.Usagef("%s and %s are of two projects", operands[0], name)
 		}
 		list, p = append(list, x), x.Project
 	}
@@ -166,7 +166,7 @@ func members(ctx context.Context, run namess.Run,
 const maxTopicWords = 5
 
 // assign puts members where they belong, and says so.
-func assign(ctx context.Context, run namess.Run, p state.Project, members []knowledge.Member,
+func assign(ctx context.Context, run names.Run, p state.Project, members []knowledge.Member,
 	to knowledge.Filing) error {
 	set, err := run.Revision().Concepts(ctx, p.ID)
 	if err != nil {
@@ -213,7 +213,7 @@ func assign(ctx context.Context, run namess.Run, p state.Project, members []know
 }
 
 // warnNear says that a name is almost that of another concept.
-func warnNear(run namess.Run, set *concepts.Set, near []*concepts.Concept, c *concepts.Concept) {
+func warnNear(run names.Run, set *concepts.Set, near []*concepts.Concept, c *concepts.Concept) {
 	for _, n := range near {
 		run.Warn("%s is called almost the same: %s", set.Shown(n, run.Repo().Device().ID), n.Name)
 		if c != nil && !run.Opt.DryRun {
@@ -230,7 +230,7 @@ type conceptChange struct {
 }
 
 // change says something about concepts, and prints what they are then.
-func change(ctx context.Context, run namess.Run, p state.Project, message, note string,
+func change(ctx context.Context, run names.Run, p state.Project, message, note string,
 	changes []concepts.Changed) error {
 	if !run.Opt.DryRun {
 		if err := run.Knowledge().ChangeConcept(ctx, p, message, changes...); err != nil {
@@ -269,7 +269,7 @@ func runRename(ctx context.Context, e *app.Env, o assignOptions, concept, name s
 	if !named && o.topic == "" && o.summary == "" {
 		return app.WithHint(app.Usagef("there is nothing to change"), "mem concepts rename "+concept+" NAME")
 	}
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		c, err := conceptNamed(ctx, run, run.Project, concept)
 		if err != nil {
 			return err
@@ -294,22 +294,22 @@ func runRename(ctx context.Context, e *app.Env, o assignOptions, concept, name s
 	})
 }
 
-func runMerge(ctx context.Context, e *app.Env, o assignOptions, names []string) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []string) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var into *concepts.Concept
 		if !o.undo {
 			var err error
-			if into, err = conceptNamed(ctx, run, run.Project, names[len(names)-1]); err != nil {
+			if into, err = conceptNamed(ctx, run, run.Project, operands[len(operands)-1]); err != nil {
 				return err
 			}
-			names = names[:len(names)-1]
+			operands = operands[:len(operands)-1]
 			if !into.Stands() {
 				return app.WithHint(app.Fatalf("%s does not stand any more", into.Label), "mem concepts list --all")
 			}
 		}
 		var changes []concepts.Changed
 		var labels []string
-		for _, name := range names {
+		for _, name := range operands {
 			c, err := conceptNamed(ctx, run, run.Project, name)
 			if err != nil {
 				return err
@@ -335,12 +335,12 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, names []string) 
 	})
 }
 
-func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, names []string) error {
+func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, operands []string) error {
 	if o.name == "" {
 		return app.WithHint(app.Usagef("mem concepts split wants the name of the new concept"), "--new NAME --topic TOPIC")
 	}
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
-		members, p, err := members(ctx, run, names)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		members, p, err := members(ctx, run, operands)
 		if err != nil {
 			return err
 		}
@@ -355,7 +355,7 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 				id, list = x.Exchange.ID, from.Exchanges
 			}
 			if !slices.Contains(list, id) {
-				return app.WithHint(app.Fatalf("%s does not belong to %s", names[i], concept), "mem concepts show "+concept)
+				return app.WithHint(app.Fatalf("%s does not belong to %s", operands[i], concept), "mem concepts show "+concept)
 			}
 		}
 		return assign(ctx, run, p, members, knowledge.Filing{
@@ -365,11 +365,11 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 	})
 }
 
-func runConceptsRm(ctx context.Context, e *app.Env, o assignOptions, names []string) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+func runConceptsRm(ctx context.Context, e *app.Env, o assignOptions, operands []string) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var changes []concepts.Changed
 		var labels []string
-		for _, name := range names {
+		for _, name := range operands {
 			c, err := conceptNamed(ctx, run, run.Project, name)
 			if err != nil {
 				return err

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/facts"
@@ -23,7 +23,7 @@ type shownFact struct {
 }
 
 func runFactsShow(ctx context.Context, e *app.Env, name string) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		if knowledge.IsFactID(name) {
 			f, p, err := oneFact(ctx, run, name)
 			if err != nil {
@@ -40,7 +40,7 @@ func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 }
 
 // ShowFact prints all that is known of a fact.
-func ShowFact(ctx context.Context, run namess.Run, p state.Project, f facts.Fact) error {
+func ShowFact(ctx context.Context, run names.Run, p state.Project, f facts.Fact) error {
 	said, err := run.Knowledge().Evidence(ctx, p.ID, f)
 	if err != nil {
 		return err
@@ -48,14 +48,14 @@ func ShowFact(ctx context.Context, run namess.Run, p state.Project, f facts.Fact
 	if run.Opt.JSON {
 		return run.PrintJSON("facts.show", shownFact{f, said})
 	}
-	namess.HeadLine(run.Env, "fact "+f.ID, string(f.Kind)+"  "+FateOf(f))
-	namess.Field(run.Env, "Text", f.Text)
+	names.HeadLine(run.Env, "fact "+f.ID, string(f.Kind)+"  "+FateOf(f))
+	names.Field(run.Env, "Text", f.Text)
 	if f.Reason != "" {
-		namess.Field(run.Env, "Verdict", string(f.Verdict)+": "+f.Reason)
+		names.Field(run.Env, "Verdict", string(f.Verdict)+": "+f.Reason)
 	}
-	namess.Field(run.Env, "Trust", f.Trust.String())
+	names.Field(run.Env, "Trust", f.Trust.String())
 	if f.Confirmed {
-		namess.Field(run.Env, "Confirmed", "by the user")
+		names.Field(run.Env, "Confirmed", "by the user")
 	}
 	about(run.Env, "Hidden", f.Revoked)
 	for i, v := range f.Evidence {
@@ -63,7 +63,7 @@ func ShowFact(ctx context.Context, run namess.Run, p state.Project, f facts.Fact
 		if who == "" {
 			who = "not there"
 		}
-		namess.Field(run.Env, "Evidence",
+		names.Field(run.Env, "Evidence",
 			fmt.Sprintf("%s#%d  %s: %s", term.ShortID(f.Session), v.Message, who, quoteText(v.Quote)))
 	}
 	for _, line := range [][2]string{
@@ -72,11 +72,11 @@ func ShowFact(ctx context.Context, run namess.Run, p state.Project, f facts.Fact
 		{"Resolution", f.Resolution},
 	} {
 		if line[1] != "" {
-			namess.Field(run.Env, line[0], line[1])
+			names.Field(run.Env, line[0], line[1])
 		}
 	}
 	if !f.Time.IsZero() {
-		namess.Field(run.Env, "Date", run.DateText(f.Time))
+		names.Field(run.Env, "Date", run.DateText(f.Time))
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func byWhom(is bool, by string) string {
 func quoteText(s string) string { return `"` + strings.Join(strings.Fields(s), " ") + `"` }
 
 // showDistilled prints the exchanges of a session with their facts.
-func showDistilled(ctx context.Context, run namess.Run, rev state.Rev) error {
+func showDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
 	set, err := run.Revision().Facts(ctx, rev.Project.ID)
 	if err != nil {
 		return err
@@ -129,14 +129,14 @@ type recheck struct {
 	Problem string        `json:"problem,omitempty"`
 }
 
-func runFactsVerify(ctx context.Context, e *app.Env, names []string) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
-		list, err := factsNamed(ctx, run, &run.Scope, names)
+func runFactsVerify(ctx context.Context, e *app.Env, operands []string) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		list, err := factsNamed(ctx, run, &run.Scope, operands)
 		if err != nil {
 			return err
 		}
 		var checked []knowledge.CheckedFact
-		if len(list) > 0 || len(names) == 0 {
+		if len(list) > 0 || len(operands) == 0 {
 			if checked, err = run.Knowledge().VerifyFacts(ctx, run.Project.ID, list); err != nil {
 				return err
 			}
@@ -146,19 +146,19 @@ func runFactsVerify(ctx context.Context, e *app.Env, names []string) error {
 }
 
 // factsNamed returns the facts that names stand for; of a session all that stand. They are all of one project.
-func factsNamed(ctx context.Context, run namess.Run, sc *state.Scope, names []string) ([]facts.Fact, error) {
+func factsNamed(ctx context.Context, run names.Run, sc *state.Scope, operands []string) ([]facts.Fact, error) {
 	var list []facts.Fact
-	for i, name := range names {
+	for i, name := range operands {
 		var some []facts.Fact
 		var p state.Project
 		if knowledge.IsFactID(name) {
-			f, home, err := oneFact(ctx, namess.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}, name)
+			f, home, err := oneFact(ctx, names.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}, name)
 			if err != nil {
 				return nil, err
 			}
 			some, p = []facts.Fact{f}, home
 		} else {
-			rev, err := namess.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}.ResolveSession(ctx, name)
+			rev, err := names.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}.ResolveSession(ctx, name)
 			if err != nil {
 				return nil, err
 			}
@@ -172,7 +172,7 @@ func factsNamed(ctx context.Context, run namess.Run, sc *state.Scope, names []st
 			}
 		}
 		if i > 0 && p.ID != sc.Project.ID {
-			return nil, app.Usagef("%s is of another project than %s", name, names[0])
+			return nil, app.Usagef("%s is of another project than %s", name, operands[0])
 		}
 		sc.Project, list = p, append(list, some...)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -98,7 +98,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 func userHere(e *app.Env) bool { return e.Term.Stdin && e.Getenv("CLAUDECODE") == "" }
 
 // word finds the message that --said names as the user's word on a text, nil without the option.
-func word(ctx context.Context, run namess.Run, o ruleOptions, text string, against bool) (*permanent.Word, error) {
+func word(ctx context.Context, run names.Run, o ruleOptions, text string, against bool) (*permanent.Word, error) {
 	if o.said == "" {
 		return nil, nil
 	}
@@ -118,7 +118,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 	if err != nil {
 		return app.Usagef("%v", err)
 	}
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		made := permanent.Made{
 			Type: o.kind, Text: text, Problem: o.problem, Files: o.files, ByUser: userHere(e), Trust: facts.Tool, Confidence: 70,
 			State: permanent.Proposed, Reason: o.reason,
@@ -203,10 +203,10 @@ func sayRules(e *app.Env, list []*permanent.Rule) error {
 	return nil
 }
 
-func runPromote(ctx context.Context, e *app.Env, o ruleOptions, names []string) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+func runPromote(ctx context.Context, e *app.Env, o ruleOptions, operands []string) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var done []*permanent.Rule
-		for _, name := range names {
+		for _, name := range operands {
 			r, err := promote(ctx, run, o, name)
 			if err != nil {
 				return err
@@ -217,7 +217,7 @@ func runPromote(ctx context.Context, e *app.Env, o ruleOptions, names []string) 
 	})
 }
 
-func promote(ctx context.Context, run namess.Run, o ruleOptions, name string) (*permanent.Rule, error) {
+func promote(ctx context.Context, run names.Run, o ruleOptions, name string) (*permanent.Rule, error) {
 	if strings.HasPrefix(name, "p:") {
 		return promoteCandidate(ctx, run, o, name)
 	}
@@ -238,7 +238,7 @@ func promote(ctx context.Context, run namess.Run, o ruleOptions, name string) (*
 	return r, ruleError(err, name)
 }
 
-func promoteCandidate(ctx context.Context, run namess.Run, o ruleOptions, name string) (*permanent.Rule, error) {
+func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name string) (*permanent.Rule, error) {
 	c, err := candidate(ctx, run, run.Project, name)
 	if err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func usersWords(w *permanent.Word, trust facts.Trust, established []string, text
 }
 
 // candidate finds a candidate by its id.
-func candidate(ctx context.Context, run namess.Run, p state.Project, name string) (permanent.Candidate, error) {
+func candidate(ctx context.Context, run names.Run, p state.Project, name string) (permanent.Candidate, error) {
 	c, err := run.Knowledge().FindCandidate(ctx, p, name)
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) {
@@ -312,10 +312,10 @@ func candidate(ctx context.Context, run namess.Run, p state.Project, name string
 	return c, err
 }
 
-func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, names []string) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, operands []string) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var list []permanent.Candidate
-		for _, name := range names { // all or none
+		for _, name := range operands { // all or none
 			c, err := candidate(ctx, run, run.Project, name)
 			if err != nil {
 				return err
@@ -348,8 +348,8 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, names []string) 
 }
 
 // runActs does the same to several rules.
-func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, names []string) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, operands []string) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		a := permanent.Act{Act: act, ByUser: userHere(e), Reason: o.reason}
 		evidence := o.evidence
 		if len(evidence) > 1 {
@@ -364,11 +364,11 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, names [
 			a.Evidence = f.Key().String()
 			if f.Trust < facts.Assistant && !a.ByUser {
 				return app.WithHint(app.Fatalf("%s: only tools, files, the web or scripts say so: it speaks against no rule", f.ID),
-					fmt.Sprintf("ask for a look: mem rules review %s", names[0]))
+					fmt.Sprintf("ask for a look: mem rules review %s", operands[0]))
 			}
 		}
 		var list []*permanent.Rule
-		for _, name := range names {
+		for _, name := range operands {
 			r, err := rule(ctx, run, run.Project, name)
 			if err != nil {
 				return err

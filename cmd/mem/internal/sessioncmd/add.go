@@ -16,7 +16,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
@@ -57,15 +57,15 @@ func Add(e *app.Env) *cli.Command {
 	}
 }
 
-func runAdd(ctx context.Context, e *app.Env, o addOptions, names []string) error {
-	return namess.WithStore(e, func(m *layers.Memory) error {
-		scope := sync.OnceValues(func() (state.Scope, error) { return namess.Scope(ctx, e, m) })
+func runAdd(ctx context.Context, e *app.Env, o addOptions, operands []string) error {
+	return names.WithStore(e, func(m *layers.Memory) error {
+		scope := sync.OnceValues(func() (state.Scope, error) { return names.Scope(ctx, e, m) })
 		if e.Opt.Project != "" {
 			if _, err := scope(); err != nil {
 				return err
 			}
 		}
-		sources, err := addSources(ctx, e, m, scope, o, names)
+		sources, err := addSources(ctx, e, m, scope, o, operands)
 		if err != nil {
 			return err
 		}
@@ -77,9 +77,9 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions, names []string) error
 
 // addSources finds the files that are to be added.
 func addSources(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error), o addOptions,
-	names []string) ([]capturing.Source, error) {
+	operands []string) ([]capturing.Source, error) {
 	var sources []capturing.Source
-	for _, name := range names {
+	for _, name := range operands {
 		src, err := sourceNamed(ctx, e, m, scope, name)
 		if err != nil {
 			return nil, err
@@ -93,7 +93,7 @@ func addSources(ctx context.Context, e *app.Env, m *layers.Memory, scope func() 
 	if err != nil {
 		return nil, err
 	}
-	items, elsewhere, err := list(ctx, namess.Run{Env: e, Memory: m, Scope: sc},
+	items, elsewhere, err := list(ctx, names.Run{Env: e, Memory: m, Scope: sc},
 		capturing.ListOptions{Unreadable: unreadableClient})
 	if err != nil {
 		return nil, err
@@ -176,11 +176,11 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 		}
 		return src, err
 	}
-	var names []string
+	var candidates []string
 	for _, it := range found {
-		names = append(names, term.ShortID(it.ID)+" "+it.Title)
+		candidates = append(candidates, term.ShortID(it.ID)+" "+it.Title)
 	}
-	return capturing.Source{}, app.WithHint(&state.AmbiguousError{What: "session", Name: name, Candidates: names},
+	return capturing.Source{}, app.WithHint(&state.AmbiguousError{What: "session", Name: name, Candidates: candidates},
 		"write more of the id")
 }
 
@@ -238,10 +238,10 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, op string, source
 	more, fatal := splitErrors(err)
 	failed = append(failed, more...)
 	if fatal != nil {
-		return stoppedAdding(e, op, added, namess.StoreError(fatal))
+		return stoppedAdding(e, op, added, names.StoreError(fatal))
 	}
 	if len(added) == 0 && len(failed) == 1 {
-		return namess.StoreError(failed[0])
+		return names.StoreError(failed[0])
 	}
 	var after error // what was stored is said in any case
 	if then != nil && !e.Opt.DryRun {

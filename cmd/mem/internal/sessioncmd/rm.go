@@ -8,7 +8,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/derive"
@@ -52,9 +52,9 @@ type removedAnswer struct {
 	Name string `json:"name"`
 }
 
-func runRm(ctx context.Context, e *app.Env, names []string, force bool) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
-		revs, err := run.ResolveAll(ctx, names)
+func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		revs, err := run.ResolveAll(ctx, operands)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func removeError(rev state.Rev, err error) error {
 func revName(rev state.Rev) string {
 	switch {
 	case rev.Version != nil:
-		return namess.Label(rev.Version)
+		return names.Label(rev.Version)
 	case rev.Composition != nil:
 		return rev.Composition.Name
 	case rev.Session != nil:

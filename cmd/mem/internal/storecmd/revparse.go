@@ -7,7 +7,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
@@ -42,9 +42,9 @@ type revAnswer struct {
 	To      int    `json:"to,omitempty"`
 }
 
-func runRevParse(ctx context.Context, e *app.Env, names []string, explain bool) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
-		revs, err := run.ResolveAll(ctx, names)
+func runRevParse(ctx context.Context, e *app.Env, operands []string, explain bool) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		revs, err := run.ResolveAll(ctx, operands)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func runRevParse(ctx context.Context, e *app.Env, names []string, explain bool) 
 			Revs []revAnswer `json:"revs"`
 		}{[]revAnswer{}}
 		for i, rev := range revs {
-			a, err := describeName(ctx, run.Memory, names[i], rev)
+			a, err := describeName(ctx, run.Memory, operands[i], rev)
 			if err != nil {
 				return err
 			}
@@ -104,25 +104,25 @@ func describeName(ctx context.Context, m *layers.Memory, name string, rev state.
 
 // explainRev prints how a name was resolved, one step a line.
 func explainRev(e *app.Env, a revAnswer, rev state.Rev) {
-	namess.Field(e, "Name", a.Rev)
-	namess.Field(e, "Kind", a.Kind)
+	names.Field(e, "Name", a.Rev)
+	names.Field(e, "Kind", a.Kind)
 	if a.Project != "" {
-		namess.Field(e, "Project", a.Project)
+		names.Field(e, "Project", a.Project)
 	}
 	if rev.Session != nil {
-		namess.Field(e, "Session", a.Session+"  "+a.Title)
+		names.Field(e, "Session", a.Session+"  "+a.Title)
 	}
 	if rev.Version != nil {
-		namess.Field(e, "Version", a.Version+", "+namess.ModeOf(rev.Version)+", made "+term.TimeText(rev.Version.Time))
+		names.Field(e, "Version", a.Version+", "+names.ModeOf(rev.Version)+", made "+term.TimeText(rev.Version.Time))
 	}
 	if rev.Composition != nil {
-		namess.Field(e, "Made", term.TimeText(rev.Composition.Time))
+		names.Field(e, "Made", term.TimeText(rev.Composition.Time))
 	}
 	if a.How != "" {
-		namess.Field(e, "How", a.How)
+		names.Field(e, "How", a.How)
 	}
 	if rev.Kind == state.IsMessages {
 		e.Printf("%-9s %d to %d\n", "Messages:", a.From, a.To)
 	}
-	namess.Field(e, "Is", a.Name)
+	names.Field(e, "Is", a.Name)
 }

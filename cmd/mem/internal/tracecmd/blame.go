@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
@@ -73,7 +73,7 @@ func Blame(e *app.Env) *cli.Command {
 
 func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) error {
 	memory.SpendMemory()
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			if h, handed, bad := handedLines(e, name); bad == nil && len(handed) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
@@ -68,15 +68,15 @@ func (o diffOptions) check(json bool) error {
 	return nil
 }
 
-func runDiff(ctx context.Context, e *app.Env, o diffOptions, names []string) error {
+func runDiff(ctx context.Context, e *app.Env, o diffOptions, operands []string) error {
 	memory.SpendMemory()
-	if len(names) == 1 {
-		if a, b, ok := strings.Cut(names[0], ".."); ok && !strings.Contains(a, "#") {
-			names = []string{a, b}
+	if len(operands) == 1 {
+		if a, b, ok := strings.Cut(operands[0], ".."); ok && !strings.Contains(a, "#") {
+			operands = []string{a, b}
 		}
 	}
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
-		revs, err := run.ResolveAll(ctx, names)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		revs, err := run.ResolveAll(ctx, operands)
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func runDiff(ctx context.Context, e *app.Env, o diffOptions, names []string) err
 			}
 		}
 		if err != nil {
-			return diffError(err, names)
+			return diffError(err, operands)
 		}
 		if err := printDiff(ctx, run, o, c); err != nil {
 			return err
@@ -115,10 +115,10 @@ func (o diffOptions) differs(c provenance.Comparison) bool {
 	})
 }
 
-func diffError(err error, names []string) error {
+func diffError(err error, operands []string) error {
 	switch {
-	case errors.Is(err, provenance.ErrNoVersions) && len(names) > 0:
-		return app.WithHint(err, term.Shell("mem", "compress", names[0]))
+	case errors.Is(err, provenance.ErrNoVersions) && len(operands) > 0:
+		return app.WithHint(err, term.Shell("mem", "compress", operands[0]))
 	case errors.Is(err, provenance.ErrNoVersions):
 		return app.WithHint(err, "mem compress @")
 	case errors.Is(err, provenance.ErrNotComparable), errors.Is(err, provenance.ErrAlone):
@@ -127,7 +127,7 @@ func diffError(err error, names []string) error {
 	return err
 }
 
-func printDiff(ctx context.Context, run namess.Run, o diffOptions, c provenance.Comparison) error {
+func printDiff(ctx context.Context, run names.Run, o diffOptions, c provenance.Comparison) error {
 	if run.Opt.JSON {
 		return diffJSON(run.Env, c)
 	}
@@ -154,7 +154,7 @@ func printDiff(ctx context.Context, run namess.Run, o diffOptions, c provenance.
 }
 
 // diffText prints the difference by lines.
-func diffText(ctx context.Context, run namess.Run, c provenance.Comparison) error {
+func diffText(ctx context.Context, run names.Run, c provenance.Comparison) error {
 	style := run.Style()
 	for line, err := range run.Provenance().Lines(ctx, c) {
 		if err != nil {
@@ -184,7 +184,7 @@ func DiffHead(e *app.Env, c provenance.Comparison) {
 		}
 		how := ""
 		if x.Rev.Version != nil {
-			how = "  " + namess.ModeOf(x.Rev.Version)
+			how = "  " + names.ModeOf(x.Rev.Version)
 		}
 		e.Printf("%s\n", paint(e.Safe(fmt.Sprintf("%s %s%s  %s tok, %s", sign, x.Name, how, tokens.Commas(s.Tokens[i]),
 			term.Count(s.Segments[i], "segment")))))

@@ -20,7 +20,7 @@ func diffStat(e *app.Env, c provenance.Comparison) error {
 	for _, a := range c.Summary.Anchors {
 		t.Row(app.Cell{Full: a.Kind}, app.Cell{Full: fmt.Sprint(a.A)}, app.Cell{Full: fmt.Sprint(a.B)},
 			app.Cell{Full: fmt.Sprint(len(a.Lost))}, app.Cell{Full: fmt.Sprint(len(a.Gained))},
-			app.Cell{Full: names(a, len(a.Lost)+len(a.Gained)), Short: names(a, 12)})
+			app.Cell{Full: anchorNames(a, len(a.Lost)+len(a.Gained)), Short: anchorNames(a, 12)})
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -35,8 +35,8 @@ func diffStat(e *app.Env, c provenance.Comparison) error {
 	return where.Flush()
 }
 
-// names writes anchors, lost ones behind "-" and gained ones behind "+".
-func names(a trace.Anchors, most int) string {
+// anchorNames writes anchors, lost ones behind "-" and gained ones behind "+".
+func anchorNames(a trace.Anchors, most int) string {
 	var out []string
 	for _, n := range a.Lost {
 		out = append(out, "-"+n)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/handover"
@@ -18,7 +18,7 @@ func RunHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 	if err != nil {
 		return err
 	}
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		all, err := hooks.ReadHanded(dir)
 		if err != nil {
 			return err

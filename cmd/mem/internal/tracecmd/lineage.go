@@ -10,7 +10,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
@@ -40,7 +40,7 @@ func Lineage(e *app.Env) *cli.Command {
 }
 
 func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err

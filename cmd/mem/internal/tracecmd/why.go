@@ -9,7 +9,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
@@ -45,7 +45,7 @@ func WhyCommand(e *app.Env) *cli.Command {
 }
 
 func runWhy(ctx context.Context, e *app.Env, name string) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil && concepts.IsLabel(name) { // as concepts are listed
 			if c, found := run.Revision().FindConcept(ctx, run.Project.ID, name); found == nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	namess "github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
@@ -64,7 +64,7 @@ type marked struct {
 }
 
 // marksOf returns the markers of a session, or of the messages that a revision names.
-func marksOf(ctx context.Context, run namess.Run, name string) (marked, error) {
+func marksOf(ctx context.Context, run names.Run, name string) (marked, error) {
 	rev, err := run.ResolveSession(ctx, name)
 	if err != nil {
 		return marked{}, err
@@ -80,7 +80,7 @@ func marksOf(ctx context.Context, run namess.Run, name string) (marked, error) {
 }
 
 // listedMarks returns the markers of the project, or with --all-projects of all.
-func listedMarks(ctx context.Context, run namess.Run) ([]marked, error) {
+func listedMarks(ctx context.Context, run names.Run) ([]marked, error) {
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func listedMarks(ctx context.Context, run namess.Run) ([]marked, error) {
 }
 
 // allMarks returns the markers of all sessions of the project that have any, the newest session first.
-func allMarks(ctx context.Context, run namess.Run) ([]marked, error) {
+func allMarks(ctx context.Context, run names.Run) ([]marked, error) {
 	st, err := run.Trusted().State(ctx, run.Project.ID)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func KeepitAnswerOf(s *state.Session, k state.Keepit) KeepitAnswer {
 }
 
 func runKeepitList(ctx context.Context, e *app.Env, name string) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) (err error) {
+	return names.WithMemory(ctx, e, func(run names.Run) (err error) {
 		var all []marked
 		if name == "" {
 			all, err = listedMarks(ctx, run)
@@ -168,7 +168,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 		for _, in := range all {
 			for _, k := range in.marks {
 				a := KeepitAnswerOf(in.rev.Session, k)
-				a.Project = namess.ProjectName(e, in.rev.Project)
+				a.Project = names.ProjectName(e, in.rev.Project)
 				answer.Markers = append(answer.Markers, a)
 				row := []app.Cell{{Full: in.rev.Session.ID, Short: term.ShortID(in.rev.Session.ID)}, {Full: k.ID},
 					{Full: k.Mark.Weight.String()},
@@ -211,19 +211,19 @@ func markerName(s string) bool {
 	return err == nil && ok
 }
 
-func runKeepitShow(ctx context.Context, e *app.Env, names []string) error {
+func runKeepitShow(ctx context.Context, e *app.Env, operands []string) error {
 	rev, marker := "@", ""
-	if n := len(names); n > 0 && markerName(names[n-1]) {
-		marker, names = names[n-1], names[:n-1]
+	if n := len(operands); n > 0 && markerName(operands[n-1]) {
+		marker, operands = operands[n-1], operands[:n-1]
 	}
-	switch len(names) {
+	switch len(operands) {
 	case 1:
-		rev = names[0]
+		rev = operands[0]
 	case 2:
-		return app.WithHint(app.Usagef("%q is not the name of a marker", names[1]),
-			term.Shell("mem", "keepit", "list", names[0]))
+		return app.WithHint(app.Usagef("%q is not the name of a marker", operands[1]),
+			term.Shell("mem", "keepit", "list", operands[0]))
 	}
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		in, err := marksOf(ctx, run, rev)
 		if err != nil {
 			return err
@@ -322,7 +322,7 @@ func fateWord(f keepit.Fate) string {
 }
 
 func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name string) error {
-	return namess.WithMemory(ctx, e, func(run namess.Run) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
 		in, err := marksOf(ctx, run, name)
 		if err != nil {
 			return err
@@ -359,7 +359,7 @@ func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name str
 }
 
 // pressure returns what presses on the markers of a session under the options.
-func pressure(ctx context.Context, run namess.Run, rev state.Rev, o keepitOptions) (keepit.Pressure, error) {
+func pressure(ctx context.Context, run names.Run, rev state.Rev, o keepitOptions) (keepit.Pressure, error) {
 	const usualRatio = 15
 	if o.ratio == 0 {
 		o.ratio = usualRatio
