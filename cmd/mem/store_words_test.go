@@ -152,8 +152,8 @@ func TestMakeStoreWords(t *testing.T) {
 	set, err := s.m.Revision().Facts(ctx, lib.ID)
 	must(t, err)
 	all := set.Live()
-	must(t, s.m.Knowledge().JudgeFacts(ctx, lib.ID, all[:1], facts.Resolves, true, "the disk was full", false))
-	must(t, s.m.Knowledge().JudgeFacts(ctx, lib.ID, all[1:], facts.Confirms, true, "", false))
+	must(t, s.m.Knowledge().JudgeFacts(ctx, lib.ID, all[:1], facts.Judgement{Says: facts.Resolves, Value: true, Reason: "the disk was full"}, false))
+	must(t, s.m.Knowledge().JudgeFacts(ctx, lib.ID, all[1:], facts.Judgement{Says: facts.Confirms, Value: true}, false))
 	must(t, s.m.Close())
 	for _, leftover := range []string{"cache", "spool", "reserve", "init.lock", "memory.git/mem", "originals.git/mem"} {
 		must(t, os.RemoveAll(filepath.Join(store, leftover)))

@@ -342,18 +342,17 @@ func (m Ops) around(ctx context.Context, project refs.Project, s *state.Session,
 	return q, x, nil
 }
 
-// JudgeFacts says what became of facts, or takes it back: says is one of [facts.Removes] and its like.
-func (m Ops) JudgeFacts(ctx context.Context, p refs.Project, list []facts.Fact, says string, value bool, reason string,
-	dryRun bool) error {
+// JudgeFacts records the same judgement of several facts: j.Says is one of [facts.Removes] and its like.
+func (m Ops) JudgeFacts(ctx context.Context, p refs.Project, list []facts.Fact, j facts.Judgement, dryRun bool) error {
 	if dryRun {
 		return nil
 	}
-	what := "facts " + says
-	if says == facts.Removes {
+	what := "facts " + j.Says
+	if j.Says == facts.Removes {
 		what = "facts rm"
 	}
-	if !value {
-		what = "facts not " + says
+	if !j.Value {
+		what = "facts not " + j.Says
 	}
 	for _, f := range list {
 		what += " " + f.ID
@@ -361,8 +360,8 @@ func (m Ops) JudgeFacts(ctx context.Context, p refs.Project, list []facts.Fact, 
 	return m.Refs.Update(ctx, p, what, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "facts")
 		for _, f := range list {
-			if _, err := tx.Add(facts.KindJudgement, facts.Judgement{Fact: f.Key(), Says: says, Value: value,
-				Reason: reason}); err != nil {
+			j.Fact = f.Key()
+			if _, err := tx.Add(facts.KindJudgement, j); err != nil {
 				return err
 			}
 		}

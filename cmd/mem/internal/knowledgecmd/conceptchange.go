@@ -49,7 +49,13 @@ func conceptChanges(e *app.Env) []*cli.Command {
 		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]",
 			Flags: []cli.Flag{topic, summary},
 			Action: e.Action(1, 2, func(c *cli.Context) error {
-				return runRename(c.Context, e, o, e.Operand(0), e.Operand(1), len(e.Operands) > 1)
+				if len(e.Operands) > 1 {
+					var err error
+					if o.name, err = shortText("a name", 80)(e.Operand(1)); err != nil {
+						return app.Usagef("%v", err)
+					}
+				}
+				return runRename(c.Context, e, o, e.Operand(0))
 			})},
 		{Name: "merge", Usage: "merge concepts into the last one named", ArgsUsage: "<concept>... <concept>",
 			Flags: []cli.Flag{reason, undo("part the concepts again")},
@@ -120,7 +126,7 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 		return app.WithHint(app.Usagef("--summary goes with --new"), "mem concepts rename CONCEPT --summary TEXT")
 	}
 	return names.WithMemory(c.Context, e, func(run names.Run) error {
-		members, p, err := members(c.Context, run, operands)
+		members, err := members(c.Context, &run, operands)
 		if err != nil {
 			return err
 		}
@@ -129,46 +135,46 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 			to.New = &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
 		}
 		if concept != "" {
-			if to.Concept, err = conceptNamed(c.Context, run, p, concept); err != nil {
+			if to.Concept, err = conceptNamed(c.Context, run, concept); err != nil {
 				return err
 			}
 			if !to.Concept.Stands() {
 				return app.WithHint(app.Fatalf("%s does not stand any more", concept), "mem concepts list --all")
 			}
 		}
-		return assign(c.Context, run, p, members, to)
+		return assign(c.Context, run, members, to)
 	})
 }
 
-// members finds sessions and exchanges, which must be of one project.
-func members(ctx context.Context, run names.Run,
-	operands []string) (list []knowledge.Member, p state.Project, err error) {
+// members finds sessions and exchanges of one project, which becomes that of the run.
+func members(ctx context.Context, run *names.Run, operands []string) ([]knowledge.Member, error) {
+	var list []knowledge.Member
 	for _, name := range operands {
 		x, err := run.Knowledge().Member(ctx, run.Scope, name)
 		var missing *state.NotFoundError
 		switch {
 		case errors.Is(err, knowledge.ErrNoMember):
-			return nil, p, app.WithHint(app.Usagef("%v", err), "an exchange is named as in mem concepts candidates: e:9f2c61ab")
+			return nil, app.WithHint(app.Usagef("%v", err), "an exchange is named as in mem concepts candidates: e:9f2c61ab")
 		case errors.As(err, &missing) && missing.What == "exchange":
-			return nil, p, app.WithHint(err, "mem concepts candidates")
+			return nil, app.WithHint(err, "mem concepts candidates")
 		case err != nil:
-			return nil, p, err
+			return nil, err
 		}
-		if len(list) > 0 && x.Project.ID != p.ID {
-			return nil, p, app.Usagef("%s and %s are of two projects", operands[0], name)
+		if len(list) > 0 && x.Project.ID != list[0].Project.ID {
+			return nil, app.Usagef("%s and %s are of two projects", operands[0], name)
 		}
-		list, p = append(list, x), x.Project
+		list = append(list, x)
 	}
-	return list, p, nil
+	run.Project = list[0].Project
+	return list, nil
 }
 
 // maxTopicWords is how many words a topic should have at most: more is a summary.
 const maxTopicWords = 5
 
 // assign puts members where they belong, and says so.
-func assign(ctx context.Context, run names.Run, p state.Project, members []knowledge.Member,
-	to knowledge.Filing) error {
-	set, err := run.Revision().Concepts(ctx, p.ID)
+func assign(ctx context.Context, run names.Run, members []knowledge.Member, to knowledge.Filing) error {
+	set, err := run.Revision().Concepts(ctx, run.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -176,7 +182,7 @@ func assign(ctx context.Context, run names.Run, p state.Project, members []knowl
 	if to.New != nil {
 		near = set.Near(to.New.Name, nil)
 	}
-	c, err := run.Knowledge().Assign(ctx, p, members, to, run.Opt.DryRun)
+	c, err := run.Knowledge().Assign(ctx, run.Project, members, to, run.Opt.DryRun)
 	if err != nil {
 		return err
 	}
@@ -230,14 +236,14 @@ type conceptChange struct {
 }
 
 // change says something about concepts, and prints what they are then.
-func change(ctx context.Context, run names.Run, p state.Project, message, note string,
+func change(ctx context.Context, run names.Run, message, note string,
 	changes []concepts.Changed) error {
 	if !run.Opt.DryRun {
-		if err := run.Knowledge().ChangeConcept(ctx, p, message, changes...); err != nil {
+		if err := run.Knowledge().ChangeConcept(ctx, run.Project, message, changes...); err != nil {
 			return err
 		}
 	}
-	set, err := run.Revision().Concepts(ctx, p.ID)
+	set, err := run.Revision().Concepts(ctx, run.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -259,23 +265,17 @@ func change(ctx context.Context, run names.Run, p state.Project, message, note s
 	return run.PrintJSON("concepts.change", answer)
 }
 
-func runRename(ctx context.Context, e *app.Env, o assignOptions, concept, name string, named bool) error {
-	if named {
-		var err error
-		if name, err = shortText("a name", 80)(name); err != nil {
-			return app.Usagef("%v", err)
-		}
-	}
-	if !named && o.topic == "" && o.summary == "" {
+func runRename(ctx context.Context, e *app.Env, o assignOptions, concept string) error {
+	if o.name == "" && o.topic == "" && o.summary == "" {
 		return app.WithHint(app.Usagef("there is nothing to change"), "mem concepts rename "+concept+" NAME")
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		c, err := conceptNamed(ctx, run, run.Project, concept)
+		c, err := conceptNamed(ctx, run, concept)
 		if err != nil {
 			return err
 		}
 		var changes []concepts.Changed
-		for _, f := range [][2]string{{"name", name}, {"topic", o.topic}, {"summary", o.summary}} {
+		for _, f := range [][2]string{{"name", o.name}, {"topic", o.topic}, {"summary", o.summary}} {
 			if f[1] != "" {
 				changes = append(changes, concepts.Changed{Concept: c.Record, Field: f[0], Value: f[1]})
 			}
@@ -285,11 +285,11 @@ func runRename(ctx context.Context, e *app.Env, o assignOptions, concept, name s
 			return err
 		}
 		label := set.Shown(c, run.Repo().Device().ID)
-		if err := change(ctx, run, run.Project, "rename concept "+c.Label,
-			fmt.Sprintf("%s is %s now", label, cmp.Or(name, c.Name)), changes); err != nil || !named {
+		if err := change(ctx, run, "rename concept "+c.Label,
+			fmt.Sprintf("%s is %s now", label, cmp.Or(o.name, c.Name)), changes); err != nil || o.name == "" {
 			return err
 		}
-		warnNear(run, set, set.Near(name, c), c)
+		warnNear(run, set, set.Near(o.name, c), c)
 		return nil
 	})
 }
@@ -299,7 +299,7 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []strin
 		var into *concepts.Concept
 		if !o.undo {
 			var err error
-			if into, err = conceptNamed(ctx, run, run.Project, operands[len(operands)-1]); err != nil {
+			if into, err = conceptNamed(ctx, run, operands[len(operands)-1]); err != nil {
 				return err
 			}
 			operands = operands[:len(operands)-1]
@@ -310,7 +310,7 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []strin
 		var changes []concepts.Changed
 		var labels []string
 		for _, name := range operands {
-			c, err := conceptNamed(ctx, run, run.Project, name)
+			c, err := conceptNamed(ctx, run, name)
 			if err != nil {
 				return err
 			}
@@ -328,9 +328,9 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []strin
 		}
 		list := strings.Join(labels, " ")
 		if into == nil {
-			return change(ctx, run, run.Project, "part "+list, list+" stands on its own again", changes)
+			return change(ctx, run, "part "+list, list+" stands on its own again", changes)
 		}
-		return change(ctx, run, run.Project, "merge "+list+" into "+into.Label,
+		return change(ctx, run, "merge "+list+" into "+into.Label,
 			fmt.Sprintf("%s is part of %s %s now", list, into.Label, into.Name), changes)
 	})
 }
@@ -340,11 +340,11 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 		return app.WithHint(app.Usagef("mem concepts split wants the name of the new concept"), "--new NAME --topic TOPIC")
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		members, p, err := members(ctx, run, operands)
+		members, err := members(ctx, &run, operands)
 		if err != nil {
 			return err
 		}
-		from, err := conceptNamed(ctx, run, p, concept)
+		from, err := conceptNamed(ctx, run, concept)
 		if err != nil {
 			return err
 		}
@@ -358,7 +358,7 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 				return app.WithHint(app.Fatalf("%s does not belong to %s", operands[i], concept), "mem concepts show "+concept)
 			}
 		}
-		return assign(ctx, run, p, members, knowledge.Filing{
+		return assign(ctx, run, members, knowledge.Filing{
 			New: &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic,
 			Reason: o.reason,
 		})
@@ -370,7 +370,7 @@ func runConceptsRm(ctx context.Context, e *app.Env, o assignOptions, operands []
 		var changes []concepts.Changed
 		var labels []string
 		for _, name := range operands {
-			c, err := conceptNamed(ctx, run, run.Project, name)
+			c, err := conceptNamed(ctx, run, name)
 			if err != nil {
 				return err
 			}
@@ -379,8 +379,8 @@ func runConceptsRm(ctx context.Context, e *app.Env, o assignOptions, operands []
 		}
 		list := strings.Join(labels, " ")
 		if o.undo {
-			return change(ctx, run, run.Project, "bring back "+list, list+" is back", changes)
+			return change(ctx, run, "bring back "+list, list+" is back", changes)
 		}
-		return change(ctx, run, run.Project, "remove "+list, "removed "+list, changes)
+		return change(ctx, run, "remove "+list, "removed "+list, changes)
 	})
 }

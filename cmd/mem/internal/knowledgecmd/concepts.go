@@ -54,8 +54,8 @@ type conceptAnswer struct {
 }
 
 // conceptNamed finds a concept by what the user typed.
-func conceptNamed(ctx context.Context, run names.Run, p state.Project, name string) (*concepts.Concept, error) {
-	c, err := run.Revision().FindConcept(ctx, p.ID, name)
+func conceptNamed(ctx context.Context, run names.Run, name string) (*concepts.Concept, error) {
+	c, err := run.Revision().FindConcept(ctx, run.Project.ID, name)
 	var missing *state.NotFoundError
 	switch {
 	case errors.As(err, &missing) && len(missing.Candidates) == 0:
@@ -137,22 +137,22 @@ func conceptText(set *concepts.Set, c *concepts.Concept, device string, s app.St
 
 func runConceptsShow(ctx context.Context, e *app.Env, name string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		c, err := conceptNamed(ctx, run, run.Project, name)
+		c, err := conceptNamed(ctx, run, name)
 		if err != nil {
 			return err
 		}
-		return ShowConcept(ctx, run, run.Project, c)
+		return ShowConcept(ctx, run, c)
 	})
 }
 
 // ShowConcept prints a concept with what belongs to it.
-func ShowConcept(ctx context.Context, run names.Run, p state.Project, c *concepts.Concept) error {
-	set, err := run.Revision().Concepts(ctx, p.ID)
+func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error {
+	set, err := run.Revision().Concepts(ctx, run.Project.ID)
 	if err != nil {
 		return err
 	}
 	c = set.Record(c.Record)
-	known, err := run.Revision().Facts(ctx, p.ID)
+	known, err := run.Revision().Facts(ctx, run.Project.ID)
 	if err != nil {
 		return err
 	}

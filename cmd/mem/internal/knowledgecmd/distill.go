@@ -57,8 +57,7 @@ func Distill(e *app.Env) *cli.Command {
 }
 
 // asker returns what asks the model that was chosen.
-func asker(ctx context.Context, run names.Run, p state.Project,
-	choice versioncmd.EngineChoice) (*engines.Asker, error) {
+func asker(ctx context.Context, run names.Run, choice versioncmd.EngineChoice) (*engines.Asker, error) {
 	conf, err := run.Settings()
 	if err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func asker(ctx context.Context, run names.Run, p state.Project,
 		return nil, err
 	}
 	if choice.Name == "replay" {
-		recorded, err := run.Knowledge().Witnessed(ctx, p.ID)
+		recorded, err := run.Knowledge().Witnessed(ctx, run.Project.ID)
 		if err != nil {
 			return nil, app.WithHint(err, "let a model distil a session once: mem distill --engine claude")
 		}
@@ -110,14 +109,14 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		revs, err := toDistill(ctx, run, &run.Scope, o, name)
+		revs, err := toDistill(ctx, &run, o, name)
 		if err != nil {
 			return err
 		}
 		var answer distillAnswer
 		answer.Sessions, answer.Reflection = []distilled{}, reflectedOf(knowledge.Pondered{})
 		for _, rev := range revs {
-			asker, err := asker(ctx, run, run.Project, o.engine)
+			asker, err := asker(ctx, run, o.engine)
 			if err != nil {
 				return err
 			}
@@ -131,7 +130,7 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 				return distillError(err, rev)
 			}
 		}
-		if err := distillRules(ctx, run, run.Project, o, &answer); err != nil {
+		if err := distillRules(ctx, run, o, &answer); err != nil {
 			return err
 		}
 		if e.Opt.JSON {
@@ -145,16 +144,15 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 }
 
 // distillRules lets the model look back, once for all sessions.
-func distillRules(ctx context.Context, run names.Run, p state.Project, o DistillOptions,
-	answer *distillAnswer) error {
-	asker, err := asker(ctx, run, p, o.engine)
+func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *distillAnswer) error {
+	asker, err := asker(ctx, run, o.engine)
 	if errors.Is(err, derive.ErrNoWitnesses) && len(answer.Sessions) == 0 {
 		return nil // no model was ever asked, and there is nothing to ask one
 	}
 	if err != nil {
 		return err
 	}
-	found, err := run.Knowledge().DistillRules(ctx, p, asker,
+	found, err := run.Knowledge().DistillRules(ctx, run.Project, asker,
 		knowledge.DistillOptions{Again: o.again, DryRun: run.Opt.DryRun})
 	if errors.Is(err, engines.ErrRecorded) { // what the sessions hold was replayed
 		run.Note("no answer about the %d candidates is recorded: they wait for somebody (mem reflect)", found.Candidates)
@@ -178,8 +176,8 @@ func distillRules(ctx context.Context, run names.Run, p state.Project, o Distill
 	for _, l := range found.Left {
 		run.Detail("left %s: %s", l.ID, term.FirstWords(l.Why, 100))
 	}
-	run.Did("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n", run.Safe(p.Name),
-		found.Candidates, term.Plural(found.Candidates),
+	run.Did("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n",
+		run.Safe(run.Project.Name), found.Candidates, term.Plural(found.Candidates),
 		len(found.Rules), term.Plural(len(found.Rules)), len(found.Dismissed), len(found.Doubted), len(found.Left), cost)
 	return nil
 }
@@ -208,21 +206,20 @@ func costLine(r engines.Receipt) string {
 		tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 }
 
-// toDistill returns the sessions to distil.
-func toDistill(ctx context.Context, run names.Run, sc *state.Scope, o DistillOptions,
-	name string) ([]state.Rev, error) {
+// toDistill returns the sessions to distil; their project becomes that of the run.
+func toDistill(ctx context.Context, run *names.Run, o DistillOptions, name string) ([]state.Rev, error) {
 	if !o.backlog {
-		rev, err := names.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}.ResolveSession(ctx, name)
-		sc.Project = rev.Project
+		rev, err := run.ResolveSession(ctx, name)
+		run.Project = rev.Project
 		return []state.Rev{rev}, err
 	}
-	sessions, err := run.Knowledge().Backlog(ctx, sc.Project.ID)
+	sessions, err := run.Knowledge().Backlog(ctx, run.Project.ID)
 	if err != nil {
 		return nil, err
 	}
 	var revs []state.Rev
 	for _, s := range sessions {
-		revs = append(revs, state.Rev{Kind: state.IsSession, Project: sc.Project, Session: s})
+		revs = append(revs, state.Rev{Kind: state.IsSession, Project: run.Project, Session: s})
 	}
 	return revs, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
-	"github.com/memvcs/mem/layers/state"
 )
 
 type factsEditOptions struct {
@@ -49,12 +48,9 @@ func (o *factsEditOptions) changes() bool {
 
 // factsChange are the subcommands that change facts by hand.
 func factsChange(e *app.Env) []*cli.Command {
-	var added, edited factsEditOptions
-	edited.kind = ""
-	added.kind = facts.Decision
-	var undo, refuted, resolved bool
+	added := factsEditOptions{kind: facts.Decision}
+	var undo bool
 	reason := ""
-	edit := append(edited.flags(), flags.String(&edited.text, "text", "it says `TEXT`"))
 	return []*cli.Command{
 		{Name: "add", Usage: "state a fact by hand", ArgsUsage: "<text>", Flags: added.flags(),
 			Description: "Quotes are verified as in \"mem facts save\". A fact without evidence is stored as\n" +
@@ -63,32 +59,7 @@ func factsChange(e *app.Env) []*cli.Command {
 			Action: e.Action(1, 1, func(c *cli.Context) error {
 				return runFactsAdd(c.Context, e, added, e.Operand(0))
 			})},
-		{Name: "edit", Usage: "correct, resolve or refute a fact", ArgsUsage: "<fact> [<text>]",
-			Flags: append(edit,
-				flags.Bool(&refuted, "refuted", "mark the fact as refuted (--no-refuted reverses it)"),
-				flags.Bool(&resolved, "resolved", "mark the issue as resolved (--no-resolved reverses it)"),
-				flags.Parsed(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", shortText("a reason", 500))),
-			Action: e.Action(1, 2, func(c *cli.Context) error {
-				if text := e.Operand(1); text != "" {
-					edited.text = text
-				}
-				for _, way := range []struct {
-					flag, says string
-					value      bool
-				}{{"refuted", facts.Refutes, refuted}, {"resolved", facts.Resolves, resolved}} {
-					if !c.IsSet(way.flag) {
-						continue
-					}
-					if edited.changes() {
-						return app.WithHint(app.Usagef("option --%s cannot be combined with an edit", way.flag), "use two commands")
-					}
-					return runFactsJudge(c.Context, e, e.Operands[:1], way.says, way.value, reason)
-				}
-				if reason != "" {
-					return app.Usagef("option --reason belongs to --resolved and --refuted")
-				}
-				return runFactsEdit(c.Context, e, edited, e.Operand(0))
-			})},
+		factsEdit(e),
 		{Name: "confirm", Usage: "confirm facts; only the user can", ArgsUsage: "<fact>...",
 			Description: "A confirmed fact is trusted like the user's own words: it can be evidence for a rule.\n" +
 				"The command works only at a terminal, not in a session of Claude Code or a script.",
@@ -98,7 +69,7 @@ func factsChange(e *app.Env) []*cli.Command {
 					return app.WithCode(app.ExitNo, app.WithHint(errors.New("only the user can confirm a fact"),
 						"type it at a terminal: "+term.Shell(append([]string{"mem", "facts", "confirm"}, e.Operands...)...)))
 				}
-				return runFactsJudge(c.Context, e, e.Operands, facts.Confirms, !undo, "")
+				return runFactsJudge(c.Context, e, e.Operands, facts.Judgement{Says: facts.Confirms, Value: !undo})
 			})},
 		{Name: "rm", Usage: "remove facts; their records remain", ArgsUsage: "<fact>...",
 			Flags: []cli.Flag{
@@ -106,13 +77,48 @@ func factsChange(e *app.Env) []*cli.Command {
 				flags.Parsed(&reason, "reason", "why: `TEXT`", shortText("a reason", 500)),
 			},
 			Action: e.Action(1, 1000, func(c *cli.Context) error {
-				return runFactsJudge(c.Context, e, e.Operands, facts.Removes, !undo, reason)
+				return runFactsJudge(c.Context, e, e.Operands,
+					facts.Judgement{Says: facts.Removes, Value: !undo, Reason: reason})
 			})},
 	}
 }
 
-// stated reads the options into a fact, and the session that its evidence is of.
-func stated(ctx context.Context, run names.Run, sc *state.Scope, o factsEditOptions) (knowledge.StatedFact, error) {
+// factsEdit is the subcommand that corrects a fact, or judges it.
+func factsEdit(e *app.Env) *cli.Command {
+	var o factsEditOptions
+	var refuted, resolved bool
+	reason := ""
+	return &cli.Command{Name: "edit", Usage: "correct, resolve or refute a fact", ArgsUsage: "<fact> [<text>]",
+		Flags: append(o.flags(), flags.String(&o.text, "text", "it says `TEXT`"),
+			flags.Bool(&refuted, "refuted", "mark the fact as refuted (--no-refuted reverses it)"),
+			flags.Bool(&resolved, "resolved", "mark the issue as resolved (--no-resolved reverses it)"),
+			flags.Parsed(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", shortText("a reason", 500))),
+		Action: e.Action(1, 2, func(c *cli.Context) error {
+			if text := e.Operand(1); text != "" {
+				o.text = text
+			}
+			for _, way := range []struct {
+				flag, says string
+				value      bool
+			}{{"refuted", facts.Refutes, refuted}, {"resolved", facts.Resolves, resolved}} {
+				if !c.IsSet(way.flag) {
+					continue
+				}
+				if o.changes() {
+					return app.WithHint(app.Usagef("option --%s cannot be combined with an edit", way.flag), "use two commands")
+				}
+				return runFactsJudge(c.Context, e, e.Operands[:1],
+					facts.Judgement{Says: way.says, Value: way.value, Reason: reason})
+			}
+			if reason != "" {
+				return app.Usagef("option --reason belongs to --resolved and --refuted")
+			}
+			return runFactsEdit(c.Context, e, o, e.Operand(0))
+		})}
+}
+
+// stated reads the options into a fact with the session of its evidence, whose project becomes that of the run.
+func stated(ctx context.Context, run *names.Run, o factsEditOptions) (knowledge.StatedFact, error) {
 	in := knowledge.StatedFact{Given: facts.GivenFact{
 		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords, Files: o.files,
 		Supersedes: o.supersedes, Refutes: o.refutes, Resolves: o.resolves,
@@ -125,14 +131,14 @@ func stated(ctx context.Context, run names.Run, sc *state.Scope, o factsEditOpti
 			return in, app.WithHint(app.Usagef("evidence %q: want a message and the words that are quoted", s),
 				"as in --evidence 'abc1#234:use tabs'")
 		}
-		rev, err := names.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}.ResolveSession(ctx, versioncmd.OrNewest(name))
+		rev, err := run.ResolveSession(ctx, versioncmd.OrNewest(name))
 		if err != nil {
 			return in, err
 		}
 		if in.Session != nil && in.Session.ID != rev.Session.ID {
 			return in, app.Usagef("the evidence of a fact must be of one session")
 		}
-		in.Session, sc.Project = rev.Session, rev.Project
+		in.Session, run.Project = rev.Session, rev.Project
 		in.Given.Evidence = append(in.Given.Evidence, facts.Evidence{Message: n, Quote: quote})
 	}
 	return in, nil
@@ -141,11 +147,11 @@ func stated(ctx context.Context, run names.Run, sc *state.Scope, o factsEditOpti
 func runFactsAdd(ctx context.Context, e *app.Env, o factsEditOptions, text string) error {
 	o.text = text
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		in, err := stated(ctx, run, &run.Scope, o)
+		in, err := stated(ctx, &run, o)
 		if err != nil {
 			return err
 		}
-		return addFact(ctx, run, run.Project, in)
+		return addFact(ctx, run, in)
 	})
 }
 
@@ -156,7 +162,7 @@ func runFactsEdit(ctx context.Context, e *app.Env, o factsEditOptions, id string
 			return err
 		}
 		run.Project = p
-		in, err := stated(ctx, run, &run.Scope, o)
+		in, err := stated(ctx, &run, o)
 		if err != nil {
 			return err
 		}
@@ -183,16 +189,17 @@ func runFactsEdit(ctx context.Context, e *app.Env, o factsEditOptions, id string
 			in.Given.Files = old.Files
 		}
 		in.Replaces = old.ID
-		return addFact(ctx, run, p, in)
+		run.Project = p // whatever the project of new evidence
+		return addFact(ctx, run, in)
 	})
 }
 
 // addFact states a fact and says what became of it.
-func addFact(ctx context.Context, run names.Run, p state.Project, in knowledge.StatedFact) error {
+func addFact(ctx context.Context, run names.Run, in knowledge.StatedFact) error {
 	if in.Given.Text == "" {
 		return app.Usagef("a fact needs a text")
 	}
-	f, err := run.Knowledge().AddFact(ctx, p, in, run.Opt.DryRun)
+	f, err := run.Knowledge().AddFact(ctx, run.Project, in, run.Opt.DryRun)
 	rejected := errors.Is(err, knowledge.ErrAllRejected)
 	if err != nil && !rejected {
 		return silencedHint(err)
@@ -231,7 +238,7 @@ func silencedHint(err error) error {
 			strings.Replace(no.Says, facts.Supersedes, facts.Refutes, 1))))
 }
 
-func runFactsJudge(ctx context.Context, e *app.Env, ids []string, says string, value bool, reason string) error {
+func runFactsJudge(ctx context.Context, e *app.Env, ids []string, j facts.Judgement) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var list []facts.Fact
 		for i, id := range ids {
@@ -242,24 +249,24 @@ func runFactsJudge(ctx context.Context, e *app.Env, ids []string, says string, v
 			if i > 0 && p.ID != run.Project.ID {
 				return app.Usagef("%s is of another project than %s", id, ids[0])
 			}
-			if says == facts.Confirms && value && !f.Stands() {
+			if j.Says == facts.Confirms && j.Value && !f.Stands() {
 				return app.WithHint(app.Fatalf("%s is %s and cannot be confirmed", f.ID, FateOf(f)), "mem show "+f.ID)
 			}
-			if says == facts.Resolves && f.Kind != facts.Issue {
+			if j.Says == facts.Resolves && f.Kind != facts.Issue {
 				return app.Usagef("%s is no issue but a %s", f.ID, f.Kind)
 			}
 			run.Project, list = p, append(list, f)
 		}
-		if err := run.Knowledge().JudgeFacts(ctx, run.Project.ID, list, says, value, reason, e.Opt.DryRun); err != nil {
+		if err := run.Knowledge().JudgeFacts(ctx, run.Project.ID, list, j, e.Opt.DryRun); err != nil {
 			return err
 		}
 		if e.Opt.JSON {
-			return printJudged(e, list, says, value)
+			return printJudged(e, list, j)
 		}
 		for _, f := range list {
-			did := f.ID + " is " + says
-			if !value {
-				did = f.ID + " is " + says + " no more"
+			did := f.ID + " is " + j.Says
+			if !j.Value {
+				did = f.ID + " is " + j.Says + " no more"
 			}
 			if e.Opt.DryRun {
 				did = "would do: " + did
@@ -270,13 +277,13 @@ func runFactsJudge(ctx context.Context, e *app.Env, ids []string, says string, v
 	})
 }
 
-func printJudged(e *app.Env, list []facts.Fact, says string, value bool) error {
+func printJudged(e *app.Env, list []facts.Fact, j facts.Judgement) error {
 	answer := struct {
 		Facts  []string `json:"facts"`
 		Says   string   `json:"says"`
 		Value  bool     `json:"value"`
 		DryRun bool     `json:"dry_run"`
-	}{[]string{}, says, value, e.Opt.DryRun}
+	}{[]string{}, j.Says, j.Value, e.Opt.DryRun}
 	for _, f := range list {
 		answer.Facts = append(answer.Facts, f.ID)
 	}

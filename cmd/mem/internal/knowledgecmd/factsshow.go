@@ -29,7 +29,8 @@ func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 			if err != nil {
 				return err
 			}
-			return ShowFact(ctx, run, p, f)
+			run.Project = p
+			return ShowFact(ctx, run, f)
 		}
 		rev, err := run.ResolveSession(ctx, name)
 		if err != nil {
@@ -40,8 +41,8 @@ func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 }
 
 // ShowFact prints all that is known of a fact.
-func ShowFact(ctx context.Context, run names.Run, p state.Project, f facts.Fact) error {
-	said, err := run.Knowledge().Evidence(ctx, p.ID, f)
+func ShowFact(ctx context.Context, run names.Run, f facts.Fact) error {
+	said, err := run.Knowledge().Evidence(ctx, run.Project.ID, f)
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ type recheck struct {
 
 func runFactsVerify(ctx context.Context, e *app.Env, operands []string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		list, err := factsNamed(ctx, run, &run.Scope, operands)
+		list, err := factsNamed(ctx, &run, operands)
 		if err != nil {
 			return err
 		}
@@ -145,20 +146,21 @@ func runFactsVerify(ctx context.Context, e *app.Env, operands []string) error {
 	})
 }
 
-// factsNamed returns the facts that names stand for; of a session all that stand. They are all of one project.
-func factsNamed(ctx context.Context, run names.Run, sc *state.Scope, operands []string) ([]facts.Fact, error) {
+// factsNamed returns the facts that names stand for; of a session all that stand. They are all of one
+// project, which becomes that of the run.
+func factsNamed(ctx context.Context, run *names.Run, operands []string) ([]facts.Fact, error) {
 	var list []facts.Fact
 	for i, name := range operands {
 		var some []facts.Fact
 		var p state.Project
 		if knowledge.IsFactID(name) {
-			f, home, err := oneFact(ctx, names.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}, name)
+			f, home, err := oneFact(ctx, *run, name)
 			if err != nil {
 				return nil, err
 			}
 			some, p = []facts.Fact{f}, home
 		} else {
-			rev, err := names.Run{Env: run.Env, Memory: run.Memory, Scope: *sc}.ResolveSession(ctx, name)
+			rev, err := run.ResolveSession(ctx, name)
 			if err != nil {
 				return nil, err
 			}
@@ -171,10 +173,10 @@ func factsNamed(ctx context.Context, run names.Run, sc *state.Scope, operands []
 				some = append(some, x.Facts...)
 			}
 		}
-		if i > 0 && p.ID != sc.Project.ID {
+		if i > 0 && p.ID != run.Project.ID {
 			return nil, app.Usagef("%s is of another project than %s", name, operands[0])
 		}
-		sc.Project, list = p, append(list, some...)
+		run.Project, list = p, append(list, some...)
 	}
 	return list, nil
 }

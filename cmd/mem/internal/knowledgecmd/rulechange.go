@@ -1,6 +1,7 @@
 package knowledgecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ type ruleOptions struct {
 
 // ruleChanges are the subcommands that make rules and do something to them.
 func ruleChanges(e *app.Env) []*cli.Command {
-	o := ruleOptions{kind: permanent.IsRule}
+	var o ruleOptions
 	said := flags.String(&o.said, "said", "the user states it in the message `REV`, such as abc1#12")
 	reason := flags.Parsed(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
 	problem := flags.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it implements",
@@ -65,12 +66,6 @@ func ruleChanges(e *app.Env) []*cli.Command {
 				said, reason,
 			},
 			Action: e.Action(1, -1, func(c *cli.Context) error {
-				if o.text != "" && len(e.Operands) > 1 {
-					return app.Usagef("--text is for one candidate, not %d", len(e.Operands))
-				}
-				if !c.IsSet("type") {
-					o.kind = ""
-				}
 				return runPromote(c.Context, e, o, e.Operands)
 			})},
 		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []cli.Flag{reason},
@@ -87,7 +82,8 @@ func ruleChanges(e *app.Env) []*cli.Command {
 		{Name: "review", Usage: "list rules under review, or add rules to the review", ArgsUsage: "[<rule>...]",
 			Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
 				if len(e.Operands) == 0 {
-					return runRulesList(c.Context, e, "", []string{permanent.Review, permanent.Proposed}, false, "rules.review")
+					return runRulesList(c.Context, e, rulesQuery{what: "rules.review",
+						states: []string{permanent.Review, permanent.Proposed}})
 				}
 				return runActs(c.Context, e, o, permanent.Question, e.Operands)
 			}},
@@ -120,8 +116,8 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		made := permanent.Made{
-			Type: o.kind, Text: text, Problem: o.problem, Files: o.files, ByUser: userHere(e), Trust: facts.Tool, Confidence: 70,
-			State: permanent.Proposed, Reason: o.reason,
+			Type: cmp.Or(o.kind, permanent.IsRule), Text: text, Problem: o.problem, Files: o.files, ByUser: userHere(e),
+			Trust: facts.Tool, Confidence: 70, State: permanent.Proposed, Reason: o.reason,
 		}
 		w, err := word(ctx, run, o, text, false)
 		if err != nil {
@@ -130,16 +126,13 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 		if w != nil {
 			made.Words = []permanent.Word{*w}
 		}
+		evidence, err := evidenceOf(ctx, run, o)
+		if err != nil {
+			return err
+		}
 		least := facts.User
 		var established []string
-		for _, name := range o.evidence {
-			f, err := factOf(ctx, run, run.Project, name)
-			if err != nil {
-				return err
-			}
-			if !f.Stands() {
-				return app.WithHint(app.Fatalf("%s does not stand: it is no evidence", f.ID), "mem show "+f.ID)
-			}
+		for _, f := range evidence {
 			made.Evidence, least = append(made.Evidence, f.Key().String()), min(least, f.Trust)
 			established = append(established, f.Text)
 		}
@@ -175,6 +168,22 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 	})
 }
 
+// evidenceOf finds the facts that a rule rests on.
+func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact, error) {
+	var list []facts.Fact
+	for _, name := range o.evidence {
+		f, err := factOf(ctx, run, name)
+		if err != nil {
+			return nil, err
+		}
+		if !f.Stands() {
+			return nil, app.WithHint(app.Fatalf("%s does not stand: it is no evidence", f.ID), "mem show "+f.ID)
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
 // A ruleChange is what became of rules, as --json prints it.
 type ruleChange struct {
 	DryRun bool         `json:"dry_run"`
@@ -204,6 +213,9 @@ func sayRules(e *app.Env, list []*permanent.Rule) error {
 }
 
 func runPromote(ctx context.Context, e *app.Env, o ruleOptions, operands []string) error {
+	if o.text != "" && len(operands) > 1 {
+		return app.Usagef("--text is for one candidate, not %d", len(operands))
+	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var done []*permanent.Rule
 		for _, name := range operands {
@@ -221,7 +233,7 @@ func promote(ctx context.Context, run names.Run, o ruleOptions, name string) (*p
 	if strings.HasPrefix(name, "p:") {
 		return promoteCandidate(ctx, run, o, name)
 	}
-	r, err := rule(ctx, run, run.Project, name)
+	r, err := rule(ctx, run, name)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +251,7 @@ func promote(ctx context.Context, run names.Run, o ruleOptions, name string) (*p
 }
 
 func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name string) (*permanent.Rule, error) {
-	c, err := candidate(ctx, run, run.Project, name)
+	c, err := candidate(ctx, run, name)
 	if err != nil {
 		return nil, err
 	}
@@ -303,8 +315,8 @@ func usersWords(w *permanent.Word, trust facts.Trust, established []string, text
 }
 
 // candidate finds a candidate by its id.
-func candidate(ctx context.Context, run names.Run, p state.Project, name string) (permanent.Candidate, error) {
-	c, err := run.Knowledge().FindCandidate(ctx, p, name)
+func candidate(ctx context.Context, run names.Run, name string) (permanent.Candidate, error) {
+	c, err := run.Knowledge().FindCandidate(ctx, run.Project, name)
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) {
 		return c, app.WithHint(err, "mem reflect -n")
@@ -316,7 +328,7 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, operands []strin
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var list []permanent.Candidate
 		for _, name := range operands { // all or none
-			c, err := candidate(ctx, run, run.Project, name)
+			c, err := candidate(ctx, run, name)
 			if err != nil {
 				return err
 			}
@@ -357,7 +369,7 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, operand
 				"each may count as a contradiction of its own")
 		}
 		if len(evidence) == 1 {
-			f, err := factOf(ctx, run, run.Project, evidence[0])
+			f, err := factOf(ctx, run, evidence[0])
 			if err != nil {
 				return err
 			}
@@ -369,7 +381,7 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, operand
 		}
 		var list []*permanent.Rule
 		for _, name := range operands {
-			r, err := rule(ctx, run, run.Project, name)
+			r, err := rule(ctx, run, name)
 			if err != nil {
 				return err
 			}

@@ -17,13 +17,12 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/permanent"
-	layerstate "github.com/memvcs/mem/layers/state"
 )
 
 // Rules is the command about what a project knows for good.
 func Rules(e *app.Env) *cli.Command {
-	var kind, state string
-	var all bool
+	o := rulesQuery{what: "rules.list"}
+	var state string
 	return &cli.Command{
 		Name:  "rules",
 		Usage: "list and edit permanent rules",
@@ -33,27 +32,27 @@ func Rules(e *app.Env) *cli.Command {
 			"user: the command typed at a terminal, or --said with a message that the user typed.",
 		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "list the rules", Flags: []cli.Flag{
-				flags.Choice(&kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
+				flags.Choice(&o.kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				flags.Choice(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
-				flags.Bool(&all, "all,a", "also those that were retired or hidden by \"mem revoke\""),
+				flags.Bool(&o.hidden, "all,a", "also those that were retired or hidden by \"mem revoke\""),
 			}, Action: e.Action(0, 0, func(c *cli.Context) error {
-				states := []string{permanent.Active, permanent.Proposed, permanent.Review}
+				o.states = []string{permanent.Active, permanent.Proposed, permanent.Review}
 				switch {
 				case state != "":
-					states = []string{state}
-				case all:
-					states = permanent.States()
+					o.states = []string{state}
+				case o.hidden:
+					o.states = permanent.States()
 				}
-				return runRulesList(c.Context, e, kind, states, all, "rules.list")
+				return runRulesList(c.Context, e, o)
 			})},
 			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>",
 				Action: e.Action(1, 1, func(c *cli.Context) error {
 					return names.WithMemory(c.Context, e, func(run names.Run) error {
-						r, err := rule(c.Context, run, run.Project, e.Operand(0))
+						r, err := rule(c.Context, run, e.Operand(0))
 						if err != nil {
 							return err
 						}
-						return ShowRule(c.Context, run, run.Project, r)
+						return ShowRule(c.Context, run, r)
 					})
 				})},
 		}, ruleChanges(e)...),
@@ -71,8 +70,8 @@ func ruleAnswerOf(r *permanent.Rule) ruleAnswer { return ruleAnswer{r, hundredth
 func hundredths(n int) string { return fmt.Sprintf("%d.%02d", n/100, n%100) }
 
 // rule finds a rule by what the user typed.
-func rule(ctx context.Context, run names.Run, p layerstate.Project, name string) (*permanent.Rule, error) {
-	r, err := run.Revision().FindRule(ctx, p.ID, name)
+func rule(ctx context.Context, run names.Run, name string) (*permanent.Rule, error) {
+	r, err := run.Revision().FindRule(ctx, run.Project.ID, name)
 	if err != nil && strings.HasPrefix(name, "p:") {
 		return nil, app.WithHint(err, "p: is a candidate: mem rules promote "+name)
 	}
@@ -88,7 +87,15 @@ type listedRule struct {
 	Project string `json:"project,omitempty"` // with --all-projects
 }
 
-func runRulesList(ctx context.Context, e *app.Env, kind string, states []string, hidden bool, what string) error {
+// A rulesQuery is what a list of rules is asked for.
+type rulesQuery struct {
+	kind   string // "" is any
+	states []string
+	hidden bool   // also those that a revocation hides
+	what   string // the list with --json
+}
+
+func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		projects, err := run.ListedProjects(ctx)
 		if err != nil {
@@ -101,16 +108,16 @@ func runRulesList(ctx context.Context, e *app.Env, kind string, states []string,
 				return err
 			}
 			for _, r := range set.Rules {
-				if (kind == "" || r.Type == kind) && (r.Revoked == "" || hidden) && slices.Contains(states, r.State) {
+				if (o.kind == "" || r.Type == o.kind) && (r.Revoked == "" || o.hidden) && slices.Contains(o.states, r.State) {
 					list = append(list, listedRule{ruleAnswerOf(r), names.ProjectName(e, p)})
 				}
 			}
 		}
 		slices.SortStableFunc(list, func(a, b listedRule) int {
-			return slices.Index(states, a.State) - slices.Index(states, b.State)
+			return slices.Index(o.states, a.State) - slices.Index(o.states, b.State)
 		})
 		if e.Opt.JSON {
-			return e.PrintJSON(what, struct {
+			return e.PrintJSON(o.what, struct {
 				Rules []listedRule `json:"rules"`
 			}{list})
 		}
@@ -157,11 +164,11 @@ func ruleText(r *permanent.Rule) string {
 }
 
 // ShowRule prints a rule with what it rests on.
-func ShowRule(ctx context.Context, run names.Run, p layerstate.Project, r *permanent.Rule) error {
+func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("rules.show", ruleAnswerOf(r))
 	}
-	known, err := run.Revision().Facts(ctx, p.ID)
+	known, err := run.Revision().Facts(ctx, run.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -222,8 +229,8 @@ func ruleError(err error, name string) error {
 }
 
 // factOf finds the fact that a name stands for.
-func factOf(ctx context.Context, run names.Run, p layerstate.Project, name string) (facts.Fact, error) {
-	f, err := run.Revision().FindFact(ctx, p.ID, name)
+func factOf(ctx context.Context, run names.Run, name string) (facts.Fact, error) {
+	f, err := run.Revision().FindFact(ctx, run.Project.ID, name)
 	if err != nil {
 		return f, app.WithHint(err, "mem facts list")
 	}

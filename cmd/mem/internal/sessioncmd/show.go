@@ -73,16 +73,17 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 		if err != nil {
 			return err
 		}
+		run.Project = rev.Project
 		if err := run.Trusted().MayHand(ctx, rev); errors.Is(err, trust.ErrRevoked) || errors.Is(err, trust.ErrUntrusted) {
 			e.Warn("%v", err)
 		} else if err != nil {
 			return err
 		}
 		if rev.Kind == state.IsConcept && o.format == "" {
-			return knowledgecmd.ShowConcept(ctx, run, rev.Project, rev.Concept)
+			return knowledgecmd.ShowConcept(ctx, run, rev.Concept)
 		}
 		if rev.Kind == state.IsRule && o.format == "" {
-			return knowledgecmd.ShowRule(ctx, run, rev.Project, rev.Rule)
+			return knowledgecmd.ShowRule(ctx, run, rev.Rule)
 		}
 		if e.Opt.JSON {
 			return showJSON(ctx, run, rev)
@@ -304,7 +305,7 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 	case state.IsSession:
 		return showSession(ctx, run, rev)
 	case state.IsFact:
-		return knowledgecmd.ShowFact(ctx, run, rev.Project, *rev.Fact)
+		return knowledgecmd.ShowFact(ctx, run, *rev.Fact)
 	case state.IsCommit:
 		names.HeadLine(run.Env, "commit "+rev.Commit, rev.How)
 	}

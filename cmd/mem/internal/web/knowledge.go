@@ -78,8 +78,8 @@ func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request) (string, page
 	if says == facts.Resolves && f.Kind != facts.Issue {
 		return "", page{}, api.BadRequest("only an issue can be resolved")
 	}
-	if err := s.Memory.Knowledge().JudgeFacts(ctx, p.ID, []facts.Fact{f}, says, true, "on the page of facts",
-		false); err != nil {
+	if err := s.Memory.Knowledge().JudgeFacts(ctx, p.ID, []facts.Fact{f},
+		facts.Judgement{Says: says, Value: true, Reason: "on the page of facts"}, false); err != nil {
 		return "", page{}, err
 	}
 	s.Events.Changed()
