@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -18,9 +19,13 @@ func (s *Store) contextEng() (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	var rest []Left
 	for _, e := range entries {
-		if e.IsDir() && isName(e.Name()) {
+		switch {
+		case e.IsDir() && isName(e.Name()):
 			dirs = append(dirs, "projects/"+e.Name())
+		case e.Type()&fs.ModeSymlink != 0:
+			rest = append(rest, Left{Kind: "project", Name: e.Name(), Why: "it is a link: import what it points to by itself"})
 		}
 	}
 	for _, dir := range dirs {
@@ -31,14 +36,15 @@ func (s *Store) contextEng() (found bool, err error) {
 		}
 	}
 	if found {
-		s.contextRest()
+		s.contextRest(rest)
 	}
 	return found, nil
 }
 
 // contextRest tells what lies beside the projects.
-func (s *Store) contextRest() {
+func (s *Store) contextRest(rest []Left) {
 	p := &s.Projects[0]
+	p.Left = append(p.Left, rest...)
 	if _, ok := s.regular("config.json"); ok && s.isContextConfig() {
 		p.Left = append(p.Left, Left{"settings", "config.json", "settings are not imported: mem config", true})
 	}
@@ -91,6 +97,12 @@ func (c *contextReader) left(kind, name, why string) {
 	c.p.Left = append(c.p.Left, Left{Kind: kind, Name: name, Why: why})
 }
 
+// unreadable tells, once, that a directory cannot be read.
+func (c *contextReader) unreadable(dir string, err error) {
+	c.left("directory", dir, err.Error())
+	c.read[path.Join(c.dir, dir)+"/"] = true
+}
+
 // sessions reads the sessions that the manifest lists, and those that only have a file.
 func (c *contextReader) sessions(listed object) {
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
@@ -107,7 +119,7 @@ func (c *contextReader) sessions(listed object) {
 	}
 	entries, err := c.s.list(path.Join(c.dir, "originals"))
 	if err != nil {
-		c.left("directory", "originals", err.Error())
+		c.unreadable("originals", err)
 	}
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), ".jsonl")
@@ -132,6 +144,8 @@ func (c *contextReader) session(id string, o object) Session {
 		}
 	} else if size, ok := c.s.regular(name); ok {
 		out.File, out.Size = name, size
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		out.Problem = err.Error()
 	}
 	for _, k := range o.list("keepitMarkers") {
 		out.Markers = append(out.Markers, c.marker(id, k)...)
@@ -198,7 +212,7 @@ func (c *contextReader) compositions(m object) {
 	}
 	entries, err := c.s.list(path.Join(c.dir, "composed"))
 	if err != nil {
-		c.left("directory", "composed", err.Error())
+		c.unreadable("composed", err)
 	}
 	for _, e := range entries {
 		dir := path.Join(c.dir, "composed", e.Name())
@@ -246,7 +260,7 @@ func (c *contextReader) walk(dir string, depth int) {
 	}
 	entries, err := c.s.list(path.Join(c.dir, dir))
 	if err != nil {
-		c.left("directory", dir, err.Error())
+		c.unreadable(dir, err)
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())

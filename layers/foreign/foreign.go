@@ -62,6 +62,7 @@ type Session struct {
 	File     string // its transcript on this machine: a regular file of the store; "" if there is none
 	Size     int64
 	Outside  string // a file outside the store that holds or held the transcript
+	Problem  string // why its transcript cannot be read
 	Title    string
 	Tags     []string
 	Markers  []Marker

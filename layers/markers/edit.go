@@ -153,6 +153,9 @@ func (m Ops) write(ctx context.Context, rev state.Rev, o records.Override, messa
 	if dryRun {
 		return nil
 	}
+	if m.tool != "" {
+		message += ", imported from " + m.tool
+	}
 	return m.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "keepit")
 		tx.Trailer("Session", o.Session)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -20,6 +21,9 @@ import (
 
 // unchecked is why something of a session that a dry run would bring is not looked at.
 const unchecked = "it is checked when its session is in memory"
+
+// errUnchecked says that a dry run cannot tell.
+var errUnchecked = errors.New(unchecked)
 
 // parts imports what belongs to sessions: names, markers and versions.
 func (w *work) parts(ctx context.Context) error {
@@ -62,10 +66,10 @@ func (w *work) orphans(h *home) {
 
 func (w *work) unlooked(h *home) {
 	for _, v := range h.Versions {
-		w.tell(Item{Status: New, Kind: "version", Name: h.name() + " " + v.ID, Why: unchecked})
+		w.tell(Item{Status: New, Kind: "version", Name: h.name() + " " + v.ID, Project: h.project.Name, Why: unchecked})
 	}
 	for _, k := range h.Markers {
-		w.tell(Item{Status: New, Kind: "marker", Name: markerName(h, k), Why: unchecked})
+		w.tell(Item{Status: New, Kind: "marker", Name: markerName(h, k), Project: h.project.Name, Why: unchecked})
 	}
 }
 
@@ -108,7 +112,7 @@ func (w *work) retitle(ctx context.Context, rev state.Rev, title string) error {
 		_, err := records.ParseTitle(title)
 		return err
 	}
-	return naming.On(w.m.DB).Retitle(ctx, rev, title)
+	return naming.On(w.m.DB).From(w.store.Tool).Retitle(ctx, rev, title)
 }
 
 func (w *work) tag(ctx context.Context, h *home, rev state.Rev, tag string) error {
@@ -124,7 +128,7 @@ func (w *work) tag(ctx context.Context, h *home, rev state.Rev, tag string) erro
 			return nil
 		}
 	}
-	err = naming.On(w.m.DB).Tag(ctx, rev, tag, false, w.o.DryRun)
+	err = naming.On(w.m.DB).From(w.store.Tool).Tag(ctx, rev, tag, false, w.o.DryRun)
 	if errors.Is(err, naming.ErrTaken) {
 		it.Status, it.As, it.Why = Conflict, "", err.Error()
 	} else if err != nil {
@@ -148,6 +152,14 @@ type material struct {
 type message struct {
 	n    int
 	text string
+	own  bool // the client wrote it in the user's name
+}
+
+// holds reports whether what is left of a message in L1 has a text.
+func (m *material) holds(n int, text string) bool {
+	return slices.ContainsFunc(m.items, func(it compress.Item) bool {
+		return it.N <= n && n <= max(it.N, it.To) && strings.Contains(flat(it.Text), flat(text))
+	})
 }
 
 // numbers returns the numbers of the session's secrets.
@@ -225,7 +237,8 @@ func (w *work) material(ctx context.Context, rev state.Rev, named map[string]boo
 			return nil, err
 		}
 		if _, twice := m.messages[msg.UUID]; named[msg.UUID] && !twice && msg.UUID != "" {
-			m.messages[msg.UUID] = message{msg.N, textOf(msg)}
+			_, typed := transcript.Typed(msg)
+			m.messages[msg.UUID] = message{msg.N, textOf(msg), msg.Type == "user" && !typed}
 		}
 	}
 	if !p.Withheld {
@@ -260,7 +273,7 @@ func (w *work) marker(ctx context.Context, h *home, mat *material, k foreign.Mar
 	if !ok {
 		return w.refused(it, errors.New("the session has no such message"))
 	}
-	ops, weight := markers.On(w.m.DB), keepit.Weight(k.Weight)
+	ops, weight := markers.On(w.m.DB).From(w.store.Tool), keepit.Weight(k.Weight)
 	all, err := ops.AllKeepits(ctx, mat.rev)
 	if err != nil {
 		return err

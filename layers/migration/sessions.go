@@ -76,6 +76,8 @@ func (w *work) source(s foreign.Session) (src capture.Source, why string) {
 		return src, "its id is no id of a session"
 	case s.File != "":
 		return capture.Source{Path: w.store.Path(s.File), ID: s.ID}, ""
+	case s.Problem != "":
+		return src, s.Problem
 	case s.Outside == "":
 		return src, "the store has no transcript of it"
 	}

@@ -39,7 +39,7 @@ func (w *work) version(ctx context.Context, h *home, mat *material, v foreign.Ve
 		return w.refused(it, err)
 	}
 	if left > 0 {
-		it.Why = fmt.Sprintf("without %d messages that Claude Code wrote itself", left)
+		it.Why = fmt.Sprintf("without %s that Claude Code wrote itself", records.Numbered(left, "message", "messages"))
 	}
 	st, err := trust.On(w.m.DB).State(ctx, h.project.ID)
 	if err != nil {
@@ -134,7 +134,9 @@ func (w *work) segments(mat *material, said []foreign.Said) (segs []compress.Seg
 			return nil, 0, fmt.Errorf("message %d: it is not what message #%d of the session says", i+1,
 				mat.messages[from[0]].n)
 		}
-		if text = strings.TrimSpace(w.redacted(text, numbers)); len(src) == 0 || text == "" {
+		text = strings.TrimSpace(w.redacted(text, numbers))
+		first := mat.messages[from[0]]
+		if len(src) == 0 || text == "" || !x.Summarised && first.own && !mat.holds(first.n, text) {
 			left++
 			continue
 		}
@@ -188,7 +190,11 @@ func (w *work) composition(ctx context.Context, c foreign.Composition) error {
 	need := 0
 	for _, p := range c.Parts {
 		rev, tokens, err := w.part(ctx, p)
-		if err != nil {
+		if errors.Is(err, errUnchecked) {
+			it.Status, it.Why = New, unchecked
+			w.tell(it)
+			return nil
+		} else if err != nil {
 			return w.refused(it, err)
 		}
 		need += tokens
@@ -235,6 +241,9 @@ func (w *work) part(ctx context.Context, p foreign.Part) (state.Rev, int, error)
 			return state.Rev{}, 0, err
 		}
 	}
+	if s == nil && w.o.DryRun && h != nil && h.change == "new" {
+		return state.Rev{}, 0, errUnchecked
+	}
 	if s == nil {
 		return state.Rev{}, 0, fmt.Errorf("its part %s is not in memory", records.ShortID(p.Session))
 	}
@@ -252,6 +261,9 @@ func (w *work) part(ctx context.Context, p foreign.Part) (state.Rev, int, error)
 				rev.Kind, rev.Version, rev.Hash = state.IsVersion, v, v.Derivation.Output
 				return rev, v.TokensOut, nil
 			}
+		}
+		if w.o.DryRun {
+			return rev, 0, errUnchecked
 		}
 	}
 	return rev, 0, fmt.Errorf("its part %s:%s is not in memory", records.ShortID(p.Session), p.Version)

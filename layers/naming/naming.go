@@ -13,10 +13,16 @@ import (
 )
 
 // Ops names things in a store.
-type Ops struct{ *state.DB }
+type Ops struct {
+	*state.DB
+	tool string // that the names come from; "" for memory
+}
 
 // On returns the operations on a store.
-func On(db *state.DB) Ops { return Ops{db} }
+func On(db *state.DB) Ops { return Ops{DB: db} }
+
+// From returns the operations that say in the log that the names come from another tool.
+func (m Ops) From(tool string) Ops { return Ops{m.DB, tool} }
 
 // Errors of naming.
 var (
@@ -146,6 +152,9 @@ func (m Ops) RenameComposition(ctx context.Context, rev state.Rev, name string) 
 
 // say writes a name.
 func (m Ops) say(ctx context.Context, rev state.Rev, message, op string, body records.NameBody) error {
+	if m.tool != "" {
+		message += ", imported from " + m.tool
+	}
 	return m.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", op)
 		tx.Trailer("Session", rev.Session.ID)
