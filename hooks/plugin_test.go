@@ -25,7 +25,7 @@ func TestPluginHasTheHooks(t *testing.T) {
 	}
 	for _, name := range []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "hooks/hooks.json"} {
 		if !json.Valid(files[name]) {
-			t.Errorf("%s is no JSON", name)
+			t.Errorf("%s is not JSON", name)
 		}
 	}
 	for _, name := range []string{"agents/l2-summarizer.md", "agents/memory-keeper.md", "agents/context-loader.md", "skills/recall/SKILL.md", "skills/distill/SKILL.md", "skills/compose/SKILL.md"} {

@@ -25,7 +25,7 @@ func (w *World) strandedDir() string { return strandedIn(w.Store, w.Temp) }
 // strand leaves a note of the content b outside the store, durably.
 func (w *World) strand(n note, b []byte) error {
 	if w.Temp == "" {
-		return errors.New("there is no other place for it")
+		return errors.New("no other directory is writable")
 	}
 	dir := w.strandedDir()
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

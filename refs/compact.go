@@ -21,7 +21,7 @@ type Size struct {
 }
 
 // ErrNoRoom says that packs were not merged because the disk is full.
-var ErrNoRoom = errors.New("there is no room to merge packs")
+var ErrNoRoom = errors.New("no space to merge packs")
 
 // Compact merges the packs of each repository into one and removes what earlier merges left for git
 // processes that were reading. It drops no object. Without doing anything it returns the size before and

@@ -88,7 +88,7 @@ func (x *repair) anew(l Lane, keep func(Record, func(objects.Hash) bool) bool) e
 	if !x.dryRun {
 		kept, err := x.reroot(l, keep)
 		if err != nil {
-			return fmt.Errorf("begin %s anew: %w", l.Ref(), err)
+			return fmt.Errorf("restart %s: %w", l.Ref(), err)
 		}
 		done = fmt.Sprintf("begun anew with the %d files of it that are good", kept)
 	}

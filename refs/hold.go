@@ -94,7 +94,7 @@ func removeHold(file string) error {
 func (r *Repo) lockHolds(ctx context.Context) (func(), error) {
 	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, holdsDir, "lock"), r.opts.LockTimeout)
 	if err != nil {
-		return nil, fmt.Errorf("lock what requests may cost: %w", err)
+		return nil, fmt.Errorf("lock the cost of requests: %w", err)
 	}
 	return unlock, nil
 }

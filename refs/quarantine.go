@@ -177,10 +177,10 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 		return nil
 	}
 	if err := q.adoptPacks(); err != nil {
-		return fmt.Errorf("adopt what was fetched: %w", err)
+		return fmt.Errorf("adopt fetched data: %w", err)
 	}
 	if err := q.r.moveLanes(ctx, arrivals); err != nil {
-		return fmt.Errorf("adopt what was fetched: %w", err)
+		return fmt.Errorf("adopt fetched data: %w", err)
 	}
 	return q.r.mergePacks(ctx, dirOf(arrivals[0].Lane))
 }

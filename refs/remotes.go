@@ -123,7 +123,7 @@ func CheckRemoteName(s string) error {
 			'A' <= c && c <= 'Z')
 	}
 	if bad {
-		return fmt.Errorf("%.80q is no name for a remote: want letters, digits, '-', '_' and '.'", s)
+		return fmt.Errorf("%.80q is not a name for a remote: want letters, digits, '-', '_' and '.'", s)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (x *repair) beginAnew() error {
 	for _, l := range lanes {
 		kept, err := x.reroot(l, nil)
 		if err != nil {
-			return fmt.Errorf("begin %s anew: %w", l.Ref(), err)
+			return fmt.Errorf("restart %s: %w", l.Ref(), err)
 		}
 		x.lost = slices.DeleteFunc(x.lost, func(o Loss) bool { return o.Lane == l && o.Old })
 		x.note(Mending{Where: x.part.dir + "/" + l.Ref(), What: "something of it is lost",

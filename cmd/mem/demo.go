@@ -45,7 +45,7 @@ func demoCommand(e *app.Env) *cli.Command {
 		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			if e.Opt.JSON {
-				return app.WithHint(app.Usagef("mem demo has no option --json: it shows what people see"), "mem demo")
+				return app.WithHint(app.Usagef("mem demo has no option --json"), "mem demo")
 			}
 			return runDemo(c.Context, e, o)
 		}),

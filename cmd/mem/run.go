@@ -176,7 +176,7 @@ func settle(e *app.Env) error {
 	if e.Opt.Dir != "" {
 		e.Dir = e.Path(e.Opt.Dir)
 		if fi, err := os.Stat(e.Dir); err == nil && !fi.IsDir() {
-			return app.Fatalf("cannot change to %s: it is no directory", e.Opt.Dir)
+			return app.Fatalf("cannot change to %s: it is not a directory", e.Opt.Dir)
 		}
 	}
 	if fixed := e.Getenv("MEM_NOW"); fixed != "" {

@@ -63,6 +63,6 @@ func (r *rig) named(content []byte, when string) {
 	r.t.Helper()
 	res := r.mem("cat-file", "b3:"+objects.Sum(content).String())
 	if res.Code != 0 || res.Stdout != string(content) {
-		r.t.Fatalf("%s: the state is no object of its name: exit %d, %d bytes, want %d: %s", when, res.Code, len(res.Stdout), len(content), res.Stderr)
+		r.t.Fatalf("%s: the state is not an object of its name: exit %d, %d bytes, want %d: %s", when, res.Code, len(res.Stdout), len(content), res.Stderr)
 	}
 }

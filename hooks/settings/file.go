@@ -55,7 +55,7 @@ func (f SettingsFile) read() (b []byte, path string, existed bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, path, false, nil
 	case err == nil && !fi.Mode().IsRegular():
-		return nil, path, false, fmt.Errorf("%s: %w: it is no file", f.Path, ErrSettings)
+		return nil, path, false, fmt.Errorf("%s: %w: it is not a file", f.Path, ErrSettings)
 	case err == nil:
 		b, err = os.ReadFile(path)
 	}

@@ -83,14 +83,14 @@ func InstallOne(b []byte, p Program, e Event) ([]byte, error) {
 		return apply(b, s.add(b, root, "\"hooks\": {\n  \""+string(e)+"\": [\n"+deeper(group, 4)+"\n  ]\n}")), nil
 	}
 	if hooks.Value.Kind != '{' {
-		return nil, fmt.Errorf("%w: \"hooks\" is no object", ErrShape)
+		return nil, fmt.Errorf("%w: \"hooks\" is not an object", ErrShape)
 	}
 	at := hooks.Value.Member(string(e))
 	if at == nil {
 		return apply(b, s.add(b, hooks.Value, "\""+string(e)+"\": [\n"+deeper(group, 2)+"\n]")), nil
 	}
 	if at.Value.Kind != '[' {
-		return nil, fmt.Errorf("%w: \"hooks.%s\" is no array", ErrShape, e)
+		return nil, fmt.Errorf("%w: \"hooks.%s\" is not an array", ErrShape, e)
 	}
 	return apply(b, s.add(b, at.Value, group)), nil
 }

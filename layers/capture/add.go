@@ -334,7 +334,7 @@ func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o 
 	captures, errs := m.captureAll(ctx, st, p, s, sources, o)
 	var store *refs.WriteError
 	if slices.ContainsFunc(errs, func(err error) bool { return errors.As(err, &store) }) {
-		return nil, nil, fmt.Errorf("store what is new: %w", store) // said once, not for each source
+		return nil, nil, fmt.Errorf("store new data: %w", store) // said once, not for each source
 	}
 	echoes(st, captures)
 	for i, c := range captures {
@@ -410,7 +410,7 @@ func (m Ops) captureAll(ctx context.Context, st *state.State, p state.Project, s
 	g, err := m.guardOf(st)
 	if err != nil {
 		for i := range sources {
-			captures[i], errs[i] = &Capture{M: m, src: sources[i]}, fmt.Errorf("what was forgotten is not known: %w", err)
+			captures[i], errs[i] = &Capture{M: m, src: sources[i]}, fmt.Errorf("read the list of deletions: %w", err)
 		}
 		return captures, errs
 	}

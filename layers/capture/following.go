@@ -267,7 +267,7 @@ func (c *Capture) stored(ctx context.Context, p refs.Project, base *records.Poin
 		defer rc.Close()
 		read, ok := rc.(interface{ Hasher() *objects.Hasher })
 		if !ok {
-			return fmt.Errorf("%s is no stream: %w", base.Original.Short(), objects.ErrCorrupt)
+			return fmt.Errorf("%s is not a stream: %w", base.Original.Short(), objects.ErrCorrupt)
 		}
 		if _, err = io.Copy(end, rc); err == nil {
 			hash = read.Hasher()

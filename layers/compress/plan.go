@@ -48,11 +48,11 @@ func ParseTier(s string) (Tier, error) {
 	}
 	end, err := strconv.Atoi(strings.TrimSuffix(p[0], "%"))
 	if err != nil || end < 1 || end > 100 {
-		return bad("the end is no number from 1 to 100")
+		return bad("the end is not a number from 1 to 100")
 	}
 	ratio, err := strconv.Atoi(strings.TrimSuffix(p[1], "x"))
 	if err != nil || ratio < 1 || ratio > maxRatio {
-		return bad("the ratio is no number of 1 or more")
+		return bad("the ratio is not a number of 1 or more")
 	}
 	level, err := keepit.ParseLevel(p[2])
 	if err != nil {

@@ -76,7 +76,7 @@ func (k *Prepared) Run(ctx context.Context, p Plan, engine Summarizer) (Result, 
 	}
 	err = r.fill(ctx)
 	if aside := errors.Join(k.in.Aside.Err(), k.work.Err()); err == nil && aside != nil {
-		err = fmt.Errorf("read what was put aside: %w", aside)
+		err = fmt.Errorf("read the spill file: %w", aside)
 	}
 	if err != nil || k.once || len(k.cuts.known) > mostCuts {
 		k.forget()

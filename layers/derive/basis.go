@@ -30,7 +30,7 @@ func (e *NothingNewError) Error() string {
 
 // Errors about the version that a compression shall go on from.
 var (
-	ErrOtherSession = errors.New("is no version of this session")
+	ErrOtherSession = errors.New("is not a version of this session")
 	ErrOtherPast    = errors.New("was made of messages that the session does not have now")
 	ErrSkip         = errors.New("messages can be skipped only in a whole session")
 )

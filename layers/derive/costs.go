@@ -45,7 +45,7 @@ func (k *Meter) Allow(ctx context.Context, u engines.Usage) (limit int64, err er
 		for _, note := range others {
 			var h engines.Usage
 			if err := json.Unmarshal(note, &h); err != nil {
-				return nil, fmt.Errorf("what a request under way may cost: %w", err)
+				return nil, fmt.Errorf("cost of pending requests: %w", err)
 			}
 			held = held.Add(h)
 		}

@@ -53,7 +53,7 @@ func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) 
 	plan.Facts, known = factsObject(sources)
 	if was := a.st.Composition(out.Label); was != nil {
 		if was.Tier != string(due.Tier) {
-			return nil, nil, fmt.Errorf("there is a composition of that name that is no summary")
+			return nil, nil, fmt.Errorf("a composition of that name exists and is not a summary")
 		}
 		old, err := was.SummaryPlan()
 		if err != nil || was.Revoked == "" && old.Of() == plan.Of() {

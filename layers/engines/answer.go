@@ -141,11 +141,11 @@ func (s sources) clean(text string) error {
 	case text == "":
 		return errors.New("it has no text")
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, hidden):
-		return errors.New("it holds control characters")
+		return errors.New("it contains control characters")
 	case strings.Contains(text, s.key):
 		return errors.New("it repeats the key of the record")
 	case len(keepit.Scan(text)) > 0:
-		return errors.New("it holds a keepit marker")
+		return errors.New("it contains a keepit marker")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func ParsePrice(s string) (Price, error) {
 
 // ParseDollars reads an amount with at most six decimals, as millionths of a dollar.
 func ParseDollars(s string) (int64, error) {
-	bad := fmt.Errorf("%q is no amount of dollars such as 5 or 0.50", s)
+	bad := fmt.Errorf("%q is not an amount of dollars such as 5 or 0.50", s)
 	whole, frac, dot := strings.Cut(strings.TrimSpace(s), ".")
 	if whole == "" || dot && frac == "" || len(frac) > 6 || len(whole) > 7 ||
 		strings.Trim(whole+frac, "0123456789") != "" {

@@ -63,7 +63,7 @@ func (s *Server) start(ctx context.Context) error {
 func (s *Server) checkURL() error {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return fmt.Errorf("%w: %q is no address of a server such as http://127.0.0.1:11434/v1", ErrSetup, s.URL)
+		return fmt.Errorf("%w: %q is not an address of a server such as http://127.0.0.1:11434/v1", ErrSetup, s.URL)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func Witnesses(exchanges []Exchange) ([][]byte, error) {
 		for _, v := range []any{x.Question, x.Answer} {
 			b, err := compact(v)
 			if err != nil {
-				return nil, fmt.Errorf("store what a model was asked: %w", err)
+				return nil, fmt.Errorf("store the request: %w", err)
 			}
 			out = append(out, b)
 		}
@@ -68,10 +68,10 @@ func Recorded(witnesses [][]byte) ([]Exchange, error) {
 	for i := 0; i < len(witnesses); i += 2 {
 		var x Exchange
 		if err := strict(witnesses[i], &x.Question); err != nil || x.Question.Format != questionFormat {
-			return nil, fmt.Errorf("witness %d is no question: %w", i+1, orFormat(err, x.Question.Format))
+			return nil, fmt.Errorf("witness %d is not a question: %w", i+1, orFormat(err, x.Question.Format))
 		}
 		if err := strict(witnesses[i+1], &x.Answer); err != nil || x.Answer.Format != answerFormat {
-			return nil, fmt.Errorf("witness %d is no answer: %w", i+2, orFormat(err, x.Answer.Format))
+			return nil, fmt.Errorf("witness %d is not an answer: %w", i+2, orFormat(err, x.Answer.Format))
 		}
 		out = append(out, x)
 	}

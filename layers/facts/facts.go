@@ -43,7 +43,7 @@ func ParseKind(s string) (Kind, error) {
 	if k := Kind(s); slices.Contains(Kinds(), k) {
 		return k, nil
 	}
-	return "", fmt.Errorf("%q is no kind of fact: want request, action, decision, issue, solution or preference", s)
+	return "", fmt.Errorf("%q is not a kind of fact: want request, action, decision, issue, solution or preference", s)
 }
 
 // A Verdict is what [Check] found out about a fact.
@@ -79,7 +79,7 @@ func ParseTrust(s string) (Trust, error) {
 			return t, nil
 		}
 	}
-	return Tool, fmt.Errorf("%q is no trust: want tool, script, assistant or user", s)
+	return Tool, fmt.Errorf("%q is not a trust: want tool, script, assistant or user", s)
 }
 
 // MarshalText writes a trust as String does.

@@ -269,7 +269,7 @@ func TestDecodeErrors(t *testing.T) {
 		`{"exchanges":[{"messages":[1],"facts":[]}]}`:                                                                           "exchanges[0].messages: want two numbers, the first and the last",
 		`{"exchanges":[{"messages":[1,2],"l1_range":[1,2],"facts":[]}]}`:                                                        "exchanges[0].l1_range: messages says already which part of the session it is",
 		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[]}]}]}`:                                                 "exchanges[0].facts[0].evidence: it is empty: a fact needs a quote",
-		`{"exchanges":[{"facts":[{"kind":"issue","text":"a\u0000","evidence":[{"message":1,"quote":"q"}]}]}]}`:                  "exchanges[0].facts[0].text: it holds control characters",
+		`{"exchanges":[{"facts":[{"kind":"issue","text":"a\u0000","evidence":[{"message":1,"quote":"q"}]}]}]}`:                  "exchanges[0].facts[0].text: it contains control characters",
 		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":1.5,"quote":"q"}]}]}]}`:                      "exchanges[0].facts[0].evidence[0].message: want a whole number from 1, not 1.5",
 		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"quote":"q"}]}]}]}`:                                    "exchanges[0].facts[0].evidence[0].message: missing: want the number of a message",
 		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":1,"quote":"q"}],"supersedes":["f:1",2]}]}]}`: "exchanges[0].facts[0].supersedes[1]: want text, not a number",

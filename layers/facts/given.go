@@ -245,7 +245,7 @@ func (r *reader) words(it item, most int, needed bool) string {
 	case n > most:
 		r.bad(it.at, "%d characters are too many: want at most %d", n, most)
 	case strings.ContainsFunc(s, hidden):
-		r.bad(it.at, "it holds control characters")
+		r.bad(it.at, "it contains control characters")
 	default:
 		return s
 	}

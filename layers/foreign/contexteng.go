@@ -109,10 +109,10 @@ func (c *contextReader) sessions(listed object) {
 		o := listed.object(id)
 		switch {
 		case !isName(id) || !isName(id+".jsonl"):
-			c.left("session", id, "its id is no name of a file")
+			c.left("session", id, "its id is not a name of a file")
 			continue
 		case o == nil:
-			c.left("session", id, "its entry in manifest.json is no object")
+			c.left("session", id, "its entry in manifest.json is not an object")
 			continue
 		}
 		c.p.Sessions = append(c.p.Sessions, c.session(id, o))
@@ -187,7 +187,7 @@ func (c *contextReader) versions(out *Session, o object) {
 			continue
 		}
 		if !isName(file) || v.ID == "" {
-			c.left("version", out.ID+" "+v.ID, fmt.Sprintf("%q is no name of a file", file))
+			c.left("version", out.ID+" "+v.ID, fmt.Sprintf("%q is not a name of a file", file))
 			continue
 		}
 		c.read[path.Join(dir, file+".md")] = true
@@ -208,7 +208,7 @@ func (c *contextReader) compositions(m object) {
 			c.composition(cmp.Or(o.text("name"), id), o)
 			continue
 		}
-		c.left("composition", id, "its entry in manifest.json is no object")
+		c.left("composition", id, "its entry in manifest.json is not an object")
 	}
 	entries, err := c.s.list(path.Join(c.dir, "composed"))
 	if err != nil {

@@ -46,7 +46,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 		defer unlock()
 		err = m.Refs.Freeing(func() (err error) { out.Finished, _, err = m.finishForgetting(ctx); return err })
 		if err != nil {
-			return out, fmt.Errorf("finish what was interrupted: %w", err)
+			return out, fmt.Errorf("finish an interrupted forget: %w", err)
 		}
 	}
 	var gone []string

@@ -264,7 +264,7 @@ func (s *saver) files(at string, list []string, text string) []string {
 func silenced(f, old facts.Fact, says string) string {
 	switch {
 	case says == facts.Resolves && old.Kind != facts.Issue:
-		return fmt.Sprintf("%s is no issue but a %s", old.ID, old.Kind)
+		return fmt.Sprintf("%s is not an issue but a %s", old.ID, old.Kind)
 	case old.Key() == f.Key():
 		return old.ID + " is the fact itself"
 	case len(f.Evidence) == 0 && len(old.Evidence) > 0:
@@ -301,7 +301,7 @@ func (s *saver) judge(at string, f facts.Fact, g facts.GivenFact) {
 // oneFact returns the one fact whose ID begins with id.
 func oneFact(set *facts.Set, id string) (facts.Fact, error) {
 	if !IsFactID(id) || len(id) < len("f:")+4 {
-		return facts.Fact{}, fmt.Errorf("`%s` is no ID of a fact, such as f:1a2b3c4d", id)
+		return facts.Fact{}, fmt.Errorf("`%s` is not an ID of a fact, such as f:1a2b3c4d", id)
 	}
 	switch all := set.Find(id); len(all) {
 	case 0:

@@ -90,7 +90,7 @@ func (w *work) source(s foreign.Session) (src capture.Source, why string) {
 		return src, "its transcript is not in the store and not one of Claude Code's: mem add " + s.Outside
 	}
 	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
-		return src, "its transcript is no regular file"
+		return src, "its transcript is not a regular file"
 	}
 	return capture.SourceOf(path), ""
 }

@@ -77,7 +77,7 @@ func (m Ops) AddSeals(more Seals) error {
 func (m Ops) RollKey() uint64 {
 	k, err := strconv.ParseUint(m.Refs.Seal("forgotten values"), 16, 64)
 	if err != nil {
-		panic("layers: a seal is no number: " + err.Error())
+		panic("layers: a seal is not a number: " + err.Error())
 	}
 	return k%(prime-2) + 2
 }

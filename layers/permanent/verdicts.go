@@ -129,7 +129,7 @@ func (w Weighed) promoted(v Verdict, made Made, known *facts.Set) Weighed {
 	if v.Text != "" && v.Text != made.Text && !c.Stated { // what the user stated stays in their words
 		established := Established(c, known)
 		if !Bears(established, v.Text) {
-			w.Left = "its evidence says something else than " + v.Text
+			w.Left = "its evidence does not support " + v.Text
 			return w
 		}
 		if bad := claims.Missing(v.Text, strings.Join(established, "\n")); len(bad) > 0 {

@@ -139,7 +139,7 @@ func worktreeOwner(dir string) string {
 func originURL(dir string) string {
 	f, err := os.Open(filepath.Join(gitDir(dir), "config"))
 	if err != nil {
-		return "" // no readable configuration is no origin
+		return "" // no readable configuration is not an origin
 	}
 	defer f.Close()
 	section := ""

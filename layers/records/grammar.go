@@ -32,7 +32,7 @@ func ParseSession(s string) (Session, error) {
 	case len(s) > MaxSession || s[0] == '-' || s[0] == '.' || strings.ContainsFunc(s, func(r rune) bool {
 		return !SessionRune(r)
 	}):
-		return "", fmt.Errorf("%.80q is no session id", s)
+		return "", fmt.Errorf("%.80q is not a session id", s)
 	}
 	return Session(s), nil
 }
@@ -70,7 +70,7 @@ type Label string
 // ParseLabel checks that s is the label of a version.
 func ParseLabel(s string) (Label, error) {
 	if !numbered(s, 'v') {
-		return "", fmt.Errorf("%.80q is no label", s)
+		return "", fmt.Errorf("%.80q is not a label", s)
 	}
 	return Label(s), nil
 }
@@ -81,7 +81,7 @@ type ConceptLabel string
 // ParseConceptLabel checks that s is the label of a concept.
 func ParseConceptLabel(s string) (ConceptLabel, error) {
 	if !numbered(s, 'c') {
-		return "", fmt.Errorf("%.80q is no label of a concept", s)
+		return "", fmt.Errorf("%.80q is not a label of a concept", s)
 	}
 	return ConceptLabel(s), nil
 }
@@ -104,7 +104,7 @@ func ParseName(s string) (Name, error) {
 		return strings.ContainsRune(":#@~=^\\", r) || unicode.IsSpace(r) || !unicode.IsGraphic(r) || r == utf8.RuneError
 	})
 	if bad || len(s) > 100 || strings.HasPrefix(s, "-") || s == "HEAD" || !localPath(s) || looksLikeLabel(s) {
-		return "", fmt.Errorf("%.80q is no name of a composition", s)
+		return "", fmt.Errorf("%.80q is not a name of a composition", s)
 	}
 	return Name(s), nil
 }
@@ -139,7 +139,7 @@ func ParseFileName(s string) (FileName, error) {
 		return r == '/' || r == '\\' || unicode.IsControl(r) || r == utf8.RuneError
 	})
 	if s == "" || s == "." || s == ".." || bad || len(s) > 255 || len(s) > 1 && s[1] == ':' {
-		return "", fmt.Errorf("%.80q is no name of a file", s)
+		return "", fmt.Errorf("%.80q is not a name of a file", s)
 	}
 	return FileName(s), nil
 }
@@ -154,7 +154,7 @@ func ParsePath(s string) (Path, error) {
 	}
 	for elem := range strings.SplitSeq(s, "/") {
 		if _, err := ParseFileName(elem); err != nil {
-			return "", fmt.Errorf("%.80q is no relative path", s)
+			return "", fmt.Errorf("%.80q is not a relative path", s)
 		}
 	}
 	return Path(s), nil
@@ -167,7 +167,7 @@ type Title string
 // ParseTitle checks that s is such a text.
 func ParseTitle(s string) (Title, error) {
 	if strings.TrimSpace(s) == "" || len(s) > 200 || strings.ContainsFunc(s, func(r rune) bool { return !titleRune(r) }) {
-		return "", fmt.Errorf("%.80q is no name", s)
+		return "", fmt.Errorf("%.80q is not a name", s)
 	}
 	return Title(s), nil
 }
@@ -198,7 +198,7 @@ func CleanTitle(s string) Title {
 func ParseTarget(s string) error {
 	kind, name, ok := strings.Cut(s, "/")
 	if !ok {
-		return fmt.Errorf("%.80q is no target", s)
+		return fmt.Errorf("%.80q is not a target", s)
 	}
 	var err error
 	switch kind {

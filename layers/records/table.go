@@ -216,7 +216,7 @@ func checkRevoke(b *RevokeBody) error {
 		return wantSessions(b.Name)
 	}
 	if b.Kind == "" || b.Name == "" || len(b.Name) > maxSource {
-		return fmt.Errorf("%.80q is no source", b.Name)
+		return fmt.Errorf("%.80q is not a source", b.Name)
 	}
 	return nil
 }

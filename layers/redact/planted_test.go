@@ -39,7 +39,7 @@ func TestPlanted(t *testing.T) {
 				t.Fatalf("%s as %s: the cuts do not give the line back", p.Name, c.Name)
 			}
 			if !json.Valid(clean) || bytes.Count(clean, []byte("\n")) != 1 {
-				t.Fatalf("%s as %s: %s is no JSON", p.Name, c.Name, clean)
+				t.Fatalf("%s as %s: %s is not JSON", p.Name, c.Name, clean)
 			}
 			if again := rules.Find(clean); len(again) > 0 {
 				t.Errorf("%s as %s: a second look at %q finds %v", p.Name, c.Name, clean, again)

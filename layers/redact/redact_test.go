@@ -65,7 +65,7 @@ func TestRedact(t *testing.T) {
 			t.Errorf("%s: cuts give %s, want %s", tt.name, back, tt.raw)
 		}
 		if json.Valid([]byte(tt.raw)) && !json.Valid(got) {
-			t.Errorf("%s: %s is no JSON", tt.name, got)
+			t.Errorf("%s: %s is not JSON", tt.name, got)
 		}
 	}
 }

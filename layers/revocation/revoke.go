@@ -42,10 +42,10 @@ func NormalOrigin(kind, name string) (records.Origin, error) {
 			name = h
 		}
 	default:
-		return records.Origin{}, fmt.Errorf("%q is no kind of source: want session, tool or host", kind)
+		return records.Origin{}, fmt.Errorf("%q is not a kind of source: want session, tool or host", kind)
 	}
 	if name == "" || strings.ContainsAny(name, " \t\r\n/") {
-		return records.Origin{}, fmt.Errorf("%q is no name of a %s", name, kind)
+		return records.Origin{}, fmt.Errorf("%q is not a name of a %s", name, kind)
 	}
 	return records.Origin{Kind: kind, Name: name}, nil
 }

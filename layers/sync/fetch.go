@@ -104,7 +104,7 @@ func (f *fetcher) heed(ctx context.Context) (err error) {
 	})
 	var devices []string
 	if f.out.Forgotten, devices, err = forget.On(f.m.DB).Heed(ctx, anew); err != nil {
-		return fmt.Errorf("forget what other devices have forgotten: %w", err)
+		return fmt.Errorf("apply deletions of other devices: %w", err)
 	}
 	known, err := device.On(f.m.DB).Devices(ctx)
 	for _, d := range known {

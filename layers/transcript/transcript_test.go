@@ -102,7 +102,7 @@ func checkValues(t *testing.T, b []byte) {
 		end = int(v.Off) + len(v.Raw)
 		object := v.Raw[0] == '{' && int64(len(v.Raw)) == v.Size && json.Valid(v.Raw) && depth(v.Raw) <= MaxDepth
 		if !v.Opaque && !object {
-			t.Fatalf("value %d of %q is no object: %q", n, b, v.Raw)
+			t.Fatalf("value %d of %q is not an object: %q", n, b, v.Raw)
 		}
 		if v.Opaque && object && bytes.Equal(lineAround(b, int(v.Off)), bytes.TrimRight(v.Raw, " \t\r")) {
 			t.Fatalf("value %d of %q is an object: %q", n, b, v.Raw)

@@ -45,9 +45,9 @@ func EncodeCommit(c Commit) ([]byte, error) {
 	case c.Time.Unix() < 0 || c.Time.Unix() > maxTime:
 		return nil, fmt.Errorf("time %v: %w", c.Time, ErrCommit)
 	case strings.Contains(c.Message, "\x00"):
-		return nil, fmt.Errorf("message holds a NUL: %w", ErrCommit)
+		return nil, fmt.Errorf("message contains a NUL: %w", ErrCommit)
 	case strings.Contains(sig, "\x00"):
-		return nil, fmt.Errorf("signature holds a NUL: %w", ErrCommit)
+		return nil, fmt.Errorf("signature contains a NUL: %w", ErrCommit)
 	}
 	return c.encode(sig), nil
 }

@@ -27,7 +27,7 @@ func applyDelta(base, delta []byte, limit int64) ([]byte, error) {
 		case op&0x80 != 0:
 			var off, size int64
 			if off, size, rest, ok = copyOp(op, rest); !ok || off+size > int64(len(base)) {
-				return nil, fmt.Errorf("delta copies what is not there: %w", ErrCorrupt)
+				return nil, fmt.Errorf("delta copies beyond its base: %w", ErrCorrupt)
 			}
 			piece = base[off : off+size]
 		case op > 0 && int(op) <= len(rest):

@@ -123,7 +123,7 @@ func sameContent(a, b string) (bool, error) {
 
 func copyFile(from, to string) error {
 	if fi, err := os.Stat(from); err != nil || !fi.Mode().IsRegular() {
-		return errors.Join(err, fmt.Errorf("%s is no file", from))
+		return errors.Join(err, fmt.Errorf("%s is not a file", from))
 	}
 	b, err := ReadFile(from)
 	if err != nil {

@@ -40,7 +40,7 @@ func (in *inlet) resolve() error {
 		}
 	}
 	if len(in.byOffset) > 0 || len(in.byID) > 0 {
-		return fmt.Errorf("%d objects are differences to what is not in the pack: %w", len(in.byOffset)+len(in.byID),
+		return fmt.Errorf("%d deltas have no base in the pack: %w", len(in.byOffset)+len(in.byID),
 			ErrCorrupt)
 	}
 	return nil

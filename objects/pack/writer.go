@@ -253,7 +253,7 @@ func (w *Writer) readBack(f *os.File) error {
 // held compares the CRC-32 of what is in a file with that of what was written.
 func (w *Writer) held(f *os.File, sum uint32) error {
 	if sum != w.sum {
-		return fmt.Errorf("%s does not hold what was written: %w", f.Name(), ErrCorrupt)
+		return fmt.Errorf("%s differs from what was written: %w", f.Name(), ErrCorrupt)
 	}
 	return nil
 }

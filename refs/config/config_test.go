@@ -260,8 +260,8 @@ func TestSyntax(t *testing.T) {
 		{"[1]", "line 1, column 1: the settings are not a JSON object"},
 		{"{}\n\n {}", "line 3, column 2: something follows"},
 		{"{} }", "line 1, column 4: something follows"},
-		{`{"a":1,"a":2}`, `"a" stands twice`},
-		{`{"a":{"b":1,"b":2}}`, `"a.b" stands twice`},
+		{`{"a":1,"a":2}`, `duplicate key "a"`},
+		{`{"a":{"b":1,"b":2}}`, `duplicate key "a.b"`},
 		{"\ufeff{\n x", "line 2, column 2"},
 		{"nul", "line 1"},
 	} {

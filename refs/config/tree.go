@@ -62,7 +62,7 @@ func open(raw json.RawMessage, at string) (*object, error) {
 		}
 		m := member{name: tok.(string)} // a member of a valid object starts with its name
 		if o.find(m.name) >= 0 {
-			return nil, fmt.Errorf("%q stands twice", at+m.name)
+			return nil, fmt.Errorf("duplicate key %q", at+m.name)
 		}
 		if err := dec.Decode(&m.value); err != nil {
 			return nil, fmt.Errorf("read setting %s: %w", at+m.name, err)

@@ -101,7 +101,7 @@ func CheckNote(b []byte) error {
 		return err
 	}
 	if !json.Valid(b) {
-		return errors.New("it is no JSON")
+		return errors.New("it is not JSON")
 	}
 	if at := len(b) - len(sumTail) - 2*objects.Size - len(sumLead); at >= 0 {
 		differ := 0

@@ -181,7 +181,7 @@ func (a *advert) report(r io.Reader, b Batch, say func(string)) error {
 		l = newLines(outer)
 	}
 	if !a.caps["report-status"] {
-		return fmt.Errorf("%w: it does not report what becomes of a push", ErrProtocol)
+		return fmt.Errorf("%w: it does not report the result of a push", ErrProtocol)
 	}
 	rejected := &RejectedError{}
 	moved := map[string]bool{}
@@ -215,7 +215,7 @@ func (a *advert) report(r io.Reader, b Batch, say func(string)) error {
 	}
 	for _, u := range b.Updates {
 		if !moved[u.Ref] {
-			return fmt.Errorf("%w: it does not say what became of %s", ErrProtocol, u.Ref)
+			return fmt.Errorf("%w: it does not report the result for %s", ErrProtocol, u.Ref)
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 		(r.URL.Host == first.Host || r.URL.Scheme == "https") &&
 		(r.URL.Scheme == first.Scheme || r.URL.Scheme == "https")
 	if !same || len(via) > 5 || r.Method != http.MethodGet {
-		return fmt.Errorf("it sends us to %s://%s%s, which may not be wanted; use that address if it is", r.URL.Scheme,
+		return fmt.Errorf("it redirects to %s://%s%s; if that is intended, use that address", r.URL.Scheme,
 			r.URL.Host, r.URL.Path)
 	}
 	return nil

@@ -280,7 +280,7 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("redirected on the same host: %v", err)
 	}
 	to = other.URL
-	if _, err := New(u, World{}).Open(context.Background(), Upload); err == nil || !strings.Contains(err.Error(), "sends us to") {
+	if _, err := New(u, World{}).Open(context.Background(), Upload); err == nil || !strings.Contains(err.Error(), "redirects to") {
 		t.Errorf("redirected to another host: %v", err)
 	}
 }

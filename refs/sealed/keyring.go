@@ -117,7 +117,7 @@ func (k Keyring) follows(was Keyring) error {
 	case k.Number < was.Number:
 		return fmt.Errorf("it is number %d after %d, the remote was rolled back: %w", k.Number, was.Number, ErrKeyring)
 	case !slices.Equal(k.Epochs[:len(was.Epochs)], was.Epochs):
-		return fmt.Errorf("it does not know what only members know: %w", ErrKeyring)
+		return fmt.Errorf("its proof of membership is wrong: %w", ErrKeyring)
 	case k.Number == was.Number && !k.equal(was):
 		return fmt.Errorf("there are two of number %d: %w", k.Number, ErrKeyring)
 	}
@@ -281,7 +281,7 @@ func (r Request) String() string { return r.Key + "@" + r.Device }
 func ParseRequest(s string) (Request, error) {
 	key, device, _ := strings.Cut(strings.TrimSpace(s), "@")
 	if _, err := age.ParseX25519Recipient(key); err != nil {
-		return Request{}, errors.New("it is no key of age: want age1...@...")
+		return Request{}, errors.New("it is not a key of age: want age1...@...")
 	}
 	if b, err := hex.DecodeString(device); err != nil || len(b) != 16 {
 		return Request{}, errors.New("it names no device: want age1...@ and 32 hexadecimal digits")

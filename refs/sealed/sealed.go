@@ -31,7 +31,7 @@ var (
 	// ErrTampered says that a segment is broken, or not where it belongs.
 	ErrTampered = errors.New("tampered with")
 	// ErrPlain says that a remote holds memory that is not encrypted.
-	ErrPlain = errors.New("the remote holds memory that is not encrypted")
+	ErrPlain = errors.New("the remote contains a memory that is not encrypted")
 )
 
 // A WaitingError says that no key of this device opens the remote, and what would let it in. It wraps [ErrNoKey].

@@ -22,7 +22,7 @@ func (s *Scan) kubernetes(at int, w *word) {
 	lo, hi := max(0, at-maxKube), min(len(text), at+maxKube)
 	newline := "\n"
 	if lexical.IndexByte(text[lo:hi], '\n') < 0 {
-		newline = `\n` // of a string within this one, or of a line that is no JSON
+		newline = `\n` // of a string within this one, or of a line that is not JSON
 	}
 	margin := lexical.MarginOf(text[lo:at], newline)
 	for _, mark := range [...]string{newline + "---", newline + "- apiVersion", newline + margin + "---",

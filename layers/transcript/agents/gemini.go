@@ -26,7 +26,7 @@ type line struct {
 	Record    json.RawMessage `json:"record,omitempty"`
 	Parts     json.RawMessage `json:"parts,omitempty"`
 	Results   json.RawMessage `json:"results,omitempty"`
-	Malformed string          `json:"malformed,omitempty"` // a line of the file that is no JSON
+	Malformed string          `json:"malformed,omitempty"` // a line of the file that is not JSON
 }
 
 func (l line) bytes() ([]byte, error) {

@@ -197,7 +197,7 @@ func (r *geminiReader) set(raw json.RawMessage) {
 // message takes a message: all of it, or what was added to it.
 func (r *geminiReader) message(raw json.RawMessage, fields map[string]json.RawMessage) {
 	var id, at string
-	_ = json.Unmarshal(fields["id"], &id)        // one that is no string is none
+	_ = json.Unmarshal(fields["id"], &id)        // one that is not a string is none
 	_ = json.Unmarshal(fields["timestamp"], &at) // as above
 	said := len(geminiTexts(fields["content"])) > 0
 	k := r.known[id]

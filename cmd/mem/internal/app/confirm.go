@@ -1,7 +1,7 @@
 package app
 
 // Confirm asks before something is removed. --yes and ui.confirmDestructiveActions=false answer yes. Where
-// there is nobody to ask it is an error that names the option.
+// no terminal to ask on it is an error that names the option.
 func (e *Env) Confirm(format string, args ...any) (bool, error) {
 	conf, err := e.Settings()
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// Ask asks a question with the answers yes and no. Where there is nobody to ask it is an error that names --yes.
+// Ask asks a question with the answers yes and no. Where no terminal to ask on it is an error that names --yes.
 func (e *Env) Ask(format string, args ...any) (bool, error) {
 	question := term.SanitizeLine(fmt.Sprintf(format, args...))
 	if !e.Term.Stdin || !e.Term.Stderr {
-		return false, WithHint(Usagef("%s: there is nobody to ask", question), "answer yes with --yes")
+		return false, WithHint(Usagef("%s: no terminal to ask on", question), "answer yes with --yes")
 	}
 	fmt.Fprintf(e.Stderr, "%s [y/N] ", question)
 	line, err := bufio.NewReader(e.Stdin).ReadString('\n')

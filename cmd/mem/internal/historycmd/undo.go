@@ -91,7 +91,7 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 		done, err := revert(run.Memory, ctx, run.Project.ID, n, e.Opt.DryRun)
 		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, run) {
 			return app.WithCode(app.ExitNo,
-				fmt.Errorf("what was forgotten is gone: mem undo cannot bring it back, and nothing was done since: %w",
+				fmt.Errorf("a forget cannot be undone, and there are no later operations: %w",
 					history.ErrNothingToUndo))
 		}
 		if errors.Is(err, history.ErrNothingToUndo) {

@@ -152,7 +152,7 @@ func distilledFor(err error) (done bool, logged error) {
 			return false, known
 		}
 	}
-	return false, errors.New("no model could be asked; mem distill --backlog says why")
+	return false, errors.New("no model could be asked; mem distill --backlog prints the reason")
 }
 
 // openForHook opens the memory. Whoever installed the hooks wants one, so it is made where there is none.

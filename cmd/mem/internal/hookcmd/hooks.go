@@ -188,7 +188,7 @@ func sayHooks(e *app.Env, op string, c hooksChange) error {
 	case op == "install":
 		e.Note("added the hooks to %s; new sessions are captured from now on", c.File)
 	default:
-		e.Note("removed the hooks from %s; what was captured stays", c.File)
+		e.Note("removed the hooks from %s; captured sessions stay", c.File)
 	}
 	if len(c.Hooks) == 0 || e.Opt.Quiet {
 		return nil

@@ -57,7 +57,7 @@ func setDistill(ctx context.Context, e *app.Env, way string) error {
 	})
 }
 
-// chooseDistill returns the way that the user chooses, "" to leave the settings alone: there is nobody to ask,
+// chooseDistill returns the way that the user chooses, "" to leave the settings alone: no terminal to ask on,
 // or it was asked before, of which hooks.ask in the file is the proof.
 func chooseDistill(e *app.Env) (string, error) {
 	c, err := e.Settings()

@@ -156,7 +156,7 @@ func try(ctx context.Context, e *app.Env, p settings.Program, dir, transcript st
 		t.Error = logged[0]
 		err = os.Remove(hooks.LogFile(store)) // or every later one would be blamed
 	case out.Len() > 0 && out.Bytes()[0] == '{' && !json.Valid(out.Bytes()):
-		t.Error = "its answer is no JSON"
+		t.Error = "its answer is not JSON"
 	}
 	t.OK = t.Error == "" && err == nil
 	return t

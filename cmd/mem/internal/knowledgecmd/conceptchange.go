@@ -117,7 +117,7 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 			return err
 		}
 		if len(operands) == 1 {
-			return app.WithHint(app.Usagef("say which concept %s belongs to", operands[0]), "mem concepts list",
+			return app.WithHint(app.Usagef("the concept of %s is missing", operands[0]), "mem concepts list",
 				"or make one: --new NAME --topic TOPIC")
 		}
 		concept, operands = operands[len(operands)-1], operands[:len(operands)-1]

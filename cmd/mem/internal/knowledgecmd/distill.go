@@ -68,7 +68,7 @@ func asker(ctx context.Context, run names.Run, choice versioncmd.EngineChoice) (
 		}
 	}
 	if choice.Name == "" {
-		return nil, app.WithHint(app.Usagef("no engine is chosen: no model is asked unless you say so"),
+		return nil, app.WithHint(app.Usagef("no engine is configured; mem asks no model by default"),
 			"mem distill --engine claude", "mem config set distill.engine claude")
 	}
 	if choice.Model == "" {
@@ -83,7 +83,7 @@ func asker(ctx context.Context, run names.Run, choice versioncmd.EngineChoice) (
 	if choice.Name == "replay" {
 		recorded, err := run.Knowledge().Witnessed(ctx, run.Project.ID)
 		if err != nil {
-			return nil, app.WithHint(err, "let a model distil a session once: mem distill --engine claude")
+			return nil, app.WithHint(err, "distil a session with a model: mem distill --engine claude")
 		}
 		return engines.NewAsker(engines.NewReplay("", recorded), engines.Options{Window: window}), nil
 	}

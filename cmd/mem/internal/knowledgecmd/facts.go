@@ -97,7 +97,7 @@ func factsLook(e *app.Env) []*cli.Command {
 			Flags: []cli.Flag{flags.Bool(&all, "all", "check every fact of the project")},
 			Action: func(c *cli.Context) error {
 				if all == (len(e.Operands) > 0) {
-					return app.WithHint(app.Usagef("say which facts to check: name them, or give --all"), "mem facts verify --all")
+					return app.WithHint(app.Usagef("no facts to check: name them, or use --all"), "mem facts verify --all")
 				}
 				return runFactsVerify(c.Context, e, e.Operands)
 			}},

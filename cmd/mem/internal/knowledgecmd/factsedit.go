@@ -233,7 +233,7 @@ func silencedHint(err error) error {
 	if !errors.As(err, &no) || no.Says == facts.Resolves && no.Old.Kind != facts.Issue {
 		return err
 	}
-	return app.WithCode(app.ExitNo, app.WithHint(err, "quote what says so: --evidence 'abc1#234:use tabs'",
+	return app.WithCode(app.ExitNo, app.WithHint(err, "quote the evidence: --evidence 'abc1#234:use tabs'",
 		fmt.Sprintf("or say it of the old one: mem facts edit %s --%s --reason WHY", no.Old.ID,
 			strings.Replace(no.Says, facts.Supersedes, facts.Refutes, 1))))
 }
@@ -253,7 +253,7 @@ func runFactsJudge(ctx context.Context, e *app.Env, ids []string, j facts.Judgem
 				return app.WithHint(app.Fatalf("%s is %s and cannot be confirmed", f.ID, FateOf(f)), "mem show "+f.ID)
 			}
 			if j.Says == facts.Resolves && f.Kind != facts.Issue {
-				return app.Usagef("%s is no issue but a %s", f.ID, f.Kind)
+				return app.Usagef("%s is not an issue but a %s", f.ID, f.Kind)
 			}
 			run.Project, list = p, append(list, f)
 		}

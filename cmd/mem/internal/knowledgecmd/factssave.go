@@ -164,7 +164,7 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string) error {
 		session = given.Session
 	}
 	if session == "" {
-		return app.WithHint(app.Usagef("session: missing: which session are the facts of?"),
+		return app.WithHint(app.Usagef("session: missing: the session of the facts"),
 			"give --session, or a field \"session\"")
 	}
 	conf, err := e.Settings()

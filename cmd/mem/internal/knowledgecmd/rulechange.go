@@ -103,7 +103,7 @@ func word(ctx context.Context, run names.Run, o ruleOptions, text string, agains
 		return nil, err
 	}
 	if rev.Kind != state.IsMessages || rev.From != rev.To {
-		return nil, app.WithHint(app.Usagef("--said %s is no message", o.said), "name one by its number: abc1#12")
+		return nil, app.WithHint(app.Usagef("--said %s is not a message", o.said), "name one by its number: abc1#12")
 	}
 	w, err := run.Knowledge().Word(ctx, rev, text, against)
 	return &w, ruleError(err, "")
@@ -147,7 +147,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 			made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
 		} else if len(made.Evidence) > 0 {
 			if !permanent.Bears(established, text) {
-				return app.WithHint(app.Fatalf("its evidence says something else"), "mem show "+o.evidence[0],
+				return app.WithHint(app.Fatalf("its evidence does not support this text"), "mem show "+o.evidence[0],
 					"say it in the words of the evidence")
 			}
 			made.Trust = least
@@ -177,7 +177,7 @@ func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact
 			return nil, err
 		}
 		if !f.Stands() {
-			return nil, app.WithHint(app.Fatalf("%s does not stand: it is no evidence", f.ID), "mem show "+f.ID)
+			return nil, app.WithHint(app.Fatalf("%s is not in force: it cannot be evidence", f.ID), "mem show "+f.ID)
 		}
 		list = append(list, f)
 	}
@@ -256,7 +256,7 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 		return nil, err
 	}
 	if c.Rule != "" {
-		return nil, app.WithHint(app.Usagef("%s is about a rule that there is: %s", c.ID, c.Rule), "mem rules validate "+
+		return nil, app.WithHint(app.Usagef("%s is about an existing rule: %s", c.ID, c.Rule), "mem rules validate "+
 			c.Rule, "mem rules contradict "+c.Rule, "mem rules retire "+c.Rule)
 	}
 	made := knowledge.RuleOf(c)
@@ -287,7 +287,7 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 		}
 		established := permanent.Established(c, known)
 		if w == nil && o.text != "" && !permanent.Bears(established, o.text) {
-			return nil, app.WithHint(app.Fatalf("%s: its evidence says something else than %q", c.ID, o.text),
+			return nil, app.WithHint(app.Fatalf("%s: its evidence does not support %q", c.ID, o.text),
 				"say it in the words of the evidence, or let the user type the command at a terminal")
 		}
 		if err := usersWords(w, c.Trust, established, o.text, o.problem); err != nil {
@@ -375,7 +375,7 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, operand
 			}
 			a.Evidence = f.Key().String()
 			if f.Trust < facts.Assistant && !a.ByUser {
-				return app.WithHint(app.Fatalf("%s: only tools, files, the web or scripts say so: it speaks against no rule", f.ID),
+				return app.WithHint(app.Fatalf("%s: only tools, files, the web or scripts say so, so it cannot contradict a rule", f.ID),
 					fmt.Sprintf("ask for a look: mem rules review %s", operands[0]))
 			}
 		}

@@ -214,9 +214,9 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 func ruleError(err error, name string) error {
 	switch {
 	case errors.Is(err, knowledge.ErrNotSaid):
-		return app.WithHint(err, "name the message in which the user says it, or let the user type the command at a terminal")
+		return app.WithHint(err, "name the message in which the user says it, or type the command at a terminal")
 	case errors.Is(err, markers.ErrNotTyped):
-		return app.WithHint(err, "only what the user typed is their word")
+		return app.WithHint(err, "only typed text counts as the user's word")
 	case errors.Is(err, knowledge.ErrUsersRule):
 		return app.WithCode(app.ExitPartial, app.WithHint(err,
 			"it waits for review now; the user types, at a terminal: mem rules retire "+name,

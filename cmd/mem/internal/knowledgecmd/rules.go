@@ -14,12 +14,12 @@ func CheckRule(e *app.Env, name, expr string) error {
 	if err != nil {
 		return nil // the setting says so
 	}
-	narrower := "say what stands before it, and put what is secret in a group: mem config set " + app.RuleKey + name +
+	narrower := "match the text before the secret, and put the secret in a group: mem config set " + app.RuleKey + name +
 		" 'pin:? *([0-9]{4,6})'"
 	part, whole, stops := redact.Overreach(re)
 	switch {
 	case stops:
-		return app.WithHint(app.Usagef("rule %s finds %q in what mem itself writes (%q): no push would pass", name, part,
+		return app.WithHint(app.Usagef("rule %s matches %q in mem's own output (%q): every push would fail", name, part,
 			whole), narrower)
 	case whole != "":
 		e.Warn(

@@ -38,7 +38,7 @@ func TravelError(err error) error {
 	switch {
 	case errors.As(err, &stalled):
 		return app.WithHint(err,
-			"the same command again: what has arrived stays; a server that needs longer: mem -c remote.quiet=1m ...")
+			"run the same command again: received data stays; a server that needs longer: mem -c remote.quiet=1m ...")
 	case errors.Is(err, sync.ErrNoRemote):
 		return app.WithCode(app.ExitNo, app.WithHint(err, "mem remote add origin git@host:me/memory.git"))
 	case errors.Is(err, sync.ErrWhichRemote):
@@ -58,7 +58,7 @@ func TravelError(err error) error {
 	case errors.Is(err, remote.ErrTooMany):
 		return app.WithHint(err, "git ls-remote --heads shows them: a memory has one for each device and project")
 	case errors.Is(err, remote.ErrDropped):
-		return app.WithHint(err, "the same command again: what has arrived stays")
+		return app.WithHint(err, "run the same command again: received data stays")
 	case errors.Is(err, remote.ErrURL):
 		return app.WithHint(err, "mem remote set-url")
 	}

@@ -42,7 +42,7 @@ func attacks() []attack {
 		{"a file of a session that is a path", true,
 			say("session",
 				`{"session":"other000","original":"ORIGINAL","size":9,"segments":1,"scan":{},"source":"x","files":[{"name":"../../precious.jsonl","hash":"ORIGINAL","size":9}]}`)},
-		{"a weight that is no number", true,
+		{"a weight that is not a number", true,
 			say("keepit", `{"session":"SESSION","generation":0,"message":1,"start":0,"end":5,"weight":"nan"}`)},
 		{"a date that is none", true, say("session", strings.ReplaceAll(sessionBody("other000"), `"first":"2026-`,
 			`"first":"nonsense`))},

@@ -327,11 +327,11 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 	case "refused":
 		e.Warn("%s, project %s: the lane %s was not taken: %s", r.Name, l.Name, whose, l.Why)
 	case "rewritten":
-		e.Warn("%s, project %s: the lane %s was rewritten; what is here stays", r.Name, l.Name, whose)
+		e.Warn("%s, project %s: the lane %s was rewritten; the local copy stays", r.Name, l.Name, whose)
 	case "missing":
-		e.Warn("%s, project %s: the lane %s is gone; the remote was made anew, or somebody removed it", r.Name, l.Name, whose)
+		e.Warn("%s, project %s: the lane %s is gone; the remote was recreated, or the lane was deleted", r.Name, l.Name, whose)
 	case "behind":
-		e.Warn("%s, project %s: the lane %s was rolled back; what is here stays", r.Name, l.Name, whose)
+		e.Warn("%s, project %s: the lane %s was rolled back; the local copy stays", r.Name, l.Name, whose)
 	default:
 		return
 	}

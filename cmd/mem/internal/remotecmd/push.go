@@ -192,7 +192,7 @@ func pushStatus(refused, done int) error {
 func printPushed(e *app.Env, a pushAnswer) {
 	defer func() {
 		for _, l := range a.Absent {
-			e.Note("%s does not have what %s remembers of %s: only that device can send it", a.Remote, l.Device, l.Project)
+			e.Note("%s lacks records of %s in %s: only that device can push them", a.Remote, l.Device, l.Project)
 		}
 	}()
 	changed := false
@@ -220,10 +220,10 @@ func printPushed(e *app.Env, a pushAnswer) {
 			if a.DryRun {
 				again = "it would be sent again"
 			}
-			e.Warn("%s had more of project %s before: it was rolled back or made anew; %s", a.Remote, l.Project, again)
+			e.Warn("%s had more of project %s before: it was rolled back or recreated; %s", a.Remote, l.Project, again)
 		}
 		if l.Forced && !a.DryRun {
-			e.Note("what this device forgot of %s is off %s now%s", l.Project, a.Remote, l.kept)
+			e.Note("forgotten data of %s is deleted from %s%s", l.Project, a.Remote, l.kept)
 		}
 		if l.Cleaned > 0 {
 			e.Note("secrets were taken out of %d sessions, objects and records of %s first: they had been stored without rules", l.Cleaned, l.Project)

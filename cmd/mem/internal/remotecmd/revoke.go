@@ -191,7 +191,7 @@ func noteRevoked(e *app.Env, o revokeOptions, src bodies.Origin, a revokeAnswer)
 		return
 	}
 	if a.Places == 0 {
-		e.Note("nothing came from it yet; what comes will be hidden")
+		e.Note("no data of it yet; later data will be hidden")
 	}
 	for _, id := range a.Copies {
 		e.Warn("session %s was given text that is hidden now: mem revoke --source session:%s, if it acted on it",

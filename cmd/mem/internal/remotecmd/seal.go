@@ -71,7 +71,7 @@ func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, name, addre
 		return j, app.Usagef("%v", err)
 	}
 	if o.file != "" && !o.encrypt {
-		return j, app.Usagef("--recovery-key is for encrypted remotes: say --encrypt too")
+		return j, app.Usagef("--recovery-key needs --encrypt")
 	}
 	if e.Opt.DryRun {
 		kind := "remote"

@@ -135,7 +135,7 @@ func sayAdded(e *app.Env, a capturing.Added) {
 		if n > 1 {
 			more = fmt.Sprintf(" and %d more", n-1)
 		}
-		e.Warn("%s in #%d of %s%s is no keepit marker: two decimals are required, such as ##keepit0.80##",
+		e.Warn("%s in #%d of %s%s is not a keepit marker: two decimals are required, such as ##keepit0.80##",
 			term.Quoted(a.Malformed[0].Tag), a.Malformed[0].Message, id, more)
 	}
 	if scan.Opaque > 0 {
@@ -263,9 +263,9 @@ func sayTotal(e *app.Env, op string, added []capturing.Added, withOpaque bool) {
 	e.Did("%s: %d session%s new or changed, %d unchanged%s, %s%s\n", verb, changed, term.Plural(changed), unchanged, also,
 		app.BytesText(bytes), storedText(stored))
 	if opaque > 0 && withOpaque {
-		e.Warn("not JSON, stored as it is: %s (-v says where)", term.Count(opaque, "line"))
+		e.Warn("not JSON, stored as is: %s (-v prints where)", term.Count(opaque, "line"))
 	}
 	if long > 0 && withOpaque {
-		e.Warn("%s: %s (-v says where)", term.Count(long, "new line"), tooLong)
+		e.Warn("%s: %s (-v prints where)", term.Count(long, "new line"), tooLong)
 	}
 }

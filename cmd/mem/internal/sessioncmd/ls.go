@@ -136,7 +136,7 @@ func clientOptions(e *app.Env, o capturing.ListOptions) capturing.ListOptions {
 	}
 	if o.Unreadable == nil {
 		o.Unreadable = func(err error) error {
-			e.Warn("%v: what Claude Code has there is not listed", err)
+			e.Warn("%v: Claude Code's sessions there are not listed", err)
 			return nil
 		}
 	}

@@ -46,7 +46,7 @@ func CatFile(e *app.Env) *cli.Command {
 				return err
 			}
 			if e.Opt.JSON && !o.size && !o.exists {
-				return app.WithHint(app.Usagef("mem cat-file prints the bytes of an object, which are no JSON"),
+				return app.WithHint(app.Usagef("mem cat-file prints the bytes of an object, which are not JSON"),
 					term.Shell("mem", "cat-file", "-s", "--json", e.Operand(0)))
 			}
 			return runCatFile(c.Context, e, o, e.Operand(0))

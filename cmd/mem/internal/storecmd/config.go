@@ -135,7 +135,7 @@ func runConfigList(e *app.Env) error {
 		return err
 	}
 	if len(answer.Unknown) > 0 {
-		e.Warn("config.json also holds what mem does not know: %s", strings.Join(answer.Unknown, ", "))
+		e.Warn("config.json contains unknown keys: %s", strings.Join(answer.Unknown, ", "))
 	}
 	return nil
 }

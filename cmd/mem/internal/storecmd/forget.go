@@ -88,7 +88,7 @@ func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.For
 		}
 	case o.match != "":
 		if f.Match, err = regexp.Compile(o.match); err != nil {
-			return f, app.Usagef("option --match is no regular expression: %v", errors.Unwrap(fmt.Errorf("%w", err)))
+			return f, app.Usagef("option --match is not a regular expression: %v", errors.Unwrap(fmt.Errorf("%w", err)))
 		}
 		if f.Match.MatchString("") {
 			return f, app.Usagef("option --match matches everything")
@@ -126,7 +126,7 @@ func secretValue(e *app.Env, s string) ([]byte, error) {
 		value = bytes.TrimRight(b, "\r\n")
 	}
 	if len(value) < markers.MinSecret {
-		return nil, app.Usagef("option --secret wants at least %d bytes: a shorter value stands everywhere",
+		return nil, app.Usagef("option --secret needs at least %d bytes: a shorter value occurs everywhere",
 			markers.MinSecret)
 	}
 	return value, nil
@@ -191,7 +191,7 @@ func forgetError(ctx context.Context, run names.Run, err error) error {
 			return ferr
 		}
 		if done {
-			run.Note("finished an interrupted forget; what this one names is not in memory")
+			run.Note("finished an interrupted forget; the operands of this one are not in memory")
 		}
 	}
 	var tool *forget.NoToolError
@@ -301,7 +301,7 @@ func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions,
 // printForgotten lists what is forgotten.
 func printForgotten(e *app.Env, out forget.Forgotten, would bool) {
 	if out.Finished {
-		e.Note("brought to its end what was being forgotten when it was interrupted")
+		e.Note("finished an interrupted forget")
 	}
 	verb := "forgot"
 	if would {
@@ -366,14 +366,14 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 	}
 	for _, d := range sortedNames(p.Others) {
 		e.Note(
-			"the lane of %s, of which this store has a copy, holds it at %s: it goes from here with the pull after that device has synced", names[d], term.Count(p.Others[d], "place"))
+			"the copy of the lane of %s contains it at %s: the next pull after that device has synced deletes it here", names[d], term.Count(p.Others[d], "place"))
 	}
 	tellKept(e, p.Kept, names)
 	for _, r := range out.Remotes {
-		e.Note("%s holds it until the next push: mem push %s", r, r)
+		e.Note("%s contains it until the next push: mem push %s", r, r)
 	}
 	for _, f := range out.Files {
-		e.Note("Claude Code's own file holds it still, and nothing of it will be taken in again: %s", f)
+		e.Note("Claude Code's own file still contains it, and will not be captured again: %s", f)
 	}
 	if !dry && len(out.Things) > 0 {
 		e.Note(
@@ -421,7 +421,7 @@ func PrintHeeded(e *app.Env, out sync.Fetched) {
 		e.Printf("%s\n", e.Safe(of+forgottenLine("forgot", t)))
 	}
 	for _, name := range out.Unheeded {
-		e.Note("device %s has forgotten something; what is here of it goes when you trust the device and pull again", name)
+		e.Note("device %s has forgotten data; it is deleted here when you trust the device and pull again", name)
 		e.Hint("%s", term.Shell("mem", "device", "trust", name))
 	}
 }

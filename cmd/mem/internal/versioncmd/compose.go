@@ -207,7 +207,7 @@ func ComposeParts(ctx context.Context, run names.Run, o ComposeOptions, revs []s
 			return nil, err
 		}
 		if r.Session == nil || r.Kind != state.IsSession && r.Kind != state.IsOriginal && r.Kind != state.IsVersion {
-			return nil, app.WithHint(app.Fatalf("%s is no session or version", rev),
+			return nil, app.WithHint(app.Fatalf("%s is not a session or version", rev),
 				"name sessions, or versions such as abc1:v001")
 		}
 		for _, other := range parts {
@@ -229,7 +229,7 @@ func checkRecompress(list, revs []string) error {
 			rev, _, _ := strings.Cut(operand, "=")
 			return matchesAny(rev, []string{s})
 		}) {
-			return app.WithHint(app.Usagef("option --recompress names %q, which is no part", s),
+			return app.WithHint(app.Usagef("option --recompress names %q, which is not a part", s),
 				"name a part as you wrote it, or all parts by --recompress alone")
 		}
 	}

@@ -114,13 +114,13 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, given bool
 			return err
 		}
 		if rev.Kind != state.IsMessages || rev.From != rev.To {
-			return app.WithHint(app.Usagef("%s is no message", name),
+			return app.WithHint(app.Usagef("%s is not a message", name),
 				"name one by its number: mem keepit add abc1#234 \"its text\"")
 		}
 		k, err := run.Markers().AddKeepit(ctx, rev, text, w, e.Opt.DryRun)
 		switch {
 		case errors.Is(err, markers.ErrNotTyped):
-			return app.WithHint(err, "only what the user typed can be marked")
+			return app.WithHint(err, "only text that the user typed can be marked")
 		case errors.Is(err, markers.ErrNoText), errors.Is(err, markers.ErrManyTexts):
 			return app.WithHint(err, fmt.Sprintf("read it: mem show %s#%d", term.ShortID(rev.Session.ID), rev.From))
 		case errors.Is(err, markers.ErrMarked):

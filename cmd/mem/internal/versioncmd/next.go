@@ -61,7 +61,7 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		given, err := run.Handover().Context(ctx, run.Project, handover.ContextOptions{Dir: e.Dir,
 			Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay})
 		if err != nil {
-			return fmt.Errorf("what the next session is given: %w", err)
+			return fmt.Errorf("next session's context: %w", err)
 		}
 		answer := nextJSON{Text: given.Text, Units: given.Units, Hash: given.Hash, Lines: []nextLine{}}
 		for i, t := range given.Told {
