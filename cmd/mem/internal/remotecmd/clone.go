@@ -25,8 +25,10 @@ type cloneOptions struct {
 	device string
 	trust  bool
 	seal   sealOptions
-	sealed bool // found out
 
+	url     remote.URL
+	sealed  bool           // found out
+	lanes   int            // found out, of a remote that is not sealed
 	resumed bool           // an interrupted clone of the same remote is here
 	session remote.Session // that is gone on with; nil: a new one
 }
@@ -53,11 +55,11 @@ func Clone(e *app.Env) *cli.Command {
 }
 
 func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) error {
-	u, err := memory.RemoteURL(e, address)
-	if err != nil {
+	var err error
+	if o.url, err = memory.RemoteURL(e, address); err != nil {
 		return err
 	}
-	if o.resumed, err = cloneBegun(e, u); err != nil {
+	if o.resumed, err = cloneBegun(e, o.url); err != nil {
 		return err
 	}
 	// Before anything is made, see whether somebody answers.
@@ -65,36 +67,35 @@ func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) e
 	if err != nil {
 		return err
 	}
-	s, err := remote.New(u, options.World).Open(ctx, remote.Upload)
+	s, err := remote.New(o.url, options.World).Open(ctx, remote.Upload)
 	if err != nil {
-		return memory.TravelError(fmt.Errorf("clone %s: %w", u, err))
+		return memory.TravelError(fmt.Errorf("clone %s: %w", o.url, err))
 	}
-	lanes := 0
 	o.sealed = sync.IsSealed(s.Refs())
 	for _, ref := range s.Refs() {
 		if _, ok := lane.Parse(ref.Name); ok {
-			lanes++
+			o.lanes++
 		}
 	}
 	if !e.Opt.DryRun && !o.sealed && !o.seal.originals { // what was begun is gone on with
 		o.session = s
-		return makeClone(ctx, e, u, o, options, lanes)
+		return makeClone(ctx, e, o, options)
 	}
 	if err := s.Close(); err != nil {
 		return err
 	}
 	if e.Opt.DryRun {
-		return printClone(e, u, sync.Fetched{}, lanes, o.sealed)
+		return printClone(e, o, sync.Fetched{})
 	}
 	if o.sealed {
 		err = readRecovery(e, &o.seal)
 	} else {
-		err = allowRaw(e, u, o.seal)
+		err = allowRaw(e, o.url, o.seal)
 	}
 	if err != nil {
 		return err
 	}
-	return makeClone(ctx, e, u, o, options, lanes)
+	return makeClone(ctx, e, o, options)
 }
 
 // cloneBegun reports whether an interrupted clone of the remote is here. Any other memory is an error.
@@ -126,8 +127,8 @@ func cloneBegun(e *app.Env, u remote.URL) (bool, error) {
 }
 
 // makeClone makes the memory, and fetches what the remote has.
-func makeClone(ctx context.Context, e *app.Env, u remote.URL, o cloneOptions, options state.Options, lanes int) error {
-	m, r, err := initClone(ctx, e, u, o, options)
+func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Options) error {
+	m, r, err := initClone(ctx, e, o, options)
 	if err != nil {
 		return endSession(o.session, err)
 	}
@@ -149,17 +150,17 @@ func makeClone(ctx context.Context, e *app.Env, u remote.URL, o cloneOptions, op
 			out.Devices[i].Trusted = true
 		}
 	}
-	if err := m.Repo().EndClone(u.String()); err != nil {
+	if err := m.Repo().EndClone(o.url.String()); err != nil {
 		return err
 	}
 	if o.sealed {
 		for _, l := range out.Lanes {
 			if !l.Exact {
-				lanes++
+				o.lanes++
 			}
 		}
 	}
-	return printClone(e, u, out, lanes, false)
+	return printClone(e, o, out)
 }
 
 // untrusted returns the other devices that are not trusted yet. A resumed clone cannot tell which of them it
@@ -170,8 +171,9 @@ func untrusted(ctx context.Context, m *layers.Memory) ([]state.Device, error) {
 }
 
 // initClone makes an empty memory with the remote that is cloned.
-func initClone(ctx context.Context, e *app.Env, u remote.URL, o cloneOptions, options state.Options) (m *layers.Memory,
-	r refs.Remote, err error) {
+func initClone(
+	ctx context.Context, e *app.Env, o cloneOptions, options state.Options,
+) (m *layers.Memory, r refs.Remote, err error) {
 	dir, err := e.MemoryDir()
 	if err != nil {
 		return nil, r, err
@@ -182,14 +184,14 @@ func initClone(ctx context.Context, e *app.Env, u remote.URL, o cloneOptions, op
 		}
 	}
 	if !o.resumed {
-		if err = refs.BeginClone(dir, u.String()); err != nil {
+		if err = refs.BeginClone(dir, o.url.String()); err != nil {
 			return nil, r, fmt.Errorf("make a memory in %s: %w", dir, err)
 		}
 	}
 	if m, err = layers.Init(ctx, dir, o.device, options); err != nil {
 		return nil, r, fmt.Errorf("make a memory in %s: %w", dir, err)
 	}
-	if err = addOrigin(ctx, e, m, u, o); err == nil {
+	if err = addOrigin(ctx, e, m, o); err == nil {
 		r, err = m.Sync().Remote("origin")
 	}
 	if err != nil {
@@ -200,17 +202,17 @@ func initClone(ctx context.Context, e *app.Env, u remote.URL, o cloneOptions, op
 }
 
 // addOrigin adds the remote that is cloned, unless an interrupted clone has.
-func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, u remote.URL, o cloneOptions) error {
-	if there, err := hasOrigin(ctx, m, u, o); there || err != nil {
+func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, o cloneOptions) error {
+	if there, err := hasOrigin(ctx, m, o); there || err != nil {
 		return err
 	}
 	if !o.sealed && o.seal.originals {
-		return m.Sync().AddRawRemote(ctx, "origin", u)
+		return m.Sync().AddRawRemote(ctx, "origin", o.url)
 	}
 	if !o.sealed {
-		return m.Sync().AddRemote(ctx, "origin", u)
+		return m.Sync().AddRemote(ctx, "origin", o.url)
 	}
-	j, err := m.Sync().AddSealed(ctx, "origin", u, sync.Seal{Recovery: o.seal.recovery})
+	j, err := m.Sync().AddSealed(ctx, "origin", o.url, sync.Seal{Recovery: o.seal.recovery})
 	if err != nil {
 		return app.WithHint(memory.TravelError(err), "run the same command again: it resumes")
 	}
@@ -223,13 +225,13 @@ func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, u remote.URL, 
 
 // hasOrigin reports whether an interrupted clone has added the remote as the options want it. One that differs,
 // or is to be opened with a recovery key, is removed first.
-func hasOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o cloneOptions) (bool, error) {
+func hasOrigin(ctx context.Context, m *layers.Memory, o cloneOptions) (bool, error) {
 	all, err := m.Sync().Remotes()
 	i := slices.IndexFunc(all, func(r refs.Remote) bool { return r.Name == "origin" })
 	if err != nil || i < 0 {
 		return false, err
 	}
-	same := all[i].URL == u.String() && (all[i].Sealed != "") == o.sealed
+	same := all[i].URL == o.url.String() && (all[i].Sealed != "") == o.sealed
 	if o.sealed {
 		same = same && o.seal.recovery == ""
 	} else {
@@ -241,8 +243,8 @@ func hasOrigin(ctx context.Context, m *layers.Memory, u remote.URL, o cloneOptio
 	return false, m.Sync().RemoveRemote(ctx, "origin")
 }
 
-func printClone(e *app.Env, u remote.URL, out sync.Fetched, lanes int, unknown bool) error {
-	r := refs.Remote{Name: "origin", URL: u.String()}
+func printClone(e *app.Env, o cloneOptions, out sync.Fetched) error {
+	r := refs.Remote{Name: "origin", URL: o.url.String()}
 	dir, err := e.MemoryDir()
 	if err != nil {
 		return err
@@ -257,10 +259,10 @@ func printClone(e *app.Env, u remote.URL, out sync.Fetched, lanes int, unknown b
 			fetchAnswer
 		}{dir, fetchAnswerOf(r, out, e.Opt.DryRun)})
 	}
-	if unknown {
+	if o.sealed && e.Opt.DryRun { // its lanes are not known
 		e.Note("%s an encrypted remote into %s", verb, dir)
 	} else {
-		e.Note("%s %d lane%s into %s", verb, lanes, term.Plural(lanes), dir)
+		e.Note("%s %d lane%s into %s", verb, o.lanes, term.Plural(o.lanes), dir)
 	}
 	if e.Opt.DryRun {
 		return nil

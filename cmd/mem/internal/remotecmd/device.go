@@ -8,7 +8,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -18,11 +17,8 @@ func Device(e *app.Env) *cli.Command {
 	list := e.Action(0, 0, func(c *cli.Context) error {
 		return runDeviceList(c.Context, e)
 	})
-	named := func(find func(*layers.Memory, context.Context, string) (state.Device, error), verb string,
-		f func(context.Context, *layers.Memory, state.Device) error) func(c *cli.Context) error {
-		return e.Action(1, 1, func(c *cli.Context) error {
-			return runDevice(c.Context, e, e.Operand(0), find, verb, f)
-		})
+	change := func(d deviceChange) cli.ActionFunc {
+		return e.Action(1, 1, func(c *cli.Context) error { return runDevice(c.Context, e, d) })
 	}
 	return &cli.Command{
 		Name:  "device",
@@ -34,29 +30,21 @@ func Device(e *app.Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
 			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>",
-				Action: named(func(m *layers.Memory, ctx context.Context, name string) (state.Device, error) {
-					return m.Devices().Device(ctx, name)
-				}, "trusted", func(ctx context.Context, m *layers.Memory, d state.Device) error {
-					return m.Devices().TrustDevice(ctx, d, true)
-				})},
+				Action: change(deviceChange{devices.Ops.Device, func(ctx context.Context, o devices.Ops, d state.Device) error {
+					return o.TrustDevice(ctx, d, true)
+				}, "trusted"})},
 			{Name: "revoke", Usage: "stop trusting a device; it cannot read later pushes to encrypted remotes",
-				ArgsUsage: "<device>", Action: named(func(m *layers.Memory, ctx context.Context,
-					name string) (state.Device, error) {
-					return m.Devices().Reader(ctx, name)
-				}, "not trusted any more", func(ctx context.Context, m *layers.Memory, d state.Device) error {
-					return m.Devices().TrustDevice(ctx, d, false)
-				})},
+				ArgsUsage: "<device>",
+				Action: change(deviceChange{devices.Ops.Reader, func(ctx context.Context, o devices.Ops, d state.Device) error {
+					return o.TrustDevice(ctx, d, false)
+				}, "not trusted any more"})},
 			deviceDrop(e),
 			deviceApprove(e),
 			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>",
 				Action: e.Action(2, 2, func(c *cli.Context) error {
 					name := e.Operand(1)
-					return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context,
-						name string) (state.Device, error) {
-						return m.Devices().Device(ctx, name)
-					}, "called "+name, func(ctx context.Context, m *layers.Memory, d state.Device) error {
-						return m.Devices().RenameDevice(ctx, d, name)
-					})
+					rename := func(ctx context.Context, o devices.Ops, d state.Device) error { return o.RenameDevice(ctx, d, name) }
+					return runDevice(c.Context, e, deviceChange{devices.Ops.Device, rename, "called " + name})
 				})},
 		},
 	}
@@ -68,18 +56,18 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		return err
 	}
 	defer m.Close()
-	devices, err := m.Devices().Devices(ctx)
+	list, err := m.Devices().Devices(ctx)
 	if err != nil {
 		return err
 	}
 	if e.Opt.JSON {
 		return e.PrintJSON("device.list", struct {
 			Devices []state.Device `json:"devices"`
-		}{devices})
+		}{list})
 	}
 	t := e.Table(app.Column{Name: ""}, app.Column{Name: "device", Shrinks: true}, app.Column{Name: "id"},
 		app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint"})
-	for _, d := range devices {
+	for _, d := range list {
 		mark, trusted := app.Cell{Short: " "}, app.Cell{Full: "no", Paint: e.Style().Yellow}
 		if d.Own {
 			mark = app.Cell{Full: "*", Paint: e.Style().Green}
@@ -100,21 +88,26 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 	return t.Flush()
 }
 
-// runDevice does something with the device of a name.
-func runDevice(ctx context.Context, e *app.Env, name string,
-	find func(*layers.Memory, context.Context, string) (state.Device, error), verb string,
-	f func(context.Context, *layers.Memory, state.Device) error) error {
+// A deviceChange is what a subcommand does with a device.
+type deviceChange struct {
+	find func(o devices.Ops, ctx context.Context, name string) (state.Device, error)
+	do   func(ctx context.Context, o devices.Ops, d state.Device) error
+	done string // what the device is then
+}
+
+// runDevice changes the device that the command names.
+func runDevice(ctx context.Context, e *app.Env, change deviceChange) error {
 	m, err := memory.Open(e)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	d, err := find(m, ctx, name)
+	d, err := change.find(m.Devices(), ctx, e.Operand(0))
 	if err != nil {
 		return app.WithHint(err, "mem device list")
 	}
 	if !e.Opt.DryRun {
-		if err := f(ctx, m, d); errors.Is(err, errDeclined) {
+		if err := change.do(ctx, m.Devices(), d); errors.Is(err, errDeclined) {
 			return nil
 		} else if errors.Is(err, devices.ErrOwnDevice) {
 			return app.WithHint(app.Usagef("%s: %v", d.Name, err), "mem device list")
@@ -133,6 +126,6 @@ func runDevice(ctx context.Context, e *app.Env, name string,
 	if e.Opt.DryRun {
 		would = "would be"
 	}
-	e.Note("device %s (%s) %s %s", d.Name, d.ID[:8], would, verb)
+	e.Note("device %s (%s) %s %s", d.Name, d.ID[:8], would, change.done)
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -26,17 +26,13 @@ func deviceDrop(e *app.Env) *cli.Command {
 			"stay. Remotes and other machines keep the data: \"mem device trust\" and \"mem pull\"\n" +
 			"restore it.",
 		Action: e.Action(1, 1, func(c *cli.Context) error {
-			return runDevice(c.Context, e, e.Operand(0), func(m *layers.Memory, ctx context.Context,
-				name string) (state.Device, error) {
-				return m.Devices().Device(ctx, name)
-			}, "dropped", func(ctx context.Context, m *layers.Memory, d state.Device) error {
-				return dropDevice(ctx, e, m, d)
-			})
+			drop := func(ctx context.Context, o devices.Ops, d state.Device) error { return dropDevice(ctx, e, o, d) }
+			return runDevice(c.Context, e, deviceChange{devices.Ops.Device, drop, "dropped"})
 		}),
 	}
 }
 
-func dropDevice(ctx context.Context, e *app.Env, m *layers.Memory, d state.Device) error {
+func dropDevice(ctx context.Context, e *app.Env, o devices.Ops, d state.Device) error {
 	if d.Trusted && !d.Own || e.Term.Stdin { // a script may drop what it never used
 		if ok, err := e.Confirm("remove the data of device %s in %s?", d.Name,
 			term.Count(d.Projects, "project")); err != nil {
@@ -45,5 +41,5 @@ func dropDevice(ctx context.Context, e *app.Env, m *layers.Memory, d state.Devic
 			return errDeclined
 		}
 	}
-	return m.Devices().DropDevice(ctx, d)
+	return o.DropDevice(ctx, d)
 }

@@ -103,11 +103,13 @@ func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, p
 		return err
 	}
 	bar := e.ProgressBytes("pushing", 0)
-	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Progress: bar.Add, Consent: ConsentTo(e, projects, known)})
+	o := sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Progress: bar.Add,
+		Consent: ConsentTo(e, projects, known)}
+	out, err := m.Sync().Push(ctx, o)
 	bar.End()
 	var twin *sync.DivergedError
 	if errors.As(err, &twin) && !e.Opt.DryRun {
-		return pushAgain(ctx, e, m, r, projects, twin)
+		out, err = pushAgain(ctx, e, m, o, twin)
 	}
 	if err != nil {
 		return memory.TravelError(err)
@@ -281,25 +283,20 @@ func printLeaks(e *app.Env, leaks []secrets.Leak) {
 	e.Hint("mem secrets allow %s, if that is no secret", leaks[0].Hash)
 }
 
-// pushAgain pushes as a new device after the remote was found to have other memory of this one: the store is a copy of another,
-// or was restored from an old backup.
-func pushAgain(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, projects []state.Project, twin *sync.DivergedError) error {
-	if err := split(ctx, e, m, r, twin.Own); err != nil {
-		return memory.TravelError(fmt.Errorf("%w; become a new device: %w", twin, err))
+// pushAgain pushes as a new device after the remote was found to have other memory of this one: the store is a copy
+// of another, or was restored from an old backup.
+func pushAgain(
+	ctx context.Context, e *app.Env, m *layers.Memory, o sync.PushOptions, twin *sync.DivergedError,
+) (sync.Pushed, error) {
+	if err := split(ctx, e, m, o.Remote, twin.Own); err != nil {
+		return sync.Pushed{}, fmt.Errorf("%w; become a new device: %w", twin, err)
 	}
-	r, err := m.Sync().Remote(r.Name)
-	if err != nil {
-		return err
+	var err error
+	if o.Remote, err = m.Sync().Remote(o.Remote.Name); err != nil {
+		return sync.Pushed{}, err
 	}
-	known, err := m.Trusted().Projects(ctx)
-	if err != nil {
-		return err
-	}
-	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, Consent: ConsentTo(e, projects, known)})
-	if err != nil {
-		return memory.TravelError(err)
-	}
-	return printPush(e, r, out)
+	o.Progress = nil
+	return m.Sync().Push(ctx, o)
 }
 
 // split makes the store a new device and says so.

@@ -22,6 +22,10 @@ type revokeOptions struct {
 	source string
 	reason string
 	off    bool
+
+	src      bodies.Origin // that source names
+	projects []state.Project
+	effects  []revocation.Effect // in the projects
 }
 
 // Revoke is the command that hides all that came from a source which is not to be believed.
@@ -79,27 +83,26 @@ func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 		if err != nil {
 			return originError(err, o.source)
 		}
-		projects := []state.Project{home}
+		o.src, o.projects = src, []state.Project{home}
 		if e.Opt.AllProjects && src.Kind != bodies.SessionSource {
-			if projects, err = names.Projects(ctx, run.Memory); err != nil {
+			if o.projects, err = names.Projects(ctx, run.Memory); err != nil {
 				return err
 			}
 		}
-		var effects []revocation.Effect
-		for _, p := range projects {
+		for _, p := range o.projects {
 			eff, err := run.Revocation().Revoke(ctx, p, src, o.reason, o.off, true)
 			if err != nil {
 				return fmt.Errorf("revoke %s: %w", src, err)
 			}
-			effects = append(effects, eff)
+			o.effects = append(o.effects, eff)
 		}
 		if !e.Opt.DryRun {
-			done, err := carryOutRevoke(ctx, run, o, src, projects, effects)
+			done, err := carryOutRevoke(ctx, run, o)
 			if err != nil || !done {
 				return err
 			}
 		}
-		return printRevoked(e, o, src, projects, effects)
+		return printRevoked(e, o)
 	})
 }
 
@@ -124,34 +127,32 @@ func originError(err error, name string) error {
 }
 
 // carryOutRevoke asks and writes.
-func carryOutRevoke(ctx context.Context, run names.Run, o revokeOptions, src bodies.Origin,
-	projects []state.Project, effects []revocation.Effect) (bool, error) {
+func carryOutRevoke(ctx context.Context, run names.Run, o revokeOptions) (bool, error) {
 	n, news := 0, false
-	for _, eff := range effects {
+	for _, eff := range o.effects {
 		n, news = n+len(eff.Changed), news || !eff.Already
 	}
 	if news && !o.off && n > 0 {
-		if ok, err := run.Confirm("hide %s that came from %s?", term.Count(n, "thing"), src); err != nil || !ok {
+		if ok, err := run.Confirm("hide %s that came from %s?", term.Count(n, "thing"), o.src); err != nil || !ok {
 			return false, err
 		}
 	}
-	for _, p := range projects {
-		if _, err := run.Revocation().Revoke(ctx, p, src, o.reason, o.off, false); err != nil {
-			return false, fmt.Errorf("revoke %s in %s: %w", src, p.Name, err)
+	for _, p := range o.projects {
+		if _, err := run.Revocation().Revoke(ctx, p, o.src, o.reason, o.off, false); err != nil {
+			return false, fmt.Errorf("revoke %s in %s: %w", o.src, p.Name, err)
 		}
 	}
 	return true, nil
 }
 
-func printRevoked(e *app.Env, o revokeOptions, src bodies.Origin, projects []state.Project,
-	effects []revocation.Effect) error {
+func printRevoked(e *app.Env, o revokeOptions) error {
 	answer := struct {
 		DryRun   bool           `json:"dry_run"`
 		Projects []revokeAnswer `json:"projects"`
 	}{e.Opt.DryRun, []revokeAnswer{}}
-	for i, eff := range effects {
-		answer.Projects = append(answer.Projects, revokeAnswer{projects[i].Name, src.Kind, src.Name, !o.off, eff.Already,
-			eff.Places,
+	for i, eff := range o.effects {
+		answer.Projects = append(answer.Projects, revokeAnswer{o.projects[i].Name, o.src.Kind, o.src.Name, !o.off,
+			eff.Already, eff.Places,
 			append([]state.Hidden{}, eff.Changed...), append([]string{}, eff.Copies...)})
 	}
 	if e.Opt.JSON {
@@ -169,23 +170,23 @@ func printRevoked(e *app.Env, o revokeOptions, src bodies.Origin, projects []sta
 			}
 			e.Printf("%s  %s  %s%s\n", verb, h.Kind, e.Style().Yellow(e.Safe(h.Name)), e.Safe(of+because(app.OneLine(h.What))))
 		}
-		noteRevoked(e, o, src, a)
+		noteRevoked(e, o, a)
 	}
 	return nil
 }
 
-func noteRevoked(e *app.Env, o revokeOptions, src bodies.Origin, a revokeAnswer) {
+func noteRevoked(e *app.Env, o revokeOptions, a revokeAnswer) {
 	state := map[bool]string{false: "revoked", true: "not revoked"}[o.off]
 	switch {
 	case a.Already:
-		e.Note("%s is %s already in project %s", src.String(), state, a.Project)
+		e.Note("%s is %s already in project %s", o.src.String(), state, a.Project)
 		return
 	case e.Opt.DryRun:
-		e.Note("%s would be %s in project %s: %s, %s", src.String(), state, a.Project, term.Count(a.Places, "message"),
+		e.Note("%s would be %s in project %s: %s, %s", o.src.String(), state, a.Project, term.Count(a.Places, "message"),
 			term.Count(len(a.Changed), "thing"))
 		return
 	}
-	e.Note("%s is %s in project %s: %s, %s", src.String(), state, a.Project, term.Count(a.Places, "message"),
+	e.Note("%s is %s in project %s: %s, %s", o.src.String(), state, a.Project, term.Count(a.Places, "message"),
 		term.Count(len(a.Changed), "thing"))
 	if o.off {
 		return
@@ -198,7 +199,7 @@ func noteRevoked(e *app.Env, o revokeOptions, src bodies.Origin, a revokeAnswer)
 			term.ShortID(id), term.ShortID(id))
 	}
 	e.Hint("%s takes it back; mem push tells other machines",
-		term.Shell("mem", "revoke", "--undo", "--source", src.String()))
+		term.Shell("mem", "revoke", "--undo", "--source", o.src.String()))
 }
 
 // runRevocations lists what is revoked.

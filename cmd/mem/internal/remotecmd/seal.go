@@ -52,7 +52,7 @@ func remoteAdd(e *app.Env) *cli.Command {
 				return err
 			}
 			defer m.Close()
-			j, err := runRemoteAdd(c.Context, e, m, e.Operand(0), e.Operand(1), o)
+			j, err := runRemoteAdd(c.Context, e, m, o)
 			if err != nil {
 				return memory.TravelError(err)
 			}
@@ -61,9 +61,9 @@ func remoteAdd(e *app.Env) *cli.Command {
 	}
 }
 
-func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, name, address string,
-	o sealOptions) (j sealed.Joined, err error) {
-	u, err := memory.RemoteURL(e, address)
+func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptions) (j sealed.Joined, err error) {
+	name := e.Operand(0)
+	u, err := memory.RemoteURL(e, e.Operand(1))
 	if err != nil {
 		return j, err
 	}
