@@ -1,13 +1,19 @@
 package capture
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript/agents"
+	trusted "github.com/memvcs/mem/layers/trust"
 )
 
 // AgentSources finds the sessions of another agent under dir. A session that is no stream of values is written
@@ -38,6 +44,60 @@ func AgentSources(name, dir, temp string, directories []string) (out []Source, e
 		out = append(out, Source{Path: path, ID: s.ID, Origin: s.Path, Cwd: s.Cwd, Files: s.Files, Parent: s.Parent})
 	}
 	return out, unread
+}
+
+// OtherSessions counts the sessions of other agents that work in the project of dir and are not in memory, by agent.
+// roots says where each agent keeps its sessions. For each project they are returned only once, as long as the
+// cache lasts.
+func (m Ops) OtherSessions(ctx context.Context, dir string, roots map[string]string) (map[string]int, error) {
+	p, _, err := projects.On(m.DB).Locate(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	said := m.CachePath("others", string(p.ID))
+	if _, ok := state.ReadCacheBytes(said); ok {
+		return nil, nil
+	}
+	here := []string{dir}
+	paths, err := projects.On(m.DB).Paths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range paths {
+		if b.Project == p.ID {
+			here = append(here, b.Path)
+		}
+	}
+	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	out, ours := map[string]int{}, map[string]bool{} // ours says whether a directory is one of the project
+	for name, root := range roots {
+		sessions, _ := agents.ByName(name).Sessions(root) // an agent that cannot be read is not mentioned
+		for _, s := range sessions {
+			if s.Parent != "" || st.Session(Source{ID: s.ID}.SessionID()) != nil {
+				continue
+			}
+			if _, met := ours[s.Cwd]; !met && slices.ContainsFunc(here, func(d string) bool { return isBelow(s.Cwd, d) }) {
+				of, _ := projects.Locate(ctx, paths, s.Cwd)
+				ours[s.Cwd] = of.ID == p.ID
+			}
+			if ours[s.Cwd] {
+				out[name]++
+			}
+		}
+	}
+	if len(out) > 0 {
+		m.WriteCache(said, out)
+	}
+	return out, nil
+}
+
+// isBelow reports whether path is dir or in it.
+func isBelow(path, dir string) bool {
+	return path != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+
+		string(filepath.Separator)))
 }
 
 // geminiDirectory returns the directory whose hash a chat lies below, or else the one that Gemini keeps for it.

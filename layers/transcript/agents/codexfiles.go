@@ -34,7 +34,7 @@ func (Codex) Sessions(dir string) (out []Session, err error) {
 			s.ID = strings.TrimSuffix(filepath.Base(strings.TrimSuffix(path, ".zst")), ".jsonl")
 		}
 		known[id] = true
-		s.Parent = rolloutParent(s)
+		s.Parent, s.Cwd = rolloutMeta(s)
 		out = append(out, s)
 		return nil
 	})
@@ -75,14 +75,16 @@ func RolloutID(path string) string {
 	return id
 }
 
-// rolloutParent returns the session that started the subagent whose rollout s is, "" if it is no subagent's.
-func rolloutParent(s Session) string {
+// rolloutMeta returns the session that started the subagent whose rollout s is, "" if it is no subagent's, and the
+// directory where it works: the first line says both.
+func rolloutMeta(s Session) (parent, cwd string) {
 	for line, err := range (Codex{}).Values(s) {
 		if err != nil {
-			return "" // whoever captures the file says so
+			return "", "" // whoever captures the file says so
 		}
 		var first struct {
 			Payload struct {
+				Cwd    string          `json:"cwd"`
 				Kind   string          `json:"thread_source"`
 				Parent string          `json:"parent_thread_id"`
 				Source json.RawMessage `json:"source"`
@@ -96,18 +98,18 @@ func rolloutParent(s Session) string {
 			} `json:"subagent"`
 		}
 		if json.Unmarshal(line, &first) != nil {
-			return ""
+			return "", ""
 		}
 		meta := first.Payload
 		if json.Unmarshal(meta.Source, &source) == nil && source.Subagent.Spawn.Parent != "" {
-			return source.Subagent.Spawn.Parent
+			return source.Subagent.Spawn.Parent, meta.Cwd
 		}
 		if meta.Kind == "subagent" {
-			return meta.Parent
+			return meta.Parent, meta.Cwd
 		}
-		return ""
+		return "", meta.Cwd
 	}
-	return ""
+	return "", ""
 }
 
 // Values yields the lines of the file.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 func (Gemini) Sessions(dir string) ([]Session, error) {
 	type found struct {
 		Session
-		size int
+		size int64
 	}
 	best := map[string]found{}
 	err := walk(dir, func(path string) error {
@@ -36,19 +37,24 @@ func (Gemini) Sessions(dir string) ([]Session, error) {
 		if filepath.Base(up) != "chats" && path != dir {
 			return nil
 		}
-		b, err := os.ReadFile(path)
+		f, err := os.Open(path)
 		if err != nil {
 			return err
 		}
-		if s.ID = geminiID(b); s.ID == "" {
+		defer f.Close()
+		fi, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if s.ID = geminiID(f); s.ID == "" {
 			return nil // no chat, or one whose first line is being written
 		}
 		root, _ := os.ReadFile(filepath.Join(filepath.Dir(up), ".project_root")) // older ones have none
 		s.Cwd = strings.TrimSpace(string(root))
 		old, twice := best[s.ID]
-		newer := cmp.Or(cmp.Compare(len(ext), len(filepath.Ext(old.Path))), cmp.Compare(len(b), old.size))
+		newer := cmp.Or(cmp.Compare(len(ext), len(filepath.Ext(old.Path))), cmp.Compare(fi.Size(), old.size))
 		if !twice || newer > 0 {
-			best[s.ID] = found{s, len(b)}
+			best[s.ID] = found{s, fi.Size()}
 		}
 		return nil
 	})
@@ -75,13 +81,28 @@ type geminiChat struct {
 	Messages []json.RawMessage `json:"messages,omitempty"`
 }
 
-// geminiID returns the id of the session of a chat, "" if it is none: the first JSON value names it.
-func geminiID(file []byte) string {
-	var chat geminiChat
-	if json.NewDecoder(bytes.NewReader(file)).Decode(&chat) != nil {
+// geminiID returns the id of the session of a chat, "" if it is none: the first JSON value names it, before the
+// messages.
+func geminiID(r io.Reader) string {
+	d := json.NewDecoder(r)
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return ""
 	}
-	return chat.Session
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return ""
+		}
+		var id string
+		if key == "sessionId" && json.Unmarshal(value, &id) == nil {
+			return id
+		}
+	}
+	return ""
 }
 
 // Values yields a line for the chat, one for each message or for what was added to it since, and one for the results

@@ -1,6 +1,7 @@
 package sessioncmd
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
 	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
 // sayUnknown warns of the values of an agent that were stored but are not understood, in one line.
@@ -43,5 +46,30 @@ func sayUnknown(e *app.Env, agent string, added []capturing.Added) error {
 	}
 	e.Warn("%s of %s of types that mem does not know, stored as they are and not read: %s", term.Count(total, "value"),
 		agent, strings.Join(list, ", "))
+	return nil
+}
+
+// mentionOthers says, once for each project, which other agents have sessions of it.
+func mentionOthers(ctx context.Context, e *app.Env, m *layers.Memory) error {
+	if e.Opt.JSON || e.Opt.Quiet || e.Opt.DryRun || e.Getenv("MEM_ADVICE") == "0" {
+		return nil
+	}
+	roots := map[string]string{}
+	for _, name := range agents.Names() {
+		dir, err := importDir(e, name, "")
+		if err == nil && capturing.IsDir(dir) { // whoever has no home has no sessions there
+			roots[name] = dir
+		}
+	}
+	found, err := m.Capture().OtherSessions(ctx, e.Dir, roots)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	var list []string
+	names := slices.Sorted(maps.Keys(found))
+	for _, name := range names {
+		list = append(list, fmt.Sprintf("%s of %s", term.Count(found[name], "session"), name))
+	}
+	e.Hint("not in memory: %s in this project; mem import --agent %s", strings.Join(list, ", "), names[0])
 	return nil
 }

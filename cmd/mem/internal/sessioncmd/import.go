@@ -57,7 +57,7 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 			} else if is && o.agent == "" {
 				return readArchive(c.Context, e, e.Operand(0), o.trust)
 			}
-			if strings.HasSuffix(e.Operand(0), ".zst") {
+			if strings.HasSuffix(e.Operand(0), ".zst") && o.agent == "" {
 				return notArchive(e, e.Operand(0))
 			}
 			if o.trust {
@@ -84,8 +84,8 @@ func notArchive(e *app.Env, file string) error {
 	return app.WithHint(app.Fatalf("%s is not an archive of mem", file), "mem export writes one")
 }
 
-func runImport(ctx context.Context, e *app.Env, o importOptions, dir string) error {
-	dir, err := importDir(e, o.agent, dir)
+func runImport(ctx context.Context, e *app.Env, o importOptions, operand string) error {
+	dir, err := importDir(e, o.agent, operand)
 	if err != nil {
 		return err
 	}
@@ -121,12 +121,16 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, dir string) err
 			return app.WithHint(app.Fatalf("there are no session files (*.jsonl) under %s", dir),
 				"name the directory that holds them")
 		}
-		return addAll(ctx, e, m, "import", sources, failed, func(added []capturing.Added) error {
+		err = addAll(ctx, e, m, "import", sources, failed, func(added []capturing.Added) error {
 			if err := sayUnknown(e, o.agent, added); err != nil || o.noL1 {
 				return err
 			}
 			return refineAdded(ctx, e, m, added)
 		})
+		if err == nil && o.agent == "" && operand == "" {
+			err = mentionOthers(ctx, e, m)
+		}
+		return err
 	})
 }
 
