@@ -1,23 +1,165 @@
 package agents
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
+// checkValue reports a value that makes no record.
+func checkValue(t *testing.T, a Agent, value []byte) {
+	t.Helper()
+	rec := a.Message(value)
+	b, err := json.Marshal(rec)
+	if err != nil || !json.Valid(b) {
+		t.Errorf("%T: %q, %v", a, b, err)
+	}
+	a.Unknown(value)
+}
+
+// collect returns a function that checks values and keeps them in out.
+func collect(t *testing.T, a Agent, out *[][]byte) func([]byte, error) bool {
+	return func(value []byte, err error) bool {
+		if err != nil || !json.Valid(value) || bytes.Count(value, []byte("\n")) != 1 {
+			t.Errorf("%T: %q is no value, %v", a, value, err)
+		}
+		*out = append(*out, bytes.Clone(value))
+		checkValue(t, a, value)
+		return true
+	}
+}
+
+// chatValues returns the values of a chat of Gemini.
+func chatValues(t *testing.T, file []byte, document bool) (out [][]byte) {
+	r := geminiReader{session: Session{ID: "s"}, yield: collect(t, Gemini{}, &out), known: map[string]*geminiKnown{}}
+	if document {
+		r.record(file)
+	} else {
+		r.lines(file)
+	}
+	return out
+}
+
 // FuzzMessage reads values as those of each agent: none of them makes a record that is no JSON.
 func FuzzMessage(f *testing.F) {
-	for _, s := range []string{`{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":7}"}}`,
-		`{"type":"response_item","payload":{"type":"function_call","name":"x","arguments":"[1"}}`, `{"agent":"gemini","record":{"type":"gemini","toolCalls":[{"name":"edit","args":[]}]}}`,
-		`{"agent":"opencode","record":{"role":"user"},"parts":[{"type":"tool","state":{}}]}`, `{"agent":"opencode","results":[{"status":"error"}]}`} {
+	for _, s := range []string{
+		`{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":7}"}}`,
+		`{"type":"response_item","payload":{"type":"function_call","name":"x","arguments":"[1"}}`,
+		`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"FileChange","id":"exec-1","changes":{"a":{}}}}}`,
+		`{"type":"event_msg","payload":{"type":"patch_apply_end","call_id":"exec-1","changes":[]}}`,
+		`{"agent":"gemini","record":{"type":"gemini","toolCalls":[{"name":"edit","args":[]}]}}`,
+		`{"agent":"gemini","results":[{"result":"text"},{"result":{"functionResponse":7}}]}`,
+		`{"agent":"opencode","record":{"role":"user"},"parts":[{"type":"tool","state":{}}]}`,
+		`{"agent":"opencode","results":[{"status":"error"}]}`,
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, value []byte) {
 		for _, name := range Names() {
-			b, err := json.Marshal(ByName(name).Message(value))
-			if err != nil || !json.Valid(b) {
-				t.Errorf("%s: %q, %v", name, b, err)
-			}
+			checkValue(t, ByName(name), value)
 		}
 	})
+}
+
+// FuzzCodex gives Codex a shell line, a patch and an output: each makes a call or a result.
+func FuzzCodex(f *testing.F) {
+	f.Add("apply_patch <<'X'\n*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** End Patch\nX")
+	f.Add("*** Begin Patch\n*** Add File: \n+x")
+	f.Add("Exit code: 99999999999999999999\nOutput:\nx")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, item := range []map[string]any{
+			{"type": "function_call", "name": "shell", "arguments": string(object(map[string]any{"command": []string{"sh", "-c", s}}))},
+			{"type": "function_call", "name": s, "arguments": s},
+			{"type": "custom_tool_call", "name": "apply_patch", "input": s},
+			{"type": "function_call_output", "output": s},
+			{"type": "message", "role": "user", "content": s},
+		} {
+			value := object(map[string]any{"type": "response_item", "payload": item})
+			checkValue(t, Codex{}, value)
+		}
+	})
+}
+
+// FuzzGemini reads a file as a chat. What its beginning, up to a line, makes does not depend on the rest.
+func FuzzGemini(f *testing.F) {
+	f.Add([]byte(`{"sessionId":"s","projectHash":"p"}`+"\n"+`{"id":"1","type":"user","content":"x"}`+"\n"+
+		`{"id":"2","type":"gemini","content":[{"text":"y"}],"toolCalls":[{"id":"t","name":"replace","status":"success"}]}`+
+		"\n"+`{"id":"2","type":"gemini","toolCalls":[{"id":"t","result":"r"},{"name":"u"}]}`+"\n"), 2)
+	f.Add([]byte(`{"$set":{"messages":[{"id":"1"}],"summary":7}}`+"\n"+`{"$rewindTo":1}`+"\n"+`{"id":1,"toolCalls":{}}`), 1)
+	f.Add([]byte("null\n[]\n\"x\"\n{\"id\":null}\n"), 3)
+	f.Fuzz(func(t *testing.T, file []byte, lines int) {
+		all := chatValues(t, file, false)
+		rows := bytes.SplitAfter(file, []byte("\n"))
+		part := bytes.Join(rows[:min(max(lines, 0), len(rows)-1)], nil)
+		for i, value := range chatValues(t, part, false) {
+			if i >= len(all) || !bytes.Equal(value, all[i]) {
+				t.Fatalf("value %d of the first lines is not value %d of the file: %s", i, i, value)
+			}
+		}
+		chatValues(t, file, true)
+	})
+}
+
+// FuzzOpenCode reads a file as an export.
+func FuzzOpenCode(f *testing.F) {
+	f.Add([]byte(`{"info":{"id":"s"},"messages":[{"info":{"role":"assistant"},"parts":[{"type":"tool","tool":"edit",` +
+		`"callID":"c","state":{"status":"completed","input":{"filePath":7}}}]},{"parts":[null,7]},{}]}`))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		var e openDocument
+		if json.Unmarshal(file, &e) != nil {
+			return
+		}
+		var out [][]byte
+		openValues("s", e.Info, e.stored(), collect(t, OpenCode{}, &out))
+	})
+}
+
+// What Codex wrote in the user's name is no speech, and what an editor puts before it is cut off.
+func TestCodexTyped(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Fix it.": "Fix it.",
+		"<environment_context>\n<cwd>/w</cwd>\n</environment_context>":                 "",
+		"<permissions instructions>\nx":                                                "",
+		"# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>":        "",
+		"<div>\nwhy?\n</div>":                                                          "<div>\nwhy?\n</div>",
+		"<a_b> is not closed":                                                          "<a_b> is not closed",
+		"# Context from my IDE setup:\n\n## Open tabs\n\n## My request for Codex:\nGo": "Go",
+	} {
+		rec := Codex{}.Message(object(map[string]any{"type": "response_item",
+			"payload": map[string]any{"type": "message", "role": "user", "content": text}}))
+		got := ""
+		if rec.Message != nil && !rec.Meta {
+			got = rec.Message.Content[0].Text
+		}
+		if got != want {
+			t.Errorf("typed of %q = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A patch names the files that it changes, wherever it stands.
+func TestPatchOf(t *testing.T) {
+	t.Parallel()
+	const patch = "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** Delete File: b.go\n*** End Patch"
+	for _, argv := range [][]string{{"apply_patch", patch}, {"bash", "-lc", "apply_patch <<'EOF'\n" + patch + "\nEOF\n"},
+		{"cd cart && apply_patch <<EOF\n" + patch + "\nEOF"}} {
+		var files []string
+		for _, b := range patchCalls("c", patchOf(argv)) {
+			var in struct {
+				Path string `json:"file_path"`
+			}
+			if err := json.Unmarshal(b.Input, &in); err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, b.Name+" "+in.Path)
+		}
+		if got := strings.Join(files, ", "); got != "Edit a.go, Edit b.go" {
+			t.Errorf("files of %q = %s", argv, got)
+		}
+	}
+	if got := patchOf([]string{"grep", "*** Begin Patch"}); got != "" {
+		t.Errorf("patch of a search = %q", got)
+	}
 }

@@ -119,19 +119,7 @@ func (Gemini) Values(s Session) iter.Seq2[[]byte, error] {
 			r.record(b)
 			return
 		}
-		for row := range bytes.SplitAfterSeq(b, []byte("\n")) {
-			whole := bytes.HasSuffix(row, []byte("\n"))
-			switch row = bytes.TrimSpace(row); {
-			case len(row) == 0 || !whole && !json.Valid(row): // being written
-			case !json.Valid(row):
-				r.put(line{Malformed: strings.ToValidUTF8(string(row), "\ufffd")})
-			default:
-				r.record(row)
-			}
-			if r.ended {
-				return
-			}
-		}
+		r.lines(b)
 	}
 }
 
@@ -156,6 +144,23 @@ func (r *geminiReader) put(l line) {
 	}
 	l.Agent, l.Session, l.Cwd = "gemini", r.session.ID, r.session.Cwd
 	r.ended = !r.yield(l.bytes())
+}
+
+// lines takes a .jsonl file. The last line, if it is not complete, is being written.
+func (r *geminiReader) lines(file []byte) {
+	for row := range bytes.SplitAfterSeq(file, []byte("\n")) {
+		whole := bytes.HasSuffix(row, []byte("\n"))
+		switch row = bytes.TrimSpace(row); {
+		case len(row) == 0 || !whole && !json.Valid(row):
+		case !json.Valid(row):
+			r.put(line{Malformed: strings.ToValidUTF8(string(row), "\ufffd")})
+		default:
+			r.record(row)
+		}
+		if r.ended {
+			return
+		}
+	}
 }
 
 // record takes a document or a line of one.

@@ -166,6 +166,15 @@ type stored struct {
 	parts     []json.RawMessage
 }
 
+func (e openDocument) stored() (out []stored) {
+	for _, m := range e.Messages {
+		one := stored{raw: m.Info, parts: m.Parts}
+		_ = json.Unmarshal(m.Info, &one.info) // a message of another shape has no time
+		out = append(out, one)
+	}
+	return out
+}
+
 // Values yields the lines of a session.
 func (OpenCode) Values(s Session) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -174,21 +183,25 @@ func (OpenCode) Values(s Session) iter.Seq2[[]byte, error] {
 			yield(nil, err)
 			return
 		}
-		head := line{Agent: "opencode", Session: s.ID, Cwd: info.Directory, Timestamp: info.Time.text(), Header: object(info)}
-		if !yield(head.bytes()) {
+		openValues(s.ID, info, messages, yield)
+	}
+}
+
+func openValues(id string, info openSession, messages []stored, yield func([]byte, error) bool) {
+	head := line{Agent: "opencode", Session: id, Cwd: info.Directory, Timestamp: info.Time.text(), Header: object(info)}
+	if !yield(head.bytes()) {
+		return
+	}
+	for _, m := range messages {
+		l := line{Agent: "opencode", Session: id, Cwd: info.Directory, Timestamp: m.info.Time.text(),
+			Record: lasting(m.raw), Malformed: m.malformed}
+		var results json.RawMessage
+		l.Parts, results = m.split()
+		if !yield(l.bytes()) {
 			return
 		}
-		for _, m := range messages {
-			l := line{Agent: "opencode", Session: s.ID, Cwd: info.Directory, Timestamp: m.info.Time.text(),
-				Record: lasting(m.raw), Malformed: m.malformed}
-			var results json.RawMessage
-			l.Parts, results = m.split()
-			if !yield(l.bytes()) {
-				return
-			}
-			if l.Record, l.Parts, l.Malformed, l.Results = nil, nil, "", results; results != nil && !yield(l.bytes()) {
-				return
-			}
+		if l.Record, l.Parts, l.Malformed, l.Results = nil, nil, "", results; results != nil && !yield(l.bytes()) {
+			return
 		}
 	}
 }
@@ -198,12 +211,7 @@ func openRead(s Session) (info openSession, messages []stored, err error) {
 	if len(s.Files) == 1 {
 		var e openDocument
 		if err := readJSON(s.Path, &e); err == nil && e.Messages != nil {
-			for _, m := range e.Messages {
-				one := stored{raw: m.Info, parts: m.Parts}
-				_ = json.Unmarshal(m.Info, &one.info) // a message of another shape has no time
-				messages = append(messages, one)
-			}
-			return e.Info, messages, nil
+			return e.Info, e.stored(), nil
 		}
 	}
 	if err := readJSON(s.Path, &info); err != nil {

@@ -39,8 +39,9 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 		ArgsUsage: "[<dir>|<file>.tar.zst]",
 		Description: "Without a directory it is ~/.claude, or CLAUDE_CONFIG_DIR. Subagents and overflow files of tool results come\n" +
 			"along, linked to their sessions. Importing again adds only what is new. With --agent it is ~/.codex (CODEX_HOME),\n" +
-			"~/.gemini, or ~/.local/share/opencode (XDG_DATA_HOME). A Codex session is stored as its file is. Gemini and OpenCode\n" +
-			"keep no stream of records: one is made from their files, which are stored with the session, byte for byte.\n" +
+			"~/.gemini, or ~/.local/share/opencode (XDG_DATA_HOME), or a file: a rollout, a chat, or what \"opencode export\" wrote.\n" +
+			"A Codex session is stored as its file is. Of Gemini and OpenCode the files are stored, byte for byte, with a stream of\n" +
+			"records that is made from them (\"mem checkout --files\" writes them). What mem does not understand is stored and named.\n" +
 			"The stores of cc_context_eng and memory-keeper are recognised by what is in them. Each thing in such a store is listed\n" +
 			"with what became of it; what memory has already stays as it is, and what cannot be verified is not believed.\n" +
 			"A file that \"mem export\" wrote is read like a remote: all of it is checked, what is here stays as it is, and what is known\n" +
