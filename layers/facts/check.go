@@ -219,7 +219,12 @@ type checker struct {
 
 // evidence looks the quotes up.
 func (c *checker) evidence() (Verdict, string) {
-	if len(c.fact.Evidence) == 0 {
+	switch {
+	case len(c.fact.Evidence) > 0:
+	case c.fact.From != "":
+		c.fact.Trust = Tool // nobody here said it
+		return Inferred, "imported without evidence"
+	default:
 		c.fact.Trust = Assistant
 		return Inferred, "stated without evidence"
 	}

@@ -111,7 +111,8 @@ type Fact struct {
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Keywords []string   `json:"keywords,omitempty"`
 	Files    []string   `json:"files,omitempty"`
-	Time     time.Time  `json:"time,omitzero"` // of the newest message of its evidence
+	Time     time.Time  `json:"time,omitzero"`  // of the newest message of its evidence
+	From     string     `json:"from,omitempty"` // the memory tool whose store had it, if it was imported
 
 	SupersededBy string `json:"superseded_by,omitempty"` // the ID of a fact that has not been removed
 	Refuted      bool   `json:"refuted,omitempty"`
@@ -190,7 +191,7 @@ func (x Exchange) Bare() Exchange {
 	for i := range x.Facts {
 		f := &x.Facts[i]
 		*f = Fact{Kind: f.Kind, Text: f.Text, Verdict: f.Verdict, Reason: f.Reason, Trust: f.Trust, Evidence: f.Evidence,
-			Keywords: f.Keywords, Files: f.Files, Time: f.Time}
+			Keywords: f.Keywords, Files: f.Files, Time: f.Time, From: f.From}
 	}
 	return x
 }

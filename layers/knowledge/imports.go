@@ -35,12 +35,9 @@ type ForeignConcept struct {
 	Exchanges []facts.Exchange
 }
 
-// CheckForeign checks a fact of another tool as any other: without evidence in a session it is inferred, and what its
-// evidence does not bear is an error that wraps [ErrAllRejected].
-func (m Ops) CheckForeign(ctx context.Context, p state.Project, given facts.GivenFact,
-	s *state.Session) (ForeignFact, error) {
-	f := facts.Fact{Kind: given.Kind, Text: given.Text, Evidence: given.Evidence, Keywords: given.Keywords,
-		Files: given.Files}
+// CheckForeign checks a fact of another tool, which its field From names. Without evidence in a session it is
+// inferred and has the least trust; what its evidence does not bear is an error that wraps [ErrAllRejected].
+func (m Ops) CheckForeign(ctx context.Context, p state.Project, f facts.Fact, s *state.Session) (ForeignFact, error) {
 	x := facts.Exchange{}
 	var q *revision.Quoted
 	if s != nil && len(f.Evidence) > 0 {

@@ -130,8 +130,8 @@ func (g *gathering) gathered(it Item, f foreign.Fact, found knowledge.ForeignFac
 		it.Status, it.Why = Skipped, "another entry says the same"
 	default:
 		it.Status, it.Why = New, string(fact.Verdict)
-		if fact.Reason != "" {
-			it.Why += ": " + fact.Reason
+		if len(fact.Evidence) == 0 {
+			it.Why += ": it has no evidence; mem facts confirm makes it count"
 		}
 		found.Resolved, found.Resolution = f.Resolved && fact.Kind == facts.Issue, g.text(f.Resolution, longestFact)
 		g.out.Facts = append(g.out.Facts, found)
@@ -143,10 +143,10 @@ func (g *gathering) gathered(it Item, f foreign.Fact, found knowledge.ForeignFac
 }
 
 // given returns a fact as it is given, with a quote of its session if that says it word for word.
-func (g *gathering) given(ctx context.Context, f foreign.Fact) (given facts.GivenFact, s *state.Session, err error) {
+func (g *gathering) given(ctx context.Context, f foreign.Fact) (given facts.Fact, s *state.Session, err error) {
 	kinds := map[string]facts.Kind{foreign.Decision: facts.Decision, foreign.Pattern: facts.Decision,
 		foreign.Issue: facts.Issue, foreign.Action: facts.Action}
-	given = facts.GivenFact{Kind: kinds[f.Kind], Text: flat(g.redacted(f.Text, &redact.Numbers{})),
+	given = facts.Fact{From: g.store.Tool, Kind: kinds[f.Kind], Text: flat(g.redacted(f.Text, &redact.Numbers{})),
 		Keywords: g.words(f.Keywords), Files: g.words(f.Files)}
 	if len(given.Text) > longestFact {
 		return given, nil, fmt.Errorf("its text has %d bytes: a fact has at most %d", len(given.Text), longestFact)
