@@ -19,6 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/repair"
 )
 
 func testOptions() state.Options {
@@ -143,7 +144,7 @@ func TestAnyAppends(t *testing.T) {
 
 func checkClean(t testing.TB, m *Memory) {
 	t.Helper()
-	if _, err := m.Refs.Check(context.Background(), true, func(p refs.Problem) { t.Errorf("check: %s", p) }); err != nil {
+	if _, err := repair.Check(context.Background(), m.Refs, true, func(p repair.Problem) { t.Errorf("check: %s", p) }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/state"
 	syncing "github.com/memvcs/mem/layers/sync"
-	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/incoming"
 )
 
 // A wire is a TCP connection to a hub that can be cut after some bytes of either direction.
@@ -181,7 +181,7 @@ func complains(t *testing.T, what string, err error, fetch bool) {
 		t.Errorf("%s: no error", what)
 	case len(err.Error()) < 30 || errors.Is(err, context.Canceled):
 		t.Errorf("%s: %v", what, err)
-	case fetch && errors.Is(err, refs.ErrRefused):
+	case fetch && errors.Is(err, incoming.ErrRefused):
 		t.Errorf("%s: the lane is blamed: %v", what, err)
 	default:
 		t.Logf("%s: %v", what, err)

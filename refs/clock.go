@@ -11,21 +11,21 @@ func (r *Repo) follows(n uint64) bool {
 	return n <= lane.LamportBound(r.opts.Now().Add(-lane.ClockSlack))
 }
 
-// takes reports whether a lane from elsewhere may have a Lamport time.
-func (r *Repo) takes(n uint64) bool { return n <= lane.LamportBound(r.opts.Now()) }
+// Takes reports whether a lane from elsewhere may have a Lamport time.
+func (r *Repo) Takes(n uint64) bool { return n <= lane.LamportBound(r.opts.Now()) }
 
 // CheckClock returns an error that wraps [ErrAhead] if other stores refuse this device's lane for its Lamport time.
 func (r *Repo) CheckClock(l Lane) error {
-	tip, err := r.of(l).Ref(l.Local())
+	tip, err := r.Of(l).Ref(l.Local())
 	if err != nil || tip.IsZero() {
 		return err
 	}
-	c, err := r.of(l).Commit(tip)
+	c, err := r.Of(l).Commit(tip)
 	if err != nil {
 		return err
 	}
 	n, err := lane.LamportOf(c)
-	if err == nil && !r.takes(n) {
+	if err == nil && !r.Takes(n) {
 		err = fmt.Errorf("lane of project %s: %w: %d", l.Project, ErrAhead, n)
 	}
 	return err

@@ -33,7 +33,7 @@ func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, er
 	}
 	var full error
 	for _, merge := range []bool{false, true} {
-		for _, dir := range []string{memoryDir, originalsDir} {
+		for _, dir := range []string{MemoryDir, OriginalsDir} {
 			err := r.Freeing(func() error { return r.compact(ctx, dir, merge) })
 			if merge && disk.IsFull(err) {
 				full = fmt.Errorf("%w: %w", ErrNoRoom, err)
@@ -54,7 +54,7 @@ func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, er
 
 // compact removes what is left over in a repository and, with merge, merges its packs.
 func (r *Repo) compact(ctx context.Context, dir string, merge bool) error {
-	done, err := r.lockMerges(ctx, dir)
+	done, err := r.LockMerges(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -82,13 +82,13 @@ func (r *Repo) compact(ctx context.Context, dir string, merge bool) error {
 	return pack.Expire(packs, 0)
 }
 
-// lockMerges takes the lock of those who remove packs of a repository, or add some without a stage.
-func (r *Repo) lockMerges(ctx context.Context, dir string) (unlock func(), err error) {
+// LockMerges takes the lock of those who remove packs of a repository, or add some without a stage.
+func (r *Repo) LockMerges(ctx context.Context, dir string) (unlock func(), err error) {
 	return disk.Lock(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
 }
 
 func (r *Repo) packSize() (s Size, err error) {
-	for _, dir := range []string{memoryDir, originalsDir} {
+	for _, dir := range []string{MemoryDir, OriginalsDir} {
 		entries, err := os.ReadDir(filepath.Join(r.dir, dir, "objects", "pack"))
 		if err != nil {
 			return s, err
@@ -164,3 +164,6 @@ func countPacks(dir string) (n, old int, left bool, err error) {
 	}
 	return n - old, old, left, nil
 }
+
+// Tidy merges small packs of the repository that a lane belongs to when there are many.
+func (r *Repo) Tidy(ctx context.Context, l Lane) error { return r.mergePacks(ctx, dirOf(l)) }

@@ -35,10 +35,10 @@ func (r *Repo) DamagedNote(name string) ([]byte, error) {
 // ReplaceNote is [Repo.WriteNote] in the place of a damaged note, which it keeps with the other damaged files
 // under the name that it returns.
 func (r *Repo) ReplaceNote(name string, b []byte) (kept string, err error) {
-	if kept, err = pack.SetAside(filepath.Join(r.dir, name), filepath.Join(r.dir, damagedDir)); err != nil {
+	if kept, err = pack.SetAside(filepath.Join(r.dir, name), filepath.Join(r.dir, DamagedDir)); err != nil {
 		return "", disk.Writing(fmt.Errorf("keep the damaged %s: %w", name, err))
 	}
-	return keptAs("", kept), r.WriteNote(name, b)
+	return KeptAs("", kept), r.WriteNote(name, b)
 }
 
 // RemoveNote removes what [Repo.WriteNote] wrote.

@@ -16,7 +16,7 @@ const leftAfter = time.Hour
 // the settings among them, of keys, of what hooks mark, and of what lanes were before.
 func (r *Repo) sweepFiles() error {
 	var errs []error
-	for _, sub := range []string{"", keysDir, "hooks", filepath.Join(memoryDir, "mem", formerDir)} {
+	for _, sub := range []string{"", keysDir, "hooks", filepath.Join(MemoryDir, "mem", FormerDir)} {
 		dir := filepath.Join(r.dir, sub)
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -24,16 +24,16 @@ func TestLeftoversGo(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
 			var left []string
-			for _, dir := range []string{memoryDir, originalsDir} {
+			for _, dir := range []string{MemoryDir, OriginalsDir} {
 				packs := filepath.Join(r.dir, dir, "objects", "pack")
 				for _, f := range []string{"pack-ffeeddccbbaa99887766554433221100ffeeddcc.idx", "tmp_pack_fetch_1", "tmp_idx_fetch_2", "tmp_pack_repair_3", "tmp_idx_merge_4",
 					"pack-00112233445566778899aabbccddeeff00112233.idx", "pack-00112233445566778899aabbccddeeff00112233.superseded"} {
 					left = append(left, filepath.Join(packs, f))
 				}
 			}
-			left = append(left, filepath.Join(r.dir, quarantineDir, "HEAD"))
+			left = append(left, filepath.Join(r.dir, QuarantineDir, "HEAD"))
 			swept(t, left, func() error { return sweep(r) })
-			if _, err := r.Check(t.Context(), true, func(p Problem) { t.Error(p) }); err != nil {
+			if _, err := check(t.Context(), r, func(p string) { t.Error(p) }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -84,31 +84,6 @@ func TestScratchGoes(t *testing.T) {
 	}
 }
 
-// TestCompactBesideFetch compacts while a fetch is under way: nothing of that goes.
-func TestCompactBesideFetch(t *testing.T) {
-	t.Parallel()
-	r := newRepo(t)
-	q, err := r.Quarantine(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	mine := filepath.Join(r.memory.PackDir(), "tmp_pack_fetch_1")
-	if err := os.WriteFile(mine, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := r.Compact(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range []string{mine, filepath.Join(q.dir, "HEAD")} {
-		if _, err := os.Lstat(f); err != nil {
-			t.Errorf("of a fetch that lives: %v", err)
-		}
-	}
-	if err := q.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestUpdateInBareCopy writes to a copy of a store without the directories that hold locks.
 func TestUpdateInBareCopy(t *testing.T) {
 	t.Parallel()
@@ -126,53 +101,13 @@ func TestUpdateInBareCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, dir := range []string{memoryDir, originalsDir} {
+	for _, dir := range []string{MemoryDir, OriginalsDir} {
 		if err := os.RemoveAll(filepath.Join(r.dir, dir, "mem")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := r.Update(t.Context(), testProject, "one", func(tx *Tx) error { _, err := tx.Add("set", map[string]string{"a": "b"}); return err }); err != nil {
 		t.Errorf("Update: %v", err)
-	}
-}
-
-// TestFetchOverSuperseded fetches a pack that was here, was merged, and of whose removal a kill left the mark alone: it is there, and stays.
-func TestFetchOverSuperseded(t *testing.T) {
-	t.Parallel()
-	r := newRepo(t)
-	q, err := r.Quarantine(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer q.Close()
-	w, err := q.Writer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := pack.Encode(pack.Blob, []byte("what came"), 1)
-	if err := errors.Join(w.Add(e), q.Finish(w)); err != nil {
-		t.Fatal(err)
-	}
-	names, err := filepath.Glob(filepath.Join(q.git.PackDir(), "*.pack"))
-	if err != nil || len(names) != 1 {
-		t.Fatal(names, err)
-	}
-	mark := strings.TrimSuffix(filepath.Base(names[0]), ".pack") + ".superseded"
-	if err := os.WriteFile(filepath.Join(r.memory.PackDir(), mark), nil, 0o400); err != nil {
-		t.Fatal(err)
-	}
-	q.seen[e.ID] = struct{}{}
-	if err := q.adoptPacks(); err != nil {
-		t.Fatal(err)
-	}
-	if ok, err := r.memory.Has(e.ID); !ok || err != nil {
-		t.Errorf("Has = %v, %v", ok, err)
-	}
-	if err := pack.Expire(r.memory.PackDir(), 0); err != nil {
-		t.Fatal(err)
-	}
-	if ok, err := r.memory.Has(e.ID); !ok || err != nil {
-		t.Errorf("after Expire Has = %v, %v", ok, err)
 	}
 }
 

@@ -12,63 +12,10 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// MendClocks lets the lanes of this device that other stores refuse for their Lamport times ([ErrAhead]) begin
-// anew: records whose times are too late get the next ones that others take, in the same order, and with them
-// new names. With dryRun it says what it would do.
-func (r *Repo) MendClocks(ctx context.Context, dryRun bool) (did []Mending, err error) {
-	all, err := r.memory.Refs(lane.Prefix)
-	if err != nil {
-		return nil, fmt.Errorf("list lanes: %w", err)
-	}
-	for _, ref := range all {
-		p, device, ok := lane.Split(ref.Name)
-		if !ok || device != r.device.ID {
-			continue
-		}
-		err := r.CheckClock(Lane{Project: p, Device: device})
-		late, lost := r.latePatches(ctx, p)
-		if err = errors.Join(err, lost); err == nil && !late {
-			continue
-		}
-		if err != nil && !errors.Is(err, ErrAhead) {
-			return did, err
-		}
-		m := Mending{Where: memoryDir + "/" + ref.Name, What: ErrAhead.Error(),
-			Done: "begun anew with Lamport times that other stores take"}
-		if !dryRun {
-			if err := r.mendClock(ctx, p, err != nil); err != nil {
-				return did, fmt.Errorf("mend the Lamport times of %s: %w", ref.Name, err)
-			}
-		}
-		did = append(did, m)
-	}
-	return did, nil
-}
-
-// latePatches reports whether a commit of this device's lane in originals.git has a Lamport time that others refuse.
-func (r *Repo) latePatches(ctx context.Context, p Project) (bool, error) {
-	tip, err := r.originals.Ref(lane.Ref(p, r.device.ID))
-	if err != nil {
-		return false, err
-	}
-	for id := tip; !id.IsZero(); {
-		c, err := r.originals.Commit(id)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return false, err
-		}
-		if n, err := lane.LamportOf(c); err != nil || !r.takes(n) {
-			return err == nil, err
-		}
-		id = c.Parent
-	}
-	return false, nil
-}
-
-// mendClock mends the lane of a project, and then that of its patches, which may be all that is left to mend.
-func (r *Repo) mendClock(ctx context.Context, p Project, records bool) error {
+// MendClock mends the lane of a project, and then that of its patches, which may be all that is left to mend.
+// MendClock lets this device's lanes of a project begin anew with Lamport times that other stores take: the patches
+// alone, or with records those of memory.git, too, under the names that follow from their new times.
+func (r *Repo) MendClock(ctx context.Context, p Project, records bool) error {
 	gone := map[objects.Hash]bool{} // patches of records that have another name now
 	if records {
 		err := r.Rewrite(ctx, p, "repair: count records from a time that other stores take", func(old, tx *Tx) error {

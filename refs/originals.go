@@ -39,16 +39,16 @@ func (r *Repo) OriginalLanes() ([]Lane, error) {
 }
 
 // Has reports whether the tip of a lane is in the repository that it belongs to.
-func (r *Repo) Has(l Lane) (bool, error) { return r.of(l).Has(l.Tip) }
+func (r *Repo) Has(l Lane) (bool, error) { return r.Of(l).Has(l.Tip) }
 
 // Follows reports whether a commit of a lane goes on from another one.
 func (r *Repo) Follows(ctx context.Context, l Lane, tip, from pack.ID) (bool, error) {
-	_, follows, err := lane.Since(ctx, r.of(l), tip, from, lane.MaxCommits)
+	_, follows, err := lane.Since(ctx, r.Of(l), tip, from, lane.MaxCommits)
 	return follows, err
 }
 
-// of returns the repository that a lane belongs to.
-func (r *Repo) of(l Lane) *gitstore.Repo {
+// Of returns the repository that a lane belongs to.
+func (r *Repo) Of(l Lane) *gitstore.Repo {
 	if l.Originals {
 		return r.originals
 	}
@@ -58,7 +58,7 @@ func (r *Repo) of(l Lane) *gitstore.Repo {
 // dirOf returns its name.
 func dirOf(l Lane) string {
 	if l.Originals {
-		return originalsDir
+		return OriginalsDir
 	}
-	return memoryDir
+	return MemoryDir
 }

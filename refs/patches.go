@@ -25,7 +25,7 @@ func (tx *Tx) PutPatch(id objects.Hash, patch []byte) error {
 
 func (tx *Tx) needOrigin() (err error) {
 	if tx.patches == nil {
-		if tx.patches, err = tx.r.stage(tx.ctx, tx.r.originals, originalsDir); err != nil {
+		if tx.patches, err = tx.r.stage(tx.ctx, tx.r.originals, OriginalsDir); err != nil {
 			return err
 		}
 	}

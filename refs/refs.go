@@ -11,6 +11,9 @@
 // then the ref; the ref of memory.git is the commit point. At every instant the store is valid, and a
 // crash leaves at most temporary files, which the next writer sweeps. go-git moves no ref here and
 // decides no durability, because it fsyncs nothing and loses updates (docs/trust.md).
+//
+// Below, package lane reads lanes and package disk writes files. Above, package incoming takes in the lanes
+// of other devices, and package repair checks a store and puts it right.
 package refs
 
 import (
@@ -50,6 +53,9 @@ func (o Options) body(r Record) error {
 	return o.Body(r.Kind, r.Body)
 }
 
+// CheckBody reports why a record says nothing; see [Options].
+func (r *Repo) CheckBody(rec Record) error { return r.opts.body(rec) }
+
 // A Repo is an open memory. Its methods may be called from several goroutines at once.
 type Repo struct {
 	dir       string
@@ -65,11 +71,6 @@ type Repo struct {
 // returns kind and body, none if the kind is empty. It is to be called before any update.
 func (r *Repo) OnFirst(f func(context.Context, *Tx) (kind string, body any, err error)) { r.first = f }
 
-const (
-	memoryDir    = "memory.git"
-	originalsDir = "originals.git"
-)
-
 // Init makes a memory in dir, for a device with the given display name, and opens it. It can be
 // repeated, and done again after it was interrupted: what is there stays as it is.
 func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, error) {
@@ -81,7 +82,7 @@ func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, err
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
 	defer unlock()
-	err = atOnce(gitstore.Init, filepath.Join(dir, memoryDir), filepath.Join(dir, originalsDir))
+	err = atOnce(gitstore.Init, filepath.Join(dir, MemoryDir), filepath.Join(dir, OriginalsDir))
 	if err != nil {
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
@@ -155,9 +156,9 @@ func OpenDamaged(dir string, opts Options) (*Repo, error) {
 }
 
 func open(dir string, opts Options, device func(dir string) (lane.Device, error)) (*Repo, error) {
-	if _, err := os.Lstat(filepath.Join(dir, memoryDir, "HEAD")); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(dir, MemoryDir, "HEAD")); errors.Is(err, os.ErrNotExist) {
 		if holds(dir) {
-			return nil, fmt.Errorf("open memory: %s has no HEAD: %w", filepath.Join(dir, memoryDir), ErrDamaged)
+			return nil, fmt.Errorf("open memory: %s has no HEAD: %w", filepath.Join(dir, MemoryDir), ErrDamaged)
 		}
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepo)
 	} else if err != nil {
@@ -177,10 +178,10 @@ func open(dir string, opts Options, device func(dir string) (lane.Device, error)
 	if r.device, err = device(dir); err != nil {
 		return nil, err
 	}
-	if r.memory, err = gitstore.Open(filepath.Join(dir, memoryDir)); err != nil {
+	if r.memory, err = gitstore.Open(filepath.Join(dir, MemoryDir)); err != nil {
 		return nil, fmt.Errorf("open memory: %w", damaged(err))
 	}
-	if r.originals, err = gitstore.Open(filepath.Join(dir, originalsDir)); err != nil {
+	if r.originals, err = gitstore.Open(filepath.Join(dir, OriginalsDir)); err != nil {
 		return nil, fmt.Errorf("open originals: %w", damaged(err))
 	}
 	return r, nil
@@ -188,7 +189,7 @@ func open(dir string, opts Options, device func(dir string) (lane.Device, error)
 
 // holds reports whether there is something of a memory in dir: a directory where one was begun holds no pack.
 func holds(dir string) bool {
-	packs, err := filepath.Glob(filepath.Join(dir, memoryDir, "objects", "pack", "*.pack"))
+	packs, err := filepath.Glob(filepath.Join(dir, MemoryDir, "objects", "pack", "*.pack"))
 	return err == nil && len(packs) > 0
 }
 

@@ -69,7 +69,7 @@ func (r *Repo) Remotes() ([]Remote, error) {
 
 // EditRemotes changes the list of remotes: all of what fn does, or nothing.
 func (r *Repo) EditRemotes(ctx context.Context, fn func([]Remote) ([]Remote, error)) error {
-	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "remotes.lock"), r.opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "remotes.lock"), r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("change remotes: %w", err)
 	}
@@ -108,7 +108,7 @@ func (r *Repo) LockRemote(ctx context.Context, name string) (unlock func(), err 
 	if err := CheckRemoteName(name); err != nil {
 		return nil, err
 	}
-	unlock, err = disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "push-"+name+".lock"), r.opts.LockTimeout)
+	unlock, err = disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "push-"+name+".lock"), r.opts.LockTimeout)
 	if err != nil {
 		err = fmt.Errorf("push to %s: %w", name, err)
 	}
@@ -130,7 +130,7 @@ func CheckRemoteName(s string) error {
 
 // MarkOf returns the mark of a lane as it is here.
 func (r *Repo) MarkOf(l Lane) (Mark, error) {
-	c, err := r.of(l).Commit(l.Tip)
+	c, err := r.Of(l).Commit(l.Tip)
 	if err != nil {
 		return Mark{}, err
 	}

@@ -120,7 +120,7 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 		return err
 	}
 	dropped := false
-	if tx.lamport, err = lane.LamportOf(c); err == nil && !r.takes(tx.lamport) {
+	if tx.lamport, err = lane.LamportOf(c); err == nil && !r.Takes(tx.lamport) {
 		dropped = true
 		tx.lamport, err = r.lamportHere(p)
 	}
@@ -156,7 +156,7 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 
 // LockForget keeps other processes from forgetting until it is unlocked.
 func (r *Repo) LockForget(ctx context.Context) (unlock func(), err error) {
-	unlock, err = disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "forget.lock"), r.opts.LockTimeout)
+	unlock, err = disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "forget.lock"), r.opts.LockTimeout)
 	if err != nil {
 		err = fmt.Errorf("forget: %w", err)
 	}

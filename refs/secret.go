@@ -47,7 +47,7 @@ func (r *Repo) EditSecret(ctx context.Context, name string, fn func([]byte) ([]b
 	if err := os.MkdirAll(filepath.Join(r.dir, keysDir), 0o700); err != nil {
 		return err
 	}
-	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "keys.lock"), r.opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "keys.lock"), r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("change keys: %w", err)
 	}
@@ -90,7 +90,7 @@ func (r *Repo) Scratch(ctx context.Context, name string) (*Scratch, error) {
 }
 
 func (r *Repo) scratchLock(name string) string {
-	return filepath.Join(r.dir, memoryDir, "mem", "scratch-"+name+".lock")
+	return filepath.Join(r.dir, MemoryDir, "mem", "scratch-"+name+".lock")
 }
 
 // sweepScratch removes what killed processes left. Who lives holds the lock of its name.

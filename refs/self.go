@@ -30,3 +30,26 @@ func (r *Repo) RenameDevice(ctx context.Context, name string) error {
 
 // Seal returns a short key for a text that only this device can make: the same for the same text.
 func (r *Repo) Seal(text string) string { return r.device.Seal(text) }
+
+// KeyOf returns the key of a device that has a lane here, "" if it has none: what its first lane that arrived
+// was signed with holds for ever.
+func (r *Repo) KeyOf(device string) (string, error) {
+	if device == r.device.ID {
+		return r.device.PublicKey(), nil
+	}
+	all, err := r.memory.Refs(lane.Prefix)
+	if err != nil {
+		return "", err
+	}
+	for _, ref := range all {
+		if _, d, ok := lane.Split(ref.Name); !ok || d != device {
+			continue
+		}
+		c, err := r.memory.Commit(ref.ID)
+		if err != nil {
+			return "", err
+		}
+		return lane.Signer(c)
+	}
+	return "", nil
+}

@@ -14,10 +14,10 @@ import (
 // checkShape refuses a store in which something strange lies where a directory should be: a link could lead
 // anywhere. Files are looked at when they are opened.
 func checkShape(dir string) error {
-	dirs := []string{"spool", keysDir, holdsDir, scratchDir, damagedDir}
-	for _, part := range []string{memoryDir, originalsDir} {
+	dirs := []string{"spool", keysDir, holdsDir, scratchDir, DamagedDir}
+	for _, part := range []string{MemoryDir, OriginalsDir} {
 		for _, sub := range []string{"", "objects", "objects/pack", "refs", "refs/heads", lane.Prefix, "mem", "mem/" +
-			formerDir, "mem/known"} {
+			FormerDir, "mem/known"} {
 			dirs = append(dirs, filepath.Join(part, filepath.FromSlash(sub)))
 		}
 		projects, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lane.Prefix)))

@@ -61,42 +61,6 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s, "", false
 }
 
-// CheckFork looks at a lane of a former self of this store that came in and does not go on from where it is
-// here. It returns the last commit that both have, zero if there is none, and accepts what came on top of that.
-func (q *Quarantine) CheckFork(ctx context.Context, l Lane) (a Arrival, base pack.ID, err error) {
-	here, err := q.r.memory.Ref(l.Ref())
-	if err != nil {
-		return a, base, err
-	}
-	commits, _, err := lane.Since(ctx, q.git, here, pack.ID{}, lane.MaxCommits)
-	if err != nil {
-		return a, base, err
-	}
-	ours := make(map[pack.ID]bool, len(commits))
-	for _, id := range commits {
-		ours[id] = true
-	}
-	theirs, _, err := lane.Since(ctx, q.git, l.Tip, pack.ID{}, lane.MaxCommits)
-	if err != nil {
-		return a, base, fmt.Errorf("lane of %s: %w: %w", l.Device, ErrRefused, err)
-	}
-	for _, id := range theirs {
-		if ours[id] {
-			base = id
-		}
-	}
-	key, err := q.r.keyOf(l.Device)
-	if err != nil {
-		return a, base, err
-	}
-	a = Arrival{Lane: l, Old: base, Key: key, Kinds: map[string]int{}}
-	if err := q.check(ctx, &a); err != nil {
-		return a, base, err
-	}
-	a.Old = here
-	return a, base, nil
-}
-
 // TakeOver records in this device's lane what the lane of a former self has beside base: its records, as this
 // device's own, and what they name. Doing it twice is a no-op.
 func (r *Repo) TakeOver(ctx context.Context, l Lane, base pack.ID) error {
@@ -238,7 +202,7 @@ func (t *takeover) point(path []string, copied []objects.Hash) error {
 		if err != nil {
 			return err
 		}
-		_, err = t.tx.own().Root.Set(t.from.Git, e.Id, path...)
+		_, err = t.tx.own().Root.Set(t.from.Git, e.ID, path...)
 		return err
 	}
 	rc, err := t.from.Open(h)

@@ -66,7 +66,7 @@ type Growth struct {
 const stagePrefix = "stage-"
 
 // Stage begins a stage of memory.git. Nothing is on the disk before something is put into it.
-func (r *Repo) Stage(ctx context.Context) (*Stage, error) { return r.stage(ctx, r.memory, memoryDir) }
+func (r *Repo) Stage(ctx context.Context) (*Stage, error) { return r.stage(ctx, r.memory, MemoryDir) }
 
 func (r *Repo) stage(ctx context.Context, g *gitstore.Repo, dir string) (*Stage, error) {
 	var random [8]byte

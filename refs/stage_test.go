@@ -29,8 +29,8 @@ func TestStagesAreSwept(t *testing.T) {
 			if _, err := live.Put([]byte("of one that lives")); err != nil {
 				t.Fatal(err)
 			}
-			dead := filepath.Join(r.dir, memoryDir, "mem", "stage-0123456789abcdef.lock")
-			packs := filepath.Join(r.dir, memoryDir, "objects", "pack")
+			dead := filepath.Join(r.dir, MemoryDir, "mem", "stage-0123456789abcdef.lock")
+			packs := filepath.Join(r.dir, MemoryDir, "objects", "pack")
 			left := []string{dead}
 			for _, name := range []string{"pack_stage-0123456789abcdef_1", "idx_stage-0123456789abcdef_2", "pack_stage-without-a-lock_3", "idx_stage-nor-here_4"} {
 				left = append(left, filepath.Join(packs, "tmp_"+name))
@@ -46,7 +46,7 @@ func TestStagesAreSwept(t *testing.T) {
 			if _, err := os.Lstat(mine); err != nil {
 				t.Errorf("what no stage wrote: %v", err)
 			}
-			if locks, err := filepath.Glob(filepath.Join(r.dir, memoryDir, "mem", "stage-*")); err != nil || len(locks) != 1 {
+			if locks, err := filepath.Glob(filepath.Join(r.dir, MemoryDir, "mem", "stage-*")); err != nil || len(locks) != 1 {
 				t.Errorf("locks of stages: %v, %v; want that of the one that lives", locks, err)
 			}
 			if err := live.Close(); err != nil {
@@ -65,7 +65,7 @@ func TestStageKeepsItsLock(t *testing.T) {
 	for range 4 {
 		sweepers.Go(func() {
 			for !done.Load() {
-				if err := r.sweepStages(memoryDir); err != nil {
+				if err := r.sweepStages(MemoryDir); err != nil {
 					t.Error(err)
 					return
 				}

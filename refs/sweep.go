@@ -36,7 +36,7 @@ func (r *Repo) share(ctx context.Context) (func(), error) {
 
 // gate keeps others from joining those who add packs until the returned function is called.
 func (r *Repo) gate(ctx context.Context) (func(), error) {
-	return disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", sweepGate), r.opts.LockTimeout)
+	return disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", sweepGate), r.opts.LockTimeout)
 }
 
 // alone waits until nobody adds packs or moves refs, and keeps it so until the returned function is called.
@@ -53,7 +53,7 @@ func (r *Repo) alone(ctx context.Context) (func(), error) {
 	return func() { unlock(); open() }, nil
 }
 
-func (r *Repo) sweepPath() string { return filepath.Join(r.dir, memoryDir, "mem", sweepLock) }
+func (r *Repo) sweepPath() string { return filepath.Join(r.dir, MemoryDir, "mem", sweepLock) }
 
 // Sweep takes out of the packs of both repositories every object that no ref leads to, at once and for ever,
 // together with packs that were merged into others. Nothing that is stored is touched; when it is interrupted
@@ -67,7 +67,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 	for _, part := range []struct {
 		dir string
 		git *gitstore.Repo
-	}{{memoryDir, r.memory}, {originalsDir, r.originals}} {
+	}{{MemoryDir, r.memory}, {OriginalsDir, r.originals}} {
 		if err := r.sweep(ctx, part.dir, part.git); err != nil {
 			return disk.Writing(fmt.Errorf("sweep %s: %w", part.dir, err))
 		}
@@ -76,7 +76,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 }
 
 func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
-	unlock, err := r.lockMerges(ctx, dir)
+	unlock, err := r.LockMerges(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
 // caller holds the lock of merges and that of a sweep: nobody is at it.
 func (r *Repo) sweepKilled(dir string) error {
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
-	return errors.Join(os.RemoveAll(filepath.Join(r.dir, quarantineDir)), pack.Sweep(packs, fetchMark),
-		pack.Sweep(packs, repairMark), pack.SweepIndexes(packs))
+	return errors.Join(os.RemoveAll(filepath.Join(r.dir, QuarantineDir)), pack.Sweep(packs, FetchMark),
+		pack.Sweep(packs, RepairMark), pack.SweepIndexes(packs))
 }
 
 // noneLost makes sure that no branch is gone that was here once: what it led to is no garbage.
@@ -149,7 +149,7 @@ func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo
 	for _, part := range []struct {
 		dir string
 		git *gitstore.Repo
-	}{{memoryDir, r.memory}, {originalsDir, r.originals}} {
+	}{{MemoryDir, r.memory}, {OriginalsDir, r.originals}} {
 		seen, err := lane.Reachable(ctx, part.git)
 		if err != nil {
 			return err
@@ -196,4 +196,24 @@ func (r *Repo) liveOf(ctx context.Context, g *gitstore.Repo, ids []pack.ID) (map
 		_, live[id] = seen[id]
 	}
 	return live, err
+}
+
+// QuarantineDir is where what was fetched lies until it has been checked. It holds nothing that is missed.
+const QuarantineDir = "quarantine.git"
+
+// FetchMark is in the names of the temporary files of a fetch.
+const FetchMark = "fetch"
+
+// LockFetch waits until nobody else takes in what comes from elsewhere, and lets nobody sweep until it is unlocked.
+func (r *Repo) LockFetch(ctx context.Context) (unlock func(), err error) {
+	open, err := disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "fetch.lock"), r.opts.LockTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	unshare, err := r.share(ctx)
+	if err != nil {
+		open()
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	return func() { unshare(); open() }, nil
 }

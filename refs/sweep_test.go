@@ -26,7 +26,7 @@ func TestSweepIsNotStarved(t *testing.T) {
 	swept := make(chan error)
 	go func() { swept <- r.Sweep(t.Context()) }()
 	for {
-		unlock, free, err := disk.TryLock(filepath.Join(r.dir, memoryDir, "mem", sweepGate))
+		unlock, free, err := disk.TryLock(filepath.Join(r.dir, MemoryDir, "mem", sweepGate))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -94,21 +93,11 @@ func (tx *Tx) names(dirs ...string) ([]objects.Hash, error) {
 	var names []objects.Hash
 	for _, l := range tx.lanes {
 		for _, dir := range dirs {
-			e, ok, err := l.Find(dir)
+			found, err := l.Names(dir)
 			if err != nil {
 				return nil, err
 			}
-			if !ok || e.Dir == nil {
-				continue
-			}
-			err = e.Dir.Walk(l.Git, nil, func(path []string, _ pack.ID) error {
-				h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path, ""), ".json"))
-				names = append(names, h)
-				return err
-			})
-			if err != nil {
-				return nil, fmt.Errorf("list %s of %s: %w", dir, l.Device, err)
-			}
+			names = append(names, found...)
 		}
 	}
 	slices.SortFunc(names, objects.Hash.Compare)
@@ -196,4 +185,14 @@ func (tx *Tx) Find(prefix string) ([]objects.Hash, error) {
 	}
 	slices.SortFunc(names, objects.Hash.Compare)
 	return slices.Compact(names), nil
+}
+
+// Root returns the hash of a project: BLAKE3 over the sorted names of its records, one on a line. Two
+// stores that hold the same records of a project print the same root.
+func (tx *Tx) Root() (objects.Hash, error) {
+	ids, err := tx.RecordIDs()
+	if err != nil {
+		return objects.Hash{}, err
+	}
+	return lane.RootOf(ids), nil
 }

@@ -60,7 +60,7 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 
 // update is [Repo.Update] of whoever holds the lanes of the project.
 func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*Tx) error) error {
-	for _, dir := range []string{memoryDir, originalsDir} {
+	for _, dir := range []string{MemoryDir, OriginalsDir} {
 		if err := r.sweepStages(dir); err != nil {
 			return disk.Writing(err)
 		}
@@ -93,7 +93,7 @@ func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*T
 	if err := tx.commit(message); err != nil {
 		return disk.Writing(fmt.Errorf("commit: %w", err))
 	}
-	for _, dir := range []string{memoryDir, originalsDir} {
+	for _, dir := range []string{MemoryDir, OriginalsDir} {
 		if err := r.mergePacks(ctx, dir); err != nil && !disk.IsFull(err) { // what is committed is; the merge waits for room
 			return disk.Writing(err)
 		}
@@ -101,14 +101,14 @@ func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*T
 	return nil
 }
 
-// lockLane takes the lock of those who write lanes of a project, in either repository.
-func (r *Repo) lockLane(ctx context.Context, p Project) (unlock func(), err error) {
-	return disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "lane-"+string(p)+".lock"), r.opts.LockTimeout)
+// LockLane takes the lock of those who write lanes of a project, in either repository.
+func (r *Repo) LockLane(ctx context.Context, p Project) (unlock func(), err error) {
+	return disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "lane-"+string(p)+".lock"), r.opts.LockTimeout)
 }
 
 // writes waits until this device's lanes of a project can be written, and lets nobody sweep until done is called.
 func (r *Repo) writes(ctx context.Context, p Project) (done func(), err error) {
-	unlock, err := r.lockLane(ctx, p)
+	unlock, err := r.LockLane(ctx, p)
 	if err != nil {
 		return nil, disk.Writing(fmt.Errorf("write lane: %w", err))
 	}

@@ -29,7 +29,7 @@ func (r *Repo) Usage(ctx context.Context, visit func(Usage) error) error {
 		if err != nil {
 			return err
 		}
-		u := usage{git: r.of(Lane{Originals: originals}), seen: map[pack.ID]struct{}{}, visit: visit}
+		u := usage{git: r.Of(Lane{Originals: originals}), seen: map[pack.ID]struct{}{}, visit: visit}
 		for _, l := range lanes {
 			if err := u.lane(ctx, l); err != nil {
 				return fmt.Errorf("usage of %s: %w", l.Ref(), err)
@@ -41,7 +41,7 @@ func (r *Repo) Usage(ctx context.Context, visit func(Usage) error) error {
 
 // laneTips returns the lanes of one repository, those of [Home] included, sorted by project and device.
 func (r *Repo) laneTips(originals bool) ([]Lane, error) {
-	all, err := r.of(Lane{Originals: originals}).Refs(lane.Prefix)
+	all, err := r.Of(Lane{Originals: originals}).Refs(lane.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("list lanes: %w", err)
 	}

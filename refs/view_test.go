@@ -30,7 +30,7 @@ func TestTipsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer blind.Close()
-	packs := filepath.Join(r.dir, memoryDir, "objects", "pack")
+	packs := filepath.Join(r.dir, MemoryDir, "objects", "pack")
 	if err := os.Rename(packs, packs+".away"); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/repair"
 )
 
 // An explainer finds out what lost objects were, from the records that can be read.
@@ -38,7 +39,7 @@ func (x *Explainer) Project(p refs.Project) *Readable {
 	if r, ok := x.Projects[p]; ok {
 		return r
 	}
-	r := &Readable{name: string(p), records: x.M.Refs.ReadableRecords(p)}
+	r := &Readable{name: string(p), records: repair.ReadableRecords(x.M.Refs, p)}
 	if p == refs.Home {
 		r.name = "this device's own"
 	}
@@ -60,7 +61,7 @@ func (x *Explainer) Project(p refs.Project) *Readable {
 	return r
 }
 
-func (x *Explainer) Loss(l refs.Loss) {
+func (x *Explainer) Loss(l repair.Loss) {
 	p := x.Project(l.Lane.Project)
 	lost := Lost{Project: p.name, Session: l.Session, What: LostWhat(l)}
 	if l.Commit != "" {
@@ -97,7 +98,7 @@ func (x *Explainer) Loss(l refs.Loss) {
 
 // stream tells which messages of a session lie behind the first segment of it that is gone. Segments after that
 // cannot be read: each is compressed with what lies before it.
-func (x *Explainer) stream(p *Readable, l refs.Loss, digits string) bool {
+func (x *Explainer) stream(p *Readable, l repair.Loss, digits string) bool {
 	name, err := objects.ParseHash(digits)
 	if err != nil || x.Streams[l.Lane.Ref()+digits] {
 		return err == nil
@@ -114,7 +115,7 @@ func (x *Explainer) stream(p *Readable, l refs.Loss, digits string) bool {
 		}
 		sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return objects.Sum(b) })
 		// it ends where the damage begins
-		_, _ = x.M.Refs.ReadableStream(l.Lane, name).WriteTo(capture.OnlyWriter{Writer: sc})
+		_, _ = repair.ReadableStream(x.M.Refs, l.Lane, name).WriteTo(capture.OnlyWriter{Writer: sc})
 		read := sc.Summary().Carry.Values
 		x.Out = append(x.Out, Lost{p.name, s.Session, read + 1, max(s.Scan.Values, read+1), "the transcript from there on"})
 		return true
@@ -123,7 +124,7 @@ func (x *Explainer) stream(p *Readable, l refs.Loss, digits string) bool {
 }
 
 // streamsIn tells whose transcripts lie in a directory that is gone: all whose stream's name begins with some digits.
-func (x *Explainer) streamsIn(p *Readable, l refs.Loss, digits string) (found bool) {
+func (x *Explainer) streamsIn(p *Readable, l repair.Loss, digits string) (found bool) {
 	digits, _, _ = strings.Cut(digits, "s") // of a directory in that of a stream
 	for _, s := range p.Snapshots {
 		names := []objects.Hash{stream.Name(s.Session, s.Generation)}
@@ -133,7 +134,7 @@ func (x *Explainer) streamsIn(p *Readable, l refs.Loss, digits string) (found bo
 		for _, h := range names {
 			if name := h.String(); strings.HasPrefix(name, digits) {
 				path := append([]string{"streams"}, name[:1], name[1:2], name[2:3], name[3:], "s0000", "000000")
-				found = x.stream(p, refs.Loss{Lane: l.Lane, Path: path}, name) || found
+				found = x.stream(p, repair.Loss{Lane: l.Lane, Path: path}, name) || found
 			}
 		}
 	}
@@ -207,7 +208,7 @@ func (p *Readable) object(digits string, lost *Lost) {
 
 // PointsOf returns the growth points, by their size, of the stream that a loss is about; none if it is about
 // something else.
-func (r *Readable) PointsOf(l refs.Loss) (points []records.Snapshot) {
+func (r *Readable) PointsOf(l repair.Loss) (points []records.Snapshot) {
 	in := func(records.Snapshot) bool { return false }
 	switch {
 	case len(l.Path) == 7 && l.Path[0] == "streams":
@@ -239,7 +240,7 @@ type LostFile struct {
 }
 
 // FilesOf returns the overflow files that a loss is about, as the records of all devices know them.
-func (r *Readable) FilesOf(l refs.Loss) (out []LostFile) {
+func (r *Readable) FilesOf(l repair.Loss) (out []LostFile) {
 	if len(l.Path) < 6 {
 		return nil
 	}
@@ -275,7 +276,7 @@ type Lost struct {
 }
 
 // what of a directory of a lane people know by another name.
-func LostWhat(l refs.Loss) string {
+func LostWhat(l repair.Loss) string {
 	switch {
 	case l.Old:
 		return "an older commit or a directory of it, " + l.ID.String()[:10] + "; all that the lane holds now is without it"

@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/repair"
 )
 
 // pendingFile is there while something is being forgotten. Who finds it brings that to its end.
@@ -242,7 +243,7 @@ func (m Ops) finishForgetting(ctx context.Context) (some bool, made []string, er
 
 // aside returns the damaged files that a repair put aside. What is in them cannot be told, so all of them go.
 func (m Ops) aside() (out []ForgottenThing, err error) {
-	files, err := m.Refs.Damaged()
+	files, err := repair.Damaged(m.Refs)
 	for _, f := range files {
 		out = append(out, ForgottenThing{Kind: "damaged file", Name: f, Count: 1})
 	}
@@ -259,7 +260,7 @@ func (m Ops) dropBytes(ctx context.Context) error {
 	if err := m.DropCache(); err != nil {
 		return err
 	}
-	if err := m.Refs.DropDamaged(); err != nil {
+	if err := repair.DropDamaged(m.Refs); err != nil {
 		return err
 	}
 	return m.Refs.Sweep(ctx)

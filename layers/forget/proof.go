@@ -23,6 +23,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/repair"
 )
 
 // A Proof is what looking at every byte of the store found of what was forgotten: nothing, but what other
@@ -64,7 +65,7 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, said []r
 	if err := v.files(); err != nil {
 		return v.Out, err
 	}
-	aside, err := m.Refs.Damaged()
+	aside, err := repair.Damaged(m.Refs)
 	if err != nil {
 		return v.Out, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/repair"
 )
 
 // The notes of a forgetting, of which one damaged byte is put right.
@@ -40,7 +40,7 @@ func (m Ops) notes(ro RepairOptions, out *Repaired) error {
 			return fmt.Errorf("mend %s: %w", d.Where, err)
 		}
 	}
-	out.Unsealed = slices.ContainsFunc(out.Mended, func(d refs.Mending) bool {
+	out.Unsealed = slices.ContainsFunc(out.Mended, func(d repair.Mending) bool {
 		return d.Where == sealsNote && d.Done == ""
 	})
 	return nil

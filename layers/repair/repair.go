@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/repair"
 )
 
 // RepairOptions say how a store is repaired.
@@ -30,9 +31,9 @@ type RepairOptions struct {
 
 // A Repaired is the result of a repair.
 type Repaired struct {
-	Mended []refs.Mending
+	Mended []repair.Mending
 	Lost   []derive.Lost
-	Left   []refs.Problem // what a check finds afterwards
+	Left   []repair.Problem // what a check finds afterwards
 	Roots  []Root
 
 	Unsealed bool // the list of what was forgotten is damaged, and stays so without Forget
@@ -45,7 +46,7 @@ type Repaired struct {
 // here, from remotes, and from the session files of Claude Code. Nothing is deleted. With DryRun it says what
 // it would do.
 func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) (out Repaired, err error) {
-	if out.Mended, err = refs.MendFiles(dir, ro.DryRun); err != nil {
+	if out.Mended, err = repair.MendFiles(dir, ro.DryRun); err != nil {
 		return out, err
 	}
 	repo, err := refs.OpenDamaged(dir, o.Refs())
@@ -67,13 +68,13 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 			told(name, err)
 		}
 	}
-	did, losses, err := repo.Repair(ctx, ro.DryRun, m.supply(remotes, ro.Told))
+	did, losses, err := repair.Mend(ctx, repo, ro.DryRun, m.supply(remotes, ro.Told))
 	out.Mended = append(out.Mended, did...)
 	if err != nil {
 		return out, err
 	}
 	if repo.Device().ID != "" && len(losses) == 0 {
-		clocks, err := repo.MendClocks(ctx, ro.DryRun)
+		clocks, err := repair.MendClocks(ctx, repo, ro.DryRun)
 		out.Mended = append(out.Mended, clocks...)
 		if err != nil {
 			return out, err
@@ -104,17 +105,17 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 
 // giveUp lets the lanes of this device go on without what is lost, if that is wanted, and else finds out
 // whether they cannot.
-func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []refs.Loss, out *Repaired) error {
-	could, err := m.Refs.GiveUp(ctx, true, losses, nil)
+func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []repair.Loss, out *Repaired) error {
+	could, err := repair.GiveUp(ctx, m.Refs, true, losses, nil)
 	out.Stuck = len(could) > 0
 	if err != nil || !ro.Forget || !out.Stuck {
 		return err
 	}
 	if !ro.DryRun {
-		could, err = m.Refs.GiveUp(ctx, false, losses, m.stillOfUse(losses))
+		could, err = repair.GiveUp(ctx, m.Refs, false, losses, m.stillOfUse(losses))
 	}
 	for _, c := range could {
-		if i := slices.IndexFunc(out.Mended, func(d refs.Mending) bool {
+		if i := slices.IndexFunc(out.Mended, func(d repair.Mending) bool {
 			return d.Where == c.Where && d.Done == ""
 		}); i >= 0 {
 			out.Mended[i].Done = c.Done
@@ -129,7 +130,7 @@ func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []refs.Loss, o
 // stillOfUse returns what tells which records are of use where something is lost. A session without its
 // transcript is not where Claude Code still has the file: the next capture brings it back if memory does not
 // say that it has it. Else its versions need it.
-func (m Ops) stillOfUse(losses []refs.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
+func (m Ops) stillOfUse(losses []repair.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
 	x := &derive.Explainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.Readable{}}
 	files := map[string]string{}
 	for _, l := range losses {
@@ -161,7 +162,7 @@ func (m Ops) suppliers(ro RepairOptions) ([]refs.Remote, error) {
 }
 
 // supply returns what brings branches from the first remotes that have them; nil if there is none.
-func (m Ops) supply(remotes []refs.Remote, told func(string, error)) refs.Supply {
+func (m Ops) supply(remotes []refs.Remote, told func(string, error)) repair.Supply {
 	if len(remotes) == 0 {
 		return nil
 	}
@@ -246,15 +247,15 @@ func (m Ops) bringBack(ctx context.Context, remotes []refs.Remote, out *Repaired
 // came notes that a branch is back.
 func (out *Repaired) came(l sync.FetchedLane, from string) {
 	where, done := "memory.git/"+l.Lane.Ref(), "came back from the remote "+from+", "+l.New[:10]
-	if i := slices.IndexFunc(out.Mended, func(d refs.Mending) bool { return d.Where == where }); i >= 0 {
+	if i := slices.IndexFunc(out.Mended, func(d repair.Mending) bool { return d.Where == where }); i >= 0 {
 		out.Mended[i].Done = done
 		return
 	}
-	out.Mended = append(out.Mended, refs.Mending{Where: where, What: "it was behind", Done: done})
+	out.Mended = append(out.Mended, repair.Mending{Where: where, What: "it was behind", Done: done})
 }
 
 // explainLosses says what losses mean: which session, which messages.
-func (m Ops) explainLosses(losses []refs.Loss) []derive.Lost {
+func (m Ops) explainLosses(losses []repair.Loss) []derive.Lost {
 	x := &derive.Explainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.Readable{}, Streams: map[string]bool{}}
 	for _, l := range losses {
 		x.Loss(l)

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
+	"github.com/memvcs/mem/refs/repair"
 )
 
 // A regainer makes what is lost of transcripts and overflow files again from the files that they were captured
@@ -30,7 +31,7 @@ type regainer struct {
 }
 
 // regain returns what is still lost, and notes what came back.
-func (m Ops) regain(ctx context.Context, losses []refs.Loss, out *Repaired, dryRun bool) ([]refs.Loss, error) {
+func (m Ops) regain(ctx context.Context, losses []repair.Loss, out *Repaired, dryRun bool) ([]repair.Loss, error) {
 	g := &regainer{m: m, want: map[pack.ID]bool{}, got: map[pack.ID][]byte{}, from: map[pack.ID]string{}}
 	x := &derive.Explainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.Readable{}}
 	tried := map[string]bool{}
@@ -61,18 +62,18 @@ func (m Ops) regain(ctx context.Context, losses []refs.Loss, out *Repaired, dryR
 		return losses, nil
 	}
 	if !dryRun {
-		if err := m.Refs.PutBack(ctx, g.got); err != nil {
+		if err := repair.PutBack(ctx, m.Refs, g.got); err != nil {
 			return losses, err
 		}
 	}
 	for _, l := range losses {
 		if g.got[l.ID] != nil {
 			g.got[l.ID] = nil // one line for each
-			out.Mended = append(out.Mended, refs.Mending{Where: l.Where, What: derive.LostWhat(l) + " was missing",
+			out.Mended = append(out.Mended, repair.Mending{Where: l.Where, What: derive.LostWhat(l) + " was missing",
 				Done: "made again from " + g.from[l.ID]})
 		}
 	}
-	return slices.DeleteFunc(losses, func(l refs.Loss) bool { return g.from[l.ID] != "" }), nil
+	return slices.DeleteFunc(losses, func(l repair.Loss) bool { return g.from[l.ID] != "" }), nil
 }
 
 // stream makes a stream again.

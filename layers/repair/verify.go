@@ -23,17 +23,18 @@ import (
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/repair"
 )
 
 // A Checked is the result of a check of the whole memory.
 type Checked struct {
-	refs.Counts
+	repair.Counts
 	Versions, Compositions int
 	Withheld               int // originals whose patch is not on this machine
 	Apart                  []Apart
 	Newer                  bool // something was written by a newer version of mem: no damage that this one could repair
-	Problems               []refs.Problem
-	Ignored                []refs.Problem // what other devices wrote and nobody heeds: all else is whole
+	Problems               []repair.Problem
+	Ignored                []repair.Problem // what other devices wrote and nobody heeds: all else is whole
 	Roots                  []Root
 }
 
@@ -58,19 +59,19 @@ type Root struct {
 func (m Ops) Check(ctx context.Context, full bool) (Checked, error) {
 	var c Checked
 	var err error
-	report := func(p refs.Problem) {
+	report := func(p repair.Problem) {
 		if p.Device != "" {
 			c.Ignored = append(c.Ignored, p)
 			return
 		}
 		c.Problems = append(c.Problems, p)
 	}
-	if c.Counts, err = m.Refs.Check(ctx, full, report); err != nil {
+	if c.Counts, err = repair.Check(ctx, m.Refs, full, report); err != nil {
 		return c, err
 	}
 	ids, err := m.Refs.Projects()
 	if err != nil {
-		report(refs.Problem{Where: "projects", What: err.Error()})
+		report(repair.Problem{Where: "projects", What: err.Error()})
 	}
 	for _, id := range ids {
 		err := m.checkProject(ctx, id, full, &c)
@@ -79,7 +80,7 @@ func (m Ops) Check(ctx context.Context, full bool) (Checked, error) {
 		}
 		if err != nil {
 			c.Newer = c.Newer || errors.Is(err, refs.ErrFormat)
-			report(refs.Problem{Where: "project " + string(id), What: err.Error()})
+			report(repair.Problem{Where: "project " + string(id), What: err.Error()})
 		}
 	}
 	slices.SortFunc(c.Roots, func(a, b Root) int { return strings.Compare(string(a.Project.ID), string(b.Project.ID)) })
@@ -143,7 +144,7 @@ func (l *lineageCheck) bad(what, device string, err error) {
 
 // problem notes what is wrong about what a device recorded.
 func (c *Checked) problem(st *state.State, what, device string, err error) {
-	p := refs.Problem{Where: "project " + st.AsProject().Name + ": " + what, What: err.Error()}
+	p := repair.Problem{Where: "project " + st.AsProject().Name + ": " + what, What: err.Error()}
 	if st.FromStranger(device) {
 		p.Device = device
 		c.Ignored = append(c.Ignored, p)

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/incoming"
 	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 )
@@ -37,7 +38,7 @@ type FetchedLane struct {
 	Old, New string // commits here before and after; "" for none
 	Status   string // new, updated, current, ahead, behind, missing, rewritten, refused
 	Why      string // of refused
-	Arrival  refs.Arrival
+	Arrival  incoming.Arrival
 	Exact    bool // it is the lane of the exact bytes
 	Lane     refs.Lane
 }
@@ -309,21 +310,21 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	for device, p := range peers {
 		keys[device] = p.Key
 	}
-	var arrivals []refs.Arrival
+	var arrivals []incoming.Arrival
 	for _, l := range f.want {
 		l.Arrival, err = q.Check(ctx, l.Lane, keys[l.Device])
 		if !l.Own && !f.originals && slices.Contains(selves, l.Device) {
 			anew := err == nil && l.Arrival.Epoch > 0 && f.o.Remote.Marks[l.Lane.Ref()].Tip != l.Old
-			if anew || errors.Is(err, refs.ErrRewritten) {
+			if anew || errors.Is(err, incoming.ErrRewritten) {
 				err = f.fork(ctx, q, &l)
 			}
 		}
 		switch {
-		case l.Own && l.Old != "" && !f.originals && !errors.Is(err, refs.ErrRefused) && ctx.Err() == nil:
+		case l.Own && l.Old != "" && !f.originals && !errors.Is(err, incoming.ErrRefused) && ctx.Err() == nil:
 			l.Status, f.out.Twin = "rewritten", true // somebody else went on as this device
-		case errors.Is(err, refs.ErrRewritten):
+		case errors.Is(err, incoming.ErrRewritten):
 			l.Status = "rewritten"
-		case errors.Is(err, refs.ErrRefused):
+		case errors.Is(err, incoming.ErrRefused):
 			l.Status, l.Why = "refused", err.Error()
 		case err != nil:
 			return nil, err
@@ -340,7 +341,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 // fork lets this device take over what a former self of it has here and not on the remote, where another copy
 // went on, or began receive brings what is wanted into the quarantine. If the remote lacks objects of some
 // lane, each lane is asked for alone.
-func (f *fetcher) receive(ctx context.Context, s remote.Session, q *refs.Quarantine, want []pack.ID) error {
+func (f *fetcher) receive(ctx context.Context, s remote.Session, q *incoming.Quarantine, want []pack.ID) error {
 	lim := Limits(f.o.Progress)
 	lim.Blob = q.Came
 	fetch := func(s remote.Session, want []pack.ID) error {
@@ -366,7 +367,7 @@ func (f *fetcher) receive(ctx context.Context, s remote.Session, q *refs.Quarant
 }
 
 // anew without knowing what was never sent.
-func (f *fetcher) fork(ctx context.Context, q *refs.Quarantine, l *FetchedLane) error {
+func (f *fetcher) fork(ctx context.Context, q *incoming.Quarantine, l *FetchedLane) error {
 	a, base, err := q.CheckFork(ctx, l.Lane)
 	l.Arrival = a
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/incoming"
 	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 	"github.com/memvcs/mem/refs/sealed"
@@ -146,11 +147,11 @@ func (f *fetcher) lanes() ([]refs.Lane, error) {
 	return f.m.Refs.Lanes()
 }
 
-func (f *fetcher) quarantine(ctx context.Context) (*refs.Quarantine, error) {
+func (f *fetcher) quarantine(ctx context.Context) (*incoming.Quarantine, error) {
 	if f.originals {
-		return f.m.Refs.QuarantineOriginals(ctx, f.o.Remote)
+		return incoming.BeginOriginals(ctx, f.m.Refs, f.o.Remote)
 	}
-	return f.m.Refs.Quarantine(ctx)
+	return incoming.Begin(ctx, f.m.Refs)
 }
 
 // broken notes which branches of an encrypted remote could not be read.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/objects"
 )
 
 // TestRecordIsCanonical reads a record back, and refuses the same record in another form.
@@ -50,4 +52,20 @@ func TestNames(t *testing.T) {
 			t.Errorf("ParseBranch(%s) = %+v, want none", ref, l)
 		}
 	}
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	d := Device{ID: strings.Repeat("a", 32)}
+	_, b, _ := NewRecord("note", d, 3, time.Unix(1e9, 0), map[string]string{"a": "<b>"})
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := DecodeRecord(b)
+		if err != nil {
+			return
+		}
+		again, err := r.Encode()
+		if err != nil || !bytes.Equal(again, b) || r.ID != objects.Sum(b) {
+			t.Fatalf("%q decodes to something that encodes to %q, %v", b, again, err)
+		}
+	})
 }

@@ -72,17 +72,17 @@ func (l *Snapshot) readTip() (err error) {
 	if l.Commit, err = l.Git.Commit(l.Tip); err != nil {
 		return err
 	}
-	l.Root.Id = l.Commit.Tree
+	l.Root.ID = l.Commit.Tree
 	e, ok, err := l.Root.Find(l.Git, "format")
 	switch {
 	case err != nil:
 		return fmt.Errorf("read format: %w", err)
 	case !ok || e.Dir != nil:
 		return fmt.Errorf("read format: %w", objects.ErrNotFound)
-	case e.Id == pack.Name(pack.Blob, []byte(Format)):
+	case e.ID == pack.Name(pack.Blob, []byte(Format)):
 		return nil // what its name says: the file itself lies in the oldest pack
 	}
-	b, err := l.Git.Get(e.Id, pack.Blob)
+	b, err := l.Git.Get(e.ID, pack.Blob)
 	if err != nil {
 		return fmt.Errorf("read format: %w", err)
 	}
@@ -106,7 +106,7 @@ func (l *Snapshot) Read(path ...string) ([]byte, error) {
 	if !ok || e.Dir != nil {
 		return nil, fmt.Errorf("read %s: %w", strings.Join(path, "/"), objects.ErrNotFound)
 	}
-	b, err := l.Git.Get(e.Id, pack.Blob)
+	b, err := l.Git.Get(e.ID, pack.Blob)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", strings.Join(path, "/"), err)
 	}
@@ -159,7 +159,7 @@ func (l *Snapshot) SegmentIDs(name objects.Hash, n int) ([]pack.ID, error) {
 		if !ok || e.Dir != nil {
 			return nil, fmt.Errorf("stream %s: segment %d is missing: %w", name.Short(), i, objects.ErrCorrupt)
 		}
-		ids[i] = e.Id
+		ids[i] = e.ID
 	}
 	return ids, nil
 }
@@ -335,4 +335,38 @@ func (l *Snapshot) Beginning(dir, prefix string) (names []objects.Hash, err erro
 		names = append(names, h)
 	}
 	return names, nil
+}
+
+// Names returns the names in a directory of hashes, in increasing order.
+func (l *Snapshot) Names(dir string) (names []objects.Hash, err error) {
+	e, ok, err := l.Find(dir)
+	if err != nil || !ok || e.Dir == nil {
+		return nil, err
+	}
+	err = e.Dir.Walk(l.Git, nil, func(path []string, _ pack.ID) error {
+		h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path, ""), ".json"))
+		names = append(names, h)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list %s of %s: %w", dir, l.Device, err)
+	}
+	return names, nil
+}
+
+// CheckPoint checks that a point of growth names the content it should: the head of its last segment says so.
+func (l *Snapshot) CheckPoint(h objects.Hash) error {
+	p, err := l.Point(h)
+	if err != nil {
+		return err
+	}
+	b, err := l.Blobs(p.Stream)(p.Segments - 1)
+	if err != nil {
+		return err
+	}
+	head, _, err := stream.ParseHead(b)
+	if err == nil && head.Sum != h {
+		err = objects.ErrCorrupt
+	}
+	return err
 }

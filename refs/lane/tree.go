@@ -11,7 +11,7 @@ import (
 // A Dir is a directory of a lane, read when it is first looked into. Setting a path marks the directories on
 // the way; [Dir.Encode] writes only those.
 type Dir struct {
-	Id      pack.ID // zero for a new one
+	ID      pack.ID // zero for a new one
 	loaded  bool
 	dirty   bool
 	entries []DirEntry // sorted by name
@@ -19,12 +19,12 @@ type Dir struct {
 
 type DirEntry struct {
 	name string
-	Id   pack.ID // of a blob
+	ID   pack.ID // of a blob
 	Dir  *Dir    // nil for a blob
 }
 
 // DirAt returns the directory that is stored as a tree; the zero id is an empty one.
-func DirAt(tree pack.ID) *Dir { return &Dir{Id: tree} }
+func DirAt(tree pack.ID) *Dir { return &Dir{ID: tree} }
 
 // Touch makes [Dir.Encode] write n although nothing in it changes.
 func (n *Dir) Touch() { n.dirty = true }
@@ -36,16 +36,16 @@ func (n *Dir) load(g *gitstore.Repo) error {
 	if n.loaded {
 		return nil
 	}
-	if !n.Id.IsZero() {
-		es, err := g.Tree(n.Id)
+	if !n.ID.IsZero() {
+		es, err := g.Tree(n.ID)
 		if err != nil {
 			return err
 		}
 		n.entries = make([]DirEntry, len(es))
 		for i, e := range es {
-			n.entries[i] = DirEntry{name: e.Name, Id: e.ID}
+			n.entries[i] = DirEntry{name: e.Name, ID: e.ID}
 			if e.Tree {
-				n.entries[i] = DirEntry{name: e.Name, Dir: &Dir{Id: e.ID}}
+				n.entries[i] = DirEntry{name: e.Name, Dir: &Dir{ID: e.ID}}
 			}
 		}
 		slices.SortFunc(n.entries, func(a, b DirEntry) int { return cmp.Compare(a.name, b.name) })
@@ -84,13 +84,13 @@ func (n *Dir) Set(g *gitstore.Repo, id pack.ID, path ...string) (bool, error) {
 	}
 	i, ok := n.index(path[0])
 	if len(path) == 1 {
-		if ok && n.entries[i].Dir == nil && n.entries[i].Id == id {
+		if ok && n.entries[i].Dir == nil && n.entries[i].ID == id {
 			return false, nil
 		}
 		if !ok {
 			n.entries = slices.Insert(n.entries, i, DirEntry{})
 		}
-		n.entries[i] = DirEntry{name: path[0], Id: id}
+		n.entries[i] = DirEntry{name: path[0], ID: id}
 		n.dirty = true
 		return true, nil
 	}
@@ -110,11 +110,11 @@ func (n *Dir) Set(g *gitstore.Repo, id pack.ID, path ...string) (bool, error) {
 // Encode gives every changed directory to put, the deepest first, and returns the id of n.
 func (n *Dir) Encode(put func(pack.Kind, []byte) (pack.ID, error)) (pack.ID, error) {
 	if !n.dirty {
-		return n.Id, nil
+		return n.ID, nil
 	}
 	es := make([]gitstore.TreeEntry, len(n.entries))
 	for i, e := range n.entries {
-		es[i] = gitstore.TreeEntry{Name: e.name, ID: e.Id}
+		es[i] = gitstore.TreeEntry{Name: e.name, ID: e.ID}
 		if e.Dir != nil {
 			id, err := e.Dir.Encode(put)
 			if err != nil {
@@ -127,11 +127,11 @@ func (n *Dir) Encode(put func(pack.Kind, []byte) (pack.ID, error)) (pack.ID, err
 	if err != nil {
 		return pack.ID{}, err
 	}
-	if n.Id, err = put(pack.Tree, b); err != nil {
+	if n.ID, err = put(pack.Tree, b); err != nil {
 		return pack.ID{}, err
 	}
 	n.dirty = false
-	return n.Id, nil
+	return n.ID, nil
 }
 
 // Walk calls f for every blob under n, in the order of names.
@@ -143,7 +143,7 @@ func (n *Dir) Walk(g *gitstore.Repo, path []string, f func(path []string, id pac
 		p := append(path, e.name)
 		var err error
 		if e.Dir == nil {
-			err = f(p, e.Id)
+			err = f(p, e.ID)
 		} else {
 			err = e.Dir.Walk(g, p, f)
 		}
@@ -159,7 +159,7 @@ func (n *Dir) WalkNew(g *gitstore.Repo, old *Dir, path []string, f func(path []s
 	if old == nil {
 		return n.Walk(g, path, f)
 	}
-	if n.Id == old.Id && !n.dirty {
+	if n.ID == old.ID && !n.dirty {
 		return nil
 	}
 	if err := n.load(g); err != nil {
@@ -179,8 +179,8 @@ func (n *Dir) WalkNew(g *gitstore.Repo, old *Dir, path []string, f func(path []s
 		switch {
 		case e.Dir != nil:
 			err = e.Dir.WalkNew(g, was.Dir, p, f)
-		case !ok || was.Id != e.Id:
-			err = f(p, e.Id)
+		case !ok || was.ID != e.ID:
+			err = f(p, e.ID)
 		}
 		if err != nil {
 			return err
@@ -202,7 +202,7 @@ func eachLeftIn(g *gitstore.Repo, n *Dir, path []string, f func([]string, pack.I
 		p := append(path[:len(path):len(path)], e.name)
 		more := true
 		if e.Dir == nil {
-			more = f(p, e.Id)
+			more = f(p, e.ID)
 		} else {
 			more = eachLeftIn(g, e.Dir, p, f)
 		}

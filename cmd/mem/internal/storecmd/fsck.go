@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
+	refsrepair "github.com/memvcs/mem/refs/repair"
 )
 
 type fsckOptions struct {
@@ -151,16 +152,16 @@ func check(ctx context.Context, e *app.Env, full bool) (c repair.Checked, err er
 	if err != nil {
 		return c, err
 	}
-	var small []refs.Problem
-	if err := smallFiles(ctx, e, dir, true, func(m refs.Mending) {
-		small = append(small, refs.Problem{Where: m.Where, What: m.What})
+	var small []refsrepair.Problem
+	if err := smallFiles(ctx, e, dir, true, func(m refsrepair.Mending) {
+		small = append(small, refsrepair.Problem{Where: m.Where, What: m.What})
 	}); err != nil {
 		return c, err
 	}
 	m, err := memory.Open(e)
 	var device *refs.DeviceError
 	if err != nil && len(small) > 0 || errors.As(err, &device) || errors.Is(err, refs.ErrDamaged) {
-		c.Problems = append(small, refs.Problem{Where: dir, What: err.Error()})
+		c.Problems = append(small, refsrepair.Problem{Where: dir, What: err.Error()})
 		return c, nil
 	}
 	if err != nil {
@@ -208,9 +209,9 @@ func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
 }
 
 // tellIgnored says, in a line for each device, what of it is ignored.
-func tellIgnored(e *app.Env, all []refs.Problem) {
+func tellIgnored(e *app.Env, all []refsrepair.Problem) {
 	for i, p := range all {
-		if slices.ContainsFunc(all[:i], func(q refs.Problem) bool { return q.Device == p.Device }) {
+		if slices.ContainsFunc(all[:i], func(q refsrepair.Problem) bool { return q.Device == p.Device }) {
 			continue
 		}
 		n := 0

@@ -14,9 +14,9 @@ import (
 	"github.com/memvcs/mem/layers/derive"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/repair"
-	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 	"github.com/memvcs/mem/refs/disk"
+	refsrepair "github.com/memvcs/mem/refs/repair"
 )
 
 // A repairAnswer is what fsck --repair --json prints.
@@ -51,8 +51,8 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 	if err != nil {
 		return err
 	}
-	var small []refs.Mending
-	if err := smallFiles(ctx, e, dir, e.Opt.DryRun, func(m refs.Mending) { small = append(small, m) }); err != nil {
+	var small []refsrepair.Mending
+	if err := smallFiles(ctx, e, dir, e.Opt.DryRun, func(m refsrepair.Mending) { small = append(small, m) }); err != nil {
 		return err
 	}
 	o, err := memory.MemoryOptions(e)
@@ -182,7 +182,7 @@ func lostText(l derive.Lost) string {
 }
 
 // smallFiles checks the settings and the notes of hooks, and mends them unless it is only to look.
-func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found func(refs.Mending)) error {
+func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found func(refsrepair.Mending)) error {
 	file := filepath.Join(dir, "config.json")
 	wait, err := memory.LockTimeout(e)
 	if err != nil {
@@ -202,7 +202,7 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 	}
 	return hooks.DamagedNotes(dir, func(name string, damage error,
 		fix func(func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool)) {
-		m := refs.Mending{Where: "spool/" + name, What: damage.Error()}
+		m := refsrepair.Mending{Where: "spool/" + name, What: damage.Error()}
 		path := filepath.Join(dir, "spool", name)
 		aside := filepath.Join(dir, "damaged", "spool")
 		b, ok := fix(disk.MendByte)
@@ -212,7 +212,7 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 			m.Done = "taken out; SessionStart captures what it spoke of"
 		}
 		if !look {
-			kept, err := refs.SetAside(path, aside)
+			kept, err := refsrepair.SetAside(path, aside)
 			if err == nil && ok {
 				err = disk.WriteFile(path, b)
 			} else if err == nil {
@@ -231,8 +231,8 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 
 const settingsGone = "taken out; the defaults hold until you set them again"
 
-func mendSettings(dir, file string, damage error, look bool) (refs.Mending, error) {
-	m := refs.Mending{Where: "config.json", What: damage.Error()}
+func mendSettings(dir, file string, damage error, look bool) (refsrepair.Mending, error) {
+	m := refsrepair.Mending{Where: "config.json", What: damage.Error()}
 	if !errors.Is(damage, config.ErrSum) {
 		return m, nil
 	}
@@ -251,7 +251,7 @@ func mendSettings(dir, file string, damage error, look bool) (refs.Mending, erro
 	if look {
 		return m, nil
 	}
-	kept, err := refs.SetAside(file, filepath.Join(dir, "damaged"))
+	kept, err := refsrepair.SetAside(file, filepath.Join(dir, "damaged"))
 	if err != nil {
 		return m, err
 	}

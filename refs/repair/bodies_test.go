@@ -1,4 +1,4 @@
-package refs
+package repair
 
 import (
 	"context"
@@ -6,6 +6,9 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 // TestMalformedBodies writes records whose bodies another store refuses: none is written where they are refused, the lane does not come
@@ -14,15 +17,16 @@ func TestMalformedBodies(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	bad := errors.New("says nothing")
-	from, to := newRepo(t), newRepo(t)
-	to.opts.Body = func(kind string, _ json.RawMessage) error {
+	o := refstest.Options(t)
+	o.Body = func(kind string, _ json.RawMessage) error {
 		if kind == "bad" {
 			return bad
 		}
 		return nil
 	}
-	say := func(r *Repo, kind string) error {
-		return r.Update(ctx, testProject, kind, func(tx *Tx) error {
+	from, to := refstest.New(t), refstest.NewOf(t, o)
+	say := func(r *refs.Repo, kind string) error {
+		return r.Update(ctx, refstest.Project, kind, func(tx *refs.Tx) error {
 			_, err := tx.Add(kind, []int{1})
 			return err
 		})
@@ -33,11 +37,11 @@ func TestMalformedBodies(t *testing.T) {
 	if err := say(to, "bad"); !errors.Is(err, bad) {
 		t.Errorf("it writes what it refuses: %v", err)
 	}
-	lane := ownLane(t, from)
-	copyLane(t, to, from, testProject, lane.Tip)
-	if err := to.View(ctx, testProject, func(tx *Tx) error {
+	lane := refstest.OwnLane(t, from)
+	refstest.CopyLane(t, to, from, refstest.Project)
+	if err := to.View(ctx, refstest.Project, func(tx *refs.Tx) error {
 		all, err := tx.Records(ctx, nil)
-		if slices.ContainsFunc(all, func(r Record) bool { return r.Kind == "bad" }) || !slices.ContainsFunc(all, func(r Record) bool { return r.Kind == "good" }) {
+		if slices.ContainsFunc(all, func(r refs.Record) bool { return r.Kind == "bad" }) || !slices.ContainsFunc(all, func(r refs.Record) bool { return r.Kind == "good" }) {
 			t.Errorf("records: %v", all)
 		}
 		return err
@@ -45,7 +49,7 @@ func TestMalformedBodies(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []Problem
-	if _, err := to.Check(ctx, true, func(p Problem) { told = append(told, p) }); err != nil {
+	if _, err := Check(ctx, to, true, func(p Problem) { told = append(told, p) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(told) != 1 || told[0].Device != lane.Device {

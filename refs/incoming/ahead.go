@@ -1,4 +1,4 @@
-package refs
+package incoming
 
 import (
 	"sync"

@@ -1,4 +1,4 @@
-package refs
+package incoming
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs/lane"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 // lie makes a segment with any head and any frames.
@@ -66,15 +67,14 @@ func TestBombs(t *testing.T) {
 		"a long segment":               {lie(headOf(4<<20), frame(4<<20), make([]byte, stream.MaxBlob)), pack.ErrTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, b := newRepo(t), newRepo(t)
-			if err := a.Update(context.Background(), testProject, "a stream", func(tx *Tx) error {
-				return tx.putBlob([]byte(c.blob), lane.SegmentPath(stream.Name("s1", 0), 0))
-			}); err != nil {
-				t.Fatal(err)
-			}
+			a, b := refstest.New(t), refstest.New(t)
+			refstest.Add(t, a, refstest.Project, "x")
+			refstest.ForgerOf(a).Commit(t, func(f *refstest.Forgery) error {
+				return f.Put(c.blob, lane.SegmentPath(stream.Name("s1", 0), 0)...)
+			})
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			q, _, err := carry(t, a, b, ownLane(t, a))
+			q, _, err := carry(t, a, b, refstest.OwnLane(t, a))
 			runtime.ReadMemStats(&after)
 			if c.err == nil && err != nil || c.err != nil && (!errors.Is(err, ErrRefused) || !errors.Is(err, c.err)) {
 				t.Errorf("Check = %v, want %v", err, c.err)
@@ -94,19 +94,17 @@ func TestBombs(t *testing.T) {
 func TestMuchOfNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	a := newRepo(t)
-	if _, err := grow(t, a, stream.Name("s1", 0), &stream.Tail{Hash: objects.NewHasher()}, 0, make([]byte, 24<<20)); err != nil {
-		t.Fatal(err)
-	}
+	a := refstest.New(t)
+	refstest.Grow(t, a, stream.Name("s1", 0), &stream.Tail{Hash: objects.NewHasher()}, make([]byte, 24<<20))
 	for _, order := range []string{"as it is", "backwards"} {
-		ids := inOrder(t, a)
+		ids := refstest.InOrder(t, a)
 		if order == "backwards" {
 			slices.Reverse(ids)
 		}
-		p := packed(t, a, ids)
+		p := refstest.Packed(t, a, ids)
 		for _, allowed := range []int64{10 << 20, 30 << 20} {
-			b := newRepo(t)
-			q, err := b.Quarantine(ctx)
+			b := refstest.New(t)
+			q, err := Begin(ctx, b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +120,7 @@ func TestMuchOfNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			q.unpack.n.Store(allowed)
-			_, err = q.Check(ctx, ownLane(t, a), "")
+			_, err = q.Check(ctx, refstest.OwnLane(t, a), "")
 			if small := allowed < 24<<20; small != errors.Is(err, pack.ErrTooLarge) || small != errors.Is(err, ErrRefused) || !small && err != nil {
 				t.Errorf("%s, %d bytes allowed: %v", order, allowed, err)
 			}

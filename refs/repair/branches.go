@@ -1,4 +1,4 @@
-package refs
+package repair
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -38,7 +39,7 @@ func (x *repair) branches(g *gitstore.Repo) error {
 		if name != "" {
 			bad[name] = err.Error()
 		} else {
-			whole = append(whole, Mending{Where: x.part.dir + "/" + file, What: err.Error(), Done: "its good lines were kept"})
+			whole = append(whole, Mending{Where: x.Part.Dir + "/" + file, What: err.Error(), Done: "its good lines were kept"})
 		}
 	})
 	if err != nil {
@@ -74,7 +75,7 @@ func (x *repair) branches(g *gitstore.Repo) error {
 		}
 	}
 	for _, m := range whole {
-		m.Kept = x.kept[strings.TrimPrefix(m.Where, x.part.dir+"/")]
+		m.Kept = x.kept[strings.TrimPrefix(m.Where, x.Part.Dir+"/")]
 		x.did = append(x.did, m)
 	}
 	return x.restore(g, good, bad)
@@ -84,7 +85,7 @@ func (x *repair) branches(g *gitstore.Repo) error {
 func (x *repair) takeOut(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref, bad map[string]string) error {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(g.Dir(), filepath.FromSlash(file))
-		name, err := pack.SetAside(path, x.aside(x.part.dir))
+		name, err := pack.SetAside(path, x.aside(x.Part.Dir))
 		if err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func (x *repair) takeOut(g *gitstore.Repo, files map[string]bool, good []gitstor
 			if x.kept == nil {
 				x.kept = map[string]string{}
 			}
-			x.kept[file] = keptAs(x.part.dir, name)
+			x.kept[file] = refs.KeptAs(x.Part.Dir, name)
 		}
 		if file == "packed-refs" {
 			good = slices.DeleteFunc(slices.Clone(good), func(r gitstore.Ref) bool { return bad[r.Name] != "" })
@@ -172,19 +173,15 @@ func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCo
 }
 
 func (x *repair) restoreOne(name, what string, found []foundCommit) error {
-	did := Mending{Where: x.part.dir + "/" + name, What: what, Kept: x.kept[name]}
+	did := Mending{Where: x.Part.Dir + "/" + name, What: what, Kept: x.kept[name]}
 	p, device, ok := lane.Split(name)
 	defer func() { x.note(did) }()
-	if ok && len(found) == 0 && device == x.r.device.ID && (p == Home || x.part.dir == originalsDir) {
+	if ok && len(found) == 0 && device == x.r.Device().ID && (p == refs.Home || x.Part.Dir == refs.OriginalsDir) {
 		did.Done = "begun anew"
 		if x.dryRun {
 			return nil
 		}
-		return x.r.Update(x.ctx, p, "repair: the branch begins anew", func(tx *Tx) error {
-			tx.anew = true
-			tx.Trailer("Op", "repair")
-			return tx.both()
-		})
+		return x.r.BeginLost(x.ctx, p)
 	}
 	if !ok || len(found) == 0 {
 		return nil
@@ -196,16 +193,16 @@ func (x *repair) restoreOne(name, what string, found []foundCommit) error {
 	if x.dryRun {
 		return nil
 	}
-	unlock, err := x.r.lockLane(x.ctx, p)
+	unlock, err := x.r.LockLane(x.ctx, p)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	old, err := x.git.Ref(name) // a packed one may be older
+	old, err := x.Git.Ref(name) // a packed one may be older
 	if err != nil || old == newest.id {
 		return err
 	}
-	return x.git.Update(x.ctx, name, old, newest.id)
+	return x.Git.Update(x.ctx, name, old, newest.id)
 }
 
 // note adds to what was done; of a branch that was looked at twice the last word counts.
@@ -258,7 +255,7 @@ func (x *repair) heads(g *gitstore.Repo, good []gitstore.Ref) ([]foundCommit, er
 		if parents[id] || reached[c.Parent] || !ours || err != nil || !lane.ValidDevice(device) {
 			continue
 		}
-		if x.trusts(g, id, Lane{Device: device}) {
+		if x.trusts(g, id, refs.Lane{Device: device}) {
 			heads = append(heads, foundCommit{id, device, n, c.Time, c.Parent.IsZero()})
 		}
 	}
@@ -268,12 +265,12 @@ func (x *repair) heads(g *gitstore.Repo, good []gitstore.Ref) ([]foundCommit, er
 
 // trusts reports whether a commit is signed by the device of a lane: with the key that it is known by here, or
 // else the one that the commit's own tree speaks of.
-func (x *repair) trusts(g *gitstore.Repo, id pack.ID, l Lane) bool {
+func (x *repair) trusts(g *gitstore.Repo, id pack.ID, l refs.Lane) bool {
 	c, err := g.Commit(id)
 	if err != nil || c.Email != l.Device+"@mem.invalid" {
 		return false
 	}
-	key, err := x.r.keyOf(l.Device)
+	key, err := x.r.KeyOf(l.Device)
 	if err != nil || key == "" {
 		if key, err = lane.Signer(c); err != nil || !x.speaksOf(g, c, l.Device, key) {
 			return false
@@ -285,11 +282,11 @@ func (x *repair) trusts(g *gitstore.Repo, id pack.ID, l Lane) bool {
 // speaksOf reports whether the tree of a commit has the record of a device with that key. Patches are signed as
 // the memory beside them.
 func (x *repair) speaksOf(g *gitstore.Repo, c gitstore.Commit, device, key string) bool {
-	if x.part.dir == originalsDir {
+	if x.Part.Dir == refs.OriginalsDir {
 		return true
 	}
 	found := false
-	x.records(g, c.Tree, func(r Record) bool {
+	x.records(g, c.Tree, func(r refs.Record) bool {
 		var d lane.DeviceBody
 		found = found || r.Kind == "device" && json.Unmarshal(r.Body, &d) == nil && d.ID == device && d.Key == key
 		return !found
@@ -298,7 +295,7 @@ func (x *repair) speaksOf(g *gitstore.Repo, c gitstore.Commit, device, key strin
 }
 
 // records calls f for the readable records of a tree until it returns false.
-func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(Record) bool) {
+func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(refs.Record) bool) {
 	root := lane.DirAt(tree)
 	e, ok, err := root.Find(g, "records")
 	if err != nil || !ok || e.Dir == nil {
@@ -320,17 +317,17 @@ func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(Record) bool) {
 
 // projectOf finds out which project a commit belongs to: by its record of the project, by the marks of remotes,
 // and of patches by the records that they belong to.
-func (x *repair) projectOf(g *gitstore.Repo, h foundCommit) (Project, bool) {
+func (x *repair) projectOf(g *gitstore.Repo, h foundCommit) (refs.Project, bool) {
 	c, err := g.Commit(h.id)
 	if err != nil {
 		return "", false
 	}
-	if x.part.dir == originalsDir {
+	if x.Part.Dir == refs.OriginalsDir {
 		return x.projectOfPatches(g, c.Tree)
 	}
-	var p Project
+	var p refs.Project
 	home := true
-	x.records(g, c.Tree, func(r Record) bool {
+	x.records(g, c.Tree, func(r refs.Record) bool {
 		var body struct {
 			Identity string `json:"identity"`
 		}
@@ -344,18 +341,18 @@ func (x *repair) projectOf(g *gitstore.Repo, h foundCommit) (Project, bool) {
 		return p, true
 	}
 	if home {
-		return Home, true
+		return refs.Home, true
 	}
 	return x.projectOfMarks(g, h)
 }
 
 // projectOfMarks looks for a commit of a lane among those that were seen on remotes.
-func (x *repair) projectOfMarks(g *gitstore.Repo, h foundCommit) (Project, bool) {
+func (x *repair) projectOfMarks(g *gitstore.Repo, h foundCommit) (refs.Project, bool) {
 	remotes, err := x.r.Remotes()
 	if err != nil {
 		return "", false
 	}
-	marks := map[string]Project{}
+	marks := map[string]refs.Project{}
 	for _, r := range remotes {
 		for name, m := range r.Marks {
 			if p, device, ok := lane.Split(name); ok && device == h.device {
@@ -377,28 +374,28 @@ func (x *repair) projectOfMarks(g *gitstore.Repo, h foundCommit) (Project, bool)
 }
 
 // projectOfPatches looks in which lane of memory.git a record lies that a patch belongs to.
-func (x *repair) projectOfPatches(g *gitstore.Repo, tree pack.ID) (Project, bool) {
+func (x *repair) projectOfPatches(g *gitstore.Repo, tree pack.ID) (refs.Project, bool) {
 	root := lane.DirAt(tree)
 	e, ok, err := root.Find(g, "patches")
 	if err != nil {
 		return "", false
 	}
 	if !ok || e.Dir == nil {
-		return Home, true
+		return refs.Home, true
 	}
-	refs, err := x.r.memory.Refs(lane.Prefix)
+	branches, err := x.r.Git().Refs(lane.Prefix)
 	if err != nil {
 		return "", false
 	}
-	var found Project
+	var found refs.Project
 	lane.WalkReadable(g, e.Dir, func(path []string, _ pack.ID) bool {
 		h, err := objects.ParseHash(strings.Join(path, ""))
 		if err != nil {
 			return true
 		}
-		for _, ref := range refs {
+		for _, ref := range branches {
 			p, device, _ := lane.Split(ref.Name)
-			l, err := lane.At(x.r.memory, ref.ID, device)
+			l, err := lane.At(x.r.Git(), ref.ID, device)
 			if err != nil {
 				continue
 			}
@@ -413,20 +410,20 @@ func (x *repair) projectOfPatches(g *gitstore.Repo, tree pack.ID) (Project, bool
 }
 
 // ReadableRecords returns the records of a project that can be read, whatever else of it cannot.
-func (r *Repo) ReadableRecords(p Project) []Record {
-	refs, err := r.memory.VerifyRefs(func(string, string, error) {})
+func ReadableRecords(r *refs.Repo, p refs.Project) []refs.Record {
+	branches, err := r.Git().VerifyRefs(func(string, string, error) {})
 	if err != nil {
 		return nil
 	}
 	x := &repair{r: r}
 	seen := map[objects.Hash]bool{}
-	var out []Record
-	for _, ref := range refs {
+	var out []refs.Record
+	for _, ref := range branches {
 		if q, _, ok := lane.Split(ref.Name); !ok || q != p {
 			continue
 		}
-		if c, err := r.memory.Commit(ref.ID); err == nil {
-			x.records(r.memory, c.Tree, func(rec Record) bool {
+		if c, err := r.Git().Commit(ref.ID); err == nil {
+			x.records(r.Git(), c.Tree, func(rec refs.Record) bool {
 				if !seen[rec.ID] {
 					seen[rec.ID] = true
 					out = append(out, rec)
@@ -435,13 +432,13 @@ func (r *Repo) ReadableRecords(p Project) []Record {
 			})
 		}
 	}
-	slices.SortFunc(out, Record.Compare)
+	slices.SortFunc(out, refs.Record.Compare)
 	return out
 }
 
 // ReadableStream reads a stream of a lane as far as it can be read.
-func (r *Repo) ReadableStream(l Lane, name objects.Hash) *stream.Reader {
-	at, err := lane.At(r.memory, l.Tip, l.Device)
+func ReadableStream(r *refs.Repo, l refs.Lane, name objects.Hash) *stream.Reader {
+	at, err := lane.At(r.Git(), l.Tip, l.Device)
 	if err != nil {
 		return stream.NewReader(0, nil)
 	}

@@ -1,4 +1,10 @@
-package refs
+// Package incoming takes in lanes of other devices.
+//
+// What was fetched lies in a [Quarantine], a repository of its own on top of the store. [Quarantine.Check] looks at
+// everything of a lane that is new, whoever signed it: commits, signatures, the closed grammar of trees, every record,
+// the name of every object, every byte of the streams that grew. [Quarantine.Adopt] makes it part of the store: packs
+// first, then the refs. Much of a stream is checked while its pack still comes.
+package incoming
 
 import (
 	"cmp"
@@ -19,6 +25,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -31,7 +38,7 @@ var (
 
 // An Arrival is a lane as it came from elsewhere, on top of what is here.
 type Arrival struct {
-	Lane
+	refs.Lane
 	Old     pack.ID // where it is here; zero: not at all
 	Key     string  // of its device, in OpenSSH's format
 	Commits int     // new ones
@@ -54,7 +61,7 @@ type arriver struct {
 	unpack  *allowance
 	lamport uint64 // of the commit that is looked at
 	names   int    // that led to what was looked at
-	body    func(Record) error
+	body    func(refs.Record) error
 	takes   func(lamport uint64) bool
 }
 
@@ -102,7 +109,7 @@ func (v *arriver) gone() error {
 		if err != nil {
 			return nil, err
 		}
-		return (&Tx{lanes: []*lane.Snapshot{l}}).names("records")
+		return l.Names("records")
 	}
 	was, err := names(v.a.Old)
 	if err != nil {
@@ -265,7 +272,7 @@ func (v *arriver) blob(path []string, id pack.ID) error {
 	}
 	if m[1] != "" {
 		if string(b) != lane.Format {
-			return fmt.Errorf("format %.40q: %w", b, ErrFormat)
+			return fmt.Errorf("format %.40q: %w", b, refs.ErrFormat)
 		}
 		return nil
 	}
@@ -400,7 +407,7 @@ func (v *arriver) point(l *lane.Snapshot, h objects.Hash) error {
 	}
 	sums := v.sums[p.Stream]
 	if p.Segments < 1 || p.Segments > len(sums) {
-		return (&checker{ctx: v.ctx, git: v.git}).point(l, h)
+		return l.CheckPoint(h)
 	}
 	if sums[p.Segments-1] != h {
 		return objects.ErrCorrupt

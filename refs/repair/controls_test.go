@@ -1,4 +1,4 @@
-package refs
+package repair
 
 import (
 	"bytes"
@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 // TestControlFilesDamaged flips a bit of each byte of each control file: fsck finds it, and a repair puts it right. config.json and the
 // notes of hooks have tests of their own (refs/config, hooks); the files in mem/known and hooks/*.off are empty.
 func TestControlFilesDamaged(t *testing.T) {
 	t.Parallel()
-	r := newRepo(t)
+	r := refstest.New(t)
 	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
@@ -22,26 +24,29 @@ func TestControlFilesDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(r.EditRemotes(ctx, func(l []Remote) ([]Remote, error) { return append(l, Remote{Name: "origin", URL: "/r"}), nil }))
+	must(r.EditRemotes(ctx, func(l []refs.Remote) ([]refs.Remote, error) {
+		return append(l, refs.Remote{Name: "origin", URL: "/r"}), nil
+	}))
 	must(r.EditSecret(ctx, "0123456789abcdef", func([]byte) ([]byte, error) {
 		return []byte("{\n  \"format\": \"mem keys 1\",\n  \"keys\": [\n    \"AGE-SECRET-KEY-1\"\n  ]\n}\n"), nil
 	}))
 	must(r.WriteNote("forgotten.json", []byte("{\n  \"records\": [\n    \"ab12\"\n  ]\n}\n")))
 	must(r.WriteNote("forgetting.json", []byte("{\n  \"projects\": [\n    \"0000000000000001\"\n  ]\n}\n")))
 	a, b := pack.ID{1}, pack.ID{2}
-	must(r.noteCommits(Home, []pack.ID{a, b}))
+	former := filepath.Join(refs.MemoryDir, "mem", refs.FormerDir, string(refs.Home)+"-"+r.Device().ID)
+	must(os.MkdirAll(filepath.Dir(filepath.Join(r.Dir(), former)), 0o700))
+	lines := refs.FormerLine(a.String()) + "\n" + refs.FormerLine(b.String()) + "\n"
+	must(os.WriteFile(filepath.Join(r.Dir(), former), []byte(lines), 0o600))
 	problems := func() (n int) {
-		_, err := r.Check(ctx, false, func(Problem) { n++ })
+		_, err := Check(ctx, r, false, func(Problem) { n++ })
 		must(err)
 		return n
 	}
 	if n := problems(); n != 0 {
 		t.Fatalf("%d problems in a good store", n)
 	}
-	former, err := filepath.Rel(r.dir, r.formerFile(Home))
-	must(err)
-	for _, name := range []string{lane.DeviceFile, remotesFile, "keys/0123456789abcdef.json", "forgotten.json", "forgetting.json", former} {
-		file := filepath.Join(r.dir, name)
+	for _, name := range []string{lane.DeviceFile, "remotes.json", "keys/0123456789abcdef.json", "forgotten.json", "forgetting.json", former} {
+		file := filepath.Join(r.Dir(), name)
 		good, err := os.ReadFile(file)
 		must(err)
 		for i := range good {
@@ -54,7 +59,7 @@ func TestControlFilesDamaged(t *testing.T) {
 			if i%16 != 0 && i < len(good)-1 {
 				continue
 			}
-			if _, err := MendFiles(r.dir, false); err != nil {
+			if _, err := MendFiles(r.Dir(), false); err != nil {
 				t.Fatal(err)
 			}
 			if got, _ := os.ReadFile(file); !bytes.Equal(got, good) && (name != former || i == len(good)-1) { // a reading error leaves nothing
@@ -63,7 +68,7 @@ func TestControlFilesDamaged(t *testing.T) {
 		}
 		must(os.WriteFile(file, good, 0o600))
 	}
-	l := Lane{Project: Home, Device: r.device.ID}
+	l := refs.Lane{Project: refs.Home, Device: r.Device().ID}
 	for _, id := range []pack.ID{a, b} {
 		if ok, err := r.Former(l, id); !ok || err != nil {
 			t.Errorf("Former(%s) = %v, %v after the repair", id, ok, err)
@@ -74,7 +79,7 @@ func TestControlFilesDamaged(t *testing.T) {
 // TestFormerKeepsGoodLines: of a file with a line that cannot be put right, the others stay.
 func TestFormerKeepsGoodLines(t *testing.T) {
 	t.Parallel()
-	a, b := formerLine(pack.ID{1}.String()), pack.ID{2}.String()
+	a, b := refs.FormerLine(pack.ID{1}.String()), pack.ID{2}.String()
 	good, bad := soundLines([]byte(a + "\nnonsense\n" + b + "\n"))
 	if want := a + "\n" + b + "\n"; string(good) != want || bad != 1 {
 		t.Errorf("soundLines = %q, %d, want %q, 1", good, bad, want)

@@ -1,4 +1,4 @@
-package refs
+package repair
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -120,7 +121,7 @@ func (x *repair) explain() error {
 		chain, ok := chains[l.Lane.Tip]
 		if !ok {
 			for id := l.Lane.Tip; !id.IsZero(); {
-				c, err := x.git.Commit(id)
+				c, err := x.Git.Commit(id)
 				if err != nil {
 					break // what is older is lost
 				}
@@ -131,19 +132,19 @@ func (x *repair) explain() error {
 		}
 		n := len(chain) - 1
 		for ; n > 0; n-- { // the oldest first
-			if has(x.git, chain[n], l.Path, l.ID) {
+			if has(x.Git, chain[n], l.Path, l.ID) {
 				break
 			}
 		}
 		if n < 0 {
 			continue
 		}
-		c, err := x.git.Commit(chain[n])
+		c, err := x.Git.Commit(chain[n])
 		if err != nil {
 			return err
 		}
 		l.Commit, _, _ = strings.Cut(c.Message, "\n")
-		l.Session = Entry{Trailers: lane.Trailers(c.Message)}.Trailer("Session")
+		l.Session = refs.Entry{Trailers: lane.Trailers(c.Message)}.Trailer("Session")
 	}
 	return nil
 }

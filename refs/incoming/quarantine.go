@@ -1,4 +1,4 @@
-package refs
+package incoming
 
 import (
 	"cmp"
@@ -16,20 +16,13 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
-	"github.com/memvcs/mem/refs/disk"
-	"github.com/memvcs/mem/refs/lane"
+	"github.com/memvcs/mem/refs"
 )
-
-// quarantineDir is where what was fetched lies until it has been checked. It holds nothing that is missed.
-const quarantineDir = "quarantine.git"
-
-// fetchMark is in the names of the temporary files of a fetch.
-const fetchMark = "fetch"
 
 // A Quarantine is a repository beside the store for what comes from elsewhere. Nothing of it can be seen before
 // [Quarantine.Adopt]. There is one at a time.
 type Quarantine struct {
-	r      *Repo
+	r      *refs.Repo
 	store  *gitstore.Repo // what it is beside
 	dir    string
 	git    *gitstore.Repo
@@ -41,39 +34,30 @@ type Quarantine struct {
 	unpack  allowance // of all lanes that are checked
 }
 
-// Quarantine begins to take in what comes from elsewhere. The error wraps [ErrLocked] if another process is at
-// it for too long.
-func (r *Repo) Quarantine(ctx context.Context) (*Quarantine, error) {
-	return r.quarantine(ctx, r.memory)
+// Begin begins to take in what comes from elsewhere. The error wraps [refs.ErrLocked] if another process does so for
+// too long.
+func Begin(ctx context.Context, r *refs.Repo) (*Quarantine, error) {
+	return begin(ctx, r, r.Git())
 }
 
-// QuarantineOriginals is [Repo.Quarantine] for lanes of originals.git, from a remote where the user lets them travel.
-func (r *Repo) QuarantineOriginals(ctx context.Context, from Remote) (*Quarantine, error) {
+// BeginOriginals is [Begin] for lanes of originals.git, from a remote where the user lets them travel.
+func BeginOriginals(ctx context.Context, r *refs.Repo, from refs.Remote) (*Quarantine, error) {
 	store, err := r.Originals(from)
 	if err != nil {
 		return nil, err
 	}
-	return r.quarantine(ctx, store)
+	return begin(ctx, r, store)
 }
 
-func (r *Repo) quarantine(ctx context.Context, store *gitstore.Repo) (*Quarantine, error) {
-	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, memoryDir, "mem", "fetch.lock"), r.opts.LockTimeout)
+func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine, error) {
+	unlock, err := r.LockFetch(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("fetch: %w", err)
+		return nil, err
 	}
-	unshare, err := r.share(ctx)
-	if err != nil {
-		unlock()
-		return nil, fmt.Errorf("fetch: %w", err)
-	}
-	q := &Quarantine{r: r, store: store, dir: filepath.Join(r.dir, quarantineDir), seen: map[pack.ID]struct{}{},
-		ahead: newAhead(runtime.GOMAXPROCS(0))}
+	q := &Quarantine{r: r, unlock: unlock, store: store, dir: filepath.Join(r.Dir(), refs.QuarantineDir),
+		seen: map[pack.ID]struct{}{}, ahead: newAhead(runtime.GOMAXPROCS(0))}
 	q.unpack.n.Store(unpackSlack)
-	q.unlock = func() {
-		unshare()
-		unlock()
-	}
-	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), fetchMark))
+	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), refs.FetchMark))
 	if err == nil {
 		err = gitstore.InitScratch(q.dir)
 	}
@@ -98,8 +82,13 @@ func (q *Quarantine) Close() error {
 	return errors.Join(errs...)
 }
 
+// Git returns the repository of what came in, over what is here.
+func (q *Quarantine) Git() *gitstore.Repo { return q.git }
+
 // Writer starts a pack of what comes in.
-func (q *Quarantine) Writer() (*pack.Writer, error) { return pack.Create(q.git.PackDir(), fetchMark) }
+func (q *Quarantine) Writer() (*pack.Writer, error) {
+	return pack.Create(q.git.PackDir(), refs.FetchMark)
+}
 
 // Came takes a blob that came in, for [pack.Limits.Blob]: what can be checked of a stream is, while the rest of
 // the pack still comes.
@@ -120,13 +109,13 @@ func (q *Quarantine) Finish(w *pack.Writer) error {
 // Check looks at a lane that came in: every object of it that is new, every signature, every record, every
 // byte. The error wraps [ErrRewritten] if the lane does not go on from where it is here, and [ErrRefused] if it
 // breaks a rule. The key is what the device is known by, if no lane of it is here; "" if it is not known.
-func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, error) {
+func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (Arrival, error) {
 	a := Arrival{Lane: l, Kinds: map[string]int{}}
 	var err error
 	if a.Old, err = q.store.Ref(l.Local()); err != nil {
 		return a, err
 	}
-	if a.Key, err = q.r.keyOf(l.Device); err != nil {
+	if a.Key, err = q.r.KeyOf(l.Device); err != nil {
 		return a, err
 	}
 	a.Key = cmp.Or(a.Key, key)
@@ -137,7 +126,7 @@ func (q *Quarantine) Check(ctx context.Context, l Lane, key string) (Arrival, er
 func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
 		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead, unpack: &q.unpack,
-		body: q.r.opts.body, takes: q.r.takes}
+		body: q.r.CheckBody, takes: q.r.Takes}
 	if err := v.check(); err != nil {
 		return err
 	}
@@ -145,29 +134,6 @@ func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 		q.seen[id] = struct{}{}
 	}
 	return nil
-}
-
-// keyOf returns the key of a device that has a lane here, "" if it has none: what its first lane that arrived
-// was signed with holds for ever.
-func (r *Repo) keyOf(device string) (string, error) {
-	if device == r.device.ID {
-		return r.device.PublicKey(), nil
-	}
-	all, err := r.memory.Refs(lane.Prefix)
-	if err != nil {
-		return "", err
-	}
-	for _, ref := range all {
-		if _, d, ok := lane.Split(ref.Name); !ok || d != device {
-			continue
-		}
-		c, err := r.memory.Commit(ref.ID)
-		if err != nil {
-			return "", err
-		}
-		return lane.Signer(c)
-	}
-	return "", nil
 }
 
 // Adopt makes lanes that were checked part of the store: first what they hold, then where they are. What came
@@ -179,17 +145,17 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 	if err := q.adoptPacks(); err != nil {
 		return fmt.Errorf("adopt fetched data: %w", err)
 	}
-	if err := q.r.moveLanes(ctx, arrivals); err != nil {
+	if err := moveLanes(ctx, q.r, arrivals); err != nil {
 		return fmt.Errorf("adopt fetched data: %w", err)
 	}
-	return q.r.mergePacks(ctx, dirOf(arrivals[0].Lane))
+	return q.r.Tidy(ctx, arrivals[0].Lane)
 }
 
 // moveLanes moves lanes to where they arrived, those of some projects at once: each lane waits for the disk
 // several times, and for the lock of its project. If there is an error, others may have moved.
-func (r *Repo) moveLanes(ctx context.Context, arrivals []Arrival) error {
+func moveLanes(ctx context.Context, r *refs.Repo, arrivals []Arrival) error {
 	const most = 8
-	of := map[Project][]Arrival{}
+	of := map[refs.Project][]Arrival{}
 	for _, a := range arrivals {
 		of[a.Project] = append(of[a.Project], a)
 	}
@@ -202,7 +168,7 @@ func (r *Repo) moveLanes(ctx context.Context, arrivals []Arrival) error {
 		wait.Go(func() {
 			defer func() { <-free }()
 			for _, a := range of[p] {
-				if errs[i] = r.moveLane(ctx, a.Lane, a.Old); errs[i] != nil {
+				if errs[i] = moveLane(ctx, r, a); errs[i] != nil {
 					return
 				}
 			}
@@ -213,13 +179,13 @@ func (r *Repo) moveLanes(ctx context.Context, arrivals []Arrival) error {
 }
 
 // moveLane moves a lane that this device does not write, or no longer.
-func (r *Repo) moveLane(ctx context.Context, l Lane, old pack.ID) error {
-	unlock, err := r.lockLane(ctx, l.Project)
+func moveLane(ctx context.Context, r *refs.Repo, a Arrival) error {
+	unlock, err := r.LockLane(ctx, a.Project)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return r.of(l).Update(ctx, l.Local(), old, l.Tip)
+	return r.Of(a.Lane).Update(ctx, a.Local(), a.Old, a.Tip)
 }
 
 // adoptPacks moves the packs over, or copies of them what was checked if there is more in them.
@@ -270,7 +236,7 @@ func (q *Quarantine) copy(ids []pack.ID) error {
 	if err := q.git.Packs().Order(ids); err != nil {
 		return err
 	}
-	w, err := pack.Create(q.store.PackDir(), fetchMark)
+	w, err := pack.Create(q.store.PackDir(), refs.FetchMark)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package refs
+package repair
 
 import (
 	"context"
@@ -13,15 +13,11 @@ import (
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/incoming"
 	"github.com/memvcs/mem/refs/lane"
 )
-
-// damagedDir is where damaged files are kept, under their names, when something better took their place.
-const damagedDir = "damaged"
-
-// repairMark is in the names of the temporary files of a repair.
-const repairMark = "repair"
 
 // A Mending is a damage, and what was done about it.
 type Mending struct {
@@ -34,7 +30,7 @@ type Mending struct {
 // A Loss is an object that is nowhere to be had.
 type Loss struct {
 	Where   string // the repository and the branch
-	Lane    Lane
+	Lane    refs.Lane
 	Path    []string // in the tree of the lane; of a commit or a directory it may be empty
 	ID      pack.ID
 	Commit  string // that brought it, its first line
@@ -43,20 +39,20 @@ type Loss struct {
 }
 
 // Patches reports whether the loss is one of originals.git.
-func (l Loss) Patches() bool { return strings.HasPrefix(l.Where, originalsDir) }
+func (l Loss) Patches() bool { return strings.HasPrefix(l.Where, refs.OriginalsDir) }
 
 // A Supply brings what branches have on a remote into w and says where they are there.
 type Supply func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error)
 
 // MendFiles puts right the small files of the store in dir that are damaged: HEAD, the settings of git,
 // device.json and the other control files. The store need not be one that can be opened. A damaged byte of
-// those with a sum is found by it. The error wraps [ErrNotRepo] if there is nothing of a memory.
+// those with a sum is found by it. The error wraps [refs.ErrNotRepo] if there is nothing of a memory.
 func MendFiles(dir string, dryRun bool) ([]Mending, error) {
-	if !exists(filepath.Join(dir, memoryDir)) && !exists(filepath.Join(dir, lane.DeviceFile)) {
-		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepo)
+	if !exists(filepath.Join(dir, refs.MemoryDir)) && !exists(filepath.Join(dir, lane.DeviceFile)) {
+		return nil, fmt.Errorf("%s: %w", dir, refs.ErrNotRepo)
 	}
 	m := &mender{store: dir, dryRun: dryRun}
-	for name, v := range summedFiles(dir) {
+	for name, v := range refs.SummedFiles(dir) {
 		if err := m.small(name, v); err != nil {
 			return nil, err
 		}
@@ -72,11 +68,11 @@ func MendFiles(dir string, dryRun bool) ([]Mending, error) {
 			heads = []string{lane.Prefix + "unknown"} // until the device is known again
 		}
 	}
-	var lost *DeviceError
+	var lost *refs.DeviceError
 	if errors.As(err, &lost) && lost.Missing {
 		m.did = append(m.did, Mending{Where: lane.DeviceFile, What: "it is missing"})
 	}
-	for _, part := range []string{memoryDir, originalsDir} {
+	for _, part := range []string{refs.MemoryDir, refs.OriginalsDir} {
 		if err := m.gitFiles(part, heads); err != nil {
 			return m.did, err
 		}
@@ -90,7 +86,7 @@ type mender struct {
 	did    []Mending
 }
 
-func (m *mender) aside(part string) string { return filepath.Join(m.store, damagedDir, part) }
+func (m *mender) aside(part string) string { return filepath.Join(m.store, refs.DamagedDir, part) }
 
 func (m *mender) small(name string, v any) error {
 	b, damage := checkSmall(m.store, name, v)
@@ -108,7 +104,7 @@ func (m *mender) small(name string, v any) error {
 		if err := errors.Join(err, disk.WriteFile(file, fixed)); err != nil {
 			return fmt.Errorf("mend %s: %w", name, err)
 		}
-		did.Kept = keptAs("", kept)
+		did.Kept = refs.KeptAs("", kept)
 	}
 	m.did = append(m.did, did)
 	return nil
@@ -129,19 +125,11 @@ func (m *mender) gitFiles(part string, heads []string) error {
 			return fmt.Errorf("mend %s: %w", part, err)
 		}
 		for i := range bad {
-			bad[i].Kept = keptAs(part, kept[strings.TrimPrefix(bad[i].Where, part+"/")])
+			bad[i].Kept = refs.KeptAs(part, kept[strings.TrimPrefix(bad[i].Where, part+"/")])
 		}
 	}
 	m.did = append(m.did, bad...)
 	return nil
-}
-
-// keptAs returns where a damaged file of a part of the store is that was put aside under that name; "" for none.
-func keptAs(part, name string) string {
-	if name == "" {
-		return ""
-	}
-	return filepath.Join(damagedDir, part, name)
 }
 
 func exists(file string) bool {
@@ -149,18 +137,18 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// Repair makes good what is damaged in the two repositories: indexes from their packs, packs from what is whole
+// Mend makes good what is damaged in the two repositories: indexes from their packs, packs from what is whole
 // in them, branches from the newest commit here that their device signed, and what is still missing of
 // memory.git from supply, if there is one. It returns what it did, and what is lost. Nothing is deleted. It may
 // be killed at any point and done again.
-func (r *Repo) Repair(ctx context.Context, dryRun bool, supply Supply) (did []Mending, lost []Loss, err error) {
-	for _, p := range r.parts() {
-		x := &repair{mender: mender{store: r.dir, dryRun: dryRun}, r: r, part: p, ctx: ctx}
-		if p.dir == memoryDir {
+func Mend(ctx context.Context, r *refs.Repo, dryRun bool, supply Supply) (did []Mending, lost []Loss, err error) {
+	for _, p := range r.Parts() {
+		x := &repair{mender: mender{store: r.Dir(), dryRun: dryRun}, r: r, Part: p, ctx: ctx}
+		if p.Dir == refs.MemoryDir {
 			x.supply = supply
 		}
 		if err := x.run(); err != nil {
-			return append(did, x.did...), lost, fmt.Errorf("repair %s: %w", p.dir, err)
+			return append(did, x.did...), lost, fmt.Errorf("repair %s: %w", p.Dir, err)
 		}
 		did, lost = append(did, x.did...), append(lost, x.lost...)
 	}
@@ -170,8 +158,8 @@ func (r *Repo) Repair(ctx context.Context, dryRun bool, supply Supply) (did []Me
 // A repair works on one of the repositories.
 type repair struct {
 	mender
-	part
-	r      *Repo
+	refs.Part
+	r      *refs.Repo
 	ctx    context.Context
 	supply Supply
 	tried  bool              // branches were looked at before
@@ -189,13 +177,13 @@ func (x *repair) run() error {
 	if err := x.loose(); err != nil {
 		return err
 	}
-	if err := x.branches(x.git); err != nil {
+	if err := x.branches(x.Git); err != nil {
 		return err
 	}
 	if x.dryRun && x.damagedPacks {
 		return nil // what is missing then is known when they are good
 	}
-	missing, err := x.missing(x.git)
+	missing, err := x.missing(x.Git)
 	if err != nil {
 		return err
 	}
@@ -203,10 +191,10 @@ func (x *repair) run() error {
 		if err := x.refetch(missing); err != nil {
 			return err
 		}
-		if err := x.branches(x.git); err != nil { // the newest commits may be back
+		if err := x.branches(x.Git); err != nil { // the newest commits may be back
 			return err
 		}
-		if missing, err = x.missing(x.git); err != nil {
+		if missing, err = x.missing(x.Git); err != nil {
 			return err
 		}
 	}
@@ -219,14 +207,14 @@ func (x *repair) run() error {
 
 // packs makes damaged packs and indexes good.
 func (x *repair) packs() error {
-	unlock, err := x.r.lockMerges(x.ctx, x.part.dir)
+	unlock, err := x.r.LockMerges(x.ctx, x.Part.Dir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	dir := x.git.PackDir()
+	dir := x.Git.PackDir()
 	if !x.dryRun {
-		if err := pack.Sweep(dir, repairMark); err != nil {
+		if err := pack.Sweep(dir, refs.RepairMark); err != nil {
 			return err
 		}
 	}
@@ -236,21 +224,21 @@ func (x *repair) packs() error {
 	}
 	x.damagedPacks = len(bad) > 0
 	for _, d := range bad {
-		got, err := pack.Save(dir, repairMark, x.aside(x.part.dir), d, x.dryRun)
+		got, err := pack.Save(dir, refs.RepairMark, x.aside(x.Part.Dir), d, x.dryRun)
 		if err != nil {
 			return err
 		}
 		x.did = append(x.did, x.saved(d, got)...)
 	}
 	if len(bad) > 0 && !x.dryRun {
-		return x.git.Close() // what was read is read again
+		return x.Git.Close() // what was read is read again
 	}
 	return nil
 }
 
 func (x *repair) saved(d pack.Damage, got pack.Rescue) (out []Mending) {
-	kept := func(ext string) string { return keptAs(x.part.dir, got.Aside[ext]) }
-	where := x.part.dir + "/objects/pack/" + d.Name
+	kept := func(ext string) string { return refs.KeptAs(x.Part.Dir, got.Aside[ext]) }
+	where := x.Part.Dir + "/objects/pack/" + d.Name
 	done := fmt.Sprintf("%d objects were saved", got.Objects)
 	if n := len(got.Lost) + got.Gaps; n > 0 {
 		done += fmt.Sprintf(", %d were damaged", n)
@@ -270,19 +258,19 @@ func (x *repair) saved(d pack.Damage, got pack.Rescue) (out []Mending) {
 // loose moves damaged objects out of the way.
 func (x *repair) loose() error {
 	var bad []string
-	if err := x.git.VerifyLoose(func(file string, err error) {
+	if err := x.Git.VerifyLoose(func(file string, err error) {
 		bad = append(bad, file)
-		x.did = append(x.did, Mending{Where: x.part.dir + "/" + file, What: err.Error(), Done: "taken out"})
+		x.did = append(x.did, Mending{Where: x.Part.Dir + "/" + file, What: err.Error(), Done: "taken out"})
 	}); err != nil || x.dryRun {
 		return err
 	}
 	for i, file := range bad {
-		path := filepath.Join(x.git.Dir(), filepath.FromSlash(file))
-		kept, err := pack.SetAside(path, x.aside(x.part.dir))
+		path := filepath.Join(x.Git.Dir(), filepath.FromSlash(file))
+		kept, err := pack.SetAside(path, x.aside(x.Part.Dir))
 		if err := errors.Join(err, os.Remove(path)); err != nil {
 			return err
 		}
-		x.did[len(x.did)-len(bad)+i].Kept = keptAs(x.part.dir, kept)
+		x.did[len(x.did)-len(bad)+i].Kept = refs.KeptAs(x.Part.Dir, kept)
 	}
 	return nil
 }
@@ -291,7 +279,7 @@ func (x *repair) loose() error {
 func (x *repair) refetch(missing []Loss) error {
 	branches := map[string]bool{}
 	for _, l := range missing {
-		if l.Lane.Project != Home {
+		if l.Lane.Project != refs.Home {
 			branches[l.Lane.Ref()] = true
 		}
 	}
@@ -308,7 +296,7 @@ func (x *repair) ask(lost []string) error {
 	x.asked = true
 	own := slices.DeleteFunc(slices.Clone(lost), func(name string) bool {
 		p, device, ok := lane.Split(name)
-		return !ok || p == Home || device != x.r.device.ID
+		return !ok || p == refs.Home || device != x.r.Device().ID
 	})
 	if len(own) == 0 {
 		return nil
@@ -319,7 +307,7 @@ func (x *repair) ask(lost []string) error {
 // bring fetches branches and adopts what is missing of them here. It is taken by name: commits here, or ones
 // that the device of the branch has signed, name directories, and these all else.
 func (x *repair) bring(branches []string) (err error) {
-	q, err := x.r.Quarantine(x.ctx)
+	q, err := incoming.Begin(x.ctx, x.r)
 	if err != nil {
 		return err
 	}
@@ -343,22 +331,22 @@ func (x *repair) bring(branches []string) (err error) {
 
 // adopt copies what is missing here from the quarantine. Where the branch or its commit is gone, the tip on the
 // remote tells what to look for, if the device has signed it.
-func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
-	unlock, err := x.r.lockMerges(x.ctx, x.part.dir)
+func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
+	unlock, err := x.r.LockMerges(x.ctx, x.Part.Dir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	w, err := pack.Create(x.git.PackDir(), repairMark)
+	w, err := pack.Create(x.Git.PackDir(), refs.RepairMark)
 	if err != nil {
 		return err
 	}
 	back := 0
 	take := func(id pack.ID) error {
-		if ok, err := x.git.Has(id); ok || err != nil {
+		if ok, err := x.Git.Has(id); ok || err != nil {
 			return err
 		}
-		e, err := q.git.Packs().Entry(id)
+		e, err := q.Git().Packs().Entry(id)
 		if errors.Is(err, pack.ErrNotFound) {
 			return nil
 		}
@@ -368,12 +356,12 @@ func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
 		}
 		return err
 	}
-	refs, err := x.git.VerifyRefs(func(string, string, error) {})
+	branches, err := x.Git.VerifyRefs(func(string, string, error) {})
 	if err != nil {
 		return errors.Join(err, w.Abort())
 	}
 	here := map[string]pack.ID{}
-	for _, ref := range refs {
+	for _, ref := range branches {
 		here[ref.Name] = ref.ID
 	}
 	for _, name := range slices.Sorted(maps.Keys(tips)) {
@@ -385,15 +373,15 @@ func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
 		tip, has := here[name]
 		if has {
 			roots = append(roots, tip)
-			if has, err = q.git.Has(tip); err != nil {
+			if has, err = q.Git().Has(tip); err != nil {
 				return errors.Join(err, w.Abort())
 			}
 		}
-		if !has && x.trusts(q.git, tips[name], Lane{Project: p, Device: device}) {
+		if !has && x.trusts(q.Git(), tips[name], refs.Lane{Project: p, Device: device}) {
 			roots = append(roots, tips[name])
 		}
 		for _, root := range roots {
-			v := &visit{git: q.git, seen: map[pack.ID]bool{}, each: take}
+			v := &visit{git: q.Git(), seen: map[pack.ID]bool{}, each: take}
 			if err := v.lane(x.ctx, root); err != nil {
 				return errors.Join(err, w.Abort())
 			}
@@ -403,27 +391,27 @@ func (x *repair) adopt(q *Quarantine, tips map[string]pack.ID) error {
 		return err
 	}
 	if back > 0 {
-		x.did = append(x.did, Mending{x.part.dir, fmt.Sprintf("%d objects were missing", back),
+		x.did = append(x.did, Mending{x.Part.Dir, fmt.Sprintf("%d objects were missing", back),
 			"they came back from the remote", ""})
 	}
-	return x.git.Close()
+	return x.Git.Close()
 }
 
 // missing goes through all that branches need and returns what is not there.
 func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
-	refs, err := g.VerifyRefs(func(string, string, error) {})
+	branches, err := g.VerifyRefs(func(string, string, error) {})
 	if err != nil {
 		return nil, err
 	}
-	for _, ref := range refs {
+	for _, ref := range branches {
 		p, device, ok := lane.Split(ref.Name)
 		if !ok {
 			continue
 		}
-		l := Lane{Project: p, Device: device, Tip: ref.ID}
+		l := refs.Lane{Project: p, Device: device, Tip: ref.ID}
 		v := &visit{git: g, seen: map[pack.ID]bool{}}
 		v.gone = func(id pack.ID, path []string) {
-			lost = append(lost, Loss{Where: x.part.dir + " " + ref.Name, Lane: l, Path: slices.Clone(path), ID: id, Old: v.old})
+			lost = append(lost, Loss{Where: x.Part.Dir + " " + ref.Name, Lane: l, Path: slices.Clone(path), ID: id, Old: v.old})
 		}
 		if err := v.lane(x.ctx, ref.ID); err != nil {
 			return nil, err
@@ -433,13 +421,13 @@ func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 }
 
 // PutBack stores blobs of memory.git that were lost, by their names.
-func (r *Repo) PutBack(ctx context.Context, blobs map[pack.ID][]byte) error {
-	unlock, err := r.lockMerges(ctx, memoryDir)
+func PutBack(ctx context.Context, r *refs.Repo, blobs map[pack.ID][]byte) error {
+	unlock, err := r.LockMerges(ctx, refs.MemoryDir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	w, err := pack.Create(r.memory.PackDir(), repairMark)
+	w, err := pack.Create(r.Git().PackDir(), refs.RepairMark)
 	if err != nil {
 		return err
 	}
@@ -457,20 +445,20 @@ func (r *Repo) PutBack(ctx context.Context, blobs map[pack.ID][]byte) error {
 	if _, err := w.Close(); err != nil {
 		return err
 	}
-	return r.memory.Close() // what was read is read again
+	return r.Git().Close() // what was read is read again
 }
 
 // Damaged returns the files that repairs put aside, as paths in the store with slashes. What a damaged pack
 // holds cannot be told.
-func (r *Repo) Damaged() (files []string, err error) {
-	err = filepath.WalkDir(filepath.Join(r.dir, damagedDir), func(path string, d fs.DirEntry, err error) error {
+func Damaged(r *refs.Repo) (files []string, err error) {
+	err = filepath.WalkDir(filepath.Join(r.Dir(), refs.DamagedDir), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil || d.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(r.dir, path)
+		rel, err := filepath.Rel(r.Dir(), path)
 		files = append(files, filepath.ToSlash(rel))
 		return err
 	})
@@ -478,8 +466,8 @@ func (r *Repo) Damaged() (files []string, err error) {
 }
 
 // DropDamaged drops them for ever.
-func (r *Repo) DropDamaged() error {
-	return disk.Writing(os.RemoveAll(filepath.Join(r.dir, damagedDir)))
+func DropDamaged(r *refs.Repo) error {
+	return disk.Writing(os.RemoveAll(filepath.Join(r.Dir(), refs.DamagedDir)))
 }
 
 // SetAside gives a damaged file of a store a second name in the directory to, and returns it; see [pack.SetAside].

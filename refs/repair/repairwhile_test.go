@@ -1,4 +1,4 @@
-package refs
+package repair
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 // TestRepairBesideUpdate repairs a branch while another process writes: what that one was told is stored is there, and so is what was
@@ -20,9 +22,9 @@ func TestRepairBesideUpdate(t *testing.T) {
 	for _, how := range []string{"damaged", "gone"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			r := newRepo(t)
-			record := func(r *Repo, what string) (id objects.Hash, err error) {
-				return id, r.Update(t.Context(), testProject, what, func(tx *Tx) error {
+			r := refstest.New(t)
+			record := func(r *refs.Repo, what string) (id objects.Hash, err error) {
+				return id, r.Update(t.Context(), refstest.Project, what, func(tx *refs.Tx) error {
 					rec, err := tx.Add("set", map[string]string{"what": what})
 					id = rec.ID
 					return err
@@ -36,7 +38,7 @@ func TestRepairBesideUpdate(t *testing.T) {
 				}
 				want = append(want, id)
 			}
-			file := filepath.Join(r.dir, memoryDir, filepath.FromSlash(lane.Ref(testProject, r.device.ID)))
+			file := filepath.Join(r.Dir(), refs.MemoryDir, filepath.FromSlash(lane.Ref(refstest.Project, r.Device().ID)))
 			err := os.Remove(file)
 			if err == nil && how == "damaged" {
 				err = os.WriteFile(file, []byte("garbage\n"), 0o600)
@@ -44,7 +46,7 @@ func TestRepairBesideUpdate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			other, err := Open(r.dir, testOptions())
+			other, err := refs.Open(r.Dir(), refstest.Options(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,14 +59,14 @@ func TestRepairBesideUpdate(t *testing.T) {
 				}
 				return nil, nil
 			}
-			if _, _, err := r.Repair(t.Context(), false, during); err != nil {
+			if _, _, err := Mend(t.Context(), r, false, during); err != nil {
 				t.Fatal(err)
 			}
 			id, err := record(r, "after")
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = r.View(t.Context(), testProject, func(tx *Tx) error {
+			err = r.View(t.Context(), refstest.Project, func(tx *refs.Tx) error {
 				for _, id := range append(want, id) {
 					if _, err := tx.Record(id); err != nil {
 						t.Errorf("what was stored: %v", err)
@@ -82,13 +84,13 @@ func TestRepairBesideUpdate(t *testing.T) {
 // TestSweepKeepsLostBranches loses a branch and sweeps: what it led to stays until a repair has put it back.
 func TestSweepKeepsLostBranches(t *testing.T) {
 	t.Parallel()
-	for _, part := range []string{memoryDir, originalsDir} {
+	for _, part := range []string{refs.MemoryDir, refs.OriginalsDir} {
 		t.Run(part, func(t *testing.T) {
 			t.Parallel()
-			r := newRepo(t)
-			var rec Record
+			r := refstest.New(t)
+			var rec refs.Record
 			patch := []byte("what makes it exact")
-			err := r.Update(t.Context(), testProject, "one", func(tx *Tx) (err error) {
+			err := r.Update(t.Context(), refstest.Project, "one", func(tx *refs.Tx) (err error) {
 				if rec, err = tx.Add("set", map[string]string{"what": "one"}); err != nil {
 					return err
 				}
@@ -97,18 +99,18 @@ func TestSweepKeepsLostBranches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Remove(filepath.Join(r.dir, part, filepath.FromSlash(lane.Ref(testProject, r.device.ID)))); err != nil {
+			if err := os.Remove(filepath.Join(r.Dir(), part, filepath.FromSlash(lane.Ref(refstest.Project, r.Device().ID)))); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Sweep(t.Context()); !errors.Is(err, ErrDamaged) {
-				t.Errorf("Sweep = %v, want %v", err, ErrDamaged)
+			if err := r.Sweep(t.Context()); !errors.Is(err, refs.ErrDamaged) {
+				t.Errorf("Sweep = %v, want %v", err, refs.ErrDamaged)
 			}
-			if did, lost, err := r.Repair(t.Context(), false, nil); err != nil || len(did) != 1 || len(lost) > 0 {
+			if did, lost, err := Mend(t.Context(), r, false, nil); err != nil || len(did) != 1 || len(lost) > 0 {
 				t.Fatalf("Repair = %v, %v, %v", did, lost, err)
 			}
-			err = r.View(t.Context(), testProject, func(tx *Tx) error {
+			err = r.View(t.Context(), refstest.Project, func(tx *refs.Tx) error {
 				_, err := tx.Record(rec.ID)
-				b, perr := tx.Patch(r.device.ID, rec.ID)
+				b, perr := tx.Patch(r.Device().ID, rec.ID)
 				if string(b) != string(patch) {
 					t.Errorf("Patch = %q, want %q", b, patch)
 				}
@@ -124,22 +126,22 @@ func TestSweepKeepsLostBranches(t *testing.T) {
 // TestSweepBesideRepair sweeps while lanes begin anew: what a repair has stored and no branch leads to yet stays.
 func TestSweepBesideRepair(t *testing.T) {
 	t.Parallel()
-	r := newRepo(t)
-	err := r.Update(t.Context(), testProject, "one", func(tx *Tx) error {
+	r := refstest.New(t)
+	err := r.Update(t.Context(), refstest.Project, "one", func(tx *refs.Tx) error {
 		rec, err := tx.Add("set", map[string]string{"what": "one"})
 		return errors.Join(err, tx.PutPatch(rec.ID, []byte("what makes it exact")))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sweeper, err := Open(r.dir, testOptions())
+	sweeper, err := refs.Open(r.Dir(), refstest.Options(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer sweeper.Close()
 	for range 40 {
-		l := Lane{Project: testProject, Device: r.device.ID, Originals: true}
-		if l.Tip, err = r.originals.Ref(l.Local()); err != nil {
+		l := refs.Lane{Project: refstest.Project, Device: r.Device().ID, Originals: true}
+		if l.Tip, err = r.Parts()[1].Git.Ref(l.Local()); err != nil {
 			t.Fatal(err)
 		}
 		var sweeps sync.WaitGroup
@@ -148,7 +150,7 @@ func TestSweepBesideRepair(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		x := &repair{mender: mender{store: r.dir}, r: r, part: part{originalsDir, r.originals}, ctx: t.Context()}
+		x := &repair{mender: mender{store: r.Dir()}, r: r, Part: r.Parts()[1], ctx: t.Context()}
 		_, err := x.reroot(l, nil)
 		sweeps.Wait()
 		if err != nil {
@@ -158,7 +160,7 @@ func TestSweepBesideRepair(t *testing.T) {
 			return
 		}
 	}
-	if _, err := r.Check(t.Context(), true, func(p Problem) { t.Error(p) }); err != nil {
+	if _, err := Check(t.Context(), r, true, func(p Problem) { t.Error(p) }); err != nil {
 		t.Error(err)
 	}
 }

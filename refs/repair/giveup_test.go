@@ -1,4 +1,4 @@
-package refs
+package repair
 
 import (
 	"context"
@@ -9,7 +9,10 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/incoming"
 	"github.com/memvcs/mem/refs/lane"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 // TestGiveUp takes each commit and each directory out of a lane in turn: what is good stays, the store is in order without a repair, and
@@ -21,35 +24,35 @@ func TestGiveUp(t *testing.T) {
 	}
 	ctx := context.Background()
 	for i, done := 0, false; !done; i += 1 + i%5 { // enough of some sixty
-		a, b := newRepo(t), newRepo(t)
-		populate(t, a)
-		l := ownLane(t, a)
+		a, b := refstest.New(t), refstest.New(t)
+		refstest.Populate(t, a)
+		l := refstest.OwnLane(t, a)
 		q, got, err := carry(t, a, b, l)
-		if err = errors.Join(err, q.Adopt(ctx, []Arrival{got}), q.Close()); err != nil {
+		if err = errors.Join(err, q.Adopt(ctx, []incoming.Arrival{got}), q.Close()); err != nil {
 			t.Fatal(err)
 		}
 		wide := wideOf(t, a, l)
 		done = i >= len(wide)-5
-		if err := pack.Drop(a.memory.PackDir(), mergeMark, func(id pack.ID) bool { return id != wide[i] }); err != nil {
+		if err := pack.Drop(a.Git().PackDir(), "merge", func(id pack.ID) bool { return id != wide[i] }); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.memory.Close(); err != nil {
+		if err := a.Git().Close(); err != nil {
 			t.Fatal(err)
 		}
-		_, lost, err := a.Repair(ctx, false, nil)
+		_, lost, err := Mend(ctx, a, false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if could, err := a.GiveUp(ctx, true, lost, nil); err != nil || wide[i] != l.Tip && len(could) == 0 {
+		if could, err := GiveUp(ctx, a, true, lost, nil); err != nil || wide[i] != l.Tip && len(could) == 0 {
 			t.Fatalf("object %d of %d: GiveUp would do %v, %v", i, len(wide), could, err)
 		}
-		if _, err := a.GiveUp(ctx, false, lost, nil); err != nil {
+		if _, err := GiveUp(ctx, a, false, lost, nil); err != nil {
 			t.Fatal(err)
 		}
 		mustClean(t, a)
-		populateMore(t, a)
-		now := ownLane(t, a)
-		for _, to := range []*Repo{newRepo(t), b} {
+		refstest.Add(t, a, refstest.Project, map[string]string{"target": "y"})
+		now := refstest.OwnLane(t, a)
+		for _, to := range []*refs.Repo{refstest.New(t), b} {
 			q, _, err := carry(t, a, to, now)
 			if wide[i] == l.Tip && to == b {
 				err = nil // it goes on from an older commit, as [repair.branches] found it
@@ -62,14 +65,14 @@ func TestGiveUp(t *testing.T) {
 }
 
 // wideOf returns the commits and directories of a lane.
-func wideOf(t *testing.T, r *Repo, l Lane) (out []pack.ID) {
+func wideOf(t *testing.T, r *refs.Repo, l refs.Lane) (out []pack.ID) {
 	t.Helper()
 	all := map[pack.ID]struct{}{}
-	if err := lane.Reach(context.Background(), r.memory, l.Tip, all); err != nil {
+	if err := lane.Reach(context.Background(), r.Git(), l.Tip, all); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(all), pack.ID.Compare) {
-		k, err := r.memory.Packs().Kind(id)
+		k, err := r.Git().Packs().Kind(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,10 +87,10 @@ func wideOf(t *testing.T, r *Repo, l Lane) (out []pack.ID) {
 func TestGiveUpKeeps(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	a := newRepo(t)
-	populate(t, a)
-	l := ownLane(t, a)
-	at, err := lane.At(a.memory, l.Tip, l.Device)
+	a := refstest.New(t)
+	refstest.Populate(t, a)
+	l := refstest.OwnLane(t, a)
+	at, err := lane.At(a.Git(), l.Tip, l.Device)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,18 +98,18 @@ func TestGiveUpKeeps(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if err := pack.Drop(a.memory.PackDir(), mergeMark, func(id pack.ID) bool { return id != e.Dir.Id }); err != nil {
+	if err := pack.Drop(a.Git().PackDir(), "merge", func(id pack.ID) bool { return id != e.Dir.ID }); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.memory.Close(); err != nil {
+	if err := a.Git().Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, lost, err := a.Repair(ctx, false, nil)
+	_, lost, err := Mend(ctx, a, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := map[string]bool{}
-	if _, err := a.GiveUp(ctx, false, lost, func(r Record, has func(objects.Hash) bool) bool {
+	if _, err := GiveUp(ctx, a, false, lost, func(r refs.Record, has func(objects.Hash) bool) bool {
 		asked[r.Kind] = true
 		if !has(objects.Sum([]byte("an object"))) || has(objects.Sum([]byte("no object"))) {
 			t.Error("has tells of content that is not there, or not of what is")
@@ -116,7 +119,7 @@ func TestGiveUpKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustClean(t, a)
-	for _, r := range a.ReadableRecords(testProject) {
+	for _, r := range ReadableRecords(a, refstest.Project) {
 		if r.Kind == "set" {
 			t.Error("a record that was not to be kept is there")
 		}

@@ -1,4 +1,9 @@
-package refs
+// Package repair checks a store and puts right what is damaged in it.
+//
+// [Check] looks at everything and reports [Problem]s. [MendFiles] puts the control files right, [Mend] the two
+// repositories: from what is whole, from a remote, and with branches that begin anew. What is lost for good is told as
+// [Loss], and [GiveUp] goes on without it. Nothing is deleted: damaged files are kept aside ([Damaged]).
+package repair
 
 import (
 	"context"
@@ -16,6 +21,7 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/disk"
 	"github.com/memvcs/mem/refs/lane"
 )
@@ -43,50 +49,42 @@ type Counts struct {
 // the packs and their indexes with their checksums. So no bit that is flipped at random goes unseen. With full
 // it also reads and hashes every object and every byte of every stream by BLAKE3, and every directory of every
 // commit. It reports what is wrong and returns an error only when it could not go on.
-func (r *Repo) Check(ctx context.Context, full bool, report func(Problem)) (Counts, error) {
+func Check(ctx context.Context, r *refs.Repo, full bool, report func(Problem)) (Counts, error) {
 	c := &checker{ctx: ctx, r: r, full: full, report: report}
-	for _, p := range r.parts() {
+	for _, p := range r.Parts() {
 		if err := c.part(r, p); err != nil {
 			return c.n, err
 		}
 	}
-	c.where = r.dir
+	c.where = r.Dir()
 	c.device(r)
 	return c.n, c.checkControls(r)
 }
 
-// A part is one of the two repositories.
-type part struct {
-	dir string
-	git *gitstore.Repo
-}
-
-func (r *Repo) parts() []part { return []part{{memoryDir, r.memory}, {originalsDir, r.originals}} }
-
-func (c *checker) part(r *Repo, p part) error {
-	c.where, c.git = p.dir, p.git
-	if err := gitstore.VerifyFiles(p.git.Dir(), homes(r.dir, r.device.ID), func(file string, err error) {
+func (c *checker) part(r *refs.Repo, p refs.Part) error {
+	c.where, c.git = p.Dir, p.Git
+	if err := gitstore.VerifyFiles(p.Git.Dir(), homes(r.Dir(), r.Device().ID), func(file string, err error) {
 		c.bad(file, "%v", err)
 	}); err != nil {
-		return fmt.Errorf("check %s: %w", p.dir, err)
+		return fmt.Errorf("check %s: %w", p.Dir, err)
 	}
-	refs, err := p.git.VerifyRefs(func(file, _ string, err error) { c.bad(file, "%v", err) })
+	branches, err := p.Git.VerifyRefs(func(file, _ string, err error) { c.bad(file, "%v", err) })
 	if err != nil {
-		return fmt.Errorf("list refs of %s: %w", p.dir, err)
+		return fmt.Errorf("list refs of %s: %w", p.Dir, err)
 	}
-	known, err := p.git.Known()
+	known, err := p.Git.Known()
 	if err != nil {
-		return fmt.Errorf("list refs of %s: %w", p.dir, err)
+		return fmt.Errorf("list refs of %s: %w", p.Dir, err)
 	}
 	for _, name := range known {
-		if _, ok := slices.BinarySearchFunc(refs, name, func(r gitstore.Ref, name string) int {
+		if _, ok := slices.BinarySearchFunc(branches, name, func(r gitstore.Ref, name string) int {
 			return strings.Compare(r.Name, name)
 		}); !ok {
 			c.bad(name, "the branch is gone")
 		}
 	}
-	for _, ref := range refs {
-		c.where = p.dir + " " + ref.Name
+	for _, ref := range branches {
+		c.where = p.Dir + " " + ref.Name
 		if _, device, ok := lane.Split(ref.Name); ok {
 			c.branch(ref, device)
 		} else {
@@ -96,24 +94,24 @@ func (c *checker) part(r *Repo, p part) error {
 			return err
 		}
 	}
-	c.where = p.dir
-	if _, err := pack.Verify(p.git.PackDir(), func(file string, err error) { c.bad(file, "%v", err) }); err != nil {
-		return fmt.Errorf("verify packs of %s: %w", p.dir, err)
+	c.where = p.Dir
+	if _, err := pack.Verify(p.Git.PackDir(), func(file string, err error) { c.bad(file, "%v", err) }); err != nil {
+		return fmt.Errorf("verify packs of %s: %w", p.Dir, err)
 	}
-	return p.git.VerifyLoose(func(file string, err error) { c.bad(file, "%v", err) })
+	return p.Git.VerifyLoose(func(file string, err error) { c.bad(file, "%v", err) })
 }
 
-// homes returns the branches that HEAD may name: this device's own one of [Home], and those of its former selves.
+// homes returns the branches that HEAD may name: this device's own one of [refs.Home], and those of its former selves.
 func homes(dir, device string) []string {
-	out := []string{lane.Ref(Home, device)}
-	for _, part := range []string{memoryDir, originalsDir} {
-		entries, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lane.Prefix+string(Home))))
+	out := []string{lane.Ref(refs.Home, device)}
+	for _, part := range []string{refs.MemoryDir, refs.OriginalsDir} {
+		entries, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lane.Prefix+string(refs.Home))))
 		if err != nil {
 			continue // there is none
 		}
 		for _, e := range entries {
 			if lane.ValidDevice(e.Name()) {
-				out = append(out, lane.Ref(Home, e.Name()))
+				out = append(out, lane.Ref(refs.Home, e.Name()))
 			}
 		}
 	}
@@ -121,8 +119,8 @@ func homes(dir, device string) []string {
 }
 
 // device checks that the key in device.json is the one that this device's lanes speak of.
-func (c *checker) device(r *Repo) {
-	b, err := checkSmall(r.dir, lane.DeviceFile, &lane.DeviceJSON{})
+func (c *checker) device(r *refs.Repo) {
+	b, err := checkSmall(r.Dir(), lane.DeviceFile, &lane.DeviceJSON{})
 	if err != nil {
 		c.bad(lane.DeviceFile, "%v", err)
 	}
@@ -136,7 +134,7 @@ func (c *checker) device(r *Repo) {
 }
 
 // checkSmall reads a small file of JSON in the store and checks that it is as it was written: as v is encoded,
-// or, if that is nil, by [checkNote]. It is fine if there is none.
+// or, if that is nil, by [disk.CheckNote]. It is fine if there is none.
 func checkSmall(dir, name string, v any) ([]byte, error) {
 	b, err := pack.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
@@ -154,7 +152,7 @@ func checkSmall(dir, name string, v any) ([]byte, error) {
 
 type checker struct {
 	ctx    context.Context
-	r      *Repo
+	r      *refs.Repo
 	full   bool
 	report func(Problem)
 	where  string
@@ -252,7 +250,8 @@ func (c *checker) blob(l *lane.Snapshot, path string, id pack.ID, streams map[st
 		_, err := c.git.Get(id, pack.Blob)
 		return err
 	case m[2] == "points":
-		return c.point(l, h)
+		c.n.Objects++
+		return l.CheckPoint(h)
 	}
 	c.n.Objects++
 	if !c.full {
@@ -296,31 +295,13 @@ func (c *checker) record(l *lane.Snapshot, h objects.Hash, id pack.ID) error {
 		}
 		c.keys[l.Device] = d.Key
 	}
-	err = c.r.opts.body(rec)
+	err = c.r.CheckBody(rec)
 	if err == nil && rec.Lamport > lane.MaxLamport {
 		err = fmt.Errorf("Lamport time %d", rec.Lamport)
 	}
-	if err != nil && l.Device != c.r.device.ID {
+	if err != nil && l.Device != c.r.Device().ID {
 		c.ignored(strings.Join(lane.RecordPath(h), "/"), l.Device, err)
 		return nil
-	}
-	return err
-}
-
-// point checks that a point of growth names the content it should: the head of its last segment says so.
-func (c *checker) point(l *lane.Snapshot, h objects.Hash) error {
-	c.n.Objects++
-	p, err := l.Point(h)
-	if err != nil {
-		return err
-	}
-	b, err := l.Blobs(p.Stream)(p.Segments - 1)
-	if err != nil {
-		return err
-	}
-	head, _, err := stream.ParseHead(b)
-	if err == nil && head.Sum != h {
-		err = objects.ErrCorrupt
 	}
 	return err
 }
@@ -377,7 +358,7 @@ func (c *checker) commits(tip pack.ID, device string) {
 			return
 		}
 		n, err := lane.LamportOf(commit)
-		if err == nil && later == 0 && !c.r.takes(n) {
+		if err == nil && later == 0 && !c.r.Takes(n) {
 			c.ahead(device, n)
 		}
 		if err == nil && later != 0 && n > later {
@@ -410,19 +391,9 @@ func (c *checker) commits(tip pack.ID, device string) {
 
 // ahead reports a lane whose Lamport time no store would take.
 func (c *checker) ahead(device string, n uint64) {
-	if err := fmt.Errorf("%w: %d", ErrAhead, n); device == c.r.device.ID {
+	if err := fmt.Errorf("%w: %d", refs.ErrAhead, n); device == c.r.Device().ID {
 		c.bad("", "%v", err)
 	} else {
 		c.ignored("", device, err)
 	}
-}
-
-// Root returns the hash of a project: BLAKE3 over the sorted names of its records, one on a line. Two
-// stores that hold the same records of a project print the same root.
-func (tx *Tx) Root() (objects.Hash, error) {
-	ids, err := tx.RecordIDs()
-	if err != nil {
-		return objects.Hash{}, err
-	}
-	return lane.RootOf(ids), nil
 }

@@ -1,4 +1,4 @@
-package refs
+package repair
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -32,12 +33,12 @@ func (l Loss) Wide() bool {
 // is left of content keep is told by has. A branch of which no commit is left is not missed any more, whoever's
 // it was. Nothing is deleted here, but what nothing leads to goes in time. With dryRun it says what it would
 // do. What can be brought back must have been before.
-func (r *Repo) GiveUp(ctx context.Context, dryRun bool, lost []Loss,
-	keep func(r Record, has func(objects.Hash) bool) bool) ([]Mending, error) {
-	x := &repair{mender: mender{store: r.dir, dryRun: dryRun}, r: r, part: part{memoryDir, r.memory}, ctx: ctx}
-	var lanes []Lane
+func GiveUp(ctx context.Context, r *refs.Repo, dryRun bool, lost []Loss,
+	keep func(r refs.Record, has func(objects.Hash) bool) bool) ([]Mending, error) {
+	x := &repair{mender: mender{store: r.Dir(), dryRun: dryRun}, r: r, Part: r.Parts()[0], ctx: ctx}
+	var lanes []refs.Lane
 	for _, l := range lost {
-		if l.Wide() && !l.Patches() && l.Lane.Device == r.device.ID && l.Lane.Project != Home &&
+		if l.Wide() && !l.Patches() && l.Lane.Device == r.Device().ID && l.Lane.Project != refs.Home &&
 			!slices.Contains(lanes, l.Lane) {
 			lanes = append(lanes, l.Lane)
 		}
@@ -53,27 +54,27 @@ func (r *Repo) GiveUp(ctx context.Context, dryRun bool, lost []Loss,
 	}
 	for _, name := range gone {
 		if !dryRun {
-			if err := r.memory.Unknow(name); err != nil {
+			if err := r.Git().Unknow(name); err != nil {
 				return x.did, err
 			}
 		}
-		x.note(Mending{Where: memoryDir + "/" + name, What: "the branch is gone", Done: "it is not missed any more"})
+		x.note(Mending{Where: refs.MemoryDir + "/" + name, What: "the branch is gone", Done: "it is not missed any more"})
 	}
 	return x.did, nil
 }
 
 // goneBranches returns the names of branches that were here, and of which nothing is.
 func (x *repair) goneBranches() (gone []string, err error) {
-	known, err := x.git.Known()
+	known, err := x.Git.Known()
 	if err != nil {
 		return nil, err
 	}
-	refs, err := x.git.VerifyRefs(func(string, string, error) {})
+	branches, err := x.Git.VerifyRefs(func(string, string, error) {})
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range known {
-		if _, _, ok := lane.Split(name); ok && !slices.ContainsFunc(refs, func(r gitstore.Ref) bool {
+		if _, _, ok := lane.Split(name); ok && !slices.ContainsFunc(branches, func(r gitstore.Ref) bool {
 			return r.Name == name
 		}) {
 			gone = append(gone, name)
@@ -83,7 +84,7 @@ func (x *repair) goneBranches() (gone []string, err error) {
 }
 
 // anew lets a lane begin anew with what is good in it.
-func (x *repair) anew(l Lane, keep func(Record, func(objects.Hash) bool) bool) error {
+func (x *repair) anew(l refs.Lane, keep func(refs.Record, func(objects.Hash) bool) bool) error {
 	done := "begun anew with what is good in it"
 	if !x.dryRun {
 		kept, err := x.reroot(l, keep)
@@ -92,7 +93,7 @@ func (x *repair) anew(l Lane, keep func(Record, func(objects.Hash) bool) bool) e
 		}
 		done = fmt.Sprintf("begun anew with the %d files of it that are good", kept)
 	}
-	x.note(Mending{Where: x.part.dir + "/" + l.Ref(), What: "something of it is lost", Done: done})
+	x.note(Mending{Where: x.Part.Dir + "/" + l.Ref(), What: "something of it is lost", Done: done})
 	return nil
 }
 
@@ -110,11 +111,11 @@ type placed struct {
 	path   []string
 	id     pack.ID
 	point  lane.Point
-	record Record
+	record refs.Record
 }
 
 // salvage collects all that is good in the commits of a lane, the newest first.
-func (x *repair) salvage(l Lane) (*salvage, error) {
+func (x *repair) salvage(l refs.Lane) (*salvage, error) {
 	s := &salvage{files: map[string]pack.ID{}, records: map[string]placed{}, points: map[string]placed{},
 		segments: map[string]map[int]placed{}}
 	return s, x.eachGood(l, func(path []string, id pack.ID, b []byte) error {
@@ -180,8 +181,8 @@ func (s *salvage) whole(p lane.Point) bool {
 
 // fill puts into a new lane what is of use: a stream that no growth point names would be in the way of its
 // session when that is captured again. It returns how many files that is.
-func (s *salvage) fill(root *lane.Dir, g *gitstore.Repo, keep func(Record, func(objects.Hash) bool) bool) (kept int,
-	err error) {
+func (s *salvage) fill(root *lane.Dir, g *gitstore.Repo,
+	keep func(refs.Record, func(objects.Hash) bool) bool) (kept int, err error) {
 	use := maps.Clone(s.files)
 	named := map[string]bool{}
 	for path, p := range s.records {

@@ -1,0 +1,46 @@
+package incoming
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/lane"
+)
+
+// CheckFork looks at a lane of a former self of this store that came in and does not go on from where it is
+// here. It returns the last commit that both have, zero if there is none, and accepts what came on top of that.
+func (q *Quarantine) CheckFork(ctx context.Context, l refs.Lane) (a Arrival, base pack.ID, err error) {
+	here, err := q.r.Git().Ref(l.Ref())
+	if err != nil {
+		return a, base, err
+	}
+	commits, _, err := lane.Since(ctx, q.git, here, pack.ID{}, lane.MaxCommits)
+	if err != nil {
+		return a, base, err
+	}
+	ours := make(map[pack.ID]bool, len(commits))
+	for _, id := range commits {
+		ours[id] = true
+	}
+	theirs, _, err := lane.Since(ctx, q.git, l.Tip, pack.ID{}, lane.MaxCommits)
+	if err != nil {
+		return a, base, fmt.Errorf("lane of %s: %w: %w", l.Device, ErrRefused, err)
+	}
+	for _, id := range theirs {
+		if ours[id] {
+			base = id
+		}
+	}
+	key, err := q.r.KeyOf(l.Device)
+	if err != nil {
+		return a, base, err
+	}
+	a = Arrival{Lane: l, Old: base, Key: key, Kinds: map[string]int{}}
+	if err := q.check(ctx, &a); err != nil {
+		return a, base, err
+	}
+	a.Old = here
+	return a, base, nil
+}
