@@ -13,6 +13,7 @@ package search
 import (
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers/search/index"
 )
@@ -120,6 +121,14 @@ type Hit struct {
 	Count   int    // messages of the session or file that match, at most [mostCounted]
 	File    string // of [ByFile]
 	Loose   bool   // it has words of the phrases, but not the phrases
+}
+
+// Time is when the text was said or made, the zero time if its record has no time, as a title has none.
+func (h Hit) Time() time.Time {
+	if h.Doc.Time <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(h.Doc.Time, 0)
 }
 
 // indexFold is strings.Index without regard to case, with any run of blanks as good as another.

@@ -49,7 +49,7 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 		}
 		cut, p := search.NewSnippets(q), sessioncmd.HitPrinter{E: e}
 		for _, h := range hits {
-			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: p.Who(h), Date: dayOf(time.Unix(h.Doc.Time, 0)),
+			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: p.Who(h), Date: dayOf(h.Time()),
 				Line: term.SanitizeLine(cut.Line(h.Doc.Text, lineWidth).Text)})
 		}
 		if len(hits) == 0 {
@@ -69,7 +69,7 @@ func refOf(h search.Hit) string {
 
 // dayOf writes the day of a time, nothing for one that is not known.
 func dayOf(t time.Time) string {
-	if t.IsZero() || t.Unix() <= 0 {
+	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format(time.DateOnly)

@@ -332,11 +332,8 @@ func searchAnswer(h search.Hit, cut *search.Snippets) hitAnswer {
 	s := cut.Line(h.Doc.Text, snippetWidth)
 	a := hitAnswer{
 		Ref: HitName(h), Layer: layerOf(h.Doc.Class), Project: h.Project, N: h.Doc.N, Role: roleOf(h.Doc.Class),
-		Score: h.Score,
-		File:  h.Doc.File, Count: h.Count, Snippet: s.Text, Matches: s.Matches,
-	}
-	if h.Doc.Time > 0 {
-		a.Time = term.TimeText(time.Unix(h.Doc.Time, 0))
+		Score: h.Score, Time: term.TimeText(h.Time()),
+		File: h.Doc.File, Count: h.Count, Snippet: s.Text, Matches: s.Matches,
 	}
 	if h.Session != nil {
 		a.Session, a.Title, a.Branch, a.Topics = h.Session.ID, h.Session.Title, h.Session.Branch, h.Session.Topics
@@ -447,8 +444,7 @@ func (p *HitPrinter) line(h search.Hit) {
 	if h.File != "" {
 		name += "\t" + term.SanitizeLine(h.File)
 	}
-	p.E.Printf("%s\t%s\t%s\t%s\t%s\n", name, term.TimeText(time.Unix(h.Doc.Time, 0)), p.Who(h), term.SanitizeLine(title),
-		p.snippet(h, ""))
+	p.E.Printf("%s\t%s\t%s\t%s\t%s\n", name, term.TimeText(h.Time()), p.Who(h), term.SanitizeLine(title), p.snippet(h, ""))
 }
 
 // Who says what a hit is.

@@ -189,11 +189,8 @@ func (s *API) apiSearch(c *call) (reply, error) {
 
 func hitOf(h search.Hit, cut *search.Snippets) HitAnswer {
 	s := cut.Line(h.Doc.Text, snippetWidth)
-	a := HitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Count: h.Count, File: h.Doc.File, Snippet: s.Text,
+	a := HitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Time: TimeText(h.Time()), Count: h.Count, File: h.Doc.File, Snippet: s.Text,
 		Matches: append([][2]int{}, s.Matches...), Class: h.Doc.Class}
-	if h.Doc.Time > 0 {
-		a.Time = TimeText(time.Unix(h.Doc.Time, 0))
-	}
 	if h.Weight >= 0 {
 		w := weight(h.Weight)
 		a.Weight = &w
