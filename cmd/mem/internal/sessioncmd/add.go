@@ -52,12 +52,12 @@ func Add(e *app.Env) *cli.Command {
 			if err := e.WantOperands(c, least, most); err != nil {
 				return err
 			}
-			return runAdd(c.Context, e, o, e.Operands)
+			return runAdd(c.Context, e, o)
 		},
 	}
 }
 
-func runAdd(ctx context.Context, e *app.Env, o addOptions, operands []string) error {
+func runAdd(ctx context.Context, e *app.Env, o addOptions) error {
 	return names.WithStore(e, func(m *layers.Memory) error {
 		scope := sync.OnceValues(func() (state.Scope, error) { return names.Scope(ctx, e, m) })
 		if e.Opt.Project != "" {
@@ -65,21 +65,22 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions, operands []string) er
 				return err
 			}
 		}
-		sources, err := addSources(ctx, e, m, scope, o, operands)
+		sources, err := addSources(ctx, e, m, scope, o)
 		if err != nil {
 			return err
 		}
-		return addAll(ctx, e, m, "add", sources, nil, func(added []capturing.Added) error {
+		return addAll(ctx, e, m, addition{op: "add", sources: sources, then: func(added []capturing.Added) error {
 			return m.Capture().CountAdded(ctx, added)
-		})
+		}})
 	})
 }
 
 // addSources finds the files that are to be added.
-func addSources(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error), o addOptions,
-	operands []string) ([]capturing.Source, error) {
+func addSources(
+	ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error), o addOptions,
+) ([]capturing.Source, error) {
 	var sources []capturing.Source
-	for _, name := range operands {
+	for _, name := range e.Operands {
 		src, err := sourceNamed(ctx, e, m, scope, name)
 		if err != nil {
 			return nil, err
@@ -226,28 +227,35 @@ const (
 	captureShort  = 64 << 20
 )
 
-// addAll captures sources and says what became of them; failed are those that could not even be looked at. then, if
-// any, works on what was stored.
-func addAll(ctx context.Context, e *app.Env, m *layers.Memory, op string, sources []capturing.Source, failed []error,
-	then func([]capturing.Added) error) error {
-	size := totalSize(sources)
-	tuneMemory(sources, size)
-	bar := e.ProgressBytes(op, size)
-	added, err := m.Capture().Add(ctx, sources, capturing.AddOptions{DryRun: e.Opt.DryRun, Op: op, Progress: bar.Add})
+// An addition is sources to capture.
+type addition struct {
+	op      string // the command
+	sources []capturing.Source
+	failed  []error                       // of sources that could not even be looked at
+	then    func([]capturing.Added) error // works on what was stored
+}
+
+// addAll captures sources and says what became of them.
+func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error {
+	size := totalSize(a.sources)
+	tuneMemory(a.sources, size)
+	bar := e.ProgressBytes(a.op, size)
+	o := capturing.AddOptions{DryRun: e.Opt.DryRun, Op: a.op, Progress: bar.Add}
+	added, err := m.Capture().Add(ctx, a.sources, o)
 	bar.End()
 	more, fatal := splitErrors(err)
-	failed = append(failed, more...)
+	failed := append(a.failed, more...)
 	if fatal != nil {
-		return stoppedAdding(e, op, added, names.StoreError(fatal))
+		return stoppedAdding(e, a.op, added, names.StoreError(fatal))
 	}
 	if len(added) == 0 && len(failed) == 1 {
 		return names.StoreError(failed[0])
 	}
 	var after error // what was stored is said in any case
-	if then != nil && !e.Opt.DryRun {
-		after = then(added)
+	if !e.Opt.DryRun {
+		after = a.then(added)
 	}
-	if err := errors.Join(after, printAdded(e, op, added, failed)); err != nil {
+	if err := errors.Join(after, printAdded(e, a.op, added, failed)); err != nil {
 		return err
 	}
 	versioncmd.AutoTierAll(ctx, e, m, added)

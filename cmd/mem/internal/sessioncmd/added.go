@@ -130,6 +130,12 @@ func sayAdded(e *app.Env, a capturing.Added) {
 	if n := len(a.Now.Markers); n > 0 {
 		e.Did(" %d new keepit marker%s: %s\n", n, term.Plural(n), weights(a.Now.Markers))
 	}
+	warnAdded(e, a)
+}
+
+// warnAdded says what is odd about a session that was added.
+func warnAdded(e *app.Env, a capturing.Added) {
+	id, scan := term.ShortID(a.Session), a.Now.Scan
 	if n := len(a.Malformed); n > 0 {
 		more := ""
 		if n > 1 {

@@ -122,12 +122,12 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			return app.WithHint(app.Fatalf("there are no session files (*.jsonl) under %s", dir),
 				"name the directory that holds them")
 		}
-		err = addAll(ctx, e, m, "import", sources, failed, func(added []capturing.Added) error {
+		err = addAll(ctx, e, m, addition{"import", sources, failed, func(added []capturing.Added) error {
 			if err := sayUnknown(e, o.agent, added); err != nil || o.noL1 {
 				return err
 			}
 			return refineAdded(ctx, e, m, added)
-		})
+		}})
 		if err == nil && o.agent == "" && operand == "" {
 			err = mentionOthers(ctx, e, m)
 		}
