@@ -46,9 +46,9 @@ func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return err
 	}
-	projects := filepath.Join(dir, "claude", "projects", "-trial")
-	path := filepath.Join(projects, trialSession+".jsonl")
-	if err := errors.Join(os.MkdirAll(projects, 0o700), os.WriteFile(path, []byte(trialTranscript), 0o600)); err != nil {
+	file := trialFile(dir)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700),
+		os.WriteFile(file, []byte(trialTranscript), 0o600)); err != nil {
 		return err
 	}
 	answer := struct {
@@ -57,7 +57,7 @@ func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 	}{program.Path, nil}
 	failed := false
 	for _, ev := range settings.Events() {
-		t := try(ctx, e, program, dir, path, ev)
+		t := try(ctx, e, program, dir, ev)
 		failed = failed || !t.OK
 		answer.Trials = append(answer.Trials, t)
 	}
@@ -119,11 +119,16 @@ func installedProgram(e *app.Env, only string) (settings.Program, error) {
 	return settings.Program{Path: self, Bare: runtime.GOOS == "windows"}, err
 }
 
-// try runs one hook and looks at what it leaves behind.
-func try(ctx context.Context, e *app.Env, p settings.Program, dir, transcript string, ev settings.Event) trial {
+// trialFile is the transcript of the trial in dir.
+func trialFile(dir string) string {
+	return filepath.Join(dir, "claude", "projects", "-trial", trialSession+".jsonl")
+}
+
+// try runs one hook in dir and looks at what it leaves behind.
+func try(ctx context.Context, e *app.Env, p settings.Program, dir string, ev settings.Event) trial {
 	t := trial{Event: string(ev)}
 	payload, err := json.Marshal(map[string]any{
-		"session_id": trialSession, "transcript_path": transcript, "cwd": "/trial", "hook_event_name": ev,
+		"session_id": trialSession, "transcript_path": trialFile(dir), "cwd": "/trial", "hook_event_name": ev,
 		"source":    "startup",
 		"tool_name": "Bash", "tool_input": map[string]string{"command": "true"}, "prompt": "?", "trigger": "manual",
 		"reason": "other",

@@ -64,23 +64,29 @@ func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) err
 		if err := e.Page("lineage"); err != nil {
 			return err
 		}
-		printTree(e, made, func(x *history.Made) string { return madeLine(e, x) }, func(x *history.Made) []*history.Made {
-			return x.Next
-		}, "", "")
+		tree[*history.Made]{e, func(x *history.Made) string { return madeLine(e, x) },
+			func(x *history.Made) []*history.Made { return x.Next }}.print(made, "", "")
 		return nil
 	})
 }
 
-// printTree prints the line of x and below it those of what hangs there; first and rest stand in front of its
-// line and of the others.
-func printTree[T any](e *app.Env, x T, line func(T) string, next func(T) []T, first, rest string) {
-	e.Printf("%s%s\n", first, line(x))
-	below := next(x)
+// A tree is printed as one.
+type tree[T any] struct {
+	e    *app.Env
+	line func(T) string
+	next func(T) []T
+}
+
+// print prints the line of x and below it those of what hangs there; first and rest stand in front of its line and of
+// the others.
+func (t tree[T]) print(x T, first, rest string) {
+	t.e.Printf("%s%s\n", first, t.line(x))
+	below := t.next(x)
 	for i, n := range below {
 		if i == len(below)-1 {
-			printTree(e, n, line, next, rest+"`- ", rest+"   ")
+			t.print(n, rest+"`- ", rest+"   ")
 		} else {
-			printTree(e, n, line, next, rest+"|- ", rest+"|  ")
+			t.print(n, rest+"|- ", rest+"|  ")
 		}
 	}
 }

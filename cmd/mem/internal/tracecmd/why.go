@@ -83,8 +83,8 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 		if err := e.Page("why"); err != nil {
 			return err
 		}
-		printTree(e, r, func(r *provenance.Reason) string { return reasonLine(e, r) },
-			func(r *provenance.Reason) []*provenance.Reason { return r.Next }, "", "")
+		tree[*provenance.Reason]{e, func(r *provenance.Reason) string { return reasonLine(e, r) },
+			func(r *provenance.Reason) []*provenance.Reason { return r.Next }}.print(r, "", "")
 		return nil
 	})
 }

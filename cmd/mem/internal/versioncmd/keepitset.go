@@ -42,7 +42,10 @@ func keepitChanges(e *app.Env) []*cli.Command {
 					keepit.ParseTyped),
 			},
 			Action: e.Action(1, 2, func(c *cli.Context) error {
-				return runKeepitAdd(c.Context, e, e.Operand(0), e.Operand(1), len(e.Operands) > 1, weight)
+				if len(e.Operands) > 1 && e.Operand(1) == "" {
+					return app.Usagef("there is no text to mark")
+				}
+				return runKeepitAdd(c.Context, e, e.Operand(0), e.Operand(1), weight)
 			})},
 		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>",
 			Action: e.Action(1, 2, func(c *cli.Context) error {
@@ -104,10 +107,7 @@ func sayKeepit(e *app.Env, rev state.Rev, k state.Keepit) error {
 	return nil
 }
 
-func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, given bool, w keepit.Weight) error {
-	if given && text == "" {
-		return app.Usagef("there is no text to mark")
-	}
+func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, w keepit.Weight) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {
