@@ -130,13 +130,7 @@ func HintsOf(err error) []string {
 	var value *config.ValueError
 	var missing *state.NotFoundError
 	var foreign *projects.ForeignError
-	var unwritten *refs.WriteError
-	var store *Unwritable
-	var unread *Unreadable
-	var device *refs.DeviceError
 	var revoked *trust.RevokedError
-	var call *url.Error
-	var program *engines.ExitError
 	var untrusted *trust.UntrustedError
 	switch {
 	case errors.As(err, &h):
@@ -167,6 +161,20 @@ func HintsOf(err error) []string {
 		return MissingHints(missing)
 	case errors.Is(err, sources.ErrMeanwhile):
 		return []string{"do it again: it is made of what is left then"}
+	}
+	if hints := storeHints(err); hints != nil {
+		return hints
+	}
+	return engineHints(err)
+}
+
+// storeHints returns what can be done about an error of the store.
+func storeHints(err error) []string {
+	var unwritten *refs.WriteError
+	var store *Unwritable
+	var unread *Unreadable
+	var device *refs.DeviceError
+	switch {
 	case errors.Is(err, refs.ErrNotRepo):
 		return []string{"mem init"}
 	case errors.As(err, &device):
@@ -185,6 +193,17 @@ func HintsOf(err error) []string {
 		return []string{"the memory is not yours to read: chown, chmod -R u+rwX, or name another with MEM_DIR"}
 	case errors.Is(err, refs.ErrUnsafe):
 		return []string{"mem doctor"} // it knows the line to type
+	case errors.Is(err, refs.ErrFormat):
+		return []string{"install a newer mem"}
+	}
+	return nil
+}
+
+// engineHints returns what can be done about an error of an engine.
+func engineHints(err error) []string {
+	var call *url.Error
+	var program *engines.ExitError
+	switch {
 	case errors.Is(err, engines.ErrAuth):
 		return []string{"set the variable that holds the key, or llm.apiKeyCommand: mem help environment"}
 	case errors.Is(err, engines.ErrCap):
@@ -197,8 +216,6 @@ func HintsOf(err error) []string {
 		return []string{"what the engine runs is a setting: mem config list"}
 	case errors.Is(err, engines.ErrRecorded):
 		return []string{"replay answers only what a model was asked before, by the same settings"}
-	case errors.Is(err, refs.ErrFormat):
-		return []string{"install a newer mem"}
 	}
 	return nil
 }

@@ -59,42 +59,57 @@ func (x *Exam) onPath(name string) []string {
 
 // hooks looks whether sessions are captured by themselves, and by this program.
 func (x *Exam) hooks() {
-	const check = "hooks"
 	self, err := x.E.Executable()
 	if err != nil {
 		return // said already
 	}
-	where := []string{}
+	var where []string // scopes with good hooks
 	wrong := false
 	for _, scope := range hookset.HookScopes() {
 		f, err := hookset.SettingsOf(x.E, scope)
 		if err != nil {
-			x.fail(check, "export CLAUDE_CONFIG_DIR=\"$HOME/.claude\"", "%v", err)
+			x.fail("hooks", "export CLAUDE_CONFIG_DIR=\"$HOME/.claude\"", "%v", err)
 			return
 		}
-		in := hookset.HooksIn(scope, f, self)
-		again := "mem hooks install --scope " + scope
-		switch in.State {
+		switch in := hookset.HooksIn(scope, f, self); in.State {
 		case "installed":
 			where = append(where, scope)
-			continue
 		case "none":
-			continue
-		case "disabled":
-			x.warn(check, Edit(in.File, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", in.File)
-		case "unreadable":
-			x.fail(check, Edit(in.File, "make it valid JSON"), "%s: %s", in.File, in.Error)
-		case "another memory":
-			x.fail(check, again, "those in %s write %s, this is %s", in.File, strings.Join(in.Stores, ", "), x.Dir)
-		case "outdated":
-			x.warn(check, again, "those in %s were written by another version of mem", in.File)
-		case "incomplete":
-			x.fail(check, again, "%s lacks %s", in.File, strings.Join(in.Missing, ", "))
 		default:
-			x.fail(check, again, "%s runs %s, this is %s", in.File, strings.Join(in.Commands, ", "), self)
+			x.wrongHooks(in, self)
+			wrong = true
 		}
-		wrong = true
 	}
+	x.whoCaptures(where, wrong)
+	if lines := hookset.LastLines(hooks.LogFile(x.Dir), 1); len(lines) > 0 && lines[0] != "" {
+		x.warn("hooks", "mem hooks status; "+term.Shell("rm", hooks.LogFile(x.Dir)), "the last trouble: %s", lines[0])
+	}
+}
+
+// wrongHooks says what is wrong with the hooks of a scope.
+func (x *Exam) wrongHooks(in hookset.HooksInFile, self string) {
+	const check = "hooks"
+	again := "mem hooks install --scope " + in.Scope
+	switch in.State {
+	case "disabled":
+		x.warn(check, Edit(in.File, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", in.File)
+	case "unreadable":
+		x.fail(check, Edit(in.File, "make it valid JSON"), "%s: %s", in.File, in.Error)
+	case "another memory":
+		x.fail(check, again, "those in %s write %s, this is %s", in.File, strings.Join(in.Stores, ", "), x.Dir)
+	case "outdated":
+		x.warn(check, again, "those in %s were written by another version of mem", in.File)
+	case "incomplete":
+		x.fail(check, again, "%s lacks %s", in.File, strings.Join(in.Missing, ", "))
+	default:
+		x.fail(check, again, "%s runs %s, this is %s", in.File, strings.Join(in.Commands, ", "), self)
+	}
+}
+
+// whoCaptures says by which hooks sessions are captured: those of settings, in the scopes where they are good, or
+// those of a plugin.
+func (x *Exam) whoCaptures(where []string, wrong bool) {
+	const check = "hooks"
 	p, called := hookset.Plugin(x.E), hooks.LastCaller(x.Dir)
 	switch s, err := hookset.HookSettings(x.E); {
 	case err != nil: // the check of the settings says what is wrong
@@ -120,9 +135,6 @@ func (x *Exam) hooks() {
 			called.Plugin.Format("2006-01-02 15:04"))
 	case !wrong:
 		x.warn(check, "mem hooks install", "none: sessions are only captured by \"mem add\"")
-	}
-	if lines := hookset.LastLines(hooks.LogFile(x.Dir), 1); len(lines) > 0 && lines[0] != "" {
-		x.warn(check, "mem hooks status; "+term.Shell("rm", hooks.LogFile(x.Dir)), "the last trouble: %s", lines[0])
 	}
 }
 

@@ -174,33 +174,8 @@ func (p *pair) restore(ctx context.Context, m *machine, l *life, when string) er
 func (p *pair) end(ctx context.Context) error {
 	when := "at the end of pair " + p.dir
 	for _, m := range p.machines {
-		noted := m.noted()
-		if err := m.Fold(ctx, p.Uptime); err != nil {
+		if err := p.settle(ctx, m, when); err != nil {
 			return err
-		}
-		for l, at := range noted {
-			l.acked = max(l.acked, at)
-		}
-		if err := p.bury(ctx, m); err != nil {
-			return err
-		}
-		for _, l := range m.lives {
-			if l.last() < 0 {
-				continue
-			}
-			if err := m.Do(ctx, "add", l.file); err != nil {
-				return err
-			}
-			l.acked, l.gone = l.last(), [2]bool{true, false}
-			if err := p.restore(ctx, m, l, when); err != nil {
-				return err
-			}
-		}
-		if err := m.Do(ctx, "push", "--all", "--yes"); err != nil {
-			return err
-		}
-		for _, l := range m.lives {
-			l.pushed = l.acked
 		}
 	}
 	roots := [2]string{}
@@ -234,6 +209,39 @@ func (p *pair) end(ctx context.Context) error {
 	if roots[0] != roots[1] || roots[0] == "" {
 		return broken("%s: two machines that pushed and pulled everything have different hashes:\n%s%s", when,
 			roots[0], roots[1])
+	}
+	return nil
+}
+
+// settle folds what hooks noted on a machine, adds the last state of every session and pushes all.
+func (p *pair) settle(ctx context.Context, m *machine, when string) error {
+	noted := m.noted()
+	if err := m.Fold(ctx, p.Uptime); err != nil {
+		return err
+	}
+	for l, at := range noted {
+		l.acked = max(l.acked, at)
+	}
+	if err := p.bury(ctx, m); err != nil {
+		return err
+	}
+	for _, l := range m.lives {
+		if l.last() < 0 {
+			continue
+		}
+		if err := m.Do(ctx, "add", l.file); err != nil {
+			return err
+		}
+		l.acked, l.gone = l.last(), [2]bool{true, false}
+		if err := p.restore(ctx, m, l, when); err != nil {
+			return err
+		}
+	}
+	if err := m.Do(ctx, "push", "--all", "--yes"); err != nil {
+		return err
+	}
+	for _, l := range m.lives {
+		l.pushed = l.acked
 	}
 	return nil
 }
