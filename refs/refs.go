@@ -23,8 +23,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -219,15 +221,22 @@ func (r *Repo) Close() error { return errors.Join(r.memory.Close(), r.originals.
 
 // Projects returns the ids of all projects that have a lane, sorted, without [Home].
 func (r *Repo) Projects() ([]Project, error) {
+	all, err := r.Tips()
+	delete(all, Home)
+	return slices.Sorted(maps.Keys(all)), err
+}
+
+// Tips returns the tips of the lanes of all projects, [Home] among them, each sorted by device: it is [Tx.Tips]
+// for all of them, in one reading.
+func (r *Repo) Tips() (map[Project][]Tip, error) {
 	all, err := r.memory.Refs(lane.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("list projects: %w", err)
 	}
-	var out []Project
-	for _, ref := range all {
-		p, _, ok := lane.Split(ref.Name)
-		if ok && p != Home && (len(out) == 0 || out[len(out)-1] != p) {
-			out = append(out, p)
+	out := map[Project][]Tip{}
+	for _, ref := range all { // sorted by name
+		if p, device, ok := lane.Split(ref.Name); ok {
+			out[p] = append(out[p], Tip{Device: device, Commit: ref.ID.String()})
 		}
 	}
 	return out, nil

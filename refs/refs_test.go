@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -185,6 +186,39 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 	}
 	if p, _ := r.Projects(); len(p) != 0 {
 		t.Errorf("an empty update made a commit: %v", p)
+	}
+}
+
+// TestTips writes to several projects: one reading gives the tips that each of them is seen with.
+func TestTips(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRepo(t)
+	projects := []Project{testProject, "00000000000000ff", Home}
+	for _, p := range projects {
+		if err := r.Update(ctx, p, "one", func(tx *Tx) error {
+			_, err := tx.Add("note", map[string]int{"a": 1})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := r.Tips()
+	if err != nil || len(all) != len(projects) {
+		t.Fatalf("Tips = %v, %v, want those of %v", all, err, projects)
+	}
+	for _, p := range projects {
+		if err := r.View(ctx, p, func(tx *Tx) error {
+			if got := all[p]; len(got) == 0 || !slices.Equal(got, tx.Tips()) {
+				t.Errorf("%s: %v, want %v", p, got, tx.Tips())
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := r.Projects(); err != nil || slices.Contains(got, Home) || len(got) != 2 {
+		t.Errorf("Projects = %v, %v", got, err)
 	}
 }
 

@@ -35,7 +35,7 @@ func corpus(t *testing.T, sessions map[string][]index.Doc) []Corpus {
 	if err := index.Update(dir, p, func() bool { return true }); err != nil {
 		t.Fatal(err)
 	}
-	r, err := index.Open(dir)
+	r, err := index.Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

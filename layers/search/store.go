@@ -48,8 +48,16 @@ func (m Ops) Searcher(ctx context.Context, projects []refs.Project) (*Searcher, 
 }
 
 func (s *Searcher) open(ctx context.Context) error {
+	tips := s.m.look(ctx)
+	if len(s.projects) > 1 {
+		all, err := s.m.Refs.Tips()
+		if err != nil {
+			return err
+		}
+		tips = func(p refs.Project) ([]refs.Tip, error) { return all[p], nil }
+	}
 	for _, p := range s.projects {
-		c, err := s.m.corpus(ctx, p)
+		c, err := s.m.corpus(ctx, p, tips)
 		if err != nil {
 			s.Close()
 			return err
@@ -87,19 +95,34 @@ func (s *Searcher) Search(ctx context.Context, q Query) ([]Hit, error) {
 
 func (m Ops) searchDir(p refs.Project) string { return m.CachePath("search", string(p)) }
 
+// tipsOf returns the tips of the lanes of a project.
+type tipsOf func(p refs.Project) ([]refs.Tip, error)
+
+// look returns tipsOf as the lanes are when it is called.
+func (m Ops) look(ctx context.Context) tipsOf {
+	return func(p refs.Project) (tips []refs.Tip, err error) {
+		err = m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+			tips = tx.Tips()
+			return nil
+		})
+		return tips, err
+	}
+}
+
 // corpus opens the index of a project.
-func (m Ops) corpus(ctx context.Context, p refs.Project) (Corpus, error) {
+func (m Ops) corpus(ctx context.Context, p refs.Project, tips tipsOf) (Corpus, error) {
 	c := Corpus{Project: string(p)}
-	if err := m.UpdateSearch(ctx, p); err != nil {
+	head, err := m.updateSearch(ctx, p, tips)
+	if err != nil {
 		return c, err
 	}
-	r, err := index.Open(m.searchDir(p))
+	r, err := index.Open(m.searchDir(p), head)
 	if errors.Is(err, index.ErrDamaged) {
 		os.RemoveAll(m.searchDir(p)) // it is built again
 		if err := m.UpdateSearch(ctx, p); err != nil {
 			return c, err
 		}
-		r, err = index.Open(m.searchDir(p))
+		r, err = index.Open(m.searchDir(p), nil)
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, index.ErrDamaged) {
 		return c, nil // nothing can be found
@@ -110,12 +133,24 @@ func (m Ops) corpus(ctx context.Context, p refs.Project) (Corpus, error) {
 
 // UpdateSearch brings the search index of a project up to date, unless another process does.
 func (m Ops) UpdateSearch(ctx context.Context, p refs.Project) error {
+	_, err := m.updateSearch(ctx, p, m.look(ctx))
+	return err
+}
+
+// updateSearch is UpdateSearch where the lanes have the given tips. It returns the head of the index if that was
+// up to date.
+func (m Ops) updateSearch(ctx context.Context, p refs.Project, tips tipsOf) (*index.Head, error) {
 	head, err := index.ReadHead(m.searchDir(p))
 	if err == nil {
-		if fresh, err := m.searchFresh(ctx, p, head.Key); err != nil || fresh {
-			return err
+		if fresh, err := searchFresh(p, head.Key, tips); err != nil || fresh {
+			return head, err
 		}
 	}
+	return nil, m.buildSearch(ctx, p)
+}
+
+// buildSearch makes an index of the project as it is now.
+func (m Ops) buildSearch(ctx context.Context, p refs.Project) error {
 	plan, err := m.searchPlan(ctx, p)
 	if err != nil {
 		return err
@@ -133,19 +168,17 @@ func (m Ops) UpdateSearch(ctx context.Context, p refs.Project) error {
 
 // searchKey names the state of the projects that an index is made from: the first is its own, then that of this
 // device, then those that parts of its compositions come from.
-func (m Ops) searchKey(ctx context.Context, projects []refs.Project) (string, error) {
+func searchKey(projects []refs.Project, tips tipsOf) (string, error) {
 	var b strings.Builder
 	b.WriteString(documentsVersion())
 	for _, p := range projects {
-		err := m.Refs.Look(ctx, p, func(tx *refs.Tx) error {
-			b.WriteString("\n" + string(p))
-			for _, t := range tx.Tips() {
-				b.WriteString(" " + t.Device + "@" + t.Commit)
-			}
-			return nil
-		})
+		at, err := tips(p)
 		if err != nil {
 			return "", err
+		}
+		b.WriteString("\n" + string(p))
+		for _, t := range at {
+			b.WriteString(" " + t.Device + "@" + t.Commit)
 		}
 	}
 	return b.String(), nil
@@ -154,8 +187,8 @@ func (m Ops) searchKey(ctx context.Context, projects []refs.Project) (string, er
 // documentsVersion is the first line of the key of an index.
 func documentsVersion() string { return fmt.Sprintf("%d %d", Version, refine.Version) }
 
-// searchFresh reports whether an index with the key is one of the state that is.
-func (m Ops) searchFresh(ctx context.Context, p refs.Project, key string) (bool, error) {
+// searchFresh reports whether an index with the key is one of the state with the tips.
+func searchFresh(p refs.Project, key string, tips tipsOf) (bool, error) {
 	lines := strings.Split(key, "\n")
 	if len(lines) < 3 || lines[0] != documentsVersion() {
 		return false, nil
@@ -168,7 +201,7 @@ func (m Ops) searchFresh(ctx context.Context, p refs.Project, key string) (bool,
 	if projects[0] != p {
 		return false, nil
 	}
-	now, err := m.searchKey(ctx, projects)
+	now, err := searchKey(projects, tips)
 	return now == key, err
 }
 
@@ -200,7 +233,7 @@ func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error)
 		}
 	}
 	// before the rest is read: what comes meanwhile makes it stale
-	if s.plan.Key, err = m.searchKey(ctx, projects); err != nil {
+	if s.plan.Key, err = searchKey(projects, m.look(ctx)); err != nil {
 		return s.plan, err
 	}
 	if s.st, err = trust.On(m.DB).Outline(ctx, p); err != nil {

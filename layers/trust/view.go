@@ -2,6 +2,7 @@ package trust
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -88,12 +89,7 @@ func (m Ops) LogOf(ctx context.Context, rev state.Rev) ([]refs.Entry, error) {
 }
 
 // nameOf returns the project with an id, from what is known of names or else from its outline.
-func (m Ops) nameOf(ctx context.Context, id refs.Project, known *state.Names) (state.Project, error) {
-	var tips []refs.Tip
-	err := m.Refs.View(ctx, id, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
-	if err != nil {
-		return state.Project{}, err
-	}
+func (m Ops) nameOf(ctx context.Context, id refs.Project, tips []refs.Tip, known *state.Names) (state.Project, error) {
 	n := known.Of[id]
 	same, err := m.StillHeeds(ctx, id, n.Heeded, n.Unheeded)
 	if err != nil {
@@ -119,14 +115,15 @@ func (m Ops) nameOf(ctx context.Context, id refs.Project, known *state.Names) (s
 
 // Projects returns all projects of the memory, sorted by name.
 func (m Ops) Projects(ctx context.Context) ([]state.Project, error) {
-	ids, err := m.Refs.Projects()
+	tips, err := m.Refs.Tips()
 	if err != nil {
 		return nil, err
 	}
+	delete(tips, refs.Home)
 	known := m.ReadNames()
 	var out []state.Project
-	for _, id := range ids {
-		p, err := m.nameOf(ctx, id, known)
+	for _, id := range slices.Sorted(maps.Keys(tips)) {
+		p, err := m.nameOf(ctx, id, tips[id], known)
 		if err != nil {
 			return nil, err
 		}

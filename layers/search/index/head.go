@@ -112,12 +112,15 @@ type Reader struct {
 // rereads is how often a head is read again because a segment of it was merged away meanwhile.
 const rereads = 8
 
-// Open opens the index in dir. The error wraps [fs.ErrNotExist] if there is none, or [ErrDamaged].
-func Open(dir string) (*Reader, error) {
+// Open opens the index in dir, whose head is h if it is not nil. The error wraps [fs.ErrNotExist] if there is
+// none, or [ErrDamaged].
+func Open(dir string, h *Head) (*Reader, error) {
 	for try := 0; ; try++ {
-		h, err := ReadHead(dir)
-		if err != nil {
-			return nil, err
+		var err error
+		if h == nil || try > 0 {
+			if h, err = ReadHead(dir); err != nil {
+				return nil, err
+			}
 		}
 		r, err := openSegments(dir, h)
 		if err == nil {

@@ -36,7 +36,7 @@ func planOf(key string, texts map[string][]string) Plan {
 // found returns the texts that have a term, in the live spans of an index.
 func found(t *testing.T, dir, term string) (out []string) {
 	t.Helper()
-	r, err := Open(dir)
+	r, err := Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestUpdate(t *testing.T) {
 	if got := found(t, dir, "red"); !slices.Equal(got, []string{"a#1 red fox x1", "a#2 red red hen x2"}) {
 		t.Errorf("red: %q", got)
 	}
-	old, err := Open(dir)
+	old, err := Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestDamage(t *testing.T) {
 
 func check(t *testing.T, dir string, want []string, what string) {
 	t.Helper()
-	r, err := Open(dir)
+	r, err := Open(dir, nil)
 	if err != nil {
 		if !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", what, err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -242,6 +243,7 @@ func SearchScope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Proj
 }
 
 func runSearch(ctx context.Context, e *app.Env, o SearchOptions, q search.Query) error {
+	memory.SpendSomeMemory()
 	return names.WithStore(e, func(m *layers.Memory) error {
 		projects, err := SearchProjects(ctx, e, m, o.related, &q)
 		if err != nil {
