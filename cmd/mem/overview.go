@@ -27,7 +27,7 @@ type overview struct {
 	Hooks    bool               `json:"hooks"`             // whether sessions are captured automatically
 	Next     []example          `json:"next"`              // what to type
 	newest   *sessioncmd.Listed // in memory
-	projects int                // without a memory: of how many projects Claude Code has sessions
+	projects int                // that have sessions in memory; without a memory, of Claude Code
 }
 
 // runOverview prints at most twelve lines.
@@ -41,6 +41,11 @@ func runOverview(ctx context.Context, e *app.Env) error {
 			Memory: true, Project: run.Project.Name, Stored: r.Stored, New: len(r.Untracked), Changed: len(r.Changed),
 			Hooks: sessioncmd.HooksFound(e).Any(), newest: r.Newest,
 		}
+		projects, err := names.Projects(ctx, run.Memory)
+		if err != nil {
+			return err
+		}
+		o.projects = len(projects)
 		o.Next = o.commands(r)
 		return printOverview(e, o)
 	})
@@ -87,7 +92,8 @@ func (o overview) commands(r sessioncmd.StatusReport) []example {
 	}
 	unseen := o.New + o.Changed
 	add(r.Moved != "", r.Moved, "this directory moved: its sessions are of that project")
-	add(o.Stored == 0 && unseen == 0 && r.Moved == "", "mem import", "capture every session that Claude Code has")
+	add(o.Stored == 0 && unseen == 0 && r.Moved == "" && len(r.Elsewhere) > 0, "mem import",
+		"capture every session that Claude Code has")
 	add(unseen > 0, "mem add -A", fmt.Sprintf("capture %s", changesText(o.New, o.Changed)))
 	add(!o.Hooks, "mem hooks install", "capture from now on, and brief each new session")
 	for _, name := range app.SortedKeys(r.Untrusted) {
@@ -96,7 +102,9 @@ func (o overview) commands(r sessioncmd.StatusReport) []example {
 	add(o.Stored > 0, "mem next", "print what the next session is handed")
 	add(o.newest != nil, "mem show @", "print the newest session")
 	add(o.Stored > 0, "mem search WORDS", "find what was said")
-	add(o.Stored == 0 && len(r.Elsewhere) == 0, "mem ls --all-projects", "list the sessions of other projects")
+	add(o.Stored == 0 && o.projects > 0, "mem ls --all-projects", "list the sessions of other projects")
+	add(o.Stored == 0 && unseen == 0 && o.projects == 0 && len(r.Elsewhere) == 0, "mem demo",
+		"see what it does, on a sample")
 	return next[:min(len(next), overviewCommands)]
 }
 

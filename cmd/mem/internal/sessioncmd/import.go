@@ -85,6 +85,15 @@ func notArchive(e *app.Env, file string) error {
 	return app.WithHint(app.Fatalf("%s is not an archive of mem", file), "mem export writes one")
 }
 
+// noClient says that Claude Code has no sessions on this device.
+func noClient(e *app.Env, dir string) error {
+	hints := []string{"elsewhere they are: mem import DIR"}
+	if !HooksFound(e).Any() {
+		hints = append([]string{"capture them as they come: mem hooks install"}, hints...)
+	}
+	return app.WithHint(app.Fatalf("Claude Code has no sessions in %s", dir), hints...)
+}
+
 func runImport(ctx context.Context, e *app.Env, o importOptions, operand string) error {
 	dir, err := importDir(e, o.agent, operand)
 	if err != nil {
@@ -100,6 +109,9 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 	return names.WithStore(e, func(m *layers.Memory) error {
 		sources, err := importSources(ctx, e, m, importFrom{o.agent, dir, temp})
 		if errors.Is(err, os.ErrNotExist) {
+			if o.agent == "" && operand == "" {
+				return noClient(e, dir)
+			}
 			return app.WithHint(fmt.Errorf("import: %w", err), "name the directory that holds session files (*.jsonl)")
 		}
 		if database := (*agents.DatabaseError)(nil); errors.As(err, &database) {
@@ -117,6 +129,9 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 		if len(sources) == 0 && len(failed) == 0 && o.agent != "" {
 			return app.WithHint(app.Fatalf("there are no sessions of %s under %s", o.agent, dir),
 				"name the directory that holds them")
+		}
+		if len(sources) == 0 && len(failed) == 0 && operand == "" {
+			return noClient(e, dir)
 		}
 		if len(sources) == 0 && len(failed) == 0 {
 			return app.WithHint(app.Fatalf("there are no session files (*.jsonl) under %s", dir),
