@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/memvcs/mem/layers/redact/lexical"
 	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
@@ -17,7 +16,7 @@ func (r Rules) With(known []scanner.Known) Rules {
 	for _, k := range slices.Concat(r.set.Values, known) {
 		set.Know(k)
 	}
-	set.Scans = sync.Pool{New: func() any { return &scanner.Scan{Rules: set, Names: lexical.NameCache{}} }}
+	set.Scans = sync.Pool{New: func() any { return scanner.NewScan(set) }}
 	r.set = set
 	return r
 }

@@ -37,7 +37,7 @@ func TestKubernetes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, s := range lexical.Merge((&scanner.Scan{Rules: rules.set}).Run([]byte(c.text), 1)) {
+		for _, s := range lexical.Merge(scanner.NewScan(rules.set).Run([]byte(c.text), 1)) {
 			got = append(got, c.text[s.Start:s.End])
 		}
 		if !slices.Equal(got, c.want) {

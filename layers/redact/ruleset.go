@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/redact/lexical"
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/objects"
 )
@@ -37,7 +36,7 @@ func New(c scanner.Config) (Rules, error) {
 	if own.Len() > 0 {
 		id += " own-" + objects.Sum([]byte(own.String())).String()[:8]
 	}
-	set.Scans.New = func() any { return &scanner.Scan{Rules: set, Names: lexical.NameCache{}} }
+	set.Scans.New = func() any { return scanner.NewScan(set) }
 	return Rules{ID: id, set: set}, nil
 }
 

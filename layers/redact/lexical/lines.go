@@ -305,8 +305,7 @@ func Spaces(text []byte) int {
 // the beginning of a part of a query.
 func OpensLine(text []byte, deep bool) bool {
 	i := len(text)
-	for i > 0 && i > len(text)-48 && (text[i-1] == ' ' || text[i-1] == '\t' || text[i-1] == '-' || text[i-1] == '+' ||
-		text[i-1] == '#' || text[i-1] == '>' || text[i-1] == '"' || text[i-1] == '\'') {
+	for i > 0 && i > len(text)-48 && leadsLine(text[i-1]) {
 		i--
 	}
 	if i == 0 || text[i-1] == '\n' || i >= 2 && text[i-2] == '\\' && text[i-1] == 'n' {
@@ -320,13 +319,25 @@ func OpensLine(text []byte, deep bool) bool {
 			return true
 		}
 	}
-	// the number that a listing puts before its lines
-	d := Digits.RunBack(text[:i], 8)
-	arrow := bytes.HasSuffix(text[:i], []byte("→"))
-	if arrow {
-		d = 1
+	return numbered(text[:i])
+}
+
+// leadsLine reports whether c may stand before the first word of a line: in a list, a comment, a patch, a quote.
+func leadsLine(c byte) bool {
+	switch c {
+	case ' ', '\t', '-', '+', '#', '>', '"', '\'':
+		return true
 	}
-	return d > 0 && (arrow || i-d == 0 || text[i-d-1] == '\n' || text[i-d-1] == ' ')
+	return false
+}
+
+// numbered reports whether text ends with the number that a listing puts before its lines.
+func numbered(text []byte) bool {
+	if bytes.HasSuffix(text, []byte("→")) {
+		return true
+	}
+	i, d := len(text), Digits.RunBack(text, 8)
+	return d > 0 && (i-d == 0 || text[i-d-1] == '\n' || text[i-d-1] == ' ')
 }
 
 // EndsLine reports whether nothing but blanks and a comment stands on the line before text goes on.

@@ -42,24 +42,37 @@ func Interpolated(value []byte) bool {
 		if mark[0] == `\(` && (len(rest) == 0 || !Letters.Has(rest[0]) || rest[Dotted.Run(rest, 64)%len(rest)] != ')') {
 			continue
 		}
-		if len(rest) > 0 && (rest[0] == ' ' || rest[0] == '.' || rest[0] == '_' || rest[0] > '9' && Alnum.Has(rest[0])) &&
-			bytes.Contains(rest, []byte(mark[1])) {
+		if opensName(rest) && bytes.Contains(rest, []byte(mark[1])) {
 			return true
 		}
 	}
+	if whole, yes := substituted(value); whole {
+		return yes
+	}
+	return bytes.Contains(value, []byte("‹secret:")) || verbs(value)
+}
+
+// opensName reports whether text begins as a name does, or the blanks before one.
+func opensName(text []byte) bool {
+	return len(text) > 0 &&
+		(text[0] == ' ' || text[0] == '.' || text[0] == '_' || text[0] > '9' && Alnum.Has(text[0]))
+}
+
+// substituted reports whether value looks as a whole like a placeholder or a variable, and whether it is one.
+func substituted(value []byte) (whole, yes bool) {
 	switch n := len(value); {
 	case value[0] == '{' && value[n-1] == '}':
-		return Dotted.Run(value[1:], n) == n-2 && !Random(value)
+		return true, Dotted.Run(value[1:], n) == n-2 && !Random(value)
 	case value[0] == '%' && value[n-1] == '%':
-		return Wordly.Run(value[1:], n) == n-2
+		return true, Wordly.Run(value[1:], n) == n-2
 	case value[0] == '$' || value[0] == '@' || value[0] == ':': // a variable
 		at := 1
 		if value[0] == '$' && HasFold(value[1:], "env:") {
 			at += len("env:")
 		}
-		return n > at && Wordly.Has(value[at]) && variable(value[at:])
+		return true, n > at && Wordly.Has(value[at]) && variable(value[at:])
 	}
-	return bytes.Contains(value, []byte("‹secret:")) || verbs(value)
+	return false, false
 }
 
 // variable reports whether a program or a shell may have a variable, or a member of one, of that name: words,

@@ -69,31 +69,38 @@ func (f *flagged) match(s *Scan, at int, _ *word) {
 		if from == end && (end >= limit || !lexical.Quote(text[end])) {
 			return
 		}
-		w := text[from:end]
 		i = end
 		if i < limit && lexical.Quote(text[i]) {
 			i++
 		}
-		for _, flag := range f.flags {
-			if !bytes.HasPrefix(w, []byte(flag)) {
-				continue
-			}
-			switch rest := w[len(flag):]; {
-			case len(rest) == 0 && f.apart:
-				from, end = lexical.ShellWord(text[:limit], i)
-			case len(rest) == 0 && f.joined && end < limit && lexical.Quote(text[end]): // -p'value'
-				from, end = lexical.ShellWord(text[:limit], end)
-			case len(rest) > 1 && rest[0] == '=' && len(flag) > 2:
-				from += len(flag) + 1
-			case len(rest) > 0 && f.joined && len(flag) <= 2:
-				from += len(flag)
-			default:
-				continue
-			}
+		if from, end, ok := f.argument(text[:limit], from, end, i); ok {
 			f.value(s, from, end)
 			return
 		}
 	}
+}
+
+// argument returns where the value of the flag is that the word text[from:end] is, or begins with; i is behind it.
+func (f *flagged) argument(text []byte, from, end, i int) (start, stop int, ok bool) {
+	w := text[from:end]
+	for _, flag := range f.flags {
+		if !bytes.HasPrefix(w, []byte(flag)) {
+			continue
+		}
+		switch rest := w[len(flag):]; {
+		case len(rest) == 0 && f.apart:
+			start, stop = lexical.ShellWord(text, i)
+			return start, stop, true
+		case len(rest) == 0 && f.joined && end < len(text) && lexical.Quote(text[end]): // -p'value'
+			start, stop = lexical.ShellWord(text, end)
+			return start, stop, true
+		case len(rest) > 1 && rest[0] == '=' && len(flag) > 2:
+			return from + len(flag) + 1, end, true
+		case len(rest) > 0 && f.joined && len(flag) <= 2:
+			return from + len(flag), end, true
+		}
+	}
+	return 0, 0, false
 }
 
 func (f *flagged) value(s *Scan, from, end int) {

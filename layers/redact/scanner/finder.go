@@ -214,3 +214,15 @@ func (f *finder) number(start, end int) {
 		f.spans = append(f.spans, lexical.Span{Start: start, End: end, Rule: "password"})
 	}
 }
+
+// Find returns the secrets of a value, or of a part of one, in no order. session are the values known from what
+// came before.
+func (r *Ruleset) Find(value []byte, session *Knowns, part bool) []lexical.Span {
+	f := finder{scan: r.Scans.Get().(*Scan), value: value, part: part}
+	defer r.Scans.Put(f.scan)
+	f.scan.session = session
+	if !f.walk() {
+		f.spans = append([]lexical.Span(nil), f.scan.Run(value, 0)...)
+	}
+	return f.spans
+}

@@ -106,3 +106,6 @@ func (k *keywords) at(text []byte, i int, found func(at int, w *word)) {
 		}
 	}
 }
+
+// An action looks at the place of a keyword and says what it found there with [scan.found].
+type action func(s *Scan, at int, w *word)

@@ -29,20 +29,33 @@ func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	if i >= len(text) || text[i] != '"' && text[i] != '\'' && text[i] != '`' {
 		return v, st, false
 	}
-	q := text[i]
-	from := i + 1
-	if mark := text[i-slashes : from]; bytes.HasPrefix(text[from:], mark) && bytes.HasPrefix(text[from+len(mark):], mark) {
-		third := from + 2*len(mark)
-		if bytes.Contains(text[third:min(len(text), third+lexical.MaxValue)], bytes.Repeat(mark, 3)) {
-			from = third
-		}
+	from := opened(text, i-slashes, i+1)
+	end, ok := literalEnd(text[from:min(len(text), from+lexical.MaxValue)], text[i], slashes)
+	return lexical.Span{Start: from, End: from + end}, lexical.Quoted, ok
+}
+
+// opened returns where a literal begins whose opening quote with its backslashes is text[start:end]: behind the
+// third of three if it ends in three, too.
+func opened(text []byte, start, end int) int {
+	mark := text[start:end]
+	if !bytes.HasPrefix(text[end:], mark) || !bytes.HasPrefix(text[end+len(mark):], mark) {
+		return end
 	}
-	rest := text[from:min(len(text), from+lexical.MaxValue)]
+	third := end + 2*len(mark)
+	if bytes.Contains(text[third:min(len(text), third+lexical.MaxValue)], bytes.Repeat(mark, 3)) {
+		return third
+	}
+	return end
+}
+
+// literalEnd returns where a literal ends that the quote q opened behind some backslashes, and false if it is empty
+// or has no end.
+func literalEnd(rest []byte, q byte, slashes int) (end int, ok bool) {
 	odd := 0 // where a quote stands behind a backslash that may be the last of the value
 	for at := 0; at < len(rest); at++ {
 		switch c := rest[at]; {
 		case c == '\n':
-			return lexical.Span{Start: from, End: from + odd}, lexical.Quoted, odd > 0
+			return odd, odd > 0
 		case c == q:
 			back := at
 			for back > 0 && rest[back-1] == '\\' {
@@ -53,14 +66,14 @@ func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
 					at += more
 					continue
 				}
-				return lexical.Span{Start: from, End: from + at - min(n, slashes)}, lexical.Quoted, at > 0
+				return at - min(n, slashes), at > 0
 			}
 			if slashes == 0 && odd == 0 {
 				odd = at
 			}
 		}
 	}
-	return lexical.Span{Start: from, End: from + odd}, lexical.Quoted, odd > 0
+	return odd, odd > 0
 }
 
 // member finds the value in {"name": "DB_PASSWORD", "value": "..."}, of which i is behind the first comma.

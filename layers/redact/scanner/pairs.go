@@ -79,6 +79,15 @@ func (s *Scan) many(name []byte, end int) {
 	}
 }
 
+// A place is where the value of a pair may begin, and what stands before it.
+type place struct {
+	name       []byte
+	start, end int  // of the name
+	i          int  // where the value, or what leads to it, begins
+	blanks     int  // before i
+	closed     bool // the name stands between quotes
+}
+
 // value finds what stands behind a name that ends at end, and how.
 func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
@@ -88,11 +97,12 @@ func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.St
 	if i >= len(text) {
 		return v, st, false
 	}
-	switch c := text[i]; {
-	case blanks > 0 && !closed && lexical.Leading.Has(c) && i+1 < len(text) && lexical.Alnum.Has(text[i+1]) && start > 1 &&
-		text[start-1] == ' ' && lexical.Letters.Has(text[start-2]) && lexical.SecretName(name) == "password" &&
-		s.judged("password", s.word(i), lexical.Sentence):
+	p := place{name: name, start: start, end: end, i: i, blanks: blanks, closed: closed}
+	c := text[i]
+	if s.prefixed(&p, c) {
 		return s.word(i), lexical.Sentence, true // with password =value
+	}
+	switch {
 	case c == '=' || c == ':' || (c == '!' || c == '?') && i+1 < len(text) && text[i+1] == '=':
 		return s.operand(name, start, i, i-painted == end)
 	case bytes.HasPrefix(text[i:], []byte("：")):
@@ -101,70 +111,127 @@ func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.St
 		return s.entry(start, i)
 	case element(text[:start]) && (c == '>' || blanks > 0): // <password>value</password>
 		return s.element(i)
-	case c == '>' && closed: // the name is in a tag
-		return s.tagged(i + 1)
-	case c == '<':
-		return s.property(i)
-	case c == '{' && closed:
-		return s.inner(i + 1)
-	case c == '{' && blanks > 0 && lexical.HasFold(text[i:], "{ get"): // of C#
-		return s.initialised(i)
-	case c == ';' && closed && lexical.HasFold(text[i+1:], "s:"): // of PHP
-		n := i + len(";s:")
-		n += lexical.Digits.Run(text[n:], 6)
-		return s.literal(min(n+1, len(text)))
-	case c == '(' && i == end && (Setter(name) || bytes.HasSuffix(text[:start], []byte("= "))):
-		return s.literal(i + 1)
-	case c == '|' && lexical.CellOf(text[:start]):
-		return s.cell(i + 1)
-	case bytes.HasPrefix(text[i:], []byte("│")):
-		return s.cell(i + len("│"))
-	case c == '|' && blanks > 0 && lexical.OpensLine(text[:start], false):
-		if v, st, ok = s.cell(i + 1); ok && lexical.EndsLine(text[v.End:]) {
+	}
+	if v, st, ok, done := s.enclosed(&p, c); done {
+		return v, st, ok
+	}
+	if v, st, ok, done := s.inCell(&p, c); done {
+		return v, st, ok
+	}
+	if c == ',' {
+		if v, st, ok, done := s.listed(&p); done {
 			return v, st, ok
 		}
-		return v, st, false
+	}
+	return s.behindBlanks(&p, c)
+}
+
+// prefixed reports whether c is a mark before the password of a sentence: "with password =value".
+func (s *Scan) prefixed(p *place, c byte) bool {
+	text, i := s.Text, p.i
+	return p.blanks > 0 && !p.closed && lexical.Leading.Has(c) && i+1 < len(text) && lexical.Alnum.Has(text[i+1]) &&
+		p.start > 1 && text[p.start-1] == ' ' && lexical.Letters.Has(text[p.start-2]) &&
+		lexical.SecretName(p.name) == "password" && s.judged("password", s.word(i), lexical.Sentence)
+}
+
+// enclosed finds a value in a tag, a group or a call that begins with c.
+func (s *Scan) enclosed(p *place, c byte) (v lexical.Span, st lexical.Style, ok, done bool) {
+	text, i := s.Text, p.i
+	switch {
+	case c == '>' && p.closed: // the name is in a tag
+		v, st, ok = s.tagged(i + 1)
+	case c == '<':
+		v, st, ok = s.property(i)
+	case c == '{' && p.closed:
+		v, st, ok = s.inner(i + 1)
+	case c == '{' && p.blanks > 0 && lexical.HasFold(text[i:], "{ get"): // of C#
+		v, st, ok = s.initialised(i)
+	case c == ';' && p.closed && lexical.HasFold(text[i+1:], "s:"): // of PHP
+		n := i + len(";s:")
+		n += lexical.Digits.Run(text[n:], 6)
+		v, st, ok = s.literal(min(n+1, len(text)))
+	case c == '(' && i == p.end && (Setter(p.name) || bytes.HasSuffix(text[:p.start], []byte("= "))):
+		v, st, ok = s.literal(i + 1)
+	default:
+		return v, st, false, false
+	}
+	return v, st, ok, true
+}
+
+// inCell finds a value in the next cell of a table, or behind "or else".
+func (s *Scan) inCell(p *place, c byte) (v lexical.Span, st lexical.Style, ok, done bool) {
+	text, i := s.Text, p.i
+	switch {
+	case c == '|' && lexical.CellOf(text[:p.start]):
+		v, st, ok = s.cell(i + 1)
+	case bytes.HasPrefix(text[i:], []byte("│")):
+		v, st, ok = s.cell(i + len("│"))
+	case c == '|' && p.blanks > 0 && lexical.OpensLine(text[:p.start], false):
+		v, st, ok = s.cell(i + 1)
+		ok = ok && lexical.EndsLine(text[v.End:])
 	case (c == '|' || c == '?') && i+1 < len(text) && text[i+1] == c: // or else
-		return s.literal(i + 2 + lexical.Spaces(text[i+2:]))
-	case c == ',' && lexical.HasFold(text[i+1:], "parametervalue="):
+		v, st, ok = s.literal(i + 2 + lexical.Spaces(text[i+2:]))
+	default:
+		return v, st, false, false
+	}
+	return v, st, ok, true
+}
+
+// listed finds a value behind the comma at p.i.
+func (s *Scan) listed(p *place) (v lexical.Span, st lexical.Style, ok, done bool) {
+	text, i := s.Text, p.i
+	switch {
+	case lexical.HasFold(text[i+1:], "parametervalue="):
 		i += 1 + len("parametervalue=")
-		return lexical.Span{Start: i, End: i + lexical.UnquotedChars.Run(text[i:], lexical.MaxValue)}, lexical.Env, true
-	case c == ',' && closed && start > 0 && lexical.Defines(bytes.TrimRight(text[:start-1], `\`)):
+		v = lexical.Span{Start: i, End: i + lexical.UnquotedChars.Run(text[i:], lexical.MaxValue)}
+		return v, lexical.Env, true, true
+	case !p.closed:
+		return v, st, false, false
+	case p.start > 0 && lexical.Defines(bytes.TrimRight(text[:p.start-1], `\`)):
 		i += 1 + lexical.Spaces(text[i+1:])
 		if lexical.HasFold(text[i:], "default=") {
 			i += len("default=")
 		}
-		return s.literal(i)
-	case c == ',' && closed && name[0] == '-' && len(name) > 2: // of the arguments of a program
+		v, st, ok = s.literal(i)
+	case p.name[0] == '-' && len(p.name) > 2: // of the arguments of a program
 		i++
 		for i += lexical.Spaces(text[i:]); lexical.Newline(text[i:]) > 0; i += lexical.Spaces(text[i:]) {
 			i = lexical.LineStart(text, i+lexical.Newline(text[i:]))
 		}
-		return s.literal(i)
-	case c == ',' && closed:
-		return s.member(i+1, lexical.Names(text[:start]))
-	case closed && lexical.HasFold(text[i:], "value="):
+		v, st, ok = s.literal(i)
+	default:
+		v, st, ok = s.member(i+1, lexical.Names(text[:p.start]))
+	}
+	return v, st, ok, true
+}
+
+// behindBlanks finds a value that nothing but blanks, a word or a quote sets apart from its name.
+func (s *Scan) behindBlanks(p *place, c byte) (v lexical.Span, st lexical.Style, ok bool) {
+	text, i := s.Text, p.i
+	switch {
+	case p.closed && lexical.HasFold(text[i:], "value="):
 		return s.literal(i + len("value="))
-	case i > end && !closed && (lexical.HasFold(text[i:], "is ") || lexical.HasFold(text[i:], "to ")):
+	case i > p.end && !p.closed && (lexical.HasFold(text[i:], "is ") || lexical.HasFold(text[i:], "to ")):
 		return s.spoken(i + len("is "))
 	case c == '"' || c == '\'' || c == '\\':
-		if i > end { // PASSWORD 'x'
-			if v, st, ok = s.literal(i); ok || closed {
-				return v, st, ok
-			}
-			return s.apart(name, start, i, blanks)
+		if i == p.end {
+			return v, st, false
 		}
-	case blanks > 0 && !closed && (bytes.HasPrefix(name, []byte("-")) || directive(name) || netrc(text[:start]) ||
-		lexical.Assigns(text[:start])):
-		if st = lexical.Env; string(name) == "-pass" && bytes.HasSuffix(text[:start], []byte("\n")) {
+		if v, st, ok = s.literal(i); ok || p.closed { // PASSWORD 'x'
+			return v, st, ok
+		}
+		return s.apart(p.name, p.start, i, p.blanks)
+	case p.blanks == 0 || p.closed:
+		return v, st, false
+	case bytes.HasPrefix(p.name, []byte("-")) || directive(p.name) || netrc(text[:p.start]) ||
+		lexical.Assigns(text[:p.start]):
+		if st = lexical.Env; string(p.name) == "-pass" && bytes.HasSuffix(text[:p.start], []byte("\n")) {
 			st = lexical.Line // of a patch: the verb, more often than the option
 		}
 		end := lexical.WordEnd(text, i)
 		return lexical.Span{Start: i, End: end}, st, end > i
-	case blanks > 0 && !closed:
-		return s.apart(name, start, i, blanks)
 	}
-	return v, st, false
+	return s.apart(p.name, p.start, i, p.blanks)
 }
 
 // spoken finds the value at i of "the password is value".
@@ -224,9 +291,8 @@ func netrc(text []byte) bool {
 	return len(fields) >= 2 && string(fields[len(fields)-2]) == "login"
 }
 
-// operand finds the value behind the operator at op. Tight says that nothing stands between it and the name.
-func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, st lexical.Style, ok bool) {
-	text := s.Text
+// operatorEnd returns where the operator at op ends. Tight says that nothing stands between it and the name.
+func operatorEnd(text []byte, op int, tight bool) int {
 	i := op
 	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>' || text[i] == '!' ||
 		text[i] == '~' || text[i] == '?') {
@@ -234,9 +300,16 @@ func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, 
 	}
 	if i > op+1 && i < len(text) && text[op] == '=' && tight && lexical.InWord.Has(text[i]) && !lexical.Quote(text[i]) &&
 		text[i] != '\\' {
-		i = op + 1 // the value begins with such a mark
+		return op + 1 // the value begins with such a mark
 	}
-	assigned := i
+	return i
+}
+
+// operand finds the value behind the operator at op. Tight says that nothing stands between it and the name.
+func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, st lexical.Style, ok bool) {
+	text := s.Text
+	assigned := operatorEnd(text, op, tight)
+	i := assigned
 	if text[op] == ':' || !bytes.HasPrefix(text[i:], []byte("**")) {
 		i = lexical.Adorned(text, i)
 	}
@@ -253,57 +326,93 @@ func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, 
 	if text[i] == '[' && i+1 < len(text) && (lexical.Quote(text[i+1]) || text[i+1] == '\\') {
 		return s.literal(i + 1)
 	}
-	tight = tight && assigned == i
-	whole := lexical.LineEnd(text, i)
-	rest := text[whole:]
-	rest = rest[lexical.Colour(rest):]
-	alone := len(rest) == 0 || lexical.EndsLine(rest)
-	first := start == 0 || lexical.OpensLine(lexical.UnpaintedLine(text[:start]), s.depth > 0)
-	// of an environment file: quotes are a part of it unless they are around it
-	raw := text[op] == '=' && tight && lexical.UpperName(name) && string(name) != "PWD" && first && alone
-	if v, st, ok = s.literal(i); ok && (!raw || lexical.EndsLine(text[min(len(text), v.End+1):]) ||
-		lexical.Closers.Has(text[min(len(text)-1, v.End+1)])) {
+	a := assignment{name: name, start: start, op: op, assigned: assigned, i: i, tight: tight && assigned == i}
+	s.surround(&a)
+	if v, st, ok, done := s.delimited(&a); done {
 		return v, st, ok
+	}
+	return s.undelimited(&a)
+}
+
+// An assignment is a name, an operator and the beginning of its value.
+type assignment struct {
+	name     []byte
+	start    int // of the name
+	op       int // the operator
+	assigned int // its end
+	i        int // where the value begins
+	whole    int // the end of its line
+	tight    bool
+	first    bool // the name is the first in its line
+	alone    bool // nothing else stands behind the value
+	raw      bool // of an environment file: quotes are a part of it unless they are around it
+}
+
+// surround notes what stands around an assignment in its line.
+func (s *Scan) surround(a *assignment) {
+	text := s.Text
+	a.whole = lexical.LineEnd(text, a.i)
+	rest := text[a.whole:]
+	rest = rest[lexical.Colour(rest):]
+	a.alone = len(rest) == 0 || lexical.EndsLine(rest)
+	a.first = a.start == 0 || lexical.OpensLine(lexical.UnpaintedLine(text[:a.start]), s.depth > 0)
+	a.raw = text[a.op] == '=' && a.tight && lexical.UpperName(a.name) && string(a.name) != "PWD" && a.first && a.alone
+}
+
+// delimited finds a value that says itself where it ends: a literal, a group, a connection string.
+func (s *Scan) delimited(a *assignment) (v lexical.Span, st lexical.Style, ok, done bool) {
+	text, i := s.Text, a.i
+	if v, st, ok = s.literal(i); ok && (!a.raw || lexical.EndsLine(text[min(len(text), v.End+1):]) ||
+		lexical.Closers.Has(text[min(len(text)-1, v.End+1)])) {
+		return v, st, ok, true
 	}
 	if v, st, ok = s.below(i); ok {
-		return v, st, ok
+		return v, st, ok, true
 	}
-	if text[i] == '{' && text[op] == ':' || bytes.HasPrefix(text[i:], []byte(`{"`)) {
-		return s.inner(i + 1)
+	if text[i] == '{' && text[a.op] == ':' || bytes.HasPrefix(text[i:], []byte(`{"`)) {
+		v, st, ok = s.inner(i + 1)
+		return v, st, ok, true
 	}
 	if v, ok = lexical.Braced(text, i); ok {
-		return v, lexical.Loose, ok
+		return v, lexical.Loose, ok, true
 	}
-	if text[op] == '=' && !raw {
-		if v, ok = s.connection(start, i); ok {
-			return v, lexical.Env, ok
+	if text[a.op] == '=' && !a.raw {
+		if v, ok = s.connection(a.start, i); ok {
+			return v, lexical.Env, ok, true
 		}
 	}
-	if !raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' && lexical.OpensQuote(text[i:])) {
-		return v, st, false
+	if !a.raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' && lexical.OpensQuote(text[i:])) {
+		return v, st, false, true
 	}
-	if n := lexical.HeaderEnd(text[:start], text[i:whole]); n > 0 {
+	return v, st, false, false
+}
+
+// undelimited finds a value that ends with its line, or with what else stands there.
+func (s *Scan) undelimited(a *assignment) (v lexical.Span, st lexical.Style, ok bool) {
+	text, i := s.Text, a.i
+	if n := lexical.HeaderEnd(text[:a.start], text[i:a.whole]); n > 0 {
 		return lexical.Span{Start: i, End: i + n}, lexical.Line, true
 	}
 	st = lexical.Loose
 	switch {
-	case text[op] == '=' && tight && (lexical.UpperName(name) || first && alone || bytes.HasPrefix(name, []byte("--"))):
+	case text[a.op] == '=' && a.tight &&
+		(lexical.UpperName(a.name) || a.first && a.alone || bytes.HasPrefix(a.name, []byte("--"))):
 		st = lexical.Env
-	case first && alone && (assigned == op+1 || text[assigned-1] == '='):
+	case a.first && a.alone && (a.assigned == a.op+1 || text[a.assigned-1] == '='):
 		st = lexical.Line
 	}
-	if raw {
-		return lexical.Span{Start: i, End: whole}, st, whole > i
+	if a.raw {
+		return lexical.Span{Start: i, End: a.whole}, st, a.whole > i
 	}
-	if alone && st != lexical.Loose {
-		return lexical.Trimmed(text, i, whole), st, whole > i
+	if a.alone && st != lexical.Loose {
+		return lexical.Trimmed(text, i, a.whole), st, a.whole > i
 	}
-	return s.inCode(name, op, assigned, i, st)
+	return s.inCode(a, st)
 }
 
 // inCode finds the value at i that other things stand behind.
-func (s *Scan) inCode(name []byte, op, assigned, i int, st lexical.Style) (lexical.Span, lexical.Style, bool) {
-	text := s.Text
+func (s *Scan) inCode(a *assignment, st lexical.Style) (lexical.Span, lexical.Style, bool) {
+	text, i := s.Text, a.i
 	end := lexical.WordEnd(text, i)
 	// password: string = "x"
 	if q := end + lexical.Spaces(text[end:]); st == lexical.Loose && q < len(text) && text[q] == '=' {
@@ -316,12 +425,11 @@ func (s *Scan) inCode(name []byte, op, assigned, i int, st lexical.Style) (lexic
 	if lexical.Uuid(text[i:end]) {
 		return lexical.Span{Start: i, End: end}, lexical.Line, true
 	}
-	tight := assigned == i
-	if st == lexical.Loose && text[op] == ':' && text[assigned-1] == ':' && !tight &&
-		lexical.SecretName(name) != "password" && (end-i < 20 || !lexical.Strong(text[i:end])) {
+	if st == lexical.Loose && text[a.op] == ':' && text[a.assigned-1] == ':' && i != a.assigned &&
+		lexical.SecretName(a.name) != "password" && (end-i < 20 || !lexical.Strong(text[i:end])) {
 		return lexical.Span{}, st, false // prose, or a type
 	}
-	if st == lexical.Loose && text[op] == ':' && !tight && lexical.SecretName(name) == "password" {
+	if st == lexical.Loose && text[a.op] == ':' && i != a.assigned && lexical.SecretName(a.name) == "password" {
 		st = lexical.Sentence
 	}
 	return lexical.Span{Start: i, End: end}, st, end > i

@@ -6,13 +6,11 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// An action looks at the place of a keyword and says what it found there with [scan.found].
-type action func(s *Scan, at int, w *word)
-
 // A scan is one look at one text: a decoded string, a line that is no JSON, or what was decoded from a part of one.
 type Scan struct {
 	Rules   *Ruleset
-	session *Knowns // values known from what came before, may be nil
+	words   *keywords // of the built-in rules
+	session *Knowns   // values known from what came before, may be nil
 	Text    []byte
 	Spans   []lexical.Span // what was found, in no order
 	name    int            // end of the last name of a pair that was looked at
@@ -48,7 +46,7 @@ const maxDepth = 2
 func (s *Scan) Run(text []byte, depth int) []lexical.Span {
 	s.Text, s.Spans, s.name, s.depth = text, s.Spans[:0], 0, depth
 	s.unread, s.hiding, s.tabled = 0, false, 0
-	builtin().each(text, func(at int, w *word) { w.do(s, at, w) })
+	s.words.each(text, func(at int, w *word) { w.do(s, at, w) })
 	s.Rules.known.scan(s)
 	if s.session != nil {
 		s.session.scan(s)

@@ -19,7 +19,18 @@ type shape struct {
 // tokens are those that need no regular expression. The rules of gitleaks know more kinds; these are the frequent
 // ones, and they are found whatever stands behind them.
 func tokens() []shape {
-	list := []shape{
+	list := append(frequentTokens(), rareTokens()...)
+	for _, p := range []string{"AKIA", "ASIA", "ABIA", "ACCA"} {
+		list = append(list, shape{"aws-access-key", p, lexical.Upper, 16, 16, 2.8, false})
+	}
+	for _, p := range []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"} {
+		list = append(list, shape{"github-token", p, lexical.Alnum, 36, 255, 3, false})
+	}
+	return list
+}
+
+func frequentTokens() []shape {
+	return []shape{
 		{"age-secret-key", "AGE-SECRET-KEY-1", lexical.Bech32, 58, 58, 0, false},
 		{"anthropic-api-key", "sk-ant-", lexical.Urlish, 32, 200, 3.5, false},
 		{"aws-access-key", "A3T", lexical.Upper, 17, 17, 2.8, false},
@@ -75,6 +86,11 @@ func tokens() []shape {
 		{"stripe-key", "whsec_", lexical.Base64, 32, 100, 3.5, false},
 		{"supabase-key", "sbp_", lexical.HexLow, 40, 40, 3, false},
 		{"supabase-key", "sb_secret_", lexical.Urlish, 24, 80, 3, false},
+	}
+}
+
+func rareTokens() []shape {
+	return []shape{
 		{"tailscale-key", "tskey-", lexical.Urlish, 24, 80, 3, false},
 		{"twilio-api-key", "SK", lexical.HexLow, 32, 32, 3, false},
 		{"vault-token", "hvs.", lexical.Urlish, 24, 300, 3.5, false},
@@ -110,13 +126,6 @@ func tokens() []shape {
 		{"tavily-api-key", "tvly-", lexical.Urlish, 24, 64, 3.5, true},
 		{"twitch-token", "oauth:", lexical.Lownum, 30, 30, 3.5, true},
 	}
-	for _, p := range []string{"AKIA", "ASIA", "ABIA", "ACCA"} {
-		list = append(list, shape{"aws-access-key", p, lexical.Upper, 16, 16, 2.8, false})
-	}
-	for _, p := range []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"} {
-		list = append(list, shape{"github-token", p, lexical.Alnum, 36, 255, 3, false})
-	}
-	return list
 }
 
 // match finds the token at text[at:].

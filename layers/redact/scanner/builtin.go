@@ -1,0 +1,146 @@
+package scanner
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// Warm makes the tables of the built-in rules, which else the first look at a text makes. It takes a
+// millisecond and may run beside anything.
+func Warm() { builtin() }
+
+// builtin returns the keywords of all built-in rules.
+var builtin = sync.OnceValue(func() *keywords {
+	var words []word
+	add := func(do action, texts ...string) {
+		for _, t := range texts {
+			words = append(words, word{text: t, do: do})
+		}
+	}
+	list := tokens()
+	for i := range list {
+		t := &list[i]
+		if prefix := strings.ToLower(t.prefix); len(prefix) > 2 {
+			words = append(words, word{text: prefix, do: t.match, next: &t.chars})
+			continue
+		}
+		for c := range 256 {
+			if t.chars.Has(byte(c)) && lexical.Lower[c] == byte(c) {
+				words = append(words, word{text: strings.ToLower(t.prefix) + string(rune(c)), do: t.match, next: &t.chars})
+			}
+		}
+	}
+	patterns, err := ParsePatterns(GitleaksData)
+	if err != nil {
+		panic("redact: " + err.Error()) // a test reads them
+	}
+	for _, p := range patterns {
+		if slices.Contains(Covered, p.ID) {
+			continue
+		}
+		for _, k := range p.Keywords {
+			if len(k) > 2 { // "s." alone stands everywhere
+				add(p.match, strings.ToLower(k))
+			}
+		}
+	}
+	add((*Scan).pair, "passw", "passphrase", "passcode", "pwd", "psw", "_pass", "-pass", "_pw", "secret", "token",
+		"credential", "creds", "apikey", "api_key", "api-key",
+		"accesskey", "access_key", "access-key", "private_key", "privatekey", "private-key", "encryption_key",
+		"encryptionkey", "signing_key", "signingkey",
+		"account_key", "accountkey", "auth_key", "authkey", "auth-key", "master_key", "masterkey", "service_key",
+		"servicekey", "role_key", "rolekey", "license_key", "licensekey", "deploy_key",
+		"app_key", "appkey", "client_key", "clientkey", "admin_key", "server_key", "shared_key", "sharedkey", "storage_key",
+		"ingest_key", "webhook_key", "jwt_key", "management_key", "_auth",
+		`auth"`, `auth\"`, "identitytoken", "client-key", "presharedkey", "preshared_key", "_pat", "secret_key_base",
+		"requirepass", "masterauth", "bindpw", "rootpw", "-setcookie", "psk=", "psk =", "psk:", `psk"`, ".psk", "pass =",
+		"pass=", "pass:", `pass":`, "primarykey", "secondarykey", "primary_key", "secondary_key")
+	add((*Scan).jwt, "eyj")
+	add((*Scan).userinfo, "://")
+	add((*Scan).userinfoEscaped, `:\/\/`, `:\\/\\/`)
+	add((*Scan).userinfoProperty, `\://`)
+	add((*Scan).dsn, "@tcp(")
+	add((*Scan).authorization, "authorization", "bearer ", "basic ", "x-api-key", "x-auth-token")
+	add((*Scan).cookie, "cookie")
+	add((*Scan).block, "-----begin")
+	add((*Scan).signature, "sig=")
+	add((*Scan).chatToken, ":aa")
+	add((*Scan).kubernetes, "kind: secret", `kind: "secret`, "kind: 'secret", `kind":"secret`, `kind": "secret`,
+		`kind\":\"secret`, `kind\": \"secret`)
+	commands := flaggeds()
+	for i := range commands {
+		add(commands[i].match, commands[i].name)
+	}
+	add((*Scan).awsSecret, "akia", "asia")
+	add((*Scan).awsPrompt, "secret access key")
+	add((*Scan).passwordLine, ":5432:", ":5433:", ":5434:", ":6432:", ":6543:", ":15432:", ":25060:", ":26257:", ":54321:",
+		":54322:", "*:*:")
+	add((*Scan).webhook, "/api/webhooks/")
+	add((*Scan).serverKey, ":apa91b")
+	add((*Scan).masterKey, "master.key")
+	add((*Scan).putty, "private-lines:")
+	add((*Scan).ssh2, "---- begin ssh2")
+	add((*Scan).botLogin, ".login('", `.login("`, `.login(\"`)
+	add((*Scan).thin, "jdbc:oracle:")
+	add((*Scan).piped, "--password-stdin", "sudo -s", "chpasswd")
+	add((*Scan).htpasswd, "htpasswd ")
+	add((*Scan).pairOfTwo, "auth=(")
+	add((*Scan).identified, "identified by", "identified with")
+	add((*Scan).amzSignature, "x-amz-signature=")
+	add((*Scan).cookieOption, "curl ")
+	add((*Scan).gemSource, "bundle config")
+	add((*Scan).spokenKey, "api key", "access key", "secret key", "license key")
+	add((*Scan).passOption, "-passin pass:", "-passout pass:", "-pass pass:")
+	add((*Scan).secureString, "convertto-securestring")
+	add((*Scan).foreign, "kennwort", "mot de passe", "contraseñ", "contrasena", "senha", "wachtwoord", "пароль", "密码",
+		"パスワード", "비밀번호")
+	add((*Scan).basicAuth, "stats auth ", "login=", "proxy-user = ", "proxy-user=", `user = "`)
+	add((*Scan).slashed, "sqlplus ", "impdp ", "expdp ", "sqlldr ", "rman target ")
+	add((*Scan).redisAuth, "auth ")
+	add((*Scan).given, "::add-mask::", "securestring\t")
+	add((*Scan).storageKey, "keyname")
+	add((*Scan).generated, "random_password")
+	add((*Scan).credentials, "credentials(")
+	add((*Scan).third, "http-basic.")
+	add((*Scan).hides, lexical.Unseen[:]...)
+	add((*Scan).tail, "-----end")
+	add((*Scan).insert, "insert into", "replace into")
+	add((*Scan).copied, "from stdin")
+	for _, d := range "0123456789" {
+		add((*Scan).azureSecret, string(d)+"q~")
+	}
+	return newKeywords(words)
+})
+
+// Names returns the names of all built-in rules, sorted.
+func Names() []string {
+	names := []string{"api-key", "authorization", "aws-secret-key", "aws-signature", "azure-client-secret", "azure-sas",
+		"cookie", "database-url", "discord-bot-token", "discord-webhook", envRule, "firebase-server-key", "jwt",
+		kubeRule, "password", "private-key", "rails-master-key", "secret", lexical.Seen,
+		"telegram-bot-token", "token", "url-password", "url-token"}
+	for _, t := range tokens() {
+		names = append(names, t.rule)
+	}
+	patterns, err := ParsePatterns(GitleaksData)
+	if err != nil {
+		panic("redact: " + err.Error()) // a test reads them
+	}
+	for _, p := range patterns {
+		if !slices.Contains(Covered, p.ID) {
+			names = append(names, p.ID)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Version is that of the built-in rules. It changes with every change of what they find.
+const Version = "mem-8 gitleaks-" + gitleaksVersion
+
+// NewScan returns a scan by the rules of a set.
+func NewScan(rules *Ruleset) *Scan {
+	return &Scan{Rules: rules, words: builtin(), Names: lexical.NameCache{}}
+}
