@@ -47,21 +47,20 @@ func idiom(words []word, i int) bool {
 		}
 		return strings.ReplaceAll(strings.ToLower(words[k].text), "’", "'")
 	}
-	next := at(i + 1)
-	switch w := at(i); {
-	case at(i-1) == "why" && strings.Contains("not don't doesn't can't", w):
+	w, next := at(i), at(i+1)
+	if at(i-1) == "why" && strings.Contains("not don't doesn't can't", w) {
 		return true
-	case w == "not" && (next == "only" || next == "just" || next == "bad" || next == "to" && at(i+2) == "mention"):
+	}
+	if w == "not" && next == "to" && at(i+2) == "mention" {
 		return true
-	case w == "no" && (next == "problem" || next == "doubt" || next == "worries" || next == "matter" || next == "wonder" ||
-		next == "longer" && false):
-		return true
-	case (w == "can't" || w == "cannot") && (next == "wait" || next == "believe" || next == "help"):
-		return true
-	case w == "don't" && (next == "forget" || next == "worry" || next == "hesitate"):
-		return true
-	case (w == "couldn't" || w == "can't") && next == "agree" || w == "never" && next == "mind" || w == "nothing" &&
-		next == "but":
+	}
+	switch w + " " + next {
+	case "not only", "not just", "not bad",
+		"no problem", "no doubt", "no worries", "no matter", "no wonder",
+		"can't wait", "can't believe", "can't help", "can't agree", "couldn't agree",
+		"cannot wait", "cannot believe", "cannot help",
+		"don't forget", "don't worry", "don't hesitate",
+		"never mind", "nothing but":
 		return true
 	}
 	return false

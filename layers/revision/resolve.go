@@ -288,47 +288,17 @@ func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.R
 		return rev, err
 	}
 	versions := st.VersionsOf(rev.Session.ID)
-	means := func(v *records.Version) bool { return !v.ByStranger } // a name without a device
-	by := func(v *records.Version) bool { return rev.Device != "" && strings.HasPrefix(v.Device, rev.Device) }
-	if meant := slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool {
-		return !by(v)
-	}); len(meant) > 0 {
-		means = by
-	}
-	if meant := slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool {
-		return !means(v)
-	}); strings.EqualFold(sub, "latest") && len(meant) > 0 {
-		return m.At(ctx, rev, meant[len(meant)-1])
-	}
-	var labels []string
-	for _, v := range versions {
-		labels = append(labels, v.Name())
+	means := meant(rev, versions)
+	if shown := selected(versions, means); strings.EqualFold(sub, "latest") && len(shown) > 0 {
+		return m.At(ctx, rev, shown[len(shown)-1])
 	}
 	label, device, _ := strings.Cut(normalLabel(devices.On(m.DB).WithDevice(ctx, sub)), "~")
-	var found []*records.Version
-	for _, v := range st.AllVersionsOf(rev.Session.ID) { // a hidden one can be named
-		if v.Label == label && (device == "" && means(v) || device != "" && strings.HasPrefix(v.Device, device)) {
-			found = append(found, v)
-		}
-	}
-	if shown := slices.DeleteFunc(slices.Clone(found), func(v *records.Version) bool {
-		return v.Deleted
-	}); len(shown) > 0 {
-		found = shown
-	}
-	if i := slices.IndexFunc(found, func(v *records.Version) bool { return v.Device == m.Refs.Device().ID }); i >= 0 &&
-		device == "" {
-		found = found[i : i+1]
-	}
+	found := m.labelled(st.AllVersionsOf(rev.Session.ID), label, device, means) // a hidden one can be named
 	switch len(found) {
 	case 0:
-		missing := &state.NotFoundError{What: "version", Name: sub, Of: records.ShortID(rev.Session.ID), Candidates: labels}
-		for _, v := range versions {
-			if v.ByStranger && v.Label == label && device == "" {
-				missing.Guests = append(missing.Guests, records.ShortID(rev.Session.ID)+":"+v.Name())
-			}
-		}
-		return rev, missing
+		return rev, noVersion(rev, sub, versions, func(v *records.Version) bool {
+			return v.ByStranger && v.Label == label && device == ""
+		})
 	case 1:
 		return m.At(ctx, rev, found[0])
 	}
@@ -337,6 +307,49 @@ func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.R
 		names = append(names, v.Label+"~"+v.Device[:8])
 	}
 	return rev, &state.AmbiguousError{What: "version", Name: sub, Candidates: names}
+}
+
+// meant returns which versions a name without a device means: those of the device that the revision names, if there
+// are any, or else those of devices that are trusted.
+func meant(rev state.Rev, versions []*records.Version) func(*records.Version) bool {
+	by := func(v *records.Version) bool { return rev.Device != "" && strings.HasPrefix(v.Device, rev.Device) }
+	if slices.ContainsFunc(versions, by) {
+		return by
+	}
+	return func(v *records.Version) bool { return !v.ByStranger }
+}
+
+// selected returns the versions for which ok is true.
+func selected(versions []*records.Version, ok func(*records.Version) bool) []*records.Version {
+	return slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool { return !ok(v) })
+}
+
+// labelled returns the versions with a label, of a device or of those that means accepts: of several those that are
+// shown, and that of this device alone.
+func (m Ops) labelled(all []*records.Version, label, device string, means func(*records.Version) bool) []*records.Version {
+	found := selected(all, func(v *records.Version) bool {
+		return v.Label == label && (device == "" && means(v) || device != "" && strings.HasPrefix(v.Device, device))
+	})
+	if shown := selected(found, func(v *records.Version) bool { return !v.Deleted }); len(shown) > 0 {
+		found = shown
+	}
+	own := slices.IndexFunc(found, func(v *records.Version) bool { return v.Device == m.Refs.Device().ID })
+	if own >= 0 && device == "" {
+		found = found[own : own+1]
+	}
+	return found
+}
+
+// noVersion is the error of a name that no version has. Guests are those of devices that are not trusted.
+func noVersion(rev state.Rev, name string, versions []*records.Version, guest func(*records.Version) bool) error {
+	missing := &state.NotFoundError{What: "version", Name: name, Of: records.ShortID(rev.Session.ID)}
+	for _, v := range versions {
+		missing.Candidates = append(missing.Candidates, v.Name())
+		if guest(v) {
+			missing.Guests = append(missing.Guests, records.ShortID(rev.Session.ID)+":"+v.Name())
+		}
+	}
+	return missing
 }
 
 // At returns the revision of a version, which it completes.
