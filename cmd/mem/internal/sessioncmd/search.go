@@ -113,7 +113,7 @@ func SearchQuery(e *app.Env, o SearchOptions) (q search.Query, err error) {
 		return q, err
 	}
 	if o.batch == "" && strings.TrimSpace(words) == "" && len(q.Patterns) == 0 && !q.Filter.Restricts() {
-		return q, app.WithHint(app.Usagef("mem search wants words to look for, a regular expression or a filter"),
+		return q, app.WithHint(app.Usagef("mem search needs words, a regular expression or a filter"),
 			"mem search -h")
 	}
 	return q, nil

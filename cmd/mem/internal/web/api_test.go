@@ -263,6 +263,7 @@ func (c *checker) looks(session string) {
 	c.call("GET", "/search", nil, "?minWeight=0.5&limit=3&layer=L1", nil, nil, 200)
 	c.call("GET", "/search", nil, "", nil, nil, 400)
 	c.call("GET", "/search", nil, "?q=x&by=line", nil, nil, 400)
+	c.call("GET", "/search", nil, "?text=x&branch=main", nil, nil, 400)
 	c.call("GET", "/suggest", nil, "?topic=price", nil, nil, 200)
 	c.call("GET", "/stats", nil, "", nil, nil, 200)
 	var log api.LogAnswer

@@ -2,12 +2,15 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,6 +33,21 @@ type endpoint struct {
 
 // A param is a parameter of a query.
 type param struct{ name, kind, about string }
+
+// known returns an error if a query has a parameter that the endpoint does not have.
+func (e endpoint) known(query url.Values) error {
+	var names []string
+	for _, p := range e.query {
+		names = append(names, p.name)
+	}
+	for name := range query {
+		if !slices.Contains(names, name) {
+			return NewProblem(http.StatusBadRequest, "bad_request", "unknown parameter "+strconv.Quote(name),
+				"parameters: "+cmp.Or(strings.Join(names, ", "), "none"))
+		}
+	}
+	return nil
+}
 
 // A call is one request to an endpoint.
 type call struct {

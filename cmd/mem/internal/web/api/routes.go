@@ -20,7 +20,11 @@ func endpoints() []endpoint {
 func (s *API) Route(mux *http.ServeMux) {
 	for _, e := range endpoints() {
 		mux.HandleFunc(e.method+" "+Prefix+e.path, func(w http.ResponseWriter, r *http.Request) {
-			out, err := e.do(s, &call{r.Context(), w, r})
+			var out reply
+			err := e.known(r.URL.Query())
+			if err == nil {
+				out, err = e.do(s, &call{r.Context(), w, r})
+			}
 			if err != nil {
 				s.FailJSON(w, err)
 				return

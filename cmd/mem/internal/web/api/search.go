@@ -100,7 +100,7 @@ func query(r *http.Request) (q search.Query, err error) {
 		q.Filter.Classes = append(q.Filter.Classes, classes...)
 	}
 	if strings.TrimSpace(in.Get("q")) == "" && !q.Filter.Restricts() {
-		return q, BadRequest("a search wants words to look for, or a filter")
+		return q, BadRequest("the parameter q is missing: the words to search for, or a filter")
 	}
 	return q, nil
 }
