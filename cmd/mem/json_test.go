@@ -212,7 +212,7 @@ func jsonExamples(t *testing.T) map[string]jsonExample {
 	initBare(t, filepath.Join(dir, "hub.git"))
 	must(t, os.MkdirAll(filepath.Join(dir, "store"), 0o700))
 	must(t, os.WriteFile(filepath.Join(dir, "store", "facts.json"),
-		[]byte(`{"decisions": [{"id": "d001", "content": "The shop closes on Sundays."}], "permanent": {}}`), 0o600))
+		[]byte(`{"decisions": [{"id": "d001", "content": "The shop closes on Sundays."}], "permanent": {"rules": []}}`), 0o600))
 	out := map[string]jsonExample{}
 	known := map[string]string{"$SAMPLE": sample, "$SHOP": filepath.Join(sample, "projects", "-home-dev-shop")}
 	for line := range strings.Lines(strings.TrimSpace(jsonJourney)) {

@@ -73,7 +73,7 @@ func (s *Store) contextProject(dir string) (p Project, ok bool) {
 	}
 	p.Dir = m.text("originalPath")
 	p.Name = cmp.Or(p.Name, m.text("displayName"), baseOf(cmp.Or(p.Dir, m.text("projectId"))))
-	c := contextReader{s: s, dir: dir, p: &p, read: map[string]bool{name: true}}
+	c := contextReader{s: s, dir: dir, p: &p, read: map[string]bool{name: true}, composed: map[string]bool{}}
 	c.sessions(m.object("sessions"))
 	c.compositions(m)
 	c.unread()
@@ -91,6 +91,8 @@ type contextReader struct {
 	dir  string
 	p    *Project
 	read map[string]bool // files that something stands for
+
+	composed map[string]bool // names of compositions
 }
 
 func (c *contextReader) left(kind, name, why string) {
@@ -180,12 +182,14 @@ func (c *contextReader) versions(out *Session, o object) {
 		}
 		records = append(records, v.list("versions")...)
 	}
+	seen := map[string]bool{}
 	for _, r := range records {
 		v := Version{ID: r.text("versionId"), Model: r.object("settings").text("model")}
 		file := strings.TrimSuffix(strings.TrimSuffix(r.text("file"), ".jsonl"), ".md")
-		if slices.ContainsFunc(out.Versions, func(x Version) bool { return x.ID == v.ID }) {
+		if seen[v.ID] {
 			continue
 		}
+		seen[v.ID] = true
 		if !isName(file) || v.ID == "" {
 			c.left("version", out.ID+" "+v.ID, fmt.Sprintf("%q is not a name of a file", file))
 			continue
@@ -231,9 +235,10 @@ func (c *contextReader) compositions(m object) {
 }
 
 func (c *contextReader) composition(name string, o object) {
-	if slices.ContainsFunc(c.p.Compositions, func(x Composition) bool { return x.Name == name }) {
+	if c.composed[name] {
 		return
 	}
+	c.composed[name] = true
 	out := Composition{Name: name, Budget: o.number("totalTokenBudget")}
 	parts := o.list("components")
 	slices.SortStableFunc(parts, func(a, b object) int { return a.number("order") - b.number("order") })

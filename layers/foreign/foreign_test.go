@@ -39,10 +39,12 @@ func TestRecognise(t *testing.T) {
 		{"a name alone", "", map[string]string{"facts.json": `{"facts":[]}`, "memory.md": "# x"}},
 		{"permanent", MemoryKeeper, map[string]string{"facts.json": `{"permanent":{"rules":[]}}`}},
 		{"old facts", MemoryKeeper, map[string]string{"facts.json": `{"decisions":[],"patterns":[],"issues":[]}`}},
-		{"concepts", MemoryKeeper, map[string]string{"concepts.json": `{"concepts":[]}`}},
+		{"other facts", "", map[string]string{"facts.json": `{"patterns":["*.go"],"permanent":{}}`}},
+		{"other concepts", "", map[string]string{"concepts.json": `{"concepts":["a"]}`}},
+		{"concepts", MemoryKeeper, map[string]string{"concepts.json": `{"concepts":[],"nextId":1}`}},
 		{"summaries", MemoryKeeper, map[string]string{"sessions/x.l2.json": `{"exchanges":[]}`}},
-		{"below a project", MemoryKeeper, map[string]string{".claude/memory/facts.json": `{"permanent":{}}`}},
-		{"of all projects", MemoryKeeper, map[string]string{"projects/x/facts.json": `{"patterns":[]}`}},
+		{"below a project", MemoryKeeper, map[string]string{".claude/memory/facts.json": `{"permanent":{"rules":[]}}`}},
+		{"of all projects", MemoryKeeper, map[string]string{"projects/x/facts.json": `{"decisions":[],"patterns":[],"issues":[]}`}},
 		{"Claude Code", "", map[string]string{"projects/-x/a.jsonl": `{"type":"user"}`}},
 	} {
 		s, err := Open(write(t, c.files))
@@ -127,7 +129,7 @@ func FuzzOpen(f *testing.F) {
 		`"compressions":[{"versionId":"v001","file":"v001_x"}]}},"compositions":{"k":{"name":"n","components":[{"sessionId":"a"}]}}}`,
 		`{"type":"user","uuid":"u","message":{"content":[{"type":"text","text":"x"}]}}`)
 	f.Add(`{"permanent":{"rules":[{"id":"r","content":"x","confidence":1e300}]},"decisions":[{}],"issues":[{"content":"y"}]}`, `{}`)
-	f.Add(`{"concepts":[{"name":"x","exchanges":["e1"]}]}`, `{"exchanges":[{"id":"e1","facts":["x",7,null]}]}`)
+	f.Add(`{"concepts":[{"name":"x","exchanges":["e1"]}],"nextId":2}`, `{"exchanges":[{"id":"e1","facts":["x",7,null]}]}`)
 	f.Fuzz(func(t *testing.T, manifest, lines string) {
 		dir := write(t, map[string]string{"manifest.json": manifest, "facts.json": manifest, "concepts.json": manifest,
 			"summaries/a/v001_x.jsonl": lines, "sessions/s.l2.json": lines, "sessions/s.raw.jsonl": lines,

@@ -74,8 +74,7 @@ func (k *keeperReader) isStore() (bool, error) {
 			broken = err
 			continue
 		}
-		ours = ours || o.object("permanent") != nil || o.hasList("decisions") && o.hasList("issues") ||
-			o.hasList("patterns") || name == "concepts.json" && o.hasList("concepts")
+		ours = ours || name == "facts.json" && isFacts(o) || name == "concepts.json" && isConcepts(o)
 	}
 	entries, err := k.s.list(k.path("sessions"))
 	if err != nil {
@@ -93,6 +92,21 @@ func (k *keeperReader) isStore() (bool, error) {
 		return false, broken
 	}
 	return ours, nil
+}
+
+// isFacts reports whether facts.json is of memory-keeper, of its older or its newer versions.
+func isFacts(o object) bool {
+	p := o.object("permanent")
+	return p.hasList("rules") || p.hasList("solutions") || p.hasList("core_logic") ||
+		o.hasList("decisions") && o.hasList("patterns") && o.hasList("issues")
+}
+
+// isConcepts reports whether concepts.json is of memory-keeper.
+func isConcepts(o object) bool {
+	_, numbered := o["nextId"].(json.Number)
+	return o.hasList("concepts") && (numbered || slices.ContainsFunc(o.list("concepts"), func(c object) bool {
+		return c.hasList("exchanges")
+	}))
 }
 
 func (k *keeperReader) isSummary(name string) bool {

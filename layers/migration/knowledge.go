@@ -34,6 +34,7 @@ type gathering struct {
 	project state.Project
 	facts   *facts.Set
 	out     knowledge.Foreign
+	taken   map[string]bool             // keys of facts in out
 	of      map[string][]facts.Exchange // by exchange of the store
 	twice   map[string]bool             // exchanges of the store whose name several sessions use
 	items   map[string][]compress.Item  // of sessions, by id
@@ -49,7 +50,7 @@ func (w *work) knowledge(ctx context.Context) error {
 		return err
 	}
 	g := &gathering{work: w, project: p, of: map[string][]facts.Exchange{}, twice: map[string]bool{},
-		items: map[string][]compress.Item{}}
+		items: map[string][]compress.Item{}, taken: map[string]bool{}}
 	g.out.Tool = w.store.Tool
 	if g.facts, err = revision.On(w.m.DB).Facts(ctx, p.ID); err != nil {
 		return err
@@ -113,10 +114,7 @@ func (g *gathering) gathered(it Item, f foreign.Fact, found knowledge.ForeignFac
 	fact := found.Exchange.Facts[0]
 	it.As = fact.Name()
 	old, known := g.facts.Fact(fact.Name())
-	same := slices.ContainsFunc(g.out.Facts, func(x knowledge.ForeignFact) bool {
-		return x.Exchange.Facts[0].Key() == fact.Key()
-	})
-	exchange := found.Exchange
+	key, exchange := fact.Key().String(), found.Exchange
 	switch {
 	case known:
 		it.Status = Unchanged
@@ -126,7 +124,7 @@ func (g *gathering) gathered(it Item, f foreign.Fact, found knowledge.ForeignFac
 		if old.Removed {
 			it.Why = "it was removed here"
 		}
-	case same:
+	case g.taken[key]:
 		it.Status, it.Why = Skipped, "another entry says the same"
 	default:
 		it.Status, it.Why = New, string(fact.Verdict)
@@ -134,7 +132,7 @@ func (g *gathering) gathered(it Item, f foreign.Fact, found knowledge.ForeignFac
 			it.Why += ": it has no evidence; mem facts confirm makes it count"
 		}
 		found.Resolved, found.Resolution = f.Resolved && fact.Kind == facts.Issue, g.text(f.Resolution, longestFact)
-		g.out.Facts = append(g.out.Facts, found)
+		g.out.Facts, g.taken[key] = append(g.out.Facts, found), true
 	}
 	if f.Exchange != "" {
 		g.of[f.Exchange] = append(g.of[f.Exchange], exchange)

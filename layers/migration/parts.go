@@ -146,6 +146,7 @@ type material struct {
 	typed    map[int]string     // what the user typed in messages
 	messages map[string]message // those that the store names, by UUID
 	cuts     []redact.Cut       // the secrets of the session
+	markers  []state.Keepit     // as they were before the import
 }
 
 // A message is a record of a session.
@@ -199,6 +200,9 @@ func (w *work) texts(ctx context.Context, h *home, rev state.Rev) error {
 	mat, err := w.material(ctx, rev, named)
 	if err != nil {
 		return w.refused(Item{Kind: "session", Name: h.name()}, err)
+	}
+	if mat.markers, err = markers.On(w.m.DB).AllKeepits(ctx, rev); err != nil {
+		return err
 	}
 	for _, k := range h.Markers {
 		if err := w.marker(ctx, h, mat, k); err != nil {
@@ -274,11 +278,7 @@ func (w *work) marker(ctx context.Context, h *home, mat *material, k foreign.Mar
 		return w.refused(it, errors.New("the session has no such message"))
 	}
 	ops, weight := markers.On(w.m.DB).From(w.store.Tool), keepit.Weight(k.Weight)
-	all, err := ops.AllKeepits(ctx, mat.rev)
-	if err != nil {
-		return err
-	}
-	for _, x := range all {
+	for _, x := range mat.markers {
 		if x.Mark.Message != msg.n || !sameStart(markedText(mat, x), k.Text) {
 			continue
 		}
@@ -294,7 +294,7 @@ func (w *work) marker(ctx context.Context, h *home, mat *material, k foreign.Mar
 				it.Why = "it was removed"
 			}
 		default:
-			if x, err = ops.SetKeepit(ctx, mat.rev, x.ID, weight, w.o.DryRun); err != nil {
+			if _, err := ops.SetKeepit(ctx, mat.rev, x.ID, weight, w.o.DryRun); err != nil {
 				return w.refused(it, err)
 			}
 			it.Status, it.Why = New, "its weight there is not the one that was typed"

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/foreign"
 	"github.com/memvcs/mem/layers/migration"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // A storeAnswer is what import prints with --json of the store of another tool.
@@ -81,9 +82,10 @@ func printStore(e *app.Env, r migration.Report) error {
 	if e.Opt.DryRun {
 		verb = "would import"
 	}
-	e.Note("%s %d of %s from %s: %d unchanged, %s, %d not mapped", verb, r.Count(migration.New, migration.Grown),
-		term.Count(len(r.Items), "item"), r.Tool, r.Count(migration.Unchanged),
-		term.Count(r.Count(migration.Conflict), "conflict"), r.Count(migration.NotMapped))
+	e.Note("%s %s of %s from %s: %s unchanged, %s, %s not mapped", verb,
+		tokens.Commas(r.Count(migration.New, migration.Grown)), term.Count(len(r.Items), "item"), r.Tool,
+		tokens.Commas(r.Count(migration.Unchanged)), term.Count(r.Count(migration.Conflict), "conflict"),
+		tokens.Commas(r.Count(migration.NotMapped)))
 	return storeStatus(r)
 }
 
