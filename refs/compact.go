@@ -82,11 +82,6 @@ func (r *Repo) compact(ctx context.Context, dir string, merge bool) error {
 	return pack.Expire(packs, 0)
 }
 
-// LockMerges takes the lock of those who remove packs of a repository, or add some without a stage.
-func (r *Repo) LockMerges(ctx context.Context, dir string) (unlock func(), err error) {
-	return disk.Lock(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
-}
-
 func (r *Repo) packSize() (s Size, err error) {
 	for _, dir := range []string{MemoryDir, OriginalsDir} {
 		entries, err := os.ReadDir(filepath.Join(r.dir, dir, "objects", "pack"))
@@ -142,9 +137,6 @@ func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 	}
 	return ctx.Err()
 }
-
-// mergeMark is in the names of the temporary files of a merge.
-const mergeMark = "merge"
 
 // countPacks counts the packs that are read, and those that were merged into others. left reports whether there are
 // temporary files of a merge: of one that runs, or of one that was killed.

@@ -17,22 +17,20 @@
 package refs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
-	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -73,136 +71,6 @@ type Repo struct {
 // returns kind and body, none if the kind is empty. It is to be called before any update.
 func (r *Repo) OnFirst(f func(context.Context, *Tx) (kind string, body any, err error)) { r.first = f }
 
-// Init makes a memory in dir, for a device with the given display name, and opens it. It can be
-// repeated, and done again after it was interrupted: what is there stays as it is.
-func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, error) {
-	if err := makeRoot(dir); err != nil {
-		return nil, err
-	}
-	unlock, err := disk.Lock(ctx, filepath.Join(dir, "init.lock"), timeout(opts))
-	if err != nil {
-		return nil, fmt.Errorf("init %s: %w", dir, err)
-	}
-	defer unlock()
-	err = atOnce(gitstore.Init, filepath.Join(dir, MemoryDir), filepath.Join(dir, OriginalsDir))
-	if err != nil {
-		return nil, fmt.Errorf("init %s: %w", dir, err)
-	}
-	if err := lane.EnsureDevice(dir, deviceName, opts.Rand); err != nil {
-		return nil, fmt.Errorf("init %s: %w", dir, err)
-	}
-	r, err := Open(dir, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.initHome(ctx); err != nil {
-		return nil, fmt.Errorf("init %s: %w", dir, err)
-	}
-	_ = r.KeepReserve() // a disk that is nearly full takes the rest of the store all the same; "mem doctor" tells
-	return r, nil
-}
-
-// makeRoot makes the directory of a store, private to the user.
-func makeRoot(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	for _, sub := range []string{"cache", "spool"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			return err
-		}
-	}
-	return disk.CheckPrivate(dir)
-}
-
-// initHome makes the first commit of both repositories and lets HEAD name it.
-func (r *Repo) initHome(ctx context.Context) error {
-	ref := lane.Ref(Home, r.device.ID)
-	id, err := r.memory.Ref(ref)
-	if err != nil {
-		return err
-	}
-	if id.IsZero() {
-		err := r.Update(ctx, Home, "init device "+r.device.Name, func(tx *Tx) error { return tx.both() })
-		if err != nil {
-			return err
-		}
-	}
-	return atOnce(func(g *gitstore.Repo) error { return g.SetHEAD(ref) }, r.memory, r.originals)
-}
-
-// atOnce does something with two things that waits for the disk. The error is that of the first.
-func atOnce[T any](do func(T) error, a, b T) error {
-	other := make(chan error, 1)
-	go func() { other <- do(b) }()
-	return cmp.Or(do(a), <-other)
-}
-
-// Open opens the memory in dir. The error wraps [ErrNotRepo] if there is none and [ErrUnsafe] if the
-// directory belongs to somebody else or others may write to it.
-func Open(dir string, opts Options) (*Repo, error) {
-	return open(dir, opts, lane.ReadDevice)
-}
-
-// OpenDamaged is [Open] of a store whose device may have been lost, to repair it. It must not be written to by
-// [Repo.Update].
-func OpenDamaged(dir string, opts Options) (*Repo, error) {
-	return open(dir, opts, func(dir string) (lane.Device, error) {
-		d, err := lane.ReadDevice(dir)
-		var lost *DeviceError
-		if errors.As(err, &lost) {
-			return lane.Device{}, nil
-		}
-		return d, err
-	})
-}
-
-func open(dir string, opts Options, device func(dir string) (lane.Device, error)) (*Repo, error) {
-	if _, err := os.Lstat(filepath.Join(dir, MemoryDir, "HEAD")); errors.Is(err, os.ErrNotExist) {
-		if holds(dir) {
-			return nil, fmt.Errorf("open memory: %s has no HEAD: %w", filepath.Join(dir, MemoryDir), ErrDamaged)
-		}
-		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepo)
-	} else if err != nil {
-		return nil, fmt.Errorf("open memory: %w", err)
-	}
-	if err := disk.CheckPrivate(dir); err != nil {
-		return nil, err
-	}
-	if err := checkShape(dir); err != nil {
-		return nil, err
-	}
-	r := &Repo{dir: dir, opts: opts}
-	if opts.LockTimeout == 0 {
-		r.opts.LockTimeout = 10 * time.Second
-	}
-	var err error
-	if r.device, err = device(dir); err != nil {
-		return nil, err
-	}
-	if r.memory, err = gitstore.Open(filepath.Join(dir, MemoryDir)); err != nil {
-		return nil, fmt.Errorf("open memory: %w", damaged(err))
-	}
-	if r.originals, err = gitstore.Open(filepath.Join(dir, OriginalsDir)); err != nil {
-		return nil, fmt.Errorf("open originals: %w", damaged(err))
-	}
-	return r, nil
-}
-
-// holds reports whether there is something of a memory in dir: a directory where one was begun holds no pack.
-func holds(dir string) bool {
-	packs, err := filepath.Glob(filepath.Join(dir, MemoryDir, "objects", "pack", "*.pack"))
-	return err == nil && len(packs) > 0
-}
-
-// damaged marks what a repair can do something about.
-func damaged(err error) error {
-	if errors.Is(err, gitstore.ErrNoRepository) || errors.Is(err, pack.ErrNotFile) {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return err
-}
-
 func timeout(o Options) time.Duration {
 	if o.LockTimeout == 0 {
 		return 10 * time.Second
@@ -240,4 +108,61 @@ func (r *Repo) Tips() (map[Project][]Tip, error) {
 		}
 	}
 	return out, nil
+}
+
+// A Tx is a snapshot of the union of a project's lanes and, inside an [Repo.Update], what is staged on
+// top of this device's lane. It must not be used after its function returned, nor from several
+// goroutines at once, but for Get.
+type Tx struct {
+	r        *Repo
+	project  Project
+	lanes    []*lane.Snapshot // this device's first, then by device id
+	write    bool
+	anew     bool           // lanes that were lost begin anew
+	stage    *Stage         // of memory.git, made when first needed
+	patches  *Stage         // of originals.git
+	origin   *lane.Snapshot // this device's lane in originals.git, nil until needed
+	lamport  uint64
+	added    [][]byte // the records, encoded
+	trailers []string
+	subject  string // instead of the message of Update, if fn said one
+	ctx      context.Context
+}
+
+// A Stage holds content on its way into an [Repo.Update]: hashed, compressed and written to a pack of
+// its own, outside any lock. [Tx.Adopt] makes it part of a commit; a Stage that is closed without that
+// leaves nothing behind. Its methods may be called from several goroutines at once.
+type Stage struct {
+	r      *Repo
+	git    *gitstore.Repo
+	dir    string // of git, in the store
+	ctx    context.Context
+	mark   string
+	unlock func()
+
+	mu     sync.Mutex
+	w      *pack.Writer // nil before anything is put
+	puts   []put
+	grown  []Growth
+	closed bool
+}
+
+// A put is a blob and where it goes.
+type put struct {
+	path []string
+	id   pack.ID
+}
+
+// A Growth is what a stage adds to a stream.
+type Growth struct {
+	Stream   objects.Hash
+	Base     int           // segments the stream had
+	Segments int           // segments it has then
+	Size     int64         // bytes it has then
+	Stored   int64         // bytes that the new segments take
+	Sum      objects.Hash  // name of its content then
+	Heads    []stream.Head // of the new segments
+	blobs    []pack.ID     // the new segments
+	point    pack.ID       // that leads to the content
+	whole    bool          // the stream is all of an object, and is named after it
 }

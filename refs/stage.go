@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
@@ -23,44 +22,6 @@ import (
 
 // deflate is the zlib level of what git stores and we do not compress ourselves.
 const deflate = 7
-
-// A Stage holds content on its way into an [Repo.Update]: hashed, compressed and written to a pack of
-// its own, outside any lock. [Tx.Adopt] makes it part of a commit; a Stage that is closed without that
-// leaves nothing behind. Its methods may be called from several goroutines at once.
-type Stage struct {
-	r      *Repo
-	git    *gitstore.Repo
-	dir    string // of git, in the store
-	ctx    context.Context
-	mark   string
-	unlock func()
-
-	mu     sync.Mutex
-	w      *pack.Writer // nil before anything is put
-	puts   []put
-	grown  []Growth
-	closed bool
-}
-
-// A put is a blob and where it goes.
-type put struct {
-	path []string
-	id   pack.ID
-}
-
-// A Growth is what a stage adds to a stream.
-type Growth struct {
-	Stream   objects.Hash
-	Base     int           // segments the stream had
-	Segments int           // segments it has then
-	Size     int64         // bytes it has then
-	Stored   int64         // bytes that the new segments take
-	Sum      objects.Hash  // name of its content then
-	Heads    []stream.Head // of the new segments
-	blobs    []pack.ID     // the new segments
-	point    pack.ID       // that leads to the content
-	whole    bool          // the stream is all of an object, and is named after it
-}
 
 // stagePrefix begins the marks of stages.
 const stagePrefix = "stage-"

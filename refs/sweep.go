@@ -217,3 +217,11 @@ func (r *Repo) LockFetch(ctx context.Context) (unlock func(), err error) {
 	}
 	return func() { unshare(); open() }, nil
 }
+
+// LockMerges takes the lock of those who remove packs of a repository, or add some without a stage.
+func (r *Repo) LockMerges(ctx context.Context, dir string) (unlock func(), err error) {
+	return disk.Lock(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
+}
+
+// mergeMark is in the names of the temporary files of a merge.
+const mergeMark = "merge"

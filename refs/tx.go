@@ -13,25 +13,6 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A Tx is a snapshot of the union of a project's lanes and, inside an [Repo.Update], what is staged on
-// top of this device's lane. It must not be used after its function returned, nor from several
-// goroutines at once, but for Get.
-type Tx struct {
-	r        *Repo
-	project  Project
-	lanes    []*lane.Snapshot // this device's first, then by device id
-	write    bool
-	anew     bool           // lanes that were lost begin anew
-	stage    *Stage         // of memory.git, made when first needed
-	patches  *Stage         // of originals.git
-	origin   *lane.Snapshot // this device's lane in originals.git, nil until needed
-	lamport  uint64
-	added    [][]byte // the records, encoded
-	trailers []string
-	subject  string // instead of the message of Update, if fn said one
-	ctx      context.Context
-}
-
 // Project returns the project whose lanes these are.
 func (tx *Tx) Project() Project { return tx.project }
 
@@ -196,3 +177,6 @@ func (tx *Tx) Root() (objects.Hash, error) {
 	}
 	return lane.RootOf(ids), nil
 }
+
+// own returns this device's lane.
+func (tx *Tx) own() *lane.Snapshot { return tx.lanes[0] }

@@ -161,9 +161,6 @@ func (tx *Tx) readLamport() error {
 	return nil
 }
 
-// own returns this device's lane.
-func (tx *Tx) own() *lane.Snapshot { return tx.lanes[0] }
-
 // needStage makes the stage of memory.git if there is none yet.
 func (tx *Tx) needStage() error {
 	if !tx.write {

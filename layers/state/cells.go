@@ -16,28 +16,6 @@ import (
 // that speaks of it, so an operation is undone by records that say what the slots said before it. Nothing is
 // deleted, and undoing an undo is the same act.
 
-// A statement is a record to write.
-type Statement struct {
-	Kind string
-	Body any
-}
-
-// A cell is what one record says of a slot.
-type Cell struct {
-	Slot  string
-	What  string // of what it speaks, for people
-	Says  string // two cells of a slot that say the same are as good as each other
-	Stamp records.Stamp
-	Again Statement // says it again
-	None  cellNone  // what there was before anything spoke of the slot
-}
-
-// cellNone is the slot when no record spoke of it.
-type cellNone struct {
-	Says  string
-	Again Statement
-}
-
 // Cells returns what a record says of slots; none if it cannot be taken back.
 func (st *State) Cells(r refs.Record) ([]Cell, error) {
 	var out []Cell

@@ -25,12 +25,6 @@ func (st *State) addCost(c records.Cost) {
 	k.Requests, k.Usage = k.Requests+c.Requests, k.Usage.Add(c.Usage)
 }
 
-// Caps are what models may cost on one day, in UTC, on all devices that this one knows of. Less than zero is no cap.
-type Caps struct {
-	Tokens int
-	Micros int64 // millionths of a dollar
-}
-
 // A CapError says that a request was not sent because of a cap. It wraps [engines.ErrCap].
 type CapError struct {
 	Setting     string // llm.maxTokensPerDay or llm.maxUSDPerDay

@@ -2,7 +2,6 @@ package state
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -89,31 +88,6 @@ func (o Options) Refs() refs.Options {
 	return refs.Options{Now: o.Now, Rand: o.Rand, LockTimeout: o.LockTimeout, Body: records.CheckBody}
 }
 
-// Init makes a memory in dir, for a device of the given name, and opens it. It may be repeated.
-func Init(ctx context.Context, dir, device string, o Options) (*DB, error) {
-	r, err := refs.Init(ctx, dir, device, o.Refs())
-	if err != nil {
-		return nil, err
-	}
-	return OnRepo(r, o), nil
-}
-
-func OnRepo(r *refs.Repo, o Options) *DB {
-	m := &DB{Refs: r, Opts: o, Slots: make(chan struct{}, max(1, o.Workers))}
-	m.openCache()
-	r.OnFirst(m.nameProject)
-	return m
-}
-
-// Open opens the memory in dir. The error wraps [refs.ErrNotRepo] if there is none.
-func Open(dir string, o Options) (*DB, error) {
-	r, err := refs.Open(dir, o.Refs())
-	if err != nil {
-		return nil, err
-	}
-	return OnRepo(r, o), nil
-}
-
 // OpenObjects is [Open] to read objects by their names and nothing else: it has no cache.
 func OpenObjects(dir string, o Options) (*DB, error) {
 	r, err := refs.Open(dir, o.Refs())
@@ -185,3 +159,9 @@ type parcelSizes struct{ whole, Part int64 }
 
 func (s parcelSizes) Largest() int64  { return cmp.Or(s.whole, wholeBytes) }
 func (s parcelSizes) Smallest() int64 { return cmp.Or(s.Part, parcelBytes) }
+
+// Caps are what models may cost on one day, in UTC, on all devices that this one knows of. Less than zero is no cap.
+type Caps struct {
+	Tokens int
+	Micros int64 // millionths of a dollar
+}

@@ -2,34 +2,15 @@ package state
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/sealed"
 )
-
-// Home calls f with the bodies of a kind of record of this device's own project, in their order.
-func Home[T any](ctx context.Context, m *DB, kind string, f func(records.Stamp, T)) error {
-	all, err := m.Upper(ctx, refs.Home)
-	if err != nil {
-		return err
-	}
-	for _, r := range all {
-		if r.Kind != kind {
-			continue
-		}
-		var b T
-		if err := json.Unmarshal(r.Body, &b); err != nil {
-			return fmt.Errorf("record %s: %s body: %w", r.Stamp.Record.Short(), kind, err)
-		}
-		f(r.Stamp, b)
-	}
-	return nil
-}
 
 // Trust says which devices the user trusts. What others wrote is shown, and never injected or promoted.
 type Trust struct {
@@ -85,4 +66,24 @@ func (m *DB) Members() (out []sealed.Member, err error) {
 		out = append(out, v.Keyring().Members...)
 	}
 	return out, err
+}
+
+// StrangersAt returns the devices with a tip that the user does not trust, sorted.
+func (m *DB) StrangersAt(ctx context.Context, p refs.Project, tips []refs.Tip) ([]string, error) {
+	own := m.Refs.Device().ID
+	if p == refs.Home || !slices.ContainsFunc(tips, func(t refs.Tip) bool { return t.Device != own }) {
+		return nil, nil
+	}
+	trust, err := m.Trust(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, t := range tips {
+		if !trust.Of(t.Device) {
+			out = append(out, t.Device)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
 }

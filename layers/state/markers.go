@@ -162,3 +162,26 @@ func (st *State) override(o override) {
 		st.Keepits[i].First = o.First
 	}
 }
+
+// Markers returns the markers of the session now, in order.
+func (s *Session) Markers() []records.Mark {
+	var out []records.Mark
+	for _, p := range s.Chain(s.Now()) {
+		out = append(out, p.Markers...)
+	}
+	return s.overridden(out)
+}
+
+// Marked returns how many markers the session has now.
+func (s *Session) Marked() int {
+	if len(s.Overrides) > 0 {
+		return len(s.Markers())
+	}
+	n, now := 0, s.Now()
+	for i := range s.Points {
+		if q := &s.Points[i]; q.Stamp.Device == now.Stamp.Device && q.Generation == now.Generation {
+			n += len(q.Markers)
+		}
+	}
+	return n
+}

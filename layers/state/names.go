@@ -8,12 +8,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-// A StoredNaming is what a user called a session or a version.
-type StoredNaming struct {
-	records.NameBody
-	Stamp records.Stamp
-}
-
 func (n *StoredNaming) code(c *records.Codec) {
 	records.Word(c, &n.Target)
 	records.Word(c, &n.Field)
@@ -59,9 +53,6 @@ func (st *State) applyNames() {
 		}
 	}
 }
-
-// Title returns the title of the session: what the user called it, or else that of its transcript.
-func (s *Session) Title() string { return cmp.Or(s.Renamed, s.Now().Scan.Title) }
 
 // A Tag is a name that the user gave to a session or to a version, whose Version is nil otherwise.
 type Tag struct {

@@ -18,47 +18,6 @@ import (
 // stateVersion is the version of both files; another one is rebuilt.
 const stateVersion = 19
 
-// A bulk is what the outline leaves out of one record.
-type Bulk struct {
-	Params []byte             // of a version's or composition's recipe
-	typed  []records.TypedKey // of a session's snapshot
-	keys   []transcript.Key   // of a composition
-	queue  transcript.Queue   // of a session's snapshot
-}
-
-// Bulks are the bulk of a project's records, by record.
-type Bulks struct {
-	Tips []refs.Tip
-	Of   map[objects.Hash]Bulk
-}
-
-// A history reads the records of a project since some tips, once.
-type history struct {
-	tx      *refs.Tx
-	tips    []refs.Tip
-	read    bool
-	since   []refs.Tip
-	follows bool
-	records []refs.Record
-}
-
-// after returns the records that came after the tips. If a lane does not go on from them, follows is false
-// and the records are all there are.
-func (h *history) after(ctx context.Context, tips []refs.Tip) (records []refs.Record, follows bool, err error) {
-	if h.read && slices.Equal(tips, h.since) {
-		return h.records, h.follows, nil
-	}
-	h.read, h.since = true, tips
-	if h.follows, err = h.tx.Follows(tips); err != nil {
-		return nil, false, err
-	}
-	if !h.follows {
-		tips = nil
-	}
-	h.records, err = h.tx.Records(ctx, tips)
-	return h.records, h.follows, err
-}
-
 // Fold returns the state of a project as a transaction sees it, using and refreshing the cache.
 func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
 	h := &history{tx: tx, tips: tx.Tips()}
@@ -321,10 +280,6 @@ func (b *Bulks) Code(c *records.Codec) {
 		c.Bool(&x.queue.Script)
 		b.Of[*id] = x
 	})
-}
-
-func CodeTips(c *records.Codec, tips *[]refs.Tip) {
-	records.List(c, tips, func(t *refs.Tip) { records.Word(c, &t.Device); records.Word(c, &t.Commit) })
 }
 
 // Code writes or reads the outline.

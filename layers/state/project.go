@@ -21,15 +21,6 @@ type Names struct {
 
 const namesVersion = 2
 
-// A storedName is what a project is called at some tips, as long as the same devices are trusted: see [DB.StillHeeds].
-type StoredName struct {
-	Tips           []refs.Tip
-	Name, Identity string
-	Heeded         []string
-	Unheeded       []string
-	Strangers      []string
-}
-
 func (m *DB) ReadNames() *Names {
 	n := &Names{}
 	if DecodeCache(m.CachePath("names"), n.code) {
@@ -65,13 +56,6 @@ func (n *Names) code(c *records.Codec) {
 		c.Words(&x.Strangers)
 		n.Of[*id] = x
 	})
-}
-
-// A Project is a body of work whose sessions belong together.
-type Project struct {
-	ID       refs.Project `json:"id"`
-	Name     string       `json:"name"`     // for people; never a path
-	Identity string       `json:"identity"` // what the id is a hash of
 }
 
 // PathsOf returns what a device says of its directories, later records last. The same path on another

@@ -19,24 +19,6 @@ func PurgeKey(id string) string { return objects.Sum([]byte("mem purge 1\n" + id
 // RecordName names a record by who made it and when, not by what it says.
 func RecordName(s bodies.Stamp) string { return s.Device + "/" + strconv.FormatUint(s.Lamport, 10) }
 
-// A storedPurge is a purge with the record that says it.
-type StoredPurge struct {
-	Stamp bodies.Stamp
-	Sum   objects.Hash // of its body
-	Body  bodies.Purge
-}
-
-// Purges is what is to be forgotten, made for looking up.
-type Purges struct {
-	All      []StoredPurge
-	sessions map[string]bool
-	Records  map[string]bool
-	Passages map[string][]int // by key of the session: which of all have some
-	Acked    map[string]bool  // device and sum: who has forgotten it
-	Ids      map[string]bool  // messages that are forgotten as a whole
-	Parts    map[string]bool  // and those of which a part is
-}
-
 func NewPurges(all []StoredPurge) *Purges {
 	p := &Purges{All: all, sessions: map[string]bool{}, Records: map[string]bool{}, Passages: map[string][]int{},
 		Acked: map[string]bool{}, Ids: map[string]bool{}, Parts: map[string]bool{}}

@@ -1,17 +1,8 @@
 package state
 
 import (
-	"time"
-
 	"github.com/memvcs/mem/layers/records"
 )
-
-// A StoredRelation relates a session of the project to another project.
-type StoredRelation struct {
-	records.RelationBody
-	Stamp records.Stamp
-	Time  time.Time
-}
 
 func (r *StoredRelation) code(c *records.Codec) {
 	records.Word(c, &r.Session)

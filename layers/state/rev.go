@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
 )
 
 // Covers returns which messages a version is about.
@@ -264,3 +265,10 @@ func NameOf(rev Rev) string {
 
 // Name writes what the revision names as people write it.
 func (r Rev) Name() string { return NameOf(r) }
+
+// A Project is a body of work whose sessions belong together.
+type Project struct {
+	ID       refs.Project `json:"id"`
+	Name     string       `json:"name"`     // for people; never a path
+	Identity string       `json:"identity"` // what the id is a hash of
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/refs"
@@ -74,12 +73,6 @@ func (st *State) Revoked(rev Rev) string {
 		}
 	}
 	return ""
-}
-
-type StoredRevoke struct {
-	records.RevokeBody
-	Stamp records.Stamp
-	Time  time.Time
 }
 
 func (r *StoredRevoke) code(c *records.Codec) {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -93,3 +94,9 @@ func (s *Session) Before(i int) *records.Point {
 	}
 	return nil
 }
+
+// Parent returns the session that started this one as a subagent, "" if it is none.
+func (s *Session) Parent() string { return cmp.Or(s.Now().Parent, s.Now().Scan.Parent()) }
+
+// Title returns the title of the session: what the user called it, or else that of its transcript.
+func (s *Session) Title() string { return cmp.Or(s.Renamed, s.Now().Scan.Title) }

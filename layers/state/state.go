@@ -1,16 +1,15 @@
 package state
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/memvcs/mem/layers/records"
+	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -114,9 +113,6 @@ func (s *Session) Chain(p *records.Point) []records.Point {
 	return out
 }
 
-// Parent returns the session that started this one as a subagent, "" if it is none.
-func (s *Session) Parent() string { return cmp.Or(s.Now().Parent, s.Now().Scan.Parent()) }
-
 // Source returns where the session's file was when it was captured last.
 func (s *Session) Source() string {
 	for _, p := range slices.Backward(s.Points) {
@@ -125,29 +121,6 @@ func (s *Session) Source() string {
 		}
 	}
 	return ""
-}
-
-// Markers returns the markers of the session now, in order.
-func (s *Session) Markers() []records.Mark {
-	var out []records.Mark
-	for _, p := range s.Chain(s.Now()) {
-		out = append(out, p.Markers...)
-	}
-	return s.overridden(out)
-}
-
-// Marked returns how many markers the session has now.
-func (s *Session) Marked() int {
-	if len(s.Overrides) > 0 {
-		return len(s.Markers())
-	}
-	n, now := 0, s.Now()
-	for i := range s.Points {
-		if q := &s.Points[i]; q.Stamp.Device == now.Stamp.Device && q.Generation == now.Generation {
-			n += len(q.Markers)
-		}
-	}
-	return n
 }
 
 // Session returns the session with the full id, or nil.
@@ -167,66 +140,6 @@ func (st *State) Index() {
 	}
 }
 
-// Apply adds one record to the state.
-func (st *State) Apply(r refs.Record) error {
-	if st.Purged != nil && st.Purged.Hides(r.Kind, StampOf(r), r.Body) {
-		return nil
-	}
-	switch r.Kind {
-	case records.KindProject:
-		return st.applyProject(r)
-	case records.KindPath:
-		return ApplyTo(r, func(b records.PathBody) { st.Paths = append(st.Paths, StoredPath{StampOf(r), b}) })
-	case records.KindSession:
-		return ApplyTo(r, func(b records.Snapshot) {
-			st.AddPoint(records.Point{Stamp: StampOf(r), Time: r.Time, Snapshot: b})
-		})
-	case records.KindVersion:
-		return ApplyTo(r, func(b records.Version) {
-			b.Key = b.Derivation.Key()
-			st.Stored.Versions = append(st.Stored.Versions, StoredItem[records.Version]{StampOf(r), r.Time, &b})
-		})
-	case records.KindComposition:
-		return ApplyTo(r, func(b records.Composition) {
-			b.Name = st.nameBy(b.Name, r.Device)
-			st.Stored.Compositions = append(st.Stored.Compositions, StoredItem[records.Composition]{StampOf(r), r.Time, &b})
-		})
-	case records.KindSet:
-		return ApplyTo(r, func(b records.SetBody) { st.assign(assignment{st.assignedBy(b, r.Device), StampOf(r)}) })
-	case records.KindName:
-		if st.FromStranger(r.Device) {
-			return nil
-		}
-		return ApplyTo(r, func(b records.NameBody) { st.name(StoredNaming{b, StampOf(r)}) })
-	case records.KindRelation:
-		if st.FromStranger(r.Device) {
-			return nil
-		}
-		return ApplyTo(r, func(b records.RelationBody) { st.relate(StoredRelation{b, StampOf(r), r.Time}) })
-	case records.KindKeepit:
-		if st.FromStranger(r.Device) {
-			return nil
-		}
-		return ApplyTo(r, func(b records.Override) { st.override(override{b, StampOf(r), StampOf(r)}) })
-	case records.KindUse:
-		if st.FromStranger(r.Device) {
-			return nil
-		}
-		return ApplyTo(r, func(b records.Use) { st.Uses = append(st.Uses, StoredUse{b, StampOf(r)}) })
-	case records.KindRevoke:
-		return ApplyTo(r, func(b records.RevokeBody) { st.Revokes = append(st.Revokes, StoredRevoke{b, StampOf(r), r.Time}) })
-	case records.KindCost:
-		return ApplyTo(r, func(b records.CostBody) { st.addCost(b.On(r.Time)) })
-	case "device":
-		return nil
-	}
-	if slices.Contains(UpperKinds, r.Kind) {
-		return nil // see upper.go
-	}
-	st.Unknown++
-	return nil
-}
-
 func ApplyTo[T any](r refs.Record, f func(T)) error {
 	var b T
 	if err := json.Unmarshal(r.Body, &b); err != nil {
@@ -234,120 +147,6 @@ func ApplyTo[T any](r refs.Record, f func(T)) error {
 	}
 	f(b)
 	return nil
-}
-
-func (st *State) applyProject(r refs.Record) error {
-	return ApplyTo(r, func(b records.ProjectBody) {
-		if st.FromStranger(r.Device) {
-			st.Guest.claim(StampOf(r), b)
-			return
-		}
-		if s := StampOf(r); st.Name == "" || s.Compare(st.NameStamp) > 0 {
-			st.Name, st.Identity, st.NameStamp = strings.Map(onLine, b.Name), b.Identity, s
-		}
-	})
-}
-
-// onLine keeps what a device called a project on the line where it is printed.
-func onLine(r rune) rune {
-	if unicode.IsControl(r) {
-		return ' '
-	}
-	return r
-}
-
-func (st *State) AddPoint(p records.Point) {
-	s := st.Session(p.Session)
-	if s == nil {
-		s = &Session{ID: p.Session}
-		st.ByID[s.ID] = s
-		st.Sessions = append(st.Sessions, s)
-	}
-	s.Points = append(s.Points, p)
-}
-
-// assign keeps the winner of all assignments to the same field.
-func (st *State) assign(a assignment) {
-	if st.setAt == nil {
-		st.setAt = map[[2]string]int{}
-		for i, b := range st.Sets {
-			st.setAt[[2]string{b.Target, b.Field}] = i
-		}
-	}
-	at := [2]string{a.Target, a.Field}
-	i, ok := st.setAt[at]
-	switch {
-	case !ok:
-		st.setAt[at] = len(st.Sets)
-		st.Sets = append(st.Sets, a)
-	case a.Stamp.Compare(st.Sets[i].Stamp) > 0:
-		st.Sets[i] = a
-	}
-}
-
-// Finish brings lists into their order and fills in what follows from the records.
-func (st *State) Finish() {
-	Order(st.Sessions, func(a, b **Session) int { return cmp.Compare((*a).ID, (*b).ID) })
-	for _, s := range st.Sessions {
-		st.seat(s)
-		Order(s.Points, func(a, b *records.Point) int { return a.Stamp.Compare(b.Stamp) })
-		Order(s.Guests, func(a, b *records.Point) int { return a.Stamp.Compare(b.Stamp) })
-		s.settle()
-		s.Guest = ""
-		if d := s.Now().Stamp.Device; st.FromStranger(d) {
-			s.Guest = d
-		}
-		s.Deleted, s.Overrides, s.Renamed, s.Tags = false, nil, "", nil
-	}
-	Order(st.Keepits, func(a, b *override) int { return a.First.Compare(b.First) })
-	for _, o := range st.Keepits {
-		if s := st.Session(o.Session); s != nil {
-			s.Overrides = append(s.Overrides, o.Override)
-		}
-	}
-	Order(st.Stored.Versions, func(a, b *StoredItem[records.Version]) int { return a.Stamp.Compare(b.Stamp) })
-	Order(st.Stored.Compositions, func(a, b *StoredItem[records.Composition]) int { return a.Stamp.Compare(b.Stamp) })
-	Order(st.Paths, func(a, b *StoredPath) int { return a.Stamp.Compare(b.Stamp) })
-	Order(st.Sets, func(a, b *assignment) int { return a.Stamp.Compare(b.Stamp) })
-	Order(st.Costs, func(a, b *records.Cost) int { return a.Compare(*b) })
-	Order(st.Revokes, func(a, b *StoredRevoke) int { return a.Stamp.Compare(b.Stamp) })
-	st.setAt, st.costAt = nil, nil
-	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
-	for _, v := range st.Stored.Versions {
-		v.Body.ID, v.Body.Device, v.Body.Time, v.Body.Deleted = v.Stamp.Record, v.Stamp.Device, v.Time, false
-		v.Body.ByStranger = st.FromStranger(v.Stamp.Device)
-		st.Versions = append(st.Versions, v.Body)
-	}
-	st.Compositions = slices.Grow(st.Compositions[:0], len(st.Stored.Compositions))
-	for _, c := range st.Stored.Compositions {
-		c.Body.ID, c.Body.Device, c.Body.Time, c.Body.Deleted = c.Stamp.Record, c.Stamp.Device, c.Time, false
-		st.Compositions = append(st.Compositions, c.Body)
-	}
-	st.applyNames()
-	st.orderRelations()
-	st.applySets()
-	st.applyUses()
-}
-
-// NameVersions tells versions of the same label apart, and those of devices that are not trusted from all
-// others. What a bare label means on the device own never changes by a pull.
-func (st *State) NameVersions(own string) {
-	type name struct{ session, label string }
-	devices := map[name]string{}
-	twice := map[name]bool{}
-	for _, v := range st.Versions {
-		n := name{v.Session, v.Label}
-		if d, ok := devices[n]; ok && d != v.Device {
-			twice[n] = true
-		}
-		devices[n] = v.Device
-	}
-	for _, v := range st.Versions {
-		v.Shown = ""
-		if v.ByStranger || v.Device != own && twice[name{v.Session, v.Label}] {
-			v.Shown = v.Label + "~" + v.Device[:8]
-		}
-	}
 }
 
 // Order sorts a list that mostly is in order already. Its elements may be large: they are compared where they lie.
@@ -360,77 +159,79 @@ func Order[T any](s []T, compare func(a, b *T) int) {
 	}
 }
 
-// applySets carries out the winning assignments.
-func (st *State) applySets() {
-	if len(st.Sets) == 0 {
-		return
-	}
-	versions, compositions := map[string]*records.Version{}, map[string][]StoredItem[records.Composition]{}
-	for _, v := range st.Versions {
-		versions[v.ID.String()] = v
-	}
-	for _, c := range st.Stored.Compositions {
-		compositions[c.Body.Name] = append(compositions[c.Body.Name], c)
-	}
-	for _, a := range st.Sets {
-		kind, name, _ := strings.Cut(a.Target, "/")
-		if a.Field != "deleted" {
-			continue
-		}
-		switch kind {
-		case "session":
-			if s := st.Session(name); s != nil {
-				s.Deleted = a.Value
-			}
-		case guestTarget + "session":
-			if s := st.Session(name); s != nil && s.Guest != "" {
-				s.Deleted = a.Value
-			}
-		case "version":
-			if v := versions[name]; v != nil {
-				v.Deleted = a.Value
-			}
-		case guestTarget + "version":
-			if v := versions[name]; v != nil && v.ByStranger {
-				v.Deleted = a.Value
-			}
-		case "composition":
-			for _, c := range compositions[name] { // composing a name again brings it back
-				c.Body.Deleted = a.Value && c.Stamp.Compare(a.Stamp) < 0
-			}
-		}
-	}
+// A StoredNaming is what a user called a session or a version.
+type StoredNaming struct {
+	records.NameBody
+	Stamp records.Stamp
 }
 
-// SeenElsewhere reports whether a typed message is known from another session or from a composition. If it
-// was never seen, it is the session's from now on.
-func (st *State) SeenElsewhere(k transcript.Key, session string) bool {
-	if st.Typed == nil {
-		st.Typed = map[transcript.Key]string{}
-		for _, c := range st.Compositions {
-			if st.FromStranger(c.Device) {
-				continue
-			}
-			for _, k := range c.Typed {
-				st.Typed[k] = "composition " + c.Name
-			}
-		}
-		for _, s := range st.Sessions {
-			if s.Guest != "" {
-				continue // else a device that is not trusted could take words away from the user
-			}
-			for _, p := range s.Points {
-				for _, t := range p.Typed {
-					if _, ok := st.Typed[t.Key]; !ok {
-						st.Typed[t.Key] = s.ID
-					}
-				}
-			}
-		}
-	}
-	first, ok := st.Typed[k]
-	if !ok {
-		st.Typed[k] = session
-	}
-	return ok && first != session
+// A storedPurge is a purge with the record that says it.
+type StoredPurge struct {
+	Stamp bodies.Stamp
+	Sum   objects.Hash // of its body
+	Body  bodies.Purge
+}
+
+// A StoredRelation relates a session of the project to another project.
+type StoredRelation struct {
+	records.RelationBody
+	Stamp records.Stamp
+	Time  time.Time
+}
+
+type StoredRevoke struct {
+	records.RevokeBody
+	Stamp records.Stamp
+	Time  time.Time
+}
+
+type StoredUse struct {
+	records.Use
+	Stamp records.Stamp
+}
+
+// A bulk is what the outline leaves out of one record.
+type Bulk struct {
+	Params []byte             // of a version's or composition's recipe
+	typed  []records.TypedKey // of a session's snapshot
+	keys   []transcript.Key   // of a composition
+	queue  transcript.Queue   // of a session's snapshot
+}
+
+// Bulks are the bulk of a project's records, by record.
+type Bulks struct {
+	Tips []refs.Tip
+	Of   map[objects.Hash]Bulk
+}
+
+// A guestName is what devices that are not trusted call a project.
+type guestName struct {
+	Name  string
+	Stamp records.Stamp
+}
+
+// A storedName is what a project is called at some tips, as long as the same devices are trusted: see [DB.StillHeeds].
+type StoredName struct {
+	Tips           []refs.Tip
+	Name, Identity string
+	Heeded         []string
+	Unheeded       []string
+	Strangers      []string
+}
+
+// Purges is what is to be forgotten, made for looking up.
+type Purges struct {
+	All      []StoredPurge
+	sessions map[string]bool
+	Records  map[string]bool
+	Passages map[string][]int // by key of the session: which of all have some
+	Acked    map[string]bool  // device and sum: who has forgotten it
+	Ids      map[string]bool  // messages that are forgotten as a whole
+	Parts    map[string]bool  // and those of which a part is
+}
+
+// FromStranger reports whether a device is not trusted.
+func (st *State) FromStranger(device string) bool {
+	_, found := slices.BinarySearch(st.Strangers, device)
+	return found
 }

@@ -1,13 +1,12 @@
 package state
 
 import (
-	"context"
 	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // What a device that the user does not trust says is in the state of a project, so that it can be listed, and
@@ -19,22 +18,10 @@ import (
 // guestTarget marks the targets of assignments of devices that are not trusted.
 const guestTarget = "guest "
 
-// A guestName is what devices that are not trusted call a project.
-type guestName struct {
-	Name  string
-	Stamp records.Stamp
-}
-
 func (g *guestName) claim(s records.Stamp, b records.ProjectBody) {
 	if g.Name == "" || s.Compare(g.Stamp) > 0 {
 		*g = guestName{b.Name, s}
 	}
-}
-
-// FromStranger reports whether a device is not trusted.
-func (st *State) FromStranger(device string) bool {
-	_, found := slices.BinarySearch(st.Strangers, device)
-	return found
 }
 
 // Stranger reports whether a device with a lane of the project is not trusted.
@@ -155,22 +142,35 @@ func (st *State) AsProject() Project {
 	return Project{ID: st.Project, Name: WithDevice(brief.Plain(st.Guest.Name, 60), st.Guest.Stamp.Device)}
 }
 
-// StrangersAt returns the devices with a tip that the user does not trust, sorted.
-func (m *DB) StrangersAt(ctx context.Context, p refs.Project, tips []refs.Tip) ([]string, error) {
-	own := m.Refs.Device().ID
-	if p == refs.Home || !slices.ContainsFunc(tips, func(t refs.Tip) bool { return t.Device != own }) {
-		return nil, nil
-	}
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, t := range tips {
-		if !trust.Of(t.Device) {
-			out = append(out, t.Device)
+// SeenElsewhere reports whether a typed message is known from another session or from a composition. If it
+// was never seen, it is the session's from now on.
+func (st *State) SeenElsewhere(k transcript.Key, session string) bool {
+	if st.Typed == nil {
+		st.Typed = map[transcript.Key]string{}
+		for _, c := range st.Compositions {
+			if st.FromStranger(c.Device) {
+				continue
+			}
+			for _, k := range c.Typed {
+				st.Typed[k] = "composition " + c.Name
+			}
+		}
+		for _, s := range st.Sessions {
+			if s.Guest != "" {
+				continue // else a device that is not trusted could take words away from the user
+			}
+			for _, p := range s.Points {
+				for _, t := range p.Typed {
+					if _, ok := st.Typed[t.Key]; !ok {
+						st.Typed[t.Key] = s.ID
+					}
+				}
+			}
 		}
 	}
-	slices.Sort(out)
-	return out, nil
+	first, ok := st.Typed[k]
+	if !ok {
+		st.Typed[k] = session
+	}
+	return ok && first != session
 }

@@ -7,11 +7,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-type StoredUse struct {
-	records.Use
-	Stamp records.Stamp
-}
-
 // applyUses fills in, from the uses in their order, what was used when.
 func (st *State) applyUses() {
 	Order(st.Uses, func(a, b *StoredUse) int { return a.Stamp.Compare(b.Stamp) })
