@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
@@ -25,7 +26,7 @@ func manPages(e *app.Env) map[string]string {
 // manOfMem is the page of the program.
 func manOfMem(e *app.Env) string {
 	var b strings.Builder
-	manHead(&b, "mem", "version control for the memory of Claude Code")
+	manHead(&b, manDate(e), "mem", "version control for the memory of Claude Code")
 	b.WriteString(".SH SYNOPSIS\n.B mem\n.I command\n[\\fIoptions\\fR] [\\fIoperands\\fR]\n.SH DESCRIPTION\n" +
 		"Capture every Claude Code session; build smaller contexts from them.\n" +
 		"Without a command it prints what makes sense now in this directory.\n")
@@ -56,7 +57,7 @@ func manOfMem(e *app.Env) string {
 func manOf(e *app.Env, row command) string {
 	var b strings.Builder
 	all := describeAll(e, []string{row.name}, row.make(e))
-	manHead(&b, "mem-"+row.name, all[0].Usage)
+	manHead(&b, manDate(e), "mem-"+row.name, all[0].Usage)
 	b.WriteString(".SH SYNOPSIS\n.nf\n")
 	for _, d := range all {
 		b.WriteString(roff(d.Synopsis) + "\n")
@@ -85,9 +86,18 @@ func manOf(e *app.Env, row command) string {
 	return b.String()
 }
 
-func manHead(b *strings.Builder, name, about string) {
-	fmt.Fprintf(b, ".TH %s 1 \"\" \"mem\" \"mem\"\n.SH NAME\n%s \\- %s\n", roff(strings.ToUpper(name)), roff(name),
+func manHead(b *strings.Builder, date, name, about string) {
+	fmt.Fprintf(b, ".TH %s 1 %q \"mem\" \"mem\"\n.SH NAME\n%s \\- %s\n", roff(strings.ToUpper(name)), date, roff(name),
 		roff(about))
+}
+
+// manDate returns the date of the pages: that of the commit which the program was built from, which MEM_NOW
+// overrides for packages; "" if nobody knows it.
+func manDate(e *app.Env) string {
+	if e.Getenv != nil && e.Getenv("MEM_NOW") != "" {
+		return e.Now().UTC().Format(time.DateOnly)
+	}
+	return app.ThisBuild().Date
 }
 
 func manOption(b *strings.Builder, o optionHelp) {

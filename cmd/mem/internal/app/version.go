@@ -17,6 +17,7 @@ type build struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	Path     string `json:"path"`
+	Date     string `json:"-"` // of the commit, 2026-01-15
 }
 
 // ThisBuild reads what the linker left in the program.
@@ -33,6 +34,8 @@ func ThisBuild() build {
 		switch s.Key {
 		case "vcs.revision":
 			b.Commit = s.Value
+		case "vcs.time":
+			b.Date, _, _ = strings.Cut(s.Value, "T")
 		case "vcs.modified":
 			b.Modified = s.Value == "true"
 		}
