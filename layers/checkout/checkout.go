@@ -21,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/refs"
@@ -73,37 +74,57 @@ func (m Ops) writeOriginal(ctx context.Context, rev state.Rev, f Format, w io.Wr
 	if f == "" || f == JSONL {
 		return originals.On(m.DB).WriteExact(ctx, rev, w)
 	}
-	return m.writeConversation(ctx, rev, f, 1, math.MaxInt, w)
+	return m.WriteSaid(ctx, rev, f, w)
 }
 
 func (m Ops) writeEarlier(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
 	if f == "" || f == JSONL {
 		return originals.On(m.DB).WriteOriginal(ctx, rev.Project.ID, rev.Session, rev.Point, w)
 	}
-	return m.writeConversation(ctx, rev, f, 1, math.MaxInt, w)
+	return m.WriteSaid(ctx, rev, f, w)
 }
 
-// writeConversation writes what was said from one message to another, each segment as it is read.
-func (m Ops) writeConversation(ctx context.Context, rev state.Rev, f Format, from, to int, w io.Writer) error {
-	return m.WriteSaid(ctx, rev.Project.ID, cmp.Or(rev.Point, rev.Session.Now()), f, from, to, w)
+// whole returns rev with all messages.
+func whole(rev state.Rev) state.Rev {
+	rev.From, rev.To = 1, math.MaxInt
+	return rev
 }
 
-func (m Ops) WriteSaid(ctx context.Context, project refs.Project, p *records.Point, f Format, from, to int,
-	w io.Writer) error {
-	between := ""
-	return originals.On(m.DB).EachSaid(ctx, project, p, nil, (&originals.Conversation{}).Said,
-		func(s compress.Segment) error {
-			if n := s.Src[0][0]; n < from || n > to {
-				return nil
-			}
-			if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s})); err != nil {
+// said calls f with the segments of the messages that rev names, as they are read. An error of f ends it.
+func (m Ops) said(ctx context.Context, rev state.Rev, f func(compress.Segment) error) error {
+	var c originals.Conversation
+	p := cmp.Or(rev.Point, rev.Session.Now())
+	return originals.On(m.DB).EachMessage(ctx, rev.Project.ID, p, nil, func(n int, msg transcript.Message) error {
+		segs := c.Said(n, msg)
+		if n < rev.From || n > rev.To {
+			return nil
+		}
+		for _, s := range segs {
+			if err := f(s); err != nil {
 				return err
 			}
-			if f != Text {
-				between = "\n" // as [compress.Markdown] has it
-			}
-			return nil
-		})
+		}
+		return nil
+	})
+}
+
+// WriteSaid writes what was said in the session that rev names, at its point.
+func (m Ops) WriteSaid(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+	return m.writeConversation(ctx, whole(rev), f, w)
+}
+
+// writeConversation writes what was said in the messages that rev names, each segment as it is read.
+func (m Ops) writeConversation(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+	between := ""
+	return m.said(ctx, rev, func(s compress.Segment) error {
+		if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s})); err != nil {
+			return err
+		}
+		if f != Text {
+			between = "\n" // as [compress.Markdown] has it
+		}
+		return nil
+	})
 }
 
 func writeSegments(segs []compress.Segment, f Format, w io.Writer) error {
@@ -121,7 +142,7 @@ func (m Ops) writeMessages(ctx context.Context, rev state.Rev, f Format, w io.Wr
 			return copyValues(r, rev.From, rev.To, w)
 		})
 	}
-	return m.writeConversation(ctx, rev, f, rev.From, rev.To, w)
+	return m.writeConversation(ctx, rev, f, w)
 }
 
 func (m Ops) writeL1(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {

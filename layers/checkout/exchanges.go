@@ -1,11 +1,9 @@
 package checkout
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -18,14 +16,8 @@ type Turn struct {
 
 // Turns calls f with the texts of messages from to to of the session that rev names, in order. An error of f ends it.
 func (m Ops) Turns(ctx context.Context, rev state.Rev, from, to int, f func(Turn) error) error {
-	p := cmp.Or(rev.Point, rev.Session.Now())
-	return originals.On(m.DB).EachSaid(ctx, rev.Project.ID, p, nil, (&originals.Conversation{}).Said,
-		func(s compress.Segment) error {
-			if n := s.Src[0][0]; n < from || n > to {
-				return nil
-			}
-			return f(Turn{s.Src[0][0], s.Role, s.Text})
-		})
+	rev.From, rev.To = from, to
+	return m.said(ctx, rev, func(s compress.Segment) error { return f(Turn{s.Src[0][0], s.Role, s.Text}) })
 }
 
 // An Exchange is what the user typed, and the last text of the answer before the user typed again.

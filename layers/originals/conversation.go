@@ -21,16 +21,17 @@ func (m Ops) Conversation(ctx context.Context, project refs.Project, p *records.
 func (m Ops) ConversationWithout(ctx context.Context, project refs.Project, p *records.Point,
 	without [][2]int) ([]compress.Segment, error) {
 	var out []compress.Segment
-	err := m.EachSaid(ctx, project, p, without, (&Conversation{}).Said, func(s compress.Segment) error {
-		out = append(out, s)
+	var c Conversation
+	err := m.EachMessage(ctx, project, p, without, func(n int, msg transcript.Message) error {
+		out = append(out, c.Said(n, msg)...)
 		return nil
 	})
 	return out, err
 }
 
-// EachSaid calls f with the segments that say makes of the messages of a session, in order. An error of f ends it.
-func (m Ops) EachSaid(ctx context.Context, project refs.Project, p *records.Point, without [][2]int,
-	say func(int, transcript.Message) []compress.Segment, f func(compress.Segment) error) error {
+// EachMessage calls f with the messages of a session and their numbers, in order. An error of f ends it.
+func (m Ops) EachMessage(ctx context.Context, project refs.Project, p *records.Point, without [][2]int,
+	f func(int, transcript.Message) error) error {
 	return m.Stream(ctx, project, p.Original, func(r io.Reader) error {
 		for v, err := range transcript.Stream(r, HugeValue) {
 			if err != nil {
@@ -48,20 +49,19 @@ func (m Ops) EachSaid(ctx context.Context, project refs.Project, p *records.Poin
 					return b.Kind == transcript.ToolUse || b.Kind == transcript.ToolResult
 				})
 			}
-			for _, s := range say(v.N, msg) {
-				if err := f(s); err != nil {
-					return err
-				}
+			if err := f(v.N, msg); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
 }
 
-// A conversation turns the messages of a session into segments, one after the other: what was typed as it is,
+// A Conversation turns the messages of a session into segments, one after the other: what was typed as it is,
 // once and where it was sent, also out of the queue; everything else without blanks around it.
 type Conversation struct{ queue transcript.Queue }
 
+// Said returns the segments of message n.
 func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
 	var out []compress.Segment
 	add := func(role, text string) {

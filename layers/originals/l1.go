@@ -26,16 +26,16 @@ func (m Ops) L1(ctx context.Context, project refs.Project, original objects.Hash
 		m.Touch(file)
 		return r, nil
 	}
-	if r, err := m.makeL1(ctx, project, original, mode, file, state.LongCached); r != nil || err != nil {
+	if r, err := m.makeL1(ctx, project, original, mode, state.LongCached); r != nil || err != nil {
 		return r, err
 	}
-	return m.makeL1(ctx, project, original, mode, file, math.MaxInt)
+	return m.makeL1(ctx, project, original, mode, math.MaxInt)
 }
 
 // makeL1 makes an L1 and holds up to most bytes of it. It returns nil if it is longer and could not be cached.
-func (m Ops) makeL1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode, file string,
+func (m Ops) makeL1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode,
 	most int) (io.ReadCloser, error) {
-	w := &state.CacheWriter{M: m.DB, File: file, Most: most}
+	w := &state.CacheWriter{M: m.DB, File: m.CachePath("l1", L1Name(original, mode)), Most: most}
 	err := m.Stream(ctx, project, original, func(r io.Reader) error {
 		_, err := refine.Stream(r, mode, w)
 		return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -327,8 +326,8 @@ func (m Ops) Markdown(ctx context.Context, rev state.Rev) (string, error) {
 // WriteMarkdown writes what a revision names as a page, for a comparison by lines.
 func (m Ops) WriteMarkdown(ctx context.Context, rev state.Rev, w io.Writer) error {
 	if rev.Kind == state.IsOriginal || rev.Kind == state.IsSession {
-		return checkout.On(m.DB).WriteSaid(ctx, rev.Project.ID, state.PointOf(rev.Session, rev.Hash), checkout.Markdown, 1,
-			math.MaxInt, w)
+		rev.Point = state.PointOf(rev.Session, rev.Hash)
+		return checkout.On(m.DB).WriteSaid(ctx, rev, checkout.Markdown, w)
 	}
 	if rev.Kind == state.IsMessages && rev.From > rev.To {
 		return nil
