@@ -114,8 +114,8 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 	for _, v := range st.Versions {
 		if !v.Deleted {
-			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Tokens: v.TokensOut,
-				Engine: v.Engine, Since: v.Since, record: v.ID}
+			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p,
+				Time: v.Time, Device: v.Device, Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
 			a.records[v.ID] = x
 			if v.Source != "" {
 				a.text[x] = v.Base
@@ -123,7 +123,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 			if v.Since != "" {
 				a.base[x], a.followers[v.Base] = v.Base, append(a.followers[v.Base], x)
 			}
-			a.derived(x, p, v.Derivation, v.Time, v.Device, a.versions)
+			a.derived(x, v.Derivation, a.versions)
 		}
 	}
 	for _, v := range st.Versions { // what is out of the lists is only known as what things were made from
@@ -145,8 +145,8 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 		if c.Deleted {
 			continue
 		}
-		a.derived(&Made{Kind: state.IsComposition, Name: names[c.ID], Tokens: c.Tokens}, p, c.Derivation, c.Time, c.Device,
-			a.compositions)
+		x := &Made{Kind: state.IsComposition, Name: names[c.ID], Project: p, Time: c.Time, Device: c.Device, Tokens: c.Tokens}
+		a.derived(x, c.Derivation, a.compositions)
 		for i, part := range c.Parts {
 			if i < len(c.Derivation.Inputs) {
 				a.names[c.Derivation.Inputs[i]] = records.ShortID(part.Session) + ":" + part.Label
@@ -155,9 +155,9 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 }
 
-func (a *ancestry) derived(x *Made, p state.Project, d lineage.Derivation, t time.Time, device string,
-	by map[objects.Hash][]*Made) {
-	x.Project, x.Hash, x.Recipe, x.Witnesses, x.Time, x.Device = p, d.Output, d.Recipe, d.Witnesses, t, device
+// derived puts the output of a derivation in its places.
+func (a *ancestry) derived(x *Made, d lineage.Derivation, by map[objects.Hash][]*Made) {
+	x.Hash, x.Recipe, x.Witnesses = d.Output, d.Recipe, d.Witnesses
 	by[d.Output] = append(by[d.Output], x)
 	a.inputs[x] = d.Inputs
 	for i, in := range d.Inputs {

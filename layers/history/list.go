@@ -60,12 +60,7 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 		return nil, nil, err
 	}
 	known := capture.On(m.DB).KnownTokens(p.ID)
-	versions := map[string][]*records.Version{}
-	for _, v := range st.Versions {
-		if (!v.Deleted || o.Removed && o.Revoked) && (v.Revoked == "" || o.Revoked) {
-			versions[v.Session] = append(versions[v.Session], v)
-		}
-	}
+	versions := versionsOf(st, o)
 	found := capture.On(m.DB).ReadSeen(p.ID)
 	found.Reads = true
 	found.Forget(files)
@@ -79,15 +74,11 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 		it := m.item(s, versions[s.ID], known)
 		if onDisk {
 			it.Path = f.Path
-			extra, changed := capture.On(m.DB).ChangedFile(ctx, p.ID, s, f, found)
-			if f.Dir {
-				more, also, err := capture.On(m.DB).ChangedBeside(ctx, st, s, f, found)
-				if err != nil {
-					if err := o.NoteUnreadable(err); err != nil {
-						return nil, nil, err
-					}
+			extra, changed, err := m.compare(ctx, st, s, f, found)
+			if err != nil {
+				if err := o.NoteUnreadable(err); err != nil {
+					return nil, nil, err
 				}
-				extra, changed = extra+more, changed || also
 			}
 			if changed && it.Status == Stored {
 				it.Status, it.Extra = Changed, extra
@@ -109,6 +100,29 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 	capture.On(m.DB).WriteSeen(p.ID, found)
 	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID)) })
 	return items, st, nil
+}
+
+// versionsOf returns the versions to list, by session.
+func versionsOf(st *state.State, o capture.ListOptions) map[string][]*records.Version {
+	versions := map[string][]*records.Version{}
+	for _, v := range st.Versions {
+		if (!v.Deleted || o.Removed && o.Revoked) && (v.Revoked == "" || o.Revoked) {
+			versions[v.Session] = append(versions[v.Session], v)
+		}
+	}
+	return versions
+}
+
+// compare reports whether the files of a session have changed, and how many bytes more they have than memory. An error
+// is of the files beside that of the session.
+func (m Ops) compare(ctx context.Context, st *state.State, s *state.Session, f capture.ClientFile,
+	found *capture.Seen) (extra int64, changed bool, err error) {
+	extra, changed = capture.On(m.DB).ChangedFile(ctx, st.Project, s, f, found)
+	if !f.Dir {
+		return extra, changed, nil
+	}
+	more, also, err := capture.On(m.DB).ChangedBeside(ctx, st, s, f, found)
+	return extra + more, changed || also, err
 }
 
 func (m Ops) item(s *state.Session, versions []*records.Version, known map[objects.Hash]int) Item {

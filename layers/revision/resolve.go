@@ -283,6 +283,11 @@ func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.R
 	case "l3", "l4":
 		return rev, fmt.Errorf("%s of %s: %w", strings.ToUpper(sub), records.ShortID(rev.Session.ID), ErrLayer)
 	}
+	return m.resolveVersion(ctx, rev, sub)
+}
+
+// resolveVersion resolves the name of a version of a session.
+func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (state.Rev, error) {
 	st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return rev, err
