@@ -268,7 +268,8 @@ func (s *searchPlan) gather() error {
 	for _, v := range s.st.Versions {
 		n, ok := s.at[v.Session]
 		if ok && !v.Deleted && v.Revoked == "" && s.trust.Of(v.Device) {
-			s.made(index.Version, "v/"+v.ID.String(), v.Name(), n, v.Derivation.Output, v.Time.Unix())
+			s.made("v/"+v.ID.String(), n, v.Derivation.Output,
+				index.Doc{Class: index.Version, Time: v.Time.Unix(), Name: v.Name()})
 		}
 	}
 	seen := map[string]bool{}
@@ -277,7 +278,8 @@ func (s *searchPlan) gather() error {
 			continue
 		}
 		seen[c.Name] = true
-		s.made(index.Composition, "c/"+c.Name, c.Name, -1, c.Derivation.Output, c.Time.Unix())
+		s.made("c/"+c.Name, -1, c.Derivation.Output,
+			index.Doc{Class: index.Composition, Time: c.Time.Unix(), Name: c.Name})
 	}
 	s.facts()
 	s.lasting()
@@ -361,17 +363,17 @@ func (s *searchPlan) topics(session string) (out []string) {
 	return out
 }
 
-// made plans the output of a derivation as one document.
-func (s *searchPlan) made(class index.Class, name, label string, session int, h objects.Hash, at int64) {
+// made plans the output of a derivation as one document, of which d is all but the text.
+func (s *searchPlan) made(name string, session int, h objects.Hash, d index.Doc) {
 	s.plan.Sources = append(s.plan.Sources, index.Source{
-		Name: name, Version: h.String()[:32] + " " + label, Session: session,
+		Name: name, Version: h.String()[:32] + " " + d.Name, Session: session,
 		Docs: func(add func(index.Doc)) error {
 			b, err := originals.On(s.m.DB).Object(s.ctx, s.p, h)
 			if err != nil {
 				return unlessMissing(err)
 			}
 			segs, err := compress.Decode(b)
-			if class == index.Composition {
+			if d.Class == index.Composition {
 				segs, err = provenance.SegmentsOf(state.IsComposition, b)
 			}
 			if err != nil {
@@ -381,7 +383,9 @@ func (s *searchPlan) made(class index.Class, name, label string, session int, h 
 			for _, x := range segs {
 				text = append(text, x.Text)
 			}
-			add(index.Doc{Class: class, Time: at, Name: label, Text: strings.Join(text, "\n")})
+			doc := d
+			doc.Text = strings.Join(text, "\n")
+			add(doc)
 			return nil
 		},
 	})
