@@ -75,7 +75,8 @@ func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) 
 		}
 		out.TokensIn += sources[i].Tokens
 	}
-	sum, err := tier.Summarise(ctx, due.Tier, out.Label, plan.Asked, counter, sources)
+	sum, err := tier.Summarise(ctx, tier.Request{Tier: due.Tier, Name: out.Label, Budget: plan.Asked, Counter: counter,
+		Sources: sources})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -46,12 +46,20 @@ type Summary struct {
 	Left []int // sources that had no room: the smallest ones without pinned texts
 }
 
-// Summarise makes the summary of sources under a name in at most budget tokens. Pinned texts are in it whatever the
-// budget: it is raised for them, and for the summary of a single session.
-func Summarise(ctx context.Context, t Tier, name string, budget int, c tokens.Counter,
-	sources []Source) (Summary, error) {
-	s := &summary{tier: t, count: c, name: name, budget: budget, sources: sources, least: make([]int, len(sources))}
-	for i := range sources {
+// A Request is what a summary is asked to be.
+type Request struct {
+	Tier    Tier
+	Name    string
+	Budget  int // tokens
+	Counter tokens.Counter
+	Sources []Source
+}
+
+// Summarise makes a summary. Pinned texts are in it whatever the budget: it is raised for them, and for the summary of
+// a single session.
+func Summarise(ctx context.Context, r Request) (Summary, error) {
+	s := &summary{Request: r, least: make([]int, len(r.Sources))}
+	for i := range r.Sources {
 		s.in = append(s.in, i)
 		s.least[i] = s.pinned(i)
 	}
@@ -64,7 +72,7 @@ func Summarise(ctx context.Context, t Tier, name string, budget int, c tokens.Co
 		case errors.Is(err, errAgain):
 		case errors.As(err, &short):
 			if !s.leaveOut() {
-				s.budget = max(short.Need, s.budget+s.budget/8+16)
+				s.Budget = max(short.Need, s.Budget+s.Budget/8+16)
 			}
 		default:
 			return Summary{}, err
@@ -74,13 +82,9 @@ func Summarise(ctx context.Context, t Tier, name string, budget int, c tokens.Co
 
 // summary is a summary on its way.
 type summary struct {
-	tier    Tier
-	count   tokens.Counter
-	name    string
-	budget  int
-	sources []Source
-	in      []int // the sources that are in it
-	least   []int // tokens that a source needs for what it may not drop
+	Request
+	in    []int // the sources that are in it
+	least []int // tokens that a source needs for what it may not drop
 }
 
 // errAgain says that a part needs more room than was known.
@@ -89,7 +93,7 @@ var errAgain = errors.New("try again")
 // pinned returns what the pinned texts of source i cost.
 func (s *summary) pinned(i int) int {
 	var pins []compress.Segment
-	for _, x := range s.sources[i].Segments {
+	for _, x := range s.Sources[i].Segments {
 		if w, err := keepit.ParseWeight(x.Keep); err == nil && w >= keepit.Pinned {
 			pins = append(pins, x)
 		}
@@ -97,14 +101,14 @@ func (s *summary) pinned(i int) int {
 	if len(pins) == 0 {
 		return 0
 	}
-	return compose.Charge(s.count, i, pins)
+	return compose.Charge(s.Counter, i, pins)
 }
 
 // leaveOut takes the smallest source out that has no pinned texts, unless it is the last one.
 func (s *summary) leaveOut() bool {
 	smallest := -1
 	for k, i := range s.in {
-		if s.least[i] == 0 && (smallest < 0 || s.sources[i].Tokens < s.sources[s.in[smallest]].Tokens) {
+		if s.least[i] == 0 && (smallest < 0 || s.Sources[i].Tokens < s.Sources[s.in[smallest]].Tokens) {
 			smallest = k
 		}
 	}
@@ -116,24 +120,24 @@ func (s *summary) leaveOut() bool {
 }
 
 func (s *summary) try(ctx context.Context) (Summary, error) {
-	out := Summary{Composition: compose.Composition{Name: s.name, Budget: s.budget}}
-	ask := compose.Request{Budget: s.budget, Strategy: compose.Proportional}
+	out := Summary{Composition: compose.Composition{Name: s.Name, Budget: s.Budget}}
+	ask := compose.Request{Budget: s.Budget, Strategy: compose.Proportional}
 	for k, i := range s.in {
-		x := s.sources[i]
+		x := s.Sources[i]
 		out.Parts = append(out.Parts, x.Part)
 		ask.Sources = append(ask.Sources, compose.Source{
-			Session: x.Part.Session, Original: compose.Charge(s.count, k, x.all()), Distance: max(1, x.Distance),
+			Session: x.Part.Session, Original: compose.Charge(s.Counter, k, x.all()), Distance: max(1, x.Distance),
 			Least: s.least[i],
 		})
 	}
-	ask.Overhead = compose.Reserve(s.count, s.name, out.Parts)
+	ask.Overhead = compose.Reserve(s.Counter, s.Name, out.Parts)
 	plan, err := compose.Choose(ask)
 	if err != nil {
 		return out, err
 	}
 	for k, pick := range plan.Picks {
 		cut := Cut{Whole: true}
-		segs := s.sources[s.in[k]].all()
+		segs := s.Sources[s.in[k]].all()
 		if pick.Kind != compose.PickOriginal {
 			if cut, segs, err = s.cut(ctx, k, pick.Tokens); err != nil {
 				return out, err
@@ -141,12 +145,12 @@ func (s *summary) try(ctx context.Context) (Summary, error) {
 		}
 		out.Cuts, out.Parts[k].Segments = append(out.Cuts, cut), segs
 	}
-	for i := range s.sources {
+	for i := range s.Sources {
 		if !slices.Contains(s.in, i) {
 			out.Left = append(out.Left, i)
 		}
 	}
-	return out, out.Measure(s.count)
+	return out, out.Measure(s.Counter)
 }
 
 // all returns all that is known of a source: what was established, then what was said.
@@ -155,10 +159,10 @@ func (x Source) all() []compress.Segment { return append(sentences(x.Facts), x.S
 // cut compresses part k to at most limit tokens, half of them for facts.
 func (s *summary) cut(ctx context.Context, k, limit int) (Cut, []compress.Segment, error) {
 	i := s.in[k]
-	x := s.sources[i]
+	x := s.Sources[i]
 	cut := Cut{Facts: limit / 2}
-	known := fitting(x.Facts, cut.Facts, s.count)
-	charge := func(segs []compress.Segment) int { return compose.Charge(s.count, k, segs) }
+	known := fitting(x.Facts, cut.Facts, s.Counter)
+	charge := func(segs []compress.Segment) int { return compose.Charge(s.Counter, k, segs) }
 	var segs []compress.Segment
 	err := compose.Fit(limit, charge, func(ask int) ([]compress.Segment, error) {
 		cut.Plan, segs = nil, nil
@@ -195,7 +199,7 @@ func (s *summary) cut(ctx context.Context, k, limit int) (Cut, []compress.Segmen
 // markers are under the same pressure as in a version of that size.
 func (s *summary) plan(x Source, budget int) (compress.Plan, error) {
 	level := keepit.Moderate
-	if s.tier == Monthly {
+	if s.Tier == Monthly {
 		level = keepit.Aggressive
 	}
 	last := 1
@@ -203,12 +207,12 @@ func (s *summary) plan(x Source, budget int) (compress.Plan, error) {
 		last = max(last, g.Src[len(g.Src)-1][1])
 	}
 	raw := x.Tokens
-	if unit := s.count.Scale(1000); unit > 0 {
+	if unit := s.Counter.Scale(1000); unit > 0 {
 		raw = x.Tokens * 1000 / unit
 	}
 	stats := compress.Stats{Messages: []compress.Message{{First: 1, Last: last, Raw: raw}}}
 	plan, _, err := compress.Resolve(compress.Settings{Tokens: budget, Level: &level, Distance: x.Distance,
-		Counter: s.count}, stats, kept(x.Segments))
+		Counter: s.Counter}, stats, kept(x.Segments))
 	return plan, err
 }
 

@@ -60,7 +60,7 @@ func TestSummariesKeepTheirPromises(t *testing.T) {
 		}
 		budget := 100 + rng.IntN(6000)
 		kind := []Tier{Weekly, Monthly}[rng.IntN(2)]
-		s, err := Summarise(ctx, kind, "weekly-2026-W03", budget, count, sources)
+		s, err := Summarise(ctx, Request{kind, "weekly-2026-W03", budget, count, sources})
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
@@ -99,7 +99,7 @@ func TestSummariesKeepTheirPromises(t *testing.T) {
 				t.Errorf("round %d: part %d is another one when it is made again", round, i)
 			}
 		}
-		same, err := Summarise(ctx, kind, "weekly-2026-W03", budget, count, sources)
+		same, err := Summarise(ctx, Request{kind, "weekly-2026-W03", budget, count, sources})
 		if err != nil || !bytes.Equal(same.Encode(), s.Encode()) {
 			t.Errorf("round %d: another summary of the same: %v", round, err)
 		}
