@@ -264,6 +264,11 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 	} else if err != nil {
 		return err
 	}
+	return p.gate(ctx, l)
+}
+
+// gate refuses a lane with secrets that cannot be taken out of it.
+func (p *pusher) gate(ctx context.Context, l *PushedLane) (err error) {
 	have := func(commit string) bool { return commit == l.Old }
 	if l.Leaks, err = secrets.On(p.m.DB).GateLane(ctx, l.lane, have); err == nil && len(l.Leaks) > 0 {
 		cleaned := false
@@ -370,29 +375,11 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 	if p.o.DryRun {
 		return nil
 	}
-	git := p.git
-	if err := git.Packs().Order(b.ids); err != nil {
+	if err := p.git.Packs().Order(b.ids); err != nil {
 		return err
 	}
 	b.Objects = len(b.ids)
-	b.Entries = func(yield func(pack.Entry) error) error {
-		for _, id := range b.ids {
-			e, err := remote.Entry(git, id)
-			if err == nil {
-				err = yield(e)
-			}
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return err
-			}
-			if p.o.Progress != nil {
-				p.o.Progress(int64(e.Size()))
-			}
-		}
-		return nil
-	}
+	b.Entries = func(yield func(pack.Entry) error) error { return p.entries(ctx, b.ids, yield) }
 	if p.session == nil {
 		s, err := p.client.Open(ctx, remote.Receive)
 		if err != nil {
@@ -421,6 +408,26 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 		}
 		if err := p.markAt(ctx, l, b.Updates[i].New); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// entries yields the entries of a pack.
+func (p *pusher) entries(ctx context.Context, ids []pack.ID, yield func(pack.Entry) error) error {
+	for _, id := range ids {
+		e, err := remote.Entry(p.git, id)
+		if err == nil {
+			err = yield(e)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if p.o.Progress != nil {
+			p.o.Progress(int64(e.Size()))
 		}
 	}
 	return nil
