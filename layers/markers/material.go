@@ -245,7 +245,7 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 		done <- counting{c, err}
 	}()
 	out.Input.Aside = m.PutAside()
-	items, err := m.ItemsWithout(ctx, project, s, p, without, out.Input.Aside)
+	items, err := m.ItemsWith(ctx, project, s, p, ItemOptions{without, out.Input.Aside})
 	counts := <-done
 	if err := errors.Join(err, counts.err); err != nil {
 		return out, err
@@ -264,11 +264,18 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 // Items returns the L1 of the session as a compression sees it.
 func (m Ops) Items(ctx context.Context, project refs.Project, s *state.Session,
 	p *records.Point) ([]compress.Item, error) {
-	return m.ItemsWithout(ctx, project, s, p, nil, nil)
+	return m.ItemsWith(ctx, project, s, p, ItemOptions{})
 }
 
-func (m Ops) ItemsWithout(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
-	without [][2]int, aside *compress.Aside) ([]compress.Item, error) {
+// ItemOptions say which items are wanted, and where their texts go.
+type ItemOptions struct {
+	Without [][2]int        // messages whose calls of tools are left out
+	Aside   *compress.Aside // for texts that are too many to hold; nil: they are in the items
+}
+
+// ItemsWith is [Ops.Items] with options.
+func (m Ops) ItemsWith(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+	o ItemOptions) ([]compress.Item, error) {
 	l1, err := originals.On(m.DB).L1(ctx, project, p.Original, refine.Full)
 	if err != nil {
 		return nil, err
@@ -280,7 +287,8 @@ func (m Ops) ItemsWithout(ctx context.Context, project refs.Project, s *state.Se
 			echo[n] = true
 		}
 	}
-	return compress.Items(trusted.WithoutEntries(refine.Entries(l1), without), func(n int) bool { return echo[n] }, aside)
+	entries := trusted.WithoutEntries(refine.Entries(l1), o.Without)
+	return compress.Items(entries, func(n int) bool { return echo[n] }, o.Aside)
 }
 
 // PutAside is where a compression puts texts that are too many to hold: a file of the cache without a name.
@@ -304,7 +312,7 @@ func (m Ops) ToolOutput(project refs.Project, p *records.Point, without [][2]int
 	to int) iter.Seq2[compress.Item, error] {
 	return func(ctx context.Context, from, to int) iter.Seq2[compress.Item, error] {
 		return func(yield func(compress.Item, error) bool) {
-			for msg, err := range m.Messages(ctx, project, p, from, to, without) {
+			for msg, err := range m.Messages(ctx, project, p, [2]int{from, to}, without) {
 				if err != nil {
 					yield(compress.Item{}, err)
 					return
@@ -320,8 +328,8 @@ func (m Ops) ToolOutput(project refs.Project, p *records.Point, without [][2]int
 	}
 }
 
-// Messages yields the records of a growth point from one number to another that can be read, but for those of without.
-func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Point, from, to int,
+// Messages yields the records of a growth point with numbers in span that can be read, but for those of without.
+func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Point, span [2]int,
 	without [][2]int) iter.Seq2[transcript.Message, error] {
 	return func(yield func(transcript.Message, error) bool) {
 		err := originals.On(m.DB).Stream(ctx, project, p.Original, func(r io.Reader) error {
@@ -329,10 +337,10 @@ func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Poin
 				if err != nil {
 					return err
 				}
-				if v.N > to {
+				if v.N > span[1] {
 					return nil
 				}
-				if v.N < from || v.Opaque || !originals.Outside(v.N, without) {
+				if v.N < span[0] || v.Opaque || !originals.Outside(v.N, without) {
 					continue
 				}
 				msg, err := transcript.Decode(v)

@@ -236,7 +236,7 @@ func (w *work) material(ctx context.Context, rev state.Rev, named map[string]boo
 			m.typed[it.N] = it.Text
 		}
 	}
-	for msg, err := range markers.On(w.m.DB).Messages(ctx, rev.Project.ID, p, 1, p.Scan.Values, nil) {
+	for msg, err := range markers.On(w.m.DB).Messages(ctx, rev.Project.ID, p, [2]int{1, p.Scan.Values}, nil) {
 		if err != nil {
 			return nil, err
 		}

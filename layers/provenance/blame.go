@@ -173,7 +173,7 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 	defer l1.Close()
 	calls, uses := map[string]int{}, map[int]int{}
 	queued, left := map[string]int{}, map[int]bool{}
-	for msg, err := range markers.On(m.DB).Messages(b.ctx, at.project, at.point, 1, at.point.Scan.Values, nil) {
+	for msg, err := range markers.On(m.DB).Messages(b.ctx, at.project, at.point, [2]int{1, at.point.Scan.Values}, nil) {
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,9 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 		}
 	}
 	in := compress.Input{Aside: markers.On(m.DB).PutAside()}
-	if in.Items, err = markers.On(m.DB).ItemsWithout(b.ctx, at.project, at.session, at.point, nil, in.Aside); err != nil {
+	in.Items, err = markers.On(m.DB).ItemsWith(b.ctx, at.project, at.session, at.point,
+		markers.ItemOptions{Aside: in.Aside})
+	if err != nil {
 		return err
 	}
 	v.markers = at.session.Marks(in, at.point)

@@ -113,7 +113,8 @@ func (t *tracer) compared(ctx context.Context, rev state.Rev) (Compared, error) 
 // original is what was said and what tools returned in some messages.
 func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, from, to int) (trace.Side, error) {
 	side := t.side()
-	items, err := markers.On(t.m.DB).ItemsWithout(ctx, rev.Project.ID, rev.Session, p, nil, side.Texts)
+	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, p,
+		markers.ItemOptions{Aside: side.Texts})
 	if err != nil {
 		return side, err
 	}
@@ -126,7 +127,7 @@ func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, 
 		}
 	}
 	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
-	t.fromItems(&side, rev, p, items, from, to)
+	t.fromItems(&side, rev.Session, p, items, [2]int{from, to})
 	if from == 1 && to == p.Scan.Values {
 		counts, err := markers.On(t.m.DB).Counts(ctx, rev.Project.ID, rev.Session, p)
 		if err != nil {
@@ -139,16 +140,17 @@ func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, 
 
 func (t *tracer) refined(ctx context.Context, rev state.Rev) (trace.Side, error) {
 	p, side := rev.Session.Now(), t.side()
-	items, err := markers.On(t.m.DB).ItemsWithout(ctx, rev.Project.ID, rev.Session, p, nil, side.Texts)
-	t.fromItems(&side, rev, p, items, 1, p.Scan.Values)
+	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, p,
+		markers.ItemOptions{Aside: side.Texts})
+	t.fromItems(&side, rev.Session, p, items, [2]int{1, p.Scan.Values})
 	return side, err
 }
 
-// fromItems adds the entries of some messages as pieces to a side that has their texts; the markers in them are
+// fromItems adds the entries of the messages in span as pieces to a side that has their texts; the markers in them are
 // all kept.
-func (t *tracer) fromItems(side *trace.Side, rev state.Rev, p *records.Point, items []compress.Item, from, to int) {
-	in, source := compress.Input{Items: items, Aside: side.Texts}, t.source(rev.Session, p)
-	marks := rev.Session.Marks(in, p)
+func (t *tracer) fromItems(side *trace.Side, of *state.Session, p *records.Point, items []compress.Item, span [2]int) {
+	in, source := compress.Input{Items: items, Aside: side.Texts}, t.source(of, p)
+	marks := of.Marks(in, p)
 	put := func(it *compress.Item, role, text, keep string) {
 		if keep != "" || strings.TrimSpace(text) != "" {
 			side.Add(pieceOf(source, it, role, text, keep))
@@ -156,11 +158,11 @@ func (t *tracer) fromItems(side *trace.Side, rev state.Rev, p *records.Point, it
 	}
 	for i := range items {
 		it := &items[i]
-		if it.N < from || it.N > to {
+		if it.N < span[0] || it.N > span[1] {
 			continue
 		}
-		of := marks[sort.Search(len(marks), func(k int) bool { return marks[k].Message >= it.N }):]
-		marked := it.Kind == compress.User && len(of) > 0 && of[0].Message == it.N
+		these := marks[sort.Search(len(marks), func(k int) bool { return marks[k].Message >= it.N }):]
+		marked := it.Kind == compress.User && len(these) > 0 && these[0].Message == it.N
 		if !marked && it.Kind == compress.Edit {
 			put(it, roleOf(it.Kind), editText(it, in.Text(it)), "")
 			continue
@@ -170,7 +172,7 @@ func (t *tracer) fromItems(side *trace.Side, rev state.Rev, p *records.Point, it
 			continue
 		}
 		at, text := 0, in.Text(it)
-		for _, k := range of {
+		for _, k := range these {
 			if k.Message != it.N {
 				break
 			}
@@ -278,8 +280,9 @@ func (t *tracer) part(ctx context.Context, p records.CompositionPart) (source st
 	point := state.PointOf(rev.Session, p.Output)
 	source = t.source(rev.Session, point)
 	side := t.side()
-	items, err := markers.On(t.m.DB).ItemsWithout(ctx, rev.Project.ID, rev.Session, point, nil, side.Texts)
-	t.fromItems(&side, rev, point, items, 1, point.Scan.Values)
+	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, point,
+		markers.ItemOptions{Aside: side.Texts})
+	t.fromItems(&side, rev.Session, point, items, [2]int{1, point.Scan.Values})
 	return source, append([]trace.Mark{}, side.Marks...), errors.Join(err, side.Texts.Err())
 }
 

@@ -159,26 +159,35 @@ func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 		out.Next = append(out.Next, n)
 	}
 	for _, a := range acts {
-		n := w.mark(&Reason{Kind: "act", Name: a.body.Act, Text: a.body.Reason, Time: a.Time,
-			Trust: facts.Assistant.String()}, a.Stamp.Device)
-		if a.body.ByUser || a.body.Word != nil {
-			n.Trust = facts.User.String()
-		}
-		if a.body.Word != nil {
-			said, err := w.word(ctx, rev.Project.ID, *a.body.Word)
-			if err != nil {
-				return nil, err
-			}
-			n.Next = append(n.Next, said)
-		}
-		if a.body.Evidence != "" {
-			f, err := w.keyed(ctx, rev.Project.ID, known, a.body.Evidence)
-			if err != nil {
-				return nil, err
-			}
-			n.Next = append(n.Next, f)
+		n, err := w.act(ctx, rev.Project.ID, known, a)
+		if err != nil {
+			return nil, err
 		}
 		out.Next = append(out.Next, n)
+	}
+	return out, nil
+}
+
+// act is what was done to a rule, with the word or fact that it rests on.
+func (w *whyer) act(ctx context.Context, project refs.Project, known *facts.Set, a ruleAct) (*Reason, error) {
+	out := w.mark(&Reason{Kind: "act", Name: a.body.Act, Text: a.body.Reason, Time: a.Time,
+		Trust: facts.Assistant.String()}, a.Stamp.Device)
+	if a.body.ByUser || a.body.Word != nil {
+		out.Trust = facts.User.String()
+	}
+	if a.body.Word != nil {
+		said, err := w.word(ctx, project, *a.body.Word)
+		if err != nil {
+			return nil, err
+		}
+		out.Next = append(out.Next, said)
+	}
+	if a.body.Evidence != "" {
+		f, err := w.keyed(ctx, project, known, a.body.Evidence)
+		if err != nil {
+			return nil, err
+		}
+		out.Next = append(out.Next, f)
 	}
 	return out, nil
 }
