@@ -24,3 +24,12 @@ func (m Ops) guardOf(st *state.State) (*originals.Guard, error) {
 	g.Lengths = slices.Compact(g.Lengths)
 	return g, nil
 }
+
+// Forgotten returns a function that reports whether a text contains a value that was forgotten.
+func (m Ops) Forgotten() (func(text string) bool, error) {
+	g, err := m.guardOf(&state.State{Purged: &state.Purges{}})
+	if g == nil || err != nil {
+		return func(string) bool { return false }, err
+	}
+	return func(text string) bool { return len(g.Values([]byte(text))) > 0 }, nil
+}

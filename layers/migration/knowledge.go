@@ -146,6 +146,9 @@ func (g *gathering) given(ctx context.Context, f foreign.Fact) (given facts.Fact
 		foreign.Issue: facts.Issue, foreign.Action: facts.Action}
 	given = facts.Fact{From: g.store.Tool, Kind: kinds[f.Kind], Text: flat(g.redacted(f.Text, &redact.Numbers{})),
 		Keywords: g.words(f.Keywords), Files: g.words(f.Files)}
+	if g.forgotten(f.Text) {
+		return given, nil, errForgotten
+	}
 	if len(given.Text) > longestFact {
 		return given, nil, fmt.Errorf("its text has %d bytes: a fact has at most %d", len(given.Text), longestFact)
 	}
@@ -185,8 +188,11 @@ func (g *gathering) words(list []string) (out []string) {
 	return out
 }
 
-// text returns a text on one line and without secrets, "" if it is too long.
+// text returns a text on one line and without secrets, "" if it is too long or contains what was forgotten.
 func (g *gathering) text(s string, most int) string {
+	if g.forgotten(s) {
+		return ""
+	}
 	if s = flat(g.redacted(s, &redact.Numbers{})); len(s) > most {
 		return ""
 	}
@@ -207,6 +213,11 @@ func (g *gathering) gatherConcepts(ctx context.Context) error {
 		it := Item{Kind: "concept", Name: c.ID + " " + c.Name}
 		made := concepts.Made{Name: g.text(c.Name, longestWord), Topic: g.text(c.Topic, longestWord),
 			Summary: g.text(c.Summary, longestFact), Reason: g.from(c.ID)}
+		if g.forgotten(c.Name + "\n" + c.Topic + "\n" + c.Summary) {
+			it.Status, it.Why = NotMapped, errForgotten.Error()
+			g.tell(it)
+			continue
+		}
 		if made.Name == "" || c.Summary != "" && made.Summary == "" {
 			it.Status, it.Why = NotMapped, "its name or its summary is too long"
 			g.tell(it)
@@ -251,6 +262,8 @@ func (g *gathering) gatherRules(ctx context.Context) error {
 			Files: g.words(r.Files), Trust: facts.Tool, Confidence: min(r.Confidence, 70), State: permanent.Proposed,
 			Reason: g.from(r.ID)}
 		switch known := set.Same(made.Text); {
+		case g.forgotten(r.Text + "\n" + r.Problem):
+			it.Status, it.Why = NotMapped, errForgotten.Error()
 		case made.Text == "" || r.Problem != "" && made.Problem == "":
 			it.Status, it.Why = NotMapped, fmt.Sprintf("its text is too long: a rule has at most %d bytes", longestRule)
 		case known != nil:

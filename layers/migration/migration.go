@@ -76,7 +76,11 @@ func (r Report) Count(statuses ...string) (n int) {
 
 // Import imports a store. An error of the memory itself ends it; the report tells what was imported before.
 func (m Ops) Import(ctx context.Context, s *foreign.Store, o Options) (Report, error) {
-	r := &run{m: m, o: o, store: s, report: Report{Tool: s.Tool}}
+	forgotten, err := capture.On(m.DB).Forgotten()
+	if err != nil {
+		return Report{Tool: s.Tool}, err
+	}
+	r := &run{m: m, o: o, store: s, forgotten: forgotten, report: Report{Tool: s.Tool}}
 	for _, p := range s.Projects {
 		w := &work{run: r, p: p}
 		if err := w.all(ctx); err != nil {
@@ -92,7 +96,12 @@ type run struct {
 	o      Options
 	store  *foreign.Store
 	report Report
+
+	forgotten func(text string) bool // whether it contains what was forgotten
 }
+
+// errForgotten says that something is not taken in again.
+var errForgotten = errors.New("it contains what was forgotten")
 
 // A work is the import of one project of a store.
 type work struct {

@@ -87,6 +87,8 @@ func (w *work) names(ctx context.Context, h *home, rev state.Rev) error {
 		it := Item{Kind: "title", Name: h.name() + " " + h.Title, As: records.ShortID(h.id), Project: h.project.Name}
 		title := string(records.CleanTitle(w.redacted(h.Title, &redact.Numbers{})))
 		switch {
+		case w.forgotten(h.Title):
+			it.Status, it.Why = NotMapped, errForgotten.Error()
 		case title == rev.Session.Title():
 			it.Status = Unchanged
 		case rev.Session.Renamed != "":
@@ -117,6 +119,9 @@ func (w *work) retitle(ctx context.Context, rev state.Rev, title string) error {
 
 func (w *work) tag(ctx context.Context, h *home, rev state.Rev, tag string) error {
 	it := Item{Status: New, Kind: "tag", Name: h.name() + " " + tag, As: tag, Project: h.project.Name}
+	if w.forgotten(tag) {
+		return w.refused(it, errForgotten)
+	}
 	tags, err := naming.On(w.m.DB).Tags(ctx, h.project.ID)
 	if err != nil {
 		return err

@@ -129,6 +129,9 @@ func (w *work) segments(mat *material, said []foreign.Said) (segs []compress.Seg
 			}
 		}
 		text := untagged(x.Text)
+		if w.forgotten(text) {
+			return nil, 0, fmt.Errorf("message %d: %w", i+1, errForgotten)
+		}
 		if !x.Summarised && !strings.Contains(flat(untagged(mat.messages[from[0]].text)),
 			flat(w.redacted(text, numbers))) {
 			return nil, 0, fmt.Errorf("message %d: it is not what message #%d of the session says", i+1,
@@ -183,6 +186,9 @@ func (w *work) compositions(ctx context.Context) error {
 func (w *work) composition(ctx context.Context, c foreign.Composition) error {
 	it := Item{Kind: "composition", Name: c.Name}
 	name, err := compositionName(w.redacted(c.Name, &redact.Numbers{}))
+	if w.forgotten(c.Name) {
+		err = errForgotten
+	}
 	if err != nil {
 		return w.refused(it, err)
 	}
