@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +18,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/worktree"
 )
@@ -150,6 +152,9 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return names.StoreError(WriteError(err))
 		}
 		NoteCreated(e, done.Created)
+		if !o.files && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal) {
+			hintFiles(e, rev.Session)
+		}
 		answer := checkoutAnswer{Kind: string(rev.Kind), Files: done.Files, DryRun: e.Opt.DryRun}
 		if !rev.Hash.IsZero() {
 			answer.Hash = rev.Hash.String()
@@ -160,6 +165,15 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		autoTier(ctx, e, run.Memory, rev.Project)
 		return errors.Join(printCheckout(e, answer), names.StoreError(err), rehearse(ctx, run, rev))
 	})
+}
+
+// hintFiles says how to get the files of another agent that the lines of a session were made from.
+func hintFiles(e *app.Env, s *state.Session) {
+	source := filepath.Base(s.Source())
+	if slices.ContainsFunc(s.Now().Files, func(f records.FileRef) bool { return f.Name == source }) {
+		e.Hint("mem made these lines from %s; %s writes it, too", source,
+			term.Shell("mem", "checkout", records.ShortID(s.ID)+":original", "--files", "-o", s.ID+".jsonl"))
+	}
 }
 
 // checkoutPlace returns where a checkout writes: where -o says, else the working directory, in it a directory
