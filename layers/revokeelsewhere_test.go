@@ -60,7 +60,7 @@ func TestRevokeElsewhere(t *testing.T) {
 	}
 	for _, src := range []records.Origin{{Kind: records.ToolSource, Name: "webfetch"}, {Kind: records.HostSource, Name: "evil.example"}, {Kind: records.SessionSource, Name: "s1aaaaaa"}} {
 		revoke := func(off bool) revocation.Effect {
-			e, err := a.Revocation().Revoke(ctx, shop, src, "", off, false)
+			e, err := a.Revocation().Revoke(ctx, shop, records.RevokeBody{Origin: src, Revoked: !off}, false)
 			if err != nil {
 				t.Fatal(err)
 			}

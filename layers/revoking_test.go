@@ -177,7 +177,7 @@ func TestRevokeAnyOrder(t *testing.T) {
 		return c.Version
 	}
 	revoke := func(src records.Origin, off bool) revocation.Effect {
-		e, err := m.Revocation().Revoke(ctx, p, src, "", off, false)
+		e, err := m.Revocation().Revoke(ctx, p, records.RevokeBody{Origin: src, Revoked: !off}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,12 +58,12 @@ type Effect struct {
 	Already bool           // it was so before
 }
 
-// Revoke says that a source is not to be believed any more, or with off that it is. Nothing is deleted: what
-// came from it is out of lists, contexts and views, here and wherever the project is pulled, until that is
-// taken back. A dry run only says what would change.
-func (m Ops) Revoke(ctx context.Context, p state.Project, src records.Origin, reason string, off,
-	dryRun bool) (Effect, error) {
+// Revoke revokes a source, or restores it if b does not revoke. Nothing is deleted: what came from it is out of lists,
+// contexts and views, here and wherever the project is pulled, until that is taken back. A dry run only says what would
+// change.
+func (m Ops) Revoke(ctx context.Context, p state.Project, b records.RevokeBody, dryRun bool) (Effect, error) {
 	var out Effect
+	src := b.Origin
 	st, err := trusted.On(m.DB).Bare(ctx, p.ID)
 	if err != nil {
 		return out, err
@@ -74,9 +74,9 @@ func (m Ops) Revoke(ctx context.Context, p state.Project, src records.Origin, re
 	}
 	now = trusted.InForce(now)
 	then := slices.DeleteFunc(slices.Clone(now), func(r trusted.Revocation) bool { return r.Origin == src })
-	out.Already = off == (len(then) == len(now))
-	if !off {
-		then = append(then, trusted.Revocation{Origin: src, Reason: reason, Device: m.Refs.Device().ID, InForce: true})
+	out.Already = b.Revoked != (len(then) == len(now))
+	if b.Revoked {
+		then = append(then, trusted.Revocation{Origin: src, Reason: b.Reason, Device: m.Refs.Device().ID, InForce: true})
 		slices.SortFunc(then, func(a, b trusted.Revocation) int { return a.Compare(b.Origin) })
 	}
 	if out.Changed, err = m.changed(ctx, p, st, now, then); err != nil {
@@ -92,12 +92,12 @@ func (m Ops) Revoke(ctx context.Context, p state.Project, src records.Origin, re
 		return out, nil
 	}
 	message := "revoke " + src.String()
-	if off {
+	if !b.Revoked {
 		message = "revoke " + src.String() + " no more"
 	}
 	return out, m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "revoke")
-		_, err := tx.Add(records.KindRevoke, records.RevokeBody{Origin: src, Revoked: !off, Reason: reason})
+		_, err := tx.Add(records.KindRevoke, b)
 		return err
 	})
 }

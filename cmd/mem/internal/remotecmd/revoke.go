@@ -28,6 +28,11 @@ type revokeOptions struct {
 	effects  []revocation.Effect // in the projects
 }
 
+// body is what is recorded.
+func (o revokeOptions) body() bodies.RevokeBody {
+	return bodies.RevokeBody{Origin: o.src, Revoked: !o.off, Reason: o.reason}
+}
+
 // Revoke is the command that hides all that came from a source which is not to be believed.
 func Revoke(e *app.Env) *cli.Command {
 	var o revokeOptions
@@ -90,7 +95,7 @@ func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 			}
 		}
 		for _, p := range o.projects {
-			eff, err := run.Revocation().Revoke(ctx, p, src, o.reason, o.off, true)
+			eff, err := run.Revocation().Revoke(ctx, p, o.body(), true)
 			if err != nil {
 				return fmt.Errorf("revoke %s: %w", src, err)
 			}
@@ -138,7 +143,7 @@ func carryOutRevoke(ctx context.Context, run names.Run, o revokeOptions) (bool, 
 		}
 	}
 	for _, p := range o.projects {
-		if _, err := run.Revocation().Revoke(ctx, p, o.src, o.reason, o.off, false); err != nil {
+		if _, err := run.Revocation().Revoke(ctx, p, o.body(), false); err != nil {
 			return false, fmt.Errorf("revoke %s in %s: %w", o.src, p.Name, err)
 		}
 	}
