@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
@@ -66,16 +67,7 @@ func printStore(e *app.Env, r migration.Report) error {
 		}
 		return storeStatus(r)
 	}
-	t := e.Table(app.Column{Name: "status"}, app.Column{Name: "kind"}, app.Column{Name: "project", Most: 16},
-		app.Column{Name: "name", Shrinks: true}, app.Column{Name: "as"}, app.Column{Name: "why"})
-	for _, it := range r.Items {
-		if e.Opt.Quiet && it.Status != migration.Conflict && it.Status != migration.NotMapped {
-			continue
-		}
-		t.Row(app.Cell{Full: it.Status, Paint: statusPaint(e, it.Status)}, app.Cell{Full: it.Kind},
-			app.Cell{Full: it.Project}, app.Cell{Full: it.Name}, app.Cell{Full: it.As}, app.Cell{Full: it.Why})
-	}
-	if err := t.Flush(); err != nil {
+	if err := printItems(e, r.Items); err != nil {
 		return err
 	}
 	verb := "imported"
@@ -87,6 +79,47 @@ func printStore(e *app.Env, r migration.Report) error {
 		tokens.Commas(r.Count(migration.Unchanged)), term.Count(r.Count(migration.Conflict), "conflict"),
 		tokens.Commas(r.Count(migration.NotMapped)))
 	return storeStatus(r)
+}
+
+// printItems prints a row for each item. People are told below the rows why something was not imported: it needs more
+// room than a column has.
+func printItems(e *app.Env, items []migration.Item) error {
+	refused := func(it migration.Item) bool {
+		return it.Status == migration.Conflict || it.Status == migration.NotMapped
+	}
+	columns := []app.Column{{Name: "status"}, {Name: "kind"}, {Name: "project", Most: 16}, {Name: "name", Shrinks: true},
+		{Name: "as"}}
+	if !e.Term.Stdout {
+		columns = append(columns, app.Column{Name: "why"})
+	}
+	t := e.Table(columns...)
+	for _, it := range items {
+		if e.Opt.Quiet && !refused(it) || e.Term.Stdout && refused(it) {
+			continue
+		}
+		row := []app.Cell{{Full: it.Status, Paint: statusPaint(e, it.Status)}, {Full: it.Kind}, {Full: it.Project},
+			{Full: it.Name, Short: shortName(it.Name)}, {Full: it.As}, {Full: it.Why}}
+		t.Row(row[:len(columns)]...)
+	}
+	if err := t.Flush(); err != nil || !e.Term.Stdout {
+		return err
+	}
+	for _, it := range items {
+		if refused(it) {
+			e.Printf("%s %s\n", statusPaint(e, it.Status)(it.Status+":"),
+				term.SanitizeLine(it.Kind+" "+shortName(it.Name)+": "+it.Why))
+		}
+	}
+	return nil
+}
+
+// shortName is the name of an item with the short id of its session.
+func shortName(name string) string {
+	session, rest, part := strings.Cut(name, " ")
+	if part {
+		rest = " " + rest
+	}
+	return term.ShortID(session) + rest
 }
 
 // statusPaint shows what was not imported.
