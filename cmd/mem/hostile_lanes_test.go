@@ -18,7 +18,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/layers"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/remote"
@@ -137,7 +137,7 @@ func (f *laneForger) lane(n uint64) proof.ForgedLane {
 	for range 1 + rng.IntN(4) {
 		kind := pick(rng, f.book.kinds)
 		body := f.book.body(rng, kind)
-		for try := 0; !wild && bodies.CheckBody(kind, body) != nil && try < 20; try++ {
+		for try := 0; !wild && records.CheckBody(kind, body) != nil && try < 20; try++ {
 			body = f.book.body(rng, kind)
 		}
 		clock := l.Clock - rng.Uint64N(5)

@@ -20,7 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
 	sources "github.com/memvcs/mem/layers/originals"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
@@ -241,7 +241,7 @@ func (f *facting) project(p state.Project) {
 	}
 }
 
-func (f *facting) point(p state.Project, s *state.Session, at *bodies.Point) {
+func (f *facting) point(p state.Project, s *state.Session, at *records.Point) {
 	f.say("  point %s generation %d segments %d clean %s %d bytes values %d parent %q echo %d", at.Stamp.Record, at.Generation, at.Segments,
 		at.Original, at.Size, at.Scan.Values, at.Parent, len(at.Echo))
 	if err := f.m.Originals().WriteOriginal(f.ctx, p.ID, s, at, io.Discard); errors.Is(err, sources.ErrWithheld) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/facts"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -66,7 +66,7 @@ func writeExchange(b *strings.Builder, x facts.Exchange, md bool) {
 		}
 		fmt.Fprintf(b, "%s%s %s%s: %s", item, f.ID, f.Kind, mark, f.Text)
 		for i, e := range f.Evidence {
-			fmt.Fprintf(b, "%s%s#%d", [...]string{" [", ", "}[min(i, 1)], bodies.ShortID(f.Session), e.Message)
+			fmt.Fprintf(b, "%s%s#%d", [...]string{" [", ", "}[min(i, 1)], records.ShortID(f.Session), e.Message)
 		}
 		if len(f.Evidence) > 0 {
 			b.WriteString("]")

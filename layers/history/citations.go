@@ -8,7 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/transcript"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/views"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -18,7 +18,7 @@ import (
 // that is not here names none.
 func (m Ops) messageNames(ctx context.Context, p refs.Project, cited map[views.Cited]bool) (func(views.Cited) string,
 	error) {
-	st, err := trusted.On(m.DB).Outline(ctx, p)
+	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
 		return nil, err
 	}

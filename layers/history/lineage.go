@@ -10,7 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -86,7 +86,7 @@ func (m Ops) ancestry(ctx context.Context) (*ancestry, error) {
 		if id == refs.Home {
 			continue
 		}
-		st, err := trusted.On(m.DB).State(ctx, id)
+		st, err := trust.On(m.DB).State(ctx, id)
 		if err != nil {
 			return nil, err
 		}

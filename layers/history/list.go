@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -48,7 +48,7 @@ type Item struct {
 // List returns the sessions of a project, in memory or only in Claude Code's files, the newest first.
 // It reads no transcript in memory and at most the start of untracked files.
 func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) ([]Item, *state.State, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -51,11 +51,11 @@ const leastUnsaid = 100
 // Debt returns what the layers of a project lack. What follows from the records is computed once for each state
 // of them.
 func (m Ops) Debt(ctx context.Context, p refs.Project) (Debt, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, p)
+	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
 		return Debt{}, err
 	}
-	own, err := trusted.On(m.DB).Bare(ctx, refs.Home)
+	own, err := trust.On(m.DB).Bare(ctx, refs.Home)
 	if err != nil {
 		return Debt{}, err
 	}
@@ -79,7 +79,7 @@ func (m Ops) debt(ctx context.Context, p refs.Project, st *state.State) (d Debt,
 	if err != nil {
 		return d, err
 	}
-	all, err := trusted.On(m.DB).Folded(ctx, p, records)
+	all, err := trust.On(m.DB).Folded(ctx, p, records)
 	if err != nil {
 		return d, err
 	}
@@ -138,7 +138,7 @@ func (m Ops) unrefined(st *state.State) int {
 
 // lackL1 returns the sessions of a project whose L1 is not in the cache.
 func (m Ops) lackL1(ctx context.Context, p state.Project) ([]capture.Added, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}

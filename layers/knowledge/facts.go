@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/facts"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -53,7 +53,7 @@ func (m Ops) VerifyFacts(ctx context.Context, project refs.Project, list []facts
 	if len(list) == 0 {
 		list = set.Live()
 	}
-	st, err := trusted.On(m.DB).State(ctx, project)
+	st, err := trust.On(m.DB).State(ctx, project)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (m Ops) witness(ctx context.Context, st *state.State, x facts.Exchange,
 	}
 	p := s.Point(x.Original)
 	if p == nil {
-		return nil, fmt.Errorf("session %s has never been as it was when the fact was saved", bodies.ShortID(s.ID))
+		return nil, fmt.Errorf("session %s has never been as it was when the fact was saved", records.ShortID(s.ID))
 	}
 	return revision.On(m.DB).Quotable(ctx, st.Project, s, p, cited)
 }
@@ -118,7 +118,7 @@ func (m Ops) Evidence(ctx context.Context, project refs.Project, f facts.Fact) (
 	if err != nil {
 		return out, err
 	}
-	st, err := trusted.On(m.DB).State(ctx, project)
+	st, err := trust.On(m.DB).State(ctx, project)
 	if err != nil {
 		return out, err
 	}

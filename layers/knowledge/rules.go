@@ -15,7 +15,7 @@ import (
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -43,7 +43,7 @@ var ErrNotSaid = errors.New("the message does not say that")
 // speaks of something else, or, unless against is set, denies it or lacks one of its words.
 func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool) (permanent.Word, error) {
 	w := permanent.Word{Session: rev.Session.ID, Message: rev.From}
-	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
+	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
 	if err != nil {
 		return w, err
 	}
@@ -82,7 +82,7 @@ func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Made, 
 	if err != nil {
 		return nil, err
 	}
-	known, err := trusted.On(m.DB).KnownFacts(ctx, p.ID, records)
+	known, err := trust.On(m.DB).KnownFacts(ctx, p.ID, records)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -41,7 +41,7 @@ type mark struct {
 
 // Undistilled returns what is left to say of a session as it was captured last. It reads what came since the last call.
 func (m Ops) Undistilled(ctx context.Context, p refs.Project, id string) (Undistilled, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, p)
+	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
 		return Undistilled{}, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A Judgement is the fate of a marker in a version.
@@ -73,7 +73,7 @@ func (m Ops) fatesBefore(ctx context.Context, rev state.Rev) ([]Judgement, error
 
 // Source returns the version that a version was made from, or goes on from.
 func (m Ops) Source(ctx context.Context, rev state.Rev) (state.Rev, error) {
-	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
+	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
 	if err != nil {
 		return rev, err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -287,7 +287,7 @@ func (m Ops) ItemsWith(ctx context.Context, project refs.Project, s *state.Sessi
 			echo[n] = true
 		}
 	}
-	entries := trusted.WithoutEntries(refine.Entries(l1), o.Without)
+	entries := trust.WithoutEntries(refine.Entries(l1), o.Without)
 	return compress.Items(entries, func(n int) bool { return echo[n] }, o.Aside)
 }
 

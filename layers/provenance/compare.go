@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trace"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -60,7 +60,7 @@ func (m Ops) CompareSince(ctx context.Context, sc state.Scope, rev state.Rev) (C
 	if rev.Session != nil {
 		p = rev.Project
 	}
-	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return Comparison{}, err
 	}
@@ -101,7 +101,7 @@ func (m Ops) Before(ctx context.Context, rev state.Rev) (state.Rev, error) {
 	case state.IsVersion:
 		return m.beforeVersion(ctx, rev)
 	case state.IsComposition:
-		st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
+		st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
 		if err != nil {
 			return rev, err
 		}
@@ -143,7 +143,7 @@ func (m Ops) beforeVersion(ctx context.Context, rev state.Rev) (state.Rev, error
 
 // stateName writes the name of a composition, with how many states came after it: name@{1}.
 func (m Ops) stateName(ctx context.Context, rev state.Rev) (string, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
+	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return "", err
 	}
@@ -153,7 +153,7 @@ func (m Ops) stateName(ctx context.Context, rev state.Rev) (string, error) {
 // PreviousVersion returns what a version is held against in the log: the version of its session before it, or else what
 // it was made from.
 func (m Ops) PreviousVersion(ctx context.Context, rev state.Rev) (state.Rev, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
+	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return rev, err
 	}

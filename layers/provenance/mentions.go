@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -30,7 +30,7 @@ func (m Ops) Mentions(ctx context.Context, p state.Project, text string) (map[st
 	if err != nil {
 		return nil, err
 	}
-	st, err := trusted.On(m.DB).State(ctx, p.ID)
+	st, err := trust.On(m.DB).State(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A tracer builds the sides of a comparison.
@@ -288,7 +288,7 @@ func (t *tracer) part(ctx context.Context, p records.CompositionPart) (source st
 
 // partRev returns what a part of a composition is; its Session is nil if the memory does not have it.
 func (m Ops) partRev(ctx context.Context, p records.CompositionPart) (state.Rev, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, p.Project)
+	st, err := trust.On(m.DB).Outline(ctx, p.Project)
 	if err != nil {
 		return state.Rev{}, err
 	}

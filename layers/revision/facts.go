@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/tidwall/gjson"
 )
@@ -24,7 +24,7 @@ func (m Ops) Facts(ctx context.Context, p refs.Project) (*facts.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return trusted.On(m.DB).KnownFacts(ctx, p, records)
+	return trust.On(m.DB).KnownFacts(ctx, p, records)
 }
 
 // FactNamed returns the fact whose ID begins with id, of the scope's project or else of another one.

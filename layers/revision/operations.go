@@ -8,7 +8,7 @@ import (
 	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -46,7 +46,7 @@ func (m Ops) Works(ctx context.Context, p state.Project) (map[string]*Work, erro
 	if err != nil {
 		return nil, err
 	}
-	st, err := trusted.On(m.DB).State(ctx, p.ID)
+	st, err := trust.On(m.DB).State(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (m Ops) RevOf(ctx context.Context, p state.Project, v *records.Version,
 		rev.Kind, rev.Composition, rev.Hash = state.IsComposition, full, c.Derivation.Output
 		return rev, err
 	}
-	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return rev, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -118,7 +118,7 @@ func IsLabel(s string) bool { return normalLabel(s) != "" }
 
 // Scoped calls f with the state of the scope's project and then, until it says it is done, of all others.
 func (m Ops) Scoped(ctx context.Context, sc state.Scope, f func(p state.Project, st *state.State) (done bool)) error {
-	st, err := trusted.On(m.DB).Outline(ctx, sc.Project.ID)
+	st, err := trust.On(m.DB).Outline(ctx, sc.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (m Ops) Scoped(ctx context.Context, sc state.Scope, f func(p state.Project,
 		if id == sc.Project.ID {
 			continue
 		}
-		st, err := trusted.On(m.DB).Outline(ctx, id)
+		st, err := trust.On(m.DB).Outline(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (m Ops) resolveRecent(ctx context.Context, sc state.Scope, name string) (st
 		}
 		back = n
 	}
-	st, err := trusted.On(m.DB).Outline(ctx, sc.Project.ID)
+	st, err := trust.On(m.DB).Outline(ctx, sc.Project.ID)
 	if err != nil {
 		return state.Rev{}, err
 	}
@@ -288,7 +288,7 @@ func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.R
 
 // resolveVersion resolves the name of a version of a session.
 func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (state.Rev, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
+	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return rev, err
 	}
@@ -315,7 +315,7 @@ func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (sta
 }
 
 // meant returns which versions a name without a device means: those of the device that the revision names, if there
-// are any, or else those of devices that are trusted.
+// are any, or else those of devices that are trust.
 func meant(rev state.Rev, versions []*records.Version) func(*records.Version) bool {
 	by := func(v *records.Version) bool { return rev.Device != "" && strings.HasPrefix(v.Device, rev.Device) }
 	if slices.ContainsFunc(versions, by) {
@@ -345,7 +345,7 @@ func (m Ops) labelled(all []*records.Version, label, device string, means func(*
 	return found
 }
 
-// noVersion is the error of a name that no version has. Guests are those of devices that are not trusted.
+// noVersion is the error of a name that no version has. Guests are those of devices that are not trust.
 func noVersion(rev state.Rev, name string, versions []*records.Version, guest func(*records.Version) bool) error {
 	missing := &state.NotFoundError{What: "version", Name: name, Of: records.ShortID(rev.Session.ID)}
 	for _, v := range versions {

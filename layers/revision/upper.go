@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -19,7 +19,7 @@ func (m Ops) Concepts(ctx context.Context, p refs.Project) (*concepts.Set, error
 	if err != nil {
 		return nil, err
 	}
-	all, err := trusted.On(m.DB).Folded(ctx, p, records)
+	all, err := trust.On(m.DB).Folded(ctx, p, records)
 	return all.Concepts, err
 }
 
@@ -57,7 +57,7 @@ func (m Ops) Rules(ctx context.Context, p refs.Project) (*permanent.Set, error) 
 	if err != nil {
 		return nil, err
 	}
-	all, err := trusted.On(m.DB).Folded(ctx, p, records)
+	all, err := trust.On(m.DB).Folded(ctx, p, records)
 	return all.Rules, err
 }
 

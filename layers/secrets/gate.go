@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/redact/scanner"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
@@ -85,7 +85,7 @@ func (m Ops) scanLane(ctx context.Context, l refs.Lane, have func(commit string)
 
 // streamNames returns which session each stream of p holds.
 func (m Ops) streamNames(ctx context.Context, p refs.Project) (map[objects.Hash]string, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, p)
+	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/engines"
-	sources "github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -159,7 +159,7 @@ func HintsOf(err error) []string {
 		return []string{"mem config unset " + value.Key}
 	case errors.As(err, &missing):
 		return MissingHints(missing)
-	case errors.Is(err, sources.ErrMeanwhile):
+	case errors.Is(err, originals.ErrMeanwhile):
 		return []string{"do it again: it is made of what is left then"}
 	}
 	if hints := storeHints(err); hints != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	capturing "github.com/memvcs/mem/layers/capture"
-	sources "github.com/memvcs/mem/layers/originals"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -44,7 +44,7 @@ func mustKnow(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 		return nil
 	}
 	if dir, err := e.ClaudeDir(); err == nil {
-		if _, err := os.Stat(filepath.Join(dir, "projects", capturing.ClientDir(e.Dir))); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "projects", capture.ClientDir(e.Dir))); err == nil {
 			return nil
 		}
 	}
@@ -136,13 +136,13 @@ func WithStore(e *app.Env, f func(m *layers.Memory) error) (err error) {
 }
 
 // Label writes the name of a version of a session.
-func Label(v *bodies.Version) string { return term.ShortID(v.Session) + ":" + v.Name() }
+func Label(v *records.Version) string { return term.ShortID(v.Session) + ":" + v.Name() }
 
 // StoreError adds to an error of the store what can be done about it.
 func StoreError(err error) error {
 	const sessionFiles = "session files are ~/.claude/projects/*/*.jsonl; see them with \"mem ls --untracked\""
-	var behind *sources.BehindError
-	var src *capturing.SourceError
+	var behind *originals.BehindError
+	var src *capture.SourceError
 	switch {
 	case errors.As(err, &behind):
 		id := term.ShortID(behind.Session.ID)
@@ -151,10 +151,10 @@ func StoreError(err error) error {
 			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
 	case errors.Is(err, state.ErrNotTranscript):
 		return app.WithHint(err, sessionFiles)
-	case errors.Is(err, capturing.ErrChanging):
+	case errors.Is(err, capture.ErrChanging):
 		return app.WithHint(err,
 			"do it again when nothing writes the file anew; one that only grows may be added at any time")
-	case errors.Is(err, sources.ErrWithheld):
+	case errors.Is(err, originals.ErrWithheld):
 		return app.WithHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
 	case errors.As(err, &src) && errors.Is(err, fs.ErrPermission):
 		return app.WithHint(err, "make it readable: chmod u+r")

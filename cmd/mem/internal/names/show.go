@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -16,7 +16,7 @@ func Field(e *app.Env, name, value string) { e.Printf("%-9s %s\n", name+":", e.S
 
 // ModeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1
 // aggressive".
-func ModeOf(v *bodies.Version) string {
+func ModeOf(v *records.Version) string {
 	switch {
 	case v.Source != "":
 		return "of " + v.Source + ", " + recipeOf(v.Settings)
@@ -26,7 +26,7 @@ func ModeOf(v *bodies.Version) string {
 	return recipeOf(v.Settings)
 }
 
-func recipeOf(s bodies.VersionSettings) string {
+func recipeOf(s records.VersionSettings) string {
 	switch {
 	case s.Tiers != "":
 		return "tiered " + s.Tiers

@@ -20,7 +20,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
-	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -69,7 +69,7 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions) error {
 		if err != nil {
 			return err
 		}
-		return addAll(ctx, e, m, addition{op: "add", sources: sources, then: func(added []capturing.Added) error {
+		return addAll(ctx, e, m, addition{op: "add", sources: sources, then: func(added []capture.Added) error {
 			return m.Capture().CountAdded(ctx, added)
 		}})
 	})
@@ -78,8 +78,8 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions) error {
 // addSources finds the files that are to be added.
 func addSources(
 	ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error), o addOptions,
-) ([]capturing.Source, error) {
-	var sources []capturing.Source
+) ([]capture.Source, error) {
+	var sources []capture.Source
 	for _, name := range e.Operands {
 		src, err := sourceNamed(ctx, e, m, scope, name)
 		if err != nil {
@@ -95,7 +95,7 @@ func addSources(
 		return nil, err
 	}
 	items, elsewhere, err := list(ctx, names.Run{Env: e, Memory: m, Scope: sc},
-		capturing.ListOptions{Unreadable: unreadableClient})
+		capture.ListOptions{Unreadable: unreadableClient})
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +104,11 @@ func addSources(
 	}
 	for _, it := range items {
 		if it.Path != "" && (it.Status == history.Untracked && o.all || it.Status == history.Changed) {
-			subagents, err := capturing.Subagents(it.Path)
+			subagents, err := capture.Subagents(it.Path)
 			if err != nil {
 				return nil, err
 			}
-			sources = append(append(sources, capturing.SourceOf(it.Path)), subagents...)
+			sources = append(append(sources, capture.SourceOf(it.Path)), subagents...)
 		}
 	}
 	return sources, nil
@@ -122,7 +122,7 @@ func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Proj
 	if err != nil {
 		return nil, err
 	}
-	items, _, err := m.History().List(ctx, p, capturing.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
+	items, _, err := m.History().List(ctx, p, capture.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
 	return items, unreadableClient(err)
 }
 
@@ -137,22 +137,22 @@ func unreadableClient(err error) error {
 
 // sourceNamed finds the file that a user means: a path, or a session of Claude Code by the start of its id.
 func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error),
-	name string) (capturing.Source, error) {
+	name string) (capture.Source, error) {
 	path := e.Path(name)
 	_, err := os.Stat(path)
 	if err == nil || strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".jsonl") {
-		return capturing.SourceOf(path), nil // whatever is wrong with it, reading it will say so
+		return capture.SourceOf(path), nil // whatever is wrong with it, reading it will say so
 	}
 	if !errors.Is(err, os.ErrNotExist) {
-		return capturing.Source{}, err
+		return capture.Source{}, err
 	}
 	sc, err := scope()
 	if err != nil {
-		return capturing.Source{}, err
+		return capture.Source{}, err
 	}
 	items, err := clientItems(ctx, e, m, sc.Project, true)
 	if err != nil {
-		return capturing.Source{}, err
+		return capture.Source{}, err
 	}
 	var found, stored []history.Item
 	for _, it := range items {
@@ -166,7 +166,7 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 	}
 	switch len(found) {
 	case 1:
-		return capturing.SourceOf(found[0].Path), nil
+		return capture.SourceOf(found[0].Path), nil
 	case 0:
 		src, err := sourceAnywhere(e, name)
 		var missing *state.NotFoundError
@@ -181,21 +181,21 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 	for _, it := range found {
 		candidates = append(candidates, term.ShortID(it.ID)+" "+it.Title)
 	}
-	return capturing.Source{}, app.WithHint(&state.AmbiguousError{What: "session", Name: name, Candidates: candidates},
+	return capture.Source{}, app.WithHint(&state.AmbiguousError{What: "session", Name: name, Candidates: candidates},
 		"write more of the id")
 }
 
 // sourceAnywhere looks for a session in all of Claude Code's projects.
-func sourceAnywhere(e *app.Env, name string) (capturing.Source, error) {
+func sourceAnywhere(e *app.Env, name string) (capture.Source, error) {
 	missing := app.WithHint(&state.NotFoundError{What: "session", Name: name},
 		"see the sessions of this project with \"mem ls\"")
 	claude, err := e.ClaudeDir()
 	if err != nil {
-		return capturing.Source{}, err
+		return capture.Source{}, err
 	}
-	sources, err := capturing.Sources(claude)
+	sources, err := capture.Sources(claude)
 	if errors.Is(err, os.ErrNotExist) {
-		return capturing.Source{}, missing
+		return capture.Source{}, missing
 	}
 	for _, src := range sources {
 		if id := src.SessionID(); id == name || len(name) >= 8 && strings.HasPrefix(id, name) {
@@ -203,14 +203,14 @@ func sourceAnywhere(e *app.Env, name string) (capturing.Source, error) {
 		}
 	}
 	if err != nil { // it may be where nobody could look
-		return capturing.Source{}, err
+		return capture.Source{}, err
 	}
-	return capturing.Source{}, missing
+	return capture.Source{}, missing
 }
 
 // tuneMemory sets the garbage collector up for capturing: almost all of the heap is buffers then. A long file aims at
 // [captureMemory] at most; a short one needs no collection at all.
-func tuneMemory(sources []capturing.Source, size int64) {
+func tuneMemory(sources []capture.Source, size int64) {
 	switch {
 	case size <= captureShort:
 		debug.SetGCPercent(-1)
@@ -230,9 +230,9 @@ const (
 // An addition is sources to capture.
 type addition struct {
 	op      string // the command
-	sources []capturing.Source
-	failed  []error                       // of sources that could not even be looked at
-	then    func([]capturing.Added) error // works on what was stored
+	sources []capture.Source
+	failed  []error                     // of sources that could not even be looked at
+	then    func([]capture.Added) error // works on what was stored
 }
 
 // addAll captures sources and says what became of them.
@@ -240,7 +240,7 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	size := totalSize(a.sources)
 	tuneMemory(a.sources, size)
 	bar := e.ProgressBytes(a.op, size)
-	o := capturing.AddOptions{DryRun: e.Opt.DryRun, Op: a.op, Progress: bar.Add}
+	o := capture.AddOptions{DryRun: e.Opt.DryRun, Op: a.op, Progress: bar.Add}
 	added, err := m.Capture().Add(ctx, a.sources, o)
 	bar.End()
 	more, fatal := splitErrors(err)
@@ -269,8 +269,8 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 }
 
 // stoppedAdding says what was stored before the store failed, if anything was.
-func stoppedAdding(e *app.Env, op string, added []capturing.Added, fatal error) error {
-	added = slices.DeleteFunc(added, func(a capturing.Added) bool {
+func stoppedAdding(e *app.Env, op string, added []capture.Added, fatal error) error {
+	added = slices.DeleteFunc(added, func(a capture.Added) bool {
 		return a.Change == "unchanged" || a.Change == "forgotten"
 	})
 	if len(added) == 0 {
@@ -285,7 +285,7 @@ func stoppedAdding(e *app.Env, op string, added []capturing.Added, fatal error) 
 	return fatal
 }
 
-func totalSize(sources []capturing.Source) (n int64) {
+func totalSize(sources []capture.Source) (n int64) {
 	for _, s := range sources {
 		if fi, err := os.Stat(s.Path); err == nil {
 			n += fi.Size()
@@ -304,7 +304,7 @@ func splitErrors(err error) (failed []error, fatal error) {
 		list = joined.Unwrap()
 	}
 	for _, one := range list {
-		var src *capturing.SourceError
+		var src *capture.SourceError
 		if errors.As(one, &src) {
 			failed = append(failed, one)
 		} else {

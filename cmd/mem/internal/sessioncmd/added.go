@@ -7,8 +7,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	capturing "github.com/memvcs/mem/layers/capture"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
 )
@@ -40,7 +40,7 @@ type addAnswer struct {
 	Errors []string      `json:"errors"`
 }
 
-func printAdded(e *app.Env, op string, added []capturing.Added, failed []error) error {
+func printAdded(e *app.Env, op string, added []capture.Added, failed []error) error {
 	answer := addAnswer{DryRun: e.Opt.DryRun, Added: []addedAnswer{}, Errors: []string{}}
 	for _, a := range added {
 		answer.Added = append(answer.Added, answerOf(a))
@@ -69,7 +69,7 @@ func printAdded(e *app.Env, op string, added []capturing.Added, failed []error) 
 	return nil
 }
 
-func answerOf(a capturing.Added) addedAnswer {
+func answerOf(a capture.Added) addedAnswer {
 	now := a.Now
 	return addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
@@ -82,7 +82,7 @@ func answerOf(a capturing.Added) addedAnswer {
 }
 
 // newMarkers counts the markers in what was added.
-func newMarkers(a capturing.Added) int {
+func newMarkers(a capture.Added) int {
 	if a.Change == "unchanged" {
 		return 0
 	}
@@ -90,7 +90,7 @@ func newMarkers(a capturing.Added) int {
 }
 
 // sayAdded tells people of one session.
-func sayAdded(e *app.Env, a capturing.Added) {
+func sayAdded(e *app.Env, a capture.Added) {
 	id := term.ShortID(a.Session)
 	if a.Change == "unchanged" {
 		e.Note("%s is unchanged", id)
@@ -134,7 +134,7 @@ func sayAdded(e *app.Env, a capturing.Added) {
 }
 
 // warnAdded says what is odd about a session that was added.
-func warnAdded(e *app.Env, a capturing.Added) {
+func warnAdded(e *app.Env, a capture.Added) {
 	id, scan := term.ShortID(a.Session), a.Now.Scan
 	if n := len(a.Malformed); n > 0 {
 		more := ""
@@ -171,7 +171,7 @@ func storedText(n int64) string {
 }
 
 // weights counts markers by weight, the heaviest first.
-func weights(marks []bodies.Mark) string {
+func weights(marks []records.Mark) string {
 	var parts []string
 	for w := 100; w >= 0; w-- {
 		n := 0
@@ -188,7 +188,7 @@ func weights(marks []bodies.Mark) string {
 }
 
 // sayProjects tells people of many sessions, a line for each project.
-func sayProjects(e *app.Env, op string, added []capturing.Added) {
+func sayProjects(e *app.Env, op string, added []capture.Added) {
 	type sum struct {
 		name                    string
 		fresh, grown, subagents int
@@ -239,7 +239,7 @@ func sayProjects(e *app.Env, op string, added []capturing.Added) {
 }
 
 // sayTotal tells people of all sessions together, withOpaque of the records too that could not be read.
-func sayTotal(e *app.Env, op string, added []capturing.Added, withOpaque bool) {
+func sayTotal(e *app.Env, op string, added []capture.Added, withOpaque bool) {
 	var bytes, stored int64
 	opaque, long, unchanged, forgotten := 0, 0, 0, 0
 	for _, a := range added {

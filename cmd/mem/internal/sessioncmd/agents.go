@@ -10,12 +10,12 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
 // sayUnknown warns of the values of an agent that were stored but are not understood, in one line.
-func sayUnknown(e *app.Env, agent string, added []capturing.Added) error {
+func sayUnknown(e *app.Env, agent string, added []capture.Added) error {
 	if agent == "" {
 		return nil
 	}
@@ -24,7 +24,7 @@ func sayUnknown(e *app.Env, agent string, added []capturing.Added) error {
 		if a.Change == "unchanged" || a.Change == "forgotten" {
 			continue
 		}
-		kinds, err := capturing.UnknownValues(agent, a.Path)
+		kinds, err := capture.UnknownValues(agent, a.Path)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func mentionOthers(ctx context.Context, e *app.Env, m *layers.Memory) error {
 	roots := map[string]string{}
 	for _, name := range agents.Names() {
 		dir, err := importDir(e, name, "")
-		if err == nil && capturing.IsDir(dir) { // whoever has no home has no sessions there
+		if err == nil && capture.IsDir(dir) { // whoever has no home has no sessions there
 			roots[name] = dir
 		}
 	}

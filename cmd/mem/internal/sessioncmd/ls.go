@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -83,7 +83,7 @@ type Listed struct {
 
 func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		all, elsewhere, err := list(ctx, run, capturing.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all,
+		all, elsewhere, err := list(ctx, run, capture.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all,
 			Revoked: o.all})
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ func (o lsOptions) shows(it Listed) bool {
 }
 
 // clientOptions adds to o where Claude Code's files are, and warns of those that cannot be read.
-func clientOptions(e *app.Env, o capturing.ListOptions) capturing.ListOptions {
+func clientOptions(e *app.Env, o capture.ListOptions) capture.ListOptions {
 	var err error
 	if o.Claude, err = e.ClaudeDir(); err != nil {
 		e.Warn("%v: Claude Code's own files are not looked at", err)
@@ -145,7 +145,7 @@ func clientOptions(e *app.Env, o capturing.ListOptions) capturing.ListOptions {
 
 // list returns the sessions of the project, or with --all-projects of all, the newest first. Elsewhere are the
 // untracked sessions of other projects.
-func list(ctx context.Context, run names.Run, o capturing.ListOptions) (all, elsewhere []Listed, err error) {
+func list(ctx context.Context, run names.Run, o capture.ListOptions) (all, elsewhere []Listed, err error) {
 	memory.SpendMemory()
 	o = clientOptions(run.Env, o)
 	if all, err = listKnown(ctx, run, o); err != nil {
@@ -162,7 +162,7 @@ func list(ctx context.Context, run names.Run, o capturing.ListOptions) (all, els
 }
 
 // untrackedBeside returns the untracked sessions of every project that are not among all.
-func untrackedBeside(ctx context.Context, run names.Run, o capturing.ListOptions, all []Listed) ([]Listed, error) {
+func untrackedBeside(ctx context.Context, run names.Run, o capture.ListOptions, all []Listed) ([]Listed, error) {
 	o.Unreadable = func(error) error { return nil } // the list of the project warns of what matters to it
 	items, of, err := run.History().Untracked(ctx, o)
 	if err != nil {
@@ -208,7 +208,7 @@ func elsewhereText(items []Listed) string {
 }
 
 // listKnown lists the sessions of the projects that memory has.
-func listKnown(ctx context.Context, run names.Run, o capturing.ListOptions) ([]Listed, error) {
+func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Listed, error) {
 	strangers, err := names.Strangers(ctx, run.Memory)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/compose"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -82,10 +82,10 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 }
 
 // newestStates returns the newest state of each composition that the options list, the newest first.
-func newestStates(st *state.State, o lsOptions) []*bodies.Composition {
-	var out []*bodies.Composition
+func newestStates(st *state.State, o lsOptions) []*records.Composition {
+	var out []*records.Composition
 	for _, c := range slices.Backward(st.Compositions) {
-		same := func(x *bodies.Composition) bool { return x.Name == c.Name }
+		same := func(x *records.Composition) bool { return x.Name == c.Name }
 		if !slices.ContainsFunc(out, same) && (!c.Deleted || o.all || o.removed) && (c.Revoked == "" || o.all) {
 			out = append(out, c)
 		}

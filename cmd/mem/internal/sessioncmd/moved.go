@@ -8,7 +8,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 )
@@ -25,7 +25,7 @@ func movedFrom(ctx context.Context, run names.Run) (state.Project, bool, error) 
 	if err != nil {
 		return none, false, nil // no home, so no session files
 	}
-	files, err := filepath.Glob(filepath.Join(claude, "projects", capturing.ClientDir(run.Dir), "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(claude, "projects", capture.ClientDir(run.Dir), "*.jsonl"))
 	if err != nil {
 		return none, false, nil // a name that is no pattern has no session files
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/naming"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -39,11 +39,11 @@ func runMv(ctx context.Context, e *app.Env, from, to string) error {
 		rev := revs[0]
 		switch rev.Kind {
 		case state.IsSession:
-			if _, err = bodies.ParseTitle(to); to == "" {
+			if _, err = records.ParseTitle(to); to == "" {
 				err = nil
 			}
 		case state.IsComposition:
-			_, err = bodies.ParseName(to)
+			_, err = records.ParseName(to)
 		default:
 			err = naming.ErrKind
 		}
@@ -148,7 +148,7 @@ func runTagList(ctx context.Context, e *app.Env) error {
 
 func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) error {
 	name := operands[0]
-	if _, err := bodies.ParseName(name); err != nil {
+	if _, err := records.ParseName(name); err != nil {
 		return app.Usagef("tag: %q is not a valid tag: no blanks, no :#@~=^\\, not the form of a version (v001)", name)
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {

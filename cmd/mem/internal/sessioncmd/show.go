@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/history"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -167,9 +167,9 @@ type shown struct {
 	UsedBy      []string                   `json:"used_by,omitempty"`
 	UsedIn      []string                   `json:"usedInSessions,omitempty"`
 	Accessed    string                     `json:"lastAccessed,omitempty"` // by one of those sessions
-	Version     *bodies.Version            `json:"version,omitempty"`
+	Version     *records.Version           `json:"version,omitempty"`
 	Keepits     []versioncmd.FateAnswer    `json:"keepits,omitempty"` // of a version: what became of the markers
-	Composition *bodies.Composition        `json:"composition,omitempty"`
+	Composition *records.Composition       `json:"composition,omitempty"`
 	Commit      string                     `json:"commit,omitempty"`
 	Earlier     []earlierAnswer            `json:"earlier,omitempty"` // of a session whose file was rewritten
 	Branch      string                     `json:"branch,omitempty"`
@@ -313,7 +313,7 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 }
 
 // usedLine says in which sessions a thing was used, if in any.
-func usedLine(e *app.Env, r bodies.Rehearsal) {
+func usedLine(e *app.Env, r records.Rehearsal) {
 	if len(r.By) == 0 {
 		return
 	}

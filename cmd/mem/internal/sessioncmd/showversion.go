@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -53,7 +53,7 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 }
 
 // sourceOf writes what a version was made from.
-func sourceOf(v *bodies.Version, from, to int) string {
+func sourceOf(v *records.Version, from, to int) string {
 	of := fmt.Sprintf("%s:original b3:%s, %s tok, %s", term.ShortID(v.Session), v.Origin().Short(),
 		tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
 	switch {

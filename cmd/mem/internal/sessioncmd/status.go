@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
@@ -110,7 +110,7 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 // SessionsReport is what status says of the sessions.
 func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 	r := StatusReport{project: run.Project, Untrusted: map[string]int{}}
-	items, elsewhere, err := list(ctx, run, capturing.ListOptions{})
+	items, elsewhere, err := list(ctx, run, capture.ListOptions{})
 	if err != nil {
 		return r, err
 	}

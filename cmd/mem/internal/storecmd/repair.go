@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/derive"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/refs/config"
 	"github.com/memvcs/mem/refs/disk"
@@ -112,7 +112,7 @@ func forgetLost(out repair.Repaired) string {
 	}
 	for _, l := range out.Lost {
 		if l.Session != "" && l.From > 0 {
-			return "; mem forget " + bodies.ShortID(l.Session) +
+			return "; mem forget " + records.ShortID(l.Session) +
 				", if it is gone for good: then the rest of the project can be pushed"
 		}
 	}
@@ -173,7 +173,7 @@ func printRepair(e *app.Env, out repair.Repaired) error {
 func lostText(l derive.Lost) string {
 	s := "[" + l.Project + "] "
 	if l.Session != "" {
-		s += "session " + bodies.ShortID(l.Session) + ", "
+		s += "session " + records.ShortID(l.Session) + ", "
 	}
 	if l.From > 0 {
 		s += fmt.Sprintf("messages %d to %d: ", l.From, l.To)

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	sources "github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
@@ -165,7 +165,7 @@ func listedSecrets(ctx context.Context, run names.Run, name string) ([]secrets.S
 		}
 		for _, s := range st.Recent() {
 			found, err := run.Secrets().Secrets(ctx, p.ID, s)
-			if errors.Is(err, sources.ErrWithheld) {
+			if errors.Is(err, originals.ErrWithheld) {
 				continue // captured elsewhere
 			}
 			if err != nil {

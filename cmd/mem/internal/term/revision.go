@@ -1,8 +1,8 @@
 package term
 
 import (
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 )
 
 // ShortID returns the start of a session's id, for people.
-func ShortID(id string) string { return bodies.ShortID(id) }
+func ShortID(id string) string { return records.ShortID(id) }

@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -234,7 +234,7 @@ func compressError(err error) error {
 		return app.WithHint(err, "there must be messages left to compress")
 	case errors.Is(err, compress.ErrSettings):
 		return app.WithCode(app.ExitUsage, app.WithHint(err, "mem compress -h"))
-	case errors.Is(err, bodies.ErrNotCompressible):
+	case errors.Is(err, records.ErrNotCompressible):
 		return app.WithHint(err, "name a session or a version: mem compress SESSION")
 	}
 	return names.StoreError(err)
@@ -325,7 +325,7 @@ func printCompressed(e *app.Env, c derive.Compressed) error {
 }
 
 // existing says that a recipe made a version before.
-func existing(e *app.Env, v *bodies.Version) string {
+func existing(e *app.Env, v *records.Version) string {
 	return fmt.Sprintf("%s already exists (same recipe): %s -> %s tokens (%.1f:1)", e.Safe(names.Label(v)),
 		tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
 }

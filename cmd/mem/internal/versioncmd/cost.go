@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/engines"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -95,7 +95,7 @@ func (r costRow) cells(by string) []app.Cell {
 }
 
 // addUp adds up costs by day, model or session, sorted by name.
-func addUp(costs []bodies.Cost, by string) costAnswer {
+func addUp(costs []records.Cost, by string) costAnswer {
 	a := costAnswer{By: by, Rows: []costRow{}, Total: costRow{Name: "total"}}
 	for _, c := range costs {
 		name := map[string]string{"day": c.Day, "model": c.Model, "session": c.Session}[by]

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -241,7 +241,7 @@ func runKeepitShow(ctx context.Context, e *app.Env, operands []string) error {
 			}
 		}
 		if marker != "" && len(marks) == 0 {
-			return &state.NotFoundError{What: "marker", Name: marker, Of: bodies.ShortID(in.rev.Session.ID), Candidates: have}
+			return &state.NotFoundError{What: "marker", Name: marker, Of: records.ShortID(in.rev.Session.ID), Candidates: have}
 		}
 		if e.Opt.JSON {
 			return keepitShowJSON(e, in.rev, marks, decay)

@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
@@ -374,7 +374,7 @@ func autoTier(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 }
 
 // AutoTierAll is autoTier for the projects that sessions were added to.
-func AutoTierAll(ctx context.Context, e *app.Env, m *layers.Memory, added []capturing.Added) {
+func AutoTierAll(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) {
 	var done []state.Project
 	for _, a := range added {
 		if !slices.Contains(done, a.Project) {

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -52,28 +52,28 @@ func OrNewest(rev string) string {
 
 // A versionAnswer is a version as --json prints it.
 type VersionAnswer struct {
-	Label       string                `json:"label"`
-	Hash        string                `json:"hash"`
-	Device      string                `json:"device"`
-	Settings    bodies.RecipeSettings `json:"settings"`
-	Stats       bodies.KeepitStats    `json:"keepitStats"`
-	TokensIn    int                   `json:"tokens_in"`
-	TokensOut   int                   `json:"tokens_out"`
-	Method      string                `json:"method"`
-	Ratio       float64               `json:"ratio"`
-	MessagesIn  int                   `json:"messages_in"`
-	MessagesOut int                   `json:"messages_out"`
-	Kept        int                   `json:"keepits_kept"`
-	Keepits     int                   `json:"keepits"`
-	Created     string                `json:"created"`
-	Engine      string                `json:"engine"`
-	UsedBy      []string              `json:"used_by"`
-	UsedIn      []string              `json:"usedInSessions"`
-	Accessed    string                `json:"lastAccessed,omitempty"`
-	For         string                `json:"for,omitempty"`       // tier or composition: mem made it for that
-	Hidden      bool                  `json:"hidden,omitempty"`    // by rm, prune, undo or the tiers
-	Revoked     string                `json:"revoked,omitempty"`   // why it is hidden
-	Stranger    string                `json:"untrusted,omitempty"` // the device that made it, if it is not trusted
+	Label       string                 `json:"label"`
+	Hash        string                 `json:"hash"`
+	Device      string                 `json:"device"`
+	Settings    records.RecipeSettings `json:"settings"`
+	Stats       records.KeepitStats    `json:"keepitStats"`
+	TokensIn    int                    `json:"tokens_in"`
+	TokensOut   int                    `json:"tokens_out"`
+	Method      string                 `json:"method"`
+	Ratio       float64                `json:"ratio"`
+	MessagesIn  int                    `json:"messages_in"`
+	MessagesOut int                    `json:"messages_out"`
+	Kept        int                    `json:"keepits_kept"`
+	Keepits     int                    `json:"keepits"`
+	Created     string                 `json:"created"`
+	Engine      string                 `json:"engine"`
+	UsedBy      []string               `json:"used_by"`
+	UsedIn      []string               `json:"usedInSessions"`
+	Accessed    string                 `json:"lastAccessed,omitempty"`
+	For         string                 `json:"for,omitempty"`       // tier or composition: mem made it for that
+	Hidden      bool                   `json:"hidden,omitempty"`    // by rm, prune, undo or the tiers
+	Revoked     string                 `json:"revoked,omitempty"`   // why it is hidden
+	Stranger    string                 `json:"untrusted,omitempty"` // the device that made it, if it is not trusted
 }
 
 func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions) error {
@@ -108,7 +108,7 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 			e.Note("%s has no versions", term.ShortID(rev.Session.ID))
 			e.Hint("%s", term.Shell("mem", "compress", term.ShortID(rev.Session.ID)))
 		}
-		noted := slices.ContainsFunc(list, func(v *bodies.Version) bool {
+		noted := slices.ContainsFunc(list, func(v *records.Version) bool {
 			return v.Deleted || v.Revoked != "" || strangers.Of(v.Device) != ""
 		})
 		columns := []app.Column{{Name: "version"}, {Name: "made by", Shrinks: true},
@@ -136,7 +136,7 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 }
 
 // versionNote says why a version is not in the lists, or not used.
-func versionNote(v *bodies.Version, stranger string) app.Cell {
+func versionNote(v *records.Version, stranger string) app.Cell {
 	if v.Deleted {
 		return app.Cell{Full: "hidden"}
 	}
@@ -144,7 +144,7 @@ func versionNote(v *bodies.Version, stranger string) app.Cell {
 }
 
 // optionsOf writes the settings of a version that are not the usual ones: ", preserve-all, skip 3, distance 5".
-func optionsOf(s bodies.VersionSettings) string {
+func optionsOf(s records.VersionSettings) string {
 	out := ""
 	if s.Keepit != "" && s.Keepit != string(compress.Decay) {
 		out += ", " + s.Keepit
@@ -159,7 +159,7 @@ func optionsOf(s bodies.VersionSettings) string {
 }
 
 // UsedCell says how many compositions and sessions used a version, and when a session did last.
-func UsedCell(e *app.Env, compositions []string, r bodies.Rehearsal) app.Cell {
+func UsedCell(e *app.Env, compositions []string, r records.Rehearsal) app.Cell {
 	c := app.Cell{Full: fmt.Sprint(len(compositions) + len(r.By)), Short: "-"}
 	var parts []string
 	if n := len(compositions); n > 0 {
@@ -174,7 +174,7 @@ func UsedCell(e *app.Env, compositions []string, r bodies.Rehearsal) app.Cell {
 	return c
 }
 
-func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*bodies.Version, strangers app.Strangers) error {
+func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*records.Version, strangers app.Strangers) error {
 	answer := struct {
 		Session  string          `json:"session"`
 		Project  string          `json:"project"`
@@ -188,7 +188,7 @@ func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*bodies.Ver
 }
 
 // VersionAnswers returns the versions of a list as --json prints them. The state is complete.
-func VersionAnswers(st *state.State, list []*bodies.Version, strangers app.Strangers) ([]VersionAnswer, error) {
+func VersionAnswers(st *state.State, list []*records.Version, strangers app.Strangers) ([]VersionAnswer, error) {
 	out := []VersionAnswer{}
 	for _, v := range list {
 		settings, err := v.Compression()
