@@ -19,7 +19,7 @@ import (
 )
 
 // digestVersion is the version of the file of digests in the cache; another one is made again.
-const digestVersion = 3<<8 | Version
+const digestVersion = 4<<8 | Version
 
 // code writes or reads the digests.
 func (f *digestFile) code(c *records.Codec) {
@@ -30,6 +30,7 @@ func (f *digestFile) code(c *records.Codec) {
 	}
 	records.List(c, &f.list, func(d *storedDigest) {
 		c.Hash(&d.original)
+		records.Number(c, &d.added)
 		codeDigest(c, &d.Digest)
 	})
 	records.List(c, &f.words, func(p *posting) { p.code(c) })
@@ -119,10 +120,21 @@ type digestFile struct {
 	words   []posting // of the turns of list, in order of the words
 }
 
-// A storedDigest is the digest of a session at a growth point.
+// A storedDigest is the digest of a session at a growth point, when it had a number of added markers.
 type storedDigest struct {
 	original objects.Hash
+	added    int
 	Digest
+}
+
+// addedMarkers returns the messages of a session with markers that "mem keepit add" made, one for each.
+func addedMarkers(s *state.Session) (out []int) {
+	for _, o := range s.Overrides {
+		if o.Added && o.Generation == s.Now().Generation {
+			out = append(out, o.Message)
+		}
+	}
+	return out
 }
 
 // digests returns the digests of sessions in their order. Those that the cache does not have are made, the
@@ -141,8 +153,9 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 	for _, s := range digested(sessions) {
 		now := s.Now()
 		i, known := at[s.ID]
+		added := len(addedMarkers(s))
 		switch {
-		case known && kept.list[i].original == now.Original:
+		case known && kept.list[i].original == now.Original && kept.list[i].added == added:
 			next.list = append(next.list, kept.list[i])
 			continue
 		case late != nil && late():
@@ -159,7 +172,7 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 		if err != nil {
 			continue // its bytes are not here, or damaged: fsck says which
 		}
-		next.list, changed = append(next.list, storedDigest{now.Original, d}), true
+		next.list, changed = append(next.list, storedDigest{now.Original, added, d}), true
 	}
 	if changed {
 		next.words = post(next.list)
@@ -209,7 +222,7 @@ func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session) (Dige
 	d, err := Summarize(refine.Entries(l1), func(n int) bool {
 		_, is := slices.BinarySearch(echo, n)
 		return is
-	})
+	}, addedMarkers(s))
 	d.Session, d.First, d.Last = s.ID, now.Scan.First, now.Scan.Last
 	d.Dir, d.Branch = now.Scan.Cwd, now.Scan.Branch
 	return d, err

@@ -30,7 +30,7 @@ type Digest struct {
 	Commands []Command // in order of last run
 	Failed   []Failure // tests that failed last and were not seen to pass, in order
 	Todos    []Todo    // that were not completed, in order
-	Marked   []Said    // whole typed messages that hold a keepit marker
+	Marked   []Said    // whole typed messages that have a marker, in their text or added
 	Compact  int       // the message of the last compaction, 0 if there was none
 }
 

@@ -24,9 +24,9 @@ const (
 )
 
 // Summarize makes a digest of the entries of a session's L1. Echo reports whether a message is a copy of
-// another session's.
-func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) (Digest, error) {
-	s := &summary{files: map[string]int{}, commands: map[string]int{}}
+// another session's; marked are messages with a marker that is not in their text.
+func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, marked []int) (Digest, error) {
+	s := &summary{files: map[string]int{}, commands: map[string]int{}, marked: marked}
 	for e, err := range entries {
 		if err != nil {
 			return Digest{}, err
@@ -46,6 +46,7 @@ type summary struct {
 	todos    []Todo // all, completed ones too
 	created  int    // TaskCreate calls, which number their tasks
 	calls    int
+	marked   []int
 }
 
 func (s *summary) entry(e refine.Entry) {
@@ -85,7 +86,7 @@ func (s *summary) asked(e refine.Entry) {
 	if strings.TrimSpace(e.Said) == "" {
 		return
 	}
-	if strings.Contains(e.Said, "##keepit") && len(s.d.Marked) < maxMarked {
+	if (strings.Contains(e.Said, "##keepit") || slices.Contains(s.marked, e.N)) && len(s.d.Marked) < maxMarked {
 		s.d.Marked = append(s.d.Marked, Said{e.N, strings.Clone(e.Said)})
 	}
 	if len(s.d.Turns) == maxTurns { // the first request says what the session is about
