@@ -37,17 +37,23 @@ func pinned(c Counter, z sizer, kept []Segment) int {
 	return c.Scale(z.size(kept) + len(kept))
 }
 
-// cutOut takes the kept spans out of the items of the user, and the tags of all marks. What is left between them are
-// items of their own; a mark that is not kept gives its item its weight.
-func cutOut(in Input, p Plan) ([]Item, []pin, error) {
-	spans := append(append([]Span(nil), p.Kept...), p.Summarised...)
+// marked returns the spans of all marks in the order of the text, and which of them are kept.
+func marked(p Plan) (spans []Span, kept map[Span]bool) {
+	spans = append(append([]Span(nil), p.Kept...), p.Summarised...)
 	sort.SliceStable(spans, func(a, b int) bool {
 		return spans[a].Message < spans[b].Message || spans[a].Message == spans[b].Message && spans[a].Start < spans[b].Start
 	})
-	kept := map[Span]bool{}
+	kept = map[Span]bool{}
 	for _, s := range p.Kept {
 		kept[s] = true
 	}
+	return spans, kept
+}
+
+// cutOut takes the kept spans out of the items of the user, and the tags of all marks. What is left between them are
+// items of their own; a mark that is not kept gives its item its weight.
+func cutOut(in Input, p Plan) ([]Item, []pin, error) {
+	spans, kept := marked(p)
 	out := make([]Item, 0, len(in.Items)+2*len(spans))
 	var pins []pin
 	for _, it := range in.Items {
