@@ -8,7 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -34,7 +34,7 @@ func (x Member) String() string {
 	if x.Exchange != nil {
 		return x.Exchange.ID
 	}
-	return bodies.ShortID(x.Session)
+	return records.ShortID(x.Session)
 }
 
 // Member finds the session or the exchange (e:9f2c61ab) that a name stands for.
@@ -127,7 +127,7 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to F
 
 // conceptsAt returns the concepts of a project as a transaction sees them, but for those that it makes itself.
 func (m Ops) conceptsAt(ctx context.Context, tx *refs.Tx, p refs.Project) (*concepts.Set, error) {
-	records, err := m.UpperAt(ctx, tx, p)
+	upper, err := m.UpperAt(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (m Ops) conceptsAt(ctx context.Context, tx *refs.Tx, p refs.Project) (*conc
 	if err != nil {
 		return nil, err
 	}
-	return concepts.Fold(state.Statements(records, concepts.Kind), &facts.Set{}, trust.Of)
+	return concepts.Fold(state.Statements(upper, concepts.Kind), &facts.Set{}, trust.Of)
 }
 
 func (m Ops) wouldAssign(ctx context.Context, p state.Project, to Filing) (*concepts.Concept, error) {

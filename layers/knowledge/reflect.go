@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/permanent"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	trusted "github.com/memvcs/mem/layers/trust"
@@ -20,16 +20,16 @@ import (
 
 // ReflectionDue reports whether there are facts that no reflection has seen.
 func (m Ops) ReflectionDue(ctx context.Context, p refs.Project) (bool, error) {
-	records, err := m.Upper(ctx, p)
+	upper, err := m.Upper(ctx, p)
 	if err != nil {
 		return false, err
 	}
-	return m.ReflectionDueIn(records)
+	return m.ReflectionDueIn(upper)
 }
 
-func (m Ops) ReflectionDueIn(records []state.UpperRecord) (bool, error) {
-	rules, err := state.FoldRules(records, &facts.Set{}, state.Trust{Own: m.Refs.Device().ID})
-	return err == nil && history.FactStatements(records) > rules.Reflected, err
+func (m Ops) ReflectionDueIn(upper []state.UpperRecord) (bool, error) {
+	rules, err := state.FoldRules(upper, &facts.Set{}, state.Trust{Own: m.Refs.Device().ID})
+	return err == nil && history.FactStatements(upper) > rules.Reflected, err
 }
 
 // A Reflected is what was found when somebody looked back.
@@ -45,11 +45,11 @@ type Reflected struct {
 // somebody has looked.
 func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryRun bool) (Reflected, error) {
 	var out Reflected
-	records, err := m.Upper(ctx, p.ID)
+	upper, err := m.Upper(ctx, p.ID)
 	if err != nil {
 		return out, err
 	}
-	in, err := m.reflectionInput(ctx, p.ID, records)
+	in, err := m.reflectionInput(ctx, p.ID, upper)
 	if err != nil {
 		return out, err
 	}
@@ -68,7 +68,7 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 	if dryRun || st.Name == "" { // nothing was ever stored of the project
 		return out, nil
 	}
-	seen := permanent.Reflection{Seen: history.FactStatements(records), Candidates: len(out.Candidates)}
+	seen := permanent.Reflection{Seen: history.FactStatements(upper), Candidates: len(out.Candidates)}
 	return out, m.Refs.Update(ctx, p.ID, fmt.Sprintf("reflect: %d candidates", len(out.Candidates)),
 		func(tx *refs.Tx) error {
 			tx.Trailer("Op", "reflect")
@@ -78,10 +78,10 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 }
 
 // reflectionInput gathers what candidates are found in.
-func (m Ops) reflectionInput(ctx context.Context, p refs.Project, records []state.UpperRecord) (in permanent.Input,
+func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.UpperRecord) (in permanent.Input,
 	err error) {
 	in.Now = m.Opts.Now()
-	all, err := trusted.On(m.DB).Folded(ctx, p, records)
+	all, err := trusted.On(m.DB).Folded(ctx, p, upper)
 	if err != nil {
 		return in, err
 	}
@@ -105,7 +105,7 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, records []stat
 		}
 		found, err := m.signs(ctx, p, s)
 		if err != nil {
-			return in, fmt.Errorf("look through %s: %w", bodies.ShortID(s.ID), err)
+			return in, fmt.Errorf("look through %s: %w", records.ShortID(s.ID), err)
 		}
 		if found, err = trusted.On(m.DB).Believed(ctx, st, s, found); err != nil {
 			return in, err

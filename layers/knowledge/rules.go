@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/permanent"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -62,14 +62,14 @@ func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool)
 		}
 	}
 	if said == "" {
-		return w, fmt.Errorf("message %d of %s: %w", rev.From, bodies.ShortID(s.ID), markers.ErrNotTyped)
+		return w, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(s.ID), markers.ErrNotTyped)
 	}
 	quote, ok := permanent.Saying(said, text, against)
 	if !ok {
-		return w, fmt.Errorf("message %d of %s: %w", rev.From, bodies.ShortID(s.ID), ErrNotSaid)
+		return w, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(s.ID), ErrNotSaid)
 	}
 	if more := permanent.Added([]string{quote}, text); !against && len(more) > 0 {
-		return w, fmt.Errorf("message %d of %s: %w: not `%s`", rev.From, bodies.ShortID(s.ID), ErrNotSaid,
+		return w, fmt.Errorf("message %d of %s: %w: not `%s`", rev.From, records.ShortID(s.ID), ErrNotSaid,
 			strings.Join(more, "`, `"))
 	}
 	w.Quote = quote
@@ -78,11 +78,11 @@ func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool)
 
 // AddRule states a rule, and returns it as it is then.
 func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Made, dryRun bool) (*permanent.Rule, error) {
-	records, err := m.Upper(ctx, p.ID)
+	upper, err := m.Upper(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	known, err := trust.On(m.DB).KnownFacts(ctx, p.ID, records)
+	known, err := trust.On(m.DB).KnownFacts(ctx, p.ID, upper)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/originals"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
@@ -20,11 +20,11 @@ import (
 
 // Facts returns all that was established in the sessions of a project.
 func (m Ops) Facts(ctx context.Context, p refs.Project) (*facts.Set, error) {
-	records, err := m.Upper(ctx, p)
+	upper, err := m.Upper(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return trust.On(m.DB).KnownFacts(ctx, p, records)
+	return trust.On(m.DB).KnownFacts(ctx, p, upper)
 }
 
 // FactNamed returns the fact whose ID begins with id, of the scope's project or else of another one.
@@ -47,13 +47,13 @@ func (m Ops) FactNamed(ctx context.Context, sc state.Scope, id string) (f facts.
 
 // A quoted session is one that evidence can be looked up in.
 type Quoted struct {
-	Point   *bodies.Point
+	Point   *records.Point
 	Entries []refine.Entry // L1
 	Text    *facts.Transcript
 }
 
 // Quotable reads the session at p: L1, and of the cited messages all that is in them.
-func (m Ops) Quotable(ctx context.Context, project refs.Project, s *state.Session, p *bodies.Point,
+func (m Ops) Quotable(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
 	cited map[int]bool) (*Quoted, error) {
 	l1, err := originals.On(m.DB).L1(ctx, project, p.Original, refine.Full)
 	if err != nil {
@@ -79,7 +79,7 @@ func (m Ops) Quotable(ctx context.Context, project refs.Project, s *state.Sessio
 }
 
 // Echoed are the messages at p that another session or mem wrote first.
-func Echoed(s *state.Session, p *bodies.Point) map[int]bool {
+func Echoed(s *state.Session, p *records.Point) map[int]bool {
 	out := map[int]bool{}
 	for _, q := range s.Chain(p) {
 		for _, n := range q.Echo {

@@ -285,14 +285,15 @@ func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
 				continue
 			}
 		}
-		e.Did("[%s] %s %s from %s%s\n", e.Safe(l.Name), verb, records(l), e.Safe(l.By), e.Safe(kindsText(l.Arrival.Kinds)))
+		e.Did("[%s] %s %s from %s%s\n", e.Safe(l.Name), verb, arrived(l), e.Safe(l.By), e.Safe(kindsText(l.Arrival.Kinds)))
 	}
 	if !said && !troubled(out) {
 		e.Note("already up to date with %s", r.Name)
 	}
 }
 
-func records(l sync.FetchedLane) string {
+// arrived says what a fetch brought of a lane.
+func arrived(l sync.FetchedLane) string {
 	if l.Exact {
 		return "exact bytes"
 	}

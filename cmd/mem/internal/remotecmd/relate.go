@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/relations"
 )
 
@@ -115,6 +115,6 @@ func relationAnswers(list []relations.Relation) []relationAnswer {
 
 // relationReason reads a reason: one line of at most 200 bytes.
 func relationReason(s string) (string, error) {
-	t, err := bodies.ParseTitle(strings.Join(strings.Fields(s), " "))
+	t, err := records.ParseTitle(strings.Join(strings.Fields(s), " "))
 	return string(t), err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revocation"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -23,14 +23,14 @@ type revokeOptions struct {
 	reason string
 	off    bool
 
-	src      bodies.Origin // that source names
+	src      records.Origin // that source names
 	projects []state.Project
 	effects  []revocation.Effect // in the projects
 }
 
 // body is what is recorded.
-func (o revokeOptions) body() bodies.RevokeBody {
-	return bodies.RevokeBody{Origin: o.src, Revoked: !o.off, Reason: o.reason}
+func (o revokeOptions) body() records.RevokeBody {
+	return records.RevokeBody{Origin: o.src, Revoked: !o.off, Reason: o.reason}
 }
 
 // Revoke is the command that hides all that came from a source which is not to be believed.
@@ -89,7 +89,7 @@ func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 			return originError(err, o.source)
 		}
 		o.src, o.projects = src, []state.Project{home}
-		if e.Opt.AllProjects && src.Kind != bodies.SessionSource {
+		if e.Opt.AllProjects && src.Kind != records.SessionSource {
 			if o.projects, err = names.Projects(ctx, run.Memory); err != nil {
 				return err
 			}
