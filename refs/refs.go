@@ -1,19 +1,19 @@
-// Package refs opens a memory: the two git repositories, the lanes in them and what lanes hold.
+// Package refs opens a memory: the two git repositories, their lanes and the content of the lanes.
 //
-// A lane is the branch refs/heads/p/<project>/<device>. It is linear, and only its device writes and
-// signs it, so two machines never conflict: what a project is follows from the union of its lanes.
-// memory.git holds what may travel: records, objects, and the clean streams of sessions.
-// originals.git holds the patches that turn a clean stream back into the exact bytes it came from;
-// it has lanes of the same shape and never leaves the machine.
+// A lane is the branch refs/heads/p/<project>/<device>. It is linear, and only its device writes and signs it, so
+// two machines never conflict: the state of a project follows from the union of its lanes. memory.git contains the
+// data that can be pushed: records, objects, and the clean streams of sessions. originals.git contains the patches
+// that turn a clean stream back into the exact original bytes; it has lanes of the same form and is pushed only if
+// the user asks for it.
 //
-// Reading happens in [Repo.View], writing in [Repo.Update]: one commit or nothing. Content is hashed
-// and compressed before, in a [Stage], outside any lock. The order on disk is pack, index, directory,
-// then the ref; the ref of memory.git is the commit point. At every instant the store is valid, and a
-// crash leaves at most temporary files, which the next writer sweeps. go-git moves no ref here and
-// decides no durability, because it fsyncs nothing and loses updates (docs/trust.md).
+// [Repo.View] reads and [Repo.Update] writes: one commit or nothing. Content is hashed and compressed before, in a
+// [Stage], outside any lock. The order on disk is pack, index, directory, then the ref; the ref of memory.git is the
+// commit point. The store is valid at every instant, and a crash leaves at most temporary files, which the next
+// writer removes. go-git moves no ref here and decides no durability, because it does not fsync and loses updates
+// (docs/trust.md).
 //
-// Below, package lane reads lanes and package disk writes files. Above, package incoming takes in the lanes
-// of other devices, and package repair checks a store and puts it right.
+// Below, package lane reads lanes and package disk writes files. Above, package incoming adds the lanes of other
+// devices, and package repair checks a store and repairs it.
 package refs
 
 import (

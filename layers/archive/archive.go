@@ -1,8 +1,8 @@
-// Package archive reads and writes memory archives: files that carry lanes from one memory to another without a
-// remote. docs/formats.md describes the format.
+// Package archive reads and writes memory archives: files that transfer lanes between memories without a remote.
+// docs/formats.md describes the format.
 //
-// An archive is as little trusted as a remote: [Unpack] makes a bare git repository of it, from which the memory
-// fetches, with all the checks of a fetch.
+// An archive is trusted as little as a remote: [Unpack] makes a bare git repository of it, and the memory fetches
+// from there with all the checks of a fetch.
 package archive
 
 import (

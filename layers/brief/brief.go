@@ -1,13 +1,13 @@
-// Package brief writes the context that a new session starts with: what memory knows, in few words.
+// Package brief writes the short context with which a new session starts.
 //
-// A [Sheet] is a list of things worth saying, each with where it comes from, who said it and when. [Write] makes one
-// text of it that never exceeds a limit, which counts UTF-16 units as Claude Code does. What does not fit is
-// left out from the least trusted on, the oldest first, and the text says how many that were. What only tools,
-// files or the web said is never in it: a README must not speak to a session that did not ask.
+// A [Sheet] is a list of items, each with its source, its author and its time. [Write] makes one text of it that
+// never exceeds a limit, counted in UTF-16 units as in Claude Code. If the items do not fit, the least trusted are
+// omitted first, the oldest of them first, and the text contains their number. Text that only tools, files or the
+// web wrote is never included: a README must not speak to a session that did not ask.
 //
-// Everything stands inside one fence. Its key depends on the whole text and on a secret of this device, so
-// nothing that was written before can hold it, and the same state gives the same text. What looks like a tag in
-// an item is defused besides. Items are told as what was said, not as orders.
+// The whole text is inside one fence. The key of the fence depends on the text and on a secret of this device, so no
+// earlier text can contain it, and the same state gives the same text. Text in an item that looks like a tag is also
+// escaped. Items are worded as reports, not as instructions.
 package brief
 
 import (

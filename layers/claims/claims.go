@@ -1,6 +1,6 @@
-// Package claims finds in a text what can be looked up in another one: paths, numbers, identifiers, flags, whatever
-// stands in back-ticks. Who makes such a word up makes up a fact, so each must stand in the source that the text speaks
-// of. Plain words are not claims: choosing them is what a writer is for.
+// Package claims finds the checkable terms of a text: paths, numbers, identifiers, flags, and everything in
+// back-ticks. An invented term is an invented fact, so each term must occur in the source of the text. Plain words
+// are not claims, because a writer may choose them freely.
 package claims
 
 import (

@@ -1,25 +1,23 @@
-// Package compose makes one context out of several sessions under a token budget.
+// Package compose makes one context from several sessions under a token budget.
 //
-// The work has two halves. [Choose] decides, without any I/O, which form of each session goes in:
-// the original where it fits its share of the budget, a version that exists, or a new compression
-// of a given size. A [Composition] then holds the texts that were chosen, and [Composition.Markdown],
-// [Composition.Transcript] and [Composition.Manifest] write it down for people, for the client and
-// for programs.
+// The work has two halves. [Choose] decides, without any I/O, which form of each session is used: the original if it
+// fits its share of the budget, an existing version, or a new compression of a given size. A [Composition] then
+// contains the chosen texts, and [Composition.Markdown], [Composition.Transcript] and [Composition.Manifest] format
+// it for people, for the client and for programs.
 //
-// # What is counted
+// # Token counts
 //
-// A version has one token count, made when the version was and by the counter of its session's model.
-// A composition uses that figure ([Part.Tokens]) and counts only what it adds: its frame, which is the
-// heading, the list of sources, the section headings and the tag in front of each piece
-// ([Composition.Frame]). The total is the sum of both. The counter of a composition is the one that finds
-// the most tokens among those of its sessions, so that the budget holds for each model; what it finds
-// more in a part than the part's own count belongs to the frame. [Reserve] is an upper bound of the frame
-// without the tags; [Part.Cost] is what a part takes of a budget, tags included. [Composition.Measure] counts
-// the finished text and refuses one that is over its budget. composed.jsonl carries the same text as
-// composed.md, piece by piece.
+// A version has one token count, made together with the version by the counter of its session's model. A composition
+// uses that figure ([Part.Tokens]) and counts only its own additions: the frame, which is the heading, the list of
+// sources, the section headings and the tag in front of each piece ([Composition.Frame]). The total is the sum of
+// both. The counter of a composition is the one that finds the most tokens among those of its sessions, so that the
+// budget is kept for each model. If it finds more tokens in a part than the part's own count, the difference belongs
+// to the frame. [Reserve] is an upper bound of the frame without the tags; [Part.Cost] is the share of a part in the
+// budget, tags included. [Composition.Measure] counts the finished text and refuses one that exceeds its budget.
+// composed.jsonl contains the same text as composed.md, piece by piece.
 //
-// The stored form ([Composition.Encode]) holds the inputs and no time of making: the same parts give
-// the same bytes and the same name.
+// The stored form ([Composition.Encode]) contains the inputs and no creation time: the same parts give the same
+// bytes and the same name.
 package compose
 
 import (

@@ -1,12 +1,12 @@
-// Package concepts says which jobs a project is about: the third layer, after LiSA.
+// Package concepts groups the sessions of a project by task: the third layer, after LiSA.
 //
-// A [Concept] is one job, such as a feature or a kind of fault, with all that was said about it in any
-// session. What belongs to it is decided by meaning: whoever has read the exchange, Claude or the user, says
-// so. This package never compares files or keywords of two things to put them together, since everything in a project
-// shares some of those, and one concept for everything says nothing.
+// A [Concept] is one task, such as a feature or a kind of bug, with all exchanges about it in any session.
+// Membership is decided by meaning: Claude or the user reads the exchange and assigns it. This package never groups
+// by common files or keywords, because everything in a project shares some of those, and one concept for everything
+// is useless.
 //
-// A [Set] is folded by [Fold] from statements, in any order of arrival. Every statement can be taken back
-// by a later one: an assignment by another, a merge or a removal by its undoing.
+// A [Set] is folded by [Fold] from statements, in any order of arrival. A later statement can undo every earlier
+// one: an assignment is replaced by another, a merge or a removal is reversed.
 package concepts
 
 import (

@@ -1,23 +1,23 @@
-// Package engines lets a model write a compression.
+// Package engines compresses sessions with a model.
 //
-// A [Model] answers one question: [Claude] runs the user's own client, [Anthropic] and [OpenAI] speak to servers,
-// [Command] runs any program, [Replay] knows recorded answers. A [Summarizer] makes an engine of it, as
-// [compress.Run] wants one: it cuts long sessions into windows that fit the model, gives each its part of the budget,
-// and trusts no answer. A segment must name the messages it stands for; a path, number or identifier in it must be in
-// those messages; otherwise the window is asked for once more and then left to [compress.Extract]. What is too long
-// is cut by coverage. The [Receipt] counts all of it.
+// A [Model] answers one question: [Claude] runs the user's own client, [Anthropic] and [OpenAI] talk to servers,
+// [Command] runs any program, [Replay] returns recorded answers. A [Summarizer] makes an engine for [compress.Run]
+// of it: it cuts long sessions into windows that fit the model, assigns each a part of the budget, and verifies
+// every answer. A segment must name its messages, and each path, number or identifier in it must occur in those
+// messages. Otherwise the window is requested once more and then left to [compress.Extract]. An answer that is too
+// long is cut by coverage. The [Receipt] counts all of this.
 //
-// The text of a transcript is data. It stands behind a fence whose key is made from the text and does not occur in
-// it, so nothing in it can end the fence or pose as another message; texts that the user pinned are not in it at all.
+// The text of a transcript is data. It is inside a fence whose key is computed from the text and does not occur in
+// it, so nothing in it can end the fence or pose as another message. Pinned texts are not part of it.
 //
-// What was asked and answered is kept ([Summarizer.Exchanges]), so that a later run can be answered by [Replay] and
-// gives the same bytes. Before every request a [Meter] is asked whether it may be paid for, and after it the meter is
-// told what it cost, also of answers that were of no use.
+// Requests and answers are stored ([Summarizer.Exchanges]), so that a later run can be answered by [Replay] and
+// gives the same bytes. A [Meter] approves the cost of each request in advance, and records the actual cost
+// afterwards, also of useless answers.
 //
-// The clients are written on net/http. The makers' SDK was measured: it made every start of the program a fifth
-// slower and the binary half as large again, for two endpoints.
+// The clients are written on net/http. The vendors' SDK was measured: for two endpoints it made every start of the
+// program a fifth slower and the binary half as large again.
 //
-// Nothing here reads the environment or the clock: keys, programs and proxies are given.
+// Nothing here reads the environment or the clock: keys, programs and proxies are passed in.
 package engines
 
 import (

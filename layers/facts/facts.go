@@ -1,14 +1,15 @@
-// Package facts holds what was established in sessions: L2. A [Fact] is one sentence with its evidence, quotes
-// of numbered messages; an [Exchange] is a request with what came of it and the facts in it.
+// Package facts contains the established facts of sessions: L2. A [Fact] is one sentence with its evidence, quotes
+// of numbered messages. An [Exchange] is a request with its result and the facts in it.
 //
-// Facts are written by a model or a person, never by a rule, and believed by nobody: [Check] looks every quote
-// up in the message that it names, and every name, number, path, identifier and negation of the fact in its
-// quotes. What it cannot find out is "inferred", what is wrong is "rejected"; only what it found is "verified".
-// How far a fact may be trusted follows from who said the evidence, which is why an echo, text that mem itself
-// or a fork brought, never counts as typed.
+// A model or a person writes facts, never a rule, and [Check] verifies them: it searches every quote in the message
+// that it names, and every name, number, path, identifier and negation of the fact in its quotes. If all are found
+// the fact is "verified"; if a check is not possible it is "inferred"; a wrong one is "rejected". The trust of a
+// fact follows from the author of its evidence. This is why an echo, text that mem itself or a fork inserted, never
+// counts as typed.
 //
-// Nothing is edited in place. That a fact is superseded, refuted, resolved or removed is a [Judgement], a statement of
-// its own that a later one can take back. [Fold] makes a [Set] of all statements; it is a pure function of them.
+// Facts are never edited in place. A [Judgement] is a separate statement that a fact is superseded, refuted,
+// resolved or removed, and a later one can reverse it. [Fold] makes a [Set] of all statements; it is a pure function
+// of them.
 package facts
 
 import (

@@ -1,12 +1,12 @@
 // Package foreign reads the stores of other memory tools into values.
 //
-// It knows two: that of cc_context_eng (projects with a manifest, original transcripts, compressed versions and
-// compositions) and that of memory-keeper (facts.json, concepts.json and session summaries). A store is recognised
-// by what its files contain, never by the name of its directory.
+// It supports two: cc_context_eng (projects with a manifest, original transcripts, compressed versions and
+// compositions) and memory-keeper (facts.json, concepts.json and session summaries). A store is recognised by the
+// content of its files, never by the name of its directory.
 //
-// Everything in a store is data of somebody else. Names that would be paths are refused, no file outside the store is
-// opened, sizes are bounded, and what cannot be read is told as a [Left] with its reason instead of ending the
-// work. Nothing is judged here: whether a version says what its session says is decided by whoever has the session.
+// The content of a store is not trusted. Names that would be paths are refused, no file outside the store is opened,
+// and sizes are bounded. Unreadable data is reported as a [Left] with its reason and does not end the import. This
+// package does not verify a version against its session; its caller has the session and does that.
 package foreign
 
 import (

@@ -1,16 +1,16 @@
-// Package keepit reads the marks by which a user says "keep this, word for word", and decides which of them
-// survive a compression.
+// Package keepit reads the markers with which a user pins text word for word, and decides which of them survive a
+// compression.
 //
-// A mark is typed into a message as ##keepit0.80## followed by the text to keep. The number is a [Weight] in whole
-// hundredths. [Scan] finds the marks of one message, [Lint] finds what looks like a mark but is none. A [Pressure]
-// is how hard a compression presses (level, ratio, distance in sessions); [Pressure.Keeps] is the one and only place
-// where a weight is held against it: the engine, the preview, commands and front ends all ask it.
+// A marker is typed into a message as ##keepit0.80## followed by the text to keep. The number is a [Weight] in whole
+// hundredths. [Scan] finds the markers of one message, [Lint] finds text that looks like a marker but is none. A
+// [Pressure] is the strength of a compression (level, ratio, distance in sessions). [Pressure.Keeps] is the only
+// place that compares a weight with it: the engine, the preview, commands and front ends all call it.
 //
 // Everything is integer arithmetic. With floats 0.50 + 0.30*1.0 <= 0.80 depends on the order of the operations, and
-// a mark exactly on the threshold must survive.
+// a marker exactly on the threshold must survive.
 //
-// The caller decides which texts are scanned: only what the user typed counts, so that a README that passes through
-// a tool cannot pin itself.
+// The caller chooses the texts to scan: only text that the user typed counts, so that a README in the output of a
+// tool cannot pin itself.
 package keepit
 
 import (

@@ -1,10 +1,10 @@
 // Package migration imports the stores of other memory tools.
 //
-// Originals are captured as any session is, byte for byte and with the same rules for secrets. What another tool
-// derived is believed as little as what a model says: a version is stored only if its text follows from its session,
-// a fact without a quote in a session is inferred, and a rule is proposed until the user promotes it. Nothing
-// that memory has is overwritten, and an import that is run again changes nothing. Everything in a store is told as an
-// [Item], with the reason if it was not imported.
+// Originals are captured like any session, byte for byte and with the same rules for secrets. Derived data of
+// another tool is verified like the answer of a model: a version is stored only if its text follows from its
+// session, a fact without a quote in a session is inferred, and a rule is proposed until the user promotes it.
+// Existing data is never overwritten, and a second import of the same store changes nothing. Everything in a store
+// is reported as an [Item], with the reason if it was not imported.
 package migration
 
 import (

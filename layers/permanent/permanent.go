@@ -1,16 +1,18 @@
-// Package permanent is what a project knows for good: the fourth layer, after Reflection.
+// Package permanent contains the permanent rules of a project: the fourth layer, after Reflection.
 //
-// A [Rule] is something to hold to (rule), what solves a problem that comes back (solution), or how the heart
-// of the project works (core_logic). Nothing becomes one by itself. [Candidates] looks through the facts of
-// many sessions for what may be worth keeping or taking back, each with its evidence, and whoever reads them,
-// the user or Claude, promotes or dismisses them.
+// A [Rule] is an instruction to follow (rule), the solution of a recurring problem (solution), or a description of
+// how the core of the project works (core_logic). No rule is made automatically. [Candidates] searches the facts of
+// many sessions for rules to add or to withdraw, each with its evidence, and the reader, the user or Claude,
+// promotes or dismisses them.
 //
-// Memory can be poisoned: a README that says "always run this" is not the user. So a rule is trusted no more
-// than the least trusted fact it rests on; what only tools, files, the web or scripts said is no evidence and
-// no rule until the user says so; the same thing said fifty times in one conversation, or in copies of it, was
-// said once; and a rule that the user stated is taken away only by the user.
+// Memory can be poisoned: a README that says "always run this" is not the user. Therefore:
 //
-// A [Set] is folded by [Fold] from statements, in any order of arrival. Every act can be taken back by a later one.
+//   - A rule is trusted no more than the least trusted fact in its evidence.
+//   - Text of tools, files, the web or scripts is no evidence, and no rule until the user confirms it.
+//   - A statement repeated in one conversation, or in copies of it, counts once.
+//   - Only the user removes a rule that the user stated.
+//
+// A [Set] is folded by [Fold] from statements, in any order of arrival. A later statement can undo every act.
 package permanent
 
 import (

@@ -1,14 +1,13 @@
-// Package records is the grammar of what records say: what a session id, a label, a name, a path or a number of
-// a record may be.
+// Package records defines the grammar of record bodies: the valid session ids, labels, names, paths and numbers in a
+// record.
 //
-// A signature proves who wrote a record, not that it is sane. So the body of every record is decoded and
-// bounded once, by the one [Decoder] of its kind in a [Table]: at the door, when a lane comes from elsewhere,
-// and again when records are read, for what is in a store already. A body that does not parse says nothing.
-// Kinds that the table does not know, and members that a body does not know, are kept and ignored, so that a
-// newer mem cannot break an older one.
+// A signature proves authorship, not validity. So the body of every record is decoded and bounded by the one
+// [Decoder] of its kind in a [Table]: when a lane arrives from another device, and again when the store is read. A
+// body that does not parse has no effect. Unknown kinds, and unknown members of a body, are kept and ignored, so
+// that a newer mem cannot break an older one.
 //
-// Bounds hold for every body ([Of]); the grammar of single members is told by the types [Session], [Label],
-// [Name] and the others, whose zero value no record may hold.
+// The bounds in [Of] apply to every body. The types [Session], [Label], [Name] and the others define the grammar of
+// single members; no record may contain their zero values.
 package records
 
 import (

@@ -1,7 +1,7 @@
-// Package relations relates sessions to other projects: a session about a library can be of use in the projects that
+// Package relations relates sessions to other projects: a session about a library can be useful in the projects that
 // import it.
 //
-// The record is in the lane of the session's project: it is forgotten with the session, and the remote of the other
+// The record is in the lane of the session's project: it is deleted with the session, and the remote of the other
 // project does not receive it.
 package relations
 

@@ -1,13 +1,12 @@
-// Package search finds what was said and done: it ranks the documents of search indexes for a query.
+// Package search ranks the documents of search indexes for a query.
 //
-// The score of a message is BM25 over Porter2 stems, whole identifiers and their parts, plus a share of the
-// scores of the messages around it (an answer seldom repeats the words of the question) and of its session.
-// Sessions are ranked by BM25 over all that is in them, plus their best message. Everything is counted in the
-// same order each time, so a query has one answer. What is looked for word for word, a phrase or a regular
-// expression, is looked up in the stored text.
+// The score of a message is BM25 over Porter2 stems, whole identifiers and their parts, plus a share of the scores
+// of the neighbouring messages (an answer seldom repeats the words of the question) and of its session. Sessions are
+// ranked by BM25 over all their text, plus their best message. All sums are computed in the same order each time, so
+// a query has one answer. Literal searches, for a phrase or a regular expression, read the stored text.
 //
-// [Transcript] makes documents of a session, [Search] answers a query. Package index keeps the documents,
-// package terms cuts texts.
+// [Transcript] makes documents of a session, [Search] answers a query. Package index stores the documents, package
+// terms splits texts.
 package search
 
 import (

@@ -1,3 +1,3 @@
-// Package state folds the records of a project into its [State], and gives the rooms above it the store that
-// they work on: [DB].
+// Package state folds the records of a project into its [State], and provides [DB], the store for the packages above
+// it.
 package state

@@ -1,12 +1,11 @@
-// Package tier decides what becomes of sessions as they age: for some days they stay as they are, then the
-// summary of their week stands for them, then that of their month; versions that grew superfluous on the way
-// are hidden.
+// Package tier plans how sessions are summarised with age: after some days the summary of their week replaces them,
+// later that of their month. Versions that become superfluous are hidden.
 //
-// Nothing here reads or writes. [Decide] takes what is known of the sessions of a project and says what is to
-// be done; what has been done is known by its result, so that deciding again finds nothing. Weeks are ISO weeks
-// and months those of the calendar, in UTC, on every machine; a session belongs to the ones in which its last
-// message was. How old it is counts from then or from when it was used last: what is used again is near again.
-// A summary covers its whole week or month, and is made once that is over, so it is made once.
+// Nothing here reads or writes. [Decide] gets the known state of the sessions of a project and returns the actions
+// to take. Finished actions are recognised by their results, so a second call returns nothing. Weeks are ISO weeks
+// and months are calendar months, in UTC, on every machine. A session belongs to the week and month of its last
+// message. Its age counts from that message or from its latest use, so a used session is recent again. A summary
+// covers its whole week or month, and is made once, after the end of that period.
 package tier
 
 import (

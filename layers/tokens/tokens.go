@@ -1,14 +1,13 @@
 // Package tokens estimates how many tokens a text costs a model.
 //
 // There is no official offline tokenizer for current models, so a count is the number of o200k tokens times a factor
-// that was fitted to what real transcripts report: 1.13 for models up to 4.6, 1.60 for later ones. Print counts with a
-// "~". A budget kept by a [Counter] is kept exactly by that counter's own measure, always rounded up.
+// that was fitted to the counts in real transcripts: 1.13 for models up to 4.6, 1.60 for later ones. Print counts
+// with a "~". A budget kept by a [Counter] is kept exactly in that counter's own measure, always rounded up.
 //
-// The text is cut into pieces by our own splitter, and those that were not seen before are merged by byte-pair
-// encoding with the vocabulary of o200k_base, which is looked up where it lies in the program: nothing is
-// loaded before the first count. Recipes hold counts to be what the library tiktoken-go/tokenizer makes of each
-// piece; tests hold them against it. Runs of one kind of character that would be slow are cut up: a count of
-// any text takes about linear time.
+// Our own splitter cuts the text into pieces, and new pieces are merged by byte-pair encoding with the vocabulary of
+// o200k_base, which is read in place inside the program: nothing is loaded before the first count. Recipes assume
+// the counts of the library tiktoken-go/tokenizer for each piece, and tests compare with it. Long runs of one kind
+// of character are cut up, so a count of any text takes about linear time.
 package tokens
 
 import (

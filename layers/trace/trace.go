@@ -1,12 +1,11 @@
-// Package trace tells where a text came from and what became of it.
+// Package trace finds the source of a text and the changes between versions.
 //
-// [Diff] holds two versions of a conversation against each other. Two summaries of one session share no lines, so
-// their segments are aligned by the messages that they stand for, and only inside a group of segments that share
-// messages are words compared. What was lost is said by kind: decisions, commands, files, errors, symbols.
+// [Diff] compares two versions of a conversation. Two summaries of one session share no lines, so their segments are
+// aligned by their messages, and words are compared only inside a group of segments with common messages. Lost text
+// is reported by kind: decisions, commands, files, errors, symbols.
 //
-// [Blame] goes the other way: it finds for each line of a text the messages that it came from. A segment names its
-// messages; the words of a line narrow them down. A line that none of them supports is marked, because then
-// nobody said it.
+// [Blame] works in the other direction: for each line of a text it finds the source messages. A segment names its
+// messages, and the words of a line narrow them down. A line that none of them supports is marked as unsupported.
 //
 // Everything here is a pure function of its arguments, and the same arguments give the same answer.
 package trace

@@ -1,10 +1,10 @@
-// Package views prints what a project remembers in the shapes that the seeds fixed: memory.md, facts.json,
-// concepts.json, semantic.json.
+// Package views prints the memory of a project in fixed formats: memory.md, facts.json, concepts.json,
+// semantic.json.
 //
-// Nothing of it is stored. Each view is computed from the facts, concepts, rules and sessions there are, so it
-// is always current, cannot contradict them, and is the same for the same state. memory.md is the rolling
-// summary that a session may read first: it never takes more tokens than its budget, drops what matters least,
-// and says how much it dropped. Text that only tools, files, the web or scripts said is not in it.
+// Nothing of it is stored. Each view is computed from the current facts, concepts, rules and sessions, so it is
+// always up to date, cannot contradict them, and is the same for the same state. memory.md is the rolling summary
+// that a session can read first: it never exceeds its token budget, drops the least important items first, and
+// states how many it dropped. Text that only tools, files, the web or scripts wrote is not included.
 package views
 
 import (

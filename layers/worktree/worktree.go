@@ -1,10 +1,10 @@
 // Package worktree writes files for a user.
 //
-// The names of such files come in part from records, and so from other devices. Every file that mem writes
-// outside its own directory therefore goes through a [Tree]: names are resolved inside one directory that the
-// user named ([os.Root]), links are refused, and a file is replaced only if mem wrote it and nobody changed it
-// since, if it has the same bytes already, or if the user said so ([Options].Force). Files are written under
-// another name first, flushed, and renamed when all of them are ready.
+// The names of such files come in part from records, and so from other devices. Every file that mem writes outside
+// its own directory therefore goes through a [Tree]: names are resolved inside one directory that the user named
+// ([os.Root]), and links are refused. A file is replaced only if mem wrote it and it has not changed since, if it
+// has the same bytes already, or with [Options].Force. Files are written under another name first, flushed, and
+// renamed when all of them are ready.
 package worktree
 
 import (

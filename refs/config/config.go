@@ -1,15 +1,14 @@
-// Package config holds the settings of a store: the file config.json, the keys it may hold, their
-// defaults and what each value must look like.
+// Package config reads and edits the settings of a store: the file config.json, its valid keys, their defaults and
+// the format of each value.
 //
-// Every setting is one row of a table ([Keys]): a dotted name, a kind that checks values, a default
-// and one line for people. A value exists in one text form, the one that "mem config set" takes and
-// "mem config get" prints; a typed getter such as [Config.Bool] reads it. The file is edited and not
-// rewritten: members that this program does not know keep their place and their bytes ([Config.Unknown]
-// names them), so an older mem never destroys what a newer one wrote. A file that is not JSON is an
-// error that says where ([SyntaxError]) and is never overwritten.
+// Every setting is one row of a table ([Keys]): a dotted name, a kind that checks values, a default and a one-line
+// description. A value has one text form, used by "mem config set" and "mem config get"; a typed getter such as
+// [Config.Bool] reads it. The file is edited and not rewritten: unknown members keep their place and their bytes
+// ([Config.Unknown] names them), so an older mem never destroys settings of a newer one. A file that is not JSON is
+// an error with its position ([SyntaxError]) and is never overwritten.
 //
-// Values come, in falling precedence, from an override of one run ([Config.Override]), from the file,
-// and from the table. A Config is not safe for use by several goroutines at once.
+// Values come, in falling precedence, from an override of one run ([Config.Override]), from the file, and from the
+// table. A Config is not safe for use by several goroutines at once.
 package config
 
 import (

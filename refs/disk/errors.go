@@ -1,6 +1,5 @@
-// Package disk reads and writes the files of a store: whole and durable, with a sum in those that hold JSON, under
-// locks that the kernel ends with the process that has them, and closed to other users. It knows neither git nor what
-// the files say.
+// Package disk reads and writes the files of a store: whole and durable, closed to other users, with a checksum in
+// JSON files, and under kernel locks that end with their process. It knows neither git nor the content of the files.
 package disk
 
 import "errors"

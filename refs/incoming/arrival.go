@@ -1,9 +1,9 @@
-// Package incoming takes in lanes of other devices.
+// Package incoming checks fetched lanes of other devices and adds them to the store.
 //
-// What was fetched lies in a [Quarantine], a repository of its own on top of the store. [Quarantine.Check] looks at
-// everything of a lane that is new, whoever signed it: commits, signatures, the closed grammar of trees, every record,
-// the name of every object, every byte of the streams that grew. [Quarantine.Adopt] makes it part of the store: packs
-// first, then the refs. Much of a stream is checked while its pack still comes.
+// Fetched data is stored in a [Quarantine], a separate repository on top of the store. [Quarantine.Check] verifies
+// everything new in a lane, whoever signed it: commits, signatures, the closed grammar of trees, every record, the
+// name of every object, every byte of the streams that grew. [Quarantine.Adopt] makes it part of the store: packs
+// first, then the refs. Much of a stream is verified while its pack still arrives.
 package incoming
 
 import (

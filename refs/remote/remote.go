@@ -1,14 +1,13 @@
-// Package remote talks to git repositories elsewhere: a directory, a host over ssh, a server over http. It lists their
-// branches, fetches packs from them and pushes packs to them.
+// Package remote talks to git repositories elsewhere: a directory, a host over ssh, a server over http. It lists
+// their branches, fetches packs from them and pushes packs to them.
 //
-// It speaks git's protocol itself (versions 0 and 1, which every server knows), because go-git's client holds a
-// whole push in memory and packs it anew. What is pushed is copied from our packs as it stands; its length is
-// known before, so it needs no buffer. A directory needs no protocol: packs are written into it as into our own
-// store, so neither end needs git. For ssh the user's own program runs, with the user's keys and agent. For
-// http there is net/http, and git's credential helpers are asked when a server wants to know who it is. No
-// token is ever stored.
+// It implements git's protocol itself (versions 0 and 1, which every server knows), because go-git's client holds a
+// whole push in memory and packs it again. A push copies our packs unchanged; its length is known in advance, so it
+// needs no buffer. A directory needs no protocol: packs are written into it as into our own store, so neither end
+// needs git. For ssh it runs the user's own program, with the user's keys and agent. For http it uses net/http, and
+// asks git's credential helpers when a server requires authentication. No token is ever stored.
 //
-// What comes in is only counted here ([pack.Limits]); whether it is to be believed, package refs says.
+// Incoming data is only counted here ([pack.Limits]); package incoming verifies it.
 package remote
 
 import (

@@ -1,8 +1,9 @@
-// Package repair checks a store and puts right what is damaged in it.
+// Package repair checks a store and repairs damage.
 //
-// [Check] looks at everything and reports [Problem]s. [MendFiles] puts the control files right, [Mend] the two
-// repositories: from what is whole, from a remote, and with branches that begin anew. What is lost for good is told as
-// [Loss], and [GiveUp] goes on without it. Nothing is deleted: damaged files are kept aside ([Damaged]).
+// [Check] verifies everything and reports [Problem]s. [MendFiles] repairs the control files and [Mend] the two
+// repositories: from intact data, from a remote, and with branches that start again. Data that cannot be restored is
+// reported as [Loss], and [GiveUp] continues without it. Nothing is deleted: damaged files are moved away
+// ([Damaged]).
 package repair
 
 import (

@@ -1,18 +1,16 @@
-// Package sealed lets memory travel through a repository that nobody can read who has no key: an encrypted remote.
+// Package sealed implements encrypted remotes: repositories that nobody can read without a key.
 //
-// To git it is a plain repository, reached as any other (package remote). To [remote.Session], and so to those
-// who push and fetch, it looks as a plain remote does: lanes and where they are. In between each lane is a
-// branch with an opaque name, and each push of a lane is one commit with one segment: a pack of what is new,
-// with a head that says of which lane, from where to where and behind which commit, padded, and encrypted by
-// age. A segment counts only in its place, so nothing can be swapped, left out in the middle or moved to
-// another branch. Whether what is inside is to be believed is decided as for everything that is fetched: it
-// goes to the quarantine.
+// For git it is an ordinary repository, reached like any other (package remote). For [remote.Session], and so for
+// push and fetch, it looks like a plain remote with lanes and their tips. In between each lane is a branch with an
+// opaque name, and each push of a lane is one commit with one segment: a pack of the new objects and a header that
+// names the lane, its old and new tip and the previous commit, padded, and encrypted with age. A segment counts only
+// in its position, so none can be swapped, omitted in the middle or moved to another branch. The content is verified
+// like all fetched data, in the quarantine.
 //
-// Segments are encrypted to an epoch, a key made for that. The [Keyring] holds the keys of all epochs and is
-// encrypted to its members: devices, and a recovery key on paper. So a new device reads what is old; when a
-// member leaves, a new epoch begins that it never sees. Who cannot name the newest epoch cannot write the next
-// keyring: that is the only proof of membership there is, and the only one needed, because content is signed
-// inside.
+// Segments are encrypted to an epoch, a key made for that purpose. The [Keyring] contains the keys of all epochs and
+// is encrypted to its members: devices, and a recovery key on paper. So a new device can read old data; when a
+// member leaves, a new epoch begins that it never sees. Only a reader of the newest epoch can write the next
+// keyring. This is the only proof of membership, and it is sufficient because content is signed inside.
 package sealed
 
 import (

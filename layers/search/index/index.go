@@ -1,14 +1,14 @@
-// Package index keeps the documents of a search index on disk.
+// Package index stores the documents of a search index on disk.
 //
-// An index is a directory: immutable segments and a head that names those that count. A [Doc] is a message, a
-// fact, a rule or anything else that can be found; the documents of one thing, such as a session, are a [Span]
-// of a segment and are replaced together. A segment is written once: texts in compressed blocks, then the terms
-// in sorted blocks, each with its postings, then a directory. Every block has a checksum, so a damaged file is
-// noticed where it is read and never believed; the caller deletes the index then and builds it again. There is
-// no other recovery: an index only holds what can be computed from the records.
+// An index is a directory with immutable segments and a head that names the current ones. A [Doc] is a message, a
+// fact, a rule or any other search result. The documents of one source, such as a session, are a [Span] of a segment
+// and are replaced together. A segment is written once: texts in compressed blocks, then the terms in sorted blocks,
+// each with its postings, then a directory. Every block has a checksum, so damage is detected when a file is read;
+// the caller then deletes the index and builds it again. No other recovery is needed, because an index contains only
+// data that can be computed from the records.
 //
-// One process at a time writes ([Update]). Readers ([Open]) never wait: they read the head, open the segments
-// that it names and keep them open, whatever a writer does meanwhile. docs/formats.md describes the files.
+// One process at a time writes ([Update]). Readers ([Open]) never wait: they read the head, open the segments that
+// it names and keep them open during later writes. docs/formats.md describes the files.
 package index
 
 import (

@@ -1,10 +1,10 @@
-// Package terms cuts text into the terms that a search index knows it by.
+// Package terms splits text into the terms of a search index.
 //
 // A word is a run of letters and digits, in lower case, reduced to its Porter2 stem; stop words have no term. An
 // identifier, a path or a number with dots has a term for the whole of it and one for each part: getUserName is
-// "getusername", "get", "user" and "name"; layers/search.go is itself, "search.go" and three words. Runs of
-// Han, Kana and Hangul have a term for each pair of neighbouring characters. Texts and queries are cut by the
-// same code, so what is in a text is found by the words it was written with.
+// "getusername", "get", "user" and "name"; layers/search.go is itself, "search.go" and three words. Runs of Han,
+// Kana and Hangul have a term for each pair of neighbouring characters. Texts and queries are split by the same
+// code, so a query finds a text by its own words.
 package terms
 
 import (
