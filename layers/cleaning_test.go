@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/redact"
@@ -82,7 +83,7 @@ func TestCleanLane(t *testing.T) {
 	}
 	s := st.Session("s1")
 	var b strings.Builder
-	if err := m.Capture().WriteFile(ctx, p, s, s.Now(), s.Now().Files[0], &b); err != nil || b.String() != overflow {
+	if err := m.Capture().WriteFile(ctx, capture.Moment{Project: p, Session: s, Point: s.Now()}, s.Now().Files[0], &b); err != nil || b.String() != overflow {
 		t.Errorf("the overflow file is %q, %v", b.String(), err)
 	}
 	if now := st.Session("s2").Now(); now.Original != other.Now.Original || now.Stamp.Record != other.ID {
@@ -210,16 +211,16 @@ func TestCleanLaneFiles(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "s1.jsonl")
 			text := userLine(1, c.words)
-			capture := func(files ...string) {
+			store := func(files ...string) {
 				src := write(t, path, text)
 				src.Files = files
 				add(t, m, src)
 				text += userLine(len(text), "more")
 			}
 			file := write(t, filepath.Join(dir, c.name), c.file).Path
-			capture(file)
-			capture(file) // its patch stands with the record before this one
-			capture(file, write(t, filepath.Join(dir, "0-BADGE-000001.txt"), "TOKEN_87654321").Path)
+			store(file)
+			store(file) // its patch stands with the record before this one
+			store(file, write(t, filepath.Join(dir, "0-BADGE-000001.txt"), "TOKEN_87654321").Path)
 			p := revOf(t, m, "s1").Project.ID
 			m.Opts.Rules = newer
 			if done, err := m.Forget().CleanLane(t.Context(), p); err != nil || done == (forget.Cleaned{}) {
@@ -232,7 +233,7 @@ func TestCleanLaneFiles(t *testing.T) {
 			for i := range s.Points {
 				f := s.Points[i].Files[len(s.Points[i].Files)-1]
 				var b strings.Builder
-				if err := m.Capture().WriteFile(t.Context(), p, s, &s.Points[i], f, &b); err != nil || b.String() != c.file {
+				if err := m.Capture().WriteFile(t.Context(), capture.Moment{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil || b.String() != c.file {
 					t.Errorf("growth point %d: the file is %q, %v; want %q", i, b.String(), err, c.file)
 				}
 			}

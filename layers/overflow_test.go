@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/capture"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/originals"
 )
@@ -28,7 +29,7 @@ func TestOverflowFiles(t *testing.T) {
 	text := userLine(1, "one")
 	type state map[string]string
 	var states []state
-	capture := func(want string, files state) {
+	store := func(want string, files state) {
 		t.Helper()
 		for name, content := range files {
 			file(name, content)
@@ -41,16 +42,16 @@ func TestOverflowFiles(t *testing.T) {
 			states = append(states, files)
 		}
 	}
-	capture("new", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_12345678"}`})
-	capture("unchanged", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_12345678"}`})
-	capture("grown", state{"a.txt": "plain\nand TOKEN_aaaaaaaa\n", "b.json": `{"key":"TOKEN_12345678"}`})
+	store("new", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_12345678"}`})
+	store("unchanged", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_12345678"}`})
+	store("grown", state{"a.txt": "plain\nand TOKEN_aaaaaaaa\n", "b.json": `{"key":"TOKEN_12345678"}`})
 	text += userLine(2, "TOKEN_zzzzzzzz")
-	capture("grown", state{"a.txt": "plain\nand TOKEN_aaaaaaaa\n", "b.json": `{"key":"TOKEN_87654321"}`}) // equal when clean
-	capture("unchanged", state{"a.txt": "plain\nand TOKEN_aaaaaaaa\n", "b.json": `{"key":"TOKEN_87654321"}`})
-	capture("grown", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_87654321"}`})
+	store("grown", state{"a.txt": "plain\nand TOKEN_aaaaaaaa\n", "b.json": `{"key":"TOKEN_87654321"}`}) // equal when clean
+	store("unchanged", state{"a.txt": "plain\nand TOKEN_aaaaaaaa\n", "b.json": `{"key":"TOKEN_87654321"}`})
+	store("grown", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_87654321"}`})
 	text += `{"type":"user","mess`
-	capture("grown", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_87654321"}`})
-	capture("grown", state{"a.txt": "more\n", "b.json": `{"key":"TOKEN_87654321"}`}) // with a torn end as it was
+	store("grown", state{"a.txt": "plain\n", "b.json": `{"key":"TOKEN_87654321"}`})
+	store("grown", state{"a.txt": "more\n", "b.json": `{"key":"TOKEN_87654321"}`}) // with a torn end as it was
 
 	p := add(t, m, capturing.SourceOf(path))[0].Project.ID
 	st, err := m.Trusted().State(t.Context(), p)
@@ -65,7 +66,7 @@ func TestOverflowFiles(t *testing.T) {
 		got := state{}
 		for _, f := range s.Points[i].Files {
 			var b bytes.Buffer
-			if err := m.Capture().WriteFile(t.Context(), p, s, &s.Points[i], f, &b); err != nil {
+			if err := m.Capture().WriteFile(t.Context(), capture.Moment{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil {
 				t.Fatalf("growth point %d, %s: %v", i, f.Name, err)
 			}
 			if got[f.Name] = b.String(); f.Withheld != strings.Contains(b.String(), "TOKEN_") {
@@ -102,7 +103,7 @@ func TestOverflowElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Capture().WriteFile(t.Context(), p.ID, st.Session("s1"), now, now.Files[0], &bytes.Buffer{}); !errors.Is(err, originals.ErrWithheld) {
+	if err := b.Capture().WriteFile(t.Context(), capture.Moment{Project: p.ID, Session: st.Session("s1"), Point: now}, now.Files[0], &bytes.Buffer{}); !errors.Is(err, originals.ErrWithheld) {
 		t.Errorf("WriteFile: %v, want ErrWithheld", err)
 	}
 	if c, err := b.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 || c.Withheld != 1 {

@@ -331,7 +331,8 @@ func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o 
 		return nil, nil, err
 	}
 	defer s.Close()
-	captures, errs := m.captureAll(ctx, st, p, s, sources, o)
+	b := batch{m: m, p: p, st: st, o: o, ids: map[string]objects.Hash{}}
+	captures, errs := b.captureAll(ctx, s, sources)
 	var store *refs.WriteError
 	if slices.ContainsFunc(errs, func(err error) bool { return errors.As(err, &store) }) {
 		return nil, nil, fmt.Errorf("store new data: %w", store) // said once, not for each source
@@ -354,9 +355,9 @@ func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o 
 		return added, failed, nil
 	}
 	if len(failed) > 0 { // what a failed source staged must not stay
-		return m.withoutFailed(ctx, p, sources, errs, o, failed)
+		added, more, err := b.withoutFailed(ctx, sources, errs)
+		return added, append(failed, more...), err
 	}
-	ids := map[string]objects.Hash{}
 	var made, on *refs.Tx // on is on top of st
 	err = m.Refs.Update(ctx, p.ID, addMessage(changed, o), func(tx *refs.Tx) error {
 		made = tx
@@ -371,14 +372,14 @@ func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o 
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}
-		return m.record(tx, st, p, changed, o.op(), ids)
+		return b.record(tx, changed)
 	})
 	if err != nil {
 		return nil, failed, err
 	}
 	m.noteCaptured(p.ID, changed)
 	for i := range added {
-		if id, ok := ids[added[i].Session]; ok {
+		if id, ok := b.ids[added[i].Session]; ok {
 			added[i].ID, added[i].Commit = id, made.Commit()
 		}
 	}
@@ -388,23 +389,31 @@ func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o 
 	return added, failed, nil
 }
 
+// A batch captures sources of one project on top of a state of it.
+type batch struct {
+	m   Ops
+	p   state.Project
+	st  *state.State
+	o   AddOptions
+	ids map[string]objects.Hash // of the records that were stored, by session
+}
+
 // withoutFailed does the batch again with the sources that can be read.
-func (m Ops) withoutFailed(ctx context.Context, p state.Project, sources []Source, errs []error, o AddOptions,
-	failed []error) ([]Added, []error, error) {
+func (b *batch) withoutFailed(ctx context.Context, sources []Source, errs []error) ([]Added, []error, error) {
 	var good []Source
 	for i, src := range sources {
 		if errs[i] == nil {
 			good = append(good, src)
 		}
 	}
+	o := b.o
 	o.Progress = nil
-	added, more, err := m.addBatch(ctx, p, good, o)
-	return added, append(failed, more...), err
+	return b.m.addBatch(ctx, b.p, good, o)
 }
 
 // captureAll stages sources on several goroutines.
-func (m Ops) captureAll(ctx context.Context, st *state.State, p state.Project, s *refs.Stage, sources []Source,
-	o AddOptions) ([]*Capture, []error) {
+func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source) ([]*Capture, []error) {
+	m, st, o := b.m, b.st, b.o
 	captures, errs := make([]*Capture, len(sources)), make([]error, len(sources))
 	st.Index() // which is only read from here on
 	g, err := m.guardOf(st)
@@ -420,7 +429,7 @@ func (m Ops) captureAll(ctx context.Context, st *state.State, p state.Project, s
 			return // the store takes nothing more; all of the batch is given up
 		}
 		c := &Capture{M: m, src: sources[i], guard: g}
-		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: p}
+		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: b.p}
 		captures[i] = c
 		m.Slots <- struct{}{}
 		defer func() { <-m.Slots }()
@@ -449,10 +458,11 @@ func (m Ops) captureAll(ctx context.Context, st *state.State, p state.Project, s
 func (c *Capture) hidden() bool { return c.known != nil && c.known.Deleted }
 
 // record stages the records and patches of captures.
-func (m Ops) record(tx *refs.Tx, st *state.State, p state.Project, captures []*Capture, op string,
-	ids map[string]objects.Hash) error {
-	if st.Name == "" {
-		if _, err := tx.Add(records.KindProject, records.ProjectBody{Identity: p.Identity, Name: p.Name}); err != nil {
+func (b *batch) record(tx *refs.Tx, captures []*Capture) error {
+	op := b.o.op()
+	if b.st.Name == "" {
+		body := records.ProjectBody{Identity: b.p.Identity, Name: b.p.Name}
+		if _, err := tx.Add(records.KindProject, body); err != nil {
 			return err
 		}
 	}
@@ -470,8 +480,8 @@ func (m Ops) record(tx *refs.Tx, st *state.State, p state.Project, captures []*C
 		if err != nil {
 			return err
 		}
-		ids[c.snap.Session] = rec.ID
-		for _, u := range started(st, c) {
+		b.ids[c.snap.Session] = rec.ID
+		for _, u := range started(b.st, c) {
 			if _, err := tx.Add(records.KindUse, u); err != nil {
 				return err
 			}

@@ -167,7 +167,7 @@ func (m Ops) changedOverflow(ctx context.Context, project refs.Project, s *state
 		}
 		size := int64(0)
 		if ref, ok := known[filepath.Base(path)]; ok {
-			if size, ok = m.fileSize(ctx, project, s, last, ref, found); !ok {
+			if size, ok = m.fileSize(ctx, Moment{project, s, last}, ref, found); !ok {
 				size = ref.Size
 			}
 			if fi.Size() == size {

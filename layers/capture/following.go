@@ -94,7 +94,8 @@ func (c *Capture) start(ctx context.Context, p refs.Project, end int64) (origina
 			return originals.Place{}, err
 		}
 		if c.back = c.isBack(base); c.size < length && !c.back {
-			if c.older, err = c.M.begins(ctx, p, c.known, base, c.File, c.size); c.older || err != nil {
+			whole := io.NewSectionReader(c.File, 0, c.size)
+			if c.older, err = c.M.begins(ctx, Moment{p, c.known, base}, whole); c.older || err != nil {
 				c.Base, c.added.Change = base, "unchanged"
 				return originals.Place{}, err
 			}
@@ -163,16 +164,22 @@ func (c *Capture) follows(ctx context.Context, p refs.Project, base *records.Poi
 	return at, ok, err
 }
 
+// A Moment is a session of a project at a growth point.
+type Moment struct {
+	Project refs.Project
+	Session *state.Session
+	Point   *records.Point
+}
+
 // begins reports whether a whole file is a beginning of what was captured up to a growth point, as an older
 // copy of it is.
-func (m Ops) begins(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, f io.ReaderAt,
-	size int64) (bool, error) {
+func (m Ops) begins(ctx context.Context, at Moment, f *io.SectionReader) (bool, error) {
 	file := objects.NewHasher()
-	if err := copyRange(file, f, 0, size); err != nil {
+	if err := copyRange(file, f, 0, f.Size()); err != nil {
 		return false, err
 	}
-	stored := &originals.Beginning{W: objects.NewHasher(), Left: size}
-	err := originals.On(m.DB).WriteOriginal(ctx, project, s, p, stored)
+	stored := &originals.Beginning{W: objects.NewHasher(), Left: f.Size()}
+	err := originals.On(m.DB).WriteOriginal(ctx, at.Project, at.Session, at.Point, stored)
 	if errors.Is(err, originals.ErrEnough) {
 		err = nil
 	}

@@ -43,7 +43,7 @@ func (c *Capture) overflow(ctx context.Context, p refs.Project, s *refs.Stage) e
 			continue // gone since it was found
 		}
 		if err == nil {
-			err = errors.Join(c.overflowFile(ctx, p, s, filepath.Base(path), f, size), f.Close())
+			err = errors.Join(c.overflowFile(ctx, p, s, filepath.Base(path), io.NewSectionReader(f, 0, size)), f.Close())
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -55,14 +55,14 @@ func (c *Capture) overflow(ctx context.Context, p refs.Project, s *refs.Stage) e
 }
 
 // overflowFile stages an overflow file, unless it is stored as it is or was forgotten.
-func (c *Capture) overflowFile(ctx context.Context, p refs.Project, s *refs.Stage, name string, f io.ReaderAt,
-	size int64) error {
+func (c *Capture) overflowFile(ctx context.Context, p refs.Project, s *refs.Stage, name string,
+	f *io.SectionReader) error {
 	k := slices.IndexFunc(c.snap.Files, func(f records.FileRef) bool { return f.Name == name })
 	var sum objects.Hash
 	if k >= 0 || c.guard != nil {
 		var forgot bool
 		var err error
-		if sum, forgot, err = c.guard.File(io.NewSectionReader(f, 0, size)); err != nil || forgot {
+		if sum, forgot, err = c.guard.File(io.NewSectionReader(f, 0, f.Size())); err != nil || forgot {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (c *Capture) overflowFile(ctx context.Context, p refs.Project, s *refs.Stag
 		}
 		c.snap.Files = slices.Delete(c.snap.Files, k, k+1)
 	}
-	ref, raw, err := c.putFile(ctx, s, name, io.NewSectionReader(f, 0, size), size)
+	ref, raw, err := c.putFile(ctx, s, name, io.NewSectionReader(f, 0, f.Size()), f.Size())
 	if err == nil && c.guard != nil && raw != sum { // what was looked at is not what was taken in
 		err = ErrChanging
 	}
@@ -199,18 +199,17 @@ func (c FileChain) Patch(tx *refs.Tx, device string, f records.FileRef) (b []byt
 	return nil, false, fmt.Errorf("file %s: %w", f.Name, originals.ErrWithheld)
 }
 
-// WriteFile writes the exact bytes of an overflow file of a session at the growth point p. What was written is the
+// WriteFile writes the exact bytes of an overflow file of a session at a growth point. What was written is the
 // file only if the error is nil.
-func (m Ops) WriteFile(ctx context.Context, project refs.Project, s *state.Session, p *records.Point, f records.FileRef,
-	w io.Writer) error {
+func (m Ops) WriteFile(ctx context.Context, at Moment, f records.FileRef, w io.Writer) error {
 	if !f.Withheld {
-		return originals.On(m.DB).WriteObject(ctx, project, f.Hash, w)
+		return originals.On(m.DB).WriteObject(ctx, at.Project, f.Hash, w)
 	}
-	patch, err := secrets.On(m.DB).FilePatch(ctx, project, s, p, f.Name)
+	patch, err := secrets.On(m.DB).FilePatch(ctx, at.Project, at.Session, at.Point, f.Name)
 	if err != nil {
 		return err
 	}
-	return m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+	return m.Refs.View(ctx, at.Project, func(tx *refs.Tx) error {
 		rc, err := tx.Get(ctx, f.Hash)
 		if err != nil {
 			return err
@@ -221,16 +220,15 @@ func (m Ops) WriteFile(ctx context.Context, project refs.Project, s *state.Sessi
 }
 
 // fileSize returns how long an overflow file was when it was captured; ok is false if this machine does not know.
-func (m Ops) fileSize(ctx context.Context, project refs.Project, session *state.Session, p *records.Point,
-	f records.FileRef, s *Seen) (n int64, ok bool) {
+func (m Ops) fileSize(ctx context.Context, at Moment, f records.FileRef, s *Seen) (n int64, ok bool) {
 	if !f.Withheld {
 		return f.Size, true
 	}
-	id := secrets.FilePatchID(p.Stamp.Record, f.Name)
+	id := secrets.FilePatchID(at.Point.Stamp.Record, f.Name)
 	if n, ok := s.Sizes[id]; ok {
 		return n, true
 	}
-	patch, err := secrets.On(m.DB).FilePatch(ctx, project, session, p, f.Name)
+	patch, err := secrets.On(m.DB).FilePatch(ctx, at.Project, at.Session, at.Point, f.Name)
 	if err != nil {
 		return 0, false // captured on another device
 	}

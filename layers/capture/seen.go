@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -156,22 +157,21 @@ func (m Ops) ChangedFile(ctx context.Context, p refs.Project, session *state.Ses
 		size = last.Size
 	}
 	if f.Size == size {
-		return 0, s.Reads && ok && f.Modified.After(last.Time) && !m.cutOff(ctx, p, session, last, f, s)
+		return 0, s.Reads && ok && f.Modified.After(last.Time) && !m.cutOff(ctx, Moment{p, session, last}, f, s)
 	}
-	return f.Size - size, f.Size > size || !m.cutOff(ctx, p, session, last, f, s)
+	return f.Size - size, f.Size > size || !m.cutOff(ctx, Moment{p, session, last}, f, s)
 }
 
-// cutOff reports whether a file that is not longer than it was at the growth point p holds what it held then,
+// cutOff reports whether a file that is not longer than it was at the growth point holds what it held then,
 // or the beginning of it. It reads both once for each state of the file.
-func (m Ops) cutOff(ctx context.Context, project refs.Project, session *state.Session, p *records.Point, f ClientFile,
-	s *Seen) bool {
-	now := FileCut{Size: f.Size, Modified: f.Modified.UnixNano(), Record: p.Stamp.Record}
+func (m Ops) cutOff(ctx context.Context, at Moment, f ClientFile, s *Seen) bool {
+	now := FileCut{Size: f.Size, Modified: f.Modified.UnixNano(), Record: at.Point.Stamp.Record}
 	if was := s.Cuts[f.Path]; was.Size == now.Size && was.Modified == now.Modified && was.Record == now.Record {
 		return was.Held
 	}
 	file, size, err := OpenSource(f.Path)
 	if err == nil {
-		now.Held, err = m.begins(ctx, project, session, p, file, size)
+		now.Held, err = m.begins(ctx, at, io.NewSectionReader(file, 0, size))
 		file.Close()
 	}
 	if err != nil || size != f.Size {

@@ -83,16 +83,22 @@ func (m Ops) compress(ctx context.Context, rev state.Rev, b trusted.Basis, s com
 	if err != nil {
 		return Compressed{}, err
 	}
-	return m.CompressBy(ctx, st, rev, b, s, dryRun, m.SaveVersion)
+	return m.CompressBy(ctx, Making{State: st, DryRun: dryRun, Save: m.SaveVersion}, rev, b, s)
 }
 
-// CompressBy compresses as a state of the project has it, and lets save keep what was made: the version and its
-// objects.
-func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b trusted.Basis, s compress.Settings,
-	dryRun bool, save func(context.Context, Compressed, [][]byte) (Compressed, error)) (Compressed, error) {
+// A Making says how a version comes to be.
+type Making struct {
+	State  *state.State // of the project
+	DryRun bool
+	Save   func(context.Context, Compressed, [][]byte) (Compressed, error) // keeps the version and its objects
+}
+
+// CompressBy compresses as a state of the project has it, and lets [Making.Save] keep what was made.
+func (m Ops) CompressBy(ctx context.Context, by Making, rev state.Rev, b trusted.Basis,
+	s compress.Settings) (Compressed, error) {
 	c := Compressed{Project: rev.Project, Session: rev.Session, Point: b.Point, From: b.After + 1}
 	if s.Distance == 0 {
-		s.Distance = max(1, st.Distance(st.Session(rev.Session.ID)))
+		s.Distance = max(1, by.State.Distance(by.State.Session(rev.Session.ID)))
 	}
 	if s.Counter == (tokens.Counter{}) {
 		s.Counter = markers.On(m.DB).Counter(c.Point)
@@ -100,7 +106,7 @@ func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b t
 	if err := trusted.On(m.DB).MayCompress(ctx, rev, &b); err != nil {
 		return c, err
 	}
-	if !dryRun {
+	if !by.DryRun {
 		m.kept = nil // m is a copy: what a run reads is its own
 	}
 	mat, ready, err := m.ready(ctx, rev.Project.ID, c.Session, b, s.Engine)
@@ -116,7 +122,7 @@ func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b t
 	if err != nil {
 		return c, err
 	}
-	if c.Version = st.Made(recipe.Key(b.Input)); c.Version != nil {
+	if c.Version = by.State.Made(recipe.Key(b.Input)); c.Version != nil {
 		c.Existed = true
 		return c, m.accepted(ctx, c, b)
 	}
@@ -125,7 +131,7 @@ func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b t
 		c.Version.MessagesIn = b.Point.Scan.Messages // as lists count them, those without text included
 	}
 	b.Note(c.Version, m.Refs.Device().ID)
-	if dryRun {
+	if by.DryRun {
 		if err := ready.CheckPins(c.Plan); err != nil {
 			return c, err
 		}
@@ -146,7 +152,7 @@ func (m Ops) CompressBy(ctx context.Context, st *state.State, rev state.Rev, b t
 	c.Version.TokensOut, c.Version.MessagesOut = res.Tokens, res.Messages
 	c.Version.Ratio = math.Round(100*float64(c.Version.TokensIn)/float64(max(1, res.Tokens))) / 100
 	c.Version.Derivation.Output = objects.Sum(res.Body)
-	return save(ctx, c, append(witnesses, res.Body))
+	return by.Save(ctx, c, append(witnesses, res.Body))
 }
 
 // preview fills in what a compression would cost, and from how many messages its text would come: of an engine

@@ -185,7 +185,7 @@ func (c *composing) compress(ctx context.Context, i, limit, distance int) error 
 	if err != nil {
 		return c.failed(i, err)
 	}
-	made, err := c.make(ctx, i, ask, limit, distance, engine)
+	made, err := c.make(ctx, i, room{ask, limit, distance}, engine)
 	if err != nil {
 		return err
 	}
@@ -205,18 +205,24 @@ func (c *composing) engine(ctx context.Context, i int) (compress.Summarizer, err
 // modelTries is how often a model is asked for one part: it writes other segments than extract, and so other tags.
 const modelTries = 3
 
-// make compresses part i to ask tokens, or fewer if the tags of a model's answer make it cost more than limit.
-func (c *composing) make(ctx context.Context, i, ask, limit, distance int,
-	engine compress.Summarizer) (Compressed, error) {
+// A room is what a part may cost.
+type room struct {
+	ask      int // tokens that it is asked for
+	limit    int // that it may cost with its tags
+	distance int // of its session
+}
+
+// make compresses part i to r.ask tokens, or fewer if the tags of a model's answer make it cost more than r.limit.
+func (c *composing) make(ctx context.Context, i int, r room, engine compress.Summarizer) (Compressed, error) {
 	rev, now := c.req.Parts[i].Rev, c.req.Parts[i].Rev.Session.Now()
 	for try := 1; ; try++ {
-		s := c.settings(i, ask, distance)
+		s := c.settings(i, r.ask, r.distance)
 		s.Engine = engine
 		var over *compose.BudgetError
 		made, err := c.m.compress(ctx, rev, trust.Basis{Point: now, Input: now.Original, Purpose: records.ForComposition,
 			Accept: func(segs []compress.Segment) error {
-				if n := c.charge(i, segs); n > limit {
-					return &compose.BudgetError{Budget: limit, Need: n}
+				if n := c.charge(i, segs); n > r.limit {
+					return &compose.BudgetError{Budget: r.limit, Need: n}
 				}
 				return nil
 			}}, s, false)
@@ -224,7 +230,7 @@ func (c *composing) make(ctx context.Context, i, ask, limit, distance int,
 		if !errors.As(err, &over) || engine == nil || try == modelTries {
 			return made, err
 		}
-		if ask -= over.Need - limit + limit/50 + 1; ask < 1 {
+		if r.ask -= over.Need - r.limit + r.limit/50 + 1; r.ask < 1 {
 			return made, c.failed(i, err)
 		}
 	}

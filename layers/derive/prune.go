@@ -17,6 +17,7 @@ import (
 type Retention struct {
 	Keep   int       // the newest of each session, so many of them
 	Before time.Time // not zero: what was made or used since stays
+	Force  bool      // versions that compositions use go, too
 }
 
 // A Pruning is a version that pruning takes out of the lists, or would take if nothing used it.
@@ -29,8 +30,8 @@ type Pruning struct {
 
 // Prune takes versions that nobody uses out of the lists: of one session, or of all if it is nil. Their bytes stay, and
 // history.Undo brings them back. It returns what it took and what it spared: versions that compositions use,
-// unless force is set, and versions that a person asked for, unless their session is named.
-func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r Retention, force, dryRun bool) (taken,
+// unless [Retention.Force] is set, and versions that a person asked for, unless their session is named.
+func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r Retention, dryRun bool) (taken,
 	spared []Pruning, err error) {
 	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
@@ -42,7 +43,7 @@ func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r 
 		}
 		for _, v := range r.beyond(st.CountedOf(s.ID)) {
 			x := Pruning{s, v, st.UsedBy(v), only == nil && v.Asked()}
-			if x.Asked || len(x.UsedBy) > 0 && !force {
+			if x.Asked || len(x.UsedBy) > 0 && !r.Force {
 				spared = append(spared, x)
 			} else {
 				taken = append(taken, x)

@@ -79,8 +79,8 @@ func (t *tierMaker) compress(ctx context.Context, c tier.Compression) (TierVersi
 	rev := state.Rev{Kind: state.IsSession, Project: a.p, Session: s}
 	settings := compress.Settings{Preset: c.Preset, Decay: a.o.Decay}
 	for {
-		made, err := a.m.CompressBy(ctx, a.st, rev, trust.Basis{Point: s.Now(), Input: s.Now().Original,
-			Purpose: records.ForTier}, settings, a.o.DryRun, t.keep)
+		made, err := a.m.CompressBy(ctx, Making{State: a.st, DryRun: a.o.DryRun, Save: t.keep}, rev,
+			trust.Basis{Point: s.Now(), Input: s.Now().Original, Purpose: records.ForTier}, settings)
 		var pins *compress.PinError
 		if errors.As(err, &pins) && pins.Need > settings.Tokens {
 			settings.Tokens = pins.Need // as small as its markers let it be

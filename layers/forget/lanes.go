@@ -423,14 +423,20 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 	if err := json.Unmarshal(clean, &snap); err != nil {
 		return err
 	}
-	return l.patches(tx, was, now.ID, point, anew, snap)
+	var grown *cleanPoint
+	if anew {
+		grown = &point
+	}
+	return l.patches(tx, was, now.ID, grown, snap)
 }
 
-// patches stores the patches of a snapshot under the name that its record has now.
-func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, point cleanPoint, anew bool,
-	clean records.Snapshot) error {
-	patch := point.patch
-	if !anew && clean.Withheld {
+// patches stores the patches of a snapshot under the name that its record has now. Grown is the growth point that was
+// made again, nil if it stayed.
+func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, grown *cleanPoint, clean records.Snapshot) error {
+	var patch []byte
+	if grown != nil {
+		patch = grown.patch
+	} else if clean.Withheld {
 		b, err := tx.Patch(l.m.Refs.Device().ID, was)
 		if err != nil {
 			return err

@@ -78,7 +78,7 @@ func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 	now := s.Now()
 	rev := state.Rev{Kind: state.IsSession, Project: r.Project, Session: s, Hash: now.Original}
 	basis := trust.Basis{Point: now, Input: now.Original, Label: r.Label, Purpose: r.For}
-	c, err := derive.On(b.m.DB).CompressBy(ctx, b.st, rev, basis, settings, false, b.keep)
+	c, err := derive.On(b.m.DB).CompressBy(ctx, derive.Making{State: b.st, Save: b.keep}, rev, basis, settings)
 	if err != nil {
 		return unlessStore(err)
 	}

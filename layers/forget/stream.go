@@ -145,7 +145,8 @@ func (f *forgetting) lookIn(ctx context.Context, s *state.Session, p *records.Po
 		}()
 		to, matched = append(to, pipe), func() bool { return <-answer }
 	}
-	err = capture.On(f.m.DB).WriteFile(ctx, f.p.ID, s, p, file, io.MultiWriter(to...))
+	err = capture.On(f.m.DB).WriteFile(ctx, capture.Moment{Project: f.p.ID, Session: s, Point: p}, file,
+		io.MultiWriter(to...))
 	if pipe != nil {
 		pipe.CloseWithError(err) // which is the end of the file if there is none
 	}
@@ -239,20 +240,8 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 		patch := f.patches[was]
 		if !bytes.Equal(r.Body, body) || anew || f.bodies[was] != nil {
 			var err error
-			if r, err = tx.AddAgain(r); err != nil {
+			if r, patch, err = f.restate(tx, r, was, patch); err != nil {
 				return err
-			}
-			f.names[was.String()] = r.ID.String()
-			if r.ID == was {
-				delete(f.names, was.String())
-			}
-			if patch == nil {
-				patch = point.Patch
-			}
-			if r.Kind == records.KindSession && was != r.ID {
-				if patch, err = f.carryPatches(tx, was, r, patch); err != nil {
-					return err
-				}
 			}
 		}
 		if patch != nil {
@@ -261,8 +250,36 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 			}
 		}
 	}
+	if err := tx.Carry(old, f.stays()); err != nil {
+		return err
+	}
+	return f.leadAgain(tx, snapshots)
+}
+
+// restate stores a record again that was called was and says something else now. It returns the patch that belongs
+// to it then.
+func (f *forgetting) restate(tx *refs.Tx, r refs.Record, was objects.Hash, patch []byte) (refs.Record, []byte, error) {
+	r, err := tx.AddAgain(r)
+	if err != nil {
+		return r, nil, err
+	}
+	f.names[was.String()] = r.ID.String()
+	if r.ID == was {
+		delete(f.names, was.String())
+	}
+	if patch == nil {
+		patch = f.regrown[was].Patch
+	}
+	if r.Kind == records.KindSession && was != r.ID {
+		patch, err = f.carryPatches(tx, was, r, patch)
+	}
+	return r, patch, err
+}
+
+// stays returns what of the lane stays as it is.
+func (f *forgetting) stays() func(dir string, name objects.Hash) bool {
 	kept, files := f.named(), f.longFiles()
-	err := tx.Carry(old, func(dir string, name objects.Hash) bool {
+	return func(dir string, name objects.Hash) bool {
 		switch dir {
 		case "streams":
 			if h, ok := files[name]; ok {
@@ -276,11 +293,7 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 			return !f.drop[name] && !anew && f.names[name.String()] == "" && f.bodies[name] == nil
 		}
 		return !f.gone[name.String()] || kept[name.String()]
-	})
-	if err != nil {
-		return err
 	}
-	return f.leadAgain(tx, snapshots)
 }
 
 // longFiles returns which overflow file each stream is that is one.

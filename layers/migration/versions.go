@@ -77,12 +77,13 @@ func (w *work) compress(ctx context.Context, mat *material, st *state.State, eng
 	count := markers.On(w.m.DB).Counter(now)
 	size := max(count.Count(compress.Text(segs)), count.Count(compress.Markdown(segs)))
 	ops := derive.On(w.m.DB)
-	c, err := ops.CompressBy(ctx, st, mat.rev, trust.Basis{Point: now, Input: now.Original}, compress.Settings{
-		Tokens: size + size/50 + 8, Keepit: compress.Ignore, Engine: engine, Counter: count}, w.o.DryRun,
-		func(ctx context.Context, c derive.Compressed, bodies [][]byte) (derive.Compressed, error) {
-			c.Version.Label = label
-			return ops.SaveVersion(ctx, c, bodies)
-		})
+	save := func(ctx context.Context, c derive.Compressed, bodies [][]byte) (derive.Compressed, error) {
+		c.Version.Label = label
+		return ops.SaveVersion(ctx, c, bodies)
+	}
+	c, err := ops.CompressBy(ctx, derive.Making{State: st, DryRun: w.o.DryRun, Save: save}, mat.rev,
+		trust.Basis{Point: now, Input: now.Original}, compress.Settings{
+			Tokens: size + size/50 + 8, Keepit: compress.Ignore, Engine: engine, Counter: count})
 	if err != nil {
 		return "", err
 	}

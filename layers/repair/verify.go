@@ -356,7 +356,8 @@ func (m Ops) checkPatches(ctx context.Context, id refs.Project, st *state.State,
 			}
 			for _, f := range p.Files {
 				if f.Withheld {
-					found("file "+f.Name, m.checkFile(ctx, id, s, p, f, full))
+					at := capture.Moment{Project: id, Session: s, Point: p}
+					found("file "+f.Name, m.checkFile(ctx, at, f, full))
 				}
 			}
 		}
@@ -372,10 +373,10 @@ func (m Ops) checkOriginal(ctx context.Context, id refs.Project, s *state.Sessio
 	return err
 }
 
-func (m Ops) checkFile(ctx context.Context, id refs.Project, s *state.Session, p *bodies.Point, f bodies.FileRef, full bool) error {
+func (m Ops) checkFile(ctx context.Context, at capture.Moment, f bodies.FileRef, full bool) error {
 	if full {
-		return capture.On(m.DB).WriteFile(ctx, id, s, p, f, io.Discard)
+		return capture.On(m.DB).WriteFile(ctx, at, f, io.Discard)
 	}
-	_, err := secrets.On(m.DB).FilePatch(ctx, id, s, p, f.Name)
+	_, err := secrets.On(m.DB).FilePatch(ctx, at.Project, at.Session, at.Point, f.Name)
 	return err
 }

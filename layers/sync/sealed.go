@@ -81,7 +81,7 @@ func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (
 	if err != nil {
 		return j, err
 	}
-	if j, err = sealed.Join(ctx, m.Refs, c, s.Recovery, s.Originals, o); err != nil {
+	if j, err = sealed.Join(ctx, m.Refs, c, sealed.Joining{Recovery: s.Recovery, Originals: s.Originals}, o); err != nil {
 		return j, err
 	}
 	r.Sealed, r.Originals = j.ID, j.Originals

@@ -54,7 +54,7 @@ func (c *Client) openHTTP(ctx context.Context, s Service) (_ Session, err error)
 			c.told()
 		}
 	}()
-	resp, err := c.do(ctx, http.MethodGet, c.base()+"/info/refs?service="+string(s), "", 0, nil)
+	resp, err := c.do(ctx, request{method: http.MethodGet, address: c.base() + "/info/refs?service=" + string(s)})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,8 @@ func (c *Client) Public(ctx context.Context) (bool, error) {
 	if !c.url.Web() {
 		return false, nil
 	}
-	resp, err := c.send(ctx, http.MethodGet, c.base()+"/info/refs?service="+string(Upload), "", 0, nil, "", "")
+	q := request{method: http.MethodGet, address: c.base() + "/info/refs?service=" + string(Upload)}
+	resp, err := c.send(ctx, q, "", "")
 	if err != nil {
 		return false, err
 	}
@@ -152,7 +153,8 @@ func (s *httpSession) Close() error {
 
 func (s *httpSession) post(ctx context.Context, svc Service, size int64,
 	body func() io.Reader) (*http.Response, error) {
-	resp, err := s.c.do(ctx, http.MethodPost, s.base+"/"+string(svc), "application/x-"+string(svc)+"-request", size, body)
+	resp, err := s.c.do(ctx, request{method: http.MethodPost, address: s.base + "/" + string(svc),
+		kind: "application/x-" + string(svc) + "-request", size: size, body: body})
 	if err != nil {
 		return nil, err
 	}
@@ -163,12 +165,19 @@ func (s *httpSession) post(ctx context.Context, svc Service, size int64,
 	return resp, nil
 }
 
+// A request is what is sent to a server.
+type request struct {
+	method, address string
+	kind            string           // of the body; "" if there is none
+	size            int64            // of the body
+	body            func() io.Reader // may be nil; called for each try
+}
+
 // do sends a request, again with a user and a password if the server asks for them.
-func (c *Client) do(ctx context.Context, method, address, kind string, size int64,
-	body func() io.Reader) (*http.Response, error) {
+func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	user, password := c.login.user, c.login.password
 	for try := 0; ; try++ {
-		resp, err := c.send(ctx, method, address, kind, size, body, user, password)
+		resp, err := c.send(ctx, q, user, password)
 		if err != nil {
 			return nil, err
 		}
@@ -203,28 +212,27 @@ func (c *Client) statusError(resp *http.Response) error {
 	return fmt.Errorf("%s says %s: %.300s", c.url, resp.Status, bytes.TrimSpace(text))
 }
 
-func (c *Client) send(ctx context.Context, method, address, kind string, size int64, body func() io.Reader, user,
-	password string) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, q request, user, password string) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := c.world.watch(cancel)
 	first, limit := watch.quiet, watch.quiet
 	var r io.Reader
-	if body != nil {
-		r, first = body(), begin*watch.quiet
+	if q.body != nil {
+		r, first = q.body(), begin*watch.quiet
 	}
-	if strings.HasSuffix(address, "/"+string(Receive)) {
+	if strings.HasSuffix(q.address, "/"+string(Receive)) {
 		r, limit = &sender{r, watch}, unpack*watch.quiet
 	}
-	req, err := http.NewRequestWithContext(ctx, method, address, r)
+	req, err := http.NewRequestWithContext(ctx, q.method, q.address, r)
 	if err != nil {
 		cancel(nil)
 		return nil, err
 	}
-	req.ContentLength = size
+	req.ContentLength = q.size
 	req.Header.Set("User-Agent", "git/2.39 ("+c.world.Agent+")") // some servers answer only git
-	if kind != "" {
-		req.Header.Set("Content-Type", kind)
-		req.Header.Set("Accept", strings.TrimSuffix(kind, "request")+"result")
+	if q.kind != "" {
+		req.Header.Set("Content-Type", q.kind)
+		req.Header.Set("Accept", strings.TrimSuffix(q.kind, "request")+"result")
 	}
 	if user != "" || password != "" {
 		req.SetBasicAuth(user, password)
@@ -240,7 +248,7 @@ func (c *Client) send(ctx context.Context, method, address, kind string, size in
 		return nil, err
 	}
 	watch.expect(limit)
-	list := body == nil
+	list := q.body == nil
 	if list {
 		watch.steady()
 	}

@@ -146,10 +146,15 @@ type Joined struct {
 	Request   Request // what lets this device in, if it cannot
 }
 
+// Joining says how a device comes to an encrypted remote.
+type Joining struct {
+	Recovery  string // the recovery key; "" if it has none
+	Originals bool   // exact bytes travel to a remote that is empty
+}
+
 // Join makes an empty remote an encrypted one, or lets this device be a member of one: by the recovery key, by
 // a key that it has already, or not yet.
-func Join(ctx context.Context, r *refs.Repo, c *remote.Client, recovery string, originals bool, o Options) (j Joined,
-	err error) {
+func Join(ctx context.Context, r *refs.Repo, c *remote.Client, how Joining, o Options) (j Joined, err error) {
 	s, err := c.Open(ctx, remote.Upload)
 	if err != nil {
 		return j, err
@@ -169,13 +174,13 @@ func Join(ctx context.Context, r *refs.Repo, c *remote.Client, recovery string, 
 		return j, err
 	}
 	if !Is(all) {
-		return v.create(ctx, originals)
+		return v.create(ctx, how.Originals)
 	}
-	if recovery != "" {
+	if how.Recovery != "" {
 		if ok, err := v.reuse(ctx); err == nil && ok { // an interrupted Join got so far
 			return Joined{ID: v.id, Open: true, Originals: v.st.Keyring.Originals}, nil
 		}
-		guest, err := v.enter(ctx, recovery)
+		guest, err := v.enter(ctx, how.Recovery)
 		return Joined{ID: v.id, Open: true, Guest: guest, Originals: v.st.Keyring.Originals}, err
 	}
 	if ok, err := v.reuse(ctx); err != nil || ok {

@@ -59,6 +59,7 @@ func DoPrune(e *app.Env, c *cli.Context, o PruneOptions) error {
 		e.Hint("mem rm --older-than 60d, or mem config set storage.compressionRetention 90d")
 		return printPruned(e, nil, nil, false)
 	}
+	r.Force = o.Force
 	return runPrune(c.Context, e, o, r, e.Operand(0))
 }
 
@@ -121,7 +122,7 @@ func runPrune(ctx context.Context, e *app.Env, o PruneOptions, r derive.Retentio
 			}
 			only, p = rev.Session, rev.Project
 		}
-		taken, spared, err := run.Derive().Prune(ctx, p, only, r, o.Force, true)
+		taken, spared, err := run.Derive().Prune(ctx, p, only, r, true)
 		if err != nil {
 			return err
 		}
@@ -129,7 +130,7 @@ func runPrune(ctx context.Context, e *app.Env, o PruneOptions, r derive.Retentio
 			if ok, err := e.Confirm("take %s out of the lists?", term.Count(len(taken), "version")); err != nil || !ok {
 				return err
 			}
-			if taken, spared, err = run.Derive().Prune(ctx, p, only, r, o.Force, false); err != nil {
+			if taken, spared, err = run.Derive().Prune(ctx, p, only, r, false); err != nil {
 				return err
 			}
 		}
