@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// A Size says what the packs of a store take.
+// A Size is the disk use of the packs of a store.
 type Size struct {
 	Packs int
 	Bytes int64 // with their indexes

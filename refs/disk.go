@@ -23,7 +23,7 @@ func (r *Repo) WriteNote(name string, b []byte) error {
 // [ErrDamaged] if it is not as it was written: a damaged note is never taken for a missing one.
 func (r *Repo) ReadNote(name string, v any) (bool, error) { return disk.ReadNote(r.dir, name, v) }
 
-// DamagedNote returns the bytes of a note as they are. Whoever reads them trusts none.
+// DamagedNote returns the bytes of a note unchanged. Callers must not trust them.
 func (r *Repo) DamagedNote(name string) ([]byte, error) {
 	b, err := pack.ReadFile(filepath.Join(r.dir, name))
 	if err != nil {

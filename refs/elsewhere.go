@@ -25,7 +25,7 @@ func (e Elsewhere) Share(ctx context.Context) (unlock func(), err error) {
 	return e.lock(ctx, sweepLock, disk.Share)
 }
 
-// Alone waits until nobody shares the repository, and keeps it so until it is unlocked.
+// Alone waits until no other process uses the repository, and keeps others out until it is unlocked.
 func (e Elsewhere) Alone(ctx context.Context) (unlock func(), err error) {
 	return e.lock(ctx, sweepLock, disk.Lock)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Epoch returns how many times a lane has begun anew.
+// Epoch returns how many times a lane has started again.
 func (r *Repo) Epoch(ctx context.Context, l Lane) (uint64, error) {
 	return lane.EpochAt(ctx, r.Of(l), l.Tip)
 }

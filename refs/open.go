@@ -73,8 +73,8 @@ func (r *Repo) initHome(ctx context.Context) error {
 	return atOnce(func(g *gitstore.Repo) error { return g.SetHEAD(ref) }, r.memory, r.originals)
 }
 
-// Open opens the memory in dir. The error wraps [ErrNotRepo] if there is none and [ErrUnsafe] if the
-// directory belongs to somebody else or others may write to it.
+// Open opens the memory in dir. The error wraps [ErrNotRepo] if there is none and [ErrUnsafe] if the directory
+// belongs to another user or others may write to it.
 func Open(dir string, opts Options) (*Repo, error) {
 	return open(dir, opts, lane.ReadDevice)
 }

@@ -13,8 +13,8 @@ import (
 // ErrRaw says that exact bytes were to travel to a remote that the user did not allow them to.
 var ErrRaw = errors.New("exact bytes may not travel there")
 
-// Originals returns originals.git for a remote to which the user lets exact bytes travel. For all others the
-// error wraps [ErrRaw].
+// Originals returns originals.git for a remote that may receive exact originals. For all others the error wraps
+// [ErrRaw].
 func (r *Repo) Originals(to Remote) (*gitstore.Repo, error) {
 	if !to.Originals {
 		return nil, fmt.Errorf("remote %s: %w", to.Name, ErrRaw)
@@ -41,7 +41,7 @@ func (r *Repo) OriginalLanes() ([]Lane, error) {
 // Has reports whether the tip of a lane is in the repository that it belongs to.
 func (r *Repo) Has(l Lane) (bool, error) { return r.Of(l).Has(l.Tip) }
 
-// Follows reports whether a commit of a lane goes on from another one.
+// Follows reports whether a commit of a lane descends from another one.
 func (r *Repo) Follows(ctx context.Context, l Lane, tip, from pack.ID) (bool, error) {
 	_, follows, err := lane.Since(ctx, r.Of(l), tip, from, lane.MaxCommits)
 	return follows, err

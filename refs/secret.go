@@ -62,7 +62,7 @@ func (r *Repo) EditSecret(ctx context.Context, name string, fn func([]byte) ([]b
 	return disk.WriteFile(r.secretPath(name), disk.WithSum(b))
 }
 
-// A Scratch is a repository beside the store that is thrown away when it is closed.
+// A Scratch is a repository next to the store that is deleted when it is closed.
 type Scratch struct {
 	*gitstore.Repo
 	dir    string

@@ -121,7 +121,7 @@ func lost(g *gitstore.Repo, ref string) error {
 	return fmt.Errorf("the branch %s of %s is gone: %w", ref, g.Dir(), ErrDamaged)
 }
 
-// DropFrom takes what is not kept out of a repository, packed or not.
+// DropFrom removes from a repository all objects that are not kept, packed or loose.
 func DropFrom(g *gitstore.Repo, mark string, keep func(pack.ID) bool) error {
 	if err := dropCommitGraph(filepath.Dir(g.PackDir())); err != nil {
 		return err
@@ -204,7 +204,7 @@ const QuarantineDir = "quarantine.git"
 // FetchMark is in the names of the temporary files of a fetch.
 const FetchMark = "fetch"
 
-// LockFetch waits until nobody else takes in what comes from elsewhere, and lets nobody sweep until it is unlocked.
+// LockFetch waits until no other process adds fetched data, and prevents sweeps until it is unlocked.
 func (r *Repo) LockFetch(ctx context.Context) (unlock func(), err error) {
 	open, err := disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "fetch.lock"), r.opts.LockTimeout)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// View runs fn on a snapshot of the project. It takes no lock and waits for nobody.
+// View runs fn on a snapshot of the project. It takes no lock and does not wait.
 func (r *Repo) View(ctx context.Context, p Project, fn func(*Tx) error) error {
 	tx, err := r.begin(ctx, p)
 	if err != nil {
@@ -26,8 +26,8 @@ func (r *Repo) View(ctx context.Context, p Project, fn func(*Tx) error) error {
 	return fn(tx)
 }
 
-// Look is [Repo.View] for an fn that can be run again: if what it looked at is gone, because a lane began anew
-// and what it had before was swept, it is given the lanes as they are then.
+// Look is [Repo.View] for an fn that can run again: if a lane was rewritten meanwhile and its old objects were
+// swept, fn gets the lanes in their new state.
 func (r *Repo) Look(ctx context.Context, p Project, fn func(*Tx) error) error {
 	for try := 0; ; try++ {
 		tx, err := r.begin(ctx, p)
@@ -285,7 +285,7 @@ func (tx *Tx) Add(kind string, body any) (Record, error) {
 	return rec, tx.putBlob(b, lane.RecordPath(rec.ID))
 }
 
-// Added returns the records that the transaction has added, as whoever reads the lane will see them.
+// Added returns the records that the transaction has added, in the form that readers of the lane will see.
 func (tx *Tx) Added() ([]Record, error) {
 	var out []Record
 	for _, b := range tx.added {

@@ -2,8 +2,8 @@ package refs
 
 import "context"
 
-// A Writer holds the lanes of a project: no lane of it moves until the writer is closed, so what it has read
-// still holds when it commits. Everybody else who writes the project waits meanwhile.
+// A Writer locks the lanes of a project: no lane changes until the writer is closed, so the data that it has read
+// is still current when it commits. Other writers of the project wait meanwhile.
 type Writer struct {
 	r    *Repo
 	p    Project
@@ -31,5 +31,5 @@ func (w *Writer) Rewrite(ctx context.Context, message string, fn func(old, tx *T
 	return w.r.rewrite(ctx, w.p, message, fn)
 }
 
-// Close lets others write.
+// Close lets other writers continue.
 func (w *Writer) Close() { w.done() }

@@ -32,13 +32,13 @@ const (
 	maxWindow   = 128 << 20 // memory that a decoder may take
 )
 
-// ErrDamaged says that an archive is not as it was written. Nothing is taken from such an archive.
+// ErrDamaged reports that an archive was changed after it was written. Nothing is imported from such an archive.
 var ErrDamaged = errors.New("the archive is damaged or cut short")
 
 // ErrNewer says that a later version of mem wrote an archive.
 var ErrNewer = errors.New("a later version of mem wrote the archive")
 
-// A Manifest says what is in an archive.
+// A Manifest lists the content of an archive.
 type Manifest struct {
 	Format    string    `json:"format"`
 	Version   int       `json:"version"`

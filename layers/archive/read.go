@@ -18,10 +18,10 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Unpack makes a bare repository in a directory that is not there of the archive that r reads. Every file is
-// checked against its sum in the manifest; what the archive says of objects and lanes is checked by whoever fetches
-// from the repository. The error wraps [ErrDamaged] or [ErrNewer] if the archive is to blame. Progress is told how
-// many bytes of packs were read.
+// Unpack makes a bare repository of the archive that r reads, in a directory that must not exist. It checks every
+// file against its sum in the manifest; the fetch from the repository checks objects and lanes. The error wraps
+// [ErrDamaged] or [ErrNewer] if the archive is the cause. Progress receives the number of bytes of packs that were
+// read.
 func Unpack(ctx context.Context, r io.Reader, dir string, progress func(int64)) (m Manifest, err error) {
 	z, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// A CheckedOut says what a checkout wrote.
+// A CheckedOut lists the files and directories that a checkout created.
 type CheckedOut struct {
 	Files   []string
 	Created []string // directories, the outermost first

@@ -17,8 +17,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ErrChanging says that a file was written anew while it was read. One that only grows is no such file: what came
-// behind the end that it had is for the next capture.
+// ErrChanging reports that a file was rewritten while it was read. A file that only grows causes no error: the next
+// capture reads the new bytes.
 var ErrChanging = errors.New("the file changed while it was read")
 
 // A source is read more than once if its first cuts are in what is new of it. Nothing of that is taken for true

@@ -57,7 +57,7 @@ type MalformedTag struct {
 	Tag     string
 }
 
-// An Added says what became of one source.
+// An Added is the result for one source.
 type Added struct {
 	Session   string
 	Path      string

@@ -37,7 +37,7 @@ type Source struct {
 	Least      int    // tokens that a new compression needs for what it may not drop
 }
 
-// A Request says what to choose from and under which limits.
+// A Request contains the sources and the limits of a choice.
 type Request struct {
 	Sources  []Source
 	Budget   int

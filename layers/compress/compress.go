@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// Kind says what an [Item] is.
+// Kind is the kind of an [Item].
 type Kind uint8
 
 // The kinds of items.

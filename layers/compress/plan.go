@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/lineage"
 )
 
-// ErrSettings says that what was asked for makes no sense; the message tells what and what to ask instead.
+// ErrSettings reports invalid settings; the message contains the reason and valid settings.
 var ErrSettings = errors.New("compression settings")
 
 // ErrEmpty says that there is nothing to compress.
@@ -20,7 +20,7 @@ var ErrEmpty = errors.New("no conversation to compress")
 // ErrTooSmall says that not one line fits into the budget.
 var ErrTooSmall = errors.New("no line of the conversation fits")
 
-// KeepitMode says what becomes of marks.
+// KeepitMode sets how a compression treats markers.
 type KeepitMode string
 
 // The modes. The empty mode is Decay.

@@ -120,7 +120,7 @@ func (s *Set) Of(exchange, session string) Member {
 // OfSession returns what was said of a session as a whole.
 func (s *Set) OfSession(session string) Member { return s.members["session/"+session] }
 
-// Unassigned returns the exchanges that nobody has put anywhere, in the order of time.
+// Unassigned returns the exchanges without a concept, in the order of time.
 func (s *Set) Unassigned(known *facts.Set) []*facts.Exchange {
 	return slices.DeleteFunc(standing(known), func(x *facts.Exchange) bool { return s.Of(x.ID, x.Session).Concept != nil })
 }

@@ -73,8 +73,8 @@ func (m Ops) Today(ctx context.Context) (sum engines.Usage, err error) {
 	return sum, nil
 }
 
-// Spend writes an answer into the ledger at once: a run that is killed has cost what it has cost. A request that is
-// killed itself is not in the ledger: nobody knows what it cost.
+// Spend writes the cost of an answer into the ledger at once, so that a killed run is counted. A request that is
+// killed itself is not in the ledger, because its cost is unknown.
 func (k *Meter) Spend(ctx context.Context, model string, u engines.Usage) error {
 	settle := func() error {
 		if u == (engines.Usage{}) {

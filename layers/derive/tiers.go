@@ -33,7 +33,7 @@ type TierOptions struct {
 	only bool // say what is to be done without looking whether it can be
 }
 
-// A Tiered says what ageing a project did, or would do.
+// A Tiered lists the actions of ageing a project, done or planned.
 type Tiered struct {
 	Compressed []TierVersion
 	Summaries  []TierSummary

@@ -28,7 +28,7 @@ func (a *Asker) Ask(ctx context.Context, system, prompt string, schema json.RawM
 	return answer.Text, err
 }
 
-// Foresee says what a question may cost at most, without asking.
+// Foresee returns the maximum cost of a question without asking it.
 func (a *Asker) Foresee(system, prompt string, schema json.RawMessage, most int) Usage {
 	q := a.question(system, prompt, schema, most)
 	n := length(q)

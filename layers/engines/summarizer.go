@@ -21,7 +21,7 @@ type Options struct {
 	Meter  Meter // nil allows everything
 }
 
-// A Receipt tells what a run of a Summarizer took.
+// A Receipt contains the requests, tokens and corrections of a run of a Summarizer.
 type Receipt struct {
 	Windows  int   `json:"windows"`
 	Requests int   `json:"requests"`

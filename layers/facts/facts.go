@@ -185,7 +185,7 @@ func (x Exchange) Key() objects.Hash {
 		x.Topic, x.Summary))
 }
 
-// Bare returns the exchange as a record holds it.
+// Bare returns the exchange in the form that a record stores.
 func (x Exchange) Bare() Exchange {
 	x.ID, x.Device, x.Revoked, x.key = "", "", "", objects.Hash{}
 	x.Facts = slices.Clone(x.Facts)

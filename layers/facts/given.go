@@ -56,7 +56,7 @@ const (
 	longestWord   = 300
 )
 
-// An InputError says what is wrong with what was given, each with the field it is in.
+// An InputError lists the errors of an input, each with its field.
 type InputError struct{ Problems []string }
 
 func (e *InputError) Error() string {

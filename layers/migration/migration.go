@@ -74,7 +74,7 @@ func (r Report) Count(statuses ...string) (n int) {
 	return n
 }
 
-// Import imports a store. An error of the memory itself ends it; the report tells what was imported before.
+// Import imports a store. An error of the memory itself ends it; the report then lists the items imported before.
 func (m Ops) Import(ctx context.Context, s *foreign.Store, o Options) (Report, error) {
 	forgotten, err := capture.On(m.DB).Forgotten()
 	if err != nil {

@@ -41,7 +41,7 @@ func (s *Seals) value(seal string) int {
 	return slices.IndexFunc(s.Values, func(v SealedValue) bool { return v.Seal == seal })
 }
 
-// Nines tells of a value whether its digits became nines in strings too when it was forgotten.
+// Nines returns a function that reports whether the digits of a deleted value became nines in strings too.
 func (m Ops) Nines(s Seals) func(spot []byte) bool {
 	return func(spot []byte) bool {
 		i := s.value(m.SealValue(spot).Seal)

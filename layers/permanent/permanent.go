@@ -100,7 +100,7 @@ type Act struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// A Reflection says that somebody was shown the candidates.
+// A Reflection records that the candidates were shown.
 type Reflection struct {
 	Seen       int            `json:"seen"` // how many statements about facts there were
 	Candidates int            `json:"candidates"`

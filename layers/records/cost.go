@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// CostBody says what one answer of a model cost: the body of a "cost" record. The ledger lies in the home lane, so
-// that one look there tells what a day has cost in all projects.
+// CostBody is the cost of one answer of a model: the body of a "cost" record. The ledger is in the home lane, so
+// that one read returns the cost of a day in all projects.
 type CostBody struct {
 	Project refs.Project  `json:"project"`
 	Session string        `json:"session"`

@@ -1,7 +1,7 @@
 package records
 
-// KindPurge is the kind of the record that says what was forgotten for ever. It names nothing by its content:
-// beside what is left of a session the hash of what was there would let anybody test guesses.
+// KindPurge is the kind of the record of a permanent deletion. It names nothing by the hash of its content, because
+// anybody could test guesses of the deleted text against that hash and the rest of the session.
 const KindPurge = "purge"
 
 // A Purge is the body of a "purge" record. A device that had to forget something of its own lane for it writes

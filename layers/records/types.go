@@ -27,8 +27,8 @@ func ShortID(id string) string {
 	return id[:len(id)-len(rest)+most]
 }
 
-// PeerBody is what the user says of another device: the body of a "peer" record, of which the last one about a
-// device wins.
+// PeerBody contains the user's settings for another device: the body of a "peer" record. The last one for a device
+// wins.
 type PeerBody struct {
 	Device  string `json:"device"`
 	Key     string `json:"key"` // that it was known by then
@@ -54,7 +54,7 @@ const (
 	KindShare       = "share" // in the home lane only
 )
 
-// ProjectBody says what a project is; written with its first session.
+// ProjectBody describes a project; it is written with the first session.
 type ProjectBody struct {
 	Identity string `json:"identity"`
 	Name     string `json:"name"`

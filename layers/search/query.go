@@ -30,7 +30,7 @@ const (
 	ByFile    Unit = "file"
 )
 
-// A Query says what to look for.
+// A Query contains the words, phrases and patterns of a search, its filter and its limit.
 type Query struct {
 	Words    string           // whatever has some of them is found, what has more of them first
 	Phrases  []string         // all must stand in the text, in any case, if any text has them
@@ -40,7 +40,7 @@ type Query struct {
 	Limit    int // 0 is no limit
 }
 
-// A Filter says what may be found. The zero Filter lets everything through.
+// A Filter restricts the results. The zero Filter accepts everything.
 type Filter struct {
 	Classes []index.Class
 	Files   []string // names or ends of paths, or patterns with * and ?: one must fit

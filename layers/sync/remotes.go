@@ -53,7 +53,7 @@ func (m Ops) AddRemote(ctx context.Context, name string, u remote.URL) error {
 	return m.addRemote(ctx, refs.Remote{Name: name, URL: u.String()})
 }
 
-// AddRawRemote is [Ops.AddRemote] of one that the user lets exact bytes travel to, secrets and all, as they are.
+// AddRawRemote is [Ops.AddRemote] for a remote that may receive exact originals with their secrets, unencrypted.
 func (m Ops) AddRawRemote(ctx context.Context, name string, u remote.URL) error {
 	return m.addRemote(ctx, refs.Remote{Name: name, URL: u.String(), Originals: true})
 }

@@ -136,7 +136,7 @@ func (m Ops) RenewRecovery(ctx context.Context, r refs.Remote) (recovery string,
 	return recovery, err
 }
 
-// CheckSealed says what is wrong with the keys of an encrypted remote.
+// CheckSealed returns the problems of the keys of an encrypted remote.
 func (m Ops) CheckSealed(r refs.Remote) error { return sealed.Check(m.Refs, r.Sealed) }
 
 // lanes returns the lanes that are here already.

@@ -26,7 +26,7 @@ type ShownLane struct {
 	ref     string
 }
 
-// A Shown is what a remote has beside what is here.
+// A Shown is the difference between a remote and this store.
 type Shown struct {
 	Name      string          `json:"name"`
 	URL       string          `json:"url"`

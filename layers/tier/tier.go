@@ -37,7 +37,7 @@ type Policy struct {
 	IntermediateAfter int // versions between the first and the newest are hidden
 }
 
-// Check says what is wrong with a policy.
+// Check returns the errors of a policy.
 func (p Policy) Check() error {
 	switch {
 	case p.WeeklyAfter < 1:
@@ -112,7 +112,7 @@ type Version struct {
 	Asked   bool // a person asked for it
 }
 
-// Work is what is to be done.
+// Work is a list of actions.
 type Work struct {
 	Compress []Compression
 	Due      []Due    // summaries that must be there and be current
@@ -139,7 +139,7 @@ type Due struct {
 	Sessions []string // by their ends
 }
 
-// Decide says what is to be done at a time.
+// Decide returns the actions for a time.
 func Decide(p Policy, sessions []Session, now time.Time) Work {
 	sessions = slices.Clone(sessions)
 	slices.SortFunc(sessions, func(a, b Session) int { return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.ID, b.ID)) })

@@ -57,7 +57,7 @@ type KeepitChange struct {
 	Changed bool
 }
 
-// A Summary tells the difference in numbers.
+// A Summary is the difference in numbers.
 type Summary struct {
 	Tokens   [2]int
 	Segments [2]int

@@ -8,7 +8,7 @@ import (
 // ErrOpaque says that a value is no JSON object, so that it holds no message.
 var ErrOpaque = errors.New("value is opaque")
 
-// A Kind says what a [Block] is.
+// A Kind is the kind of a [Block].
 type Kind string
 
 // The kinds of blocks. What Claude Code may add one day is Other.

@@ -24,7 +24,7 @@ import (
 // ErrRevoked says that something rests on a source that was revoked.
 var ErrRevoked = errors.New("rests on a source that was revoked")
 
-// A RevokedError says what rests on which revoked source.
+// A RevokedError names data that depends on a revoked source, and the source.
 type RevokedError struct {
 	What string // as people write it
 	Why  string

@@ -220,7 +220,7 @@ func (p *Project) concepts() []*concepts.Concept {
 	return slices.DeleteFunc(p.Concepts.Live(), func(c *concepts.Concept) bool { return !p.trusted(c.Device) })
 }
 
-// Concepts returns concepts.json. A concept that nobody summed up is summed up by its newest exchanges.
+// Concepts returns concepts.json. A concept without a summary gets that of its newest exchanges.
 func Concepts(p *Project) ConceptsFile {
 	out := ConceptsFile{Concepts: []ConceptEntry{}}
 	summary := map[string]string{}

@@ -12,7 +12,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrLocked says that somebody else was changing the settings for as long as the context allowed.
+// ErrLocked reports that another process was changing the settings until the context ended.
 var ErrLocked = errors.New("the settings are being changed by another process")
 
 // Edit changes the settings in file by fn: it takes a lock that dies with the process, loads the file,

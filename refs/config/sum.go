@@ -14,7 +14,7 @@ import (
 // sumSuffix is behind the name of the file that holds the sum of the settings, as sha256sum writes it.
 const sumSuffix = ".sum"
 
-// ErrSum says that the settings are not as mem wrote them, and that nobody edited them since.
+// ErrSum reports that the settings differ from those that mem wrote, without an edit since.
 var ErrSum = errors.New("not as it was written: its sum is another")
 
 func sumLine(file string, b []byte) []byte {

@@ -12,7 +12,7 @@ import (
 // diskQuota is the error of a user's share of a disk that is full.
 const diskQuota = syscall.EDQUOT
 
-// CheckPrivate refuses a directory that somebody else owns or may write to.
+// CheckPrivate refuses a directory that another user owns or can write to.
 func CheckPrivate(dir string) error {
 	fi, err := os.Stat(dir)
 	if err != nil {

@@ -67,7 +67,7 @@ func NewOf(t testing.TB, o refs.Options) *refs.Repo {
 	return r
 }
 
-// Fsck lets git check both repositories of a store.
+// Fsck runs git fsck on both repositories of a store.
 func Fsck(t *testing.T, r *refs.Repo) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {

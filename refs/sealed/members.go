@@ -112,7 +112,7 @@ func (v *Vault) change(ctx context.Context, fn func(Keyring) (Keyring, error)) e
 	}
 }
 
-// Approve lets another device in.
+// Approve makes another device a member.
 func (v *Vault) Approve(ctx context.Context, r Request, name string) error {
 	return v.change(ctx, func(k Keyring) (Keyring, error) {
 		return k.with(Member{Key: r.Key, Device: r.Device, Name: name}), nil

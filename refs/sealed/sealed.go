@@ -32,7 +32,7 @@ var (
 	ErrPlain = errors.New("the remote contains a memory that is not encrypted")
 )
 
-// A WaitingError says that no key of this device opens the remote, and what would let it in. It wraps [ErrNoKey].
+// A WaitingError reports that no key of this device opens the remote, and how to get access. It wraps [ErrNoKey].
 type WaitingError struct{ Request Request }
 
 func (e *WaitingError) Error() string { return ErrNoKey.Error() }

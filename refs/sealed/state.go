@@ -117,7 +117,7 @@ func (v *Vault) key() (string, error) {
 	return id.Recipient().String(), nil
 }
 
-// Check says what is wrong with the secret of an encrypted remote: that it is missing or broken, or has no key.
+// Check returns the problem of the secret of an encrypted remote: it is missing or broken, or has no key.
 func Check(r *refs.Repo, id string) error {
 	b, err := r.Secret(id)
 	if err != nil {

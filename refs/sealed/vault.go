@@ -48,8 +48,8 @@ type Broken struct {
 	Err  error
 }
 
-// Open returns the encrypted remote of which the store keeps the secret id. It asks nobody yet. The error wraps
-// [ErrNoKey] if there is no such secret.
+// Open returns the encrypted remote whose secret has the given id in the store. It does not contact the remote yet. The
+// error wraps [ErrNoKey] if there is no such secret.
 func Open(r *refs.Repo, c *remote.Client, id string, o Options) (*Vault, error) {
 	b, err := r.Secret(id)
 	if err != nil {

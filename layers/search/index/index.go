@@ -19,7 +19,7 @@ import (
 // ErrDamaged says that a file of an index is not what was written, or of another version.
 var ErrDamaged = errors.New("search index is damaged")
 
-// A Class says what a document is. The numbers stand in files.
+// A Class is the kind of a document. Files contain the numbers.
 type Class byte
 
 // The classes of documents.
