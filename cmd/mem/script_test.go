@@ -10,10 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -70,6 +72,8 @@ func TestScript(t *testing.T) {
 				return haveSSH(), nil
 			case "root":
 				return os.Getuid() == 0, nil
+			case "nohup":
+				return signal.Ignored(syscall.SIGHUP), nil
 			}
 			return false, fmt.Errorf("no condition is called %q", cond)
 		},
