@@ -414,7 +414,7 @@ func TestPager(t *testing.T) {
 		status int
 		out    string
 	}{
-		{"sed s/^/P/", 0, "Pwhat the exit status"}, {"head -n 1", 0, "what the exit status"}, {"true", 0, ""}, {"/no/such/pager", 128, ""},
+		{"sed s/^/P/", 0, "Pexit statuses"}, {"head -n 1", 0, "exit statuses"}, {"true", 0, ""}, {"/no/such/pager", 128, ""},
 	} {
 		w := newWorld(t, true)
 		w.vars["MEM_PAGER"] = tt.pager
