@@ -114,16 +114,16 @@ func TestStalledSSH(t *testing.T) {
 		push   int
 		fine   bool // it does what is wanted, but never ends
 	}{
-		"no list":               {script: "sleep 1000"},
-		"half a list":           {script: "printf 00; sleep 1000"},
+		"no list":               {script: "sleep 60"},
+		"half a list":           {script: "printf 00; sleep 60"},
 		"an endless list":       {script: "while :; do printf '" + strings.ReplaceAll(tag, "\n", `\n`) + "' || exit; sleep 0.002; done"},
-		"no answer":             {script: list + "sleep 1000"},
-		"no pack":               {script: list + "printf '0008NAK\\n'; sleep 1000"},
+		"no answer":             {script: list + "sleep 60"},
+		"no pack":               {script: list + "printf '0008NAK\\n'; sleep 60"},
 		"endless signs of life": {script: list + "printf '0008NAK\\n'; while :; do printf '0005\\001' || exit; sleep 0.002; done"},
-		"a shell in between":    {script: list + "(sleep 1000); :"},
-		"it does not listen":    {script: list + "sleep 1000", push: 20_000},
-		"no word on a push":     {script: list + "cat > /dev/null; sleep 1000", push: 1},
-		"no end":                {script: list + report + "cat > /dev/null; exec sleep 1000", push: 1, fine: true},
+		"a shell in between":    {script: list + "(sleep 60); :"},
+		"it does not listen":    {script: list + "sleep 60", push: 20_000},
+		"no word on a push":     {script: list + "cat > /dev/null; sleep 60", push: 1},
+		"no end":                {script: list + report + "cat > /dev/null; exec sleep 60", push: 1, fine: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
