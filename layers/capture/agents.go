@@ -18,16 +18,17 @@ import (
 
 // AgentSources finds the sessions of another agent under dir. A session that is no stream of values is written
 // into temp as one, and its own files belong to it as overflow files do. Directories are what Gemini's hashes
-// of directories are looked up in. If the error is a [*agents.DatabaseError], the sources are what lies beside the
-// database.
+// of directories are looked up in. Files that cannot be read are a [SourceError] each and a database is a
+// [*agents.DatabaseError], joined, next to the other sources.
 func AgentSources(name, dir, temp string, directories []string) (out []Source, err error) {
 	a := agents.ByName(name)
 	if a == nil {
 		return nil, fmt.Errorf("no agent is called %q", name)
 	}
-	sessions, unread := a.Sessions(dir)
-	if database := (*agents.DatabaseError)(nil); unread != nil && !errors.As(unread, &database) {
-		return nil, unread
+	sessions, err := a.Sessions(dir)
+	unread, err := unreadSources(err)
+	if err != nil {
+		return nil, err
 	}
 	for _, s := range sessions {
 		if len(s.Files) == 0 && !s.Packed {
@@ -43,7 +44,28 @@ func AgentSources(name, dir, temp string, directories []string) (out []Source, e
 		}
 		out = append(out, Source{Path: path, ID: s.ID, Origin: s.Path, Cwd: s.Cwd, Files: s.Files, Parent: s.Parent})
 	}
-	return out, unread
+	return out, errors.Join(unread...)
+}
+
+// unreadSources returns the errors about single files and a database, and apart from these what ends an import.
+func unreadSources(err error) (unread []error, fatal error) {
+	list := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		list = joined.Unwrap()
+	}
+	for _, one := range list {
+		var file *agents.FileError
+		var database *agents.DatabaseError
+		switch {
+		case errors.As(one, &file):
+			unread = append(unread, &SourceError{Source{Path: file.Path}, file})
+		case errors.As(one, &database):
+			unread = append(unread, one)
+		default:
+			fatal = errors.Join(fatal, one)
+		}
+	}
+	return unread, fatal
 }
 
 // OtherSessions counts the sessions of other agents that work in the project of dir and are not in memory, by agent.

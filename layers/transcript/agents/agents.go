@@ -30,7 +30,8 @@ type Agent interface {
 	Message(value []byte) Rec
 	// Unknown returns the type of a value, or of a part of it, that this package does not know; "" if it knows all.
 	Unknown(value []byte) string
-	// Sessions lists the sessions under the agent's directory, in the order of their files.
+	// Sessions lists the sessions under the agent's directory, in the order of their files. A file of a session that
+	// cannot be read is a [*FileError], next to the other sessions.
 	Sessions(dir string) ([]Session, error)
 }
 
@@ -43,6 +44,17 @@ type Session struct {
 	Parent string   // the session whose subagent it is, if it is one
 	Packed bool     // Path is a stream of values, compressed with zstd
 }
+
+// A FileError says that a file which must be that of a session cannot be read.
+type FileError struct {
+	Path string
+	Err  error
+}
+
+func (e *FileError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }
 
 // Names are the agents that can be imported, sorted.
 func Names() []string { return []string{"codex", "gemini", "opencode"} }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"os"
@@ -24,6 +25,7 @@ func (Gemini) Sessions(dir string) ([]Session, error) {
 		size int64
 	}
 	best := map[string]found{}
+	var unread []error
 	err := walk(dir, func(path string) error {
 		ext := filepath.Ext(path)
 		if ext != ".json" && ext != ".jsonl" {
@@ -39,15 +41,19 @@ func (Gemini) Sessions(dir string) ([]Session, error) {
 		}
 		f, err := os.Open(path)
 		if err != nil {
-			return err
+			unread = append(unread, &FileError{path, err})
+			return nil
 		}
 		defer f.Close()
 		fi, err := f.Stat()
-		if err != nil {
-			return err
+		if err == nil {
+			s.ID, err = geminiID(f)
 		}
-		if s.ID = geminiID(f); s.ID == "" {
-			return nil // no chat, or one whose first line is being written
+		if err != nil {
+			unread = append(unread, &FileError{path, err})
+		}
+		if s.ID == "" {
+			return nil
 		}
 		root, _ := os.ReadFile(filepath.Join(filepath.Dir(up), ".project_root")) // older ones have none
 		s.Cwd = strings.TrimSpace(string(root))
@@ -63,7 +69,7 @@ func (Gemini) Sessions(dir string) ([]Session, error) {
 		out = append(out, s.Session)
 	}
 	slices.SortFunc(out, func(a, b Session) int { return strings.Compare(a.Path, b.Path) })
-	return out, err
+	return out, errors.Join(append(unread, err)...)
 }
 
 // GeminiProject returns the name that Gemini gives the project in a directory.
@@ -81,28 +87,26 @@ type geminiChat struct {
 	Messages []json.RawMessage `json:"messages,omitempty"`
 }
 
-// geminiID returns the id of the session of a chat, "" if it is none: the first JSON value names it, before the
-// messages.
-func geminiID(r io.Reader) string {
+// geminiID returns the id of the session of a chat: the first JSON value names it, before the messages. It is "" if the
+// file does not begin with a JSON object, and the error is that of an object which breaks off before it is named.
+func geminiID(r io.Reader) (string, error) {
 	d := json.NewDecoder(r)
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return ""
+	t, err := d.Token()
+	if err != nil || t != json.Delim('{') {
+		return "", nil
 	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return ""
-		}
+	for err == nil && d.More() {
+		var key json.Token
 		var value json.RawMessage
-		if d.Decode(&value) != nil {
-			return ""
+		if key, err = d.Token(); err == nil {
+			err = d.Decode(&value)
 		}
 		var id string
-		if key == "sessionId" && json.Unmarshal(value, &id) == nil {
-			return id
+		if err == nil && key == "sessionId" && json.Unmarshal(value, &id) == nil {
+			return id, nil
 		}
 	}
-	return ""
+	return "", err
 }
 
 // Values yields a line for the chat, one for each message or for what was added to it since, and one for the results

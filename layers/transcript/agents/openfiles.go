@@ -21,8 +21,8 @@ func (e *DatabaseError) Error() string {
 }
 
 // Sessions lists the sessions under dir, which is the data directory of opencode, its storage, a file that
-// "opencode export" wrote, or a directory of such files. Where there is a database, the error is a
-// [*DatabaseError], and the sessions are those beside it. Files that are no sessions are passed over.
+// "opencode export" wrote, or a directory of such files. A database is a [*DatabaseError], next to the sessions in
+// files. JSON that is not a session is passed over.
 func (OpenCode) Sessions(dir string) (out []Session, err error) {
 	fi, err := os.Stat(dir)
 	if err != nil {
@@ -32,10 +32,11 @@ func (OpenCode) Sessions(dir string) (out []Session, err error) {
 		if isDatabase(dir) {
 			return nil, &DatabaseError{dir}
 		}
-		if s, ok := openExport(dir); ok {
+		s, ok, err := openExport(dir)
+		if ok {
 			out = append(out, s)
 		}
-		return out, nil
+		return out, err
 	}
 	databases, err := filepath.Glob(filepath.Join(globEscape(dir), "opencode*.db"))
 	if err != nil {
@@ -49,28 +50,28 @@ func (OpenCode) Sessions(dir string) (out []Session, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range found {
-		s, ok, err := openStored(dir, path)
-		if err != nil {
-			return out, err
-		}
-		if ok {
-			out = append(out, s)
-		}
-	}
 	exports, err := jsonFiles(dir)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	for _, path := range exports {
-		if s, ok := openExport(path); ok {
+	var unread []error
+	add := func(s Session, ok bool, err error) {
+		if err != nil {
+			unread = append(unread, err)
+		} else if ok {
 			out = append(out, s)
 		}
 	}
-	if len(databases) > 0 {
-		return out, &DatabaseError{databases[0]}
+	for _, path := range found {
+		add(openStored(dir, path))
 	}
-	return out, nil
+	for _, path := range exports {
+		add(openExport(path))
+	}
+	if len(databases) > 0 {
+		unread = append(unread, &DatabaseError{databases[0]})
+	}
+	return out, errors.Join(unread...)
 }
 
 // globEscape returns a pattern that matches only path.
@@ -91,12 +92,11 @@ func isDatabase(path string) bool {
 	return string(b[:n]) == magic
 }
 
-// openStored returns the session whose file is path, in the storage dir. The name of the file is its id; a file that
-// cannot be read yet is none.
+// openStored returns the session whose file is path, in the storage dir.
 func openStored(dir, path string) (s Session, ok bool, err error) {
 	var info openSession
-	if err := readJSON(path, &info); err != nil || info.ID == "" {
-		return s, false, nil
+	if err := readSession(path, &info); err != nil || info.ID == "" {
+		return s, false, err
 	}
 	s = Session{ID: info.ID, Path: path, Cwd: info.Directory, Parent: info.Parent}
 	messages, err := jsonFiles(filepath.Join(dir, "message", info.ID))
@@ -115,12 +115,30 @@ func openStored(dir, path string) (s Session, ok bool, err error) {
 }
 
 // openExport returns the session of a file that "opencode export" wrote.
-func openExport(path string) (s Session, ok bool) {
+func openExport(path string) (s Session, ok bool, err error) {
 	var e openDocument
-	if readJSON(path, &e) != nil || e.Info.ID == "" || e.Messages == nil {
-		return s, false
+	if err := readSession(path, &e); err != nil || e.Info.ID == "" || e.Messages == nil {
+		return s, false, err
 	}
-	return Session{ID: e.Info.ID, Path: path, Files: []string{path}, Cwd: e.Info.Directory, Parent: e.Info.Parent}, true
+	s = Session{ID: e.Info.ID, Path: path, Files: []string{path}, Cwd: e.Info.Directory, Parent: e.Info.Parent}
+	return s, true, nil
+}
+
+// readSession reads the JSON file of a session, if it is one by its shape. A file that was deleted meanwhile is none; one
+// that cannot be read or is not JSON is a [*FileError].
+func readSession(path string, v any) error {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var shape *json.UnmarshalTypeError
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err == nil || errors.As(err, &shape) {
+		return nil
+	}
+	return &FileError{path, err}
 }
 
 // jsonFiles returns the JSON files of a directory, none if there is no such directory.
@@ -224,6 +242,12 @@ func openRead(s Session) (info openSession, messages []stored, err error) {
 // openMessages returns the messages of a session by time. Ids grow with time, which a file that is no JSON does not
 // tell: it stays behind the message before it.
 func openMessages(s Session) (out []stored, err error) {
+	parts := map[string][]string{} // by the message
+	for _, path := range s.Files {
+		if dir := filepath.Dir(path); filepath.Base(filepath.Dir(dir)) == "part" {
+			parts[filepath.Base(dir)] = append(parts[filepath.Base(dir)], path)
+		}
+	}
 	for _, path := range s.Files {
 		if filepath.Base(filepath.Dir(filepath.Dir(path))) != "message" {
 			continue
@@ -233,10 +257,7 @@ func openMessages(s Session) (out []stored, err error) {
 			return nil, err
 		}
 		_ = json.Unmarshal(m.raw, &m.info) // a message of another shape has no time
-		for _, part := range s.Files {
-			if dir := filepath.Dir(part); filepath.Base(dir) != m.id || filepath.Base(filepath.Dir(dir)) != "part" {
-				continue
-			}
+		for _, part := range parts[m.id] {
 			raw, malformed, err := openFile(part)
 			if err != nil {
 				return nil, err

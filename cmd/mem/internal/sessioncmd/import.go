@@ -2,10 +2,13 @@ package sessioncmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -87,7 +90,7 @@ func notArchive(e *app.Env, file string) error {
 
 // noClient says that Claude Code has no sessions on this device.
 func noClient(e *app.Env, dir string) error {
-	hints := []string{"elsewhere they are: mem import DIR"}
+	hints := []string{"capture the sessions of another directory: mem import DIR"}
 	if !HooksFound(e).Any() {
 		hints = append([]string{"capture them as they come: mem hooks install"}, hints...)
 	}
@@ -114,15 +117,16 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			}
 			return app.WithHint(fmt.Errorf("import: %w", err), "name the directory that holds session files (*.jsonl)")
 		}
-		if database := (*agents.DatabaseError)(nil); errors.As(err, &database) {
-			if len(sources) == 0 {
+		failed, fatal := splitErrors(err)
+		failed = slices.DeleteFunc(failed, func(err error) bool { return warnTorn(e, err) })
+		if database := (*agents.DatabaseError)(nil); errors.As(fatal, &database) {
+			if len(sources) == 0 && len(failed) == 0 {
 				return app.WithHint(fmt.Errorf("import: %w", database), databaseHint)
 			}
 			e.Warn("%v", error(database))
 			e.Hint("%s", databaseHint)
-			err = nil
+			fatal = nil
 		}
-		failed, fatal := splitErrors(err)
 		if fatal != nil {
 			return fmt.Errorf("import %s: %w", dir, fatal)
 		}
@@ -148,6 +152,18 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 		}
 		return err
 	})
+}
+
+// warnTorn warns of a file of another agent that is not valid JSON, as one that is being written is not: the next
+// import reads it.
+func warnTorn(e *app.Env, err error) bool {
+	var file *agents.FileError
+	var syntax *json.SyntaxError
+	torn := errors.As(err, &file) && (errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF))
+	if torn {
+		e.Warn("%v: not captured", error(file))
+	}
+	return torn
 }
 
 // refineAdded makes what follows from sessions that were added.
