@@ -73,7 +73,7 @@ func (h *home) name() string { return cmp.Or(h.Name, h.ID) }
 func (w *work) source(s foreign.Session) (src capture.Source, why string) {
 	switch {
 	case records.SessionOf(s.ID) != records.Session(s.ID):
-		return src, "its id is no id of a session"
+		return src, "its id is not a session id"
 	case s.File != "":
 		return capture.Source{Path: w.store.Path(s.File), ID: s.ID}, ""
 	case s.Problem != "":

@@ -33,7 +33,7 @@ import (
 )
 
 // Version is the version of the step: it changes when the same bytes give other entries.
-const Version = 3
+const Version = 4
 
 // A Mode says how much of a tool call is kept.
 type Mode int

@@ -18,7 +18,7 @@ import (
 )
 
 // Version changes when the same records make other documents, so that indexes are built again.
-const Version = 2
+const Version = 3
 
 // A Unit is what a hit is.
 type Unit string

@@ -25,8 +25,8 @@ const mostMemory = 200 << 20
 // SpendMemory lets a command that only looks collect less garbage: it is over before that pays.
 func SpendMemory() { debug.SetGCPercent(800) }
 
-// SpendSomeMemory is [SpendMemory] for a command that looks, but may have to build an index before.
-func SpendSomeMemory() { debug.SetGCPercent(200) }
+// RelaxGC is a weaker [SpendMemory], for a command that may have to build an index first.
+func RelaxGC() { debug.SetGCPercent(200) }
 
 // Open opens the memory that the command works on. The caller closes it.
 func Open(e *app.Env) (*layers.Memory, error) {

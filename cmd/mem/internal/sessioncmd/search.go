@@ -243,7 +243,7 @@ func SearchScope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Proj
 }
 
 func runSearch(ctx context.Context, e *app.Env, o SearchOptions, q search.Query) error {
-	memory.SpendSomeMemory()
+	memory.RelaxGC()
 	return names.WithStore(e, func(m *layers.Memory) error {
 		projects, err := SearchProjects(ctx, e, m, o.related, &q)
 		if err != nil {
