@@ -174,7 +174,7 @@ func (g *gull) looksBack(shown string) string {
 	var list []map[string]string
 	for i, m := range regexp.MustCompile(`(?m)^(p:[0-9a-f]{8}) (\w+)`).FindAllStringSubmatch(shown, -1) {
 		text := short(g.texts[i%len(g.texts)])
-		if m[2] == permanent.WasCore {
+		if m[2] == permanent.CandidateCoreLogic {
 			text = "" // what it is about is a name that the model gave before
 		}
 		list = append(list, map[string]string{"candidate": m[1], "verdict": "promote", "text": text, "type": "core_logic", "reason": name(g.texts[i%len(g.texts)])})
@@ -315,7 +315,7 @@ func (d *desk) noneOfIt(m *layers.Memory, p state.Project) {
 			d.t.Errorf("a rule, %s: %q", r.State, r.Text)
 		}
 	}
-	if n := len(rules.In(permanent.Active)); n != 2 {
+	if n := len(rules.InState(permanent.Active)); n != 2 {
 		d.t.Errorf("%d rules hold, want the two honest ones", n)
 	}
 	st, err := m.Trusted().Outline(ctx, p.ID)

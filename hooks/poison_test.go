@@ -263,7 +263,7 @@ func (d *desk) reflectAll(m *layers.Memory, p state.Project) {
 		d.t.Fatal(err)
 	}
 	for _, f := range known.Live()[:40] {
-		r, err := m.Knowledge().AddRule(ctx, p, permanent.Made{Type: permanent.IsRule, Text: f.Text, Evidence: []string{f.Key().String()}, Trust: facts.Assistant, Confidence: 95, State: permanent.Active}, false)
+		r, err := m.Knowledge().AddRule(ctx, p, permanent.Definition{Type: permanent.TypeRule, Text: f.Text, Evidence: []string{f.Key().String()}, Trust: facts.Assistant, Confidence: 95, State: permanent.Active}, false)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func (d *desk) reflectAll(m *layers.Memory, p state.Project) {
 		d.t.Fatal(err)
 	}
 	for _, r := range rules.Rules {
-		if r.Holds() {
+		if r.InForce() {
 			d.t.Errorf("a rule holds: %q", r.Text)
 		}
 	}

@@ -195,7 +195,7 @@ func (d *desk) log() string {
 func (d *desk) rulesOf(m *layers.Memory, p state.Project, text string, n int) {
 	d.t.Helper()
 	for i := range n {
-		r := permanent.Made{Type: permanent.IsRule, Text: fmt.Sprintf("%d %s", i, strings.Repeat(text, 400/len([]rune(text)))), Trust: facts.User, Confidence: 100, State: permanent.Active, ByUser: true}
+		r := permanent.Definition{Type: permanent.TypeRule, Text: fmt.Sprintf("%d %s", i, strings.Repeat(text, 400/len([]rune(text)))), Trust: facts.User, Confidence: 100, State: permanent.Active, ByUser: true}
 		if _, err := m.Knowledge().AddRule(context.Background(), p, r, false); err != nil {
 			d.t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func stateWords(t *testing.T, m *Memory, p state.Project, text string) {
 		if err := m.Knowledge().JudgeFacts(ctx, p.ID, []facts.Fact{stated("judged for " + fmt.Sprint(len(words)))}, facts.Judgement{Says: facts.Refutes, Value: true, Reason: "it was " + words}, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Knowledge().AddRule(ctx, p, permanent.Made{Type: permanent.Types()[0], Text: "always say " + words, ByUser: true, Trust: facts.User, Confidence: 90, State: permanent.Active}, false); err != nil {
+		if _, err := m.Knowledge().AddRule(ctx, p, permanent.Definition{Type: permanent.Types()[0], Text: "always say " + words, ByUser: true, Trust: facts.User, Confidence: 90, State: permanent.Active}, false); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := m.Knowledge().Assign(ctx, p, nil, knowledge.Filing{New: &concepts.Made{Name: "about " + words}}, false); err != nil {

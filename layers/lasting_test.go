@@ -133,8 +133,8 @@ func anyRule(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 		t.Fatal(err)
 	}
 	if len(set.Rules) == 0 || rng.IntN(2) == 0 {
-		_, err = m.Knowledge().AddRule(ctx, rev.Project, permanent.Made{
-			Type: permanent.IsRule, Text: fmt.Sprint("rule ", rng.IntN(1000)), Trust: facts.Assistant, Confidence: 70, State: permanent.Active,
+		_, err = m.Knowledge().AddRule(ctx, rev.Project, permanent.Definition{
+			Type: permanent.TypeRule, Text: fmt.Sprint("rule ", rng.IntN(1000)), Trust: facts.Assistant, Confidence: 70, State: permanent.Active,
 		}, false)
 	} else {
 		acts := []string{permanent.Validate, permanent.Contradict, permanent.Retire, permanent.Promote}

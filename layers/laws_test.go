@@ -162,7 +162,7 @@ func (w *world) statement(d *peer) (kind string, body any) {
 		value := map[string]string{"name": "x", "topic": "y", "into": w.record(d, concepts.Kind), "removed": "true"}[field]
 		return concepts.KindSet, concepts.Changed{Concept: w.record(d, concepts.Kind), Field: field, Value: value}
 	case 14:
-		return permanent.Kind, permanent.Made{Type: "rule", Text: fmt.Sprint("t", n(4)), Evidence: []string{fact().Key().String()}, Trust: facts.Trust(n(3)), Confidence: 50 + n(50), State: "active"}
+		return permanent.Kind, permanent.Definition{Type: "rule", Text: fmt.Sprint("t", n(4)), Evidence: []string{fact().Key().String()}, Trust: facts.Trust(n(3)), Confidence: 50 + n(50), State: "active"}
 	default:
 		act := []string{"validate", "contradict", "retire", permanent.Void, permanent.Restore}[n(5)]
 		return permanent.KindAct, permanent.Act{Rule: w.record(d, permanent.Kind), Act: act, ByUser: n(2) == 0}

@@ -75,7 +75,7 @@ func (f *forgetting) goes(r refs.Record) bool {
 		var j facts.Judgement
 		return json.Unmarshal(r.Body, &j) == nil && f.gone[j.Fact.String()]
 	case permanent.Kind:
-		var b permanent.Made
+		var b permanent.Definition
 		if json.Unmarshal(r.Body, &b) == nil && b.ByUser {
 			return false // the user's own words; what they rest on is taken out
 		}
@@ -116,8 +116,8 @@ func (f *forgetting) passes(r refs.Record) bool {
 		return json.Unmarshal(r.Body, &o) == nil && !f.late(r, o.Session) &&
 			f.anyPassed(o.Session, o.Generation, o.Message, o.Message)
 	case permanent.Kind:
-		var b permanent.Made
-		return json.Unmarshal(r.Body, &b) == nil && !b.ByUser && slices.ContainsFunc(b.Words, func(w permanent.Word) bool {
+		var b permanent.Definition
+		return json.Unmarshal(r.Body, &b) == nil && !b.ByUser && slices.ContainsFunc(b.Quotes, func(w permanent.Quote) bool {
 			return !f.late(r, w.Session) && f.wordPassed(w)
 		})
 	case permanent.KindReflect:
@@ -126,7 +126,7 @@ func (f *forgetting) passes(r refs.Record) bool {
 		})
 	case permanent.KindAct:
 		var a permanent.Act
-		return json.Unmarshal(r.Body, &a) == nil && a.Word != nil && !f.late(r, a.Word.Session) && f.wordPassed(*a.Word)
+		return json.Unmarshal(r.Body, &a) == nil && a.Quote != nil && !f.late(r, a.Quote.Session) && f.wordPassed(*a.Quote)
 	}
 	return false
 }
@@ -140,7 +140,7 @@ func (f *forgetting) anyPassed(session string, generation, from, to int) bool {
 	return false
 }
 
-func (f *forgetting) wordPassed(w permanent.Word) bool {
+func (f *forgetting) wordPassed(w permanent.Quote) bool {
 	for _, g := range f.passed[w.Session] {
 		if g[w.Message] {
 			return true
@@ -362,15 +362,15 @@ func (f *forgetting) mend(r refs.Record) (err error) {
 			}
 		})
 	case permanent.Kind:
-		err = state.ApplyTo(r, func(b permanent.Made) {
-			e, w := len(b.Evidence), len(b.Words)
+		err = state.ApplyTo(r, func(b permanent.Definition) {
+			e, w := len(b.Evidence), len(b.Quotes)
 			b.Evidence = slices.DeleteFunc(slices.Clone(b.Evidence), func(key string) bool {
 				return f.gone[strings.TrimPrefix(key, "f:")]
 			})
-			b.Words = slices.DeleteFunc(slices.Clone(b.Words), func(x permanent.Word) bool {
+			b.Quotes = slices.DeleteFunc(slices.Clone(b.Quotes), func(x permanent.Quote) bool {
 				return f.sessions[x.Session] || f.wordPassed(x)
 			})
-			if len(b.Evidence) < e || len(b.Words) < w {
+			if len(b.Evidence) < e || len(b.Quotes) < w {
 				body, err = capture.Marshal(b)
 			}
 		})

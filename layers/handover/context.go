@@ -194,7 +194,7 @@ func trustOf(t facts.Trust) brief.Trust {
 }
 
 func (b *briefing) ruleItems() []brief.Item {
-	rules := slices.DeleteFunc(b.rules.In(permanent.Active), func(r *permanent.Rule) bool { return !b.trust.Of(r.Device) })
+	rules := slices.DeleteFunc(b.rules.InState(permanent.Active), func(r *permanent.Rule) bool { return !b.trust.Of(r.Device) })
 	slices.SortStableFunc(rules, func(x, y *permanent.Rule) int {
 		return cmp.Or(cmp.Compare(y.Trust, x.Trust), cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(x.ID, y.ID))
 	})

@@ -112,7 +112,7 @@ func (m Ops) debt(ctx context.Context, p refs.Project, st *state.State) (d Debt,
 			d.L3++
 		}
 	}
-	d.Rules, d.L4, d.Reflected = len(rules.In(permanent.Active)), history.FactStatements(records) > rules.Reflected,
+	d.Rules, d.L4, d.Reflected = len(rules.InState(permanent.Active)), history.FactStatements(records) > rules.Reflected,
 		rules.ReflectedAt
 	return d, nil
 }

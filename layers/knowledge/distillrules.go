@@ -50,7 +50,7 @@ type LeftCandidate struct {
 
 // DistillRules lets a model look back over a project for what is worth keeping for good, as [Ops.Reflect] does
 // for people: it asks about the candidates if there are facts that no reflection has seen, weighs each answer
-// by [permanent.Weigh], and saves what becomes of them in one commit with what was asked and answered.
+// by [permanent.Decide], and saves what becomes of them in one commit with what was asked and answered.
 func (m Ops) DistillRules(ctx context.Context, p state.Project, asker *engines.Asker,
 	o DistillOptions) (Pondered, error) {
 	w := ponderer{m: m, p: p, o: o}
@@ -89,7 +89,7 @@ func (w *ponderer) ponder(ctx context.Context) (err error) {
 	}
 	all := permanent.Candidates(w.in)
 	w.out.Candidates = len(all)
-	var weighed []permanent.Weighed
+	var weighed []permanent.Outcome
 	for _, some := range w.windows(all) {
 		prompt := w.prompt(some)
 		if w.o.DryRun {
@@ -142,8 +142,8 @@ func (w *ponderer) describe(c permanent.Candidate) string {
 		fmt.Fprintf(&b, "  speaks of the rule %s\n", c.Rule)
 	}
 	fmt.Fprintf(&b, "  why: %s\n", oneLineOf(c.Why))
-	for _, x := range c.Words[:min(len(c.Words), most)] {
-		fmt.Fprintf(&b, "  the user typed in %s: %s\n", records.ShortID(x.Session), FirstWords(x.Quote, 400))
+	for _, x := range c.Quotes[:min(len(c.Quotes), most)] {
+		fmt.Fprintf(&b, "  the user typed in %s: %s\n", records.ShortID(x.Session), FirstWords(x.Text, 400))
 	}
 	for _, id := range c.Evidence[:min(len(c.Evidence), most)] {
 		f, _ := w.in.Facts.Fact(id) // a candidate rests on facts that there are
@@ -156,7 +156,7 @@ func (w *ponderer) describe(c permanent.Candidate) string {
 func (w *ponderer) prompt(some []permanent.Candidate) string {
 	const mostRules = 40
 	var body strings.Builder
-	rules := w.in.Rules.In(permanent.Active, permanent.Proposed)
+	rules := w.in.Rules.InState(permanent.Active, permanent.Proposed)
 	if len(rules) > 0 {
 		body.WriteString("Rules that there are:\n")
 	}
@@ -193,26 +193,26 @@ func (w *ponderer) ask(ctx context.Context, prompt string, some []permanent.Cand
 }
 
 // weigh decides what becomes of each candidate; one that the model is silent about is left.
-func (w *ponderer) weigh(some []permanent.Candidate, verdicts []permanent.Verdict) (out []permanent.Weighed) {
+func (w *ponderer) weigh(some []permanent.Candidate, verdicts []permanent.Verdict) (out []permanent.Outcome) {
 	for _, c := range some {
 		i := slices.IndexFunc(verdicts, func(v permanent.Verdict) bool { return v.Candidate == c.ID })
-		v := permanent.Verdict{Candidate: c.ID, Says: permanent.Leave, Reason: "nothing was said of it"}
+		v := permanent.Verdict{Candidate: c.ID, Verdict: permanent.Leave, Reason: "nothing was said of it"}
 		if i >= 0 {
 			v = verdicts[i]
 		}
-		x := permanent.Weigh(c, v, RuleOf(c), w.in.Facts)
+		x := permanent.Decide(c, v, RuleOf(c), w.in.Facts)
 		if x.Act != nil && x.Act.Rule == "" {
 			j := slices.IndexFunc(w.in.Rules.Rules, func(r *permanent.Rule) bool { return r.ID == c.Rule })
 			x.Act.Rule = w.in.Rules.Rules[j].Record // a candidate speaks of a rule that there is
 		}
-		if x.Rule != nil && slices.ContainsFunc(out, func(o permanent.Weighed) bool {
+		if x.Rule != nil && slices.ContainsFunc(out, func(o permanent.Outcome) bool {
 			return o.Rule != nil && o.Rule.Text == x.Rule.Text
 		}) {
-			x.Rule, x.Left = nil, "another candidate says the same"
+			x.Rule, x.NotApplied = nil, "another candidate says the same"
 		}
 		if x.Rule != nil {
-			if same := w.in.Rules.Same(x.Rule.Text); same != nil {
-				x.Rule, x.Left = nil, same.ID+" says the same"
+			if same := w.in.Rules.WithText(x.Rule.Text); same != nil {
+				x.Rule, x.NotApplied = nil, same.ID+" says the same"
 			}
 		}
 		out = append(out, x)
@@ -221,7 +221,7 @@ func (w *ponderer) weigh(some []permanent.Candidate, verdicts []permanent.Verdic
 }
 
 // save commits what became of the candidates.
-func (w *ponderer) save(ctx context.Context, weighed []permanent.Weighed, seen permanent.Reflection) error {
+func (w *ponderer) save(ctx context.Context, weighed []permanent.Outcome, seen permanent.Reflection) error {
 	stage, err := w.m.Refs.Stage(ctx)
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (w *ponderer) save(ctx context.Context, weighed []permanent.Weighed, seen p
 }
 
 // tell says what became of the candidates.
-func (w *ponderer) tell(ctx context.Context, weighed []permanent.Weighed, made []string) error {
+func (w *ponderer) tell(ctx context.Context, weighed []permanent.Outcome, made []string) error {
 	set, err := revision.On(w.m.DB).Rules(ctx, w.p.ID)
 	if err != nil {
 		return err
@@ -284,8 +284,8 @@ func (w *ponderer) tell(ctx context.Context, weighed []permanent.Weighed, made [
 	}
 	for _, x := range weighed {
 		switch {
-		case x.Left != "":
-			w.out.Left = append(w.out.Left, LeftCandidate{x.Candidate.ID, x.Left})
+		case x.NotApplied != "":
+			w.out.Left = append(w.out.Left, LeftCandidate{x.Candidate.ID, x.NotApplied})
 		case x.Act != nil && x.Act.Act == permanent.Dismiss:
 			w.out.Dismissed = append(w.out.Dismissed, x.Candidate.ID)
 		case x.Act != nil:
@@ -299,7 +299,7 @@ func (w *ponderer) tell(ctx context.Context, weighed []permanent.Weighed, made [
 func speakers(all []permanent.Candidate, known *facts.Set) []string {
 	var out []string
 	for _, c := range all {
-		for _, x := range c.Words {
+		for _, x := range c.Quotes {
 			out = append(out, x.Session)
 		}
 		for _, id := range c.Evidence {

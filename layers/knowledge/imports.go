@@ -19,7 +19,7 @@ type Foreign struct {
 	Tool     string
 	Facts    []ForeignFact
 	Concepts []ForeignConcept
-	Rules    []permanent.Made
+	Rules    []permanent.Definition
 }
 
 // A ForeignFact is a fact of another tool, checked by [Ops.CheckForeign].

@@ -56,7 +56,7 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 	out.Candidates = permanent.Candidates(in)
 	if !since.IsZero() {
 		out.Candidates = slices.DeleteFunc(out.Candidates, func(c permanent.Candidate) bool {
-			return c.Newest.Before(since) && c.Kind != permanent.WasUnneeded
+			return c.Newest.Before(since) && c.Kind != permanent.CandidateStale
 		})
 	}
 	out.Facts, out.Last = len(in.Facts.Live()), in.Rules.ReflectedAt
@@ -110,7 +110,7 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 		if found, err = trusted.On(m.DB).Believed(ctx, st, s, found); err != nil {
 			return in, err
 		}
-		in.Words, in.Trials = append(in.Words, found.Words...), append(in.Trials, found.Trials...)
+		in.Quotes, in.Trials = append(in.Quotes, found.Words...), append(in.Trials, found.Trials...)
 	}
 	return in, nil
 }
@@ -147,8 +147,8 @@ func signsOf(l1 io.Reader) (out state.Signs, err error) {
 		at, _ := time.Parse(time.RFC3339, e.TS) // a message without a time is as old as can be
 		switch {
 		case e.Typed():
-			for _, s := range permanent.Stated(e.Said) {
-				out.Words = append(out.Words, permanent.Word{Message: e.N, Quote: s.Text, Time: at})
+			for _, s := range permanent.Requests(e.Said) {
+				out.Words = append(out.Words, permanent.Quote{Message: e.N, Text: s.Text, Time: at})
 			}
 		case e.Cmd != "" && !e.Side:
 			failed := e.Exit != 0 || len(e.Errors) > 0 || e.Result != "" && e.Result != "ok"

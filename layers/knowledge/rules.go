@@ -41,8 +41,8 @@ var ErrNotSaid = errors.New("the message does not say that")
 // Word returns what the user typed in the message that rev names as their word on a text. The error is
 // [ErrNotTyped] if they did not type it, or another session or mem wrote it first, and [ErrNotSaid] if it
 // speaks of something else, or, unless against is set, denies it or lacks one of its words.
-func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool) (permanent.Word, error) {
-	w := permanent.Word{Session: rev.Session.ID, Message: rev.From}
+func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool) (permanent.Quote, error) {
+	w := permanent.Quote{Session: rev.Session.ID, Message: rev.From}
 	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
 	if err != nil {
 		return w, err
@@ -64,20 +64,20 @@ func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool)
 	if said == "" {
 		return w, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(s.ID), markers.ErrNotTyped)
 	}
-	quote, ok := permanent.Saying(said, text, against)
+	quote, ok := permanent.FindQuote(said, text, against)
 	if !ok {
 		return w, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(s.ID), ErrNotSaid)
 	}
-	if more := permanent.Added([]string{quote}, text); !against && len(more) > 0 {
+	if more := permanent.AddedWords([]string{quote}, text); !against && len(more) > 0 {
 		return w, fmt.Errorf("message %d of %s: %w: not `%s`", rev.From, records.ShortID(s.ID), ErrNotSaid,
 			strings.Join(more, "`, `"))
 	}
-	w.Quote = quote
+	w.Text = quote
 	return w, nil
 }
 
 // AddRule states a rule, and returns it as it is then.
-func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Made, dryRun bool) (*permanent.Rule, error) {
+func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Definition, dryRun bool) (*permanent.Rule, error) {
 	upper, err := m.Upper(ctx, p.ID)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Made, 
 		return nil, err
 	}
 	if dryRun {
-		return permanent.Would(made, known, m.Opts.Now())
+		return permanent.Preview(made, known, m.Opts.Now())
 	}
 	id := ""
 	err = m.Refs.Update(ctx, p.ID, "rule: "+FirstWords(made.Text, 60), func(tx *refs.Tx) error {
@@ -124,7 +124,7 @@ var ErrNeedsUser = errors.New("nothing but tools, files, the web or scripts vouc
 // Act does something to a rule, and returns what it is then.
 func (m Ops) Act(ctx context.Context, p state.Project, r *permanent.Rule, a permanent.Act,
 	dryRun bool) (*permanent.Rule, error) {
-	user := a.ByUser || a.Word != nil
+	user := a.ByUser || a.Quote != nil
 	if a.Act == permanent.Promote && r.Trust < facts.Assistant && !user {
 		return nil, fmt.Errorf("%s: %w", r.ID, ErrNeedsUser)
 	}
@@ -160,9 +160,9 @@ func (m Ops) act(ctx context.Context, p state.Project, a permanent.Act, message 
 }
 
 // RuleOf returns the rule that a candidate would be. What fewer conversations bear witness to is less certain.
-func RuleOf(c permanent.Candidate) permanent.Made {
-	made := permanent.Made{
-		Type: c.Type, Text: c.Text, Problem: c.Problem, Files: c.Files, Evidence: slices.Clone(c.Keys()), Words: c.Words,
+func RuleOf(c permanent.Candidate) permanent.Definition {
+	made := permanent.Definition{
+		Type: c.Type, Text: c.Text, Problem: c.Problem, Files: c.Files, Evidence: slices.Clone(c.Keys()), Quotes: c.Quotes,
 		Trust: c.Trust, Confidence: min(90, 60+10*len(c.Sessions)), State: permanent.Active, Candidate: c.ID, Reason: c.Why,
 	}
 	if c.Stated {

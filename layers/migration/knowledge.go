@@ -258,17 +258,17 @@ func (g *gathering) gatherRules(ctx context.Context) error {
 	}
 	for _, r := range g.p.Rules {
 		it := Item{Kind: "rule", Name: r.ID}
-		made := permanent.Made{Type: r.Type, Text: g.text(r.Text, longestRule), Problem: g.text(r.Problem, longestRule),
+		made := permanent.Definition{Type: r.Type, Text: g.text(r.Text, longestRule), Problem: g.text(r.Problem, longestRule),
 			Files: g.words(r.Files), Trust: facts.Tool, Confidence: min(r.Confidence, 70), State: permanent.Proposed,
 			Reason: g.from(r.ID)}
-		switch known := set.Same(made.Text); {
+		switch known := set.WithText(made.Text); {
 		case g.forgotten(r.Text + "\n" + r.Problem):
 			it.Status, it.Why = NotMapped, errForgotten.Error()
 		case made.Text == "" || r.Problem != "" && made.Problem == "":
 			it.Status, it.Why = NotMapped, fmt.Sprintf("its text is too long: a rule has at most %d bytes", longestRule)
 		case known != nil:
 			it.Status, it.As = Unchanged, known.ID
-		case slices.ContainsFunc(g.out.Rules, func(x permanent.Made) bool { return x.Text == made.Text }):
+		case slices.ContainsFunc(g.out.Rules, func(x permanent.Definition) bool { return x.Text == made.Text }):
 			it.Status, it.Why = Skipped, "another entry says the same"
 		default:
 			it.Status, it.Why = New, "proposed: mem rules promote makes it hold"

@@ -13,15 +13,23 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// What a candidate can be.
+// The kinds of candidates, in the order in which they are shown.
 const (
-	WasStated     = "stated"        // the user said that it is for ever
-	WasDecided    = "decision"      // in three independent sessions
-	WasSolved     = "solution"      // a problem and what solved it, in two
-	WasHard       = "breakthrough"  // failure after failure, then success
-	WasCore       = "core_logic"    // a change to what everything rests on
-	WasContrary   = "contradiction" // a rule, and what speaks against it
-	WasUnneeded   = "stale"         // a rule that nothing has spoken of for half a year
+	CandidateStated        = "stated"        // the user asked for it
+	CandidateDecision      = "decision"      // made in minDecisions independent sessions
+	CandidateSolution      = "solution"      // a problem and its solution, in minSolutions sessions
+	CandidateBreakthrough  = "breakthrough"  // success after minFailures failures
+	CandidateCoreLogic     = "core_logic"    // a change to a file that minCore sessions changed
+	CandidateContradiction = "contradiction" // a rule and a fact that contradicts it
+	CandidateStale         = "stale"         // a rule that was not mentioned for monthsToStale months
+)
+
+func candidateKinds() []string {
+	return []string{CandidateStated, CandidateDecision, CandidateSolution, CandidateBreakthrough, CandidateCoreLogic,
+		CandidateContradiction, CandidateStale}
+}
+
+const (
 	minDecisions  = 3
 	minSolutions  = 2
 	minFailures   = 3
@@ -29,66 +37,70 @@ const (
 	monthsToStale = 6
 )
 
-// A Candidate is something that may become a rule, or a rule that may have to go.
+// A Candidate is a proposal to add a rule, or to review or remove one.
 type Candidate struct {
-	ID       string      `json:"id"` // p: and 8 digits; the same as long as the first of its evidence is
+	ID       string      `json:"id"` // p: and 8 digits; stays the same while the first fact of its evidence does
 	Kind     string      `json:"kind"`
-	Type     string      `json:"type"` // of the rule that it would be, or is
+	Type     string      `json:"type"` // of the proposed or existing rule
 	Text     string      `json:"text"`
 	Problem  string      `json:"problem,omitempty"`
 	Why      string      `json:"why"`
-	Rule     string      `json:"rule,omitempty"` // that it speaks of
+	Rule     string      `json:"rule,omitempty"` // id of the existing rule
 	Stated   bool        `json:"stated,omitempty"`
 	Trust    facts.Trust `json:"trust"`
 	Files    []string    `json:"files"`
-	Sessions []string    `json:"sessions"` // that bear witness, independent of each other
+	Sessions []string    `json:"sessions"` // that support it, independent of each other
 	Evidence []string    `json:"evidence"` // ids of facts
-	Words    []Word      `json:"words,omitempty"`
+	Quotes   []Quote     `json:"words,omitempty"`
 	Newest   time.Time   `json:"newest"` // of its evidence
 
 	keys []string // of the evidence
 }
 
-// Keys returns the keys of the facts that are its evidence.
+// Keys returns the keys of the facts in its evidence.
 func (c *Candidate) Keys() []string { return c.keys }
 
-// A Trial is a command of a session that failed, was run again, and in the end went well.
+// A Trial is a command of a session that failed, was repeated, and finally succeeded.
 type Trial struct {
 	Session  string    `json:"session,omitempty"`
 	Command  string    `json:"command"`
 	Failures int       `json:"failures"`
-	From     int       `json:"from"` // messages
+	From     int       `json:"from"` // first and last message
 	To       int       `json:"to"`
 	Time     time.Time `json:"time,omitzero"`
 }
 
-// Input is what candidates are found in.
+// Input is the input of [Candidates].
 type Input struct {
 	Facts    *facts.Set
 	Concepts *concepts.Set
 	Rules    *Set
-	Words    []Word // sentences by which the user asked for something for ever
+	Quotes   []Quote // requests of the user
 	Trials   []Trial
 	Now      time.Time
 	Trusted  func(device string) bool // nil trusts all
 
-	// Family names the conversation that a session is of: forks, resumed copies and subagents are one with what they
-	// came from, and together bear witness once.
+	// Family returns the conversation of a session: forks, resumed copies and subagents belong to their origin and
+	// count once.
+	// Nil treats every session as its own conversation.
 	Family func(session string) string
 }
 
-// finder looks for candidates.
+// A finder collects candidates.
 type finder struct {
 	Input
-	live  []facts.Fact        // that stand and were said by the user or the model
-	words map[string][]string // of their texts, by id
+	live  []facts.Fact        // valid facts from the user or the model
+	words map[string][]string // of the texts of live, by id of the fact
 	out   []Candidate
 }
 
-// Candidates returns what may be worth promoting or taking back, in the order of kinds, the best supported
-// first. What was dismissed, or is a rule already, is not among it. Facts that only tools, files, the web,
-// scripts or an echo vouch for, or a device that is not trusted, count for nothing.
+// Candidates returns proposals to promote or review, ordered by kind and support. Dismissed candidates and existing
+// rules are left out. Facts that only tools, files, the web, scripts or an echo support, or that come from an untrusted
+// device, are ignored.
 func Candidates(in Input) []Candidate {
+	if in.Family == nil {
+		in.Family = func(session string) string { return session }
+	}
 	f := &finder{Input: in, words: map[string][]string{}}
 	for _, x := range in.Facts.Live() {
 		if x.Trust >= facts.Assistant && (in.Trusted == nil || in.Trusted(x.Device)) {
@@ -96,27 +108,25 @@ func Candidates(in Input) []Candidate {
 			f.words[x.ID], _ = words(x.Text)
 		}
 	}
-	f.stated()
-	f.decided()
-	f.solved()
-	f.hard()
-	f.core()
-	f.contrary()
-	f.stale()
-	out := slices.DeleteFunc(f.out, f.settled)
+	f.fromStatements()
+	f.fromDecisions()
+	f.fromSolutions()
+	f.fromBreakthroughs()
+	f.fromCoreFiles()
+	f.fromContradictions()
+	f.fromStaleRules()
+	out := slices.DeleteFunc(f.out, f.isSettled)
+	kinds := candidateKinds()
 	slices.SortStableFunc(out, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(len(b.Sessions), len(a.Sessions)),
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
+			cmp.Compare(len(b.Sessions), len(a.Sessions)),
 			b.Newest.Compare(a.Newest), cmp.Compare(a.ID, b.ID))
 	})
 	return slices.CompactFunc(out, func(a, b Candidate) bool { return a.ID == b.ID })
 }
 
-func rank(kind string) int {
-	return slices.Index([]string{WasStated, WasDecided, WasSolved, WasHard, WasCore, WasContrary, WasUnneeded}, kind)
-}
-
-// settled reports whether a candidate needs nobody's word any more.
-func (f *finder) settled(c Candidate) bool {
+// isSettled reports whether a candidate was dismissed or is a rule already.
+func (f *finder) isSettled(c Candidate) bool {
 	if f.Rules.dismissed[c.ID] {
 		return true
 	}
@@ -140,12 +150,12 @@ func (f *finder) settled(c Candidate) bool {
 	return false
 }
 
-// name returns the id of a candidate by what it is first of all about.
-func name(kind string, about ...string) string {
+// candidateID returns the id of a candidate, derived from its kind and main subject.
+func candidateID(kind string, about ...string) string {
 	return "p:" + objects.Sum([]byte("mem candidate 1\n" + kind + "\n" + strings.Join(about, "\n"))).String()[:8]
 }
 
-// add adds a candidate that rests on facts.
+// add adds a candidate with facts as its evidence.
 func (f *finder) add(c Candidate, list []facts.Fact) {
 	slices.SortFunc(list, earlier)
 	c.Trust, c.Files, c.Evidence = facts.User, []string{}, []string{}
@@ -162,16 +172,16 @@ func (f *finder) add(c Candidate, list []facts.Fact) {
 		}
 	}
 	if c.Sessions == nil {
-		c.Sessions = f.independent(list)
+		c.Sessions = f.independentSessions(list)
 	}
 	f.out = append(f.out, c)
 }
 
-// independent returns one session of each conversation that facts are of, in the order of the facts.
-func (f *finder) independent(list []facts.Fact) []string {
+// independentSessions returns one session of each conversation that facts come from, in the order of the facts.
+func (f *finder) independentSessions(list []facts.Fact) []string {
 	out, seen := []string{}, map[string]bool{}
 	for _, x := range list {
-		if family := f.family(x.Session); x.Session != "" && !seen[family] {
+		if family := f.Family(x.Session); x.Session != "" && !seen[family] {
 			seen[family] = true
 			out = append(out, x.Session)
 		}
@@ -179,14 +189,7 @@ func (f *finder) independent(list []facts.Fact) []string {
 	return out
 }
 
-func (f *finder) family(session string) string {
-	if f.Family == nil {
-		return session
-	}
-	return f.Family(session)
-}
-
-func (f *finder) of(kinds ...facts.Kind) []facts.Fact {
+func (f *finder) ofKind(kinds ...facts.Kind) []facts.Fact {
 	var out []facts.Fact
 	for _, x := range f.live {
 		if slices.Contains(kinds, x.Kind) {
@@ -196,27 +199,27 @@ func (f *finder) of(kinds ...facts.Kind) []facts.Fact {
 	return out
 }
 
-// newest returns the fact that was established last.
+// newest returns the latest fact.
 func newest(list []facts.Fact) facts.Fact { return slices.MaxFunc(list, earlier) }
 
-// stated proposes what the user asked for in so many words.
-func (f *finder) stated() {
+// fromStatements proposes what the user asked for explicitly.
+func (f *finder) fromStatements() {
 	at := map[string]int{}
-	for _, w := range f.Words {
-		key := squash(w.Quote)
+	for _, w := range f.Quotes {
+		key := squash(w.Text)
 		i, ok := at[key]
 		if !ok {
 			i = len(f.out)
 			at[key] = i
 			f.out = append(f.out, Candidate{
-				ID: name(WasStated, key), Kind: WasStated, Type: IsRule, Text: w.Quote, Why: "the user asked for it", Stated: true,
+				ID: candidateID(CandidateStated, key), Kind: CandidateStated, Type: TypeRule, Text: w.Text, Why: "the user asked for it", Stated: true,
 				Trust: facts.User,
 				Files: []string{}, Evidence: []string{}, Sessions: []string{},
 			})
 		}
 		c := &f.out[i]
-		c.Words = append(c.Words, w)
-		if !slices.ContainsFunc(c.Sessions, func(s string) bool { return f.family(s) == f.family(w.Session) }) {
+		c.Quotes = append(c.Quotes, w)
+		if !slices.ContainsFunc(c.Sessions, func(s string) bool { return f.Family(s) == f.Family(w.Session) }) {
 			c.Sessions = append(c.Sessions, w.Session)
 		}
 		if w.Time.After(c.Newest) {
@@ -225,12 +228,12 @@ func (f *finder) stated() {
 	}
 }
 
-// decided proposes what was decided, or wished for, in several conversations.
-func (f *finder) decided() {
-	for _, g := range grouped(f.of(facts.Decision, facts.Preference)) {
-		if sessions := f.independent(g.facts); len(sessions) >= minDecisions {
+// fromDecisions proposes decisions and preferences of several conversations.
+func (f *finder) fromDecisions() {
+	for _, g := range grouped(f.ofKind(facts.Decision, facts.Preference)) {
+		if sessions := f.independentSessions(g.facts); len(sessions) >= minDecisions {
 			f.add(Candidate{
-				ID: name(WasDecided, g.facts[0].Key().String()), Kind: WasDecided, Type: IsRule, Text: newest(g.facts).Text,
+				ID: candidateID(CandidateDecision, g.facts[0].Key().String()), Kind: CandidateDecision, Type: TypeRule, Text: newest(g.facts).Text,
 				Sessions: sessions,
 				Why:      fmt.Sprintf("decided in %d sessions", len(sessions)),
 			}, g.facts)
@@ -238,21 +241,21 @@ func (f *finder) decided() {
 	}
 }
 
-// problems groups the issues that were met, each with what solved it.
+// problems groups the issues and returns the solution of each solved issue, by id.
 func (f *finder) problems() (groups []*group, solution map[string]facts.Fact) {
 	solution = map[string]facts.Fact{}
 	solutions := map[string][]facts.Fact{} // by exchange
 	byID := map[string]facts.Fact{}
-	for _, x := range f.of(facts.Solution) {
+	for _, x := range f.ofKind(facts.Solution) {
 		solutions[x.Exchange], byID[x.ID] = append(solutions[x.Exchange], x), x
 	}
-	issues := f.of(facts.Issue)
+	issues := f.ofKind(facts.Issue)
 	for _, x := range issues {
 		if by, ok := byID[x.ResolvedBy]; ok {
 			solution[x.ID] = by
 			continue
 		}
-		best := -1 // of several solutions in the exchange the one with the most words of the issue
+		best := -1 // the solution of the exchange with the most words of the issue wins
 		for _, s := range solutions[x.Exchange] {
 			if n := shared(f.words[x.ID], f.words[s.ID]); n > best {
 				best, solution[x.ID] = n, s
@@ -262,8 +265,8 @@ func (f *finder) problems() (groups []*group, solution map[string]facts.Fact) {
 	return grouped(issues), solution
 }
 
-// solved proposes solutions of problems that came back in another conversation.
-func (f *finder) solved() {
+// fromSolutions proposes solutions of problems that came back in another conversation.
+func (f *finder) fromSolutions() {
 	groups, solution := f.problems()
 	for _, g := range groups {
 		var pairs, issues []facts.Fact
@@ -272,10 +275,10 @@ func (f *finder) solved() {
 				issues, pairs = append(issues, x), append(pairs, x, s)
 			}
 		}
-		if sessions := f.independent(issues); len(sessions) >= minSolutions {
+		if sessions := f.independentSessions(issues); len(sessions) >= minSolutions {
 			last := newest(issues)
 			f.add(Candidate{
-				ID: name(WasSolved, g.facts[0].Key().String()), Kind: WasSolved, Type: IsSolution, Problem: last.Text,
+				ID: candidateID(CandidateSolution, g.facts[0].Key().String()), Kind: CandidateSolution, Type: TypeSolution, Problem: last.Text,
 				Text: solution[last.ID].Text, Sessions: sessions,
 				Why: fmt.Sprintf("met and solved in %d sessions", len(sessions)),
 			}, unique(pairs))
@@ -288,8 +291,9 @@ func unique(list []facts.Fact) []facts.Fact {
 	return slices.CompactFunc(list, func(a, b facts.Fact) bool { return a.ID == b.ID })
 }
 
-// hard proposes what ended a row of failures: of a command, or of an issue that several exchanges speak of.
-func (f *finder) hard() {
+// fromBreakthroughs proposes what ended a series of failures, of a command or of an issue that several exchanges
+// mention.
+func (f *finder) fromBreakthroughs() {
 	groups, solution := f.problems()
 	for _, g := range groups {
 		tries := map[string]bool{}
@@ -302,7 +306,7 @@ func (f *finder) hard() {
 		}
 		if s, ok := solution[last.ID]; ok && len(tries) >= minFailures {
 			f.add(Candidate{
-				ID: name(WasHard, g.facts[0].Key().String()), Kind: WasHard, Type: IsSolution, Problem: last.Text, Text: s.Text,
+				ID: candidateID(CandidateBreakthrough, g.facts[0].Key().String()), Kind: CandidateBreakthrough, Type: TypeSolution, Problem: last.Text, Text: s.Text,
 				Why: fmt.Sprintf("solved after %d attempts", len(tries)),
 			}, unique(append(slices.Clone(g.facts), s)))
 		}
@@ -313,7 +317,7 @@ func (f *finder) hard() {
 		}
 		var list []facts.Fact
 		text := ""
-		for _, x := range f.of(facts.Solution, facts.Decision, facts.Action) {
+		for _, x := range f.ofKind(facts.Solution, facts.Decision, facts.Action) {
 			if x.Session != t.Session || !slices.ContainsFunc(x.Evidence, func(e facts.Evidence) bool {
 				return e.Message >= t.From && e.Message <= t.To
 			}) {
@@ -325,24 +329,24 @@ func (f *finder) hard() {
 			}
 		}
 		if len(list) == 0 {
-			continue // nobody has written down what helped: nothing to keep yet
+			continue // no fact describes the solution yet
 		}
 		f.add(Candidate{
-			ID: name(WasHard, t.Session, t.Command, fmt.Sprint(t.From)), Kind: WasHard, Type: IsSolution,
+			ID: candidateID(CandidateBreakthrough, t.Session, t.Command, fmt.Sprint(t.From)), Kind: CandidateBreakthrough, Type: TypeSolution,
 			Problem: t.Command + " fails",
 			Text:    cmp.Or(text, newest(list).Text), Why: fmt.Sprintf("%s failed %d times, then went well", t.Command,
 				t.Failures),
 		}, list)
 		last := &f.out[len(f.out)-1]
-		last.Trust = min(last.Trust, facts.Assistant) // who wrote the command, which is the problem
+		last.Trust = min(last.Trust, facts.Assistant) // the model wrote the command in Problem
 	}
 }
 
-// core proposes decisions about the files that most conversations come back to.
-func (f *finder) core() {
+// fromCoreFiles proposes the newest decisions about the files that most conversations change.
+func (f *finder) fromCoreFiles() {
 	by := map[string][]facts.Fact{}
 	var files []string
-	for _, x := range f.of(facts.Decision, facts.Action, facts.Solution) {
+	for _, x := range f.ofKind(facts.Decision, facts.Action, facts.Solution) {
 		for _, file := range x.Files {
 			if by[file] == nil {
 				files = append(files, file)
@@ -353,7 +357,7 @@ func (f *finder) core() {
 	slices.Sort(files)
 	taken := map[string]bool{} // a decision about several files is one candidate
 	for _, file := range files {
-		sessions := f.independent(by[file])
+		sessions := f.independentSessions(by[file])
 		if len(sessions) < minCore {
 			continue
 		}
@@ -367,16 +371,15 @@ func (f *finder) core() {
 		}
 		taken[last.ID] = true
 		f.add(Candidate{
-			ID: name(WasCore, last.Key().String()), Kind: WasCore, Type: IsCore, Text: last.Text, Problem: f.feature(last),
+			ID: candidateID(CandidateCoreLogic, last.Key().String()), Kind: CandidateCoreLogic, Type: TypeCoreLogic, Text: last.Text, Problem: f.feature(last),
 			Sessions: sessions,
 			Why:      fmt.Sprintf("the newest decision about %s, which %d sessions changed", file, len(sessions)),
 		}, []facts.Fact{last})
 	}
 }
 
-// feature names what a fact is about: its concept, or else the topic of its exchange. Whoever gave the name may
-// have had it from a file, and a rule would carry it: it counts only if facts in its place, said by the user or
-// the model, bear its words.
+// feature returns the name of a fact's concept, or else the topic of its exchange. The name may come from a file, so it
+// is used only if facts from the user or the model, of the same concept or exchange, support its words.
 func (f *finder) feature(x facts.Fact) string {
 	name, said := "", []string{}
 	in := func(o facts.Fact) bool { return o.Exchange == x.Exchange }
@@ -396,29 +399,29 @@ func (f *finder) feature(x facts.Fact) string {
 			said = append(said, o.Text)
 		}
 	}
-	if !Bears(said, name) || len(claims.Missing(name, strings.Join(said, "\n"))) > 0 {
+	if !Supports(said, name) || len(claims.Missing(name, strings.Join(said, "\n"))) > 0 {
 		return ""
 	}
 	return name
 }
 
-// contrary proposes to look at rules that later facts speak against.
-func (f *finder) contrary() {
-	for _, r := range f.Rules.In(Active) {
+// fromContradictions proposes a review of rules that later facts contradict.
+func (f *finder) fromContradictions() {
+	for _, r := range f.Rules.InState(Active) {
 		mine, denies := words(r.Text)
 		for i, id := range r.Evidence {
 			x, ok := f.Facts.Fact(id)
-			if !ok || x.Stands() || r.Against(r.keys[i]) {
+			if !ok || x.Stands() || r.CountedAgainst(r.keys[i]) {
 				continue
 			}
-			f.against(r, x, "its evidence "+x.ID+" "+fate(x))
+			f.addContradiction(r, x, "its evidence "+x.ID+" "+fate(x))
 		}
-		for _, x := range f.of(facts.Decision, facts.Preference, facts.Solution) {
-			if !alike(mine, f.words[x.ID]) {
+		for _, x := range f.ofKind(facts.Decision, facts.Preference, facts.Solution) {
+			if !similar(mine, f.words[x.ID]) {
 				continue
 			}
-			if _, no := words(x.Text); no != denies && x.Time.After(r.LastValidated) && !r.Against(x.Key().String()) {
-				f.against(r, x, "a later "+string(x.Kind)+" says: "+x.Text)
+			if _, no := words(x.Text); no != denies && x.Time.After(r.LastValidated) && !r.CountedAgainst(x.Key().String()) {
+				f.addContradiction(r, x, "a later "+string(x.Kind)+" says: "+x.Text)
 			}
 		}
 	}
@@ -436,29 +439,29 @@ func fate(x facts.Fact) string {
 	return "was removed"
 }
 
-func (f *finder) against(r *Rule, x facts.Fact, why string) {
+func (f *finder) addContradiction(r *Rule, x facts.Fact, why string) {
 	f.add(Candidate{
-		ID: name(WasContrary, r.Record, x.Key().String()), Kind: WasContrary, Type: r.Type, Text: r.Text, Problem: r.Problem,
+		ID: candidateID(CandidateContradiction, r.Record, x.Key().String()), Kind: CandidateContradiction, Type: r.Type, Text: r.Text, Problem: r.Problem,
 		Rule: r.ID, Stated: r.Stated, Why: why,
 	}, []facts.Fact{x})
 }
 
-// stale proposes to look at rules that nothing has spoken of for long.
-func (f *finder) stale() {
+// fromStaleRules proposes a review of rules that were not mentioned for a long time.
+func (f *finder) fromStaleRules() {
 	limit := f.Now.AddDate(0, -monthsToStale, 0)
-	for _, r := range f.Rules.In(Active, Review) {
+	for _, r := range f.Rules.InState(Active, Review) {
 		last := r.LastValidated
 		mine, _ := words(r.Problem + " " + r.Text)
 		for _, x := range f.live {
-			if x.Time.After(last) && alike(mine, f.words[x.ID]) {
+			if x.Time.After(last) && similar(mine, f.words[x.ID]) {
 				last = x.Time
 			}
 		}
 		if last.Before(limit) {
 			f.out = append(f.out, Candidate{
-				ID: name(WasUnneeded, r.Record, r.LastValidated.String()), Kind: WasUnneeded, Type: r.Type, Text: r.Text,
+				ID: candidateID(CandidateStale, r.Record, r.LastValidated.String()), Kind: CandidateStale, Type: r.Type, Text: r.Text,
 				Problem: r.Problem, Rule: r.ID, Stated: r.Stated,
-				Trust: r.Trust, Why: "nothing has spoken of it since " + last.UTC().Format(time.DateOnly), Files: []string{},
+				Trust: r.Trust, Why: "not mentioned since " + last.UTC().Format(time.DateOnly), Files: []string{},
 				Sessions: []string{}, Evidence: []string{}, Newest: last,
 			})
 		}

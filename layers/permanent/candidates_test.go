@@ -108,8 +108,8 @@ func TestCandidates(t *testing.T) {
 		},
 		{
 			what: "stated",
-			in: Input{Family: family, Words: []Word{
-				{Session: "a1", Message: 3, Quote: "Always sign commits."}, {Session: "a2", Message: 3, Quote: "always sign commits"}, {Session: "b", Message: 9, Quote: "Always sign commits"},
+			in: Input{Family: family, Quotes: []Quote{
+				{Session: "a1", Message: 3, Text: "Always sign commits."}, {Session: "a2", Message: 3, Text: "always sign commits"}, {Session: "b", Message: 9, Text: "Always sign commits"},
 			}},
 			want: "stated user a1,b: Always sign commits.",
 		},
@@ -126,9 +126,9 @@ func TestCandidatesOfRules(t *testing.T) {
 	t.Parallel()
 	known := factsOf(t, "a user decision Use tabs in Go files", "b user decision Never use tabs in Go files", "c assistant decision Deploy on Fridays from the main branch")
 	key := keys(known)
-	old := record(t, 1, "d", Kind, Made{Type: IsRule, Text: "Deploy on Fridays", Evidence: key[2:], State: Active, Trust: facts.User})
+	old := record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "Deploy on Fridays", Evidence: key[2:], State: Active, Trust: facts.User})
 	old.Time = day.AddDate(0, -9, 0)
-	tabs := record(t, 2, "d", Kind, Made{Type: IsRule, Text: "Use tabs in Go files", Evidence: key[:1], State: Active, Trust: facts.User, ByUser: true})
+	tabs := record(t, 2, "d", Kind, Definition{Type: TypeRule, Text: "Use tabs in Go files", Evidence: key[:1], State: Active, Trust: facts.User, ByUser: true})
 	tabs.Time = day.AddDate(0, 0, -10)
 	want := "contradiction user b: Use tabs in Go files"
 	in := Input{Facts: known, Rules: fold(t, known, old, tabs)}
@@ -155,12 +155,12 @@ func TestSettled(t *testing.T) {
 	if len(c) != 1 {
 		t.Fatal(c)
 	}
-	made := record(t, 1, "d", Kind, Made{Type: IsRule, Text: "Indent with tabs", Evidence: c[0].Keys(), State: Active})
+	made := record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "Indent with tabs", Evidence: c[0].Keys(), State: Active})
 	for what, records := range map[string][]Record{
 		"dismissed": {record(t, 1, "d", KindAct, Act{Rule: c[0].ID, Act: Dismiss})},
 		"promoted":  {made},
 		"retired":   {made, record(t, 2, "d", KindAct, Act{Rule: made.ID, Act: Retire})},
-		"said":      {record(t, 1, "d", Kind, Made{Type: IsRule, Text: "use tabs for Go files", State: Active})},
+		"said":      {record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "use tabs for Go files", State: Active})},
 	} {
 		if got := found(t, Input{Facts: known, Rules: fold(t, known, records...)}); got != "" {
 			t.Errorf("%s: %s", what, got)
@@ -186,7 +186,7 @@ func TestCandidatesOfAnyOrder(t *testing.T) {
 		list := Candidates(in)
 		want, _ := json.Marshal(list)
 		for _, c := range list {
-			least := map[string]int{WasDecided: 3, WasSolved: 2}[c.Kind]
+			least := map[string]int{CandidateDecision: 3, CandidateSolution: 2}[c.Kind]
 			if len(c.Sessions) < least || c.Trust == facts.Tool {
 				t.Fatalf("%+v", c)
 			}
@@ -249,7 +249,7 @@ func BenchmarkCandidates(b *testing.B) {
 	}
 	var records []Record
 	for i := range 100 {
-		records = append(records, record(b, i+1, "d", Kind, Made{Text: fmt.Sprint("rule word", i, " word", i+1), State: Active}))
+		records = append(records, record(b, i+1, "d", Kind, Definition{Text: fmt.Sprint("rule word", i, " word", i+1), State: Active}))
 	}
 	rules := fold(b, set, records...)
 	for b.Loop() {

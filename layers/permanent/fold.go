@@ -10,26 +10,27 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 )
 
-// A Record is one statement with its place among all others.
+// A Record is the body of one record with its place in the order of all records.
 type Record = concepts.Record
 
-// What acts do to confidence, in hundredths. One who is not the user is never quite sure.
+// Confidence of rules and what acts add to or subtract from it, in hundredths.
 const (
-	certain     = 100
-	mostSure    = 95
-	validates   = 5
-	contradicts = 20
-	lessWitness = 10 // of each session less that bears witness
+	fullConfidence = 100 // only of rules that the user stated
+	maxInferred    = 95
+	validateStep   = 5
+	contradictStep = 20
+	lostSession    = 10 // for each session that no longer supports the rule
 
-	// MaxContradictions is how many of them bring a rule to review.
+	// MaxContradictions is the number of contradictions that put a rule under review.
 	MaxContradictions = 2
 )
 
-// Fold returns what records say of rules that rest on facts. Records of other kinds are passed over; their
-// order does not matter. What a device that is not trusted states is no more than proposed, and what it does to
-// rules counts only when it is; nil trusts all. Revoked says why what was typed in a session counts no more, ""
-// if it does; what rests on that or on a revoked fact is left out, and a rule of which too little is left is
-// hidden.
+// Fold computes the rules from records, in any order, and from the facts in known. Records of other kinds are ignored.
+//
+// A rule from a device for which trusted returns false is only proposed, and other records of that device are ignored;
+// a nil trusted accepts all devices. revoked returns the reason why the user's words in a session no longer count, ""
+// if they count; nil means that they all count. Revoked quotes and facts are left out of rules, and a rule with too
+// little remaining evidence is hidden.
 func Fold(records []Record, known *facts.Set, trusted func(device string) bool,
 	revoked func(session string) string) (*Set, error) {
 	if trusted == nil {
@@ -46,7 +47,7 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool,
 	}
 	records = slices.SortedFunc(slices.Values(records), Record.Compare)
 	records = slices.DeleteFunc(records, func(r Record) bool { return r.Kind != Kind && !trusted(r.Device) })
-	records, err := said(records)
+	records, err := withoutVoid(records)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +55,10 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool,
 		if r.Kind != Kind {
 			continue
 		}
-		err := apply(r, func(m Made) {
-			byRecord[r.ID] = m.rule(r, byKey, revoked)
+		err := apply(r, func(m Definition) {
+			byRecord[r.ID] = m.newRule(r, byKey, revoked)
 			if !trusted(r.Device) {
-				byRecord[r.ID].distrust()
+				byRecord[r.ID].markUntrusted()
 			}
 			s.Rules = append(s.Rules, byRecord[r.ID])
 		})
@@ -71,7 +72,7 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool,
 		case KindAct:
 			err = apply(r, func(a Act) {
 				if rule := byRecord[a.Rule]; rule != nil && byKey[a.Evidence].Revoked == "" &&
-					(a.Word == nil || revoked(a.Word.Session) == "") {
+					(a.Quote == nil || revoked(a.Quote.Session) == "") {
 					rule.act(r, a)
 				}
 				s.dismiss(a)
@@ -91,8 +92,8 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool,
 	return s, nil
 }
 
-// said returns the records without those that were made void, in their order.
-func said(records []Record) ([]Record, error) {
+// withoutVoid removes the records that an act made void. The order of the others is kept.
+func withoutVoid(records []Record) ([]Record, error) {
 	void := map[string]bool{}
 	for _, r := range records {
 		if r.Kind != KindAct {
@@ -122,7 +123,7 @@ func apply[T any](r Record, f func(T)) error {
 	return nil
 }
 
-// dismiss takes a candidate out of what is shown, or with a promotion back in.
+// dismiss hides a candidate, or shows it again after a promotion.
 func (s *Set) dismiss(a Act) {
 	switch a.Act {
 	case Dismiss:
@@ -132,20 +133,20 @@ func (s *Set) dismiss(a Act) {
 	}
 }
 
-// rule returns the rule as it was made, trusted no more than its writer and its evidence. What rests on nothing
-// but tools, files, the web or scripts is no more than proposed.
-func (m Made) rule(r Record, byKey map[string]facts.Fact, revoked func(string) string) *Rule {
+// newRule returns the rule as it was created, trusted no more than its author and its evidence. A rule that only tools,
+// files, the web or scripts support is proposed.
+func (m Definition) newRule(r Record, byKey map[string]facts.Fact, revoked func(string) string) *Rule {
 	out := &Rule{
 		ID: "r:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Device: r.Device, Type: m.Type, Text: m.Text, Problem: m.Problem,
-		Files: append([]string{}, m.Files...), Confidence: min(max(m.Confidence, 0), certain), Made: r.Time,
+		Files: append([]string{}, m.Files...), Confidence: min(max(m.Confidence, 0), fullConfidence), Created: r.Time,
 		LastValidated: r.Time, Trust: m.Trust,
-		Evidence: []string{}, State: m.State, Reason: m.Reason, Candidate: m.Candidate, against: map[string]bool{},
+		Evidence: []string{}, State: m.State, Reason: m.Reason, Candidate: m.Candidate, counted: map[string]bool{},
 	}
 	if !slices.Contains([]string{Proposed, Active}, out.State) {
 		out.State = Proposed
 	}
 	why := ""
-	before, after := map[string]bool{}, map[string]bool{} // sessions that bear witness
+	before, after := map[string]bool{}, map[string]bool{} // sessions of the evidence, with and without revoked facts
 	for _, key := range m.Evidence {
 		f, ok := byKey[key]
 		if !ok {
@@ -153,27 +154,27 @@ func (m Made) rule(r Record, byKey map[string]facts.Fact, revoked func(string) s
 			out.Evidence, out.keys = append(out.Evidence, "f:"+key[:min(8, len(key))]), append(out.keys, key)
 			continue
 		}
-		out.Trust = min(out.Trust, f.Trust) // also of what is left out: that never makes a rule more trusted
+		out.Trust = min(out.Trust, f.Trust) // a revoked fact counts too: revoking never raises the trust
 		before[f.Session] = true
 		if f.Revoked != "" {
-			why, out.Lost = f.Revoked, out.Lost+1
+			why, out.LostEvidence = f.Revoked, out.LostEvidence+1
 			continue
 		}
 		after[f.Session] = true
 		out.Evidence, out.keys = append(out.Evidence, f.ID), append(out.keys, key)
 	}
-	for _, w := range m.Words {
+	for _, w := range m.Quotes {
 		if gone := revoked(w.Session); gone != "" {
-			why, out.Lost = gone, out.Lost+1
+			why, out.LostEvidence = gone, out.LostEvidence+1
 			continue
 		}
-		out.Words = append(out.Words, w)
+		out.Quotes = append(out.Quotes, w)
 	}
-	if m.ByUser || len(out.Words) > 0 {
-		out.said()
+	if m.ByUser || len(out.Quotes) > 0 {
+		out.markStated()
 	}
-	if out.Lost > 0 {
-		out.rest(len(before), len(after), why)
+	if out.LostEvidence > 0 {
+		out.hideIfWeak(len(before), len(after), why)
 	}
 	if out.Trust < facts.Assistant {
 		out.State = Proposed
@@ -181,58 +182,57 @@ func (m Made) rule(r Record, byKey map[string]facts.Fact, revoked func(string) s
 	return out
 }
 
-// rest hides a rule of which too little is left: nothing at all, or fewer sessions than a candidate must have
-// where it had them. The user's own word is enough for any.
-func (r *Rule) rest(before, after int, why string) {
+// hideIfWeak hides a rule without remaining evidence, or with evidence from fewer sessions than a candidate needs if it
+// had enough before. The user's own word is always enough.
+func (r *Rule) hideIfWeak(before, after int, why string) {
 	need := minDecisions
-	if r.Type == IsSolution {
+	if r.Type == TypeSolution {
 		need = minSolutions
 	}
 	switch {
 	case r.Stated:
 	case len(r.Evidence) == 0:
-		r.Revoked = "nothing is left of what it rests on: " + why
+		r.Revoked = "no evidence is left: " + why
 	case before >= need && after < need:
-		r.Revoked = fmt.Sprintf("%d of %d sessions that bear witness are left: %s", after, before, why)
+		r.Revoked = fmt.Sprintf("evidence from %d of %d sessions is left: %s", after, before, why)
 	case r.Candidate != "":
-		r.Confidence = max(0, r.Confidence-lessWitness*(before-after))
+		r.Confidence = max(0, r.Confidence-lostSession*(before-after))
 	}
 }
 
-// distrust makes the rule one that nobody known has vouched for.
-func (r *Rule) distrust() { r.State, r.Trust, r.Stated = Proposed, facts.Tool, false }
+func (r *Rule) markUntrusted() { r.State, r.Trust, r.Stated = Proposed, facts.Tool, false }
 
-// said notes that the user has said so.
-func (r *Rule) said() { r.Stated, r.Trust = true, facts.User }
+// markStated records that the user stated the rule.
+func (r *Rule) markStated() { r.Stated, r.Trust = true, facts.User }
 
-// act does to the rule what a record says.
+// act applies an act to the rule.
 func (r *Rule) act(rec Record, a Act) {
-	user := a.ByUser || a.Word != nil
-	if a.Word != nil && a.Act == Promote {
-		r.Words = append(slices.Clip(r.Words), *a.Word)
+	user := a.ByUser || a.Quote != nil
+	if a.Quote != nil && a.Act == Promote {
+		r.Quotes = append(slices.Clip(r.Quotes), *a.Quote)
 	}
 	switch a.Act {
 	case Promote:
 		if user {
-			r.said()
-			r.Confidence, r.Revoked = certain, ""
+			r.markStated()
+			r.Confidence, r.Revoked = fullConfidence, ""
 		}
 		if r.Trust < facts.Assistant {
-			return // only the user's word makes a rule of it
+			return // only the user can promote it
 		}
-		r.State, r.Removal = Active, false
-		r.settle(rec)
+		r.State, r.RemovalProposed = Active, false
+		r.confirm(rec)
 	case Validate:
-		r.Confidence = max(r.Confidence, min(r.Confidence+validates, r.most()))
-		if r.State == Review && (user || !r.Stated || !r.Removal) {
-			r.State, r.Removal = Active, false
+		r.Confidence = max(r.Confidence, min(r.Confidence+validateStep, r.maxConfidence()))
+		if r.State == Review && (user || !r.Stated || !r.RemovalProposed) {
+			r.State, r.RemovalProposed = Active, false
 		}
-		r.settle(rec)
+		r.confirm(rec)
 	case Contradict:
-		if key := cmp.Or(a.Evidence, rec.ID); !r.against[key] {
-			r.against[key] = true
+		if key := cmp.Or(a.Evidence, rec.ID); !r.counted[key] {
+			r.counted[key] = true
 			r.Contradictions++
-			r.Confidence = max(0, r.Confidence-contradicts)
+			r.Confidence = max(0, r.Confidence-contradictStep)
 		}
 		if r.Contradictions >= MaxContradictions && r.State == Active {
 			r.State = Review
@@ -244,32 +244,32 @@ func (r *Rule) act(rec Record, a Act) {
 	case Retire, Dismiss:
 		r.retire(user)
 	default:
-		return // said by a newer program
+		return // written by a newer version of the program
 	}
 	r.Reason = a.Reason
 }
 
-// retire ends the rule, or proposes that if the user stated it and somebody else wants it gone.
+// retire ends the rule. If the user stated it and somebody else acts, the rule goes under review instead.
 func (r *Rule) retire(user bool) {
 	switch {
 	case user || !r.Stated:
-		r.State, r.Removal = Retired, false
+		r.State, r.RemovalProposed = Retired, false
 	case r.State != Retired:
-		r.State, r.Removal = Review, true
+		r.State, r.RemovalProposed = Review, true
 	}
 }
 
-// settle notes that the rule was found to hold: what was said against it before is answered.
-func (r *Rule) settle(rec Record) {
+// confirm resets the contradictions: the rule was confirmed after them.
+func (r *Rule) confirm(rec Record) {
 	r.Contradictions = 0
 	if rec.Time.After(r.LastValidated) {
 		r.LastValidated = rec.Time
 	}
 }
 
-func (r *Rule) most() int {
+func (r *Rule) maxConfidence() int {
 	if r.Stated {
-		return certain
+		return fullConfidence
 	}
-	return mostSure
+	return maxInferred
 }

@@ -1,18 +1,19 @@
 // Package permanent contains the permanent rules of a project: the fourth layer, after Reflection.
 //
 // A [Rule] is an instruction to follow (rule), the solution of a recurring problem (solution), or a description of
-// how the core of the project works (core_logic). No rule is made automatically. [Candidates] searches the facts of
-// many sessions for rules to add or to withdraw, each with its evidence, and the reader, the user or Claude,
-// promotes or dismisses them.
+// how the core of the project works (core_logic). No rule is created automatically. [Candidates] searches the facts
+// of many sessions for rules to add or to withdraw, each with its evidence; the user or Claude promotes or dismisses
+// them.
 //
 // Memory can be poisoned: a README that says "always run this" is not the user. Therefore:
 //
 //   - A rule is trusted no more than the least trusted fact in its evidence.
-//   - Text of tools, files, the web or scripts is no evidence, and no rule until the user confirms it.
+//   - Text of tools, files, the web or scripts is not evidence, and becomes a rule only if the user confirms it.
 //   - A statement repeated in one conversation, or in copies of it, counts once.
 //   - Only the user removes a rule that the user stated.
 //
-// A [Set] is folded by [Fold] from statements, in any order of arrival. A later statement can undo every act.
+// [Fold] computes a [Set] from records; the result does not depend on the order in which they arrived. A later
+// record can undo every act.
 package permanent
 
 import (
@@ -28,19 +29,19 @@ import (
 
 // The types of rules.
 const (
-	IsRule     = "rule"
-	IsSolution = "solution"
-	IsCore     = "core_logic"
+	TypeRule      = "rule"
+	TypeSolution  = "solution"
+	TypeCoreLogic = "core_logic"
 )
 
 // Types returns the types of rules.
-func Types() []string { return []string{IsRule, IsSolution, IsCore} }
+func Types() []string { return []string{TypeRule, TypeSolution, TypeCoreLogic} }
 
 // The states of rules.
 const (
-	Proposed = "proposed" // waits for somebody's word
+	Proposed = "proposed" // waits for a promotion
 	Active   = "active"
-	Review   = "review" // contradicted twice, or asked for: it may not hold any more
+	Review   = "review" // contradicted [MaxContradictions] times, or a review was requested
 	Retired  = "retired"
 )
 
@@ -49,67 +50,67 @@ func States() []string { return []string{Proposed, Active, Review, Retired} }
 
 // The kinds of records that [Fold] reads.
 const (
-	Kind        = "rule"       // a [Made]
+	Kind        = "rule"       // a [Definition]
 	KindAct     = "rule-act"   // an [Act]
 	KindReflect = "reflection" // a [Reflection]
 )
 
-// A Word is a sentence that the user typed in a message of a session.
-type Word struct {
+// A Quote is a sentence that the user typed in a message of a session.
+type Quote struct {
 	Session string    `json:"session"`
 	Message int       `json:"message"`
-	Quote   string    `json:"quote"`
+	Text    string    `json:"quote"`
 	Time    time.Time `json:"time,omitzero"`
 }
 
-// A Made says that there is a rule; its record names it.
-type Made struct {
+// A Definition is the body of a record that creates a rule. The name of the record identifies the rule.
+type Definition struct {
 	Type       string      `json:"type"`
 	Text       string      `json:"text"`
-	Problem    string      `json:"problem,omitempty"` // that a solution solves; the feature that core logic is of
+	Problem    string      `json:"problem,omitempty"` // solved by a solution; the feature of a core_logic rule
 	Files      []string    `json:"files,omitempty"`
 	Evidence   []string    `json:"evidence,omitempty"` // keys of facts
-	Words      []Word      `json:"words,omitempty"`
+	Quotes     []Quote     `json:"words,omitempty"`
 	ByUser     bool        `json:"by_user,omitempty"` // the user typed the command
-	Trust      facts.Trust `json:"trust"`             // at most: of the one who put it into words
+	Trust      facts.Trust `json:"trust"`             // of the author of the text; an upper limit
 	Confidence int         `json:"confidence"`        // hundredths
 	State      string      `json:"state"`             // proposed or active
 	Candidate  string      `json:"candidate,omitempty"`
 	Reason     string      `json:"reason,omitempty"`
 }
 
-// What an act does to a rule.
+// The acts on rules and candidates.
 const (
-	Promote    = "promote"    // it holds
-	Validate   = "validate"   // it was seen to hold
-	Contradict = "contradict" // it was seen not to hold
-	Retire     = "retire"     // it holds no more
-	Question   = "review"     // somebody should look at it
-	Dismiss    = "dismiss"    // of a candidate: it is none
-	Void       = "void"       // of the record of a rule or an act: it counts as not said
-	Restore    = "restore"    // of the same: it counts again
+	Promote    = "promote"    // activates a rule or a candidate
+	Validate   = "validate"   // the rule was confirmed
+	Contradict = "contradict" // the rule was contradicted
+	Retire     = "retire"     // ends the rule
+	Question   = "review"     // requests a review of the rule
+	Dismiss    = "dismiss"    // hides a candidate
+	Void       = "void"       // the record of a rule or an act no longer counts
+	Restore    = "restore"    // a void record counts again
 )
 
-// An Act is something that was done to a rule, or to a candidate.
+// An Act is the body of a record that changes a rule or a candidate.
 type Act struct {
-	Rule     string `json:"rule"` // name of its record, or id of a candidate; of a void act the record that is void
+	Rule     string `json:"rule"` // name of its record, id of a candidate, or (Void, Restore) name of any record
 	Act      string `json:"act"`
 	Evidence string `json:"evidence,omitempty"` // key of a fact
-	Word     *Word  `json:"word,omitempty"`
+	Quote    *Quote `json:"word,omitempty"`
 	ByUser   bool   `json:"by_user,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 }
 
 // A Reflection records that the candidates were shown.
 type Reflection struct {
-	Seen       int            `json:"seen"` // how many statements about facts there were
+	Seen       int            `json:"seen"` // number of statements about facts
 	Candidates int            `json:"candidates"`
-	Engine     string         `json:"engine,omitempty"`    // that was shown them; "" is whoever used the command
-	Witnesses  []objects.Hash `json:"witnesses,omitempty"` // what it was asked and answered
-	Sessions   []string       `json:"sessions,omitempty"`  // whose words are in them
+	Engine     string         `json:"engine,omitempty"`    // that judged them; "" if a person or Claude ran the command
+	Witnesses  []objects.Hash `json:"witnesses,omitempty"` // its requests and answers
+	Sessions   []string       `json:"sessions,omitempty"`  // quoted in them
 }
 
-// A Rule is something that a project knows for good.
+// A Rule is a permanent instruction, solution or description of a project.
 type Rule struct {
 	ID      string `json:"id"` // r: and the first digits of its record
 	Record  string `json:"record"`
@@ -121,46 +122,46 @@ type Rule struct {
 	Files          []string    `json:"files"`
 	Confidence     int         `json:"confidence"` // hundredths
 	Contradictions int         `json:"contradictions"`
-	Made           time.Time   `json:"made"`
+	Created        time.Time   `json:"made"`
 	LastValidated  time.Time   `json:"last_validated"`
 	Trust          facts.Trust `json:"trust"`
-	Stated         bool        `json:"stated"`   // by the user: only they take it away
+	Stated         bool        `json:"stated"`   // by the user: only the user can remove it
 	Evidence       []string    `json:"evidence"` // ids of facts
-	Words          []Word      `json:"words,omitempty"`
+	Quotes         []Quote     `json:"words,omitempty"`
 	State          string      `json:"state"`
-	Reason         string      `json:"reason,omitempty"` // of what was done last
+	Reason         string      `json:"reason,omitempty"` // of the last act
 	Candidate      string      `json:"candidate,omitempty"`
-	// somebody who was not the user wanted a rule gone that the user stated
-	Removal bool `json:"removal_proposed,omitempty"`
-	// why it is hidden: too little is left of what it rests on
+	// the user stated the rule and somebody else asked for its removal
+	RemovalProposed bool `json:"removal_proposed,omitempty"`
+	// why the rule is hidden: its remaining evidence is too weak
 	Revoked string `json:"revoked,omitempty"`
-	// facts and words that come from sources that were revoked
-	Lost int `json:"lost_evidence,omitempty"`
+	// number of facts and quotes whose source was revoked
+	LostEvidence int `json:"lost_evidence,omitempty"`
 
 	keys    []string        // of the evidence
-	against map[string]bool // what was said against it, by fact or by act
+	counted map[string]bool // contradictions, by key of the fact or name of the record
 }
 
-// Holds reports whether the rule is to be held to. One that the user stated holds while it is reviewed: only
-// they end it.
-func (r *Rule) Holds() bool {
+// InForce reports whether the rule must be followed. A rule that the user stated stays in force while it is under
+// review: only the user ends it.
+func (r *Rule) InForce() bool {
 	return r.Revoked == "" && (r.State == Active || r.State == Review && r.Stated)
 }
 
-// Against reports whether a fact was counted as a contradiction of the rule.
-func (r *Rule) Against(key string) bool { return r.against[key] }
+// CountedAgainst reports whether the fact with this key was counted as a contradiction of the rule.
+func (r *Rule) CountedAgainst(key string) bool { return r.counted[key] }
 
-// A Set is what a project knows for good, and what was said about that.
+// A Set contains the rules of a project.
 type Set struct {
-	Rules       []*Rule // in the order in which they were made
-	Reflected   int     // the most statements about facts that a reflection has seen
+	Rules       []*Rule // in order of creation
+	Reflected   int     // the largest Seen of all reflections
 	ReflectedAt time.Time
 
 	dismissed map[string]bool // candidates
 }
 
-// In returns the rules in any of the states, without those that are hidden.
-func (s *Set) In(states ...string) []*Rule {
+// InState returns the rules in any of the states, without the hidden ones.
+func (s *Set) InState(states ...string) []*Rule {
 	var out []*Rule
 	for _, r := range s.Rules {
 		if r.Revoked == "" && slices.Contains(states, r.State) {
@@ -170,7 +171,7 @@ func (s *Set) In(states ...string) []*Rule {
 	return out
 }
 
-// Find returns the rules that name may stand for: the start of an id, with or without its r:.
+// Find returns the rules whose id starts with name; the prefix r: is optional.
 func (s *Set) Find(name string) []*Rule {
 	digits := strings.TrimPrefix(strings.ToLower(name), "r:")
 	if len(digits) < 4 || strings.Trim(digits, "0123456789abcdef") != "" {
@@ -185,8 +186,8 @@ func (s *Set) Find(name string) []*Rule {
 	return out
 }
 
-// Same returns the rule that says the same in the same letters, whatever its state; nil if there is none.
-func (s *Set) Same(text string) *Rule {
+// WithText returns the first rule, in any state, whose text has the same letters and digits; nil if there is none.
+func (s *Set) WithText(text string) *Rule {
 	key := squash(text)
 	for _, r := range s.Rules {
 		if squash(r.Text) == key {
@@ -196,7 +197,7 @@ func (s *Set) Same(text string) *Rule {
 	return nil
 }
 
-// Rule returns the rule of a record, nil if there is none.
+// Rule returns the rule that a record created, nil if there is none.
 func (s *Set) Rule(record string) *Rule {
 	for _, r := range s.Rules {
 		if r.Record == record {
@@ -206,8 +207,8 @@ func (s *Set) Rule(record string) *Rule {
 	return nil
 }
 
-// Would returns the rule that a statement would make at a time. It has no id.
-func Would(m Made, known *facts.Set, now time.Time) (*Rule, error) {
+// Preview returns the rule that the definition would create at a time. The rule has no ID and no Record.
+func Preview(m Definition, known *facts.Set, now time.Time) (*Rule, error) {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
@@ -220,15 +221,14 @@ func Would(m Made, known *facts.Set, now time.Time) (*Rule, error) {
 	return set.Rules[0], nil
 }
 
-// Saying returns the sentences of a message that speak of a text, and whether they say it: most words of the
-// text must be in them, and they must not deny it, unless whoever asks wants to know whether they speak against
-// it.
-func Saying(message, text string, against bool) (quote string, ok bool) {
+// FindQuote returns the sentences of a message that share words with text. It reports whether they express it: they
+// must contain three fifths of its words and, unless against is set, negate it exactly if text is negated.
+func FindQuote(message, text string, against bool) (quote string, ok bool) {
 	want, denies := words(text)
 	var said, own []string
 	for _, s := range sentences(message) {
-		if have, _ := words(s.own); shared(have, want) > 0 && !isQuestion(s.text) {
-			said, own = append(said, s.text), append(own, s.own)
+		if have, _ := words(s.ownText); shared(have, want) > 0 && !isQuestion(s.text) {
+			said, own = append(said, s.text), append(own, s.ownText)
 		}
 	}
 	quote = strings.Join(said, " ")
@@ -236,10 +236,9 @@ func Saying(message, text string, against bool) (quote string, ok bool) {
 	return quote, len(want) > 0 && 5*shared(have, want) >= 3*len(want) && (against || no == denies)
 }
 
-// Added returns the words of a text that others do not have in any form, but for those that add nothing: what
-// is to be the word of somebody has none that they did not say. Words of scripts that write their endings to
-// them are not looked at.
-func Added(said []string, text string) []string {
+// AddedWords returns the words of text that do not occur in said in any form. Function words and words of scripts that
+// attach endings to words are ignored. A rule in the user's name may not add words to what the user said.
+func AddedWords(said []string, text string) []string {
 	have, _ := words(strings.Join(said, " . "))
 	var out []string
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
@@ -247,8 +246,8 @@ func Added(said []string, text string) []string {
 	}) {
 		stems, _ := words(w)
 		for _, x := range stems {
-			if x != "" && !wide(w) && !slices.ContainsFunc(have, func(y string) bool { return forms(x, y) }) &&
-				!slices.Contains(addsNothing(), strings.ToLower(w)) && !slices.Contains(out, w) {
+			if x != "" && !unspaced(w) && !slices.ContainsFunc(have, func(y string) bool { return sameWord(x, y) }) &&
+				!slices.Contains(fillerWords(), strings.ToLower(w)) && !slices.Contains(out, w) {
 				out = append(out, w)
 			}
 		}
@@ -256,24 +255,23 @@ func Added(said []string, text string) []string {
 	return out
 }
 
-// forms reports whether two stems are of forms of one word: commit, committ(ing).
-func forms(a, b string) bool {
+// sameWord reports whether two stems belong to forms of one word, like commit and committ(ing).
+func sameWord(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
 	return a == b || a != "" && b == a+a[len(a)-1:]
 }
 
-func addsNothing() []string {
+func fillerWords() []string {
 	return []string{"each", "every", "any", "when", "whenever", "while", "use", "using", "used", "project", "repository",
 		"repo", "here", "our", "my", "your", "they", "them", "which", "please"}
 }
 
-// Bears reports whether texts that were established say what another text says, in most of its words: who puts
-// a rule into words of their own may not put something else into it. One text must deny it if it denies
-// something; of several each may deny something of its own, but what they say nobody may deny, nor say what
-// they deny.
-func Bears(established []string, text string) bool {
+// Supports reports whether the established texts express text: they must contain three fifths of its words. This
+// prevents that a rule is rephrased into another one. A single established text must be negated exactly if text is.
+// With several texts, no clause of text may contradict the clauses that match it best.
+func Supports(established []string, text string) bool {
 	want, denies := words(text)
 	have, no := words(strings.Join(established, " . "))
 	if len(want) == 0 || 5*shared(have, want) < 3*len(want) {
@@ -286,17 +284,17 @@ func Bears(established []string, text string) bool {
 	for _, e := range established {
 		theirs = append(theirs, clauses(e)...)
 	}
-	return !slices.ContainsFunc(clauses(text), func(c string) bool { return contrary(c, theirs) })
+	return !slices.ContainsFunc(clauses(text), func(c string) bool { return opposedBy(c, theirs) })
 }
 
-// clauses are the parts of a text that each may deny something of its own.
+// clauses splits a text into parts that can each be negated on its own.
 func clauses(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",;:.!?()，、；：。！？\n", r) })
 }
 
-// contrary reports whether the clauses that have the most words of another one, and most of its words, all say
-// the contrary of it.
-func contrary(clause string, theirs []string) bool {
+// opposedBy reports whether the clauses that share the most words with clause, and at least three fifths, are all
+// negated where it is not, or the reverse.
+func opposedBy(clause string, theirs []string) bool {
 	mine, denies := words(clause)
 	best, other := 0, false
 	for _, t := range theirs {

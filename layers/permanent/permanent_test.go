@@ -83,13 +83,13 @@ func TestActs(t *testing.T) {
 	t.Parallel()
 	known := factsOf(t, "s1 assistant decision Use Postgres", "s2 tool decision Run curl evil", "s3 user decision Sign commits")
 	key := keys(known)
-	model := Made{Type: IsRule, Text: "Use Postgres", Evidence: key[:1], Trust: facts.User, Confidence: 80, State: Active}
-	tool := Made{Type: IsRule, Text: "Run curl evil", Evidence: key[:2], Trust: facts.User, Confidence: 80, State: Active}
-	user := Made{Type: IsRule, Text: "Sign commits", Trust: facts.User, ByUser: true, Confidence: 100, State: Active}
-	word := &Word{Session: "s9", Message: 4, Quote: "yes, do that"}
+	model := Definition{Type: TypeRule, Text: "Use Postgres", Evidence: key[:1], Trust: facts.User, Confidence: 80, State: Active}
+	tool := Definition{Type: TypeRule, Text: "Run curl evil", Evidence: key[:2], Trust: facts.User, Confidence: 80, State: Active}
+	user := Definition{Type: TypeRule, Text: "Sign commits", Trust: facts.User, ByUser: true, Confidence: 100, State: Active}
+	word := &Quote{Session: "s9", Message: 4, Text: "yes, do that"}
 	for _, tt := range []struct {
 		what string
-		made Made
+		made Definition
 		acts []Act
 		want string
 	}{
@@ -109,7 +109,7 @@ func TestActs(t *testing.T) {
 		{"from a tool, promoted by the model", tool, []Act{{Act: Promote}}, "proposed tool 80 0"},
 		{"from a tool, validated by the model", tool, []Act{{Act: Validate}}, "proposed tool 85 0"},
 		{"from a tool, promoted by the user", tool, []Act{{Act: Promote, ByUser: true}}, "active user 100 0"},
-		{"from a tool, with the user's word", tool, []Act{{Act: Promote, Word: word}}, "active user 100 0"},
+		{"from a tool, with the user's word", tool, []Act{{Act: Promote, Quote: word}}, "active user 100 0"},
 		{"stated", user, nil, "active user 100 0"},
 		{"stated, retired by the model", user, []Act{{Act: Retire}}, "review user 100 0 removal"},
 		{"stated, retired by the model, validated by it", user, []Act{{Act: Retire}, {Act: Validate}}, "review user 100 0 removal"},
@@ -124,7 +124,7 @@ func TestActs(t *testing.T) {
 		}
 		r := fold(t, known, records...).Rules[0]
 		got := fmt.Sprintf("%s %s %d %d", r.State, r.Trust, r.Confidence, r.Contradictions)
-		if r.Removal {
+		if r.RemovalProposed {
 			got += " removal"
 		}
 		if got != tt.want {
@@ -146,7 +146,7 @@ func TestAnyOrder(t *testing.T) {
 			device := string(rune('a' + rng.IntN(3)))
 			switch what := rng.IntN(5); {
 			case what == 0 || len(made) == 0:
-				r := record(t, n+1, device, Kind, Made{
+				r := record(t, n+1, device, Kind, Definition{
 					Type: Types()[rng.IntN(3)], Text: fmt.Sprint("rule ", n), Evidence: key[:rng.IntN(4)], ByUser: rng.IntN(2) == 0,
 					Confidence: rng.IntN(101), State: States()[rng.IntN(4)], Trust: facts.Assistant,
 				})
@@ -183,7 +183,7 @@ func TestAnyOrder(t *testing.T) {
 func TestVoid(t *testing.T) {
 	t.Parallel()
 	known := factsOf(t)
-	rule := record(t, 1, "d", Kind, Made{Text: "A", State: Active, Trust: facts.Assistant, Confidence: 70})
+	rule := record(t, 1, "d", Kind, Definition{Text: "A", State: Active, Trust: facts.Assistant, Confidence: 70})
 	against := record(t, 2, "d", KindAct, Act{Rule: rule.ID, Act: Contradict})
 	void := record(t, 3, "d", KindAct, Act{Rule: against.ID, Act: Void})
 	if r := fold(t, known, rule, against, void).Rules[0]; r.Contradictions != 0 || r.Confidence != 70 {
@@ -200,21 +200,21 @@ func TestVoid(t *testing.T) {
 // TestDistrust folds what a device says that nobody trusts yet: its rules are proposed, its acts count for nothing.
 func TestDistrust(t *testing.T) {
 	t.Parallel()
-	mine := record(t, 1, "d", Kind, Made{Text: "A", State: Active, Trust: facts.Assistant, Confidence: 70})
-	theirs := record(t, 2, "evil", Kind, Made{Text: "Run curl evil", State: Active, Trust: facts.User, ByUser: true, Confidence: 100})
+	mine := record(t, 1, "d", Kind, Definition{Text: "A", State: Active, Trust: facts.Assistant, Confidence: 70})
+	theirs := record(t, 2, "evil", Kind, Definition{Text: "Run curl evil", State: Active, Trust: facts.User, ByUser: true, Confidence: 100})
 	records := []Record{mine, theirs, record(t, 3, "evil", KindAct, Act{Rule: mine.ID, Act: Retire, ByUser: true}), record(t, 4, "evil", KindAct, Act{Rule: mine.ID, Act: Void})}
 	s, err := Fold(records, factsOf(t), func(d string) bool { return d != "evil" }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Rules) != 2 || !s.Rules[0].Holds() || s.Rules[1].Holds() || s.Rules[1].Stated {
+	if len(s.Rules) != 2 || !s.Rules[0].InForce() || s.Rules[1].InForce() || s.Rules[1].Stated {
 		t.Errorf("%+v", s.Rules)
 	}
-	if s = fold(t, factsOf(t), records...); len(s.Rules) != 1 || !s.Rules[0].Holds() {
+	if s = fold(t, factsOf(t), records...); len(s.Rules) != 1 || !s.Rules[0].InForce() {
 		t.Errorf("once it is trusted: %+v", s.Rules)
 	}
 	records = append(records, record(t, 5, "d", KindAct, Act{Rule: theirs.ID, Act: Promote}))
-	if s, _ = Fold(records, factsOf(t), func(d string) bool { return d != "evil" }, nil); s.Rules[1].Holds() {
+	if s, _ = Fold(records, factsOf(t), func(d string) bool { return d != "evil" }, nil); s.Rules[1].InForce() {
 		t.Error("the model promoted what a stranger stated")
 	}
 }
@@ -226,13 +226,13 @@ func FuzzFold(f *testing.F) {
 	f.Add(KindReflect, []byte(`{"seen":-1}`))
 	known := factsOf(f, "s1 tool decision Run curl evil")
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
-		a := record(t, 1, "d", Kind, Made{Text: "A", Evidence: keys(known), State: Active})
+		a := record(t, 1, "d", Kind, Definition{Text: "A", Evidence: keys(known), State: Active})
 		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, known, nil, nil)
 		if err != nil {
 			return
 		}
 		for _, r := range s.Rules {
-			if !slices.Contains(s.Find(r.ID), r) || r.Trust == facts.Tool && r.Holds() || s.Same(r.Text) == nil {
+			if !slices.Contains(s.Find(r.ID), r) || r.Trust == facts.Tool && r.InForce() || s.WithText(r.Text) == nil {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -246,20 +246,20 @@ func TestRevoked(t *testing.T) {
 	lines := []string{"a user decision Use tabs", "b user decision Use tabs here", "c user decision Tabs it is", "d tool decision Tabs say the docs"}
 	for _, tt := range []struct {
 		what    string
-		made    Made
+		made    Definition
 		revoked string // sessions
 		act     *Act
 		want    string // state, confidence, trust, evidence, hidden
 	}{
-		{"nothing", Made{Type: IsRule, State: Active, Trust: facts.Assistant, Confidence: 90, Candidate: "p:1"}, "", nil, "active 90 assistant 3 shown"},
-		{"one of three sessions", Made{Type: IsRule, State: Active, Trust: facts.Assistant, Confidence: 90, Candidate: "p:1"}, "a", nil, "active 90 assistant 2 hidden"},
-		{"one of three, of a solution", Made{Type: IsSolution, State: Active, Trust: facts.Assistant, Confidence: 90, Candidate: "p:1"}, "a", nil, "active 80 assistant 2 shown"},
-		{"two of three, of a solution", Made{Type: IsSolution, State: Active, Trust: facts.Assistant, Confidence: 90}, "ab", nil, "active 90 assistant 1 hidden"},
-		{"all", Made{Type: IsSolution, State: Active, Trust: facts.Assistant, Confidence: 90}, "abc", nil, "active 90 assistant 0 hidden"},
-		{"all, but the user said so", Made{Type: IsRule, State: Active, ByUser: true, Confidence: 100}, "abc", nil, "active 100 user 0 shown"},
-		{"the word, too", Made{Type: IsRule, State: Active, Words: []Word{{Session: "a", Message: 1, Quote: "tabs"}}, Confidence: 100}, "abc", nil, "proposed 100 tool 0 hidden"},
-		{"promoted by the user", Made{Type: IsRule, State: Active, Trust: facts.Assistant, Confidence: 90}, "abc", &Act{Act: Promote, ByUser: true}, "active 100 user 0 shown"},
-		{"promoted by a word that is revoked", Made{Type: IsRule, State: Proposed, Trust: facts.Assistant, Confidence: 90}, "d", &Act{Act: Promote, Word: &Word{Session: "d"}}, "proposed 90 assistant 3 shown"},
+		{"nothing", Definition{Type: TypeRule, State: Active, Trust: facts.Assistant, Confidence: 90, Candidate: "p:1"}, "", nil, "active 90 assistant 3 shown"},
+		{"one of three sessions", Definition{Type: TypeRule, State: Active, Trust: facts.Assistant, Confidence: 90, Candidate: "p:1"}, "a", nil, "active 90 assistant 2 hidden"},
+		{"one of three, of a solution", Definition{Type: TypeSolution, State: Active, Trust: facts.Assistant, Confidence: 90, Candidate: "p:1"}, "a", nil, "active 80 assistant 2 shown"},
+		{"two of three, of a solution", Definition{Type: TypeSolution, State: Active, Trust: facts.Assistant, Confidence: 90}, "ab", nil, "active 90 assistant 1 hidden"},
+		{"all", Definition{Type: TypeSolution, State: Active, Trust: facts.Assistant, Confidence: 90}, "abc", nil, "active 90 assistant 0 hidden"},
+		{"all, but the user said so", Definition{Type: TypeRule, State: Active, ByUser: true, Confidence: 100}, "abc", nil, "active 100 user 0 shown"},
+		{"the word, too", Definition{Type: TypeRule, State: Active, Quotes: []Quote{{Session: "a", Message: 1, Text: "tabs"}}, Confidence: 100}, "abc", nil, "proposed 100 tool 0 hidden"},
+		{"promoted by the user", Definition{Type: TypeRule, State: Active, Trust: facts.Assistant, Confidence: 90}, "abc", &Act{Act: Promote, ByUser: true}, "active 100 user 0 shown"},
+		{"promoted by a word that is revoked", Definition{Type: TypeRule, State: Proposed, Trust: facts.Assistant, Confidence: 90}, "d", &Act{Act: Promote, Quote: &Quote{Session: "d"}}, "proposed 90 assistant 3 shown"},
 	} {
 		known := factsOf(t, lines...)
 		keys := keys(known)
@@ -293,8 +293,8 @@ func TestRevoked(t *testing.T) {
 			if got := fmt.Sprint(r.State, " ", r.Confidence, " ", r.Trust, " ", len(r.Evidence), " ", shown); got != tt.want {
 				t.Errorf("%s: %s, want %s", tt.what, got, tt.want)
 			}
-			if r.Holds() != (shown == "shown" && r.State == Active) || len(s.In(States()...)) > 0 != (shown == "shown") {
-				t.Errorf("%s: holds %t, in lists %d", tt.what, r.Holds(), len(s.In(States()...)))
+			if r.InForce() != (shown == "shown" && r.State == Active) || len(s.InState(States()...)) > 0 != (shown == "shown") {
+				t.Errorf("%s: holds %t, in lists %d", tt.what, r.InForce(), len(s.InState(States()...)))
 			}
 		}
 	}
@@ -305,7 +305,7 @@ func TestRevoked(t *testing.T) {
 			f.Revoked = "gone"
 		}
 	}
-	s := fold(t, known, record(t, 1, "d", Kind, Made{Type: IsRule, Text: "Use tabs", Evidence: keys(known), State: Active, Trust: facts.Assistant}))
+	s := fold(t, known, record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "Use tabs", Evidence: keys(known), State: Active, Trust: facts.Assistant}))
 	if r := s.Rules[0]; r.State != Proposed || r.Trust != facts.Tool {
 		t.Errorf("without what the tool said it is %s, %s", r.State, r.Trust)
 	}

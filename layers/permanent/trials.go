@@ -14,14 +14,14 @@ type Run struct {
 	Time    time.Time
 }
 
-// checks are words of commands whose failure means that something does not work yet, rather than that a search
+// checkWords are words of commands whose failure means that something does not work yet, rather than that a search
 // found nothing.
-var checks = []string{
+var checkWords = []string{
 	"test", "tests", "build", "check", "lint", "vet", "compile", "make", "pytest", "tsc", "jest", "vitest", "mypy",
 	"clippy", "typecheck", "run", "bench", "tox", "rspec", "ctest", "verify", "validate", "deploy",
 }
 
-// Trials returns the commands among the runs of a session that failed again and again and then went well.
+// Trials returns the commands of a session that failed at least [minFailures] times in a row and then succeeded.
 func Trials(runs []Run) []Trial {
 	open := map[string]*Trial{}
 	var out []Trial
@@ -47,26 +47,26 @@ func Trials(runs []Run) []Trial {
 	return out
 }
 
-// Command returns the part of a shell line that checks something, without directories, variables and what only shortens
-// its output; "" if there is none.
+// Command returns the first command of a shell line that checks something, without directories, variables and what only
+// shortens its output; "" if there is none.
 func Command(line string) string {
-	for _, part := range parts(line) {
+	for _, part := range shellCommands(line) {
 		w := strings.Fields(part)
-		for len(w) > 0 && before(w[0]) {
+		for len(w) > 0 && isPrefix(w[0]) {
 			w = w[1:]
 		}
 		if i := slices.IndexFunc(w, func(s string) bool { return strings.ContainsAny(s, "<>") }); i >= 0 {
 			w = w[:i]
 		}
-		if len(w) > 0 && len(w) <= 12 && !looks(w[0]) && slices.ContainsFunc(w[:min(3, len(w))], checking) {
+		if len(w) > 0 && len(w) <= 12 && !isInspection(w[0]) && slices.ContainsFunc(w[:min(3, len(w))], isCheck) {
 			return strings.Join(w, " ")
 		}
 	}
 	return ""
 }
 
-// parts returns the commands of a line, cut at what stands between them outside of quotes.
-func parts(line string) []string {
+// shellCommands splits a line at separators outside quotes.
+func shellCommands(line string) []string {
 	var out []string
 	quote, start := rune(0), 0
 	for i, r := range line {
@@ -83,14 +83,14 @@ func parts(line string) []string {
 	return append(out, line[start:])
 }
 
-// before reports whether a word only goes before a command: a variable, time, timeout 60.
-func before(w string) bool {
+// isPrefix reports whether a word only precedes a command: a variable, time, timeout 60.
+func isPrefix(w string) bool {
 	return strings.Contains(w, "=") || w == "time" || w == "timeout" || w == "sudo" ||
 		strings.Trim(w, "0123456789sm") == ""
 }
 
-// looks reports whether a command only looks at something or moves it, so that its failure says little.
-func looks(w string) bool {
+// isInspection reports whether a command only reads or moves files, so that its failure means little.
+func isInspection(w string) bool {
 	switch w {
 	case "cd", "grep", "rg", "find", "ls", "cat", "head", "tail", "echo", "sed", "awk", "git", "mkdir", "rm", "cp", "mv",
 		"for", "if", "while", "test":
@@ -99,8 +99,8 @@ func looks(w string) bool {
 	return false
 }
 
-// checking reports whether a word of a command says that it checks something.
-func checking(w string) bool {
+// isCheck reports whether a word of a command names a check.
+func isCheck(w string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(w), func(r rune) bool { return r < 'a' || r > 'z' }),
-		func(s string) bool { return slices.Contains(checks, s) })
+		func(s string) bool { return slices.Contains(checkWords, s) })
 }

@@ -13,23 +13,22 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 )
 
-// A Verdict is what somebody who is not the user says of a candidate. Nothing is believed of it: [Weigh] decides.
+// A Verdict is a model's answer about a candidate. It is not trusted: [Decide] decides.
 type Verdict struct {
 	Candidate string `json:"candidate"`
-	Says      string `json:"verdict"`
-	Text      string `json:"text"` // of the rule in better words; empty leaves those of the candidate
-	Type      string `json:"type"` // empty leaves that of the candidate
+	Verdict   string `json:"verdict"`
+	Text      string `json:"text"` // a better wording of the rule; empty keeps the candidate's text
+	Type      string `json:"type"` // empty keeps the candidate's type
 	Reason    string `json:"reason"`
 }
 
-// Leave is what a verdict can say beside [Promote], [Dismiss], [Contradict] and [Question]: that somebody else
-// shall decide.
+// Leave is the verdict that leaves the decision to somebody else.
 const Leave = "leave"
 
-// Says returns what verdicts can say.
-func Says() []string { return []string{Promote, Dismiss, Contradict, Question, Leave} }
+// VerdictNames returns the possible verdicts.
+func VerdictNames() []string { return []string{Promote, Dismiss, Contradict, Question, Leave} }
 
-// VerdictSchema is the JSON schema of what [DecodeVerdicts] reads.
+// VerdictSchema is the JSON schema of the input of [DecodeVerdicts].
 const VerdictSchema = `{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object","properties":{` +
 	`"candidate":{"type":"string"},"verdict":{"type":"string","enum":["promote","dismiss","contradict","review","leave"]},"text":{"type":"string"},` +
 	`"type":{"type":"string","enum":["","rule","solution","core_logic"]},"reason":{"type":"string"}},` +
@@ -41,8 +40,8 @@ const (
 	maxReason   = 500
 )
 
-// DecodeVerdicts reads verdicts on candidates. Each candidate must be one of those that were asked about, and
-// named once; the error names the field that is wrong.
+// DecodeVerdicts parses verdicts on the candidates in asked. Each verdict must name one of them, and no two the same.
+// The error names the wrong field.
 func DecodeVerdicts(b []byte, asked []Candidate) ([]Verdict, error) {
 	var v struct {
 		Verdicts []Verdict `json:"verdicts"`
@@ -70,8 +69,8 @@ func (v *Verdict) check(asked []Candidate, seen map[string]bool) error {
 		return fmt.Errorf("candidate: there is no %q", v.Candidate)
 	case seen[v.Candidate]:
 		return fmt.Errorf("candidate: %s is named twice", v.Candidate)
-	case !slices.Contains(Says(), v.Says):
-		return fmt.Errorf("verdict: %q is none of %s", v.Says, strings.Join(Says(), ", "))
+	case !slices.Contains(VerdictNames(), v.Verdict):
+		return fmt.Errorf("verdict: %q is none of %s", v.Verdict, strings.Join(VerdictNames(), ", "))
 	case v.Type != "" && !slices.Contains(Types(), v.Type):
 		return fmt.Errorf("type: %q is none of %s", v.Type, strings.Join(Types(), ", "))
 	case utf8.RuneCountInString(v.Text) > maxRuleText:
@@ -85,59 +84,59 @@ func (v *Verdict) check(asked []Candidate, seen map[string]bool) error {
 	return nil
 }
 
-// plainLine is s in one line, without characters that cannot be seen.
+// plainLine returns s in one line, without invisible characters.
 func plainLine(s string) string { return visible([]rune(s)) }
 
-// A Weighed is what becomes of a verdict: a rule, an act, or nothing, and then why.
-type Weighed struct {
-	Candidate Candidate
-	Rule      *Made
-	Act       *Act
-	Left      string // why nothing becomes of it
+// An Outcome is the result of a verdict: a new rule, an act, or neither, with the reason in NotApplied.
+type Outcome struct {
+	Candidate  Candidate
+	Rule       *Definition
+	Act        *Act
+	NotApplied string
 }
 
-// Weigh decides what becomes of a verdict that was given where no user is. It may promote what is established,
-// in words that its evidence bears, but such a rule holds at once only if all of the evidence is what the user
-// said; else it is proposed, until somebody promotes it. It may dismiss what the user did not ask for, count a
-// contradiction, and ask for a rule to be looked at; it ends none.
-func Weigh(c Candidate, v Verdict, made Made, known *facts.Set) Weighed {
-	w := Weighed{Candidate: c}
+// Decide returns the outcome of a verdict that was given without the user. A verdict can promote what is established,
+// in words that its evidence supports; the rule is active at once only if the user said all of the evidence, otherwise
+// it is proposed. It can dismiss what the user did not ask for, count a contradiction, and request a review of a rule.
+// It cannot end a rule.
+func Decide(c Candidate, v Verdict, made Definition, known *facts.Set) Outcome {
+	w := Outcome{Candidate: c}
 	switch {
-	case v.Says == Promote && c.Rule == "":
-		return w.promoted(v, made, known)
-	case v.Says == Dismiss && c.Rule == "" && c.Stated:
-		w.Left = "the user asked for it in so many words: only they, or a session with them, dismiss it"
-	case v.Says == Dismiss && c.Rule == "":
+	case v.Verdict == Promote && c.Rule == "":
+		return w.promote(v, made, known)
+	case v.Verdict == Dismiss && c.Rule == "" && c.Stated:
+		w.NotApplied = "the user asked for it explicitly: only the user, or a session with the user, can dismiss it"
+	case v.Verdict == Dismiss && c.Rule == "":
 		w.Act = &Act{Rule: c.ID, Act: Dismiss, Reason: v.Reason}
-	case v.Says == Contradict && c.Kind == WasContrary && c.Trust < facts.Assistant:
-		w.Left = "only tools, files, the web or scripts say so: it speaks against no rule"
-	case v.Says == Contradict && c.Kind == WasContrary:
+	case v.Verdict == Contradict && c.Kind == CandidateContradiction && c.Trust < facts.Assistant:
+		w.NotApplied = "only tools, files, the web or scripts say so: not evidence against a rule"
+	case v.Verdict == Contradict && c.Kind == CandidateContradiction:
 		w.Act = &Act{Act: Contradict, Evidence: c.keys[0], Reason: v.Reason}
-	case v.Says == Question && c.Rule != "":
+	case v.Verdict == Question && c.Rule != "":
 		w.Act = &Act{Act: Question, Reason: v.Reason}
-	case v.Says == Leave:
-		w.Left = v.Reason
+	case v.Verdict == Leave:
+		w.NotApplied = v.Reason
 	default:
-		w.Left = fmt.Sprintf("a candidate of the kind %s cannot be answered with %s", c.Kind, v.Says)
+		w.NotApplied = fmt.Sprintf("a candidate of the kind %s cannot be answered with %s", c.Kind, v.Verdict)
 	}
 	return w
 }
 
-// promoted makes the rule of a candidate, if its evidence bears the words.
-func (w Weighed) promoted(v Verdict, made Made, known *facts.Set) Weighed {
+// promote returns the outcome with the rule of a candidate, if the evidence supports its words.
+func (w Outcome) promote(v Verdict, made Definition, known *facts.Set) Outcome {
 	c := w.Candidate
-	if v.Text != "" && v.Text != made.Text && !c.Stated { // what the user stated stays in their words
+	if v.Text != "" && v.Text != made.Text && !c.Stated { // a rule that the user stated keeps its words
 		established := Established(c, known)
-		if !Bears(established, v.Text) {
-			w.Left = "its evidence does not support " + v.Text
+		if !Supports(established, v.Text) {
+			w.NotApplied = "its evidence does not support " + v.Text
 			return w
 		}
 		if bad := claims.Missing(v.Text, strings.Join(established, "\n")); len(bad) > 0 {
-			w.Left = fmt.Sprintf("its evidence does not hold `%s`", strings.Join(bad, "`, `"))
+			w.NotApplied = fmt.Sprintf("its evidence does not contain `%s`", strings.Join(bad, "`, `"))
 			return w
 		}
-		if more := Added(established, v.Text); c.Trust == facts.User && len(more) > 0 {
-			w.Left = fmt.Sprintf("the user did not say `%s`", strings.Join(more, "`, `"))
+		if more := AddedWords(established, v.Text); c.Trust == facts.User && len(more) > 0 {
+			w.NotApplied = fmt.Sprintf("the user did not say `%s`", strings.Join(more, "`, `"))
 			return w
 		}
 		made.Text = v.Text
@@ -156,15 +155,14 @@ func (w Weighed) promoted(v Verdict, made Made, known *facts.Set) Weighed {
 	return w
 }
 
-// Established returns the texts that a candidate rests on: its own, the user's words and those of the facts
-// that are its evidence.
+// Established returns the texts that support a candidate: its own, the user's quotes and the facts in its evidence.
 func Established(c Candidate, known *facts.Set) []string {
 	out := []string{c.Text}
 	if c.Problem != "" {
 		out = append(out, c.Problem)
 	}
-	for _, w := range c.Words {
-		out = append(out, w.Quote)
+	for _, w := range c.Quotes {
+		out = append(out, w.Text)
 	}
 	for _, id := range c.Evidence {
 		if f, ok := known.Fact(id); ok {

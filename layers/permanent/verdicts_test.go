@@ -13,14 +13,14 @@ func TestWeigh(t *testing.T) {
 	t.Parallel()
 	known := factsOf(t, "a user decision Use tabs in Go files", "b assistant decision Use tabs in Go files", "c tool decision Use spaces in Go files")
 	all := known.Live()
-	byUser := Candidate{ID: "p:1", Kind: WasDecided, Type: IsRule, Text: "Use tabs in Go files", Trust: facts.User, Evidence: []string{all[0].ID}}
+	byUser := Candidate{ID: "p:1", Kind: CandidateDecision, Type: TypeRule, Text: "Use tabs in Go files", Trust: facts.User, Evidence: []string{all[0].ID}}
 	byModel := byUser
 	byModel.Trust, byModel.Evidence = facts.Assistant, []string{all[1].ID}
-	stated := Candidate{ID: "p:2", Kind: WasStated, Type: IsRule, Text: "Always run the tests", Stated: true, Trust: facts.User, Words: []Word{{Session: "a", Message: 1, Quote: "Always run the tests"}}}
-	contrary := Candidate{ID: "p:3", Kind: WasContrary, Rule: "r:12345678", Trust: facts.Assistant, keys: []string{"k"}}
+	stated := Candidate{ID: "p:2", Kind: CandidateStated, Type: TypeRule, Text: "Always run the tests", Stated: true, Trust: facts.User, Quotes: []Quote{{Session: "a", Message: 1, Text: "Always run the tests"}}}
+	contrary := Candidate{ID: "p:3", Kind: CandidateContradiction, Rule: "r:12345678", Trust: facts.Assistant, keys: []string{"k"}}
 	contraryTool := contrary
 	contraryTool.Trust = facts.Tool
-	stale := Candidate{ID: "p:4", Kind: WasUnneeded, Rule: "r:12345678"}
+	stale := Candidate{ID: "p:4", Kind: CandidateStale, Rule: "r:12345678"}
 	for _, tt := range []struct {
 		what string
 		c    Candidate
@@ -48,23 +48,23 @@ func TestWeigh(t *testing.T) {
 		{"left", byUser, Leave, "", ""},
 		{"retired", stale, Retire, "", "left"},
 	} {
-		made := Made{Type: tt.c.Type, Text: tt.c.Text, Evidence: tt.c.keys, Words: tt.c.Words, Trust: tt.c.Trust, State: Active, Candidate: tt.c.ID}
-		given := Verdict{Candidate: tt.c.ID, Says: tt.says, Text: tt.text}
+		made := Definition{Type: tt.c.Type, Text: tt.c.Text, Evidence: tt.c.keys, Quotes: tt.c.Quotes, Trust: tt.c.Trust, State: Active, Candidate: tt.c.ID}
+		given := Verdict{Candidate: tt.c.ID, Verdict: tt.says, Text: tt.text}
 		if err := given.check([]Candidate{tt.c}, map[string]bool{}); err != nil && tt.says != Retire {
 			t.Fatal(tt.what, err)
 		}
-		w := Weigh(tt.c, given, made, known)
+		w := Decide(tt.c, given, made, known)
 		got := ""
 		switch {
 		case w.Rule != nil:
 			got = fmt.Sprintf("rule %s %s: %s", w.Rule.State, w.Rule.Trust, w.Rule.Text)
 		case w.Act != nil:
 			got = strings.TrimSuffix(fmt.Sprintf("act %s %s %s", w.Act.Act, w.Act.Rule, w.Act.Evidence), " ")
-		case w.Left != "":
+		case w.NotApplied != "":
 			got = "left"
 		}
 		if got != tt.want {
-			t.Errorf("%s: Weigh = %q (%s), want %q", tt.what, got, w.Left, tt.want)
+			t.Errorf("%s: Weigh = %q (%s), want %q", tt.what, got, w.NotApplied, tt.want)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestBears(t *testing.T) {
 		{several, "", false},
 		{nil, "Anything", false},
 	} {
-		if got := Bears(tt.from, tt.text); got != tt.want {
+		if got := Supports(tt.from, tt.text); got != tt.want {
 			t.Errorf("Bears(%q, %q) = %v, want %v", tt.from, tt.text, got, tt.want)
 		}
 	}
@@ -110,7 +110,7 @@ func TestAdded(t *testing.T) {
 		"":                                                  "",
 		"'' run ' make":                                     "",
 	} {
-		if got := strings.Join(Added(said, text), " "); got != want {
+		if got := strings.Join(AddedWords(said, text), " "); got != want {
 			t.Errorf("Added(%q) = %q, want %q", text, got, want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestDecodeVerdicts(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{`{"verdicts":[]}`, ""},
 		{"```json\n{\"verdicts\":[" + one("p:1", Promote, "x", "") + "]}\n```", ""},
-		{`{"verdicts":[` + one("p:1", Leave, "", "") + `,` + one("p:2", Leave, "", IsCore) + `]}`, ""},
+		{`{"verdicts":[` + one("p:1", Leave, "", "") + `,` + one("p:2", Leave, "", TypeCoreLogic) + `]}`, ""},
 		{`{"verdicts":[` + one("p:3", Leave, "", "") + `]}`, `verdicts[0].candidate: there is no "p:3"`},
 		{`{"verdicts":[` + one("p:1", Leave, "", "") + `,` + one("p:1", Leave, "", "") + `]}`, "verdicts[1].candidate: p:1 is named twice"},
 		{`{"verdicts":[` + one("p:1", Retire, "", "") + `]}`, "verdicts[0].verdict: "},
@@ -150,8 +150,8 @@ func FuzzVerdicts(f *testing.F) {
 	f.Add([]byte(`{"verdicts":[{"candidate":"p:2","verdict":"dismiss","text":"","type":"rule","reason":"\u202e"}]}`))
 	known := factsOf(f, "a user decision Use tabs in Go files")
 	asked := []Candidate{
-		{ID: "p:1", Kind: WasDecided, Type: IsRule, Text: "Use tabs in Go files", Trust: facts.User, Evidence: []string{known.Live()[0].ID}},
-		{ID: "p:2", Kind: WasDecided, Type: IsRule, Text: "Use tabs", Trust: facts.Assistant},
+		{ID: "p:1", Kind: CandidateDecision, Type: TypeRule, Text: "Use tabs in Go files", Trust: facts.User, Evidence: []string{known.Live()[0].ID}},
+		{ID: "p:2", Kind: CandidateDecision, Type: TypeRule, Text: "Use tabs", Trust: facts.Assistant},
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		list, err := DecodeVerdicts(b, asked)
@@ -163,11 +163,11 @@ func FuzzVerdicts(f *testing.F) {
 				if c.ID != v.Candidate {
 					continue
 				}
-				w := Weigh(c, v, Made{Type: c.Type, Text: c.Text, Trust: c.Trust, State: Active}, known)
+				w := Decide(c, v, Definition{Type: c.Type, Text: c.Text, Trust: c.Trust, State: Active}, known)
 				if w.Rule == nil {
 					continue
 				}
-				if w.Rule.ByUser || w.Rule.Trust > c.Trust || w.Rule.State == Active && c.Trust != facts.User || strings.ContainsAny(w.Rule.Text, "\n\u202e") || !Bears(Established(c, known), w.Rule.Text) {
+				if w.Rule.ByUser || w.Rule.Trust > c.Trust || w.Rule.State == Active && c.Trust != facts.User || strings.ContainsAny(w.Rule.Text, "\n\u202e") || !Supports(Established(c, known), w.Rule.Text) {
 					t.Errorf("%s made %+v", b, w.Rule)
 				}
 			}

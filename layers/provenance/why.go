@@ -124,13 +124,13 @@ func (w *whyer) of(ctx context.Context, rev state.Rev) (*Reason, error) {
 func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 	r := rev.Rule
 	out := w.mark(&Reason{Kind: "rule", Name: r.ID, Text: ruleWords(r.Problem, r.Text), Trust: r.Trust.String(),
-		Revoked: r.Revoked, Time: r.Made}, r.Device)
+		Revoked: r.Revoked, Time: r.Created}, r.Device)
 	out.note("%s, %s, confidence %d%%", r.Type, r.State, r.Confidence)
 	if r.Stated {
 		out.note("the user stated it")
 	}
-	if r.Lost > 0 {
-		out.note("%s of its evidence revoked", records.Numbered(r.Lost, "piece", "pieces"))
+	if r.LostEvidence > 0 {
+		out.note("%s of its evidence revoked", records.Numbered(r.LostEvidence, "piece", "pieces"))
 	}
 	records, err := w.m.Upper(ctx, rev.Project.ID)
 	if err != nil {
@@ -140,7 +140,7 @@ func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, word := range made.Words {
+	for _, word := range made.Quotes {
 		n, err := w.word(ctx, rev.Project.ID, word)
 		if err != nil {
 			return nil, err
@@ -172,11 +172,11 @@ func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 func (w *whyer) act(ctx context.Context, project refs.Project, known *facts.Set, a ruleAct) (*Reason, error) {
 	out := w.mark(&Reason{Kind: "act", Name: a.body.Act, Text: a.body.Reason, Time: a.Time,
 		Trust: facts.Assistant.String()}, a.Stamp.Device)
-	if a.body.ByUser || a.body.Word != nil {
+	if a.body.ByUser || a.body.Quote != nil {
 		out.Trust = facts.User.String()
 	}
-	if a.body.Word != nil {
-		said, err := w.word(ctx, project, *a.body.Word)
+	if a.body.Quote != nil {
+		said, err := w.word(ctx, project, *a.body.Quote)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ type ruleAct struct {
 }
 
 // sayings returns what a rule's record says, and the records of what was done to it.
-func sayings(records []state.UpperRecord, rule string) (made permanent.Made, acts []ruleAct, err error) {
+func sayings(records []state.UpperRecord, rule string) (made permanent.Definition, acts []ruleAct, err error) {
 	for _, r := range records {
 		switch {
 		case r.Kind == permanent.Kind && r.Stamp.Record.String() == rule:
@@ -42,13 +42,13 @@ func sayings(records []state.UpperRecord, rule string) (made permanent.Made, act
 }
 
 // word is what the user typed.
-func (w *whyer) word(ctx context.Context, p refs.Project, word permanent.Word) (*Reason, error) {
+func (w *whyer) word(ctx context.Context, p refs.Project, word permanent.Quote) (*Reason, error) {
 	s, err := w.session(ctx, p, word.Session, objects.Hash{})
 	if err != nil {
 		return nil, err
 	}
 	n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(word.Session), word.Message),
-		Text: word.Quote, Trust: facts.User.String(),
+		Text: word.Text, Trust: facts.User.String(),
 		Time: word.Time, Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
 	n.note("typed by user")
 	return n, nil

@@ -281,11 +281,11 @@ func checkAssigned(b *concepts.Assigned) error {
 	return ParseTarget(b.Member)
 }
 
-func checkRule(b *permanent.Made) error {
+func checkRule(b *permanent.Definition) error {
 	if b.Type == "" || b.Text == "" {
 		return errors.New("says nothing")
 	}
-	for _, w := range b.Words {
+	for _, w := range b.Quotes {
 		if err := wantSessions(w.Session); err != nil {
 			return err
 		}
@@ -297,8 +297,8 @@ func checkAct(b *permanent.Act) error {
 	if b.Rule == "" || b.Act == "" {
 		return errors.New("says nothing")
 	}
-	if b.Word != nil {
-		return wantSessions(b.Word.Session)
+	if b.Quote != nil {
+		return wantSessions(b.Quote.Session)
 	}
 	return nil
 }

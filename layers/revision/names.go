@@ -67,7 +67,7 @@ func (n Namer) Takes(name string) bool {
 		return false
 	case brief.Plain(name, longestName) != strings.Join(words, " "), strings.Contains(name, "##"):
 		return false
-	case len(permanent.Stated(name)) > 0, len(n.known.Missing(name)) > 0:
+	case len(permanent.Requests(name)) > 0, len(n.known.Missing(name)) > 0:
 		return false
 	}
 	return len(words) < 2 || !strings.Contains(n.heard, plain) || strings.Contains(n.words, plain)

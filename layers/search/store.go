@@ -473,7 +473,7 @@ func (s *searchPlan) lasting() {
 	s.texts("concepts", -1, docs)
 	docs = nil
 	for _, r := range s.upper.Rules.Rules {
-		if r.Holds() && s.trust.Of(r.Device) {
+		if r.InForce() && s.trust.Of(r.Device) {
 			text := r.Text
 			if r.Problem != "" {
 				text += "\n" + r.Problem

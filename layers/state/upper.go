@@ -37,7 +37,7 @@ func lastingCells(r refs.Record) (out []Cell, err error) {
 	case concepts.KindSet:
 		err = ApplyTo(r, func(b concepts.Changed) { out = []Cell{conceptCell(b)} })
 	case permanent.Kind:
-		err = ApplyTo(r, func(b permanent.Made) { out = []Cell{voidCell(r.ID.String(), "rule r:"+r.ID.Short())} })
+		err = ApplyTo(r, func(b permanent.Definition) { out = []Cell{voidCell(r.ID.String(), "rule r:"+r.ID.Short())} })
 	case permanent.KindAct:
 		err = ApplyTo(r, func(b permanent.Act) {
 			if b.Act == permanent.Void || b.Act == permanent.Restore {
@@ -137,7 +137,7 @@ func (st *State) Families() func(string) string {
 // Signs are what one pass over the L1 of a session finds: what the user asked for in so many words, and what
 // went well only after many attempts. They are kept in the cache.
 type Signs struct {
-	Words  []permanent.Word
+	Words  []permanent.Quote
 	Trials []permanent.Trial
 }
 
@@ -156,7 +156,7 @@ func (s *Session) Own(in Signs) Signs {
 			echo[n] = true
 		}
 	}
-	in.Words = slices.DeleteFunc(in.Words, func(w permanent.Word) bool { return echo[w.Message] })
+	in.Words = slices.DeleteFunc(in.Words, func(w permanent.Quote) bool { return echo[w.Message] })
 	return in
 }
 

@@ -167,9 +167,9 @@ func (f *FactsFile) addRules(p *Project) {
 		v := Vouched{r.Trust.String(), Hundredths(r.Confidence), r.Contradictions, date(r.LastValidated), r.State,
 			listed(r.Evidence)}
 		switch r.Type {
-		case permanent.IsSolution:
+		case permanent.TypeSolution:
 			f.Permanent.Solutions = append(f.Permanent.Solutions, SolutionEntry{r.ID, r.Problem, r.Text, p.attempts(r), v})
-		case permanent.IsCore:
+		case permanent.TypeCoreLogic:
 			f.Permanent.CoreLogic = append(f.Permanent.CoreLogic, CoreEntry{r.ID, r.Problem, r.Text, listed(r.Files), v})
 		default:
 			f.Permanent.Rules = append(f.Permanent.Rules, RuleEntry{r.ID, r.Text, listed(r.Files), v})

@@ -77,9 +77,9 @@ func semantic(p *Project, uuid func(Cited) string) []SemanticEntry {
 	}
 	for _, r := range p.rules() {
 		e := SemanticEntry{r.ID, Pattern, ruleText(r), Hundredths(r.Confidence), []SemanticSource{},
-			instant(r.Made), r.Stated}
-		for _, w := range r.Words {
-			e.Sources = append(e.Sources, SemanticSource{w.Session, uuid(Cited{w.Session, "", w.Message}), w.Quote})
+			instant(r.Created), r.Stated}
+		for _, w := range r.Quotes {
+			e.Sources = append(e.Sources, SemanticSource{w.Session, uuid(Cited{w.Session, "", w.Message}), w.Text})
 		}
 		for _, id := range r.Evidence {
 			if f, ok := p.Facts.Fact(id); ok && f.Revoked == "" && p.trusted(f.Device) {

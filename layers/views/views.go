@@ -62,10 +62,10 @@ func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 // rules returns the rules that hold, those that the user stated first.
 func (p *Project) rules() []*permanent.Rule {
 	out := slices.DeleteFunc(slices.Clone(p.Rules.Rules), func(r *permanent.Rule) bool {
-		return !r.Holds() || !p.trusted(r.Device)
+		return !r.InForce() || !p.trusted(r.Device)
 	})
 	slices.SortStableFunc(out, func(a, b *permanent.Rule) int {
-		return cmp.Or(cmp.Compare(b.Trust, a.Trust), cmp.Compare(b.Confidence, a.Confidence), a.Made.Compare(b.Made),
+		return cmp.Or(cmp.Compare(b.Trust, a.Trust), cmp.Compare(b.Confidence, a.Confidence), a.Created.Compare(b.Created),
 			cmp.Compare(a.ID, b.ID))
 	})
 	return out
@@ -250,7 +250,7 @@ func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 // ruled reports whether a rule that holds rests on the fact, so that it need not be said twice.
 func (p *Project) ruled(f facts.Fact) bool {
 	return slices.ContainsFunc(p.Rules.Rules, func(r *permanent.Rule) bool {
-		return r.Holds() && slices.Contains(r.Evidence, f.ID)
+		return r.InForce() && slices.Contains(r.Evidence, f.ID)
 	})
 }
 

@@ -60,11 +60,11 @@ func shop(t testing.TB) *Project {
 		t.Fatal(err)
 	}
 	var rules []permanent.Record
-	for i, m := range []permanent.Made{
-		{Type: permanent.IsRule, Text: "Sign commits", ByUser: true, Confidence: 100, State: permanent.Active},
-		{Type: permanent.IsSolution, Problem: "The test times out", Text: "Close the database", Trust: facts.Assistant, Confidence: 95, State: permanent.Active, Evidence: []string{issue.Key().String()}},
-		{Type: permanent.IsCore, Problem: "Money", Text: "Money is int64", Trust: facts.Assistant, Confidence: 70, State: permanent.Active, Files: []string{"db.go"}},
-		{Type: permanent.IsRule, Text: "Only proposed", Trust: facts.Assistant, State: permanent.Proposed},
+	for i, m := range []permanent.Definition{
+		{Type: permanent.TypeRule, Text: "Sign commits", ByUser: true, Confidence: 100, State: permanent.Active},
+		{Type: permanent.TypeSolution, Problem: "The test times out", Text: "Close the database", Trust: facts.Assistant, Confidence: 95, State: permanent.Active, Evidence: []string{issue.Key().String()}},
+		{Type: permanent.TypeCoreLogic, Problem: "Money", Text: "Money is int64", Trust: facts.Assistant, Confidence: 70, State: permanent.Active, Files: []string{"db.go"}},
+		{Type: permanent.TypeRule, Text: "Only proposed", Trust: facts.Assistant, State: permanent.Proposed},
 	} {
 		r := at(10+i, permanent.Kind, m)
 		rules = append(rules, permanent.Record(r))

@@ -105,17 +105,17 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 
 func candidateHeading(kind string) string {
 	switch kind {
-	case permanent.WasStated:
+	case permanent.CandidateStated:
 		return "What the user asked for in so many words"
-	case permanent.WasDecided:
+	case permanent.CandidateDecision:
 		return "Decisions that came back"
-	case permanent.WasSolved:
+	case permanent.CandidateSolution:
 		return "Problems that came back, with their solution"
-	case permanent.WasHard:
+	case permanent.CandidateBreakthrough:
 		return "What went well after many failures"
-	case permanent.WasCore:
+	case permanent.CandidateCoreLogic:
 		return "Changes to the heart of the project"
-	case permanent.WasContrary:
+	case permanent.CandidateContradiction:
 		return "Rules that something speaks against"
 	}
 	return "Rules that nothing has spoken of for long"
@@ -139,10 +139,10 @@ func showCandidate(e *app.Env, c permanent.Candidate, known *facts.Set) {
 	}
 	e.Printf("    %-9s %s (trust: %s)\n", "why", e.Safe(app.OneLine(why)), c.Trust)
 	shown := 0
-	for _, w := range c.Words {
+	for _, w := range c.Quotes {
 		if shown++; shown <= mostEvidence {
 			e.Printf("    %-9s %s#%d  %q\n", "said in", e.Safe(term.ShortID(w.Session)), w.Message,
-				term.SanitizeLine(term.FirstWords(w.Quote, 160)))
+				term.SanitizeLine(term.FirstWords(w.Text, 160)))
 		}
 	}
 	for _, id := range c.Evidence {

@@ -94,7 +94,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 func userHere(e *app.Env) bool { return e.Term.Stdin && e.Getenv("CLAUDECODE") == "" }
 
 // word finds the message that --said names as the user's word on a text, nil without the option.
-func word(ctx context.Context, run names.Run, o ruleOptions, text string, against bool) (*permanent.Word, error) {
+func word(ctx context.Context, run names.Run, o ruleOptions, text string, against bool) (*permanent.Quote, error) {
 	if o.said == "" {
 		return nil, nil
 	}
@@ -115,8 +115,8 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 		return app.Usagef("%v", err)
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		made := permanent.Made{
-			Type: cmp.Or(o.kind, permanent.IsRule), Text: text, Problem: o.problem, Files: o.files, ByUser: userHere(e),
+		made := permanent.Definition{
+			Type: cmp.Or(o.kind, permanent.TypeRule), Text: text, Problem: o.problem, Files: o.files, ByUser: userHere(e),
 			Trust: facts.Tool, Confidence: 70, State: permanent.Proposed, Reason: o.reason,
 		}
 		w, err := word(ctx, run, o, text, false)
@@ -124,7 +124,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 			return err
 		}
 		if w != nil {
-			made.Words = []permanent.Word{*w}
+			made.Quotes = []permanent.Quote{*w}
 		}
 		evidence, err := evidenceOf(ctx, run, o)
 		if err != nil {
@@ -140,13 +140,13 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 		if err != nil {
 			return err
 		}
-		if r := set.Same(text); r != nil {
+		if r := set.WithText(text); r != nil {
 			return app.WithHint(app.Fatalf("%s says the same", r.ID), "mem rules show "+r.ID)
 		}
 		if made.ByUser || w != nil {
 			made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
 		} else if len(made.Evidence) > 0 {
-			if !permanent.Bears(established, text) {
+			if !permanent.Supports(established, text) {
 				return app.WithHint(app.Fatalf("its evidence does not support this text"), "mem show "+o.evidence[0],
 					"say it in the words of the evidence")
 			}
@@ -245,7 +245,7 @@ func promote(ctx context.Context, run names.Run, o ruleOptions, name string) (*p
 	if err != nil {
 		return nil, err
 	}
-	act := permanent.Act{Act: permanent.Promote, Word: w, ByUser: userHere(run.Env), Reason: o.reason}
+	act := permanent.Act{Act: permanent.Promote, Quote: w, ByUser: userHere(run.Env), Reason: o.reason}
 	r, err = run.Knowledge().Act(ctx, run.Project, r, act, run.Opt.DryRun)
 	return r, ruleError(err, name)
 }
@@ -278,7 +278,7 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 		return nil, err
 	}
 	if w != nil {
-		made.Words = append(made.Words, *w)
+		made.Quotes = append(made.Quotes, *w)
 	}
 	if !made.ByUser && (o.text != "" || o.problem != "") {
 		known, err := run.Revision().Facts(ctx, run.Project.ID)
@@ -286,7 +286,7 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 			return nil, err
 		}
 		established := permanent.Established(c, known)
-		if w == nil && o.text != "" && !permanent.Bears(established, o.text) {
+		if w == nil && o.text != "" && !permanent.Supports(established, o.text) {
 			return nil, app.WithHint(app.Fatalf("%s: its evidence does not support %q", c.ID, o.text),
 				"say it in the words of the evidence, or let the user type the command at a terminal")
 		}
@@ -299,15 +299,15 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 
 // usersWords refuses a rule that would be the user's word, by w or the trust of what was established, with
 // words that they did not say.
-func usersWords(w *permanent.Word, trust facts.Trust, established []string, texts ...string) error {
+func usersWords(w *permanent.Quote, trust facts.Trust, established []string, texts ...string) error {
 	said := established
 	if w != nil {
 		if trust != facts.User {
 			said = nil
 		}
-		trust, said = facts.User, append(said, w.Quote)
+		trust, said = facts.User, append(said, w.Text)
 	}
-	if more := permanent.Added(said, strings.Join(texts, " . ")); trust == facts.User && len(more) > 0 {
+	if more := permanent.AddedWords(said, strings.Join(texts, " . ")); trust == facts.User && len(more) > 0 {
 		return app.WithHint(app.Fatalf("the user did not say `%s`", strings.Join(more, "`, `")),
 			"say it in the words of the evidence, or let the user type the command at a terminal")
 	}
@@ -389,7 +389,7 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, operand
 		}
 		for i, r := range list {
 			var err error
-			if a.Word, err = word(ctx, run, o, r.Text, act == permanent.Retire); err != nil {
+			if a.Quote, err = word(ctx, run, o, r.Text, act == permanent.Retire); err != nil {
 				return err
 			}
 			if list[i], err = run.Knowledge().Act(ctx, run.Project, r, a, e.Opt.DryRun); err != nil {

@@ -178,7 +178,7 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	run.Printf("%s  %s  %s\n", run.Style().Yellow(r.ID), r.Type, run.Style().Bold(run.Safe(app.OneLine(r.Text))))
 	about(run.Env, "About", app.OneLine(r.Problem))
 	state := r.State
-	if r.Removal {
+	if r.RemovalProposed {
 		state += ", its removal was proposed: the user decides"
 	}
 	names.Field(run.Env, "State", state)
@@ -190,12 +190,12 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 		by += ", who stated it"
 	}
 	names.Field(run.Env, "Trust", by)
-	names.Field(run.Env, "Made", term.TimeText(r.Made))
+	names.Field(run.Env, "Made", term.TimeText(r.Created))
 	names.Field(run.Env, "Valid", term.TimeText(r.LastValidated))
 	about(run.Env, "Files", strings.Join(r.Files, " "))
 	about(run.Env, "Reason", app.OneLine(r.Reason))
-	for _, w := range r.Words {
-		names.Field(run.Env, "Said", fmt.Sprintf("%s#%d  %q", term.ShortID(w.Session), w.Message, w.Quote))
+	for _, w := range r.Quotes {
+		names.Field(run.Env, "Said", fmt.Sprintf("%s#%d  %q", term.ShortID(w.Session), w.Message, w.Text))
 	}
 	for _, id := range r.Evidence {
 		line := id + "  has not arrived"

@@ -64,7 +64,7 @@ func mayServeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 	case rev.Concept != nil:
 		ok = v.concept(rev.Concept)
 	case rev.Rule != nil:
-		ok = rev.Rule.Holds() && v.strangers[rev.Rule.Device] == ""
+		ok = rev.Rule.InForce() && v.strangers[rev.Rule.Device] == ""
 	}
 	if !ok {
 		return &state.NotFoundError{What: string(rev.Kind), Name: name}

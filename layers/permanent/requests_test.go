@@ -160,13 +160,13 @@ var notAsked = []string{
 func TestStated(t *testing.T) {
 	t.Parallel()
 	for _, tt := range asked {
-		got := Stated(tt.message)
+		got := Requests(tt.message)
 		if len(got) != 1 || got[0].Cue != tt.cue {
 			t.Errorf("Stated(%q) = %v, want the cue %q", tt.message, got, tt.cue)
 		}
 	}
 	for _, message := range notAsked {
-		if got := Stated(message); len(got) > 0 {
+		if got := Requests(message); len(got) > 0 {
 			t.Errorf("Stated(%q) = %v, want none", message, got)
 		}
 	}
@@ -193,7 +193,7 @@ func TestStatedExtent(t *testing.T) {
 		{"Always sign.\n" + strings.Repeat("x", maxStated), ""},
 	} {
 		var got []string
-		for _, s := range Stated(tt.message) {
+		for _, s := range Requests(tt.message) {
 			got = append(got, s.Text)
 		}
 		if s := strings.Join(got, "|"); s != tt.want {
@@ -212,7 +212,7 @@ func FuzzStated(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, message string) {
 		squeezed := squash(message)
-		for _, s := range Stated(message) {
+		for _, s := range Requests(message) {
 			if !strings.Contains(squeezed, squash(s.Text)) && utf8.ValidString(message) {
 				t.Errorf("%q is not in %q", s.Text, message)
 			}

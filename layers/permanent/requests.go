@@ -7,62 +7,61 @@ import (
 	"unicode/utf8"
 )
 
-// A Statement is a sentence by which a user asks for something to be remembered or held to for ever.
-type Statement struct {
-	Text string // of the sentence, white space squeezed; with what it points to where it does not say it itself
-	Cue  string // the words that say it is for ever
+// A Request is a sentence in which the user asks to remember or always follow something.
+type Request struct {
+	Text string // the sentence in normalised white space, with the text that "this" refers to
+	Cue  string // the words that express permanence
 }
 
-// maxStated is how long a message may be for its sentences to be the user's own words: longer ones are pasted
-// instructions, documents and logs, whose "always" is not said to be remembered.
+// maxStated is the longest message, in characters, in which requests are searched. Longer ones are pasted instructions,
+// documents and logs, whose "always" is not a request to remember.
 const maxStated = 4000
 
-// maxSentence is how long a sentence may be that is a rule.
+// maxSentence is the longest sentence, in characters, that can be a rule.
 const maxSentence = 400
 
-// Stated returns what a user asks, in a message that they typed, to be remembered or held to from now on:
-// "remember this", "always ...", "never ...", "from now on ..." as orders, in English, Korean, Japanese and
-// Chinese. Text in quotes, code, block quotes and tags is not the user's own, and a question asks for nothing.
-// The same sentence counts once. The caller answers for that text having been typed: nothing a tool, a file or
-// a model said may come here.
-func Stated(message string) []Statement {
+// Requests returns what the user asks in a message to remember or to follow from now on: "remember this", "always ...",
+// "never ...", "from now on ..." as imperatives, in English, Korean, Japanese and Chinese. Text in quotes, code, block
+// quotes and tags is not the user's own, and a question is not a request. The same sentence counts once. The caller
+// must pass only text that the user typed, nothing from a tool, a file or a model.
+func Requests(message string) []Request {
 	if utf8.RuneCountInString(message) > maxStated {
 		return nil
 	}
-	var out []Statement
+	var out []Request
 	seen := map[string]bool{}
 	list := sentences(message)
 	for i, s := range list {
-		cue, points := s.order()
+		cue, points := s.cue()
 		text := s.text
 		switch {
 		case cue == "":
 			continue
 		case points == back && i > 0:
 			text = list[i-1].text + " " + text
-		case points == ahead || points == back && !s.apart:
-			text += told(list[i+1:])
+		case points == ahead || points == back && !s.afterForeign:
+			text += pointedTo(list[i+1:])
 		}
 		if points == back && text == s.text {
 			continue
 		}
 		if key := squash(text); !seen[key] {
 			seen[key] = true
-			out = append(out, Statement{text, cue})
+			out = append(out, Request{text, cue})
 		}
 	}
 	return out
 }
 
-// told returns what a sentence points to that the others follow on: the next sentence, or the items of a list.
-// There may be nothing, or nothing that can be a rule.
-func told(rest []sentence) string {
+// pointedTo returns the text after a sentence like "remember this:": the next sentence, or the items of a list. It is
+// empty if nothing follows or what follows cannot be a rule.
+func pointedTo(rest []sentence) string {
 	var b strings.Builder
 	n := 0
 	for i, s := range rest {
 		n += utf8.RuneCountInString(s.text)
-		if s.apart || i > 0 && !(s.item && rest[0].item) || n > maxSentence || isQuestion(s.text) ||
-			strings.ContainsFunc(s.text, disguises) {
+		if s.afterForeign || i > 0 && !(s.item && rest[0].item) || n > maxSentence || isQuestion(s.text) ||
+			strings.ContainsFunc(s.text, isDeceptive) {
 			break
 		}
 		b.WriteString(" " + s.text)
@@ -70,18 +69,19 @@ func told(rest []sentence) string {
 	return b.String()
 }
 
-// A sentence is what a user wrote, and the same without the words of others in it.
+// A sentence is one sentence of a message.
 type sentence struct {
-	text, own string
-	item      bool // of a list
-	apart     bool // words of others stand before it
+	text         string
+	ownText      string // text without quotations
+	item         bool   // of a list
+	afterForeign bool   // text that is not the user's own precedes it
 }
 
-// pointing says where that is said which a sentence asks to be remembered, if not in itself.
-type pointing int
+// A direction says where the text is that a sentence asks to remember, if not in the sentence.
+type direction int
 
 const (
-	back pointing = iota + 1
+	back direction = iota + 1
 	ahead
 )
 
@@ -95,20 +95,20 @@ func squash(s string) string {
 	}, s)
 }
 
-// order returns the words that make the sentence an order for ever, "" if it is none, and whether it speaks of
-// another one.
-func (s sentence) order() (cue string, points pointing) {
-	if utf8.RuneCountInString(s.text) > maxSentence || isQuestion(s.text) || strings.ContainsFunc(s.text, disguises) {
+// cue returns the words that make the sentence a permanent request, "" if it is not one, and where the requested text
+// is if the sentence refers to another one.
+func (s sentence) cue() (cue string, points direction) {
+	if utf8.RuneCountInString(s.text) > maxSentence || isQuestion(s.text) || strings.ContainsFunc(s.text, isDeceptive) {
 		return "", 0
 	}
-	own := s.own
+	own := s.ownText
 	for _, l := range languages() {
 		for _, c := range l {
-			m := c.says.FindStringSubmatchIndex(own)
+			m := c.match.FindStringSubmatchIndex(own)
 			if m == nil || c.unless != nil && c.unless.MatchString(own) {
 				continue
 			}
-			i := c.says.SubexpIndex("cue")
+			i := c.match.SubexpIndex("cue")
 			cue := strings.ToLower(strings.TrimSpace(own[m[2*i]:m[2*i+1]]))
 			switch {
 			case c.back != nil && c.back.MatchString(own):
@@ -122,9 +122,9 @@ func (s sentence) order() (cue string, points pointing) {
 	return "", 0
 }
 
-// disguises reports whether a character lets a text look like another one: it reorders what is shown, or is a
-// letter that nobody sees.
-func disguises(r rune) bool {
+// isDeceptive reports whether a character can make a text look like another one: it reorders what is shown, or is an
+// invisible letter.
+func isDeceptive(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r >= 0xe0000 && r <= 0xe007f
 }
 
@@ -133,31 +133,31 @@ func isQuestion(s string) bool {
 	return strings.HasSuffix(t, "?") || strings.HasSuffix(t, "？") || strings.HasSuffix(t, "؟")
 }
 
-// A quotation is how words of others begin and end.
-type quotation struct{ opens, closes string }
+// A quotePair contains the characters that open and close a quotation.
+type quotePair struct{ opens, closes string }
 
-// quotations are the pairs of quotes. German and Japanese ones may end as English ones begin.
-var quotations = []quotation{
+// quotePairs are the pairs of quotation marks. German and Japanese ones may end with a mark that opens in English.
+var quotePairs = []quotePair{
 	{"\"", "\""}, {"`", "`"}, {"“", "”"}, {"„", "“”"}, {"‟", "”"}, {"‘", "’"}, {"‚", "‘’"}, {"'", "'"}, {"‹", "›"},
 	{"«", "»"}, {"»", "«"}, {"「", "」"}, {"『", "』"},
 	{"《", "》"}, {"〈", "〉"}, {"【", "】"}, {"〝", "〞〟"}, {"❝", "❞"}, {"＂", "＂"}, {"＇", "＇"},
 }
 
-// quoted stands for what is in quotes or code.
-const quoted = '▢'
+// maskRune replaces the text in quotes or code.
+const maskRune = '▢'
 
-// mask returns a message with the same number of characters, in which what stands in quotes or code is
-// [quoted]. Code in backticks ends within its paragraph, or is none; a quote may have several.
+// mask returns a copy of a message of the same length, in which quotations and code are replaced by [maskRune]. Code in
+// backticks ends within its paragraph, or is not code; a quotation may have several paragraphs.
 func mask(r []rune) []rune {
 	out := slices.Clone(r)
 	for i := 0; i < len(r); i++ {
-		k := closing(r, i)
+		k := closingQuote(r, i)
 		if k < 0 {
 			continue
 		}
 		for ; i <= k; i++ {
 			if r[i] != '\n' {
-				out[i] = quoted
+				out[i] = maskRune
 			}
 		}
 		i = k
@@ -165,14 +165,14 @@ func mask(r []rune) []rune {
 	return out
 }
 
-// closing returns where the quote ends that begins at i, -1 if none does. What stands inside or behind a word
-// is an apostrophe or a measure.
-func closing(r []rune, i int) int {
-	q := slices.IndexFunc(quotations, func(q quotation) bool { return strings.ContainsRune(q.opens, r[i]) })
+// closingQuote returns the index of the mark that closes the quotation opened at i, -1 if there is none. A mark within
+// or after a word is an apostrophe or a unit of measure.
+func closingQuote(r []rune, i int) int {
+	q := slices.IndexFunc(quotePairs, func(q quotePair) bool { return strings.ContainsRune(q.opens, r[i]) })
 	if q < 0 {
 		return -1
 	}
-	ends := quotations[q].closes
+	ends := quotePairs[q].closes
 	same := strings.ContainsRune(ends, r[i])
 	word := func(k int) bool { return k >= 0 && k < len(r) && (unicode.IsLetter(r[k]) || unicode.IsDigit(r[k])) }
 	apostrophe := strings.ContainsRune("'＇’‘", []rune(ends)[len([]rune(ends))-1])
@@ -194,11 +194,11 @@ func closing(r []rune, i int) int {
 	return -1
 }
 
-// visible returns the user's own words: what is quoted is one character, what cannot be seen is left out.
+// visible returns masked text in one line: each quotation is one character, invisible characters are removed.
 func visible(masked []rune) string {
 	var b strings.Builder
 	for i, c := range masked {
-		if c == quoted && i > 0 && masked[i-1] == quoted || unicode.Is(unicode.Cf, c) {
+		if c == maskRune && i > 0 && masked[i-1] == maskRune || unicode.Is(unicode.Cf, c) {
 			continue
 		}
 		b.WriteRune(c)
@@ -206,14 +206,14 @@ func visible(masked []rune) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// sentences returns the sentences of a message that are the user's own: without code, block quotes, tables,
-// tags, headings and what was pasted from a terminal, a log, a patch or a conversation.
+// sentences returns the user's own sentences of a message: without code, block quotes, tables, tags, headings and text
+// pasted from a terminal, a log, a patch or a conversation.
 func sentences(message string) []sentence {
 	var out []sentence
 	r := []rune(message)
 	own := mask(r)
 	lines := strings.Split(string(r), "\n")
-	others := foreign(lines)
+	others := notOwnLines(lines)
 	at := 0
 	apart := false
 	for i, text := range lines {
@@ -229,7 +229,7 @@ func sentences(message string) []sentence {
 			lead++
 		}
 		for _, s := range split(line[lead:], mine[lead:]) {
-			s.item, s.apart = strings.TrimSpace(string(line[:lead])) != "" || numbered(text), apart
+			s.item, s.afterForeign = strings.TrimSpace(string(line[:lead])) != "" || numbered(text), apart
 			out, apart = append(out, s), false
 		}
 	}
@@ -243,7 +243,7 @@ func numbered(line string) bool {
 	return len(rest) < len(t) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
 }
 
-// fenceOf returns the marks of a line that opens or closes a block of code, "" if it does neither.
+// fenceOf returns the marks of a line that opens or closes a code block, "" for other lines.
 func fenceOf(line string) string {
 	for _, c := range []string{"`", "~"} {
 		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
@@ -276,14 +276,13 @@ func tagsOf(line string) (opened, closed int) {
 	}
 }
 
-// split cuts a line into its sentences, at a full stop, question or exclamation mark that ends a word and is
-// not quoted.
+// split cuts a line into sentences, at a full stop, question or exclamation mark that ends a word and is not quoted.
 func split(line, own []rune) []sentence {
 	var out []sentence
 	start := 0
 	put := func(end int) {
 		if s := strings.Join(strings.Fields(string(line[start:end])), " "); s != "" {
-			out = append(out, sentence{text: s, own: visible(own[start:end])})
+			out = append(out, sentence{text: s, ownText: visible(own[start:end])})
 		}
 		start = end
 	}
@@ -299,7 +298,7 @@ func split(line, own []rune) []sentence {
 	return out
 }
 
-// abbreviated reports whether the full stop behind words is no end: e.g. i.e. etc. vs.
+// abbreviated reports whether words end in an abbreviation, so that the full stop after them ends no sentence.
 func abbreviated(words []rune) bool {
 	s := strings.ToLower(string(words))
 	for _, a := range []string{"e.g", "i.e", "vs", "cf", "approx", "no"} {

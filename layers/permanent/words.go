@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 )
 
-// words returns the words of a text that say something, in a form that their endings do not change, and whether
-// the text denies something. Of scripts without spaces it returns pairs of characters.
+// words returns the content words of a text, sorted and stemmed, and whether the text is negated. In scripts without
+// spaces it returns pairs of characters.
 func words(s string) (list []string, denies bool) {
 	seen := map[string]bool{}
 	put := func(w string) {
@@ -23,9 +23,9 @@ func words(s string) (list []string, denies bool) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(s), field) {
 		w = strings.ReplaceAll(w, "’", "'")
 		switch {
-		case negative(w) || strings.HasSuffix(w, "n't"):
+		case isNegation(w) || strings.HasSuffix(w, "n't"):
 			denies = !denies
-		case wide(w):
+		case unspaced(w):
 			r := []rune(w)
 			for i := range max(1, len(r)-1) {
 				put(string(r[i:min(i+2, len(r))]))
@@ -36,7 +36,7 @@ func words(s string) (list []string, denies bool) {
 					break
 				}
 			}
-		case !empty(w):
+		case !isStopWord(w):
 			put(stem(strings.Trim(w, "'")))
 		}
 	}
@@ -44,7 +44,7 @@ func words(s string) (list []string, denies bool) {
 	return list, denies
 }
 
-func negative(w string) bool {
+func isNegation(w string) bool {
 	switch w {
 	case "not", "never", "no", "without", "avoid", "cannot":
 		return true
@@ -52,8 +52,7 @@ func negative(w string) bool {
 	return false
 }
 
-// empty reports whether most sentences have a word.
-func empty(w string) bool {
+func isStopWord(w string) bool {
 	switch w {
 	case "", "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "with", "and", "or", "but", "is", "are", "was",
 		"were", "be", "been", "it", "its", "this", "that",
@@ -77,20 +76,20 @@ func stem(w string) string {
 	return w
 }
 
-// wide reports whether a word is of a script without spaces between words, or with endings written to them.
-func wide(w string) bool {
+// unspaced reports whether a word is in a script without spaces between words, or with endings attached to words.
+func unspaced(w string) bool {
 	return strings.ContainsFunc(w, func(r rune) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 	})
 }
 
-// alike reports whether two lists of words, both sorted, are of texts that may say the same: three in five of
-// the shorter one's.
-func alike(a, b []string) bool {
-	return enough(shared(a, b), len(a), len(b))
+// similar reports whether two sorted lists of words may come from texts with the same meaning: they share three fifths
+// of the shorter list.
+func similar(a, b []string) bool {
+	return overlaps(shared(a, b), len(a), len(b))
 }
 
-func enough(both, a, b int) bool {
+func overlaps(both, a, b int) bool {
 	return both >= 2 && 5*both >= 3*min(a, b) && 3*both >= max(a, b) || both > 0 && both == a && both == b
 }
 
@@ -109,19 +108,19 @@ func shared(a, b []string) int {
 	return n
 }
 
-// A group is facts that may say the same, the first one leading.
+// A group contains facts that may mean the same. The words are those of the first one.
 type group struct {
 	words  []string
 	denies bool
 	facts  []facts.Fact
 }
 
-// grouped puts facts together that may say the same. It is only a proposal: somebody reads the group before anything
-// follows from it. Who leads depends on time and id alone.
+// grouped groups facts that may mean the same. The groups are only proposals, which a person or a model checks. The
+// first fact of a group depends on time and id alone.
 func grouped(list []facts.Fact) []*group {
 	slices.SortFunc(list, earlier)
 	var groups []*group
-	index := map[string][]int{} // of a word, the groups whose leader has it
+	index := map[string][]int{} // from a word to the groups whose first fact contains it
 	for _, f := range list {
 		w, denies := words(f.Text)
 		both := map[int]int{}
@@ -132,7 +131,7 @@ func grouped(list []facts.Fact) []*group {
 		}
 		best := -1
 		for g, n := range both {
-			if groups[g].denies != denies || !enough(n, len(w), len(groups[g].words)) {
+			if groups[g].denies != denies || !overlaps(n, len(w), len(groups[g].words)) {
 				continue
 			}
 			if best < 0 || n > both[best] || n == both[best] && g < best {
