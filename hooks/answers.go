@@ -163,7 +163,7 @@ func (r *run) compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := m.Knowledge().Held(ctx, p, r.p.Session)
+	h, err := m.Knowledge().Contents(ctx, p, r.p.Session)
 	if err != nil || h.Messages == 0 {
 		return err
 	}
@@ -182,21 +182,21 @@ func (r *run) compact(ctx context.Context) error {
 }
 
 // compaction is what the compaction is told: what memory holds, and the kept markers, the heaviest first.
-func compaction(h knowledge.Held, program, id string) string {
+func compaction(h knowledge.Contents, program, id string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "mem holds this session word for word up to its message %d", h.Messages)
 	if h.Facts > 0 {
 		fmt.Fprintf(&b, ", and %d facts of it", h.Facts)
 	}
 	fmt.Fprintf(&b, "; `%s show %s:L1` prints it, so details can be looked up later.\n", program, id)
-	if len(h.Kept) == 0 {
+	if len(h.Pinned) == 0 {
 		return b.String()
 	}
 	b.WriteString("The user marked these passages to be kept. They must survive the summary word for word:\n")
-	for i, k := range h.Kept {
+	for i, k := range h.Pinned {
 		line := fmt.Sprintf("- (%s) %s\n", k.Weight, brief.Plain(k.Text, 600))
 		if brief.Units(b.String())+brief.Units(line) > maxAnswer/2 {
-			fmt.Fprintf(&b, "%d more are in `%s keepit list %s`.\n", len(h.Kept)-i, program, id)
+			fmt.Fprintf(&b, "%d more are in `%s keepit list %s`.\n", len(h.Pinned)-i, program, id)
 			break
 		}
 		b.WriteString(line)

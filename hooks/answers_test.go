@@ -20,9 +20,9 @@ func TestCompaction(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"never round prices ", "가격을 반올림하지 마세요 ", "🙂🙃"} {
 		for _, n := range []int{0, 1, 10, 500} {
-			h := knowledge.Held{Messages: 7, Facts: 2}
+			h := knowledge.Contents{Messages: 7, Facts: 2}
 			for i := range n {
-				h.Kept = append(h.Kept, knowledge.KeptText{Weight: 90, Text: fmt.Sprintf("%d %s", i, strings.Repeat(piece, 100))})
+				h.Pinned = append(h.Pinned, knowledge.PinnedText{Weight: 90, Text: fmt.Sprintf("%d %s", i, strings.Repeat(piece, 100))})
 			}
 			text := compaction(h, "mem", "aaaa1111")
 			told := strings.Count(text, "\n- (0.90) ")

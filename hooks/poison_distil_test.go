@@ -270,11 +270,11 @@ func (d *desk) letDistil(model engines.Model, g *gull) (recorded []engines.Excha
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		if pondered.Candidates < 3 || len(pondered.Rules) != 2 || len(pondered.Left) == 0 {
-			d.t.Errorf("%d candidates became %d rules, %v left", pondered.Candidates, len(pondered.Rules), pondered.Left)
+		if pondered.Candidates < 3 || len(pondered.Rules) != 2 || len(pondered.Skipped) == 0 {
+			d.t.Errorf("%d candidates became %d rules, %v left", pondered.Candidates, len(pondered.Rules), pondered.Skipped)
 		}
 		d.noneOfIt(m, p)
-		if recorded, err = m.Knowledge().Witnessed(ctx, p.ID); err != nil {
+		if recorded, err = m.Knowledge().ModelExchanges(ctx, p.ID); err != nil {
 			d.t.Fatal(err)
 		}
 	})

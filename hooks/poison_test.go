@@ -230,7 +230,7 @@ func (d *desk) takenIn(m *layers.Memory, p state.Project, session string, texts 
 	}
 	for i := range saved.Exchanges[:2] {
 		x := knowledge.Member{Project: p, Session: session, Exchange: &saved.Exchanges[i]}
-		to := knowledge.Filing{New: &concepts.Made{Name: texts[i], Topic: texts[i], Summary: texts[i]}, Topic: texts[i], Reason: texts[i]}
+		to := knowledge.Target{New: &concepts.Made{Name: texts[i], Topic: texts[i], Summary: texts[i]}, Topic: texts[i], Reason: texts[i]}
 		if _, err := m.Knowledge().Assign(ctx, p, []knowledge.Member{x}, to, false); err != nil {
 			d.t.Fatal(err)
 		}

@@ -25,9 +25,9 @@ func TestDebt(t *testing.T) {
 		}
 	}
 	p := rev.Project
-	debt := func() knowledge.Debt {
+	debt := func() knowledge.Progress {
 		t.Helper()
-		d, err := m.Knowledge().Debt(ctx, p.ID)
+		d, err := m.Knowledge().Progress(ctx, p.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

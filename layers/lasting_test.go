@@ -101,12 +101,12 @@ func anyConcept(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 	}
 	switch what {
 	case 0:
-		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Filing{New: &concepts.Made{Name: fmt.Sprint("job ", rng.IntN(1000))}}, false)
+		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Target{New: &concepts.Made{Name: fmt.Sprint("job ", rng.IntN(1000))}}, false)
 	case 1:
 		if set.OfSession(rev.Session.ID).Concept == c {
 			return ""
 		}
-		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Filing{Concept: c}, false)
+		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Target{Concept: c}, false)
 	case 2:
 		err = change("name", fmt.Sprint("other ", rng.IntN(1000)))
 	case 3:

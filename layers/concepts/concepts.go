@@ -122,7 +122,10 @@ func (s *Set) OfSession(session string) Member { return s.members["session/"+ses
 
 // Unassigned returns the exchanges without a concept, in the order of time.
 func (s *Set) Unassigned(known *facts.Set) []*facts.Exchange {
-	return slices.DeleteFunc(standing(known), func(x *facts.Exchange) bool { return s.Of(x.ID, x.Session).Concept != nil })
+	return slices.DeleteFunc(standing(known), func(x *facts.Exchange) bool {
+		return s.Of(x.ID,
+			x.Session).Concept != nil
+	})
 }
 
 // Assigned reports whether something was said of the exchange itself.

@@ -85,10 +85,12 @@ type folding struct {
 
 func (f *folding) made(r Record, m Made) {
 	c := &Concept{
-		ID: "c:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Label: m.Label, Device: r.Device, Name: m.Name, Topic: m.Topic,
+		ID: "c:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Label: m.Label, Device: r.Device, Name: m.Name,
+		Topic:    m.Topic,
 		Summary:  m.Summary,
-		Sessions: []string{}, Exchanges: []string{}, Files: []string{}, Keywords: []string{}, Made: r.Time, Updated: r.Time,
-		Said: r.Lamport,
+		Sessions: []string{}, Exchanges: []string{}, Files: []string{}, Keywords: []string{}, Made: r.Time,
+		Updated: r.Time,
+		Said:    r.Lamport,
 	}
 	f.Concepts = append(f.Concepts, c)
 	f.byRecord[r.ID] = c
@@ -224,7 +226,10 @@ func standing(known *facts.Set) []*facts.Exchange {
 			out = append(out, x)
 		}
 	}
-	slices.SortFunc(out, func(a, b *facts.Exchange) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, func(a, b *facts.Exchange) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID,
+			b.ID))
+	})
 	return out
 }
 

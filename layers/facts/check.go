@@ -242,7 +242,8 @@ func (c *checker) evidence() (Verdict, string) {
 		}
 		q, ok := c.t.find(e.Message, quote)
 		if !ok {
-			return c.reject(at + fmt.Sprintf("the quote is not in message %d%s", e.Message, c.t.elsewhere(e.Message, quote)))
+			return c.reject(at + fmt.Sprintf("the quote is not in message %d%s", e.Message, c.t.elsewhere(e.Message,
+				quote)))
 		}
 		c.quotes = append(c.quotes, q)
 		c.fact.Trust = min(c.fact.Trust, q.speaker.Trust(c.fact.Kind))
@@ -317,7 +318,8 @@ func (c *checker) subject() (Speaker, bool) {
 	}
 	switch first {
 	case "user", "users": // the user wants; not: the user table has, users of the program can
-		if first == "user" && !strings.HasPrefix(strings.ToLower(c.fact.Text), "the ") && !slices.Contains(deeds(), second) {
+		if first == "user" && !strings.HasPrefix(strings.ToLower(c.fact.Text), "the ") && !slices.Contains(deeds(),
+			second) {
 			return 0, false
 		}
 		return ByUser, first == "user" && slices.Contains(deeds(), second)

@@ -191,7 +191,8 @@ func (x Exchange) Bare() Exchange {
 	x.Facts = slices.Clone(x.Facts)
 	for i := range x.Facts {
 		f := &x.Facts[i]
-		*f = Fact{Kind: f.Kind, Text: f.Text, Verdict: f.Verdict, Reason: f.Reason, Trust: f.Trust, Evidence: f.Evidence,
+		*f = Fact{Kind: f.Kind, Text: f.Text, Verdict: f.Verdict, Reason: f.Reason, Trust: f.Trust,
+			Evidence: f.Evidence,
 			Keywords: f.Keywords, Files: f.Files, Time: f.Time, From: f.From}
 	}
 	return x

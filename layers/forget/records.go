@@ -168,7 +168,7 @@ func (f *forgetting) listen(ctx context.Context) error {
 	}
 	v := &Prover{o: f.o, Needles: f.needles}
 	for _, r := range f.records {
-		asked, err := knowledge.ReflectedHashes(r.Kind, r.Body)
+		asked, err := knowledge.ReflectionWitnesses(r.Kind, r.Body)
 		if err == nil && r.Kind == facts.KindDistilled {
 			err = state.ApplyTo(r, func(d facts.Distilled) { asked = d.Witnesses })
 		}

@@ -24,12 +24,12 @@ func (m Ops) Compaction(ctx context.Context, p state.Project, o ContextOptions) 
 	sheet := brief.Sheet{Project: p.Name, More: "`" + o.Program + " show " + records.ShortID(s.ID) +
 		":L1` prints all of it."}
 	if !o.Unpinned {
-		held, err := knowledge.On(m.DB).Held(ctx, p, o.Session)
+		held, err := knowledge.On(m.DB).Contents(ctx, p, o.Session)
 		if err != nil {
 			return Given{}, err
 		}
 		var pins []brief.Item
-		for _, k := range held.Kept {
+		for _, k := range held.Pinned {
 			pins = append(pins, brief.Item{Text: k.Text, Source: records.ShortID(s.ID) + ", " + k.Weight.String(),
 				Trust: brief.User, Whole: true, Why: "a marker of this session"})
 		}

@@ -14,22 +14,22 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Member is what may belong to a concept: a session, or an exchange of one.
+// A Member is a session, or an exchange of one, that can belong to a concept.
 type Member struct {
 	Project  state.Project
 	Session  string
 	Exchange *facts.Exchange // nil: the session as a whole
 }
 
-// name is how an assignment names the member.
-func (x Member) name() string {
+// key is the name of the member in an assignment.
+func (x Member) key() string {
 	if x.Exchange != nil {
 		return "exchange/" + x.Exchange.Key().String()
 	}
 	return "session/" + x.Session
 }
 
-// String writes the member for people.
+// String returns the short id.
 func (x Member) String() string {
 	if x.Exchange != nil {
 		return x.Exchange.ID
@@ -37,12 +37,13 @@ func (x Member) String() string {
 	return records.ShortID(x.Session)
 }
 
-// Member finds the session or the exchange (e:9f2c61ab) that a name stands for.
+// Member returns the session or the exchange (e:9f2c61ab) with a name. The error is [ErrNotMember] if the name stands
+// for something else.
 func (m Ops) Member(ctx context.Context, sc state.Scope, name string) (Member, error) {
 	if !strings.HasPrefix(name, "e:") {
 		rev, err := revision.On(m.DB).Resolve(ctx, sc, name)
 		if err == nil && rev.Kind != state.IsSession && rev.Kind != state.IsOriginal && rev.Kind != state.IsL1 {
-			err = fmt.Errorf("%s: %w", name, ErrNoMember)
+			err = fmt.Errorf("%s: %w", name, ErrNotMember)
 		}
 		if err != nil {
 			return Member{}, err
@@ -71,22 +72,22 @@ func (m Ops) Member(ctx context.Context, sc state.Scope, name string) (Member, e
 	return Member{}, &state.AmbiguousError{What: "exchange", Name: name, Candidates: names}
 }
 
-// ErrNoMember says that something is neither a session nor an exchange.
-var ErrNoMember = errors.New("neither a session nor an exchange")
+// ErrNotMember means that a name stands for neither a session nor an exchange.
+var ErrNotMember = errors.New("neither a session nor an exchange")
 
-// A Filing says where members belong: to a concept that there is, to a new one, or, if both are missing, to none.
-type Filing struct {
+// A Target says where members are assigned: to an existing concept, to a new one, or, if both are nil, to none.
+type Target struct {
 	Concept *concepts.Concept
-	New     *concepts.Made // its label is given to it
+	New     *concepts.Made // Assign sets the label
 	Topic   string
 	Reason  string
 }
 
-// Assign puts members, all of one project, where they belong, and returns the concept that has them now, nil for none.
-func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to Filing,
+// Assign assigns members, all of one project, to a target and returns their concept, nil for none.
+func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to Target,
 	dryRun bool) (c *concepts.Concept, err error) {
 	if dryRun {
-		return m.wouldAssign(ctx, p, to)
+		return m.previewAssign(ctx, p, to)
 	}
 	record := ""
 	err = m.Refs.Update(ctx, p.ID, assignMessage(members, to), func(tx *refs.Tx) error {
@@ -108,7 +109,8 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to F
 			record = to.Concept.Record
 		}
 		for _, x := range members {
-			if _, err := tx.Add(concepts.KindAssign, concepts.Assigned{Member: x.name(), Concept: record, Topic: to.Topic,
+			if _, err := tx.Add(concepts.KindAssign, concepts.Assigned{Member: x.key(), Concept: record,
+				Topic:  to.Topic,
 				Reason: to.Reason}); err != nil {
 				return err
 			}
@@ -125,7 +127,7 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to F
 	return set.Record(record), nil
 }
 
-// conceptsAt returns the concepts of a project as a transaction sees them, but for those that it makes itself.
+// conceptsAt returns the concepts of a project at the start of a transaction.
 func (m Ops) conceptsAt(ctx context.Context, tx *refs.Tx, p refs.Project) (*concepts.Set, error) {
 	upper, err := m.UpperAt(ctx, tx, p)
 	if err != nil {
@@ -138,7 +140,7 @@ func (m Ops) conceptsAt(ctx context.Context, tx *refs.Tx, p refs.Project) (*conc
 	return concepts.Fold(state.Statements(upper, concepts.Kind), &facts.Set{}, trust.Of)
 }
 
-func (m Ops) wouldAssign(ctx context.Context, p state.Project, to Filing) (*concepts.Concept, error) {
+func (m Ops) previewAssign(ctx context.Context, p state.Project, to Target) (*concepts.Concept, error) {
 	if to.New == nil {
 		return to.Concept, nil
 	}
@@ -146,10 +148,11 @@ func (m Ops) wouldAssign(ctx context.Context, p state.Project, to Filing) (*conc
 	if err != nil {
 		return nil, err
 	}
-	return &concepts.Concept{Label: set.NextLabel(), Name: to.New.Name, Topic: to.New.Topic, Summary: to.New.Summary}, nil
+	return &concepts.Concept{Label: set.NextLabel(), Name: to.New.Name, Topic: to.New.Topic, Summary: to.New.Summary},
+		nil
 }
 
-func assignMessage(members []Member, to Filing) string {
+func assignMessage(members []Member, to Target) string {
 	what := fmt.Sprintf("%d members", len(members))
 	if len(members) == 1 {
 		what = members[0].String()
@@ -163,7 +166,7 @@ func assignMessage(members []Member, to Filing) string {
 	return "assign " + what + " to no concept"
 }
 
-// ChangeConcept says something about concepts: the fields are those of [concepts.Changed].
+// ChangeConcept records changes of concepts in one commit. The first word of the message is its Op trailer.
 func (m Ops) ChangeConcept(ctx context.Context, p state.Project, message string, changes ...concepts.Changed) error {
 	return m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
 		op, _, _ := strings.Cut(message, " ")

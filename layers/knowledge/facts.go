@@ -15,36 +15,40 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// IsFactID reports whether s is written as the ID of a fact.
+// IsFactID reports whether s has the form of a fact's ID.
 func IsFactID(s string) bool {
 	rest, ok := strings.CutPrefix(s, "f:")
 	return ok && rest != "" && strings.Trim(strings.ToLower(rest), "0123456789abcdef") == ""
 }
 
-// cited are the messages that facts quote.
-func cited(list []facts.Fact) map[int]bool {
+// citedMessages returns the messages that facts quote.
+func citedMessages(list []facts.Fact) map[int]bool {
 	out := map[int]bool{}
 	for _, f := range list {
-		for _, e := range f.Evidence {
-			out[e.Message] = true
-		}
+		citeMessages(out, f.Evidence)
 	}
 	return out
 }
 
-// A CheckedFact is a fact with what a check on this machine finds.
+func citeMessages(out map[int]bool, evidence []facts.Evidence) {
+	for _, e := range evidence {
+		out[e.Message] = true
+	}
+}
+
+// A CheckedFact is a fact with the result of a new check.
 type CheckedFact struct {
-	Fact    facts.Fact // as it was stored
-	Now     facts.Fact // with the verdict of now
+	Fact    facts.Fact // as stored
+	Now     facts.Fact // with the new verdict
 	Problem string     // why it could not be checked
 }
 
-// Worse reports whether the fact is not what it was stored as.
-func (c CheckedFact) Worse() bool {
+// Changed reports whether the check failed or its result differs from the stored one.
+func (c CheckedFact) Changed() bool {
 	return c.Problem != "" || c.Fact.Verdict != c.Now.Verdict || c.Fact.Trust != c.Now.Trust
 }
 
-// VerifyFacts checks facts of a project once more, against the clean transcripts: all that stand if list is empty.
+// VerifyFacts checks facts of a project again, against the clean transcripts. An empty list means all valid facts.
 func (m Ops) VerifyFacts(ctx context.Context, project refs.Project, list []facts.Fact) ([]CheckedFact, error) {
 	set, err := revision.On(m.DB).Facts(ctx, project)
 	if err != nil {
@@ -61,7 +65,7 @@ func (m Ops) VerifyFacts(ctx context.Context, project refs.Project, list []facts
 	for _, x := range set.Exchanges {
 		homes[x.ID] = x
 	}
-	groups := map[string][]int{} // by what they are checked against
+	groups := map[string][]int{} // by transcript
 	var order []string
 	for i, f := range list {
 		key := f.Session + " " + homes[f.Exchange].Original.String()
@@ -76,7 +80,7 @@ func (m Ops) VerifyFacts(ctx context.Context, project refs.Project, list []facts
 		for _, i := range groups[key] {
 			some = append(some, list[i])
 		}
-		q, problem := m.witness(ctx, st, homes[some[0].Exchange], cited(some))
+		q, problem := m.transcriptOf(ctx, st, homes[some[0].Exchange], citedMessages(some))
 		if errors.Is(problem, context.Canceled) {
 			return nil, problem
 		}
@@ -94,8 +98,9 @@ func (m Ops) VerifyFacts(ctx context.Context, project refs.Project, list []facts
 	return out, nil
 }
 
-// witness reads the transcript that the facts of an exchange were checked against; nil if they are of no session.
-func (m Ops) witness(ctx context.Context, st *state.State, x facts.Exchange,
+// transcriptOf returns the transcript that the facts of an exchange were checked against, nil if they belong to no
+// session.
+func (m Ops) transcriptOf(ctx context.Context, st *state.State, x facts.Exchange,
 	cited map[int]bool) (*revision.Quoted, error) {
 	if x.Session == "" {
 		return nil, nil
@@ -106,12 +111,12 @@ func (m Ops) witness(ctx context.Context, st *state.State, x facts.Exchange,
 	}
 	p := s.Point(x.Original)
 	if p == nil {
-		return nil, fmt.Errorf("session %s has never been as it was when the fact was saved", records.ShortID(s.ID))
+		return nil, fmt.Errorf("session %s has no version that matches the saved fact", records.ShortID(s.ID))
 	}
 	return revision.On(m.DB).Quotable(ctx, st.Project, s, p, cited)
 }
 
-// Evidence returns who says each quote of a fact, in its order; "" for one that is not there.
+// Evidence returns the speaker of each quote of a fact, "" if the quote was not found.
 func (m Ops) Evidence(ctx context.Context, project refs.Project, f facts.Fact) ([]string, error) {
 	out := make([]string, len(f.Evidence))
 	set, err := revision.On(m.DB).Facts(ctx, project)
@@ -126,7 +131,7 @@ func (m Ops) Evidence(ctx context.Context, project refs.Project, f facts.Fact) (
 	if i < 0 {
 		return out, nil
 	}
-	q, err := m.witness(ctx, st, set.Exchanges[i], cited([]facts.Fact{f}))
+	q, err := m.transcriptOf(ctx, st, set.Exchanges[i], citedMessages([]facts.Fact{f}))
 	if err != nil || q == nil {
 		return out, err
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// A Measured is a session with the figures of its facts.
-type Measured struct {
-	Session *state.Session
-	Through int // the last message that was distilled
+// SessionFigures are the figures of the facts of one session.
+type SessionFigures struct {
+	Session     *state.Session
+	DistilledTo int // the last message that was distilled
 	facts.Figures
 }
 
-// MeasureFacts measures the facts of sessions of a project against their transcripts; of all sessions that have
-// facts if id is "". It returns how many sessions have none.
-func (m Ops) MeasureFacts(ctx context.Context, p state.Project, id string) (out []Measured, none int, err error) {
+// MeasureFacts measures the facts of a session against its transcript; with an empty id, of all sessions that have
+// facts. It also returns the number of sessions without facts.
+func (m Ops) MeasureFacts(ctx context.Context, p state.Project, id string) (out []SessionFigures, none int, err error) {
 	set, err := revision.On(m.DB).Facts(ctx, p.ID)
 	if err != nil {
 		return nil, 0, err
@@ -52,7 +52,7 @@ func (m Ops) MeasureFacts(ctx context.Context, p state.Project, id string) (out 
 		if err != nil {
 			return nil, 0, err
 		}
-		out = append(out, Measured{s, through, f})
+		out = append(out, SessionFigures{s, through, f})
 	}
 	return out, none, nil
 }
@@ -66,7 +66,7 @@ func (m Ops) measure(ctx context.Context, p state.Project, s *state.Session, lis
 		list = list[:0]
 		for _, c := range checked {
 			if c.Problem != "" {
-				c.Now.Verdict = facts.Rejected // its transcript is not there: nothing says it
+				c.Now.Verdict = facts.Rejected // without a transcript nothing supports it
 			}
 			list = append(list, c.Now)
 		}
@@ -78,8 +78,8 @@ func (m Ops) measure(ctx context.Context, p state.Project, s *state.Session, lis
 	return facts.Measure(turnsOf(q.Entries, revision.Echoed(s, q.Point)), list), nil
 }
 
-// turnsOf returns what facts of a session should cover: the prompts that are new in it, and the last words of
-// the model before the next.
+// turnsOf returns the messages that facts should cover: the prompts that are new in the session, and the last answer of
+// the model before the next one.
 func turnsOf(entries []refine.Entry, echo map[int]bool) (out []facts.Turn) {
 	var last *facts.Turn
 	finish := func() {
@@ -88,7 +88,7 @@ func turnsOf(entries []refine.Entry, echo map[int]bool) (out []facts.Turn) {
 		}
 		last = nil
 	}
-	repeated := false // the exchange is of another session
+	repeated := false // the exchange was copied from another session
 	for _, e := range entries {
 		switch {
 		case e.Prompt():

@@ -1,4 +1,4 @@
-// Package knowledge keeps facts, concepts and rules.
+// Package knowledge creates, checks and stores the facts, concepts and rules of a project.
 package knowledge
 
 import "github.com/memvcs/mem/layers/state"

@@ -9,15 +9,15 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Pending is what the layers above L1 lack of a session.
+// Pending says what the layers above L1 lack for a session.
 type Pending struct {
 	Undistilled
-	Facts      int  // that stand, of the session
-	Unassigned int  // exchanges of it that belong to no concept
-	Reflect    bool // there are facts of the project that no reflection has seen
+	Facts      int  // valid facts of the session
+	Unassigned int  // its exchanges without a concept
+	Reflect    bool // the project has facts that no reflection has seen
 }
 
-// Pending returns what the layers above L1 lack of a session as it was captured last.
+// Pending returns what is pending for a session as it was captured last.
 func (m Ops) Pending(ctx context.Context, p refs.Project, id string) (out Pending, err error) {
 	if out.Undistilled, err = m.Undistilled(ctx, p, id); err != nil {
 		return out, err

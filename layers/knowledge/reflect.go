@@ -27,24 +27,24 @@ func (m Ops) ReflectionDue(ctx context.Context, p refs.Project) (bool, error) {
 	return m.ReflectionDueIn(upper)
 }
 
+// ReflectionDueIn is like [Ops.ReflectionDue] for records that are already loaded.
 func (m Ops) ReflectionDueIn(upper []state.UpperRecord) (bool, error) {
 	rules, err := state.FoldRules(upper, &facts.Set{}, state.Trust{Own: m.Refs.Device().ID})
 	return err == nil && history.FactStatements(upper) > rules.Reflected, err
 }
 
-// A Reflected is what was found when somebody looked back.
-type Reflected struct {
+// Candidates is the result of [Ops.Reflect].
+type Candidates struct {
 	Candidates []permanent.Candidate
-	Facts      int // that stand
-	Sessions   int // looked through
-	Last       time.Time
+	Facts      int       // valid facts
+	Sessions   int       // searched sessions
+	Last       time.Time // of the last reflection
 }
 
-// Reflect looks through all that a project knows for what may be worth keeping for good, or taking back, with
-// evidence that is newer than since. Nothing is promoted by it; unless dryRun is set it is recorded that
-// somebody has looked.
-func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryRun bool) (Reflected, error) {
-	var out Reflected
+// Reflect searches a project for candidates for new rules and for rules to review, with evidence newer than since. It
+// changes no rule; unless dryRun is set, it records that a reflection took place.
+func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryRun bool) (Candidates, error) {
+	var out Candidates
 	upper, err := m.Upper(ctx, p.ID)
 	if err != nil {
 		return out, err
@@ -65,7 +65,7 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 		return out, err
 	}
 	out.Sessions = len(st.Recent())
-	if dryRun || st.Name == "" { // nothing was ever stored of the project
+	if dryRun || st.Name == "" { // the project is empty
 		return out, nil
 	}
 	seen := permanent.Reflection{Seen: history.FactStatements(upper), Candidates: len(out.Candidates)}
@@ -77,7 +77,7 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 		})
 }
 
-// reflectionInput gathers what candidates are found in.
+// reflectionInput gathers the input of [permanent.Candidates].
 func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.UpperRecord) (in permanent.Input,
 	err error) {
 	in.Now = m.Opts.Now()
@@ -105,7 +105,7 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 		}
 		found, err := m.signs(ctx, p, s)
 		if err != nil {
-			return in, fmt.Errorf("look through %s: %w", records.ShortID(s.ID), err)
+			return in, fmt.Errorf("search %s: %w", records.ShortID(s.ID), err)
 		}
 		if found, err = trusted.On(m.DB).Believed(ctx, st, s, found); err != nil {
 			return in, err
@@ -115,7 +115,7 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 	return in, nil
 }
 
-// signsVersion changes with what is recognised; cached results of another version are not used.
+// signsVersion changes with the rules of recognition; results of another version in the cache are ignored.
 const signsVersion = 3
 
 func (m Ops) signs(ctx context.Context, p refs.Project, s *state.Session) (state.Signs, error) {
@@ -144,7 +144,7 @@ func signsOf(l1 io.Reader) (out state.Signs, err error) {
 		if err != nil {
 			return out, err
 		}
-		at, _ := time.Parse(time.RFC3339, e.TS) // a message without a time is as old as can be
+		at, _ := time.Parse(time.RFC3339, e.TS) // zero if the message has no time
 		switch {
 		case e.Typed():
 			for _, s := range permanent.Requests(e.Said) {

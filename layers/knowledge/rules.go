@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// FindCandidate returns the candidate that a name, such as p:9f2c61ab, stands for.
+// FindCandidate returns the candidate with an id such as p:9f2c61ab.
 func (m Ops) FindCandidate(ctx context.Context, p state.Project, name string) (permanent.Candidate, error) {
 	found, err := m.Reflect(ctx, p, time.Time{}, true)
 	if err != nil {
@@ -35,13 +35,13 @@ func (m Ops) FindCandidate(ctx context.Context, p state.Project, name string) (p
 	return permanent.Candidate{}, &state.NotFoundError{What: "candidate", Name: name, Candidates: ids}
 }
 
-// ErrNotSaid says that the message that somebody names as the user's word does not say what it is named for.
+// ErrNotSaid means that a message does not contain the statement for which it is cited.
 var ErrNotSaid = errors.New("the message does not say that")
 
-// Word returns what the user typed in the message that rev names as their word on a text. The error is
-// [ErrNotTyped] if they did not type it, or another session or mem wrote it first, and [ErrNotSaid] if it
-// speaks of something else, or, unless against is set, denies it or lacks one of its words.
-func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool) (permanent.Quote, error) {
+// UserQuote returns the sentences that support text in the user's message that rev names. The error is
+// [markers.ErrNotTyped] if the user did not type the message in this session first, and [ErrNotSaid] if it is about
+// something else or, unless against is set, denies the text or lacks one of its words.
+func (m Ops) UserQuote(ctx context.Context, rev state.Rev, text string, against bool) (permanent.Quote, error) {
 	w := permanent.Quote{Session: rev.Session.ID, Message: rev.From}
 	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
 	if err != nil {
@@ -76,8 +76,9 @@ func (m Ops) Word(ctx context.Context, rev state.Rev, text string, against bool)
 	return w, nil
 }
 
-// AddRule states a rule, and returns it as it is then.
-func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Definition, dryRun bool) (*permanent.Rule, error) {
+// AddRule creates a rule and returns it.
+func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Definition, dryRun bool) (*permanent.Rule,
+	error) {
 	upper, err := m.Upper(ctx, p.ID)
 	if err != nil {
 		return nil, err
@@ -115,13 +116,13 @@ func FirstWords(s string, n int) string {
 	return string(r)
 }
 
-// ErrUsersRule says that the user stated a rule, so that only they can take it away.
-var ErrUsersRule = errors.New("the user stated it: only they can take it away")
+// ErrUsersRule means that the user stated a rule, so that only the user can remove it.
+var ErrUsersRule = errors.New("the user stated it: only the user can remove it")
 
-// ErrNeedsUser says that only the user's word can make a rule of something.
-var ErrNeedsUser = errors.New("nothing but tools, files, the web or scripts vouches for it: it needs the user's word")
+// ErrNeedsUser means that only the user can promote a rule.
+var ErrNeedsUser = errors.New("only tools, files, the web or scripts support it: the user must confirm it")
 
-// Act does something to a rule, and returns what it is then.
+// Act applies an act to a rule and returns the changed rule.
 func (m Ops) Act(ctx context.Context, p state.Project, r *permanent.Rule, a permanent.Act,
 	dryRun bool) (*permanent.Rule, error) {
 	user := a.ByUser || a.Quote != nil
@@ -145,7 +146,7 @@ func (m Ops) Act(ctx context.Context, p state.Project, r *permanent.Rule, a perm
 	return r, nil
 }
 
-// DismissCandidate says that a candidate is none: it is not shown again.
+// DismissCandidate hides a candidate for good.
 func (m Ops) DismissCandidate(ctx context.Context, p state.Project, c permanent.Candidate, a permanent.Act) error {
 	a.Rule, a.Act = c.ID, permanent.Dismiss
 	return m.act(ctx, p, a, "dismiss "+c.ID)
@@ -159,11 +160,13 @@ func (m Ops) act(ctx context.Context, p state.Project, a permanent.Act, message 
 	})
 }
 
-// RuleOf returns the rule that a candidate would be. What fewer conversations bear witness to is less certain.
+// RuleOf returns the rule that a candidate proposes. Its confidence grows with the number of independent sessions.
 func RuleOf(c permanent.Candidate) permanent.Definition {
 	made := permanent.Definition{
-		Type: c.Type, Text: c.Text, Problem: c.Problem, Files: c.Files, Evidence: slices.Clone(c.Keys()), Quotes: c.Quotes,
-		Trust: c.Trust, Confidence: min(90, 60+10*len(c.Sessions)), State: permanent.Active, Candidate: c.ID, Reason: c.Why,
+		Type: c.Type, Text: c.Text, Problem: c.Problem, Files: c.Files, Evidence: slices.Clone(c.Keys()),
+		Quotes: c.Quotes,
+		Trust:  c.Trust, Confidence: min(90, 60+10*len(c.Sessions)), State: permanent.Active, Candidate: c.ID,
+		Reason: c.Why,
 	}
 	if c.Stated {
 		made.Confidence = 100

@@ -18,33 +18,33 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// SaveOptions say how facts are saved.
+// SaveOptions are the options of [Ops.SaveFacts].
 type SaveOptions struct {
-	Most      int        // facts of a session; 0 is no limit
-	Engine    string     // that wrote them; "" is whoever used the command
-	Witnesses [][]byte   // what it was asked and answered
-	tips      []refs.Tip // of the lanes when the question was made
-	Empty     bool       // also if every fact was rejected: what was paid for is stored
-	DryRun    bool
+	MaxFacts   int        // per session; 0 is no limit
+	Engine     string     // author of the facts; "" if a person or Claude ran the command
+	Witnesses  [][]byte   // requests to the engine and its answers
+	tips       []refs.Tip // of the lanes before the request
+	AllowEmpty bool       // save the witnesses even if every fact was rejected
+	DryRun     bool
 }
 
-// A SavedFact is what became of one fact that was given.
+// A SavedFact is the result for one fact.
 type SavedFact struct {
-	At    string // its place in what was given: exchanges[0].facts[2]
+	Path  string // of the fact in the input: exchanges[0].facts[2]
 	Fact  facts.Fact
-	Known bool // it was there already
+	Known bool // it was stored before
 }
 
-// SavedFacts is what became of what was given.
+// SavedFacts is the result of [Ops.SaveFacts].
 type SavedFacts struct {
 	Session   *state.Session
-	Exchanges []facts.Exchange // as they were saved, with the facts that were not rejected
-	Facts     []SavedFact      // all of them
-	Dropped   []string         // what else was not taken over, each with its place
-	Through   int              // the last message that is distilled now
+	Exchanges []facts.Exchange // as saved, without rejected facts
+	Facts     []SavedFact      // all facts, also the rejected ones
+	Dropped   []string         // other parts of the input that were dropped, each with path and reason
+	Through   int              // the last distilled message
 }
 
-// Count returns how many facts there are of a verdict.
+// Count returns the number of facts with a verdict.
 func (s SavedFacts) Count(v facts.Verdict) int {
 	n := 0
 	for _, f := range s.Facts {
@@ -55,26 +55,27 @@ func (s SavedFacts) Count(v facts.Verdict) int {
 	return n
 }
 
-// Partly reports whether something was not saved.
+// Partly reports whether a part of the input was not saved.
 func (s SavedFacts) Partly() bool { return len(s.Dropped) > 0 || s.Count(facts.Rejected) > 0 }
 
-// ErrAllRejected says that nothing of what was given could be saved.
+// ErrAllRejected means that all facts were rejected.
 var ErrAllRejected = errors.New("no fact was saved")
 
-// SaveFacts checks what was given of the session that rev names and saves what holds, in one commit. What does
-// not is told with its reason; if nothing holds, nothing is written and the error is [ErrAllRejected].
+// SaveFacts checks facts about the session that rev names and saves the accepted ones in one commit. The result
+// contains the reason of each rejection. If all are rejected, nothing is written and the error is [ErrAllRejected];
+// malformed input is a [*facts.InputError].
 func (m Ops) SaveFacts(ctx context.Context, rev state.Rev, g facts.Given, o SaveOptions) (SavedFacts, error) {
 	s := saver{m: m, rev: rev, o: o, given: g, out: SavedFacts{Session: rev.Session}}
 	if err := s.prepare(ctx); err != nil {
 		return s.out, err
 	}
 	for i, x := range g.Exchanges {
-		s.exchange(i, x)
+		s.addExchange(i, x)
 	}
 	if len(s.problems) > 0 {
 		return s.out, &facts.InputError{Problems: s.problems}
 	}
-	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n && !o.Empty {
+	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n && !o.AllowEmpty {
 		return s.out, ErrAllRejected
 	}
 	if o.DryRun {
@@ -83,21 +84,21 @@ func (m Ops) SaveFacts(ctx context.Context, rev state.Rev, g facts.Given, o Save
 	return s.out, s.write(ctx)
 }
 
-// A saver saves what was given of a session.
+// A saver saves facts of a session.
 type saver struct {
-	m        Ops
-	rev      state.Rev
-	o        SaveOptions
-	given    facts.Given
-	set      *facts.Set
-	q        *revision.Quoted
-	out      SavedFacts
-	judged   []facts.Judgement
-	problems []string
-	have     int // facts of the session
+	m          Ops
+	rev        state.Rev
+	o          SaveOptions
+	given      facts.Given
+	set        *facts.Set
+	q          *revision.Quoted
+	out        SavedFacts
+	judgements []facts.Judgement
+	problems   []string
+	factCount  int // valid facts of the session, saved and new
 }
 
-// prepare reads the session and what is known of it.
+// prepare loads the session and its known facts.
 func (s *saver) prepare(ctx context.Context) (err error) {
 	project := s.rev.Project.ID
 	if s.set, err = revision.On(s.m.DB).Facts(ctx, project); err != nil {
@@ -114,14 +115,12 @@ func (s *saver) prepare(ctx context.Context) (err error) {
 	quotes := map[int]bool{}
 	for _, x := range s.given.Exchanges {
 		for _, f := range x.Facts {
-			for _, e := range f.Evidence {
-				quotes[e.Message] = true
-			}
+			citeMessages(quotes, f.Evidence)
 		}
 	}
 	for f := range s.set.All() {
 		if f.Session == session.ID && f.Stands() {
-			s.have++
+			s.factCount++
 		}
 	}
 	if s.q, err = revision.On(s.m.DB).Quotable(ctx, project, session, session.Now(), quotes); err != nil {
@@ -129,13 +128,14 @@ func (s *saver) prepare(ctx context.Context) (err error) {
 	}
 	total := s.q.Point.Scan.Values
 	if s.given.Through > total {
-		s.problems = append(s.problems, fmt.Sprintf("through: %d is behind the last message, %d", s.given.Through, total))
+		s.problems = append(s.problems, fmt.Sprintf("through: %d is behind the last message, %d", s.given.Through,
+			total))
 	}
 	s.out.Through = max(s.set.ThroughOf(session.ID, s.q.Point.Generation), s.given.Through)
 	return nil
 }
 
-func (s *saver) bad(at, format string, args ...any) {
+func (s *saver) problem(at, format string, args ...any) {
 	s.problems = append(s.problems, at+": "+fmt.Sprintf(format, args...))
 }
 
@@ -143,12 +143,13 @@ func (s *saver) drop(at, format string, args ...any) {
 	s.out.Dropped = append(s.out.Dropped, at+": "+fmt.Sprintf(format, args...))
 }
 
-// exchange takes over one exchange.
-func (s *saver) exchange(i int, g facts.GivenExchange) {
+// addExchange checks one exchange.
+func (s *saver) addExchange(i int, g facts.GivenExchange) {
 	at := fmt.Sprintf("exchanges[%d]", i)
 	now := s.q.Point
-	x := facts.Exchange{Session: s.out.Session.ID, Generation: now.Generation, Original: now.Original, Summary: g.Summary,
-		Topic: g.Topic, Keywords: g.Keywords}
+	x := facts.Exchange{Session: s.out.Session.ID, Generation: now.Generation, Original: now.Original,
+		Summary: g.Summary,
+		Topic:   g.Topic, Keywords: g.Keywords}
 	span, ok := s.span(at, g)
 	if !ok {
 		return
@@ -157,26 +158,26 @@ func (s *saver) exchange(i int, g facts.GivenExchange) {
 	x.L1Range, x.Time = s.q.Lines(x.From, x.To), s.q.When(x.To)
 	words := s.text(x.From, x.To)
 	if bad := claims.Missing(x.Summary, words); len(bad) > 0 {
-		s.drop(at+".summary", "its messages %d to %d do not hold `%s`", x.From, x.To, strings.Join(bad, "`, `"))
+		s.drop(at+".summary", "its messages %d to %d do not contain `%s`", x.From, x.To, strings.Join(bad, "`, `"))
 		x.Summary = ""
 	}
-	x.Files = s.files(at, g.Files, words)
+	x.Files = s.namedFiles(at, g.Files, words)
 	for k, given := range g.Facts {
 		at := fmt.Sprintf("%s.facts[%d]", at, k)
 		f := facts.Fact{Session: x.Session, Kind: given.Kind, Text: given.Text, Evidence: given.Evidence,
 			Keywords: given.Keywords}
 		s.q.Check(&f)
 		_, known := s.set.Fact(f.Name())
-		if !known && f.Verdict != facts.Rejected && s.o.Most > 0 && s.have >= s.o.Most {
-			f.Verdict, f.Reason = facts.Rejected, fmt.Sprintf("facts.maxPerSession is %d", s.o.Most)
+		if !known && f.Verdict != facts.Rejected && s.o.MaxFacts > 0 && s.factCount >= s.o.MaxFacts {
+			f.Verdict, f.Reason = facts.Rejected, fmt.Sprintf("facts.maxPerSession is %d", s.o.MaxFacts)
 		}
 		f.ID = f.Name()
 		if f.Verdict != facts.Rejected {
-			f.Files = s.files(at, given.Files, words+s.quoted(f))
-			s.judge(at, f, given)
+			f.Files = s.namedFiles(at, given.Files, words+s.quoted(f))
+			s.addJudgements(at, f, given)
 			x.Facts = append(x.Facts, f)
 			if !known {
-				s.have++
+				s.factCount++
 			}
 		}
 		s.out.Facts = append(s.out.Facts, SavedFact{at, f, known})
@@ -194,14 +195,14 @@ func (s *saver) span(at string, g facts.GivenExchange) ([2]int, bool) {
 	switch {
 	case g.Messages != [2]int{}:
 		if g.Messages[1] > total {
-			s.bad(at+".messages", "%d is behind the last message, %d", g.Messages[1], total)
+			s.problem(at+".messages", "%d is behind the last message, %d", g.Messages[1], total)
 			return g.Messages, false
 		}
 		return g.Messages, true
 	case g.L1Range != [2]int{}:
 		span, ok := s.q.Messages(g.L1Range)
 		if !ok {
-			s.bad(at+".l1_range", "L1 has %d lines", len(s.q.Entries))
+			s.problem(at+".l1_range", "L1 has %d lines", len(s.q.Entries))
 		}
 		return span, ok
 	}
@@ -209,7 +210,7 @@ func (s *saver) span(at string, g facts.GivenExchange) ([2]int, bool) {
 	for _, f := range g.Facts {
 		for _, e := range f.Evidence {
 			if e.Message > total {
-				continue // the check says so
+				continue // the check reports it
 			}
 			if span[0] == 0 || e.Message < span[0] {
 				span[0] = e.Message
@@ -218,12 +219,12 @@ func (s *saver) span(at string, g facts.GivenExchange) ([2]int, bool) {
 		}
 	}
 	if span[0] == 0 {
-		s.bad(at+".messages", "missing: want the numbers of its first and last message")
+		s.problem(at+".messages", "missing: want the numbers of its first and last message")
 	}
 	return span, span[0] > 0
 }
 
-// text returns what is said in messages.
+// text returns the text of messages.
 func (s *saver) text(from, to int) string {
 	var b strings.Builder
 	for _, e := range s.q.Entries {
@@ -244,8 +245,8 @@ func (s *saver) quoted(f facts.Fact) string {
 	return b.String()
 }
 
-// files leaves out the files that a text does not name.
-func (s *saver) files(at string, list []string, text string) []string {
+// namedFiles returns the files that occur in a text and drops the others.
+func (s *saver) namedFiles(at string, list []string, text string) []string {
 	var out []string
 	for i, f := range list {
 		if strings.Contains(text, f) || strings.Contains(text, f[strings.LastIndexAny(f, `/\`)+1:]) &&
@@ -258,10 +259,9 @@ func (s *saver) files(at string, list []string, text string) []string {
 	return out
 }
 
-// silenced returns why a fact may not say of an old one that it is superseded, refuted or resolved, "" if it
-// may. What nobody can look up does not take away what can be; what a tool or the model says does not overrule
-// what the user typed.
-func silenced(f, old facts.Fact, says string) string {
+// objection returns why fact f may not supersede, refute or resolve old, "" if it may. A fact without evidence does not
+// overrule one with evidence, and the word of a tool or the model does not overrule what the user typed.
+func objection(f, old facts.Fact, says string) string {
 	switch {
 	case says == facts.Resolves && old.Kind != facts.Issue:
 		return fmt.Sprintf("%s is not an issue but a %s", old.ID, old.Kind)
@@ -270,35 +270,44 @@ func silenced(f, old facts.Fact, says string) string {
 	case len(f.Evidence) == 0 && len(old.Evidence) > 0:
 		return fmt.Sprintf("%s has evidence, and a fact without evidence does not make it %s", old.ID, says)
 	case f.Trust < old.Trust && (says != facts.Resolves || f.Trust < facts.Assistant):
-		return fmt.Sprintf("%s is what the %s said; the quotes of this fact are of the %s", old.ID, old.Trust, f.Trust)
+		return fmt.Sprintf("the %[2]s said %[1]s; the quotes of this fact are from the %[3]s", old.ID, old.Trust,
+			f.Trust)
 	}
 	return ""
 }
 
-// judge notes what a fact says of others.
-func (s *saver) judge(at string, f facts.Fact, g facts.GivenFact) {
-	for _, way := range []struct {
-		field, says string
-		ids         []string
-	}{{"supersedes", facts.Supersedes, g.Supersedes}, {"refutes", facts.Refutes, g.Refutes},
-		{"resolves", facts.Resolves, g.Resolves}} {
-		for i, id := range way.ids {
-			at := fmt.Sprintf("%s.%s[%d]", at, way.field, i)
+// A link lists the facts that a new fact supersedes, refutes or resolves.
+type link struct {
+	field, says string
+	ids         []string
+}
+
+func links(g facts.GivenFact) []link {
+	return []link{{"supersedes", facts.Supersedes, g.Supersedes}, {"refutes", facts.Refutes, g.Refutes},
+		{"resolves", facts.Resolves, g.Resolves}}
+}
+
+// addJudgements adds the judgements on other facts that f makes.
+func (s *saver) addJudgements(at string, f facts.Fact, g facts.GivenFact) {
+	for _, l := range links(g) {
+		for i, id := range l.ids {
+			at := fmt.Sprintf("%s.%s[%d]", at, l.field, i)
 			old, err := oneFact(s.set, id)
 			if err != nil {
-				s.bad(at, "%v", err)
+				s.problem(at, "%v", err)
 				continue
 			}
-			if why := silenced(f, old, way.says); why != "" {
+			if why := objection(f, old, l.says); why != "" {
 				s.drop(at, "%s", why)
 				continue
 			}
-			s.judged = append(s.judged, facts.Judgement{Fact: old.Key(), Says: way.says, Value: true, By: f.Key()})
+			s.judgements = append(s.judgements, facts.Judgement{Fact: old.Key(), Says: l.says, Value: true,
+				By: f.Key()})
 		}
 	}
 }
 
-// oneFact returns the one fact whose ID begins with id.
+// oneFact returns the only fact whose ID starts with id.
 func oneFact(set *facts.Set, id string) (facts.Fact, error) {
 	if !IsFactID(id) || len(id) < len("f:")+4 {
 		return facts.Fact{}, fmt.Errorf("`%s` is not an ID of a fact, such as f:1a2b3c4d", id)
@@ -313,7 +322,7 @@ func oneFact(set *facts.Set, id string) (facts.Fact, error) {
 	}
 }
 
-// write commits what holds.
+// write commits the result.
 func (s *saver) write(ctx context.Context) error {
 	now := s.q.Point
 	stage, err := s.m.Refs.Stage(ctx)
@@ -323,11 +332,8 @@ func (s *saver) write(ctx context.Context) error {
 	defer stage.Close()
 	done := facts.Distilled{Session: s.out.Session.ID, Generation: now.Generation, Through: s.out.Through,
 		Engine: s.o.Engine}
-	for _, w := range s.o.Witnesses {
-		if _, err := stage.Put(w); err != nil {
-			return err
-		}
-		done.Witnesses = append(done.Witnesses, objects.Sum(w))
+	if done.Witnesses, err = stageAll(stage, s.o.Witnesses); err != nil {
+		return err
 	}
 	fresh := 0
 	for _, f := range s.out.Facts {
@@ -338,18 +344,13 @@ func (s *saver) write(ctx context.Context) error {
 	message := fmt.Sprintf("facts save %s  %d facts of %d exchanges, through #%d", records.ShortID(done.Session), fresh,
 		len(s.out.Exchanges), done.Through)
 	return s.m.Refs.Update(ctx, s.rev.Project.ID, message, func(tx *refs.Tx) error {
-		if len(done.Witnesses) > 0 {
-			if err := originals.UnforgottenWords(ctx, tx, s.o.tips); err != nil {
-				return err
-			}
-			if err := tx.Adopt(stage); err != nil {
-				return err
-			}
+		if err := adoptWitnesses(ctx, tx, stage, done.Witnesses, s.o.tips); err != nil {
+			return err
 		}
 		tx.Trailer("Op", "facts")
 		tx.Trailer("Session", done.Session)
 		for _, x := range s.out.Exchanges {
-			if s.stated(x) {
+			if s.isSaved(x) {
 				continue
 			}
 			if err := originals.Unforgotten(ctx, tx, x.Original); err != nil {
@@ -359,7 +360,7 @@ func (s *saver) write(ctx context.Context) error {
 				return err
 			}
 		}
-		for _, j := range s.judged {
+		for _, j := range s.judgements {
 			if _, err := tx.Add(facts.KindJudgement, j); err != nil {
 				return err
 			}
@@ -372,8 +373,31 @@ func (s *saver) write(ctx context.Context) error {
 	})
 }
 
-// stated reports whether all of an exchange is known and stands already.
-func (s *saver) stated(x facts.Exchange) bool {
+// stageAll stores texts in a stage and returns their hashes.
+func stageAll(stage *refs.Stage, texts [][]byte) (out []objects.Hash, err error) {
+	for _, b := range texts {
+		if _, err := stage.Put(b); err != nil {
+			return nil, err
+		}
+		out = append(out, objects.Sum(b))
+	}
+	return out, nil
+}
+
+// adoptWitnesses moves staged witnesses into a transaction, unless text was forgotten since the lanes had the tips.
+func adoptWitnesses(ctx context.Context, tx *refs.Tx, stage *refs.Stage, witnesses []objects.Hash,
+	tips []refs.Tip) error {
+	if len(witnesses) == 0 {
+		return nil
+	}
+	if err := originals.UnforgottenWords(ctx, tx, tips); err != nil {
+		return err
+	}
+	return tx.Adopt(stage)
+}
+
+// isSaved reports whether an exchange and all its facts are already stored.
+func (s *saver) isSaved(x facts.Exchange) bool {
 	if !slices.ContainsFunc(s.set.Exchanges, func(k facts.Exchange) bool { return k.Key() == x.Key() }) {
 		return false
 	}

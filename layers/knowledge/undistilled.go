@@ -16,16 +16,16 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Undistilled is what is left to say of a session: its L1 behind the message up to which facts were saved.
+// Undistilled is the part of a session that was not distilled.
 type Undistilled struct {
 	From, To int // messages
-	Tokens   int // estimated, of L1
-	Total    int // estimated, of all of L1
+	Tokens   int // estimate for the L1 of these messages
+	Total    int // estimate for the whole L1
 }
 
-// growing is what is known of the length of a growing session's L1, kept in the cache. It is an estimate, made from
-// the tail of the file as the session grows, so that a hook need not read everything.
-type growing struct {
+// An l1Length contains the estimated length of a growing session's L1 at some messages. It is cached and updated from
+// the tail of the file, so that a hook does not read the whole file.
+type l1Length struct {
 	Format     int    `json:"format"`
 	Path       string `json:"path"`
 	Generation int    `json:"generation"`
@@ -33,13 +33,14 @@ type growing struct {
 	Marks      []mark `json:"marks"`
 }
 
-// A mark says how long L1 was at a message.
+// A mark is the length of L1 in bytes at a message.
 type mark struct {
 	N  int   `json:"n"`
 	L1 int64 `json:"l1"`
 }
 
-// Undistilled returns what is left to say of a session as it was captured last. It reads what came since the last call.
+// Undistilled returns the undistilled part of a session as it was captured last. It reads only what was added since the
+// last call.
 func (m Ops) Undistilled(ctx context.Context, p refs.Project, id string) (Undistilled, error) {
 	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
@@ -54,7 +55,7 @@ func (m Ops) Undistilled(ctx context.Context, p refs.Project, id string) (Undist
 		return Undistilled{}, err
 	}
 	now := s.Now()
-	g := m.grow(s, now)
+	g := m.updateL1Length(s, now)
 	last := g.Marks[len(g.Marks)-1]
 	u := Undistilled{From: known.ThroughOf(id, now.Generation) + 1, To: now.Scan.Values}
 	counter := markers.On(m.DB).Counter(now)
@@ -62,20 +63,21 @@ func (m Ops) Undistilled(ctx context.Context, p refs.Project, id string) (Undist
 	if u.From <= u.To {
 		u.Tokens = counter.Estimate(last.L1 - g.at(u.From-1))
 	}
-	if read := now.Scan.Read; read > 0 { // L1 has envelopes around what was said
+	if read := now.Scan.Read; read > 0 { // L1 adds envelopes to the text
 		u.Total = min(u.Total, counter.Estimate(read))
 		u.Tokens = min(u.Tokens, u.Total)
 	}
 	return u, nil
 }
 
-// grow brings what is known of the length of L1 up to date.
-func (m Ops) grow(s *state.Session, now *records.Point) growing {
+// updateL1Length returns the current length of a session's L1.
+func (m Ops) updateL1Length(s *state.Session, now *records.Point) l1Length {
 	file := m.CachePath("growing", records.ShortID(s.ID)+"-"+now.Stamp.Device[:8]+".json")
-	var g growing
+	var g l1Length
 	if !state.ReadCache(file, &g) || g.Format != records.GrowingVersion || g.Path != s.Source() ||
 		g.Generation != now.Generation || len(g.Marks) == 0 {
-		g = growing{Format: records.GrowingVersion, Path: s.Source(), Generation: now.Generation, Marks: []mark{{0, 0}}}
+		g = l1Length{Format: records.GrowingVersion, Path: s.Source(), Generation: now.Generation, Marks: []mark{{0,
+			0}}}
 	}
 	last := g.Marks[len(g.Marks)-1]
 	if now.Scan.Values <= last.N {
@@ -95,8 +97,8 @@ func (m Ops) grow(s *state.Session, now *records.Point) growing {
 	return g
 }
 
-// at returns how long L1 was at message n, between two marks in proportion.
-func (g growing) at(n int) int64 {
+// at returns the length of L1 at message n, interpolated between two marks.
+func (g l1Length) at(n int) int64 {
 	i := slices.IndexFunc(g.Marks, func(k mark) bool { return k.N >= n })
 	switch {
 	case i < 0:
@@ -108,8 +110,8 @@ func (g growing) at(n int) int64 {
 	return a.L1 + (b.L1-a.L1)*int64(n-a.N)/int64(b.N-a.N)
 }
 
-// refinedTail returns how long the L1 of a file is behind an offset, and where the file ends. If there is much
-// that was never looked at, only the end of it is.
+// refinedTail returns the length of a file's L1 from an offset on, and the size of the file. After a long gap, only the
+// end of the file is read and the rest is estimated.
 func refinedTail(path string, from int64) (l1, end int64) {
 	f, size, err := capture.OpenSource(path)
 	if err != nil {

@@ -232,7 +232,7 @@ func (g *gathering) gatherConcepts(ctx context.Context) error {
 			g.tell(it)
 			continue
 		}
-		out := knowledge.ForeignConcept{Made: made}
+		out := knowledge.ForeignConcept{Definition: made}
 		for _, id := range c.Exchanges {
 			switch list := g.of[id]; {
 			case g.twice[id]:

@@ -212,7 +212,8 @@ func (f *finder) fromStatements() {
 			i = len(f.out)
 			at[key] = i
 			f.out = append(f.out, Candidate{
-				ID: candidateID(CandidateStated, key), Kind: CandidateStated, Type: TypeRule, Text: w.Text, Why: "the user asked for it", Stated: true,
+				ID: candidateID(CandidateStated, key), Kind: CandidateStated, Type: TypeRule, Text: w.Text,
+				Why: "the user asked for it", Stated: true,
 				Trust: facts.User,
 				Files: []string{}, Evidence: []string{}, Sessions: []string{},
 			})
@@ -233,7 +234,8 @@ func (f *finder) fromDecisions() {
 	for _, g := range grouped(f.ofKind(facts.Decision, facts.Preference)) {
 		if sessions := f.independentSessions(g.facts); len(sessions) >= minDecisions {
 			f.add(Candidate{
-				ID: candidateID(CandidateDecision, g.facts[0].Key().String()), Kind: CandidateDecision, Type: TypeRule, Text: newest(g.facts).Text,
+				ID: candidateID(CandidateDecision, g.facts[0].Key().String()), Kind: CandidateDecision,
+				Type: TypeRule, Text: newest(g.facts).Text,
 				Sessions: sessions,
 				Why:      fmt.Sprintf("decided in %d sessions", len(sessions)),
 			}, g.facts)
@@ -278,7 +280,8 @@ func (f *finder) fromSolutions() {
 		if sessions := f.independentSessions(issues); len(sessions) >= minSolutions {
 			last := newest(issues)
 			f.add(Candidate{
-				ID: candidateID(CandidateSolution, g.facts[0].Key().String()), Kind: CandidateSolution, Type: TypeSolution, Problem: last.Text,
+				ID: candidateID(CandidateSolution, g.facts[0].Key().String()), Kind: CandidateSolution,
+				Type: TypeSolution, Problem: last.Text,
 				Text: solution[last.ID].Text, Sessions: sessions,
 				Why: fmt.Sprintf("met and solved in %d sessions", len(sessions)),
 			}, unique(pairs))
@@ -306,7 +309,8 @@ func (f *finder) fromBreakthroughs() {
 		}
 		if s, ok := solution[last.ID]; ok && len(tries) >= minFailures {
 			f.add(Candidate{
-				ID: candidateID(CandidateBreakthrough, g.facts[0].Key().String()), Kind: CandidateBreakthrough, Type: TypeSolution, Problem: last.Text, Text: s.Text,
+				ID: candidateID(CandidateBreakthrough, g.facts[0].Key().String()), Kind: CandidateBreakthrough,
+				Type: TypeSolution, Problem: last.Text, Text: s.Text,
 				Why: fmt.Sprintf("solved after %d attempts", len(tries)),
 			}, unique(append(slices.Clone(g.facts), s)))
 		}
@@ -332,7 +336,8 @@ func (f *finder) fromBreakthroughs() {
 			continue // no fact describes the solution yet
 		}
 		f.add(Candidate{
-			ID: candidateID(CandidateBreakthrough, t.Session, t.Command, fmt.Sprint(t.From)), Kind: CandidateBreakthrough, Type: TypeSolution,
+			ID:   candidateID(CandidateBreakthrough, t.Session, t.Command, fmt.Sprint(t.From)),
+			Kind: CandidateBreakthrough, Type: TypeSolution,
 			Problem: t.Command + " fails",
 			Text:    cmp.Or(text, newest(list).Text), Why: fmt.Sprintf("%s failed %d times, then went well", t.Command,
 				t.Failures),
@@ -361,7 +366,8 @@ func (f *finder) fromCoreFiles() {
 		if len(sessions) < minCore {
 			continue
 		}
-		decisions := slices.DeleteFunc(slices.Clone(by[file]), func(x facts.Fact) bool { return x.Kind != facts.Decision })
+		decisions := slices.DeleteFunc(slices.Clone(by[file]),
+			func(x facts.Fact) bool { return x.Kind != facts.Decision })
 		if len(decisions) == 0 {
 			continue
 		}
@@ -371,7 +377,8 @@ func (f *finder) fromCoreFiles() {
 		}
 		taken[last.ID] = true
 		f.add(Candidate{
-			ID: candidateID(CandidateCoreLogic, last.Key().String()), Kind: CandidateCoreLogic, Type: TypeCoreLogic, Text: last.Text, Problem: f.feature(last),
+			ID: candidateID(CandidateCoreLogic, last.Key().String()), Kind: CandidateCoreLogic, Type: TypeCoreLogic,
+			Text: last.Text, Problem: f.feature(last),
 			Sessions: sessions,
 			Why:      fmt.Sprintf("the newest decision about %s, which %d sessions changed", file, len(sessions)),
 		}, []facts.Fact{last})
@@ -441,7 +448,8 @@ func fate(x facts.Fact) string {
 
 func (f *finder) addContradiction(r *Rule, x facts.Fact, why string) {
 	f.add(Candidate{
-		ID: candidateID(CandidateContradiction, r.Record, x.Key().String()), Kind: CandidateContradiction, Type: r.Type, Text: r.Text, Problem: r.Problem,
+		ID: candidateID(CandidateContradiction, r.Record, x.Key().String()), Kind: CandidateContradiction,
+		Type: r.Type, Text: r.Text, Problem: r.Problem,
 		Rule: r.ID, Stated: r.Stated, Why: why,
 	}, []facts.Fact{x})
 }
@@ -459,7 +467,8 @@ func (f *finder) fromStaleRules() {
 		}
 		if last.Before(limit) {
 			f.out = append(f.out, Candidate{
-				ID: candidateID(CandidateStale, r.Record, r.LastValidated.String()), Kind: CandidateStale, Type: r.Type, Text: r.Text,
+				ID: candidateID(CandidateStale, r.Record, r.LastValidated.String()), Kind: CandidateStale,
+				Type: r.Type, Text: r.Text,
 				Problem: r.Problem, Rule: r.ID, Stated: r.Stated,
 				Trust: r.Trust, Why: "not mentioned since " + last.UTC().Format(time.DateOnly), Files: []string{},
 				Sessions: []string{}, Evidence: []string{}, Newest: last,

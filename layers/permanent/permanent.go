@@ -264,7 +264,8 @@ func sameWord(a, b string) bool {
 }
 
 func fillerWords() []string {
-	return []string{"each", "every", "any", "when", "whenever", "while", "use", "using", "used", "project", "repository",
+	return []string{"each", "every", "any", "when", "whenever", "while", "use", "using", "used", "project",
+		"repository",
 		"repo", "here", "our", "my", "your", "they", "them", "which", "please"}
 }
 

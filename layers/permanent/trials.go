@@ -92,7 +92,8 @@ func isPrefix(w string) bool {
 // isInspection reports whether a command only reads or moves files, so that its failure means little.
 func isInspection(w string) bool {
 	switch w {
-	case "cd", "grep", "rg", "find", "ls", "cat", "head", "tail", "echo", "sed", "awk", "git", "mkdir", "rm", "cp", "mv",
+	case "cd", "grep", "rg", "find", "ls", "cat", "head", "tail", "echo", "sed", "awk", "git", "mkdir", "rm", "cp",
+		"mv",
 		"for", "if", "while", "test":
 		return true
 	}

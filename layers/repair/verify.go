@@ -279,7 +279,7 @@ func checkFacts(records []facts.Record, need func(string, objects.Hash), input f
 		need("witness of facts", w)
 	}
 	for _, r := range records {
-		asked, err := knowledge.ReflectedHashes(r.Kind, r.Body)
+		asked, err := knowledge.ReflectionWitnesses(r.Kind, r.Body)
 		if err != nil {
 			return err
 		}

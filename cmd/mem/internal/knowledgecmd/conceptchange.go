@@ -130,7 +130,7 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 		if err != nil {
 			return err
 		}
-		to := knowledge.Filing{Topic: o.topic, Reason: o.reason}
+		to := knowledge.Target{Topic: o.topic, Reason: o.reason}
 		if o.name != "" {
 			to.New = &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
 		}
@@ -153,7 +153,7 @@ func members(ctx context.Context, run *names.Run, operands []string) ([]knowledg
 		x, err := run.Knowledge().Member(ctx, run.Scope, name)
 		var missing *state.NotFoundError
 		switch {
-		case errors.Is(err, knowledge.ErrNoMember):
+		case errors.Is(err, knowledge.ErrNotMember):
 			return nil, app.WithHint(app.Usagef("%v", err), "an exchange is named as in mem concepts candidates: e:9f2c61ab")
 		case errors.As(err, &missing) && missing.What == "exchange":
 			return nil, app.WithHint(err, "mem concepts candidates")
@@ -173,7 +173,7 @@ func members(ctx context.Context, run *names.Run, operands []string) ([]knowledg
 const maxTopicWords = 5
 
 // assign puts members where they belong, and says so.
-func assign(ctx context.Context, run names.Run, members []knowledge.Member, to knowledge.Filing) error {
+func assign(ctx context.Context, run names.Run, members []knowledge.Member, to knowledge.Target) error {
 	set, err := run.Revision().Concepts(ctx, run.Project.ID)
 	if err != nil {
 		return err
@@ -358,7 +358,7 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 				return app.WithHint(app.Fatalf("%s does not belong to %s", operands[i], concept), "mem concepts show "+concept)
 			}
 		}
-		return assign(ctx, run, members, knowledge.Filing{
+		return assign(ctx, run, members, knowledge.Target{
 			New: &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic,
 			Reason: o.reason,
 		})

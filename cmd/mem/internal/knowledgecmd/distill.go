@@ -81,7 +81,7 @@ func asker(ctx context.Context, run names.Run, choice versioncmd.EngineChoice) (
 		return nil, err
 	}
 	if choice.Name == "replay" {
-		recorded, err := run.Knowledge().Witnessed(ctx, run.Project.ID)
+		recorded, err := run.Knowledge().ModelExchanges(ctx, run.Project.ID)
 		if err != nil {
 			return nil, app.WithHint(err, "distil a session with a model: mem distill --engine claude")
 		}
@@ -114,13 +114,13 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 			return err
 		}
 		var answer distillAnswer
-		answer.Sessions, answer.Reflection = []distilled{}, reflectedOf(knowledge.Pondered{})
+		answer.Sessions, answer.Reflection = []distilled{}, reflectedOf(knowledge.RuleDistillation{})
 		for _, rev := range revs {
 			asker, err := asker(ctx, run, o.engine)
 			if err != nil {
 				return err
 			}
-			d, err := run.Knowledge().Distill(ctx, rev, asker, knowledge.DistillOptions{Most: most, Again: o.again,
+			d, err := run.Knowledge().Distill(ctx, rev, asker, knowledge.DistillOptions{MaxFacts: most, Again: o.again,
 				DryRun: e.Opt.DryRun})
 			answer.add(rev, d, e.Opt.DryRun)
 			if err == nil || len(d.Saved) > 0 {
@@ -173,28 +173,28 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 	for _, r := range found.Rules {
 		run.Note("%s is %s, %s sure: %s", r.ID, r.State, hundredths(r.Confidence), term.FirstWords(r.Text, 80))
 	}
-	for _, l := range found.Left {
+	for _, l := range found.Skipped {
 		run.Detail("left %s: %s", l.ID, term.FirstWords(l.Why, 100))
 	}
 	run.Did("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n",
 		run.Safe(run.Project.Name), found.Candidates, term.Plural(found.Candidates),
-		len(found.Rules), term.Plural(len(found.Rules)), len(found.Dismissed), len(found.Doubted), len(found.Left), cost)
+		len(found.Rules), term.Plural(len(found.Rules)), len(found.Dismissed), len(found.Changed), len(found.Skipped), cost)
 	return nil
 }
 
 // reflectedJSON is what a model made of candidates, as --json prints it.
 type reflectedJSON struct {
-	Candidates int                       `json:"candidates"`
-	Rules      []ruleAnswer              `json:"rules"`
-	Dismissed  []string                  `json:"dismissed"`
-	Doubted    []string                  `json:"doubted"`
-	Left       []knowledge.LeftCandidate `json:"left"`
-	Receipt    engines.Receipt           `json:"receipt"`
+	Candidates int                          `json:"candidates"`
+	Rules      []ruleAnswer                 `json:"rules"`
+	Dismissed  []string                     `json:"dismissed"`
+	Doubted    []string                     `json:"doubted"`
+	Left       []knowledge.SkippedCandidate `json:"left"`
+	Receipt    engines.Receipt              `json:"receipt"`
 }
 
-func reflectedOf(p knowledge.Pondered) reflectedJSON {
-	x := reflectedJSON{p.Candidates, []ruleAnswer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Doubted...),
-		append([]knowledge.LeftCandidate{}, p.Left...), p.Receipt}
+func reflectedOf(p knowledge.RuleDistillation) reflectedJSON {
+	x := reflectedJSON{p.Candidates, []ruleAnswer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Changed...),
+		append([]knowledge.SkippedCandidate{}, p.Skipped...), p.Receipt}
 	for _, r := range p.Rules {
 		x.Rules = append(x.Rules, ruleAnswerOf(r))
 	}
@@ -263,7 +263,7 @@ func (a *distillAnswer) add(rev state.Rev, d knowledge.Distillation, dryRun bool
 		x.Verified, x.Inferred, x.Rejected = x.Verified+s.Count(facts.Verified), x.Inferred+s.Count(facts.Inferred),
 			x.Rejected+s.Count(facts.Rejected)
 		for _, f := range s.Facts {
-			x.Facts = append(x.Facts, savedFactJSON{f.At, f.Known, f.Fact})
+			x.Facts = append(x.Facts, savedFactJSON{f.Path, f.Known, f.Fact})
 		}
 	}
 	a.Sessions, a.DryRun = append(a.Sessions, x), dryRun

@@ -85,7 +85,7 @@ func runFactsCheck(ctx context.Context, e *app.Env, name string) error {
 		}
 		for _, x := range list {
 			a := figuresOf(x.Figures)
-			a.Session, a.Through = x.Session.ID, x.Through
+			a.Session, a.Through = x.Session.ID, x.DistilledTo
 			answer.Sessions, total = append(answer.Sessions, a), total.Add(x.Figures)
 			row(app.Cell{Full: x.Session.ID, Short: term.ShortID(x.Session.ID), Paint: e.Style().Yellow}, x.Figures)
 		}

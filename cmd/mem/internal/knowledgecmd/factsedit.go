@@ -118,8 +118,8 @@ func factsEdit(e *app.Env) *cli.Command {
 }
 
 // stated reads the options into a fact with the session of its evidence, whose project becomes that of the run.
-func stated(ctx context.Context, run *names.Run, o factsEditOptions) (knowledge.StatedFact, error) {
-	in := knowledge.StatedFact{Given: facts.GivenFact{
+func stated(ctx context.Context, run *names.Run, o factsEditOptions) (knowledge.NewFact, error) {
+	in := knowledge.NewFact{Given: facts.GivenFact{
 		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords, Files: o.files,
 		Supersedes: o.supersedes, Refutes: o.refutes, Resolves: o.resolves,
 	}}
@@ -195,7 +195,7 @@ func runFactsEdit(ctx context.Context, e *app.Env, o factsEditOptions, id string
 }
 
 // addFact states a fact and says what became of it.
-func addFact(ctx context.Context, run names.Run, in knowledge.StatedFact) error {
+func addFact(ctx context.Context, run names.Run, in knowledge.NewFact) error {
 	if in.Given.Text == "" {
 		return app.Usagef("a fact needs a text")
 	}
@@ -229,7 +229,7 @@ func addFact(ctx context.Context, run names.Run, in knowledge.StatedFact) error 
 
 // silencedHint says how a fact is overruled, if err is that another one may not do it.
 func silencedHint(err error) error {
-	var no *knowledge.SilencedError
+	var no *knowledge.JudgementError
 	if !errors.As(err, &no) || no.Says == facts.Resolves && no.Old.Kind != facts.Issue {
 		return err
 	}

@@ -71,7 +71,7 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 		if err != nil {
 			return err
 		}
-		d, err := run.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{All: o.all, Most: o.tokens, Since: o.since})
+		d, err := run.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{All: o.all, MaxTokens: o.tokens, After: o.since})
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string) error {
 		if err != nil {
 			return err
 		}
-		saved, err := run.Knowledge().SaveFacts(ctx, rev, given, knowledge.SaveOptions{Most: most, DryRun: e.Opt.DryRun})
+		saved, err := run.Knowledge().SaveFacts(ctx, rev, given, knowledge.SaveOptions{MaxFacts: most, DryRun: e.Opt.DryRun})
 		if err != nil && !errors.Is(err, knowledge.ErrAllRejected) {
 			var input *facts.InputError
 			if errors.As(err, &input) {
@@ -217,7 +217,7 @@ func sayFactsSaved(e *app.Env, s knowledge.SavedFacts, failed error) error {
 		Facts:    []savedFactJSON{}, Dropped: append([]string{}, s.Dropped...), DryRun: e.Opt.DryRun,
 	}
 	for _, f := range s.Facts {
-		a.Facts = append(a.Facts, savedFactJSON{f.At, f.Known, f.Fact})
+		a.Facts = append(a.Facts, savedFactJSON{f.Path, f.Known, f.Fact})
 	}
 	if e.Opt.JSON {
 		if err := e.PrintJSON("facts.save", a); err != nil {
@@ -240,7 +240,7 @@ func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
 		if f.Fact.Verdict == facts.Verified {
 			continue
 		}
-		e.Printf("%s\t%s\t%s\t%s\n", f.At, f.Fact.Verdict, e.Safe(f.Fact.Reason), e.Safe(term.FirstWords(f.Fact.Text, 80)))
+		e.Printf("%s\t%s\t%s\t%s\n", f.Path, f.Fact.Verdict, e.Safe(f.Fact.Reason), e.Safe(term.FirstWords(f.Fact.Text, 80)))
 	}
 	for _, d := range s.Dropped {
 		e.Printf("%s\n", e.Safe(d))

@@ -195,7 +195,7 @@ func printChecked(e *app.Env, checked []knowledge.CheckedFact) error {
 			c.Now.Reason, c.Problem}
 		answer.Facts = append(answer.Facts, r)
 		counts[c.Now.Verdict]++
-		if !c.Worse() {
+		if !c.Changed() {
 			continue
 		}
 		answer.Worse++

@@ -105,7 +105,7 @@ func word(ctx context.Context, run names.Run, o ruleOptions, text string, agains
 	if rev.Kind != state.IsMessages || rev.From != rev.To {
 		return nil, app.WithHint(app.Usagef("--said %s is not a message", o.said), "name one by its number: abc1#12")
 	}
-	w, err := run.Knowledge().Word(ctx, rev, text, against)
+	w, err := run.Knowledge().UserQuote(ctx, rev, text, against)
 	return &w, ruleError(err, "")
 }
 

@@ -67,10 +67,10 @@ type StatusReport struct {
 	Changed, Untracked []Listed
 	Moved              string // the command that links this directory to the project that it was part of, if it moved
 	movedName          string
-	Elsewhere          []Listed        // untracked sessions of other projects
-	debt               *knowledge.Debt // nil if it is about several projects, or nothing is in memory
-	Untrusted          map[string]int  // sessions of devices that are not trusted, by name
-	revoked            int             // sources, of this project
+	Elsewhere          []Listed            // untracked sessions of other projects
+	debt               *knowledge.Progress // nil if it is about several projects, or nothing is in memory
+	Untrusted          map[string]int      // sessions of devices that are not trusted, by name
+	revoked            int                 // sources, of this project
 }
 
 func (r StatusReport) clean() bool { return len(r.Changed)+len(r.Untracked) == 0 }
@@ -82,7 +82,7 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 			return err
 		}
 		if !e.Opt.AllProjects && r.Stored > 0 && o.porcelain == "" {
-			d, err := run.Knowledge().Debt(ctx, run.Project.ID)
+			d, err := run.Knowledge().Progress(ctx, run.Project.ID)
 			if err != nil {
 				return err
 			}
@@ -227,7 +227,7 @@ func longStatus(e *app.Env, r StatusReport) {
 }
 
 // layersLine says what each layer lacks: "L1 done   L2 2 sessions pending   L3 done   L4 reflected 3 days ago".
-func layersLine(d knowledge.Debt, now time.Time) string {
+func layersLine(d knowledge.Progress, now time.Time) string {
 	pending := func(n int, what string) string {
 		if n == 0 {
 			return "done"

@@ -41,7 +41,7 @@ type layerRow struct {
 	Next    string `json:"next"` // the command that goes on
 }
 
-func layerRows(d knowledge.Debt) []layerRow {
+func layerRows(d knowledge.Progress) []layerRow {
 	next := "mem facts draft SESSION"
 	if len(d.L2) > 0 {
 		next = term.Shell("mem", "facts", "draft", term.ShortID(d.L2[0]))
@@ -60,7 +60,7 @@ func layerRows(d knowledge.Debt) []layerRow {
 
 func RunLayersStatus(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		d, err := run.Knowledge().Debt(ctx, run.Project.ID)
+		d, err := run.Knowledge().Progress(ctx, run.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func RunLayersStatus(ctx context.Context, e *app.Env) error {
 
 func runLayersBuild(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		size, err := run.Knowledge().Unrefined(ctx, run.Project)
+		size, err := run.Knowledge().SizeWithoutL1(ctx, run.Project)
 		if err != nil {
 			return err
 		}

@@ -124,7 +124,7 @@ func (s *Server) moveMembers(r *http.Request, p state.Project, c *concepts.Conce
 	if err != nil {
 		return err
 	}
-	to := knowledge.Filing{Topic: topic}
+	to := knowledge.Target{Topic: topic}
 	if name != "" {
 		to.New = &concepts.Made{Name: name, Topic: topic}
 	} else if to.Concept, err = s.standingConcept(r, p, r.PostFormValue("into")); err != nil {

@@ -17,7 +17,7 @@ type homeBody struct {
 	Current    state.Project
 	Recent     []*state.Session
 	Operations []history.Operation
-	Debt       knowledge.Debt
+	Debt       knowledge.Progress
 	Undo       *history.Operation // what undo would take back
 	Remotes    []syncRow
 	Hooks      api.HooksState
@@ -67,7 +67,7 @@ func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, err
 	if b.Hooks, err = s.Hooks(); err != nil {
 		return "", page{}, err
 	}
-	if b.Debt, err = s.Memory.Knowledge().Debt(ctx, b.Current.ID); err != nil {
+	if b.Debt, err = s.Memory.Knowledge().Progress(ctx, b.Current.ID); err != nil {
 		return "", page{}, err
 	}
 	return "home", page{Title: "Memory", Project: b.Current, Body: b}, nil

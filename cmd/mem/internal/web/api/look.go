@@ -184,7 +184,7 @@ func (s *API) status(ctx context.Context, p state.Project) (statusAnswer, error)
 		}
 		out.Stored++
 	}
-	d, err := s.Memory.Knowledge().Debt(ctx, p.ID)
+	d, err := s.Memory.Knowledge().Progress(ctx, p.ID)
 	out.Layers = layersDebt{d.L1, len(d.L2), d.L3, d.L4, d.Facts, d.Rules, TimeText(d.Reflected)}
 	return out, err
 }

@@ -14,21 +14,21 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// Held is what memory holds of a session.
-type Held struct {
+// Contents summarises the stored data of a session.
+type Contents struct {
 	Messages int
 	Facts    int
-	Kept     []KeptText // the heaviest first
+	Pinned   []PinnedText // the highest weight first
 }
 
-// A KeptText is what a marker that counts stands before.
-type KeptText struct {
+// A PinnedText is the text of a marker in force.
+type PinnedText struct {
 	Weight keepit.Weight
 	Text   string
 }
 
-// Held returns what memory holds of a session as it was captured last. The zero Held says that it holds nothing.
-func (m Ops) Held(ctx context.Context, p state.Project, id string) (h Held, err error) {
+// Contents summarises the session as it was captured last. It is zero if the session is not stored.
+func (m Ops) Contents(ctx context.Context, p state.Project, id string) (h Contents, err error) {
 	s, err := m.SessionOf(ctx, p.ID, id)
 	if err != nil || s == nil || s.Deleted {
 		return h, err
@@ -43,23 +43,23 @@ func (m Ops) Held(ctx context.Context, p state.Project, id string) (h Held, err 
 			h.Facts++
 		}
 	}
-	if h.Kept, err = m.kept(ctx, p, s, nil); err != nil {
+	if h.Pinned, err = m.pinned(ctx, p, s, nil); err != nil {
 		return h, err
 	}
 	if slices.ContainsFunc(s.Chain(s.Now()), func(q records.Point) bool { return len(q.Echo) > 0 }) {
-		more, err := m.keptElsewhere(ctx, p, id)
+		more, err := m.pinnedInOrigins(ctx, p, id)
 		if err != nil {
 			return h, err
 		}
-		h.Kept = append(h.Kept, more...)
+		h.Pinned = append(h.Pinned, more...)
 	}
-	slices.SortStableFunc(h.Kept, func(a, b KeptText) int { return cmp.Compare(b.Weight, a.Weight) })
+	slices.SortStableFunc(h.Pinned, func(a, b PinnedText) int { return cmp.Compare(b.Weight, a.Weight) })
 	return h, nil
 }
 
-// keptElsewhere returns the markers in messages that a session has from others, as a fork has them: they count
-// there, and stand in what the fork is about to compact.
-func (m Ops) keptElsewhere(ctx context.Context, p state.Project, id string) ([]KeptText, error) {
+// pinnedInOrigins returns the markers in messages that a session copied from others, as a fork does. They count in the
+// original session, and a compaction of the fork would remove them as well.
+func (m Ops) pinnedInOrigins(ctx context.Context, p state.Project, id string) ([]PinnedText, error) {
 	st, err := trust.On(m.DB).State(ctx, p.ID)
 	if err != nil {
 		return nil, err
@@ -72,12 +72,12 @@ func (m Ops) keptElsewhere(ctx context.Context, p state.Project, id string) ([]K
 			}
 		}
 	}
-	var out []KeptText
+	var out []PinnedText
 	for _, o := range st.Sessions {
 		if o.ID == id || o.Deleted {
 			continue
 		}
-		more, err := m.kept(ctx, p, o, echoed)
+		more, err := m.pinned(ctx, p, o, echoed)
 		if err != nil {
 			return nil, err
 		}
@@ -86,9 +86,10 @@ func (m Ops) keptElsewhere(ctx context.Context, p state.Project, id string) ([]K
 	return out, nil
 }
 
-// kept returns the markers of a session; with keys, those in messages that it typed first and that have one of them.
-func (m Ops) kept(ctx context.Context, p state.Project, s *state.Session,
-	keys map[transcript.Key]bool) ([]KeptText, error) {
+// pinned returns the markers of a session. If keys is not nil, only those in messages with one of the keys that the
+// session typed first.
+func (m Ops) pinned(ctx context.Context, p state.Project, s *state.Session,
+	keys map[transcript.Key]bool) ([]PinnedText, error) {
 	if s.Marked() == 0 {
 		return nil, nil
 	}
@@ -107,10 +108,10 @@ func (m Ops) kept(ctx context.Context, p state.Project, s *state.Session,
 	if err != nil {
 		return nil, err
 	}
-	var out []KeptText
+	var out []PinnedText
 	for _, k := range marks {
 		if keys == nil || in[k.Mark.Message] {
-			out = append(out, KeptText{k.Mark.Weight, k.Mark.Text})
+			out = append(out, PinnedText{k.Mark.Weight, k.Mark.Text})
 		}
 	}
 	return out, nil

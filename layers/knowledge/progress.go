@@ -19,62 +19,62 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Debt is what the layers of a project lack. L1 follows from the transcript and is made when it is needed, so what it
-// lacks only costs time.
-type Debt struct {
-	Sessions  int      // in the lists, without subagents
-	L1        int      // sessions whose L1 is not in the cache
-	L2        []string // sessions with something to say that no fact was saved of, the newest first
-	Distilled int      // sessions of which some was said
-	Facts     int      // that stand
+// Progress says how far each layer of a project is. L1 follows from the transcript and is computed when it is needed,
+// so a missing L1 only costs time.
+type Progress struct {
+	Sessions  int      // listed sessions, without subagents
+	L1        int      // sessions without L1 in the cache
+	L2        []string // sessions with text that was not distilled, the newest first
+	Distilled int      // sessions distilled at least in part
+	Facts     int      // valid facts
 	Exchanges int
-	L3        int       // exchanges that belong to no concept
-	L4        bool      // there are facts that no reflection has seen
-	Rules     int       // that are in force
-	Reflected time.Time // zero if nobody ever reflected
+	L3        int       // exchanges without a concept
+	L4        bool      // there are facts newer than the last reflection
+	Rules     int       // active rules
+	Reflected time.Time // time of the last reflection; zero if there was none
 }
 
-// debtCache is what of a debt follows from the records, as it was at some tips.
-type debtCache struct {
+// progressCache contains the part of a Progress that follows from the records at these tips.
+type progressCache struct {
 	Format int        `json:"format"`
 	Tips   []refs.Tip `json:"tips"`
-	Home   []refs.Tip `json:"home"` // where it is said which devices are trusted
-	Debt   Debt       `json:"debt"`
+	Home   []refs.Tip `json:"home"` // of the lanes that list the trusted devices
+	Debt   Progress   `json:"debt"`
 }
 
-const debtVersion = 3
+const progressVersion = 3
 
-// leastUnsaid is up to how many tokens of L1, estimated, a session counts as distilled: the client writes notes
-// of its own behind the last message.
-const leastUnsaid = 100
+// minUndistilled is the estimated number of L1 tokens from which a session counts as undistilled: the client writes
+// notes of its own after the last message.
+const minUndistilled = 100
 
-// Debt returns what the layers of a project lack. What follows from the records is computed once for each state
-// of them.
-func (m Ops) Debt(ctx context.Context, p refs.Project) (Debt, error) {
+// Progress returns the progress of all layers. The part that follows from the records is computed once for each of
+// their states.
+func (m Ops) Progress(ctx context.Context, p refs.Project) (Progress, error) {
 	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
-		return Debt{}, err
+		return Progress{}, err
 	}
 	own, err := trust.On(m.DB).Bare(ctx, refs.Home)
 	if err != nil {
-		return Debt{}, err
+		return Progress{}, err
 	}
 	file := m.CachePath("debt", string(p))
-	var c debtCache
-	if !state.ReadCache(file, &c) || c.Format != debtVersion || !slices.Equal(c.Tips, st.Tips) ||
+	var c progressCache
+	if !state.ReadCache(file, &c) || c.Format != progressVersion || !slices.Equal(c.Tips, st.Tips) ||
 		!slices.Equal(c.Home, own.Tips) {
-		d, err := m.debt(ctx, p, st)
+		d, err := m.computeProgress(ctx, p, st)
 		if err != nil {
 			return d, err
 		}
-		c = debtCache{debtVersion, st.Tips, own.Tips, d}
+		c = progressCache{progressVersion, st.Tips, own.Tips, d}
 		m.WriteCache(file, c)
 	}
-	c.Debt.L1 = m.unrefined(st)
+	c.Debt.L1 = m.countWithoutL1(st)
 	return c.Debt, nil
 }
 
-func (m Ops) debt(ctx context.Context, p refs.Project, st *state.State) (d Debt, err error) {
+func (m Ops) computeProgress(ctx context.Context, p refs.Project, st *state.State) (d Progress, err error) {
 	records, err := m.Upper(ctx, p)
 	if err != nil {
 		return d, err
@@ -92,7 +92,7 @@ func (m Ops) debt(ctx context.Context, p refs.Project, st *state.State) (d Debt,
 			d.Distilled++
 		}
 		if left := now.Scan.Values - through; left > 0 && now.Scan.Messages > 0 {
-			if markers.On(m.DB).Counter(now).Estimate(now.Said()*int64(left)/int64(now.Scan.Values)) >= leastUnsaid {
+			if markers.On(m.DB).Counter(now).Estimate(now.Said()*int64(left)/int64(now.Scan.Values)) >= minUndistilled {
 				d.L2 = append(d.L2, s.ID)
 			}
 		}
@@ -112,13 +112,14 @@ func (m Ops) debt(ctx context.Context, p refs.Project, st *state.State) (d Debt,
 			d.L3++
 		}
 	}
-	d.Rules, d.L4, d.Reflected = len(rules.InState(permanent.Active)), history.FactStatements(records) > rules.Reflected,
+	d.Rules, d.L4, d.Reflected = len(rules.InState(permanent.Active)),
+		history.FactStatements(records) > rules.Reflected,
 		rules.ReflectedAt
 	return d, nil
 }
 
-// unrefined counts the sessions whose L1 is not in the cache.
-func (m Ops) unrefined(st *state.State) int {
+// countWithoutL1 counts the sessions without L1 in the cache.
+func (m Ops) countWithoutL1(st *state.State) int {
 	entries, err := os.ReadDir(m.CachePath("l1"))
 	if err != nil {
 		entries = nil // there is none yet
@@ -136,8 +137,8 @@ func (m Ops) unrefined(st *state.State) int {
 	return n
 }
 
-// lackL1 returns the sessions of a project whose L1 is not in the cache.
-func (m Ops) lackL1(ctx context.Context, p state.Project) ([]capture.Added, error) {
+// withoutL1 returns the sessions of a project without L1 in the cache.
+func (m Ops) withoutL1(ctx context.Context, p state.Project) ([]capture.Added, error) {
 	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return nil, err
@@ -151,18 +152,18 @@ func (m Ops) lackL1(ctx context.Context, p state.Project) ([]capture.Added, erro
 	return todo, nil
 }
 
-// Unrefined returns how many bytes [Ops.Refine] would go through.
-func (m Ops) Unrefined(ctx context.Context, p state.Project) (n int64, err error) {
-	todo, err := m.lackL1(ctx, p)
+// SizeWithoutL1 returns the number of bytes that [Ops.Refine] would read.
+func (m Ops) SizeWithoutL1(ctx context.Context, p state.Project) (n int64, err error) {
+	todo, err := m.withoutL1(ctx, p)
 	for _, a := range todo {
 		n += a.Now.Size
 	}
 	return n, err
 }
 
-// Refine makes the L1 of the sessions of a project that lack it, and calls progress after each.
+// Refine computes the missing L1 of the sessions of a project, calls progress after each, and returns their number.
 func (m Ops) Refine(ctx context.Context, p state.Project, progress func(bytes int64)) (int, error) {
-	todo, err := m.lackL1(ctx, p)
+	todo, err := m.withoutL1(ctx, p)
 	if err != nil {
 		return 0, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Foreign is what another tool knew of a project.
+// Foreign contains the knowledge of another tool about a project.
 type Foreign struct {
 	Tool     string
 	Facts    []ForeignFact
@@ -24,25 +24,25 @@ type Foreign struct {
 
 // A ForeignFact is a fact of another tool, checked by [Ops.CheckForeign].
 type ForeignFact struct {
-	Exchange   facts.Exchange // that holds it
-	Resolved   bool           // of an issue
+	Exchange   facts.Exchange // contains the fact
+	Resolved   bool           // for issues
 	Resolution string
 }
 
-// A ForeignConcept is a concept of another tool with the exchanges that belong to it.
+// A ForeignConcept is a concept of another tool with its exchanges.
 type ForeignConcept struct {
-	Made      concepts.Made
-	Exchanges []facts.Exchange
+	Definition concepts.Made
+	Exchanges  []facts.Exchange
 }
 
-// CheckForeign checks a fact of another tool, which its field From names. Without evidence in a session it is
-// inferred and has the least trust; what its evidence does not bear is an error that wraps [ErrAllRejected].
+// CheckForeign checks a fact of another tool, which its field From names. Without evidence in a session it is inferred
+// with the lowest trust. The error wraps [ErrAllRejected] if the check rejects it.
 func (m Ops) CheckForeign(ctx context.Context, p state.Project, f facts.Fact, s *state.Session) (ForeignFact, error) {
 	x := facts.Exchange{}
 	var q *revision.Quoted
 	if s != nil && len(f.Evidence) > 0 {
 		var err error
-		if q, x, err = m.around(ctx, p.ID, s, f); err != nil {
+		if q, x, err = m.exchangeFor(ctx, p.ID, s, f); err != nil {
 			return ForeignFact{}, err
 		}
 		f.Session = x.Session
@@ -58,7 +58,7 @@ func (m Ops) CheckForeign(ctx context.Context, p state.Project, f facts.Fact, s 
 	return ForeignFact{Exchange: x}, nil
 }
 
-// SaveForeign stores what another tool knew, in one commit.
+// SaveForeign stores the knowledge of another tool in one commit.
 func (m Ops) SaveForeign(ctx context.Context, p state.Project, in Foreign) error {
 	var what []string
 	for _, part := range []struct {
@@ -108,7 +108,7 @@ func (m Ops) addForeignConcepts(ctx context.Context, tx *refs.Tx, p state.Projec
 		return err
 	}
 	for i, c := range list {
-		made := c.Made
+		made := c.Definition
 		made.Label = set.LabelAfter(i)
 		r, err := tx.Add(concepts.Kind, made)
 		if err != nil {
