@@ -9,9 +9,9 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// BeginLost lets the lanes of this device in a project begin anew although they were here once, of which no commit
+// RestartLost lets the lanes of this device in a project begin anew although they were here once, of which no commit
 // is left.
-func (r *Repo) BeginLost(ctx context.Context, p Project) error {
+func (r *Repo) RestartLost(ctx context.Context, p Project) error {
 	return r.Update(ctx, p, "repair: the branch begins anew", func(tx *Tx) error {
 		tx.anew = true
 		tx.Trailer("Op", "repair")
@@ -40,7 +40,7 @@ func (r *Repo) Reroot(ctx context.Context, in Part, l Lane, fill func(root *lane
 	if err != nil {
 		return err
 	}
-	now := lane.Anew(in.Git, l.Tip, l.Device)
+	now := lane.Restarted(in.Git, l.Tip, l.Device)
 	now.Root.Touch()
 	tx := &Tx{r: r, project: l.Project, ctx: ctx, write: true, stage: s, lanes: []*lane.Snapshot{now}}
 	defer tx.discard()

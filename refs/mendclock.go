@@ -12,10 +12,10 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// MendClock mends the lane of a project, and then that of its patches, which may be all that is left to mend.
-// MendClock lets this device's lanes of a project begin anew with Lamport times that other stores take: the patches
+// FixClock mends the lane of a project, and then that of its patches, which may be all that is left to mend.
+// FixClock lets this device's lanes of a project begin anew with Lamport times that other stores take: the patches
 // alone, or with records those of memory.git, too, under the names that follow from their new times.
-func (r *Repo) MendClock(ctx context.Context, p Project, records bool) error {
+func (r *Repo) FixClock(ctx context.Context, p Project, records bool) error {
 	gone := map[objects.Hash]bool{} // patches of records that have another name now
 	if records {
 		err := r.Rewrite(ctx, p, "repair: count records from a time that other stores take", func(old, tx *Tx) error {

@@ -34,7 +34,7 @@ func (r *Repo) rewrite(ctx context.Context, p Project, message string, fn func(o
 		old := *tx
 		old.write, old.lanes = false, slices.Clone(tx.lanes)
 		own := tx.own()
-		tx.lanes[0] = lane.Anew(own.Git, own.Tip, own.Device)
+		tx.lanes[0] = lane.Restarted(own.Git, own.Tip, own.Device)
 		epoch, err := lane.EpochAt(ctx, own.Git, own.Tip)
 		if err != nil {
 			return err
@@ -127,7 +127,7 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 	if err != nil {
 		return err
 	}
-	tx.origin = lane.Anew(old.Git, old.Tip, old.Device)
+	tx.origin = lane.Restarted(old.Git, old.Tip, old.Device)
 	tx.origin.Root.Touch()
 	err = old.Root.Walk(old.Git, nil, func(path []string, id pack.ID) error {
 		if path[0] == "patches" {

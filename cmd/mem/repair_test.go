@@ -215,7 +215,7 @@ func TestRepairBranchAndCommits(t *testing.T) {
 		if root := s.ok0(dir, "fsck", "--root"); root != s.root {
 			t.Errorf("%s: the root is another\n%s\n%s", file, root, out)
 		}
-		if strings.Contains(out, "came back from the remote") {
+		if strings.Contains(out, "restored from the remote") {
 			behind++
 		}
 		if code, out := s.run(dir, "fetch"); code != app.ExitDone || strings.Contains(out, "warning") {

@@ -40,7 +40,7 @@ func (m Ops) notes(ro RepairOptions, out *Repaired) error {
 			return fmt.Errorf("mend %s: %w", d.Where, err)
 		}
 	}
-	out.Unsealed = slices.ContainsFunc(out.Mended, func(d repair.Mending) bool {
+	out.Unsealed = slices.ContainsFunc(out.Mended, func(d repair.Fix) bool {
 		return d.Where == sealsNote && d.Done == ""
 	})
 	return nil

@@ -31,7 +31,7 @@ type RepairOptions struct {
 
 // A Repaired is the result of a repair.
 type Repaired struct {
-	Mended []repair.Mending
+	Mended []repair.Fix
 	Lost   []derive.Lost
 	Left   []repair.Problem // what a check finds afterwards
 	Roots  []Root
@@ -46,7 +46,7 @@ type Repaired struct {
 // here, from remotes, and from the session files of Claude Code. Nothing is deleted. With DryRun it says what
 // it would do.
 func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) (out Repaired, err error) {
-	if out.Mended, err = repair.MendFiles(dir, ro.DryRun); err != nil {
+	if out.Mended, err = repair.FixFiles(dir, ro.DryRun); err != nil {
 		return out, err
 	}
 	repo, err := refs.OpenDamaged(dir, o.Refs())
@@ -68,13 +68,13 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 			told(name, err)
 		}
 	}
-	did, losses, err := repair.Mend(ctx, repo, ro.DryRun, m.supply(remotes, ro.Told))
+	did, losses, err := repair.FixRepositories(ctx, repo, ro.DryRun, m.supply(remotes, ro.Told))
 	out.Mended = append(out.Mended, did...)
 	if err != nil {
 		return out, err
 	}
 	if repo.Device().ID != "" && len(losses) == 0 {
-		clocks, err := repair.MendClocks(ctx, repo, ro.DryRun)
+		clocks, err := repair.FixClocks(ctx, repo, ro.DryRun)
 		out.Mended = append(out.Mended, clocks...)
 		if err != nil {
 			return out, err
@@ -115,7 +115,7 @@ func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []repair.Loss,
 		could, err = repair.GiveUp(ctx, m.Refs, false, losses, m.stillOfUse(losses))
 	}
 	for _, c := range could {
-		if i := slices.IndexFunc(out.Mended, func(d repair.Mending) bool {
+		if i := slices.IndexFunc(out.Mended, func(d repair.Fix) bool {
 			return d.Where == c.Where && d.Done == ""
 		}); i >= 0 {
 			out.Mended[i].Done = c.Done
@@ -246,12 +246,12 @@ func (m Ops) bringBack(ctx context.Context, remotes []refs.Remote, out *Repaired
 
 // came notes that a branch is back.
 func (out *Repaired) came(l sync.FetchedLane, from string) {
-	where, done := "memory.git/"+l.Lane.Ref(), "came back from the remote "+from+", "+l.New[:10]
-	if i := slices.IndexFunc(out.Mended, func(d repair.Mending) bool { return d.Where == where }); i >= 0 {
+	where, done := "memory.git/"+l.Lane.Ref(), "restored from the remote "+from+", "+l.New[:10]
+	if i := slices.IndexFunc(out.Mended, func(d repair.Fix) bool { return d.Where == where }); i >= 0 {
 		out.Mended[i].Done = done
 		return
 	}
-	out.Mended = append(out.Mended, repair.Mending{Where: where, What: "it was behind", Done: done})
+	out.Mended = append(out.Mended, repair.Fix{Where: where, What: "it was behind", Done: done})
 }
 
 // explainLosses says what losses mean: which session, which messages.

@@ -62,14 +62,14 @@ func (m Ops) regain(ctx context.Context, losses []repair.Loss, out *Repaired, dr
 		return losses, nil
 	}
 	if !dryRun {
-		if err := repair.PutBack(ctx, m.Refs, g.got); err != nil {
+		if err := repair.Restore(ctx, m.Refs, g.got); err != nil {
 			return losses, err
 		}
 	}
 	for _, l := range losses {
 		if g.got[l.ID] != nil {
 			g.got[l.ID] = nil // one line for each
-			out.Mended = append(out.Mended, repair.Mending{Where: l.Where, What: derive.LostWhat(l) + " was missing",
+			out.Mended = append(out.Mended, repair.Fix{Where: l.Where, What: derive.LostWhat(l) + " was missing",
 				Done: "made again from " + g.from[l.ID]})
 		}
 	}

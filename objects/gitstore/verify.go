@@ -190,9 +190,9 @@ func readConfig(text string) (configValues, error) {
 	return c, nil
 }
 
-// MendFiles puts HEAD and the settings right where [VerifyFiles] finds fault with them; HEAD names the first of
+// RepairFiles puts HEAD and the settings right where [VerifyFiles] finds fault with them; HEAD names the first of
 // heads then. What was there is kept in the directory aside.
-func MendFiles(dir string, heads []string, aside string) (kept map[string]string, err error) {
+func RepairFiles(dir string, heads []string, aside string) (kept map[string]string, err error) {
 	var bad []string
 	kept = map[string]string{}
 	if err := VerifyFiles(dir, heads, func(file string, _ error) { bad = append(bad, file) }); err != nil {

@@ -60,9 +60,9 @@ func CheckJSON(b []byte, v any) error {
 	return err
 }
 
-// MendByte looks for the one byte of a file whose change makes good report true. That costs little for files of
+// CorrectByte looks for the one byte of a file whose change makes good report true. That costs little for files of
 // some hundred bytes.
-func MendByte(b []byte, good func([]byte) bool) ([]byte, bool) {
+func CorrectByte(b []byte, good func([]byte) bool) ([]byte, bool) {
 	const most = 16 << 10
 	if len(b) > most {
 		return nil, false
@@ -87,9 +87,9 @@ func MendByte(b []byte, good func([]byte) bool) ([]byte, bool) {
 	return nil, false
 }
 
-// MendSum is [MendByte] of a file that WithSum made.
-func MendSum(b []byte) ([]byte, bool) {
-	return MendByte(b, func(b []byte) bool {
+// CorrectSummed is [CorrectByte] of a file that WithSum made.
+func CorrectSummed(b []byte) ([]byte, bool) {
+	return CorrectByte(b, func(b []byte) bool {
 		return len(b) > 0 && b[len(b)-1] == '\n' && bytes.Contains(b, []byte(sumLead)) && CheckSum(b) == nil
 	})
 }

@@ -44,8 +44,8 @@ func New(g *gitstore.Repo, tip pack.ID, device string) *Snapshot {
 	return &Snapshot{Device: device, Tip: tip, Root: &Dir{}, Git: g}
 }
 
-// Anew returns an empty lane that takes the place of the one that ends in was.
-func Anew(g *gitstore.Repo, was pack.ID, device string) *Snapshot {
+// Restarted returns an empty lane that takes the place of the one that ends in was.
+func Restarted(g *gitstore.Repo, was pack.ID, device string) *Snapshot {
 	return &Snapshot{Device: device, Root: &Dir{loaded: true}, Git: g, Replaces: was}
 }
 

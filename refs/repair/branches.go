@@ -20,7 +20,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A found commit is one that no other here goes on from.
+// A foundCommit is a commit in the packs that is no other commit's parent: the tip of a lost lane.
 type foundCommit struct {
 	id      pack.ID
 	device  string
@@ -29,17 +29,17 @@ type foundCommit struct {
 	root    bool // it has no parent
 }
 
-// branches puts branches back that are damaged or gone, and those whose commit is not to be had.
+// branches restores branches that are damaged or missing, and those whose commit cannot be read.
 func (x *repair) branches(g *gitstore.Repo) error {
 	bad := map[string]string{}
 	files := map[string]bool{}
-	var whole []Mending // of files that hold more than one branch
+	var shared []Fix // of files that contain several branches
 	good, err := g.VerifyRefs(func(file, name string, err error) {
 		files[file] = true
 		if name != "" {
 			bad[name] = err.Error()
 		} else {
-			whole = append(whole, Mending{Where: x.Part.Dir + "/" + file, What: err.Error(), Done: "its good lines were kept"})
+			shared = append(shared, Fix{Where: x.Part.Dir + "/" + file, What: err.Error(), Done: "kept its valid lines"})
 		}
 	})
 	if err != nil {
@@ -56,7 +56,7 @@ func (x *repair) branches(g *gitstore.Repo) error {
 			if !unreadable(err) {
 				return err
 			}
-			if x.supply == nil || x.tried {
+			if x.supply == nil || x.visited {
 				bad[ref.Name] = fmt.Sprintf("its commit %s is gone", ref.ID)
 				files[ref.Name] = true
 				here[ref.Name] = false
@@ -68,24 +68,24 @@ func (x *repair) branches(g *gitstore.Repo) error {
 			bad[name] = "the branch is gone"
 		}
 	}
-	x.tried = true
+	x.visited = true
 	if len(files) > 0 && !x.dryRun {
-		if err := x.takeOut(g, files, good, bad); err != nil {
+		if err := x.moveAway(g, files, good, bad); err != nil {
 			return err
 		}
 	}
-	for _, m := range whole {
-		m.Kept = x.kept[strings.TrimPrefix(m.Where, x.Part.Dir+"/")]
-		x.did = append(x.did, m)
+	for _, f := range shared {
+		f.Kept = x.kept[strings.TrimPrefix(f.Where, x.Part.Dir+"/")]
+		x.fixes = append(x.fixes, f)
 	}
 	return x.restore(g, good, bad)
 }
 
-// takeOut moves damaged files of branches out of the way.
-func (x *repair) takeOut(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref, bad map[string]string) error {
+// moveAway moves damaged files of branches to [refs.DamagedDir]. packed-refs is rewritten with its good branches.
+func (x *repair) moveAway(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref, bad map[string]string) error {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(g.Dir(), filepath.FromSlash(file))
-		name, err := pack.SetAside(path, x.aside(x.Part.Dir))
+		name, err := pack.SetAside(path, x.damagedDir(x.Part.Dir))
 		if err != nil {
 			return err
 		}
@@ -107,9 +107,9 @@ func (x *repair) takeOut(g *gitstore.Repo, files map[string]bool, good []gitstor
 	return nil
 }
 
-// restore lets each lost branch name the newest commit that its device signed.
+// restore sets each lost branch to the newest commit that its device signed.
 func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]string) error {
-	if err := x.ask(slices.Sorted(maps.Keys(bad))); err != nil {
+	if err := x.fetchOwn(slices.Sorted(maps.Keys(bad))); err != nil {
 		return err
 	}
 	heads, err := x.heads(g, good)
@@ -117,32 +117,25 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 		return err
 	}
 	byLane := map[string][]foundCommit{}
-	var homeless []foundCommit
+	var unassigned []foundCommit
 	for _, h := range heads {
-		switch p, ok := x.projectOf(g, h); {
-		case ok:
+		if p, ok := x.projectOf(g, h); ok {
 			byLane[lane.Ref(p, h.device)] = append(byLane[lane.Ref(p, h.device)], h)
-		default:
-			homeless = append(homeless, h)
+		} else {
+			unassigned = append(unassigned, h)
 		}
 	}
 	for name := range byLane {
-		if _, ok := slices.BinarySearchFunc(good, name, func(r gitstore.Ref, name string) int {
-			return strings.Compare(r.Name, name)
-		}); !ok && bad[name] == "" &&
+		if !contains(good, name) && bad[name] == "" &&
 			slices.ContainsFunc(byLane[name], func(h foundCommit) bool { return !h.root }) {
 			bad[name] = "the branch is gone"
 		}
 	}
-	names := make([]string, 0, len(bad))
-	for name := range bad {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(bad))
 	for _, name := range names {
 		found := byLane[name]
 		if len(found) == 0 {
-			found = x.orphans(name, names, byLane, homeless)
+			found = x.orphans(name, names, byLane, unassigned)
 		}
 		if err := x.restoreOne(name, bad[name], found); err != nil {
 			return err
@@ -151,9 +144,18 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 	return nil
 }
 
-// orphans returns commits that do not tell their project, if they can only belong to the branch name.
+// contains reports whether the sorted refs contain one of that name.
+func contains(refs []gitstore.Ref, name string) bool {
+	_, ok := slices.BinarySearchFunc(refs, name, func(r gitstore.Ref, name string) int {
+		return strings.Compare(r.Name, name)
+	})
+	return ok
+}
+
+// orphans returns the commits of unknown project that can only belong to the branch name, because it is the only
+// lost branch of their device.
 func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCommit,
-	homeless []foundCommit) (out []foundCommit) {
+	unassigned []foundCommit) (out []foundCommit) {
 	_, device, _ := lane.Split(name)
 	others := 0
 	for _, n := range lost {
@@ -164,7 +166,7 @@ func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCo
 	if others != 1 {
 		return nil
 	}
-	for _, h := range homeless {
+	for _, h := range unassigned {
 		if h.device == device {
 			out = append(out, h)
 		}
@@ -173,15 +175,15 @@ func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCo
 }
 
 func (x *repair) restoreOne(name, what string, found []foundCommit) error {
-	did := Mending{Where: x.Part.Dir + "/" + name, What: what, Kept: x.kept[name]}
+	fix := Fix{Where: x.Part.Dir + "/" + name, What: what, Kept: x.kept[name]}
 	p, device, ok := lane.Split(name)
-	defer func() { x.note(did) }()
+	defer func() { x.add(fix) }()
 	if ok && len(found) == 0 && device == x.r.Device().ID && (p == refs.Home || x.Part.Dir == refs.OriginalsDir) {
-		did.Done = "begun anew"
+		fix.Done = "restarted, empty"
 		if x.dryRun {
 			return nil
 		}
-		return x.r.BeginLost(x.ctx, p)
+		return x.r.RestartLost(x.ctx, p)
 	}
 	if !ok || len(found) == 0 {
 		return nil
@@ -189,7 +191,7 @@ func (x *repair) restoreOne(name, what string, found []foundCommit) error {
 	newest := slices.MaxFunc(found, func(a, b foundCommit) int {
 		return cmp.Or(cmp.Compare(a.lamport, b.lamport), a.at.Compare(b.at), a.id.Compare(b.id))
 	})
-	did.Done = "set to the newest commit that its device signed, " + newest.id.String()[:10]
+	fix.Done = "set to the newest commit that its device signed, " + newest.id.String()[:10]
 	if x.dryRun {
 		return nil
 	}
@@ -198,24 +200,24 @@ func (x *repair) restoreOne(name, what string, found []foundCommit) error {
 		return err
 	}
 	defer unlock()
-	old, err := x.Git.Ref(name) // a packed one may be older
+	old, err := x.Git.Ref(name) // packed-refs may contain an older one
 	if err != nil || old == newest.id {
 		return err
 	}
 	return x.Git.Update(x.ctx, name, old, newest.id)
 }
 
-// note adds to what was done; of a branch that was looked at twice the last word counts.
-func (x *repair) note(m Mending) {
-	if i := slices.IndexFunc(x.did, func(d Mending) bool { return d.Where == m.Where && d.Done == "" }); i >= 0 {
-		m.What = x.did[i].What
-		x.did[i] = m
+// add adds a fix. It replaces an entry without repair for the same file or branch, of which it keeps the damage.
+func (x *repair) add(f Fix) {
+	if i := slices.IndexFunc(x.fixes, func(d Fix) bool { return d.Where == f.Where && d.Done == "" }); i >= 0 {
+		f.What = x.fixes[i].What
+		x.fixes[i] = f
 		return
 	}
-	x.did = append(x.did, m)
+	x.fixes = append(x.fixes, f)
 }
 
-// heads returns the commits in packs that no other commit and no good branch leads to, if their device signed them.
+// heads returns the packed commits that no other commit and no good branch leads to and that their device signed.
 func (x *repair) heads(g *gitstore.Repo, good []gitstore.Ref) ([]foundCommit, error) {
 	reached := map[pack.ID]bool{}
 	for _, ref := range good {
@@ -223,7 +225,7 @@ func (x *repair) heads(g *gitstore.Repo, good []gitstore.Ref) ([]foundCommit, er
 			reached[id] = true
 			c, err := g.Commit(id)
 			if err != nil {
-				break // told elsewhere
+				break // reported by missing
 			}
 			id = c.Parent
 		}
@@ -263,8 +265,8 @@ func (x *repair) heads(g *gitstore.Repo, good []gitstore.Ref) ([]foundCommit, er
 	return heads, nil
 }
 
-// trusts reports whether a commit is signed by the device of a lane: with the key that it is known by here, or
-// else the one that the commit's own tree speaks of.
+// trusts reports whether the device of a lane signed a commit: with its known key or, if the device is unknown, with
+// the key in the device record of the commit's own tree.
 func (x *repair) trusts(g *gitstore.Repo, id pack.ID, l refs.Lane) bool {
 	c, err := g.Commit(id)
 	if err != nil || c.Email != l.Device+"@mem.invalid" {
@@ -272,16 +274,16 @@ func (x *repair) trusts(g *gitstore.Repo, id pack.ID, l refs.Lane) bool {
 	}
 	key, err := x.r.KeyOf(l.Device)
 	if err != nil || key == "" {
-		if key, err = lane.Signer(c); err != nil || !x.speaksOf(g, c, l.Device, key) {
+		if key, err = lane.Signer(c); err != nil || !x.declares(g, c, l.Device, key) {
 			return false
 		}
 	}
 	return lane.VerifySignature(key, c.Signature, c.Payload()) == nil
 }
 
-// speaksOf reports whether the tree of a commit has the record of a device with that key. Patches are signed as
-// the memory beside them.
-func (x *repair) speaksOf(g *gitstore.Repo, c gitstore.Commit, device, key string) bool {
+// declares reports whether the tree of a commit contains a device record with that key. Lanes of originals.git have
+// no records; any key is accepted there.
+func (x *repair) declares(g *gitstore.Repo, c gitstore.Commit, device, key string) bool {
 	if x.Part.Dir == refs.OriginalsDir {
 		return true
 	}
@@ -315,8 +317,8 @@ func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(refs.Record) boo
 	})
 }
 
-// projectOf finds out which project a commit belongs to: by its record of the project, by the marks of remotes,
-// and of patches by the records that they belong to.
+// projectOf returns the project of a commit: from its project record or the marks of remotes and, for patches, from
+// the records that they belong to.
 func (x *repair) projectOf(g *gitstore.Repo, h foundCommit) (refs.Project, bool) {
 	c, err := g.Commit(h.id)
 	if err != nil {
@@ -346,7 +348,7 @@ func (x *repair) projectOf(g *gitstore.Repo, h foundCommit) (refs.Project, bool)
 	return x.projectOfMarks(g, h)
 }
 
-// projectOfMarks looks for a commit of a lane among those that were seen on remotes.
+// projectOfMarks looks for the commit and its ancestors among the tips that were seen on remotes.
 func (x *repair) projectOfMarks(g *gitstore.Repo, h foundCommit) (refs.Project, bool) {
 	remotes, err := x.r.Remotes()
 	if err != nil {
@@ -373,7 +375,7 @@ func (x *repair) projectOfMarks(g *gitstore.Repo, h foundCommit) (refs.Project, 
 	return "", false
 }
 
-// projectOfPatches looks in which lane of memory.git a record lies that a patch belongs to.
+// projectOfPatches returns the project whose lane in memory.git contains the record of one of the patches.
 func (x *repair) projectOfPatches(g *gitstore.Repo, tree pack.ID) (refs.Project, bool) {
 	root := lane.DirAt(tree)
 	e, ok, err := root.Find(g, "patches")
@@ -409,7 +411,7 @@ func (x *repair) projectOfPatches(g *gitstore.Repo, tree pack.ID) (refs.Project,
 	return found, found != ""
 }
 
-// ReadableRecords returns the records of a project that can be read, whatever else of it cannot.
+// ReadableRecords returns the readable records of a project, sorted. Unreadable objects are skipped.
 func ReadableRecords(r *refs.Repo, p refs.Project) []refs.Record {
 	branches, err := r.Git().VerifyRefs(func(string, string, error) {})
 	if err != nil {
@@ -436,7 +438,7 @@ func ReadableRecords(r *refs.Repo, p refs.Project) []refs.Record {
 	return out
 }
 
-// ReadableStream reads a stream of a lane as far as it can be read.
+// ReadableStream returns a reader of the intact beginning of a stream.
 func ReadableStream(r *refs.Repo, l refs.Lane, name objects.Hash) *stream.Reader {
 	at, err := lane.At(r.Git(), l.Tip, l.Device)
 	if err != nil {
@@ -444,7 +446,7 @@ func ReadableStream(r *refs.Repo, l refs.Lane, name objects.Hash) *stream.Reader
 	}
 	n, err := at.Segments(name)
 	if err != nil {
-		n = 1 << 20 // its end is not known; reading finds it
+		n = 1 << 20 // unknown; the reader stops at the first missing segment
 	}
 	return stream.NewReader(n, at.Blobs(name))
 }

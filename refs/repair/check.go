@@ -1,8 +1,8 @@
 // Package repair checks a store and repairs damage.
 //
-// [Check] verifies everything and reports [Problem]s. [MendFiles] repairs the control files and [Mend] the two
-// repositories: from intact data, from a remote, and with branches that start again. Data that cannot be restored is
-// reported as [Loss], and [GiveUp] continues without it. Nothing is deleted: damaged files are moved away
+// [Check] verifies everything and reports [Problem]s. [FixFiles] repairs the control files and [FixRepositories] the
+// two repositories: from intact data, from a remote, and with branches that start again. Data that cannot be restored
+// is reported as [Loss], and [GiveUp] continues without it. Nothing is deleted: damaged files are moved away
 // ([Damaged]).
 package repair
 
@@ -27,29 +27,27 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A Problem is something that a check found wrong.
+// A Problem is a finding of a check.
 type Problem struct {
 	Where string // the repository and the ref or path
 	What  string
-	// not this one, that wrote what says nothing or is out of bounds: it is ignored, and all else is whole; "" of
-	// damage
+	// Device is set if the finding is not damage, but data of another device that is invalid and ignored.
 	Device string
 }
 
 func (p Problem) String() string { return p.Where + ": " + p.What }
 
-// Counts says how much a check looked at.
+// Counts contains the amounts that a check has verified.
 type Counts struct {
 	Lanes, Commits, Objects, Records, Streams, Segments, Patches int
 	Bytes                                                        int64 // of content that was hashed
 }
 
-// Check looks at every lane of both repositories: the names and files of refs, the chain of signed commits, the
-// closed grammar of trees, the name and form of every record, the heads of segments and the points of
-// growth; at HEAD, the settings of git, device.json and the other control files; and it compares every byte of
-// the packs and their indexes with their checksums. So no bit that is flipped at random goes unseen. With full
-// it also reads and hashes every object and every byte of every stream by BLAKE3, and every directory of every
-// commit. It reports what is wrong and returns an error only when it could not go on.
+// Check verifies every lane of both repositories: the names and files of refs, the chain of signed commits, the
+// closed grammar of trees, the name and form of every record, the heads of segments and the growth points. It
+// verifies HEAD, git's settings, device.json and the other control files, and the checksums of all packs and
+// indexes, so it finds every flipped bit. With full it also hashes every object and stream with BLAKE3 and reads
+// every directory of every commit. Problems are reported; an error means that the check could not continue.
 func Check(ctx context.Context, r *refs.Repo, full bool, report func(Problem)) (Counts, error) {
 	c := &checker{ctx: ctx, r: r, full: full, report: report}
 	for _, p := range r.Parts() {
@@ -78,9 +76,7 @@ func (c *checker) part(r *refs.Repo, p refs.Part) error {
 		return fmt.Errorf("list refs of %s: %w", p.Dir, err)
 	}
 	for _, name := range known {
-		if _, ok := slices.BinarySearchFunc(branches, name, func(r gitstore.Ref, name string) int {
-			return strings.Compare(r.Name, name)
-		}); !ok {
+		if !contains(branches, name) {
 			c.bad(name, "the branch is gone")
 		}
 	}
@@ -102,7 +98,7 @@ func (c *checker) part(r *refs.Repo, p refs.Part) error {
 	return p.Git.VerifyLoose(func(file string, err error) { c.bad(file, "%v", err) })
 }
 
-// homes returns the branches that HEAD may name: this device's own one of [refs.Home], and those of its former selves.
+// homes returns the branches that HEAD may name: the lanes in [refs.Home] of this device and of its former ids.
 func homes(dir, device string) []string {
 	out := []string{lane.Ref(refs.Home, device)}
 	for _, part := range []string{refs.MemoryDir, refs.OriginalsDir} {
@@ -119,24 +115,24 @@ func homes(dir, device string) []string {
 	return out
 }
 
-// device checks that the key in device.json is the one that this device's lanes speak of.
+// device checks that the key in device.json is the one in this device's lanes.
 func (c *checker) device(r *refs.Repo) {
-	b, err := checkSmall(r.Dir(), lane.DeviceFile, &lane.DeviceJSON{})
+	b, err := checkFile(r.Dir(), lane.DeviceFile, &lane.DeviceJSON{})
 	if err != nil {
 		c.bad(lane.DeviceFile, "%v", err)
 	}
 	d, err := lane.DecodeDevice(b)
 	if err != nil {
-		return // which checkSmall has told
+		return // reported by checkFile
 	}
 	if key := c.keys[d.ID]; key != "" && key != d.PublicKey() {
 		c.bad(lane.DeviceFile, "its key is not the one of this device's lanes")
 	}
 }
 
-// checkSmall reads a small file of JSON in the store and checks that it is as it was written: as v is encoded,
-// or, if that is nil, by [disk.CheckNote]. It is fine if there is none.
-func checkSmall(dir, name string, v any) ([]byte, error) {
+// checkFile reads a control file and checks that it is unchanged since it was written: with [disk.CheckJSON] and
+// v, or with [disk.CheckNote] if v is nil. A missing file is no error.
+func checkFile(dir, name string, v any) ([]byte, error) {
 	b, err := pack.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -170,13 +166,13 @@ func (c *checker) bad(path, format string, args ...any) {
 	c.report(Problem{Where: where, What: fmt.Sprintf(format, args...)})
 }
 
-// ignored reports what another device wrote and nobody heeds.
+// ignored reports invalid data of another device, which has no effect.
 func (c *checker) ignored(path, device string, err error) {
 	c.report(Problem{Where: c.where + ":" + path, What: err.Error(), Device: device})
 }
 
-// branch checks the lane that a branch leads to, once more if there was something wrong and the branch has
-// moved meanwhile: when a lane begins anew, what it had before is swept.
+// branch checks the lane of a branch. If it finds problems and the branch has moved meanwhile, it checks again:
+// when a lane restarts, a sweep deletes its former objects.
 func (c *checker) branch(ref gitstore.Ref, device string) {
 	report, before := c.report, c.n
 	defer func() { c.report = report }()
@@ -195,8 +191,8 @@ func (c *checker) branch(ref gitstore.Ref, device string) {
 	}
 }
 
-// lane checks one lane. The device's key comes from the device record that the lane itself must hold;
-// a lane of originals.git uses the one of memory.git.
+// lane checks one lane. The device's key comes from the device record that the lane must contain; a lane of
+// originals.git uses the key from memory.git, which is checked first.
 func (c *checker) lane(tip pack.ID, device string) {
 	c.n.Lanes++
 	l, err := lane.At(c.git, tip, device)
@@ -222,11 +218,11 @@ func (c *checker) lane(tip pack.ID, device string) {
 	c.commits(tip, device)
 }
 
-// blob checks one blob of a lane by where it lies.
+// blob checks one blob of a lane. Its path decides what it must contain.
 func (c *checker) blob(l *lane.Snapshot, path string, id pack.ID, streams map[string]int) error {
 	m := lane.PathGrammar().FindStringSubmatch(path)
 	if m == nil {
-		return errors.New("no such path may be in a lane")
+		return errors.New("path not allowed in a lane")
 	}
 	if m[1] != "" {
 		return nil // read when the lane was opened
@@ -307,7 +303,7 @@ func (c *checker) record(l *lane.Snapshot, h objects.Hash, id pack.ID) error {
 	return err
 }
 
-// streams checks that the segments of every stream follow one another, and with full every byte of them.
+// streams checks that the segments of every stream are contiguous; with full it hashes their content.
 func (c *checker) streams(l *lane.Snapshot, counts map[string]int) {
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		n := counts[name]
@@ -346,8 +342,8 @@ func heads(n int, blobs stream.Blobs) error {
 	return nil
 }
 
-// commits checks the chain of commits of a lane: one parent each, signed by the lane's device, with
-// falling Lamport times backwards and trees that are there.
+// commits checks the commits of a lane: each has at most one parent, is signed by the lane's device, has a tree
+// that exists, and a Lamport time not greater than that of its child.
 func (c *checker) commits(tip pack.ID, device string) {
 	var later uint64
 	var chain []pack.ID
@@ -390,7 +386,7 @@ func (c *checker) commits(tip pack.ID, device string) {
 	}
 }
 
-// ahead reports a lane whose Lamport time no store would take.
+// ahead reports a lane whose Lamport time no store would accept.
 func (c *checker) ahead(device string, n uint64) {
 	if err := fmt.Errorf("%w: %d", refs.ErrAhead, n); device == c.r.Device().ID {
 		c.bad("", "%v", err)

@@ -9,10 +9,10 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// MendClocks lets the lanes of this device that other stores refuse for their Lamport times ([refs.ErrAhead]) begin
-// anew: records whose times are too late get the next ones that others take, in the same order, and with them
-// new names. With dryRun it says what it would do.
-func MendClocks(ctx context.Context, r *refs.Repo, dryRun bool) (did []Mending, err error) {
+// FixClocks restarts the lanes of this device that other stores refuse because of their Lamport times
+// ([refs.ErrAhead]). Records with a time in the future get the next acceptable ones, in the same order, and therefore
+// new names. With dryRun it only returns the fixes that it would make.
+func FixClocks(ctx context.Context, r *refs.Repo, dryRun bool) (fixes []Fix, err error) {
 	all, err := r.Git().Refs(lane.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("list lanes: %w", err)
@@ -28,21 +28,21 @@ func MendClocks(ctx context.Context, r *refs.Repo, dryRun bool) (did []Mending, 
 			continue
 		}
 		if err != nil && !errors.Is(err, refs.ErrAhead) {
-			return did, err
+			return fixes, err
 		}
-		m := Mending{Where: refs.MemoryDir + "/" + ref.Name, What: refs.ErrAhead.Error(),
-			Done: "begun anew with Lamport times that other stores take"}
 		if !dryRun {
-			if err := r.MendClock(ctx, p, err != nil); err != nil {
-				return did, fmt.Errorf("mend the Lamport times of %s: %w", ref.Name, err)
+			if err := r.FixClock(ctx, p, err != nil); err != nil {
+				return fixes, fmt.Errorf("repair the Lamport times of %s: %w", ref.Name, err)
 			}
 		}
-		did = append(did, m)
+		fixes = append(fixes, Fix{Where: refs.MemoryDir + "/" + ref.Name, What: refs.ErrAhead.Error(),
+			Done: "restarted with Lamport times that other stores accept"})
 	}
-	return did, nil
+	return fixes, nil
 }
 
-// latePatches reports whether a commit of this device's lane in originals.git has a Lamport time that others refuse.
+// latePatches reports whether a commit of this device's lane in originals.git has a Lamport time that other stores
+// refuse.
 func latePatches(ctx context.Context, r *refs.Repo, p refs.Project) (bool, error) {
 	exact := r.Of(refs.Lane{Originals: true})
 	tip, err := exact.Ref(lane.Ref(p, r.Device().ID))

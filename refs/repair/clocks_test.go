@@ -96,13 +96,13 @@ func TestMendClocks(t *testing.T) {
 	if err := r.CheckClock(own); !errors.Is(err, refs.ErrAhead) {
 		t.Fatalf("CheckClock = %v", err)
 	}
-	if did, err := MendClocks(ctx, r, true); err != nil || len(did) != 1 || !errors.Is(r.CheckClock(own), refs.ErrAhead) {
+	if did, err := FixClocks(ctx, r, true); err != nil || len(did) != 1 || !errors.Is(r.CheckClock(own), refs.ErrAhead) {
 		t.Fatalf("dry run: %v, %v", did, err)
 	}
-	if did, err := MendClocks(ctx, r, false); err != nil || len(did) != 1 {
+	if did, err := FixClocks(ctx, r, false); err != nil || len(did) != 1 {
 		t.Fatalf("%v, %v", did, err)
 	}
-	if did, err := MendClocks(ctx, r, false); err != nil || len(did) != 0 {
+	if did, err := FixClocks(ctx, r, false); err != nil || len(did) != 0 {
 		t.Fatalf("again: %v, %v", did, err)
 	}
 	if err := r.CheckClock(own); err != nil {

@@ -17,28 +17,26 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// The control files of a store are the small files beside the objects that decide what mem does.
-// docs/formats.md lists them all, with how damage of each is found.
-
-// checkControls checks all control files but device.json, which needs to be compared with the lanes.
+// checkControls checks the control files, which docs/formats.md lists, except device.json: [checker.device] compares
+// that with the lanes.
 func (c *checker) checkControls(r *refs.Repo) error {
 	files := refs.SummedFiles(r.Dir())
 	delete(files, lane.DeviceFile)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if _, err := checkSmall(r.Dir(), name, files[name]); err != nil {
+		if _, err := checkFile(r.Dir(), name, files[name]); err != nil {
 			c.bad(name, "%v", err)
 		}
 	}
 	return eachFormer(r.Dir(), func(name string, b []byte) error {
-		if _, bad := soundLines(b); bad > 0 {
-			c.bad(name, "%d of its lines are no name of a commit with its sum", bad)
+		if _, bad := validLines(b); bad > 0 {
+			c.bad(name, "%d of its lines are not a commit name with its checksum", bad)
 		}
 		return nil
 	})
 }
 
-// soundLine reports whether a line is one of [refs.FormerLine], or of an older mem, which wrote no sum.
-func soundLine(line string) bool {
+// validLine reports whether a line is a [refs.FormerLine], or a commit name without a checksum.
+func validLine(line string) bool {
 	id, _, summed := strings.Cut(line, " ")
 	if _, err := pack.ParseID(id); err != nil {
 		return false
@@ -46,24 +44,24 @@ func soundLine(line string) bool {
 	return !summed || line == refs.FormerLine(id)
 }
 
-// soundLines returns the good lines of a file of [refs.FormerDir] as they should be, and how many are not. A damaged
-// byte is put right.
-func soundLines(b []byte) (good []byte, bad int) {
+// validLines returns the valid lines of a file of [refs.FormerDir] and the number of invalid ones. A line with one
+// damaged byte is corrected.
+func validLines(b []byte) (good []byte, bad int) {
 	if len(b) == 0 {
 		return nil, 0
 	}
 	end := len(b) - 1
 	if b[end] != '\n' {
-		bad++ // of the last line, whatever else is wrong with it
-		if last := string(b[bytes.LastIndexByte(b, '\n')+1 : end]); !soundLine(last) {
+		bad++ // the last line, whether or not it is valid otherwise
+		if last := string(b[bytes.LastIndexByte(b, '\n')+1 : end]); !validLine(last) {
 			end++
 		}
 	}
 	for line := range strings.SplitSeq(string(b[:end]), "\n") {
-		if !soundLine(line) {
+		if !validLine(line) {
 			bad++
-			fixed, ok := disk.MendByte([]byte(line), func(b []byte) bool {
-				return bytes.IndexByte(b, ' ') > 0 && soundLine(string(b))
+			fixed, ok := disk.CorrectByte([]byte(line), func(b []byte) bool {
+				return bytes.IndexByte(b, ' ') > 0 && validLine(string(b))
 			})
 			if !ok {
 				continue
@@ -75,7 +73,7 @@ func soundLines(b []byte) (good []byte, bad int) {
 	return good, bad
 }
 
-// eachFormer calls f with the files of [refs.FormerDir] in the store, as paths in it.
+// eachFormer calls f with the path in the store and the content of each file of [refs.FormerDir].
 func eachFormer(dir string, f func(name string, b []byte) error) error {
 	at := path.Join(refs.MemoryDir, "mem", refs.FormerDir)
 	files, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(at)))
@@ -100,25 +98,25 @@ func eachFormer(dir string, f func(name string, b []byte) error) error {
 	return err
 }
 
-// former puts the files of [refs.FormerDir] right: a line that cannot be goes, so that a remote that has its commit
-// looks rewritten by another.
-func (m *mender) former() error {
+// formerFiles corrects the files of [refs.FormerDir] and removes lines that it cannot correct. A remote that still
+// has the commit of a removed line looks as if another device had rewritten it.
+func (m *fixer) formerFiles() error {
 	return eachFormer(m.store, func(name string, b []byte) error {
-		good, bad := soundLines(b)
+		good, bad := validLines(b)
 		if bad == 0 {
 			return nil
 		}
-		did := Mending{Where: name, What: fmt.Sprintf("%d of its lines are no name of a commit with its sum", bad),
-			Done: "its good lines were kept"}
+		fix := Fix{Where: name, What: fmt.Sprintf("%d of its lines are not a commit name with its checksum", bad),
+			Done: "kept its valid lines"}
 		if !m.dryRun {
 			file := filepath.Join(m.store, filepath.FromSlash(name))
-			kept, err := pack.SetAside(file, m.aside(refs.MemoryDir))
+			kept, err := pack.SetAside(file, m.damagedDir(refs.MemoryDir))
 			if err := errors.Join(err, disk.WriteFile(file, good)); err != nil {
-				return fmt.Errorf("mend %s: %w", name, err)
+				return fmt.Errorf("repair %s: %w", name, err)
 			}
-			did.Kept = refs.KeptAs(refs.MemoryDir, kept)
+			fix.Kept = refs.KeptAs(refs.MemoryDir, kept)
 		}
-		m.did = append(m.did, did)
+		m.fixes = append(m.fixes, fix)
 		return nil
 	})
 }

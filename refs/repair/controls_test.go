@@ -59,7 +59,7 @@ func TestControlFilesDamaged(t *testing.T) {
 			if i%16 != 0 && i < len(good)-1 {
 				continue
 			}
-			if _, err := MendFiles(r.Dir(), false); err != nil {
+			if _, err := FixFiles(r.Dir(), false); err != nil {
 				t.Fatal(err)
 			}
 			if got, _ := os.ReadFile(file); !bytes.Equal(got, good) && (name != former || i == len(good)-1) { // a reading error leaves nothing
@@ -80,8 +80,8 @@ func TestControlFilesDamaged(t *testing.T) {
 func TestFormerKeepsGoodLines(t *testing.T) {
 	t.Parallel()
 	a, b := refs.FormerLine(pack.ID{1}.String()), pack.ID{2}.String()
-	good, bad := soundLines([]byte(a + "\nnonsense\n" + b + "\n"))
+	good, bad := validLines([]byte(a + "\nnonsense\n" + b + "\n"))
 	if want := a + "\n" + b + "\n"; string(good) != want || bad != 1 {
-		t.Errorf("soundLines = %q, %d, want %q, 1", good, bad, want)
+		t.Errorf("validLines = %q, %d, want %q, 1", good, bad, want)
 	}
 }

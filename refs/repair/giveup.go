@@ -18,24 +18,24 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Wide reports whether a loss is more than a file: a commit or a directory, past which nothing can be found.
+// Wide reports whether the loss is a commit or a directory, so that everything below it is lost too.
 func (l Loss) Wide() bool {
-	levels := 6 // of a file
+	levels := 6 // path components of a file
 	if len(l.Path) > 0 && l.Path[0] == "streams" {
 		levels = 7
 	}
 	return len(l.Path) < levels
 }
 
-// GiveUp goes on without what is lost for good. Each lane of this device in memory.git of which a commit or a
-// directory is lost begins anew, as one commit without a parent: with the objects of it that are good, the
-// records that keep returns true for, the growth points that they name, and streams as far as those reach. What
-// is left of content keep is told by has. A branch of which no commit is left is not missed any more, whoever's
-// it was. Nothing is deleted here, but what nothing leads to goes in time. With dryRun it says what it would
-// do. What can be brought back must have been before.
+// GiveUp continues without lost objects; call [FixRepositories] first. Each lane of this device in memory.git that
+// lacks a commit or a directory restarts as one commit without a parent. It contains the intact objects of the lane,
+// the records for which keep returns true, the growth points that they name, and the streams up to those points. The
+// argument has of keep reports whether content is intact. Branches of any device without a readable commit are no
+// longer expected. GiveUp deletes nothing, but a later sweep deletes what has become unreachable. With dryRun it only
+// returns the fixes that it would make.
 func GiveUp(ctx context.Context, r *refs.Repo, dryRun bool, lost []Loss,
-	keep func(r refs.Record, has func(objects.Hash) bool) bool) ([]Mending, error) {
-	x := &repair{mender: mender{store: r.Dir(), dryRun: dryRun}, r: r, Part: r.Parts()[0], ctx: ctx}
+	keep func(r refs.Record, has func(objects.Hash) bool) bool) ([]Fix, error) {
+	x := &repair{fixer: fixer{store: r.Dir(), dryRun: dryRun}, r: r, Part: r.Parts()[0], ctx: ctx}
 	var lanes []refs.Lane
 	for _, l := range lost {
 		if l.Wide() && !l.Patches() && l.Lane.Device == r.Device().ID && l.Lane.Project != refs.Home &&
@@ -44,27 +44,27 @@ func GiveUp(ctx context.Context, r *refs.Repo, dryRun bool, lost []Loss,
 		}
 	}
 	for _, l := range lanes {
-		if err := x.anew(l, keep); err != nil {
-			return x.did, err
+		if err := x.restart(l, keep); err != nil {
+			return x.fixes, err
 		}
 	}
-	gone, err := x.goneBranches()
+	gone, err := x.lostBranches()
 	if err != nil {
-		return x.did, err
+		return x.fixes, err
 	}
 	for _, name := range gone {
 		if !dryRun {
 			if err := r.Git().Unknow(name); err != nil {
-				return x.did, err
+				return x.fixes, err
 			}
 		}
-		x.note(Mending{Where: refs.MemoryDir + "/" + name, What: "the branch is gone", Done: "it is not missed any more"})
+		x.add(Fix{Where: refs.MemoryDir + "/" + name, What: "the branch is gone", Done: "given up"})
 	}
-	return x.did, nil
+	return x.fixes, nil
 }
 
-// goneBranches returns the names of branches that were here, and of which nothing is.
-func (x *repair) goneBranches() (gone []string, err error) {
+// lostBranches returns the names of known branches that do not exist any more.
+func (x *repair) lostBranches() (gone []string, err error) {
 	known, err := x.Git.Known()
 	if err != nil {
 		return nil, err
@@ -74,65 +74,60 @@ func (x *repair) goneBranches() (gone []string, err error) {
 		return nil, err
 	}
 	for _, name := range known {
-		if _, _, ok := lane.Split(name); ok && !slices.ContainsFunc(branches, func(r gitstore.Ref) bool {
-			return r.Name == name
-		}) {
+		if _, _, ok := lane.Split(name); ok && !contains(branches, name) {
 			gone = append(gone, name)
 		}
 	}
 	return gone, nil
 }
 
-// anew lets a lane begin anew with what is good in it.
-func (x *repair) anew(l refs.Lane, keep func(refs.Record, func(objects.Hash) bool) bool) error {
-	done := "begun anew with what is good in it"
+// restart restarts a lane with its intact files. A nil keep keeps all records.
+func (x *repair) restart(l refs.Lane, keep func(refs.Record, func(objects.Hash) bool) bool) error {
+	done := "restarted with its intact files"
 	if !x.dryRun {
 		kept, err := x.reroot(l, keep)
 		if err != nil {
 			return fmt.Errorf("restart %s: %w", l.Ref(), err)
 		}
-		done = fmt.Sprintf("begun anew with the %d files of it that are good", kept)
+		done = fmt.Sprintf("restarted with its %d intact files", kept)
 	}
-	x.note(Mending{Where: x.Part.Dir + "/" + l.Ref(), What: "something of it is lost", Done: done})
+	x.add(Fix{Where: x.Part.Dir + "/" + l.Ref(), What: "objects of it are lost", Done: done})
 	return nil
 }
 
-// A salvage is what is good in a lane.
+// A salvage contains the intact files of a lane.
 type salvage struct {
 	lamport  uint64
-	device   bool                      // a record of the device is among it
-	files    map[string]pack.ID        // all that is not below, by path
-	records  map[string]placed         // by path
-	points   map[string]placed         // by name
-	segments map[string]map[int]placed // by stream and number
+	device   bool                    // it contains the device record
+	files    map[string]pack.ID      // files of no other kind, by path
+	records  map[string]file         // by path
+	points   map[string]file         // by name
+	segments map[string]map[int]file // by stream and number
 }
 
-type placed struct {
+type file struct {
 	path   []string
 	id     pack.ID
 	point  lane.Point
 	record refs.Record
 }
 
-// salvage collects all that is good in the commits of a lane, the newest first.
+// salvage collects the intact files of all commits of a lane.
 func (x *repair) salvage(l refs.Lane) (*salvage, error) {
-	s := &salvage{files: map[string]pack.ID{}, records: map[string]placed{}, points: map[string]placed{},
-		segments: map[string]map[int]placed{}}
-	return s, x.eachGood(l, func(path []string, id pack.ID, b []byte) error {
-		s.take(path, id, b)
-		return nil
-	})
+	s := &salvage{files: map[string]pack.ID{}, records: map[string]file{}, points: map[string]file{},
+		segments: map[string]map[int]file{}}
+	return s, x.eachReadable(l, s.add)
 }
 
-// hashes returns what a record names things by.
+// hashes returns all hashes in the body of a record.
 func hashes(body []byte) []string { return hashGrammar().FindAllString(string(body), -1) }
 
 var hashGrammar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{64}`) })
 
-func (s *salvage) take(path []string, id pack.ID, b []byte) {
+func (s *salvage) add(path []string, id pack.ID, b []byte) {
 	switch {
 	case path[0] == "points":
-		p := placed{path: path, id: id}
+		p := file{path: path, id: id}
 		if json.Unmarshal(b, &p.point) == nil {
 			s.points[strings.Join(path[1:], "")] = p
 		}
@@ -140,9 +135,9 @@ func (s *salvage) take(path []string, id pack.ID, b []byte) {
 		n, err := strconv.Atoi(path[6])
 		if name := strings.Join(path[1:5], ""); err == nil {
 			if s.segments[name] == nil {
-				s.segments[name] = map[int]placed{}
+				s.segments[name] = map[int]file{}
 			}
-			s.segments[name][n] = placed{path: path, id: id}
+			s.segments[name][n] = file{path: path, id: id}
 		}
 	case path[0] == "records":
 		h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path[1:], ""), ".json"))
@@ -151,9 +146,9 @@ func (s *salvage) take(path []string, id pack.ID, b []byte) {
 		}
 		r, err := lane.CheckRecord(b, h)
 		if err != nil {
-			return // it is damaged, and among what is lost
+			return // damaged, so it is one of the losses
 		}
-		s.records[strings.Join(path, "/")] = placed{path: path, id: id, record: r}
+		s.records[strings.Join(path, "/")] = file{path: path, id: id, record: r}
 		s.device = s.device || r.Kind == "device"
 		s.lamport = max(s.lamport, r.Lamport)
 	default:
@@ -161,15 +156,15 @@ func (s *salvage) take(path []string, id pack.ID, b []byte) {
 	}
 }
 
-// has reports whether content is there, whole.
+// has reports whether content is intact.
 func (s *salvage) has(h objects.Hash) bool {
 	p, ok := s.points[h.String()]
 	_, plain := s.files[strings.Join(lane.ObjectPath(h), "/")]
-	return plain || ok && s.whole(p.point)
+	return plain || ok && s.complete(p.point)
 }
 
-// whole reports whether all segments of a growth point are there.
-func (s *salvage) whole(p lane.Point) bool {
+// complete reports whether all segments of a growth point are intact.
+func (s *salvage) complete(p lane.Point) bool {
 	in := s.segments[p.Stream.String()]
 	for i := range p.Segments {
 		if _, ok := in[i]; !ok {
@@ -179,8 +174,8 @@ func (s *salvage) whole(p lane.Point) bool {
 	return p.Segments > 0
 }
 
-// fill puts into a new lane what is of use: a stream that no growth point names would be in the way of its
-// session when that is captured again. It returns how many files that is.
+// fill adds the useful files to a new lane and returns their number. Segments past the last named growth point are
+// left out: they would conflict with the next capture of their session.
 func (s *salvage) fill(root *lane.Dir, g *gitstore.Repo,
 	keep func(refs.Record, func(objects.Hash) bool) bool) (kept int, err error) {
 	use := maps.Clone(s.files)
@@ -195,7 +190,7 @@ func (s *salvage) fill(root *lane.Dir, g *gitstore.Repo,
 	}
 	reach := map[objects.Hash]int{}
 	for name, p := range s.points {
-		if named[name] && s.whole(p.point) {
+		if named[name] && s.complete(p.point) {
 			use[strings.Join(p.path, "/")] = p.id
 			reach[p.point.Stream] = max(reach[p.point.Stream], p.point.Segments)
 		}

@@ -39,7 +39,7 @@ func TestGiveUp(t *testing.T) {
 		if err := a.Git().Close(); err != nil {
 			t.Fatal(err)
 		}
-		_, lost, err := Mend(ctx, a, false, nil)
+		_, lost, err := FixRepositories(ctx, a, false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestGiveUpKeeps(t *testing.T) {
 	if err := a.Git().Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, lost, err := Mend(ctx, a, false, nil)
+	_, lost, err := FixRepositories(ctx, a, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

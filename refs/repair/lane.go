@@ -2,7 +2,6 @@ package repair
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,10 +12,10 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// beginAnew lets the lanes of this device that never travel begin anew, as one commit without a parent, if
-// something of them is lost: with all that is good in them. They are those of [refs.Home] and of originals.git. A
-// lane that travels is left as it is, for another try.
-func (x *repair) beginAnew() error {
+// restartLocal restarts those lanes of this device with losses that are not pushed by default: the lanes of
+// [refs.Home] and of originals.git. Each becomes one commit without a parent that contains its intact files. Other
+// lanes stay unchanged, so that a later repair can fetch their losses.
+func (x *repair) restartLocal() error {
 	var lanes []refs.Lane
 	for _, l := range x.lost {
 		own := l.Lane.Device == x.r.Device().ID && (l.Lane.Project == refs.Home || x.Part.Dir == refs.OriginalsDir)
@@ -25,19 +24,16 @@ func (x *repair) beginAnew() error {
 		}
 	}
 	for _, l := range lanes {
-		kept, err := x.reroot(l, nil)
-		if err != nil {
-			return fmt.Errorf("restart %s: %w", l.Ref(), err)
+		if err := x.restart(l, nil); err != nil {
+			return err
 		}
 		x.lost = slices.DeleteFunc(x.lost, func(o Loss) bool { return o.Lane == l && o.Old })
-		x.note(Mending{Where: x.Part.Dir + "/" + l.Ref(), What: "something of it is lost",
-			Done: fmt.Sprintf("begun anew with the %d files of it that are good", kept)})
 	}
 	return nil
 }
 
-// reroot commits all that is good in the commits of a lane, of records those that keep wants, and returns how
-// many files that is.
+// reroot restarts a lane with its intact files, without the records that keep rejects, and returns the number of
+// files.
 func (x *repair) reroot(l refs.Lane, keep func(refs.Record, func(objects.Hash) bool) bool) (kept int, err error) {
 	err = x.r.Reroot(x.ctx, x.Part, l, func(root *lane.Dir) (refs.Rerooted, error) {
 		good, err := x.salvage(l)
@@ -55,9 +51,9 @@ func (x *repair) reroot(l refs.Lane, keep func(refs.Record, func(objects.Hash) b
 	return kept, err
 }
 
-// history adds the commits of a lane that can be found, the newest first, the Lamport time that they reached, and
-// the epoch of a lane that takes its place. If its first commit cannot be found, that is later than any epoch can
-// have been: each takes a Lamport time of its own.
+// history sets the readable commits of a lane, newest first, their greatest Lamport time, and the next epoch. If the
+// first commit, which names the epoch, is lost, the next epoch is computed from the Lamport time. That is greater
+// than any earlier epoch, because the first commit of each epoch has a Lamport time of its own.
 func (x *repair) history(l refs.Lane, out *refs.Rerooted) error {
 	for id := l.Tip; !id.IsZero(); {
 		out.Commits = append(out.Commits, id)
@@ -84,8 +80,9 @@ func (x *repair) history(l refs.Lane, out *refs.Rerooted) error {
 	return nil
 }
 
-// eachGood calls f for every readable file of every readable commit of a lane, the newest first, but for its format.
-func (x *repair) eachGood(l refs.Lane, f func(path []string, id pack.ID, b []byte) error) error {
+// eachReadable calls f once for each path with a readable file, except "format": with the file of the newest readable
+// commit that contains it.
+func (x *repair) eachReadable(l refs.Lane, f func(path []string, id pack.ID, b []byte)) error {
 	seen := map[string]bool{}
 	for id := l.Tip; !id.IsZero(); {
 		if err := x.ctx.Err(); err != nil {
@@ -94,7 +91,7 @@ func (x *repair) eachGood(l refs.Lane, f func(path []string, id pack.ID, b []byt
 		c, err := x.Git.Commit(id)
 		if err != nil {
 			if unreadable(err) {
-				return nil // what is older cannot be found
+				return nil // older commits cannot be found
 			}
 			return err
 		}
@@ -111,9 +108,9 @@ func (x *repair) eachGood(l refs.Lane, f func(path []string, id pack.ID, b []byt
 			}
 			if err == nil {
 				seen[key] = true
-				failed = f(slices.Clone(path), id, b)
+				f(slices.Clone(path), id, b)
 			}
-			return failed == nil
+			return true
 		})
 		if failed != nil {
 			return failed

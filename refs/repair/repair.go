@@ -19,116 +19,117 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A Mending is a damage, and what was done about it.
-type Mending struct {
+// A Fix describes one damaged file or branch and its repair.
+type Fix struct {
 	Where string // the file or branch
-	What  string // is wrong
-	Done  string // what was done, or would be; "": nothing could be
-	Kept  string // where the damaged file is now; "": nowhere
+	What  string // the damage
+	Done  string // the repair, planned in a dry run; "" if none is possible
+	Kept  string // path of the damaged file in the store; "" if it was not kept
 }
 
-// A Loss is an object that is nowhere to be had.
+// A Loss is a missing object that cannot be restored.
 type Loss struct {
 	Where   string // the repository and the branch
 	Lane    refs.Lane
-	Path    []string // in the tree of the lane; of a commit or a directory it may be empty
+	Path    []string // in the tree of the lane; may be empty for a commit or a directory
 	ID      pack.ID
-	Commit  string // that brought it, its first line
-	Session string // that this commit is about; "" if it does not say
-	Old     bool   // it is of older commits only: all that the lane holds now is without it
+	Commit  string // subject of the commit that added the object
+	Session string // the session named by that commit; "" if it names none
+	Old     bool   // only older commits contain it; the tip of the lane does not
 }
 
-// Patches reports whether the loss is one of originals.git.
+// Patches reports whether the object belongs to originals.git.
 func (l Loss) Patches() bool { return strings.HasPrefix(l.Where, refs.OriginalsDir) }
 
-// A Supply brings what branches have on a remote into w and says where they are there.
+// A Supply writes the objects of branches of a remote to w and returns the tips of the branches there.
 type Supply func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error)
 
-// MendFiles puts right the small files of the store in dir that are damaged: HEAD, the settings of git,
-// device.json and the other control files. The store need not be one that can be opened. A damaged byte of
-// those with a sum is found by it. The error wraps [refs.ErrNotRepo] if there is nothing of a memory.
-func MendFiles(dir string, dryRun bool) ([]Mending, error) {
+// FixFiles repairs the control files of the store in dir: HEAD, git's settings, device.json and the other small
+// files. It does not need a store that can be opened. A file with a checksum is restored if one byte of it is
+// damaged. The error wraps [refs.ErrNotRepo] if dir contains no memory.
+func FixFiles(dir string, dryRun bool) ([]Fix, error) {
 	if !exists(filepath.Join(dir, refs.MemoryDir)) && !exists(filepath.Join(dir, lane.DeviceFile)) {
 		return nil, fmt.Errorf("%s: %w", dir, refs.ErrNotRepo)
 	}
-	m := &mender{store: dir, dryRun: dryRun}
+	m := &fixer{store: dir, dryRun: dryRun}
 	for name, v := range refs.SummedFiles(dir) {
-		if err := m.small(name, v); err != nil {
+		if err := m.summedFile(name, v); err != nil {
 			return nil, err
 		}
 	}
-	if err := m.former(); err != nil {
+	if err := m.formerFiles(); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(m.did, func(a, b Mending) int { return strings.Compare(a.Where, b.Where) })
+	slices.SortFunc(m.fixes, func(a, b Fix) int { return strings.Compare(a.Where, b.Where) })
 	d, err := lane.ReadDevice(dir)
 	heads := homes(dir, d.ID)
 	if err != nil {
 		if heads = heads[1:]; len(heads) == 0 {
-			heads = []string{lane.Prefix + "unknown"} // until the device is known again
+			heads = []string{lane.Prefix + "unknown"} // until device.json is restored
 		}
 	}
 	var lost *refs.DeviceError
 	if errors.As(err, &lost) && lost.Missing {
-		m.did = append(m.did, Mending{Where: lane.DeviceFile, What: "it is missing"})
+		m.fixes = append(m.fixes, Fix{Where: lane.DeviceFile, What: "it is missing"})
 	}
 	for _, part := range []string{refs.MemoryDir, refs.OriginalsDir} {
 		if err := m.gitFiles(part, heads); err != nil {
-			return m.did, err
+			return m.fixes, err
 		}
 	}
-	return m.did, nil
+	return m.fixes, nil
 }
 
-type mender struct {
+type fixer struct {
 	store  string // its directory
 	dryRun bool
-	did    []Mending
+	fixes  []Fix
 }
 
-func (m *mender) aside(part string) string { return filepath.Join(m.store, refs.DamagedDir, part) }
+// damagedDir returns the directory that keeps the damaged files of a part of the store.
+func (m *fixer) damagedDir(part string) string { return filepath.Join(m.store, refs.DamagedDir, part) }
 
-func (m *mender) small(name string, v any) error {
-	b, damage := checkSmall(m.store, name, v)
+func (m *fixer) summedFile(name string, v any) error {
+	b, damage := checkFile(m.store, name, v)
 	if damage == nil {
 		return nil
 	}
 	file := filepath.Join(m.store, name)
-	fixed, ok := disk.MendSum(b)
-	did := Mending{Where: name, What: damage.Error()}
+	corrected, ok := disk.CorrectSummed(b)
+	fix := Fix{Where: name, What: damage.Error()}
 	if ok {
-		did.Done = "one byte of it was put right"
+		fix.Done = "corrected one byte"
 	}
 	if ok && !m.dryRun {
-		kept, err := pack.SetAside(file, m.aside(""))
-		if err := errors.Join(err, disk.WriteFile(file, fixed)); err != nil {
-			return fmt.Errorf("mend %s: %w", name, err)
+		kept, err := pack.SetAside(file, m.damagedDir(""))
+		if err := errors.Join(err, disk.WriteFile(file, corrected)); err != nil {
+			return fmt.Errorf("repair %s: %w", name, err)
 		}
-		did.Kept = refs.KeptAs("", kept)
+		fix.Kept = refs.KeptAs("", kept)
 	}
-	m.did = append(m.did, did)
+	m.fixes = append(m.fixes, fix)
 	return nil
 }
 
-func (m *mender) gitFiles(part string, heads []string) error {
+func (m *fixer) gitFiles(part string, heads []string) error {
 	dir := filepath.Join(m.store, part)
-	var bad []Mending
+	var bad []Fix
 	err := gitstore.VerifyFiles(dir, heads, func(file string, err error) {
-		bad = append(bad, Mending{Where: part + "/" + file, What: err.Error(), Done: "written anew"})
+		bad = append(bad, Fix{Where: part + "/" + file, What: err.Error(), Done: "rewritten"})
 	})
 	if err != nil || len(bad) == 0 {
 		return err
 	}
 	if !m.dryRun {
-		kept, err := gitstore.MendFiles(dir, heads, m.aside(part))
+		kept, err := gitstore.RepairFiles(dir, heads, m.damagedDir(part))
 		if err != nil {
-			return fmt.Errorf("mend %s: %w", part, err)
+			return fmt.Errorf("repair %s: %w", part, err)
 		}
 		for i := range bad {
 			bad[i].Kept = refs.KeptAs(part, kept[strings.TrimPrefix(bad[i].Where, part+"/")])
 		}
 	}
-	m.did = append(m.did, bad...)
+	m.fixes = append(m.fixes, bad...)
 	return nil
 }
 
@@ -137,35 +138,36 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// Mend makes good what is damaged in the two repositories: indexes from their packs, packs from what is whole
-// in them, branches from the newest commit here that their device signed, and what is still missing of
-// memory.git from supply, if there is one. It returns what it did, and what is lost. Nothing is deleted. It may
-// be killed at any point and done again.
-func Mend(ctx context.Context, r *refs.Repo, dryRun bool, supply Supply) (did []Mending, lost []Loss, err error) {
+// FixRepositories repairs the two repositories: indexes from their packs, packs from their intact objects, and
+// branches from the newest local commit that their device signed. If supply is not nil, objects that memory.git
+// still lacks come from there. It returns the fixes and the losses. Nothing is deleted. It can be interrupted at
+// any point and repeated.
+func FixRepositories(ctx context.Context, r *refs.Repo, dryRun bool, supply Supply) (
+	fixes []Fix, lost []Loss, err error) {
 	for _, p := range r.Parts() {
-		x := &repair{mender: mender{store: r.Dir(), dryRun: dryRun}, r: r, Part: p, ctx: ctx}
+		x := &repair{fixer: fixer{store: r.Dir(), dryRun: dryRun}, r: r, Part: p, ctx: ctx}
 		if p.Dir == refs.MemoryDir {
 			x.supply = supply
 		}
 		if err := x.run(); err != nil {
-			return append(did, x.did...), lost, fmt.Errorf("repair %s: %w", p.Dir, err)
+			return append(fixes, x.fixes...), lost, fmt.Errorf("repair %s: %w", p.Dir, err)
 		}
-		did, lost = append(did, x.did...), append(lost, x.lost...)
+		fixes, lost = append(fixes, x.fixes...), append(lost, x.lost...)
 	}
-	return did, lost, nil
+	return fixes, lost, nil
 }
 
 // A repair works on one of the repositories.
 type repair struct {
-	mender
+	fixer
 	refs.Part
-	r      *refs.Repo
-	ctx    context.Context
-	supply Supply
-	tried  bool              // branches were looked at before
-	asked  bool              // the remotes, for branches that are lost here
-	kept   map[string]string // where damaged files of branches are now
-	lost   []Loss
+	r       *refs.Repo
+	ctx     context.Context
+	supply  Supply
+	visited bool              // branches has run
+	fetched bool              // fetchOwn has run
+	kept    map[string]string // paths of the kept damaged files, by file of the repository
+	lost    []Loss
 
 	damagedPacks bool
 }
@@ -181,7 +183,7 @@ func (x *repair) run() error {
 		return err
 	}
 	if x.dryRun && x.damagedPacks {
-		return nil // what is missing then is known when they are good
+		return nil // missing objects are known only after the packs are repaired
 	}
 	missing, err := x.missing(x.Git)
 	if err != nil {
@@ -191,7 +193,7 @@ func (x *repair) run() error {
 		if err := x.refetch(missing); err != nil {
 			return err
 		}
-		if err := x.branches(x.Git); err != nil { // the newest commits may be back
+		if err := x.branches(x.Git); err != nil { // the newest commits may have been fetched
 			return err
 		}
 		if missing, err = x.missing(x.Git); err != nil {
@@ -202,10 +204,10 @@ func (x *repair) run() error {
 	if err := x.explain(); err != nil || x.dryRun {
 		return err
 	}
-	return x.beginAnew()
+	return x.restartLocal()
 }
 
-// packs makes damaged packs and indexes good.
+// packs repairs damaged packs and indexes.
 func (x *repair) packs() error {
 	unlock, err := x.r.LockMerges(x.ctx, x.Part.Dir)
 	if err != nil {
@@ -224,19 +226,19 @@ func (x *repair) packs() error {
 	}
 	x.damagedPacks = len(bad) > 0
 	for _, d := range bad {
-		got, err := pack.Save(dir, refs.RepairMark, x.aside(x.Part.Dir), d, x.dryRun)
+		got, err := pack.Save(dir, refs.RepairMark, x.damagedDir(x.Part.Dir), d, x.dryRun)
 		if err != nil {
 			return err
 		}
-		x.did = append(x.did, x.saved(d, got)...)
+		x.fixes = append(x.fixes, x.packFixes(d, got)...)
 	}
 	if len(bad) > 0 && !x.dryRun {
-		return x.Git.Close() // what was read is read again
+		return x.Git.Close() // drops what it has read of the old packs
 	}
 	return nil
 }
 
-func (x *repair) saved(d pack.Damage, got pack.Rescue) (out []Mending) {
+func (x *repair) packFixes(d pack.Damage, got pack.Rescue) (out []Fix) {
 	kept := func(ext string) string { return refs.KeptAs(x.Part.Dir, got.Aside[ext]) }
 	where := x.Part.Dir + "/objects/pack/" + d.Name
 	done := fmt.Sprintf("%d objects were saved", got.Objects)
@@ -244,38 +246,38 @@ func (x *repair) saved(d pack.Damage, got pack.Rescue) (out []Mending) {
 		done += fmt.Sprintf(", %d were damaged", n)
 	}
 	if d.Pack != nil {
-		out = append(out, Mending{where + ".pack", d.Pack.Error(), done, kept(".pack")})
+		out = append(out, Fix{where + ".pack", d.Pack.Error(), done, kept(".pack")})
 	}
 	if d.Index != nil {
 		if d.Pack == nil {
-			done = fmt.Sprintf("made anew from the pack, %d objects", got.Objects)
+			done = fmt.Sprintf("rebuilt from the pack, %d objects", got.Objects)
 		}
-		out = append(out, Mending{where + ".idx", d.Index.Error(), done, kept(".idx")})
+		out = append(out, Fix{where + ".idx", d.Index.Error(), done, kept(".idx")})
 	}
 	return out
 }
 
-// loose moves damaged objects out of the way.
+// loose moves damaged loose objects to [refs.DamagedDir].
 func (x *repair) loose() error {
 	var bad []string
 	if err := x.Git.VerifyLoose(func(file string, err error) {
 		bad = append(bad, file)
-		x.did = append(x.did, Mending{Where: x.Part.Dir + "/" + file, What: err.Error(), Done: "taken out"})
+		x.fixes = append(x.fixes, Fix{Where: x.Part.Dir + "/" + file, What: err.Error(), Done: "removed"})
 	}); err != nil || x.dryRun {
 		return err
 	}
 	for i, file := range bad {
 		path := filepath.Join(x.Git.Dir(), filepath.FromSlash(file))
-		kept, err := pack.SetAside(path, x.aside(x.Part.Dir))
+		kept, err := pack.SetAside(path, x.damagedDir(x.Part.Dir))
 		if err := errors.Join(err, os.Remove(path)); err != nil {
 			return err
 		}
-		x.did[len(x.did)-len(bad)+i].Kept = refs.KeptAs(x.Part.Dir, kept)
+		x.fixes[len(x.fixes)-len(bad)+i].Kept = refs.KeptAs(x.Part.Dir, kept)
 	}
 	return nil
 }
 
-// refetch brings what is missing of lanes from a remote.
+// refetch fetches the missing objects of lanes from a remote.
 func (x *repair) refetch(missing []Loss) error {
 	branches := map[string]bool{}
 	for _, l := range missing {
@@ -283,17 +285,16 @@ func (x *repair) refetch(missing []Loss) error {
 			branches[l.Lane.Ref()] = true
 		}
 	}
-	return x.bring(slices.Sorted(maps.Keys(branches)))
+	return x.fetch(slices.Sorted(maps.Keys(branches)))
 }
 
-// ask brings what remotes have of the branches of this device that are lost here, before they are set to
-// something: their newest commits may be lost too, and this device would then not know again what it went on
-// to.
-func (x *repair) ask(lost []string) error {
-	if x.supply == nil || x.dryRun || x.asked {
+// fetchOwn fetches the lost branches of this device from remotes. It must run before the branches are restored:
+// their newest commits may be lost here too, and a branch restored to an older one would diverge from the remote.
+func (x *repair) fetchOwn(lost []string) error {
+	if x.supply == nil || x.dryRun || x.fetched {
 		return nil
 	}
-	x.asked = true
+	x.fetched = true
 	own := slices.DeleteFunc(slices.Clone(lost), func(name string) bool {
 		p, device, ok := lane.Split(name)
 		return !ok || p == refs.Home || device != x.r.Device().ID
@@ -301,12 +302,11 @@ func (x *repair) ask(lost []string) error {
 	if len(own) == 0 {
 		return nil
 	}
-	return x.bring(own)
+	return x.fetch(own)
 }
 
-// bring fetches branches and adopts what is missing of them here. It is taken by name: commits here, or ones
-// that the device of the branch has signed, name directories, and these all else.
-func (x *repair) bring(branches []string) (err error) {
+// fetch fetches branches and adopts the objects that are missing here.
+func (x *repair) fetch(branches []string) (err error) {
 	q, err := incoming.Begin(x.ctx, x.r)
 	if err != nil {
 		return err
@@ -329,8 +329,9 @@ func (x *repair) bring(branches []string) (err error) {
 	return x.adopt(q, tips)
 }
 
-// adopt copies what is missing here from the quarantine. Where the branch or its commit is gone, the tip on the
-// remote tells what to look for, if the device has signed it.
+// adopt copies missing objects from the quarantine. It needs no further checks of them, because it follows hashes:
+// from a local commit or, if the branch or its commit is missing here, from the remote's tip if the branch's device
+// signed it.
 func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 	unlock, err := x.r.LockMerges(x.ctx, x.Part.Dir)
 	if err != nil {
@@ -341,7 +342,7 @@ func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 	if err != nil {
 		return err
 	}
-	back := 0
+	restored := 0
 	take := func(id pack.ID) error {
 		if ok, err := x.Git.Has(id); ok || err != nil {
 			return err
@@ -351,14 +352,36 @@ func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 			return nil
 		}
 		if err == nil {
-			back++
+			restored++
 			err = w.Add(e)
 		}
 		return err
 	}
-	branches, err := x.Git.VerifyRefs(func(string, string, error) {})
+	roots, err := x.roots(q.Git(), tips)
 	if err != nil {
 		return errors.Join(err, w.Abort())
+	}
+	for _, root := range roots {
+		v := &visit{git: q.Git(), seen: map[pack.ID]bool{}, each: take}
+		if err := v.lane(x.ctx, root); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		return err
+	}
+	if restored > 0 {
+		x.fixes = append(x.fixes, Fix{x.Part.Dir, fmt.Sprintf("%d objects were missing", restored),
+			"restored from the remote", ""})
+	}
+	return x.Git.Close()
+}
+
+// roots returns the commits from which adopt follows hashes, given the fetched objects and the tips on the remote.
+func (x *repair) roots(fetched *gitstore.Repo, tips map[string]pack.ID) (roots []pack.ID, err error) {
+	branches, err := x.Git.VerifyRefs(func(string, string, error) {})
+	if err != nil {
+		return nil, err
 	}
 	here := map[string]pack.ID{}
 	for _, ref := range branches {
@@ -369,35 +392,21 @@ func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 		if !ok {
 			continue
 		}
-		var roots []pack.ID
 		tip, has := here[name]
 		if has {
 			roots = append(roots, tip)
-			if has, err = q.Git().Has(tip); err != nil {
-				return errors.Join(err, w.Abort())
+			if has, err = fetched.Has(tip); err != nil {
+				return nil, err
 			}
 		}
-		if !has && x.trusts(q.Git(), tips[name], refs.Lane{Project: p, Device: device}) {
+		if !has && x.trusts(fetched, tips[name], refs.Lane{Project: p, Device: device}) {
 			roots = append(roots, tips[name])
 		}
-		for _, root := range roots {
-			v := &visit{git: q.Git(), seen: map[pack.ID]bool{}, each: take}
-			if err := v.lane(x.ctx, root); err != nil {
-				return errors.Join(err, w.Abort())
-			}
-		}
 	}
-	if _, err := w.Close(); err != nil {
-		return err
-	}
-	if back > 0 {
-		x.did = append(x.did, Mending{x.Part.Dir, fmt.Sprintf("%d objects were missing", back),
-			"they came back from the remote", ""})
-	}
-	return x.Git.Close()
+	return roots, nil
 }
 
-// missing goes through all that branches need and returns what is not there.
+// missing returns the objects that branches lead to and that are missing or unreadable.
 func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 	branches, err := g.VerifyRefs(func(string, string, error) {})
 	if err != nil {
@@ -410,7 +419,7 @@ func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 		}
 		l := refs.Lane{Project: p, Device: device, Tip: ref.ID}
 		v := &visit{git: g, seen: map[pack.ID]bool{}}
-		v.gone = func(id pack.ID, path []string) {
+		v.missing = func(id pack.ID, path []string) {
 			lost = append(lost, Loss{Where: x.Part.Dir + " " + ref.Name, Lane: l, Path: slices.Clone(path), ID: id, Old: v.old})
 		}
 		if err := v.lane(x.ctx, ref.ID); err != nil {
@@ -420,8 +429,8 @@ func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 	return lost, nil
 }
 
-// PutBack stores blobs of memory.git that were lost, by their names.
-func PutBack(ctx context.Context, r *refs.Repo, blobs map[pack.ID][]byte) error {
+// Restore stores lost blobs of memory.git. It checks that each has the name it is listed under.
+func Restore(ctx context.Context, r *refs.Repo, blobs map[pack.ID][]byte) error {
 	unlock, err := r.LockMerges(ctx, refs.MemoryDir)
 	if err != nil {
 		return err
@@ -445,11 +454,10 @@ func PutBack(ctx context.Context, r *refs.Repo, blobs map[pack.ID][]byte) error 
 	if _, err := w.Close(); err != nil {
 		return err
 	}
-	return r.Git().Close() // what was read is read again
+	return r.Git().Close() // drops what it has read
 }
 
-// Damaged returns the files that repairs put aside, as paths in the store with slashes. What a damaged pack
-// holds cannot be told.
+// Damaged returns the damaged files that repairs have kept, as slash-separated paths in the store.
 func Damaged(r *refs.Repo) (files []string, err error) {
 	err = filepath.WalkDir(filepath.Join(r.Dir(), refs.DamagedDir), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -465,7 +473,7 @@ func Damaged(r *refs.Repo) (files []string, err error) {
 	return files, err
 }
 
-// DropDamaged drops them for ever.
+// DropDamaged deletes the damaged files that repairs have kept.
 func DropDamaged(r *refs.Repo) error {
 	return disk.Writing(os.RemoveAll(filepath.Join(r.Dir(), refs.DamagedDir)))
 }

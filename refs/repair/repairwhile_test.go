@@ -59,7 +59,7 @@ func TestRepairBesideUpdate(t *testing.T) {
 				}
 				return nil, nil
 			}
-			if _, _, err := Mend(t.Context(), r, false, during); err != nil {
+			if _, _, err := FixRepositories(t.Context(), r, false, during); err != nil {
 				t.Fatal(err)
 			}
 			id, err := record(r, "after")
@@ -105,7 +105,7 @@ func TestSweepKeepsLostBranches(t *testing.T) {
 			if err := r.Sweep(t.Context()); !errors.Is(err, refs.ErrDamaged) {
 				t.Errorf("Sweep = %v, want %v", err, refs.ErrDamaged)
 			}
-			if did, lost, err := Mend(t.Context(), r, false, nil); err != nil || len(did) != 1 || len(lost) > 0 {
+			if did, lost, err := FixRepositories(t.Context(), r, false, nil); err != nil || len(did) != 1 || len(lost) > 0 {
 				t.Fatalf("Repair = %v, %v, %v", did, lost, err)
 			}
 			err = r.View(t.Context(), refstest.Project, func(tx *refs.Tx) error {
@@ -150,7 +150,7 @@ func TestSweepBesideRepair(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		x := &repair{mender: mender{store: r.Dir()}, r: r, Part: r.Parts()[1], ctx: t.Context()}
+		x := &repair{fixer: fixer{store: r.Dir()}, r: r, Part: r.Parts()[1], ctx: t.Context()}
 		_, err := x.reroot(l, nil)
 		sweeps.Wait()
 		if err != nil {

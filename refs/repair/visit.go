@@ -12,13 +12,13 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A visit goes through what a commit needs, past what is missing.
+// A visit walks over all objects that a commit leads to and continues past missing ones.
 type visit struct {
-	git  *gitstore.Repo
-	seen map[pack.ID]bool
-	each func(pack.ID) error
-	gone func(id pack.ID, path []string)
-	old  bool // what is met is of older commits only
+	git     *gitstore.Repo
+	seen    map[pack.ID]bool
+	each    func(pack.ID) error
+	missing func(id pack.ID, path []string)
+	old     bool // the tip of the lane has been visited: what is new now belongs to older commits only
 }
 
 func (v *visit) lane(ctx context.Context, tip pack.ID) error {
@@ -26,7 +26,7 @@ func (v *visit) lane(ctx context.Context, tip pack.ID) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if ok, err := v.meet(id, nil); err != nil || !ok {
+		if ok, err := v.visit(id, nil); err != nil || !ok {
 			return err
 		}
 		c, err := v.git.Commit(id)
@@ -41,8 +41,8 @@ func (v *visit) lane(ctx context.Context, tip pack.ID) error {
 	return nil
 }
 
-// meet reports whether id is there to be looked at, for the first time.
-func (v *visit) meet(id pack.ID, path []string) (bool, error) {
+// visit reports whether id exists and is visited for the first time.
+func (v *visit) visit(id pack.ID, path []string) (bool, error) {
 	if v.seen[id] {
 		return false, nil
 	}
@@ -53,8 +53,8 @@ func (v *visit) meet(id pack.ID, path []string) (bool, error) {
 		}
 	}
 	ok, err := v.git.Has(id)
-	if err == nil && !ok && v.gone != nil {
-		v.gone(id, path)
+	if err == nil && !ok && v.missing != nil {
+		v.missing(id, path)
 	}
 	if err != nil {
 		return false, v.broken(id, path, err)
@@ -62,18 +62,18 @@ func (v *visit) meet(id pack.ID, path []string) (bool, error) {
 	return ok, nil
 }
 
-// broken takes an object that cannot be read for one that is not there, unless the disk is to blame.
+// broken reports an unreadable object as missing. It returns errors of the disk.
 func (v *visit) broken(id pack.ID, path []string, err error) error {
 	if !unreadable(err) {
 		return err
 	}
-	if v.gone != nil {
-		v.gone(id, path)
+	if v.missing != nil {
+		v.missing(id, path)
 	}
 	return nil
 }
 
-// unreadable reports whether an object is to blame for an error, not the disk.
+// unreadable reports whether an error means that an object is missing or malformed. Other errors come from the disk.
 func unreadable(err error) bool {
 	for _, e := range []error{pack.ErrNotFound, pack.ErrCorrupt, pack.ErrTooLarge, gitstore.ErrKind, gitstore.ErrTree,
 		gitstore.ErrCommit} {
@@ -85,7 +85,7 @@ func unreadable(err error) bool {
 }
 
 func (v *visit) tree(id pack.ID, path []string) error {
-	if ok, err := v.meet(id, path); err != nil || !ok {
+	if ok, err := v.visit(id, path); err != nil || !ok {
 		return err
 	}
 	es, err := v.git.Tree(id)
@@ -100,7 +100,7 @@ func (v *visit) tree(id pack.ID, path []string) error {
 		if e.Tree {
 			err = v.tree(e.ID, p)
 		} else {
-			_, err = v.meet(e.ID, p)
+			_, err = v.visit(e.ID, p)
 		}
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func (v *visit) tree(id pack.ID, path []string) error {
 	return nil
 }
 
-// explain finds out which commit brought what is lost.
+// explain sets Commit and Session of the losses: those of the oldest commit that contains the object.
 func (x *repair) explain() error {
 	const most = 2000
 	chains := map[pack.ID][]pack.ID{}
@@ -123,7 +123,7 @@ func (x *repair) explain() error {
 			for id := l.Lane.Tip; !id.IsZero(); {
 				c, err := x.Git.Commit(id)
 				if err != nil {
-					break // what is older is lost
+					break // older commits are lost
 				}
 				chain = append(chain, id)
 				id = c.Parent
@@ -131,7 +131,7 @@ func (x *repair) explain() error {
 			chains[l.Lane.Tip] = chain
 		}
 		n := len(chain) - 1
-		for ; n > 0; n-- { // the oldest first
+		for ; n > 0; n-- { // oldest first
 			if has(x.Git, chain[n], l.Path, l.ID) {
 				break
 			}

@@ -51,8 +51,8 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 	if err != nil {
 		return err
 	}
-	var small []refsrepair.Mending
-	if err := smallFiles(ctx, e, dir, e.Opt.DryRun, func(m refsrepair.Mending) { small = append(small, m) }); err != nil {
+	var small []refsrepair.Fix
+	if err := smallFiles(ctx, e, dir, e.Opt.DryRun, func(m refsrepair.Fix) { small = append(small, m) }); err != nil {
 		return err
 	}
 	o, err := memory.MemoryOptions(e)
@@ -182,7 +182,7 @@ func lostText(l derive.Lost) string {
 }
 
 // smallFiles checks the settings and the notes of hooks, and mends them unless it is only to look.
-func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found func(refsrepair.Mending)) error {
+func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found func(refsrepair.Fix)) error {
 	file := filepath.Join(dir, "config.json")
 	wait, err := memory.LockTimeout(e)
 	if err != nil {
@@ -202,12 +202,12 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 	}
 	return hooks.DamagedNotes(dir, func(name string, damage error,
 		fix func(func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool)) {
-		m := refsrepair.Mending{Where: "spool/" + name, What: damage.Error()}
+		m := refsrepair.Fix{Where: "spool/" + name, What: damage.Error()}
 		path := filepath.Join(dir, "spool", name)
 		aside := filepath.Join(dir, "damaged", "spool")
-		b, ok := fix(disk.MendByte)
+		b, ok := fix(disk.CorrectByte)
 		if ok {
-			m.Done = "one byte of it was put right"
+			m.Done = "corrected one byte"
 		} else {
 			m.Done = "taken out; SessionStart captures what it spoke of"
 		}
@@ -231,16 +231,16 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 
 const settingsGone = "taken out; the defaults hold until you set them again"
 
-func mendSettings(dir, file string, damage error, look bool) (refsrepair.Mending, error) {
-	m := refsrepair.Mending{Where: "config.json", What: damage.Error()}
+func mendSettings(dir, file string, damage error, look bool) (refsrepair.Fix, error) {
+	m := refsrepair.Fix{Where: "config.json", What: damage.Error()}
 	if !errors.Is(damage, config.ErrSum) {
 		return m, nil
 	}
-	b, ok, err := config.Mended(file, disk.MendByte)
+	b, ok, err := config.Mended(file, disk.CorrectByte)
 	if err != nil {
 		return m, err
 	}
-	m.Done = "one byte of it was put right"
+	m.Done = "corrected one byte"
 	_, err = config.Parse(b)
 	switch {
 	case err != nil:
