@@ -9,16 +9,16 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Activity returns what the hooks of the store in dir did: how their last runs did, and what they handed over
-// to sessions of the projects, by event.
+// Activity returns the timings of the hooks of the store in dir, and what they handed over to sessions of the projects,
+// by event.
 func Activity(dir string, projects []refs.Project) (runs []stats.Hook, handed []stats.Handover, err error) {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	for _, p := range Paces(dir) {
-		runs = append(runs, stats.Hook{Event: string(p.Event), Runs: p.Runs, Failed: p.Failed, P50: ms(p.P50), P95: ms(p.P95),
-			Last: p.Last.UTC().Format(time.RFC3339)})
+	for _, t := range Timings(dir) {
+		runs = append(runs, stats.Hook{Event: string(t.Event), Runs: t.Runs, Failed: t.Failed, P50: ms(t.P50), P95: ms(t.P95),
+			Last: t.Last.UTC().Format(time.RFC3339)})
 	}
-	all, err := ReadHanded(dir)
-	given := map[string][]string{} // sessions by event
+	all, err := ReadHandovers(dir)
+	sessions := map[string][]string{} // by event
 	for _, h := range all {
 		if !slices.Contains(projects, refs.Project(h.Project)) {
 			continue
@@ -31,8 +31,8 @@ func Activity(dir string, projects []refs.Project) (runs []stats.Hook, handed []
 		}
 		handed[i].Count++
 		handed[i].Characters += h.Units
-		if !slices.Contains(given[event], h.Session) {
-			given[event] = append(given[event], h.Session)
+		if !slices.Contains(sessions[event], h.Session) {
+			sessions[event] = append(sessions[event], h.Session)
 			handed[i].Sessions++
 		}
 	}

@@ -9,37 +9,42 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
-// A plugin that is given by --plugin-dir is in no settings. Its hooks have CLAUDE_PLUGIN_ROOT in their
-// environment, so the first hook of a session notes by whom it was called, for mem doctor.
+// The settings do not name a plugin that was given by --plugin-dir. Its hooks have CLAUDE_PLUGIN_ROOT in their
+// environment, so SessionStart records its caller for mem doctor.
 
-// callers are the files of the notes, by whether a plugin called.
-var callers = map[bool]string{true: "by-plugin", false: "by-settings"}
-
-// A Caller is where the hooks of the last session came from.
-type Caller struct {
-	Root    string    // of the plugin that called last, "" if none ever did
-	Plugin  time.Time // it did then
-	Setting time.Time // hooks of the settings did then
+// callerFile returns the file with the time of the last call by a plugin or by the settings.
+func callerFile(dir string, plugin bool) string {
+	if plugin {
+		return filepath.Join(dir, "hooks", "by-plugin")
+	}
+	return filepath.Join(dir, "hooks", "by-settings")
 }
 
-// noteCaller notes who called this hook.
-func (r *run) noteCaller() error {
+// A Caller says what started the hooks of the last sessions.
+type Caller struct {
+	Root    string    // of the last plugin, "" for none
+	Plugin  time.Time // of the last SessionStart by a plugin
+	Setting time.Time // of the last SessionStart by the settings
+}
+
+// recordCaller records the caller of this hook.
+func (r *run) recordCaller() error {
 	root := r.Getenv("CLAUDE_PLUGIN_ROOT")
 	text := r.Now().UTC().Format(time.RFC3339) + " " + strings.Join(strings.Fields(root), " ") + "\n"
-	return cause(settings.WriteFile(filepath.Join(r.Store, "hooks", callers[root != ""]), []byte(text)))
+	return withoutPath(settings.WriteFile(callerFile(r.Store, root != ""), []byte(text)))
 }
 
-// LastCaller returns by whom the hooks of the store in dir were called last.
+// LastCaller returns the last caller of the hooks of the store in dir.
 func LastCaller(dir string) (c Caller) {
 	read := func(plugin bool) (time.Time, string) {
-		b, err := os.ReadFile(filepath.Join(dir, "hooks", callers[plugin]))
+		b, err := os.ReadFile(callerFile(dir, plugin))
 		if err != nil {
-			return time.Time{}, "" // none did
+			return time.Time{}, "" // never called
 		}
 		at, root, _ := strings.Cut(strings.TrimSpace(string(b)), " ")
 		t, err := time.Parse(time.RFC3339, at)
 		if err != nil {
-			return time.Time{}, "" // as above
+			return time.Time{}, "" // a torn write
 		}
 		return t, root
 	}
@@ -50,5 +55,5 @@ func LastCaller(dir string) (c Caller) {
 
 // Both reports whether hooks of the settings and of a plugin ran for the last session.
 func (c Caller) Both() bool {
-	return !c.Plugin.IsZero() && !c.Setting.IsZero() && c.Plugin.Sub(c.Setting).Abs() <= together
+	return !c.Plugin.IsZero() && !c.Setting.IsZero() && c.Plugin.Sub(c.Setting).Abs() <= sameOccasion
 }

@@ -3,10 +3,8 @@ package hooks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/memvcs/mem/hooks/settings"
@@ -15,60 +13,60 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// A place is where sessions of a project are: what catching up needs to know of a session that starts.
-type place struct {
+// A backlog names a directory of sessions that SessionStart had no time to capture. JSON is its format in the spool.
+type backlog struct {
 	Cwd  string `json:"cwd"`
-	Path string `json:"path"` // of the session's file
+	Path string `json:"path"` // of the session that started
 }
 
-// Limits of one step of catching up: what a step has done stays done.
+// Limits of one batch of files. Each batch is committed.
 const (
-	stepFiles = 64
-	stepBytes = 8 << 20
+	batchFiles = 64
+	batchBytes = 8 << 20
 )
 
-// How long SessionStart catches up, with the spool. What is left then is captured by a worker, and the session
-// starts with what there is.
+// How long SessionStart captures. A worker captures the rest, and the session starts without it.
 const (
-	catchUpTime = 1200 * time.Millisecond // no step begins after it
-	catchUpLast = 1800 * time.Millisecond // a step ends
+	catchUpTime = 1200 * time.Millisecond // no batch begins after it
+	catchUpLast = 1800 * time.Millisecond // a batch is cancelled after it
 )
 
-// catchUp folds the spool and captures what has changed of the project's sessions, the newest first, also of those
-// that were killed. It returns how many files are left, which a worker is at.
+// catchUp drains the spool and captures the changed sessions of the project, the newest first. It returns the number of
+// files that are left to a worker.
 func (r *run) catchUp(ctx context.Context) (left int, err error) {
 	if off, err := r.off(); off || err != nil {
 		return 0, err
 	}
 	if r.waiting() > 0 {
-		if err := r.fold(ctx, foldTimeAtStart); err != nil {
+		if err := r.drain(ctx, drainTimeAtStart); err != nil {
 			return 0, err
 		}
 	}
 	end := r.Uptime() + catchUpTime
 	ctx, cancel := r.Within(ctx, catchUpLast)
 	defer cancel()
-	left, err = r.catchUpAt(ctx, place{r.p.Cwd, r.p.Transcript}, end)
+	left, err = r.catchUpAt(ctx, backlog{r.p.Cwd, r.p.Transcript}, end)
 	if ctx.Err() != nil {
 		left, err = max(left, 1), nil
 	}
 	if left == 0 || err != nil {
 		return 0, err
 	}
-	if err := r.leavePlace(place{r.p.Cwd, r.p.Transcript}); err != nil {
-		return left, err
-	}
-	return left, r.Detach("hook", Work)
+	return left, r.deferCatchUp()
 }
 
-// catchUpAt captures what has changed of the sessions at a place, in steps of which none begins after a time.
-// It returns how many files are left.
-func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (left int, err error) {
-	m, err := w.open()
-	if err != nil {
-		return 0, err
+// deferCatchUp records a backlog for the session's directory and starts a worker.
+func (r *run) deferCatchUp() error {
+	if err := r.writeBacklog(backlog{r.p.Cwd, r.p.Transcript}); err != nil {
+		return err
 	}
-	p, known, err := m.Projects().Locate(ctx, at.Cwd)
+	return r.Detach("hook", Work)
+}
+
+// catchUpAt captures the changed sessions of a backlog in batches. No batch begins after the time end. It returns the
+// number of files that are left.
+func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (left int, err error) {
+	m, p, known, err := w.locate(ctx, at.Cwd)
 	if err != nil {
 		return 0, err
 	}
@@ -80,20 +78,21 @@ func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (lef
 	if err != nil {
 		return 0, err
 	}
-	wanted := w.wanted(behind, w.elsewhere(m.Capture().Holder(ctx), p), s)
+	wanted := w.capturable(behind, w.heldElsewhere(m.Capture().Holder(ctx), p), s)
 	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c capture.Candidate) bool {
 		return c.Cwd != "" && c.Cwd != at.Cwd
 	}) {
-		if err := m.Projects().Meet(ctx, p, at.Cwd); err != nil { // or they would be captured as projects of their own
+		// otherwise the files would be captured as projects of their own
+		if err := m.Projects().Meet(ctx, p, at.Cwd); err != nil {
 			return len(wanted), err
 		}
 	}
 	for len(wanted) > 0 {
-		n := step(wanted)
+		n := batch(wanted)
 		var files []string
 		cwds := map[string]string{}
 		for _, c := range wanted[:n] {
-			w.forget(c.Path)
+			w.dropStamp(c.Path)
 			if filepath.Dir(c.Path) == filepath.Dir(at.Path) {
 				cwds[c.Path] = at.Cwd
 			}
@@ -109,8 +108,8 @@ func (w *World) catchUpAt(ctx context.Context, at place, end time.Duration) (lef
 	return len(wanted), nil
 }
 
-// wanted returns the files that may be captured here.
-func (w *World) wanted(behind []capture.Candidate, elsewhere func(path string) bool,
+// capturable returns the files that may be captured into this project.
+func (w *World) capturable(behind []capture.Candidate, elsewhere func(path string) bool,
 	s Settings) (out []capture.Candidate) {
 	for _, c := range behind {
 		if !c.Known && (!s.Register || elsewhere(c.Path)) || w.isOff(sessionOf(c.Path)) || ignored(c.Cwd) {
@@ -123,22 +122,22 @@ func (w *World) wanted(behind []capture.Candidate, elsewhere func(path string) b
 	return out
 }
 
-// step returns how many files are captured at once.
-func step(wanted []capture.Candidate) int {
+// batch returns how many files the next batch has.
+func batch(wanted []capture.Candidate) int {
 	var bytes int64
 	for i, c := range wanted {
-		if bytes += c.Size; i == stepFiles || i > 0 && bytes > stepBytes {
+		if bytes += c.Size; i == batchFiles || i > 0 && bytes > batchBytes {
 			return i
 		}
 	}
 	return len(wanted)
 }
 
-// elsewhere returns a function that reports whether a file that a project does not know is another one's, or no
-// session at all: names of directories can be the same for two projects.
-func (w *World) elsewhere(holds func(project, session string) bool, p state.Project) func(path string) bool {
+// heldElsewhere returns a function that reports whether a file belongs to another project or is no session. Claude
+// Code's name for a directory can stand for two projects.
+func (w *World) heldElsewhere(holds func(project, session string) bool, p state.Project) func(path string) bool {
 	return func(path string) bool {
-		name, ok := w.remembered(path)
+		name, ok := w.capturedAs(path)
 		if !ok || name == string(p.ID) {
 			return false
 		}
@@ -149,69 +148,19 @@ func (w *World) elsewhere(holds func(project, session string) bool, p state.Proj
 	}
 }
 
-// behindSuffix ends the name of a file in the spool that tells of a place where a SessionStart left something.
-const behindSuffix = ".behind"
+// backlogSuffix ends the names of backlogs in the spool.
+const backlogSuffix = ".behind"
 
-// leavePlace notes that files are left at a place, once for each place. The next SessionStart there looks
-// again, whatever becomes of the note.
-func (w *World) leavePlace(p place) error {
-	b, err := json.Marshal(p)
+// writeBacklog records a backlog, once for each directory. If the record is lost, the next SessionStart in the
+// directory captures the files.
+func (w *World) writeBacklog(at backlog) error {
+	b, err := json.Marshal(at)
 	if err != nil {
 		return err
 	}
-	name := objects.Sum([]byte(p.Cwd + "\n" + filepath.Dir(p.Path))).String()[:16] + behindSuffix
-	return cause(settings.WriteFile(filepath.Join(w.spool(), name), append(b, '\n')))
+	name := objects.Sum([]byte(at.Cwd + "\n" + filepath.Dir(at.Path))).String()[:16] + backlogSuffix
+	return withoutPath(settings.WriteFile(filepath.Join(w.spool(), name), append(b, '\n')))
 }
 
-// Behind returns at how many places files wait for a worker.
-func Behind(dir string) int {
-	files, err := filepath.Glob(filepath.Join(dir, "spool", "*"+behindSuffix))
-	if err != nil {
-		return 0
-	}
-	return len(files)
-}
-
-// catchUpPlaces captures what SessionStart has left, to its end. A place that time runs out for keeps its note.
-func (w *World) catchUpPlaces(ctx context.Context) error {
-	files, err := filepath.Glob(filepath.Join(w.spool(), "*"+behindSuffix))
-	if err != nil {
-		return err
-	}
-	var failed error
-	for _, file := range files {
-		x, err := readWord(file)
-		if err != nil {
-			continue // another worker was faster
-		}
-		var p place
-		if json.Unmarshal(x.text, &p) == nil && filepath.IsAbs(p.Path) {
-			mine := strings.HasPrefix(p.Path, w.projects()+string(filepath.Separator))
-			if !mine && w.Now().Sub(x.info.ModTime()) < keepNote {
-				continue // of another client, whose SessionStart has started a worker
-			}
-			if mine {
-				_, err = w.catchUpAt(ctx, p, w.Uptime()+limitOfWork)
-				err = errors.Join(err, w.digestAt(ctx, p))
-			}
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		failed = errors.Join(failed, err, x.done())
-	}
-	return failed
-}
-
-// digestAt makes the digests that the project of a place lacks.
-func (w *World) digestAt(ctx context.Context, at place) error {
-	m, err := w.open()
-	if err != nil {
-		return err
-	}
-	p, known, err := m.Projects().Locate(ctx, at.Cwd)
-	if err != nil || !known {
-		return err
-	}
-	return m.Handover().MakeDigests(ctx, p)
-}
+// Backlogs returns the number of directories with files that wait for a worker.
+func Backlogs(dir string) int { return countFiles(filepath.Join(dir, "spool", "*"+backlogSuffix)) }

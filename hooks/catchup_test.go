@@ -17,21 +17,21 @@ import (
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	for i := range 2*stepFiles + 3 {
+	for i := range 2*batchFiles + 3 {
 		d.write(fmt.Sprintf("old-%03d", i), fmt.Sprintf("Question number %d about the parser", i))
 	}
 	d.slow = time.Second
 	out := d.hook("SessionStart", "new-1", map[string]any{"source": "startup"})
 	n := d.stored()
-	if n == 0 || n > 2*stepFiles || Behind(d.store()) != 1 || !slices.Equal(d.detached, []string{"hook work"}) {
-		t.Fatalf("%d sessions captured, %d places left, started %q; %s", n, Behind(d.store()), d.detached, d.log())
+	if n == 0 || n > 2*batchFiles || Backlogs(d.store()) != 1 || !slices.Equal(d.detached, []string{"hook work"}) {
+		t.Fatalf("%d sessions captured, %d places left, started %q; %s", n, Backlogs(d.store()), d.detached, d.log())
 	}
-	if want := fmt.Sprintf("%d changed session files of this project are being captured in the background", 2*stepFiles+3-n); !strings.Contains(out, want) {
+	if want := fmt.Sprintf("%d changed session files of this project are being captured in the background", 2*batchFiles+3-n); !strings.Contains(out, want) {
 		t.Errorf("the context does not say %q: %s", want, out)
 	}
 	d.work()
-	if n := d.stored(); n != 2*stepFiles+3 || Behind(d.store()) != 0 || d.log() != "" {
-		t.Errorf("%d sessions after the worker, %d places left; %s", n, Behind(d.store()), d.log())
+	if n := d.stored(); n != 2*batchFiles+3 || Backlogs(d.store()) != 0 || d.log() != "" {
+		t.Errorf("%d sessions after the worker, %d places left; %s", n, Backlogs(d.store()), d.log())
 	}
 	d.detached = nil
 	if out := d.hook("SessionStart", "new-2", nil); len(d.detached) > 0 || strings.Contains(out, "background") {
@@ -71,7 +71,7 @@ func TestGiven(t *testing.T) {
 	if by := used(); !slices.Equal(by, []string{"bbbb2222"}) {
 		t.Errorf("used by %q, want bbbb2222; %s", by, d.log())
 	}
-	d.now = d.now.Add(keepGiven)
+	d.now = d.now.Add(keepUsage)
 	d.work()
 	d.write("cccc3333", "Too late?")
 	d.hook("Stop", "cccc3333", nil)
@@ -119,7 +119,7 @@ func TestPaces(t *testing.T) {
 		d.hook("PostToolUse", "aaaa1111", nil)
 	}
 	d.hook("Stop", "../x", nil)
-	got := Paces(d.store())
+	got := Timings(d.store())
 	var names []string
 	for _, p := range got {
 		names = append(names, fmt.Sprintf("%s %d %d", p.Event, p.Runs, p.Failed))
@@ -128,7 +128,7 @@ func TestPaces(t *testing.T) {
 		}
 	}
 	if want := []string{"PostToolUse 20 0", "Stop 2 1"}; !slices.Equal(names, want) {
-		t.Errorf("Paces = %q, want %q", names, want)
+		t.Errorf("Timings = %q, want %q", names, want)
 	}
 }
 
@@ -140,9 +140,9 @@ func FuzzReadRun(f *testing.F) {
 	f.Add("1 Stop 9223372036854775 ok\n")
 	f.Add("1 Stop 9223372036854776 ok\n")
 	f.Fuzz(func(t *testing.T, line string) {
-		e, at, took, failed, ok := readRun(line)
+		e, at, took, failed, ok := parseTiming(line)
 		if ok && (took < 0 || e == "" || strings.Contains(string(e), " ") || at.Location() != time.UTC) {
-			t.Errorf("readRun(%q) = %q %v %v %v", line, e, at, took, failed)
+			t.Errorf("parseTiming(%q) = %q %v %v %v", line, e, at, took, failed)
 		}
 	})
 }

@@ -4,47 +4,43 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// What a session is handed over it is handed over once, though the hooks of the settings and those of the
-// plugin both run. The first one claims the occasion by making a file of its name.
+// The hooks of the settings and those of the plugin may both run for one event, but a session gets a context once. The
+// first hook claims the event by creating a file.
 
-// The sources of a SessionStart that matter here.
+// Sources of a SessionStart.
 const (
 	sourceResume  = "resume"
 	sourceFork    = "fork"
 	sourceCompact = "compact"
 )
 
-// together is how long after another hook one may come that runs for the same occasion.
-const together = 10 * time.Second
+// sameOccasion is the longest time between two hooks that run for the same event.
+const sameOccasion = 10 * time.Second
 
-// wantsContext reports whether the session is to be given a context now. One that is resumed or forked has that
-// of its start.
+// wantsContext reports whether this hook hands over a context. A resumed or forked session has the context of its
+// start.
 func (r *run) wantsContext() bool {
 	switch r.p.Source {
 	case sourceResume, sourceFork:
 		return false
 	case sourceCompact:
-		return r.claim("compact", together)
+		return r.claim("compact", sameOccasion)
 	}
 	return r.claim("start", 0)
 }
 
-// claim reports whether this is the first hook of the session on an occasion. After a time, if it is not 0, the
-// next occasion begins. Without a place for the file everybody is first.
+// claim reports whether this is the first hook of the session for an event. A claim expires after a time, unless
+// that is 0. If the file cannot be created, every hook is the first.
 func (r *run) claim(occasion string, last time.Duration) bool {
-	file := filepath.Join(r.Store, "cache", "hooks", r.p.Session+"."+occasion)
-	now := strconv.FormatInt(r.Now().UnixMilli(), 10) + "\n"
+	file := r.sessionFile(r.p.Session, "."+occasion)
+	now := strconv.AppendInt(nil, r.Now().UnixMilli(), 10)
 	for range 2 {
-		err := create(file, now)
-		if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(filepath.Dir(file), 0o700) == nil {
-			err = create(file, now)
-		}
+		err := withDir(file, func() error { return writeFile(file, os.O_EXCL, append(now, '\n')) })
 		if !errors.Is(err, fs.ErrExist) {
 			return true
 		}
@@ -60,17 +56,7 @@ func (r *run) since(file string) time.Duration {
 	b, err := os.ReadFile(file)
 	at, perr := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 	if err != nil || perr != nil {
-		return 0 // it is being made
+		return 0 // it is being written
 	}
 	return r.Now().Sub(time.UnixMilli(at)).Abs()
-}
-
-// create makes a small file that was not there.
-func create(file, text string) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }

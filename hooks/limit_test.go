@@ -59,10 +59,10 @@ func TestEndAt(t *testing.T) {
 		more  int64 // reads that began or ended until then
 		looks int   // until it ends, 0 if it goes on to its own end
 	}{
-		{free, 2, free, 0, 1}, {over, 2, over, 0, 0}, {noting, 2, free, 0, 2}, {noting, 2, over, 0, 0}, {noting, 2, noting, 0, many},
-		{noting, 0, noting, 0, many}, // it did not come to read yet
-		{noting, 1, noting, 0, 1 + silence}, {noting, 1, free, 1, 2}, {noting, 1, over, 1, 0},
-		{noting, 1, noting, 2, many}, // it reads on
+		{cuttable, 2, cuttable, 0, 1}, {done, 2, done, 0, 0}, {beforeNote, 2, cuttable, 0, 2}, {beforeNote, 2, done, 0, 0}, {beforeNote, 2, beforeNote, 0, many},
+		{beforeNote, 0, beforeNote, 0, many}, // it did not come to read yet
+		{beforeNote, 1, beforeNote, 0, 1 + maxSilence}, {beforeNote, 1, cuttable, 1, 2}, {beforeNote, 1, done, 1, 0},
+		{beforeNote, 1, beforeNote, 2, many}, // it reads on
 	} {
 		d := newDesk(t)
 		w := d.world(strings.NewReader(""), &bytes.Buffer{})
@@ -97,8 +97,8 @@ func TestRotation(t *testing.T) {
 		most  int64
 		write func()
 	}{
-		LogFile(d.store()):  {logSize, func() { w.note("Stop", "aaaa1111", errors.New("lost")) }},
-		RunsFile(d.store()): {runsSize, func() { w.clock(settings.Stop, time.Millisecond, false) }},
+		LogFile(d.store()):  {logSize, func() { w.logError("Stop", "aaaa1111", errors.New("lost")) }},
+		RunsFile(d.store()): {runsSize, func() { w.recordTiming(settings.Stop, time.Millisecond, false) }},
 	} {
 		for range 200 {
 			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, bytes.Repeat([]byte{'\n'}, int(full.most)+1), 0o600)); err != nil {
@@ -121,10 +121,10 @@ func TestLog(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	w := d.world(strings.NewReader(""), io.Discard)
-	w.note("Stop", "first", errors.New("begin"))
+	w.logError("Stop", "first", errors.New("begin"))
 	long := errors.New(strings.Repeat("x", 390) + "\n\x1b[31m")
 	for range 3 * logSize / 400 {
-		w.note("Stop", "../../etc", long)
+		w.logError("Stop", "../../etc", long)
 	}
 	all := d.log()
 	if len(all) == 0 || len(all) > logSize+500 || strings.Contains(all, "etc") || strings.Contains(all, "\x1b") || strings.Contains(all, "begin") {

@@ -17,7 +17,7 @@ func TestAskedMeanwhile(t *testing.T) {
 	d.write("aaaa1111", "How does the parser work?")
 	d.hook("SessionEnd", "aaaa1111", nil)
 	var asked []time.Time
-	d.world(strings.NewReader(""), io.Discard).EachAsked(t.Context(), func(a Asked) (bool, error) {
+	d.world(strings.NewReader(""), io.Discard).EachDistillRequest(t.Context(), func(a DistillRequest) (bool, error) {
 		if asked = append(asked, a.At); len(asked) == 1 {
 			d.now = d.now.Add(time.Minute)
 			d.hook("SessionEnd", "aaaa1111", nil)
@@ -37,10 +37,10 @@ func TestPlaceMeanwhile(t *testing.T) {
 	d.write("aaaa1111", "How does the parser work?")
 	d.hook("Stop", "aaaa1111", nil)
 	w := d.world(strings.NewReader(""), io.Discard)
-	at := place{Cwd: d.cwd, Path: filepath.Join(d.sessions(), "aaaa1111.jsonl")}
+	at := backlog{Cwd: d.cwd, Path: filepath.Join(d.sessions(), "aaaa1111.jsonl")}
 	leave := func() {
 		t.Helper()
-		if err := w.leavePlace(at); err != nil {
+		if err := w.writeBacklog(at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,11 +54,11 @@ func TestPlaceMeanwhile(t *testing.T) {
 		return d.settings, nil
 	}
 	Run(w, Work)
-	if n := Behind(d.store()); looked == 0 || d.stored() != 2 || n != 1 {
+	if n := Backlogs(d.store()); looked == 0 || d.stored() != 2 || n != 1 {
 		t.Errorf("%d looks, %d sessions, %d places left, want one; %s", looked, d.stored(), n, d.log())
 	}
 	d.work()
-	if n := Behind(d.store()); n != 0 || d.log() != "" {
+	if n := Backlogs(d.store()); n != 0 || d.log() != "" {
 		t.Errorf("%d places left after the next worker; %s", n, d.log())
 	}
 }
@@ -87,7 +87,7 @@ func TestTwoClients(t *testing.T) {
 	d := newDesk(t)
 	d.acknowledged("aaaa1111")
 	w := d.world(strings.NewReader(""), io.Discard)
-	if err := w.leavePlace(place{Cwd: d.cwd, Path: filepath.Join(d.sessions(), "aaaa1111.jsonl")}); err != nil {
+	if err := w.writeBacklog(backlog{Cwd: d.cwd, Path: filepath.Join(d.sessions(), "aaaa1111.jsonl")}); err != nil {
 		t.Fatal(err)
 	}
 	w.Claude = filepath.Join(d.dir, "other")
@@ -95,12 +95,12 @@ func TestTwoClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	Run(w, Work)
-	if n := d.messages("aaaa1111"); n != 4 || Spooled(d.store()) != 0 || Behind(d.store()) != 1 || d.log() != "" {
-		t.Errorf("memory has %d messages, 4 were acknowledged; %d notes and %d places left; %s", n, Spooled(d.store()), Behind(d.store()), d.log())
+	if n := d.messages("aaaa1111"); n != 4 || Spooled(d.store()) != 0 || Backlogs(d.store()) != 1 || d.log() != "" {
+		t.Errorf("memory has %d messages, 4 were acknowledged; %d notes and %d places left; %s", n, Spooled(d.store()), Backlogs(d.store()), d.log())
 	}
-	w.Now = func() time.Time { return time.Now().Add(keepNote) }
+	w.Now = func() time.Time { return time.Now().Add(retryNote) }
 	Run(w, Work)
-	if n := Behind(d.store()); n != 0 {
+	if n := Backlogs(d.store()); n != 0 {
 		t.Errorf("%d places that nobody came back to for a day", n)
 	}
 }

@@ -2,8 +2,8 @@ package hooks
 
 import "os"
 
-// noFollow has no meaning here: the store is private.
+// noFollow is not needed: the store is private.
 const noFollow = 0
 
-// mine has no meaning here: the temporary directory is the user's own.
-func mine(os.FileInfo) bool { return true }
+// isPrivate is always true: the temporary directory is the user's own.
+func isPrivate(os.FileInfo) bool { return true }

@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// A Payload is what mem wants to know of the JSON that Claude Code hands to a hook.
+// A Payload has the members that mem uses of the JSON that Claude Code sends to a hook.
 type Payload struct {
 	Session         string // session_id
 	Transcript      string // transcript_path
 	Cwd             string
 	Prompt          string // prompt_id
-	Text            string // of a prompt: its start
+	Text            string // the start of prompt
 	Source          string // of SessionStart
 	AgentID         string // of events inside a subagent
 	AgentTranscript string // of SubagentStop
@@ -24,7 +24,7 @@ type Payload struct {
 	StopActive      bool   // stop_hook_active
 }
 
-// Limits of what is kept of a payload, which may be of any size.
+// Limits of the parts of a payload that are kept. The payload itself may be of any size.
 const (
 	maxKey   = 64
 	maxField = 4096
@@ -36,11 +36,11 @@ var (
 	errEmpty     = errors.New("empty")
 	errNoObject  = errors.New("no JSON object")
 	errTruncated = errors.New("ends in the middle")
-	errSyntax    = errors.New("no valid JSON")
+	errSyntax    = errors.New("invalid JSON")
 )
 
-// field returns where the value of a member goes, and how many bytes of it are wanted at most. A longer value
-// is an error unless it is only a hint.
+// field returns where the value of a member goes. Of a hint only the start is kept; any other value must not be too
+// long.
 func (p *Payload) field(key string) (to *string, hint bool) {
 	switch key {
 	case "session_id":
@@ -65,10 +65,9 @@ func (p *Payload) field(key string) (to *string, hint bool) {
 	return nil, false
 }
 
-// ReadPayload reads the JSON of an event from r, in little memory whatever its size. With brief it stops as soon as
-// session, transcript and directory are known: they come first, and behind them may be megabytes of a tool's output.
-// What the payload holds besides is passed over, so unknown members and events are no error. It never keeps what
-// a member holds that it does not know.
+// ReadPayload reads the JSON of an event from r, in constant memory. With brief it stops as soon as session,
+// transcript and directory are known: they come first, and megabytes of a tool's output may follow. Unknown members
+// are skipped and never kept.
 func ReadPayload(r io.Reader, brief bool) (Payload, error) {
 	var p Payload
 	s := &scanner{r: r, buf: make([]byte, 0, 32<<10)}
@@ -115,7 +114,7 @@ func (p *Payload) member(s *scanner, key string) error {
 		case !whole && !hint:
 			return errors.New("too long")
 		case !utf8.ValidString(text) && !hint:
-			return errors.New("no valid UTF-8")
+			return errors.New("invalid UTF-8")
 		}
 		*to = strings.ToValidUTF8(text, "")
 		return nil
@@ -125,7 +124,7 @@ func (p *Payload) member(s *scanner, key string) error {
 	return s.skip()
 }
 
-// A scanner reads JSON from a reader through a small buffer and keeps nothing.
+// A scanner reads JSON from a reader through a small buffer.
 type scanner struct {
 	r   io.Reader
 	buf []byte
@@ -133,7 +132,7 @@ type scanner struct {
 	err error
 }
 
-// fill reads more once everything is used up. It fails with errTruncated at the end.
+// fill reads more when the buffer is used up. At the end of the input it fails with errTruncated.
 func (s *scanner) fill() error {
 	for s.pos == len(s.buf) {
 		if s.err != nil {
@@ -160,7 +159,7 @@ func (s *scanner) next() (byte, error) {
 	return c, nil
 }
 
-// peek returns the next byte that is no white space, without taking it.
+// peek returns the next byte that is not white space, without consuming it.
 func (s *scanner) peek() (byte, error) {
 	for {
 		c, err := s.next()
@@ -174,7 +173,7 @@ func (s *scanner) peek() (byte, error) {
 	}
 }
 
-// expect takes one of the bytes of any, behind white space.
+// expect consumes white space and one of the bytes of any.
 func (s *scanner) expect(any string) (byte, error) {
 	c, err := s.peek()
 	if err == nil && strings.IndexByte(any, c) < 0 {
@@ -184,7 +183,7 @@ func (s *scanner) expect(any string) (byte, error) {
 	return c, err
 }
 
-// object reads an object and calls f in front of each value.
+// object reads an object. It calls f before each value, and f must consume the value.
 func (s *scanner) object(f func(key string) error) error {
 	switch c, err := s.peek(); {
 	case errors.Is(err, errTruncated):
@@ -218,7 +217,7 @@ func (s *scanner) object(f func(key string) error) error {
 	}
 }
 
-// text reads a string, of which at most limit bytes are kept; whole says that this is all of it.
+// text reads a string and keeps at most limit bytes. Whole reports whether that is all of it.
 func (s *scanner) text(limit int) (text string, whole bool, err error) {
 	s.pos++ // the quote
 	var out []byte
@@ -257,7 +256,7 @@ func (s *scanner) text(limit int) (text string, whole bool, err error) {
 	}
 }
 
-// escape reads what follows a backslash: a byte, or a character if r is not negative.
+// escape reads the rest of an escape sequence: the byte c, or the character r if r is not negative.
 func (s *scanner) escape() (c byte, r rune, err error) {
 	if c, err = s.next(); err != nil {
 		return 0, -1, err
@@ -282,7 +281,7 @@ func (s *scanner) escape() (c byte, r rune, err error) {
 	return 0, r, nil
 }
 
-// skip passes over a value of any size and depth.
+// skip consumes a value of any size and depth.
 func (s *scanner) skip() error {
 	for depth := 0; ; {
 		c, err := s.peek()
@@ -312,7 +311,7 @@ func (s *scanner) skip() error {
 	}
 }
 
-// skipText passes over a string: the hot loop of a payload of several megabytes.
+// skipText consumes a string. It is the hot loop for a payload of several megabytes.
 func (s *scanner) skipText() error {
 	s.pos++
 	for {
@@ -338,7 +337,7 @@ func (s *scanner) skipText() error {
 	}
 }
 
-// skipWord passes over a number, true, false or null.
+// skipWord consumes a number, true, false or null.
 func (s *scanner) skipWord() error {
 	for n := 0; ; n++ {
 		c, err := s.next()

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
-// pluginFiles are the plugin as it stands in the repository, where it runs the mem that the PATH has.
+// pluginFiles is the plugin of the repository. It runs the mem in the PATH.
 //
 //go:embed all:plugin
 var pluginFiles embed.FS
@@ -56,8 +56,8 @@ func pluginHooks(p settings.Program) ([]byte, error) {
 	return b, nil
 }
 
-// pluginMCP returns the list of MCP servers of the plugin: p, read-only. It runs without a shell: Claude Code reads no
-// meaning into the exit code of a server.
+// pluginMCP returns the list of MCP servers of the plugin: p, read-only. It needs no shell, because Claude Code ignores
+// the exit code of a server.
 func pluginMCP(p settings.Program) ([]byte, error) {
 	type server struct {
 		Command string   `json:"command"`
@@ -69,8 +69,8 @@ func pluginMCP(p settings.Program) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// WritePlugin writes the plugin into dir, for p. Files that are as they should be are
-// left alone, so a Claude Code that reads them is not disturbed.
+// WritePlugin writes the plugin for p to dir. It does not touch files that have the right content, so it does not
+// disturb a Claude Code that reads them.
 func WritePlugin(dir string, p settings.Program) error {
 	files, err := Plugin(p)
 	if err != nil {

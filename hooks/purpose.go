@@ -6,14 +6,14 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
-// A Purpose is what the hook of an event does, and what it costs, in words.
+// A Purpose describes what the hook of an event does and costs.
 type Purpose struct {
 	Event settings.Event `json:"event"`
 	Does  string         `json:"does"`
 	Costs string         `json:"costs"`
 }
 
-// Purposes returns what the hooks do and cost under settings, in the order of a session.
+// Purposes returns the purposes of all hooks under settings, in the order of a session.
 func Purposes(s Settings) []Purpose {
 	const capture = "milliseconds"
 	tool, stop, end := "captures now and then", "captures", "captures in the background"
@@ -22,7 +22,7 @@ func Purposes(s Settings) []Purpose {
 		tool, toolCosts = tool+"; names messages without facts", "input tokens, once a prompt"
 	}
 	if s.Blocking != "off" {
-		stop, stopCosts = stop+"; asks for missing facts", "up to one turn of the model more"
+		stop, stopCosts = stop+"; asks for missing facts", "up to one more turn of the model"
 		if s.Blocking == "strict" {
 			stopCosts = "turns of the model until nothing is missing"
 		}

@@ -24,7 +24,7 @@ func TestPurposes(t *testing.T) {
 		s    Settings
 		want string
 	}{
-		{Settings{Blocking: "off", Ask: true}, "names messages without facts"}, {Settings{Blocking: "once"}, "one turn of the model"},
+		{Settings{Blocking: "off", Ask: true}, "names messages without facts"}, {Settings{Blocking: "once"}, "one more turn of the model"},
 		{Settings{Blocking: "strict"}, "until nothing is missing"}, {Settings{Blocking: "off", Distill: true}, "llm.maxTokensPerDay"},
 	} {
 		if got := text(tt.s); !strings.Contains(got, tt.want) {

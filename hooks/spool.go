@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/memvcs/mem/refs/disk"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,8 +17,8 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
-// A note says that the file of a session is to be captured. It is on the disk before a hook ends, so nothing that was
-// promised depends on who captures, or when.
+// A note asks for the capture of a session's file. It is durable before its hook ends, so it does not matter which
+// process captures the session, or when.
 type note struct {
 	Version int            `json:"v"`
 	Event   settings.Event `json:"event"`
@@ -26,14 +27,13 @@ type note struct {
 	Agent   string         `json:"agent,omitempty"` // of the file of a subagent that it started
 	Cwd     string         `json:"cwd"`
 	Time    time.Time      `json:"time"`
-	// the directory of the client that the hook ran for: who folds may run for another one
+	// the directory of the client that ran the hook; the hook that captures may run for another client
 	Claude string `json:"claude,omitempty"`
 
 	file string // in the spool
 }
 
-// sumLead begins the last member of a note: the first digits of the SHA-256 of the note without it. It tells a
-// damaged note from a good one.
+// The last member of a note is its sum: the first digits of the SHA-256 of the note without the sum.
 const (
 	sumLead   = `,"sum":"`
 	sumTail   = "\"}\n"
@@ -44,7 +44,7 @@ func noteSum(body []byte) string {
 	return fmt.Sprintf("%x", sha256.Sum256(append(bytes.Clone(body), "}\n"...)))[:sumDigits]
 }
 
-// encode returns the note as it lies in the spool.
+// encode returns the content of the note's file.
 func (n note) encode() ([]byte, error) {
 	b, err := json.Marshal(n)
 	if err != nil {
@@ -54,7 +54,7 @@ func (n note) encode() ([]byte, error) {
 	return append(append(append(bytes.Clone(body), sumLead...), noteSum(body)...), sumTail...), nil
 }
 
-// errNote says that a note is not as it was written.
+// errNote reports a damaged note.
 var errNote = errors.New("a damaged note")
 
 // decodeNote reads a note. Notes of an older mem have no sum.
@@ -73,20 +73,20 @@ func decodeNote(b []byte) (n note, err error) {
 
 const noteVersion = 1
 
-// maxNote is how long a note can be at most.
+// maxNote is the maximal size of a note.
 const maxNote = 32 << 10
 
 func (w *World) spool() string { return filepath.Join(w.Store, "spool") }
 
-// leave writes n, and returns what makes it durable, the file and its name, unless the note is gone by then:
-// who removes a note has stored what it speaks of. A note that the spool does not take is left in the next
-// place that does ([Stranded]).
-func (w *World) leave(n note) (durable func() error, err error) {
+// spoolNote writes n and returns a function that makes it durable. The function does nothing if the note is gone by
+// then: a note is removed after its capture is durable. A note that cannot be written to the spool goes to the
+// fallback directory, see [FallbackNotes].
+func (w *World) spoolNote(n note) (durable func() error, err error) {
 	b, err := n.encode()
 	if err != nil {
 		return nil, err
 	}
-	keep, failed := w.leaveIn(w.spool(), n, b)
+	keep, failed := w.writeNote(w.spool(), n, b)
 	return sync.OnceValue(func() error {
 		if failed == nil {
 			failed = keep()
@@ -94,84 +94,76 @@ func (w *World) leave(n note) (durable func() error, err error) {
 		if failed == nil {
 			return nil
 		}
-		if err := w.strand(n, b); err != nil {
-			return fmt.Errorf("note: %w", cause(errors.Join(failed, err)))
+		if err := w.writeFallback(n, b); err != nil {
+			return fmt.Errorf("note: %w", withoutPath(errors.Join(failed, err)))
 		}
-		w.note("note", n.Session, fmt.Errorf("left in %s: %w", w.strandedDir(), cause(failed)))
+		w.logError("note", n.Session, fmt.Errorf("left in %s: %w", w.fallbackDir(), withoutPath(failed)))
 		return nil
 	}), nil
 }
 
-// leaveIn writes a note of the content b in a directory, and returns what makes it durable.
-func (w *World) leaveIn(dir string, n note, b []byte) (keep func() error, err error) {
-	f, err := w.newNote(dir, n)
-	if errors.Is(err, fs.ErrNotExist) { // the first hook of a store that is being made
-		if err = os.MkdirAll(dir, 0o700); err == nil {
-			f, err = w.newNote(dir, n)
-		}
-	}
-	if err != nil {
+// writeNote writes a note with the content b to a directory, and returns a function that makes it durable. The name of
+// the file sorts by time.
+func (w *World) writeNote(dir string, n note, b []byte) (sync func() error, err error) {
+	file := filepath.Join(dir, fmt.Sprintf("%019d-%d-%s.note", n.Time.UnixNano(), w.Pid, n.Event))
+	var f *os.File
+	if err := withDir(file, func() (err error) {
+		f, err = os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	if _, err = f.Write(b); err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(f.Name())) // half a note is of no use
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name())) // do not keep half a note
 	}
-	return func() error { return w.keep(f) }, nil
+	return func() error { return syncNote(f) }, nil
 }
 
-// keep makes a note durable if it is still there, and closes it.
-func (w *World) keep(f *os.File) error {
+// syncNote makes a note durable if it still exists, and closes it.
+func syncNote(f *os.File) error {
 	if _, err := os.Lstat(f.Name()); errors.Is(err, fs.ErrNotExist) {
 		return f.Close()
 	}
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return settings.SyncDir(filepath.Dir(f.Name()))
+	return disk.SyncDir(filepath.Dir(f.Name()))
 }
 
-// newNote makes the file of a note. Its name sorts by time.
-func (w *World) newNote(dir string, n note) (*os.File, error) {
-	name := fmt.Sprintf("%019d-%d-%s.note", n.Time.UnixNano(), w.Pid, n.Event)
-	return os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
-}
-
-// notes returns notes that wait: those in the spool, and when these are done those that it did not take.
-func (w *World) notes(without map[string]bool, most int) ([]note, error) {
-	out, err := w.notesIn(w.spool(), without, most)
-	if err != nil || len(out) > 0 || !ownDir(w.strandedDir()) {
+// notes returns up to limit waiting notes, without those in a set: from the spool, or from the fallback directory if
+// the spool has none.
+func (w *World) notes(without map[string]bool, limit int) ([]note, error) {
+	out, err := w.notesIn(w.spool(), without, limit)
+	if err != nil || len(out) > 0 || !isPrivateDir(w.fallbackDir()) {
 		return out, err
 	}
-	return w.notesIn(w.strandedDir(), without, most)
+	return w.notesIn(w.fallbackDir(), without, limit)
 }
 
-// notesIn returns the oldest notes in a directory but for those in without, up to a number, in the order of
-// time. One that is not whole is being written, or its writer was killed before anything was promised; after an
-// hour it is removed, as is a file that never got its name. One of a newer mem is left to that.
-func (w *World) notesIn(dir string, without map[string]bool, most int) ([]note, error) {
+// notesIn returns up to limit notes in a directory, the oldest first, without those in a set. An incomplete note is
+// being written, or its writer was killed before it promised anything; it is removed after an hour, as are temporary
+// files. Notes of another version are ignored.
+func (w *World) notesIn(dir string, without map[string]bool, limit int) ([]note, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("spool: %w", cause(err))
+		return nil, fmt.Errorf("spool: %w", withoutPath(err))
 	}
 	var out []note
 	for _, e := range entries {
 		file := filepath.Join(dir, e.Name())
 		if strings.HasPrefix(e.Name(), settings.Unnamed) {
 			if fi, err := e.Info(); err == nil && w.Now().Sub(fi.ModTime()) > time.Hour {
-				os.Remove(file) // as below
+				os.Remove(file) // if it stays, the next call removes it
 			}
 			continue
 		}
-		if !strings.HasSuffix(e.Name(), ".note") || !e.Type().IsRegular() {
+		if !strings.HasSuffix(e.Name(), ".note") || !e.Type().IsRegular() || without[file] {
 			continue
 		}
-		if without[file] {
-			continue
-		}
-		if len(out) == most {
+		if len(out) == limit {
 			break
 		}
 		n, err := readNote(file)
@@ -179,14 +171,14 @@ func (w *World) notesIn(dir string, without map[string]bool, most int) ([]note, 
 		case err == nil && n.Version == noteVersion && checkSession(n.Session) == nil:
 			out = append(out, n)
 		case errors.Is(err, errTorn) && serr == nil && w.Now().Sub(fi.ModTime()) > time.Hour:
-			os.Remove(file) // if it stays, the next look removes it
+			os.Remove(file) // as above
 		}
 	}
-	return out, nil // as the directory is sorted, and names begin with the time
+	return out, nil // ReadDir sorts, and names begin with the time
 }
 
-// errTorn says that a note has no end.
-var errTorn = errors.New("a note that is not whole")
+// errTorn reports a note without its end.
+var errTorn = errors.New("an incomplete note")
 
 func readNote(file string) (note, error) {
 	fi, err := os.Lstat(file)
@@ -208,10 +200,12 @@ func readNote(file string) (note, error) {
 	return n, err
 }
 
-// DamagedNotes calls bad with the name of every note in the spool of the store in dir that is not as a hook
-// wrote it. Search looks for the one byte that makes it right, if fix is called.
-func DamagedNotes(dir string, bad func(name string, err error,
-	fix func(search func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool))) error {
+// A ByteSearch returns b with one byte changed so that valid accepts it.
+type ByteSearch func(b []byte, valid func([]byte) bool) (fixed []byte, ok bool)
+
+// DamagedNotes calls bad with the name of every damaged note in the spool of the store in dir. Fix returns the content
+// that search found for the note.
+func DamagedNotes(dir string, search ByteSearch, bad func(name string, err error, fix func() ([]byte, bool))) error {
 	entries, err := os.ReadDir(filepath.Join(dir, "spool"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -222,15 +216,13 @@ func DamagedNotes(dir string, bad func(name string, err error,
 		}
 		file := filepath.Join(dir, "spool", e.Name())
 		if _, err := readNote(file); err != nil && !errors.Is(err, errTorn) && !errors.Is(err, fs.ErrNotExist) {
-			bad(e.Name(), err, func(search func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool) {
-				return mendNote(file, search)
-			})
+			bad(e.Name(), err, func() ([]byte, bool) { return fixNote(file, search) })
 		}
 	}
 	return err
 }
 
-func mendNote(file string, search func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool) {
+func fixNote(file string, search ByteSearch) ([]byte, bool) {
 	if fi, err := os.Lstat(file); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxNote {
 		return nil, false
 	}
@@ -244,11 +236,5 @@ func mendNote(file string, search func([]byte, func([]byte) bool) ([]byte, bool)
 	})
 }
 
-// Spooled returns how many notes of the store in dir wait to be folded in.
-func Spooled(dir string) int {
-	files, err := filepath.Glob(filepath.Join(dir, "spool", "*.note"))
-	if err != nil {
-		return 0
-	}
-	return len(files)
-}
+// Spooled returns the number of waiting notes in the spool of the store in dir.
+func Spooled(dir string) int { return countFiles(filepath.Join(dir, "spool", "*.note")) }

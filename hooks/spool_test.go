@@ -39,7 +39,7 @@ func TestNotePromise(t *testing.T) {
 	}
 
 	n := note{Version: noteVersion, Event: settings.Stop, Session: "aaaa1111", Path: "/x/aaaa1111.jsonl", Cwd: d.cwd, Time: d.now}
-	durable, err := w.leave(n)
+	durable, err := w.spoolNote(n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestNotePromise(t *testing.T) {
 			t.Errorf("a note that was folded: %v", err)
 		}
 	}
-	if durable, err = w.leave(n); err != nil {
+	if durable, err = w.spoolNote(n); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -82,7 +82,7 @@ func TestWorkerOfNoMemory(t *testing.T) {
 	gone("before its worker began")
 	d.write("aaaa1111", "Hello")
 	w := d.world(strings.NewReader(""), &bytes.Buffer{})
-	if _, err := w.leave(note{Version: noteVersion, Event: settings.SessionEnd, Session: "aaaa1111", Path: filepath.Join(d.sessions(), "aaaa1111.jsonl"), Cwd: d.cwd, Time: d.now}); err != nil {
+	if _, err := w.spoolNote(note{Version: noteVersion, Event: settings.SessionEnd, Session: "aaaa1111", Path: filepath.Join(d.sessions(), "aaaa1111.jsonl"), Cwd: d.cwd, Time: d.now}); err != nil {
 		t.Fatal(err)
 	}
 	opened := 0

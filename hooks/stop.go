@@ -3,6 +3,7 @@ package hooks
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,34 +14,34 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// rearm is after how many tokens of L1 that are not distilled a session that was kept going once may be kept
-// going again.
+// rearm is how many tokens of L1 without facts must be added before Stop blocks again.
 const rearm = 20_000
 
-// stop is Stop: capture, and perhaps keep the session going until what it established is saved. Nothing depends
-// on it: it does not run after an interrupt, a kill or an error, and memory catches up at the next start.
+// stop is Stop: it captures, and blocks if the settings ask for facts that are missing. Stop does not run after an
+// interrupt, a kill or an error; the next SessionStart captures then.
 func (r *run) stop(ctx context.Context) error {
 	if err := r.capture(ctx); err != nil {
 		return err
 	}
-	if err := r.comeAgain(); err != nil {
+	if err := r.noteIncomplete(); err != nil {
 		return err
 	}
 	s, err := r.Settings()
-	if err != nil || s.Blocking == "off" || !transcript.Interactive(r.Getenv("CLAUDE_CODE_ENTRYPOINT")) || !r.there {
+	interactive := transcript.Interactive(r.Getenv("CLAUDE_CODE_ENTRYPOINT"))
+	if err != nil || s.Blocking == "off" || !interactive || !r.hasTranscript {
 		return err
 	}
 	if off, err := r.off(); off || err != nil {
 		return err
 	}
 	t := r.turn()
-	size, little := r.little(s, t)
+	size, little := r.grownLittle(s, t)
 	if little && s.Blocking == "once" || r.busy {
 		return nil
 	}
 	left, err := r.pending(ctx)
 	if err != nil || left.To == 0 {
-		return err // memory does not have the session, and is not to have it
+		return err // the session is not captured
 	}
 	if err := r.changeTurn(func(t *turn) { t.Size, t.Tokens = size, left.Tokens }); err != nil {
 		return err
@@ -48,25 +49,25 @@ func (r *run) stop(ctx context.Context) error {
 	if !blocks(s, left, t, r.p.StopActive) {
 		return nil
 	}
-	err = r.changeTurn(func(t *turn) { t.Blocks, t.BlockedAt, t.BlockedBy = t.Blocks+1, left.Total, lacking(left) })
+	err = r.changeTurn(func(t *turn) { t.Blocks, t.BlockedAt, t.BlockedBy = t.Blocks+1, left.Total, gaps(left) })
 	if err != nil {
-		return err // unless it is known that this was said it could be said for ever
+		return err // without the count, Stop could block for ever
 	}
 	return r.say(map[string]any{"decision": "block", "reason": r.reason(s, left)})
 }
 
-// comeAgain leaves a note if the transcript does not hold yet what the model said last: the client writes it a
-// moment later, and may have no hook to run for long. Whoever folds the spool next looks at the file again.
-func (r *run) comeAgain() error {
-	words := plainRun(r.p.LastMessage)
-	if words == "" || !r.there {
+// noteIncomplete writes a note if the transcript lacks the model's last message. The client writes that a moment later
+// and may run no hook for long. The next drain captures the file again.
+func (r *run) noteIncomplete() error {
+	words := longestPlain(r.p.LastMessage)
+	if words == "" || !r.hasTranscript {
 		return nil
 	}
 	if off, err := r.off(); off || err != nil {
 		return err
 	}
-	if tail, err := tailOf(r.p.Transcript); err != nil || bytes.Contains(tail, []byte(words)) {
-		return nil // a file that cannot be read now is noted by the capture
+	if tail, err := readTail(r.p.Transcript); err != nil || bytes.Contains(tail, []byte(words)) {
+		return nil // the capture has written a note for an unreadable file
 	}
 	durable, err := r.leaveNote()
 	if err != nil || durable == nil {
@@ -75,10 +76,10 @@ func (r *run) comeAgain() error {
 	return durable()
 }
 
-// lastTail is how much of the end of a transcript is looked through for what was said last.
-const lastTail = 256 << 10
+// tailSize is how much of the end of a transcript is searched for the last message.
+const tailSize = 256 << 10
 
-func tailOf(path string) ([]byte, error) {
+func readTail(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
 		return nil, err
@@ -88,13 +89,13 @@ func tailOf(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := max(0, fi.Size()-lastTail)
+	from := max(0, fi.Size()-tailSize)
 	return io.ReadAll(io.NewSectionReader(f, from, fi.Size()-from))
 }
 
-// plainRun returns the longest run of a text that JSON writes as it is, "" if there is none of any length that
-// tells it apart.
-func plainRun(s string) string {
+// longestPlain returns the longest part of a text that JSON does not escape, or "" if it is too short to be
+// distinctive.
+func longestPlain(s string) string {
 	const least, most = 12, 200
 	best := ""
 	for run := range strings.FieldsFuncSeq(s, func(c rune) bool {
@@ -110,28 +111,19 @@ func plainRun(s string) string {
 	return best[:min(len(best), most)]
 }
 
-// little reports whether the transcript has grown too little since the last look for there to be much left to
-// say: no byte of it is half a token.
-func (r *run) little(s Settings, t turn) (size int64, little bool) {
-	at, ok := stampOf(r.p.Transcript)
-	grown := at.size - t.Size
-	return at.size, ok && t.Size > 0 && grown >= 0 && int64(t.Tokens)+grown/2 <= int64(s.AskAfterTokens)
-}
-
-// blocks decides whether the session is kept going. Once: if much is left to say, and again only after much
-// more was said that is not distilled either. Strict: until nothing is lacking, but it gives up when the last
-// time changed nothing.
+// blocks decides whether Stop blocks. "once" blocks if much has no facts, and again only after another rearm tokens.
+// "strict" blocks until nothing is missing, but gives up if the last block changed nothing.
 func blocks(s Settings, left knowledge.Pending, t turn, active bool) bool {
 	much := left.Tokens > s.AskAfterTokens
 	switch s.Blocking {
 	case "once":
 		since := left.Total - t.BlockedAt
 		if since < 0 {
-			since = left.Total // the file was written anew
+			since = left.Total // the file was rewritten
 		}
 		return much && !active && (t.Blocks == 0 || min(since, left.Tokens) >= rearm)
 	case "strict":
-		if active && t.Blocks > 0 && t.BlockedBy == lacking(left) {
+		if active && t.Blocks > 0 && t.BlockedBy == gaps(left) {
 			return false
 		}
 		return much || left.Unassigned > 0 || left.Reflect && left.Facts > 0
@@ -139,29 +131,42 @@ func blocks(s Settings, left knowledge.Pending, t turn, active bool) bool {
 	return false
 }
 
-// lacking names what is lacking, so that two states can be compared: the messages that were said meanwhile are
-// no change.
-func lacking(left knowledge.Pending) string {
+// gaps summarises what is missing, to compare two states. Messages added meanwhile do not change it.
+func gaps(left knowledge.Pending) string {
 	return fmt.Sprintf("%d %d %d %v", left.From, left.Facts, left.Unassigned, left.Reflect)
 }
 
-// reason says what is lacking and the commands for it.
+// reason lists what is missing and the commands that add it.
 func (r *run) reason(s Settings, left knowledge.Pending) string {
 	var parts []string
-	id := records.ShortID(r.p.Session)
+	program := r.Program()
 	if left.Tokens > s.AskAfterTokens {
 		parts = append(parts, r.undistilled(left))
 	}
 	if left.Unassigned > 0 {
-		parts = append(parts,
-			fmt.Sprintf(
-				"%d of its exchanges belong to no concept; `%s concepts candidates %s` prints the task, `%s concepts assign` answers it.", left.Unassigned, r.Program(), id, r.Program()))
+		parts = append(parts, fmt.Sprintf("%d of its exchanges belong to no concept; `%s concepts candidates %s` prints "+
+			"the task, `%s concepts assign` answers it.", left.Unassigned, program, records.ShortID(r.p.Session), program))
 	}
 	if left.Reflect && left.Facts > 0 {
-		parts = append(parts,
-			fmt.Sprintf("No reflection has seen the newest facts; `%s reflect` prints what may be worth keeping for good.",
-				r.Program()))
+		parts = append(parts, fmt.Sprintf(
+			"No reflection has seen the newest facts; `%s reflect` prints what may be worth keeping for good.", program))
 	}
-	parts = append(parts, fmt.Sprintf("`%s config set hooks.blocking off` ends these checks.", r.Program()))
+	parts = append(parts, fmt.Sprintf("`%s config set hooks.blocking off` ends these checks.", program))
 	return "Memory of this session is not complete: " + strings.Join(parts, " ")
+}
+
+// end is SessionEnd: it writes one durable note and starts a worker for the rest, because the client waits at most 1.5
+// seconds.
+func (r *run) end(ctx context.Context) error {
+	durable, err := r.leaveNote()
+	if err != nil || durable == nil {
+		return err
+	}
+	if err := durable(); err != nil {
+		return err
+	}
+	if s, serr := r.Settings(); serr == nil && s.Distill && (s.Register || r.held(ctx)) {
+		err = r.requestDistill()
+	}
+	return errors.Join(err, r.Detach("hook", Work))
 }

@@ -16,7 +16,7 @@ func TestBlocks(t *testing.T) {
 	left := func(from, to, tokens, total, unassigned int, reflect bool) knowledge.Pending {
 		return knowledge.Pending{Undistilled: knowledge.Undistilled{From: from, To: to, Tokens: tokens, Total: total}, Facts: 3, Unassigned: unassigned, Reflect: reflect}
 	}
-	before := turn{Blocks: 1, BlockedAt: 5000, BlockedBy: lacking(left(1, 9, 3000, 5000, 0, false))}
+	before := turn{Blocks: 1, BlockedAt: 5000, BlockedBy: gaps(left(1, 9, 3000, 5000, 0, false))}
 	for _, tt := range []struct {
 		what     string
 		blocking string

@@ -4,35 +4,32 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 )
 
-// A turn is what hooks of a session tell each other. It is only a cache: without it something is said once more.
+// A turn is the state that the hooks of one session share. It is only a cache: if it is lost, a message is repeated.
 type turn struct {
 	Prompt string `json:"prompt"` // the prompt that began the exchange
-	Asked  bool   `json:"asked"`  // whether the exchange was told of what is not distilled
+	Asked  bool   `json:"asked"`  // the model was told in this exchange which messages have no facts
 
-	Size   int64 `json:"size"`   // of the transcript when it was last looked at what is not distilled
-	Tokens int   `json:"tokens"` // which was that much
+	Size   int64 `json:"size"`   // of the transcript at the last check for messages without facts
+	Tokens int   `json:"tokens"` // without facts at that check
 
-	Blocks    int    `json:"blocks"`     // how often Stop kept the session going
-	BlockedAt int    `json:"blocked_at"` // tokens of L1 at the last of them
-	BlockedBy string `json:"blocked_by"` // what was lacking then
+	Blocks    int    `json:"blocks"`     // how often Stop blocked
+	BlockedAt int    `json:"blocked_at"` // tokens of L1 at the last block
+	BlockedBy string `json:"blocked_by"` // what was missing then, see gaps
 }
 
-func (w *World) turnFile(session string) string {
-	return filepath.Join(w.Store, "cache", "hooks", session+".turn")
-}
+func (r *run) turnFile() string { return r.sessionFile(r.p.Session, ".turn") }
 
 func (r *run) turn() (t turn) {
-	b, err := os.ReadFile(r.turnFile(r.p.Session))
+	b, err := os.ReadFile(r.turnFile())
 	if err != nil || json.Unmarshal(b, &t) != nil {
 		return turn{}
 	}
 	return t
 }
 
-// changeTurn changes what is known of the session. Two hooks that do so at once cost one of the changes.
+// changeTurn changes the turn. If two hooks change it at the same time, one change is lost.
 func (r *run) changeTurn(change func(*turn)) error {
 	t := r.turn()
 	change(&t)
@@ -40,15 +37,9 @@ func (r *run) changeTurn(change func(*turn)) error {
 	if err != nil {
 		return err
 	}
-	file := r.turnFile(r.p.Session)
-	err = overwrite(file, append(b, '\n'))
-	if os.IsNotExist(err) {
-		if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
-			err = overwrite(file, append(b, '\n'))
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("turn: %w", cause(err))
+	file := r.turnFile()
+	if err := withDir(file, func() error { return overwrite(file, append(b, '\n')) }); err != nil {
+		return fmt.Errorf("turn: %w", withoutPath(err))
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func imports() map[string]string {
 
 		"cmd/mem/internal/flags":        "",
 		"cmd/mem/internal/web/markdown": "",
-		"hooks/settings":                "",
+		"hooks/settings":                "refs/disk",
 		"layers/brief":                  "",
 		"layers/claims":                 "",
 		"layers/foreign":                "",
@@ -102,7 +102,7 @@ func imports() map[string]string {
 		"cmd/mem/internal/memory":       "cmd/mem/internal/app layers layers/engines layers/redact layers/redact/scanner layers/state layers/sync refs/config refs/remote refs/sealed",
 		"cmd/mem/internal/proof":        "layers layers/checkout layers/records layers/state objects objects/gitstore objects/pack",
 		"cmd/mem/internal/web/api":      "layers layers/capture layers/checkout layers/compose layers/compress layers/concepts layers/derive layers/engines layers/facts layers/handover layers/history layers/keepit layers/knowledge layers/markers layers/originals layers/permanent layers/provenance layers/records layers/revision layers/search layers/search/index layers/state layers/stats layers/trace layers/trust refs refs/config",
-		"hooks":                         "hooks/settings layers layers/brief layers/capture layers/handover layers/keepit layers/knowledge layers/records layers/state layers/stats layers/transcript objects refs",
+		"hooks":                         "hooks/settings layers layers/brief layers/capture layers/handover layers/keepit layers/knowledge layers/records layers/state layers/stats layers/transcript objects refs refs/disk",
 		"cmd/mem/internal/names":        "cmd/mem/internal/app cmd/mem/internal/memory cmd/mem/internal/term layers layers/capture layers/facts layers/keepit layers/originals layers/records layers/revision layers/state layers/tokens refs/config",
 		"cmd/mem/internal/web/guard":    "cmd/mem/internal/web/api",
 		"cmd/mem/internal/hookset":      "cmd/mem/internal/app cmd/mem/internal/names cmd/mem/internal/term hooks hooks/settings layers/keepit layers/state refs/config",

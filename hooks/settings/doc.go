@@ -1,3 +1,3 @@
-// Package settings adds the hooks of mem to the settings file of Claude Code, finds them there and removes
-// them. What a person wrote in the file stays as it is, comments included.
+// Package settings installs, lists and removes the hooks of mem in the settings file of Claude Code. Everything else in
+// the file stays byte for byte, comments included.
 package settings

@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// An Event is a moment at which Claude Code runs a hook, by its own name.
+// An Event is an event at which Claude Code runs hooks, by Claude Code's name.
 type Event string
 
-// The events that mem takes part in.
+// The events that have hooks of mem.
 const (
 	SessionStart       Event = "SessionStart"
 	UserPromptSubmit   Event = "UserPromptSubmit"
@@ -19,13 +19,14 @@ const (
 	SessionEnd         Event = "SessionEnd"
 )
 
-// Events returns the events that mem takes part in, in the order of a session.
+// Events returns the events that have hooks of mem, in the order of a session.
 func Events() []Event {
 	return []Event{SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure, SubagentStop, PreCompact, Stop,
 		SessionEnd}
 }
 
-// ParseEvent returns the event of a name as Claude Code writes it, or as a command line does: session-start.
+// ParseEvent parses the name of an event, in the form of Claude Code (SessionStart) or of a command line
+// (session-start).
 func ParseEvent(name string) (Event, bool) {
 	plain := strings.ToLower(strings.ReplaceAll(name, "-", ""))
 	for _, e := range Events() {
@@ -36,7 +37,7 @@ func ParseEvent(name string) (Event, bool) {
 	return "", false
 }
 
-// Arg returns the name of the event as a command line writes it.
+// Arg returns the name of the event on the command line: session-start.
 func (e Event) Arg() string {
 	var b strings.Builder
 	for i, r := range string(e) {
@@ -51,5 +52,5 @@ func (e Event) Arg() string {
 	return b.String()
 }
 
-// Brief reports whether the event's payload may be huge and is not worth reading whole.
+// Brief reports whether the event's payload may be huge, so that only its first members are read.
 func (e Event) Brief() bool { return e == PostToolUse || e == PostToolUseFailure }

@@ -10,21 +10,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/memvcs/mem/refs/disk"
 )
 
-// A SettingsFile is a settings file of Claude Code that mem's hooks go into and come out of.
+// A SettingsFile is a settings file of Claude Code.
 type SettingsFile struct {
 	Path  string
-	Store string // the memory, which keeps what the file was before
+	Store string // the memory, which has a backup of the file
 }
 
-// A backup is what a settings file was before mem's hooks came into it.
+// A backup is a settings file before mem's hooks were installed.
 type backup struct {
 	File    string `json:"file"`
 	Existed bool   `json:"existed"`
-	MadeDir bool   `json:"made_dir"` // the directory was made for it
+	MadeDir bool   `json:"made_dir"` // its directory was created by Install
 	Before  []byte `json:"before"`
-	After   string `json:"after"` // SHA-256 of what was written
+	After   string `json:"after"` // SHA-256 of the file after Install
 }
 
 func sum(b []byte) string {
@@ -36,19 +38,18 @@ func (f SettingsFile) backupFile() string {
 	return filepath.Join(f.Store, "hooks", sum([]byte(f.Path))[:16]+".json")
 }
 
-// ErrSettings says that in the place of settings there is something that holds none: a link to nothing, a pipe,
-// a directory.
+// ErrSettings reports that the path of the settings is not a regular file: a dangling link, a pipe, a directory.
 var ErrSettings = errors.New("no settings file")
 
-// read returns the file, and the path behind symbolic links: people keep their settings elsewhere and link
-// them. A link to nothing is an error: what it leads to may only not be there yet, and a file in its place
-// would hide it.
+// read returns the content of the file and its path with symbolic links resolved, because people link to settings kept
+// elsewhere. A dangling link is an error: its target may not exist yet, and a file written in place of the link would
+// hide it.
 func (f SettingsFile) read() (b []byte, path string, existed bool, err error) {
 	path = f.Path
 	if real, err := filepath.EvalSymlinks(f.Path); err == nil {
 		path = real
 	} else if to, err := os.Readlink(f.Path); err == nil {
-		return nil, path, false, fmt.Errorf("%s: %w: it is a link to %s, where nothing is", f.Path, ErrSettings, to)
+		return nil, path, false, fmt.Errorf("%s: %w: it is a link to %s, which does not exist", f.Path, ErrSettings, to)
 	}
 	fi, err := os.Stat(path)
 	switch {
@@ -62,7 +63,7 @@ func (f SettingsFile) read() (b []byte, path string, existed bool, err error) {
 	return b, path, err == nil, err
 }
 
-// Installed returns the hooks of mem in the file, and whether the file switches all hooks off.
+// Installed is [Installed] for the file. Disabled reports whether the file disables all hooks.
 func (f SettingsFile) Installed() (found []Found, disabled bool, err error) {
 	b, _, _, err := f.read()
 	if err != nil {
@@ -72,8 +73,8 @@ func (f SettingsFile) Installed() (found []Found, disabled bool, err error) {
 	return found, Disabled(b), f.name(err)
 }
 
-// Install puts mem's hooks into the file and reports whether that changed it. What it was before is kept first. With
-// dry nothing is written.
+// Install is [Install] for the file. It writes a backup first and reports whether the file changed. With dry it writes
+// nothing.
 func (f SettingsFile) Install(p Program, dry bool) (changed bool, err error) {
 	b, path, existed, err := f.read()
 	if err != nil {
@@ -99,8 +100,8 @@ func (f SettingsFile) Install(p Program, dry bool) (changed bool, err error) {
 	return true, WriteFile(path, out)
 }
 
-// Uninstall takes mem's hooks out of the file and reports whether that changed it. A file that nobody has changed since
-// is as it was before, byte for byte; in another one, what others wrote stays as they wrote it.
+// Uninstall removes mem's hooks from the file and reports whether the file changed. If nobody has changed the file
+// since Install, it is restored byte for byte; otherwise only the hooks are removed.
 func (f SettingsFile) Uninstall(dry bool) (changed bool, err error) {
 	b, path, existed, err := f.read()
 	if err != nil || !existed {
@@ -121,7 +122,7 @@ func (f SettingsFile) Uninstall(dry bool) (changed bool, err error) {
 	if gone {
 		err = os.Remove(path)
 		if k.MadeDir {
-			os.Remove(filepath.Dir(path)) // it stays if there is something else in it by now
+			os.Remove(filepath.Dir(path)) // it fails if the directory has other files
 		}
 	} else {
 		err = WriteFile(path, out)
@@ -135,7 +136,7 @@ func (f SettingsFile) Uninstall(dry bool) (changed bool, err error) {
 	return true, nil
 }
 
-// name says which file an error is about.
+// name adds the path to an error.
 func (f SettingsFile) name(err error) error {
 	if err == nil {
 		return nil
@@ -156,11 +157,10 @@ func (f SettingsFile) keep(k backup) error {
 	return WriteFile(f.backupFile(), append(b, '\n'))
 }
 
-// Unnamed begins the name of a file that is written before it has its own.
+// Unnamed begins the names of temporary files.
 const Unnamed = ".mem-"
 
-// WriteFile makes file with the content b, durable and whole or not at all. Its mode is 0600; that of one that
-// is there stays.
+// WriteFile writes file atomically and durably. A new file has the mode 0600; an existing one keeps its mode.
 func WriteFile(file string, b []byte) error {
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -182,5 +182,5 @@ func WriteFile(file string, b []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(t.Name()))
 	}
-	return SyncDir(dir)
+	return disk.SyncDir(dir)
 }

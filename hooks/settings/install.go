@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// ErrShape says that settings hold something where the hooks should be that Claude Code would not take either.
+// ErrShape reports settings with a value of the wrong type where the hooks belong.
 var ErrShape = errors.New("not settings of Claude Code")
 
-// timeouts are how many seconds Claude Code waits for a hook before it kills it. A hook ends itself long before.
+// timeout returns after how many seconds Claude Code kills a hook. A hook ends itself much earlier.
 func timeout(e Event) int {
 	if e == SessionStart {
 		return 10
@@ -20,13 +20,11 @@ func timeout(e Event) int {
 	return 5
 }
 
-// ErrProgram says that a program is called so that its hooks would not be recognised in settings: they could
-// not be taken out again.
+// ErrProgram reports a program whose name would not identify its hooks in settings: they could not be removed again.
 var ErrProgram = errors.New("hooks are recognised by the name of their program, which begins with mem")
 
-// Install returns the settings in b with mem's hooks in them: p is run at every event. Nothing else changes, not even a
-// space. Hooks of mem that are there already are brought up to date. A program that is not called mem is an
-// error ([ErrProgram]).
+// Install returns the settings b with hooks that run p at every event. It replaces other hooks of mem, and nothing else
+// changes, not even a space. The name of p must begin with mem ([ErrProgram]).
 func Install(b []byte, p Program) ([]byte, error) {
 	if !isMem(p.Path) {
 		return nil, fmt.Errorf("%s: %w", p.Path, ErrProgram)
@@ -59,6 +57,7 @@ func Complete(found []Found, p Program) bool {
 	return true
 }
 
+// InstallOne returns the settings b with a hook that runs p at e.
 func InstallOne(b []byte, p Program, e Event) ([]byte, error) {
 	group, err := Indented(map[string]any{"hooks": []Handler{HandlerOf(p, e)}})
 	if err != nil {
@@ -95,7 +94,7 @@ func InstallOne(b []byte, p Program, e Event) ([]byte, error) {
 	return apply(b, s.add(b, at.Value, group)), nil
 }
 
-// Indented returns v as JSON for people.
+// Indented returns v as JSON, indented by two spaces.
 func Indented(v any) (string, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -113,18 +112,18 @@ func deeper(text string, by int) string {
 
 // A Found is a hook of mem in settings.
 type Found struct {
-	Event   Event // at which it runs
+	Event   Event // that runs it
 	Program Program
-	Answers Event // what it is told to answer
-	Current bool  // it is written as this mem writes it
+	Answers Event // in its arguments
+	Current bool  // Install would write the same hook
 }
 
 // Installed returns the hooks of mem in the settings b, in their order.
 func Installed(b []byte) ([]Found, error) {
 	var out []Found
-	_, err := eachGroup(b, func(e string, group *node, list *node) []splice {
+	_, err := eachGroup(b, func(e string, list *node) []splice {
 		for _, h := range list.items {
-			if found, ok := ours(b, h.Value); ok {
+			if found, ok := ours(h.Value); ok {
 				found.Event = Event(e)
 				out = append(out, found)
 			}
@@ -134,7 +133,7 @@ func Installed(b []byte) ([]Found, error) {
 	return out, err
 }
 
-// Disabled reports whether the settings b switch all hooks off.
+// Disabled reports whether the settings b disable all hooks.
 func Disabled(b []byte) bool {
 	root, err := ParseText(b)
 	if err != nil || root == nil || root.Kind != '{' {
@@ -144,31 +143,27 @@ func Disabled(b []byte) bool {
 	return m != nil && string(b[m.Value.start:m.Value.end]) == "true"
 }
 
-// eachGroup calls f for every list of handlers in the settings b and returns all the changes that it wants.
-func eachGroup(b []byte, f func(event string, group, list *node) []splice) ([]splice, error) {
-	root, err := ParseText(b)
-	if err != nil || root == nil || root.Kind != '{' {
+// eachGroup calls f for every list of handlers in the settings b and returns the changes that the calls return.
+func eachGroup(b []byte, f func(event string, list *node) []splice) ([]splice, error) {
+	hooks, err := objectAt(b, "hooks")
+	if err != nil || hooks == nil {
 		return nil, err
 	}
 	var out []splice
-	hooks := root.Member("hooks")
-	if hooks == nil || hooks.Value.Kind != '{' {
-		return nil, nil
-	}
-	for _, event := range hooks.Value.items {
+	for _, event := range hooks.items {
 		for _, g := range event.Value.items {
 			if list := g.Value.Member("hooks"); list != nil && list.Value.Kind == '[' {
-				out = append(out, f(event.key, g.Value, list.Value)...)
+				out = append(out, f(event.key, list.Value)...)
 			}
 		}
 	}
 	return out, nil
 }
 
-// Uninstall returns the settings b without mem's hooks, and without what held nothing else.
+// Uninstall returns the settings b without mem's hooks and without the groups and events that this empties.
 func Uninstall(b []byte) ([]byte, error) {
-	changes, err := eachGroup(b, func(_ string, _, list *node) []splice {
-		return list.remove(b, func(i int) bool { _, ok := ours(b, list.items[i].Value); return ok })
+	changes, err := eachGroup(b, func(_ string, list *node) []splice {
+		return list.remove(b, func(i int) bool { _, ok := ours(list.items[i].Value); return ok })
 	})
 	if err != nil || len(changes) == 0 {
 		return b, err
@@ -184,7 +179,7 @@ func Uninstall(b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// emptyGroups finds the groups that hold no handler any more and say nothing else.
+// emptyGroups returns the changes that remove groups without handlers and other members.
 func emptyGroups(b []byte) ([]splice, error) {
 	return eachEvent(b, func(event *item) []splice {
 		return event.Value.remove(b, func(i int) bool {
@@ -197,7 +192,7 @@ func emptyGroups(b []byte) ([]splice, error) {
 }
 
 func eachEvent(b []byte, f func(*item) []splice) ([]splice, error) {
-	hooks, err := hooksOf(b)
+	hooks, err := objectAt(b, "hooks")
 	if err != nil || hooks == nil {
 		return nil, err
 	}
@@ -210,25 +205,25 @@ func eachEvent(b []byte, f func(*item) []splice) ([]splice, error) {
 	return out, nil
 }
 
-// hooksOf returns the object under "hooks", nil if there is none.
-func hooksOf(b []byte) (*node, error) {
+// objectAt returns the object under a key of the settings b, nil if there is none.
+func objectAt(b []byte, key string) (*node, error) {
 	root, err := ParseText(b)
 	if err != nil || root == nil || root.Kind != '{' {
 		return nil, err
 	}
-	if m := root.Member("hooks"); m != nil && m.Value.Kind == '{' {
+	if m := root.Member(key); m != nil && m.Value.Kind == '{' {
 		return m.Value, nil
 	}
 	return nil, nil
 }
 
-// commented reports whether there may be a comment in a value that is about to go.
+// commented reports whether a value may contain a comment.
 func commented(b []byte, n *node) bool {
 	return bytes.Contains(b[n.start:n.end], []byte("//")) || bytes.Contains(b[n.start:n.end], []byte("/*"))
 }
 
 func emptyEvents(b []byte) ([]splice, error) {
-	hooks, err := hooksOf(b)
+	hooks, err := objectAt(b, "hooks")
 	if err != nil || hooks == nil {
 		return nil, err
 	}

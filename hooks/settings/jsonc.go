@@ -9,25 +9,24 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// A node is a value in a text of JSON with comments and trailing commas, as editors and Claude Code take it:
-// where it stands, and what is in it. Edits change bytes of the text and nothing else, so order, comments and
-// spaces stay.
+// A node is a value in a text of JSON with comments and trailing commas, with its position in the text. Edits replace
+// bytes of the text, so order, comments and white space stay.
 type node struct {
 	start, end int    // of the value
-	Kind       byte   // '{', '[', '"' or 'v' for a number or a word
+	Kind       byte   // '{', '[', '"', or 'v' for any other value
 	items      []item // of an object or an array
-	value      hujson.Value
+	source     hujson.Value
 }
 
 // An item is a member of an object or an element of an array.
 type item struct {
 	key   string // of a member
 	start int    // of the key or the element
-	comma int    // where the comma behind it is, -1 if there is none
+	comma int    // position of the comma after it, -1 if there is none
 	Value *node
 }
 
-// A TextError says where a text is no JSON, even with comments.
+// A TextError reports a syntax error in a text of JSON with comments.
 type TextError struct {
 	Line int
 	What string
@@ -35,16 +34,16 @@ type TextError struct {
 
 func (e *TextError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.What) }
 
-// maxNesting is how deep values may nest; mostValues bounds what the recursive parser is given at all.
+// Limits of a text: the depth of its values, and the number of objects and arrays for the recursive parser.
 const (
 	maxNesting = 200
-	mostValues = 100_000
+	maxValues  = 100_000
 )
 
-// ParseText reads a text that holds one value. It returns nil for a text of white space and comments.
+// ParseText parses a text of one value. It returns nil for a text of white space and comments.
 func ParseText(b []byte) (*node, error) {
 	text := bytes.TrimPrefix(b, []byte("\uFEFF"))
-	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > mostValues {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxValues {
 		return nil, &TextError{1, "too many values"}
 	}
 	v, err := hujson.Parse(text)
@@ -60,13 +59,13 @@ func ParseText(b []byte) (*node, error) {
 	return newNode(v, len(b)-len(text), 0)
 }
 
-// onlyComments reports whether text is white space and comments: it becomes a value if one follows.
+// onlyComments reports whether text is white space and comments: it parses if a value is appended.
 func onlyComments(text []byte) bool {
 	v, err := hujson.Parse(slices.Concat(text, []byte("\n0")))
 	return err == nil && v.StartOffset > len(text)
 }
 
-// textError takes the line out of the message of hujson, which has it nowhere else.
+// textError parses the line out of the message of hujson, which has no field for it.
 func textError(err error) error {
 	var line, column int
 	if _, scan := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scan != nil {
@@ -76,12 +75,12 @@ func textError(err error) error {
 	return &TextError{line, what}
 }
 
-// newNode returns v as a node. Offsets count from shift bytes before the text that was parsed.
+// newNode converts v. Shift is added to its offsets.
 func newNode(v hujson.Value, shift, depth int) (*node, error) {
 	if depth > maxNesting {
 		return nil, &TextError{1, "too deep"}
 	}
-	n := &node{start: shift + v.StartOffset, end: shift + v.EndOffset, Kind: 'v', value: v}
+	n := &node{start: shift + v.StartOffset, end: shift + v.EndOffset, Kind: 'v', source: v}
 	var err error
 	switch x := v.Value.(type) {
 	case *hujson.Object:
@@ -108,7 +107,7 @@ func newNode(v hujson.Value, shift, depth int) (*node, error) {
 	return n, nil
 }
 
-// add appends an item with the value v, which is the last one or not.
+// add appends an item with the value v.
 func (n *node) add(it item, v hujson.Value, last bool, shift, depth int) (err error) {
 	it.comma = -1
 	if !last || v.AfterExtra != nil {
@@ -119,7 +118,7 @@ func (n *node) add(it item, v hujson.Value, last bool, shift, depth int) (err er
 	return err
 }
 
-// Member returns the item with a key, the last one if there are several, as JavaScript has it.
+// Member returns the item with a key, the last one if there are several, as in JavaScript.
 func (n *node) Member(key string) *item {
 	for i := len(n.items) - 1; i >= 0; i-- {
 		if n.items[i].key == key {
@@ -129,7 +128,7 @@ func (n *node) Member(key string) *item {
 	return nil
 }
 
-// once reports whether no other item has the key: without the last of several, the one before it would count.
+// once reports whether exactly one item has the key. Removing the last of several would make the one before it count.
 func (n *node) once(key string) bool {
 	k := 0
 	for _, it := range n.items {
@@ -142,7 +141,7 @@ func (n *node) once(key string) bool {
 
 // Plain returns the value without comments and trailing commas.
 func (n *node) Plain() []byte {
-	v := n.value.Clone()
+	v := n.source.Clone()
 	v.Minimize()
 	return v.Pack()
 }

@@ -9,17 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// A Program is what the hooks in settings run.
+// A Program is the program that hooks run.
 type Program struct {
-	Path  string // of mem, or a name that PATH finds
-	Store string // the memory that they write, "" for the one of the environment
-	Bare  bool   // run without a shell, where there is none
+	Path  string // of mem, or a name in PATH
+	Store string // the memory for --mem-dir, "" for the default
+	Bare  bool   // run without a shell
 }
 
-// The shell runs mem and guards the session from what mem cannot: a Go program that gets no memory at its
-// start, or that finds a malformed GOMEMLIMIT, exits with 2 before main begins, and Claude Code reads 2 as
-// "block". A shell that cannot fork exits with 2, too, hence the trap. A hook whose program was deleted ends
-// without a word, and without closing the pipe that the client writes to.
+// A shell runs mem, because Claude Code reads the exit status 2 as "block". A Go program exits with 2 before main if
+// it gets no memory or finds a malformed GOMEMLIMIT, and a shell does if it cannot fork, hence the trap. If the
+// program was deleted, the hook reads its input and exits with 0.
 const (
 	shell      = "/bin/sh"
 	ShellGuard = `trap 'case $? in 2) exit 1;; 127) exit 0;; esac' EXIT; command -v "$0" >/dev/null || exec cat >/dev/null; unset GOMEMLIMIT GOGC; "$0" "$@"`
@@ -48,7 +47,7 @@ func (p Program) MCP() (string, []string) {
 	return p.Path, args
 }
 
-// A handler is one hook in the settings of Claude Code.
+// A Handler is one hook in the settings of Claude Code.
 type Handler struct {
 	Type    string   `json:"type"`
 	Command string   `json:"command"`
@@ -56,12 +55,13 @@ type Handler struct {
 	Timeout int      `json:"timeout,omitempty"`
 }
 
+// HandlerOf returns the hook that runs p at e.
 func HandlerOf(p Program, e Event) Handler {
 	command, args := p.Argv(e)
 	return Handler{"command", command, args, timeout(e)}
 }
 
-// program returns what the handler runs and the event that it answers, if it is a hook of mem.
+// program returns the program and the event in the arguments of the handler, if it is a hook of mem.
 func (h Handler) program() (p Program, e Event, ok bool) {
 	p, args := Program{Path: h.Command, Bare: true}, h.Args
 	if filepath.Base(h.Command) == filepath.Base(shell) && len(args) > 3 && args[0] == "-c" {
@@ -77,8 +77,8 @@ func (h Handler) program() (p Program, e Event, ok bool) {
 	return p, e, ok
 }
 
-// ours returns the hook of mem in a text.
-func ours(b []byte, n *node) (f Found, ok bool) {
+// ours returns the hook at n, if it is one of mem.
+func ours(n *node) (f Found, ok bool) {
 	var h Handler
 	if n.Kind != '{' || json.Unmarshal(n.Plain(), &h) != nil {
 		return f, false
@@ -92,8 +92,8 @@ func ours(b []byte, n *node) (f Found, ok bool) {
 	return f, true
 }
 
-// isMem reports whether a program is called mem, as downloads and copies are, too: mem-1.2, mem_linux_amd64,
-// mem.exe, mem2.
+// isMem reports whether the name of a program is mem or that of a download or copy: mem-1.2, mem_linux_amd64, mem.exe,
+// mem2.
 func isMem(command string) bool {
 	rest, ok := strings.CutPrefix(filepath.Base(strings.ReplaceAll(command, `\`, "/")), "mem")
 	r, _ := utf8.DecodeRuneInString(rest)

@@ -12,7 +12,7 @@ type splice struct {
 	text       string
 }
 
-// apply makes the changes, which do not overlap.
+// apply applies changes, which must not overlap.
 func apply(b []byte, changes []splice) []byte {
 	slices.SortStableFunc(changes, func(a, b splice) int { return a.start - b.start })
 	var out []byte
@@ -24,13 +24,13 @@ func apply(b []byte, changes []splice) []byte {
 	return append(out, b[at:]...)
 }
 
-// A style is how a text is laid out.
+// A style is the layout of a text.
 type style struct {
 	newline string
 	indent  string // of one level
 }
 
-// styleOf finds out how a text is laid out: by its first indented line.
+// styleOf detects the style of a text from its first indented line.
 func styleOf(b []byte) style {
 	s := style{"\n", "  "}
 	if bytes.Contains(b, []byte("\r\n")) {
@@ -46,14 +46,14 @@ func styleOf(b []byte) style {
 	return s
 }
 
-// lead returns the white space at the start of the line on which pos is.
+// lead returns the indentation of the line of pos.
 func lead(b []byte, pos int) string {
 	line := b[bytes.LastIndexByte(b[:pos], '\n')+1 : pos]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// add puts an item behind the last one of n. The text of it has its lines separated by newlines and indented by two
-// spaces a level.
+// add returns the changes that append an item to n. Text is the item with newlines and two spaces a level, which add
+// converts to the style.
 func (s style) add(b []byte, n *node, text string) []splice {
 	outer := lead(b, n.start)
 	inner := outer + s.indent
@@ -81,10 +81,11 @@ func (s style) add(b []byte, n *node, text string) []splice {
 	return append(out, splice{at, at, text})
 }
 
-// remove takes the items of n that drop chooses out of it, with the white space before them. Comments stay.
+// remove returns the changes that remove the items of n for which drop returns true, with the white space before them.
+// Comments stay.
 func (n *node) remove(b []byte, drop func(i int) bool) []splice {
 	var out []splice
-	kept := -1 // the last one that stays
+	kept := -1 // the last one
 	for i, it := range n.items {
 		if !drop(i) {
 			kept = i
@@ -105,7 +106,7 @@ func (n *node) remove(b []byte, drop func(i int) bool) []splice {
 	return out
 }
 
-// lineComment reports whether the last line of b may end in a comment that runs to the end of the line.
+// lineComment reports whether the last line of b may end in a // comment.
 func lineComment(b []byte) bool {
 	line := b[bytes.LastIndexByte(b, '\n')+1:]
 	return bytes.Contains(line, []byte("//"))

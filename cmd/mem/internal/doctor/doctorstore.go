@@ -74,10 +74,10 @@ func (x *Exam) clock() {
 func (x *Exam) spool() {
 	const check = "spool"
 	waiting := func() int {
-		_, stranded := hooks.Stranded(x.Dir, os.TempDir())
+		_, stranded := hooks.FallbackNotes(x.Dir, os.TempDir())
 		return hooks.Spooled(x.Dir) + stranded
 	}
-	if dir, n := hooks.Stranded(x.Dir, os.TempDir()); n > 0 && !x.Fix {
+	if dir, n := hooks.FallbackNotes(x.Dir, os.TempDir()); n > 0 && !x.Fix {
 		x.warn(check, "mem hook "+hooks.Work, "%s in %s: the memory could not be written when hooks left them",
 			term.Count(n, "note"), dir)
 		return

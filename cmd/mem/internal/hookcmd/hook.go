@@ -123,7 +123,7 @@ func distillAsked(ctx context.Context, e *app.Env, w *hooks.World) {
 		return
 	}
 	e.Out, e.Stderr = app.NewOutput(io.Discard, false), io.Discard
-	w.EachAsked(ctx, func(a hooks.Asked) (done bool, err error) {
+	w.EachDistillRequest(ctx, func(a hooks.DistillRequest) (done bool, err error) {
 		e.Dir = a.Cwd
 		return distilledFor(knowledgecmd.RunDistill(ctx, e, knowledgecmd.DistillOptions{}, a.Session))
 	})

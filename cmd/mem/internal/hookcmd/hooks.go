@@ -209,26 +209,26 @@ type hooksReport struct {
 	Distill  string                `json:"distill"`
 	Spool    int                   `json:"spool"`
 	Behind   int                   `json:"behind"` // directories that a worker catches up in
-	Runs     []hooksPace           `json:"runs"`   // how the last ones did
+	Runs     []hooksTiming         `json:"runs"`
 	Files    []hookset.HooksInFile `json:"files"`
 	Plugin   *hookset.HooksPlugin  `json:"plugin,omitempty"`
 	Log      []string              `json:"log"` // its last lines
 	LogFile  string                `json:"log_file"`
 }
 
-// hooksPace is how the last runs of the hooks of an event did, in milliseconds inside the program.
-type hooksPace struct {
-	hooks.Pace
+// hooksTiming is the timing of one event in milliseconds, measured inside the program.
+type hooksTiming struct {
+	hooks.Timing
 	Last string  `json:"last"`
 	P50  float64 `json:"p50_ms"`
 	P95  float64 `json:"p95_ms"`
 }
 
-func hooksPaces(store string) []hooksPace {
-	out := []hooksPace{}
-	for _, p := range hooks.Paces(store) {
+func hooksTimings(store string) []hooksTiming {
+	out := []hooksTiming{}
+	for _, p := range hooks.Timings(store) {
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-		out = append(out, hooksPace{p, term.TimeText(p.Last), ms(p.P50), ms(p.P95)})
+		out = append(out, hooksTiming{p, term.TimeText(p.Last), ms(p.P50), ms(p.P95)})
 	}
 	return out
 }
@@ -249,7 +249,7 @@ func HooksReport(e *app.Env, only string) (r hooksReport, installed []string, er
 		return r, nil, err
 	}
 	r = hooksReport{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store),
-		Behind: hooks.Behind(store), Runs: hooksPaces(store), LogFile: hooks.LogFile(store),
+		Behind: hooks.Backlogs(store), Runs: hooksTimings(store), LogFile: hooks.LogFile(store),
 		Log: hookset.LastLines(hooks.LogFile(store), 5)}
 	if conf, err := e.Settings(); err == nil {
 		r.Distill = hookset.HookValue(conf.String, "distill.engine", "")
@@ -305,7 +305,7 @@ func printHooksStatus(e *app.Env, r hooksReport, installed []string) {
 	if r.Distill != "" {
 		e.Printf("distill  by %s, when a session ends\n", r.Distill)
 	}
-	printPaces(e, r.Runs)
+	printTimings(e, r.Runs)
 	if r.Spool > 0 {
 		e.Printf("spool    %d note%s to fold in; the next hook does\n", r.Spool, term.Plural(r.Spool))
 	}
@@ -321,8 +321,8 @@ func printHooksStatus(e *app.Env, r hooksReport, installed []string) {
 	}
 }
 
-// printPaces says whether hooks run, how fast, and how many went wrong.
-func printPaces(e *app.Env, list []hooksPace) {
+// printTimings prints when hooks ran, how fast, and how many failed.
+func printTimings(e *app.Env, list []hooksTiming) {
 	if len(list) == 0 {
 		e.Printf("runs     none yet\n")
 		return
@@ -330,7 +330,7 @@ func printPaces(e *app.Env, list []hooksPace) {
 	e.Printf("runs     %-19s %6s %7s %9s %9s  last\n", "event", "runs", "failed", "p50 ms", "p95 ms")
 	for _, p := range list {
 		e.Printf("         %-19s %6d %7d %9.1f %9.1f  %s\n", e.Safe(string(p.Event)), p.Runs, p.Failed, p.P50, p.P95,
-			app.Ago(e.Now(), p.Pace.Last))
+			app.Ago(e.Now(), p.Timing.Last))
 	}
 }
 

@@ -166,7 +166,7 @@ func hooksState(e *app.Env) (api.HooksState, error) {
 	}
 	for _, p := range r.Runs {
 		out.Runs = append(out.Runs, api.HookRuns{
-			Event: string(p.Event), Runs: p.Runs, Failed: p.Failed, Last: p.Pace.Last, P50: p.Pace.P50, P95: p.Pace.P95,
+			Event: string(p.Event), Runs: p.Runs, Failed: p.Failed, Last: p.Timing.Last, P50: p.Timing.P50, P95: p.Timing.P95,
 		})
 	}
 	return out, err

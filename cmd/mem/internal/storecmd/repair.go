@@ -200,12 +200,11 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 	if err != nil {
 		return err
 	}
-	return hooks.DamagedNotes(dir, func(name string, damage error,
-		fix func(func([]byte, func([]byte) bool) ([]byte, bool)) ([]byte, bool)) {
+	return hooks.DamagedNotes(dir, disk.CorrectByte, func(name string, damage error, fix func() ([]byte, bool)) {
 		m := refsrepair.Fix{Where: "spool/" + name, What: damage.Error()}
 		path := filepath.Join(dir, "spool", name)
 		aside := filepath.Join(dir, "damaged", "spool")
-		b, ok := fix(disk.CorrectByte)
+		b, ok := fix()
 		if ok {
 			m.Done = "corrected one byte"
 		} else {

@@ -19,11 +19,11 @@ func RunHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		all, err := hooks.ReadHanded(dir)
+		all, err := hooks.ReadHandovers(dir)
 		if err != nil {
 			return err
 		}
-		list := []hooks.Handed{}
+		list := []hooks.Handover{}
 		for i := len(all) - 1; i >= 0; i-- {
 			h := all[i]
 			if (e.Opt.AllProjects || h.Project == string(run.Project.ID)) && strings.HasPrefix(h.Session, session) &&
@@ -56,7 +56,7 @@ const shortestHanded = 8
 
 // handedLines returns the lines that a hash of "mem log --handed" names, a text's or a line's, and the event
 // that handed them over.
-func handedLines(e *app.Env, name string) (at hooks.Handed, lines []handover.Line, err error) {
+func handedLines(e *app.Env, name string) (at hooks.Handover, lines []handover.Line, err error) {
 	if len(name) < shortestHanded || strings.Trim(name, "0123456789abcdef") != "" {
 		return at, nil, nil
 	}
@@ -64,7 +64,7 @@ func handedLines(e *app.Env, name string) (at hooks.Handed, lines []handover.Lin
 	if err != nil {
 		return at, nil, err
 	}
-	all, err := hooks.ReadHanded(dir)
+	all, err := hooks.ReadHandovers(dir)
 	if err != nil {
 		return at, nil, err
 	}
@@ -89,13 +89,13 @@ func sourceRev(source string) string {
 }
 
 // printHandedTo prints what handed lines over, and to which session.
-func printHandedTo(e *app.Env, h hooks.Handed) {
+func printHandedTo(e *app.Env, h hooks.Handover) {
 	e.Printf("%s  %s  %s to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"), h.Event,
 		e.Safe(term.ShortID(h.Session)))
 }
 
 // blameHanded prints the source of each line that was handed over.
-func blameHanded(e *app.Env, h hooks.Handed, lines []handover.Line) error {
+func blameHanded(e *app.Env, h hooks.Handover, lines []handover.Line) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("blame", map[string]any{"handed": h.Hash, "session": h.Session, "time": h.Time, "lines": lines})
 	}

@@ -20,12 +20,12 @@ func TestWordsAreWhole(t *testing.T) {
 	d := newDesk(t)
 	w := d.world(strings.NewReader(""), &strings.Builder{})
 	w.Now = time.Now
-	dir := w.askedDir()
+	dir := w.distillDir()
 	var writers sync.WaitGroup
 	for i := range 4 {
 		writers.Go(func() {
 			for j := range 100 {
-				if err := leaveWord(filepath.Join(dir, fmt.Sprintf("s%d-%d", i, j)), Asked{Cwd: "/w"}); err != nil {
+				if err := writeRequest(filepath.Join(dir, fmt.Sprintf("s%d-%d", i, j)), DistillRequest{Cwd: "/w"}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -39,13 +39,13 @@ func TestWordsAreWhole(t *testing.T) {
 			looking = false
 		default:
 		}
-		for x := range w.words(dir) {
+		for x := range w.requests(dir) {
 			if string(x.text) != `{"cwd":"/w","at":"0001-01-01T00:00:00Z"}` {
 				t.Errorf("%s is %q", x.file, x.text)
 			}
 		}
 	}
-	if n := len(w.asked()); n != 400 {
+	if n := len(w.distillRequests()); n != 400 {
 		t.Errorf("%d of 400 are there", n)
 	}
 }
@@ -58,8 +58,8 @@ func TestWordsOfNoUse(t *testing.T) {
 	d.hook("Stop", "aaaa1111", nil)
 	w := d.world(strings.NewReader(""), &strings.Builder{})
 	for name, text := range map[string]string{"aaaa1111": `{"cwd":"/w"}`, "bbbb2222": "{", "not a session": "{}", settings.Unnamed + "old": "{", settings.Unnamed + "new": "{"} {
-		file := filepath.Join(w.askedDir(), name)
-		if err := os.MkdirAll(w.askedDir(), 0o700); err != nil {
+		file := filepath.Join(w.distillDir(), name)
+		if err := os.MkdirAll(w.distillDir(), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -73,28 +73,28 @@ func TestWordsOfNoUse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if all := w.asked(); len(all) != 1 || all[0].Session != "aaaa1111" {
+	if all := w.distillRequests(); len(all) != 1 || all[0].Session != "aaaa1111" {
 		t.Errorf("asked: %+v", all)
 	}
-	left, err := filepath.Glob(filepath.Join(w.askedDir(), "*"))
+	left, err := filepath.Glob(filepath.Join(w.distillDir(), "*"))
 	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], settings.Unnamed+"new") || !strings.HasSuffix(left[1], "aaaa1111") {
 		t.Errorf("left: %q %v", left, err)
 	}
-	w.EachAsked(t.Context(), func(a Asked) (bool, error) {
-		return true, os.Remove(filepath.Join(w.askedDir(), a.Session)) // as another process might
+	w.EachDistillRequest(t.Context(), func(a DistillRequest) (bool, error) {
+		return true, os.Remove(filepath.Join(w.distillDir(), a.Session)) // as another process might
 	})
-	if err := w.leavePlace(place{Cwd: d.cwd, Path: filepath.Join(d.sessions(), "aaaa1111.jsonl")}); err != nil {
+	if err := w.writeBacklog(backlog{Cwd: d.cwd, Path: filepath.Join(d.sessions(), "aaaa1111.jsonl")}); err != nil {
 		t.Fatal(err)
 	}
 	open := w.Open
 	w.Open = func() (*layers.Memory, error) {
-		places, err := filepath.Glob(filepath.Join(w.spool(), "*"+behindSuffix))
+		places, err := filepath.Glob(filepath.Join(w.spool(), "*"+backlogSuffix))
 		if err != nil || len(places) != 1 || os.Remove(places[0]) != nil {
 			t.Errorf("%q: %v", places, err)
 		}
 		return open()
 	}
-	if err := w.catchUpPlaces(t.Context()); err != nil {
+	if err := w.catchUpBacklogs(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if err := w.close(); err != nil || d.log() != "" {
@@ -124,7 +124,7 @@ func TestWorkerFoldsWhatComesLast(t *testing.T) {
 		f()
 	}
 	n := note{Version: noteVersion, Event: settings.Stop, Session: "aaaa1111", Path: filepath.Join(d.sessions(), "aaaa1111.jsonl"), Cwd: d.cwd, Time: d.now}
-	durable, err := w.leave(n)
+	durable, err := w.spoolNote(n)
 	if err == nil {
 		err = durable()
 	}
@@ -132,7 +132,7 @@ func TestWorkerFoldsWhatComesLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &run{World: w, event: Work}
-	if err := r.foldToEnd(t.Context()); err != nil {
+	if err := r.drainToEnd(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.close(); err != nil || Spooled(d.store()) != 0 || ticks != 3 {

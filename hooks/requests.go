@@ -13,20 +13,20 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
-// leaveWord leaves v for a worker: whole or not at all, for one may be looking, and not durable. The directory
-// lies in the cache, which may be dropped at any time.
-func leaveWord(file string, v any) error {
+// writeRequest writes v as JSON for a worker, atomically but not durably. The file is in the cache, which may be
+// deleted at any time.
+func writeRequest(file string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	if err = putWord(file, b); errors.Is(err, fs.ErrNotExist) {
-		err = putWord(file, b)
+	if err = replaceFile(file, b); errors.Is(err, fs.ErrNotExist) {
+		err = replaceFile(file, b)
 	}
-	return cause(err)
+	return withoutPath(err)
 }
 
-func putWord(file string, b []byte) error {
+func replaceFile(file string, b []byte) error {
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -45,15 +45,15 @@ func putWord(file string, b []byte) error {
 	return nil
 }
 
-// A word is a file that hooks have left for a worker, as it was read.
-type word struct {
+// A request is a file that a hook wrote for a worker.
+type request struct {
 	file string
 	text []byte
 	info os.FileInfo
 }
 
-// readWord reads the word in a file. The error wraps [fs.ErrNotExist] if another worker was faster.
-func readWord(file string) (x word, err error) {
+// readRequest reads a request. The error wraps [fs.ErrNotExist] if another worker was faster.
+func readRequest(file string) (x request, err error) {
 	x.file = file
 	if x.info, err = os.Lstat(file); err == nil {
 		x.text, err = os.ReadFile(file)
@@ -61,8 +61,8 @@ func readWord(file string) (x word, err error) {
 	return x, err
 }
 
-// done removes a word that was heeded, unless another one was left in its place since: whoever left that waits for it.
-func (x word) done() error {
+// done removes a request that was carried out, unless a newer one has replaced it.
+func (x request) done() error {
 	now, err := os.Lstat(x.file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil &&
 		!(os.SameFile(now, x.info) && now.ModTime().Equal(x.info.ModTime())) {
@@ -71,26 +71,25 @@ func (x word) done() error {
 	return errors.Join(err, remove(x.file))
 }
 
-// words yields what hooks have left in a directory for a worker, a file for each session. What cannot be one is
-// removed.
-func (w *World) words(dir string) iter.Seq[word] {
-	return func(yield func(word) bool) {
+// requests yields the requests in a directory, one file for each session. It removes files that cannot be requests.
+func (w *World) requests(dir string) iter.Seq[request] {
+	return func(yield func(request) bool) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			return // there is none
+			return // no requests
 		}
 		for _, e := range entries {
 			file := filepath.Join(dir, e.Name())
 			if fi, err := e.Info(); err != nil || strings.HasPrefix(e.Name(), settings.Unnamed) &&
 				w.Now().Sub(fi.ModTime()) < time.Hour {
-				continue // it is gone, or being written
+				continue // gone or being written
 			}
-			x, err := readWord(file)
+			x, err := readRequest(file)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if err != nil || checkSession(e.Name()) != nil {
-				_ = remove(file) // it is no use to anybody
+				_ = remove(file) // if it stays, the next worker removes it
 				continue
 			}
 			if !yield(x) {
@@ -98,12 +97,4 @@ func (w *World) words(dir string) iter.Seq[word] {
 			}
 		}
 	}
-}
-
-// remove removes a file; it is fine if another process was faster.
-func remove(file string) error {
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -29,7 +29,7 @@ func TestStranded(t *testing.T) {
 		d.write("lost-"+strings.ToLower(e), "Where does this go?")
 		d.hook(e, "lost-"+strings.ToLower(e), nil)
 	}
-	if dir, n := Stranded(d.store(), temp); n != 3 || !strings.Contains(d.log(), "left in "+dir) {
+	if dir, n := FallbackNotes(d.store(), temp); n != 3 || !strings.Contains(d.log(), "left in "+dir) {
 		t.Errorf("%d notes in %s; %s", n, dir, d.log())
 	}
 	if err := os.Remove(spool); err != nil {
@@ -37,11 +37,11 @@ func TestStranded(t *testing.T) {
 	}
 	d.write("open-1", "Hello", "again")
 	d.hook("Stop", "open-1", nil)
-	if dir, n := Stranded(d.store(), temp); n != 0 || d.stored() != 4 {
+	if dir, n := FallbackNotes(d.store(), temp); n != 0 || d.stored() != 4 {
 		t.Errorf("%d notes left in %s, %d sessions; %s", n, dir, d.stored(), d.log())
 	}
 
-	dir := strandedIn(d.store(), temp)
+	dir := fallbackDirOf(d.store(), temp)
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -14,34 +14,25 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
-// runsSize is how long the file of runs may get; the one before it is kept beside it.
+// runsSize is the maximal size of [RunsFile]. A longer one is renamed to "hooks.runs.1".
 const runsSize = 64 << 10
 
-// RunsFile returns the file in which hooks of the store in dir note how long they took.
+// RunsFile returns the log of hook runs of the store in dir.
 func RunsFile(dir string) string { return filepath.Join(dir, "cache", "hooks.runs") }
 
-// clock notes how long a hook took: the second, the event, microseconds, and whether something went wrong. It
-// is one append, without a flush, for every use of a tool pays for it.
-func (w *World) clock(e settings.Event, took time.Duration, failed bool) {
-	file := RunsFile(w.Store)
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
-	if err != nil {
-		return // there is no memory yet
-	}
-	defer f.Close()
-	if fi, err := f.Stat(); err == nil && fi.Size() > runsSize {
-		putAside(file, runsSize)
-	}
+// recordTiming appends a run to the log: seconds since 1970, the event, microseconds, and "ok" or "failed". It does not
+// sync, because every use of a tool pays for it. It writes nothing if there is no memory yet.
+func (w *World) recordTiming(e settings.Event, took time.Duration, failed bool) {
 	state := "ok"
 	if failed {
 		state = "failed"
 	}
-	// a run that is not noted is not shown
-	_, _ = f.WriteString(fmt.Sprintf("%d %s %d %s\n", w.Now().Unix(), e, took.Microseconds(), state))
+	line := fmt.Appendf(nil, "%d %s %d %s\n", w.Now().Unix(), e, took.Microseconds(), state)
+	_ = appendRotated(RunsFile(w.Store), runsSize, line) // as above; a run that is not logged is not shown
 }
 
-// Pace is how the last runs of the hooks of one event did.
-type Pace struct {
+// A Timing summarises the logged runs of one event.
+type Timing struct {
 	Event    settings.Event `json:"event"`
 	Runs     int            `json:"runs"`
 	Failed   int            `json:"failed"`
@@ -49,20 +40,19 @@ type Pace struct {
 	P50, P95 time.Duration  `json:"-"`
 }
 
-// Paces returns how the last runs of hooks did, in the order of [Events], those of the worker last. An event
-// that has not run is left out.
-func Paces(dir string) []Pace {
+// Timings returns the timings of the events that have run, in the order of [settings.Events], the worker last.
+func Timings(dir string) []Timing {
 	took := map[settings.Event][]time.Duration{}
-	paces := map[settings.Event]Pace{}
+	paces := map[settings.Event]Timing{}
 	for _, file := range []string{RunsFile(dir) + ".1", RunsFile(dir)} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			continue
 		}
 		for line := range strings.Lines(string(b)) {
-			e, at, d, failed, ok := readRun(line)
+			e, at, d, failed, ok := parseTiming(line)
 			if !ok {
-				continue // of a writer that was killed
+				continue // the writer was killed
 			}
 			p := paces[e]
 			p.Event, p.Runs = e, p.Runs+1
@@ -75,7 +65,7 @@ func Paces(dir string) []Pace {
 			paces[e], took[e] = p, append(took[e], d)
 		}
 	}
-	var out []Pace
+	var out []Timing
 	for _, e := range append(settings.Events(), Work) {
 		p, ok := paces[e]
 		if !ok {
@@ -89,8 +79,8 @@ func Paces(dir string) []Pace {
 	return out
 }
 
-// readRun reads a line that clock wrote.
-func readRun(line string) (e settings.Event, at time.Time, took time.Duration, failed, ok bool) {
+// parseTiming parses a line of the log.
+func parseTiming(line string) (e settings.Event, at time.Time, took time.Duration, failed, ok bool) {
 	w := strings.Fields(line)
 	if len(w) != 4 || !strings.HasSuffix(line, "\n") {
 		return e, at, 0, false, false

@@ -1,0 +1,93 @@
+package hooks
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/memvcs/mem/hooks/settings"
+	"github.com/memvcs/mem/layers/capture"
+)
+
+// off reports whether capture is off for this session: by MEM_CAPTURE, a file .memignore or the settings. Settings
+// of one project are checked when the spool is drained, where the project is known.
+func (r *run) off() (bool, error) {
+	switch r.Getenv("MEM_CAPTURE") {
+	case "off":
+		return true, r.switchOff()
+	case "on":
+		if err := r.switchOn(); err != nil {
+			return true, err
+		}
+	}
+	if r.isOff(r.p.Session) || ignored(r.p.Cwd) {
+		return true, nil
+	}
+	s, err := r.Settings()
+	return !s.Capture, err
+}
+
+// ignored reports whether the directory or one above it, up to the root of its repository, has a file .memignore.
+// Outside a repository only the directory itself counts.
+func ignored(dir string) bool {
+	if dir == "" || !filepath.IsAbs(dir) {
+		return false
+	}
+	if has(dir, ".memignore") {
+		return true
+	}
+	found := false
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		found = found || has(d, ".memignore")
+		if has(d, ".git") {
+			return found
+		}
+		if filepath.Dir(d) == d {
+			return false
+		}
+	}
+}
+
+func has(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil
+}
+
+// offFile marks a session that MEM_CAPTURE switched off, so that the next SessionStart does not capture it. The mark is
+// not in the cache because that may be deleted at any time.
+func (w *World) offFile(session string) string {
+	return filepath.Join(w.Store, "hooks", session+".off")
+}
+
+// isOff reports whether a session is switched off.
+func (w *World) isOff(session string) bool {
+	_, err := os.Lstat(w.offFile(session))
+	return checkSession(session) == nil && err == nil
+}
+
+// switchOff marks the session of the hook as switched off.
+func (r *run) switchOff() error {
+	if r.isOff(r.p.Session) {
+		return nil
+	}
+	if err := settings.WriteFile(r.offFile(r.p.Session), nil); err != nil {
+		return fmt.Errorf("switch capture off: %w", withoutPath(err))
+	}
+	return nil
+}
+
+// switchOn removes the mark.
+func (r *run) switchOn() error {
+	if err := remove(r.offFile(r.p.Session)); err != nil {
+		return fmt.Errorf("switch capture on: %w", withoutPath(err))
+	}
+	return nil
+}
+
+// sessionOf returns the session of a file. A subagent's file belongs to the session that started the subagent.
+func sessionOf(path string) string {
+	if dir := filepath.Dir(path); filepath.Base(dir) == "subagents" {
+		return filepath.Base(filepath.Dir(dir))
+	}
+	return capture.Source{Path: path}.SessionID()
+}

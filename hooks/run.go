@@ -1,0 +1,50 @@
+package hooks
+
+import (
+	"encoding/json"
+	"strings"
+	"sync/atomic"
+
+	"github.com/memvcs/mem/hooks/settings"
+)
+
+// A run is one run of a hook.
+type run struct {
+	*World
+	event         settings.Event
+	p             Payload
+	hasTranscript bool // the session's file exists
+	phase         atomic.Int32
+	reads         atomic.Int64 // reads of the payload begun or ended: odd while the hook waits for its input
+	failed        bool         // the log says why
+}
+
+// The phases of a run, for the time limit.
+const (
+	beforeNote int32 = iota // the note is not durable yet: do not end the process
+	cuttable                // the process may be ended at any point
+	done
+)
+
+// maxAnswer is the maximal length of an answer in UTF-16 units. Claude Code shows the model only the start of a longer
+// one.
+const maxAnswer = 9500
+
+// say writes the answer in one piece.
+func (r *run) say(answer map[string]any) error {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(answer); err != nil {
+		return err
+	}
+	_, err := r.Stdout.Write([]byte(b.String()))
+	return err
+}
+
+// addContext answers with a text that is added to the model's context.
+func (r *run) addContext(text string) error {
+	return r.say(map[string]any{
+		"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": text},
+	})
+}

@@ -1,4 +1,0 @@
-package settings
-
-// strictDirs says that a directory can be flushed.
-const strictDirs = false

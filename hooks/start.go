@@ -1,0 +1,60 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// digestTime is how long SessionStart reads sessions that have no digest.
+const digestTime = 800 * time.Millisecond
+
+// start is SessionStart: it captures what earlier sessions left and hands over a context.
+func (r *run) start(ctx context.Context) error {
+	left, caught := r.catchUp(ctx)
+	m, p, _, err := r.locate(ctx, r.p.Cwd)
+	if err != nil {
+		return errors.Join(caught, err)
+	}
+	s, err := r.Settings()
+	if err != nil {
+		return errors.Join(caught, err)
+	}
+	caught = errors.Join(caught, r.recordCaller())
+	if !r.wantsContext() {
+		return caught
+	}
+	given, err := r.context(ctx, m, p, s, left)
+	if err == nil && given.Text != "" {
+		err = r.addContext(given.Text)
+		r.requestUsage(given.Used)
+		r.recordDelivered(given.Keys)
+		r.recordHandover(p, given)
+	}
+	if err == nil && given.Left > 0 && left == 0 {
+		err = r.deferCatchUp()
+	}
+	return errors.Join(caught, err)
+}
+
+// context returns the context for the start of a session, or for its continuation after a compaction.
+func (r *run) context(ctx context.Context, m *layers.Memory, p state.Project, s Settings,
+	left int) (handover.Given, error) {
+	o := handover.ContextOptions{
+		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.ContextSize, maxAnswer),
+		Behind: left, Decay: s.Decay,
+	}
+	if s.Ask {
+		o.Pending = s.AskAfterTokens
+	}
+	if r.p.Source == sourceCompact {
+		return m.Handover().Compaction(ctx, p, o)
+	}
+	end := r.Uptime() + digestTime
+	o.Late = func() bool { return r.Uptime() > end }
+	return m.Handover().Context(ctx, p, o)
+}
