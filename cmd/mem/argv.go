@@ -23,7 +23,7 @@ type argv struct {
 // A parser reads a command line from left to right.
 type parser struct {
 	argv
-	globals func() app.Scope               // the options of mem itself
+	globals func() app.OptionSet           // the options of mem itself
 	find    func(name string) *cli.Command // finds a command by its name; nil if there is none
 	names   func() []string                // of the commands, to suggest one
 	bare    func() string                  // the subcommand that the command alone stands for; "" if it wants one
@@ -208,11 +208,11 @@ func (p *parser) end() error {
 	case p.command == nil:
 		return nil
 	case p.command.Action == nil:
-		return app.WithHint(app.Usagef("mem %s wants a subcommand: %s", p.commandLine(),
+		return app.WithHint(app.Usagef("mem %s requires a subcommand: %s", p.commandLine(),
 			flags.OrList(subcommands(p.command))),
 			"mem "+p.commandLine()+" -h")
 	}
-	scope := app.ScopeOf(p.command.Flags, false)
+	scope := app.OptionsOf(p.command.Flags, false)
 	for _, o := range p.early {
 		if _, ok := scope[o.Name]; !ok {
 			return p.explain(&app.UnknownOption{}, "--"+o.Name)
@@ -233,18 +233,18 @@ func (p *parser) alone() {
 
 // scope returns the options that may stand here: those of mem, those of the command above them, and while
 // a subcommand may still follow, also its options.
-func (p *parser) scope() app.Scope {
-	s := app.Scope{}
+func (p *parser) scope() app.OptionSet {
+	s := app.OptionSet{}
 	s.Add(p.globals())
 	if p.command == nil {
 		return s
 	}
 	if !p.leaf {
 		for _, c := range p.command.Subcommands {
-			s.Add(app.ScopeOf(c.Flags, false))
+			s.Add(app.OptionsOf(c.Flags, false))
 		}
 	}
-	s.Add(app.ScopeOf(p.command.Flags, false))
+	s.Add(app.OptionsOf(p.command.Flags, false))
 	return s
 }
 

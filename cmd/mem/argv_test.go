@@ -63,7 +63,7 @@ func runSample(args []string) (*sample, *app.Options, *argv, error) {
 	for _, c := range all {
 		names = append(names, c.Name)
 	}
-	p := parser{names: func() []string { return names }, globals: app.GlobalScope, find: func(name string) *cli.Command {
+	p := parser{names: func() []string { return names }, globals: app.GlobalOptions, find: func(name string) *cli.Command {
 		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(name) })
 		if i < 0 {
 			return nil
@@ -174,7 +174,7 @@ func TestArgvErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"lgo":               `"lgo" is not a mem command | did you mean "mem log"?`,
-		"keepit set --wei":  "option --weight wants a value",
+		"keepit set --wei":  "option --weight requires a value",
 		"keepit -w 1 list":  "mem keepit list has no option --weight | mem keepit list -h",
 		"log --max 3":       "option --max is ambiguous: --max-count or --max-imal | mem log -h",
 		"log --nubmer 3":    `mem log has no option --nubmer | did you mean "--number"?`,
@@ -182,8 +182,8 @@ func TestArgvErrors(t *testing.T) {
 		"log -5x":           "mem log has no option -5 | mem log -h | mem log -- -5 if it is an operand",
 		"log -n x":          `option -n cannot be "x": want a whole number`,
 		"log --number=":     `option --number cannot be "": want a whole number`,
-		"log -n":            "option -n wants a value: N",
-		"log -f":            "option -f wants a value: md or jsonl",
+		"log -n":            "option -n requires a value: N",
+		"log -f":            "option -f requires a value: md or jsonl",
 		"log --no-text":     "option --text takes a value and cannot be turned off",
 		"log --no-help":     "mem log has no option --no-help | mem log -h | mem log -- --no-help if it is an operand",
 		"log --all=maybe":   `option --all cannot be "maybe": want true or false`,

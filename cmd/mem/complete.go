@@ -80,7 +80,7 @@ func runComplete(ctx context.Context, e *app.Env, line []string) {
 // candidates returns what could stand at the end of a line whose words so far are before.
 func candidates(ctx context.Context, e *app.Env, before []string, typed string) []names.Candidate {
 	table := commands()
-	p := parser{globals: app.GlobalScope, names: func() []string {
+	p := parser{globals: app.GlobalOptions, names: func() []string {
 		return visible(table)
 	}, find: func(name string) *cli.Command {
 		i := slices.IndexFunc(table, func(c command) bool { return c.name == name || c.alias == name })
@@ -187,7 +187,7 @@ func placeholderCandidates(ctx context.Context, e *app.Env, place, typed string)
 	return list
 }
 
-func optionCandidates(s app.Scope) []names.Candidate {
+func optionCandidates(s app.OptionSet) []names.Candidate {
 	var list []names.Candidate
 	for _, name := range app.SortedKeys(s) {
 		if len(name) > 1 {

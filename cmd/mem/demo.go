@@ -251,7 +251,7 @@ func (d *demo) step(s demoStep) error {
 	code := run(d.ctx, inner, append([]string{"--no-pager"}, s.args...))
 	if code != app.ExitDone {
 		d.e.Printf("%s", out.String())
-		return app.WithCode(code, app.Fatalf("the demo stopped at mem %s", s.args[0]))
+		return app.WithCode(code, fmt.Errorf("the demo stopped at mem %s", s.args[0]))
 	}
 	if d.full {
 		d.e.Printf("%s", out.String())
@@ -313,7 +313,7 @@ func (d *demo) same(file, restored string) error {
 		return err
 	}
 	if !bytes.Equal(a, b) {
-		return app.Fatalf("%s and %s differ", file, restored)
+		return fmt.Errorf("%s and %s differ", file, restored)
 	}
 	d.e.Printf("original.jsonl and the session file are equal: %s\n", app.BytesText(int64(len(a))))
 	return nil

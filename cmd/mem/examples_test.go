@@ -67,7 +67,7 @@ func checkExample(t *testing.T, e *app.Env, example string) {
 	var chosen command
 	p := parser{
 		names:   func() []string { return visible(table) },
-		globals: app.GlobalScope,
+		globals: app.GlobalOptions,
 		bare:    func() string { return chosen.bare },
 		find: func(name string) *cli.Command {
 			for _, c := range table {

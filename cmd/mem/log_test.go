@@ -31,7 +31,7 @@ func TestLogLines(t *testing.T) {
 		}
 		return b.String()
 	}
-	untrusted := app.Strangers{"d2": "lap\ttop"}
+	untrusted := app.Untrusted{"d2": "lap\ttop"}
 	for _, all := range []bool{false, true} {
 		want := print(all, func(e *app.Env) {
 			if _, err := historycmd.LogTable(e, entries, historycmd.LogScope{Names: names}, untrusted); err != nil {

@@ -3,15 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/refs/config"
+	"github.com/urfave/cli/v2"
 )
 
 // run runs mem with args in the world of env and returns its exit status.
@@ -44,7 +44,7 @@ func dispatch(ctx context.Context, e *app.Env, args []string) error {
 	var chosen command
 	p := parser{
 		names:   func() []string { return visible(table) },
-		globals: app.GlobalScope,
+		globals: app.GlobalOptions,
 		bare:    func() string { return chosen.bare },
 		find: func(name string) *cli.Command {
 			i := slices.IndexFunc(table, func(c command) bool { return c.name == name || name != "" && c.alias == name })
@@ -176,7 +176,7 @@ func settle(e *app.Env) error {
 	if e.Opt.Dir != "" {
 		e.Dir = e.Path(e.Opt.Dir)
 		if fi, err := os.Stat(e.Dir); err == nil && !fi.IsDir() {
-			return app.Fatalf("cannot change to %s: it is not a directory", e.Opt.Dir)
+			return fmt.Errorf("cannot change to %s: it is not a directory", e.Opt.Dir)
 		}
 	}
 	if fixed := e.Getenv("MEM_NOW"); fixed != "" {

@@ -318,7 +318,7 @@ func payload(ts *testscript.TestScript, neg bool, args []string) {
 // unhurried is mem on a machine on which no hook comes to its time limit, however busy it is. The limits have tests of their own.
 func unhurried() {
 	env := app.OsEnv()
-	env.Unhurried = true
+	env.NoTimeLimit = true
 	mainIn(env)
 }
 

@@ -1,6 +1,6 @@
 package app
 
-// A palette paints words, or leaves them as they are.
+// A Palette adds SGR colours to text, or returns it unchanged if colour is off.
 type Palette struct{ on bool }
 
 func (p Palette) sgr(code, s string) string {
@@ -31,15 +31,15 @@ func (e *Env) StderrStyle() Palette { return Palette{on: e.colored(e.Term.Stderr
 func (e *Env) colored(tty bool) bool {
 	ui := "auto"
 	if conf, err := e.Settings(); err == nil {
-		if s, err := conf.String("color.ui"); err == nil { // a broken setting is reported by who needs it
+		if s, err := conf.String("color.ui"); err == nil { // a broken setting is reported by the command that needs it
 			ui = s
 		}
 	}
 	return Colored(e.Opt.Color, ui, e.Getenv, tty)
 }
 
-// Colored decides on colour: the option, NO_COLOR, CLICOLOR_FORCE or FORCE_COLOR, the setting color.ui,
-// CLICOLOR=0, and at last whether it is a terminal that can.
+// Colored reports whether to use colour. The first that decides wins: the option, NO_COLOR, CLICOLOR_FORCE or
+// FORCE_COLOR, the setting color.ui, CLICOLOR=0, and whether the output is a capable terminal.
 func Colored(option, ui string, getenv func(string) string, tty bool) bool {
 	capable := tty && getenv("TERM") != "dumb"
 	switch {

@@ -1,3 +1,3 @@
-// Package app is what every command works with: the world of a run ([Env]), its options, its output, and its
-// errors with their hints and exit statuses.
+// Package app gives every command its environment ([Env]): options, output, and errors with hints and exit
+// statuses.
 package app

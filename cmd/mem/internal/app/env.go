@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -18,44 +19,44 @@ import (
 	"golang.org/x/term"
 )
 
-// An Env is the world as a command sees it. Nothing else in this module touches the clock, randomness,
-// the environment, the working directory or a terminal. Tests make their own; commands are its methods.
+// An Env is the environment of one run of mem. Nothing else in this module touches the clock, randomness,
+// environment variables, the working directory or a terminal; tests construct their own.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Dir            string                 // the directory that relative paths start from
-	Getenv         func(string) string    // an empty value is the same as none
-	Environ        func() []string        // for programs that mem starts
-	Now            func() time.Time       // the time that is recorded; MEM_NOW fixes it
-	Uptime         func() time.Duration   // time that always passes, for progress and waiting
-	Rand           io.Reader              // for keys and device ids, and nothing else
+	Dir            string                 // relative paths start here
+	Getenv         func(string) string    // an empty value means unset
+	Environ        func() []string        // the environment of child processes
+	Now            func() time.Time       // the time that records get; MEM_NOW fixes it
+	Uptime         func() time.Duration   // a monotonic clock, for progress and waiting
+	Rand           io.Reader              // only for keys and device ids
 	Executable     func() (string, error) // the path of this program
 	Hostname       func() (string, error)
-	Exit           func(status int) // ends this process at once; hooks have a time limit
-	Unhurried      bool             // hooks have no limits of time; for tests
+	Exit           func(status int) // ends the process at once, for hooks past their time limit
+	NoTimeLimit    bool             // hooks have no time limit; for tests
 	Term           Term
-	Secret         func() ([]byte, error)                // reads a line from the terminal that is not shown there
-	Interruptible  func(context.Context) context.Context // one that ends at the first interrupt; nil: interrupts kill
-	Yield          func()                                // lowers the priority of this process; nil: it cannot be lowered
+	Secret         func() ([]byte, error)                // reads a line from the terminal without echo
+	Interruptible  func(context.Context) context.Context // returns a context that the first interrupt cancels; nil: interrupts kill
+	Yield          func()                                // lowers the priority of this process; nil: not supported
 
 	Opt      Options  // the global options of this run
-	Operands []string // what the command works on
-	Out      *output  // where results go
+	Operands []string // the arguments that are not options
+	Out      *output  // the results, written to Stdout
 	Conf     *config.Config
 	Paint    *Palette
 	Growing  func() // called before the first transcript that has grown is compressed
 }
 
-// A Term says which of the standard streams are terminals, and how wide the one of Stdout is.
+// A Term reports which standard streams are terminals, and the width of the one at Stdout.
 type Term struct {
 	Stdin, Stdout, Stderr bool
-	Width                 func() int // 0 if it is not known
+	Width                 func() int // in columns; 0 if unknown
 }
 
-// RemovedDir is the directory of a run whose directory was removed.
+// RemovedDir is the value of [Env.Dir] if the working directory was removed.
 const RemovedDir = "."
 
-// OsEnv is the real world.
+// OsEnv returns the environment of this process.
 func OsEnv() Env {
 	start := time.Now()
 	dir, err := os.Getwd()
@@ -76,7 +77,7 @@ func OsEnv() Env {
 		Secret:     func() ([]byte, error) { return term.ReadPassword(int(os.Stdin.Fd())) },
 
 		Interruptible: interruptible,
-		Yield:         yieldPriority,
+		Yield:         lowerPriority,
 		Term: Term{
 			Stdin:  term.IsTerminal(int(os.Stdin.Fd())),
 			Stdout: term.IsTerminal(int(os.Stdout.Fd())),
@@ -94,18 +95,18 @@ func width() int {
 	return w
 }
 
-// patience is how long a run must last before an interrupt ends it in good order. One that comes sooner
-// kills, as any moment may: listening costs more than a short command takes.
-const patience = 5 * time.Millisecond
+// interruptDelay is how long a run lasts before it handles interrupts. An earlier interrupt kills the process,
+// which is always safe; installing the handler costs more time than a short command takes.
+const interruptDelay = 5 * time.Millisecond
 
-// interruptible returns a context that ends at the first interrupt, or when the terminal is closed; the second
-// one kills.
+// interruptible returns a context that the first interrupt, or closing the terminal, cancels. The second
+// interrupt kills the process.
 func interruptible(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
-	time.AfterFunc(patience, func() {
+	time.AfterFunc(interruptDelay, func() {
 		interrupts := make(chan os.Signal, 1)
 		signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
-		if !signal.Ignored(syscall.SIGHUP) { // as "nohup" wants it
+		if !signal.Ignored(syscall.SIGHUP) { // ignored under nohup
 			signal.Notify(interrupts, syscall.SIGHUP)
 		}
 		<-interrupts
@@ -115,11 +116,11 @@ func interruptible(ctx context.Context) context.Context {
 	return ctx
 }
 
-// NeverExitTwo makes the Go runtime die by a signal where it would exit with status 2: at a panic in a
-// goroutine and at fatal errors. A panic in a command is caught by [run].
+// NeverExitTwo makes the Go runtime end by a signal instead of exit status 2 after a fatal error or a panic in a
+// goroutine. Claude Code reads status 2 as "block".
 func NeverExitTwo() { debug.SetTraceback("crash") }
 
-// Path returns name as seen from the directory of the run.
+// Path returns name as an absolute path; relative names start at [Env.Dir].
 func (e *Env) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
@@ -145,7 +146,7 @@ func (e *Env) MemoryDir() (string, error) {
 	return e.UnderHome(".claude-memory", "MEM_DIR")
 }
 
-// ClaudeDir returns the directory where Claude Code keeps its own files: CLAUDE_CONFIG_DIR or ~/.claude.
+// ClaudeDir returns Claude Code's directory: CLAUDE_CONFIG_DIR or ~/.claude.
 func (e *Env) ClaudeDir() (string, error) {
 	if dir := e.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return e.Path(dir), nil
@@ -153,15 +154,17 @@ func (e *Env) ClaudeDir() (string, error) {
 	return e.UnderHome(".claude", "CLAUDE_CONFIG_DIR")
 }
 
+// UnderHome returns the path of name in the user's home directory. If there is no home directory, the error
+// suggests setting the environment variable.
 func (e *Env) UnderHome(name, variable string) (string, error) {
 	home := e.home()
 	if home == "" {
-		return "", WithHint(Fatalf("there is no home directory"), "set "+variable+" to a directory")
+		return "", WithHint(fmt.Errorf("there is no home directory"), "set "+variable+" to a directory")
 	}
 	return filepath.Join(home, name), nil
 }
 
-// Command prepares another program to run where mem runs, with settings added to its environment.
+// Command returns a command that runs another program in [Env.Dir] with settings added to its environment.
 func (e *Env) Command(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = e.Dir

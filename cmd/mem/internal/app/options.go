@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
-// The options that every command takes.
+// Options are the global options of mem.
 type Options struct {
 	Dir         string
 	MemDir      string
@@ -24,10 +24,10 @@ type Options struct {
 	JSON        bool
 	DryRun      bool
 	Yes         bool
-	LockTimeout time.Duration // negative: as the settings say
+	LockTimeout time.Duration // negative: the setting lock.timeout decides
 }
 
-// Flags returns the global options. Those of a command that changes nothing lack -n and -y.
+// Flags returns the global flags; -n and -y are included only for commands that write.
 func (o *Options) Flags(writes bool) []cli.Flag {
 	list := []cli.Flag{
 		flags.String(&o.Dir, "C", "run as if started in `DIR`"),
@@ -49,7 +49,7 @@ func (o *Options) Flags(writes bool) []cli.Flag {
 	return list
 }
 
-// Changing returns the options of every command that changes something.
+// Changing returns the global flags of commands that write: -n and -y.
 func (o *Options) Changing() []cli.Flag {
 	return []cli.Flag{
 		flags.Bool(&o.DryRun, "dry-run,n", "only print what would be done"),
@@ -57,10 +57,10 @@ func (o *Options) Changing() []cli.Flag {
 	}
 }
 
-// GlobalScope describes the global options to the parser, which learns of each option only when one is used.
-func GlobalScope() Scope { return ScopeOf((&Options{}).Flags(true), true) }
+// GlobalOptions returns the global options for the parser.
+func GlobalOptions() OptionSet { return OptionsOf((&Options{}).Flags(true), true) }
 
-// ParseWait reads a time such as 500ms or 10s; a bare number is seconds.
+// ParseWait parses a duration such as 500ms or 10s; a bare number is in seconds.
 func ParseWait(s string) (time.Duration, error) {
 	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
 		return time.Duration(n) * time.Second, nil

@@ -3,22 +3,21 @@ package app
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"runtime"
 	"syscall"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// ErrStdoutClosed says that whoever read the results has gone. That is no failure: "mem log | head".
+// ErrStdoutClosed is returned by writes after the reader of stdout has exited, as in "mem log | head". It is not
+// a failure.
 var ErrStdoutClosed = errors.New("standard output is closed")
 
-// An output carries results to stdout. A terminal gets them line by line, anything else in blocks.
-// After the reader has gone every write fails with [errStdoutClosed].
+// An output buffers results for stdout: by line on a terminal, else in blocks. After the reader has exited,
+// every write fails with [ErrStdoutClosed].
 type output struct {
 	buf   *bufio.Writer
 	tty   bool
@@ -26,6 +25,7 @@ type output struct {
 	fail  error
 }
 
+// NewOutput returns an output that writes to w.
 func NewOutput(w io.Writer, tty bool) *output {
 	return &output{buf: bufio.NewWriterSize(w, 64<<10), tty: tty}
 }
@@ -42,7 +42,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, o.note(err)
 }
 
-// Flush sends on what was written so far.
+// Flush writes the buffered results.
 func (o *output) Flush() error {
 	if o.fail != nil {
 		return o.fail
@@ -50,19 +50,19 @@ func (o *output) Flush() error {
 	return o.note(o.buf.Flush())
 }
 
-// Close sends on the rest, and waits for the reader at the pager.
+// Close writes the buffered results and waits for the pager to exit.
 func (o *output) Close() error {
 	err := o.Flush()
 	if o.pager == nil {
 		return err
 	}
 	if broken := o.pager.close(); broken != nil {
-		return broken // which may be why nobody reads
+		return broken // may be the reason for err
 	}
 	return err
 }
 
-// note remembers how writing failed, if it did.
+// note stores the first write error, for later writes to return.
 func (o *output) note(err error) error {
 	switch {
 	case err == nil:
@@ -75,42 +75,43 @@ func (o *output) note(err error) error {
 	return o.fail
 }
 
-// gone reports whether err is how Windows says that nobody reads a pipe any more.
+// gone reports whether err means on Windows that the reader has closed the pipe.
 func gone(err error) bool {
 	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232)
 	return runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
 }
 
-// Printf writes to stdout. That it failed is noticed when the command ends.
+// Printf writes to stdout. A write error is reported when the command ends.
 func (e *Env) Printf(format string, args ...any) { fmt.Fprintf(e.Out, format, args...) }
 
-// Did prints what a command that changes something has done, or with -n would do. With -q silence is success.
-func (e *Env) Did(format string, args ...any) {
+// Report prints the outcome of a command that writes, or with -n what it would do. With -q it prints nothing.
+func (e *Env) Report(format string, args ...any) {
 	if !e.Opt.Quiet || e.Opt.DryRun {
 		e.Printf(format, args...)
 	}
 }
 
-// Note says something beside the answer, on stderr, unless -q is given.
+// Note prints a message to stderr, unless -q is given.
 func (e *Env) Note(format string, args ...any) {
 	if !e.Opt.Quiet {
-		e.Say(format, args...)
+		e.Message(format, args...)
 	}
 }
 
-// Detail is a note for those who gave -v.
+// Detail prints a note if -v is given.
 func (e *Env) Detail(format string, args ...any) {
 	if e.Opt.Verbose {
 		e.Note(format, args...)
 	}
 }
 
-// Warn says on stderr that something is not as it should be.
+// Warn prints a warning to stderr.
 func (e *Env) Warn(format string, args ...any) {
-	e.Say(e.StderrStyle().Yellow("warning:")+" "+format, args...)
+	e.Message(e.StderrStyle().Yellow("warning:")+" "+format, args...)
 }
 
-func (e *Env) Say(format string, args ...any) {
+// Message prints one line to stderr. It sanitises the arguments that are strings or errors.
+func (e *Env) Message(format string, args ...any) {
 	for i, a := range args {
 		switch s := a.(type) {
 		case string:
@@ -122,74 +123,9 @@ func (e *Env) Say(format string, args ...any) {
 	fmt.Fprintf(e.Stderr, format+"\n", args...)
 }
 
-// Hint says on stderr what could be done next, unless -q is given or MEM_ADVICE is 0.
+// Hint prints a next step to stderr, unless -q or --json is given or MEM_ADVICE is 0.
 func (e *Env) Hint(format string, args ...any) {
 	if e.Getenv("MEM_ADVICE") != "0" && !e.Opt.JSON {
 		e.Note(e.StderrStyle().Yellow("hint:")+" "+format, args...)
 	}
 }
-
-// PrintJSON prints v, a struct, as the one answer of the command what. A terminal gets it indented.
-func (e *Env) PrintJSON(what string, v any) error {
-	b, err := EncodeJSON(what, v)
-	if err != nil {
-		return err
-	}
-	return e.WriteJSON(b)
-}
-
-// WriteJSON prints what is encoded, for a terminal on many lines.
-func (e *Env) WriteJSON(b []byte) error {
-	if e.Term.Stdout {
-		var wide bytes.Buffer
-		if err := json.Indent(&wide, b, "", "  "); err != nil {
-			return fmt.Errorf("indent the answer: %w", err)
-		}
-		b = wide.Bytes()
-	}
-	_, err := e.Out.Write(b)
-	return err
-}
-
-// PrintJSONList prints what printJSON would of a struct that has a list called key and nothing else. The
-// elements are not held together, but for a terminal.
-func PrintJSONList[T any](e *Env, what, key string, elements iter.Seq[T]) error {
-	return PrintJSONWith(e, what, struct{}{}, key, elements)
-}
-
-// PrintJSONWith prints what printJSON would of a struct that has behind what v has a list called key. The
-// elements are not held together, but for a terminal.
-func PrintJSONWith[T any](e *Env, what string, v any, key string, elements iter.Seq[T]) error {
-	head, err := EncodeJSON(what, v)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	b.Write(bytes.TrimSuffix(head, []byte("}\n")))
-	b.WriteString(`,"` + key + `":[`)
-	comma := false
-	for x := range elements {
-		if comma {
-			b.WriteByte(',')
-		}
-		comma = true
-		if err := enc.Encode(x); err != nil {
-			return fmt.Errorf("encode the answer: %w", err)
-		}
-		b.Truncate(b.Len() - 1) // the newline
-		if b.Len() < jsonPiece || e.Term.Stdout {
-			continue
-		}
-		if _, err := e.Out.Write(term.EscapeJSON(b.Bytes())); err != nil {
-			return err
-		}
-		b.Reset()
-	}
-	b.WriteString("]}\n")
-	return e.WriteJSON(term.EscapeJSON(b.Bytes()))
-}
-
-// jsonPiece is how many bytes of a list are printed at a time.
-const jsonPiece = 16 << 10

@@ -11,14 +11,14 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// A pager is a program that shows results a screen at a time.
+// A pager is a running pager program and its input.
 type pager struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 }
 
-// Page sends the results of the command name through the user's pager, if a person is reading them.
-// A command that may print much calls it before it prints.
+// Page sends the results through the user's pager if stdout is a terminal and the setting pager.NAME allows it.
+// A command with long output calls it before it prints.
 func (e *Env) Page(name string) error {
 	program, err := e.PagerProgram(name)
 	if err != nil || program == "" || e.Out.pager != nil {
@@ -30,14 +30,14 @@ func (e *Env) Page(name string) error {
 	p, err := e.startPager(program)
 	if err != nil {
 		e.Detail("cannot start the pager %s: %v", program, err)
-		return nil // the results are as good without it
+		return nil // continue without a pager
 	}
 	e.Out.pager = p
 	e.Out.buf.Reset(p.stdin)
 	return nil
 }
 
-// PagerProgram returns the pager to use, "" for none: MEM_PAGER, core.pager, PAGER or less.
+// PagerProgram returns the pager: MEM_PAGER, core.pager, PAGER or less, in this order; "" means none.
 func (e *Env) PagerProgram(name string) (string, error) {
 	if !e.Term.Stdout || e.Opt.NoPager || e.Getenv("TERM") == "dumb" {
 		return "", nil
@@ -67,7 +67,7 @@ func (e *Env) PagerProgram(name string) (string, error) {
 	return "less", nil
 }
 
-// startPager starts program through the shell, so that it may have arguments.
+// startPager starts program through a shell, so it may have arguments.
 func (e *Env) startPager(program string) (*pager, error) {
 	shell, flag := "sh", "-c"
 	if runtime.GOOS == "windows" {
@@ -75,12 +75,12 @@ func (e *Env) startPager(program string) (*pager, error) {
 	}
 	var settings []string
 	if e.Getenv("LESS") == "" {
-		settings = append(settings, "LESS=FRX") // leave if it fits, show colour, keep the screen
+		settings = append(settings, "LESS=FRX") // quit if one screen is enough, show colour, do not clear the screen
 	}
 	if e.Getenv("LV") == "" {
 		settings = append(settings, "LV=-c")
 	}
-	// The pager outlives an interrupt: the same key is its own business.
+	// An interrupt does not end the pager, which handles the key itself.
 	cmd := e.Command(context.Background(), settings, shell, flag, program)
 	cmd.Stdout, cmd.Stderr = term.File(e.Stdout), term.File(e.Stderr)
 	stdin, err := cmd.StdinPipe()
@@ -93,10 +93,10 @@ func (e *Env) startPager(program string) (*pager, error) {
 	return &pager{cmd, stdin}, nil
 }
 
-// close tells the pager that all is there and waits until the reader leaves it. How a pager ends says nothing
-// about the results.
+// close ends the pager's input and waits until the pager exits. Its exit status is ignored, except those of a
+// shell that cannot run it.
 func (p *pager) close() error {
-	_ = p.stdin.Close() // closed already if the pager has gone
+	_ = p.stdin.Close() // already closed if the pager has exited
 	err := p.cmd.Wait()
 	var status *exec.ExitError
 	if errors.As(err, &status) && status.ExitCode() != 126 && status.ExitCode() != 127 {

@@ -6,26 +6,26 @@ import (
 	"syscall"
 )
 
-// yieldPriority lowers the priority of all threads of this process, and with it that of programs that they
-// start. A refusal is ignored: it costs only speed.
-func yieldPriority() {
+// lowerPriority lowers the priority of all threads of this process and so of its later children. Errors are
+// ignored: they only cost speed.
+func lowerPriority() {
 	const niceness = 10
 	done := map[int]bool{}
-	for range 10 { // a thread that is not asked yet may have started another one meanwhile
+	for range 10 { // a thread not seen yet may start another one meanwhile
 		threads, err := os.ReadDir("/proc/self/task")
 		if err != nil {
 			return
 		}
-		news := false
+		found := false
 		for _, t := range threads {
 			id, err := strconv.Atoi(t.Name())
 			if err != nil || done[id] {
 				continue
 			}
-			done[id], news = true, true
+			done[id], found = true, true
 			_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, niceness) // see above
 		}
-		if !news {
+		if !found {
 			return
 		}
 	}

@@ -2,5 +2,5 @@
 
 package app
 
-// yieldPriority does nothing here.
-func yieldPriority() {}
+// lowerPriority does nothing here.
+func lowerPriority() {}

@@ -11,28 +11,27 @@ import (
 )
 
 const (
-	progressAfter = 500 * time.Millisecond // shorter work shows nothing
+	progressAfter = 500 * time.Millisecond // shorter work shows no progress
 	progressEvery = 100 * time.Millisecond
 )
 
-// A progress is one line on stderr that tells a waiting person how far the work is. It shows itself only on
-// a terminal, only after half a second, and is gone when the work is done. It is safe for several goroutines,
-// and a nil one does nothing.
+// A Progress is a line on stderr that shows how much of the work is done. It appears only on a terminal and after
+// half a second, and is erased at the end. It is safe for concurrent use; a nil Progress does nothing.
 type Progress struct {
 	mu    sync.Mutex
 	e     *Env
 	what  string
-	total int64 // 0 if it is not known
+	total int64 // 0 if unknown
 	bytes bool
 	done  int64
 	start time.Duration
 	next  time.Duration // when to draw again
 	drawn bool
-	Idle  string // what is waited for while nothing is done; "" is not said
+	Idle  string // shown instead of a count while nothing is done; "" for none
 	over  bool
 }
 
-// Progress starts counting to total units of what, such as "adding sessions".
+// Progress returns a progress line for total units of work. The text what is such as "adding sessions".
 func (e *Env) Progress(what string, total int64) *Progress {
 	if !e.Term.Stderr || e.Opt.Quiet || e.Opt.JSON || e.Getenv("TERM") == "dumb" || e.Getenv("ACCESSIBLE") != "" {
 		return nil
@@ -50,7 +49,7 @@ func (e *Env) ProgressBytes(what string, total int64) *Progress {
 	return p
 }
 
-// Add says that n more units are done.
+// Add counts n more units as done.
 func (p *Progress) Add(n int64) {
 	if p == nil {
 		return
@@ -66,7 +65,7 @@ func (p *Progress) Add(n int64) {
 	fmt.Fprintf(p.e.Stderr, "\r%s\x1b[K", p.line(now-p.start))
 }
 
-// End takes the line away.
+// End erases the line.
 func (p *Progress) End() {
 	if p == nil {
 		return
@@ -80,7 +79,7 @@ func (p *Progress) End() {
 	p.over = true
 }
 
-// line is what is drawn after the time spent.
+// line returns the text of the progress line after the time spent.
 func (p *Progress) line(spent time.Duration) string {
 	count := func(n int64) string {
 		if p.bytes {

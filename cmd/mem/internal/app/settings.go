@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/memvcs/mem/refs/config"
 )
 
-// Settings returns the settings in force: those of the store under the -c options. They are read once.
+// Settings returns the store's settings with the -c options applied. They are read once.
 func (e *Env) Settings() (*config.Config, error) {
 	if e.Conf != nil {
 		return e.Conf, nil
@@ -21,7 +22,7 @@ func (e *Env) Settings() (*config.Config, error) {
 	c, err := config.Load(file)
 	if errors.Is(err, syscall.ENOTDIR) {
 		return nil, WithHint(fmt.Errorf("open the memory: %s: not a directory", filepath.Dir(file)),
-			"name a directory with MEM_DIR or --mem-dir")
+			"set MEM_DIR or --mem-dir to a directory")
 	}
 	if err != nil {
 		return nil, WithSyntaxHint(&Unreadable{err}, file)
@@ -33,21 +34,22 @@ func (e *Env) Settings() (*config.Config, error) {
 	return c, nil
 }
 
+// SettingsFile returns the path of the file of settings.
 func (e *Env) SettingsFile() (string, error) {
 	dir, err := e.MemoryDir()
 	return filepath.Join(dir, "config.json"), err
 }
 
-// WithSyntaxHint says which file to mend if err is about its syntax.
+// WithSyntaxHint adds to a syntax error the hint to edit or move the file.
 func WithSyntaxHint(err error, file string) error {
 	var syntax *config.SyntaxError
 	if errors.As(err, &syntax) {
-		return WithHint(err, "mend "+file+", or move it away: mem never overwrites a file that it cannot read")
+		return WithHint(err, "edit "+file+", or move it away: mem never overwrites a file that it cannot read")
 	}
 	return err
 }
 
-// AsSetting makes an error about a setting on the command line one of usage.
+// AsSetting turns an error about a setting on the command line into a usage error.
 func AsSetting(err error) error {
 	var unknown *config.UnknownKeyError
 	var value *config.ValueError
@@ -59,3 +61,23 @@ func AsSetting(err error) error {
 	}
 	return err
 }
+
+// Override applies the -c options to c.
+func (e *Env) Override(c *config.Config) error {
+	for _, kv := range e.Opt.Set {
+		key, val, ok := strings.Cut(kv, "=")
+		if !ok {
+			return WithHint(Usagef("option -c requires KEY=VALUE, not %q", kv), "mem -c "+kv+"=true ...")
+		}
+		if err := c.Override(key, val); err != nil {
+			return AsSetting(err)
+		}
+	}
+	return nil
+}
+
+// The prefixes of the settings for redaction.
+const (
+	AllowKey = "redact.allow."
+	RuleKey  = "redact.rule."
+)

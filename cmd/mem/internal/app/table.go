@@ -9,31 +9,33 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// A table prints rows: to a terminal aligned, with a header and cut to its width; to anything else with tabs
-// between the full values, without a header, for scripts.
+// A Table prints rows. On a terminal they are aligned, have a header and are cut to its width. Elsewhere, for
+// scripts, full values are separated by tabs, without a header.
 type Table struct {
 	e       *Env
 	Columns []Column
 	rows    [][]Cell
 }
 
+// A Column describes a column of a [Table].
 type Column struct {
 	Name     string
-	Right    bool // numbers
-	Estimate bool // of tokens: people need not see it, see ui.showTokenEstimates
-	Shrinks  bool // gives way if the line is too long; otherwise the last column does
-	Tail     bool // what is cut to fit loses its beginning: of a path the end tells more
-	Most     int  // for people it is at most so wide, if the line is too long; 0 is no limit
+	Right    bool // align to the right, for numbers
+	Estimate bool // a token estimate: hidden if ui.showTokenEstimates is false
+	Shrinks  bool // cut first if the line is too long; without it the last column is
+	Tail     bool // cut at the start instead of the end, for paths
+	Most     int  // maximum width on a terminal if the line is too long; 0 is no limit
 }
 
-// A cell holds the value for scripts and, if it is not the same, the one for people, with its paint.
+// A Cell is one value of a row.
 type Cell struct {
-	Full  string
-	Short string
-	Paint func(string) string
-	Bold  int // so many bytes of the text for people are bold and the rest dim: a unique prefix
+	Full  string              // for scripts
+	Short string              // for people; "" means Full
+	Paint func(string) string // colours the text for people
+	Bold  int                 // length in bytes of the bold prefix; the rest is dim
 }
 
+// Text returns the value for people, sanitised.
 func (c Cell) Text() string {
 	if c.Short != "" {
 		return term.SanitizeLine(c.Short)
@@ -41,7 +43,8 @@ func (c Cell) Text() string {
 	return term.SanitizeLine(c.Full)
 }
 
-// IdCell shows id as short as people write it, but as much of it as tells it from all others, which is bold.
+// IdCell returns the cell of an id. People see it shortened to its usual length or its unique prefix, whichever
+// is longer; the unique prefix is bold.
 func IdCell(id string, unique int) Cell {
 	for unique < len(id) && !utf8.RuneStart(id[unique]) {
 		unique++
@@ -49,17 +52,18 @@ func IdCell(id string, unique int) Cell {
 	return Cell{Full: id, Short: id[:max(min(unique, len(id)), len(term.ShortID(id)))], Bold: unique}
 }
 
+// Table returns an empty table that prints to stdout.
 func (e *Env) Table(columns ...Column) *Table { return &Table{e: e, Columns: columns} }
 
-// Row adds a row, which has one cell a column.
+// Row adds a row with one cell for each column.
 func (t *Table) Row(cells ...Cell) { t.rows = append(t.rows, cells) }
 
-// Heading adds a line over the rows that follow, for people only.
+// Heading adds a line above the rows that follow, for people only.
 func (t *Table) Heading(text string) { t.rows = append(t.rows, []Cell{{Full: text}}) }
 
 func (t *Table) isHeading(row []Cell) bool { return len(row) == 1 && len(t.Columns) > 1 }
 
-// Flush prints the table. One without rows prints nothing.
+// Flush prints the table. A table without rows prints nothing.
 func (t *Table) Flush() error {
 	if len(t.rows) == 0 {
 		return nil
@@ -77,7 +81,7 @@ func (t *Table) Flush() error {
 	return err
 }
 
-// hideEstimates takes out the columns of estimates, if the settings want that.
+// hideEstimates removes the columns of estimates if ui.showTokenEstimates is false.
 func (t *Table) hideEstimates() error {
 	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Estimate }) {
 		return nil
@@ -153,7 +157,7 @@ func (t *Table) line(b *strings.Builder, row []Cell, widths []int) {
 	b.WriteByte('\n')
 }
 
-// cutFront cuts what is before the last columns of a text that is wider.
+// cutFront cuts text at the start to the width in columns.
 func cutFront(s string, width int) string {
 	wide := displaywidth.String(s)
 	if wide <= width {
@@ -178,13 +182,13 @@ func (t *Table) painted(c Cell, text string) string {
 
 // Limits of a table on a narrow terminal.
 const (
-	longCell  = 24 // wider columns, such as those of long ids, give way first
-	shortCell = 16 // and to this much before columns are left out
-	leastCell = 12 // the column that shrinks has this much before columns are left out
+	longCell  = 24 // wider columns are cut to this first
+	shortCell = 16 // then to this, before columns are left out
+	leastCell = 12 // minimum of the column that shrinks, before columns are left out
 )
 
-// widths returns how wide each column is, so that a line fits the terminal. On a narrow one wide columns are
-// cut, and then columns are left out, the last first; the first two and the one that shrinks stay.
+// widths returns the column widths with which a line fits the terminal. It cuts wide columns first, then leaves
+// out columns from the last; the first two and the one that shrinks stay.
 func (t *Table) widths() []int {
 	screen := t.e.width()
 	widths, shrinks := t.natural()
@@ -218,7 +222,7 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// over returns how many columns of the screen are lacking.
+// over returns how much wider than the screen a line is.
 func (t *Table) over(widths []int, screen int) int {
 	total := len(gap) * (len(widths) - 1)
 	for _, w := range widths {
@@ -227,7 +231,7 @@ func (t *Table) over(widths []int, screen int) int {
 	return total - screen
 }
 
-// fit cuts widths that are larger than they must be, and returns how many columns of the screen are lacking then.
+// fit cuts wide columns as far as needed and returns how much wider than the screen a line still is.
 func (t *Table) fit(widths []int, shrinks, screen int) int {
 	over := t.over(widths, screen)
 	cut := func(i, least int) {
@@ -253,7 +257,7 @@ func (t *Table) fit(widths []int, shrinks, screen int) int {
 	return over
 }
 
-// natural returns how wide each column would be with room enough, and which one shrinks.
+// natural returns the width that each column needs, and the index of the column that shrinks.
 func (t *Table) natural() (widths []int, shrinks int) {
 	widths, shrinks = make([]int, len(t.Columns)), len(t.Columns)-1
 	for i, c := range t.Columns {
@@ -280,7 +284,7 @@ func (t *Table) leaveOut(i int) {
 	t.Columns = slices.Delete(t.Columns, i, i+1)
 }
 
-// width returns how many columns the terminal has, 0 if it is not known.
+// width returns the width of the terminal in columns, 0 if unknown.
 func (e *Env) width() int {
 	if !e.Term.Stdout || e.Term.Width == nil {
 		return 0
@@ -288,7 +292,7 @@ func (e *Env) width() int {
 	return e.Term.Width()
 }
 
-// Safe returns s as it may be printed: as it is to a file or a pipe, sanitised to a terminal.
+// Safe returns s for stdout: sanitised for a terminal, unchanged for a file or pipe.
 func (e *Env) Safe(s string) string {
 	if e.Term.Stdout {
 		return term.Sanitize(s)

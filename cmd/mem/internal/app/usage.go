@@ -11,21 +11,22 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// A usageError is a command line that makes no sense. The exit status is 129.
+// A usageError reports a wrong command line. The exit status is 129.
 type usageError struct{ message string }
 
 func (e *usageError) Error() string { return e.message }
 
+// Usagef returns a usage error.
 func Usagef(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
-// An unknownOption is an option that is not there, or a beginning that several options share.
+// An UnknownOption error reports an option that does not exist or a prefix of several options (Candidates).
 type UnknownOption struct{ Candidates []string }
 
 func (e *UnknownOption) Error() string { return "unknown option" }
 
-// A missingValue is an option at the end of a line that should have its value after it.
+// A MissingValue error reports an option without its required value.
 type MissingValue struct {
 	Option  Option
 	Spelled string
@@ -38,14 +39,15 @@ func (e *MissingValue) Error() string {
 	} else if name := e.Option.Value; name != "" {
 		want += ": " + name
 	}
-	return fmt.Sprintf("option %s wants %s", e.Spelled, want)
+	return fmt.Sprintf("option %s requires %s", e.Spelled, want)
 }
 
-// Long drops the switches of one letter.
+// Long returns names without those of one letter.
 func Long(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(s string) bool { return len(s) < 2 })
 }
 
+// DidYouMean returns a hint that lists names, each with prefix in front.
 func DidYouMean(prefix string, names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
@@ -54,7 +56,7 @@ func DidYouMean(prefix string, names []string) string {
 	return "did you mean " + flags.OrList(quoted) + "?"
 }
 
-// Action returns an action for which [Env.WantOperands] checks the number of operands first.
+// Action returns an action that checks the number of operands with [Env.WantOperands] and then calls f.
 func (e *Env) Action(least, most int, f cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := e.WantOperands(c, least, most); err != nil {
@@ -64,8 +66,8 @@ func (e *Env) Action(least, most int, f cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// WantOperands checks how many operands c has and says what is wrong in the words of its usage line.
-// A most below 0 is no limit.
+// WantOperands returns a usage error if the number of operands is not between least and most. A negative most
+// is no limit.
 func (e *Env) WantOperands(c *cli.Context, least, most int) error {
 	n := len(e.Operands)
 	if n >= least && (most < 0 || n <= most) {
@@ -74,7 +76,7 @@ func (e *Env) WantOperands(c *cli.Context, least, most int) error {
 	name := c.Command.HelpName
 	what := "takes no operands"
 	if c.Command.ArgsUsage != "" {
-		what = "wants " + c.Command.ArgsUsage
+		what = "requires " + c.Command.ArgsUsage
 	}
 	if n == 0 {
 		return WithHint(Usagef("%s %s", name, what), name+" -h")
@@ -82,7 +84,7 @@ func (e *Env) WantOperands(c *cli.Context, least, most int) error {
 	return WithHint(Usagef("%s %s, got %d operand%s", name, what, n, term.Plural(n)), name+" -h")
 }
 
-// Operand returns the operand i, which counts from 0, or "" if there are fewer.
+// Operand returns the operand with index i, or "" if there are fewer.
 func (e *Env) Operand(i int) string {
 	if i >= len(e.Operands) {
 		return ""
@@ -90,4 +92,5 @@ func (e *Env) Operand(i int) string {
 	return e.Operands[i]
 }
 
+// SortedKeys returns the keys of m in sorted order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

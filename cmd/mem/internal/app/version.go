@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Release is the version of a build that does not know its own.
+// Release is the version of a build without version information.
 const Release = "0.1.0"
 
-// A build says what this program was made of, as --json prints it.
+// A build describes this program; it is the JSON of mem version.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -20,7 +20,7 @@ type build struct {
 	Date     string `json:"-"` // of the commit, 2026-01-15
 }
 
-// ThisBuild reads what the linker left in the program.
+// ThisBuild returns the build information that the linker embedded.
 func ThisBuild() build {
 	b := build{Version: Release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

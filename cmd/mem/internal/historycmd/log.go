@@ -51,7 +51,7 @@ func Log(e *app.Env) *cli.Command {
 				return app.Usagef("option --number cannot be %d: want a whole number from 0", o.Number)
 			}
 			if c.IsSet("S") && strings.TrimSpace(o.Search) == "" {
-				return app.Usagef("option -S wants a text to look for")
+				return app.Usagef("option -S requires a text to look for")
 			}
 			if o.Undo {
 				if e.Operand(0) != "" {
@@ -208,7 +208,7 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq
 
 // PrintLog prints entries, a line each, and reports whether there were any.
 func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope,
-	strangers app.Strangers) (printed bool, err error) {
+	strangers app.Untrusted) (printed bool, err error) {
 	if e.Term.Stdout && !o.Oneline {
 		return LogTable(e, slices.Collect(cloned(found)), in, strangers)
 	}
@@ -240,13 +240,13 @@ func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in
 // logPiece is how many bytes of lines are printed at a time.
 const logPiece = 16 << 10
 
-func appendShort(e *app.Env, b []byte, en *refs.Entry, strangers app.Strangers) []byte {
+func appendShort(e *app.Env, b []byte, en *refs.Entry, strangers app.Untrusted) []byte {
 	b = append(append(b, e.Style().Yellow(en.Commit[:7])...), ' ')
 	return append(append(b, e.Safe(en.Subject+strangers.Note(en.Device))...), '\n')
 }
 
 // appendEntry appends the line of an entry as a table prints it for scripts.
-func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope, strangers app.Strangers) []byte {
+func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope, strangers app.Untrusted) []byte {
 	b = append(append(b, en.Commit...), '\t')
 	b = append(app.AppendTime(b, en.Time), '\t')
 	b = append(append(b, term.SanitizeLine(app.TrustCell(en.Name, strangers.Of(en.Device)).Full)...), '\t')
@@ -257,7 +257,7 @@ func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope, strangers ap
 }
 
 // LogTable prints entries for people, and reports whether there are any.
-func LogTable(e *app.Env, entries []refs.Entry, in LogScope, strangers app.Strangers) (printed bool, err error) {
+func LogTable(e *app.Env, entries []refs.Entry, in LogScope, strangers app.Untrusted) (printed bool, err error) {
 	if len(entries) == 0 {
 		return false, nil
 	}

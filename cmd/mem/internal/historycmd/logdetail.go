@@ -22,7 +22,7 @@ import (
 type details struct {
 	names.Run
 	LogScope
-	strangers app.Strangers
+	strangers app.Untrusted
 	works     map[string]*revision.Work       // by commit
 	mentions  map[string][]provenance.Mention // by commit, of the text that is looked for
 }

@@ -82,7 +82,7 @@ func RunHook(e *app.Env, event string) {
 		return
 	}
 	e.Opt.LockTimeout = -1
-	if event != hooks.Work && !e.Unhurried {
+	if event != hooks.Work && !e.NoTimeLimit {
 		e.Opt.LockTimeout = hookLock
 	}
 	e.Growing = sync.OnceFunc(func() {
@@ -99,7 +99,7 @@ func RunHook(e *app.Env, event string) {
 		Exit:     func() { e.Exit(app.ExitDone) },
 		Program:  func() string { return hookset.CalledAs(e) },
 		After:    func(d time.Duration, f func()) { time.AfterFunc(d, f) },
-		Within:   context.WithTimeout, Unhurried: e.Unhurried,
+		Within:   context.WithTimeout, Unhurried: e.NoTimeLimit,
 	}
 	hooks.Run(w, event)
 	if event == hooks.Work { // nobody waits for it

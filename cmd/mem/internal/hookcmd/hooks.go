@@ -149,7 +149,7 @@ func settingsError(e *app.Env, err error, f settings.SettingsFile) error {
 	case errors.Is(err, settings.ErrSettings):
 		return app.WithHint(err, "make it a file, or take it away")
 	case errors.As(err, &at), errors.Is(err, settings.ErrShape):
-		return app.WithHint(err, "mend "+f.Path+": mem never overwrites what it cannot read")
+		return app.WithHint(err, "edit "+f.Path+": mem never overwrites what it cannot read")
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -111,7 +112,7 @@ func installedProgram(e *app.Env, only string) (settings.Program, error) {
 		case only != "" && err != nil:
 			return settings.Program{}, settingsError(e, err, f)
 		case only != "":
-			return settings.Program{}, app.WithHint(app.Fatalf("there are no hooks of mem in %s", f.Path),
+			return settings.Program{}, app.WithHint(fmt.Errorf("there are no hooks of mem in %s", f.Path),
 				"mem hooks install --scope "+only)
 		}
 	}

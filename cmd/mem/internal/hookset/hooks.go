@@ -1,6 +1,7 @@
 package hookset
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -66,7 +67,7 @@ func ownPath(e *app.Env) (string, error) {
 		return "", err
 	}
 	if strings.Contains(filepath.ToSlash(self), "/go-build") {
-		return "", app.WithHint(app.Fatalf("%s is there only while \"go run\" runs", self), "go install ./cmd/mem")
+		return "", app.WithHint(fmt.Errorf("%s is there only while \"go run\" runs", self), "go install ./cmd/mem")
 	}
 	return self, nil
 }

@@ -139,7 +139,7 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 				return err
 			}
 			if !to.Concept.Stands() {
-				return app.WithHint(app.Fatalf("%s does not stand any more", concept), "mem concepts list --all")
+				return app.WithHint(fmt.Errorf("%s does not stand any more", concept), "mem concepts list --all")
 			}
 		}
 		return assign(c.Context, run, members, to)
@@ -304,7 +304,7 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []strin
 			}
 			operands = operands[:len(operands)-1]
 			if !into.Stands() {
-				return app.WithHint(app.Fatalf("%s does not stand any more", into.Label), "mem concepts list --all")
+				return app.WithHint(fmt.Errorf("%s does not stand any more", into.Label), "mem concepts list --all")
 			}
 		}
 		var changes []concepts.Changed
@@ -318,7 +318,7 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []strin
 			case c == nil, into != nil && c.Record == into.Record:
 				return app.Usagef("%s cannot become part of itself", name)
 			case into == nil && c.MergedInto == "":
-				return app.Fatalf("%s is part of no other", name)
+				return fmt.Errorf("%s is part of no other", name)
 			}
 			change := concepts.Changed{Concept: c.Record, Field: "into", Reason: o.reason}
 			if into != nil {
@@ -337,7 +337,7 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []strin
 
 func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, operands []string) error {
 	if o.name == "" {
-		return app.WithHint(app.Usagef("mem concepts split wants the name of the new concept"), "--new NAME --topic TOPIC")
+		return app.WithHint(app.Usagef("mem concepts split requires the name of the new concept"), "--new NAME --topic TOPIC")
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		members, err := members(ctx, &run, operands)
@@ -355,7 +355,7 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 				id, list = x.Exchange.ID, from.Exchanges
 			}
 			if !slices.Contains(list, id) {
-				return app.WithHint(app.Fatalf("%s does not belong to %s", operands[i], concept), "mem concepts show "+concept)
+				return app.WithHint(fmt.Errorf("%s does not belong to %s", operands[i], concept), "mem concepts show "+concept)
 			}
 		}
 		return assign(ctx, run, members, knowledge.Target{

@@ -121,7 +121,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 }
 
 // conceptText says what a concept is about, or what became of it.
-func conceptText(set *concepts.Set, c *concepts.Concept, device string, s app.Strangers) string {
+func conceptText(set *concepts.Set, c *concepts.Concept, device string, s app.Untrusted) string {
 	switch {
 	case c.MergedInto != "":
 		return "merged into " + set.Shown(set.Record(c.MergedInto), device)

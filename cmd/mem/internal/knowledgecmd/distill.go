@@ -176,7 +176,7 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 	for _, l := range found.Skipped {
 		run.Detail("left %s: %s", l.ID, term.FirstWords(l.Why, 100))
 	}
-	run.Did("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n",
+	run.Report("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n",
 		run.Safe(run.Project.Name), found.Candidates, term.Plural(found.Candidates),
 		len(found.Rules), term.Plural(len(found.Rules)), len(found.Dismissed), len(found.Changed), len(found.Skipped), cost)
 	return nil
@@ -293,7 +293,7 @@ func sayDistilled(e *app.Env, rev state.Rev, d knowledge.Distillation) {
 			}
 		}
 	}
-	e.Did("[%s] distill %s  %d facts: %d verified, %d inferred, %d rejected; %d exchanges in concepts\n  %s\n",
+	e.Report("[%s] distill %s  %d facts: %d verified, %d inferred, %d rejected; %d exchanges in concepts\n  %s\n",
 		e.Safe(rev.Project.Name), e.Safe(term.ShortID(rev.Session.ID)),
 		verified+inferred+rejected, verified, inferred, rejected, d.Assigned, cost)
 }

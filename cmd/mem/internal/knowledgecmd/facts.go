@@ -158,7 +158,7 @@ func printFacts(ctx context.Context, run names.Run, what string, list []app.List
 	}
 	all := false
 	for i, f := range list {
-		list[i].Stranger = strangers.Of(f.Device)
+		list[i].Untrusted = strangers.Of(f.Device)
 		all = all || f.Project != ""
 	}
 	if run.Opt.JSON {
@@ -173,7 +173,7 @@ func printFacts(ctx context.Context, run names.Run, what string, list []app.List
 	t := run.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 	for _, f := range list {
 		row := []app.Cell{{Full: f.ID, Paint: run.Style().Yellow}, {Full: string(f.Kind)}, verdictCell(run.Env, f.Fact),
-			app.TrustCell(f.Trust.String(), f.Stranger), placeCell(f.Fact)}
+			app.TrustCell(f.Trust.String(), f.Untrusted), placeCell(f.Fact)}
 		if all {
 			row = append(row, app.Cell{Full: f.Project})
 		}

@@ -250,7 +250,7 @@ func runFactsJudge(ctx context.Context, e *app.Env, ids []string, j facts.Judgem
 				return app.Usagef("%s is of another project than %s", id, ids[0])
 			}
 			if j.Says == facts.Confirms && j.Value && !f.Stands() {
-				return app.WithHint(app.Fatalf("%s is %s and cannot be confirmed", f.ID, FateOf(f)), "mem show "+f.ID)
+				return app.WithHint(fmt.Errorf("%s is %s and cannot be confirmed", f.ID, FateOf(f)), "mem show "+f.ID)
 			}
 			if j.Says == facts.Resolves && f.Kind != facts.Issue {
 				return app.Usagef("%s is not an issue but a %s", f.ID, f.Kind)

@@ -131,7 +131,7 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 			case o.archive.All || o.archive.Originals:
 				return app.WithHint(app.Usagef("--all and --originals are for archives"), "mem export --all FILE.tar.zst")
 			case o.format == "":
-				return app.WithHint(app.Usagef("mem export wants a file for an archive, or a format"), "mem export FILE.tar.zst",
+				return app.WithHint(app.Usagef("mem export requires a file for an archive, or a format"), "mem export FILE.tar.zst",
 					"mem export --html REV -o FILE.html", "mem export --format facts", "mem export --format memory")
 			}
 			return runExport(c.Context, e, o)

@@ -141,13 +141,13 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 			return err
 		}
 		if r := set.WithText(text); r != nil {
-			return app.WithHint(app.Fatalf("%s says the same", r.ID), "mem rules show "+r.ID)
+			return app.WithHint(fmt.Errorf("%s says the same", r.ID), "mem rules show "+r.ID)
 		}
 		if made.ByUser || w != nil {
 			made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
 		} else if len(made.Evidence) > 0 {
 			if !permanent.Supports(established, text) {
-				return app.WithHint(app.Fatalf("its evidence does not support this text"), "mem show "+o.evidence[0],
+				return app.WithHint(fmt.Errorf("its evidence does not support this text"), "mem show "+o.evidence[0],
 					"say it in the words of the evidence")
 			}
 			made.Trust = least
@@ -177,7 +177,7 @@ func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact
 			return nil, err
 		}
 		if !f.Stands() {
-			return nil, app.WithHint(app.Fatalf("%s is not in force: it cannot be evidence", f.ID), "mem show "+f.ID)
+			return nil, app.WithHint(fmt.Errorf("%s is not in force: it cannot be evidence", f.ID), "mem show "+f.ID)
 		}
 		list = append(list, f)
 	}
@@ -287,7 +287,7 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 		}
 		established := permanent.Established(c, known)
 		if w == nil && o.text != "" && !permanent.Supports(established, o.text) {
-			return nil, app.WithHint(app.Fatalf("%s: its evidence does not support %q", c.ID, o.text),
+			return nil, app.WithHint(fmt.Errorf("%s: its evidence does not support %q", c.ID, o.text),
 				"say it in the words of the evidence, or let the user type the command at a terminal")
 		}
 		if err := usersWords(w, c.Trust, established, o.text, o.problem); err != nil {
@@ -308,7 +308,7 @@ func usersWords(w *permanent.Quote, trust facts.Trust, established []string, tex
 		trust, said = facts.User, append(said, w.Text)
 	}
 	if more := permanent.AddedWords(said, strings.Join(texts, " . ")); trust == facts.User && len(more) > 0 {
-		return app.WithHint(app.Fatalf("the user did not say `%s`", strings.Join(more, "`, `")),
+		return app.WithHint(fmt.Errorf("the user did not say `%s`", strings.Join(more, "`, `")),
 			"say it in the words of the evidence, or let the user type the command at a terminal")
 	}
 	return nil
@@ -375,7 +375,7 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, operand
 			}
 			a.Evidence = f.Key().String()
 			if f.Trust < facts.Assistant && !a.ByUser {
-				return app.WithHint(app.Fatalf("%s: only tools, files, the web or scripts say so, so it cannot contradict a rule", f.ID),
+				return app.WithHint(fmt.Errorf("%s: only tools, files, the web or scripts say so, so it cannot contradict a rule", f.ID),
 					fmt.Sprintf("ask for a look: mem rules review %s", operands[0]))
 			}
 		}

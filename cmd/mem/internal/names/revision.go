@@ -24,7 +24,7 @@ import (
 // the directory.
 func TheProject(ctx context.Context, e *app.Env, m *layers.Memory) (state.Project, error) {
 	if e.Opt.Project == "" && e.Dir == app.RemovedDir {
-		return state.Project{}, app.WithHint(app.Fatalf("the current directory was removed: it belongs to no project"),
+		return state.Project{}, app.WithHint(fmt.Errorf("the current directory was removed: it belongs to no project"),
 			"name the project with -p, or a directory with -C")
 	}
 	if e.Opt.Project != "" {
@@ -52,7 +52,7 @@ func mustKnow(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 	if err != nil || slices.ContainsFunc(all, func(q state.Project) bool { return q.ID == p.ID }) {
 		return err
 	}
-	return app.WithHint(app.Fatalf("cannot change to %s: there is no such directory, and no project of it in memory",
+	return app.WithHint(fmt.Errorf("cannot change to %s: there is no such directory, and no project of it in memory",
 		e.Opt.Dir), "mem project list")
 }
 

@@ -8,6 +8,6 @@ import (
 )
 
 // Strangers returns the devices that are not trusted, for lists that mark their data.
-func Strangers(ctx context.Context, m *layers.Memory) (app.Strangers, error) {
+func Strangers(ctx context.Context, m *layers.Memory) (app.Untrusted, error) {
 	return m.Devices().Strangers(ctx)
 }

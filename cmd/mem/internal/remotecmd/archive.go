@@ -57,7 +57,7 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o knowledgecmd.A
 			return fmt.Errorf("export: %w", memory.TravelError(err))
 		}
 		if done.Objects == 0 && len(projects) > 0 && !refusedAny(done) {
-			return app.WithCode(app.ExitNo, app.Fatalf("there is nothing to write to %s: the memory is empty", file))
+			return app.WithCode(app.ExitNo, fmt.Errorf("there is nothing to write to %s: the memory is empty", file))
 		}
 		return printPush(e, refs.Remote{Name: file, URL: path}, done)
 	})

@@ -111,13 +111,13 @@ func cloneBegun(e *app.Env, u remote.URL) (bool, error) {
 	case from == u.String():
 		return true, nil
 	case from != "":
-		return false, app.WithHint(app.Fatalf("an interrupted clone of %s is in %s", from, dir), "resume it: "+
+		return false, app.WithHint(fmt.Errorf("an interrupted clone of %s is in %s", from, dir), "resume it: "+
 			term.Shell("mem", "clone", from), "or choose another place: --mem-dir")
 	}
 	m, err := memory.Open(e)
 	if err == nil {
 		defer m.Close()
-		return false, app.WithHint(app.Fatalf("a memory already exists in %s", dir), "mem remote add origin "+u.String()+
+		return false, app.WithHint(fmt.Errorf("a memory already exists in %s", dir), "mem remote add origin "+u.String()+
 			", then mem pull", "or choose another place: --mem-dir")
 	}
 	if !errors.Is(err, refs.ErrNotRepo) {

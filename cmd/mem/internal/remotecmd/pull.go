@@ -258,10 +258,10 @@ func printFetchLines(e *app.Env, r refs.Remote, out sync.Fetched) {
 			continue
 		}
 		if !said {
-			e.Did("From %s\n", e.Safe(r.URL))
+			e.Report("From %s\n", e.Safe(r.URL))
 			said = true
 		}
-		e.Did("%s  %s (%s)\n", line, e.Safe(exactly(l.Name, l.Exact)), e.Safe(l.By))
+		e.Report("%s  %s (%s)\n", line, e.Safe(exactly(l.Name, l.Exact)), e.Safe(l.By))
 	}
 	if !said && !troubled(out) {
 		e.Note("already up to date")
@@ -280,12 +280,12 @@ func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
 		}
 		said = true
 		if l.Arrival.Gone > 0 {
-			e.Did("[%s] %s has forgotten %s\n", e.Safe(l.Name), e.Safe(l.By), term.Count(l.Arrival.Gone, "record"))
+			e.Report("[%s] %s has forgotten %s\n", e.Safe(l.Name), e.Safe(l.By), term.Count(l.Arrival.Gone, "record"))
 			if l.Arrival.Records == 0 {
 				continue
 			}
 		}
-		e.Did("[%s] %s %s from %s%s\n", e.Safe(l.Name), verb, arrived(l), e.Safe(l.By), e.Safe(kindsText(l.Arrival.Kinds)))
+		e.Report("[%s] %s %s from %s%s\n", e.Safe(l.Name), verb, arrived(l), e.Safe(l.By), e.Safe(kindsText(l.Arrival.Kinds)))
 	}
 	if !said && !troubled(out) {
 		e.Note("already up to date with %s", r.Name)

@@ -64,7 +64,7 @@ func projectsToPush(ctx context.Context, run names.Run, all bool) ([]state.Proje
 			return []state.Project{p}, nil
 		}
 	}
-	return nil, app.WithCode(app.ExitNo, app.WithHint(app.Fatalf("there is no memory of the project %s",
+	return nil, app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("there is no memory of the project %s",
 		run.Project.Name), "mem project list"))
 }
 
@@ -205,15 +205,15 @@ func printPushed(e *app.Env, a pushAnswer) {
 		e.Note("everything is up to date")
 		return
 	}
-	e.Did("To %s\n", e.Safe(a.URL))
+	e.Report("To %s\n", e.Safe(a.URL))
 	for _, l := range a.Lanes {
 		switch l.Status {
 		case "new":
-			e.Did(" * %-22s  %s\n", "[new lane]", e.Safe(l.title()))
+			e.Report(" * %-22s  %s\n", "[new lane]", e.Safe(l.title()))
 		case "updated":
-			e.Did("   %-22s  %s\n", memory.Moved(l.Old, l.New), e.Safe(l.title()))
+			e.Report("   %-22s  %s\n", memory.Moved(l.Old, l.New), e.Safe(l.title()))
 		case "current":
-			e.Did(" = %-22s  %s\n", "[up to date]", e.Safe(l.Project))
+			e.Report(" = %-22s  %s\n", "[up to date]", e.Safe(l.Project))
 		default:
 			e.Printf(" ! %-22s  %s%s\n", "["+l.Status+"]", e.Safe(l.title()), e.Safe(because(l.Why)))
 		}
@@ -239,7 +239,7 @@ func printPushed(e *app.Env, a pushAnswer) {
 	if a.DryRun {
 		verb = "would send "
 	}
-	e.Did("%s%d object%s, %s, %d secret%s found\n", verb, a.Objects, term.Plural(a.Objects), app.BytesText(a.Bytes), a.Secrets, term.Plural(a.Secrets))
+	e.Report("%s%d object%s, %s, %d secret%s found\n", verb, a.Objects, term.Plural(a.Objects), app.BytesText(a.Bytes), a.Secrets, term.Plural(a.Secrets))
 	if a.Rules == 0 {
 		e.Warn("there are no rules for secrets: nothing was looked for")
 	}

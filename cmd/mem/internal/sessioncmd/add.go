@@ -172,7 +172,7 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) && len(stored) > 0 {
 			id := term.ShortID(stored[0].ID)
-			err = app.WithHint(app.Fatalf("Claude Code has no file of %s any more: it stays in memory as it is", id),
+			err = app.WithHint(fmt.Errorf("Claude Code has no file of %s any more: it stays in memory as it is", id),
 				term.Shell("mem", "checkout", id+":original", "-o", stored[0].ID+".jsonl"))
 		}
 		return src, err

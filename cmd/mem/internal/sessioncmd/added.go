@@ -64,7 +64,7 @@ func printAdded(e *app.Env, op string, added []capture.Added, failed []error) er
 		sayTotal(e, op, added, many)
 	}
 	for _, err := range failed {
-		e.Say("%s %v", e.StderrStyle().Red("error:"), err)
+		e.Message("%s %v", e.StderrStyle().Red("error:"), err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func sayAdded(e *app.Env, a capture.Added) {
 	if a.Commit != "" {
 		at = " " + a.Commit[:7]
 	}
-	e.Did("[%s%s] %s %s%s\n", term.SanitizeLine(a.Project.Name), at, verb, term.SanitizeLine(id), title)
+	e.Report("[%s%s] %s %s%s\n", term.SanitizeLine(a.Project.Name), at, verb, term.SanitizeLine(id), title)
 	scan := a.Now.Scan
 	line := fmt.Sprintf(" %s message%s, %s tokens", tokens.Commas(scan.Messages), term.Plural(scan.Messages),
 		tokensText(a.Tokens, a.Counted))
@@ -125,10 +125,10 @@ func sayAdded(e *app.Env, a capture.Added) {
 	if scan.Branch != "" {
 		line += ", branch " + scan.Branch
 	}
-	e.Did("%s\n", term.SanitizeLine(line))
-	e.Did(" %s of transcript%s\n", app.BytesText(a.Now.Size+a.Tail), storedText(a.Stored))
+	e.Report("%s\n", term.SanitizeLine(line))
+	e.Report(" %s of transcript%s\n", app.BytesText(a.Now.Size+a.Tail), storedText(a.Stored))
 	if n := len(a.Now.Markers); n > 0 {
-		e.Did(" %d new keepit marker%s: %s\n", n, term.Plural(n), weights(a.Now.Markers))
+		e.Report(" %d new keepit marker%s: %s\n", n, term.Plural(n), weights(a.Now.Markers))
 	}
 	warnAdded(e, a)
 }
@@ -234,7 +234,7 @@ func sayProjects(e *app.Env, op string, added []capture.Added) {
 				what = append(what, term.Count(part.n, part.what))
 			}
 		}
-		e.Did("[%s] %s %s, %s\n", term.SanitizeLine(s.name), verb, strings.Join(what, ", "), app.BytesText(s.bytes))
+		e.Report("[%s] %s %s, %s\n", term.SanitizeLine(s.name), verb, strings.Join(what, ", "), app.BytesText(s.bytes))
 	}
 }
 
@@ -266,7 +266,7 @@ func sayTotal(e *app.Env, op string, added []capture.Added, withOpaque bool) {
 	if forgotten > 0 {
 		also = fmt.Sprintf(", %d forgotten", forgotten)
 	}
-	e.Did("%s: %d session%s new or changed, %d unchanged%s, %s%s\n", verb, changed, term.Plural(changed), unchanged, also,
+	e.Report("%s: %d session%s new or changed, %d unchanged%s, %s%s\n", verb, changed, term.Plural(changed), unchanged, also,
 		app.BytesText(bytes), storedText(stored))
 	if opaque > 0 && withOpaque {
 		e.Warn("not JSON, stored as is: %s (-v prints where)", term.Count(opaque, "line"))

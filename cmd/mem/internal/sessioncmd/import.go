@@ -85,7 +85,7 @@ func notArchive(e *app.Env, file string) error {
 	if _, err := os.Stat(e.Path(file)); err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	return app.WithHint(app.Fatalf("%s is not an archive of mem", file), "mem export writes one")
+	return app.WithHint(fmt.Errorf("%s is not an archive of mem", file), "mem export writes one")
 }
 
 // noClient says that Claude Code has no sessions on this device.
@@ -94,7 +94,7 @@ func noClient(e *app.Env, dir string) error {
 	if !HooksFound(e).Any() {
 		hints = append([]string{"capture them as they come: mem hooks install"}, hints...)
 	}
-	return app.WithHint(app.Fatalf("Claude Code has no sessions in %s", dir), hints...)
+	return app.WithHint(fmt.Errorf("Claude Code has no sessions in %s", dir), hints...)
 }
 
 func runImport(ctx context.Context, e *app.Env, o importOptions, operand string) error {
@@ -131,14 +131,14 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			return fmt.Errorf("import %s: %w", dir, fatal)
 		}
 		if len(sources) == 0 && len(failed) == 0 && o.agent != "" {
-			return app.WithHint(app.Fatalf("there are no sessions of %s under %s", o.agent, dir),
+			return app.WithHint(fmt.Errorf("there are no sessions of %s under %s", o.agent, dir),
 				"name the directory that holds them")
 		}
 		if len(sources) == 0 && len(failed) == 0 && operand == "" {
 			return noClient(e, dir)
 		}
 		if len(sources) == 0 && len(failed) == 0 {
-			return app.WithHint(app.Fatalf("there are no session files (*.jsonl) under %s", dir),
+			return app.WithHint(fmt.Errorf("there are no session files (*.jsonl) under %s", dir),
 				"name the directory that holds them")
 		}
 		err = addAll(ctx, e, m, addition{"import", sources, failed, func(added []capturing.Added) error {

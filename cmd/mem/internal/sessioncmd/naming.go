@@ -157,7 +157,7 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 		switch {
 		case o.remove:
 			if err = run.Naming().Untag(ctx, run.Project, name, e.Opt.DryRun); err == nil && e.Opt.DryRun {
-				e.Say("would delete tag %s", e.Safe(name))
+				e.Message("would delete tag %s", e.Safe(name))
 			}
 		default:
 			of := "@"
@@ -170,7 +170,7 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 			}
 			rev = revs[0]
 			if err = run.Naming().Tag(ctx, rev, name, o.force, e.Opt.DryRun); err == nil && e.Opt.DryRun {
-				e.Say("would tag %s as %s", e.Safe(state.NameOf(rev)), e.Safe(name))
+				e.Message("would tag %s as %s", e.Safe(state.NameOf(rev)), e.Safe(name))
 			}
 		}
 		switch {

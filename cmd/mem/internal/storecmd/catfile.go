@@ -3,10 +3,9 @@ package storecmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
@@ -17,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
+	"github.com/urfave/cli/v2"
 )
 
 type catFileOptions struct {
@@ -39,7 +39,7 @@ func CatFile(e *app.Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if len(e.Operands) == 0 && e.Opt.Project != "" {
-				return app.WithHint(app.Usagef("mem cat-file wants <object>"),
+				return app.WithHint(app.Usagef("mem cat-file requires <object>"),
 					"-p is --project here; it prints without it: mem cat-file "+e.Opt.Project)
 			}
 			if err := e.WantOperands(c, 1, 1); err != nil {
@@ -117,7 +117,7 @@ func resolveContent(ctx context.Context, e *app.Env, m *layers.Memory, name stri
 		return rev, err
 	}
 	if rev.Hash.IsZero() {
-		return rev, app.WithHint(app.Fatalf("%s has no content of its own", name),
+		return rev, app.WithHint(fmt.Errorf("%s has no content of its own", name),
 			term.Shell("mem", "rev-parse", "--explain", name))
 	}
 	return rev, nil

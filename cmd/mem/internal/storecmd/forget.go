@@ -66,7 +66,7 @@ func Forget(e *app.Env) *cli.Command {
 				ways++
 			}
 			if ways != 1 {
-				return app.WithHint(app.Usagef("mem forget wants a revision, or one of --match, --secret, --tool and --since"),
+				return app.WithHint(app.Usagef("mem forget requires a revision, or one of --match, --secret, --tool and --since"),
 					"mem forget -n @", "mem help forgetting")
 			}
 			return runForget(c.Context, e, o)

@@ -183,7 +183,7 @@ func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
 		}
 	}
 	for _, p := range c.Problems {
-		e.Say("%s %s: %s", e.StderrStyle().Red("problem:"), p.Where, p.What)
+		e.Message("%s %s: %s", e.StderrStyle().Red("problem:"), p.Where, p.What)
 	}
 	if o.root {
 		return nil

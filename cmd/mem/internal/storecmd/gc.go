@@ -75,10 +75,10 @@ func printGC(e *app.Env, before, after refs.Size, cache state.CacheSize) error {
 		}
 		return nil
 	}
-	e.Did("%d packs, %s -> %d packs, %s\n", before.Packs, app.BytesText(before.Bytes), after.Packs,
+	e.Report("%d packs, %s -> %d packs, %s\n", before.Packs, app.BytesText(before.Bytes), after.Packs,
 		app.BytesText(after.Bytes))
 	if cache.Evicted > 0 {
-		e.Did("trimmed the cache by %s to %s\n", app.BytesText(cache.Freed), app.BytesText(cache.Bytes))
+		e.Report("trimmed the cache by %s to %s\n", app.BytesText(cache.Freed), app.BytesText(cache.Bytes))
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func runHashObject(ctx context.Context, e *app.Env, names []string) error {
 				first = err
 			}
 			if len(names) > 1 && !e.Opt.JSON {
-				e.Say("%s %v", e.StderrStyle().Red("error:"), err)
+				e.Message("%s %v", e.StderrStyle().Red("error:"), err)
 			}
 			answer.Errors = append(answer.Errors, err.Error())
 			continue

@@ -162,7 +162,7 @@ func printRepair(e *app.Env, out repair.Repaired) error {
 		e.Printf("%s: %s\n", word, e.Safe(lostText(l)))
 	}
 	for _, p := range out.Left {
-		e.Say("%s %s: %s", e.StderrStyle().Red("problem:"), p.Where, p.What)
+		e.Message("%s %s: %s", e.StderrStyle().Red("problem:"), p.Where, p.What)
 	}
 	for _, r := range out.Roots {
 		e.Printf("root %s  %s\n", r.Hash, e.Safe(r.Project.Name))

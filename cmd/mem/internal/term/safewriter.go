@@ -2,7 +2,6 @@ package term
 
 import (
 	"io"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -29,13 +28,4 @@ func (s *SafeWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-// FirstWords returns the start of s in one line of at most n characters.
-func FirstWords(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return string(r)
 }

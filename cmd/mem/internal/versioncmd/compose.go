@@ -185,7 +185,7 @@ func ComposeParts(ctx context.Context, run names.Run, o ComposeOptions, revs []s
 			}
 		}
 		if len(revs) == 0 {
-			return nil, app.WithHint(app.Fatalf("the project %s has no sessions in memory", run.Project.Name), "mem import")
+			return nil, app.WithHint(fmt.Errorf("the project %s has no sessions in memory", run.Project.Name), "mem import")
 		}
 	}
 	if err := checkRecompress(o.recompress, revs); err != nil {
@@ -207,7 +207,7 @@ func ComposeParts(ctx context.Context, run names.Run, o ComposeOptions, revs []s
 			return nil, err
 		}
 		if r.Session == nil || r.Kind != state.IsSession && r.Kind != state.IsOriginal && r.Kind != state.IsVersion {
-			return nil, app.WithHint(app.Fatalf("%s is not a session or version", rev),
+			return nil, app.WithHint(fmt.Errorf("%s is not a session or version", rev),
 				"name sessions, or versions such as abc1:v001")
 		}
 		for _, other := range parts {
@@ -383,7 +383,7 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.Composed) err
 	if d.Composition != nil {
 		what += ", " + term.Count(d.Composition.Messages, "message")
 	}
-	e.Did("[%s] %s %s  ~%s of %s tokens, %s\n", e.Safe(d.Project.Name), verb, e.Safe(req.Name), tokens.Commas(total),
+	e.Report("[%s] %s %s  ~%s of %s tokens, %s\n", e.Safe(d.Project.Name), verb, e.Safe(req.Name), tokens.Commas(total),
 		tokens.Commas(req.Budget), what)
 	switch r := d.Receipt; {
 	case e.Opt.DryRun && r.Requests > 0:

@@ -198,7 +198,7 @@ func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.S
 		return derive.Compressed{}, err
 	}
 	if base.Kind != state.IsVersion {
-		return derive.Compressed{}, app.WithHint(app.Usagef("--since wants a version, and %s is a %s", since, base.Kind),
+		return derive.Compressed{}, app.WithHint(app.Usagef("--since requires a version, and %s is a %s", since, base.Kind),
 			term.Shell("mem", "versions", term.ShortID(rev.Session.ID)))
 	}
 	return run.Derive().CompressSince(ctx, rev, base, s, run.Opt.DryRun)
@@ -310,9 +310,9 @@ func printCompressed(e *app.Env, c derive.Compressed) error {
 	case e.Opt.DryRun:
 		return printPreview(e, c)
 	case c.Existed:
-		e.Did("%s\n", existing(e, v))
+		e.Report("%s\n", existing(e, v))
 	default:
-		e.Did("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.Safe(c.Project.Name),
+		e.Report("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.Safe(c.Project.Name),
 			e.Safe(names.Label(v)), e.Safe(rangeOf(c)),
 			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved,
 			v.Preserved+v.Summarised+skippedOf(c.Fates))
@@ -417,17 +417,17 @@ func printReceipt(e *app.Env, r engines.Receipt) {
 	if r.Requests == 0 {
 		return
 	}
-	e.Did("  %s, %s tokens in and %s out, %s", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input),
+	e.Report("  %s, %s tokens in and %s out, %s", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input),
 		tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 	for _, n := range []struct {
 		of   int
 		what string
 	}{{r.Again, "asked again"}, {r.Replaced, "left to extract"}, {r.Trimmed, "too long and cut"}} {
 		if n.of > 0 {
-			e.Did("; %d of %d windows %s", n.of, r.Windows, n.what)
+			e.Report("; %d of %d windows %s", n.of, r.Windows, n.what)
 		}
 	}
-	e.Did("\n")
+	e.Report("\n")
 }
 
 // keptLine says how many markers a version keeps.

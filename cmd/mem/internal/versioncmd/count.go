@@ -113,7 +113,7 @@ func countOne(ctx context.Context, e *app.Env, name string) (markers.Count, erro
 		rev, err := run.Resolve(ctx, name)
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) && missing.What == "session" && missing.Name == name {
-			return app.WithHint(app.Fatalf("there is no file and no session called '%s'", name), app.MissingHints(missing)...)
+			return app.WithHint(fmt.Errorf("there is no file and no session called '%s'", name), app.MissingHints(missing)...)
 		}
 		if err == nil {
 			n, err = run.Checkout().Count(ctx, rev)

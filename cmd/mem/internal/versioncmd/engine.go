@@ -250,7 +250,7 @@ func shell(e *app.Env, line string) (engines.Program, error) {
 func lookPath(e *app.Env, name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", app.Fatalf("%s is not installed: %v", name, err)
+		return "", fmt.Errorf("%s is not installed: %v", name, err)
 	}
 	return path, nil
 }

@@ -157,13 +157,13 @@ func printTiered(e *app.Env, t derive.Tiered) {
 		if v.Label != "" {
 			what += ":" + v.Label
 		}
-		e.Did("%s %s  %s, ~%s tokens, %s\n", compressed, e.Safe(what), v.Preset, tokens.Format(v.Tokens), v.Why)
+		e.Report("%s %s  %s, ~%s tokens, %s\n", compressed, e.Safe(what), v.Preset, tokens.Format(v.Tokens), v.Why)
 	}
 	for _, s := range t.Summaries {
-		e.Did("%s\n", e.Safe(summaryLine(s, e.Opt.DryRun)))
+		e.Report("%s\n", e.Safe(summaryLine(s, e.Opt.DryRun)))
 	}
 	if len(t.Hidden) > 0 {
-		e.Did("%s %s\n", hid, e.Safe(someOf(t.Hidden, 8)))
+		e.Report("%s %s\n", hid, e.Safe(someOf(t.Hidden, 8)))
 	}
 	switch {
 	case t.Nothing():

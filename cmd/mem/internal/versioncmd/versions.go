@@ -174,7 +174,7 @@ func UsedCell(e *app.Env, compositions []string, r records.Rehearsal) app.Cell {
 	return c
 }
 
-func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*records.Version, strangers app.Strangers) error {
+func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*records.Version, strangers app.Untrusted) error {
 	answer := struct {
 		Session  string          `json:"session"`
 		Project  string          `json:"project"`
@@ -188,7 +188,7 @@ func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*records.Ve
 }
 
 // VersionAnswers returns the versions of a list as --json prints them. The state is complete.
-func VersionAnswers(st *state.State, list []*records.Version, strangers app.Strangers) ([]VersionAnswer, error) {
+func VersionAnswers(st *state.State, list []*records.Version, strangers app.Untrusted) ([]VersionAnswer, error) {
 	out := []VersionAnswer{}
 	for _, v := range list {
 		settings, err := v.Compression()

@@ -9,7 +9,7 @@ import (
 
 const day = 24 * time.Hour
 
-// ages returns the steps in which the age of something is told.
+// ages returns the units of [Ago].
 func ages() []humanize.RelTimeMagnitude {
 	return []humanize.RelTimeMagnitude{
 		{D: time.Second, Format: "%d seconds %s", DivBy: time.Second}, {D: 2 * time.Second, Format: "1 second %s", DivBy: 1},
@@ -21,7 +21,7 @@ func ages() []humanize.RelTimeMagnitude {
 	}
 }
 
-// Ago says how long before now t was, as a person would. The piped form of a time is RFC 3339 in UTC.
+// Ago returns the age of t at now for people, such as "3 days ago". Scripts get RFC 3339 in UTC.
 func Ago(now, t time.Time) string {
 	if now.Before(t) {
 		return "in the future"
@@ -37,7 +37,7 @@ func (e *Env) TimeCell(t time.Time) Cell {
 	return Cell{Full: t.UTC().Format(time.RFC3339), Short: Ago(e.Now(), t)}
 }
 
-// AppendTime appends what timeCell has for scripts.
+// AppendTime appends the text of [Env.TimeCell] for scripts.
 func AppendTime(b []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(b, '-')
@@ -45,13 +45,13 @@ func AppendTime(b []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(b, time.RFC3339)
 }
 
-// Local returns t as clocks show it where the user is: times for people are local, those for scripts in UTC.
+// Local returns t in the user's time zone. Times for people are local, times for scripts are in UTC.
 func (e *Env) Local(t time.Time) time.Time { return t.In(e.Now().Location()) }
 
-// DateText is when something was done, for people.
+// DateText returns t in local time for people, as git prints dates.
 func (e *Env) DateText(t time.Time) string { return e.Local(t).Format("Mon Jan 2 15:04:05 2006 -0700") }
 
-// SpanText is from when to when something went on, for people.
+// SpanText returns the period from first to last for people.
 func (e *Env) SpanText(first, last time.Time) string {
 	first, last = e.Local(first), e.Local(last)
 	const date, minute = "2 Jan 2006", "15:04"
@@ -61,7 +61,7 @@ func (e *Env) SpanText(first, last time.Time) string {
 	return first.Format(date+" "+minute) + " - " + last.Format(date+" "+minute)
 }
 
-// BytesText writes a number of bytes for people.
+// BytesText returns a number of bytes for people, such as "82.9 MB".
 func BytesText(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)

@@ -78,3 +78,10 @@ func ParseMonth(s string) (time.Time, error) {
 	}
 	return t, nil
 }
+
+func TimeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// Ask asks a question with the answers yes and no. Where no terminal to ask on it is an error that names --yes.
+// Ask asks a yes-or-no question. Without a terminal it returns a usage error that names --yes.
 func (e *Env) Ask(format string, args ...any) (bool, error) {
 	question := term.SanitizeLine(fmt.Sprintf(format, args...))
 	if !e.Term.Stdin || !e.Term.Stderr {
@@ -23,4 +23,18 @@ func (e *Env) Ask(format string, args ...any) (bool, error) {
 	}
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return answer == "y" || answer == "yes", nil
+}
+
+// Confirm asks before a destructive action. The answer is yes without asking if --yes or --dry-run is given or
+// ui.confirmDestructiveActions is false. Without a terminal it returns a usage error that names --yes.
+func (e *Env) Confirm(format string, args ...any) (bool, error) {
+	conf, err := e.Settings()
+	if err != nil {
+		return false, err
+	}
+	ask, err := conf.Bool("ui.confirmDestructiveActions")
+	if err != nil || !ask || e.Opt.Yes || e.Opt.DryRun {
+		return err == nil, err
+	}
+	return e.Ask(format, args...)
 }

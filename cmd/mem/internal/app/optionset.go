@@ -1,14 +1,14 @@
 package app
 
 import (
+	"maps"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
+	"github.com/urfave/cli/v2"
 )
 
-// An Option is a flag as the parser sees it.
+// An Option describes one flag for the parser.
 type Option struct {
 	flags.Kind
 	Name   string
@@ -16,18 +16,15 @@ type Option struct {
 	Help   bool // -h
 }
 
-// A scope holds options by each of their names.
-type Scope map[string]Option
+// An OptionSet maps each name and alias to its option.
+type OptionSet map[string]Option
 
-func (s Scope) Add(more Scope) {
-	for name, o := range more {
-		s[name] = o
-	}
-}
+// Add adds the options of more.
+func (s OptionSet) Add(more OptionSet) { maps.Copy(s, more) }
 
-// ScopeOf returns the options that list describes, by their names.
-func ScopeOf(list []cli.Flag, global bool) Scope {
-	s := Scope{}
+// OptionsOf returns the options of a list of flags. Global options include -h.
+func OptionsOf(list []cli.Flag, global bool) OptionSet {
+	s := OptionSet{}
 	for _, f := range list {
 		names := f.Names()
 		o := Option{Kind: flags.KindOf(f), Name: names[0], Global: global}
@@ -43,8 +40,8 @@ func ScopeOf(list []cli.Flag, global bool) Scope {
 	return s
 }
 
-// Long finds an option by its name or by the beginning of one. Switches of one letter have no beginning.
-func (s Scope) Long(name string) (Option, error) {
+// Long finds an option by its name or a unique prefix of it. One-letter names have no prefix.
+func (s OptionSet) Long(name string) (Option, error) {
 	if o, ok := s[name]; ok {
 		return o, nil
 	}

@@ -1,0 +1,202 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// A hinted error carries commands to type or short advice.
+type hinted struct {
+	error
+	hints []string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+
+// WithHint adds hints to err: each is a command to type or short advice.
+func WithHint(err error, hints ...string) error { return &hinted{err, hints} }
+
+// HintsOf returns the hints of err and of the errors that it wraps.
+func HintsOf(err error) []string {
+	var h *hinted
+	var unknown *config.UnknownKeyError
+	var value *config.ValueError
+	var missing *state.NotFoundError
+	var foreign *projects.ForeignError
+	var revoked *trust.RevokedError
+	var untrusted *trust.UntrustedError
+	switch {
+	case errors.As(err, &h):
+		hints := slices.Clone(h.hints)
+		for _, more := range HintsOf(h.error) {
+			if !slices.ContainsFunc(hints, func(said string) bool { return strings.Contains(said, more) }) {
+				hints = append(hints, more)
+			}
+		}
+		return hints
+	case errors.As(err, &revoked):
+		return []string{term.Shell("mem", "why", revoked.What) +
+			"; mem revoke lists the sources; mem revoke --undo --source SOURCE restores one",
+			"to write it anyway: mem checkout --force"}
+	case errors.As(err, &untrusted):
+		return []string{term.Shell("mem", "device", "trust", untrusted.Device),
+			"to write it anyway: mem checkout --force"}
+	case errors.As(err, &foreign):
+		return []string{ShareHint(foreign)}
+	case errors.As(err, &unknown):
+		if near := term.Suggest(unknown.Key, unknown.Near); len(near) > 0 {
+			return []string{DidYouMean("", near)}
+		}
+		return []string{"mem config list"}
+	case errors.As(err, &value):
+		return []string{"mem config unset " + value.Key}
+	case errors.As(err, &missing):
+		return MissingHints(missing)
+	case errors.Is(err, originals.ErrMeanwhile):
+		return []string{"retry: a source was removed meanwhile"}
+	}
+	if hints := storeHints(err); hints != nil {
+		return hints
+	}
+	return engineHints(err)
+}
+
+// storeHints returns the hints for errors of the store.
+func storeHints(err error) []string {
+	var unwritten *refs.WriteError
+	var store *Unwritable
+	var unread *Unreadable
+	var device *refs.DeviceError
+	switch {
+	case errors.Is(err, refs.ErrNotRepo):
+		return []string{"mem init"}
+	case errors.As(err, &device):
+		return deviceHints(device)
+	case errors.Is(err, refs.ErrDamaged):
+		return []string{"mem fsck --repair"}
+	case errors.Is(err, refs.ErrLocked), errors.Is(err, config.ErrLocked):
+		return []string{"wait longer with --lock-timeout"}
+	case isFull(err):
+		return []string{"free some space and retry: the memory is intact"}
+	case errors.Is(err, syscall.EFBIG):
+		return []string{"the limit on file sizes is too low: see ulimit -f"}
+	case (errors.As(err, &unwritten) || errors.As(err, &store)) && IsReadOnly(err):
+		return []string{"the memory is read-only: make it writable (chmod -R u+w), or set MEM_DIR to another"}
+	case errors.As(err, &unread) && IsReadOnly(err):
+		return []string{"you may not read the memory: chown, chmod -R u+rwX, or set MEM_DIR to another"}
+	case errors.Is(err, refs.ErrUnsafe):
+		return []string{"mem doctor"} // it prints the exact command
+	case errors.Is(err, refs.ErrFormat):
+		return []string{"install a newer mem"}
+	}
+	return nil
+}
+
+// engineHints returns the hints for errors of an engine.
+func engineHints(err error) []string {
+	var call *url.Error
+	var program *engines.ExitError
+	switch {
+	case errors.Is(err, engines.ErrAuth):
+		return []string{"set the environment variable of the key, or llm.apiKeyCommand: mem help environment"}
+	case errors.Is(err, engines.ErrCap):
+		return []string{"mem stats --by day", "a cap is a setting: mem config list"}
+	case errors.Is(err, engines.ErrTimeout):
+		return []string{"mem config set llm.timeout 30m"}
+	case errors.As(err, &call) && call.Op == "Post":
+		return []string{"the address of the model server is a setting: mem config get llm.baseURL"}
+	case errors.As(err, &program):
+		return []string{"the engine's command is a setting: mem config list"}
+	case errors.Is(err, engines.ErrRecorded):
+		return []string{"replay needs a recorded answer to the same question with the same settings"}
+	}
+	return nil
+}
+
+// deviceHints returns the hints for a memory whose device file is missing or damaged.
+func deviceHints(e *refs.DeviceError) []string {
+	hints := []string{"restore the file from a backup if you have one: no stored data is lost"}
+	if !e.Missing {
+		return append(append([]string{"mem fsck --repair"}, hints...),
+			"otherwise move it away and continue as a new device: mem init")
+	}
+	return append(hints, "otherwise continue as a new device, next to the old one's data: mem init")
+}
+
+// isFull reports whether the disk or the user's quota is full.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, diskQuota) }
+
+// IsReadOnly reports whether err is about missing permission or a read-only file system.
+func IsReadOnly(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// MissingHints suggests similar names for one that was not found, or lists the names that exist.
+func MissingHints(missing *state.NotFoundError) []string {
+	switch {
+	case len(missing.Guests) > 0:
+		const most = 3
+		return []string{"name it with its device: " +
+			strings.Join(term.QuoteAll(missing.Guests[:min(most, len(missing.Guests))]), ", "),
+			"or trust the device: mem device trust"}
+	case missing.What == "message":
+		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
+	case strings.HasPrefix(missing.Name, "@") && len(missing.Candidates) > 0:
+		return []string{"the oldest of the project is " + missing.Candidates[0]}
+	case strings.HasPrefix(missing.Name, "@"):
+		return []string{"the project has no sessions in memory: mem import",
+			"list all sessions with \"mem ls --all-projects\""}
+	case missing.What == "known original" && len(missing.Candidates) == 0:
+		return []string{"its file was never rewritten: " + term.Shell("mem", "show", missing.Of)}
+	case missing.What == "marker" && len(missing.Candidates) == 0:
+		return []string{"it has none; mark a text of a message: " + term.Shell("mem", "keepit", "add", missing.Of) +
+			"#MESSAGE TEXT"}
+	case missing.Of != "" && len(missing.Candidates) == 0:
+		return []string{"it has none; make one with \"" + term.Shell("mem", "compress", missing.Of) + "\""}
+	case missing.Of != "":
+		return []string{"it has " + strings.Join(missing.Candidates, ", ")}
+	case len(missing.Candidates) == 0:
+		return listHint(missing.What)
+	}
+	if near := term.Suggest(missing.Name, missing.Candidates); len(near) > 0 && len(near) <= 3 {
+		return []string{DidYouMean("", near)}
+	}
+	const most = 8
+	if n := len(missing.Candidates); n > most {
+		return []string{fmt.Sprintf("there are %s and %d more", strings.Join(missing.Candidates[:most], ", "), n-most)}
+	}
+	return []string{"there is " + strings.Join(missing.Candidates, ", ")}
+}
+
+// listHint returns the command that lists all things of a kind.
+func listHint(what string) []string {
+	list, ok := map[string]string{
+		"object": "write at least four digits of its name, or see all: mem ls-objects", "commit": "mem log",
+		"project":     "mem project list",
+		"composition": "mem show --manifest", "fact": "mem facts list", "concept": "mem concepts list",
+		"rule": "mem rules list",
+	}[what]
+	if !ok {
+		return nil
+	}
+	return []string{list}
+}
+
+// ShareHint returns the command that allows one project's text in another.
+func ShareHint(f *projects.ForeignError) string {
+	return term.Shell("mem", "project", "share", f.From, f.With)
+}

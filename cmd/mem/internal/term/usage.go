@@ -1,8 +1,0 @@
-package term
-
-func Plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
