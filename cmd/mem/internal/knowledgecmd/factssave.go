@@ -255,6 +255,6 @@ func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
 	e.Note("%s: %d verified, %d inferred, %d rejected; %s is distilled through message %d", did, a.Verified, a.Inferred,
 		a.Rejected, term.ShortID(s.Session.ID), s.Through)
 	if a.Rejected > 0 {
-		e.Hint("mend what was rejected and save that again: quotes are copied, not retold")
+		e.Hint("correct the rejected facts and save them again: quotes must be exact copies")
 	}
 }

@@ -48,7 +48,7 @@ func Fsck(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.Bool(&o.full, "full", "read and hash every byte"),
 			flags.Bool(&o.root, "root", "print only the root hash of each project"),
-			flags.Bool(&o.repair, "repair", "mend what is damaged"),
+			flags.Bool(&o.repair, "repair", "repair what is damaged"),
 			flags.String(&o.remote, "remote", "with --repair, fetch missing data only from the remote `NAME`"),
 			flags.Bool(&o.forget, "forget", "with --repair, continue without data that is lost permanently"),
 			flags.Bool(&o.reproduce, "reproduce", "run the recipes of versions and compositions again"),
