@@ -6,15 +6,17 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// follows reports whether this device goes on from a Lamport time that another one wrote.
+// follows reports whether this device's next Lamport time may follow that of another device. The bound is tighter than
+// that of [Repo.AcceptsLamport], so that a store with a slower clock still accepts this device's lane.
 func (r *Repo) follows(n uint64) bool {
 	return n <= lane.LamportBound(r.opts.Now().Add(-lane.ClockSlack))
 }
 
-// Takes reports whether a lane from elsewhere may have a Lamport time.
-func (r *Repo) Takes(n uint64) bool { return n <= lane.LamportBound(r.opts.Now()) }
+// AcceptsLamport reports whether a fetched lane may have the Lamport time n.
+func (r *Repo) AcceptsLamport(n uint64) bool { return n <= lane.LamportBound(r.opts.Now()) }
 
-// CheckClock returns an error that wraps [ErrAhead] if other stores refuse this device's lane for its Lamport time.
+// CheckClock returns an error that wraps [ErrAhead] if other stores refuse this device's lane because of its Lamport
+// time.
 func (r *Repo) CheckClock(l Lane) error {
 	tip, err := r.Of(l).Ref(l.Local())
 	if err != nil || tip.IsZero() {
@@ -25,13 +27,13 @@ func (r *Repo) CheckClock(l Lane) error {
 		return err
 	}
 	n, err := lane.LamportOf(c)
-	if err == nil && !r.Takes(n) {
+	if err == nil && !r.AcceptsLamport(n) {
 		err = fmt.Errorf("lane of project %s: %w: %d", l.Project, ErrAhead, n)
 	}
 	return err
 }
 
-// lamportHere returns the Lamport time of this device's lane of a project, 0 if it has none.
+// lamportHere returns the Lamport time of this device's lane of a project, 0 if there is no lane.
 func (r *Repo) lamportHere(p Project) (uint64, error) {
 	tip, err := r.memory.Ref(lane.Ref(p, r.device.ID))
 	if err != nil || tip.IsZero() {

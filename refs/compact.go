@@ -23,10 +23,9 @@ type Size struct {
 // ErrNoRoom says that packs were not merged because the disk is full.
 var ErrNoRoom = errors.New("no space to merge packs")
 
-// Compact merges the packs of each repository into one and removes what earlier merges left for git
-// processes that were reading. It drops no object. Without doing anything it returns the size before and
-// after if dryRun is set. What can be freed is freed before anything is written; the error wraps [ErrNoRoom] if
-// that was all.
+// Compact merges the packs of each repository into one and removes the packs that earlier merges have kept for running
+// git processes. It deletes no object. It returns the size before and after; with dryRun it changes nothing. It frees
+// space before it writes; the error wraps [ErrNoRoom] if the space does not suffice to merge.
 func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, err error) {
 	if before, err = r.packSize(); err != nil || dryRun {
 		return before, before, err
@@ -34,7 +33,7 @@ func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, er
 	var full error
 	for _, merge := range []bool{false, true} {
 		for _, dir := range []string{MemoryDir, OriginalsDir} {
-			err := r.Freeing(func() error { return r.compact(ctx, dir, merge) })
+			err := r.WithReserve(func() error { return r.compact(ctx, dir, merge) })
 			if merge && disk.IsFull(err) {
 				full = fmt.Errorf("%w: %w", ErrNoRoom, err)
 				continue
@@ -47,12 +46,12 @@ func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, er
 			return before, after, fmt.Errorf("compact: %w", err)
 		}
 	}
-	_ = r.KeepReserve() // as far as there is room; "mem doctor" tells
+	_ = r.KeepReserve() // as far as there is space; "mem doctor" reports a missing one
 	after, err = r.packSize()
 	return before, after, cmp.Or(err, full)
 }
 
-// compact removes what is left over in a repository and, with merge, merges its packs.
+// compact removes leftovers from a repository and, with merge, merges its packs.
 func (r *Repo) compact(ctx context.Context, dir string, merge bool) error {
 	done, err := r.LockMerges(ctx, dir)
 	if err != nil {
@@ -105,19 +104,19 @@ func (r *Repo) packSize() (s Size, err error) {
 	return s, nil
 }
 
-// maxPacks is how many packs a repository may have before an update merges them.
+// maxPacks is the number of packs above which an update merges them.
 const maxPacks = 32
 
-// grace is how long packs that were merged stay for git processes that have listed them: git fsck lists
-// the packs once and opens each later. They are removed together, so that it seldom happens.
+// grace is the time that merged packs are kept for running git processes: git fsck lists the packs once and opens each
+// later. They are removed together, so that it seldom happens.
 const grace = 15 * time.Minute
 
-// mergePacks merges small packs when there are many, and removes those merged some time ago, unless
-// somebody else is at it.
+// mergePacks merges small packs when there are many, and removes packs that were merged some time ago, unless another
+// process does so.
 func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
 	n, old, left, err := countPacks(packs)
-	due := n > maxPacks || left || old > 0 && n%8 == 0 // ages are looked at now and then
+	due := n > maxPacks || left || old > 0 && n%8 == 0 // checks ages now and then
 	if err != nil || !due {
 		return err
 	}
@@ -138,8 +137,8 @@ func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 	return ctx.Err()
 }
 
-// countPacks counts the packs that are read, and those that were merged into others. left reports whether there are
-// temporary files of a merge: of one that runs, or of one that was killed.
+// countPacks counts the packs in use and those that were merged into others. left reports whether there are temporary
+// files of a running or killed merge.
 func countPacks(dir string) (n, old int, left bool, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -157,5 +156,5 @@ func countPacks(dir string) (n, old int, left bool, err error) {
 	return n - old, old, left, nil
 }
 
-// Tidy merges small packs of the repository that a lane belongs to when there are many.
-func (r *Repo) Tidy(ctx context.Context, l Lane) error { return r.mergePacks(ctx, dirOf(l)) }
+// MergePacks merges small packs of a lane's repository when there are many.
+func (r *Repo) MergePacks(ctx context.Context, l Lane) error { return r.mergePacks(ctx, dirOf(l)) }

@@ -8,9 +8,9 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Contents calls visit for everything that a lane holds: the message of each commit with its author, every blob of
-// its tip, and all of every stream. A lane only grows, so its tip has all that its commits brought: no older
-// directory is read. An error of visit ends it.
+// Contents calls visit for all content of a lane: the message and author of each commit, every blob of its tip, and
+// every stream. A lane only grows, so its tip contains the content of all its commits, and no older directory is read.
+// It stops at an error of visit and returns it.
 func (r *Repo) Contents(ctx context.Context, l Lane, visit func(Piece) error) error {
 	tip, err := r.memory.Ref(l.Ref())
 	if err != nil || tip.IsZero() {

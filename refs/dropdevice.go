@@ -10,16 +10,16 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// DropDevice deletes every branch of another device in both repositories. The bytes of its lanes go with
-// [Repo.Sweep]. When it is interrupted it can be done again.
+// DropDevice deletes every branch of another device in both repositories. [Repo.Sweep] deletes the objects. It can be
+// repeated after an interruption.
 func (r *Repo) DropDevice(ctx context.Context, device string) error {
-	unlock, err := r.alone(ctx)
+	unlock, err := r.exclude(ctx)
 	if err != nil {
 		return disk.Writing(fmt.Errorf("drop device %s: %w", device, err))
 	}
 	defer unlock()
 	for _, g := range []*gitstore.Repo{r.memory, r.originals} {
-		names, err := g.Known() // a lost branch, too: nobody misses it from now on
+		names, err := g.Known() // includes missing branches, which are no longer expected then
 		if err != nil {
 			return err
 		}

@@ -16,20 +16,20 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Epoch returns how many times a lane has started again.
+// Epoch returns the number of times that a lane has restarted.
 func (r *Repo) Epoch(ctx context.Context, l Lane) (uint64, error) {
 	return lane.EpochAt(ctx, r.Of(l), l.Tip)
 }
 
-// FormerDir holds, for each lane of this device that began anew, a file with the names of the commits that it
-// had before: what a remote may still have of it.
+// FormerDir contains a file for each restarted lane of this device: the names of its former commits, which a remote may
+// still have.
 const FormerDir = "former"
 
 func (r *Repo) formerFile(p Project) string {
 	return filepath.Join(r.dir, MemoryDir, "mem", FormerDir, string(p)+"-"+r.device.ID)
 }
 
-// noteFormer adds the commits of a lane of this device to those that it had. It is durable before they go.
+// noteFormer adds the commits of a lane of this device to its file in [FormerDir]. The file is durable when it returns.
 func (r *Repo) noteFormer(ctx context.Context, g *gitstore.Repo, p Project, tip pack.ID) error {
 	commits, _, err := lane.Since(ctx, g, tip, pack.ID{}, lane.MaxCommits)
 	if err != nil {
@@ -58,8 +58,8 @@ func (r *Repo) noteCommits(p Project, commits []pack.ID) error {
 	return disk.SyncDir(filepath.Dir(dir))
 }
 
-// Former reports whether a commit was one of a lane of this device before the lane began anew. A remote that
-// has it there has nothing of the lane that this device did not know then.
+// Former reports whether a commit belonged to a lane of this device before the lane restarted. A remote whose branch is
+// at such a commit contains nothing that this device did not know then.
 func (r *Repo) Former(l Lane, commit pack.ID) (bool, error) {
 	if l.Device != r.device.ID {
 		return false, nil
@@ -82,5 +82,6 @@ func (r *Repo) Former(l Lane, commit pack.ID) (bool, error) {
 	}
 }
 
-// FormerLine is the line of a commit in a file of [FormerDir]: its name, and the first digits of the BLAKE3 of that.
+// FormerLine returns the line of a commit in a file of [FormerDir]: its name and the first 8 digits of the name's
+// BLAKE3 hash.
 func FormerLine(id string) string { return id + " " + objects.Sum([]byte(id)).String()[:8] }

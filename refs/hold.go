@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// A Hold is a note that other processes can read as long as the one that made it lives: what a request under way may
-// still cost. The kernel's lock on its file says whether that process lives, so a hold ends with it, however it ends.
+// A Hold is a note that other processes can read while its process runs: the possible cost of a request under way.
+// A kernel lock on its file shows whether the process runs, so a hold also ends when the process is killed.
 type Hold struct {
 	r      *Repo
 	file   string
@@ -26,8 +26,8 @@ const (
 	noteSuffix = ".json"
 )
 
-// Hold shows the notes of all others that live to decide and keeps the note that it returns; an error of decide is
-// returned as it is. No two calls decide at once on one machine. The note must be released.
+// Hold calls decide with the notes of all running processes and publishes the note that it returns. An error of decide
+// is returned unchanged. On one machine only one decide runs at a time. The caller must release the hold.
 func (r *Repo) Hold(ctx context.Context, decide func(others [][]byte) ([]byte, error)) (*Hold, error) {
 	unlock, err := r.lockHolds(ctx)
 	if err != nil {
@@ -63,8 +63,8 @@ func (r *Repo) Hold(ctx context.Context, decide func(others [][]byte) ([]byte, e
 	return h, nil
 }
 
-// Release ends the hold after settle has written down what came of it: nobody decides in between. If the lock cannot
-// be had in time, settle is called nevertheless.
+// Release calls settle, which stores the result, and ends the hold. No other decide runs in between, unless the lock
+// times out: then settle is called without it.
 func (h *Hold) Release(ctx context.Context, settle func() error) error {
 	unlock, err := h.r.lockHolds(ctx)
 	if err == nil {
@@ -80,8 +80,8 @@ func (h *Hold) remove() error {
 	return removeHold(h.file)
 }
 
-// removeHold deletes a hold, the note first: a hold without its note says nothing, a note alone would stay for
-// ever. Who releases it without the lock and who sweeps may both be at it.
+// removeHold deletes a hold, the note first: a hold without a note is ignored, but a note without a hold would never
+// be deleted. A release without the lock and a sweep may delete the same hold at the same time.
 func removeHold(file string) error {
 	for _, name := range []string{file + noteSuffix, file} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -94,12 +94,12 @@ func removeHold(file string) error {
 func (r *Repo) lockHolds(ctx context.Context) (func(), error) {
 	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, holdsDir, "lock"), r.opts.LockTimeout)
 	if err != nil {
-		return nil, fmt.Errorf("lock the cost of requests: %w", err)
+		return nil, fmt.Errorf("lock the costs of requests: %w", err)
 	}
 	return unlock, nil
 }
 
-// holds returns the notes of processes that live and sweeps away those of others.
+// holds returns the notes of running processes and deletes those of ended ones.
 func (r *Repo) holds() ([][]byte, error) {
 	dir := filepath.Join(r.dir, holdsDir)
 	entries, err := os.ReadDir(dir)
@@ -126,7 +126,7 @@ func (r *Repo) holds() ([][]byte, error) {
 		}
 		note, err := pack.ReadFile(file + noteSuffix)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // released without the lock, after it was settled
+			continue // released without the lock, after settle
 		}
 		if err != nil {
 			return nil, err

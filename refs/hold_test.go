@@ -109,8 +109,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestHoldIsSweptMeanwhile lets a hold be released at last by one that waited in vain for the lock, while another process decides: each
-// step of it may fall between those of the other, and neither fails.
+// TestHoldIsSweptMeanwhile lets a hold be released at last by one that waited in vain for the lock, while another
+// process decides: each step of it may fall between those of the other, and neither fails.
 func TestHoldIsSweptMeanwhile(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -8,12 +8,10 @@ import (
 	"time"
 )
 
-// leftAfter is the age from which a temporary file beside the repositories is what a killed command has left:
-// to write one takes moments.
+// leftAfter is the age of a temporary file from which it is a leftover of a killed command. Writing one takes moments.
 const leftAfter = time.Hour
 
-// sweepFiles removes what killed commands have left of the small files of a store: of those in its directory,
-// the settings among them, of keys, of what hooks mark, and of what lanes were before.
+// sweepFiles removes the temporary files that killed commands have left in the directories of control files.
 func (r *Repo) sweepFiles() error {
 	var errs []error
 	for _, sub := range []string{"", keysDir, "hooks", filepath.Join(MemoryDir, "mem", FormerDir)} {
@@ -27,7 +25,7 @@ func (r *Repo) sweepFiles() error {
 				continue
 			}
 			if fi, err := e.Info(); err != nil || r.opts.Now().Sub(fi.ModTime()) < leftAfter {
-				continue // it has got its name, or will
+				continue // renamed meanwhile, or still in use
 			}
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
 				errs = append(errs, err)
@@ -37,8 +35,7 @@ func (r *Repo) sweepFiles() error {
 	return errors.Join(errs...)
 }
 
-// isTemporary reports whether a file bears a name that is given before the file is whole: by [WriteFile], for
-// the settings, by hooks.
+// isTemporary reports whether a name is one of a temporary file of [disk.WriteFile], of the settings or of hooks.
 func isTemporary(name string) bool {
 	return strings.HasPrefix(name, ".tmp-") || strings.HasPrefix(name, ".config-") && strings.HasSuffix(name, ".tmp") ||
 		strings.HasPrefix(name, ".mem-")

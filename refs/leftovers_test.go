@@ -13,7 +13,8 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// TestLeftoversGo looks whether all that killed processes can have left is gone after a sweep, and after a Compact beside which nobody writes.
+// TestLeftoversGo looks whether all that killed processes can have left is gone after a sweep, and after a Compact
+// beside which nobody writes.
 func TestLeftoversGo(t *testing.T) {
 	t.Parallel()
 	for name, sweep := range map[string]func(r *Repo) error{
@@ -111,7 +112,8 @@ func TestUpdateInBareCopy(t *testing.T) {
 	}
 }
 
-// What a command that was killed left of the small files beside the repositories is gone after Compact; what is being written stays.
+// What a command that was killed left of the small files beside the repositories is gone after Compact; what is being
+// written stays.
 func TestSmallFilesAreSwept(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

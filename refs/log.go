@@ -10,8 +10,8 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Log yields the operations of a project, newest first: by (lamport, device) downwards. It stops at
-// commits in until, which have been seen before, and what lies behind them.
+// Log yields the operations of a project, newest first: in descending order of (lamport, device). It stops in each
+// lane at a commit of until.
 func (r *Repo) Log(ctx context.Context, p Project, until []Tip) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		refs, err := r.memory.Refs(lane.Prefix + string(p) + "/")

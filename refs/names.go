@@ -2,11 +2,11 @@ package refs
 
 import "github.com/memvcs/mem/refs/lane"
 
-// What a store is made of, as package lane defines it.
+// The types of package lane that a store consists of.
 type (
 	// A Project is the id of a project: 16 lower-case hexadecimal digits.
 	Project = lane.Project
-	// A Lane is a branch of memory.git: where a device is in a project.
+	// A Lane is a branch of one device in one project.
 	Lane = lane.Lane
 	// A Tip is the newest commit of a lane.
 	Tip = lane.Tip
@@ -16,6 +16,6 @@ type (
 	Entry = lane.Entry
 )
 
-// Home is the project whose lanes only hold the devices' own records, so that a new store already has
-// a commit and plain git can log and clone it.
+// Home is the project whose lanes contain only records about devices. With it a new store has a commit already, so
+// that plain git can log and clone it.
 const Home = lane.Home

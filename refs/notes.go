@@ -1,28 +1,50 @@
 package refs
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 
-	"github.com/memvcs/mem/refs/lane"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/disk"
 )
 
-// SummedFiles returns the control files in dir that hold JSON with a sum, as paths in the store, with what each
-// decodes to.
-func SummedFiles(dir string) map[string]any {
-	out := map[string]any{lane.DeviceFile: &lane.DeviceJSON{}, remotesFile: &remotesJSON{}}
-	for _, name := range notes {
-		out[name] = nil
+// WriteNote writes a control file in the store's directory, atomically and durably. It is never pushed. b is an
+// indented JSON object and a newline; WriteNote adds a member "sum".
+func (r *Repo) WriteNote(name string, b []byte) error {
+	if err := disk.WriteFile(filepath.Join(r.dir, name), disk.WithSum(b)); err != nil {
+		return disk.Writing(fmt.Errorf("write %s: %w", name, err))
 	}
-	keys, err := filepath.Glob(filepath.Join(dir, keysDir, "*.json"))
-	if err != nil {
-		panic("refs: a pattern is malformed: " + err.Error())
-	}
-	for _, k := range keys {
-		out[keysDir+"/"+filepath.Base(k)] = nil
-	}
-	return out
+	return nil
 }
 
-// notes are the control files whose form only a part of mem knows: those that [Repo.WriteNote] writes, and the
-// mark of a clone.
-var notes = []string{"forgotten.json", "forgetting.json", cloneFile}
+// ReadNote decodes a file of [Repo.WriteNote] into v. It returns false if there is no such file. The error wraps
+// [ErrDamaged] if the file is damaged.
+func (r *Repo) ReadNote(name string, v any) (bool, error) { return disk.ReadNote(r.dir, name, v) }
+
+// DamagedNote returns the bytes of a note unchanged. Callers must not trust them.
+func (r *Repo) DamagedNote(name string) ([]byte, error) {
+	b, err := pack.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return b, nil
+}
+
+// ReplaceNote is [Repo.WriteNote] over a damaged note. It keeps the damaged file in [DamagedDir] and returns its path
+// in the store.
+func (r *Repo) ReplaceNote(name string, b []byte) (kept string, err error) {
+	if kept, err = pack.SetAside(filepath.Join(r.dir, name), filepath.Join(r.dir, DamagedDir)); err != nil {
+		return "", disk.Writing(fmt.Errorf("keep the damaged %s: %w", name, err))
+	}
+	return KeptAs("", kept), r.WriteNote(name, b)
+}
+
+// RemoveNote removes a file of [Repo.WriteNote], if there is one.
+func (r *Repo) RemoveNote(name string) error {
+	if err := os.Remove(filepath.Join(r.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return disk.Writing(err)
+	}
+	return disk.Writing(disk.SyncDir(r.dir))
+}

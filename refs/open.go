@@ -15,8 +15,8 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Init makes a memory in dir, for a device with the given display name, and opens it. It can be
-// repeated, and done again after it was interrupted: what is there stays as it is.
+// Init creates a memory in dir, for a device with the given display name, and opens it. It keeps what exists, so it
+// can be repeated, also after an interruption.
 func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, error) {
 	if err := makeRoot(dir); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, err
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
 	defer unlock()
-	err = atOnce(gitstore.Init, filepath.Join(dir, MemoryDir), filepath.Join(dir, OriginalsDir))
+	err = concurrently(gitstore.Init, filepath.Join(dir, MemoryDir), filepath.Join(dir, OriginalsDir))
 	if err != nil {
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
@@ -40,7 +40,7 @@ func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, err
 	if err := r.initHome(ctx); err != nil {
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
-	_ = r.KeepReserve() // a disk that is nearly full takes the rest of the store all the same; "mem doctor" tells
+	_ = r.KeepReserve() // a store works without its reserve; "mem doctor" reports a missing one
 	return r, nil
 }
 
@@ -57,7 +57,7 @@ func makeRoot(dir string) error {
 	return disk.CheckPrivate(dir)
 }
 
-// initHome makes the first commit of both repositories and lets HEAD name it.
+// initHome makes the first commit of both repositories and sets HEAD to its branch.
 func (r *Repo) initHome(ctx context.Context) error {
 	ref := lane.Ref(Home, r.device.ID)
 	id, err := r.memory.Ref(ref)
@@ -65,12 +65,12 @@ func (r *Repo) initHome(ctx context.Context) error {
 		return err
 	}
 	if id.IsZero() {
-		err := r.Update(ctx, Home, "init device "+r.device.Name, func(tx *Tx) error { return tx.both() })
+		err := r.Update(ctx, Home, "init device "+r.device.Name, func(tx *Tx) error { return tx.touchBoth() })
 		if err != nil {
 			return err
 		}
 	}
-	return atOnce(func(g *gitstore.Repo) error { return g.SetHEAD(ref) }, r.memory, r.originals)
+	return concurrently(func(g *gitstore.Repo) error { return g.SetHEAD(ref) }, r.memory, r.originals)
 }
 
 // Open opens the memory in dir. The error wraps [ErrNotRepo] if there is none and [ErrUnsafe] if the directory
@@ -79,8 +79,7 @@ func Open(dir string, opts Options) (*Repo, error) {
 	return open(dir, opts, lane.ReadDevice)
 }
 
-// OpenDamaged is [Open] of a store whose device may have been lost, to repair it. It must not be written to by
-// [Repo.Update].
+// OpenDamaged is [Open] for repairs: device.json may be missing or damaged. [Repo.Update] must not be called then.
 func OpenDamaged(dir string, opts Options) (*Repo, error) {
 	return open(dir, opts, func(dir string) (lane.Device, error) {
 		d, err := lane.ReadDevice(dir)
@@ -94,7 +93,7 @@ func OpenDamaged(dir string, opts Options) (*Repo, error) {
 
 func open(dir string, opts Options, device func(dir string) (lane.Device, error)) (*Repo, error) {
 	if _, err := os.Lstat(filepath.Join(dir, MemoryDir, "HEAD")); errors.Is(err, os.ErrNotExist) {
-		if holds(dir) {
+		if hasPacks(dir) {
 			return nil, fmt.Errorf("open memory: %s has no HEAD: %w", filepath.Join(dir, MemoryDir), ErrDamaged)
 		}
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepo)
@@ -104,7 +103,7 @@ func open(dir string, opts Options, device func(dir string) (lane.Device, error)
 	if err := disk.CheckPrivate(dir); err != nil {
 		return nil, err
 	}
-	if err := checkShape(dir); err != nil {
+	if err := checkLayout(dir); err != nil {
 		return nil, err
 	}
 	r := &Repo{dir: dir, opts: opts}
@@ -124,13 +123,13 @@ func open(dir string, opts Options, device func(dir string) (lane.Device, error)
 	return r, nil
 }
 
-// holds reports whether there is something of a memory in dir: a directory where one was begun holds no pack.
-func holds(dir string) bool {
+// hasPacks reports whether memory.git contains data. After an interrupted [Init] it contains no pack.
+func hasPacks(dir string) bool {
 	packs, err := filepath.Glob(filepath.Join(dir, MemoryDir, "objects", "pack", "*.pack"))
 	return err == nil && len(packs) > 0
 }
 
-// damaged marks what a repair can do something about.
+// damaged adds [ErrDamaged] to errors that a repair can fix.
 func damaged(err error) error {
 	if errors.Is(err, gitstore.ErrNoRepository) || errors.Is(err, pack.ErrNotFile) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -138,8 +137,9 @@ func damaged(err error) error {
 	return err
 }
 
-// atOnce does something with two things that waits for the disk. The error is that of the first.
-func atOnce[T any](do func(T) error, a, b T) error {
+// concurrently calls do for a and b at the same time, because both wait for the disk. It returns the error of a, or
+// else that of b.
+func concurrently[T any](do func(T) error, a, b T) error {
 	other := make(chan error, 1)
 	go func() { other <- do(b) }()
 	return cmp.Or(do(a), <-other)

@@ -15,22 +15,22 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A Piece is something of a lane that a remote does not have yet.
+// A Piece is a part of a lane that a remote does not have yet.
 type Piece struct {
 	Kind    string       // "commit", "format", "record", "object", "point", "stream"
 	Name    objects.Hash // of a record, an object, a growth point or a stream
-	Commit  string       // that brought it; of a stream, the last that did
-	From    int64        // of a stream: its bytes before From are on the remote already
-	Base    objects.Hash // of a stream: the name of those bytes, zero if there are none
-	End     objects.Hash // of a stream: the name of all its bytes, as its last segment says; reading Content checks it
+	Commit  string       // the commit that added it; for a stream, the last one
+	From    int64        // of a stream: the remote has its bytes before From already
+	Base    objects.Hash // of a stream: the hash of those bytes, zero if there are none
+	End     objects.Hash // of a stream: the hash of all its bytes from its last segment; reading Content checks it
 	Size    int64        // of Content
 	Content io.Reader    // of a stream, all of its bytes from the start, decompressed and checked
 }
 
-// Outgoing calls visit for every piece of a lane that none of the commits has which have knows:
-// each commit's message with its author, every blob that it brought and, once at the end, the growth of every
-// stream. The pieces of older commits come first. An error of visit ends it and is returned. The Content of a
-// piece may be read later and on another goroutine, as long as the store is open.
+// Outgoing calls visit for every piece of a lane since the newest commit for which have returns true: the message and
+// author of each commit, every blob that it added and, once at the end, every stream that grew. Older commits come
+// first. It stops at an error of visit and returns it. The Content of a piece may be read later and on another
+// goroutine, as long as the store is open.
 func (r *Repo) Outgoing(ctx context.Context, l Lane, have func(commit string) bool, visit func(Piece) error) error {
 	tip, err := r.memory.Ref(l.Ref())
 	if err != nil {
@@ -54,14 +54,14 @@ func (r *Repo) Outgoing(ctx context.Context, l Lane, have func(commit string) bo
 	return o.content()
 }
 
-// outgoing walks over what commits brought.
+// outgoing visits the pieces of commits.
 type outgoing struct {
 	ctx     context.Context
 	git     *gitstore.Repo
 	device  string
 	visit   func(Piece) error
 	streams map[objects.Hash]*growing
-	order   []objects.Hash // of the streams, as they were met
+	order   []objects.Hash // of the streams, in order of their first segment
 }
 
 // A growing stream has segments that the remote lacks.
@@ -72,7 +72,7 @@ type growing struct {
 	commit string
 }
 
-// commit visits what the commit id brought beside its parent's.
+// commit visits the pieces that a commit adds to its parent.
 func (o *outgoing) commit(id pack.ID) error {
 	if err := o.ctx.Err(); err != nil {
 		return err
@@ -107,7 +107,7 @@ func messageOf(id pack.ID, c gitstore.Commit) Piece {
 	return Piece{Kind: "commit", Commit: id.String(), Size: int64(len(text)), Content: strings.NewReader(text)}
 }
 
-// blob visits a blob, or notes that a stream has grown by it.
+// blob visits a blob. A segment is only added to its stream.
 func (o *outgoing) blob(l *lane.Snapshot, commit string, path []string, id pack.ID) error {
 	name := strings.TrimSuffix(strings.Join(path[1:], ""), ".json")
 	kind := strings.TrimSuffix(path[0], "s")
@@ -146,7 +146,7 @@ func (o *outgoing) segment(l *lane.Snapshot, commit string, path []string) error
 	return nil
 }
 
-// content visits the streams that have grown.
+// content visits the streams that grew.
 func (o *outgoing) content() error {
 	for _, h := range o.order {
 		p, err := o.stream(h, o.streams[h])
@@ -160,7 +160,7 @@ func (o *outgoing) content() error {
 	return o.ctx.Err()
 }
 
-// stream returns the piece of a stream that has grown. Directories are read here, so that its Content needs none.
+// stream returns the piece of a stream that grew. It reads all directories, so that Content needs none.
 func (o *outgoing) stream(h objects.Hash, g *growing) (Piece, error) {
 	p := Piece{Kind: "stream", Name: h, Commit: g.commit}
 	blobs, err := g.lane.Resolve(h, g.last+1)

@@ -15,13 +15,13 @@ type Part struct {
 // Parts returns memory.git and originals.git.
 func (r *Repo) Parts() []Part { return []Part{{MemoryDir, r.memory}, {OriginalsDir, r.originals}} }
 
-// DamagedDir is where damaged files are kept, under their names, when something better took their place.
+// DamagedDir is the directory that keeps damaged files after a repair has replaced them.
 const DamagedDir = "damaged"
 
-// RepairMark is in the names of the temporary files of a repair.
+// RepairMark is part of the names of a repair's temporary files.
 const RepairMark = "repair"
 
-// KeptAs returns where a damaged file of a part of the store is that was put aside under that name; "" for none.
+// KeptAs returns the path in the store of a file of a part that is kept in [DamagedDir]; "" if name is "".
 func KeptAs(part, name string) string {
 	if name == "" {
 		return ""
@@ -29,6 +29,7 @@ func KeptAs(part, name string) string {
 	return filepath.Join(DamagedDir, part, name)
 }
 
+// The directories of the two repositories in a store.
 const (
 	MemoryDir    = "memory.git"
 	OriginalsDir = "originals.git"

@@ -9,8 +9,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// PutPatch stores in originals.git the patch that belongs to the record id. It is durable before the
-// commit of memory.git.
+// PutPatch stores the patch of the record id in originals.git. It becomes durable before the commit of memory.git.
 func (tx *Tx) PutPatch(id objects.Hash, patch []byte) error {
 	if err := tx.needOrigin(); err != nil {
 		return err
@@ -35,8 +34,8 @@ func (tx *Tx) needOrigin() (err error) {
 	return err
 }
 
-// Patch returns the patch that belongs to the record id of a device: nobody else's word counts for it. The error wraps
-// [objects.ErrNotFound] if this machine does not have it, as for sessions that were captured on another one.
+// Patch returns the patch of the record id from the lane of the record's device; patches in other lanes are ignored.
+// The error wraps [objects.ErrNotFound] if it is not here, as for sessions that were captured on another machine.
 func (tx *Tx) Patch(device string, id objects.Hash) ([]byte, error) {
 	l, err := lane.Open(tx.r.originals, lane.Ref(tx.project, device), "originals")
 	if err != nil {

@@ -34,15 +34,14 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Options are what a Repo needs of the outside world.
+// Options contains what a Repo needs from outside: clock, randomness and the grammar of records.
 type Options struct {
 	Now         func() time.Time // called by several goroutines at once
 	Rand        io.Reader        // for new device ids and keys
 	LockTimeout time.Duration    // how long an Update waits for another one; 0 means 10 s
 
-	// Body reports why a record of a kind says nothing: its body is malformed. A lane from elsewhere that holds
-	// such a record is refused, none is written, and those that are here already are not among [Tx.Records]. May
-	// be nil: then bodies may hold anything.
+	// Body returns an error if the body of a record is malformed. Such a record is never written, a fetched lane
+	// that contains one is refused, and [Tx.Records] skips those in the store. If Body is nil, every body is valid.
 	Body func(kind string, body json.RawMessage) error
 }
 
@@ -53,7 +52,7 @@ func (o Options) body(r Record) error {
 	return o.Body(r.Kind, r.Body)
 }
 
-// CheckBody reports why a record says nothing; see [Options].
+// CheckBody returns an error if the body of a record is malformed; see [Options].
 func (r *Repo) CheckBody(rec Record) error { return r.opts.body(rec) }
 
 // A Repo is an open memory. Its methods may be called from several goroutines at once.
@@ -63,12 +62,12 @@ type Repo struct {
 	memory    *gitstore.Repo
 	originals *gitstore.Repo
 	device    lane.Device
-	signs     sync.Once
+	warmKey   sync.Once
 	first     func(context.Context, *Tx) (string, any, error) // see OnFirst
 }
 
-// OnFirst lets the first commit of each lane that an update begins hold one more record: that of which f
-// returns kind and body, none if the kind is empty. It is to be called before any update.
+// OnFirst adds a record to the first commit of each new lane. f returns its kind and body; an empty kind adds none.
+// It must be called before any update.
 func (r *Repo) OnFirst(f func(context.Context, *Tx) (kind string, body any, err error)) { r.first = f }
 
 func timeout(o Options) time.Duration {
@@ -84,7 +83,7 @@ func (r *Repo) Dir() string { return r.dir }
 // Device returns this device.
 func (r *Repo) Device() lane.Device { return r.device }
 
-// Close releases the files the Repo holds open.
+// Close closes the open files of the Repo.
 func (r *Repo) Close() error { return errors.Join(r.memory.Close(), r.originals.Close()) }
 
 // Projects returns the ids of all projects that have a lane, sorted, without [Home].
@@ -94,8 +93,7 @@ func (r *Repo) Projects() ([]Project, error) {
 	return slices.Sorted(maps.Keys(all)), err
 }
 
-// Tips returns the tips of the lanes of all projects, [Home] among them, each sorted by device: it is [Tx.Tips]
-// for all of them, in one reading.
+// Tips returns the tips of the lanes of all projects, including [Home], sorted by device within a project.
 func (r *Repo) Tips() (map[Project][]Tip, error) {
 	all, err := r.memory.Refs(lane.Prefix)
 	if err != nil {
@@ -110,28 +108,28 @@ func (r *Repo) Tips() (map[Project][]Tip, error) {
 	return out, nil
 }
 
-// A Tx is a snapshot of the union of a project's lanes and, inside an [Repo.Update], what is staged on
-// top of this device's lane. It must not be used after its function returned, nor from several
-// goroutines at once, but for Get.
+// A Tx is a snapshot of the union of a project's lanes and, inside a [Repo.Update], the changes staged on top of
+// this device's lane. It must not be used after its function has returned. Only Get may be called from several
+// goroutines at once.
 type Tx struct {
 	r        *Repo
 	project  Project
 	lanes    []*lane.Snapshot // this device's first, then by device id
 	write    bool
-	anew     bool           // lanes that were lost begin anew
+	restart  bool           // lost lanes may be created again
 	stage    *Stage         // of memory.git, made when first needed
 	patches  *Stage         // of originals.git
 	origin   *lane.Snapshot // this device's lane in originals.git, nil until needed
 	lamport  uint64
 	added    [][]byte // the records, encoded
 	trailers []string
-	subject  string // instead of the message of Update, if fn said one
+	subject  string // replaces the message of Update if not empty
 	ctx      context.Context
 }
 
-// A Stage holds content on its way into an [Repo.Update]: hashed, compressed and written to a pack of
-// its own, outside any lock. [Tx.Adopt] makes it part of a commit; a Stage that is closed without that
-// leaves nothing behind. Its methods may be called from several goroutines at once.
+// A Stage prepares content for a [Repo.Update]: it is hashed, compressed and written to a pack of its own, outside
+// any lock. [Tx.Adopt] makes it part of a commit. A Stage that is closed without that leaves nothing behind. Its
+// methods may be called from several goroutines at once.
 type Stage struct {
 	r      *Repo
 	git    *gitstore.Repo
@@ -147,22 +145,22 @@ type Stage struct {
 	closed bool
 }
 
-// A put is a blob and where it goes.
+// A put is a blob and its path in the lane.
 type put struct {
 	path []string
 	id   pack.ID
 }
 
-// A Growth is what a stage adds to a stream.
+// A Growth describes the segments that a stage appends to a stream.
 type Growth struct {
 	Stream   objects.Hash
-	Base     int           // segments the stream had
-	Segments int           // segments it has then
-	Size     int64         // bytes it has then
-	Stored   int64         // bytes that the new segments take
-	Sum      objects.Hash  // name of its content then
+	Base     int           // segments before
+	Segments int           // segments after
+	Size     int64         // size of the content after, in bytes
+	Stored   int64         // size of the new segments, in bytes
+	Sum      objects.Hash  // hash of the content after
 	Heads    []stream.Head // of the new segments
 	blobs    []pack.ID     // the new segments
-	point    pack.ID       // that leads to the content
-	whole    bool          // the stream is all of an object, and is named after it
+	point    pack.ID       // the new growth point
+	whole    bool          // the stream is one whole object, and is named after it
 }

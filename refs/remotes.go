@@ -19,30 +19,30 @@ import (
 
 const remotesFile = "remotes.json"
 
-// A Remote is a repository elsewhere that memory travels to and from, and what this device knows of it.
+// A Remote is a remote repository and this device's knowledge of it.
 type Remote struct {
 	Name     string             `json:"name"`
-	URL      string             `json:"url"` // without user and password, but for the user of ssh
+	URL      string             `json:"url"` // without user and password, except the user of ssh
 	Projects map[Project]Pushed `json:"projects,omitempty"`
 	Marks    map[string]Mark    `json:"marks,omitempty"` // by branch
-	// Sealed is the name of the secret that opens an encrypted remote; "" of a plain one.
+	// Sealed is the name of the secret that decrypts an encrypted remote; "" for a plain one.
 	Sealed string `json:"sealed,omitempty"`
-	// Originals says that the user wants originals.git there too.
+	// Originals reports whether originals.git is pushed too.
 	Originals bool `json:"originals,omitempty"`
 }
 
-// Pushed says that the user wants a project on a remote.
+// Pushed marks a project that the user pushes to a remote.
 type Pushed struct {
 	Since time.Time `json:"since"`
 }
 
-// A Mark is the farthest that a lane has been seen on a remote: a remote that shows less was rolled back.
+// A Mark is the newest commit of a lane that was seen on a remote. A remote with an older one was rolled back.
 type Mark struct {
 	Tip     string `json:"tip"`
 	Lamport uint64 `json:"lamport"`
 }
 
-// ErrRemotes says that the file of remotes cannot be read as one.
+// ErrRemotes means that remotes.json is malformed.
 var ErrRemotes = errors.New("malformed list of remotes")
 
 // Remotes returns the remotes, sorted by name.
@@ -67,7 +67,7 @@ func (r *Repo) Remotes() ([]Remote, error) {
 	return file.Remotes, nil
 }
 
-// EditRemotes changes the list of remotes: all of what fn does, or nothing.
+// EditRemotes atomically replaces the list of remotes by the one that fn returns.
 func (r *Repo) EditRemotes(ctx context.Context, fn func([]Remote) ([]Remote, error)) error {
 	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "remotes.lock"), r.opts.LockTimeout)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *Repo) LockRemote(ctx context.Context, name string) (unlock func(), err 
 	return unlock, err
 }
 
-// CheckRemoteName refuses names that would not stand on a command line or in the name of a file.
+// CheckRemoteName returns an error for names that are unsafe on a command line or in a file name.
 func CheckRemoteName(s string) error {
 	bad := s == "" || len(s) > 60 || s[0] == '-' || s[0] == '.'
 	for _, c := range []byte(s) {
@@ -128,7 +128,7 @@ func CheckRemoteName(s string) error {
 	return nil
 }
 
-// MarkOf returns the mark of a lane as it is here.
+// MarkOf returns the mark of the local tip of a lane.
 func (r *Repo) MarkOf(l Lane) (Mark, error) {
 	c, err := r.Of(l).Commit(l.Tip)
 	if err != nil {

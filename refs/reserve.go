@@ -10,9 +10,9 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// A store keeps some room of its disk for itself, because to forget means to write first: a lane that begins
-// anew and packs without what goes. The room is a file that is removed when a command that frees space meets a
-// full disk, and made again afterwards.
+// A store reserves some disk space, because even deleting data needs space first: for the restarted lane and the
+// packs without the deleted data. The reserve is a file. When a command that frees space finds the disk full, the file
+// is removed and created again afterwards.
 
 const (
 	reserveFile = "reserve"
@@ -37,9 +37,8 @@ func (r *Repo) Reserve() (int64, error) {
 	return fi.Size(), nil
 }
 
-// KeepReserve makes the reserve whole; one that was copied with holes gets its blocks. Where there is too
-// little room for that it is as large as half of it, a quarter and so on, if only that fits; the error is that
-// of the whole one then.
+// KeepReserve creates the reserve, or allocates its missing blocks. If the disk has too little space, the reserve is a
+// half, a quarter and so on of [ReserveSize], and the error is that of the first attempt.
 func (r *Repo) KeepReserve() error {
 	n, err := r.Reserve()
 	if err != nil {
@@ -64,9 +63,9 @@ func (r *Repo) KeepReserve() error {
 	return errors.Join(err, f.Close())
 }
 
-// Freeing runs f, which makes room or takes next to none. If f meets a full disk, the reserve is released and f
-// runs again, so f must be able to; the reserve is made again afterwards as far as there is room.
-func (r *Repo) Freeing(f func() error) error {
+// WithReserve calls f, which frees space or needs little. If the disk is full, it removes the reserve, calls f once
+// more, and creates the reserve again as far as there is space.
+func (r *Repo) WithReserve(f func() error) error {
 	err := f()
 	if !disk.IsFull(err) {
 		return err
@@ -79,7 +78,7 @@ func (r *Repo) Freeing(f func() error) error {
 		return errors.Join(err, rerr)
 	}
 	err = f()
-	// there may still be no room: "mem doctor" tells, and the next command that frees space tries again
+	// if there is still no space, "mem doctor" reports it, and the next command that frees space tries again
 	_ = r.KeepReserve()
 	return err
 }

@@ -16,7 +16,8 @@ func reserveOf(t *testing.T, r *Repo, want int64) {
 	}
 }
 
-// TestFreeing runs something that meets a full disk: it runs again with the room of the reserve, which is there again afterwards.
+// TestFreeing runs something that meets a full disk: it runs again with the room of the reserve, which is there again
+// afterwards.
 func TestFreeing(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -24,7 +25,7 @@ func TestFreeing(t *testing.T) {
 	full := fmt.Errorf("write pack: %w", &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC})
 
 	runs := 0
-	err := r.Freeing(func() error {
+	err := r.WithReserve(func() error {
 		if runs++; runs == 1 {
 			reserveOf(t, r, ReserveSize)
 			return full
@@ -38,20 +39,20 @@ func TestFreeing(t *testing.T) {
 	reserveOf(t, r, ReserveSize)
 
 	runs = 0
-	if err := r.Freeing(func() error { runs++; return full }); !errors.Is(err, syscall.ENOSPC) || runs != 2 {
+	if err := r.WithReserve(func() error { runs++; return full }); !errors.Is(err, syscall.ENOSPC) || runs != 2 {
 		t.Errorf("Freeing of what stays full ran it %d times: %v, want 2 and ENOSPC", runs, err)
 	}
 	reserveOf(t, r, ReserveSize)
 
 	runs = 0
-	if err := r.Freeing(func() error { runs++; return os.ErrPermission }); !errors.Is(err, os.ErrPermission) || runs != 1 {
+	if err := r.WithReserve(func() error { runs++; return os.ErrPermission }); !errors.Is(err, os.ErrPermission) || runs != 1 {
 		t.Errorf("Freeing of another error ran it %d times: %v, want 1 and that error", runs, err)
 	}
 	if err := os.Remove(r.reservePath()); err != nil {
 		t.Fatal(err)
 	}
 	runs = 0
-	if err := r.Freeing(func() error { runs++; return full }); !errors.Is(err, syscall.ENOSPC) || runs != 1 {
+	if err := r.WithReserve(func() error { runs++; return full }); !errors.Is(err, syscall.ENOSPC) || runs != 1 {
 		t.Errorf("Freeing without a reserve ran it %d times: %v, want 1 and ENOSPC", runs, err)
 	}
 	if _, _, err := r.Compact(t.Context(), true); err != nil {
@@ -75,7 +76,7 @@ func TestReserveIsAFile(t *testing.T) {
 	if err := r.KeepReserve(); err == nil {
 		t.Error("KeepReserve follows a link")
 	}
-	if err := r.Freeing(func() error { return syscall.ENOSPC }); !errors.Is(err, syscall.ENOSPC) {
+	if err := r.WithReserve(func() error { return syscall.ENOSPC }); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Freeing: %v, want ENOSPC", err)
 	}
 	if b, err := os.ReadFile(r.reservePath()); err != nil || string(b) != "x" {

@@ -16,9 +16,9 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Rewrite is [Repo.Update] of a lane that begins anew: fn is given this device's lane as it is, to read, and an empty
-// one to write, and its commit has no parent and begins a new epoch. What fn does not put there is not in the
-// lane any more; its bytes go with [Repo.Sweep].
+// Rewrite is [Repo.Update] for a lane that restarts: fn reads the current lane of this device from old and writes an
+// empty one in tx. The commit has no parent and starts a new epoch. Data that fn does not write is no longer part of
+// the lane; [Repo.Sweep] deletes it.
 func (r *Repo) Rewrite(ctx context.Context, p Project, message string, fn func(old, tx *Tx) error) error {
 	w, err := r.Writer(ctx, p)
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *Repo) Rewrite(ctx context.Context, p Project, message string, fn func(o
 	return w.Rewrite(ctx, message, fn)
 }
 
-// rewrite is [Repo.Rewrite] of whoever holds the lanes of the project.
+// rewrite is [Repo.Rewrite] for a caller that has locked the lanes of the project.
 func (r *Repo) rewrite(ctx context.Context, p Project, message string, fn func(old, tx *Tx) error) error {
 	return r.update(ctx, p, message, func(tx *Tx) error {
 		old := *tx
@@ -47,8 +47,8 @@ func (r *Repo) rewrite(ctx context.Context, p Project, message string, fn func(o
 	})
 }
 
-// Carry puts what this device's lane holds in old into tx as it is: the records, objects, growth points and
-// streams of which keep says so. A dir is "records", "objects", "points" or "streams".
+// Carry copies this device's lane from old to tx: the records, objects, growth points and streams for which keep
+// returns true. dir is "records", "objects", "points" or "streams".
 func (tx *Tx) Carry(old *Tx, keep func(dir string, name objects.Hash) bool) error {
 	l := old.own()
 	return l.Root.Walk(l.Git, nil, func(path []string, id pack.ID) error {
@@ -67,7 +67,7 @@ func (tx *Tx) Carry(old *Tx, keep func(dir string, name objects.Hash) bool) erro
 	})
 }
 
-// OwnLong returns which of some objects are streams of their own in this device's lane ([Stage.PutLong]).
+// OwnLong returns those of the objects that this device's lane stores as streams of their own ([Stage.PutLong]).
 func (tx *Tx) OwnLong(names iter.Seq[objects.Hash]) (long []objects.Hash, err error) {
 	for h := range names {
 		n, err := tx.own().Segments(stream.Whole(h))
@@ -88,8 +88,8 @@ func (tx *Tx) OwnObjects() ([]objects.Hash, error) {
 	return own.names("objects")
 }
 
-// AddAgain stores a record that another body was made for. Its place among all records stays.
-func (tx *Tx) AddAgain(r Record) (Record, error) {
+// AddRewritten stores a record with a changed body. It keeps its Lamport time, and so its place in the order.
+func (tx *Tx) AddRewritten(r Record) (Record, error) {
 	b, err := r.Encode()
 	if err == nil {
 		err = tx.r.opts.body(r)
@@ -101,10 +101,10 @@ func (tx *Tx) AddAgain(r Record) (Record, error) {
 	return r, tx.putBlob(b, lane.RecordPath(r.ID))
 }
 
-// RewritePatches lets this device's lane of originals.git begin anew with those patches of p that are kept. If
-// it has begun anew already and holds no others, nothing happens.
+// RewritePatches restarts this device's lane of p in originals.git with the patches for which keep returns true. It
+// does nothing if the lane is a single commit without other patches.
 func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.Hash) bool) error {
-	done, err := r.writes(ctx, p)
+	done, err := r.lockWrite(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 		return err
 	}
 	dropped := false
-	if tx.lamport, err = lane.LamportOf(c); err == nil && !r.Takes(tx.lamport) {
+	if tx.lamport, err = lane.LamportOf(c); err == nil && !r.AcceptsLamport(tx.lamport) {
 		dropped = true
 		tx.lamport, err = r.lamportHere(p)
 	}
@@ -151,10 +151,10 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 	if err != nil {
 		return err
 	}
-	return disk.Writing(tx.commitLane(tx.patches, tx.origin, "patches of what is left"))
+	return disk.Writing(tx.commitLane(tx.patches, tx.origin, "remaining patches"))
 }
 
-// LockForget keeps other processes from forgetting until it is unlocked.
+// LockForget prevents other processes from deleting data with "mem forget" until it is unlocked.
 func (r *Repo) LockForget(ctx context.Context) (unlock func(), err error) {
 	unlock, err = disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "forget.lock"), r.opts.LockTimeout)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// keysDir holds what opens encrypted remotes. Like device.json it never travels.
+	// keysDir contains the keys of encrypted remotes. Like device.json it is never pushed.
 	keysDir = "keys"
-	// scratchDir holds repositories that are thrown away. It holds nothing that is missed.
+	// scratchDir contains temporary repositories. It may be deleted.
 	scratchDir = "scratch"
 )
 
-// Secret returns what [Repo.EditSecret] stored under a name, nil if that is nothing.
+// Secret returns the content of a file of [Repo.EditSecret], nil if there is none.
 func (r *Repo) Secret(name string) ([]byte, error) {
 	b, err := pack.ReadFile(r.secretPath(name))
 	if errors.Is(err, os.ErrNotExist) {
@@ -41,8 +41,8 @@ func (r *Repo) Secrets() ([]string, error) {
 
 func (r *Repo) secretPath(name string) string { return filepath.Join(r.dir, keysDir, name+".json") }
 
-// EditSecret changes a file that only this device may see: all of what fn does, durably, or nothing. The name
-// is letters and digits, the file an indented JSON object with a newline behind it, which gets a member "sum".
+// EditSecret atomically and durably replaces a file that never leaves this device by the content that fn returns: an
+// indented JSON object and a newline, to which EditSecret adds a member "sum". name consists of letters and digits.
 func (r *Repo) EditSecret(ctx context.Context, name string, fn func([]byte) ([]byte, error)) error {
 	if err := os.MkdirAll(filepath.Join(r.dir, keysDir), 0o700); err != nil {
 		return err
@@ -69,8 +69,8 @@ type Scratch struct {
 	unlock func()
 }
 
-// Scratch makes an empty repository. There is one of a name at a time; what a killed process left of it goes.
-// The error wraps [ErrLocked] if another process has it for too long.
+// Scratch creates an empty repository. Only one process can use a name at a time; the leftovers of a killed process are
+// removed. The error wraps [ErrLocked] if another process uses it for longer than the timeout.
 func (r *Repo) Scratch(ctx context.Context, name string) (*Scratch, error) {
 	unlock, err := disk.Lock(ctx, r.scratchLock(name), r.opts.LockTimeout)
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *Repo) scratchLock(name string) string {
 	return filepath.Join(r.dir, MemoryDir, "mem", "scratch-"+name+".lock")
 }
 
-// sweepScratch removes what killed processes left. Who lives holds the lock of its name.
+// sweepScratch removes the scratch repositories of killed processes. A running process keeps the lock of its name.
 func (r *Repo) sweepScratch() error {
 	dirs, err := os.ReadDir(filepath.Join(r.dir, scratchDir))
 	if errors.Is(err, os.ErrNotExist) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memvcs/mem/objects"
@@ -16,9 +17,9 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Split makes this store another device than it was: with an id and a key of its own, and the name with a
-// number behind it. It is what a copy of a store does when it meets the one that it was copied from. The lanes
-// so far stay, as those of a former self. If another process did it meanwhile, nothing happens.
+// Split gives this store a new device id and key, and a number after the device's name. A copied store does so when
+// it meets its source. The existing lanes stay, as those of a former id. If another process has split the store
+// meanwhile, its id is used.
 func (r *Repo) Split(ctx context.Context) error {
 	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, "init.lock"), r.opts.LockTimeout)
 	if err != nil {
@@ -41,28 +42,18 @@ func (r *Repo) Split(ctx context.Context) error {
 	return r.initHome(ctx)
 }
 
-// nextName counts a name up: laptop, laptop-2, laptop-3.
+// nextName increments the number after a name: laptop, laptop-2, laptop-3.
 func nextName(name string) string {
-	n := 1
-	if stem, digits, ok := cutLast(name, "-"); ok {
-		if _, err := fmt.Sscanf(digits, "%d", &n); err == nil && n > 1 && fmt.Sprint(n) == digits {
-			name = stem
-		} else {
-			n = 1
+	if i := strings.LastIndex(name, "-"); i > 0 {
+		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 1 && strconv.Itoa(n) == name[i+1:] {
+			return fmt.Sprintf("%s-%d", name[:i], n+1)
 		}
 	}
-	return fmt.Sprintf("%s-%d", name, n+1)
+	return name + "-2"
 }
 
-func cutLast(s, sep string) (before, after string, ok bool) {
-	if i := strings.LastIndex(s, sep); i > 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
-}
-
-// TakeOver records in this device's lane what the lane of a former self has beside base: its records, as this
-// device's own, and what they name. Doing it twice is a no-op.
+// TakeOver copies the part of a former id's lane that is newer than base to this device's lane: its records, as this
+// device's own, and their content. It can be repeated.
 func (r *Repo) TakeOver(ctx context.Context, l Lane, base pack.ID) error {
 	tip, err := r.memory.Ref(l.Ref())
 	if err != nil {
@@ -83,11 +74,11 @@ func (r *Repo) TakeOver(ctx context.Context, l Lane, base pack.ID) error {
 	})
 }
 
-// A takeover copies what one lane has to another.
+// A takeover copies the content of one lane to another.
 type takeover struct {
 	tx      *Tx
 	from    *lane.Snapshot
-	names   map[string]string // of records: the old ones and those they have now
+	names   map[string]string // new names of records, by their old ones
 	records []Record
 	points  [][]string
 	paths   []put
@@ -96,7 +87,7 @@ type takeover struct {
 
 func (t *takeover) run(old *lane.Dir) error {
 	t.streams = map[objects.Hash]bool{}
-	if err := t.from.Root.WalkNew(t.from.Git, old, nil, t.sort); err != nil {
+	if err := t.from.Root.WalkNew(t.from.Git, old, nil, t.collect); err != nil {
 		return err
 	}
 	if err := t.tx.setAll(t.paths); err != nil {
@@ -119,8 +110,8 @@ func (t *takeover) run(old *lane.Dir) error {
 	return nil
 }
 
-// sort takes one file of the other lane to where it belongs.
-func (t *takeover) sort(path []string, id pack.ID) error {
+// collect adds one file of the other lane to the list of its kind.
+func (t *takeover) collect(path []string, id pack.ID) error {
 	switch path[0] {
 	case "objects":
 		t.paths = append(t.paths, put{slices.Clone(path), id})
@@ -150,8 +141,8 @@ func (t *takeover) sort(path []string, id pack.ID) error {
 	return nil
 }
 
-// copyStreams gives this lane the streams that grew there, with all their points. A stream that this device has
-// itself stays as it is; what the other's points name is stored whole then.
+// copyStreams copies the streams that grew in the other lane, with all their growth points. A stream that this lane
+// has already stays unchanged; then the content of the other's growth points is stored as whole objects.
 func (t *takeover) copyStreams() error {
 	var copied []objects.Hash
 	for h := range t.streams {
@@ -220,7 +211,7 @@ func (t *takeover) point(path []string, copied []objects.Hash) error {
 	return t.tx.grow(g)
 }
 
-// record stores a record as this device's. Names of records in its body become those that they have now.
+// record stores a record as this device's own. Old names of records in its body are replaced by the new ones.
 func (t *takeover) record(rec Record) error {
 	old := rec.ID
 	body := string(rec.Body)
@@ -247,7 +238,7 @@ func (t *takeover) record(rec Record) error {
 	return t.tx.PutPatch(now.ID, bytes.Clone(patch))
 }
 
-// replaceNames replaces hashes in a text, each run of hexadecimal digits that is one of names.
+// replaceNames replaces each maximal run of hexadecimal digits in s that is a key of names.
 func replaceNames(s string, names map[string]string) string {
 	var out strings.Builder
 	for i := 0; i < len(s); {

@@ -20,13 +20,13 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// deflate is the zlib level of what git stores and we do not compress ourselves.
+// deflate is the zlib level for objects that are not compressed already.
 const deflate = 7
 
-// stagePrefix begins the marks of stages.
+// stagePrefix is the prefix of the marks of stages.
 const stagePrefix = "stage-"
 
-// Stage begins a stage of memory.git. Nothing is on the disk before something is put into it.
+// Stage creates a stage of memory.git. It writes nothing to disk before the first object is put.
 func (r *Repo) Stage(ctx context.Context) (*Stage, error) { return r.stage(ctx, r.memory, MemoryDir) }
 
 func (r *Repo) stage(ctx context.Context, g *gitstore.Repo, dir string) (*Stage, error) {
@@ -37,14 +37,14 @@ func (r *Repo) stage(ctx context.Context, g *gitstore.Repo, dir string) (*Stage,
 	return &Stage{r: r, git: g, dir: dir, ctx: ctx, mark: stagePrefix + hex.EncodeToString(random[:])}, nil
 }
 
-// open makes the pack of the stage, and the lock by which others see that its writer lives.
+// open creates the pack of the stage, and the lock that shows other processes that its writer runs.
 func (s *Stage) open() error {
 	unlock, err := disk.Lock(s.ctx, s.lockPath(), s.r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("begin stage: %w", err)
 	}
 	s.unlock = func() {
-		os.Remove(s.lockPath()) // a name that stays is swept by the next writer
+		os.Remove(s.lockPath()) // on failure the next writer removes it
 		unlock()
 	}
 	if s.w, err = pack.Create(s.git.PackDir(), s.mark); err != nil {
@@ -58,16 +58,16 @@ func (s *Stage) lockPath() string {
 	return filepath.Join(s.r.dir, s.dir, "mem", s.mark+".lock")
 }
 
-// sweepStages removes what killed stages left in a repository. A stage that lives holds its lock, whose file is
-// there before any other of the stage is, and after all of them.
+// sweepStages removes the files of killed stages from a repository. A live stage keeps its lock. The lock file is
+// created before all other files of the stage and removed after them.
 func (r *Repo) sweepStages(dir string) error {
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
-	marks, err := pack.Marks(packs) // of some the lock is gone: in a copy of a store, or where an older mem wrote
+	marks, err := pack.Marks(packs) // in a copy of a store, lock files may be missing
 	if err != nil {
 		return err
 	}
 	files, err := os.ReadDir(filepath.Join(r.dir, dir, "mem"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) { // a restored copy may lack the directory: nobody was there
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // a restored copy may lack the directory
 		return err
 	}
 	for _, f := range files {
@@ -83,7 +83,7 @@ func (r *Repo) sweepStages(dir string) error {
 		file := filepath.Join(r.dir, dir, "mem", mark+".lock")
 		unlock, free, err := disk.TryLock(file)
 		if err != nil || !free {
-			continue // alive, or gone meanwhile
+			continue // in use, or removed meanwhile
 		}
 		err = errors.Join(pack.Sweep(packs, mark), os.Remove(file))
 		unlock()
@@ -94,7 +94,7 @@ func (r *Repo) sweepStages(dir string) error {
 	return nil
 }
 
-// Close discards the stage unless it was adopted by an Update that succeeded.
+// Close discards the stage unless a successful Update has adopted it.
 func (s *Stage) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,14 +149,14 @@ func (s *Stage) put(b []byte, level int, path []string) error {
 // Put stages an object of moderate size and returns its name.
 func (s *Stage) Put(b []byte) (objects.Hash, error) {
 	h := objects.Sum(b)
-	if len(b) > pack.MaxSize { // no remote would take it
+	if len(b) > pack.MaxSize { // no remote would accept it
 		return h, fmt.Errorf("store %s of %d bytes: more than %d MiB: %w", h.Short(), len(b), pack.MaxSize>>20,
 			pack.ErrTooLarge)
 	}
 	return h, s.put(b, deflate, lane.ObjectPath(h))
 }
 
-// PutReader stages what r holds as an object.
+// PutReader stages the content of r as an object.
 func (s *Stage) PutReader(r io.Reader) (objects.Hash, error) {
 	var b bytes.Buffer
 	if _, err := b.ReadFrom(r); err != nil {
@@ -165,33 +165,33 @@ func (s *Stage) PutReader(r io.Reader) (objects.Hash, error) {
 	return s.Put(b.Bytes())
 }
 
-// Grow stages the content of r as the growth of a stream of this device that has base segments and
-// ends in t, and moves t to the new end. The new end is a point of growth: an object of its own name.
-// Growing by nothing stages nothing.
+// Grow stages the content of r as new segments of a stream of this device, which has base segments and ends in t. It
+// moves t to the new end, and stages a growth point for it: the content up to there becomes an object with a name of
+// its own. If r is empty, nothing is staged.
 func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream.Tail, r io.Reader) (Growth, error) {
 	g := Growth{Stream: name, Base: base, Segments: base}
-	// whose first use makes tables that take a millisecond; the commit will want them
-	s.r.signs.Do(func() { go s.r.device.Key() })
+	// the first use of the key computes tables for a millisecond; the commit will need them
+	s.r.warmKey.Do(func() { go s.r.device.Key() })
 	if err := s.append(ctx, &g, t, r); err != nil || g.Segments == base {
 		return g, err
 	}
-	return g, s.lead(&g)
+	return g, s.addPoint(&g)
 }
 
-// PutLong stages what r holds as an object of any size, which is never in memory as a whole: as a stream of its
-// own, which is named after the content. If the lane has that already, nothing of it gets into the commit.
+// PutLong stages the content of r as an object of any size without keeping it in memory: as a stream of its own, named
+// after the content. If the lane has that object already, the commit does not contain it again.
 func (s *Stage) PutLong(ctx context.Context, r io.Reader) (Growth, error) {
 	g := Growth{whole: true}
 	err := s.append(ctx, &g, &stream.Tail{Hash: objects.NewHasher(), Final: true}, r)
 	if err != nil {
 		return g, err
 	}
-	if g.Segments == 0 { // an empty stream is none
+	if g.Segments == 0 { // streams are never empty
 		_, err := s.Put(nil)
 		return g, err
 	}
 	g.Stream = stream.Whole(g.Sum)
-	return g, s.lead(&g)
+	return g, s.addPoint(&g)
 }
 
 // append stages the segments of a growth.
@@ -214,8 +214,8 @@ func (s *Stage) append(ctx context.Context, g *Growth, t *stream.Tail, r io.Read
 	return nil
 }
 
-// lead stages the point that leads to the end of a growth.
-func (s *Stage) lead(g *Growth) (err error) {
+// addPoint stages the growth point at the end of a growth.
+func (s *Stage) addPoint(g *Growth) (err error) {
 	if g.point, err = s.add(pack.Blob, lane.PointBlob(g.Stream, g.Segments), deflate); err != nil {
 		return err
 	}

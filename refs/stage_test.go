@@ -56,7 +56,8 @@ func TestStagesAreSwept(t *testing.T) {
 	}
 }
 
-// A stage that begins while others sweep has its lock under its name, by which what it leaves can be found when it is killed.
+// A stage that begins while others sweep has its lock under its name, by which what it leaves can be found when it is
+// killed.
 func TestStageKeepsItsLock(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

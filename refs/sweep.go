@@ -14,17 +14,17 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// sweepLock is held by those who add packs and move refs, together, and by a sweep alone: what no ref leads to
-// while nobody writes is garbage.
+// Writers, which add packs and move refs, share sweepLock; a sweep locks it exclusively. An object that is
+// unreachable while there are no writers is garbage.
 //
-// Who wants either takes the gate first. Those who add keep it for a moment only, a sweep until it is done:
-// nobody new joins those that it waits for, so that it starts when they are done, however many write.
+// Both lock sweepGate first. A writer unlocks it as soon as it shares sweepLock; a sweep keeps it until it is done. So
+// no writer can start while a sweep waits for the running ones, and a sweep never starves.
 const (
 	sweepLock = "sweep.lock"
 	sweepGate = "sweep-gate.lock"
 )
 
-// share holds off a sweep until the returned function is called.
+// share prevents sweeps until the returned function is called.
 func (r *Repo) share(ctx context.Context) (func(), error) {
 	open, err := r.gate(ctx)
 	if err != nil {
@@ -34,13 +34,13 @@ func (r *Repo) share(ctx context.Context) (func(), error) {
 	return disk.Share(ctx, r.sweepPath(), r.opts.LockTimeout)
 }
 
-// gate keeps others from joining those who add packs until the returned function is called.
+// gate prevents new writers until the returned function is called.
 func (r *Repo) gate(ctx context.Context) (func(), error) {
 	return disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", sweepGate), r.opts.LockTimeout)
 }
 
-// alone waits until nobody adds packs or moves refs, and keeps it so until the returned function is called.
-func (r *Repo) alone(ctx context.Context) (func(), error) {
+// exclude waits for running writers and prevents new ones until the returned function is called.
+func (r *Repo) exclude(ctx context.Context) (func(), error) {
 	open, err := r.gate(ctx)
 	if err != nil {
 		return nil, err
@@ -55,21 +55,18 @@ func (r *Repo) alone(ctx context.Context) (func(), error) {
 
 func (r *Repo) sweepPath() string { return filepath.Join(r.dir, MemoryDir, "mem", sweepLock) }
 
-// Sweep takes out of the packs of both repositories every object that no ref leads to, at once and for ever,
-// together with packs that were merged into others. Nothing that is stored is touched; when it is interrupted
-// it can be done again. The error wraps [ErrDamaged] if a branch is gone: what it led to can still be repaired.
+// Sweep deletes every unreachable object of both repositories at once, and the packs that were merged into others.
+// It can be repeated after an interruption. The error wraps [ErrDamaged] if a known branch is missing; then nothing of
+// that repository is deleted, because a repair can still restore the branch.
 func (r *Repo) Sweep(ctx context.Context) error {
-	unlock, err := r.alone(ctx)
+	unlock, err := r.exclude(ctx)
 	if err != nil {
 		return disk.Writing(fmt.Errorf("sweep: %w", err))
 	}
 	defer unlock()
-	for _, part := range []struct {
-		dir string
-		git *gitstore.Repo
-	}{{MemoryDir, r.memory}, {OriginalsDir, r.originals}} {
-		if err := r.sweep(ctx, part.dir, part.git); err != nil {
-			return disk.Writing(fmt.Errorf("sweep %s: %w", part.dir, err))
+	for _, p := range r.Parts() {
+		if err := r.sweep(ctx, p.Dir, p.Git); err != nil {
+			return disk.Writing(fmt.Errorf("sweep %s: %w", p.Dir, err))
 		}
 	}
 	return nil
@@ -84,7 +81,7 @@ func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
 	if err := errors.Join(r.sweepStages(dir), r.sweepKilled(dir)); err != nil {
 		return err
 	}
-	if err := noneLost(g); err != nil {
+	if err := checkKnown(g); err != nil {
 		return err
 	}
 	live, err := lane.Reachable(ctx, g)
@@ -94,34 +91,34 @@ func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
 	return DropFrom(g, mergeMark, func(id pack.ID) bool { _, ok := live[id]; return ok })
 }
 
-// sweepKilled removes what killed fetches and repairs left, and what whoever was killed left of packs. The
-// caller holds the lock of merges and that of a sweep: nobody is at it.
+// sweepKilled removes the temporary files of killed fetches and repairs, and incomplete packs. The caller has locked
+// merges and excluded writers, so none of these files is in use.
 func (r *Repo) sweepKilled(dir string) error {
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
 	return errors.Join(os.RemoveAll(filepath.Join(r.dir, QuarantineDir)), pack.Sweep(packs, FetchMark),
 		pack.Sweep(packs, RepairMark), pack.SweepIndexes(packs))
 }
 
-// noneLost makes sure that no branch is gone that was here once: what it led to is no garbage.
-func noneLost(g *gitstore.Repo) error {
+// checkKnown returns an error if a known branch is missing: objects that it led to are not garbage.
+func checkKnown(g *gitstore.Repo) error {
 	known, err := g.Known()
 	if err != nil {
 		return err
 	}
 	for _, name := range known {
 		if id, err := g.Ref(name); err != nil || id.IsZero() {
-			return cmp.Or(err, lost(g, name))
+			return cmp.Or(err, lostError(g, name))
 		}
 	}
 	return nil
 }
 
-// lost says that a branch is gone that was here once.
-func lost(g *gitstore.Repo, ref string) error {
+// lostError returns the error for a known branch that is missing.
+func lostError(g *gitstore.Repo, ref string) error {
 	return fmt.Errorf("the branch %s of %s is gone: %w", ref, g.Dir(), ErrDamaged)
 }
 
-// DropFrom removes from a repository all objects that are not kept, packed or loose.
+// DropFrom deletes all objects of a repository, packed and loose, for which keep returns false.
 func DropFrom(g *gitstore.Repo, mark string, keep func(pack.ID) bool) error {
 	if err := dropCommitGraph(filepath.Dir(g.PackDir())); err != nil {
 		return err
@@ -132,8 +129,8 @@ func DropFrom(g *gitstore.Repo, mark string, keep func(pack.ID) bool) error {
 	return pack.DropLoose(filepath.Dir(g.PackDir()), keep)
 }
 
-// dropCommitGraph removes the commit-graph that a "git gc" wrote: it names commits that are about to go, and
-// git takes one that it names and does not find for damage. The next "git gc" writes another.
+// dropCommitGraph removes the commit-graph that "git gc" may have written. If it named a deleted commit, git would
+// report damage. The next "git gc" writes it again.
 func dropCommitGraph(objects string) error {
 	info := filepath.Join(objects, "info")
 	err := os.Remove(filepath.Join(info, "commit-graph"))
@@ -143,19 +140,16 @@ func dropCommitGraph(objects string) error {
 	return errors.Join(err, os.RemoveAll(filepath.Join(info, "commit-graphs")))
 }
 
-// Objects calls f with every object of both repositories; live says whether a ref leads to it. Those to which
-// none did at first are looked at again while nobody writes: they may be of a commit that came meanwhile.
+// Objects calls f with every packed object of both repositories; live reports whether it is reachable. Objects that
+// seem unreachable are checked again without concurrent writers, because a new commit may have added them meanwhile.
 func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo, id pack.ID, live bool) error) error {
-	for _, part := range []struct {
-		dir string
-		git *gitstore.Repo
-	}{{MemoryDir, r.memory}, {OriginalsDir, r.originals}} {
-		seen, err := lane.Reachable(ctx, part.git)
+	for _, p := range r.Parts() {
+		seen, err := lane.Reachable(ctx, p.Git)
 		if err != nil {
 			return err
 		}
 		var unsure []pack.ID
-		for id, err := range part.git.Packs().All() {
+		for id, err := range p.Git.Packs().All() {
 			if err != nil {
 				return err
 			}
@@ -163,16 +157,16 @@ func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo
 				unsure = append(unsure, id)
 				continue
 			}
-			if err := f(part.dir, part.git, id, true); err != nil {
+			if err := f(p.Dir, p.Git, id, true); err != nil {
 				return err
 			}
 		}
-		live, err := r.liveOf(ctx, part.git, unsure)
+		live, err := r.liveOf(ctx, p.Git, unsure)
 		if err != nil {
 			return err
 		}
 		for _, id := range unsure {
-			if err := f(part.dir, part.git, id, live[id]); err != nil {
+			if err := f(p.Dir, p.Git, id, live[id]); err != nil {
 				return err
 			}
 		}
@@ -180,13 +174,13 @@ func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo
 	return nil
 }
 
-// liveOf reports which of some objects a ref leads to, while nobody writes.
+// liveOf reports which of the objects are reachable, without concurrent writers.
 func (r *Repo) liveOf(ctx context.Context, g *gitstore.Repo, ids []pack.ID) (map[pack.ID]bool, error) {
 	live := map[pack.ID]bool{}
 	if len(ids) == 0 {
 		return live, nil
 	}
-	unlock, err := r.alone(ctx)
+	unlock, err := r.exclude(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -198,10 +192,10 @@ func (r *Repo) liveOf(ctx context.Context, g *gitstore.Repo, ids []pack.ID) (map
 	return live, err
 }
 
-// QuarantineDir is where what was fetched lies until it has been checked. It holds nothing that is missed.
+// QuarantineDir is the repository of fetched data that is not verified yet. It may be deleted.
 const QuarantineDir = "quarantine.git"
 
-// FetchMark is in the names of the temporary files of a fetch.
+// FetchMark is part of the names of a fetch's temporary files.
 const FetchMark = "fetch"
 
 // LockFetch waits until no other process adds fetched data, and prevents sweeps until it is unlocked.
@@ -218,10 +212,10 @@ func (r *Repo) LockFetch(ctx context.Context) (unlock func(), err error) {
 	return func() { unshare(); open() }, nil
 }
 
-// LockMerges takes the lock of those who remove packs of a repository, or add some without a stage.
+// LockMerges locks a repository for removing packs, or for adding packs without a stage.
 func (r *Repo) LockMerges(ctx context.Context, dir string) (unlock func(), err error) {
 	return disk.Lock(ctx, filepath.Join(r.dir, dir, "mem", "merge.lock"), r.opts.LockTimeout)
 }
 
-// mergeMark is in the names of the temporary files of a merge.
+// mergeMark is part of the names of a merge's temporary files.
 const mergeMark = "merge"

@@ -10,7 +10,8 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// TestSweepIsNotStarved lets a sweep wait for somebody who writes: nobody new joins those that it waits for, so it starts when they are done.
+// TestSweepIsNotStarved lets a sweep wait for somebody who writes: nobody new joins those that it waits for, so it
+// starts when they are done.
 func TestSweepIsNotStarved(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

@@ -28,8 +28,8 @@ func (tx *Tx) Tips() []Tip {
 	return tips
 }
 
-// Commit returns the commit that this device's lane is at, 40 hexadecimal digits: after an [Repo.Update], what
-// that made. It is empty if the lane has none.
+// Commit returns the tip of this device's lane, 40 hexadecimal digits, or "" if the lane does not exist. After a
+// [Repo.Update] it is the new commit.
 func (tx *Tx) Commit() string {
 	if tx.own().Tip.IsZero() {
 		return ""
@@ -37,9 +37,9 @@ func (tx *Tx) Commit() string {
 	return tx.own().Tip.String()
 }
 
-// Get opens an object of any of the lanes: a blob, or a point of growth of a stream. The reader fails with
-// [objects.ErrCorrupt], at the latest at its end, if the bytes do not match h. The error wraps
-// [objects.ErrNotFound] if there is no such object.
+// Get opens an object of any lane: a blob, or the content up to a growth point. If the bytes do not match h, the reader
+// fails with [objects.ErrCorrupt], at the latest at its end. The error wraps [objects.ErrNotFound] if no lane contains
+// the object.
 func (tx *Tx) Get(_ context.Context, h objects.Hash) (io.ReadCloser, error) {
 	for _, l := range tx.lanes {
 		rc, err := l.Open(h)
@@ -50,7 +50,7 @@ func (tx *Tx) Get(_ context.Context, h objects.Hash) (io.ReadCloser, error) {
 	return nil, fmt.Errorf("read %s: %w", h, objects.ErrNotFound)
 }
 
-// Segments returns how many segments of a stream this device has stored.
+// Segments returns the number of segments of a stream in this device's lane.
 func (tx *Tx) Segments(name objects.Hash) (int, error) { return tx.lanes[0].Segments(name) }
 
 // All yields the names of all objects of the lanes in increasing order.
@@ -69,7 +69,7 @@ func (tx *Tx) All(context.Context) iter.Seq2[objects.Hash, error] {
 	}
 }
 
-// names returns the sorted names of all that lies in some directories of the lanes.
+// names returns the sorted names of the files in the given directories of the lanes.
 func (tx *Tx) names(dirs ...string) ([]objects.Hash, error) {
 	var names []objects.Hash
 	for _, l := range tx.lanes {
@@ -103,9 +103,9 @@ func (tx *Tx) Record(id objects.Hash) (Record, error) {
 	return Record{}, fmt.Errorf("record %s: %w", id, objects.ErrNotFound)
 }
 
-// Records returns the records of all lanes that were not there when the lanes had the given tips, in
-// the order of [Record.Compare]. Without tips it returns all. A tip that a lane does not know (because
-// it was rewritten) counts as none. Records of other devices that say nothing ([Options.Body]) are left out.
+// Records returns the records that the lanes have added since the given tips, in the order of [Record.Compare].
+// Without tips it returns all. A tip that is unknown, because its lane was rewritten, is ignored. Malformed records of
+// other devices ([Options.Body]) are skipped.
 func (tx *Tx) Records(ctx context.Context, since []Tip) ([]Record, error) {
 	var out []Record
 	for _, l := range tx.lanes {
@@ -117,23 +117,23 @@ func (tx *Tx) Records(ctx context.Context, since []Tip) ([]Record, error) {
 		if out, err = l.RecordsSince(out, since); err != nil {
 			return nil, err
 		}
-		if l.Device != tx.r.device.ID { // the bodies of its own were checked when they were written
-			out = out[:from+len(tx.r.sane(out[from:]))]
+		if l.Device != tx.r.device.ID { // own bodies were checked when they were written
+			out = out[:from+len(tx.r.valid(out[from:]))]
 		}
 	}
 	slices.SortFunc(out, Record.Compare)
 	return slices.CompactFunc(out, func(a, b Record) bool { return a.ID == b.ID }), nil
 }
 
-// sane returns the records that say something, in the same array.
-func (r *Repo) sane(all []Record) []Record {
+// valid removes malformed records from all, in place.
+func (r *Repo) valid(all []Record) []Record {
 	return slices.DeleteFunc(all, func(rec Record) bool {
 		return rec.Lamport > lane.MaxLamport || r.opts.body(rec) != nil
 	})
 }
 
-// Follows reports whether every lane still goes on from the given tips: whether what was known at those
-// tips is still true, and [Tx.Records] since them is all there is to learn.
+// Follows reports whether every lane descends from its given tip. Then the state at those tips and [Tx.Records] since
+// then are the whole state.
 func (tx *Tx) Follows(tips []Tip) (bool, error) {
 	for _, t := range tips {
 		i := slices.IndexFunc(tx.lanes, func(l *lane.Snapshot) bool { return l.Device == t.Device })
@@ -148,8 +148,7 @@ func (tx *Tx) Follows(tips []Tip) (bool, error) {
 	return true, nil
 }
 
-// Find returns the names of the objects that begin with the given hexadecimal digits, sorted. A full name
-// costs one look-up a level, a prefix as much of the tree as it leaves open.
+// Find returns the sorted names of the objects that start with the given hexadecimal digits, at least four.
 func (tx *Tx) Find(prefix string) ([]objects.Hash, error) {
 	if len(prefix) < 4 || len(prefix) > 2*objects.Size || !lane.IsHex(prefix) {
 		return nil, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// View runs fn on a snapshot of the project. It takes no lock and does not wait.
+// View runs fn on a snapshot of the project. It neither locks nor waits.
 func (r *Repo) View(ctx context.Context, p Project, fn func(*Tx) error) error {
 	tx, err := r.begin(ctx, p)
 	if err != nil {
@@ -26,9 +26,9 @@ func (r *Repo) View(ctx context.Context, p Project, fn func(*Tx) error) error {
 	return fn(tx)
 }
 
-// Look is [Repo.View] for an fn that can run again: if a lane was rewritten meanwhile and its old objects were
-// swept, fn gets the lanes in their new state.
-func (r *Repo) Look(ctx context.Context, p Project, fn func(*Tx) error) error {
+// ViewRetry is [Repo.View] for an fn that can be repeated: if a lane was rewritten and its old objects were swept while
+// fn ran, fn runs again with the new lanes.
+func (r *Repo) ViewRetry(ctx context.Context, p Project, fn func(*Tx) error) error {
 	for try := 0; ; try++ {
 		tx, err := r.begin(ctx, p)
 		if err != nil {
@@ -39,16 +39,15 @@ func (r *Repo) Look(ctx context.Context, p Project, fn func(*Tx) error) error {
 		}
 		now, again := r.begin(ctx, p)
 		if again != nil || slices.Equal(now.Tips(), tx.Tips()) {
-			return err // it is lost
+			return err // the object is lost
 		}
 	}
 }
 
-// Update runs fn on a snapshot of the project and commits what it staged to this device's lane: all of
-// it or, if there is an error, nothing. Nothing staged is no commit. When Update returns nil the commit
-// is on stable storage. Updates of one lane queue; the error wraps [ErrLocked] if the queue took longer
-// than the timeout, and [ErrConflict] if what fn adopted was built on a state that is gone. The message
-// becomes the first line of the commit's.
+// Update runs fn on a snapshot of the project and commits everything that fn staged to this device's lane, or nothing
+// if there is an error. If fn staged nothing, there is no commit. When Update returns nil, the commit is durable.
+// Updates of one lane wait for each other. The error wraps [ErrLocked] if that takes longer than the timeout, and
+// [ErrConflict] if the lane has changed since fn's stage was built. The message becomes the commit's subject.
 func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*Tx) error) error {
 	w, err := r.Writer(ctx, p)
 	if err != nil {
@@ -58,7 +57,7 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 	return w.Update(ctx, message, fn)
 }
 
-// update is [Repo.Update] of whoever holds the lanes of the project.
+// update is [Repo.Update] for a caller that has locked the lanes of the project.
 func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*Tx) error) error {
 	for _, dir := range []string{MemoryDir, OriginalsDir} {
 		if err := r.sweepStages(dir); err != nil {
@@ -94,20 +93,20 @@ func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*T
 		return disk.Writing(fmt.Errorf("commit: %w", err))
 	}
 	for _, dir := range []string{MemoryDir, OriginalsDir} {
-		if err := r.mergePacks(ctx, dir); err != nil && !disk.IsFull(err) { // what is committed is; the merge waits for room
-			return disk.Writing(err)
+		if err := r.mergePacks(ctx, dir); err != nil && !disk.IsFull(err) {
+			return disk.Writing(err) // a merge that lacks space is no error: the commit is done
 		}
 	}
 	return nil
 }
 
-// LockLane takes the lock of those who write lanes of a project, in either repository.
+// LockLane locks the lanes of a project in both repositories for writing.
 func (r *Repo) LockLane(ctx context.Context, p Project) (unlock func(), err error) {
 	return disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "lane-"+string(p)+".lock"), r.opts.LockTimeout)
 }
 
-// writes waits until this device's lanes of a project can be written, and lets nobody sweep until done is called.
-func (r *Repo) writes(ctx context.Context, p Project) (done func(), err error) {
+// lockWrite locks this device's lanes of a project for writing and prevents sweeps until done is called.
+func (r *Repo) lockWrite(ctx context.Context, p Project) (done func(), err error) {
 	unlock, err := r.LockLane(ctx, p)
 	if err != nil {
 		return nil, disk.Writing(fmt.Errorf("write lane: %w", err))
@@ -141,7 +140,7 @@ func (r *Repo) begin(ctx context.Context, p Project) (*Tx, error) {
 	return tx, nil
 }
 
-// readLamport loads the lanes and finds the largest Lamport time that they have seen and that this device follows.
+// readLamport loads the lanes and sets the Lamport time of tx to the largest of theirs that is not too far ahead.
 func (tx *Tx) readLamport() error {
 	for _, l := range tx.lanes {
 		if err := l.Load(); err != nil {
@@ -161,10 +160,10 @@ func (tx *Tx) readLamport() error {
 	return nil
 }
 
-// needStage makes the stage of memory.git if there is none yet.
+// needStage creates the stage of memory.git if there is none.
 func (tx *Tx) needStage() error {
 	if !tx.write {
-		return errors.New("write in a view")
+		return errors.New("write in a read-only transaction")
 	}
 	if tx.stage != nil {
 		return nil
@@ -174,11 +173,11 @@ func (tx *Tx) needStage() error {
 	return err
 }
 
-// Adopt makes what s holds part of the commit. At most one stage can be adopted, before anything is
-// put. The error wraps [ErrConflict] if a stream has grown since s was built.
+// Adopt makes the content of s part of the commit. Only one stage can be adopted, before anything else is put. The
+// error wraps [ErrConflict] if a stream has grown since s was built.
 func (tx *Tx) Adopt(s *Stage) error {
 	if !tx.write || tx.stage != nil && tx.stage != s {
-		return errors.New("adopt: a stage is in use already")
+		return errors.New("adopt: another stage is in use")
 	}
 	tx.stage = s
 	for _, g := range s.grown {
@@ -189,8 +188,8 @@ func (tx *Tx) Adopt(s *Stage) error {
 	return tx.setAll(s.puts)
 }
 
-// grow puts a growth into the lane. A point that is there already stays: it leads to the same content, and
-// nothing in a lane may change.
+// grow adds a growth to the lane. An existing growth point stays: it leads to the same content, and files of a lane
+// never change.
 func (tx *Tx) grow(g Growth) error {
 	n, err := tx.own().Segments(g.Stream)
 	if err != nil {
@@ -215,9 +214,9 @@ func (tx *Tx) grow(g Growth) error {
 	return err
 }
 
-// LeadTo lets h, if nothing in this device's lane leads to it, be the end of the first n segments of a stream
-// of the lane, or of all if n is 0. A stream that is not so long is left alone.
-func (tx *Tx) LeadTo(h, name objects.Hash, n int) error {
+// PointTo adds a growth point for the object h: the first n segments of a stream of this device's lane, or all segments
+// if n is 0. It does nothing if the lane contains h already or if the stream is shorter.
+func (tx *Tx) PointTo(h, name objects.Hash, n int) error {
 	has, err := tx.own().Has(h)
 	if err != nil || has {
 		return err
@@ -249,7 +248,8 @@ func (tx *Tx) setAll(puts []put) error {
 	return nil
 }
 
-// Put stores an object of moderate size in this device's lane and returns its name. Storing an object twice is a no-op.
+// Put stores an object in this device's lane and returns its name. The object is kept in memory; see [Stage.PutLong].
+// Storing an object twice is a no-op.
 func (tx *Tx) Put(_ context.Context, r io.Reader) (objects.Hash, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
@@ -285,7 +285,7 @@ func (tx *Tx) Add(kind string, body any) (Record, error) {
 	return rec, tx.putBlob(b, lane.RecordPath(rec.ID))
 }
 
-// Added returns the records that the transaction has added, in the form that readers of the lane will see.
+// Added returns the records that the transaction has added, as readers of the lane will see them.
 func (tx *Tx) Added() ([]Record, error) {
 	var out []Record
 	for _, b := range tx.added {
@@ -298,10 +298,10 @@ func (tx *Tx) Added() ([]Record, error) {
 	return out, nil
 }
 
-// Subject replaces the message that [Repo.Update] was given, with what only fn can know.
+// Subject replaces the message of [Repo.Update].
 func (tx *Tx) Subject(message string) { tx.subject = message }
 
-// Trailer adds a line for machines to the commit message, "Mem-<key>: <value>".
+// Trailer adds the trailer "Mem-<key>: <value>" to the commit message. Control characters become spaces.
 func (tx *Tx) Trailer(key, value string) {
 	value = strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -312,8 +312,8 @@ func (tx *Tx) Trailer(key, value string) {
 	tx.trailers = append(tx.trailers, "Mem-"+key+": "+value)
 }
 
-// both makes the update commit to both repositories although nothing is put.
-func (tx *Tx) both() error {
+// touchBoth makes the update commit to both repositories even if nothing is put.
+func (tx *Tx) touchBoth() error {
 	if err := tx.needOrigin(); err != nil {
 		return err
 	}
@@ -322,7 +322,7 @@ func (tx *Tx) both() error {
 	return tx.needStage()
 }
 
-// commit writes the patches, then everything else. The move of memory.git's ref is the commit point.
+// commit commits the patches, then everything else. The update of memory.git's ref is the commit point.
 func (tx *Tx) commit(message string) error {
 	if tx.subject != "" {
 		message = tx.subject
@@ -347,9 +347,9 @@ func (tx *Tx) commit(message string) error {
 	return tx.commitLane(tx.stage, tx.own(), message)
 }
 
-// commitLane writes the changed directories and a signed commit, and moves the lane's ref to it.
+// commitLane writes the changed directories and a signed commit, and sets the lane's ref to it.
 func (tx *Tx) commitLane(s *Stage, l *lane.Snapshot, message string) error {
-	if err := tx.mayBegin(l); err != nil {
+	if err := tx.checkNew(l); err != nil {
 		return err
 	}
 	if l.Tip.IsZero() {
@@ -394,16 +394,16 @@ func (tx *Tx) commitLane(s *Stage, l *lane.Snapshot, message string) error {
 	return nil
 }
 
-// mayBegin refuses to begin a lane that was here once: what it held can be brought back only as long as nothing
-// takes its place.
-func (tx *Tx) mayBegin(l *lane.Snapshot) error {
-	if tx.anew || !l.Tip.IsZero() || !l.Replaces.IsZero() {
+// checkNew refuses to create a lane that existed before: once another lane has its name, a repair could not restore
+// it.
+func (tx *Tx) checkNew(l *lane.Snapshot) error {
+	if tx.restart || !l.Tip.IsZero() || !l.Replaces.IsZero() {
 		return nil
 	}
 	ref := lane.Ref(tx.project, l.Device)
 	was, err := l.Git.Knows(ref)
 	if was {
-		return lost(l.Git, ref)
+		return lostError(l.Git, ref)
 	}
 	return err
 }
@@ -421,7 +421,7 @@ func (tx *Tx) message(subject string) string {
 func (tx *Tx) discard() {
 	for _, s := range []*Stage{tx.stage, tx.patches} {
 		if s != nil {
-			s.Close() // on failure temporary files stay, which the next writer sweeps
+			s.Close() // on failure the next writer removes the temporary files
 		}
 	}
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A Usage is the size of one git object in the packs, and what it is part of.
+// A Usage is the size of one git object in the packs, with the kind and name of the file that it belongs to.
 type Usage struct {
 	Lane  Lane
 	Kind  string       // commit, tree, format, record, object, point, stream or patch
 	Name  objects.Hash // of a record, an object, a growth point, a stream or a patch
-	Time  time.Time    // of the commit that brought it
+	Time  time.Time    // of the commit that added it
 	Bytes int64
 }
 
-// Usage calls visit for every git object that a lane of either repository leads to, oldest commits first. An
-// object that several lanes contain belongs to the first of them. An error of visit ends it and is returned.
+// Usage calls visit for every reachable git object of both repositories, oldest commits first. An object in several
+// lanes counts for the first of them. It stops at an error of visit and returns it.
 func (r *Repo) Usage(ctx context.Context, visit func(Usage) error) error {
 	for _, originals := range []bool{false, true} {
-		lanes, err := r.laneTips(originals)
+		lanes, err := r.lanes(originals)
 		if err != nil {
 			return err
 		}
@@ -37,21 +37,6 @@ func (r *Repo) Usage(ctx context.Context, visit func(Usage) error) error {
 		}
 	}
 	return nil
-}
-
-// laneTips returns the lanes of one repository, those of [Home] included, sorted by project and device.
-func (r *Repo) laneTips(originals bool) ([]Lane, error) {
-	all, err := r.Of(Lane{Originals: originals}).Refs(lane.Prefix)
-	if err != nil {
-		return nil, fmt.Errorf("list lanes: %w", err)
-	}
-	var lanes []Lane
-	for _, ref := range all {
-		if p, device, ok := lane.Split(ref.Name); ok {
-			lanes = append(lanes, Lane{Project: p, Device: device, Tip: ref.ID, Originals: originals})
-		}
-	}
-	return lanes, nil
 }
 
 // usage walks over the commits of one repository.
@@ -83,7 +68,7 @@ func (u *usage) lane(ctx context.Context, l Lane) error {
 	return nil
 }
 
-// commit visits what a commit brought on top of the tree old. The lane and the time of at are those of the commit.
+// commit visits the objects that a commit adds to the tree old. at contains the lane and the time of the commit.
 func (u *usage) commit(id, old pack.ID, c gitstore.Commit, at Usage) error {
 	if _, err := u.add(id, at, "commit", nil); err != nil {
 		return err
@@ -100,7 +85,7 @@ func (u *usage) commit(id, old pack.ID, c gitstore.Commit, at Usage) error {
 	return d.Diff(nil, c.Tree, old)
 }
 
-// add visits an object unless it was visited, and reports whether it was not.
+// add visits an object and reports whether it is new. An object that was visited before is skipped.
 func (u *usage) add(id pack.ID, at Usage, kind string, path []string) (bool, error) {
 	if _, ok := u.seen[id]; ok {
 		return false, nil

@@ -8,7 +8,8 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// TestLookBesideRewrite looks at a project while its lane begins anew and what it had before is swept: who looks sees the one or the other.
+// TestLookBesideRewrite looks at a project while its lane begins anew and what it had before is swept: who looks sees
+// the one or the other.
 func TestLookBesideRewrite(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
@@ -26,7 +27,7 @@ func TestLookBesideRewrite(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			err = reader.Look(t.Context(), testProject, func(tx *Tx) error {
+			err = reader.ViewRetry(t.Context(), testProject, func(tx *Tx) error {
 				_, err := tx.Records(t.Context(), nil)
 				return err
 			})

@@ -2,19 +2,18 @@ package refs
 
 import "context"
 
-// A Writer locks the lanes of a project: no lane changes until the writer is closed, so the data that it has read
-// is still current when it commits. Other writers of the project wait meanwhile.
+// A Writer locks this device's lanes of a project. They do not change until the writer is closed, so the data that it
+// has read is still current when it commits. Other writers of the project wait meanwhile.
 type Writer struct {
 	r    *Repo
 	p    Project
 	done func()
 }
 
-// Writer waits until the lanes of a project can be written, and holds them. The error wraps [ErrLocked] if that
-// took longer than the timeout. The caller closes it. [Repo.Update] and [Repo.Rewrite] of the same project must
-// not be called before.
+// Writer locks the lanes of a project. The error wraps [ErrLocked] if that takes longer than the timeout. The caller
+// must close the writer, and must not call [Repo.Update] or [Repo.Rewrite] of the same project before.
 func (r *Repo) Writer(ctx context.Context, p Project) (*Writer, error) {
-	done, err := r.writes(ctx, p)
+	done, err := r.lockWrite(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -31,5 +30,5 @@ func (w *Writer) Rewrite(ctx context.Context, message string, fn func(old, tx *T
 	return w.r.rewrite(ctx, w.p, message, fn)
 }
 
-// Close lets other writers continue.
+// Close unlocks the lanes.
 func (w *Writer) Close() { w.done() }

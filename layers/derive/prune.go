@@ -57,7 +57,7 @@ func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r 
 	if len(taken) == 1 {
 		message = "prune " + records.ShortID(taken[0].Session.ID) + ":" + taken[0].Version.Label
 	}
-	return taken, spared, m.Refs.Freeing(func() error {
+	return taken, spared, m.Refs.WithReserve(func() error {
 		return m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
 			tx.Trailer("Op", "prune")
 			return hide(tx, taken)

@@ -44,7 +44,7 @@ func (m Ops) Remove(ctx context.Context, rev state.Rev, force, dryRun bool) erro
 	if dryRun {
 		return nil
 	}
-	return m.Refs.Freeing(func() error {
+	return m.Refs.WithReserve(func() error {
 		return m.Refs.Update(ctx, rev.Project.ID, "rm "+what, func(tx *refs.Tx) error {
 			tx.Trailer("Op", "rm")
 			_, err := tx.Add(records.KindSet, records.SetBody{Target: target, Field: "deleted", Value: true})

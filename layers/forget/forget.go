@@ -45,7 +45,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 			return out, err
 		}
 		defer unlock()
-		err = m.Refs.Freeing(func() (err error) { out.Finished, _, err = m.finishForgetting(ctx); return err })
+		err = m.Refs.WithReserve(func() (err error) { out.Finished, _, err = m.finishForgetting(ctx); return err })
 		if err != nil {
 			return out, fmt.Errorf("finish an interrupted forget: %w", err)
 		}
@@ -55,7 +55,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 	tools := map[string]bool{}
 	for _, p := range o.places() {
 		var f *forgetting
-		err := m.Refs.Freeing(func() (err error) { f, err = m.forgetIn(ctx, p, o, nil); return err })
+		err := m.Refs.WithReserve(func() (err error) { f, err = m.forgetIn(ctx, p, o, nil); return err })
 		if err != nil {
 			return out, fmt.Errorf("project %s: %w", p.Name, err)
 		}
@@ -84,7 +84,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 		return out, err
 	}
 	var made []string
-	err = m.Refs.Freeing(func() error {
+	err = m.Refs.WithReserve(func() error {
 		_, again, err := m.finishForgetting(ctx)
 		made = append(made, again...)
 		return err
@@ -361,6 +361,6 @@ func (m Ops) FinishForgetting(ctx context.Context) (bool, error) {
 	}
 	defer unlock()
 	some := false
-	err = m.Refs.Freeing(func() (err error) { some, _, err = m.finishForgetting(ctx); return err })
+	err = m.Refs.WithReserve(func() (err error) { some, _, err = m.finishForgetting(ctx); return err })
 	return some, err
 }

@@ -409,7 +409,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 	}
 	was := r.ID
 	r.Body = clean
-	now, err := tx.AddAgain(r)
+	now, err := tx.AddRewritten(r)
 	if err != nil {
 		return err
 	}

@@ -259,7 +259,7 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 // restate stores a record again that was called was and says something else now. It returns the patch that belongs
 // to it then.
 func (f *forgetting) restate(tx *refs.Tx, r refs.Record, was objects.Hash, patch []byte) (refs.Record, []byte, error) {
-	r, err := tx.AddAgain(r)
+	r, err := tx.AddRewritten(r)
 	if err != nil {
 		return r, nil, err
 	}
@@ -313,11 +313,11 @@ func (f *forgetting) longFiles() map[objects.Hash]objects.Hash {
 // copy of a session, say.
 func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []records.Snapshot) error {
 	for _, s := range snapshots {
-		if err := tx.LeadTo(s.Original, stream.Name(s.Session, s.Generation), s.Segments); err != nil {
+		if err := tx.PointTo(s.Original, stream.Name(s.Session, s.Generation), s.Segments); err != nil {
 			return err
 		}
 		for _, file := range s.Files {
-			if err := tx.LeadTo(file.Hash, stream.Whole(file.Hash), 0); err != nil {
+			if err := tx.PointTo(file.Hash, stream.Whole(file.Hash), 0); err != nil {
 				return err
 			}
 		}

@@ -70,7 +70,7 @@ func lastWord(paths []records.PathBody, dir string) *records.PathBody {
 // Paths returns what this device knows of directories, later records last.
 func (m Ops) Paths(ctx context.Context) ([]records.PathBody, error) {
 	var paths []records.PathBody
-	err := m.Refs.Look(ctx, refs.Home, func(tx *refs.Tx) error {
+	err := m.Refs.ViewRetry(ctx, refs.Home, func(tx *refs.Tx) error {
 		st, err := m.FoldOutline(ctx, tx, refs.Home)
 		if err == nil {
 			paths = st.PathsOf(m.Refs.Device().ID)
@@ -209,7 +209,7 @@ func rootCommit(ctx context.Context, dir string) string {
 
 // HasProject reports whether there are records of a project.
 func (m Ops) HasProject(ctx context.Context, p refs.Project) (has bool, err error) {
-	err = m.Refs.Look(ctx, p, func(tx *refs.Tx) error {
+	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
 		has = len(tx.Tips()) > 0
 		return nil
 	})

@@ -189,7 +189,7 @@ const upperVersion = 8
 
 // Upper returns the records of the upper layers of a project in their order: (lamport, device, id).
 func (m *DB) Upper(ctx context.Context, p refs.Project) (out []UpperRecord, err error) {
-	err = m.Refs.Look(ctx, p, func(tx *refs.Tx) error {
+	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
 		out, err = m.UpperAt(ctx, tx, p)
 		return err
 	})

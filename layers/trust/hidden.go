@@ -75,7 +75,7 @@ func (m Ops) Bare(ctx context.Context, p refs.Project) (st *state.State, err err
 	if strings.Trim(string(p), "0123456789abcdef") != "" {
 		return state.NewState(p), nil
 	}
-	err = m.Refs.Look(ctx, p, func(tx *refs.Tx) error {
+	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
 		st, err = m.FoldOutline(ctx, tx, p)
 		return err
 	})

@@ -49,7 +49,7 @@ func (b Basis) Note(v *records.Version, device string) {
 
 // State returns what the project p is now.
 func (m Ops) State(ctx context.Context, p refs.Project) (st *state.State, err error) {
-	err = m.Refs.Look(ctx, p, func(tx *refs.Tx) error {
+	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
 		st, err = m.Fold(ctx, tx, p)
 		return err
 	})

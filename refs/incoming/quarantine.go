@@ -126,7 +126,7 @@ func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (Arriva
 func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
 		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead, unpack: &q.unpack,
-		body: q.r.CheckBody, takes: q.r.Takes}
+		body: q.r.CheckBody, takes: q.r.AcceptsLamport}
 	if err := v.check(); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 	if err := moveLanes(ctx, q.r, arrivals); err != nil {
 		return fmt.Errorf("adopt fetched data: %w", err)
 	}
-	return q.r.Tidy(ctx, arrivals[0].Lane)
+	return q.r.MergePacks(ctx, arrivals[0].Lane)
 }
 
 // moveLanes moves lanes to where they arrived, those of some projects at once: each lane waits for the disk

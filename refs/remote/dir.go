@@ -15,7 +15,7 @@ import (
 
 // A dirSession works on a bare repository in a directory of this machine, or one that looks so.
 type dirSession struct {
-	git  refs.Elsewhere
+	git  refs.Shared
 	refs []gitstore.Ref
 	mark string
 }
@@ -38,7 +38,7 @@ func (c *Client) openDir() (Session, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", c.url, err), g.Close())
 	}
-	return &dirSession{refs.Elsewhere{Repo: g, Timeout: c.world.LockTimeout}, all, "mem-" + c.world.Mark}, nil
+	return &dirSession{refs.Shared{Repo: g, Timeout: c.world.LockTimeout}, all, "mem-" + c.world.Mark}, nil
 }
 
 // Refs returns the branches.
@@ -264,7 +264,7 @@ func (s *dirSession) write(ctx context.Context, entries func(func(pack.Entry) er
 // Drop takes out what no branch leads to any more and some branch led to when the conversation began. What
 // others are bringing at the same time is waited for.
 func (s *dirSession) Drop(ctx context.Context) error {
-	unlock, err := s.git.Alone(ctx)
+	unlock, err := s.git.Exclude(ctx)
 	if err != nil {
 		return err
 	}

@@ -355,7 +355,7 @@ func (c *checker) commits(tip pack.ID, device string) {
 			return
 		}
 		n, err := lane.LamportOf(commit)
-		if err == nil && later == 0 && !c.r.Takes(n) {
+		if err == nil && later == 0 && !c.r.AcceptsLamport(n) {
 			c.ahead(device, n)
 		}
 		if err == nil && later != 0 && n > later {

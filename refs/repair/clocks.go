@@ -57,7 +57,7 @@ func latePatches(ctx context.Context, r *refs.Repo, p refs.Project) (bool, error
 		if err != nil {
 			return false, err
 		}
-		if n, err := lane.LamportOf(c); err != nil || !r.Takes(n) {
+		if n, err := lane.LamportOf(c); err != nil || !r.AcceptsLamport(n) {
 			return err == nil, err
 		}
 		id = c.Parent

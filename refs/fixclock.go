@@ -12,13 +12,12 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// FixClock mends the lane of a project, and then that of its patches, which may be all that is left to mend.
-// FixClock lets this device's lanes of a project begin anew with Lamport times that other stores take: the patches
-// alone, or with records those of memory.git, too, under the names that follow from their new times.
+// FixClock restarts this device's lane of a project in originals.git with Lamport times that other stores accept. With
+// records it does so first with the lane in memory.git, whose records get new names.
 func (r *Repo) FixClock(ctx context.Context, p Project, records bool) error {
-	gone := map[objects.Hash]bool{} // patches of records that have another name now
+	gone := map[objects.Hash]bool{} // patches of renamed records
 	if records {
-		err := r.Rewrite(ctx, p, "repair: count records from a time that other stores take", func(old, tx *Tx) error {
+		err := r.Rewrite(ctx, p, "repair: Lamport times that other stores accept", func(old, tx *Tx) error {
 			tx.Trailer("Op", "repair")
 			return tx.recount(old, gone)
 		})
@@ -29,8 +28,8 @@ func (r *Repo) FixClock(ctx context.Context, p Project, records bool) error {
 	return r.RewritePatches(ctx, p, func(h objects.Hash) bool { return !gone[h] })
 }
 
-// recount puts all of old into tx, records with the Lamport times that others take. The names of the patches
-// that go are added to gone.
+// recount copies old to tx. Records with a Lamport time too far ahead get new ones. It adds the names of the patches of
+// renamed records to gone.
 func (tx *Tx) recount(old *Tx, gone map[objects.Hash]bool) error {
 	all, err := old.own().RecordsSince(nil, nil)
 	if err != nil {
@@ -69,8 +68,8 @@ func (tx *Tx) recount(old *Tx, gone map[objects.Hash]bool) error {
 	return tx.needStage()
 }
 
-// restamp stores a record with the next Lamport time, under the name that follows from it. What it calls other
-// records becomes what names says that they are called now.
+// restamp stores a record with the next Lamport time, and therefore a new name. References to other records in its body
+// are replaced by their new names.
 func (tx *Tx) restamp(rec Record, names map[string]string, gone map[objects.Hash]bool) error {
 	old, was := rec.ID, fmt.Sprintf(`"%s/%d"`, rec.Device, rec.Lamport)
 	body := replaceNames(string(rec.Body), names)

@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// cloneFile marks a store whose clone has not finished. It is written before anything else of the store and
-// removed last, so an interrupted clone is told apart from a memory that somebody uses.
+// cloneFile marks an unfinished clone. It is the first file of the store to be written and is removed last, so an
+// interrupted clone is distinguishable from a memory in use.
 const cloneFile = "clone.json"
 
 // cloneJSON is the file clone.json.
@@ -17,8 +17,8 @@ type cloneJSON struct {
 	URL string `json:"url"`
 }
 
-// BeginClone makes the directory of a store and marks it as an unfinished clone of the given address. The mark
-// is durable when it returns.
+// BeginClone creates the directory of a store and marks it as an unfinished clone of url. The mark is durable when it
+// returns.
 func BeginClone(dir, url string) error {
 	if err := makeRoot(dir); err != nil {
 		return err
@@ -33,17 +33,18 @@ func BeginClone(dir, url string) error {
 	return nil
 }
 
-// Cloning returns the address of the unfinished clone in dir, "" if there is none. A damaged mark is [ErrDamaged].
+// Cloning returns the URL of the unfinished clone in dir, "" if there is none. The error wraps [ErrDamaged] if the mark
+// is damaged.
 func Cloning(dir string) (url string, err error) {
 	var j cloneJSON
 	some, err := disk.ReadNote(dir, cloneFile, &j)
 	if some && j.URL == "" {
-		err = fmt.Errorf("read %s: %w: it names no remote", filepath.Join(dir, cloneFile), ErrDamaged)
+		err = fmt.Errorf("read %s: %w: it contains no URL", filepath.Join(dir, cloneFile), ErrDamaged)
 	}
 	return j.URL, err
 }
 
-// EndClone removes the mark of an unfinished clone of the given address, if there is one.
+// EndClone removes the mark of an unfinished clone of url, if there is one.
 func (r *Repo) EndClone(url string) error {
 	from, err := Cloning(r.dir)
 	if err != nil || from != url {

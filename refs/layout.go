@@ -11,13 +11,13 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// checkShape refuses a store in which something strange lies where a directory should be: a link could lead
-// anywhere. Files are looked at when they are opened.
-func checkShape(dir string) error {
+// checkLayout refuses a store in which one of its directories is anything else, because a symbolic link could lead
+// anywhere. Files are checked when they are opened.
+func checkLayout(dir string) error {
 	dirs := []string{"spool", keysDir, holdsDir, scratchDir, DamagedDir}
 	for _, part := range []string{MemoryDir, OriginalsDir} {
-		for _, sub := range []string{"", "objects", "objects/pack", "refs", "refs/heads", lane.Prefix, "mem", "mem/" +
-			FormerDir, "mem/known"} {
+		for _, sub := range []string{"", "objects", "objects/pack", "refs", "refs/heads", lane.Prefix, "mem",
+			"mem/" + FormerDir, "mem/known"} {
 			dirs = append(dirs, filepath.Join(part, filepath.FromSlash(sub)))
 		}
 		projects, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lane.Prefix)))
@@ -33,7 +33,7 @@ func checkShape(dir string) error {
 		path := filepath.Join(dir, sub)
 		fi, err := os.Lstat(path)
 		if err == nil && !fi.IsDir() {
-			return fmt.Errorf("%s is not a directory, but %s: %w", path, pack.KindOf(fi), ErrDamaged)
+			return fmt.Errorf("%s is not a directory but %s: %w", path, pack.KindOf(fi), ErrDamaged)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("open memory: %w", err)

@@ -9,29 +9,28 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// RestartLost lets the lanes of this device in a project begin anew although they were here once, of which no commit
-// is left.
+// RestartLost creates the lanes of this device in a project again after all their commits were lost.
 func (r *Repo) RestartLost(ctx context.Context, p Project) error {
-	return r.Update(ctx, p, "repair: the branch begins anew", func(tx *Tx) error {
-		tx.anew = true
+	return r.Update(ctx, p, "repair: restart the lost branch", func(tx *Tx) error {
+		tx.restart = true
 		tx.Trailer("Op", "repair")
-		return tx.both()
+		return tx.touchBoth()
 	})
 }
 
-// Rerooted is what the first commit of a lane that begins anew says.
+// Rerooted describes the first commit of a restarted lane.
 type Rerooted struct {
-	Files   int       // that were put
-	Device  bool      // a record of the device is among them
-	Lamport uint64    // that the lane had reached
-	Epoch   uint64    // that begins
-	Commits []pack.ID // that the lane had
+	Files   int       // number of files in it
+	Device  bool      // it contains the device record
+	Lamport uint64    // greatest Lamport time of the former lane
+	Epoch   uint64    // its epoch
+	Commits []pack.ID // known commits of the former lane
 }
 
-// Reroot lets a lane of this device begin anew, as one commit without a parent, in the place of the commit l.Tip.
-// fill puts the files into its root while nobody else writes the project.
+// Reroot restarts a lane of this device as one commit without a parent, which replaces the commit l.Tip. fill adds the
+// files to its root directory while the project is locked.
 func (r *Repo) Reroot(ctx context.Context, in Part, l Lane, fill func(root *lane.Dir) (Rerooted, error)) error {
-	done, err := r.writes(ctx, l.Project)
+	done, err := r.lockWrite(ctx, l.Project)
 	if err != nil {
 		return err
 	}
@@ -62,5 +61,5 @@ func (r *Repo) Reroot(ctx context.Context, in Part, l Lane, fill func(root *lane
 		tx.Trailer("Epoch", strconv.FormatUint(got.Epoch, 10))
 	}
 	tx.Trailer("Op", "repair")
-	return tx.commitLane(s, now, fmt.Sprintf("repair: begin anew with %d files", got.Files))
+	return tx.commitLane(s, now, fmt.Sprintf("repair: restart with %d files", got.Files))
 }

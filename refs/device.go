@@ -9,14 +9,14 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// RenameDevice gives this device another name, which its commits bear from now on.
+// RenameDevice changes the name of this device. Its later commits carry the new name.
 func (r *Repo) RenameDevice(ctx context.Context, name string) error {
 	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, "init.lock"), r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("rename device: %w", err)
 	}
 	defer unlock()
-	d, err := lane.ReadDevice(r.dir) // another process may have made it a new one
+	d, err := lane.ReadDevice(r.dir) // another process may have split the store
 	if err != nil {
 		return fmt.Errorf("rename device: %w", err)
 	}
@@ -28,11 +28,11 @@ func (r *Repo) RenameDevice(ctx context.Context, name string) error {
 	return nil
 }
 
-// Seal returns a short key for a text that only this device can make: the same for the same text.
+// Seal returns a short authentication code of a text that only this device can compute.
 func (r *Repo) Seal(text string) string { return r.device.Seal(text) }
 
-// KeyOf returns the key of a device that has a lane here, "" if it has none: what its first lane that arrived
-// was signed with holds for ever.
+// KeyOf returns the key of a device, "" if it has no lane here. It is the key that signed the device's first fetched
+// lane, and never changes.
 func (r *Repo) KeyOf(device string) (string, error) {
 	if device == r.device.ID {
 		return r.device.PublicKey(), nil

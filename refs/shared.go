@@ -1,0 +1,48 @@
+package refs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/refs/disk"
+)
+
+// Shared is a bare repository in a directory that several devices write to, such as a remote on a network drive. It
+// uses kernel locks; on a file system without them, its methods do not lock. They wait at most for Timeout, or 10
+// seconds if that is 0; then the error wraps [ErrLocked].
+type Shared struct {
+	*gitstore.Repo
+	Timeout time.Duration
+}
+
+// Share locks the repository together with other callers of Share, and prevents Exclude until it is unlocked.
+func (e Shared) Share(ctx context.Context) (unlock func(), err error) {
+	return e.lock(ctx, sweepLock, disk.Share)
+}
+
+// Exclude waits until no other process uses the repository, and prevents its use until it is unlocked.
+func (e Shared) Exclude(ctx context.Context) (unlock func(), err error) {
+	return e.lock(ctx, sweepLock, disk.Lock)
+}
+
+// Lock locks what callers agree to call name: letters, digits and "-".
+func (e Shared) Lock(ctx context.Context, name string) (unlock func(), err error) {
+	return e.lock(ctx, name+".lock", disk.Lock)
+}
+
+func (e Shared) lock(ctx context.Context, name string,
+	take func(context.Context, string, time.Duration) (func(), error)) (func(), error) {
+	unlock, err := take(ctx, filepath.Join(e.Dir(), "mem", name), timeout(Options{LockTimeout: e.Timeout}))
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock the remote: %w", err)
+	}
+	return unlock, nil
+}
