@@ -2,11 +2,15 @@ package search
 
 import (
 	"cmp"
+	"errors"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/memvcs/mem/layers/search/index"
 	"github.com/memvcs/mem/layers/search/terms"
@@ -43,7 +47,8 @@ type Corpus struct {
 type part struct {
 	corpus int
 	seg    *index.Segment
-	spans  []index.Span // live, by their first document
+	spans  []index.Span // by their first document
+	found  []bool       // of spans: a term of the query is in a document
 	base   int          // number of its first document
 	scope  int          // number of the first session of its corpus
 }
@@ -64,7 +69,6 @@ type matcher struct {
 	session      []float32 // score of sessions
 	sessionWords []float32
 	averageWords float32 // of a session
-	frequency    []float32
 }
 
 func newMatcher(corpora []Corpus) *matcher {
@@ -76,28 +80,33 @@ func newMatcher(corpora []Corpus) *matcher {
 			m.parts = append(m.parts, part{corpus: c, seg: s, base: m.docs, scope: scope})
 			m.docs += s.Docs()
 		}
-		m.sessionWords = append(m.sessionWords, make([]float32, len(x.Sessions))...)
-		for _, s := range x.Spans {
+		m.sessionWords = append(m.sessionWords, make([]float32, x.Sessions.Len())...)
+		for i := range x.Spans {
+			s := &x.Spans[i]
+			p := &m.parts[from+s.Segment]
+			if len(p.spans) == 0 {
+				p.spans = x.Spans[i:i]
+			}
+			p.spans = p.spans[:len(p.spans)+1] // the spans of a segment are next to each other
 			if s.Count == 0 {
 				continue
 			}
-			p := &m.parts[from+s.Segment]
-			p.spans = append(p.spans, s)
 			m.live += s.Count
 			words += s.Words
-			if s.Session >= 0 && p.seg.Class(s.First) != index.Version {
-				for k := range s.Count {
-					w := m.lengths[p.seg.Length(s.First+k)] * classWeight(p.seg.Class(s.First+k))
-					m.sessionWords[scope+s.Session] += w
-					total += w
-				}
+			if s.Session >= 0 {
+				w := spanWords(*s, p.seg.Class(s.First))
+				m.sessionWords[scope+s.Session] += w
+				total += w
 			}
 		}
+	}
+	for i := range m.parts {
+		m.parts[i].found = make([]bool, len(m.parts[i].spans))
 	}
 	n := len(m.sessionWords)
 	m.words, m.averageWords = float32(words)/float32(max(1, m.live)), total/float32(max(1, n))
 	m.score, m.hits = make([]float32, m.docs), make([]uint8, m.docs)
-	m.session, m.frequency = make([]float32, n), make([]float32, n)
+	m.session = make([]float32, n)
 	return m
 }
 
@@ -178,8 +187,8 @@ func (f *Filter) session(c Corpus, n int) bool {
 	if n < 0 {
 		return f.Only.allows(c.Project, nil) && f.Branch == "" && f.Topic == "" && f.Keepit == nil
 	}
-	s := &c.Sessions[n]
-	if !f.Only.allows(c.Project, s) || f.Branch != "" && s.Branch != f.Branch || f.Keepit != nil && len(s.Marks) == 0 {
+	s := c.Sessions.At(n)
+	if !f.Only.allows(c.Project, &s) || f.Branch != "" && s.Branch != f.Branch || f.Keepit != nil && len(s.Marks) == 0 {
 		return false
 	}
 	return f.Topic == "" || slices.ContainsFunc(s.Topics, func(t string) bool { return indexFold(t, f.Topic) >= 0 })
@@ -207,50 +216,100 @@ func queryTerms(text string) []queryTerm {
 	return out
 }
 
-// term adds what a term of the query is worth to the documents and sessions that have it.
-func (m *matcher) term(q queryTerm) error {
-	lists := make([]index.Postings, len(m.parts))
-	n := 0
-	for i, p := range m.parts {
-		var err error
-		if lists[i], err = p.seg.Postings(q.term); err != nil {
-			return err
+// terms adds what the terms of the query are worth to the documents and sessions that have them.
+func (m *matcher) terms(all []queryTerm) error {
+	lists := make([][]index.Postings, len(m.parts)) // of each term
+	err := m.each(func(i int) (err error) {
+		lists[i] = make([]index.Postings, len(all))
+		for t, q := range all {
+			if lists[i][t], err = m.parts[i].seg.Postings(q.term); err != nil {
+				return err
+			}
 		}
-		n += lists[i].Docs
-	}
-	if n == 0 {
 		return nil
+	})
+	if err != nil {
+		return err
 	}
-	clear(m.frequency)
-	worth := float32(q.times * rarity(n, m.live))
-	if q.whole {
-		worth *= wholeInMessages
-	}
-	for i := range m.parts {
-		if err := m.postings(&m.parts[i], &lists[i], worth); err != nil {
-			return err
+	worth := make([]float32, len(all)) // in messages
+	for t, q := range all {
+		n := 0
+		for i := range lists {
+			n += lists[i][t].Docs
+		}
+		if worth[t] = float32(q.times * rarity(n, m.live)); q.whole {
+			worth[t] *= wholeInMessages
 		}
 	}
-	n = 0
-	for _, f := range m.frequency {
+	frequency := make([][]float32, len(all)) // of each term in each session
+	for t := range frequency {
+		frequency[t] = make([]float32, len(m.session))
+	}
+	err = m.each(func(i int) error {
+		for t := range all {
+			if err := m.postings(&m.parts[i], &lists[i][t], worth[t], frequency[t]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for t, q := range all {
+		m.sessions(q, frequency[t])
+	}
+	return err
+}
+
+// sessions adds what a term is worth to the sessions that have it.
+func (m *matcher) sessions(q queryTerm, frequency []float32) {
+	n := 0
+	for _, f := range frequency {
 		if f > 0 {
 			n++
 		}
 	}
-	worth = float32(q.times * rarity(n, len(m.frequency)))
+	worth := float32(q.times * rarity(n, len(frequency)))
 	if q.whole {
 		worth *= wholeInSessions
 	}
-	for s, f := range m.frequency {
+	for s, f := range frequency {
 		if f > 0 {
 			m.session[s] += worth * saturated(f, m.sessionWords[s]/m.averageWords, sessionK1, sessionB)
 		}
 	}
-	return nil
+}
+
+// each calls do for every part, on several processors if there are several corpora. Parts of one corpus contain
+// documents of the same sessions and follow each other.
+func (m *matcher) each(do func(part int) error) error {
+	errs := make([]error, len(m.corpora))
+	parallel(len(m.corpora), func(c int) {
+		for i := range m.parts {
+			if m.parts[i].corpus == c && errs[c] == nil {
+				errs[c] = do(i)
+			}
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// parallel calls do for the numbers below n, on all processors.
+func parallel(n int, do func(i int)) {
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(i)
+		}
+	}
+	var wait sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+		wait.Go(work)
+	}
+	work()
+	wait.Wait()
 }
 
 // postings adds the documents of one part.
-func (m *matcher) postings(p *part, list *index.Postings, worth float32) error {
+func (m *matcher) postings(p *part, list *index.Postings, worth float32, frequency []float32) error {
 	at := 0
 	for doc, n, ok := list.Next(); ok; doc, n, ok = list.Next() {
 		for at < len(p.spans) && p.spans[at].First+p.spans[at].Count <= doc {
@@ -262,13 +321,14 @@ func (m *matcher) postings(p *part, list *index.Postings, worth float32) error {
 		if doc < p.spans[at].First || !m.allows(p, doc) {
 			continue // it is not in the index any more, or is not asked for
 		}
+		p.found[at] = true
 		class := p.seg.Class(doc)
 		if class != index.About {
 			m.score[p.base+doc] += worth * saturated(float32(n), m.lengths[p.seg.Length(doc)]/m.words, messageK1, messageB)
 			m.hits[p.base+doc]++
 		}
 		if s := p.spans[at].Session; s >= 0 {
-			m.frequency[p.scope+s] += float32(n) * classWeight(class)
+			frequency[p.scope+s] += float32(n) * classWeight(class)
 		}
 	}
 	if list.Damaged() {
@@ -289,20 +349,28 @@ func saturated(f, length, k1, b float32) float32 {
 
 // A ranked is a document or session with its score.
 type ranked struct {
-	n     int
+	n     int32
 	score float32
 }
 
-func byScore(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.n, b.n)) }
+func byScore(a, b ranked) int {
+	switch {
+	case a.score != b.score && a.score > b.score:
+		return -1
+	case a.score != b.score:
+		return 1
+	}
+	return cmp.Compare(a.n, b.n)
+}
+
+func worstFirst(a, b ranked) int { return byScore(b, a) }
 
 func sortRanked(all []ranked) { slices.SortFunc(all, byScore) }
 
 // bestFirst yields what sortRanked would, in that order, and orders only as much as is asked for.
 func bestFirst(all []ranked) iter.Seq[ranked] {
 	return func(yield func(ranked) bool) {
-		for i := len(all)/2 - 1; i >= 0; i-- {
-			sink(all, i)
-		}
+		order(all, byScore)
 		for rest := all; len(rest) > 0; {
 			if !yield(rest[0]) {
 				return
@@ -310,26 +378,53 @@ func bestFirst(all []ranked) iter.Seq[ranked] {
 			last := len(rest) - 1
 			rest[0] = rest[last]
 			rest = rest[:last]
-			sink(rest, 0)
+			sink(rest, 0, byScore)
 		}
 	}
 }
 
-// sink restores the heap below element i.
-func sink(heap []ranked, i int) {
+// order makes a heap.
+func order(all []ranked, by func(a, b ranked) int) {
+	for i := len(all)/2 - 1; i >= 0; i-- {
+		sink(all, i, by)
+	}
+}
+
+// sink restores a heap below element i.
+func sink(heap []ranked, i int, by func(a, b ranked) int) {
 	for {
 		k := 2*i + 1
 		if k >= len(heap) {
 			return
 		}
-		if k+1 < len(heap) && byScore(heap[k+1], heap[k]) < 0 {
+		if k+1 < len(heap) && by(heap[k+1], heap[k]) < 0 {
 			k++
 		}
-		if byScore(heap[i], heap[k]) <= 0 {
+		if by(heap[i], heap[k]) <= 0 {
 			return
 		}
 		heap[i], heap[k] = heap[k], heap[i]
 		i = k
+	}
+}
+
+// A top collects the documents with the best scores, at most limit of them.
+type top struct {
+	limit int
+	all   []ranked // a heap with the worst first, once it is full
+}
+
+func (t *top) add(n int, score float32) {
+	r := ranked{int32(n), score}
+	if len(t.all) < t.limit {
+		if t.all = append(t.all, r); len(t.all) == t.limit {
+			order(t.all, worstFirst)
+		}
+		return
+	}
+	if byScore(r, t.all[0]) < 0 {
+		t.all[0] = r
+		sink(t.all, 0, worstFirst)
 	}
 }
 
@@ -349,50 +444,62 @@ func (m *matcher) around(p *part, s index.Span, i int) float32 {
 	return m.score[doc] + before*at(-1) + nextShare*at(1) + secondNextShare*(at(-2)+at(2))
 }
 
-// titled appends the first message that the user typed of a session of which only the title, the branch or a
+// titled adds the first message that the user typed of a session of which only the title, the branch or a
 // topic matches.
-func (m *matcher) titled(out []ranked, p *part, s index.Span) []ranked {
+func (m *matcher) titled(out *top, p *part, s index.Span) {
 	for k := range s.Count {
 		if p.seg.Class(s.First+k) == index.User && m.allows(p, s.First+k) {
-			return append(out, ranked{p.base + s.First + k,
-				sessionShare * m.session[p.scope+s.Session] * classBoost(index.User)})
+			out.add(p.base+s.First+k, sessionShare*m.session[p.scope+s.Session]*classBoost(index.User))
+			return
 		}
+	}
+}
+
+// rankMessages returns the documents with the best scores, at least limit if there are so many, in no order.
+func (m *matcher) rankMessages(limit int) (out []ranked) {
+	best := make([]top, len(m.parts))
+	m.each(func(i int) error { // cannot fail
+		p := &m.parts[i]
+		best[i].limit = limit
+		for j, s := range p.spans {
+			if p.found[j] && m.rankSpan(&best[i], p, s) {
+				continue
+			}
+			if s.Session >= 0 && m.session[p.scope+s.Session] > 0 {
+				m.titled(&best[i], p, s)
+			}
+		}
+		return nil
+	})
+	for _, b := range best {
+		out = append(out, b.all...)
 	}
 	return out
 }
 
-// rankMessages scores documents, in no order.
-func (m *matcher) rankMessages() []ranked {
-	var out []ranked
-	for i := range m.parts {
-		p := &m.parts[i]
-		for _, s := range p.spans {
-			found := len(out)
-			for k := range s.Count {
-				class := p.seg.Class(s.First + k)
-				if class == index.About || !m.allows(p, s.First+k) {
-					continue
-				}
-				if m.hits[p.base+s.First+k] == 0 && class != index.User && class != index.Assistant {
-					continue // what stands beside a match is only of interest if somebody said it
-				}
-				v := m.around(p, s, k)
-				if v == 0 {
-					continue
-				}
-				if s.Session >= 0 {
-					v += sessionShare * m.session[p.scope+s.Session]
-				} else {
-					v += sessionShare * v // it is its own surroundings
-				}
-				out = append(out, ranked{p.base + s.First + k, v * classBoost(class)})
-			}
-			if len(out) == found && s.Session >= 0 && m.session[p.scope+s.Session] > 0 {
-				out = m.titled(out, p, s)
-			}
+// rankSpan adds the documents of a span that a term of the query is in or near to, and reports whether there are any.
+func (m *matcher) rankSpan(out *top, p *part, s index.Span) (ok bool) {
+	for k := range s.Count {
+		class := p.seg.Class(s.First + k)
+		if class == index.About || !m.allows(p, s.First+k) {
+			continue
 		}
+		if m.hits[p.base+s.First+k] == 0 && class != index.User && class != index.Assistant {
+			continue // what stands beside a match is only of interest if somebody said it
+		}
+		v := m.around(p, s, k)
+		if v == 0 {
+			continue
+		}
+		if s.Session >= 0 {
+			v += sessionShare * m.session[p.scope+s.Session]
+		} else {
+			v += sessionShare * v // it is its own surroundings
+		}
+		out.add(p.base+s.First+k, v*classBoost(class))
+		ok = true
 	}
-	return out
+	return ok
 }
 
 // rankSessions ranks sessions: by all that is in them, and by the best and the second best of their documents.
@@ -400,8 +507,8 @@ func (m *matcher) rankSessions() []ranked {
 	best, second := make([]float32, len(m.session)), make([]float32, len(m.session))
 	for i := range m.parts {
 		p := &m.parts[i]
-		for _, s := range p.spans {
-			if s.Session < 0 {
+		for j, s := range p.spans {
+			if s.Session < 0 || !p.found[j] {
 				continue
 			}
 			n := p.scope + s.Session
@@ -423,13 +530,13 @@ func (m *matcher) rankSessions() []ranked {
 	var out []ranked
 	for s, v := range m.session {
 		if v > 0 || best[s] > 0 {
-			out = append(out, ranked{s, v + bestShare*(best[s]+secondShare*second[s])})
+			out = append(out, ranked{int32(s), v + bestShare*(best[s]+secondShare*second[s])})
 		}
 	}
 	if len(out) == 0 { // nothing to rank by: the newest first
 		for _, c := range m.corpora {
-			for _, s := range c.Sessions {
-				out = append(out, ranked{len(out), float32(s.Last)})
+			for i := range c.Sessions.Len() {
+				out = append(out, ranked{int32(len(out)), float32(c.Sessions.At(i).Last)})
 			}
 		}
 	}
@@ -450,6 +557,15 @@ func classBoost(c index.Class) float32 {
 		return .5
 	}
 	return 1
+}
+
+// spanWords returns the length of a span, each word with the weight of its class. first is the class of its first
+// document: messages of several classes are in one span, other classes have spans of their own.
+func spanWords(s index.Span, first index.Class) float32 {
+	if first == index.Tool {
+		first = index.User
+	}
+	return float32(s.Words-s.ToolWords)*classWeight(first) + float32(s.ToolWords)*classWeight(index.Tool)
 }
 
 // classWeight is how much a word in a document counts for its session. What tools were given is long and says

@@ -13,7 +13,7 @@ func TestBestFirst(t *testing.T) {
 	for n := range 200 {
 		all := make([]ranked, n)
 		for i := range all {
-			all[i] = ranked{i, float32(r.IntN(20))}
+			all[i] = ranked{int32(i), float32(r.IntN(20))}
 		}
 		want := slices.Clone(all)
 		sortRanked(want)

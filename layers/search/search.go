@@ -31,10 +31,8 @@ func find(corpora []Corpus, q Query) ([]Hit, error) {
 	if err := m.filter(&q.Filter); err != nil {
 		return nil, err
 	}
-	for _, t := range queryTerms(q.text()) {
-		if err := m.term(t); err != nil {
-			return nil, err
-		}
+	if err := m.terms(queryTerms(q.text())); err != nil {
+		return nil, err
 	}
 	f := &finder{matcher: m, q: q}
 	if q.Limit <= 0 {
@@ -60,7 +58,10 @@ func (f *finder) candidates() []ranked {
 	if strings.TrimSpace(f.q.text()) == "" || f.q.exact() && len(queryTerms(f.q.text())) == 0 {
 		return f.newest()
 	}
-	return f.rankMessages()
+	if f.q.By == BySession || f.q.By == ByFile || f.slow() {
+		return f.rankMessages(f.docs)
+	}
+	return f.rankMessages(f.q.Limit)
 }
 
 // newest returns all documents; those of the newest sessions have the best scores.
@@ -71,11 +72,11 @@ func (f *finder) newest() []ranked {
 		for _, s := range p.spans {
 			v := float32(0)
 			if s.Session >= 0 {
-				v = float32(f.corpora[p.corpus].Sessions[s.Session].Last)
+				v = float32(f.corpora[p.corpus].Sessions.At(s.Session).Last)
 			}
 			for doc := s.First; doc < s.First+s.Count; doc++ {
 				if f.allows(p, doc) && p.seg.Class(doc) != index.About {
-					out = append(out, ranked{p.base + doc, v})
+					out = append(out, ranked{int32(p.base + doc), v})
 				}
 			}
 		}
@@ -102,13 +103,14 @@ func (f *finder) messages() (hits []Hit, err error) {
 
 // hit reads a document and reports whether it fits.
 func (f *finder) hit(r ranked) (h Hit, ok bool, err error) {
-	p, s := f.find(r.n)
+	p, s := f.find(int(r.n))
 	h = Hit{Project: f.corpora[p.corpus].Project, Score: float64(r.score), Weight: -1}
-	if h.Doc, err = p.seg.Doc(r.n - p.base); err != nil {
+	if h.Doc, err = p.seg.Doc(int(r.n) - p.base); err != nil {
 		return h, false, err
 	}
 	if s.Session >= 0 {
-		h.Session = &f.corpora[p.corpus].Sessions[s.Session]
+		session := f.corpora[p.corpus].Sessions.At(s.Session)
+		h.Session = &session
 		h.Weight = weightOf(h.Session, h.Doc.N)
 	}
 	w := &f.q.Filter
@@ -167,7 +169,7 @@ func (f *finder) sessions() (hits []Hit, err error) {
 		return nil, err
 	}
 	for _, r := range f.rankSessions() {
-		b, ok := best[r.n]
+		b, ok := best[int(r.n)]
 		if len(hits) == f.q.Limit {
 			break
 		}
@@ -194,7 +196,7 @@ func (f *finder) bestOf() (map[int]counted, error) {
 	best := map[int]counted{}
 	read := 0
 	for r := range bestFirst(f.candidates()) {
-		p, s := f.find(r.n)
+		p, s := f.find(int(r.n))
 		if s.Session < 0 {
 			continue
 		}
@@ -231,8 +233,8 @@ func (f *finder) files() (hits []Hit, err error) {
 	at := map[[2]string]int{}
 	read := 0
 	for r := range bestFirst(f.candidates()) {
-		p, _ := f.find(r.n)
-		if p.seg.Class(r.n-p.base) != index.Tool {
+		p, _ := f.find(int(r.n))
+		if p.seg.Class(int(r.n)-p.base) != index.Tool {
 			continue
 		}
 		if read++; read > mostCounted {

@@ -56,17 +56,40 @@ func (s *Searcher) open(ctx context.Context) error {
 		}
 		tips = func(p refs.Project) ([]refs.Tip, error) { return all[p], nil }
 	}
-	for _, p := range s.projects {
-		c, err := s.m.corpus(ctx, p, tips)
-		if err != nil {
-			s.Close()
-			return err
+	ready := make([]*index.Reader, len(s.projects))
+	if len(s.projects) > 1 {
+		parallel(len(ready), func(i int) { ready[i] = s.m.ready(s.projects[i], tips) })
+	}
+	for i, p := range s.projects {
+		c := Corpus{string(p), ready[i]}
+		if c.Reader == nil {
+			var err error
+			if c, err = s.m.corpus(ctx, p, tips); err != nil {
+				s.Close()
+				return err
+			}
 		}
 		if c.Reader != nil {
 			s.corpora = append(s.corpora, c)
 		}
 	}
 	return nil
+}
+
+// ready opens the index of a project if it is up to date and undamaged, else it returns nil.
+func (m Ops) ready(p refs.Project, tips tipsOf) *index.Reader {
+	head, err := index.ReadHead(m.searchDir(p))
+	if err != nil {
+		return nil
+	}
+	if fresh, err := searchFresh(p, head.Key, tips); err != nil || !fresh {
+		return nil
+	}
+	r, err := index.Open(m.searchDir(p), head)
+	if err != nil {
+		return nil // told when it is opened again
+	}
+	return r
 }
 
 // Close releases the indexes.

@@ -42,12 +42,12 @@ func Suggest(corpora []Corpus, w Wish) ([]Suggestion, error) {
 	found := map[[2]string]*Suggestion{}
 	var all []*Suggestion
 	for i := range corpora {
-		for k := range corpora[i].Sessions {
-			s := &corpora[i].Sessions[k]
-			if s.Parent != "" || !w.Only.allows(corpora[i].Project, s) {
+		for k := range corpora[i].Sessions.Len() {
+			s := corpora[i].Sessions.At(k)
+			if s.Parent != "" || !w.Only.allows(corpora[i].Project, &s) {
 				continue
 			}
-			x := &Suggestion{Project: corpora[i].Project, Session: s}
+			x := &Suggestion{Project: corpora[i].Project, Session: &s}
 			found[[2]string{x.Project, s.ID}] = x
 			all = append(all, x)
 		}

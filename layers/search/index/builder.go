@@ -39,6 +39,7 @@ type builder struct {
 	lists []list
 	held  int // bytes in lists, about
 	words int // in all documents
+	tools int // words of tool calls
 
 	lengths, classes []byte
 	times            []uint32
@@ -123,6 +124,9 @@ func (b *builder) add(d Doc) {
 	}
 	b.lengths = append(b.lengths, packLength(n))
 	b.words += n
+	if d.Class == Tool {
+		b.tools += n
+	}
 	b.classes = append(b.classes, byte(d.Class)|asks(d.Text))
 	b.times = append(b.times, uint32(max(0, min(d.Time, math.MaxUint32))))
 	if len(b.block) == 0 {

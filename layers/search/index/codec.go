@@ -106,8 +106,14 @@ func parseUUID(s string) (raw [16]byte, ok bool) {
 }
 
 func formatUUID(raw []byte) string {
-	h := hex.EncodeToString(raw)
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+	b := make([]byte, 0, 36)
+	for i, c := range raw {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			b = append(b, '-')
+		}
+		b = hex.AppendEncode(b, []byte{c})
+	}
+	return string(b)
 }
 
 // appendDoc appends a document to a block that began at the time base.

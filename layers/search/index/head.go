@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,7 +11,7 @@ import (
 )
 
 const (
-	headMagic = "memhead\x01"
+	headMagic = "memhead\x02"
 	headName  = "head"
 )
 
@@ -21,15 +22,12 @@ func (h *Head) encode() []byte {
 	for _, r := range h.Segments {
 		b = appendUint(appendUint(appendString(b, r.Name), r.Docs), int(r.Size))
 	}
-	b = appendUint(b, len(h.Sessions))
-	for i := range h.Sessions {
-		b = h.Sessions[i].encode(b)
-	}
+	b = append(appendUint(appendUint(b, h.Sessions.Len()), len(h.Sessions.b)), h.Sessions.b...)
 	b = appendUint(b, len(h.Spans))
 	for _, s := range h.Spans {
 		b = appendString(appendString(b, s.Source), s.Version)
 		b = appendUint(appendUint(b, s.Session+1), s.Segment)
-		b = appendUint(appendUint(appendUint(b, s.First), s.Count), s.Words)
+		b = appendUint(appendUint(appendUint(appendUint(b, s.First), s.Count), s.Words), s.ToolWords)
 	}
 	return binary.LittleEndian.AppendUint32(b, sum(b))
 }
@@ -64,8 +62,22 @@ func (s *Session) decode(d *decoder) {
 	}
 }
 
-// decodeHead reads what encode wrote.
-func decodeHead(b []byte) (*Head, error) {
+// sessions reads a list of sessions.
+func (d *decoder) sessions() (l Sessions) {
+	l.at = make([]int, 0, d.count())
+	n := d.count()
+	l.b = d.fixed(n)
+	for each := (decoder{b: l.b}); len(l.at) < cap(l.at) && !each.failed; {
+		size := each.count()
+		l.at = append(l.at, n-len(each.b))
+		each.fixed(size)
+		d.failed = d.failed || each.failed
+	}
+	return l
+}
+
+// decodeHead reads what encode wrote. A query needs no names and versions of spans.
+func decodeHead(b []byte, named bool) (*Head, error) {
 	n := len(b) - 4
 	if n < len(headMagic) || string(b[:len(headMagic)]) != headMagic || binary.LittleEndian.Uint32(b[n:]) != sum(b[:n]) {
 		return nil, ErrDamaged
@@ -75,15 +87,19 @@ func decodeHead(b []byte) (*Head, error) {
 	for range d.count() {
 		h.Segments = append(h.Segments, Ref{d.string(), d.small(), int64(d.small())})
 	}
-	h.Sessions = make([]Session, d.count())
-	for i := range h.Sessions {
-		h.Sessions[i].decode(d)
-	}
+	h.Sessions = d.sessions()
 	h.Spans = make([]Span, 0, d.count())
 	for range cap(h.Spans) {
-		s := Span{Source: d.string(), Version: d.string(), Session: d.small() - 1, Segment: d.small(), First: d.small(),
-			Count: d.small(), Words: d.small()}
-		if s.Segment >= len(h.Segments) || s.Session >= len(h.Sessions) || s.First+s.Count > h.Segments[s.Segment].Docs {
+		source, version := d.bytes(), d.bytes()
+		s := Span{Session: d.small() - 1, Segment: d.small(), First: d.small(), Count: d.small(), Words: d.small(),
+			ToolWords: d.small()}
+		if named {
+			s.Source, s.Version = string(source), string(version)
+		}
+		if s.Segment >= len(h.Segments) || s.Session >= h.Sessions.Len() || s.First+s.Count > h.Segments[s.Segment].Docs {
+			return nil, ErrDamaged
+		}
+		if k := len(h.Spans); k > 0 && before(s, h.Spans[k-1]) {
 			return nil, ErrDamaged
 		}
 		h.Spans = append(h.Spans, s)
@@ -94,13 +110,20 @@ func decodeHead(b []byte) (*Head, error) {
 	return h, nil
 }
 
+// before reports whether a is before b in the list of spans.
+func before(a, b Span) bool {
+	return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.First, b.First)) < 0
+}
+
 // ReadHead reads the head of the index in dir. The error wraps [fs.ErrNotExist] if there is no index, or [ErrDamaged].
-func ReadHead(dir string) (*Head, error) {
+func ReadHead(dir string) (*Head, error) { return readHead(dir, false) }
+
+func readHead(dir string, named bool) (*Head, error) {
 	b, err := os.ReadFile(filepath.Join(dir, headName))
 	if err != nil {
 		return nil, err
 	}
-	return decodeHead(b)
+	return decodeHead(b, named)
 }
 
 // A Reader is an index that is open for reading. It does not change, whatever is written meanwhile.

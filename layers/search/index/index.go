@@ -60,23 +60,50 @@ type Session struct {
 // A Mark is the weight of a marker in a message.
 type Mark struct{ N, Weight int }
 
+// Sessions is an immutable list of sessions, which are decoded when they are asked for.
+type Sessions struct {
+	b  []byte
+	at []int // where each begins
+}
+
+// Len returns the number of sessions.
+func (l Sessions) Len() int { return len(l.at) }
+
+// At returns session i.
+func (l Sessions) At(i int) (s Session) {
+	s.decode(&decoder{b: l.b[l.at[i]:]})
+	return s
+}
+
+// encodeSessions makes a list.
+func encodeSessions(all []Session) (l Sessions) {
+	for i := range all {
+		one := all[i].encode(nil)
+		l.b = appendUint(l.b, len(one))
+		l.at = append(l.at, len(l.b))
+		l.b = append(l.b, one...)
+	}
+	return l
+}
+
 // A Span is the documents of one thing in a segment.
 type Span struct {
-	Source  string // name of the thing
-	Version string // of its content
-	Session int    // in Sessions; -1 if it belongs to none
-	Segment int
-	First   int
-	Count   int
-	Words   int // in all of them
+	Source    string // name of the thing
+	Version   string // of its content
+	Session   int    // in Sessions; -1 if it belongs to none
+	Segment   int
+	First     int
+	Count     int
+	Words     int // in all of them
+	ToolWords int // in those of class [Tool]
 }
 
 // A Head is what an index consists of.
 type Head struct {
 	Key      string // of the state that it was made from
 	Segments []Ref
-	Spans    []Span
-	Sessions []Session
+	Spans    []Span // by segment and first document
+	Sessions Sessions
 }
 
 // A Ref names a segment.

@@ -63,7 +63,7 @@ func lookUp(r *Reader, term string) (out []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, fmt.Sprintf("%s#%d %s x%d", r.Sessions[s.Session].ID, d.N, d.Text, n))
+			out = append(out, fmt.Sprintf("%s#%d %s x%d", r.Sessions.At(s.Session).ID, d.N, d.Text, n))
 		}
 		if post.Damaged() {
 			return nil, ErrDamaged
@@ -204,11 +204,11 @@ func check(t *testing.T, dir string, want []string, what string) {
 }
 
 func FuzzHead(f *testing.F) {
-	h := Head{Key: "k", Segments: []Ref{{"s1", 3, 9}}, Sessions: []Session{{ID: "a", Marks: []Mark{{1, 2}}}}, Spans: []Span{{"s/a", "v", 0, 0, 1, 2, 7}}}
+	h := Head{Key: "k", Segments: []Ref{{"s1", 3, 9}}, Sessions: encodeSessions([]Session{{ID: "a", Marks: []Mark{{1, 2}}}}), Spans: []Span{{"s/a", "v", 0, 0, 1, 2, 7, 3}}}
 	f.Add(h.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if h, err := decodeHead(b); err == nil {
-			if _, err := decodeHead(h.encode()); err != nil {
+		if h, err := decodeHead(b, true); err == nil {
+			if _, err := decodeHead(h.encode(), true); err != nil {
 				t.Errorf("what was read cannot be written: %v", err)
 			}
 		}

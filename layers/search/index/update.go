@@ -65,7 +65,7 @@ func Update(dir string, plan Plan, keep func() bool) error {
 	}
 	defer lock.Close()
 	u := &updating{dir: dir, keep: keep, plan: plan}
-	if u.old, err = ReadHead(dir); err != nil {
+	if u.old, err = readHead(dir, true); err != nil {
 		u.old = &Head{}
 	}
 	err = u.run()
@@ -78,7 +78,7 @@ func Update(dir string, plan Plan, keep func() bool) error {
 }
 
 func (u *updating) run() error {
-	u.head = &Head{Key: u.plan.Key, Sessions: u.plan.Sessions, Segments: slices.Clone(u.old.Segments)}
+	u.head = &Head{Key: u.plan.Key, Sessions: encodeSessions(u.plan.Sessions), Segments: slices.Clone(u.old.Segments)}
 	have := make(map[[2]string]Span, len(u.old.Spans))
 	for _, s := range u.old.Spans {
 		have[[2]string{s.Source, s.Version}] = s
@@ -112,12 +112,12 @@ func (u *updating) take(name, version string, session int, docs func(func(Doc)) 
 		}
 		u.f, u.b = f, newBuilder(f)
 	}
-	first, words := u.b.docs(), u.b.words
+	first, words, tools := u.b.docs(), u.b.words, u.b.tools
 	if err := docs(u.b.add); err != nil {
 		return fmt.Errorf("index %s: %w", name, err)
 	}
 	u.news = append(u.news, Span{Source: name, Version: version, Session: session, First: first, Count: u.b.docs() - first,
-		Words: u.b.words - words})
+		Words: u.b.words - words, ToolWords: u.b.tools - tools})
 	if u.b.held > mostMemory {
 		return u.flush()
 	}
