@@ -70,7 +70,8 @@ func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (l
 	if err != nil {
 		return 0, err
 	}
-	behind, err := m.Capture().Behind(ctx, p, capture.ListOptions{Claude: w.Claude, Dir: at.Cwd}, filepath.Dir(at.Path))
+	behind, err := m.Capture().Pending(ctx, p, capture.ListOptions{Claude: w.Claude, Dir: at.Cwd,
+		SessionDir: filepath.Dir(at.Path)})
 	if err != nil || len(behind) == 0 {
 		return 0, err
 	}
@@ -78,8 +79,8 @@ func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (l
 	if err != nil {
 		return 0, err
 	}
-	wanted := w.capturable(behind, w.heldElsewhere(m.Capture().Holder(ctx), p), s)
-	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c capture.Candidate) bool {
+	wanted := w.capturable(behind, w.heldElsewhere(m.Capture().SessionLookup(ctx), p), s)
+	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c capture.PendingFile) bool {
 		return c.Cwd != "" && c.Cwd != at.Cwd
 	}) {
 		// otherwise the files would be captured as projects of their own
@@ -109,8 +110,8 @@ func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (l
 }
 
 // capturable returns the files that may be captured into this project.
-func (w *World) capturable(behind []capture.Candidate, elsewhere func(path string) bool,
-	s Settings) (out []capture.Candidate) {
+func (w *World) capturable(behind []capture.PendingFile, elsewhere func(path string) bool,
+	s Settings) (out []capture.PendingFile) {
 	for _, c := range behind {
 		if !c.Known && (!s.Register || elsewhere(c.Path)) || w.isOff(sessionOf(c.Path)) || ignored(c.Cwd) {
 			continue
@@ -123,7 +124,7 @@ func (w *World) capturable(behind []capture.Candidate, elsewhere func(path strin
 }
 
 // batch returns how many files the next batch has.
-func batch(wanted []capture.Candidate) int {
+func batch(wanted []capture.PendingFile) int {
 	var bytes int64
 	for i, c := range wanted {
 		if bytes += c.Size; i == batchFiles || i > 0 && bytes > batchBytes {

@@ -178,7 +178,7 @@ func TestBehindOnce(t *testing.T) {
 	d.writeAt(sibling, d.in(sibling, "other-1"), "A question")
 	look := func() (paths []string) {
 		d.memory(func(m *layers.Memory, p state.Project) {
-			behind, err := m.Capture().Behind(context.Background(), p, capture.ListOptions{Claude: filepath.Join(d.dir, "claude"), Dir: d.cwd}, d.sessions())
+			behind, err := m.Capture().Pending(context.Background(), p, capture.ListOptions{Claude: filepath.Join(d.dir, "claude"), Dir: d.cwd, SessionDir: d.sessions()})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -83,7 +83,7 @@ func TestCleanLane(t *testing.T) {
 	}
 	s := st.Session("s1")
 	var b strings.Builder
-	if err := m.Capture().WriteFile(ctx, capture.Moment{Project: p, Session: s, Point: s.Now()}, s.Now().Files[0], &b); err != nil || b.String() != overflow {
+	if err := m.Capture().WriteFile(ctx, capture.SessionPoint{Project: p, Session: s, Point: s.Now()}, s.Now().Files[0], &b); err != nil || b.String() != overflow {
 		t.Errorf("the overflow file is %q, %v", b.String(), err)
 	}
 	if now := st.Session("s2").Now(); now.Original != other.Now.Original || now.Stamp.Record != other.ID {
@@ -233,7 +233,7 @@ func TestCleanLaneFiles(t *testing.T) {
 			for i := range s.Points {
 				f := s.Points[i].Files[len(s.Points[i].Files)-1]
 				var b strings.Builder
-				if err := m.Capture().WriteFile(t.Context(), capture.Moment{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil || b.String() != c.file {
+				if err := m.Capture().WriteFile(t.Context(), capture.SessionPoint{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil || b.String() != c.file {
 					t.Errorf("growth point %d: the file is %q, %v; want %q", i, b.String(), err, c.file)
 				}
 			}

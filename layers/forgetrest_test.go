@@ -193,7 +193,7 @@ func TestForgetNameOfFile(t *testing.T) {
 	for i := range s.Points {
 		var b strings.Builder
 		f := s.Points[i].Files[0]
-		if err := m.Capture().WriteFile(t.Context(), capture.Moment{Project: p.ID, Session: s, Point: &s.Points[i]}, f, &b); err != nil || b.String() != content || strings.Contains(f.Name, "quokka") {
+		if err := m.Capture().WriteFile(t.Context(), capture.SessionPoint{Project: p.ID, Session: s, Point: &s.Points[i]}, f, &b); err != nil || b.String() != content || strings.Contains(f.Name, "quokka") {
 			t.Errorf("growth point %d: file %s is %q, %v; want %q", i, f.Name, b.String(), err, content)
 		}
 	}

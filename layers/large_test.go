@@ -60,7 +60,7 @@ func filesOf(t testing.TB, m *Memory, p refs.Project, id string) (out []map[stri
 		files := map[string]string{}
 		for _, f := range s.Points[i].Files {
 			var b bytes.Buffer
-			if err := m.Capture().WriteFile(context.Background(), capture.Moment{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil {
+			if err := m.Capture().WriteFile(context.Background(), capture.SessionPoint{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil {
 				t.Fatalf("growth point %d, %s: %v", i, f.Name, err)
 			}
 			files[f.Name] = b.String()

@@ -66,7 +66,7 @@ func TestOverflowFiles(t *testing.T) {
 		got := state{}
 		for _, f := range s.Points[i].Files {
 			var b bytes.Buffer
-			if err := m.Capture().WriteFile(t.Context(), capture.Moment{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil {
+			if err := m.Capture().WriteFile(t.Context(), capture.SessionPoint{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil {
 				t.Fatalf("growth point %d, %s: %v", i, f.Name, err)
 			}
 			if got[f.Name] = b.String(); f.Withheld != strings.Contains(b.String(), "TOKEN_") {
@@ -103,7 +103,7 @@ func TestOverflowElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Capture().WriteFile(t.Context(), capture.Moment{Project: p.ID, Session: st.Session("s1"), Point: now}, now.Files[0], &bytes.Buffer{}); !errors.Is(err, originals.ErrWithheld) {
+	if err := b.Capture().WriteFile(t.Context(), capture.SessionPoint{Project: p.ID, Session: st.Session("s1"), Point: now}, now.Files[0], &bytes.Buffer{}); !errors.Is(err, originals.ErrWithheld) {
 		t.Errorf("WriteFile: %v, want ErrWithheld", err)
 	}
 	if c, err := b.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 || c.Withheld != 1 {

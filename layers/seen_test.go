@@ -24,8 +24,8 @@ func TestSeenAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, found := capture.ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime()}, m.Capture().ReadSeen(p)
-	found.Reads = true
+	f, found := capture.ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime()}, m.Capture().ReadFileCache(p)
+	found.ReadModified = true
 	if err := os.Rename(path, path+".away"); err != nil {
 		t.Fatal(err)
 	}

@@ -186,7 +186,7 @@ func FuzzStateFile(f *testing.F) {
 	f.Add(state.Encode(st.Code))
 	f.Add(state.Encode((&state.Bulks{Of: map[objects.Hash]state.Bulk{{1}: {Params: []byte("{}")}}}).Code))
 	f.Add(state.Encode((&ledger.Ledger{Format: ledger.LedgerVersion, Entries: []refs.Entry{{Subject: "init"}}}).Code))
-	f.Add(state.Encode((&capture.Seen{Format: capture.SeenVersion, Titles: map[string]capture.FileTitle{"a": {Size: 1, Modified: 2, Title: "title"}}, Cuts: map[string]capture.FileCut{"b": {Size: 3, Modified: 4, Record: objects.Hash{5}, Held: true}}, Sizes: map[objects.Hash]int64{{1}: 2}}).Code))
+	f.Add(state.Encode((&capture.FileCache{Format: capture.FileCacheVersion, Titles: map[string]capture.FileTitle{"a": {Size: 1, Modified: 2, Title: "title"}}, Prefixes: map[string]capture.FilePrefix{"b": {Size: 3, Modified: 4, Record: objects.Hash{5}, IsPrefix: true}}, Sizes: map[objects.Hash]int64{{1}: 2}}).Code))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		st := &state.State{}
 		if state.Decode(string(b), st.Code) {
@@ -197,7 +197,7 @@ func FuzzStateFile(f *testing.F) {
 		}
 		state.Decode(string(b), (&state.Bulks{}).Code)
 		(&ledger.Ledger{}).Read(string(b))
-		state.Decode(string(b), (&capture.Seen{}).Code)
+		state.Decode(string(b), (&capture.FileCache{}).Code)
 	})
 }
 

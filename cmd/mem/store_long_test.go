@@ -64,7 +64,7 @@ func filesOf(t *testing.T, m *layers.Memory) string {
 			for i := range s.Points {
 				for _, file := range s.Points[i].Files {
 					sum := f.sum(func(w io.Writer) error {
-						return m.Capture().WriteFile(f.ctx, capturing.Moment{Project: p.ID, Session: s, Point: &s.Points[i]}, file, w)
+						return m.Capture().WriteFile(f.ctx, capturing.SessionPoint{Project: p.ID, Session: s, Point: &s.Points[i]}, file, w)
 					})
 					f.say("exact %s of point %d withheld %v %s", file.Name, i, file.Withheld, sum)
 				}

@@ -21,26 +21,19 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// AddOptions say how to add.
+// AddOptions are the options of [Ops.Add].
 type AddOptions struct {
-	DryRun   bool
-	Op       string                   // for the log: "add", "import"
-	Tool     string                   // for the log: whose store the sources are in; "" if in none
-	Progress func(bytes int64)        // called after each source with its size, from any goroutine; may be nil
-	Unasked  bool                     // nobody asked for it: a session that was taken out of the lists stays out, as it is
-	Known    bool                     // only sessions that memory has already, and their subagents
-	Only     func(state.Project) bool // which projects' sources are wanted; nil means all
-	Within   func(dir string) bool    // from which working directories; nil means all
+	DryRun    bool
+	Op        string                   // for the log: "add" (the default), "import", "capture"
+	Tool      string                   // for the log: the tool whose store is imported; "" for none
+	Progress  func(bytes int64)        // called after each source with its size, from any goroutine; may be nil
+	Automatic bool                     // no user asked for it: a removed session stays removed and is not read
+	Known     bool                     // only sessions that are in memory, and their subagents
+	Only      func(state.Project) bool // selects projects; nil selects all
+	Within    func(dir string) bool    // selects working directories; nil selects all
 }
 
-func (o AddOptions) op() string {
-	if o.Op == "" {
-		return "add"
-	}
-	return o.Op
-}
-
-// A SourceError says which source could not be captured.
+// A SourceError is the error of one source.
 type SourceError struct {
 	Source Source
 	Err    error
@@ -51,17 +44,17 @@ func (e *SourceError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Limits of one commit of a large import: what a kill can cost. Each commit of a project reads and caches the
-// whole of it, so they grow with what went before: a kill costs an eighth of that, or less.
+// Limits of one commit of a large import, which is the work that a kill can lose. Each commit reads and caches the
+// whole project, so the number of files grows to an eighth of those that were committed before.
 const (
 	BatchFiles = 256
 	BatchMost  = 4096
 	BatchBytes = 256 << 20
 )
 
-// Add captures sources, each into the project it belongs to. Sources that cannot be captured do not
-// keep the others from being stored: it returns what was stored together with the errors, each a
-// [*SourceError], joined. An error of the store ends it. Adding what is stored already changes nothing.
+// Add captures sources, each into the project it belongs to. A source that cannot be captured does not stop the
+// others: Add returns the results of those together with the joined errors, each a [*SourceError]. An error of the
+// store stops it. Adding a source again changes nothing.
 func (m Ops) Add(ctx context.Context, sources []Source, o AddOptions) ([]Added, error) {
 	var failed []error
 	groups, err := m.group(ctx, sources, o, &failed)
@@ -76,10 +69,10 @@ func (m Ops) Add(ctx context.Context, sources []Source, o AddOptions) ([]Added, 
 			return nil, err
 		}
 	}
-	out := share(groups)
+	out := allocateResults(groups)
 	ended := m.addGroups(ctx, groups, o)
 	for _, g := range groups {
-		out = append(out, g.added...) // moves down over the room of what failed
+		out = append(out, g.added...) // closes the gaps of the sources that failed
 		failed = append(failed, g.failed...)
 	}
 	if ended != nil {
@@ -91,7 +84,7 @@ func (m Ops) Add(ctx context.Context, sources []Source, o AddOptions) ([]Added, 
 	return out, errors.Join(failed...)
 }
 
-// knownOnly drops the sources of sessions that are not in memory.
+// knownOnly removes the sources of sessions that are not in memory.
 func (m Ops) knownOnly(ctx context.Context, groups []*Group) ([]*Group, error) {
 	for _, g := range groups {
 		st, err := trusted.On(m.DB).Outline(ctx, g.project.ID)
@@ -110,9 +103,9 @@ func (m Ops) knownOnly(ctx context.Context, groups []*Group) ([]*Group, error) {
 	return slices.DeleteFunc(groups, func(g *Group) bool { return len(g.Sources) == 0 }), nil
 }
 
-// share gives each group its part of one array, with room for an [Added] of each of its sources: those of a
-// hundred thousand files are most of the memory that an import takes. It returns the array, empty.
-func share(groups []*Group) []Added {
+// allocateResults gives each group a part of one array, with room for an [Added] of each of its sources: most of the
+// memory of a large import, which must not be copied. It returns the array with length 0.
+func allocateResults(groups []*Group) []Added {
 	n := 0
 	for _, g := range groups {
 		n += len(g.Sources)
@@ -126,8 +119,8 @@ func share(groups []*Group) []Added {
 	return all[:0]
 }
 
-// addGroups captures groups side by side, so that one is committed while others are read. The error of the store that
-// ended it is that of the first such group.
+// addGroups captures groups concurrently, so that one is committed while others are read. It returns the error of
+// the first group that an error of the store ended.
 func (m Ops) addGroups(ctx context.Context, groups []*Group, o AddOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -154,24 +147,25 @@ func (m Ops) addGroups(ctx context.Context, groups []*Group, o AddOptions) error
 	var ended error
 	for _, err := range errs {
 		if ended == nil || errors.Is(ended, context.Canceled) && err != nil {
-			ended = err // what another group ended with is no cause
+			ended = err // the cause, not the cancellation of another group
 		}
 	}
 	return ended
 }
 
-// A group is the sources of one project.
+// A Group is the sources of one project.
 type Group struct {
 	project state.Project
 	Sources []Source
-	Sizes   []int64
-	dirs    []string // the working directories they name that were not known yet
+	Sizes   []int64  // of the files, in the order of Sources
+	dirs    []string // their working directories that are not registered yet
 
 	added  []Added
 	failed []error
 }
 
-// group finds out to which project each source belongs, in the order of first mention.
+// group finds the project of each source. The groups are in the order of their first source. Sources that cannot be
+// read go to failed.
 func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *[]error) ([]*Group, error) {
 	var groups []*Group
 	byDir := map[string]*Group{}
@@ -180,7 +174,7 @@ func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *
 		src, cwd, size := l.src, cmp.Or(dirName(l.cwd), dirName(l.src.Cwd)), l.size
 		if cwd == "" {
 			var err error
-			if cwd, err = m.dirOf(ctx, src, looked); err != nil {
+			if cwd, err = m.guessDir(ctx, src, looked); err != nil {
 				return nil, err
 			}
 		}
@@ -211,7 +205,7 @@ func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *
 	return groups, nil
 }
 
-// dirName returns the name of a directory as a session or a hook tells it, "" if nothing can be called so.
+// dirName returns s, or "" if s cannot be the name of a directory.
 func dirName(s string) string {
 	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
 		return ""
@@ -219,14 +213,14 @@ func dirName(s string) string {
 	return s
 }
 
-// A peeked is a source with what its start says.
+// A peeked is a source and the working directory that its start names.
 type peeked struct {
 	src  Source
 	cwd  string
 	size int64
 }
 
-// peekAll looks at the start of each source; those that cannot be read go to failed.
+// peekAll reads the start of each source. Sources that cannot be read go to failed.
 func peekAll(sources []Source, failed *[]error) []peeked {
 	var out []peeked
 	for _, src := range sources {
@@ -235,8 +229,8 @@ func peekAll(sources []Source, failed *[]error) []peeked {
 			*failed = append(*failed, &SourceError{src, err})
 			continue
 		}
-		if src.unread != nil { // its transcript is captured all the same
-			*failed = append(*failed, &SourceError{src, src.unread})
+		if src.filesErr != nil { // its transcript is captured nevertheless
+			*failed = append(*failed, &SourceError{src, src.filesErr})
 		}
 		out = append(out, peeked{src, cwd, size})
 	}
@@ -256,16 +250,16 @@ func peek(src Source) (cwd string, size int64, err error) {
 	return cwd, size, nil
 }
 
-// dirOf returns where the session of a source works that does not say so yet: where it is in memory already, or
-// the directory that Claude Code's directory for it is named after, if this device or a source beside it knows
-// one, or else that of the file.
-func (m Ops) dirOf(ctx context.Context, src Source, beside []peeked) (string, error) {
+// guessDir returns the working directory of a source that does not name one yet: the directory of the file if its
+// project contains the session; or a directory that is registered, or named by another source, and for which Claude
+// Code uses the directory of the file; or else the directory of the file.
+func (m Ops) guessDir(ctx context.Context, src Source, others []peeked) (string, error) {
 	paths, err := projects.On(m.DB).Paths(ctx)
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Dir(src.Path)
-	if known, err := m.holds(ctx, dir, src.SessionID()); known || err != nil {
+	if known, err := m.hasSession(ctx, dir, src.SessionID()); known || err != nil {
 		return dir, err
 	}
 	for _, b := range slices.Backward(paths) {
@@ -273,7 +267,7 @@ func (m Ops) dirOf(ctx context.Context, src Source, beside []peeked) (string, er
 			return b.Path, nil
 		}
 	}
-	for _, l := range beside {
+	for _, l := range others {
 		if l.cwd != "" && ClientDir(l.cwd) == filepath.Base(dir) {
 			return l.cwd, nil
 		}
@@ -281,8 +275,8 @@ func (m Ops) dirOf(ctx context.Context, src Source, beside []peeked) (string, er
 	return dir, nil
 }
 
-// holds reports whether the project of a directory has the session.
-func (m Ops) holds(ctx context.Context, dir, id string) (bool, error) {
+// hasSession reports whether the project of a directory contains the session.
+func (m Ops) hasSession(ctx context.Context, dir, id string) (bool, error) {
 	p, _, err := projects.On(m.DB).Locate(ctx, dir)
 	if err != nil {
 		return false, err
@@ -291,7 +285,7 @@ func (m Ops) holds(ctx context.Context, dir, id string) (bool, error) {
 	return err == nil && st.Session(id) != nil, err
 }
 
-// Batches cuts the group into commits of bounded size, none with two files of the same session.
+// Batches divides the sources into commits of bounded size, none with two files of the same session.
 func (g *Group) Batches() [][]Source {
 	var out [][]Source
 	start, bytes := 0, int64(0)
@@ -309,8 +303,8 @@ func (g *Group) Batches() [][]Source {
 	return append(out, g.Sources[start:])
 }
 
-// addBatch captures sources of one project in one commit. If another writer came first it starts again
-// from what that one stored.
+// addBatch captures sources of one project in one commit. If another writer commits first, it starts again from the
+// new state.
 func (m Ops) addBatch(ctx context.Context, p state.Project, sources []Source, o AddOptions) ([]Added, []error, error) {
 	for try := 0; ; try++ {
 		added, errs, err := m.tryBatch(ctx, p, sources, o)
@@ -320,8 +314,7 @@ func (m Ops) addBatch(ctx context.Context, p state.Project, sources []Source, o 
 	}
 }
 
-func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o AddOptions) (added []Added,
-	failed []error, err error) {
+func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o AddOptions) ([]Added, []error, error) {
 	st, err := trusted.On(m.DB).State(ctx, p.ID)
 	if err != nil {
 		return nil, nil, err
@@ -335,9 +328,11 @@ func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o 
 	captures, errs := b.captureAll(ctx, s, sources)
 	var store *refs.WriteError
 	if slices.ContainsFunc(errs, func(err error) bool { return errors.As(err, &store) }) {
-		return nil, nil, fmt.Errorf("store new data: %w", store) // said once, not for each source
+		return nil, nil, fmt.Errorf("store new data: %w", store) // reported once, not for each source
 	}
-	echoes(st, captures)
+	markEchoes(st, captures)
+	var added []Added
+	var failed []error
 	for i, c := range captures {
 		if errs[i] != nil {
 			if errors.Is(errs[i], refs.ErrConflict) || ctx.Err() != nil {
@@ -354,17 +349,34 @@ func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o 
 	if o.DryRun || len(changed) == 0 {
 		return added, failed, nil
 	}
-	if len(failed) > 0 { // what a failed source staged must not stay
+	if len(failed) > 0 { // the data that a failed source staged must not be committed
 		added, more, err := b.withoutFailed(ctx, sources, errs)
 		return added, append(failed, more...), err
 	}
-	var made, on *refs.Tx // on is on top of st
-	err = m.Refs.Update(ctx, p.ID, addMessage(changed, o), func(tx *refs.Tx) error {
-		made = tx
-		if slices.Equal(tx.Tips(), st.Tips) {
-			on = tx
-		} else if err := originals.NothingForgotten(ctx, tx, st.Tips); err != nil {
-			return err
+	commit, err := b.commit(ctx, s, changed)
+	if err != nil {
+		return nil, failed, err
+	}
+	for i := range added {
+		if id, ok := b.ids[added[i].Session]; ok {
+			added[i].ID, added[i].Commit = id, commit
+		}
+	}
+	return added, failed, nil
+}
+
+// commit writes the staged captures and returns the name of the commit. The error is [refs.ErrConflict] if the
+// captures must be made again from a newer state.
+func (b *batch) commit(ctx context.Context, s *refs.Stage, changed []*Capture) (string, error) {
+	m, st := b.m, b.st
+	var done *refs.Tx
+	direct := false // no other commit came between st and this one
+	err := m.Refs.Update(ctx, b.p.ID, addMessage(changed, b.o), func(tx *refs.Tx) error {
+		done, direct = tx, slices.Equal(tx.Tips(), st.Tips)
+		if !direct {
+			if err := originals.NothingForgotten(ctx, tx, st.Tips); err != nil {
+				return err
+			}
 		}
 		if err := originals.On(m.DB).SameSeals(changed[0].guard); err != nil {
 			return err
@@ -375,18 +387,13 @@ func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o 
 		return b.record(tx, changed)
 	})
 	if err != nil {
-		return nil, failed, err
+		return "", err
 	}
-	m.noteCaptured(p.ID, changed)
-	for i := range added {
-		if id, ok := b.ids[added[i].Session]; ok {
-			added[i].ID, added[i].Commit = id, made.Commit()
-		}
+	m.noteScanned(b.p.ID, changed)
+	if direct {
+		m.Advance(st, done)
 	}
-	if on != nil {
-		m.Advance(st, on)
-	}
-	return added, failed, nil
+	return done.Commit(), nil
 }
 
 // A batch captures sources of one project on top of a state of it.
@@ -398,7 +405,7 @@ type batch struct {
 	ids map[string]objects.Hash // of the records that were stored, by session
 }
 
-// withoutFailed does the batch again with the sources that can be read.
+// withoutFailed adds the sources without an error in a new batch.
 func (b *batch) withoutFailed(ctx context.Context, sources []Source, errs []error) ([]Added, []error, error) {
 	var good []Source
 	for i, src := range sources {
@@ -415,7 +422,7 @@ func (b *batch) withoutFailed(ctx context.Context, sources []Source, errs []erro
 func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source) ([]*Capture, []error) {
 	m, st, o := b.m, b.st, b.o
 	captures, errs := make([]*Capture, len(sources)), make([]error, len(sources))
-	st.Index() // which is only read from here on
+	st.Index() // built here, then read by several goroutines
 	g, err := m.guardOf(st)
 	if err != nil {
 		for i := range sources {
@@ -426,7 +433,7 @@ func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source)
 	var broken atomic.Bool
 	state.Parallel(len(sources), m.Opts.Workers, func(i int) {
 		if broken.Load() {
-			return // the store takes nothing more; all of the batch is given up
+			return // the store cannot be written: the batch fails
 		}
 		c := &Capture{M: m, src: sources[i], guard: g}
 		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: b.p}
@@ -435,7 +442,7 @@ func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source)
 		defer func() { <-m.Slots }()
 		if st.Purged.Session(sources[i].SessionID()) {
 			c.added.Change = "forgotten"
-		} else if known := st.Session(sources[i].SessionID()); o.Unasked && known != nil && known.Deleted {
+		} else if known := st.Session(sources[i].SessionID()); o.Automatic && known != nil && known.Deleted {
 			c.added.Change, c.snap = "unchanged", known.Now().Snapshot
 		} else if errs[i] = ctx.Err(); errs[i] == nil {
 			errs[i] = c.stage(ctx, st, s)
@@ -454,12 +461,12 @@ func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source)
 	return captures, errs
 }
 
-// hidden reports whether the session was taken out of the lists, so that adding it brings it back.
+// hidden reports whether the session was removed from the lists, so that adding it restores it.
 func (c *Capture) hidden() bool { return c.known != nil && c.known.Deleted }
 
 // record stages the records and patches of captures.
 func (b *batch) record(tx *refs.Tx, captures []*Capture) error {
-	op := b.o.op()
+	op := cmp.Or(b.o.Op, "add")
 	if b.st.Name == "" {
 		body := records.ProjectBody{Identity: b.p.Identity, Name: b.p.Name}
 		if _, err := tx.Add(records.KindProject, body); err != nil {
@@ -481,7 +488,7 @@ func (b *batch) record(tx *refs.Tx, captures []*Capture) error {
 			return err
 		}
 		b.ids[c.snap.Session] = rec.ID
-		for _, u := range started(b.st, c) {
+		for _, u := range compositionUses(b.st, c) {
 			if _, err := tx.Add(records.KindUse, u); err != nil {
 				return err
 			}
@@ -503,7 +510,7 @@ func (b *batch) record(tx *refs.Tx, captures []*Capture) error {
 }
 
 func addMessage(captures []*Capture, o AddOptions) string {
-	op, from := o.op(), ""
+	op, from := cmp.Or(o.Op, "add"), ""
 	if o.Tool != "" {
 		from = " from " + o.Tool
 	}
@@ -521,7 +528,7 @@ func addMessage(captures []*Capture, o AddOptions) string {
 	return what
 }
 
-// rememberPaths notes that the directories of groups belong to their projects.
+// rememberPaths registers the new directories of groups with their projects.
 func (m Ops) rememberPaths(ctx context.Context, groups []*Group, o AddOptions) error {
 	if o.DryRun {
 		return nil

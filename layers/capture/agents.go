@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
@@ -16,10 +15,10 @@ import (
 	trusted "github.com/memvcs/mem/layers/trust"
 )
 
-// AgentSources finds the sessions of another agent under dir. A session that is no stream of values is written
-// into temp as one, and its own files belong to it as overflow files do. Directories are what Gemini's hashes
-// of directories are looked up in. Files that cannot be read are a [SourceError] each and a database is a
-// [*agents.DatabaseError], joined, next to the other sources.
+// AgentSources finds the sessions of another agent under dir. A session that is not a file of JSON lines is converted
+// to one in the directory temp; its files become overflow files. Directories are the candidates for the hashes with
+// which Gemini names working directories. The sources are returned together with the joined errors: a [*SourceError]
+// for each unreadable file and an [*agents.DatabaseError] for an unreadable database.
 func AgentSources(name, dir, temp string, directories []string) (out []Source, err error) {
 	a := agents.ByName(name)
 	if a == nil {
@@ -47,7 +46,7 @@ func AgentSources(name, dir, temp string, directories []string) (out []Source, e
 	return out, errors.Join(unread...)
 }
 
-// unreadSources returns the errors about single files and a database, and apart from these what ends an import.
+// unreadSources splits a joined error: unread are the errors of single files and of a database, fatal the others.
 func unreadSources(err error) (unread []error, fatal error) {
 	list := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -68,61 +67,56 @@ func unreadSources(err error) (unread []error, fatal error) {
 	return unread, fatal
 }
 
-// OtherSessions counts the sessions of other agents that work in the project of dir and are not in memory, by agent.
-// roots says where each agent keeps its sessions. For each project they are returned only once, as long as the
-// cache lasts.
+// OtherSessions counts the sessions of other agents in the project of dir that are not in memory, by agent. roots has
+// the directory of each agent's sessions. For each project it returns them only once, until the cache is deleted.
 func (m Ops) OtherSessions(ctx context.Context, dir string, roots map[string]string) (map[string]int, error) {
 	p, _, err := projects.On(m.DB).Locate(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	said := m.CachePath("others", string(p.ID))
-	if _, ok := state.ReadCacheBytes(said); ok {
+	marker := m.CachePath("others", string(p.ID)) // exists once they were returned
+	if _, ok := state.ReadCacheBytes(marker); ok {
 		return nil, nil
 	}
-	here := []string{dir}
+	dirs := []string{dir}
 	paths, err := projects.On(m.DB).Paths(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, b := range paths {
 		if b.Project == p.ID {
-			here = append(here, b.Path)
+			dirs = append(dirs, b.Path)
 		}
 	}
 	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	out, ours := map[string]int{}, map[string]bool{} // ours says whether a directory is one of the project
+	out, own := map[string]int{}, map[string]bool{} // own: by working directory, whether it belongs to the project
 	for name, root := range roots {
 		sessions, _ := agents.ByName(name).Sessions(root) // an agent that cannot be read is not mentioned
 		for _, s := range sessions {
 			if s.Parent != "" || st.Session(Source{ID: s.ID}.SessionID()) != nil {
 				continue
 			}
-			if _, met := ours[s.Cwd]; !met && slices.ContainsFunc(here, func(d string) bool { return isBelow(s.Cwd, d) }) {
+			within := func(d string) bool { return s.Cwd != "" && isWithin(d, s.Cwd) }
+			if _, known := own[s.Cwd]; !known && slices.ContainsFunc(dirs, within) {
 				of, _ := projects.Locate(ctx, paths, s.Cwd)
-				ours[s.Cwd] = of.ID == p.ID
+				own[s.Cwd] = of.ID == p.ID
 			}
-			if ours[s.Cwd] {
+			if own[s.Cwd] {
 				out[name]++
 			}
 		}
 	}
 	if len(out) > 0 {
-		m.WriteCache(said, out)
+		m.WriteCache(marker, out)
 	}
 	return out, nil
 }
 
-// isBelow reports whether path is dir or in it.
-func isBelow(path, dir string) bool {
-	return path != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+
-		string(filepath.Separator)))
-}
-
-// geminiDirectory returns the directory whose hash a chat lies below, or else the one that Gemini keeps for it.
+// geminiDirectory returns the directory in directories whose hash names the directory of a chat, or else Gemini's
+// directory itself.
 func geminiDirectory(chat string, directories []string) string {
 	project := filepath.Dir(filepath.Dir(chat))
 	for _, dir := range directories {
@@ -133,15 +127,15 @@ func geminiDirectory(chat string, directories []string) string {
 	return project
 }
 
-// UnknownValues counts the values of a session of an agent that nothing here understands, by their types. path is
-// that of its [Source].
+// UnknownValues counts the values of types that package agents does not know in a session of an agent, by type. path
+// is the Path of its [Source].
 func UnknownValues(name, path string) (map[string]int, error) {
 	out := map[string]int{}
 	a := agents.ByName(name)
 	if a == nil {
 		return out, nil
 	}
-	for value, err := range (agents.Codex{}).Values(agents.Session{Path: path}) { // the lines of any stream
+	for value, err := range (agents.Codex{}).Values(agents.Session{Path: path}) { // the lines of any agent's file
 		if err != nil {
 			return nil, err
 		}
@@ -152,6 +146,7 @@ func UnknownValues(name, path string) (map[string]int, error) {
 	return out, nil
 }
 
+// writeValues writes the values of a session into a new file.
 func writeValues(a agents.Agent, s agents.Session, path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

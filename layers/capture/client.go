@@ -1,42 +1,27 @@
 package capture
 
 import (
-	"encoding/json"
 	"strconv"
-	"strings"
 	"unicode/utf16"
 
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// A CheckedOut lists the files and directories that a checkout created.
-type CheckedOut struct {
-	Files   []string
-	Created []string // directories, the outermost first
-}
-
-// Marshal returns v as the body of a record.
-func Marshal(v any) (json.RawMessage, error) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return json.RawMessage(strings.TrimSpace(b.String())), err
-}
-
-// ListOptions say what to list.
+// ListOptions select what to list.
 type ListOptions struct {
-	Claude    string // the configuration directory of Claude Code; "" looks at no files
-	Dir       string // the working directory, whose files count as the project's too
-	Subagents bool
-	Removed   bool
-	Revoked   bool
-	Forgotten bool // the files of sessions that are not taken in again, as untracked ones
-	// Unreadable is told of what of Claude Code's files cannot be read, and the list is that of the rest. Without
-	// it that ends the listing.
+	Claude     string // the configuration directory of Claude Code; "" to list no files
+	Dir        string // the working directory: its files belong to the project too
+	SessionDir string // a directory of session files that belong to the project too; "" for none
+	Subagents  bool
+	Removed    bool
+	Revoked    bool
+	Forgotten  bool // list the files of deleted sessions, which are not captured again, as untracked
+	// Unreadable is called with the error of a file or directory that cannot be read; the listing continues if it
+	// returns nil. If it is nil, the listing ends with that error.
 	Unreadable func(error) error
 }
 
+// NoteUnreadable returns the error with which the listing ends, nil if it continues.
 func (o ListOptions) NoteUnreadable(err error) error {
 	if o.Unreadable == nil {
 		return err
@@ -44,11 +29,11 @@ func (o ListOptions) NoteUnreadable(err error) error {
 	return o.Unreadable(err)
 }
 
-// firstTitle looks for the title of a session at the start of its file.
+// firstTitle returns the title of a session if the first 64 KiB of its file contain one.
 func firstTitle(path string) string {
 	f, _, err := OpenSource(path)
 	if err != nil {
-		return "" // listing goes on; adding it will say what is wrong
+		return "" // the listing continues; adding the file reports the error
 	}
 	defer f.Close()
 	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
@@ -61,12 +46,12 @@ func firstTitle(path string) string {
 	return sc.Summary().Title
 }
 
-// clientNameMax is how long a name that [ClientDir] makes is without its hash.
+// clientNameMax is the length of the longest name of [ClientDir] without a hash.
 const clientNameMax = 200
 
-// ClientDir returns the name of the directory in which Claude Code keeps the sessions of the working
-// directory dir: each UTF-16 unit that is no ASCII letter or digit becomes '-'; a name longer than 200 is
-// cut there and gets a hash of the whole path. The name cannot be turned back.
+// ClientDir returns the name of the directory in which Claude Code stores the sessions of the working directory
+// dir: each UTF-16 code unit that is not an ASCII letter or digit becomes '-'; a name longer than 200 is cut there,
+// and a hash of the whole path is appended. Several directories can have the same name.
 func ClientDir(dir string) string {
 	units := utf16.Encode([]rune(dir))
 	name := make([]byte, len(units))

@@ -18,23 +18,34 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A clientFile is a session file of Claude Code.
+// A ClientFile is a session file of Claude Code.
 type ClientFile struct {
 	Path     string
 	Size     int64
 	Modified time.Time
-	Dir      bool   // there is a directory beside it, for subagents and overflow files
-	cwd      string // where it works, if that is why it counts
+	Dir      bool   // a directory of the same name exists, for subagents and overflow files
+	cwd      string // the working directory of a session nested in the project, "" for others
 }
 
-// ClientFiles returns the session files that Claude Code has for the directories of a project, by session, and
-// the names of the directories beside them, by where they were found. The project's directories are those that
-// this device knows, and those that sessions were captured from: one inside another is not known by itself.
+// ClientFiles returns the session files that Claude Code has for a project, by session ID: those of the project's
+// directories and of directories nested in them. Some may belong to other projects, see [Ops.DropForeign].
 func (m Ops) ClientFiles(ctx context.Context, p state.Project, st *state.State,
-	o ListOptions) (files map[string]ClientFile, beside map[string][]string, err error) {
-	files, beside = map[string]ClientFile{}, map[string][]string{}
+	o ListOptions) (map[string]ClientFile, error) {
+	files, _, err := m.ownFiles(ctx, p, st, o)
+	if err != nil {
+		return nil, err
+	}
+	return files, m.addNested(ctx, p, st, o, files)
+}
+
+// ownFiles returns the session files of the project's directories, by session ID, and the names of the directories
+// next to them, by the directory they are in. The project's directories are those that this device knows and those
+// that sessions were captured from.
+func (m Ops) ownFiles(ctx context.Context, p state.Project, st *state.State,
+	o ListOptions) (files map[string]ClientFile, subdirs map[string][]string, err error) {
+	files, subdirs = map[string]ClientFile{}, map[string][]string{}
 	if o.Claude == "" {
-		return files, beside, nil
+		return files, subdirs, nil
 	}
 	paths, err := projects.On(m.DB).Paths(ctx)
 	if err != nil {
@@ -49,21 +60,19 @@ func (m Ops) ClientFiles(ctx context.Context, p state.Project, st *state.State,
 	if here, _, err := projects.On(m.DB).Locate(ctx, o.Dir); err == nil && here.ID == p.ID {
 		dirs[ClientDir(o.Dir)] = true
 	}
+	all := filepath.Join(o.Claude, "projects")
 	for _, s := range st.Sessions {
-		last := s.Last(m.Refs.Device().ID)
-		if last == nil {
-			continue
-		}
-		if dir, name := filepath.Split(filepath.Dir(last.Source)); filepath.Clean(dir) == filepath.Join(o.Claude,
-			"projects") {
-			dirs[name] = true
+		if last := s.Last(m.Refs.Device().ID); last != nil {
+			if dir, name := filepath.Split(filepath.Dir(last.Source)); filepath.Clean(dir) == all {
+				dirs[name] = true
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
-		dir := filepath.Join(o.Claude, "projects", name)
+		dir := filepath.Join(all, name)
 		found, err := readClientDir(dir, files)
 		if err == nil {
-			beside[dir] = found
+			subdirs[dir] = found
 		}
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -72,12 +81,12 @@ func (m Ops) ClientFiles(ctx context.Context, p state.Project, st *state.State,
 			return nil, nil, err
 		}
 	}
-	return files, beside, nil
+	return files, subdirs, nil
 }
 
-// WithoutOthers drops the files that another project holds: one directory of Claude Code may stand for several working
-// directories, such as a/b and a-b.
-func (m Ops) WithoutOthers(ctx context.Context, p state.Project, files map[string]ClientFile) error {
+// DropForeign removes the files whose sessions are in another project: Claude Code uses one directory for several
+// working directories, for example a/b and a-b.
+func (m Ops) DropForeign(ctx context.Context, p state.Project, files map[string]ClientFile) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -89,8 +98,8 @@ func (m Ops) WithoutOthers(ctx context.Context, p state.Project, files map[strin
 	})
 }
 
-// readClientDir adds the session files of a directory to files. It returns the names of the directories beside them.
-func readClientDir(dir string, files map[string]ClientFile) (beside []string, err error) {
+// readClientDir adds the session files of a directory to files and returns the names of its subdirectories.
+func readClientDir(dir string, files map[string]ClientFile) (subdirs []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -99,7 +108,7 @@ func readClientDir(dir string, files map[string]ClientFile) (beside []string, er
 	for _, e := range entries {
 		if e.IsDir() {
 			dirs[e.Name()] = true
-			beside = append(beside, e.Name())
+			subdirs = append(subdirs, e.Name())
 		}
 	}
 	for _, e := range entries {
@@ -109,7 +118,7 @@ func readClientDir(dir string, files map[string]ClientFile) (beside []string, er
 		}
 		fi, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) || err == nil && fi.Size() == 0 {
-			continue // gone meanwhile, or nothing in it yet
+			continue // deleted meanwhile, or empty
 		}
 		if err != nil {
 			return nil, err
@@ -118,18 +127,18 @@ func readClientDir(dir string, files map[string]ClientFile) (beside []string, er
 		files[Source{Path: path}.SessionID()] = ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(),
 			Dir: dirs[name]}
 	}
-	return beside, nil
+	return subdirs, nil
 }
 
-// ChangedBeside reports by how much the subagents and overflow files of a session's file differ from what is in
-// memory, and whether they do.
-func (m Ops) ChangedBeside(ctx context.Context, st *state.State, s *state.Session, f ClientFile,
-	found *Seen) (extra int64, changed bool, err error) {
+// ChangedCompanions reports whether the subagents or overflow files of a session file differ from the captured ones,
+// and by how many bytes.
+func (m Ops) ChangedCompanions(ctx context.Context, st *state.State, s *state.Session, f ClientFile,
+	found *FileCache) (extra int64, changed bool, err error) {
 	subagents, err := Subagents(f.Path)
 	for _, src := range subagents {
 		fi, err := os.Lstat(src.Path)
 		if err != nil {
-			continue // gone meanwhile
+			continue // deleted meanwhile
 		}
 		sub := st.Session(src.SessionID())
 		if sub == nil {
@@ -140,15 +149,15 @@ func (m Ops) ChangedBeside(ctx context.Context, st *state.State, s *state.Sessio
 			found)
 		extra, changed = extra+more, changed || also
 	}
-	beside := SourceOf(f.Path)
-	more, also := m.changedOverflow(ctx, st.Project, s, beside, found)
-	return extra + more, changed || also, errors.Join(err, beside.unread)
+	src := SourceOf(f.Path)
+	more, also := m.changedOverflow(ctx, st.Project, s, src, found)
+	return extra + more, changed || also, errors.Join(err, src.filesErr)
 }
 
-// changedOverflow reports by how much the overflow files of a session's file differ from what this device captured of
-// them last, and whether they do.
+// changedOverflow reports whether the overflow files of a session file differ from those that this device captured
+// last, and by how many bytes.
 func (m Ops) changedOverflow(ctx context.Context, project refs.Project, s *state.Session, src Source,
-	found *Seen) (extra int64, changed bool) {
+	found *FileCache) (extra int64, changed bool) {
 	if len(src.Files) == 0 {
 		return 0, false
 	}
@@ -163,11 +172,11 @@ func (m Ops) changedOverflow(ctx context.Context, project refs.Project, s *state
 	for _, path := range src.Files {
 		fi, err := os.Lstat(path)
 		if err != nil {
-			continue // gone meanwhile
+			continue // deleted meanwhile
 		}
 		size := int64(0)
 		if ref, ok := known[filepath.Base(path)]; ok {
-			if size, ok = m.fileSize(ctx, Moment{project, s, last}, ref, found); !ok {
+			if size, ok = m.fileSize(ctx, SessionPoint{project, s, last}, ref, found); !ok {
 				size = ref.Size
 			}
 			if fi.Size() == size {

@@ -11,9 +11,9 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// keep keeps the typed messages and their markers. In the file of a subagent the "user" is another agent,
-// whatever its records say.
-func (c *Capture) keep(prompts []transcript.Prompt) {
+// recordPrompts records the typed messages and their markers. It skips files of subagents, in which the "user" is
+// another agent.
+func (c *Capture) recordPrompts(prompts []transcript.Prompt) {
 	if c.snap.Parent != "" {
 		return
 	}
@@ -29,10 +29,10 @@ func (c *Capture) keep(prompts []transcript.Prompt) {
 	}
 }
 
-// echoes finds, in what was captured together, the typed messages that came first in another session or
-// from mem itself. They are not typed here: their markers do not count. Of copies that were captured
-// together the one of the session that began first, or else has the smaller id, is the first.
-func echoes(st *state.State, captures []*Capture) {
+// markEchoes finds the typed messages of captures that another session or mem itself contains already, and removes
+// their markers: they were not typed in this session. Of copies in one batch, the original is in the session that
+// began first; of equal times, in the one with the smaller ID.
+func markEchoes(st *state.State, captures []*Capture) {
 	order := slices.Clone(captures)
 	slices.SortFunc(order, func(a, b *Capture) int {
 		return cmp.Or(a.snap.Scan.First.Compare(b.snap.Scan.First), strings.Compare(a.snap.Session, b.snap.Session))

@@ -21,29 +21,29 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An overflow is an overflow file of a tool result that is new or has changed: what a tool said that was too long
-// for the transcript. It goes through the redaction step as the transcript does, with numbers of its own.
+// An overflow is a staged overflow file: the output of a tool that was too long for the transcript. It is redacted like
+// the transcript; its secrets are numbered separately.
 type overflow struct {
 	name  string
 	patch []byte // nil if the clean bytes are the exact ones
 }
 
-// overflow stages the overflow files of the session that are not stored as they are.
-func (c *Capture) overflow(ctx context.Context, p refs.Project, s *refs.Stage) error {
+// stageOverflow stages the overflow files of the session that are new or have changed.
+func (c *Capture) stageOverflow(ctx context.Context, p refs.Project, s *refs.Stage) error {
 	c.files, c.snap.Files, c.looks = nil, nil, nil
 	if c.Base != nil {
 		c.snap.Files = slices.Clone(c.Base.Files)
 	}
 	for _, path := range c.src.Files {
 		if _, err := records.ParseFileName(filepath.Base(path)); err != nil {
-			continue // no device could write it out again
+			continue // not a name that every device can write
 		}
 		f, size, err := secrets.OpenRegular(path)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // gone since it was found
+			continue // deleted meanwhile
 		}
 		if err == nil {
-			err = errors.Join(c.overflowFile(ctx, p, s, filepath.Base(path), io.NewSectionReader(f, 0, size)), f.Close())
+			err = errors.Join(c.stageFile(ctx, p, s, filepath.Base(path), io.NewSectionReader(f, 0, size)), f.Close())
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -54,8 +54,8 @@ func (c *Capture) overflow(ctx context.Context, p refs.Project, s *refs.Stage) e
 	return nil
 }
 
-// overflowFile stages an overflow file, unless it is stored as it is or was forgotten.
-func (c *Capture) overflowFile(ctx context.Context, p refs.Project, s *refs.Stage, name string,
+// stageFile stages an overflow file, unless it is unchanged or was forgotten.
+func (c *Capture) stageFile(ctx context.Context, p refs.Project, s *refs.Stage, name string,
 	f *io.SectionReader) error {
 	k := slices.IndexFunc(c.snap.Files, func(f records.FileRef) bool { return f.Name == name })
 	var sum objects.Hash
@@ -73,7 +73,7 @@ func (c *Capture) overflowFile(ctx context.Context, p refs.Project, s *refs.Stag
 		c.snap.Files = slices.Delete(c.snap.Files, k, k+1)
 	}
 	ref, raw, err := c.putFile(ctx, s, name, io.NewSectionReader(f, 0, f.Size()), f.Size())
-	if err == nil && c.guard != nil && raw != sum { // what was looked at is not what was taken in
+	if err == nil && c.guard != nil && raw != sum { // the file changed after the guard read it
 		err = ErrChanging
 	}
 	if err != nil {
@@ -83,19 +83,19 @@ func (c *Capture) overflowFile(ctx context.Context, p refs.Project, s *refs.Stag
 	return nil
 }
 
-// sameFile reports whether the base holds the content of the name raw of an overflow file.
+// sameFile reports whether raw is the hash of the exact bytes of the overflow file f of Base.
 func (c *Capture) sameFile(ctx context.Context, p refs.Project, f records.FileRef, raw objects.Hash) (bool, error) {
 	if !f.Withheld {
 		return raw == f.Hash, nil
 	}
 	patch, err := secrets.On(c.M.DB).FilePatch(ctx, p, c.known, c.Base, f.Name)
-	if errors.Is(err, originals.ErrWithheld) { // it was lost
+	if errors.Is(err, originals.ErrWithheld) { // the patch was lost
 		return false, nil
 	}
 	return err == nil && patch.Raw == raw, err
 }
 
-// putFile stages an overflow file of about the given size, and returns the name of its exact bytes.
+// putFile stages an overflow file of about the given size, and returns the hash of its exact bytes.
 func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.Reader,
 	size int64) (ref records.FileRef, raw objects.Hash, err error) {
 	read := objects.NewHasher()
@@ -129,10 +129,10 @@ func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.
 
 func (m Ops) largeFile() int64 { return cmp.Or(m.Opts.LargeFile, state.LargeFile) }
 
-// A counter counts what is read.
+// A Counter counts the bytes that are read through it.
 type Counter struct {
 	R io.Reader
-	N int64
+	N int64 // bytes read so far
 }
 
 func (c *Counter) Read(p []byte) (int, error) {
@@ -141,10 +141,10 @@ func (c *Counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// again makes the snapshot of a transcript that is as it was, for the sake of its overflow files.
-func (c *Capture) again() {
+// repeatBase makes a new snapshot with the unchanged transcript of Base.
+func (c *Capture) repeatBase(change string) {
 	was := c.Base.Snapshot
-	c.added.Change = "grown"
+	c.added.Change = change
 	c.snap.Generation, c.snap.Original, c.snap.Size, c.snap.Segments = was.Generation, was.Original, was.Size, was.Segments
 	c.snap.Scan, c.snap.Rules = was.Scan, was.Rules
 }
@@ -167,13 +167,13 @@ func (c *Capture) putPatches(tx *refs.Tx, record objects.Hash) error {
 	return nil
 }
 
-// A fileChain is the overflow files of a snapshot, with the records that may hold their patches.
+// A FileChain is the overflow files of a snapshot and the records that may have their patches.
 type FileChain struct {
 	Files   []records.FileRef
-	records []objects.Hash // of the snapshot and of those before it, the newest first
+	records []objects.Hash // of the snapshot and its predecessors, the newest first
 }
 
-// ChainOf returns the fileChain of a growth point of a session.
+// ChainOf returns the overflow files of a growth point of a session.
 func ChainOf(s *state.Session, p *records.Point) FileChain {
 	c := FileChain{Files: p.Files}
 	if len(p.Files) > 0 {
@@ -184,8 +184,8 @@ func ChainOf(s *state.Session, p *records.Point) FileChain {
 	return c
 }
 
-// Patch returns the patch of a file of the chain, and reports whether it belongs to the newest record; nil for
-// a file whose bytes are exact. The error wraps [ErrWithheld] if this machine does not have it.
+// Patch returns the patch of a file of the chain, and whether it belongs to the newest record. The patch is nil if the
+// clean bytes are the exact ones. The error wraps [originals.ErrWithheld] if this device does not have the patch.
 func (c FileChain) Patch(tx *refs.Tx, device string, f records.FileRef) (b []byte, own bool, err error) {
 	if !f.Withheld {
 		return nil, false, nil
@@ -199,9 +199,9 @@ func (c FileChain) Patch(tx *refs.Tx, device string, f records.FileRef) (b []byt
 	return nil, false, fmt.Errorf("file %s: %w", f.Name, originals.ErrWithheld)
 }
 
-// WriteFile writes the exact bytes of an overflow file of a session at a growth point. What was written is the
-// file only if the error is nil.
-func (m Ops) WriteFile(ctx context.Context, at Moment, f records.FileRef, w io.Writer) error {
+// WriteFile writes the exact bytes of an overflow file at a growth point. If it returns an error, it may have written
+// a part of them or wrong bytes.
+func (m Ops) WriteFile(ctx context.Context, at SessionPoint, f records.FileRef, w io.Writer) error {
 	if !f.Withheld {
 		return originals.On(m.DB).WriteObject(ctx, at.Project, f.Hash, w)
 	}
@@ -219,8 +219,8 @@ func (m Ops) WriteFile(ctx context.Context, at Moment, f records.FileRef, w io.W
 	})
 }
 
-// fileSize returns how long an overflow file was when it was captured; ok is false if this machine does not know.
-func (m Ops) fileSize(ctx context.Context, at Moment, f records.FileRef, s *Seen) (n int64, ok bool) {
+// fileSize returns the size of an overflow file when it was captured; ok is false if this device does not know it.
+func (m Ops) fileSize(ctx context.Context, at SessionPoint, f records.FileRef, s *FileCache) (n int64, ok bool) {
 	if !f.Withheld {
 		return f.Size, true
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/memvcs/mem/layers/originals"
@@ -18,7 +19,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A regrown growth point is one made anew, without what was forgotten.
+// A Regrown is a growth point that was made again without the forgotten text.
 type Regrown struct {
 	Body  json.RawMessage
 	Patch []byte // nil for none
@@ -26,25 +27,25 @@ type Regrown struct {
 	Now   records.Snapshot
 }
 
-// An edit says what becomes of a value of a stream, exact as it was in the file: nothing, nothing but a
-// placeholder is left of it, or some places of it are blotted out. It stays as long as it was.
+// An edit decides what to delete from a value of a stream, given the exact bytes: the whole value, which becomes a
+// placeholder, or some spots, which are overwritten. The length of the value does not change.
 type edit func(v transcript.Value) (whole bool, spots [][2]int)
 
-// OwnStream is a stream of this device with what makes it exact.
+// An OwnStream is a stream that this device captured, with its patches.
 type OwnStream struct {
 	session    string
 	Generation int
-	Points     []records.Point // by record
-	Patches    []*redact.Patch
+	Points     []records.Point
+	Patches    []*redact.Patch                   // of Points; nil for points without one
 	read       func(func(io.Reader) error) error // the clean bytes
-	nines      func(spot []byte) bool            // see [blot]
+	nines      func(spot []byte) bool            // see [originals.Blot]
 }
 
-// OwnStreams calls f with every stream of a session that this device captured.
+// OwnStreams calls f with each stream of a session that this device captured, in the order of the generations. It
+// returns the first error of f.
 func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, nines func([]byte) bool,
 	f func(*OwnStream) error) error {
 	by := map[int]*OwnStream{}
-	var order []int
 	for _, pt := range s.Points {
 		if pt.Stamp.Device != m.Refs.Device().ID {
 			continue
@@ -52,7 +53,7 @@ func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, n
 		o := by[pt.Generation]
 		if o == nil {
 			o = &OwnStream{session: s.ID, Generation: pt.Generation, nines: nines}
-			by[pt.Generation], order = o, append(order, pt.Generation)
+			by[pt.Generation] = o
 		}
 		var patch *redact.Patch
 		if pt.Withheld {
@@ -71,8 +72,7 @@ func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, n
 		}
 		o.Points, o.Patches = append(o.Points, pt), append(o.Patches, patch)
 	}
-	slices.Sort(order)
-	for _, g := range order {
+	for _, g := range slices.Sorted(maps.Keys(by)) {
 		o := by[g]
 		last := o.Points[len(o.Points)-1].Original
 		o.read = func(f func(io.Reader) error) error { return originals.On(m.DB).Stream(ctx, p, last, f) }
@@ -83,7 +83,7 @@ func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, n
 	return nil
 }
 
-// Cuts returns all that was taken out of the stream, where it stands in the clean bytes.
+// Cuts returns the cuts of the stream, in the order of their offsets in the clean bytes.
 func (o *OwnStream) Cuts() (out []redact.Cut) {
 	for _, p := range o.Patches {
 		if p != nil {
@@ -94,8 +94,8 @@ func (o *OwnStream) Cuts() (out []redact.Cut) {
 	return slices.CompactFunc(out, func(a, b redact.Cut) bool { return a.At == b.At })
 }
 
-// Values calls f with every value of the stream as it was in the file, its place in the clean bytes and the
-// cuts in it. The bytes of a value are overwritten by the next one.
+// Values calls f with each value of the stream as it was in the file, its start and end in the clean bytes, and the
+// cuts in it. The bytes of the value are valid until f returns.
 func (o *OwnStream) Values(f func(v transcript.Value, start, end int64, cuts []redact.Cut)) error {
 	cuts := o.Cuts()
 	return o.read(func(r io.Reader) error {
@@ -118,7 +118,7 @@ func (o *OwnStream) Values(f func(v transcript.Value, start, end int64, cuts []r
 	})
 }
 
-// uncut puts what was cut back into clean bytes that begin at start.
+// uncut returns the exact bytes of the clean bytes that begin at start.
 func uncut(clean []byte, start int64, cuts []redact.Cut) []byte {
 	if len(cuts) == 0 {
 		return clean
@@ -132,7 +132,7 @@ func uncut(clean []byte, start int64, cuts []redact.Cut) []byte {
 	return append(out, clean[at-start:]...)
 }
 
-// recut is the reverse of uncut for exact bytes that are as long as they were: the same places are cut again.
+// recut is the inverse of uncut for edited exact bytes of the same length: it makes the same cuts.
 func recut(raw, clean []byte, start int64, cuts []redact.Cut) (out []byte) {
 	at := start
 	for _, c := range cuts {
@@ -143,7 +143,7 @@ func recut(raw, clean []byte, start int64, cuts []redact.Cut) (out []byte) {
 	return append(out, raw...)
 }
 
-// recuts returns the cuts of recut: with the bytes of now, and where they stand if the clean bytes begin at base.
+// recuts returns the cuts of recut, with the edited bytes, for clean bytes that begin at base.
 func recuts(raw []byte, start int64, cuts []redact.Cut, base int64) (again []redact.Cut) {
 	at := start
 	for _, c := range cuts {
@@ -155,28 +155,28 @@ func recuts(raw []byte, start int64, cuts []redact.Cut, base int64) (again []red
 	return again
 }
 
-// A rewriting is a stream without what was forgotten. The bytes that change are made when they are read.
+// A Rewriting describes a stream without the forgotten text. The new bytes are made when they are read.
 type Rewriting struct {
 	changes []change
 	Cuts    []redact.Cut // of the new clean bytes
 	nines   func(spot []byte) bool
 }
 
-// A change is what becomes of one value.
+// A change is the edit of one value.
 type change struct {
-	start, end int64 // clean bytes before
-	base, now  int64 // and after
-	exact      int   // bytes in the file, before and after
-	whole      bool  // it becomes a placeholder,
-	opaque     bool  // that is no JSON; otherwise
-	spots      [][2]int
-	cuts       []redact.Cut // what it had
+	start, end int64        // in the old clean bytes
+	base, now  int64        // start and end in the new clean bytes
+	exact      int          // length in the file
+	whole      bool         // replace it by a placeholder
+	opaque     bool         // the value is not JSON
+	spots      [][2]int     // else overwrite these
+	cuts       []redact.Cut // in the old value
 }
 
-// Without returns the stream without what the edit forgets, nil if it forgets nothing of it.
+// Without returns the stream without the text that the edit deletes, nil if it deletes nothing.
 func (o *OwnStream) Without(e edit) (*Rewriting, error) {
 	w := &Rewriting{nines: o.nines}
-	moved := int64(0) // by how much what follows is farther on
+	moved := int64(0) // the distance between the new and the old offset
 	err := o.Values(func(v transcript.Value, start, end int64, cuts []redact.Cut) {
 		whole, spots := e(v)
 		if !whole && len(spots) == 0 {
@@ -204,7 +204,7 @@ func (w *Rewriting) blotted(raw []byte, spots [][2]int) []byte {
 	return raw
 }
 
-// bytes returns what a value becomes that is clean before.
+// bytes returns the new clean bytes of a value.
 func (w *Rewriting) bytes(c change, clean []byte) []byte {
 	if c.whole {
 		return originals.Placeholder(c.exact, c.opaque)
@@ -212,7 +212,7 @@ func (w *Rewriting) bytes(c change, clean []byte) []byte {
 	return recut(w.blotted(bytes.Clone(uncut(clean, c.start, c.cuts)), c.spots), clean, c.start, c.cuts)
 }
 
-// reader returns the new clean bytes, made of the old ones.
+// reader returns the new clean bytes, given the old ones.
 func (w *Rewriting) reader(old io.Reader) io.Reader {
 	return &rewritten{w: w, old: old, left: w.changes}
 }
@@ -220,9 +220,9 @@ func (w *Rewriting) reader(old io.Reader) io.Reader {
 type rewritten struct {
 	w    *Rewriting
 	old  io.Reader
-	at   int64 // read of old
+	at   int64 // bytes read from old
 	left []change
-	out  []byte // of a value that changed, not handed out yet
+	out  []byte // of the current change, not returned yet
 }
 
 func (r *rewritten) Read(p []byte) (n int, err error) {
@@ -250,7 +250,7 @@ func (r *rewritten) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// unexpected is an end where there has to be more.
+// unexpected turns io.EOF into [io.ErrUnexpectedEOF].
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -258,11 +258,11 @@ func unexpected(err error) error {
 	return err
 }
 
-// moved returns where the place at in the old clean bytes is in the new ones.
+// moved returns the offset in the new clean bytes for the offset at in the old ones.
 func (w *Rewriting) moved(at int64) int64 {
 	now := at
 	for _, c := range w.changes {
-		// a growth point inside of a long value: a placeholder is as long as the exact bytes
+		// a growth point within a long value: the placeholder is as long as the exact bytes
 		if c.whole && c.start < at && at < c.end {
 			off := at - c.start
 			for _, cut := range c.cuts {
@@ -279,8 +279,8 @@ func (w *Rewriting) moved(at int64) int64 {
 	return now
 }
 
-// Regrow makes the growth points of a stream anew in a stage, and returns them by their records. The exact
-// bytes of each are those that a guarded file has there.
+// Regrow stages the growth points of a rewritten stream and returns them by their old records. Their exact bytes are
+// those that a capture reads through an [originals.Guard].
 func (m Ops) Regrow(ctx context.Context, stage *refs.Stage, o *OwnStream, w *Rewriting,
 	keepFile func(records.FileRef) bool) (map[objects.Hash]Regrown, error) {
 	out := map[objects.Hash]Regrown{}
@@ -294,13 +294,13 @@ func (m Ops) Regrow(ctx context.Context, stage *refs.Stage, o *OwnStream, w *Rew
 			}
 			out[p.Stamp.Record] = made
 		}
-		_, err := io.Copy(io.Discard, a.r) // what is read to its end is right
+		_, err := io.Copy(io.Discard, a.r) // reading to the end checks the hash
 		return err
 	})
 	return out, err
 }
 
-// A regrowing is a stream that is made anew, growth point by growth point.
+// A regrowing makes the growth points of a stream again, one after the other.
 type regrowing struct {
 	stage    *refs.Stage
 	name     objects.Hash
@@ -313,7 +313,7 @@ type regrowing struct {
 	prev     redact.Patch
 }
 
-// point makes the growth point p anew, which ends at end now.
+// point makes the growth point p again. Its clean bytes end at end.
 func (a *regrowing) point(ctx context.Context, p records.Point, end int64,
 	keepFile func(records.FileRef) bool) (out Regrown, err error) {
 	before := a.tail.Length
@@ -345,20 +345,19 @@ func (a *regrowing) point(ctx context.Context, p records.Point, end int64,
 	if s.Withheld = chained || len(own) > 0; s.Withheld {
 		out.Patch, a.prev = patch.Encode(), patch
 	}
-	out.Body, err = Marshal(*s)
+	out.Body, err = records.Marshal(*s)
 	return out, err
 }
 
-// An uncutter takes clean bytes and hands on what they were cut out of.
+// An uncutter is a writer of clean bytes that hashes the exact ones.
 type uncutter struct {
 	to   *objects.Hasher
-	cuts []redact.Cut // of what comes, in order
-	at   int64        // of the clean bytes
-	skip int64        // of them that stand for what was cut
-	n    int64        // bytes handed on
+	cuts []redact.Cut // not reached yet, in order
+	at   int64        // the offset in the clean bytes
+	skip int64        // the rest of a placeholder in the clean bytes
+	n    int64        // exact bytes written
 }
 
-// Write takes the next clean bytes.
 func (u *uncutter) Write(b []byte) (int, error) {
 	size := len(b)
 	for len(b) > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// noteCaptured notes what a commit brought.
-func (m Ops) noteCaptured(p refs.Project, captures []*Capture) {
+// noteScanned records which contents of a commit the rules have scanned, so that a push need not scan them again.
+func (m Ops) noteScanned(p refs.Project, captures []*Capture) {
 	byHead := map[string][]secrets.Look{}
 	rules := map[string]redact.Rules{}
 	for _, c := range captures {

@@ -24,23 +24,24 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// MaxTail is how long the unclosed value at the end of a file may be to wait in a patch; a longer one is
-// stored with the stream at once.
+// MaxTail is the largest unclosed value at the end of a file, in bytes, that is stored in a patch until it is closed.
+// A longer one is stored in the stream at once.
 const MaxTail = 4 << 20
 
 // A Source is a file to capture.
 type Source struct {
-	Path   string
-	Parent string   // the session whose subagent wrote it, if any
-	Files  []string // overflow files of tool results that belong to it
-	Cwd    string   // where its session works, if the file does not say so yet
-	ID     string   // of its session; empty if the name of the file says it
-	Origin string   // the file that Path was made from, if another agent wrote it
-	unread error    // why Files are not known
-	dir    string   // where its session worked
+	Path     string
+	Parent   string   // the session, if the file is that of a subagent
+	Files    []string // its overflow files
+	Cwd      string   // the working directory, used if the file does not name one
+	ID       string   // of the session; "" to take it from the name of the file
+	Origin   string   // the file of another agent that Path was converted from
+	filesErr error    // why Files could not be listed
+	dir      string   // the working directory, set by [Ops.group]
 }
 
-// SessionID returns the id of the session that the file holds: its name without ".jsonl", see [records.SessionOf].
+// SessionID returns the ID of the session in the file: ID, or the name of the file without ".jsonl", in the form of
+// [records.SessionOf].
 func (s Source) SessionID() string {
 	if s.ID != "" {
 		return string(records.SessionOf(s.ID))
@@ -51,7 +52,7 @@ func (s Source) SessionID() string {
 	return string(records.SessionOf(strings.TrimSuffix(filepath.Base(s.Path), ".jsonl")))
 }
 
-// A MalformedTag is a tag in a typed message that begins as a keepit marker and is none.
+// A MalformedTag is a tag in a typed message that begins like a keepit marker but is not valid.
 type MalformedTag struct {
 	Message int
 	Tag     string
@@ -64,22 +65,22 @@ type Added struct {
 	Project   state.Project
 	Change    string // "new", "grown", "rewritten", "unchanged", "forgotten": see forget.Forget
 	Now       records.Snapshot
-	NewBytes  int64 // of the transcript that are stored
-	Stored    int64 // bytes that these take, compressed
-	NewValues int
-	Long      int   // of these, too long to be read: [transcript.Longest]
-	Tail      int64 // bytes of an unclosed value at the end, kept in a patch
-	Echo      int   // typed messages that were seen before elsewhere
-	Tokens    int   // of the session, see CountAdded
-	Counted   bool  // whether Tokens is known
+	NewBytes  int64 // stored bytes of the transcript, uncompressed
+	Stored    int64 // the size of NewBytes compressed
+	NewValues int   // complete lines of the transcript
+	Long      int   // those of NewValues that are longer than [transcript.Longest] and not read
+	Tail      int64 // bytes of an unclosed value at the end, stored in a patch
+	Echo      int   // typed messages that another session contains already
+	Tokens    int   // of the session, see [Ops.CountAdded]
+	Counted   bool  // Tokens is known
 
-	Malformed []MalformedTag // of what is new
-	Files     int            // overflow files of tool results that are new or changed
-	ID        objects.Hash
-	Commit    string // that holds what is new, 40 hexadecimal digits; empty if nothing was written
+	Malformed []MalformedTag // in the new messages
+	Files     int            // new or changed overflow files
+	ID        objects.Hash   // of the record, zero if none was written
+	Commit    string         // 40 hexadecimal digits, "" if nothing was written
 }
 
-// Growth says by what a session grew: "3 records", "1 file".
+// Growth returns how much a session grew as text: "3 lines", "1 file".
 func (a Added) Growth() string {
 	n, of := a.NewValues, "line"
 	if n == 0 && a.Files > 0 {
@@ -91,31 +92,31 @@ func (a Added) Growth() string {
 	return fmt.Sprintf("%d %s", n, of)
 }
 
-// Capture is one source on its way into a stage.
+// A Capture stages one source.
 type Capture struct {
-	M      Ops
-	src    Source
-	File   originals.SourceFile
-	guard  *originals.Guard // nil if nothing was ever forgotten
-	size   int64
-	known  *state.Session // nil if the project has no such session
-	Base   *records.Point // the snapshot that the file goes on from, nil if there is none
-	prev   []redact.Patch // the patches of base
-	older  bool           // base holds all of the file
-	back   bool           // base is of a file that was rewritten since, see isBack
-	snap   records.Snapshot
-	sure   bool   // the file is compared with what is stored before anything else is done
-	tail   []byte // behind the last closed value
-	patch  []byte // encoded, nil if the clean bytes are the exact ones
-	files  []overflow
-	Rules  redact.Rules
-	torn   bool           // the file ends, or ended, within a value that is stored
-	looked *secrets.Look  // at what is new of the stream; nil if its beginning or end may hide something
-	looks  []secrets.Look // at overflow files
-	added  Added
+	M        Ops
+	src      Source
+	File     originals.SourceFile
+	guard    *originals.Guard // nil if nothing was ever forgotten
+	size     int64
+	known    *state.Session // nil if the project does not contain the session
+	Base     *records.Point // the snapshot that the file continues, nil for none
+	prev     []redact.Patch // the patches of Base
+	older    bool           // Base contains the whole file
+	restored bool           // the file is an earlier generation again, see isRestored
+	snap     records.Snapshot
+	verify   bool   // compare the file with the stored bytes before staging, not meanwhile
+	tail     []byte // the bytes after the last closed value
+	patch    []byte // encoded, nil if the clean bytes are the exact ones
+	files    []overflow
+	Rules    redact.Rules
+	torn     bool           // the stored stream ends, or ended, within a value
+	looked   *secrets.Look  // the scan of the new bytes; nil if a secret may cross their start or end
+	looks    []secrets.Look // the scans of overflow files
+	added    Added
 }
 
-// OpenSource opens a regular file without waiting for FIFOs or devices.
+// OpenSource opens a regular file that is not empty and returns its size. It does not block on FIFOs or devices.
 func OpenSource(path string) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|secrets.Nonblock, 0)
 	if err != nil {
@@ -130,7 +131,7 @@ func OpenSource(path string) (*os.File, int64, error) {
 	case fi.IsDir():
 		what = "a directory"
 	case !fi.Mode().IsRegular():
-		what = "no regular file"
+		what = "not a regular file"
 	case fi.Size() == 0:
 		what = "an empty file"
 	}
@@ -140,10 +141,10 @@ func OpenSource(path string) (*os.File, int64, error) {
 	return f, fi.Size(), nil
 }
 
-// stage reads the source and stages what it adds to the session in st. It takes no lock.
+// stage reads the source and stages the bytes that the session in st does not contain. It takes no lock.
 func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (err error) {
 	if c.src.SessionID() == "" {
-		return fmt.Errorf("%s: a name without an id of a session: %w", c.src.Path, state.ErrNotTranscript)
+		return fmt.Errorf("%s: no session ID in the name: %w", c.src.Path, state.ErrNotTranscript)
 	}
 	file, size, err := OpenSource(c.src.Path)
 	if err != nil {
@@ -159,7 +160,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 	c.snap = records.Snapshot{Session: c.src.SessionID(), Source: cmp.Or(c.src.Origin, c.src.Path), Parent: c.src.Parent,
 		Rules: c.Rules.ID}
 	if c.known = st.Session(c.snap.Session); c.known != nil && c.known.Source() == c.snap.Source {
-		c.snap.Source = "" // as before
+		c.snap.Source = "" // unchanged
 	}
 	end, err := c.closedEnd()
 	if err != nil {
@@ -167,7 +168,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 	}
 	err = c.extend(ctx, st.Project, s, end)
 	if errors.Is(err, originals.ErrRewritten) {
-		c.sure = true
+		c.verify = true
 		err = c.extend(ctx, st.Project, s, end)
 	}
 	if err != nil {
@@ -179,14 +180,14 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 	}
 	if c.snap.Scan.Messages == 0 {
 		if ok, err := isSession(c.File, c.size); err != nil || !ok {
-			return errors.Join(err, fmt.Errorf("%s: no line of a session in it: %w", c.src.Path, state.ErrNotTranscript))
+			return errors.Join(err, fmt.Errorf("%s: no session record: %w", c.src.Path, state.ErrNotTranscript))
 		}
 	}
 	return nil
 }
 
-// isSession reports whether a file without messages that could be read has a record as Claude Code writes
-// them: a JSON object with a type. Of a long record only the start is looked at.
+// isSession reports whether a file without readable messages contains a record of Claude Code: a JSON object with a
+// type. It reads only the start of a long record.
 func isSession(f io.ReaderAt, size int64) (bool, error) {
 	const start = 1 << 20
 	for v, err := range transcript.Stream(io.NewSectionReader(f, 0, size), start) {
@@ -209,7 +210,7 @@ func isSession(f io.ReaderAt, size int64) (bool, error) {
 	return false, nil
 }
 
-// closedEnd returns where the last closed value of the file ends, and keeps what is behind it as the tail.
+// closedEnd returns the offset of the end of the last closed value, and sets the tail to the bytes after it.
 func (c *Capture) closedEnd() (int64, error) {
 	line, err := lastLine(c.File, c.size)
 	if err != nil {
@@ -225,12 +226,12 @@ func (c *Capture) closedEnd() (int64, error) {
 	end := line + int64(transcript.Closed(rest))
 	c.tail = rest[end-line:]
 	if end == 0 {
-		return 0, fmt.Errorf("%s: no complete line in it: %w", c.src.Path, state.ErrNotTranscript)
+		return 0, fmt.Errorf("%s: no complete line: %w", c.src.Path, state.ErrNotTranscript)
 	}
 	return end, nil
 }
 
-// lastLine returns where the last line of a file starts: behind its last newline.
+// lastLine returns the offset of the last line of a file: the byte after its last newline.
 func lastLine(f io.ReaderAt, size int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for at := size; at > 0; {
@@ -246,25 +247,23 @@ func lastLine(f io.ReaderAt, size int64) (int64, error) {
 	return 0, nil
 }
 
-// copyRange writes the bytes from to to of f into w.
+// copyRange writes the bytes of f between from and to into w. The struct hides a ReadFrom of w, which would allocate
+// a buffer of its own.
 func copyRange(w io.Writer, f io.ReaderAt, from, to int64) error {
 	buf := make([]byte, min(256<<10, max(to-from, 1)))
-	n, err := io.CopyBuffer(OnlyWriter{w}, io.NewSectionReader(f, from, to-from), buf)
+	n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.NewSectionReader(f, from, to-from), buf)
 	if err == nil && n != to-from {
-		err = shorter()
+		err = errTruncated()
 	}
 	return err
 }
 
-// OnlyWriter hides that a writer could read from a file by itself, with a buffer of its own.
-type OnlyWriter struct{ io.Writer }
-
-// grow stages the bytes of the file up to end behind the place at, and scans them.
+// grow stages the bytes of the file between the place at and end, and scans them.
 func (c *Capture) grow(ctx context.Context, s *refs.Stage, at originals.Place, end int64) error {
 	c.M.Growing()
 	sc := transcript.NewScanner(at.Carry, func(b []byte) [32]byte { return objects.Sum(b) })
 	rules := c.Rules
-	read := at.Exact // goes on over what the cleaner is given
+	read := at.Exact // continues with the input of the cleaner
 	if read == nil {
 		read = objects.NewHasher()
 	}
@@ -284,16 +283,16 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at originals.Place, e
 	before := at.Clean.Length
 	at.Clean.Final = true
 	name := stream.Name(c.snap.Session, c.snap.Generation)
-	g, err := s.Grow(ctx, name, at.Segments, &at.Clean, io.TeeReader(r, sc)) // what is scanned is what is stored
+	g, err := s.Grow(ctx, name, at.Segments, &at.Clean, io.TeeReader(r, sc)) // scans the bytes that are stored
 	if err != nil {
 		return err
 	}
 	sum := sc.Summary()
 	if given.N != end-at.Raw {
-		return shorter()
+		return errTruncated()
 	}
 	c.snap.Original, c.snap.Size, c.snap.Segments, c.snap.Scan = g.Sum, g.Size, g.Segments, sum.Carry
-	c.keep(sum.Prompts)
+	c.recordPrompts(sum.Prompts)
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.Carry.Values, int64(len(c.tail))
 	c.added.Long = sum.Long
 	c.added.Stored = g.Stored
@@ -311,8 +310,8 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at originals.Place, e
 	return c.makePatch(at, cuts, raw)
 }
 
-// makePatch makes what the exact bytes, whose hash is raw, need besides the clean ones, if anything, and finds out
-// whether anything has changed at all.
+// makePatch makes the patch that turns the clean bytes into the exact ones, whose hash is raw, if they differ. It sets
+// the change to "unchanged" if neither the clean nor the exact bytes have changed.
 func (c *Capture) makePatch(at originals.Place, cuts []redact.Cut, raw objects.Hash) error {
 	grown := c.added.NewBytes > 0 || len(c.files) > 0
 	if c.snap.Withheld = len(c.tail) > 0 || len(cuts) > 0 || at.Cuts; !c.snap.Withheld {
@@ -324,7 +323,7 @@ func (c *Capture) makePatch(at originals.Place, cuts []redact.Cut, raw objects.H
 	p := redact.Patch{Rules: c.snap.Rules, After: c.snap.Size, Clean: c.snap.Original, RawLen: c.size, Raw: raw,
 		Cuts: cuts, Tail: c.tail}
 	if n := len(c.prev); n > 0 && !grown && c.added.Change == "grown" && c.prev[n-1].Raw == p.Raw {
-		if !c.back {
+		if !c.restored {
 			c.added.Change = "unchanged"
 			return nil
 		}

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// Sources finds the session files under dir: dir itself may be Claude Code's configuration, its
-// projects directory, one project of it, or any directory of session files. Subagents and overflow
-// files are linked to the session they belong to. Symbolic links are followed if they are dir, or in a projects
-// directory one of its projects, as somebody has them whose disk was full; no other is. What cannot be read
-// below dir does not hide the rest: it is returned with the errors, each a [*SourceError], joined.
+// Sources finds the session files under dir: dir may be Claude Code's configuration directory, its projects directory,
+// one project in it, or any directory of session files. Subagents and overflow files are linked to their session.
+// Symbolic links are followed only if dir is one, or if they are entries of a projects directory, where users link to
+// other disks. Files that cannot be read do not hide the others: the sources are returned together with the joined
+// errors, each a [*SourceError].
 func Sources(dir string) ([]Source, error) {
 	if sub := filepath.Join(dir, "projects"); IsDir(sub) {
 		dir = sub
@@ -21,7 +21,7 @@ func Sources(dir string) ([]Source, error) {
 	return sourcesUnder(withLinks(dir))
 }
 
-// sourcesUnder finds the session files under roots, as [Sources] says.
+// sourcesUnder finds the session files under roots like [Sources].
 func sourcesUnder(roots []string) ([]Source, error) {
 	var out []Source
 	var failed []error
@@ -31,7 +31,7 @@ func sourcesUnder(roots []string) ([]Source, error) {
 			case err != nil && path == root:
 				return err
 			case errors.Is(err, fs.ErrNotExist):
-				return nil // gone meanwhile
+				return nil // deleted meanwhile
 			case err == nil && (!d.Type().IsRegular() || filepath.Ext(path) != ".jsonl"):
 				return nil
 			}
@@ -43,7 +43,7 @@ func sourcesUnder(roots []string) ([]Source, error) {
 			case errors.Is(err, fs.ErrNotExist):
 			case err != nil:
 				failed = append(failed, &SourceError{Source{Path: path}, err})
-			case fi.Size() > 0: // there is something in it
+			case fi.Size() > 0:
 				out = append(out, SourceOf(path))
 			}
 			return nil
@@ -55,8 +55,8 @@ func sourcesUnder(roots []string) ([]Source, error) {
 	return out, errors.Join(failed...)
 }
 
-// withLinks returns dir and, if it is a projects directory, the links to directories in it. What is a link ends
-// in a separator, which has it followed.
+// withLinks returns dir and, if it is a projects directory, the symbolic links to directories in it. The names end in
+// a separator, so that WalkDir follows links.
 func withLinks(dir string) []string {
 	if !IsDir(dir) {
 		return []string{dir}
@@ -66,7 +66,7 @@ func withLinks(dir string) []string {
 	if filepath.Base(dir) != "projects" {
 		return out
 	}
-	entries, _ := os.ReadDir(dir) // the walk says what is wrong with it
+	entries, _ := os.ReadDir(dir) // the walk reports the error
 	for _, e := range entries {
 		if path := filepath.Join(dir, e.Name()); e.Type()&fs.ModeSymlink != 0 && IsDir(path) {
 			out = append(out, path+slash)
@@ -75,12 +75,13 @@ func withLinks(dir string) []string {
 	return out
 }
 
+// IsDir reports whether path is a directory or a symbolic link to one.
 func IsDir(path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && fi.IsDir()
 }
 
-// SourceOf returns the source for the session file at path.
+// SourceOf returns the source for the session file at path, with its overflow files.
 func SourceOf(path string) Source {
 	src := Source{Path: path}
 	if parent, ok := SubagentOf(path); ok {
@@ -88,12 +89,12 @@ func SourceOf(path string) Source {
 		return src
 	}
 	if dir, ok := strings.CutSuffix(path, ".jsonl"); ok {
-		src.Files, src.unread = overflowFiles(dir)
+		src.Files, src.filesErr = overflowFiles(dir)
 	}
 	return src
 }
 
-// Subagents returns the sources of the subagents of the session file at path, sorted. The errors are those of
+// Subagents returns the sources of the subagents of the session file at path, sorted. It returns errors like
 // [Sources].
 func Subagents(path string) ([]Source, error) {
 	out, err := sourcesUnder([]string{filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")})
@@ -103,8 +104,8 @@ func Subagents(path string) ([]Source, error) {
 	return out, err
 }
 
-// SubagentOf returns the session of a path .../<session>/subagents/agent-x.jsonl.
-func SubagentOf(path string) (string, bool) {
+// SubagentOf returns the session in a path of the form .../<session>/subagents/agent-x.jsonl; ok is false for others.
+func SubagentOf(path string) (session string, ok bool) {
 	dir := filepath.Dir(path)
 	if filepath.Base(dir) != "subagents" {
 		return "", false
@@ -112,7 +113,7 @@ func SubagentOf(path string) (string, bool) {
 	return filepath.Base(filepath.Dir(dir)), true
 }
 
-// overflowFiles returns the files of <session>/tool-results, sorted.
+// overflowFiles returns the regular files in dir/tool-results, sorted.
 func overflowFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, "tool-results"))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

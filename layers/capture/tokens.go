@@ -11,13 +11,13 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// TokensOf is Tokens of a session as it is now.
+// TokensOf returns the tokens of a session as it is now; counted is false if they are not known.
 func (m Ops) TokensOf(p refs.Project, s *state.Session) (n int, counted bool) {
 	return markers.On(m.DB).Tokens(s.Now(), m.KnownTokens(p))
 }
 
-// CountAdded sets the token counts of sessions that were added: of those that have been counted, and of the first short
-// ones, which it counts.
+// CountAdded sets the token counts of added sessions. It counts new sessions until it has read [markers.CountNow]
+// bytes; the others get a count only if they have one already.
 func (m Ops) CountAdded(ctx context.Context, added []Added) error {
 	known := map[refs.Project]map[objects.Hash]int{}
 	left := int64(markers.CountNow)

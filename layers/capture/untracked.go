@@ -35,7 +35,7 @@ func (m Ops) Untracked(ctx context.Context, o ListOptions) ([]UntrackedFile, err
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	if err := m.dropHeld(ctx, files); err != nil || len(files) == 0 {
+	if err := m.dropKnown(ctx, files); err != nil || len(files) == 0 {
 		return nil, err
 	}
 	paths, err := projects.On(m.DB).Paths(ctx)
@@ -66,8 +66,8 @@ func allClientFiles(projects string, o ListOptions) (map[string]ClientFile, erro
 	return files, nil
 }
 
-// dropHeld removes the files of sessions that a project contains or has forgotten.
-func (m Ops) dropHeld(ctx context.Context, files map[string]ClientFile) error {
+// dropKnown removes the files of sessions that a project contains or has forgotten.
+func (m Ops) dropKnown(ctx context.Context, files map[string]ClientFile) error {
 	all, err := trusted.On(m.DB).Projects(ctx)
 	if err != nil {
 		return err
@@ -85,8 +85,8 @@ func (m Ops) dropHeld(ctx context.Context, files map[string]ClientFile) error {
 // withProjects finds the project of each file, by the working directory that it names.
 func (m Ops) withProjects(ctx context.Context, files map[string]ClientFile,
 	paths []records.PathBody) ([]UntrackedFile, error) {
-	every := state.Project{ID: "every"} // names the cache of the working directories
-	b := m.filesOf(every, files, paths)
+	every := state.Project{ID: "every"} // the name of the cache of working directories
+	b := m.newNestedFiles(every, files, paths)
 	var looked []peeked
 	for _, id := range slices.Sorted(maps.Keys(files)) {
 		src := Source{Path: files[id].Path}
@@ -101,7 +101,7 @@ func (m Ops) withProjects(ctx context.Context, files map[string]ClientFile,
 		dir := l.cwd
 		if dir == "" {
 			var err error
-			if dir, err = m.dirOf(ctx, l.src, looked); err != nil {
+			if dir, err = m.guessDir(ctx, l.src, looked); err != nil {
 				return nil, err
 			}
 		}

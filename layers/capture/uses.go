@@ -9,10 +9,9 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// started returns the uses that a capture tells of: the compositions that the session was started from. The first
-// message of a composition names it and its sources, so whoever holds that message holds the composition. A copy of the
-// composition that nobody went on from used nothing.
-func started(st *state.State, c *Capture) []records.Use {
+// compositionUses returns the compositions that a captured session was started from, as uses. A session uses a
+// composition if it contains the composition's first message, which names it and its sources, and messages of its own.
+func compositionUses(st *state.State, c *Capture) []records.Use {
 	typed, echo := c.snap.Typed, len(c.snap.Echo)
 	if c.Base != nil {
 		for _, p := range c.known.Chain(c.Base) {

@@ -387,7 +387,7 @@ func (m Ops) stageFiles(ctx context.Context, t *worktree.Tree, rev state.Rev, tr
 			return nil, &worktree.FileError{Path: t.Path(name), Err: worktree.ErrName}
 		}
 		err := t.Stage(name, func(w io.Writer) error {
-			at := capture.Moment{Project: rev.Project.ID, Session: rev.Session, Point: p}
+			at := capture.SessionPoint{Project: rev.Project.ID, Session: rev.Session, Point: p}
 			return capture.On(m.DB).WriteFile(ctx, at, f, whileOn{ctx, w})
 		})
 		if errors.Is(err, originals.ErrWithheld) {

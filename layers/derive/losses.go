@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/transcript"
@@ -115,7 +115,7 @@ func (x *Explainer) stream(p *Readable, l repair.Loss, digits string) bool {
 		}
 		sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return objects.Sum(b) })
 		// it ends where the damage begins
-		_, _ = repair.ReadableStream(x.M.Refs, l.Lane, name).WriteTo(capture.OnlyWriter{Writer: sc})
+		_, _ = repair.ReadableStream(x.M.Refs, l.Lane, name).WriteTo(struct{ io.Writer }{sc})
 		read := sc.Summary().Carry.Values
 		x.Out = append(x.Out, Lost{p.name, s.Session, read + 1, max(s.Scan.Values, read+1), "the transcript from there on"})
 		return true

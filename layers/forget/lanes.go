@@ -396,7 +396,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 					snap.Files[i].Withheld = snap.Files[i].Withheld || len(now.cuts) > 0
 				}
 			}
-			b, err := capture.Marshal(snap)
+			b, err := records.Marshal(snap)
 			if err != nil {
 				return err
 			}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -101,7 +100,7 @@ func (f *forgetting) obey(ctx context.Context) error {
 }
 
 func sumOf(p records.Purge) objects.Hash {
-	b, err := capture.Marshal(p)
+	b, err := records.Marshal(p)
 	if err != nil {
 		panic("layers: a purge of strings and numbers does not marshal: " + err.Error())
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -343,7 +342,7 @@ func (f *forgetting) mend(r refs.Record) (err error) {
 			case len(u.Targets) == 0 && n > 0:
 				f.drop[r.ID] = true
 			case len(u.Targets) < n:
-				body, err = capture.Marshal(u)
+				body, err = records.Marshal(u)
 			}
 		})
 	case records.KindSet:
@@ -358,7 +357,7 @@ func (f *forgetting) mend(r refs.Record) (err error) {
 		err = state.ApplyTo(r, func(j facts.Judgement) {
 			if f.gone[j.By.String()] {
 				j.By = objects.Hash{}
-				body, err = capture.Marshal(j)
+				body, err = records.Marshal(j)
 			}
 		})
 	case permanent.Kind:
@@ -371,7 +370,7 @@ func (f *forgetting) mend(r refs.Record) (err error) {
 				return f.sessions[x.Session] || f.wordPassed(x)
 			})
 			if len(b.Evidence) < e || len(b.Quotes) < w {
-				body, err = capture.Marshal(b)
+				body, err = records.Marshal(b)
 			}
 		})
 	}

@@ -145,7 +145,7 @@ func (f *forgetting) lookIn(ctx context.Context, s *state.Session, p *records.Po
 		}()
 		to, matched = append(to, pipe), func() bool { return <-answer }
 	}
-	err = capture.On(f.m.DB).WriteFile(ctx, capture.Moment{Project: f.p.ID, Session: s, Point: p}, file,
+	err = capture.On(f.m.DB).WriteFile(ctx, capture.SessionPoint{Project: f.p.ID, Session: s, Point: p}, file,
 		io.MultiWriter(to...))
 	if pipe != nil {
 		pipe.CloseWithError(err) // which is the end of the file if there is none

@@ -52,18 +52,15 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 	if err != nil {
 		return nil, nil, err
 	}
-	files, _, err := capture.On(m.DB).ClientFiles(ctx, p, st, o)
+	files, err := capture.On(m.DB).ClientFiles(ctx, p, st, o)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := capture.On(m.DB).Beneath(ctx, p, st, o, "", files); err != nil {
 		return nil, nil, err
 	}
 	known := capture.On(m.DB).KnownTokens(p.ID)
 	versions := versionsOf(st, o)
-	found := capture.On(m.DB).ReadSeen(p.ID)
-	found.Reads = true
-	found.Forget(files)
+	found := capture.On(m.DB).ReadFileCache(p.ID)
+	found.ReadModified = true
+	found.Prune(files)
 	var items []Item
 	for _, s := range st.Sessions {
 		f, onDisk := files[s.ID]
@@ -86,7 +83,7 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 		}
 		items = append(items, it)
 	}
-	if err := capture.On(m.DB).WithoutOthers(ctx, p, files); err != nil {
+	if err := capture.On(m.DB).DropForeign(ctx, p, files); err != nil {
 		return nil, nil, err
 	}
 	for id, f := range files {
@@ -97,7 +94,7 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 			items = append(items, m.untracked(id, f, found))
 		}
 	}
-	capture.On(m.DB).WriteSeen(p.ID, found)
+	capture.On(m.DB).WriteFileCache(p.ID, found)
 	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID)) })
 	return items, st, nil
 }
@@ -116,12 +113,12 @@ func versionsOf(st *state.State, o capture.ListOptions) map[string][]*records.Ve
 // compare reports whether the files of a session have changed, and how many bytes more they have than memory. An error
 // is of the files beside that of the session.
 func (m Ops) compare(ctx context.Context, st *state.State, s *state.Session, f capture.ClientFile,
-	found *capture.Seen) (extra int64, changed bool, err error) {
+	found *capture.FileCache) (extra int64, changed bool, err error) {
 	extra, changed = capture.On(m.DB).ChangedFile(ctx, st.Project, s, f, found)
 	if !f.Dir {
 		return extra, changed, nil
 	}
-	more, also, err := capture.On(m.DB).ChangedBeside(ctx, st, s, f, found)
+	more, also, err := capture.On(m.DB).ChangedCompanions(ctx, st, s, f, found)
 	return extra + more, changed || also, err
 }
 
@@ -151,14 +148,14 @@ func (m Ops) Untracked(ctx context.Context, o capture.ListOptions) (items []Item
 		return nil, nil, err
 	}
 	for _, u := range list {
-		found := capture.On(m.DB).ReadSeen(u.Project.ID)
-		found.Reads = true
+		found := capture.On(m.DB).ReadFileCache(u.Project.ID)
+		found.ReadModified = true
 		items, of = append(items, m.untracked(u.ID, u.File, found)), append(of, u.Project)
 	}
 	return items, of, nil
 }
 
-func (m Ops) untracked(id string, f capture.ClientFile, s *capture.Seen) Item {
+func (m Ops) untracked(id string, f capture.ClientFile, s *capture.FileCache) Item {
 	it := Item{ID: id, Status: Untracked, Last: f.Modified, Bytes: f.Size, Path: f.Path, Extra: f.Size, Title: s.Title(f)}
 	return it
 }

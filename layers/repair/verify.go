@@ -356,7 +356,7 @@ func (m Ops) checkPatches(ctx context.Context, id refs.Project, st *state.State,
 			}
 			for _, f := range p.Files {
 				if f.Withheld {
-					at := capture.Moment{Project: id, Session: s, Point: p}
+					at := capture.SessionPoint{Project: id, Session: s, Point: p}
 					found("file "+f.Name, m.checkFile(ctx, at, f, full))
 				}
 			}
@@ -373,7 +373,7 @@ func (m Ops) checkOriginal(ctx context.Context, id refs.Project, s *state.Sessio
 	return err
 }
 
-func (m Ops) checkFile(ctx context.Context, at capture.Moment, f bodies.FileRef, full bool) error {
+func (m Ops) checkFile(ctx context.Context, at capture.SessionPoint, f bodies.FileRef, full bool) error {
 	if full {
 		return capture.On(m.DB).WriteFile(ctx, at, f, io.Discard)
 	}

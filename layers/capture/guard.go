@@ -7,7 +7,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// guardOf returns the guard of a project, nil if nothing was ever forgotten.
+// guardOf returns the guard that keeps forgotten text out of the captures of a project, nil if nothing was ever
+// forgotten.
 func (m Ops) guardOf(st *state.State) (*originals.Guard, error) {
 	s, err := originals.On(m.DB).ReadSeals()
 	if err != nil {
@@ -25,7 +26,7 @@ func (m Ops) guardOf(st *state.State) (*originals.Guard, error) {
 	return g, nil
 }
 
-// Forgotten returns a function that reports whether a text contains a value that was forgotten.
+// Forgotten returns a function that reports whether a text contains a forgotten value.
 func (m Ops) Forgotten() (func(text string) bool, error) {
 	g, err := m.guardOf(&state.State{Purged: &state.Purges{}})
 	if g == nil || err != nil {

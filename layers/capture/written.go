@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"os"
-	"slices"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -12,17 +11,16 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// written are the files that this memory wrote for the user last, by path, each with a seal of its bytes: the
-// hash of exact bytes may not leave originals.git. It is a cache: without it, such a file is replaced only with
-// --force, as any other.
+// written is the cache of the files that checkouts wrote last. Without it they are replaced only with --force, like
+// files of the user.
 type written struct {
 	version int
-	seals   map[string]string
+	seals   map[string]string // keyed hashes of the contents by path: plain hashes of exact bytes stay in originals.git
 }
 
 const (
 	writtenVersion = 1
-	mostWritten    = 2000 // files; of more, those that are gone are dropped
+	mostWritten    = 2000 // from this number of files on, deleted ones are removed from the cache
 )
 
 func (m Ops) readWritten() *written {
@@ -37,7 +35,13 @@ func (m Ops) sealWritten(path string, sum objects.Hash) string {
 	return m.Refs.Seal("file " + path + "\n" + sum.String())
 }
 
-// WriteTree lets f stage files in the directory dir and commits them. f returns their names.
+// A CheckedOut lists the files and directories that a checkout created.
+type CheckedOut struct {
+	Files   []string
+	Created []string // directories, the outermost first
+}
+
+// WriteTree calls f to stage files in the directory dir, and writes them all or none. f returns their names.
 func (m Ops) WriteTree(dir string, force, dryRun bool, f func(*worktree.Tree) ([]string, error)) (done CheckedOut,
 	err error) {
 	w := m.readWritten()
@@ -68,7 +72,7 @@ func (m Ops) WriteTree(dir string, force, dryRun bool, f func(*worktree.Tree) ([
 	return done, nil
 }
 
-// prune drops files that are gone when there are many.
+// prune removes deleted files if there are many files.
 func (w *written) prune() {
 	if len(w.seals) <= mostWritten {
 		return
@@ -88,11 +92,5 @@ func (w *written) code(c *records.Codec) {
 	if c.Reading {
 		w.seals = map[string]string{}
 	}
-	paths := slices.Sorted(maps.Keys(w.seals))
-	records.List(c, &paths, func(path *string) {
-		records.Word(c, path)
-		seal := w.seals[*path]
-		records.Word(c, &seal)
-		w.seals[*path] = seal
-	})
+	codeWords(c, w.seals)
 }

@@ -21,11 +21,9 @@ import (
 // capture reads the new bytes.
 var ErrChanging = errors.New("the file changed while it was read")
 
-// A source is read more than once if its first cuts are in what is new of it. Nothing of that is taken for true
-// unless all have read the same.
-
-// Exact returns the hash of the exact bytes that were captured: those up to end and the tail. read has hashed
-// those that the cleaner was given, behind the place at, and if at has a hash of what is before it, that too.
+// Exact returns the hash of the captured exact bytes: those up to end, and the tail. read is the hash of the input of
+// the cleaner, which begins at the place at, and includes at.Exact if that is set. If the first cuts of the session
+// are in the new bytes, Exact reads the file again; the error is [ErrChanging] if it reads other bytes.
 func (c *Capture) Exact(at originals.Place, end int64, cuts bool, read *objects.Hasher) (objects.Hash, error) {
 	var whole *objects.Hasher
 	switch {
@@ -53,39 +51,38 @@ func (c *Capture) Exact(at originals.Place, end int64, cuts bool, read *objects.
 	return whole.Sum(), nil
 }
 
-// shorter says that a file ended before the end that it had.
-func shorter() error {
-	return fmt.Errorf("%w: it got shorter", ErrChanging)
+// errTruncated returns the error of a file that became shorter while it was read.
+func errTruncated() error {
+	return fmt.Errorf("%w: it became shorter", ErrChanging)
 }
 
-// extend stages what the file has more than its stream, and the overflow files that are not stored.
+// extend stages the new bytes of the file up to end, and the overflow files that are new or have changed.
 func (c *Capture) extend(ctx context.Context, p refs.Project, s *refs.Stage, end int64) error {
-	from, err := c.start(ctx, p, end)
+	from, err := c.findBase(ctx, p, end)
 	if err != nil || c.older {
 		return err
 	}
-	if err := c.overflow(ctx, p, s); err != nil {
+	if err := c.stageOverflow(ctx, p, s); err != nil {
 		return err
 	}
 	if c.added.Change != "unchanged" {
 		return c.grow(ctx, s, from, end)
 	}
 	if len(c.files) > 0 {
-		c.again()
-	} else if c.back {
-		c.again()
-		c.added.Change = "rewritten"
+		c.repeatBase("grown")
+	} else if c.restored {
+		c.repeatBase("rewritten")
 	}
 	return nil
 }
 
-// start decides which generation of the session the file goes on from, and where. What none of them
-// begins is a new generation, beside the old ones; what one of them holds already is unchanged.
-func (c *Capture) start(ctx context.Context, p refs.Project, end int64) (originals.Place, error) {
+// findBase finds the generation of the session that the file continues, and the offset from which it does. A file
+// that continues none of them is a new generation; a file that is contained in one is unchanged.
+func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (originals.Place, error) {
 	c.added.Change = "new"
 	for _, base := range c.generations() {
-		length, err := c.take(ctx, p, base)
-		if errors.Is(err, originals.ErrWithheld) { // it was lost, with its exact bytes, which are in the file
+		length, err := c.loadPatches(ctx, p, base)
+		if errors.Is(err, originals.ErrWithheld) { // the patches were lost; the file has the exact bytes again
 			c.added.Change = "rewritten"
 			c.snap.Generation = max(c.snap.Generation, base.Generation+1)
 			continue
@@ -93,14 +90,14 @@ func (c *Capture) start(ctx context.Context, p refs.Project, end int64) (origina
 		if err != nil {
 			return originals.Place{}, err
 		}
-		if c.back = c.isBack(base); c.size < length && !c.back {
+		if c.restored = c.isRestored(base); c.size < length && !c.restored {
 			whole := io.NewSectionReader(c.File, 0, c.size)
-			if c.older, err = c.M.begins(ctx, Moment{p, c.known, base}, whole); c.older || err != nil {
+			if c.older, err = c.M.isPrefix(ctx, SessionPoint{p, c.known, base}, whole); c.older || err != nil {
 				c.Base, c.added.Change = base, "unchanged"
 				return originals.Place{}, err
 			}
 		}
-		at, ok, err := c.follows(ctx, p, base, end)
+		at, ok, err := c.continues(ctx, p, base, end)
 		if ok || err != nil {
 			c.Base, c.added.Change, c.snap.Generation = base, "grown", base.Generation
 			if ok && c.size == base.Size && !base.Withheld {
@@ -111,12 +108,12 @@ func (c *Capture) start(ctx context.Context, p refs.Project, end int64) (origina
 		c.added.Change = "rewritten"
 		c.snap.Generation = max(c.snap.Generation, base.Generation+1)
 	}
-	c.Base, c.prev, c.back = nil, nil, false
+	c.Base, c.prev, c.restored = nil, nil, false
 	return originals.Place{Clean: stream.Tail{Hash: objects.NewHasher()}, Exact: objects.NewHasher()}, nil
 }
 
-// take reads the patches of base and returns how long the file was there.
-func (c *Capture) take(ctx context.Context, p refs.Project, base *records.Point) (length int64, err error) {
+// loadPatches reads the patches of base and returns the size that the file had then.
+func (c *Capture) loadPatches(ctx context.Context, p refs.Project, base *records.Point) (length int64, err error) {
 	if c.prev = nil; !base.Withheld {
 		return base.Size, nil
 	}
@@ -126,14 +123,14 @@ func (c *Capture) take(ctx context.Context, p refs.Project, base *records.Point)
 	return c.prev[len(c.prev)-1].RawLen, nil
 }
 
-// isBack reports whether base is of an earlier file of the session than the one that lay at the same path last:
-// what begins with it has taken that one's place again. A copy at another path takes nothing's place.
-func (c *Capture) isBack(base *records.Point) bool {
+// isRestored reports whether base is of an earlier generation than the last capture, and the file is at the path of the
+// session. Then an earlier file of the session was restored. A file at another path is a copy.
+func (c *Capture) isRestored(base *records.Point) bool {
 	last := c.known.Last(c.M.Refs.Device().ID)
 	return base.Generation != last.Generation && c.known.Source() == cmp.Or(c.src.Origin, c.src.Path)
 }
 
-// generations returns the newest snapshot of each generation that this device has stored, newest first.
+// generations returns the newest snapshot of each generation that this device captured, newest first.
 func (c *Capture) generations() []*records.Point {
 	var out []*records.Point
 	if c.known == nil {
@@ -150,30 +147,29 @@ func (c *Capture) generations() []*records.Point {
 	return out
 }
 
-// follows reports whether the file starts with the closed values that base stands for, and where its new bytes
-// begin. What came after them then, the torn end of a value, may be gone or be another by now.
-func (c *Capture) follows(ctx context.Context, p refs.Project, base *records.Point, end int64) (at originals.Place,
+// continues reports whether the file starts with the closed values of base, and where its new bytes begin. The
+// incomplete value that followed them at base may have changed.
+func (c *Capture) continues(ctx context.Context, p refs.Project, base *records.Point, end int64) (at originals.Place,
 	ok bool, err error) {
 	at = originals.Place{Segments: base.Segments, Carry: base.Scan}
 	at.Cuts = slices.ContainsFunc(c.prev, func(p redact.Patch) bool { return len(p.Cuts) > 0 })
 	if at.Cuts {
-		ok, err = c.followsRaw(ctx, p, base, &at, end)
+		ok, err = c.continuesExact(ctx, p, base, &at, end)
 	} else {
-		ok, err = c.followsClean(base, &at, end)
+		ok, err = c.continuesClean(base, &at, end)
 	}
 	return at, ok, err
 }
 
-// A Moment is a session of a project at a growth point.
-type Moment struct {
+// A SessionPoint is a growth point of a session of a project.
+type SessionPoint struct {
 	Project refs.Project
 	Session *state.Session
 	Point   *records.Point
 }
 
-// begins reports whether a whole file is a beginning of what was captured up to a growth point, as an older
-// copy of it is.
-func (m Ops) begins(ctx context.Context, at Moment, f *io.SectionReader) (bool, error) {
+// isPrefix reports whether the file f is a prefix of the exact bytes of a growth point, like an older copy of it.
+func (m Ops) isPrefix(ctx context.Context, at SessionPoint, f *io.SectionReader) (bool, error) {
 	file := objects.NewHasher()
 	if err := copyRange(file, f, 0, f.Size()); err != nil {
 		return false, err
@@ -186,14 +182,15 @@ func (m Ops) begins(ctx context.Context, at Moment, f *io.SectionReader) (bool, 
 	return err == nil && stored.Left == 0 && stored.W.Sum() == file.Sum(), err
 }
 
-// followsClean reports whether the file starts with the stored stream, which has no cuts.
-func (c *Capture) followsClean(base *records.Point, at *originals.Place, end int64) (bool, error) {
+// continuesClean reports whether the file starts with the stored stream, which has no cuts. Unless c.verify is set it
+// may report true before the bytes are compared: at.Clean.Before compares them.
+func (c *Capture) continuesClean(base *records.Point, at *originals.Place, end int64) (bool, error) {
 	size := base.Size
 	if size > end {
 		return false, nil
 	}
 	at.Raw, at.Clean = size, stream.Tail{Length: size, Hash: objects.NewHasher()}
-	if size == c.size { // no growth needs no dictionary
+	if size == c.size { // nothing to compress, so no dictionary is needed
 		err := copyRange(at.Clean.Hash, c.File, 0, size)
 		return err == nil && at.Clean.Hash.Sum() == base.Original, err
 	}
@@ -207,7 +204,7 @@ func (c *Capture) followsClean(base *records.Point, at *originals.Place, end int
 	if err != nil {
 		return false, err
 	}
-	if !c.sure {
+	if !c.verify {
 		at.Clean.Before = same
 		return true, nil
 	}
@@ -217,9 +214,9 @@ func (c *Capture) followsClean(base *records.Point, at *originals.Place, end int
 	return err == nil, err
 }
 
-// compare hashes the part of the file that is stored already while what is new is compressed: nearly all files only
-// grow. Its end is what dict brings, for that is what the growth is compressed by. It returns a function that
-// waits for that, and fails with errRewritten if the file is another one.
+// compare starts to hash the part of the file that is stored already, while the new bytes are compressed: nearly all
+// files only grow. The end of that part is received from dict, as it is the dictionary of the compression. compare
+// returns a function that waits for the hash and returns [originals.ErrRewritten] if it differs.
 func (c *Capture) compare(t stream.Tail, dict <-chan []byte, base *records.Point) func() error {
 	read := make(chan error, 1)
 	go func() {
@@ -236,8 +233,8 @@ func (c *Capture) compare(t stream.Tail, dict <-chan []byte, base *records.Point
 	}
 }
 
-// followsRaw reports whether the file starts with the bytes that the stored stream was made from by cuts.
-func (c *Capture) followsRaw(ctx context.Context, p refs.Project, base *records.Point, at *originals.Place,
+// continuesExact reports whether the file starts with the exact bytes of the stored stream, which has cuts.
+func (c *Capture) continuesExact(ctx context.Context, p refs.Project, base *records.Point, at *originals.Place,
 	end int64) (bool, error) {
 	last := c.prev[len(c.prev)-1]
 	closed := last.RawLen - int64(len(last.Tail))
@@ -247,7 +244,7 @@ func (c *Capture) followsRaw(ctx context.Context, p refs.Project, base *records.
 	exact := objects.NewHasher()
 	read := make(chan error, 1)
 	go func() { read <- copyRange(exact, c.File, 0, closed) }()
-	clean, dict, err := c.stored(ctx, p, base)
+	clean, dict, err := c.streamEnd(ctx, p, base)
 	if err := cmp.Or(<-read, err); err != nil {
 		return false, err
 	}
@@ -260,10 +257,10 @@ func (c *Capture) followsRaw(ctx context.Context, p refs.Project, base *records.
 	return true, nil
 }
 
-// stored reads what is stored of the session up to base: its hash, to go on from, and its end, which the growth
-// is compressed by. Whoever reads a stream hashes it to check it.
-func (c *Capture) stored(ctx context.Context, p refs.Project, base *records.Point) (hash *objects.Hasher, dict []byte,
-	err error) {
+// streamEnd reads the stored stream up to base. It returns the state of its hash, to continue from, and its last bytes,
+// the dictionary with which new bytes are compressed.
+func (c *Capture) streamEnd(ctx context.Context, p refs.Project,
+	base *records.Point) (hash *objects.Hasher, dict []byte, err error) {
 	dict = stream.NewDict(base.Size, 0)
 	end := &originals.Ending{Skip: base.Size - int64(len(dict)), B: dict[:0]}
 	err = c.M.Refs.View(ctx, p, func(tx *refs.Tx) error {

@@ -14,12 +14,12 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Beneath adds to files the sessions that ran in directories inside those of a project. Claude Code has a
-// directory for each, which nothing need have captured from yet. Its name begins with that of the one above it;
-// but so does that of "shop-old" beside "shop", and one name can stand for two directories. So a file counts
-// only if the working directory that it names is the project's, and files of other projects that came with the
-// rest of a directory are taken out, unless a session starts there.
-func (m Ops) Beneath(ctx context.Context, p state.Project, st *state.State, o ListOptions, dir string,
+// addNested adds the sessions that ran in directories nested in those of a project, and removes files of other
+// projects. Claude Code has a directory for each working directory. Its name begins with the name for the parent
+// directory, but so does the name for "shop-old" next to "shop", and one name can stand for two directories. So a
+// nested file counts only if its working directory belongs to the project. Files of other projects remain only in
+// o.SessionDir and in the directory for o.Dir, where a session is starting.
+func (m Ops) addNested(ctx context.Context, p state.Project, st *state.State, o ListOptions,
 	files map[string]ClientFile) error {
 	if o.Claude == "" {
 		return nil
@@ -29,32 +29,32 @@ func (m Ops) Beneath(ctx context.Context, p state.Project, st *state.State, o Li
 		return err
 	}
 	if here, _ := projects.Locate(ctx, paths, o.Dir); here.ID != p.ID {
-		o.Dir = "" // where the command runs says nothing of this project
+		o.Dir = "" // the command runs in another project
 	}
 	roots := rootsOf(paths, p, o.Dir)
-	projects := filepath.Join(o.Claude, "projects")
-	b := m.filesOf(p, files, meeting(ctx, paths, p, o.Dir))
+	all := filepath.Join(o.Claude, "projects")
+	b := m.newNestedFiles(p, files, withDir(ctx, paths, p, o.Dir))
 	b.roots, b.unreadable = roots, o.NoteUnreadable
-	for _, inside := range dirsBeneath(projects, roots, files) {
-		if err := b.look(ctx, filepath.Join(projects, inside)); err != nil {
-			maps.Copy(b.now, b.known) // whoever goes on need not begin anew
+	for _, name := range nestedDirs(all, roots, files) {
+		if err := b.addDir(ctx, filepath.Join(all, name)); err != nil {
+			maps.Copy(b.now, b.known) // the next call continues from here
 			m.writeCwds(p, b.now)
 			return err
 		}
 	}
-	b.dropOthers(ctx, st, dir, filepath.Join(projects, ClientDir(o.Dir)))
+	b.dropForeign(ctx, st, o.SessionDir, filepath.Join(all, ClientDir(o.Dir)))
 	return ctx.Err()
 }
 
-// dropOthers takes files out that no session of st is of and that other projects' sessions are, which came with
-// the rest of a directory, unless they are in one of own.
-func (b *beneath) dropOthers(ctx context.Context, st *state.State, own ...string) {
+// dropForeign removes the files of other projects, except captured sessions of st and files in one of the
+// directories own.
+func (b *nestedFiles) dropForeign(ctx context.Context, st *state.State, own ...string) {
 	for id, f := range b.files {
 		path := f.Path
 		if _, ok := SubagentOf(path); ok {
 			path = filepath.Dir(filepath.Dir(path)) + ".jsonl"
 		}
-		if st.Session(id) == nil && !slices.Contains(own, filepath.Dir(path)) && b.others(ctx, path) {
+		if st.Session(id) == nil && !slices.Contains(own, filepath.Dir(path)) && b.isForeign(ctx, path) {
 			delete(b.files, id)
 		}
 	}
@@ -63,23 +63,22 @@ func (b *beneath) dropOthers(ctx context.Context, st *state.State, own ...string
 	}
 }
 
-// A beneath is the look at files that may be a project's. What was found out about a file is kept: it never
-// changes, as the file only grows.
-type beneath struct {
+// A nestedFiles selects the session files of a project by their working directories. The working directory of a file
+// is cached: it never changes, as the file only grows.
+type nestedFiles struct {
 	m          Ops
 	project    state.Project
-	paths      []records.PathBody // what is known of directories
-	roots      []string
-	unreadable func(error) error // what to do of what cannot be read beside a session
+	paths      []records.PathBody // the known directories of all projects
+	roots      []string           // the directories of project
+	unreadable func(error) error  // called if the subagents of a session cannot be read
 	files      map[string]ClientFile
-	known, now map[string]string       // the working directories that files name, by path
-	owners     map[string]refs.Project // of working directories
-	mine       map[string]bool         // whether those are the project's
+	known, now map[string]string       // working directories by path of the file: cached, and of this call
+	owners     map[string]refs.Project // by working directory
+	mine       map[string]bool         // by working directory: whether it belongs to project
 }
 
-// meeting returns what is known of directories once dir, a directory of the project p that nothing was known
-// of, is met: what the second look inside it sees, the first one sees too.
-func meeting(ctx context.Context, paths []records.PathBody, p state.Project, dir string) []records.PathBody {
+// withDir returns paths and dir as a directory of the project p, as if dir had been registered before.
+func withDir(ctx context.Context, paths []records.PathBody, p state.Project, dir string) []records.PathBody {
 	if here, known := projects.Locate(ctx, paths, dir); known || here.ID != p.ID || !filepath.IsAbs(dir) ||
 		filepath.Clean(dir) != dir {
 		return paths
@@ -87,28 +86,28 @@ func meeting(ctx context.Context, paths []records.PathBody, p state.Project, dir
 	return append(slices.Clone(paths), records.PathBody{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name})
 }
 
-func (m Ops) filesOf(p state.Project, files map[string]ClientFile, paths []records.PathBody) *beneath {
-	return &beneath{m: m, project: p, paths: paths, files: files, known: m.readCwds(p), now: map[string]string{},
+func (m Ops) newNestedFiles(p state.Project, files map[string]ClientFile, paths []records.PathBody) *nestedFiles {
+	return &nestedFiles{m: m, project: p, paths: paths, files: files, known: m.readCwds(p), now: map[string]string{},
 		owners: map[string]refs.Project{}, mine: map[string]bool{}}
 }
 
-// look adds the sessions in a directory that are the project's, and their subagents. A directory that cannot be
-// read may be another project's: whoever asks for that one is told.
-func (b *beneath) look(ctx context.Context, dir string) error {
+// addDir adds the project's sessions in a directory, and their subagents. A directory that cannot be read is skipped:
+// it may belong to another project.
+func (b *nestedFiles) addDir(ctx context.Context, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	beside := map[string]bool{}
-	for _, e := range entries { // a session's directory comes before its file
+	subdirs := map[string]bool{}
+	for _, e := range entries { // sorted: the directory of a session comes before its file
 		id, ok := strings.CutSuffix(e.Name(), ".jsonl")
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case e.IsDir():
-			beside[e.Name()] = true
+			subdirs[e.Name()] = true
 		case ok && e.Type().IsRegular() && b.files[id].Path == "":
-			if err := b.add(ctx, filepath.Join(dir, e.Name()), beside[id]); err != nil {
+			if err := b.add(ctx, filepath.Join(dir, e.Name()), subdirs[id]); err != nil {
 				return err
 			}
 		}
@@ -116,19 +115,19 @@ func (b *beneath) look(ctx context.Context, dir string) error {
 	return nil
 }
 
-// add adds a session if it is the project's.
-func (b *beneath) add(ctx context.Context, path string, beside bool) error {
+// add adds a session if it belongs to the project. hasDir says that it has a directory for subagents.
+func (b *nestedFiles) add(ctx context.Context, path string, hasDir bool) error {
 	cwd := b.cwd(path)
 	mine, ok := b.mine[cwd]
 	if !ok {
-		mine = b.works(ctx, cwd)
+		mine = b.belongs(ctx, cwd)
 		b.mine[cwd] = mine
 	}
 	if !mine {
 		return nil
 	}
 	sources := []Source{{Path: path}}
-	if beside {
+	if hasDir {
 		subagents, err := Subagents(path)
 		if err != nil {
 			if err := b.unreadable(err); err != nil {
@@ -138,7 +137,7 @@ func (b *beneath) add(ctx context.Context, path string, beside bool) error {
 		sources = append(sources, subagents...)
 	}
 	for i, src := range sources {
-		addFile(b.files, src.Path, i == 0 && beside)
+		addFile(b.files, src.Path, i == 0 && hasDir)
 		if f, ok := b.files[src.SessionID()]; ok && f.Path == src.Path {
 			f.cwd = cwd
 			b.files[src.SessionID()] = f
@@ -147,9 +146,9 @@ func (b *beneath) add(ctx context.Context, path string, beside bool) error {
 	return nil
 }
 
-// works reports whether a working directory lies in one of the roots and is the project's: a repository inside
-// it that nothing is known of may be another.
-func (b *beneath) works(ctx context.Context, cwd string) bool {
+// belongs reports whether a working directory lies in one of the roots and belongs to the project. A nested
+// repository may be another project.
+func (b *nestedFiles) belongs(ctx context.Context, cwd string) bool {
 	within := func(root string) bool { return isWithin(root, cwd) }
 	if !filepath.IsAbs(cwd) || filepath.Clean(cwd) != cwd || !slices.ContainsFunc(b.roots, within) ||
 		b.owner(ctx, cwd) != b.project.ID {
@@ -163,20 +162,20 @@ func (b *beneath) works(ctx context.Context, cwd string) bool {
 	return true
 }
 
-// others reports whether the file at path is another project's.
-func (b *beneath) others(ctx context.Context, path string) bool {
+// isForeign reports whether the file at path belongs to another project.
+func (b *nestedFiles) isForeign(ctx context.Context, path string) bool {
 	cwd := b.cwd(path)
 	owner := b.owner(ctx, cwd)
 	return cwd != "" && owner != "" && owner != b.project.ID
 }
 
 // cwd returns the working directory that the file at path names, "" if it names none yet.
-func (b *beneath) cwd(path string) string {
+func (b *nestedFiles) cwd(path string) string {
 	cwd, ok := b.known[path]
 	if !ok {
 		var err error
 		if cwd, _, err = peek(Source{Path: path}); err != nil || cwd == "" {
-			return "" // what is wrong with it is told when it is captured
+			return "" // capturing the file reports the error
 		}
 	}
 	b.now[path] = cwd
@@ -184,7 +183,7 @@ func (b *beneath) cwd(path string) string {
 }
 
 // owner returns the project of a working directory.
-func (b *beneath) owner(ctx context.Context, cwd string) refs.Project {
+func (b *nestedFiles) owner(ctx context.Context, cwd string) refs.Project {
 	owner, ok := b.owners[cwd]
 	if !ok {
 		p, _ := projects.Locate(ctx, b.paths, cwd)
@@ -194,12 +193,12 @@ func (b *beneath) owner(ctx context.Context, cwd string) refs.Project {
 	return owner
 }
 
-// dirsBeneath returns the directories of Claude Code, sorted, whose names begin as those of directories inside
-// roots do, without those that files are from. A link to a directory is none.
-func dirsBeneath(projects string, roots []string, files map[string]ClientFile) (out []string) {
+// nestedDirs returns the names of the directories in projects, sorted, that may stand for directories nested in
+// roots, except those of files. Symbolic links are skipped.
+func nestedDirs(projects string, roots []string, files map[string]ClientFile) (out []string) {
 	entries, err := os.ReadDir(projects)
 	if err != nil {
-		return nil // Claude Code has written nothing, or nothing that can be read
+		return nil // it does not exist or cannot be read
 	}
 	read := map[string]bool{}
 	for _, f := range files {
@@ -214,7 +213,7 @@ func dirsBeneath(projects string, roots []string, files map[string]ClientFile) (
 	return out
 }
 
-// clientPrefix returns how the names begin that [ClientDir] gives to directories inside dir.
+// clientPrefix returns the common prefix of the names that [ClientDir] returns for directories nested in dir.
 func clientPrefix(dir string) string {
 	if !strings.HasSuffix(dir, string(filepath.Separator)) {
 		dir += string(filepath.Separator)
@@ -223,8 +222,8 @@ func clientPrefix(dir string) string {
 	return name[:min(len(name), clientNameMax)]
 }
 
-// rootsOf returns the directories of a project on this device: those it is known by, dir, and the root of dir's
-// repository.
+// rootsOf returns the directories of a project on this device: the known ones, dir, and the root of the repository
+// that contains dir.
 func rootsOf(paths []records.PathBody, p state.Project, dir string) []string {
 	roots := map[string]bool{dir: filepath.IsAbs(dir)}
 	for _, b := range paths {
@@ -242,13 +241,13 @@ func rootsOf(paths []records.PathBody, p state.Project, dir string) []string {
 	return slices.Sorted(maps.Keys(roots))
 }
 
-// isWithin reports whether path is root or lies inside it, by their names.
+// isWithin reports whether path is root or is nested in it. It compares names only.
 func isWithin(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// readCwds reads what is kept of the working directories that files name.
+// readCwds reads the cached working directories of files.
 func (m Ops) readCwds(p state.Project) map[string]string {
 	cwds := map[string]string{}
 	if !state.DecodeCache(m.CachePath("beneath", string(p.ID)), func(c *records.Codec) { codeWords(c, cwds) }) {
@@ -261,7 +260,7 @@ func (m Ops) writeCwds(p state.Project, cwds map[string]string) {
 	m.WriteCacheBytes(m.CachePath("beneath", string(p.ID)), state.Encode(func(c *records.Codec) { codeWords(c, cwds) }))
 }
 
-// codeWords writes or reads words by words, in order.
+// codeWords writes or reads a map in the order of its keys.
 func codeWords(c *records.Codec, words map[string]string) {
 	keys := slices.Sorted(maps.Keys(words))
 	records.List(c, &keys, func(key *string) {

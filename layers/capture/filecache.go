@@ -14,51 +14,55 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A seen is what lists found out about files, so that they need not look again: the titles of files that are
-// in no memory, of files that were cut off or written to whether memory has all of it, and the exact sizes of
-// snapshots whose exact bytes differ from the clean ones.
-type Seen struct {
-	Reads   bool // lists read files that were written to after they were captured and are as long as they were then
-	Format  int
-	Titles  map[string]FileTitle // by path
-	Cuts    map[string]FileCut   // by path
-	Sizes   map[objects.Hash]int64
-	changed bool
+// A FileCache is the cache of what lists read from session files.
+type FileCache struct {
+	// ReadModified has files read that were modified after their capture although their size is the same. Hooks have
+	// no time for that: a copied directory has only such files.
+	ReadModified bool
+	Format       int
+	Titles       map[string]FileTitle   // of files that are not in memory, by path
+	Prefixes     map[string]FilePrefix  // of files that became shorter or were modified, by path
+	Sizes        map[objects.Hash]int64 // of the exact bytes of snapshots with a patch, by record
+	changed      bool
 }
 
+// A FileTitle is the title of a session in a file of the given size and time.
 type FileTitle struct {
 	Size     int64
 	Modified int64 // nanoseconds
 	Title    string
 }
 
-// A fileCut says whether a file that is not longer than a snapshot is its beginning.
-type FileCut struct {
+// A FilePrefix says whether a file of the given size and time is a prefix of the snapshot of a record.
+type FilePrefix struct {
 	Size     int64
 	Modified int64 // nanoseconds
 	Record   objects.Hash
-	Held     bool
+	IsPrefix bool
 }
 
-const SeenVersion = 2
+// FileCacheVersion is the version of the encoding of a [FileCache].
+const FileCacheVersion = 2
 
-func (m Ops) ReadSeen(p refs.Project) *Seen {
-	s := &Seen{}
+// ReadFileCache returns the cache of a project, empty if there is none.
+func (m Ops) ReadFileCache(p refs.Project) *FileCache {
+	s := &FileCache{}
 	if state.DecodeCache(m.CachePath("seen", string(p)), s.Code) {
 		return s
 	}
-	return &Seen{Format: SeenVersion, Titles: map[string]FileTitle{}, Cuts: map[string]FileCut{},
+	return &FileCache{Format: FileCacheVersion, Titles: map[string]FileTitle{}, Prefixes: map[string]FilePrefix{},
 		Sizes: map[objects.Hash]int64{}}
 }
 
-func (m Ops) WriteSeen(p refs.Project, s *Seen) {
+// WriteFileCache stores the cache of a project if it has changed.
+func (m Ops) WriteFileCache(p refs.Project, s *FileCache) {
 	if s.changed {
 		m.WriteCacheBytes(m.CachePath("seen", string(p)), state.Encode(s.Code))
 	}
 }
 
-// Title returns the title of a file that is in no memory.
-func (s *Seen) Title(f ClientFile) string {
+// Title returns the title of a file that is not in memory.
+func (s *FileCache) Title(f ClientFile) string {
 	at := FileTitle{Size: f.Size, Modified: f.Modified.UnixNano()}
 	if t, ok := s.Titles[f.Path]; ok && t.Size == at.Size && t.Modified == at.Modified {
 		return t.Title
@@ -68,8 +72,8 @@ func (s *Seen) Title(f ClientFile) string {
 	return at.Title
 }
 
-// Forget drops what is known of files that are not among those that there are.
-func (s *Seen) Forget(files map[string]ClientFile) {
+// Prune removes the entries of files that are not in files, the existing files by session.
+func (s *FileCache) Prune(files map[string]ClientFile) {
 	gone := func(path string) bool {
 		name := path[strings.LastIndexAny(path, `/\`)+1:]
 		f, ok := files[strings.TrimSuffix(name, ".jsonl")]
@@ -78,17 +82,18 @@ func (s *Seen) Forget(files map[string]ClientFile) {
 		return gone
 	}
 	maps.DeleteFunc(s.Titles, func(path string, _ FileTitle) bool { return gone(path) })
-	maps.DeleteFunc(s.Cuts, func(path string, _ FileCut) bool { return gone(path) })
+	maps.DeleteFunc(s.Prefixes, func(path string, _ FilePrefix) bool { return gone(path) })
 }
 
-func (s *Seen) Code(c *records.Codec) {
+// Code writes or reads the cache.
+func (s *FileCache) Code(c *records.Codec) {
 	records.Number(c, &s.Format)
-	if s.Format != SeenVersion {
+	if s.Format != FileCacheVersion {
 		c.Failed = true
 		return
 	}
 	if c.Reading {
-		s.Titles, s.Cuts, s.Sizes = map[string]FileTitle{}, map[string]FileCut{}, map[objects.Hash]int64{}
+		s.Titles, s.Prefixes, s.Sizes = map[string]FileTitle{}, map[string]FilePrefix{}, map[objects.Hash]int64{}
 	}
 	paths := slices.Sorted(maps.Keys(s.Titles))
 	records.List(c, &paths, func(path *string) {
@@ -99,15 +104,15 @@ func (s *Seen) Code(c *records.Codec) {
 		records.Word(c, &t.Title)
 		s.Titles[*path] = t
 	})
-	paths = slices.Sorted(maps.Keys(s.Cuts))
+	paths = slices.Sorted(maps.Keys(s.Prefixes))
 	records.List(c, &paths, func(path *string) {
 		records.Word(c, path)
-		f := s.Cuts[*path]
+		f := s.Prefixes[*path]
 		records.Number(c, &f.Size)
 		records.Number(c, &f.Modified)
 		c.Hash(&f.Record)
-		c.Bool(&f.Held)
-		s.Cuts[*path] = f
+		c.Bool(&f.IsPrefix)
+		s.Prefixes[*path] = f
 	})
 	codeHashes(c, s.Sizes)
 }
@@ -123,10 +128,10 @@ func codeHashes[T ~int | ~int64](c *records.Codec, m map[objects.Hash]T) {
 	})
 }
 
-// exactSize returns how long the file of a session was at the growth point p, patches included; ok is false
-// if this machine does not know.
+// exactSize returns the size that the file of a session had at the growth point p; ok is false if this device does not
+// know it.
 func (m Ops) exactSize(ctx context.Context, project refs.Project, session *state.Session, p *records.Point,
-	s *Seen) (n int64, ok bool) {
+	s *FileCache) (n int64, ok bool) {
 	if !p.Withheld {
 		return p.Size, true
 	}
@@ -142,12 +147,11 @@ func (m Ops) exactSize(ctx context.Context, project refs.Project, session *state
 	return n, true
 }
 
-// ChangedFile reports by how much the file of a session differs from what this device captured of it last, or else
-// from the session now, and whether it does. A file that was cut off holds nothing that is not in memory. One
-// that is as long as it was and was written to is read if s says so: hooks have no time for all files of a
-// directory that was copied.
+// ChangedFile reports whether the file of a session differs from this device's last capture, or else from the session
+// as it is now, and by how many bytes. A truncated file has not changed: memory contains all of it. A modified file of
+// the same size is read only if s.ReadModified is set.
 func (m Ops) ChangedFile(ctx context.Context, p refs.Project, session *state.Session, f ClientFile,
-	s *Seen) (extra int64, changed bool) {
+	s *FileCache) (extra int64, changed bool) {
 	last := session.Last(m.Refs.Device().ID)
 	if last == nil {
 		last = session.Now()
@@ -157,31 +161,32 @@ func (m Ops) ChangedFile(ctx context.Context, p refs.Project, session *state.Ses
 		size = last.Size
 	}
 	if f.Size == size {
-		return 0, s.Reads && ok && f.Modified.After(last.Time) && !m.cutOff(ctx, Moment{p, session, last}, f, s)
+		return 0, s.ReadModified && ok && f.Modified.After(last.Time) &&
+			!m.isTruncated(ctx, SessionPoint{p, session, last}, f, s)
 	}
-	return f.Size - size, f.Size > size || !m.cutOff(ctx, Moment{p, session, last}, f, s)
+	return f.Size - size, f.Size > size || !m.isTruncated(ctx, SessionPoint{p, session, last}, f, s)
 }
 
-// cutOff reports whether a file that is not longer than it was at the growth point holds what it held then,
-// or the beginning of it. It reads both once for each state of the file.
-func (m Ops) cutOff(ctx context.Context, at Moment, f ClientFile, s *Seen) bool {
-	now := FileCut{Size: f.Size, Modified: f.Modified.UnixNano(), Record: at.Point.Stamp.Record}
-	if was := s.Cuts[f.Path]; was.Size == now.Size && was.Modified == now.Modified && was.Record == now.Record {
-		return was.Held
+// isTruncated reports whether a file that is not longer than at the growth point is a prefix of what it was then. It
+// reads both once for each size and time of the file.
+func (m Ops) isTruncated(ctx context.Context, at SessionPoint, f ClientFile, s *FileCache) bool {
+	now := FilePrefix{Size: f.Size, Modified: f.Modified.UnixNano(), Record: at.Point.Stamp.Record}
+	if was := s.Prefixes[f.Path]; was.Size == now.Size && was.Modified == now.Modified && was.Record == now.Record {
+		return was.IsPrefix
 	}
 	file, size, err := OpenSource(f.Path)
 	if err == nil {
-		now.Held, err = m.begins(ctx, at, io.NewSectionReader(file, 0, size))
+		now.IsPrefix, err = m.isPrefix(ctx, at, io.NewSectionReader(file, 0, size))
 		file.Close()
 	}
 	if err != nil || size != f.Size {
-		return false // adding it says what is wrong
+		return false // adding the file reports the error
 	}
-	s.Cuts[f.Path], s.changed = now, true
-	return now.Held
+	s.Prefixes[f.Path], s.changed = now, true
+	return now.IsPrefix
 }
 
-// WriteTokens adds what was counted to the cached lists.
+// WriteTokens stores the token counts of this process in the cache.
 func (m Ops) WriteTokens() {
 	m.CountedMu.Lock()
 	defer m.CountedMu.Unlock()
@@ -194,14 +199,14 @@ func (m Ops) WriteTokens() {
 
 func (m Ops) tokensPath(p refs.Project) string { return m.CachePath("tokens", string(p)) }
 
-// KnownTokens returns the plain tokens of the originals that have been counted, by name.
+// KnownTokens returns the tokens of the originals that have been counted, by hash.
 func (m Ops) KnownTokens(project refs.Project) map[objects.Hash]int {
 	m.CountedMu.Lock()
 	defer m.CountedMu.Unlock()
 	return m.withCounted(project)
 }
 
-// withCounted merges the cached counts of a project and those of this process. The caller holds countedMu.
+// withCounted merges the cached counts of a project and those of this process. The caller has locked CountedMu.
 func (m Ops) withCounted(project refs.Project) map[objects.Hash]int {
 	known := map[objects.Hash]int{}
 	if !state.DecodeCache(m.tokensPath(project), func(c *records.Codec) { codeHashes(c, known) }) {
