@@ -17,25 +17,25 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Format and Version say what an archive is.
+// Format and Version identify the format in the manifest.
 const (
 	Format  = "mem/archive"
 	Version = 1
 )
 
-// manifestName is the first file of an archive; it says what the others are.
+// manifestName is the first file of an archive. It lists the others.
 const manifestName = "manifest.json"
 
 const (
 	maxManifest = 64 << 20
 	maxFiles    = 1 << 16
-	maxWindow   = 128 << 20 // memory that a decoder may take
+	maxWindow   = 128 << 20 // memory of a decoder
 )
 
 // ErrDamaged reports that an archive was changed after it was written. Nothing is imported from such an archive.
 var ErrDamaged = errors.New("the archive is damaged or cut short")
 
-// ErrNewer says that a later version of mem wrote an archive.
+// ErrNewer reports an archive written by a later version of mem.
 var ErrNewer = errors.New("a later version of mem wrote the archive")
 
 // A Manifest lists the content of an archive.
@@ -44,13 +44,13 @@ type Manifest struct {
 	Version   int       `json:"version"`
 	Created   time.Time `json:"created"`
 	Device    string    `json:"device"`    // name of the device that wrote it
-	Originals bool      `json:"originals"` // the exact bytes are in it, with what redaction took out
+	Originals bool      `json:"originals"` // it has the exact bytes of the sessions, secrets included
 	Projects  []Project `json:"projects"`
 	Lanes     []Lane    `json:"lanes"`
 	Files     []File    `json:"files"`
 }
 
-// A Project is one whose memory is in an archive.
+// A Project is a project in an archive.
 type Project struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -72,8 +72,8 @@ type File struct {
 // packDir is where the files of an archive are.
 const packDir = "objects/pack/"
 
-// isPackName reports whether a file is called as those of an archive are, objects/pack/pack-<40 hexadecimal
-// digits>.pack or .idx. Nothing else is read from one.
+// isPackName reports whether name is objects/pack/pack-<40 hexadecimal digits>.pack or .idx. An archive has no other
+// files.
 func isPackName(name string) bool {
 	id, ok := strings.CutPrefix(name, packDir+"pack-")
 	id, isPack := strings.CutSuffix(id, ".pack")
@@ -81,10 +81,10 @@ func isPackName(name string) bool {
 	return ok && isPack != isIndex && len(id) == 40 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// magic is how a zstd frame begins (RFC 8878, 3.1.1).
+// magic is the start of a zstd frame (RFC 8878, 3.1.1).
 var magic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// Is reports whether a path is a regular file that begins like an archive.
+// Is reports whether path is a regular file that starts like an archive.
 func Is(path string) (bool, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && !info.Mode().IsRegular() {

@@ -39,15 +39,15 @@ func Unpack(ctx context.Context, r io.Reader, dir string, progress func(int64)) 
 		if err := ctx.Err(); err != nil {
 			return m, err
 		}
-		if err := takeFile(t, dir, f); err != nil {
+		if err := unpackFile(t, dir, f); err != nil {
 			return m, err
 		}
 		progress(f.Size)
 	}
 	if _, err := t.Next(); !errors.Is(err, io.EOF) {
-		return m, damaged("there is more in it than its manifest says", err)
+		return m, damaged("it has data that its manifest does not list", err)
 	}
-	if _, err := io.Copy(io.Discard, z); err != nil { // the checksum of the frame stands at its end
+	if _, err := io.Copy(io.Discard, z); err != nil { // reads the checksum at the end of the frame
 		return m, damaged("its end", err)
 	}
 	return m, setLanes(ctx, dir, m.Lanes)
@@ -89,19 +89,19 @@ func readManifest(t *tar.Reader) (m Manifest, err error) {
 	return m, nil
 }
 
-// takeFile writes the next file of the tar, which must be the one that the manifest lists.
-func takeFile(t *tar.Reader, dir string, f File) (err error) {
+// unpackFile writes the next file of the tar, which must be the one that the manifest lists.
+func unpackFile(t *tar.Reader, dir string, f File) (err error) {
 	h, err := t.Next()
 	if err != nil {
 		return damaged(f.Name, err)
 	}
 	if h.Name != f.Name || h.Typeflag != tar.TypeReg || h.Size != f.Size {
-		return damaged(fmt.Sprintf("%.200q stands where %s should", h.Name, f.Name), nil)
+		return damaged(fmt.Sprintf("it has %.200q in place of %s", h.Name, f.Name), nil)
 	}
 	path := filepath.Join(dir, filepath.FromSlash(f.Name))
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return damaged(f.Name+" is in it twice", nil)
+		return damaged(f.Name+" is listed twice", nil)
 	}
 	if err != nil {
 		return err
@@ -115,12 +115,12 @@ func takeFile(t *tar.Reader, dir string, f File) (err error) {
 		return fmt.Errorf("unpack %s: %w", f.Name, err)
 	}
 	if hash.Sum() != f.Hash {
-		return damaged(f.Name+" has another sum than the manifest says", nil)
+		return damaged(f.Name+" does not have the sum in the manifest", nil)
 	}
 	return nil
 }
 
-// A source remembers the error of a reader, to tell a damaged archive from a full disk.
+// A source stores the error of a reader, to distinguish a damaged archive from a full disk.
 type source struct {
 	r   io.Reader
 	err error
@@ -134,7 +134,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// setLanes makes branches of the lanes.
+// setLanes creates the branches of the lanes.
 func setLanes(ctx context.Context, dir string, lanes []Lane) (err error) {
 	git, err := gitstore.Open(dir)
 	if err != nil {

@@ -102,10 +102,10 @@ func putFile(t *tar.Writer, path string, f File) error {
 	return put(t, f.Name, f.Size, file)
 }
 
-// put writes one file of the tar. Its head holds nothing but name and size: the same memory gives the same bytes.
+// put writes one file of the tar. Its header has only name and size, so that the same memory gives the same bytes.
 func put(t *tar.Writer, name string, size int64, r io.Reader) error {
 	h := tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, Format: tar.FormatUSTAR}
-	if size > 1<<33-1 { // the most that a head of ustar can say
+	if size > 1<<33-1 { // the limit of a ustar header
 		h.Format = tar.FormatPAX
 	}
 	if err := t.WriteHeader(&h); err != nil {

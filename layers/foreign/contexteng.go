@@ -19,13 +19,13 @@ func (s *Store) contextEng() (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var rest []Left
+	var rest []Omission
 	for _, e := range entries {
 		switch {
 		case e.IsDir() && isName(e.Name()):
 			dirs = append(dirs, "projects/"+e.Name())
 		case e.Type()&fs.ModeSymlink != 0:
-			rest = append(rest, Left{Kind: "project", Name: e.Name(), Why: "it is a link: import what it points to by itself"})
+			rest = append(rest, Omission{Kind: "project", Name: e.Name(), Why: "it is a link: import its target directly"})
 		}
 	}
 	for _, dir := range dirs {
@@ -36,28 +36,28 @@ func (s *Store) contextEng() (found bool, err error) {
 		}
 	}
 	if found {
-		s.contextRest(rest)
+		s.omitSettings(rest)
 	}
 	return found, nil
 }
 
-// contextRest tells what lies beside the projects.
-func (s *Store) contextRest(rest []Left) {
+// omitSettings reports what is next to the projects.
+func (s *Store) omitSettings(rest []Omission) {
 	p := &s.Projects[0]
-	p.Left = append(p.Left, rest...)
+	p.Omitted = append(p.Omitted, rest...)
 	if _, ok := s.regular("config.json"); ok && s.isContextConfig() {
-		p.Left = append(p.Left, Left{"settings", "config.json", "settings are not imported: mem config", true})
+		p.Omitted = append(p.Omitted, Omission{"settings", "config.json", "settings are not imported: mem config", true})
 	}
 }
 
-// isContextConfig reports whether config.json is that of cc_context_eng: memory's own has the same name.
+// isContextConfig reports whether config.json belongs to cc_context_eng. The file of mem has the same name.
 func (s *Store) isContextConfig() bool {
 	o, err := s.document("config.json")
 	return err == nil && o.text("version") != "" && o.object("defaults") != nil
 }
 
-// contextProject reads one project; ok is false if the directory is none. A manifest that cannot be read counts if the
-// directories of a project lie beside it.
+// contextProject reads one project. ok is false if the directory is not a project. An unreadable manifest counts as one
+// if the directories of a project are next to it.
 func (s *Store) contextProject(dir string) (p Project, ok bool) {
 	name := path.Join(dir, "manifest.json")
 	m, err := s.document(name)
@@ -67,7 +67,7 @@ func (s *Store) contextProject(dir string) (p Project, ok bool) {
 			return p, false
 		}
 		p.Name = filepath.Base(s.Path(dir))
-		p.Left = append(p.Left, Left{Kind: "project", Name: p.Name, Why: err.Error()})
+		p.Omitted = append(p.Omitted, Omission{Kind: "project", Name: p.Name, Why: err.Error()})
 	} else if m.text("projectId") == "" || m.object("sessions") == nil {
 		return p, false
 	}
@@ -76,7 +76,7 @@ func (s *Store) contextProject(dir string) (p Project, ok bool) {
 	c := contextReader{s: s, dir: dir, p: &p, read: map[string]bool{name: true}, composed: map[string]bool{}}
 	c.sessions(m.object("sessions"))
 	c.compositions(m)
-	c.unread()
+	c.unreferenced()
 	return p, true
 }
 
@@ -90,38 +90,38 @@ type contextReader struct {
 	s    *Store
 	dir  string
 	p    *Project
-	read map[string]bool // files that something stands for
+	read map[string]bool // files whose content is in p
 
 	composed map[string]bool // names of compositions
 }
 
-func (c *contextReader) left(kind, name, why string) {
-	c.p.Left = append(c.p.Left, Left{Kind: kind, Name: name, Why: why})
+func (c *contextReader) omit(kind, name, why string) {
+	c.p.Omitted = append(c.p.Omitted, Omission{Kind: kind, Name: name, Why: why})
 }
 
-// unreadable tells, once, that a directory cannot be read.
-func (c *contextReader) unreadable(dir string, err error) {
-	c.left("directory", dir, err.Error())
+// omitDirectory reports an unreadable directory, once.
+func (c *contextReader) omitDirectory(dir string, err error) {
+	c.omit("directory", dir, err.Error())
 	c.read[path.Join(c.dir, dir)+"/"] = true
 }
 
-// sessions reads the sessions that the manifest lists, and those that only have a file.
+// sessions reads the sessions of the manifest, and session files without an entry.
 func (c *contextReader) sessions(listed object) {
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
 		o := listed.object(id)
 		switch {
 		case !isName(id) || !isName(id+".jsonl"):
-			c.left("session", id, "its id is not a name of a file")
+			c.omit("session", id, "its id is not a name of a file")
 			continue
 		case o == nil:
-			c.left("session", id, "its entry in manifest.json is not an object")
+			c.omit("session", id, "its entry in manifest.json is not an object")
 			continue
 		}
 		c.p.Sessions = append(c.p.Sessions, c.session(id, o))
 	}
 	entries, err := c.s.list(path.Join(c.dir, "originals"))
 	if err != nil {
-		c.unreadable("originals", err)
+		c.omitDirectory("originals", err)
 	}
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), ".jsonl")
@@ -156,20 +156,19 @@ func (c *contextReader) session(id string, o object) Session {
 	return out
 }
 
-// marker reads a marker, none if it lacks what it needs.
+// marker reads a marker. It returns none if the marker is incomplete.
 func (c *contextReader) marker(session string, o object) []Marker {
 	m := Marker{ID: o.text("markerId"), UUID: o.text("messageUuid"), Text: o.text("content")}
 	w, ok := o.hundredths("weight")
 	if !ok || m.UUID == "" || m.Text == "" {
-		c.left("marker", session+" "+m.ID, "it lacks its message, its weight or its text")
+		c.omit("marker", session+" "+m.ID, "it lacks its message, its weight or its text")
 		return nil
 	}
 	m.Weight = min(w, 100)
 	return []Marker{m}
 }
 
-// versions reads the versions that the manifest and versions.json list; of two entries for one version that of the
-// manifest counts.
+// versions reads the versions in the manifest and versions.json. The manifest takes precedence.
 func (c *contextReader) versions(out *Session, o object) {
 	dir := path.Join(c.dir, "summaries", out.ID)
 	records := o.list("compressions")
@@ -178,7 +177,7 @@ func (c *contextReader) versions(out *Session, o object) {
 		c.read[name] = true
 		v, err := c.s.document(name)
 		if err != nil {
-			c.left("version", out.ID, err.Error())
+			c.omit("version", out.ID, err.Error())
 		}
 		records = append(records, v.list("versions")...)
 	}
@@ -191,7 +190,7 @@ func (c *contextReader) versions(out *Session, o object) {
 		}
 		seen[v.ID] = true
 		if !isName(file) || v.ID == "" {
-			c.left("version", out.ID+" "+v.ID, fmt.Sprintf("%q is not a name of a file", file))
+			c.omit("version", out.ID+" "+v.ID, fmt.Sprintf("%q is not a name of a file", file))
 			continue
 		}
 		c.read[path.Join(dir, file+".md")] = true
@@ -204,7 +203,7 @@ func (c *contextReader) versions(out *Session, o object) {
 	}
 }
 
-// compositions reads what the manifest lists, and what only a composition.json tells of.
+// compositions reads the compositions of the manifest, and files composition.json without an entry.
 func (c *contextReader) compositions(m object) {
 	listed := m.object("compositions")
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
@@ -212,11 +211,11 @@ func (c *contextReader) compositions(m object) {
 			c.composition(cmp.Or(o.text("name"), id), o)
 			continue
 		}
-		c.left("composition", id, "its entry in manifest.json is not an object")
+		c.omit("composition", id, "its entry in manifest.json is not an object")
 	}
 	entries, err := c.s.list(path.Join(c.dir, "composed"))
 	if err != nil {
-		c.unreadable("composed", err)
+		c.omitDirectory("composed", err)
 	}
 	for _, e := range entries {
 		dir := path.Join(c.dir, "composed", e.Name())
@@ -227,7 +226,7 @@ func (c *contextReader) compositions(m object) {
 		o, err := c.s.document(name)
 		c.read[dir+"/"] = true // the texts follow from the parts
 		if err != nil {
-			c.left("composition", e.Name(), err.Error())
+			c.omit("composition", e.Name(), err.Error())
 			continue
 		}
 		c.composition(cmp.Or(o.first("compositionName", "name"), e.Name()), o)
@@ -246,34 +245,34 @@ func (c *contextReader) composition(name string, o object) {
 		out.Parts = append(out.Parts, Part{p.text("sessionId"), cmp.Or(p.text("versionId"), "original")})
 	}
 	if len(out.Parts) == 0 {
-		c.left("composition", name, "it lists no components")
+		c.omit("composition", name, "it lists no components")
 		return
 	}
 	c.p.Compositions = append(c.p.Compositions, out)
 }
 
-// unread tells of the files of the project that nothing stands for.
-func (c *contextReader) unread() {
+// unreferenced reports the files that no entry names.
+func (c *contextReader) unreferenced() {
 	c.walk("originals", 1)
 	c.walk("summaries", 2)
 	c.walk("composed", 2)
 }
 
 func (c *contextReader) walk(dir string, depth int) {
-	if c.read[path.Join(c.dir, dir)+"/"] || len(c.p.Left) > mostLeft {
+	if c.read[path.Join(c.dir, dir)+"/"] || len(c.p.Omitted) > maxOmitted {
 		return
 	}
 	entries, err := c.s.list(path.Join(c.dir, dir))
 	if err != nil {
-		c.unreadable(dir, err)
+		c.omitDirectory(dir, err)
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
 		case e.IsDir() && depth > 1:
 			c.walk(name, depth-1)
-		case !c.read[path.Join(c.dir, name)] && len(c.p.Left) <= mostLeft:
-			c.left("file", name, "no entry of the store names it")
+		case !c.read[path.Join(c.dir, name)] && len(c.p.Omitted) <= maxOmitted:
+			c.omit("file", name, "no entry of the store names it")
 		}
 	}
 }

@@ -5,7 +5,7 @@
 // content of its files, never by the name of its directory.
 //
 // The content of a store is not trusted. Names that would be paths are refused, no file outside the store is opened,
-// and sizes are bounded. Unreadable data is reported as a [Left] with its reason and does not end the import. This
+// and sizes are bounded. Unreadable data is reported as an [Omission] with its reason and does not end the import. This
 // package does not verify a version against its session; its caller has the session and does that.
 package foreign
 
@@ -20,18 +20,18 @@ import (
 	"strings"
 )
 
-// The tools whose stores are known.
+// The supported tools.
 const (
 	ContextEng   = "cc_context_eng"
 	MemoryKeeper = "memory-keeper"
 )
 
-// Limits of what is read.
+// Limits of a store.
 const (
-	mostJSON    = 64 << 20 // bytes of a JSON file
-	mostVersion = 64 << 20 // bytes of a compressed version
-	mostEntries = 50_000   // of a directory or a list
-	mostLeft    = 2_000    // files that are told one by one
+	maxJSON    = 64 << 20 // bytes of a JSON file
+	maxVersion = 64 << 20 // bytes of a compressed version
+	maxEntries = 50_000   // of a directory or a list
+	maxOmitted = 2_000    // omissions of a project
 )
 
 // A Store is an open store with what it contains. Close it when the versions are read.
@@ -46,13 +46,13 @@ type Store struct {
 // A Project is one project of a store.
 type Project struct {
 	Name         string
-	Dir          string // its working directory as the store tells it, "" if it does not
+	Dir          string // its working directory, "" if unknown
 	Sessions     []Session
 	Compositions []Composition
 	Facts        []Fact
 	Concepts     []Concept
 	Rules        []Rule
-	Left         []Left
+	Omitted      []Omission
 }
 
 // A Session is a registered session.
@@ -61,7 +61,7 @@ type Session struct {
 	Name     string // in the store, if it is not the ID
 	File     string // its transcript on this machine: a regular file of the store; "" if there is none
 	Size     int64
-	Outside  string // a file outside the store that holds or held the transcript
+	Outside  string // the path of the transcript outside the store; it may be gone
 	Problem  string // why its transcript cannot be read
 	Title    string
 	Tags     []string
@@ -69,7 +69,7 @@ type Session struct {
 	Versions []Version
 }
 
-// A Marker is a keepit marker as the store lists it.
+// A Marker is a keepit marker.
 type Marker struct {
 	ID     string
 	UUID   string // of the message
@@ -87,7 +87,7 @@ type Version struct {
 // A Composition is a composed context.
 type Composition struct {
 	Name   string
-	Budget int // tokens; 0 if the store does not tell it
+	Budget int // tokens; 0 if unknown
 	Parts  []Part
 }
 
@@ -102,13 +102,13 @@ const (
 	Action   = "action"
 )
 
-// A Fact is something that the store says of a session or a project. It has no evidence.
+// A Fact is a statement about a session or a project. It has no evidence.
 type Fact struct {
 	ID         string
 	Kind       string
 	Text       string
-	Session    string // the name of the session in the store, "" if the fact is of none
-	Exchange   string // the exchange of the session that it is of
+	Session    string // the name of its session in the store, "" for none
+	Exchange   string // the ID of its exchange in the session
 	Keywords   []string
 	Files      []string
 	Resolved   bool // of an issue
@@ -121,7 +121,7 @@ type Concept struct {
 	Exchanges                []string
 }
 
-// A Rule is something that the store keeps for good.
+// A Rule is permanent knowledge.
 type Rule struct {
 	ID         string
 	Type       string // rule, solution or core_logic
@@ -131,15 +131,16 @@ type Rule struct {
 	Confidence int // hundredths
 }
 
-// A Left is something of a store that no value stands for.
-type Left struct {
-	Kind string // of the thing: file, session, version, ...
+// An Omission is a part of a store that is not imported.
+type Omission struct {
+	Kind string // file, session, version, ...
 	Name string
 	Why  string
-	Made bool // memory makes it by itself or needs no such thing: nothing is lost
+	// Redundant says that memory derives or does not need this part: nothing is lost.
+	Redundant bool
 }
 
-// ErrNone says that a directory holds no store that is known.
+// ErrNone reports a directory without a supported store.
 var ErrNone = errors.New("no store of another memory tool")
 
 // Open reads the store in dir, in its .claude/memory or in its projects. The error wraps [ErrNone] if there is none.
@@ -171,10 +172,10 @@ func (s *Store) read() error {
 	return ErrNone
 }
 
-// Path returns where a file of the store is.
+// Path returns the path of a file of the store.
 func (s *Store) Path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-// list returns the entries of a directory of the store, sorted; none if there is no such directory.
+// list returns the sorted entries of a directory, none if it does not exist.
 func (s *Store) list(name string) ([]fs.DirEntry, error) {
 	d, err := s.root.Open(filepath.FromSlash(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -187,7 +188,7 @@ func (s *Store) list(name string) ([]fs.DirEntry, error) {
 	if fi, err := d.Stat(); err != nil || !fi.IsDir() {
 		return nil, err
 	}
-	entries, err := d.ReadDir(mostEntries)
+	entries, err := d.ReadDir(maxEntries)
 	if err != nil && len(entries) == 0 {
 		return nil, nil // the end of an empty directory
 	}
@@ -195,7 +196,7 @@ func (s *Store) list(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// regular returns the size of a regular file of the store, which must not be a link; ok is false if there is none.
+// regular returns the size of a regular file. ok is false for anything else, links included.
 func (s *Store) regular(name string) (size int64, ok bool) {
 	fi, err := s.root.Lstat(filepath.FromSlash(name))
 	if err != nil || !fi.Mode().IsRegular() {
@@ -207,26 +208,26 @@ func (s *Store) regular(name string) (size int64, ok bool) {
 	return fi.Size(), true
 }
 
-// read returns the bytes of a regular file of the store.
-func (s *Store) bytes(name string, most int64) ([]byte, error) {
+// bytes reads a regular file of at most limit bytes.
+func (s *Store) bytes(name string, limit int64) ([]byte, error) {
 	size, ok := s.regular(name)
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
-	case size > most:
-		return nil, fmt.Errorf("%s has %d bytes: at most %d are read", name, size, most)
+	case size > limit:
+		return nil, fmt.Errorf("%s has %d bytes: at most %d are read", name, size, limit)
 	}
 	return s.root.ReadFile(filepath.FromSlash(name))
 }
 
-// isName reports whether s can be the name of a file, or of a directory, of its own.
+// isName reports whether s is a valid name of a file, not a path.
 func isName(s string) bool {
 	return s != "" && len(s) <= 255 && s != "." && s != ".." && !strings.ContainsAny(s, "/\\:\x00") &&
 		!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0xfffd }) &&
 		filepath.IsLocal(s)
 }
 
-// baseOf returns the last part of a path of any system.
+// baseOf returns the last element of a path of any operating system.
 func baseOf(p string) string {
 	return path.Base(strings.ReplaceAll(strings.TrimRight(p, "/\\"), "\\", "/"))
 }

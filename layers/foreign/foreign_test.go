@@ -100,7 +100,7 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	var told strings.Builder
-	for _, l := range p.Left {
+	for _, l := range p.Omitted {
 		told.WriteString(l.Kind + " " + l.Name + "\n")
 	}
 	for _, want := range []string{"session ../a", "session a/b", "session text", "version good v001", "composition n", "composition l",

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 )
 
-// A SyntaxError says that a file is not JSON, and where.
+// A SyntaxError reports a file that is not JSON.
 type SyntaxError struct {
 	File string
 	Line int
@@ -39,7 +38,7 @@ func parse(file string, b []byte) (any, error) {
 		if _, err = d.Token(); err == io.EOF {
 			return v, nil
 		}
-		err = errors.New("something follows the value")
+		err = errors.New("data after the value")
 	}
 	at := d.InputOffset()
 	var s *json.SyntaxError
@@ -53,9 +52,9 @@ func parse(file string, b []byte) (any, error) {
 	return nil, &SyntaxError{file, 1 + bytes.Count(b[:at], []byte("\n")), err}
 }
 
-// document reads a JSON file of the store that must hold an object.
+// document reads a file that must be a JSON object.
 func (s *Store) document(name string) (object, error) {
-	b, err := s.bytes(name, mostJSON)
+	b, err := s.bytes(name, maxJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -65,18 +64,18 @@ func (s *Store) document(name string) (object, error) {
 	}
 	o, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s: it holds no JSON object", name)
+		return nil, fmt.Errorf("%s: not a JSON object", name)
 	}
 	return o, nil
 }
 
-// text returns a member that is a text, without the space around it.
+// text returns a string member without surrounding white space.
 func (o object) text(key string) string {
 	s, _ := o[key].(string)
 	return strings.TrimSpace(s)
 }
 
-// first returns the first member that is a text and not empty.
+// first returns the first string member that is not empty.
 func (o object) first(keys ...string) string {
 	for _, k := range keys {
 		if s := o.text(k); s != "" {
@@ -86,23 +85,23 @@ func (o object) first(keys ...string) string {
 	return ""
 }
 
-// object returns a member that is an object.
+// object returns an object member.
 func (o object) object(key string) object {
 	v, _ := o[key].(map[string]any)
 	return v
 }
 
-// has reports whether a member is a list.
+// hasList reports whether a member is an array.
 func (o object) hasList(key string) bool {
 	_, ok := o[key].([]any)
 	return ok
 }
 
-// list returns the members of a list that are objects.
+// list returns the objects in an array member.
 func (o object) list(key string) []object {
 	all, _ := o[key].([]any)
 	var out []object
-	for _, v := range all[:min(len(all), mostEntries)] {
+	for _, v := range all[:min(len(all), maxEntries)] {
 		if x, ok := v.(map[string]any); ok {
 			out = append(out, x)
 		}
@@ -110,11 +109,11 @@ func (o object) list(key string) []object {
 	return out
 }
 
-// texts returns the members of a list that are texts and not empty.
+// texts returns the strings in an array member that are not empty.
 func (o object) texts(key string) []string {
 	all, _ := o[key].([]any)
 	var out []string
-	for _, v := range all[:min(len(all), mostEntries)] {
+	for _, v := range all[:min(len(all), maxEntries)] {
 		if s, ok := v.(string); ok && strings.TrimSpace(s) != "" {
 			out = append(out, strings.TrimSpace(s))
 		}
@@ -122,28 +121,27 @@ func (o object) texts(key string) []string {
 	return out
 }
 
-// number returns a member that is a whole number from 0 on, else 0.
+// number returns a number member as an integer, 0 if it is negative or not a number.
 func (o object) number(key string) int {
-	n, ok := o[key].(json.Number)
-	if !ok {
-		return 0
-	}
-	f, err := strconv.ParseFloat(n.String(), 64)
-	if err != nil || f < 0 || f > 1<<40 {
-		return 0
-	}
+	f, _ := o.float(key, 1<<40)
 	return int(f)
 }
 
-// hundredths returns a member that is a number as hundredths; ok is false if it is none.
+// float returns a number member from 0 to limit.
+func (o object) float(key string, limit float64) (f float64, ok bool) {
+	n, ok := o[key].(json.Number)
+	if !ok {
+		return 0, false
+	}
+	f, err := n.Float64()
+	if err != nil || f < 0 || f > limit {
+		return 0, false
+	}
+	return f, true
+}
+
+// hundredths returns a number member in hundredths.
 func (o object) hundredths(key string) (n int, ok bool) {
-	v, isNumber := o[key].(json.Number)
-	if !isNumber {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(v.String(), 64)
-	if err != nil || f < 0 || f > 1e6 {
-		return 0, false
-	}
-	return int(math.Round(f * 100)), true
+	f, ok := o.float(key, 1e6)
+	return int(math.Round(f * 100)), ok
 }

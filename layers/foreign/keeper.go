@@ -42,25 +42,25 @@ func (s *Store) memoryKeeper() (found bool, err error) {
 
 // A keeperReader reads one project.
 type keeperReader struct {
-	s    *Store
-	dir  string
-	p    Project
-	read map[string]bool
-	said map[string]bool // texts that a fact, a rule or an exchange stands for
+	s       *Store
+	dir     string
+	p       Project
+	read    map[string]bool
+	covered map[string]bool // texts in a fact, a rule, a concept or an exchange
 }
 
-func (k *keeperReader) left(kind, name, why string) {
-	k.p.Left = append(k.p.Left, Left{Kind: kind, Name: name, Why: why})
+func (k *keeperReader) omit(kind, name, why string) {
+	k.p.Omitted = append(k.p.Omitted, Omission{Kind: kind, Name: name, Why: why})
 }
 
-func (k *keeperReader) made(kind, name, why string) {
-	k.p.Left = append(k.p.Left, Left{kind, name, why, true})
+func (k *keeperReader) omitRedundant(kind, name, why string) {
+	k.p.Omitted = append(k.p.Omitted, Omission{kind, name, why, true})
 }
 
 func (k *keeperReader) path(name string) string { return path.Join(k.dir, name) }
 
-// isStore reports whether the directory holds what memory-keeper writes. The error is that of a file that is called as
-// one of its files and is not JSON, beside others of them.
+// isStore reports whether the directory is a store of memory-keeper. The error reports a file with the name of one
+// of its files that is not JSON, if there are others.
 func (k *keeperReader) isStore() (bool, error) {
 	var broken error
 	files, ours := 0, false
@@ -78,7 +78,7 @@ func (k *keeperReader) isStore() (bool, error) {
 	}
 	entries, err := k.s.list(k.path("sessions"))
 	if err != nil {
-		return ours, nil // told when it is read
+		return ours, nil // reported when it is read
 	}
 	for _, e := range entries {
 		for _, end := range []string{".l1.jsonl", ".l2.json"} {
@@ -94,14 +94,14 @@ func (k *keeperReader) isStore() (bool, error) {
 	return ours, nil
 }
 
-// isFacts reports whether facts.json is of memory-keeper, of its older or its newer versions.
+// isFacts reports whether o is facts.json of any version of memory-keeper.
 func isFacts(o object) bool {
 	p := o.object("permanent")
 	return p.hasList("rules") || p.hasList("solutions") || p.hasList("core_logic") ||
 		o.hasList("decisions") && o.hasList("patterns") && o.hasList("issues")
 }
 
-// isConcepts reports whether concepts.json is of memory-keeper.
+// isConcepts reports whether o is concepts.json of memory-keeper.
 func isConcepts(o object) bool {
 	_, numbered := o["nextId"].(json.Number)
 	return o.hasList("concepts") && (numbered || slices.ContainsFunc(o.list("concepts"), func(c object) bool {
@@ -115,7 +115,7 @@ func (k *keeperReader) isSummary(name string) bool {
 }
 
 func (k *keeperReader) project() {
-	k.said = map[string]bool{}
+	k.covered = map[string]bool{}
 	dir := k.s.Path(k.dir)
 	if filepath.Base(dir) == "memory" && filepath.Base(filepath.Dir(dir)) == ".claude" {
 		k.p.Dir = filepath.Dir(filepath.Dir(dir))
@@ -125,10 +125,10 @@ func (k *keeperReader) project() {
 	k.facts()
 	k.concepts()
 	k.pages()
-	k.rest()
+	k.unreferenced()
 }
 
-// open reads a JSON file, nil if there is none or it cannot be read, which is told.
+// open reads a JSON file. It returns nil if there is none, or if it is unreadable, which it reports.
 func (k *keeperReader) open(name string) object {
 	if _, ok := k.s.regular(k.path(name)); !ok {
 		return nil
@@ -136,7 +136,7 @@ func (k *keeperReader) open(name string) object {
 	k.read[name] = true
 	o, err := k.s.document(k.path(name))
 	if err != nil {
-		k.left("file", name, err.Error())
+		k.omit("file", name, err.Error())
 	}
 	return o
 }
@@ -145,7 +145,7 @@ func (k *keeperReader) open(name string) object {
 func (k *keeperReader) sessions() {
 	entries, err := k.s.list(k.path("sessions"))
 	if err != nil {
-		k.left("directory", "sessions", err.Error())
+		k.omit("directory", "sessions", err.Error())
 	}
 	raw := map[string]bool{}
 	for _, e := range entries {
@@ -158,7 +158,7 @@ func (k *keeperReader) sessions() {
 		k.read[name] = true
 		id, err := k.sessionID(name)
 		if err != nil {
-			k.left("session", stem, err.Error())
+			k.omit("session", stem, err.Error())
 			continue
 		}
 		raw[stem] = true
@@ -171,15 +171,15 @@ func (k *keeperReader) sessions() {
 		} else if stem, ok := strings.CutSuffix(e.Name(), ".l1.jsonl"); ok {
 			k.read[name] = true
 			if raw[stem] {
-				k.made("file", name, "memory refines sessions itself")
+				k.omitRedundant("file", name, "memory refines sessions itself")
 			} else {
-				k.left("session", stem, "only its refined text is left, which is no original")
+				k.omit("session", stem, "only its refined text is left, which is not an original")
 			}
 		}
 	}
 }
 
-// sessionID looks for the id of the session in the first records of a transcript.
+// sessionID finds the session ID in the first records of a transcript.
 func (k *keeperReader) sessionID(name string) (string, error) {
 	const most = 4 << 20
 	f, err := k.s.root.Open(filepath.FromSlash(k.path(name)))
@@ -197,7 +197,7 @@ func (k *keeperReader) sessionID(name string) (string, error) {
 			return v.ID, nil
 		}
 		if err == io.EOF {
-			return "", fmt.Errorf("%s: no record of it names a session", name)
+			return "", fmt.Errorf("%s: no record names a session", name)
 		}
 		if err != nil {
 			return "", err
@@ -205,7 +205,7 @@ func (k *keeperReader) sessionID(name string) (string, error) {
 	}
 }
 
-// summary reads what was said of the exchanges of a session.
+// summary reads the facts of the exchanges of a session.
 func (k *keeperReader) summary(stem, name string) {
 	o := k.open(name)
 	for i, x := range o.list("exchanges") {
@@ -215,9 +215,9 @@ func (k *keeperReader) summary(stem, name string) {
 		if len(texts) == 0 && summary != "" {
 			texts = []string{summary}
 		}
-		k.said[summary], k.said[x.text("details")] = true, true
+		k.covered[summary], k.covered[x.text("details")] = true, true
 		if len(texts) == 0 {
-			k.left("exchange", stem+" "+id, "it says nothing")
+			k.omit("exchange", stem+" "+id, "it says nothing")
 		}
 		for n, text := range texts {
 			f := Fact{ID: stem + " " + id, Kind: Action, Text: text, Session: stem, Exchange: id,
@@ -231,11 +231,11 @@ func (k *keeperReader) summary(stem, name string) {
 }
 
 func (k *keeperReader) fact(f Fact) {
-	k.said[f.Text] = true
+	k.covered[f.Text] = true
 	k.p.Facts = append(k.p.Facts, f)
 }
 
-// facts reads facts.json: decisions, patterns, issues, and what is permanent.
+// facts reads facts.json: decisions, patterns, issues and permanent rules.
 func (k *keeperReader) facts() {
 	o := k.open("facts.json")
 	for _, list := range []struct{ key, kind string }{{"decisions", Decision}, {"patterns", Pattern}, {"issues", Issue}} {
@@ -244,13 +244,13 @@ func (k *keeperReader) facts() {
 				Session: x.text("session"), Keywords: x.texts("concepts"), Files: x.texts("files"),
 				Resolved: x.text("status") == "resolved", Resolution: x.text("resolution")}
 			if f.Text == "" {
-				k.left("fact", f.ID, "it has no content")
+				k.omit("fact", f.ID, "it has no content")
 				continue
 			}
 			if reason := x.text("reason"); reason != "" {
 				f.Text += " Reason: " + reason
 			}
-			k.said[x.text("content")] = true
+			k.covered[x.text("content")] = true
 			k.fact(f)
 		}
 	}
@@ -264,10 +264,10 @@ func (k *keeperReader) facts() {
 				Problem: x.text(list.problem), Files: x.texts("files")}
 			r.Confidence, _ = x.hundredths("confidence")
 			if r.Text == "" {
-				k.left("rule", r.ID, "it has no "+list.text)
+				k.omit("rule", r.ID, "it has no "+list.text)
 				continue
 			}
-			k.said[r.Text] = true
+			k.covered[r.Text] = true
 			k.p.Rules = append(k.p.Rules, r)
 		}
 	}
@@ -278,18 +278,18 @@ func (k *keeperReader) concepts() {
 		c := Concept{ID: cmp.Or(x.text("id"), fmt.Sprintf("concepts[%d]", i)), Name: x.text("name"), Topic: x.text("topic"),
 			Summary: x.text("summary"), Exchanges: x.texts("exchanges")}
 		if c.Name == "" {
-			k.left("concept", c.ID, "it has no name")
+			k.omit("concept", c.ID, "it has no name")
 			continue
 		}
-		k.said[c.Summary] = true
+		k.covered[c.Summary] = true
 		k.p.Concepts = append(k.p.Concepts, c)
 	}
 }
 
-// pages looks for lines of the pages that no fact, rule or concept stands for.
+// pages reports lines of the pages that are in no fact, rule or concept.
 func (k *keeperReader) pages() {
 	for _, name := range []string{"memory.md", "project.md"} {
-		b, err := k.s.bytes(k.path(name), mostJSON)
+		b, err := k.s.bytes(k.path(name), maxJSON)
 		if err != nil {
 			continue
 		}
@@ -298,36 +298,36 @@ func (k *keeperReader) pages() {
 		for line := range strings.Lines(string(b)) {
 			text := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*"))
 			if text == "" || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "Keywords:") ||
-				strings.HasPrefix(text, "Files:") || k.said[text] {
+				strings.HasPrefix(text, "Files:") || k.covered[text] {
 				continue
 			}
 			own++
 		}
 		if own == 0 {
-			k.made("page", name, "what it says is in facts; mem memory prints such a page")
+			k.omitRedundant("page", name, "its content is in facts; mem memory prints such a page")
 			continue
 		}
-		k.left("page", name, fmt.Sprintf("%d of its lines are in no fact; text without a source is no fact", own))
+		k.omit("page", name, fmt.Sprintf("%d of its lines are in no fact; text without a source is not a fact", own))
 	}
 }
 
-// rest tells of the files that nothing stands for.
-func (k *keeperReader) rest() {
+// unreferenced reports the files that were not read.
+func (k *keeperReader) unreferenced() {
 	for _, dir := range []string{"", "sessions/"} {
 		entries, err := k.s.list(k.path(dir))
 		if err != nil {
-			continue // told where it was read
+			continue // reported where it was read
 		}
 		for _, e := range entries {
 			name := dir + e.Name()
 			switch {
-			case k.read[name] || name == "sessions" || len(k.p.Left) > mostLeft:
+			case k.read[name] || name == "sessions" || len(k.p.Omitted) > maxOmitted:
 			case isBookkeeping(e.Name()):
-				k.made("file", name, "memory needs none")
+				k.omitRedundant("file", name, "memory needs none")
 			case strings.HasSuffix(name, ".md"):
-				k.left("file", name, "a text that names no messages of a session")
+				k.omit("file", name, "a text that names no messages of a session")
 			default:
-				k.left("file", name, "no known part of such a store")
+				k.omit("file", name, "not a known part of such a store")
 			}
 		}
 	}

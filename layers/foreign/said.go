@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// A Said is a message of a version.
-type Said struct {
+// A Message is a message of a compressed version.
+type Message struct {
 	Role       string // user or assistant
 	Text       string
-	UUID       string   // of the message that it is, or the first one that it stands for
-	Summarised bool     // in other words
-	From       []string // the messages that it stands for, if the store tells them
+	UUID       string   // of the original message, or of the first one it replaces
+	Summarised bool     // Text is not the text of the original
+	From       []string // the messages that it replaces, if the store names them
 }
 
 // Version reads the messages of a version.
-func (s *Store) Version(v Version) ([]Said, error) {
-	b, err := s.bytes(v.File, mostVersion)
+func (s *Store) Version(v Version) ([]Message, error) {
+	b, err := s.bytes(v.File, maxVersion)
 	if err != nil {
 		return nil, err
 	}
 	return ParseVersion(v.File, b)
 }
 
-// ParseVersion reads the messages of a version: one JSON object a line, of which those of the types user and assistant
-// are messages. The file is named in errors.
-func ParseVersion(file string, b []byte) ([]Said, error) {
-	var out []Said
+// ParseVersion parses the messages of a version: one JSON object per line, of type user or assistant. Other types are
+// ignored. Errors name file.
+func ParseVersion(file string, b []byte) ([]Message, error) {
+	var out []Message
 	n := 0
 	for line := range bytes.Lines(b) {
 		n++
@@ -36,7 +36,7 @@ func ParseVersion(file string, b []byte) ([]Said, error) {
 		}
 		v, err := parse(file, line)
 		if err != nil {
-			if e, ok := err.(*SyntaxError); ok { // a line is one line
+			if e, ok := err.(*SyntaxError); ok { // parse saw one line
 				e.Line = n
 			}
 			return nil, err
@@ -55,15 +55,15 @@ func ParseVersion(file string, b []byte) ([]Said, error) {
 			continue // calls of tools and their results have no text
 		}
 		summarised, _ := o["isSummarized"].(bool)
-		out = append(out, Said{role, text, o.text("uuid"), summarised, o.texts("summarizedFrom")})
+		out = append(out, Message{role, text, o.text("uuid"), summarised, o.texts("summarizedFrom")})
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: there is no message with text in it", file)
+		return nil, fmt.Errorf("%s: no message has text", file)
 	}
 	return out, nil
 }
 
-// contentText returns the text of a message's content: a text, or the texts of blocks.
+// contentText returns the text of a message's content: a string, or an array of blocks.
 func contentText(v any) string {
 	switch v := v.(type) {
 	case string:

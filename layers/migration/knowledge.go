@@ -19,29 +19,29 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// Limits of what is stated: those of facts and rules that are given by hand.
+// Limits of texts, the same as for facts and rules that are added by hand.
 const (
-	longestFact = 1000
-	longestRule = 500
-	longestWord = 300
-	mostWords   = 50
-	leastQuote  = 12 // bytes of a fact that is looked for in its session word for word
+	maxFact  = 1000
+	maxRule  = 500
+	maxWord  = 300
+	maxWords = 50
+	minQuote = 12 // bytes of a fact that is searched verbatim in its session
 )
 
-// A gathering is the facts, concepts and rules of one project on their way.
-type gathering struct {
-	*work
-	project state.Project
-	facts   *facts.Set
-	out     knowledge.Foreign
-	taken   map[string]bool             // keys of facts in out
-	of      map[string][]facts.Exchange // by exchange of the store
-	twice   map[string]bool             // exchanges of the store whose name several sessions use
-	items   map[string][]compress.Item  // of sessions, by id
+// A knowledgeImport imports the facts, concepts and rules of one project.
+type knowledgeImport struct {
+	*projectImport
+	project   state.Project
+	facts     *facts.Set
+	out       knowledge.Foreign
+	taken     map[string]bool             // keys of facts in out
+	of        map[string][]facts.Exchange // by exchange ID of the store
+	ambiguous map[string]bool             // exchange IDs that several sessions use
+	items     map[string][]compress.Item  // of sessions, by id
 }
 
-// knowledge imports facts, concepts and rules, in one commit.
-func (w *work) knowledge(ctx context.Context) error {
+// knowledge imports facts, concepts and rules in one commit.
+func (w *projectImport) knowledge(ctx context.Context) error {
 	if len(w.p.Facts)+len(w.p.Concepts)+len(w.p.Rules) == 0 {
 		return nil
 	}
@@ -49,14 +49,14 @@ func (w *work) knowledge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g := &gathering{work: w, project: p, of: map[string][]facts.Exchange{}, twice: map[string]bool{},
+	g := &knowledgeImport{projectImport: w, project: p, of: map[string][]facts.Exchange{}, ambiguous: map[string]bool{},
 		items: map[string][]compress.Item{}, taken: map[string]bool{}}
 	g.out.Tool = w.store.Tool
 	if g.facts, err = revision.On(w.m.DB).Facts(ctx, p.ID); err != nil {
 		return err
 	}
-	g.exchanges()
-	for _, step := range []func(context.Context) error{g.gatherFacts, g.gatherConcepts, g.gatherRules} {
+	g.findAmbiguous()
+	for _, step := range []func(context.Context) error{g.importFacts, g.importConcepts, g.importRules} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -67,50 +67,50 @@ func (w *work) knowledge(ctx context.Context) error {
 	return knowledge.On(w.m.DB).SaveForeign(ctx, p, g.out)
 }
 
-// exchanges finds the names of exchanges that say nothing: those that several sessions use.
-func (g *gathering) exchanges() {
+// findAmbiguous finds exchange IDs that several sessions use. They identify no exchange.
+func (g *knowledgeImport) findAmbiguous() {
 	session := map[string]string{}
 	for _, f := range g.p.Facts {
 		if f.Exchange == "" {
 			continue
 		}
 		if s, ok := session[f.Exchange]; ok && s != f.Session {
-			g.twice[f.Exchange] = true
+			g.ambiguous[f.Exchange] = true
 		}
 		session[f.Exchange] = f.Session
 	}
 }
 
-func (g *gathering) tell(it Item) {
+func (g *knowledgeImport) record(it Item) {
 	it.Project = g.project.Name
-	g.work.tell(it)
+	g.projectImport.record(it)
 }
 
-func (g *gathering) gatherFacts(ctx context.Context) error {
+func (g *knowledgeImport) importFacts(ctx context.Context) error {
 	for _, f := range g.p.Facts {
 		it := Item{Kind: "fact", Name: f.ID, Project: g.project.Name}
-		given, s, err := g.given(ctx, f)
+		given, s, err := g.factOf(ctx, f)
 		if err == nil {
 			var found knowledge.ForeignFact
 			found, err = knowledge.On(g.m.DB).CheckForeign(ctx, g.project, given, s)
-			if errors.Is(err, knowledge.ErrAllRejected) && s != nil { // the words are there, and mean something else
+			if errors.Is(err, knowledge.ErrAllRejected) && s != nil { // the quote exists but does not support the fact
 				given.Evidence = nil
 				found, err = knowledge.On(g.m.DB).CheckForeign(ctx, g.project, given, nil)
 			}
 			if err == nil {
-				g.gathered(it, f, found)
+				g.addFact(it, f, found)
 				continue
 			}
 		}
-		if err := g.refused(it, err); err != nil {
+		if err := g.reject(it, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// gathered takes a fact that was checked.
-func (g *gathering) gathered(it Item, f foreign.Fact, found knowledge.ForeignFact) {
+// addFact adds a checked fact.
+func (g *knowledgeImport) addFact(it Item, f foreign.Fact, found knowledge.ForeignFact) {
 	fact := found.Exchange.Facts[0]
 	it.As = fact.Name()
 	old, known := g.facts.Fact(fact.Name())
@@ -131,17 +131,17 @@ func (g *gathering) gathered(it Item, f foreign.Fact, found knowledge.ForeignFac
 		if len(fact.Evidence) == 0 {
 			it.Why += ": it has no evidence; mem facts confirm makes it count"
 		}
-		found.Resolved, found.Resolution = f.Resolved && fact.Kind == facts.Issue, g.text(f.Resolution, longestFact)
+		found.Resolved, found.Resolution = f.Resolved && fact.Kind == facts.Issue, g.text(f.Resolution, maxFact)
 		g.out.Facts, g.taken[key] = append(g.out.Facts, found), true
 	}
 	if f.Exchange != "" {
 		g.of[f.Exchange] = append(g.of[f.Exchange], exchange)
 	}
-	g.tell(it)
+	g.record(it)
 }
 
-// given returns a fact as it is given, with a quote of its session if that says it word for word.
-func (g *gathering) given(ctx context.Context, f foreign.Fact) (given facts.Fact, s *state.Session, err error) {
+// factOf converts a fact. If the session contains the text of the fact verbatim, the fact gets this quote as evidence.
+func (g *knowledgeImport) factOf(ctx context.Context, f foreign.Fact) (given facts.Fact, s *state.Session, err error) {
 	kinds := map[string]facts.Kind{foreign.Decision: facts.Decision, foreign.Pattern: facts.Decision,
 		foreign.Issue: facts.Issue, foreign.Action: facts.Action}
 	given = facts.Fact{From: g.store.Tool, Kind: kinds[f.Kind], Text: flat(g.redacted(f.Text, &redact.Numbers{})),
@@ -149,11 +149,11 @@ func (g *gathering) given(ctx context.Context, f foreign.Fact) (given facts.Fact
 	if g.forgotten(f.Text) {
 		return given, nil, errForgotten
 	}
-	if len(given.Text) > longestFact {
-		return given, nil, fmt.Errorf("its text has %d bytes: a fact has at most %d", len(given.Text), longestFact)
+	if len(given.Text) > maxFact {
+		return given, nil, fmt.Errorf("its text has %d bytes: a fact has at most %d", len(given.Text), maxFact)
 	}
-	h := g.homeOf(f.Session)
-	if h == nil || h.project.ID != g.project.ID || h.change == "conflict" || len(given.Text) < leastQuote {
+	h := g.targetOf(f.Session)
+	if h == nil || h.project.ID != g.project.ID || h.change == "conflict" || len(given.Text) < minQuote {
 		return given, nil, nil
 	}
 	if _, s, err = g.session(ctx, h); s == nil || err != nil {
@@ -178,18 +178,18 @@ func (g *gathering) given(ctx context.Context, f foreign.Fact) (given facts.Fact
 	return given, nil, nil
 }
 
-// words returns keywords or files within the limits of facts.
-func (g *gathering) words(list []string) (out []string) {
+// words returns the keywords or files that are within the limits of facts.
+func (g *knowledgeImport) words(list []string) (out []string) {
 	for _, s := range list {
-		if s = g.text(s, longestWord); s != "" && len(out) < mostWords && !slices.Contains(out, s) {
+		if s = g.text(s, maxWord); s != "" && len(out) < maxWords && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// text returns a text on one line and without secrets, "" if it is too long or contains what was forgotten.
-func (g *gathering) text(s string, most int) string {
+// text returns a text on one line without secrets, or "" if it is too long or contains forgotten text.
+func (g *knowledgeImport) text(s string, most int) string {
 	if g.forgotten(s) {
 		return ""
 	}
@@ -199,28 +199,28 @@ func (g *gathering) text(s string, most int) string {
 	return s
 }
 
-// from says for a record where it comes from.
-func (g *gathering) from(id string) string {
-	return fmt.Sprintf("imported from %s (%s)", g.store.Tool, g.text(id, longestWord))
+// from returns the reason for the record of an imported entry.
+func (g *knowledgeImport) from(id string) string {
+	return fmt.Sprintf("imported from %s (%s)", g.store.Tool, g.text(id, maxWord))
 }
 
-func (g *gathering) gatherConcepts(ctx context.Context) error {
+func (g *knowledgeImport) importConcepts(ctx context.Context) error {
 	set, err := revision.On(g.m.DB).Concepts(ctx, g.project.ID)
 	if err != nil {
 		return err
 	}
 	for _, c := range g.p.Concepts {
 		it := Item{Kind: "concept", Name: c.ID + " " + c.Name}
-		made := concepts.Made{Name: g.text(c.Name, longestWord), Topic: g.text(c.Topic, longestWord),
-			Summary: g.text(c.Summary, longestFact), Reason: g.from(c.ID)}
+		made := concepts.Made{Name: g.text(c.Name, maxWord), Topic: g.text(c.Topic, maxWord),
+			Summary: g.text(c.Summary, maxFact), Reason: g.from(c.ID)}
 		if g.forgotten(c.Name + "\n" + c.Topic + "\n" + c.Summary) {
 			it.Status, it.Why = NotMapped, errForgotten.Error()
-			g.tell(it)
+			g.record(it)
 			continue
 		}
 		if made.Name == "" || c.Summary != "" && made.Summary == "" {
 			it.Status, it.Why = NotMapped, "its name or its summary is too long"
-			g.tell(it)
+			g.record(it)
 			continue
 		}
 		if i := slices.IndexFunc(set.Concepts, func(x *concepts.Concept) bool { return x.Name == made.Name }); i >= 0 {
@@ -229,43 +229,43 @@ func (g *gathering) gatherConcepts(ctx context.Context) error {
 			if x.Summary != made.Summary {
 				it.Status, it.Why = Conflict, "memory has a concept of that name with another summary"
 			}
-			g.tell(it)
+			g.record(it)
 			continue
 		}
 		out := knowledge.ForeignConcept{Definition: made}
 		for _, id := range c.Exchanges {
 			switch list := g.of[id]; {
-			case g.twice[id]:
-				g.tell(Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id,
+			case g.ambiguous[id]:
+				g.record(Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id,
 					Why: "several sessions have such an exchange"})
 			case len(list) == 0:
-				g.tell(Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id, Why: "the store has no such exchange"})
+				g.record(Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id, Why: "the store has no such exchange"})
 			default:
 				out.Exchanges = append(out.Exchanges, list...)
 			}
 		}
 		it.Status, it.As = New, set.LabelAfter(len(g.out.Concepts))
 		g.out.Concepts = append(g.out.Concepts, out)
-		g.tell(it)
+		g.record(it)
 	}
 	return nil
 }
 
-func (g *gathering) gatherRules(ctx context.Context) error {
+func (g *knowledgeImport) importRules(ctx context.Context) error {
 	set, err := revision.On(g.m.DB).Rules(ctx, g.project.ID)
 	if err != nil {
 		return err
 	}
 	for _, r := range g.p.Rules {
 		it := Item{Kind: "rule", Name: r.ID}
-		made := permanent.Definition{Type: r.Type, Text: g.text(r.Text, longestRule), Problem: g.text(r.Problem, longestRule),
+		made := permanent.Definition{Type: r.Type, Text: g.text(r.Text, maxRule), Problem: g.text(r.Problem, maxRule),
 			Files: g.words(r.Files), Trust: facts.Tool, Confidence: min(r.Confidence, 70), State: permanent.Proposed,
 			Reason: g.from(r.ID)}
 		switch known := set.WithText(made.Text); {
 		case g.forgotten(r.Text + "\n" + r.Problem):
 			it.Status, it.Why = NotMapped, errForgotten.Error()
 		case made.Text == "" || r.Problem != "" && made.Problem == "":
-			it.Status, it.Why = NotMapped, fmt.Sprintf("its text is too long: a rule has at most %d bytes", longestRule)
+			it.Status, it.Why = NotMapped, fmt.Sprintf("its text is too long: a rule has at most %d bytes", maxRule)
 		case known != nil:
 			it.Status, it.As = Unchanged, known.ID
 		case slices.ContainsFunc(g.out.Rules, func(x permanent.Definition) bool { return x.Text == made.Text }):
@@ -274,7 +274,7 @@ func (g *gathering) gatherRules(ctx context.Context) error {
 			it.Status, it.Why = New, "proposed: mem rules promote makes it hold"
 			g.out.Rules = append(g.out.Rules, made)
 		}
-		g.tell(it)
+		g.record(it)
 	}
 	return nil
 }

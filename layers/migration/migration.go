@@ -8,6 +8,7 @@
 package migration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -28,26 +29,26 @@ type Ops struct{ *state.DB }
 // On returns the operations on db.
 func On(db *state.DB) Ops { return Ops{db} }
 
-// Options say how to import.
+// Options of an import.
 type Options struct {
 	DryRun   bool
 	Claude   string           // the directory of Claude Code, whose transcripts a store may point to
-	Project  *state.Project   // that facts, concepts and rules belong to; nil: what the store says
-	Here     string           // the working directory, if the store says nothing
-	Progress func(done int64) // told the bytes of each transcript; may be nil
+	Project  *state.Project   // of facts, concepts and rules; nil: the one that the store names
+	Here     string           // the working directory, if the store names no project
+	Progress func(done int64) // receives the bytes of each transcript; may be nil
 }
 
-// What became of an [Item].
+// Statuses of an [Item].
 const (
 	New       = "new"
 	Grown     = "grown"
 	Unchanged = "unchanged"
-	Conflict  = "conflict"   // memory has something else under that name, which stays
-	Skipped   = "skipped"    // memory makes it by itself, or needs no such thing
+	Conflict  = "conflict"   // memory has other content under that name and keeps it
+	Skipped   = "skipped"    // memory derives it or does not need it
 	NotMapped = "not mapped" // see Why
 )
 
-// An Item is something in a store and what became of it.
+// An Item is an entry of a store and the result of its import. JSON is the output of mem import.
 type Item struct {
 	Status  string `json:"status"`
 	Kind    string `json:"kind"` // session, version, marker, title, tag, composition, fact, concept, rule, file, ...
@@ -57,7 +58,7 @@ type Item struct {
 	Why     string `json:"why"`
 }
 
-// A Report is what became of a store.
+// A Report is the result of an import.
 type Report struct {
 	Tool  string
 	Items []Item
@@ -80,69 +81,69 @@ func (m Ops) Import(ctx context.Context, s *foreign.Store, o Options) (Report, e
 	if err != nil {
 		return Report{Tool: s.Tool}, err
 	}
-	r := &run{m: m, o: o, store: s, forgotten: forgotten, report: Report{Tool: s.Tool}}
+	r := &importer{m: m, o: o, store: s, forgotten: forgotten, report: Report{Tool: s.Tool}}
 	for _, p := range s.Projects {
-		w := &work{run: r, p: p}
-		if err := w.all(ctx); err != nil {
+		w := &projectImport{importer: r, p: p}
+		if err := w.run(ctx); err != nil {
 			return r.report, err
 		}
 	}
 	return r.report, nil
 }
 
-// A run is an import on its way.
-type run struct {
+// An importer imports one store.
+type importer struct {
 	m      Ops
 	o      Options
 	store  *foreign.Store
 	report Report
 
-	forgotten func(text string) bool // whether it contains what was forgotten
+	forgotten func(text string) bool // reports whether text contains forgotten text
 }
 
-// errForgotten says that something is not taken in again.
-var errForgotten = errors.New("it contains what was forgotten")
+// errForgotten reports an entry with forgotten text, which is not imported again.
+var errForgotten = errors.New("it contains forgotten text")
 
-// A work is the import of one project of a store.
-type work struct {
-	*run
-	p     foreign.Project
-	homes []*home
+// A projectImport imports one project of a store.
+type projectImport struct {
+	*importer
+	p       foreign.Project
+	targets []*target
 }
 
-// A home is where a session of the store is in memory.
-type home struct {
+// A target is a session of the store and its place in memory.
+type target struct {
 	foreign.Session
 	id      string
 	project state.Project
-	change  string // what became of it; "" if it is not in memory
+	change  string // status of the capture; "" if it is not in memory
 }
 
-func (w *work) all(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{w.sessions, w.parts, w.compositions, w.knowledge} {
+func (w *projectImport) run(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{w.sessions, w.sessionParts, w.compositions, w.knowledge} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
 	name := w.p.Name
-	for _, h := range w.homes {
+	for _, h := range w.targets {
 		if h.project.Name != "" {
 			name = h.project.Name
 			break
 		}
 	}
-	for _, l := range w.p.Left {
+	for _, l := range w.p.Omitted {
 		status := NotMapped
-		if l.Made {
+		if l.Redundant {
 			status = Skipped
 		}
-		w.tell(Item{Status: status, Kind: l.Kind, Name: l.Name, Project: name, Why: l.Why})
+		w.record(Item{Status: status, Kind: l.Kind, Name: l.Name, Project: name, Why: l.Why})
 	}
 	return nil
 }
 
-// tell adds an item.
-func (w *work) tell(it Item) {
+// record adds an item to the report.
+func (w *projectImport) record(it Item) {
 	if it.Project == "" {
 		it.Project = w.p.Name
 	}
@@ -150,18 +151,18 @@ func (w *work) tell(it Item) {
 	w.report.Items = append(w.report.Items, it)
 }
 
-// refused tells that something was not imported because of an error, unless it is one that ends the work.
-func (w *work) refused(it Item, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || endsWork(err) {
+// reject records an item that was not imported because of an error. It returns the error if that ends the import.
+func (w *projectImport) reject(it Item, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || isFatal(err) {
 		return err
 	}
 	it.Status, it.Why = NotMapped, err.Error()
-	w.tell(it)
+	w.record(it)
 	return nil
 }
 
-// session returns the session of a home as it is in memory, nil if it is not there.
-func (w *work) session(ctx context.Context, h *home) (*state.State, *state.Session, error) {
+// session returns the session of a target, nil if it is not in memory.
+func (w *projectImport) session(ctx context.Context, h *target) (*state.State, *state.Session, error) {
 	if h.change == "" {
 		return nil, nil, nil
 	}
@@ -172,9 +173,9 @@ func (w *work) session(ctx context.Context, h *home) (*state.State, *state.Sessi
 	return st, st.Session(h.id), nil
 }
 
-// homeOf returns the home of the session that the store calls name, nil if it is not in memory.
-func (w *work) homeOf(name string) *home {
-	for _, h := range w.homes {
+// targetOf returns the target of the session with a name or ID in the store, nil if it is not in memory.
+func (w *projectImport) targetOf(name string) *target {
+	for _, h := range w.targets {
 		if h.change != "" && (h.ID == name || h.Name == name) && name != "" {
 			return h
 		}
@@ -182,27 +183,23 @@ func (w *work) homeOf(name string) *home {
 	return nil
 }
 
-// project returns the project that facts, concepts and rules of the store's project belong to.
-func (w *work) project(ctx context.Context) (state.Project, error) {
+// project returns the project for facts, concepts and rules.
+func (w *projectImport) project(ctx context.Context) (state.Project, error) {
 	if w.o.Project != nil {
 		return *w.o.Project, nil
 	}
-	for _, h := range w.homes {
+	for _, h := range w.targets {
 		if h.change != "" {
 			return h.project, nil
 		}
 	}
-	dir := w.p.Dir
-	if dir == "" {
-		dir = w.o.Here
-	}
-	p, _, err := projects.On(w.m.DB).Locate(ctx, dir)
+	p, _, err := projects.On(w.m.DB).Locate(ctx, cmp.Or(w.p.Dir, w.o.Here))
 	return p, err
 }
 
-// redacted returns a text of the store without the secrets in it, which are numbered as in the session they came from
-// if numbers knows that one's.
-func (w *work) redacted(text string, numbers *redact.Numbers) string {
+// redacted returns a text of the store with its secrets replaced. Numbers gives secrets of the session their numbers
+// there.
+func (w *projectImport) redacted(text string, numbers *redact.Numbers) string {
 	clean, _ := secrets.On(w.m.DB).RulesIn(w.p.Dir).Redact([]byte(text), numbers)
 	return string(clean)
 }

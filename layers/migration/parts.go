@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,17 +20,21 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// unchecked is why something of a session that a dry run would bring is not looked at.
+// unchecked is why a dry run does not check the parts of a new session.
 const unchecked = "it is checked when its session is in memory"
 
-// errUnchecked says that a dry run cannot tell.
+// errUnchecked reports a part that a dry run cannot check.
 var errUnchecked = errors.New(unchecked)
 
-// parts imports what belongs to sessions: names, markers and versions.
-func (w *work) parts(ctx context.Context) error {
-	for _, h := range w.homes {
+// sessionParts imports the titles, tags, markers and versions of sessions.
+func (w *projectImport) sessionParts(ctx context.Context) error {
+	for _, h := range w.targets {
 		if h.change == "" || h.change == "conflict" {
-			w.orphans(h)
+			why := "its session is not in memory"
+			if h.change != "" {
+				why = "memory has its session with other content"
+			}
+			w.recordParts(h, NotMapped, why)
 			continue
 		}
 		_, s, err := w.session(ctx, h)
@@ -37,11 +42,11 @@ func (w *work) parts(ctx context.Context) error {
 			return err
 		}
 		if s == nil { // of a dry run
-			w.unlooked(h)
+			w.recordParts(h, New, unchecked)
 			continue
 		}
 		rev := state.Rev{Kind: state.IsSession, Project: h.project, Session: s, Hash: s.Now().Original}
-		for _, step := range []func(context.Context, *home, state.Rev) error{w.names, w.texts} {
+		for _, step := range []func(context.Context, *target, state.Rev) error{w.names, w.markersAndVersions} {
 			if err := step(ctx, h, rev); err != nil {
 				return err
 			}
@@ -50,39 +55,22 @@ func (w *work) parts(ctx context.Context) error {
 	return nil
 }
 
-// orphans tells of what belongs to a session that is not in memory, or is another one there.
-func (w *work) orphans(h *home) {
-	why := "its session is not in memory"
-	if h.change != "" {
-		why = "memory has its session with other content"
-	}
+// recordParts records all versions and markers of a session with one status.
+func (w *projectImport) recordParts(h *target, status, why string) {
 	for _, v := range h.Versions {
-		w.tell(Item{Status: NotMapped, Kind: "version", Name: h.name() + " " + v.ID, Why: why})
+		w.record(Item{Status: status, Kind: "version", Name: h.name() + " " + v.ID, Project: h.project.Name, Why: why})
 	}
 	for _, k := range h.Markers {
-		w.tell(Item{Status: NotMapped, Kind: "marker", Name: markerName(h, k), Why: why})
+		w.record(Item{Status: status, Kind: "marker", Name: markerName(h, k), Project: h.project.Name, Why: why})
 	}
 }
 
-func (w *work) unlooked(h *home) {
-	for _, v := range h.Versions {
-		w.tell(Item{Status: New, Kind: "version", Name: h.name() + " " + v.ID, Project: h.project.Name, Why: unchecked})
-	}
-	for _, k := range h.Markers {
-		w.tell(Item{Status: New, Kind: "marker", Name: markerName(h, k), Project: h.project.Name, Why: unchecked})
-	}
-}
-
-func markerName(h *home, k foreign.Marker) string {
-	id := k.ID
-	if id == "" {
-		id = k.UUID
-	}
-	return fmt.Sprintf("%s %s %s", h.name(), id, keepit.Weight(k.Weight))
+func markerName(h *target, k foreign.Marker) string {
+	return fmt.Sprintf("%s %s %s", h.name(), cmp.Or(k.ID, k.UUID), keepit.Weight(k.Weight))
 }
 
 // names imports the title and the tags of a session.
-func (w *work) names(ctx context.Context, h *home, rev state.Rev) error {
+func (w *projectImport) names(ctx context.Context, h *target, rev state.Rev) error {
 	if h.Title != "" {
 		it := Item{Kind: "title", Name: h.name() + " " + h.Title, As: records.ShortID(h.id), Project: h.project.Name}
 		title := string(records.CleanTitle(w.redacted(h.Title, &redact.Numbers{})))
@@ -96,10 +84,10 @@ func (w *work) names(ctx context.Context, h *home, rev state.Rev) error {
 		default:
 			it.Status = New
 			if err := w.retitle(ctx, rev, title); err != nil {
-				return w.refused(it, err)
+				return w.reject(it, err)
 			}
 		}
-		w.tell(it)
+		w.record(it)
 	}
 	for _, tag := range h.Tags {
 		if err := w.tag(ctx, h, rev, tag); err != nil {
@@ -109,7 +97,7 @@ func (w *work) names(ctx context.Context, h *home, rev state.Rev) error {
 	return nil
 }
 
-func (w *work) retitle(ctx context.Context, rev state.Rev, title string) error {
+func (w *projectImport) retitle(ctx context.Context, rev state.Rev, title string) error {
 	if w.o.DryRun {
 		_, err := records.ParseTitle(title)
 		return err
@@ -117,10 +105,10 @@ func (w *work) retitle(ctx context.Context, rev state.Rev, title string) error {
 	return naming.On(w.m.DB).From(w.store.Tool).Retitle(ctx, rev, title)
 }
 
-func (w *work) tag(ctx context.Context, h *home, rev state.Rev, tag string) error {
+func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag string) error {
 	it := Item{Status: New, Kind: "tag", Name: h.name() + " " + tag, As: tag, Project: h.project.Name}
 	if w.forgotten(tag) {
-		return w.refused(it, errForgotten)
+		return w.reject(it, errForgotten)
 	}
 	tags, err := naming.On(w.m.DB).Tags(ctx, h.project.ID)
 	if err != nil {
@@ -129,7 +117,7 @@ func (w *work) tag(ctx context.Context, h *home, rev state.Rev, tag string) erro
 	for _, t := range tags {
 		if t.Name == tag && t.Version == nil && t.Session.ID == h.id {
 			it.Status = Unchanged
-			w.tell(it)
+			w.record(it)
 			return nil
 		}
 	}
@@ -137,46 +125,46 @@ func (w *work) tag(ctx context.Context, h *home, rev state.Rev, tag string) erro
 	if errors.Is(err, naming.ErrTaken) {
 		it.Status, it.As, it.Why = Conflict, "", err.Error()
 	} else if err != nil {
-		return w.refused(it, err)
+		return w.reject(it, err)
 	}
-	w.tell(it)
+	w.record(it)
 	return nil
 }
 
-// A material is what the markers and versions of a session are looked up in.
-type material struct {
+// A sessionText is the text of a session, to look up markers and versions in.
+type sessionText struct {
 	rev      state.Rev
 	items    []compress.Item
-	listed   map[int]bool       // messages that items have
-	typed    map[int]string     // what the user typed in messages
-	messages map[string]message // those that the store names, by UUID
+	listed   map[int]bool       // messages in items
+	typed    map[int]string     // text that the user typed, by message
+	messages map[string]message // that the store names, by UUID
 	cuts     []redact.Cut       // the secrets of the session
-	markers  []state.Keepit     // as they were before the import
+	markers  []state.Keepit     // before the import
 }
 
 // A message is a record of a session.
 type message struct {
 	n    int
 	text string
-	own  bool // the client wrote it in the user's name
+	own  bool // the client wrote it as the user
 }
 
-// holds reports whether what is left of a message in L1 has a text.
-func (m *material) holds(n int, text string) bool {
+// contains reports whether L1 has a text in a message.
+func (m *sessionText) contains(n int, text string) bool {
 	return slices.ContainsFunc(m.items, func(it compress.Item) bool {
 		return it.N <= n && n <= max(it.N, it.To) && strings.Contains(flat(it.Text), flat(text))
 	})
 }
 
 // numbers returns the numbers of the session's secrets.
-func (m *material) numbers() *redact.Numbers {
+func (m *sessionText) numbers() *redact.Numbers {
 	n := &redact.Numbers{}
 	n.Learn(m.cuts)
 	return n
 }
 
-// texts imports the markers and versions of a session.
-func (w *work) texts(ctx context.Context, h *home, rev state.Rev) error {
+// markersAndVersions imports the markers and versions of a session.
+func (w *projectImport) markersAndVersions(ctx context.Context, h *target, rev state.Rev) error {
 	if len(h.Markers)+len(h.Versions) == 0 {
 		return nil
 	}
@@ -184,13 +172,13 @@ func (w *work) texts(ctx context.Context, h *home, rev state.Rev) error {
 	for _, k := range h.Markers {
 		named[k.UUID] = true
 	}
-	said := make([][]foreign.Said, len(h.Versions))
+	messages := make([][]foreign.Message, len(h.Versions))
 	for i, v := range h.Versions {
-		why := "its JSONL file is missing, and no other form names the messages that it stands for"
+		why := "its JSONL file is missing, and no other form names the messages that it replaces"
 		if v.File != "" {
 			var err error
-			if said[i], err = w.store.Version(v); err == nil {
-				for _, x := range said[i] {
+			if messages[i], err = w.store.Version(v); err == nil {
+				for _, x := range messages[i] {
 					named[x.UUID] = true
 					for _, id := range x.From {
 						named[id] = true
@@ -200,11 +188,11 @@ func (w *work) texts(ctx context.Context, h *home, rev state.Rev) error {
 			}
 			why = err.Error()
 		}
-		w.tell(Item{Status: NotMapped, Kind: "version", Name: h.name() + " " + v.ID, Project: h.project.Name, Why: why})
+		w.record(Item{Status: NotMapped, Kind: "version", Name: h.name() + " " + v.ID, Project: h.project.Name, Why: why})
 	}
-	mat, err := w.material(ctx, rev, named)
+	mat, err := w.readText(ctx, rev, named)
 	if err != nil {
-		return w.refused(Item{Kind: "session", Name: h.name()}, err)
+		return w.reject(Item{Kind: "session", Name: h.name()}, err)
 	}
 	if mat.markers, err = markers.On(w.m.DB).AllKeepits(ctx, rev); err != nil {
 		return err
@@ -215,20 +203,20 @@ func (w *work) texts(ctx context.Context, h *home, rev state.Rev) error {
 		}
 	}
 	for i, v := range h.Versions {
-		if said[i] == nil {
+		if messages[i] == nil {
 			continue
 		}
-		if err := w.version(ctx, h, mat, v, said[i]); err != nil {
+		if err := w.version(ctx, h, mat, v, messages[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// material reads what the store says of a session is looked up in: of messages only those that it names.
-func (w *work) material(ctx context.Context, rev state.Rev, named map[string]bool) (*material, error) {
+// readText reads the text of a session, and the messages with the given UUIDs.
+func (w *projectImport) readText(ctx context.Context, rev state.Rev, named map[string]bool) (*sessionText, error) {
 	p := rev.Session.Now()
-	m := &material{rev: rev, listed: map[int]bool{}, typed: map[int]string{}, messages: map[string]message{}}
+	m := &sessionText{rev: rev, listed: map[int]bool{}, typed: map[int]string{}, messages: map[string]message{}}
 	var err error
 	if m.items, err = markers.On(w.m.DB).Items(ctx, rev.Project.ID, rev.Session, p); err != nil {
 		return nil, err
@@ -255,7 +243,7 @@ func (w *work) material(ctx context.Context, rev state.Rev, named map[string]boo
 	}
 	patches, err := originals.On(w.m.DB).Patches(ctx, rev.Project.ID, rev.Session, p)
 	if errors.Is(err, originals.ErrWithheld) {
-		err = nil // captured elsewhere: the secrets have numbers that are not known here
+		err = nil // captured on another device: the numbers of the secrets are unknown
 	}
 	for _, patch := range patches {
 		m.cuts = append(m.cuts, patch.Cuts...)
@@ -274,13 +262,13 @@ func textOf(msg transcript.Message) string {
 	return strings.Join(parts, "\n")
 }
 
-// marker imports a marker: as the one that was typed there, with another weight if the store has one, or as an added
-// one.
-func (w *work) marker(ctx context.Context, h *home, mat *material, k foreign.Marker) error {
+// marker imports a marker. If the user typed it in the session, only a different weight is imported; otherwise the
+// marker is added.
+func (w *projectImport) marker(ctx context.Context, h *target, mat *sessionText, k foreign.Marker) error {
 	it := Item{Kind: "marker", Name: markerName(h, k), Project: h.project.Name}
 	msg, ok := mat.messages[k.UUID]
 	if !ok {
-		return w.refused(it, errors.New("the session has no such message"))
+		return w.reject(it, errors.New("the session has no such message"))
 	}
 	ops, weight := markers.On(w.m.DB).From(w.store.Tool), keepit.Weight(k.Weight)
 	for _, x := range mat.markers {
@@ -300,26 +288,26 @@ func (w *work) marker(ctx context.Context, h *home, mat *material, k foreign.Mar
 			}
 		default:
 			if _, err := ops.SetKeepit(ctx, mat.rev, x.ID, weight, w.o.DryRun); err != nil {
-				return w.refused(it, err)
+				return w.reject(it, err)
 			}
-			it.Status, it.Why = New, "its weight there is not the one that was typed"
+			it.Status, it.Why = New, "its weight in the store is not the typed one"
 		}
-		w.tell(it)
+		w.record(it)
 		return nil
 	}
 	at := mat.rev
 	at.Kind, at.From, at.To = state.IsMessages, msg.n, msg.n
 	x, err := ops.AddKeepit(ctx, at, w.redacted(k.Text, mat.numbers()), weight, w.o.DryRun)
 	if err != nil {
-		return w.refused(it, err)
+		return w.reject(it, err)
 	}
 	it.Status, it.As = New, fmt.Sprintf("%s#%d %s", records.ShortID(h.id), msg.n, x.ID)
-	w.tell(it)
+	w.record(it)
 	return nil
 }
 
-// markedText returns the text that a marker marks.
-func markedText(mat *material, x state.Keepit) string {
+// markedText returns the text of a marker.
+func markedText(mat *sessionText, x state.Keepit) string {
 	typed := mat.typed[x.Mark.Message]
 	if x.Mark.TextStart > x.Mark.TextEnd || x.Mark.TextEnd > len(typed) {
 		return ""
@@ -327,7 +315,7 @@ func markedText(mat *material, x state.Keepit) string {
 	return typed[x.Mark.TextStart:x.Mark.TextEnd]
 }
 
-// sameStart reports whether the text of a marker is that of another tool's: one may end earlier than the other.
+// sameStart reports whether one text is a prefix of the other: tools end the text of a marker at different places.
 func sameStart(a, b string) bool {
 	a, b = flat(a), flat(b)
 	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))

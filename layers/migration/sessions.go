@@ -17,17 +17,17 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// endsWork reports whether an error is one of the memory, after which nothing more can be stored.
-func endsWork(err error) bool {
+// isFatal reports whether an error means that nothing more can be stored.
+func isFatal(err error) bool {
 	var write *refs.WriteError
 	return errors.As(err, &write) || errors.Is(err, refs.ErrLocked) || errors.Is(err, fs.ErrPermission)
 }
 
-// sessions captures the transcripts of the sessions. Of several of one session the longest comes first: the others are
-// part of it, or something else.
-func (w *work) sessions(ctx context.Context) error {
+// sessions captures the transcripts of the sessions. If one session has several, the longest is captured first: the
+// others are part of it or conflict with it.
+func (w *projectImport) sessions(ctx context.Context) error {
 	type copied struct {
-		*home
+		*target
 		src capture.Source
 	}
 	var rounds [][]copied
@@ -37,11 +37,11 @@ func (w *work) sessions(ctx context.Context) error {
 	})
 	nth := map[string]int{}
 	for _, s := range list {
-		h := &home{Session: s}
+		h := &target{Session: s}
 		src, why := w.source(s)
 		if why != "" {
-			w.tell(Item{Status: NotMapped, Kind: "session", Name: h.name(), Why: why})
-			w.homes = append(w.homes, h)
+			w.record(Item{Status: NotMapped, Kind: "session", Name: h.name(), Why: why})
+			w.targets = append(w.targets, h)
 			continue
 		}
 		h.id = src.SessionID()
@@ -51,26 +51,26 @@ func (w *work) sessions(ctx context.Context) error {
 			rounds = append(rounds, nil)
 		}
 		rounds[n] = append(rounds[n], copied{h, src})
-		w.homes = append(w.homes, h)
+		w.targets = append(w.targets, h)
 	}
 	for _, round := range rounds {
-		var homes []*home
+		var targets []*target
 		var sources []capture.Source
 		for _, c := range round {
-			homes, sources = append(homes, c.home), append(sources, c.src)
+			targets, sources = append(targets, c.target), append(sources, c.src)
 		}
-		if err := w.capture(ctx, homes, sources); err != nil {
+		if err := w.capture(ctx, targets, sources); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// name is how items call the session.
-func (h *home) name() string { return cmp.Or(h.Name, h.ID) }
+// name returns the name of the session in items.
+func (h *target) name() string { return cmp.Or(h.Name, h.ID) }
 
-// source returns the file that holds the transcript of a session, or why there is none.
-func (w *work) source(s foreign.Session) (src capture.Source, why string) {
+// source returns the transcript of a session, or why there is none.
+func (w *projectImport) source(s foreign.Session) (src capture.Source, why string) {
 	switch {
 	case records.SessionOf(s.ID) != records.Session(s.ID):
 		return src, "its id is not a session id"
@@ -83,11 +83,11 @@ func (w *work) source(s foreign.Session) (src capture.Source, why string) {
 	}
 	path, err := filepath.EvalSymlinks(s.Outside)
 	if errors.Is(err, fs.ErrNotExist) {
-		return src, "its transcript is gone: the store only points to where it was"
+		return src, "its transcript was deleted: the store has only its path"
 	}
 	claude, err2 := filepath.EvalSymlinks(filepath.Join(w.o.Claude, "projects"))
 	if err != nil || err2 != nil || !inside(claude, path) || filepath.Base(path) != s.ID+".jsonl" {
-		return src, "its transcript is not in the store and not one of Claude Code's: mem add " + s.Outside
+		return src, "its transcript is neither in the store nor one of Claude Code's: mem add " + s.Outside
 	}
 	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
 		return src, "its transcript is not a regular file"
@@ -100,14 +100,14 @@ func inside(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// capture captures sources, one for each home. What memory has under the same id with other content stays as it is.
-func (w *work) capture(ctx context.Context, homes []*home, sources []capture.Source) error {
+// capture captures one source for each target. A session with other content in memory is not changed.
+func (w *projectImport) capture(ctx context.Context, targets []*target, sources []capture.Source) error {
 	known, err := w.add(ctx, sources, capture.AddOptions{DryRun: true, Known: true})
 	if err != nil {
 		return err
 	}
 	var todo []capture.Source
-	for i, h := range homes {
+	for i, h := range targets {
 		k := slices.IndexFunc(known, func(a capture.Added) bool { return a.Path == sources[i].Path })
 		if k < 0 || known[k].Change == "grown" {
 			todo = append(todo, sources[i])
@@ -119,7 +119,7 @@ func (w *work) capture(ctx context.Context, homes []*home, sources []capture.Sou
 		Progress: w.o.Progress})
 	w.report.Added = append(w.report.Added, added...)
 	for _, a := range added {
-		for i, h := range homes {
+		for i, h := range targets {
 			if sources[i].Path == a.Path {
 				w.captured(h, a)
 			}
@@ -128,8 +128,9 @@ func (w *work) capture(ctx context.Context, homes []*home, sources []capture.Sou
 	return err
 }
 
-// add captures sources. Those that cannot be captured are told.
-func (w *work) add(ctx context.Context, sources []capture.Source, o capture.AddOptions) ([]capture.Added, error) {
+// add captures sources. It records those that cannot be captured.
+func (w *projectImport) add(ctx context.Context, sources []capture.Source,
+	o capture.AddOptions) ([]capture.Added, error) {
 	if len(sources) == 0 {
 		return nil, nil
 	}
@@ -142,10 +143,10 @@ func (w *work) add(ctx context.Context, sources []capture.Source, o capture.AddO
 	for _, one := range list {
 		var src *capture.SourceError
 		switch {
-		case errors.As(one, &src) && (o.DryRun && o.Known): // it is tried again
+		case errors.As(one, &src) && (o.DryRun && o.Known): // it is retried
 		case errors.As(one, &src):
 			why := strings.ReplaceAll(one.Error(), src.Source.Path, filepath.Base(src.Source.Path))
-			w.tell(Item{Status: NotMapped, Kind: "session", Name: src.Source.SessionID(), Why: why})
+			w.record(Item{Status: NotMapped, Kind: "session", Name: src.Source.SessionID(), Why: why})
 		default:
 			fatal = errors.Join(fatal, one)
 		}
@@ -153,8 +154,8 @@ func (w *work) add(ctx context.Context, sources []capture.Source, o capture.AddO
 	return added, fatal
 }
 
-// captured tells what became of a session.
-func (w *work) captured(h *home, a capture.Added) {
+// captured records the result of a capture.
+func (w *projectImport) captured(h *target, a capture.Added) {
 	h.project = a.Project
 	it := Item{Kind: "session", Name: h.name(), As: records.ShortID(h.id), Project: a.Project.Name}
 	switch a.Change {
@@ -163,13 +164,13 @@ func (w *work) captured(h *home, a capture.Added) {
 	case "unchanged":
 		it.Status, h.change = Unchanged, a.Change
 	case "forgotten":
-		it.Status, it.Why = NotMapped, "it was forgotten: it is not taken in again"
+		it.Status, it.Why = NotMapped, "it was forgotten, and is not captured again"
 	default:
-		it.Status, it.Why = Conflict, "memory has this session with other content, which stays"
+		it.Status, it.Why = Conflict, "memory has this session with other content and keeps it"
 		h.change = "conflict"
 	}
 	if h.change == "grown" && a.Growth() != "" {
 		it.Why = fmt.Sprintf("+%s", a.Growth())
 	}
-	w.tell(it)
+	w.record(it)
 }

@@ -21,11 +21,12 @@ import (
 )
 
 // version imports a version if its text follows from its session.
-func (w *work) version(ctx context.Context, h *home, mat *material, v foreign.Version, said []foreign.Said) error {
+func (w *projectImport) version(ctx context.Context, h *target, mat *sessionText, v foreign.Version,
+	messages []foreign.Message) error {
 	it := Item{Kind: "version", Name: h.name() + " " + v.ID, Project: h.project.Name}
-	segs, left, err := w.segments(mat, said)
+	segs, left, err := w.segments(mat, messages)
 	if err != nil {
-		return w.refused(it, err)
+		return w.reject(it, err)
 	}
 	answer, err := engines.NewImportedAnswer(segs)
 	if err != nil {
@@ -33,10 +34,10 @@ func (w *work) version(ctx context.Context, h *home, mat *material, v foreign.Ve
 	}
 	engine, err := engines.NewImported(toolOf(w.store.Tool, v.Model), answer)
 	if err != nil {
-		return w.refused(it, err)
+		return w.reject(it, err)
 	}
 	if _, err := engine.Segments(mat.items); err != nil {
-		return w.refused(it, err)
+		return w.reject(it, err)
 	}
 	if left > 0 {
 		it.Why = fmt.Sprintf("without %s that Claude Code wrote itself", records.Numbered(left, "message", "messages"))
@@ -51,39 +52,46 @@ func (w *work) version(ctx context.Context, h *home, mat *material, v foreign.Ve
 			if x.Deleted {
 				it.Why = "it was removed here"
 			}
-			w.tell(it)
+			w.record(it)
 			return nil
 		}
 	}
-	label, err := w.compress(ctx, mat, st, engine, v.ID, segs)
+	label, err := w.compress(ctx, st, checkedVersion{mat.rev, v.ID, engine, segs})
 	if err != nil {
-		return w.refused(it, err)
+		return w.reject(it, err)
 	}
 	it.Status, it.As = New, records.ShortID(h.id)+":"+label
-	w.tell(it)
+	w.record(it)
 	return nil
 }
 
-// compress stores a version by the way that every version goes, under its own label if that is still to be given, else
-// under the next one.
-func (w *work) compress(ctx context.Context, mat *material, st *state.State, engine *engines.Imported, label string,
-	segs []compress.Segment) (string, error) {
-	s, now := mat.rev.Session, mat.rev.Session.Now()
+// A checkedVersion is a version whose text follows from its session.
+type checkedVersion struct {
+	rev    state.Rev // the session
+	label  string    // in the store
+	engine *engines.Imported
+	segs   []compress.Segment
+}
+
+// compress stores a version and returns its label: that of the store or, if that is malformed or not after the existing
+// labels, the next one.
+func (w *projectImport) compress(ctx context.Context, st *state.State, v checkedVersion) (string, error) {
+	s, now, label := v.rev.Session, v.rev.Session.Now(), v.label
 	next := st.NextLabel(s.ID, w.m.Refs.Device().ID)
 	if _, err := records.ParseLabel(label); err != nil || len(label) < len(next) ||
 		len(label) == len(next) && label < next {
 		label = next
 	}
 	count := markers.On(w.m.DB).Counter(now)
-	size := max(count.Count(compress.Text(segs)), count.Count(compress.Markdown(segs)))
+	size := max(count.Count(compress.Text(v.segs)), count.Count(compress.Markdown(v.segs)))
 	ops := derive.On(w.m.DB)
 	save := func(ctx context.Context, c derive.Compressed, bodies [][]byte) (derive.Compressed, error) {
 		c.Version.Label = label
 		return ops.SaveVersion(ctx, c, bodies)
 	}
-	c, err := ops.CompressBy(ctx, derive.Making{State: st, DryRun: w.o.DryRun, Save: save}, mat.rev,
+	c, err := ops.CompressBy(ctx, derive.Making{State: st, DryRun: w.o.DryRun, Save: save}, v.rev,
 		trust.Basis{Point: now, Input: now.Original}, compress.Settings{
-			Tokens: size + size/50 + 8, Keepit: compress.Ignore, Engine: engine, Counter: count})
+			Tokens: size + size/50 + 8, Keepit: compress.Ignore, Engine: v.engine, Counter: count})
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +101,7 @@ func (w *work) compress(ctx context.Context, mat *material, st *state.State, eng
 	return label, nil
 }
 
-// toolOf names a tool and its model for the ID of an engine.
+// toolOf returns the name of a tool and its model for the ID of an engine.
 func toolOf(tool, model string) string {
 	model = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '_' {
@@ -107,17 +115,18 @@ func toolOf(tool, model string) string {
 	return tool + " " + model[:min(len(model), 60)]
 }
 
-// segments returns what a version says, with the numbers of its messages, and how many messages are left out because
-// the client wrote them.
-func (w *work) segments(mat *material, said []foreign.Said) (segs []compress.Segment, left int, err error) {
+// segments converts the messages of a version, with the numbers of the messages that they replace. It returns the
+// number of messages that it leaves out because the client wrote them.
+func (w *projectImport) segments(mat *sessionText,
+	messages []foreign.Message) (segs []compress.Segment, left int, err error) {
 	numbers := mat.numbers()
-	for i, x := range said {
+	for i, x := range messages {
 		from := x.From
 		if len(from) == 0 && !x.Summarised {
 			from = []string{x.UUID}
 		}
 		if len(from) == 0 {
-			return nil, 0, fmt.Errorf("message %d: it does not name the messages that it stands for", i+1)
+			return nil, 0, fmt.Errorf("message %d: it does not name the messages that it replaces", i+1)
 		}
 		var src []int
 		for _, id := range from {
@@ -140,7 +149,7 @@ func (w *work) segments(mat *material, said []foreign.Said) (segs []compress.Seg
 		}
 		text = strings.TrimSpace(w.redacted(text, numbers))
 		first := mat.messages[from[0]]
-		if len(src) == 0 || text == "" || !x.Summarised && first.own && !mat.holds(first.n, text) {
+		if len(src) == 0 || text == "" || !x.Summarised && first.own && !mat.contains(first.n, text) {
 			left++
 			continue
 		}
@@ -148,7 +157,7 @@ func (w *work) segments(mat *material, said []foreign.Said) (segs []compress.Seg
 		segs = append(segs, compress.Segment{Role: x.Role, Text: text, Src: runs(slices.Compact(src))})
 	}
 	if len(segs) == 0 {
-		return nil, 0, errors.New("there is no message with text in it")
+		return nil, 0, errors.New("no message has text")
 	}
 	return segs, left, nil
 }
@@ -165,7 +174,7 @@ func runs(list []int) (out [][2]int) {
 	return out
 }
 
-// untagged returns a text without the tags of keepit markers: their texts are kept by memory, not by a version.
+// untagged returns a text without the tags of keepit markers, which a version does not contain.
 func untagged(s string) string {
 	for marks := keepit.Scan(s); len(marks) > 0; marks = keepit.Scan(s) {
 		m := marks[0]
@@ -175,7 +184,7 @@ func untagged(s string) string {
 }
 
 // compositions imports the compositions whose parts are in memory.
-func (w *work) compositions(ctx context.Context) error {
+func (w *projectImport) compositions(ctx context.Context) error {
 	for _, c := range w.p.Compositions {
 		if err := w.composition(ctx, c); err != nil {
 			return err
@@ -184,14 +193,14 @@ func (w *work) compositions(ctx context.Context) error {
 	return nil
 }
 
-func (w *work) composition(ctx context.Context, c foreign.Composition) error {
+func (w *projectImport) composition(ctx context.Context, c foreign.Composition) error {
 	it := Item{Kind: "composition", Name: c.Name}
 	name, err := compositionName(w.redacted(c.Name, &redact.Numbers{}))
 	if w.forgotten(c.Name) {
 		err = errForgotten
 	}
 	if err != nil {
-		return w.refused(it, err)
+		return w.reject(it, err)
 	}
 	req := derive.ComposeRequest{Name: name, Budget: c.Budget, DryRun: w.o.DryRun}
 	need := 0
@@ -199,10 +208,10 @@ func (w *work) composition(ctx context.Context, c foreign.Composition) error {
 		rev, tokens, err := w.part(ctx, p)
 		if errors.Is(err, errUnchecked) {
 			it.Status, it.Why = New, unchecked
-			w.tell(it)
+			w.record(it)
 			return nil
 		} else if err != nil {
-			return w.refused(it, err)
+			return w.reject(it, err)
 		}
 		need += tokens
 		req.Parts = append(req.Parts, derive.ComposePart{Rev: rev})
@@ -217,11 +226,11 @@ func (w *work) composition(ctx context.Context, c foreign.Composition) error {
 		if it.Status = Unchanged; !sameParts(was, req.Parts) {
 			it.Status, it.Why = Conflict, "memory has a composition of that name with other parts"
 		}
-		w.tell(it)
+		w.record(it)
 		return nil
 	}
 	if req.Budget == 0 {
-		req.Budget = need + need/10 + 1000*len(req.Parts) // the store does not tell one
+		req.Budget = need + need/10 + 1000*len(req.Parts) // the store has none
 	}
 	_, err = derive.On(w.m.DB).Compose(ctx, req)
 	var short *compose.BudgetError
@@ -230,16 +239,16 @@ func (w *work) composition(ctx context.Context, c foreign.Composition) error {
 	}
 	if err != nil {
 		it.As = ""
-		return w.refused(it, err)
+		return w.reject(it, err)
 	}
 	it.Status = New
-	w.tell(it)
+	w.record(it)
 	return nil
 }
 
-// part finds a part of a composition and about how many tokens it has.
-func (w *work) part(ctx context.Context, p foreign.Part) (state.Rev, int, error) {
-	h := w.homeOf(p.Session)
+// part returns a part of a composition and an estimate of its tokens.
+func (w *projectImport) part(ctx context.Context, p foreign.Part) (state.Rev, int, error) {
+	h := w.targetOf(p.Session)
 	var s *state.Session
 	var st *state.State
 	if h != nil && h.change != "conflict" {
@@ -276,8 +285,7 @@ func (w *work) part(ctx context.Context, p foreign.Part) (state.Rev, int, error)
 	return rev, 0, fmt.Errorf("its part %s:%s is not in memory", records.ShortID(p.Session), p.Version)
 }
 
-// compositionName returns the name that a composition has in memory: its own, with hyphens in place of what no name
-// holds.
+// compositionName returns the name of a composition with hyphens for characters that names must not contain.
 func compositionName(name string) (string, error) {
 	if _, err := records.ParseName(name); err == nil {
 		return name, nil
@@ -289,7 +297,7 @@ func compositionName(name string) (string, error) {
 	return clean, err
 }
 
-// sameParts reports whether a composition consists of parts.
+// sameParts reports whether a composition consists of exactly these parts.
 func sameParts(c *records.Composition, parts []derive.ComposePart) bool {
 	return slices.EqualFunc(c.Parts, parts, func(a records.CompositionPart, b derive.ComposePart) bool {
 		label := "original"
