@@ -21,23 +21,22 @@ import (
 	"github.com/memvcs/mem/refs/repair"
 )
 
-// pendingFile is there while something is being forgotten. Who finds it brings that to its end.
+// pendingFile exists while a deletion is in progress. Any process that finds it finishes the deletion.
 const pendingFile = "forgetting.json"
 
-// A pending is what is still to do after the lanes began anew. It holds no words of a session.
+// A pending is the rest of a deletion after the lanes were rewritten. It contains no text of a session.
 type pending struct {
 	Projects []refs.Project `json:"projects"`
 	Rebuild  []rebuild      `json:"rebuild,omitempty"`
 }
 
-// Forget takes what the options name out of this memory for ever, with everything that was made of it: this
-// device's lanes begin anew without it, the bytes go from the packs of both repositories and from the cache at
-// once, from remotes with the next push, and from other devices when they sync. What the built-in engine made
-// of what is left is made again. Nothing can undo it, and a capture takes nothing of it in again.
+// Forget deletes what the options select, and everything derived from it, from this memory for good. It rewrites this
+// device's lanes and removes the bytes from the packs of both repositories and from the cache at once. Remotes lose
+// them with the next push, other devices when they sync. Versions and compositions of the built-in engine are rebuilt
+// from the remaining input. It cannot be undone, and captures do not store the deleted text again.
 //
-// Interrupted, it leaves a valid memory; the next Forget brings it to its end. A dry run only says what would
-// go. The error wraps [ErrNothingToForget] if nothing would; Finished says then, too, whether another one was
-// brought to its end.
+// If it is interrupted, the memory is valid, and the next Forget finishes the deletion. A dry run only reports what
+// would be deleted. The error wraps [ErrNothingToForget] if nothing would; Finished is set even then.
 func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err error) {
 	if !o.DryRun {
 		unlock, err := m.Refs.LockForget(ctx)
@@ -92,13 +91,13 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 	if err != nil {
 		return out, err
 	}
-	_ = m.Refs.KeepReserve() // there may still be no room: "mem doctor" tells
+	_ = m.Refs.KeepReserve() // the disk may still be full: "mem doctor" reports it
 	gone = slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(made, name) })
 	out.Proof, err = m.Prove(ctx, o, gone, said)
 	return out, err
 }
 
-// places returns the projects to look in.
+// places returns the selected projects and those of the revisions.
 func (o ForgetOptions) places() []state.Project {
 	all := slices.Clone(o.Projects)
 	for _, rev := range o.Revs {
@@ -109,7 +108,7 @@ func (o ForgetOptions) places() []state.Project {
 	return all
 }
 
-// remotesOf returns the remotes that have some of the projects.
+// remotesOf returns the names of the remotes that have any of the projects.
 func (m Ops) remotesOf(projects []state.Project) (out []string, err error) {
 	remotes, err := m.Refs.Remotes()
 	for _, r := range remotes {
@@ -120,11 +119,12 @@ func (m Ops) remotesOf(projects []state.Project) (out []string, err error) {
 	return out, err
 }
 
-// FreePlans is how many times a forgetting is planned while others write. The next time they wait, so that it ends.
+// FreePlans is how many plans are made while other writers may commit. For the next plan they are locked out, so that
+// it cannot fail with a conflict.
 const FreePlans = 2
 
-// forgetIn plans what a project is to forget and, unless it is a dry run, does it. If another writer comes
-// first it begins again.
+// forgetIn plans the deletion in a project and, unless it is a dry run, applies it. It starts again if another writer
+// commits meanwhile. Heeding has the purges of other devices to apply, nil to apply o.
 func (m Ops) forgetIn(ctx context.Context, p state.Project, o ForgetOptions,
 	heeding *state.Purges) (*forgetting, error) {
 	for try := 0; ; try++ {
@@ -136,7 +136,7 @@ func (m Ops) forgetIn(ctx context.Context, p state.Project, o ForgetOptions,
 	}
 }
 
-// tryForget plans once; with hold nobody else writes the project meanwhile.
+// tryForget makes and applies one plan. With hold it locks other writers of the project out.
 func (m Ops) tryForget(ctx context.Context, p state.Project, o ForgetOptions, heeding *state.Purges,
 	hold bool) (*forgetting, error) {
 	var held *refs.Writer
@@ -172,12 +172,13 @@ func (m Ops) tryForget(ctx context.Context, p state.Project, o ForgetOptions, he
 	return f, f.Apply(ctx)
 }
 
-// lost returns the names of what is not there any more.
+// lost returns the names of the deleted objects and records.
 func (f *forgetting) lost() []string {
 	kept := f.named()
 	return slices.DeleteFunc(sortedKeys(f.gone), func(name string) bool { return kept[name] })
 }
 
+// NotePending stores durably that f is being applied.
 func (m Ops) NotePending(f *forgetting) error {
 	p, _, err := m.ReadPending()
 	if err != nil {
@@ -187,36 +188,40 @@ func (m Ops) NotePending(f *forgetting) error {
 		p.Projects = append(p.Projects, f.p.ID)
 	}
 	p.Rebuild = append(p.Rebuild, f.redo...)
-	b, err := json.MarshalIndent(p, "", "  ")
+	b, err := p.encode()
 	if err != nil {
 		return err
 	}
-	return m.Refs.WriteNote(pendingFile, append(b, '\n'))
+	return m.Refs.WriteNote(pendingFile, b)
 }
 
+func (p pending) encode() ([]byte, error) {
+	b, err := json.MarshalIndent(p, "", "  ")
+	return append(b, '\n'), err
+}
+
+// ReadPending returns the unfinished deletion; ok is false if there is none.
 func (m Ops) ReadPending() (p pending, ok bool, err error) {
 	ok, err = m.Refs.ReadNote(pendingFile, &p)
 	return p, ok, err
 }
 
-// RenewPending notes anew that something is being forgotten, when the note of it is damaged beyond repair: all
-// projects are looked through, and what was made of what goes is not made again. It returns where the damaged
-// note is kept.
+// RenewPending replaces a damaged note of an unfinished deletion by one that covers all projects. Versions that it
+// would have rebuilt are not rebuilt. It returns the path to which the damaged note was moved.
 func (m Ops) RenewPending() (kept string, err error) {
 	var p pending
 	if p.Projects, err = m.Refs.Projects(); err != nil {
 		return "", err
 	}
-	b, err := json.MarshalIndent(p, "", "  ")
+	b, err := p.encode()
 	if err != nil {
 		return "", err
 	}
-	return m.Refs.ReplaceNote(pendingFile, append(b, '\n'))
+	return m.Refs.ReplaceNote(pendingFile, b)
 }
 
-// finishForgetting drops the bytes of what the lanes do not hold any more, and makes again what was made of it.
-// It reports whether there was anything to do, and the names of what it made: without what is forgotten a text
-// may come out as it was.
+// finishForgetting deletes the bytes that no lane refers to any more, and rebuilds versions and compositions. It
+// reports whether a deletion was pending. made has the names of the rebuilt texts, which may be the same as before.
 func (m Ops) finishForgetting(ctx context.Context) (some bool, made []string, err error) {
 	p, some, err := m.ReadPending()
 	if err != nil || !some {
@@ -241,7 +246,7 @@ func (m Ops) finishForgetting(ctx context.Context) (some bool, made []string, er
 	return true, made, m.Refs.RemoveNote(pendingFile)
 }
 
-// aside returns the damaged files that a repair put aside. What is in them cannot be told, so all of them go.
+// aside returns the damaged files that a repair put aside. Their content is unknown, so all of them are deleted.
 func (m Ops) aside() (out []ForgottenThing, err error) {
 	files, err := repair.Damaged(m.Refs)
 	for _, f := range files {
@@ -250,8 +255,8 @@ func (m Ops) aside() (out []ForgottenThing, err error) {
 	return out, err
 }
 
-// dropBytes empties the cache, drops the damaged files that a repair put aside, and takes out of the packs what
-// nothing leads to.
+// dropBytes empties the cache, deletes the damaged files that a repair put aside, and removes unreachable objects from
+// the packs.
 func (m Ops) dropBytes(ctx context.Context) error {
 	m.Outlines.Clear()
 	m.CountedMu.Lock()
@@ -266,7 +271,7 @@ func (m Ops) dropBytes(ctx context.Context) error {
 	return m.Refs.Sweep(ctx)
 }
 
-// DropPatches lets only those patches of a project stay whose records do.
+// DropPatches deletes the patches of a project whose records were deleted.
 func (m Ops) DropPatches(ctx context.Context, p refs.Project) error {
 	keep := map[objects.Hash]bool{}
 	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
@@ -293,7 +298,7 @@ func (m Ops) DropPatches(ctx context.Context, p refs.Project) error {
 	return m.Refs.RewritePatches(ctx, p, func(h objects.Hash) bool { return keep[h] })
 }
 
-// unlessStore drops an error that says that too little is left to make something of; those of the store stay.
+// unlessStore returns the errors of the store and nil for others, which mean that too little input remains.
 func unlessStore(err error) error {
 	var store *refs.WriteError
 	if errors.As(err, &store) || errors.Is(err, context.Canceled) || errors.Is(err, objects.ErrCorrupt) ||
@@ -303,10 +308,11 @@ func unlessStore(err error) error {
 	return nil
 }
 
+// composeRebuilt makes a composition again and returns its name, zero if it exists or no input remains.
 func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (made objects.Hash, err error) {
 	for _, c := range st.Compositions {
 		if c.Name == r.Name && !c.Deleted {
-			return made, nil // it is there already
+			return made, nil // it exists already
 		}
 	}
 	strategy, err := compose.ParseStrategy(r.Strategy)
@@ -339,8 +345,8 @@ func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (ma
 	return c.Composition.Derivation.Output, nil
 }
 
-// partAgain returns the version that a part was made of, or what this device made again in its place; nil if
-// neither is there.
+// partAgain returns the version that a part was made of, or the version that this device rebuilt in its place; nil if
+// there is neither.
 func (m Ops) partAgain(versions []*bodies.Version, part bodies.CompositionPart) (again *bodies.Version) {
 	for _, v := range versions {
 		switch {
@@ -353,7 +359,7 @@ func (m Ops) partAgain(versions []*bodies.Version, part bodies.CompositionPart) 
 	return again
 }
 
-// FinishForgetting brings to its end what was interrupted, and reports whether there was anything.
+// FinishForgetting finishes an interrupted deletion, and reports whether there was one.
 func (m Ops) FinishForgetting(ctx context.Context) (bool, error) {
 	unlock, err := m.Refs.LockForget(ctx)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Kept counts the places in a lane that hold what was forgotten and keep it: the name, identity and directory of a
-// project, the place of a transcript, and commit messages about them.
+// A Kept counts the places in a lane where deleted text remains by design: names, identities and directories of
+// projects, paths of transcripts, and commit messages about them.
 type Kept struct {
 	Device string
 	Kind   string // of the record, or "commit"
 	Places int
 }
 
-// keep counts some more places.
+// keep adds to the count of a kind of place.
 func (v *Prover) keep(device, kind string, places int) {
 	same := func(k Kept) bool { return k.Device == device && k.Kind == kind }
 	i := slices.IndexFunc(v.Out.Kept, same)
@@ -32,7 +32,7 @@ func (v *Prover) keep(device, kind string, places int) {
 	v.Out.Kept[i].Places += places
 }
 
-// sortKept orders what was counted, this device's first.
+// sortKept sorts the counts by device, this device first, and kind.
 func (v *Prover) sortKept() {
 	own := v.M.Refs.Device().ID
 	slices.SortFunc(v.Out.Kept, func(a, b Kept) int {
@@ -43,8 +43,8 @@ func (v *Prover) sortKept() {
 	})
 }
 
-// metadata looks at a record or the message of a commit. A place that no forgetting changes is counted apart: found
-// is false.
+// metadata searches a record or the message of a commit. A match in a place that no deletion changes is counted as
+// kept, and found is false.
 func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error) {
 	b, err := io.ReadAll(piece.Content)
 	if err != nil {
@@ -62,7 +62,7 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 			v.keep(l.Device, "commit", 1)
 			return false, nil
 		}
-		return found, nil // it goes when the lane of that device begins anew
+		return found, nil // deleted when that device rewrites its lane
 	}
 	var r refs.Record
 	if err := json.Unmarshal(b, &r); err != nil {
@@ -79,8 +79,8 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 	return true, nil
 }
 
-// stays reports whether a record that holds a text keeps it: it is about a project, or only tells where a transcript
-// was.
+// stays reports whether no deletion changes a record with a match: it is about a project, or only the path of a
+// transcript matches.
 func stays(r refs.Record, holds func([]byte) bool) bool {
 	if r.Kind != records.KindSession {
 		return slices.Contains(unforgettable, r.Kind)
@@ -94,7 +94,7 @@ func stays(r refs.Record, holds func([]byte) bool) bool {
 	return err == nil && !holds(rest)
 }
 
-// saysMatch reports whether a string of a body matches, other than ids and hashes.
+// saysMatch reports whether a string of a body matches, except IDs and hashes.
 func saysMatch(re *regexp.Regexp, body []byte) bool {
 	return re != nil && slices.ContainsFunc(stringsIn(body), func(s string) bool {
 		return strings.Trim(s, "0123456789abcdef-") != "" && re.MatchString(s)

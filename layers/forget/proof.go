@@ -26,19 +26,17 @@ import (
 	"github.com/memvcs/mem/refs/repair"
 )
 
-// A Proof is what looking at every byte of the store found of what was forgotten: nothing, but what other
-// devices have in their lanes until they sync.
+// A Proof is the result of searching every byte of the store for deleted text.
 type Proof struct {
-	Bytes   int64 // that were looked at: files as they are, objects of git unpacked, streams decompressed
+	Bytes   int64 // searched: files as they are, objects of git unpacked, streams decompressed
 	Objects int
-	Left    []string       // where something is left: paths, and places in repositories
-	Others  map[string]int // by device: places in its lanes
-	Kept    []Kept         // that no forgetting changes
+	Left    []string       // where deleted text was found: paths, and places in repositories
+	Others  map[string]int // by device: places in its lanes, until it syncs
+	Kept    []Kept         // places that no deletion changes
 }
 
-// Prove looks for what was forgotten at every byte of the store. For a secret it looks for the value and its
-// spellings, for an expression for what matches it; otherwise for the names of what went. Said is what other
-// devices have to forget for it.
+// Prove searches every byte of the store: for a secret and its spellings, for matches of an expression, or else for the
+// names in gone. said has the purges of this deletion, which other devices must apply.
 func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, said []records.Purge) (Proof, error) {
 	v := &Prover{M: m, o: o, said: said, Out: Proof{Others: map[string]int{}}}
 	switch {
@@ -78,17 +76,17 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, said []r
 	return v.Out, nil
 }
 
-// Holds looks for a text at every byte of the store, objects unpacked and streams decompressed, and returns
-// where it is. What other devices have in their lanes does not count, nor what nothing leads to: that goes with
-// the next sweep.
+// Holds searches every byte of the store for a text and returns where it is, except in the lanes of other devices and
+// in unreachable objects, which the next sweep deletes.
 func (m Ops) Holds(ctx context.Context, text []byte) ([]string, error) {
 	p, err := m.Prove(ctx, ForgetOptions{}, []string{string(text)}, nil)
 	return slices.DeleteFunc(p.Left, func(where string) bool { return strings.HasSuffix(where, unreached) }), err
 }
 
-// unreached ends what is said of an object that nothing leads to.
-const unreached = ", which nothing leads to"
+// unreached is the suffix of the entry of an unreachable object in [Proof].Left.
+const unreached = ", which is unreachable"
 
+// A Prover searches a store for needles and for matches of an expression.
 type Prover struct {
 	M       Ops
 	o       ForgetOptions
@@ -97,7 +95,7 @@ type Prover struct {
 	Out     Proof
 }
 
-// AllLanes returns the lanes of all projects, those of [refs.Home] too.
+// AllLanes returns the lanes of all projects, including [refs.Home].
 func (m Ops) AllLanes() ([]refs.Lane, error) {
 	lanes, err := m.Refs.Lanes()
 	if err != nil {
@@ -110,7 +108,7 @@ func (m Ops) AllLanes() ([]refs.Lane, error) {
 	return lanes, err
 }
 
-// lanes looks at lanes, as many at once as there are processors.
+// lanes searches lanes, as many at once as there are processors.
 func (v *Prover) lanes(ctx context.Context, lanes []refs.Lane) error {
 	each := make([]Prover, len(lanes))
 	errs := make([]error, len(lanes))
@@ -139,7 +137,7 @@ func (v *Prover) lanes(ctx context.Context, lanes []refs.Lane) error {
 	return cmp.Or(errs...)
 }
 
-// Lane looks at everything that a lane leads to, streams decompressed.
+// Lane searches everything that is reachable from a lane, with streams decompressed.
 func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
 	return v.M.Refs.Contents(ctx, l, func(piece refs.Piece) error {
 		var found bool
@@ -148,7 +146,7 @@ func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
 		switch {
 		case piece.Kind == "record" || piece.Kind == "commit":
 			found, err = v.metadata(l, piece)
-		case piece.Size <= originals.WindowSize: // a window is no cheaper
+		case piece.Size <= originals.WindowSize: // a window would not use less memory
 			var b []byte
 			b, err = io.ReadAll(piece.Content)
 			found = err == nil && v.finds(b, words)
@@ -167,8 +165,8 @@ func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
 	})
 }
 
-// hidden counts the records of other devices that are hidden and are about the same, since this forgetting or
-// an earlier one: what was made of forgotten text need not hold a name or a word of it.
+// hidden counts the records of other devices about the same sessions or records that are hidden since this deletion or
+// an earlier one: what was derived from deleted text need not contain a name or a word of it.
 func (v *Prover) hidden(ctx context.Context) error {
 	about, records := map[string]bool{}, map[string]bool{}
 	for _, p := range v.said {
@@ -218,7 +216,7 @@ func (v *Prover) hidden(ctx context.Context) error {
 	return nil
 }
 
-// finds looks at some bytes.
+// finds reports whether b contains a needle or, if words is set, a line that matches.
 func (v *Prover) finds(b []byte, words bool) bool {
 	v.Out.Bytes += int64(len(b))
 	if originals.Holds(b, v.Needles) {
@@ -227,7 +225,7 @@ func (v *Prover) finds(b []byte, words bool) bool {
 	return words && v.o.Match != nil && slices.ContainsFunc(bytes.Split(b, originals.Newline), v.o.Match.Match)
 }
 
-// findsIn is finds of content of any length.
+// findsIn is [Prover.finds] for content of any length.
 func (v *Prover) findsIn(r io.Reader, words bool) (bool, error) {
 	needles := originals.NeedleWindows(v.Needles)
 	read := &capture.Counter{R: io.TeeReader(r, needles)}
@@ -243,7 +241,7 @@ func (v *Prover) findsIn(r io.Reader, words bool) (bool, error) {
 	return needles.Done() || matched, err
 }
 
-// repositories looks whether every object of both repositories belongs to a lane, and at those of originals.git.
+// repositories checks that every object of both repositories is reachable, and searches those of originals.git.
 func (v *Prover) repositories(ctx context.Context) error {
 	return v.M.Refs.Objects(ctx, func(repo string, g *gitstore.Repo, id pack.ID, live bool) error {
 		v.Out.Objects++
@@ -261,7 +259,7 @@ func (v *Prover) repositories(ctx context.Context) error {
 	})
 }
 
-// files looks at all files of the store as they are on the disk.
+// files searches all files of the store as they are on the disk.
 func (v *Prover) files() error {
 	root := v.M.Refs.Dir()
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -273,63 +271,21 @@ func (v *Prover) files() error {
 		}
 		rel, err := filepath.Rel(root, path)
 		if err != nil || len(v.Out.Others) > 0 && strings.HasPrefix(rel, "memory.git") && strings.HasSuffix(rel, ".pack") {
-			return err // where other devices have it: their lanes were looked at one by one
+			return err // packs contain the lanes of other devices too; each lane was searched before
 		}
-		found, n, err := fileHolds(path, v.Needles)
-		v.Out.Bytes += n
-		if err == nil && v.o.Match != nil && strings.HasPrefix(filepath.ToSlash(rel), "cache/") {
-			found, err = v.matches(path)
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		rel = filepath.ToSlash(rel)
+		found, err := v.findsIn(f, strings.HasPrefix(rel, "cache/"))
 		if found {
-			v.Out.Left = append(v.Out.Left, filepath.ToSlash(rel))
+			v.Out.Left = append(v.Out.Left, rel)
 		}
 		return err
 	})
-}
-
-// matches looks in a file of the cache for what an expression matches.
-func (v *Prover) matches(path string) (bool, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	return originals.MatchesLine(v.o.Match, f, originals.WindowSize)
-}
-
-// fileHolds looks for needles in a file piece by piece.
-func fileHolds(path string, needles [][]byte) (found bool, size int64, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, 0, nil
-	}
-	if err != nil {
-		return false, 0, err
-	}
-	defer f.Close()
-	most := 0
-	for _, n := range needles {
-		most = max(most, len(n))
-	}
-	buf := make([]byte, 0, 1<<20+most)
-	for {
-		n, err := f.Read(buf[len(buf):cap(buf)])
-		size += int64(n)
-		buf = buf[:len(buf)+n]
-		if originals.Holds(buf, needles) {
-			return true, size, nil
-		}
-		if keep := max(0, most-1); len(buf) > keep {
-			buf = append(buf[:0], buf[len(buf)-keep:]...)
-		}
-		if err == io.EOF {
-			return false, size, nil
-		}
-		if err != nil {
-			return false, size, err
-		}
-	}
 }

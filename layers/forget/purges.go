@@ -3,6 +3,7 @@ package forget
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -14,9 +15,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Heed lets this device forget what others, whom the user trusts, have forgotten: its own lanes begin anew
-// without it. It returns what went here, and which devices have forgotten something that is still here because
-// they are not trusted. Swept says that lanes of others have begun anew, so that their old bytes are to go.
+// Heed deletes from this device's lanes what trusted devices have deleted. It returns what was deleted here, and the
+// devices whose purges were not applied because they are not trusted. Swept says that other devices have rewritten
+// their lanes, so that their old bytes must be removed.
 func (m Ops) Heed(ctx context.Context, swept bool) (things []ForgottenThing, unheeded []string, err error) {
 	ids, err := m.Refs.Projects()
 	if err != nil {
@@ -70,8 +71,8 @@ func (m Ops) Heed(ctx context.Context, swept bool) (things []ForgottenThing, unh
 	return things, unheeded, err
 }
 
-// obey prepares what purges say: which sessions, records and messages they name, what this device made of text
-// that is not there any more, and which purges it has to answer.
+// obey selects what the purges of other devices name, what this device derived from deleted text, and the purges to
+// answer.
 func (f *forgetting) obey(ctx context.Context) error {
 	for _, r := range f.records {
 		if f.heeding.Records[state.RecordName(state.StampOf(r))] {
@@ -81,8 +82,9 @@ func (f *forgetting) obey(ctx context.Context) error {
 			if f.heeding.Session(id) {
 				f.sessions[id] = true
 			}
-			for _, i := range f.heeding.Passages[state.PurgeKey(id)] {
-				f.passage(id, f.heeding.All[i])
+			for q, p := range f.passages(id) {
+				f.until[id] = max(f.until[id], q.Stamp.Lamport)
+				f.message(id, p.Generation, p.N)
 			}
 		}
 	}
@@ -107,29 +109,26 @@ func sumOf(p records.Purge) objects.Hash {
 	return objects.Sum(b)
 }
 
-// passage notes the messages of a session that a purge names, unless this device has forgotten them before.
-func (f *forgetting) passage(session string, q state.StoredPurge) {
-	if f.acked(q) {
-		return
-	}
+// passages yields the messages of a session in purges that this device has not answered, with their purges.
+func (f *forgetting) passages(session string) iter.Seq2[state.StoredPurge, records.Passage] {
 	key := state.PurgeKey(session)
-	f.until[session] = max(f.until[session], q.Stamp.Lamport)
-	for _, p := range q.Body.Passages {
-		if p.Session != key {
-			continue
+	return func(yield func(state.StoredPurge, records.Passage) bool) {
+		for _, i := range f.heeding.Passages[key] {
+			q := f.heeding.All[i]
+			if f.acked(q) {
+				continue
+			}
+			for _, p := range q.Body.Passages {
+				if p.Session == key && !yield(q, p) {
+					return
+				}
+			}
 		}
-		if f.passed[session] == nil {
-			f.passed[session] = map[int]map[int]bool{}
-		}
-		if f.passed[session][p.Generation] == nil {
-			f.passed[session][p.Generation] = map[int]bool{}
-		}
-		f.passed[session][p.Generation][p.N] = true
 	}
 }
 
-// waiting returns the names of the transcripts and texts that hold what is forgotten in lanes of others who
-// have not forgotten it yet. What this device made of them goes now, whenever they get to it.
+// waiting returns the names of the transcripts and texts with deleted messages in lanes of devices that have not
+// deleted them yet. What this device derived from them is deleted now.
 func (f *forgetting) waiting() (map[objects.Hash]bool, error) {
 	waits, free := map[objects.Hash]bool{}, map[objects.Hash]bool{}
 	for _, r := range f.records {
@@ -158,8 +157,8 @@ func (f *forgetting) waiting() (map[objects.Hash]bool, error) {
 	return waits, nil
 }
 
-// dangling finds what records of sessions with forgotten messages name, and no lane has any more, or only until
-// its device has forgotten them, too.
+// dangling selects the objects that records of sessions with deleted messages name and that no lane contains any more,
+// or only until its device has deleted them too.
 func (f *forgetting) dangling(ctx context.Context) error {
 	if len(f.passed) == 0 && len(f.direct) == 0 {
 		return nil
@@ -218,7 +217,7 @@ func (f *forgetting) dangling(ctx context.Context) error {
 	return nil
 }
 
-// rename finds the transcript that facts were checked against as it is called now.
+// rename finds the new name of the transcript against which facts were checked.
 func (f *forgetting) rename(x facts.Exchange) {
 	s := f.st.Session(x.Session)
 	if s == nil {
@@ -232,12 +231,12 @@ func (f *forgetting) rename(x facts.Exchange) {
 	}
 }
 
-// late reports whether a record was made by somebody who knew of a purge: then it speaks of what is left.
+// late reports whether a record was made after its device knew the purges of a session, from the remaining text.
 func (f *forgetting) late(r refs.Record, session string) bool {
 	return f.heeding != nil && r.Lamport >= f.until[session] && !f.missing[r.ID] && !f.stale[r.ID]
 }
 
-// unfiltered returns the state of a project with what is hidden in it.
+// unfiltered returns the state of a project including hidden records.
 func unfiltered(p refs.Project, records []refs.Record, tips []refs.Tip, device string) (*state.State, error) {
 	st := state.NewState(p)
 	for _, r := range records {

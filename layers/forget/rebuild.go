@@ -20,14 +20,14 @@ const RebuildBatch = 64
 type rebuilder struct {
 	m       Ops
 	project refs.Project
-	st      *state.State // as it was when the batch began
+	st      *state.State // when the batch began
 	stage   *refs.Stage
 	waits   []derive.Compressed
-	names   []string // of what was committed
+	names   []string // of the committed texts
 }
 
-// rebuildAll makes again what can be made again, and returns the names of the texts. Versions of one project
-// that follow each other share a commit; a composition is made when the versions before it are there.
+// rebuildAll makes versions and compositions again, and returns the names of the texts. Consecutive versions of one
+// project share a commit; a composition is made after the versions before it were committed.
 func (m Ops) rebuildAll(ctx context.Context, all []rebuild) (made []string, err error) {
 	b := &rebuilder{m: m}
 	defer b.close()
@@ -60,7 +60,7 @@ func (b *rebuilder) composition(ctx context.Context, r rebuild) error {
 	return err
 }
 
-// version makes a version again. What is left may be too little for it: then it stays away.
+// version makes a version again, unless too little input remains.
 func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 	if b.st == nil {
 		if b.st, err = trust.On(b.m.DB).State(ctx, r.Project.ID); err != nil {
@@ -91,7 +91,7 @@ func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 	return b.commit(ctx)
 }
 
-// keep stages what was made until the batch is committed.
+// keep stages a version until the batch is committed.
 func (b *rebuilder) keep(ctx context.Context, c derive.Compressed, bodies [][]byte) (_ derive.Compressed, err error) {
 	if b.stage == nil {
 		if b.stage, err = b.m.Refs.Stage(ctx); err != nil {
@@ -107,8 +107,7 @@ func (b *rebuilder) keep(ctx context.Context, c derive.Compressed, bodies [][]by
 	return c, nil
 }
 
-// commit commits the batch. A version that another writer made meanwhile, or whose input was forgotten
-// meanwhile, is left out.
+// commit commits the batch, except versions that another writer made meanwhile or whose input was deleted meanwhile.
 func (b *rebuilder) commit(ctx context.Context) error {
 	defer b.close()
 	if len(b.waits) == 0 {
@@ -158,7 +157,7 @@ func (b *rebuilder) commit(ctx context.Context) error {
 	return err
 }
 
-// close drops what was not committed.
+// close discards the versions that were not committed.
 func (b *rebuilder) close() {
 	if b.stage != nil {
 		b.stage.Close()

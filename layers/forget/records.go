@@ -20,8 +20,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// settle finds out which records go, until no more do: what was made of something that goes, goes too. Then it
-// finds out what the others of this device say now.
+// settle drops records, and the records derived from those, until no more are dropped. Then it changes the remaining
+// records of this device.
 func (f *forgetting) settle() error {
 	for again := true; again; {
 		again = false
@@ -46,11 +46,11 @@ func (f *forgetting) settle() error {
 	return nil
 }
 
-// unforgettable are the kinds of records that no forgetting drops.
+// unforgettable are the kinds of records that are never dropped.
 var unforgettable = []string{"device", records.KindProject, records.KindPath, records.KindPeer, records.KindShare,
 	records.KindCost, records.KindPurge}
 
-// goes reports whether a record is about something that goes, or was made of it.
+// goes reports whether a record is about something deleted or was derived from it.
 func (f *forgetting) goes(r refs.Record) bool {
 	if f.direct[r.ID] {
 		return true
@@ -69,14 +69,14 @@ func (f *forgetting) goes(r refs.Record) bool {
 	}
 	switch r.Kind {
 	case facts.KindExchange:
-		return f.missing[r.ID] && !f.renames(r) // its transcript may be called otherwise now
+		return f.missing[r.ID] && !f.renames(r) // its transcript may have a new name
 	case facts.KindJudgement:
 		var j facts.Judgement
 		return json.Unmarshal(r.Body, &j) == nil && f.gone[j.Fact.String()]
 	case permanent.Kind:
 		var b permanent.Definition
 		if json.Unmarshal(r.Body, &b) == nil && b.ByUser {
-			return false // the user's own words; what they rest on is taken out
+			return false // written by the user; only its evidence is removed
 		}
 	}
 	for _, name := range namesIn(string(r.Body)) {
@@ -87,7 +87,7 @@ func (f *forgetting) goes(r refs.Record) bool {
 	return false
 }
 
-// renames reports whether the transcript that a record names has another name now.
+// renames reports whether something that a record names has a new name.
 func (f *forgetting) renames(r refs.Record) bool {
 	for _, name := range namesIn(string(r.Body)) {
 		if f.names[name] != "" {
@@ -97,7 +97,7 @@ func (f *forgetting) renames(r refs.Record) bool {
 	return false
 }
 
-// passes reports whether a record speaks of messages that go.
+// passes reports whether a record is about deleted messages.
 func (f *forgetting) passes(r refs.Record) bool {
 	if len(f.passed) == 0 {
 		return false
@@ -148,7 +148,7 @@ func (f *forgetting) wordPassed(w permanent.Quote) bool {
 	return false
 }
 
-// tells reports whether the words of a record hold what is to be forgotten.
+// tells reports whether a record itself contains selected text.
 func (f *forgetting) tells(r refs.Record) bool {
 	if originals.Holds(r.Body, f.needles) {
 		return true
@@ -158,9 +158,8 @@ func (f *forgetting) tells(r refs.Record) bool {
 	})
 }
 
-// listen finds the records whose witnesses hold what is to be forgotten: a model may have been shown it in the
-// words of a fact or a rule. So may texts that were made, where no session has it any more, or a model wrote
-// it.
+// listen finds the records whose witnesses or texts contain selected text: a model may have read it in a fact or a rule,
+// or written it, and a version may contain it although no session does any more.
 func (f *forgetting) listen(ctx context.Context) error {
 	if f.needles == nil && f.o.Match == nil {
 		return nil
@@ -193,8 +192,8 @@ func (f *forgetting) listen(ctx context.Context) error {
 	return nil
 }
 
-// unreached reports whether a record of another device holds what is to be forgotten in its own words, and
-// nothing else that the purge names makes its device drop it: the purge has to name the record.
+// unreached reports whether a record of another device contains selected text and nothing else in the purge makes its
+// device drop it. Then the purge must name the record.
 func (f *forgetting) unreached(r refs.Record) bool {
 	if f.own(r.Device) || r.Kind == records.KindSession || r.Kind == records.KindUse ||
 		slices.Contains(unforgettable, r.Kind) || !f.tells(r) {
@@ -205,7 +204,7 @@ func (f *forgetting) unreached(r refs.Record) bool {
 	})
 }
 
-// read looks at the text of a version or composition.
+// read searches the text of a version or composition.
 func (f *forgetting) read(ctx context.Context, v *Prover, r refs.Record) (err error) {
 	var text objects.Hash
 	switch r.Kind {
@@ -219,7 +218,7 @@ func (f *forgetting) read(ctx context.Context, v *Prover, r refs.Record) (err er
 	}
 	b, err := originals.On(f.m.DB).Object(ctx, f.p.ID, text)
 	if errors.Is(err, objects.ErrNotFound) {
-		return nil // there is nothing of it to forget
+		return nil // deleted before
 	}
 	if err != nil || !v.finds(b, true) {
 		return err
@@ -228,7 +227,7 @@ func (f *forgetting) read(ctx context.Context, v *Prover, r refs.Record) (err er
 		f.heard[r.ID] = true
 		return nil
 	}
-	// Its device drops what it made of forgotten messages, and makes it again. Else it is told by the name of the record.
+	// Its device drops and rebuilds what it derived from deleted messages. Otherwise the purge must name the record.
 	if !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool {
 		return f.sessions[id] || len(f.passed[id]) > 0
 	}) {
@@ -237,13 +236,13 @@ func (f *forgetting) read(ctx context.Context, v *Prover, r refs.Record) (err er
 	return nil
 }
 
-// isName reports whether a text is no words but the name of something.
+// isName reports whether a text is an ID, a hash, or a path that ends in one.
 func isName(s string) bool {
 	return strings.Trim(s, "0123456789abcdef-") == "" || !strings.ContainsAny(s, " ") && strings.ContainsAny(s, "/") &&
 		strings.Trim(s[strings.LastIndexByte(s, '/')+1:], "0123456789abcdef-") == ""
 }
 
-// stringsIn returns the text values of a JSON value, without the names of members.
+// stringsIn returns the strings of a JSON value in any order, without the names of members.
 func stringsIn(b []byte) (out []string) {
 	var v any
 	if json.Unmarshal(b, &v) != nil {
@@ -259,7 +258,7 @@ func stringsIn(b []byte) (out []string) {
 				walk(x)
 			}
 		case map[string]any:
-			for _, x := range v { // who looks for one does not care for the order
+			for _, x := range v {
 				walk(x)
 			}
 		}
@@ -268,7 +267,7 @@ func stringsIn(b []byte) (out []string) {
 	return out
 }
 
-// dropRecord lets a record go, and what it alone made.
+// dropRecord drops a record and the objects that belong to it.
 func (f *forgetting) dropRecord(r refs.Record) (err error) {
 	f.drop[r.ID] = true
 	f.lose(r.ID)
@@ -301,7 +300,7 @@ func (f *forgetting) lose(names ...objects.Hash) {
 	}
 }
 
-// emptied lets the concepts go that have lost all their members.
+// emptied drops the concepts that have lost all their members, and reports whether there are any.
 func (f *forgetting) emptied() bool {
 	had, has := map[string]bool{}, map[string]bool{}
 	for _, r := range f.records {
@@ -322,17 +321,32 @@ func (f *forgetting) emptied() bool {
 	return some
 }
 
-// mend finds out what a record says that stays.
-func (f *forgetting) mend(r refs.Record) (err error) {
+// mend removes references and secrets from a record that remains, or drops it if nothing remains.
+func (f *forgetting) mend(r refs.Record) error {
 	body := []byte(r.Body)
-	point, anew := f.regrown[r.ID]
-	if anew {
-		if body = point.Body; bytes.Equal(body, r.Body) {
-			if point.Patch != nil { // only what was cut has changed
-				f.patches[r.ID] = point.Patch
-			}
+	if point, ok := f.regrown[r.ID]; ok {
+		if body = point.Body; bytes.Equal(body, r.Body) && point.Patch != nil { // only the patch has changed
+			f.patches[r.ID] = point.Patch
 		}
 	}
+	body, err := f.withoutReferences(r, body)
+	if err != nil || f.drop[r.ID] {
+		return err
+	}
+	if spots := originals.PlacesOf(body, f.needles); len(spots) > 0 { // in a path, a name or a title
+		body = bytes.Clone(body)
+		originals.Blot(body, spots, f.nines)
+	}
+	if !bytes.Equal(body, r.Body) {
+		f.bodies[r.ID] = body
+	}
+	return nil
+}
+
+// withoutReferences returns the body of a record without references to deleted things. A record that consists of such
+// references is dropped. was is the body if there are none.
+func (f *forgetting) withoutReferences(r refs.Record, was []byte) (body []byte, err error) {
+	body = was
 	switch r.Kind {
 	case records.KindUse:
 		err = state.ApplyTo(r, func(u records.Use) {
@@ -374,20 +388,10 @@ func (f *forgetting) mend(r refs.Record) (err error) {
 			}
 		})
 	}
-	if err != nil || f.drop[r.ID] {
-		return err
-	}
-	if spots := originals.PlacesOf(body, f.needles); len(spots) > 0 { // in a path, a name or a title
-		body = bytes.Clone(body)
-		originals.Blot(body, spots, f.nines)
-	}
-	if !bytes.Equal(body, r.Body) {
-		f.bodies[r.ID] = body
-	}
-	return nil
+	return body, err
 }
 
-// targetGone reports whether what a use speaks of is not there any more.
+// targetGone reports whether the target of a use or a name was deleted.
 func (f *forgetting) targetGone(target string) bool {
 	kind, name, _ := strings.Cut(target, "/")
 	switch kind {
@@ -399,7 +403,7 @@ func (f *forgetting) targetGone(target string) bool {
 	return f.gone[name]
 }
 
-// composed reports whether a composition of a name stays, in any lane.
+// composed reports whether a composition of this name remains in any lane.
 func (f *forgetting) composed(name string) bool {
 	gone := false
 	for _, c := range f.st.Stored.Compositions {
@@ -413,7 +417,7 @@ func (f *forgetting) composed(name string) bool {
 	return !gone
 }
 
-// named returns the names that stand in what stays of this device's lane.
+// named returns the names in the remaining records of this device's lane.
 func (f *forgetting) named() map[string]bool {
 	out := map[string]bool{}
 	for _, r := range f.records {

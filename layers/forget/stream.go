@@ -21,7 +21,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// stream makes a stream of this device anew, if something of it is to go.
+// stream rewrites a stream of this device if something in it is selected. names collects the overflow files that
+// deleted messages name.
 func (f *forgetting) stream(ctx context.Context, s *state.Session, o *capture.OwnStream, names map[string]bool) error {
 	pick, err := f.chosen(s, o.Generation, func(yield func(transcript.Value)) error {
 		return o.Values(func(v transcript.Value, _, _ int64, _ []redact.Cut) { yield(v) })
@@ -81,7 +82,7 @@ func (f *forgetting) stream(ctx context.Context, s *state.Session, o *capture.Ow
 	return nil
 }
 
-// tornMatch reports whether what waited at the end of a file is to go.
+// tornMatch reports whether the incomplete end of a file, which is in a patch, contains selected text.
 func (f *forgetting) tornMatch(o *capture.OwnStream) bool {
 	for _, p := range o.Patches {
 		if p != nil && len(p.Tail) > 0 && (originals.Holds(p.Tail, f.needles) || f.matches(p.Tail)) {
@@ -91,7 +92,7 @@ func (f *forgetting) tornMatch(o *capture.OwnStream) bool {
 	return false
 }
 
-// noteFiles notes which overflow files of a session a forgotten message names.
+// noteFiles adds the overflow files of a session that a deleted message names to names.
 func (f *forgetting) noteFiles(s *state.Session, raw []byte, names map[string]bool) {
 	for _, p := range s.Points {
 		for _, file := range p.Files {
@@ -102,7 +103,7 @@ func (f *forgetting) noteFiles(s *state.Session, raw []byte, names map[string]bo
 	}
 }
 
-// badFiles returns the overflow files of a stream that are to go: all of each.
+// badFiles returns the overflow files of a stream to delete. They are deleted as a whole.
 func (f *forgetting) badFiles(ctx context.Context, s *state.Session, o *capture.OwnStream,
 	names map[string]bool) (map[objects.Hash]bool, error) {
 	bad := map[objects.Hash]bool{}
@@ -127,8 +128,7 @@ func (f *forgetting) badFiles(ctx context.Context, s *state.Session, o *capture.
 	return bad, nil
 }
 
-// lookIn returns the name of the exact bytes of an overflow file, and reports whether they hold what is to be
-// forgotten.
+// lookIn returns the hash of the exact bytes of an overflow file, and reports whether they contain selected text.
 func (f *forgetting) lookIn(ctx context.Context, s *state.Session, p *records.Point,
 	file records.FileRef) (sum objects.Hash, found bool, err error) {
 	h, needles := objects.NewHasher(), originals.NeedleWindows(f.needles)
@@ -141,21 +141,21 @@ func (f *forgetting) lookIn(ctx context.Context, s *state.Session, p *records.Po
 		answer := make(chan bool, 1)
 		go func() {
 			answer <- f.o.Match.MatchReader(bufio.NewReader(r))
-			_, _ = io.Copy(io.Discard, r) // the writer says what is wrong
+			_, _ = io.Copy(io.Discard, r) // the writer returns the error
 		}()
 		to, matched = append(to, pipe), func() bool { return <-answer }
 	}
 	err = capture.On(f.m.DB).WriteFile(ctx, capture.SessionPoint{Project: f.p.ID, Session: s, Point: p}, file,
 		io.MultiWriter(to...))
 	if pipe != nil {
-		pipe.CloseWithError(err) // which is the end of the file if there is none
+		pipe.CloseWithError(err) // io.EOF if err is nil
 	}
 	found = matched()
 	return h.Sum(), needles.Done() || found, err
 }
 
-// otherStreams finds the messages that other devices captured too and that are to go: they do it themselves.
-// What this device made of transcripts that hold them goes here.
+// otherStreams selects messages in the streams of other devices, which delete them themselves. What this device derived
+// from those streams is deleted here.
 func (f *forgetting) otherStreams(ctx context.Context, s *state.Session) error {
 	type key struct {
 		device     string
@@ -190,7 +190,7 @@ func (f *forgetting) otherStreams(ctx context.Context, s *state.Session) error {
 		if err != nil {
 			return err
 		}
-		first := 0 // message that goes
+		first := 0 // the first deleted message
 		err = values(func(v transcript.Value) {
 			if whole, spots := pick(v); whole || len(spots) > 0 {
 				f.pass(s, k.generation, v, !whole)
@@ -211,12 +211,12 @@ func (f *forgetting) otherStreams(ctx context.Context, s *state.Session) error {
 	return nil
 }
 
-// rewrite puts the lane together again.
+// rewrite writes the new lane.
 func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 	if err := tx.Adopt(f.Stage); err != nil {
 		return err
 	}
-	var snapshots []records.Snapshot // that stay
+	var snapshots []records.Snapshot // of the new lane
 	for _, r := range f.records {
 		if !f.own(r.Device) || f.drop[r.ID] {
 			continue
@@ -229,7 +229,7 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 		if b, ok := f.bodies[was]; ok {
 			body = b
 		}
-		if r.Body = body; r.Kind != records.KindSession { // which names nothing but what it holds itself
+		if r.Body = body; r.Kind != records.KindSession { // a session names only its own content
 			r.Body = json.RawMessage(renamed(string(body), f.names))
 		}
 		if r.Kind == records.KindSession {
@@ -256,8 +256,7 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 	return f.leadAgain(tx, snapshots)
 }
 
-// restate stores a record again that was called was and says something else now. It returns the patch that belongs
-// to it then.
+// restate adds the changed record r, whose old name is was. It returns the record with its new name, and its patch.
 func (f *forgetting) restate(tx *refs.Tx, r refs.Record, was objects.Hash, patch []byte) (refs.Record, []byte, error) {
 	r, err := tx.AddRewritten(r)
 	if err != nil {
@@ -276,7 +275,7 @@ func (f *forgetting) restate(tx *refs.Tx, r refs.Record, was objects.Hash, patch
 	return r, patch, err
 }
 
-// stays returns what of the lane stays as it is.
+// stays returns a function that reports which entries of the old lane are kept as they are.
 func (f *forgetting) stays() func(dir string, name objects.Hash) bool {
 	kept, files := f.named(), f.longFiles()
 	return func(dir string, name objects.Hash) bool {
@@ -296,7 +295,7 @@ func (f *forgetting) stays() func(dir string, name objects.Hash) bool {
 	}
 }
 
-// longFiles returns which overflow file each stream is that is one.
+// longFiles returns the overflow files that are stored as streams, by the name of the stream.
 func (f *forgetting) longFiles() map[objects.Hash]objects.Hash {
 	out := map[objects.Hash]objects.Hash{}
 	for _, s := range f.st.Sessions {
@@ -309,8 +308,8 @@ func (f *forgetting) longFiles() map[objects.Hash]objects.Hash {
 	return out
 }
 
-// leadAgain lets what stays be found where another thing of the same content led to it so far, which went: a
-// copy of a session, say.
+// leadAgain links the content of the remaining snapshots again: the link may have been that of a deleted thing with
+// the same content, for example a copy of the session.
 func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []records.Snapshot) error {
 	for _, s := range snapshots {
 		if err := tx.PointTo(s.Original, stream.Name(s.Session, s.Generation), s.Segments); err != nil {
@@ -325,8 +324,8 @@ func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []records.Snapshot) error 
 	return nil
 }
 
-// carryPatches stores the patches of the overflow files that stay under the names that their record and they
-// have now, and returns the patch of the session: given, or the one it had if its stream stays as it is.
+// carryPatches stores the patches of the remaining overflow files under the new names of the record and the files. It
+// returns the patch of the session: given, or the old one if its stream has not changed.
 func (f *forgetting) carryPatches(tx *refs.Tx, was objects.Hash, now refs.Record, given []byte) ([]byte, error) {
 	point, anew := f.regrown[was]
 	chain, device := f.chain(was), f.m.Refs.Device().ID
@@ -344,7 +343,7 @@ func (f *forgetting) carryPatches(tx *refs.Tx, was objects.Hash, now refs.Record
 	}
 	for i, old := range chain.Files {
 		b, own, err := chain.Patch(tx, device, old)
-		if errors.Is(err, originals.ErrWithheld) { // it was lost before
+		if errors.Is(err, originals.ErrWithheld) { // the patch was lost before
 			continue
 		}
 		if err == nil && b != nil && (own || snap.Files[i].Name != old.Name) {
@@ -357,7 +356,7 @@ func (f *forgetting) carryPatches(tx *refs.Tx, was objects.Hash, now refs.Record
 	return given, nil
 }
 
-// chain returns the overflow files of a snapshot of this device as they were.
+// chain returns the overflow files of an old snapshot of this device.
 func (f *forgetting) chain(record objects.Hash) capture.FileChain {
 	for _, s := range f.st.Sessions {
 		for i := range s.Points {

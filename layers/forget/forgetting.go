@@ -22,15 +22,15 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ForgetOptions say what is to be forgotten: one of Revs, Match, Secret, Tool and Since.
+// ForgetOptions select what to delete: exactly one of Revs, Match, Secret, Tool and Since is set.
 type ForgetOptions struct {
-	Projects []state.Project // where; revisions bring their own
+	Projects []state.Project // to search; those of Revs are added
 	Revs     []state.Rev     // sessions, versions, compositions, messages
-	Match    *regexp.Regexp
-	Secret   []byte
-	Tool     string    // the results of a tool
-	Since    time.Time // messages from then on,
-	Until    time.Time // and before then, unless it is zero
+	Match    *regexp.Regexp  // messages that match
+	Secret   []byte          // this value, in any spelling
+	Tool     string          // the results of this tool
+	Since    time.Time       // messages from this time on
+	Until    time.Time       // and before this time, if it is not zero
 	DryRun   bool
 }
 
@@ -48,86 +48,90 @@ func (o ForgetOptions) cause() string {
 	return "revision"
 }
 
-// A ForgottenThing is something that is forgotten, or was made of what is.
+// A ForgottenThing is something that is deleted because it was selected, or derived from what was.
 type ForgottenThing struct {
 	Project string
 	// session, messages, version, composition, exchange, fact, concept, rule, use, file, damaged file, record
 	Kind    string
 	Name    string
 	Count   int    // of messages and records; 1 for a thing with a name
-	Device  string // whose lane holds it, "" for this one's: it goes when that device syncs
-	Rebuilt bool   // it is made again of what is left
-	Lacks   string // ids of sessions that it is made again without, since only another device has them until it syncs
-	Why     string // it is not
+	Device  string // the device of its lane, which deletes it when it syncs; "" for this device
+	Rebuilt bool   // it is made again from the remaining input
+	Lacks   string // IDs of sessions that are missing in the rebuilt one, as only another device has them until it syncs
+	Why     string // why it is not rebuilt, "" for no reason to tell
 }
 
-// A Forgotten is what became of a forgetting.
+// A Forgotten is the result of [Ops.Forget].
 type Forgotten struct {
 	Things   []ForgottenThing
-	Files    []string // of Claude Code that still hold it
-	Finished bool     // one that was interrupted before was brought to its end first
-	Proof    Proof    // of no dry run
-	Remotes  []string // that may hold it until the next push
+	Files    []string // files of Claude Code that still contain the deleted text
+	Finished bool     // an interrupted deletion was finished first
+	Proof    Proof    // zero for a dry run
+	Remotes  []string // names of remotes that contain the deleted text until the next push
 }
 
-// ErrNothingToForget says that nothing is there to be forgotten.
+// ErrNothingToForget reports that the options select nothing.
 var ErrNothingToForget = errors.New("there is nothing to forget")
 
-// A NoToolError says that no tool of a name was used. It wraps [ErrNothingToForget].
+// A NoToolError reports that no session used a tool. It wraps [ErrNothingToForget].
 type NoToolError struct {
 	Tool  string
-	Tools []string // that were, in the order of their names
+	Tools []string // the tools that were used, sorted
 }
 
 func (e *NoToolError) Error() string {
 	return fmt.Sprintf("no tool is called '%s': %v", e.Tool, ErrNothingToForget)
 }
+
+// Unwrap returns [ErrNothingToForget].
 func (e *NoToolError) Unwrap() error { return ErrNothingToForget }
 
-// ErrNotForgettable says that a revision names nothing that can be forgotten by itself.
+// ErrNotForgettable reports a revision that cannot be deleted by itself.
 var ErrNotForgettable = errors.New("only sessions, messages, versions and compositions can be forgotten")
 
-// A forgetting is what a project is to forget, and what becomes of its records.
+// A forgetting is the plan of a deletion in one project.
 type forgetting struct {
 	m  Ops
 	o  ForgetOptions
 	p  state.Project
 	st *state.State
 
-	records  []refs.Record   // of all lanes
-	sessions map[string]bool // as a whole
-	direct   map[objects.Hash]bool
-	ranges   map[string][][3]int // of a session: generation, from, to
-	needles  [][]byte
-	tools    map[string]bool // that were used, if it is one of them that goes
+	records  []refs.Record         // of all lanes
+	sessions map[string]bool       // deleted sessions
+	direct   map[objects.Hash]bool // selected records
+	ranges   map[string][][3]int   // selected messages by session: generation, from, to
+	needles  [][]byte              // the spellings of a secret
+	tools    map[string]bool       // the tools that were used, if results of a tool are selected
 
-	heeding *state.Purges         // of other devices, if it is for them
-	answers []records.Purge       // of them that this device has not answered yet
-	answer  bool                  // it has to, although nothing of its lane may change
-	until   map[string]uint64     // of a session: what was said of it before speaks of what is forgotten
-	missing map[objects.Hash]bool // records that name a transcript that is not there any more
-	stale   map[objects.Hash]bool // records that name one of which others will leave something out
+	heeding *state.Purges         // the purges of other devices to apply, nil to apply o
+	answers []records.Purge       // those of heeding that this device has not answered yet
+	answer  bool                  // answer them even if this device's lane does not change
+	until   map[string]uint64     // by session: records with a lower Lamport time may be derived from deleted text
+	missing map[objects.Hash]bool // records that name a transcript that no lane contains any more
+	stale   map[objects.Hash]bool // records that name a transcript that its device will change
 
-	held    *refs.Writer // of the project, if others wait while it is planned
+	held    *refs.Writer // of the project, nil unless other writers are locked out during planning
 	Stage   *refs.Stage
-	streams map[objects.Hash]bool            // that go, or are made anew
-	points  map[objects.Hash]bool            // growth points of them
-	regrown map[objects.Hash]capture.Regrown // by record
-	passed  map[string]map[int]map[int]bool  // session, generation, message
-	heard   map[objects.Hash]bool            // records about what a model was shown of it
-	drop    map[objects.Hash]bool            // records
-	gone    map[string]bool                  // names of what is not there any more
-	names   map[string]string                // of what is called otherwise now
-	bodies  map[objects.Hash]json.RawMessage // of records that change
-	patches map[objects.Hash][]byte          // of records that stay
-	purge   records.Purge
+	streams map[objects.Hash]bool            // deleted or rewritten streams
+	points  map[objects.Hash]bool            // their growth points
+	regrown map[objects.Hash]capture.Regrown // rewritten growth points by record
+	passed  map[string]map[int]map[int]bool  // deleted messages by session and generation
+	heard   map[objects.Hash]bool            // records with a witness or text that contains the deleted text
+	drop    map[objects.Hash]bool            // deleted records
+	gone    map[string]bool                  // names of deleted objects and records
+	names   map[string]string                // new names by old names
+	bodies  map[objects.Hash]json.RawMessage // changed records
+	patches map[objects.Hash][]byte          // changed patches of unchanged records
+	purge   records.Purge                    // for other devices
 	Seals   originals.Seals
-	nines   func(spot []byte) bool // see [blot]
+	nines   func(spot []byte) bool // see [originals.Blot]
 	files   []string
 	things  []ForgottenThing
 	redo    []rebuild
 }
 
+// NewForgetting returns an empty plan on the state of a project. heeding has the purges of other devices to apply, nil
+// to apply o. The caller closes its Stage.
 func (m Ops) NewForgetting(ctx context.Context, p state.Project, o ForgetOptions,
 	heeding *state.Purges) (*forgetting, error) {
 	f := &forgetting{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
@@ -163,7 +167,7 @@ func (m Ops) NewForgetting(ctx context.Context, p state.Project, o ForgetOptions
 
 func (f *forgetting) own(device string) bool { return device == f.m.Refs.Device().ID }
 
-// choose takes up what the options name.
+// choose selects what the options name.
 func (f *forgetting) choose(ctx context.Context) error {
 	if f.o.Secret != nil {
 		f.needles = markers.Spellings(f.o.Secret)
@@ -192,7 +196,7 @@ func (f *forgetting) choose(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", rev.Name(), ErrNotForgettable)
 		}
 	}
-	for again := true; again; { // what subagents of a session wrote goes with it
+	for again := true; again; { // subagents are deleted with their session
 		again = false
 		for _, s := range f.st.Sessions {
 			if !f.sessions[s.ID] && s.Parent() != "" && f.sessions[s.Parent()] {
@@ -203,8 +207,7 @@ func (f *forgetting) choose(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Plan finds out what the project is to forget and what becomes of everything that was made of it. It writes
-// nothing but to the stage.
+// Plan determines what is deleted, changed and rebuilt. It writes only to the stage.
 func (f *forgetting) Plan(ctx context.Context) error {
 	choose := f.choose
 	if f.heeding != nil {
@@ -237,7 +240,7 @@ func (f *forgetting) Plan(ctx context.Context) error {
 	return f.describe()
 }
 
-// session finds out what goes of one session.
+// session plans the deletion in one session.
 func (f *forgetting) session(ctx context.Context, s *state.Session) error {
 	if f.sessions[s.ID] {
 		f.whole(s)
@@ -257,19 +260,20 @@ func (f *forgetting) session(ctx context.Context, s *state.Session) error {
 	return f.otherStreams(ctx, s)
 }
 
-// concerned reports whether a purge that is heeded speaks of messages of a session.
+// concerned reports whether an unanswered purge names messages of a session.
 func (f *forgetting) concerned(s *state.Session) bool {
-	return slices.ContainsFunc(f.heeding.Passages[state.PurgeKey(s.ID)], func(i int) bool {
-		return !f.acked(f.heeding.All[i])
-	})
+	for range f.passages(s.ID) {
+		return true
+	}
+	return false
 }
 
-// acked reports whether this device has answered a purge: what it captured or made since then may stay.
+// acked reports whether this device has answered a purge. What it captured or derived later is kept.
 func (f *forgetting) acked(q state.StoredPurge) bool {
 	return f.heeding.Acked[f.m.Refs.Device().ID+q.Sum.String()]
 }
 
-// whole lets all of a session go.
+// whole plans to delete a session.
 func (f *forgetting) whole(s *state.Session) {
 	for _, p := range s.Points {
 		if f.own(p.Stamp.Device) {
@@ -286,7 +290,8 @@ func (f *forgetting) whole(s *state.Session) {
 	}
 }
 
-// chosen returns what tells which values of a stream are to go: all of each, or the places that hold something.
+// chosen returns a function that selects values of a stream: the whole value, or spots in it. values calls a function
+// with each value of the stream.
 func (f *forgetting) chosen(s *state.Session, generation int,
 	values func(func(transcript.Value)) error) (func(v transcript.Value) (whole bool, spots [][2]int), error) {
 	calls := map[string]bool{}
@@ -338,7 +343,7 @@ func (f *forgetting) chosen(s *state.Session, generation int,
 
 func (f *forgetting) matches(b []byte) bool { return f.o.Match != nil && f.o.Match.Match(b) }
 
-// namesOne reports whether a record names one of some calls of tools.
+// namesOne reports whether a record contains the ID of one of some tool calls.
 func namesOne(raw []byte, calls map[string]bool) bool {
 	for id := range calls {
 		if bytes.Contains(raw, []byte(`"`+id+`"`)) {
@@ -348,43 +353,42 @@ func namesOne(raw []byte, calls map[string]bool) bool {
 	return false
 }
 
-// heeds reports whether another device has forgotten a message that this one captured too.
+// heeds reports whether another device has deleted a message that this device captured too.
 func (f *forgetting) heeds(s *state.Session, generation int, v transcript.Value) bool {
 	id := originals.UuidOf(v)
 	key := state.PurgeKey(id)
-	for _, i := range f.heeding.Passages[state.PurgeKey(s.ID)] {
-		if f.acked(f.heeding.All[i]) {
-			continue
-		}
-		for _, p := range f.heeding.All[i].Body.Passages {
-			if p.Session != state.PurgeKey(s.ID) {
-				continue
-			}
-			if p.ID != "" && p.ID == key || p.ID == "" && id == "" && p.Generation == generation && p.N == v.N {
-				return true
-			}
+	for _, p := range f.passages(s.ID) {
+		if p.ID != "" && p.ID == key || p.ID == "" && id == "" && p.Generation == generation && p.N == v.N {
+			return true
 		}
 	}
 	return false
 }
 
-// IsForgotten reports whether a record is a placeholder.
+// IsForgotten reports whether a record of a transcript is the placeholder of a deleted one.
 func IsForgotten(raw []byte) bool {
 	return bytes.Equal(raw, originals.Placeholder(len(raw), raw[0] != '{'))
 }
 
-// pass notes that a message goes.
+// message marks a message as deleted, and reports whether it was marked before.
+func (f *forgetting) message(session string, generation, n int) (before bool) {
+	if f.passed[session] == nil {
+		f.passed[session] = map[int]map[int]bool{}
+	}
+	messages := f.passed[session][generation]
+	if messages == nil {
+		messages = map[int]bool{}
+		f.passed[session][generation] = messages
+	}
+	before, messages[n] = messages[n], true
+	return before
+}
+
+// pass marks a message as deleted and adds it to the purge. Part says that only spots of it are deleted.
 func (f *forgetting) pass(s *state.Session, generation int, v transcript.Value, part bool) {
-	if f.passed[s.ID] == nil {
-		f.passed[s.ID] = map[int]map[int]bool{}
-	}
-	if f.passed[s.ID][generation] == nil {
-		f.passed[s.ID][generation] = map[int]bool{}
-	}
-	if f.passed[s.ID][generation][v.N] && f.heeding == nil {
+	if f.message(s.ID, generation, v.N) && f.heeding == nil {
 		return
 	}
-	f.passed[s.ID][generation][v.N] = true
 	x := records.Passage{Session: state.PurgeKey(s.ID), Generation: generation, N: v.N, Part: part}
 	if id := originals.UuidOf(v); id != "" {
 		x.ID = state.PurgeKey(id)
@@ -392,7 +396,7 @@ func (f *forgetting) pass(s *state.Session, generation int, v transcript.Value, 
 	f.purge.Passages = append(f.purge.Passages, x)
 }
 
-// labels notes which numbers of versions must not be used again.
+// labels adds the numbers of deleted versions, which are not used again, to the purge.
 func (f *forgetting) labels() {
 	last := map[string]int{}
 	for _, v := range f.st.Versions {
@@ -408,7 +412,7 @@ func (f *forgetting) labels() {
 	slices.SortFunc(f.purge.Labels, func(a, b records.LabelMark) int { return cmp.Compare(a.Session, b.Session) })
 }
 
-// changes reports whether this device's lane has something to forget.
+// changes reports whether this device's lane changes.
 func (f *forgetting) changes() bool {
 	for _, r := range f.records {
 		if _, anew := f.bodies[r.ID]; f.own(r.Device) && (f.drop[r.ID] || anew) {
@@ -418,10 +422,10 @@ func (f *forgetting) changes() bool {
 	return len(f.regrown)+len(f.patches) > 0
 }
 
-// found reports whether there is anything to forget anywhere.
+// found reports whether anything is deleted in any lane.
 func (f *forgetting) found() bool { return f.changes() || len(f.things) > 0 }
 
-// Apply commits what was planned: as a lane that begins anew, or as one more record if only lanes of others have to.
+// Apply commits the plan: it rewrites this device's lane, or adds a purge if only the lanes of others change.
 func (f *forgetting) Apply(ctx context.Context) error {
 	write := func(old, tx *refs.Tx) error {
 		if tips := old.Tips(); !slices.Equal(tips, f.st.Tips) {

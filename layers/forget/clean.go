@@ -24,17 +24,16 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Cleaned says what [Ops.CleanLane] changed.
+// Cleaned counts the changes of [Ops.CleanLane].
 type Cleaned struct {
 	Sessions, Objects, Records int
 }
 
-// CleanLane takes the secrets that the newest rules find out of all that this device's lane of p holds, and lets the
-// lane begin anew with it: as one commit without a parent, since the old ones hold them. What was cut stays in
-// the patches, so the exact bytes still come back. Names of what holds no secret stand. A lane without secrets
-// is left as it is.
+// CleanLane removes the secrets that the newest rules find from this device's lane of p. It replaces the lane by one
+// commit without a parent, since the old commits contain the secrets. The secrets are moved to patches, so the exact
+// bytes can still be restored. Objects without secrets keep their names, and a lane without secrets is not changed.
 //
-// A lane that somebody has pushed must not be cleaned: it would not follow from what the remote has.
+// A lane that was pushed must not be cleaned: its remote would refuse it, as it is not a fast-forward.
 func (m Ops) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error) {
 	leaks, err := secrets.On(m.DB).ScanOutgoing(ctx, p, func(string) bool { return false })
 	if err != nil || len(leaks) == 0 {
@@ -76,41 +75,41 @@ func (m Ops) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error) {
 		return l.rewrite(ctx, old, tx)
 	})
 	if err == nil {
-		err = m.Refs.Sweep(ctx) // the old lane, and what it held
+		err = m.Refs.Sweep(ctx) // deletes the objects of the old lane
 	}
 	return l.done, err
 }
 
-// A laneCleaner makes a lane without secrets of another.
+// A laneCleaner rewrites a lane without secrets.
 type laneCleaner struct {
 	m       Ops
 	p       refs.Project
 	rules   redact.Rules
 	stage   *refs.Stage
-	points  map[objects.Hash]cleanPoint // of streams that change, by the record of the snapshot
-	streams map[objects.Hash]bool       // the streams that change
-	stale   map[objects.Hash]bool       // the growth points, objects and records that change
-	names   map[string]string           // what is called otherwise now
-	files   map[objects.Hash]cleanFile  // objects that change, by their old names
-	// overflow files: what is cut out of them can be put back, so nothing else may change
-	exact  map[objects.Hash]bool
-	chains map[objects.Hash]capture.FileChain // by the record of the snapshot
-	done   Cleaned
+	points  map[objects.Hash]cleanPoint        // of changed streams, by the record of the snapshot
+	streams map[objects.Hash]bool              // the changed streams
+	stale   map[objects.Hash]bool              // the changed growth points, objects and records
+	names   map[string]string                  // new names by old names
+	files   map[objects.Hash]cleanFile         // changed objects, by their old names
+	exact   map[objects.Hash]bool              // overflow files: their bytes are restored, so only secrets may change
+	chains  map[objects.Hash]capture.FileChain // by the record of the snapshot
+	done    Cleaned
 }
 
-// A cleanPoint is a growth point made anew.
+// A cleanPoint is a rewritten growth point.
 type cleanPoint struct {
 	snap  records.Snapshot
 	patch []byte // nil for none
 }
 
+// A cleanFile is a cleaned object.
 type cleanFile struct {
 	name objects.Hash
 	size int64
 	cuts []redact.Cut
 }
 
-// session makes the streams of a session anew that hold secrets, generation by generation.
+// session rewrites the streams of a session that contain secrets.
 func (l *laneCleaner) session(ctx context.Context, s *state.Session) error {
 	byGeneration := map[int][]records.Point{}
 	for _, p := range s.Points {
@@ -142,20 +141,30 @@ func (l *laneCleaner) session(ctx context.Context, s *state.Session) error {
 	return nil
 }
 
-// grow makes the growth points of a stream anew from its old content.
-func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []records.Point) error {
-	var numbers redact.Numbers
-	olds := make([]*redact.Patch, len(points))
+// oldPatches returns the patches of the points as they are; a point without one gets one that changes nothing.
+func (l *laneCleaner) oldPatches(ctx context.Context, points []records.Point) ([]redact.Patch, error) {
+	out := make([]redact.Patch, len(points))
 	for i, p := range points {
-		if !p.Withheld {
-			continue
+		out[i] = redact.Patch{RawLen: p.Size, Raw: p.Original}
+		if p.Withheld {
+			var err error
+			if out[i], err = l.patch(ctx, p.Stamp.Record); err != nil {
+				return nil, err
+			}
 		}
-		patch, err := l.patch(ctx, p.Stamp.Record)
-		if err != nil {
-			return err
-		}
-		olds[i] = &patch
-		numbers.Learn(patch.Cuts)
+	}
+	return out, nil
+}
+
+// grow rewrites the growth points of a stream from its old content.
+func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []records.Point) error {
+	olds, err := l.oldPatches(ctx, points)
+	if err != nil {
+		return err
+	}
+	var numbers redact.Numbers
+	for _, old := range olds {
+		numbers.Learn(old.Cuts)
 	}
 	tail := stream.Tail{Hash: objects.NewHasher()}
 	var carry transcript.Carry
@@ -176,27 +185,22 @@ func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []records.Po
 		snap := p.Snapshot
 		snap.Original, snap.Size, snap.Segments, snap.Scan, snap.Rules = g.Sum, g.Size, g.Segments, sum.Carry, l.rules.ID
 		snap.Retype(sum.Prompts)
-		var first []redact.Cut
-		raw := redact.Patch{RawLen: p.Size, Raw: p.Original}
-		if olds[i] != nil {
-			raw.RawLen, raw.Raw, raw.Tail = olds[i].RawLen, olds[i].Raw, olds[i].Tail
-			first = slices.Clone(olds[i].Cuts)
-		}
-		cuts, err := redact.Compose(redact.Shift(first, -size), c.Cuts)
+		cuts, err := redact.Compose(redact.Shift(slices.Clone(olds[i].Cuts), -size), c.Cuts)
 		if err != nil {
 			return err
 		}
-		raw.Rules, raw.After, raw.Clean, raw.Cuts = l.rules.ID, g.Size, g.Sum, redact.Shift(cuts, before)
+		patch := redact.Patch{Rules: l.rules.ID, After: g.Size, Clean: g.Sum, RawLen: olds[i].RawLen, Raw: olds[i].Raw,
+			Tail: olds[i].Tail, Cuts: redact.Shift(cuts, before)}
 		chained := prev.RawLen > 0
 		if chained {
-			raw.Before, raw.Prev = before, prev.Name()
+			patch.Before, patch.Prev = before, prev.Name()
 		}
 		out := cleanPoint{snap: snap}
-		if out.snap.Withheld = chained || len(cuts) > 0 || len(raw.Tail) > 0; out.snap.Withheld {
-			out.patch = raw.Encode()
+		if out.snap.Withheld = chained || len(cuts) > 0 || len(patch.Tail) > 0; out.snap.Withheld {
+			out.patch = patch.Encode()
 		}
 		if chained || len(cuts) > 0 {
-			prev = raw
+			prev = patch
 		}
 		l.points[p.Stamp.Record] = out
 		if g.Sum != p.Original {
@@ -207,7 +211,7 @@ func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []records.Po
 	return nil
 }
 
-// rename notes that what was called old is called otherwise now.
+// rename records the new name of an object, growth point or record.
 func (l *laneCleaner) rename(old, now objects.Hash) {
 	l.names[old.String()] = now.String()
 	l.stale[old] = true
@@ -224,7 +228,7 @@ func (l *laneCleaner) patch(ctx context.Context, id objects.Hash) (patch redact.
 	return patch, err
 }
 
-// rewrite puts the clean lane together: streams, objects, records, and the rest as it was.
+// rewrite writes the clean lane: the changed streams, objects and records, and everything else as it is.
 func (l *laneCleaner) rewrite(ctx context.Context, old, tx *refs.Tx) error {
 	if err := tx.Adopt(l.stage); err != nil {
 		return err
@@ -252,7 +256,7 @@ func (l *laneCleaner) rewrite(ctx context.Context, old, tx *refs.Tx) error {
 	})
 }
 
-// longFiles makes the overflow files anew that are streams of their own and hold secrets.
+// longFiles rewrites the overflow files that are stored as streams and contain secrets.
 func (l *laneCleaner) longFiles(ctx context.Context) error {
 	var long []objects.Hash
 	err := l.m.Refs.View(ctx, l.p, func(tx *refs.Tx) (err error) {
@@ -292,7 +296,7 @@ func (l *laneCleaner) longFiles(ctx context.Context) error {
 	return nil
 }
 
-// objects cleans the objects. One may name another that changes, so it looks until nothing changes any more.
+// objects rewrites the objects that contain secrets or names of changed objects, until none changes any more.
 func (l *laneCleaner) objects(ctx context.Context, old, tx *refs.Tx) error {
 	all, err := old.OwnObjects()
 	if err != nil {
@@ -309,7 +313,7 @@ func (l *laneCleaner) objects(ctx context.Context, old, tx *refs.Tx) error {
 				return err
 			}
 			if !l.exact[h] {
-				raw = []byte(l.renamed(string(raw)))
+				raw = []byte(renamed(string(raw), l.names))
 			}
 			c := secrets.NewFileCleaner(bytes.NewReader(raw), int64(len(raw)), l.rules)
 			clean, err := io.ReadAll(secrets.OnlyReader{Reader: c})
@@ -342,10 +346,7 @@ func readAll(ctx context.Context, tx *refs.Tx, h objects.Hash) ([]byte, error) {
 	return io.ReadAll(rc)
 }
 
-// renamed returns text with the names of now.
-func (l *laneCleaner) renamed(text string) string { return renamed(text, l.names) }
-
-// renamed returns text in which every name that is another one now is that.
+// renamed replaces each old name in a text by its new name.
 func renamed(text string, names map[string]string) string {
 	var b strings.Builder
 	at := 0
@@ -358,7 +359,7 @@ func renamed(text string, names map[string]string) string {
 	return b.String() + text[at:]
 }
 
-// namesIn yields what has the form of a name in a text, and where it begins.
+// namesIn yields the offset and the text of each hash in a text.
 func namesIn(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		run := 0
@@ -375,7 +376,7 @@ func namesIn(text string) iter.Seq2[int, string] {
 	}
 }
 
-// record puts a record into the clean lane if it changes, and its patches with it.
+// record adds a record and its patches to the clean lane if it changes.
 func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 	body := r.Body
 	point, anew := l.points[r.ID]
@@ -403,7 +404,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 			body = b
 		}
 	}
-	clean, _ := secrets.RedactOwn(l.rules, []byte(l.renamed(string(body))))
+	clean, _ := secrets.RedactOwn(l.rules, []byte(renamed(string(body), l.names)))
 	if string(clean) == string(r.Body) && !anew {
 		return nil
 	}
@@ -430,8 +431,8 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 	return l.patches(tx, was, now.ID, grown, snap)
 }
 
-// patches stores the patches of a snapshot under the name that its record has now. Grown is the growth point that was
-// made again, nil if it stayed.
+// patches stores the patches of a snapshot under the new name of its record. Grown is the rewritten growth point, nil
+// if it did not change.
 func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, grown *cleanPoint, clean records.Snapshot) error {
 	var patch []byte
 	if grown != nil {
@@ -451,8 +452,8 @@ func (l *laneCleaner) patches(tx *refs.Tx, was, now objects.Hash, grown *cleanPo
 	return l.filePatches(tx, was, now, clean)
 }
 
-// filePatches stores the patches of the overflow files of a snapshot under the names that the record and its files have
-// now. A file that did not change keeps its patch; one that did gets a patch for both changes.
+// filePatches stores the patches of the overflow files of a snapshot under the new names of the record and the files.
+// A file that did not change keeps its patch; a changed file gets a patch for both changes.
 func (l *laneCleaner) filePatches(tx *refs.Tx, was, now objects.Hash, clean records.Snapshot) error {
 	chain := l.chains[was]
 	for i, old := range chain.Files {
@@ -469,7 +470,7 @@ func (l *laneCleaner) filePatches(tx *refs.Tx, was, now objects.Hash, clean reco
 			if b, err = l.recut(b, old, f); err != nil {
 				return err
 			}
-		case !own && ref.Name == old.Name: // it stands with an earlier snapshot
+		case !own && ref.Name == old.Name: // stored with an earlier snapshot
 			continue
 		}
 		if err := tx.PutPatch(secrets.FilePatchID(now, ref.Name), b); err != nil {
@@ -479,7 +480,7 @@ func (l *laneCleaner) filePatches(tx *refs.Tx, was, now objects.Hash, clean reco
 	return nil
 }
 
-// recut returns the patch of an overflow file that was cleaned again; b is the one it had, nil if its bytes were exact.
+// recut returns the patch of an overflow file that was cleaned again; b is the old patch, nil if there was none.
 func (l *laneCleaner) recut(b []byte, old records.FileRef, f cleanFile) (_ []byte, err error) {
 	patch := redact.Patch{RawLen: f.size, Raw: old.Hash}
 	if b != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A rebuild is something that is made again of what is left. It holds no words of a session.
+// A rebuild is a version or composition to make again from the remaining input. It contains no text of a session.
 type rebuild struct {
 	Project  state.Project
 	Session  string                    `json:",omitempty"`
@@ -31,7 +31,7 @@ type rebuild struct {
 	Parts    []records.CompositionPart `json:",omitempty"` // without the label of a version that another device made
 }
 
-// describe lists what goes, for people, in a fixed order.
+// describe lists the deleted things for display, in a fixed order.
 func (f *forgetting) describe() error {
 	add := func(t ForgottenThing) {
 		t.Project, t.Count = f.p.Name, max(1, t.Count)
@@ -90,12 +90,12 @@ func (f *forgetting) describe() error {
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// touched reports whether a stream of a session is made anew here.
+// touched reports whether a stream of the session is rewritten.
 func (f *forgetting) touched(s *state.Session) bool {
 	return slices.ContainsFunc(s.Points, func(p records.Point) bool { _, anew := f.regrown[p.Stamp.Record]; return anew })
 }
 
-// elsewhere names the device of a lane, "" for this one.
+// elsewhere returns the device of a lane, "" for this one.
 func (f *forgetting) elsewhere(device string) string {
 	if f.own(device) {
 		return ""
@@ -103,7 +103,7 @@ func (f *forgetting) elsewhere(device string) string {
 	return device
 }
 
-// places writes which messages of a session go: 9b2c1d4e#12,14..18.
+// places returns the deleted messages of a session as text: 9b2c1d4e#12,14..18.
 func (f *forgetting) places(s *state.Session) string {
 	var all []int
 	for _, messages := range f.passed[s.ID] {
@@ -131,7 +131,7 @@ func (f *forgetting) places(s *state.Session) string {
 	return records.ShortID(s.ID) + "#" + strings.Join(parts, ",")
 }
 
-// thing says what a record that goes is to people; some is false for what has no name of its own.
+// thing describes a deleted record; some is false if it has no name.
 func (f *forgetting) thing(r refs.Record) (t ForgottenThing, some bool) {
 	switch r.Kind {
 	case records.KindVersion:
@@ -166,14 +166,14 @@ func (f *forgetting) thing(r refs.Record) (t ForgottenThing, some bool) {
 	return ForgottenThing{Kind: "record", Name: r.Kind}, false
 }
 
-// again plans to make a version again, or says why it is not.
+// again plans to make a version again, or returns why it cannot be.
 func (f *forgetting) again(r refs.Record, v records.Version) (bool, string) {
 	deleted := slices.ContainsFunc(f.st.Versions, func(x *records.Version) bool { return x.ID == r.ID && x.Deleted })
 	free := compress.IsExtract(v.Engine)
 	switch {
 	case f.sessions[v.Session], f.st.Purged.Session(v.Session), f.direct[r.ID], deleted:
 		return false, ""
-	case !free: // what an earlier engine without a model made, the newest makes again
+	case !free: // a version of an older built-in engine is rebuilt by the newest
 		return false, "a model wrote it"
 	case v.Source != "" || v.Since != "":
 		return false, "it goes on from another version"
@@ -185,7 +185,8 @@ func (f *forgetting) again(r refs.Record, v records.Version) (bool, string) {
 	return true, ""
 }
 
-// composeAgain plans to make a composition again of the parts that are left, and says without which, or why it is not.
+// composeAgain plans to make a composition again from the remaining parts. It returns the missing sessions, or why the
+// composition is not made.
 func (f *forgetting) composeAgain(r refs.Record, c records.Composition) (again bool, lacks, why string) {
 	newest := slices.MaxFunc(f.st.Stored.Compositions, func(a, b state.StoredItem[records.Composition]) int {
 		if x, y := a.Body.Name == c.Name, b.Body.Name == c.Name; x != y {
@@ -226,8 +227,8 @@ func (f *forgetting) composeAgain(r refs.Record, c records.Composition) (again b
 	return true, strings.Join(slices.Compact(without), ", "), ""
 }
 
-// left reports whether there is something of a session that things can be made of again now: where messages of
-// it go, the lanes of others hide theirs until they have forgotten, too.
+// left reports whether a version of the session can be made again now. If messages of it are deleted, the lanes of
+// other devices are hidden until they have deleted them too.
 func (f *forgetting) left(session string) bool {
 	s := f.st.Session(session)
 	if s == nil || f.heeding == nil && len(f.passed[session]) == 0 {
@@ -238,8 +239,7 @@ func (f *forgetting) left(session string) bool {
 	})
 }
 
-// ownVersion reports whether a part is a version that this device made: made again, it has the same label and
-// another text.
+// ownVersion reports whether a part is a version of this device. Made again, it has the same label and another text.
 func (f *forgetting) ownVersion(p records.CompositionPart) bool {
 	return slices.ContainsFunc(f.st.Versions, func(v *records.Version) bool {
 		return f.own(v.Device) && v.Session == p.Session && v.Label == p.Label && v.Derivation.Output == p.Output
