@@ -156,7 +156,7 @@ func (tx *Tx) Find(prefix string) ([]objects.Hash, error) {
 	var names []objects.Hash
 	for _, l := range tx.lanes {
 		for _, dir := range []string{"objects", "points"} {
-			found, err := l.Beginning(dir, prefix)
+			found, err := l.WithPrefix(dir, prefix)
 			if err != nil {
 				return nil, err
 			}

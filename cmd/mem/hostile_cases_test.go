@@ -257,7 +257,7 @@ func hostileCommits() map[string]hostileCase {
 		})),
 		"commit: clock back":     refused("Lamport", commit(func(_ *forger, c *gitstore.Commit) { c.Message = "x\n\nMem-Lamport: 1\n" })),
 		"commit: no clock":       refused("Lamport", commit(func(_ *forger, c *gitstore.Commit) { c.Message = "x\n" })),
-		"commit: another one":    {commit(func(_ *forger, c *gitstore.Commit) { c.Parent = pack.ID{} }), denied, "rewritten|does not go on", false},
+		"commit: another one":    {commit(func(_ *forger, c *gitstore.Commit) { c.Parent = pack.ID{} }), denied, "rewritten|does not continue", false},
 		"commit: two parents":    refused("", raw("\nauthor", "\nparent "+strings.Repeat("1", 40)+"\nauthor")),
 		"commit: more heads":     refused("form that mem writes", raw("\n\n", "\nencoding latin-1\n\n")),
 		"commit: time zone":      refused("form that mem writes", raw("+0000", "+0100")),

@@ -343,7 +343,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 // lane, each lane is asked for alone.
 func (f *fetcher) receive(ctx context.Context, s remote.Session, q *incoming.Quarantine, want []pack.ID) error {
 	lim := Limits(f.o.Progress)
-	lim.Blob = q.Came
+	lim.Blob = q.Received
 	fetch := func(s remote.Session, want []pack.ID) error {
 		w, err := q.Writer()
 		if err != nil {

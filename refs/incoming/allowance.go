@@ -8,24 +8,25 @@ import (
 )
 
 const (
-	// unpackSlack is how many bytes of what came in are unpacked whatever its size: what says the same all the
-	// time takes next to nothing, and that is no crime. To look at so many takes a processor a few seconds.
+	// unpackSlack is the number of bytes that may be unpacked whatever the size of the packs, because repetitive text
+	// compresses to almost nothing. A processor verifies so many in a few seconds.
 	unpackSlack = 8 << 30
-	// unpackRatio is how many times its size what came in may unpack to beyond. Transcripts become a tenth.
+	// unpackRatio is how many bytes may be unpacked in addition, per byte of the packs. Transcripts compress to a tenth.
 	unpackRatio = 100
 )
 
-// An allowance is how many bytes may still be unpacked. Who signs a lane says with it who made it, not that it
-// is small. It is safe for use by several goroutines.
+// An allowance is the number of bytes that may still be unpacked. It protects against decompression bombs: a signature
+// proves authorship, not size. It is safe for concurrent use.
 type allowance struct{ n atomic.Int64 }
 
-// came allows more: for so many bytes that came in.
-func (a *allowance) came(n int64) { a.n.Add(unpackRatio * n) }
+// add increases the allowance for n received bytes.
+func (a *allowance) add(n int64) { a.n.Add(unpackRatio * n) }
 
-// spend is told how many bytes are about to be unpacked. The error wraps [pack.ErrTooLarge] if that is too much.
+// spend reduces the allowance by n bytes, before they are unpacked. The error wraps [pack.ErrTooLarge] if it is used
+// up.
 func (a *allowance) spend(n int64) error {
 	if a.n.Add(-n) < 0 {
-		return fmt.Errorf("all that came unpacks to too much: %w", pack.ErrTooLarge)
+		return fmt.Errorf("the received data unpacks to too many bytes: %w", pack.ErrTooLarge)
 	}
 	return nil
 }

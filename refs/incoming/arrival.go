@@ -30,44 +30,44 @@ import (
 )
 
 var (
-	// ErrRewritten says that a lane does not go on from where it was.
-	ErrRewritten = errors.New("does not go on from where it was")
-	// ErrRefused says that what arrived breaks the rules of a lane.
+	// ErrRewritten means that a lane does not descend from its known tip.
+	ErrRewritten = errors.New("does not continue its known commits")
+	// ErrRefused means that a lane violates the format of lanes.
 	ErrRefused = errors.New("refused")
 )
 
-// An Arrival is a lane as it came from elsewhere, on top of what is here.
+// An Arrival is a fetched lane compared with the same lane in the store.
 type Arrival struct {
 	refs.Lane
-	Old     pack.ID // where it is here; zero: not at all
-	Key     string  // of its device, in OpenSSH's format
-	Commits int     // new ones
-	Records int     // new ones
-	Epoch   uint64  // that its device began since then, because it forgot something; 0: none
-	Gone    int     // records that are not there any more in that case
-	Kinds   map[string]int
+	Old     pack.ID        // its tip in the store; zero if it is new
+	Key     string         // of its device, in OpenSSH's format
+	Commits int            // number of new commits
+	Records int            // number of new records
+	Epoch   uint64         // the new epoch, if the device has restarted the lane; else 0
+	Gone    int            // number of records that the new epoch lacks
+	Kinds   map[string]int // number of checked records by kind
 }
 
-// an arriver checks one lane.
+// An arriver verifies one lane.
 type arriver struct {
 	ctx     context.Context
-	git     *gitstore.Repo // what arrived, over what is here
+	git     *gitstore.Repo // the quarantine on top of the store
 	a       *Arrival
-	seen    map[pack.ID]struct{} // all that was looked at
-	grown   map[objects.Hash][]int
-	sums    map[objects.Hash][]objects.Hash // of streams that grew: what their segments end in
+	seen    map[pack.ID]struct{}            // verified objects
+	grown   map[objects.Hash][]int          // new segments, by stream
+	sums    map[objects.Hash][]objects.Hash // hash at the end of each segment, by grown stream
 	points  map[objects.Hash]pack.ID
-	ahead   *ahead // what was checked while it came; may be nil
+	ahead   *ahead // streams verified while they arrived; may be nil
 	unpack  *allowance
-	lamport uint64 // of the commit that is looked at
-	names   int    // that led to what was looked at
+	lamport uint64 // of the current commit
+	names   int    // directory entries seen
 	body    func(refs.Record) error
-	takes   func(lamport uint64) bool
+	accepts func(lamport uint64) bool
 }
 
-// check looks at everything that is new in the lane, whoever signed it: the chain of commits back to where the
-// lane was, their signatures, the closed grammar of trees, that nothing changes or goes away, every record, the
-// name of every object, and every byte of the streams that grew. Errors wrap [ErrRewritten] or [ErrRefused].
+// check verifies everything new in the lane, whoever signed it: the chain of commits back to the known tip, their
+// signatures, the closed grammar of trees, that no file changes or disappears, every record, the name of every object,
+// and every byte of the streams that grew. Errors wrap [ErrRewritten] or [ErrRefused].
 func (v *arriver) check() error {
 	commits, follows, err := lane.Since(v.ctx, v.git, v.a.Tip, v.a.Old, lane.MaxCommits)
 	if err != nil {
@@ -102,7 +102,7 @@ func (v *arriver) check() error {
 	return v.gone()
 }
 
-// gone counts what an epoch has left out, and does not count as new what was there before.
+// gone counts the records that a new epoch lacks, and excludes the remaining ones from the new records.
 func (v *arriver) gone() error {
 	names := func(tip pack.ID) ([]objects.Hash, error) {
 		l, err := lane.At(v.git, tip, v.a.Device)
@@ -129,7 +129,7 @@ func (v *arriver) gone() error {
 	return nil
 }
 
-// refuse marks an error as the lane's fault, unless it is the user's wish to stop.
+// refuse wraps [ErrRefused] around an error of the lane. A cancelled context is not the lane's error.
 func (v *arriver) refuse(err error) error {
 	if err == nil || v.ctx.Err() != nil {
 		return errors.Join(err, v.ctx.Err())
@@ -137,7 +137,7 @@ func (v *arriver) refuse(err error) error {
 	return fmt.Errorf("lane of %s: %w: %w", v.a.Device, ErrRefused, err)
 }
 
-// commit checks one commit on top of a tree.
+// commit verifies a commit and the difference of its tree to the tree old.
 func (v *arriver) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport uint64, err error) {
 	if err := v.ctx.Err(); err != nil {
 		return tree, 0, err
@@ -151,7 +151,7 @@ func (v *arriver) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport 
 		return tree, 0, err
 	}
 	if again, err := gitstore.EncodeCommit(c); err != nil || string(again) != string(raw) {
-		return tree, 0, errors.New("not in the form that mem writes")
+		return tree, 0, errors.New("not in the form that mem writes") // another encoding of the same commit
 	}
 	if v.lamport, err = lane.LamportOf(c); err != nil {
 		return tree, 0, err
@@ -159,7 +159,7 @@ func (v *arriver) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport 
 	if v.lamport < before {
 		return tree, 0, fmt.Errorf("Lamport time %d after %d", v.lamport, before)
 	}
-	if !v.takes(v.lamport) {
+	if !v.accepts(v.lamport) {
 		return tree, 0, fmt.Errorf("Lamport time %d is far ahead of the clock here", v.lamport)
 	}
 	if c.Email != v.a.Device+"@mem.invalid" {
@@ -178,7 +178,7 @@ func (v *arriver) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport 
 	return c.Tree, v.lamport, nil
 }
 
-// tree checks what a commit's tree has beside the tree before it.
+// tree verifies the difference between two trees.
 func (v *arriver) tree(tree, old pack.ID) error {
 	if tree == old {
 		return nil
@@ -195,7 +195,7 @@ func (v *arriver) tree(tree, old pack.ID) error {
 			if err := v.name(id); err != nil {
 				return err
 			}
-			if !was.IsZero() && path[0] != "points" { // which lead to the same content, or are refused
+			if !was.IsZero() && path[0] != "points" { // a point leads to the same content, or is refused
 				return fmt.Errorf("%s was changed", strings.Join(path, "/"))
 			}
 			if err := v.blob(path, id); err != nil {
@@ -208,8 +208,8 @@ func (v *arriver) tree(tree, old pack.ID) error {
 	return d.Diff(nil, tree, old)
 }
 
-// name notes a name that leads to an object. What a lane holds has about one each, because every path tells
-// what is there: a few trees that give one file millions of names are a bomb.
+// name counts a directory entry. In a lane each object has about one path, because the path contains its hash. A few
+// trees that give one file millions of names are an attack.
 func (v *arriver) name(id pack.ID) error {
 	v.seen[id] = struct{}{}
 	if v.names++; v.names > 10_000+4*len(v.seen) {
@@ -218,7 +218,7 @@ func (v *arriver) name(id pack.ID) error {
 	return nil
 }
 
-// dir refuses directories that no lane has, before they are gone into.
+// dir refuses directories that no lane contains, before they are read.
 func (v *arriver) dir(path []string) error {
 	name, ok := path[len(path)-1], false
 	switch {
@@ -236,19 +236,19 @@ func (v *arriver) dir(path []string) error {
 		ok = len(name) == 5 && name[0] == 's'
 	}
 	if !ok {
-		return fmt.Errorf("%.200s: no such path may be in a lane", strings.Join(path, "/"))
+		return fmt.Errorf("%.200s: path not allowed in a lane", strings.Join(path, "/"))
 	}
 	return nil
 }
 
-// blob checks one new file of a lane.
+// blob verifies one new file of a lane.
 func (v *arriver) blob(path []string, id pack.ID) error {
 	m := lane.PathGrammar().FindStringSubmatch(strings.Join(path, "/"))
 	if m == nil || m[1] == "" && (m[2] == "patches") != v.a.Originals {
-		return errors.New("no such path may be in a lane")
+		return errors.New("path not allowed in a lane")
 	}
 	if v.a.Originals && m[1] == "" {
-		return nil // what it restores proves itself
+		return nil // the hash of the restored original is checked when a patch is applied
 	}
 	size, err := v.size(id)
 	if err == nil {
@@ -295,13 +295,13 @@ func (v *arriver) blob(path []string, id pack.ID) error {
 	return nil
 }
 
-// maxSmall is how large all but whole objects may be: they are held in memory.
+// maxSmall is the maximum size of a file that is read into memory: all except objects.
 const maxSmall = 64 << 20
 
-// maxAtOnce is the size up to which an object is checked in memory.
+// maxAtOnce is the size up to which an object is hashed in memory.
 const maxAtOnce = 1 << 20
 
-// size returns how long a blob is that came in, 0 if it is here already.
+// size returns the size of a received blob, 0 if the store has it already.
 func (v *arriver) size(id pack.ID) (int64, error) {
 	n, err := v.git.Packs().Size(id)
 	if errors.Is(err, pack.ErrNotFound) || errors.Is(err, pack.ErrDelta) {
@@ -310,7 +310,7 @@ func (v *arriver) size(id pack.ID) (int64, error) {
 	return n, err
 }
 
-// whole checks an object, piece by piece, against its name.
+// whole compares the hash of an object with its name, without keeping the object in memory.
 func (v *arriver) whole(id pack.ID, name string) error {
 	h, err := objects.ParseHash(name)
 	if err != nil {
@@ -346,7 +346,7 @@ func (v *arriver) segment(m []string) error {
 		return err
 	}
 	if i/lane.SegmentsPerDir != dir {
-		return errors.New("a segment in the wrong directory")
+		return errors.New("segment in the wrong directory")
 	}
 	v.grown[h] = append(v.grown[h], i)
 	return nil
@@ -373,7 +373,7 @@ func (v *arriver) record(b []byte, h objects.Hash) error {
 	}
 	switch {
 	case d.ID != v.a.Device:
-		return errors.New("it speaks of another device")
+		return errors.New("it names another device")
 	case v.a.Key != "" && v.a.Key != d.Key:
 		return errors.New("another key for the same device")
 	}
@@ -381,7 +381,7 @@ func (v *arriver) record(b []byte, h objects.Hash) error {
 	return nil
 }
 
-// content checks the streams that have grown, to the last byte, and the points in them.
+// content verifies every byte of the streams that grew, and the new growth points.
 func (v *arriver) content() error {
 	l, err := lane.At(v.git, v.a.Tip, v.a.Device)
 	if err != nil {
@@ -398,8 +398,8 @@ func (v *arriver) content() error {
 	return nil
 }
 
-// point checks that a point of growth names the content it should, as its last segment says. That of a stream
-// that grew has been read to the end by now.
+// point checks that the name of a growth point is the hash in its last segment. [arriver.streams] has verified that
+// hash if the stream grew.
 func (v *arriver) point(l *lane.Snapshot, h objects.Hash) error {
 	p, err := l.Point(h)
 	if err != nil {
@@ -415,7 +415,7 @@ func (v *arriver) point(l *lane.Snapshot, h objects.Hash) error {
 	return nil
 }
 
-// streams reads the streams that have grown, as many at once as there are processors. The error is that of the first.
+// streams verifies the streams that grew, in parallel. It returns the error of the first one in order of their names.
 func (v *arriver) streams(l *lane.Snapshot) error {
 	all := slices.SortedFunc(maps.Keys(v.grown), objects.Hash.Compare)
 	errs := make([]error, len(all))
@@ -443,8 +443,8 @@ func (v *arriver) streams(l *lane.Snapshot) error {
 	return cmp.Or(errs...)
 }
 
-// grew returns what reads a stream with the segments that came, which must be its last; nil if that was done
-// while they came.
+// grew returns a reader of a stream whose new segments must be its last ones; nil if the stream was verified while it
+// arrived.
 func (v *arriver) grew(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error) {
 	added := v.grown[h]
 	slices.Sort(added)
@@ -454,7 +454,7 @@ func (v *arriver) grew(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error)
 	}
 	for i, at := range added {
 		if at != n-len(added)+i {
-			return nil, fmt.Errorf("stream %s: segment %d of %d is out of line: %w", h.Short(), at, n, objects.ErrCorrupt)
+			return nil, fmt.Errorf("stream %s: segment %d of %d is out of order: %w", h.Short(), at, n, objects.ErrCorrupt)
 		}
 	}
 	ids, err := l.SegmentIDs(h, n)
@@ -474,10 +474,10 @@ func (v *arriver) grew(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error)
 		}
 		head, _, err := stream.ParseHead(b)
 		if err != nil {
-			return b, nil // the reader says what is wrong
+			return b, nil // the reader returns the error
 		}
 		sums[i] = head.Sum
-		if i >= n-len(added) { // what was here before was allowed when it came
+		if i >= n-len(added) { // older segments were counted when they arrived
 			err = v.unpack.spend(head.Length)
 		}
 		return b, err

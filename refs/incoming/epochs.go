@@ -7,9 +7,8 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// newEpoch accepts that a lane does not go on from where it is here if its device says so: its first commit
-// begins a later epoch, and was made by somebody who knew all of the lane that is here. That it is signed is
-// checked with all others.
+// newEpoch accepts a lane that does not continue its known commits if the device restarted it: its first commit has a
+// later epoch, and a Lamport time that shows that its author knew the known tip. [arriver.commit] checks the signature.
 func (v *arriver) newEpoch(first pack.ID) error {
 	c, err := v.git.Commit(first)
 	if err != nil {
@@ -35,15 +34,15 @@ func (v *arriver) newEpoch(first pack.ID) error {
 	if err != nil {
 		return err
 	}
-	if !c.Parent.IsZero() || now <= was || lamport < seen && v.takes(seen) {
+	if !c.Parent.IsZero() || now <= was || lamport < seen && v.accepts(seen) {
 		return v.rewritten()
 	}
 	v.a.Epoch = now
 	return nil
 }
 
-// rewritten returns [ErrRewritten] if the device itself signed the lane that does not go on. Else anybody could
-// make a device believe that a copy of it is about.
+// rewritten returns [ErrRewritten] if the device has signed the new tip, and [ErrRefused] otherwise. Without this
+// check, anybody could make a device believe that a copy of its store exists.
 func (v *arriver) rewritten() error {
 	c, err := v.git.Commit(v.a.Tip)
 	if err == nil && c.Email != v.a.Device+"@mem.invalid" {
@@ -53,7 +52,7 @@ func (v *arriver) rewritten() error {
 		err = lane.VerifySignature(v.a.Key, c.Signature, c.Payload())
 	}
 	if err != nil {
-		return v.refuse(fmt.Errorf("it does not go on from where it was, and its device did not do that: %w", err))
+		return v.refuse(fmt.Errorf("it does not continue its known commits, and its device has not signed it: %w", err))
 	}
 	return fmt.Errorf("lane of %s: %w", v.a.Device, ErrRewritten)
 }

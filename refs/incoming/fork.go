@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// CheckFork looks at a lane of a former self of this store that came in and does not go on from where it is
-// here. It returns the last commit that both have, zero if there is none, and accepts what came on top of that.
+// CheckFork verifies a fetched lane of a former id of this store that does not continue the local commits. It returns
+// the last common commit, zero if there is none, and accepts the commits on top of that.
 func (q *Quarantine) CheckFork(ctx context.Context, l refs.Lane) (a Arrival, base pack.ID, err error) {
 	here, err := q.r.Git().Ref(l.Ref())
 	if err != nil {

@@ -19,28 +19,28 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Quarantine is a repository beside the store for what comes from elsewhere. Nothing of it can be seen before
-// [Quarantine.Adopt]. There is one at a time.
+// A Quarantine is a repository for fetched data next to the store. The data is invisible until [Quarantine.Adopt]. Only
+// one exists at a time.
 type Quarantine struct {
 	r      *refs.Repo
-	store  *gitstore.Repo // what it is beside
+	store  *gitstore.Repo // the repository that adopts the data
 	dir    string
 	git    *gitstore.Repo
 	unlock func()
 	seen   map[pack.ID]struct{}
 
-	durable []func() error // wait until what came in is on the disk
+	durable []func() error // wait until the received packs are on stable storage
 	ahead   *ahead
-	unpack  allowance // of all lanes that are checked
+	unpack  allowance // for all lanes together
 }
 
-// Begin begins to take in what comes from elsewhere. The error wraps [refs.ErrLocked] if another process does so for
-// too long.
+// Begin creates the quarantine for memory.git. The error wraps [refs.ErrLocked] if another process uses it for longer
+// than the timeout. The caller must close it.
 func Begin(ctx context.Context, r *refs.Repo) (*Quarantine, error) {
 	return begin(ctx, r, r.Git())
 }
 
-// BeginOriginals is [Begin] for lanes of originals.git, from a remote where the user lets them travel.
+// BeginOriginals is [Begin] for originals.git. The remote must be one to which the user pushes originals.
 func BeginOriginals(ctx context.Context, r *refs.Repo, from refs.Remote) (*Quarantine, error) {
 	store, err := r.Originals(from)
 	if err != nil {
@@ -65,12 +65,12 @@ func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine
 		q.git, err = gitstore.OpenOver(q.dir, store)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("make a quarantine: %w", err), q.Close())
+		return nil, errors.Join(fmt.Errorf("create quarantine: %w", err), q.Close())
 	}
 	return q, nil
 }
 
-// Close throws away what was not adopted.
+// Close deletes the quarantine.
 func (q *Quarantine) Close() error {
 	var errs []error
 	q.ahead.wait()
@@ -82,33 +82,33 @@ func (q *Quarantine) Close() error {
 	return errors.Join(errs...)
 }
 
-// Git returns the repository of what came in, over what is here.
+// Git returns the quarantine's repository. It also reads the objects of the store.
 func (q *Quarantine) Git() *gitstore.Repo { return q.git }
 
-// Writer starts a pack of what comes in.
+// Writer starts a pack for received objects.
 func (q *Quarantine) Writer() (*pack.Writer, error) {
 	return pack.Create(q.git.PackDir(), refs.FetchMark)
 }
 
-// Came takes a blob that came in, for [pack.Limits.Blob]: what can be checked of a stream is, while the rest of
-// the pack still comes.
-func (q *Quarantine) Came(id pack.ID, content []byte) []byte { return q.ahead.take(id, content) }
+// Received is the callback for [pack.Limits.Blob]: it verifies the segments of streams while the rest of the pack still
+// arrives.
+func (q *Quarantine) Received(id pack.ID, content []byte) []byte { return q.ahead.take(id, content) }
 
-// Finish ends a pack. It can be checked while the disk still takes it in; [Quarantine.Adopt] waits for that.
+// Finish ends a pack. It does not wait until the pack is durable, so that the check can start; [Quarantine.Adopt] does.
 func (q *Quarantine) Finish(w *pack.Writer) error {
 	size := w.Size()
 	_, durable, err := w.CloseEarly()
 	q.ahead.wait()
-	q.unpack.came(size)
+	q.unpack.add(size)
 	if err == nil {
 		q.durable = append(q.durable, durable)
 	}
 	return err
 }
 
-// Check looks at a lane that came in: every object of it that is new, every signature, every record, every
-// byte. The error wraps [ErrRewritten] if the lane does not go on from where it is here, and [ErrRefused] if it
-// breaks a rule. The key is what the device is known by, if no lane of it is here; "" if it is not known.
+// Check verifies all new objects of a fetched lane: every signature, every record, every byte. The error wraps
+// [ErrRewritten] if the lane does not continue the commits in the store, and [ErrRefused] if it violates the format.
+// key is the known key of a device that has no lane in the store, or "".
 func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (Arrival, error) {
 	a := Arrival{Lane: l, Kinds: map[string]int{}}
 	var err error
@@ -126,7 +126,7 @@ func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (Arriva
 func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
 		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead, unpack: &q.unpack,
-		body: q.r.CheckBody, takes: q.r.AcceptsLamport}
+		body: q.r.CheckBody, accepts: q.r.AcceptsLamport}
 	if err := v.check(); err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 	return nil
 }
 
-// Adopt makes lanes that were checked part of the store: first what they hold, then where they are. What came
-// in and belongs to none of them is left behind.
+// Adopt adds verified lanes to the store: first their objects, then their refs. Received objects that belong to none of
+// them are not adopted.
 func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 	if len(arrivals) == 0 {
 		return nil
@@ -151,8 +151,8 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 	return q.r.MergePacks(ctx, arrivals[0].Lane)
 }
 
-// moveLanes moves lanes to where they arrived, those of some projects at once: each lane waits for the disk
-// several times, and for the lock of its project. If there is an error, others may have moved.
+// moveLanes updates the refs of lanes. It works on several projects at once, because each update waits for the disk and
+// for the lock of its project. If there is an error, other lanes may have been updated.
 func moveLanes(ctx context.Context, r *refs.Repo, arrivals []Arrival) error {
 	const most = 8
 	of := map[refs.Project][]Arrival{}
@@ -178,7 +178,7 @@ func moveLanes(ctx context.Context, r *refs.Repo, arrivals []Arrival) error {
 	return cmp.Or(errs...)
 }
 
-// moveLane moves a lane that this device does not write, or no longer.
+// moveLane updates the ref of a lane that this device does not write (any more).
 func moveLane(ctx context.Context, r *refs.Repo, a Arrival) error {
 	unlock, err := r.LockLane(ctx, a.Project)
 	if err != nil {
@@ -188,7 +188,7 @@ func moveLane(ctx context.Context, r *refs.Repo, a Arrival) error {
 	return r.Of(a.Lane).Update(ctx, a.Local(), a.Old, a.Tip)
 }
 
-// adoptPacks moves the packs over, or copies of them what was checked if there is more in them.
+// adoptPacks moves the packs to the store or, if they contain unverified objects, copies the verified ones.
 func (q *Quarantine) adoptPacks() error {
 	var all []pack.ID
 	for id, err := range q.git.Packs().All() {

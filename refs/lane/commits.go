@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Since returns the commits from tip back to and without have, the oldest first. It reports false if tip does not go on
-// from have; then they are all. The zero have is what every commit goes on from.
+// Since returns the commits after have up to tip, oldest first. follows is false if tip does not descend from have;
+// then it returns all commits. Every commit descends from the zero have. More than most commits are an error.
 func Since(ctx context.Context, g *gitstore.Repo, tip, have pack.ID, most int) (commits []pack.ID, follows bool,
 	err error) {
 	for id := tip; !id.IsZero(); {
@@ -39,14 +39,14 @@ func Since(ctx context.Context, g *gitstore.Repo, tip, have pack.ID, most int) (
 	return commits, follows || have.IsZero(), nil
 }
 
-// A Step is a commit of a lane and the objects that it brought, itself included.
+// A Step is a commit of a lane and the objects that it added, including itself.
 type Step struct {
 	Commit  pack.ID
 	Objects []pack.ID
 }
 
-// Steps yields what each of the commits, the oldest first, brought beside its parent's tree and those before it. What
-// is in seen is left out and what is yielded is added to it.
+// Steps yields the objects that each of the commits, oldest first, adds to its parent and to the commits before it. It
+// skips objects in seen and adds the yielded ones to it.
 func Steps(ctx context.Context, g *gitstore.Repo, commits []pack.ID, seen map[pack.ID]struct{}) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		for _, id := range commits {
@@ -94,14 +94,15 @@ func newStep(g *gitstore.Repo, id pack.ID, seen map[pack.ID]struct{}) (Step, err
 	return s, nil
 }
 
-// A Differ compares two trees. Where it is the same it does not look.
+// A Differ compares two trees. It skips equal subtrees.
 type Differ struct {
 	Git  *gitstore.Repo
-	Tree func(path []string, id pack.ID) (bool, error) // a directory that is new or has changed: go into it?
-	Blob func(path []string, id, was pack.ID) error    // a file that is new, or was another
-	Gone func(path []string) error                     // nil: nobody cares
+	Tree func(path []string, id pack.ID) (bool, error) // a new or changed directory; reports whether to enter it
+	Blob func(path []string, id, was pack.ID) error    // a new or changed file; was is zero for a new one
+	Gone func(path []string) error                     // a removed entry; may be nil
 }
 
+// Diff compares tree with the tree old, which may be zero. Both are at path. It stops at the first error of a callback.
 func (d *Differ) Diff(path []string, tree, old pack.ID) error {
 	if len(path) >= MaxPath {
 		return fmt.Errorf("directories are %d deep: %w", len(path), gitstore.ErrTree)
@@ -141,7 +142,7 @@ func (d *Differ) Diff(path []string, tree, old pack.ID) error {
 	return nil
 }
 
-// entry compares one entry of a directory with what had its name.
+// entry compares one entry of a directory with the former entry of the same name.
 func (d *Differ) entry(path []string, e, was gitstore.TreeEntry) error {
 	if e.Tree {
 		into, err := d.Tree(path, e.ID)
@@ -166,9 +167,10 @@ func (d *Differ) entry(path []string, e, was gitstore.TreeEntry) error {
 // MaxPath is the number of names in the longest path of a lane.
 const MaxPath = 7
 
-// MaxCommits bounds the commits that one lane may bring at once.
+// MaxCommits limits the commits that are read of one lane.
 const MaxCommits = 5_000_000
 
+// LamportOf returns the Lamport time of a commit, from its trailer.
 func LamportOf(c gitstore.Commit) (uint64, error) {
 	for _, t := range Trailers(c.Message) {
 		if v, ok := strings.CutPrefix(t, "Mem-Lamport: "); ok {
@@ -191,12 +193,12 @@ func Trailers(message string) []string {
 	return strings.Split(last, "\n")
 }
 
-// An epoch is a lane's life from a commit without a parent on. A lane that begins anew, because something is to
-// be forgotten, says so in the trailer Mem-Epoch of that commit, which its device signs like any other: one
-// more each time. So others can tell a lane that its device cut from one that somebody rolled back.
+// An epoch of a lane starts with a commit without a parent. When a lane restarts, because data is deleted, that commit
+// has the trailer Mem-Epoch with a number that increases each time. It is signed like every commit. So other devices
+// can distinguish a lane that its device has restarted from one that somebody rolled back.
 const epochTrailer = "Mem-Epoch: "
 
-// EpochOf returns the epoch that a commit begins, 0 if it says nothing.
+// EpochOf returns the epoch that a commit starts, 0 if it has no such trailer.
 func EpochOf(c gitstore.Commit) (uint64, error) {
 	for _, t := range Trailers(c.Message) {
 		if v, ok := strings.CutPrefix(t, epochTrailer); ok {
@@ -206,7 +208,7 @@ func EpochOf(c gitstore.Commit) (uint64, error) {
 	return 0, nil
 }
 
-// EpochAt returns the epoch of a lane that ends at a commit: what its first commit says.
+// EpochAt returns the epoch of the lane with the given tip, from its first commit.
 func EpochAt(ctx context.Context, g *gitstore.Repo, tip pack.ID) (uint64, error) {
 	for id := tip; !id.IsZero(); {
 		c, err := g.Commit(id)

@@ -19,19 +19,17 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// A Device is one installation of mem. It alone writes and signs the lanes that bear its id.
+// A Device is one installation of mem. Only it writes and signs the lanes with its id.
 type Device struct {
-	ID   string // 32 hexadecimal digits, random, the same for ever
-	Name string // for people; may change
+	ID   string // 32 random hexadecimal digits; never changes
+	Name string // display name; may change
 	seed []byte // of its ed25519 key
 }
 
-// Key returns the device's key. Deriving it takes more than a millisecond the first time, which only
-// those who write should pay.
+// Key returns the device's private key. The first call takes more than a millisecond, so only writers should call it.
 func (d Device) Key() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(d.seed) }
 
-// PublicKey returns the key that checks the device's signatures, in the format of OpenSSH's
-// authorized_keys and allowed_signers files.
+// PublicKey returns the device's public key in the format of OpenSSH's authorized_keys and allowed_signers files.
 func (d Device) PublicKey() string {
 	return PublicKey(SSHKey(d.Key().Public().(ed25519.PublicKey)))
 }
@@ -39,14 +37,15 @@ func (d Device) PublicKey() string {
 // Email identifies the device as author of commits and as principal of its signatures.
 func (d Device) Email() string { return d.ID + "@mem.invalid" }
 
-// Seal returns a short key for a text that only this device can make: the same for the same text.
+// Seal returns a short authentication code of a text that only this device can compute.
 func (d Device) Seal(text string) string {
 	return objects.Sum(fmt.Appendf(nil, "mem seal 1\n%x\n%s", d.seed, text)).String()[:16]
 }
 
+// ValidDevice reports whether id has the form of a device id.
 func ValidDevice(id string) bool { return len(id) == 32 && IsHex(id) }
 
-// DeviceJSON is the file device.json. It holds the secret key and never travels.
+// DeviceJSON is the content of device.json. It contains the private key and is never pushed.
 type DeviceJSON struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -58,19 +57,19 @@ func DecodeDevice(b []byte) (Device, error) {
 	if err := disk.CheckSum(b); err != nil {
 		return Device{}, err
 	}
-	var j map[string]any // a struct would be looked at by reflection first, and every command reads this file
+	var j map[string]any // faster than a struct, which needs reflection; every command reads this file
 	if err := json.Unmarshal(b, &j); err != nil {
 		return Device{}, err
 	}
 	text := func(key string) string { s, _ := j[key].(string); return s }
 	seed, err := base64.StdEncoding.DecodeString(text("seed"))
 	if err != nil || !ValidDevice(text("id")) || len(seed) != ed25519.SeedSize {
-		return Device{}, errors.New("no valid device id and key in it")
+		return Device{}, errors.New("it contains no valid device id and key")
 	}
 	return Device{text("id"), CleanName(text("name")), seed}, nil
 }
 
-// EnsureDevice makes device.json unless it is there.
+// EnsureDevice creates device.json unless it exists.
 func EnsureDevice(dir, name string, rand io.Reader) error {
 	file := filepath.Join(dir, DeviceFile)
 	if _, err := os.Stat(file); err == nil {
@@ -94,7 +93,7 @@ func NewDevice(name string, rand io.Reader) (Device, error) {
 	return Device{hex.EncodeToString(random[:16]), CleanName(name), random[16:]}, nil
 }
 
-// CleanName keeps of a host name what git allows in the name of an author.
+// CleanName removes the characters that git does not allow in the name of an author.
 func CleanName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune("<>\x7f", r) {
@@ -108,8 +107,8 @@ func CleanName(s string) string {
 	return s
 }
 
-// A DeviceError says that a store does not know which device it is on: device.json is missing or broken. Everything
-// that was stored is there; who has no copy of the file can only go on as a new device.
+// A DeviceError means that device.json is missing or damaged. The data of the store is intact; without a copy of the
+// file the store can only continue as a new device.
 type DeviceError struct {
 	File    string
 	Missing bool
@@ -118,7 +117,7 @@ type DeviceError struct {
 
 func (e *DeviceError) Error() string {
 	if e.Missing {
-		return fmt.Sprintf("%s is missing: it holds this device's id and signing key", e.File)
+		return fmt.Sprintf("%s is missing: it contains this device's id and signing key", e.File)
 	}
 	return fmt.Sprintf("%s is broken: %v", e.File, e.Err)
 }
@@ -126,6 +125,7 @@ func (e *DeviceError) Error() string {
 // Unwrap returns the cause.
 func (e *DeviceError) Unwrap() error { return e.Err }
 
+// ReadDevice reads device.json of the store in dir. It returns a [*DeviceError] if the file is missing or damaged.
 func ReadDevice(dir string) (Device, error) {
 	file := filepath.Join(dir, DeviceFile)
 	b, err := pack.ReadFile(file)
@@ -175,4 +175,5 @@ func (d Device) Write(dir string) error {
 	return disk.WriteFile(filepath.Join(dir, DeviceFile), disk.WithSum(append(b, '\n')))
 }
 
+// DeviceFile is the name of the file with the device's id and key.
 const DeviceFile = "device.json"

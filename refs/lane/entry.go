@@ -32,6 +32,7 @@ func (e Entry) Trailer(key string) string {
 	return ""
 }
 
+// NewEntry returns the operation of a commit.
 func NewEntry(p Project, id pack.ID, device string, c gitstore.Commit) (Entry, error) {
 	n, err := LamportOf(c)
 	if err != nil {

@@ -1,10 +1,9 @@
 // Package lane reads and names the branches of a memory.
 //
 // A [Lane] is the branch refs/heads/p/<project>/<device>. It is linear, and only its device writes and signs it. A
-// [Snapshot] is what it holds at a commit: a tree of closed grammar ([PathGrammar]) with records, objects, growth
-// points and the segments of streams. Its commits are walked with [Since] and [Steps], its signatures checked with
-// [VerifySignature], the Lamport times of others bounded with [LamportBound]. Nothing here moves a ref or writes a
-// repository: package refs does.
+// [Snapshot] is its content at a commit: a tree of closed grammar ([PathGrammar]) with records, objects, growth points
+// and the segments of streams. [Since] and [Steps] walk its commits, [VerifySignature] checks their signatures, and
+// [LamportBound] limits the Lamport times of other devices. This package writes nothing: package refs does.
 package lane
 
 import (
@@ -33,42 +32,45 @@ func ParseProject(s string) (Project, error) {
 	return Project(s), nil
 }
 
+// IsHex reports whether s consists of lower-case hexadecimal digits.
 func IsHex(s string) bool {
 	return strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Home is the project whose lanes only hold the devices' own records, so that a new store already has
-// a commit and plain git can log and clone it.
+// Home is the project whose lanes contain only records about devices. With it a new store has a commit already, so
+// that plain git can log and clone it.
 const Home Project = "0000000000000000"
 
+// Prefix is the prefix of the refs of all lanes in a local repository.
 const Prefix = "refs/heads/p/"
 
+// Ref returns the ref of a lane in a local repository.
 func Ref(p Project, device string) string {
 	return Prefix + string(p) + "/" + device
 }
 
-// Split splits the name of a lane's ref.
+// Split returns the project and the device of a lane's ref. It reports false if they are malformed.
 func Split(ref string) (Project, string, bool) {
 	p, device, ok := strings.Cut(strings.TrimPrefix(ref, Prefix), "/")
 	ok = ok && len(p) == 16 && IsHex(p) && ValidDevice(device)
 	return Project(p), device, ok
 }
 
-// ErrFormat says that a store was written by a newer version of mem.
+// ErrFormat means that a newer version of mem has written the store.
 var ErrFormat = errors.New("written by a newer version of mem")
 
 // Format is the content of the file "format" in every lane.
 const Format = "mem 1\n"
 
-// A Lane is a branch of memory.git: where a device is in a project.
+// A Lane is a branch of one device in one project.
 type Lane struct {
 	Project   Project
 	Device    string
 	Tip       pack.ID
-	Originals bool // it is one of originals.git
+	Originals bool // it belongs to originals.git, else to memory.git
 }
 
-// Ref returns the name of the lane's branch on every remote. In memory.git it is the same.
+// Ref returns the lane's ref on remotes. In memory.git it is the same.
 func (l Lane) Ref() string {
 	if l.Originals {
 		return originalsPrefix + string(l.Project) + "/" + l.Device
@@ -76,20 +78,20 @@ func (l Lane) Ref() string {
 	return Ref(l.Project, l.Device)
 }
 
-// Local returns the name of the lane's branch in the repository that it belongs to.
+// Local returns the lane's ref in its local repository.
 func (l Lane) Local() string { return Ref(l.Project, l.Device) }
 
-// originalsPrefix is where lanes of originals.git are on a remote.
+// originalsPrefix is the prefix of the refs of lanes of originals.git on a remote.
 const originalsPrefix = "refs/heads/o/"
 
-// Parse reads the name of a branch. It reports false if no lane has such a name. Lanes of [Home] are none that
-// may travel.
+// Parse parses the ref of a lane of memory.git. It reports false for all other refs, and for lanes of [Home], which
+// are never pushed.
 func Parse(ref string) (Lane, bool) {
 	p, device, ok := Split(ref)
 	return Lane{Project: p, Device: device}, ok && p != Home && ref == Ref(p, device)
 }
 
-// ParseBranch reads the name that a lane of either repository has on a remote.
+// ParseBranch parses the ref of a lane of either repository on a remote; see [Parse].
 func ParseBranch(ref string) (Lane, bool) {
 	rest, originals := strings.CutPrefix(ref, originalsPrefix)
 	if !originals {

@@ -11,17 +11,17 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// ErrRecord says that bytes are not a record in its canonical form.
+// ErrRecord means that bytes are not a record in its canonical form.
 var ErrRecord = errors.New("not a valid record")
 
-// A Record is one immutable statement of a device. Its name is the BLAKE3 of its canonical JSON. What
-// the body of a kind holds is told in docs/formats.md; a reader keeps kinds that it does not know.
+// A Record is one immutable statement of a device. Its name is the BLAKE3 hash of its canonical JSON.
+// docs/formats.md defines the body of each kind; a reader keeps records of unknown kinds.
 type Record struct {
 	ID      objects.Hash    `json:"-"`
 	Kind    string          `json:"kind"`
 	Device  string          `json:"device"`
-	Lamport uint64          `json:"lamport"` // larger than that of everything the device had seen
-	Time    time.Time       `json:"time"`    // for people; never decides anything
+	Lamport uint64          `json:"lamport"` // greater than that of all records that the device had seen
+	Time    time.Time       `json:"time"`    // for display; never decides anything
 	Body    json.RawMessage `json:"body"`
 }
 
@@ -72,14 +72,14 @@ func NewRecord(kind string, d Device, lamport uint64, now time.Time, body any) (
 	return r, enc, err
 }
 
-// DeviceBody is the body of a "device" record, the first one of every lane: the name of the device and
-// the key that checks the lane's signatures.
+// DeviceBody is the body of a "device" record, the first one of every lane: the device's name and public key.
 type DeviceBody struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Key  string `json:"key"`
 }
 
+// CheckRecord decodes a record and checks that its name is id.
 func CheckRecord(b []byte, id objects.Hash) (Record, error) {
 	if objects.Sum(b) != id {
 		return Record{}, fmt.Errorf("record %s: %w", id, objects.ErrCorrupt)
@@ -91,12 +91,12 @@ func CheckRecord(b []byte, id objects.Hash) (Record, error) {
 	return r, nil
 }
 
-// FilePatch returns the name of the patch of an overflow file that was captured with a record.
+// FilePatch returns the name of the patch of an overflow file that was captured with a session record.
 func FilePatch(record objects.Hash, name string) objects.Hash {
 	return objects.Sum([]byte("mem file 1\n" + record.String() + "\n" + name))
 }
 
-// RootOf is Root of records by their names, which must be sorted.
+// RootOf returns the hash of a set of records, given their sorted names: BLAKE3 over the names, one on a line.
 func RootOf(ids []objects.Hash) objects.Hash {
 	h := objects.NewHasher()
 	for _, id := range ids {

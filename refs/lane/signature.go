@@ -14,10 +14,10 @@ import (
 	"github.com/memvcs/mem/objects/gitstore"
 )
 
-// PublicKey returns the text of a key in wire form.
+// PublicKey returns the text form of a key in wire form.
 func PublicKey(wire []byte) string { return "ssh-ed25519 " + base64.StdEncoding.EncodeToString(wire) }
 
-// signed returns what an SSHSIG signature of payload really signs.
+// signed returns the bytes that an SSHSIG signature of payload signs.
 func signed(payload []byte) []byte {
 	sum := sha512.Sum512(payload)
 	return append([]byte("SSHSIG"), sshStrings([]byte("git"), nil, []byte("sha512"), sum[:])...)
@@ -46,7 +46,7 @@ func VerifySignature(publicKey, signature string, payload []byte) error {
 	return nil
 }
 
-// signatureFields takes an armored SSHSIG signature apart: key, namespace, reserved, hash, signature.
+// signatureFields parses an armored SSHSIG signature: key, namespace, reserved, hash, signature.
 func signatureFields(signature string) ([][]byte, error) {
 	text := strings.TrimSpace(signature)
 	text, head := strings.CutPrefix(text, "-----BEGIN SSH SIGNATURE-----")
@@ -56,18 +56,9 @@ func signatureFields(signature string) ([][]byte, error) {
 	}
 	blob, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil || len(blob) < 10 || string(blob[:6]) != "SSHSIG" {
-		return nil, errors.New("garbled SSH signature")
+		return nil, errors.New("malformed SSH signature")
 	}
 	return sshFields(blob[10:], 5)
-}
-
-// signatureKey returns the key, in wire form, that a signature says it was made with.
-func signatureKey(signature string) ([]byte, error) {
-	fields, err := signatureFields(signature)
-	if err != nil {
-		return nil, err
-	}
-	return fields[0], nil
 }
 
 func parsePublicKey(s string) (ed25519.PublicKey, error) {
@@ -95,12 +86,12 @@ func sshStrings(fields ...[]byte) []byte {
 	return b
 }
 
-// sshFields reads n fields that sshStrings wrote.
+// sshFields parses n fields of sshStrings.
 func sshFields(b []byte, n int) ([][]byte, error) {
 	var out [][]byte
 	for range n {
 		if len(b) < 4 || uint64(binary.BigEndian.Uint32(b)) > uint64(len(b)-4) {
-			return nil, errors.New("garbled SSH field")
+			return nil, errors.New("malformed SSH field")
 		}
 		l := binary.BigEndian.Uint32(b)
 		out = append(out, b[4:4+l])
@@ -109,7 +100,7 @@ func sshFields(b []byte, n int) ([][]byte, error) {
 	return out, nil
 }
 
-// Fingerprint returns what people compare a public key by, as ssh-keygen -l prints it.
+// Fingerprint returns the fingerprint of a public key as ssh-keygen -l prints it, "" if the key is malformed.
 func Fingerprint(publicKey string) string {
 	b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "ssh-ed25519 "))
 	if err != nil {
@@ -119,11 +110,11 @@ func Fingerprint(publicKey string) string {
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// Signer returns the public key that a commit says it was signed with, in OpenSSH's format.
+// Signer returns the public key named in a commit's signature, in OpenSSH's format. It does not verify the signature.
 func Signer(c gitstore.Commit) (string, error) {
-	key, err := signatureKey(c.Signature)
+	fields, err := signatureFields(c.Signature)
 	if err != nil {
 		return "", err
 	}
-	return PublicKey(key), nil
+	return PublicKey(fields[0]), nil
 }

@@ -16,21 +16,20 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 )
 
-// A Snapshot is one device's branch at the time of the snapshot. What its tip holds is read when it is first
-// needed: who knows the tip may know all they want.
+// A Snapshot is a lane at one commit. The commit and the directories are read when they are first needed.
 type Snapshot struct {
 	Device   string
 	Tip      pack.ID // zero: no commit yet
-	Replaces pack.ID // of a lane that begins anew, or goes on from an older commit: the tip it had
+	Replaces pack.ID // the former tip of a lane that restarts; else zero
 	Git      *gitstore.Repo
 
 	loading sync.Once
-	err     error           // of that
+	err     error           // of loading
 	Commit  gitstore.Commit // the tip
-	Root    *Dir            // its directory; only after load
+	Root    *Dir            // its root directory; valid after Load
 }
 
-// Open reads the lane of ref.
+// Open loads the lane of ref.
 func Open(g *gitstore.Repo, ref, device string) (*Snapshot, error) {
 	tip, err := g.Ref(ref)
 	if err != nil {
@@ -39,12 +38,12 @@ func Open(g *gitstore.Repo, ref, device string) (*Snapshot, error) {
 	return At(g, tip, device)
 }
 
-// New returns the lane as it was at a commit; the zero id is an empty lane.
+// New returns the lane at the commit tip without reading it; a zero tip is an empty lane.
 func New(g *gitstore.Repo, tip pack.ID, device string) *Snapshot {
 	return &Snapshot{Device: device, Tip: tip, Root: &Dir{}, Git: g}
 }
 
-// Restarted returns an empty lane that takes the place of the one that ends in was.
+// Restarted returns an empty lane that will replace the lane with the tip was.
 func Restarted(g *gitstore.Repo, was pack.ID, device string) *Snapshot {
 	return &Snapshot{Device: device, Root: &Dir{loaded: true}, Git: g, Replaces: was}
 }
@@ -55,7 +54,7 @@ func At(g *gitstore.Repo, tip pack.ID, device string) (*Snapshot, error) {
 	return l, l.Load()
 }
 
-// Load reads the tip, once, and refuses a lane in a format that this program does not know.
+// Load reads the tip once. The error wraps [ErrFormat] if the lane has an unknown format.
 func (l *Snapshot) Load() error {
 	l.loading.Do(func() {
 		if l.err = l.readTip(); l.err != nil {
@@ -80,13 +79,13 @@ func (l *Snapshot) readTip() (err error) {
 	case !ok || e.Dir != nil:
 		return fmt.Errorf("read format: %w", objects.ErrNotFound)
 	case e.ID == pack.Name(pack.Blob, []byte(Format)):
-		return nil // what its name says: the file itself lies in the oldest pack
+		return nil // the id suffices: the blob itself is in the oldest pack
 	}
 	b, err := l.Git.Get(e.ID, pack.Blob)
 	if err != nil {
 		return fmt.Errorf("read format: %w", err)
 	}
-	return fmt.Errorf("it has the format %q: %w", strings.TrimSpace(string(b)), ErrFormat)
+	return fmt.Errorf("format %q: %w", strings.TrimSpace(string(b)), ErrFormat)
 }
 
 // Find returns the entry at path, or ok == false if there is none.
@@ -113,12 +112,13 @@ func (l *Snapshot) Read(path ...string) ([]byte, error) {
 	return b, nil
 }
 
-// A Point says which segments of a stream make up an object.
+// A Point is a growth point: the first Segments segments of a stream are the content of an object.
 type Point struct {
 	Stream   objects.Hash `json:"stream"`
 	Segments int          `json:"segments"`
 }
 
+// Point returns the growth point of an object. The error wraps [objects.ErrNotFound] if there is none.
 func (l *Snapshot) Point(h objects.Hash) (Point, error) {
 	var p Point
 	b, err := l.Read(PointPath(h)...)
@@ -131,7 +131,7 @@ func (l *Snapshot) Point(h objects.Hash) (Point, error) {
 	return p, nil
 }
 
-// Blobs returns what reads the segments of a stream.
+// Blobs returns a function that reads the segments of a stream. It is not safe for concurrent use.
 func (l *Snapshot) Blobs(name objects.Hash) stream.Blobs {
 	return func(i int) ([]byte, error) {
 		b, err := l.Read(SegmentPath(name, i)...)
@@ -142,13 +142,13 @@ func (l *Snapshot) Blobs(name objects.Hash) stream.Blobs {
 	}
 }
 
-// Resolve is [Snapshot.Blobs] of the first n segments for other goroutines: it reads all directories at once.
+// Resolve is [Snapshot.Blobs] for the first n segments, safe for other goroutines: it reads all directories first.
 func (l *Snapshot) Resolve(name objects.Hash, n int) (stream.Blobs, error) {
 	ids, err := l.SegmentIDs(name, n)
 	return func(i int) ([]byte, error) { return l.Git.Get(ids[i], pack.Blob) }, err
 }
 
-// SegmentIDs returns what the first n segments of a stream are stored as.
+// SegmentIDs returns the blobs of the first n segments of a stream.
 func (l *Snapshot) SegmentIDs(name objects.Hash, n int) ([]pack.ID, error) {
 	ids := make([]pack.ID, n)
 	for i := range ids {
@@ -190,6 +190,8 @@ func (l *Snapshot) Segments(name objects.Hash) (int, error) {
 // A Tip is the newest commit of a lane.
 type Tip struct{ Device, Commit string }
 
+// Open opens the object h: a blob, or the content up to a growth point. Reading fails with [objects.ErrCorrupt] if the
+// bytes do not match h.
 func (l *Snapshot) Open(h objects.Hash) (io.ReadCloser, error) {
 	b, err := l.Read(ObjectPath(h)...)
 	if err == nil {
@@ -208,8 +210,8 @@ func (l *Snapshot) Open(h objects.Hash) (io.ReadCloser, error) {
 	return &content{stream.NewReader(p.Segments, l.Blobs(p.Stream)), h}, nil
 }
 
-// content reads an object from a stream, whose reader checks every byte against the hashes in the
-// segments; what is left to check is that the last of them is the name of the object.
+// content reads an object from a stream. The stream's reader compares every byte with the hashes in the segments;
+// content checks that the last of these is the name of the object.
 type content struct {
 	*stream.Reader
 	want objects.Hash
@@ -241,6 +243,7 @@ func (c *content) check() error {
 	return io.EOF
 }
 
+// RecordsSince appends to out the records that the lane has added since its tip in since.
 func (l *Snapshot) RecordsSince(out []Record, since []Tip) ([]Record, error) {
 	e, ok, err := l.Find("records")
 	if err != nil || !ok || e.Dir == nil {
@@ -274,7 +277,7 @@ func (l *Snapshot) RecordsSince(out []Record, since []Tip) ([]Record, error) {
 	return out, nil
 }
 
-// recordsAt returns the directory of records at a commit, nil if the commit is not there any more.
+// recordsAt returns the directory of records at a commit, nil if the commit does not exist any more.
 func (l *Snapshot) recordsAt(commit string) (*Dir, error) {
 	id, err := pack.ParseID(commit)
 	if err != nil {
@@ -291,6 +294,7 @@ func (l *Snapshot) recordsAt(commit string) (*Dir, error) {
 	return e.Dir, err
 }
 
+// Follows reports whether the lane contains a commit.
 func (l *Snapshot) Follows(commit string) (bool, error) {
 	for id := l.Tip; !id.IsZero(); {
 		if id.String() == commit {
@@ -305,7 +309,7 @@ func (l *Snapshot) Follows(commit string) (bool, error) {
 	return false, nil
 }
 
-// Has reports whether the lane leads to an object: a blob, or a point.
+// Has reports whether the lane contains an object: a blob or a growth point.
 func (l *Snapshot) Has(h objects.Hash) (bool, error) {
 	for _, path := range [][]string{ObjectPath(h), PointPath(h)} {
 		if _, ok, err := l.Root.Find(l.Git, path...); ok || err != nil {
@@ -315,8 +319,8 @@ func (l *Snapshot) Has(h objects.Hash) (bool, error) {
 	return false, nil
 }
 
-// Beginning returns the names in a directory of hashes that begin with a prefix of four digits or more.
-func (l *Snapshot) Beginning(dir, prefix string) (names []objects.Hash, err error) {
+// WithPrefix returns the names in a directory of hashes that start with a prefix of four digits or more.
+func (l *Snapshot) WithPrefix(dir, prefix string) (names []objects.Hash, err error) {
 	e, ok, err := l.Find(dir, prefix[:1], prefix[1:2], prefix[2:3], prefix[3:4])
 	if err != nil || !ok || e.Dir == nil {
 		return nil, err
@@ -354,7 +358,7 @@ func (l *Snapshot) Names(dir string) (names []objects.Hash, err error) {
 	return names, nil
 }
 
-// CheckPoint checks that a point of growth names the content it should: the head of its last segment says so.
+// CheckPoint checks that the name of a growth point is the hash in the head of its last segment.
 func (l *Snapshot) CheckPoint(h objects.Hash) error {
 	p, err := l.Point(h)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// A Dir is a directory of a lane, read when it is first looked into. Setting a path marks the directories on
-// the way; [Dir.Encode] writes only those.
+// A Dir is a directory of a lane, read on first use. [Dir.Set] marks the directories on the path as changed;
+// [Dir.Encode] writes only those. It is not safe for concurrent use.
 type Dir struct {
 	ID      pack.ID // zero for a new one
 	loaded  bool
@@ -17,19 +17,20 @@ type Dir struct {
 	entries []DirEntry // sorted by name
 }
 
+// A DirEntry is a blob or a subdirectory of a [Dir].
 type DirEntry struct {
 	name string
 	ID   pack.ID // of a blob
 	Dir  *Dir    // nil for a blob
 }
 
-// DirAt returns the directory that is stored as a tree; the zero id is an empty one.
+// DirAt returns the directory of a tree object; the zero id is an empty directory.
 func DirAt(tree pack.ID) *Dir { return &Dir{ID: tree} }
 
-// Touch makes [Dir.Encode] write n although nothing in it changes.
+// Touch makes [Dir.Encode] write n even if it has not changed.
 func (n *Dir) Touch() { n.dirty = true }
 
-// Changed reports whether there is something for [Dir.Encode] to write.
+// Changed reports whether [Dir.Encode] will write n.
 func (n *Dir) Changed() bool { return n.dirty }
 
 func (n *Dir) load(g *gitstore.Repo) error {
@@ -77,7 +78,7 @@ func (n *Dir) Find(g *gitstore.Repo, path ...string) (e DirEntry, ok bool, err e
 	return e, true, nil
 }
 
-// Set puts the blob id at path, making the directories on the way. It reports whether that changes anything.
+// Set sets path to the blob id and creates missing directories. It reports whether that changes anything.
 func (n *Dir) Set(g *gitstore.Repo, id pack.ID, path ...string) (bool, error) {
 	if err := n.load(g); err != nil {
 		return false, err
@@ -107,7 +108,7 @@ func (n *Dir) Set(g *gitstore.Repo, id pack.ID, path ...string) (bool, error) {
 	return changed, err
 }
 
-// Encode gives every changed directory to put, the deepest first, and returns the id of n.
+// Encode calls put with every changed directory, children first, and returns the id of n.
 func (n *Dir) Encode(put func(pack.Kind, []byte) (pack.ID, error)) (pack.ID, error) {
 	if !n.dirty {
 		return n.ID, nil
@@ -134,7 +135,7 @@ func (n *Dir) Encode(put func(pack.Kind, []byte) (pack.ID, error)) (pack.ID, err
 	return n.ID, nil
 }
 
-// Walk calls f for every blob under n, in the order of names.
+// Walk calls f for every blob under n, in the order of names. f must not keep path.
 func (n *Dir) Walk(g *gitstore.Repo, path []string, f func(path []string, id pack.ID) error) error {
 	if err := n.load(g); err != nil {
 		return err
@@ -154,7 +155,7 @@ func (n *Dir) Walk(g *gitstore.Repo, path []string, f func(path []string, id pac
 	return nil
 }
 
-// WalkNew is [Dir.Walk] without what old has in the same place; old may be nil.
+// WalkNew is [Dir.Walk] without the blobs that old has at the same path; old may be nil.
 func (n *Dir) WalkNew(g *gitstore.Repo, old *Dir, path []string, f func(path []string, id pack.ID) error) error {
 	if old == nil {
 		return n.Walk(g, path, f)
@@ -189,12 +190,12 @@ func (n *Dir) WalkNew(g *gitstore.Repo, old *Dir, path []string, f func(path []s
 	return nil
 }
 
-// WalkReadable is [Dir.Walk] past what cannot be read, until f returns false.
+// WalkReadable is [Dir.Walk] that skips unreadable directories. It stops when f returns false.
 func WalkReadable(g *gitstore.Repo, n *Dir, f func(path []string, id pack.ID) bool) {
-	eachLeftIn(g, n, nil, f)
+	walkReadable(g, n, nil, f)
 }
 
-func eachLeftIn(g *gitstore.Repo, n *Dir, path []string, f func([]string, pack.ID) bool) bool {
+func walkReadable(g *gitstore.Repo, n *Dir, path []string, f func([]string, pack.ID) bool) bool {
 	if n.load(g) != nil {
 		return true
 	}
@@ -204,7 +205,7 @@ func eachLeftIn(g *gitstore.Repo, n *Dir, path []string, f func([]string, pack.I
 		if e.Dir == nil {
 			more = f(p, e.ID)
 		} else {
-			more = eachLeftIn(g, e.Dir, p, f)
+			more = walkReadable(g, e.Dir, p, f)
 		}
 		if !more {
 			return false

@@ -8,29 +8,29 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 )
 
-// An ahead checks the segments of streams while a pack still comes: packs have those of a stream in their
-// order, one behind the other. It decides nothing. What it has seen to the end is not read once more by
-// [arriver]; all else is.
+// An ahead verifies the segments of streams while their pack still arrives: a pack contains the segments of a stream
+// in order and adjacent. It refuses nothing. [arriver] skips streams that were verified completely here, and verifies
+// all others itself.
 type ahead struct {
-	free chan struct{} // a place for each chain at work
-	now  *chain        // that grows; nil: none
-	end  int64         // of the stream that it grows
+	free chan struct{} // limits the chains that are verified at once
+	now  *chain        // of the stream that is arriving; nil if there is none
+	end  int64         // of that stream so far
 	left allowance
 	wg   sync.WaitGroup
 
 	mu     sync.Mutex
-	broken bool             // something was wrong, or in another order: nothing more is done ahead
-	links  map[pack.ID]link // segments that were found good
-	spare  chan []byte      // memory of blobs
+	broken bool             // a segment was invalid or out of order: nothing more is verified here
+	links  map[pack.ID]link // valid segments
+	spare  chan []byte      // buffers for blobs
 }
 
-// A link says of a segment that it is good behind another one, or, if that is zero, at the beginning.
+// A link means that a segment is valid after the segment before, or at the start of a stream if before is zero.
 type link struct {
 	before pack.ID
 	sum    objects.Hash // of the stream up to its end
 }
 
-// A chain is a stream of which segments come.
+// A chain is a stream whose segments are arriving.
 type chain struct{ in chan segment }
 
 type segment struct {
@@ -39,7 +39,7 @@ type segment struct {
 	blob []byte
 }
 
-// aheadSlack is how many bytes are unpacked ahead whatever the size of what comes.
+// aheadSlack is the number of bytes that may be unpacked here whatever the size of the pack.
 const aheadSlack = 1 << 30
 
 func newAhead(workers int) *ahead {
@@ -48,10 +48,10 @@ func newAhead(workers int) *ahead {
 	return a
 }
 
-// take looks at the next blob that came, keeps it if it is a segment that can be checked, and returns memory
-// for the next one.
+// take receives the next blob of the pack. If it is a segment that can be verified, take keeps it. It returns a buffer
+// for the next blob.
 func (a *ahead) take(id pack.ID, blob []byte) []byte {
-	a.left.came(int64(len(blob)))
+	a.left.add(int64(len(blob)))
 	h, _, err := stream.ParseHead(blob)
 	if err != nil {
 		return blob
@@ -78,7 +78,7 @@ func (a *ahead) take(id pack.ID, blob []byte) []byte {
 	}
 }
 
-// begin starts a chain, when there is a place for it.
+// begin starts a chain. It waits while too many are being verified.
 func (a *ahead) begin() {
 	a.free <- struct{}{}
 	c := &chain{in: make(chan segment, 1)}
@@ -89,7 +89,7 @@ func (a *ahead) begin() {
 	})
 }
 
-// cut ends the chain that grows.
+// cut ends the current chain.
 func (a *ahead) cut() {
 	if a.now != nil {
 		close(a.now.in)
@@ -97,7 +97,7 @@ func (a *ahead) cut() {
 	}
 }
 
-// follow checks the segments of a chain.
+// follow verifies the segments of a chain.
 func (a *ahead) follow(c *chain) {
 	var before pack.ID
 	r := stream.NewChain()
@@ -126,13 +126,13 @@ func (a *ahead) isBroken() bool {
 	return a.broken
 }
 
-// wait ends what is at work.
+// wait ends the current chain and waits for all.
 func (a *ahead) wait() {
 	a.cut()
 	a.wg.Wait()
 }
 
-// sums returns what the segments of a stream end in, if all of them were found good one behind the other.
+// sums returns the hash of the stream up to the end of each segment, if all segments were found valid in this order.
 func (a *ahead) sums(ids []pack.ID) ([]objects.Hash, bool) {
 	var before pack.ID
 	sums := make([]objects.Hash, len(ids))

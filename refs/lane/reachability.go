@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Reach adds to seen what a commit leads to, itself included. What is in seen is not looked at again.
+// Reach adds a commit and all objects reachable from it to seen. It does not walk objects that are in seen already.
 func Reach(ctx context.Context, g *gitstore.Repo, tip pack.ID, seen map[pack.ID]struct{}) error {
 	for id := tip; !id.IsZero(); {
 		if _, ok := seen[id]; ok {
@@ -28,7 +28,7 @@ func Reach(ctx context.Context, g *gitstore.Repo, tip pack.ID, seen map[pack.ID]
 	return nil
 }
 
-// Reachable returns every object that a ref of a repository leads to.
+// Reachable returns the objects reachable from the refs of a repository.
 func Reachable(ctx context.Context, g *gitstore.Repo) (map[pack.ID]struct{}, error) {
 	all, err := g.Refs("refs/")
 	if err != nil {
