@@ -29,8 +29,8 @@ func (r *run) prompt(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	given, err := m.Handover().Remind(ctx, p, r.p.Text, handover.ContextOptions{
-		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.PromptSize, maxAnswer), Had: r.delivered(),
+	given, err := m.Handover().Recall(ctx, p, r.p.Text, handover.ContextOptions{
+		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.PromptSize, maxAnswer), Delivered: r.delivered(),
 	})
 	if err != nil || given.Text == "" {
 		return err

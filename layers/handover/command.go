@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// lookers are programs that look around or move files: they say nothing about how a project is built and tested.
-var lookers = strings.Fields(
+// inspectors are programs that read or move files. They do not show how a project is built and tested.
+var inspectors = strings.Fields(
 	"ls cat cd echo rm mkdir head tail sed awk wc find grep egrep fgrep rg fd cp mv touch pwd which sleep true false test chmod chown sort uniq diff tree file stat " +
 		"du df ps kill pkill export source printf date ln xargs tee less more env set unset read exit return cut tr jq open code vim nano basename dirname realpath git : [ type command")
 
-// leaders stand before a command and say nothing about it.
-var leaders = strings.Fields("sudo time nohup nice command exec then do else env ( { !")
+// prefixes may precede a command and are ignored.
+var prefixes = strings.Fields("sudo time nohup nice command exec then do else env ( { !")
 
-// runners are programs whose first words say what they do.
+// runners are programs whose subcommand is part of the name of a command.
 var runners = strings.Fields(
 	"go npm npx pnpm yarn bun cargo make mise uv pip python python3 node docker gh task just dotnet mvn gradle poetry deno terraform kubectl rake bundle mix swift zig rye hatch tox pytest")
 
-// deeper are subcommands that name what they run in the word behind them.
-var deeper = strings.Fields("run exec -m tool compose")
+// subcommandRunners are subcommands whose next word is part of the name, too.
+var subcommandRunners = strings.Fields("run exec -m tool compose")
 
 // A call is one command of a shell line.
 type call struct {
 	name, args string
 }
 
-// calls returns the commands of a shell line that do more than look around, in order.
+// calls returns the commands of a shell line in order, without inspectors.
 func calls(line string) []call {
 	var out []call
 	for _, part := range pieces(line) {
@@ -37,7 +37,7 @@ func calls(line string) []call {
 	return out
 }
 
-// pieces cuts a line into its commands: what a pipe feeds is left out.
+// pieces splits a line into its commands. Of a pipe it returns only the first one.
 func pieces(line string) []string {
 	if i := strings.Index(line, "<<"); i >= 0 {
 		line = line[:i] // a here-document is data
@@ -51,20 +51,20 @@ func pieces(line string) []string {
 	return out
 }
 
-// commandOf returns the command that words are.
+// commandOf parses the words of a command.
 func commandOf(w []string) (c call, ok bool) {
 	for len(w) > 0 {
 		switch {
 		case w[0] == "timeout" && len(w) > 1:
 			w = w[2:]
 			continue
-		case slices.Contains(leaders, w[0]) || assigns(w[0]):
+		case slices.Contains(prefixes, w[0]) || assigns(w[0]):
 			w = w[1:]
 			continue
 		}
 		break
 	}
-	if len(w) == 0 || !word(w[0]) || strings.HasPrefix(w[0], "-") || slices.Contains(lookers, path.Base(w[0])) {
+	if len(w) == 0 || !word(w[0]) || strings.HasPrefix(w[0], "-") || slices.Contains(inspectors, path.Base(w[0])) {
 		return c, false
 	}
 	n := 1
@@ -72,7 +72,7 @@ func commandOf(w []string) (c call, ok bool) {
 		if len(w) > 1 && word(w[1]) {
 			n = 2
 		}
-		if n == 2 && len(w) > 2 && slices.Contains(deeper, w[1]) && word(w[2]) {
+		if n == 2 && len(w) > 2 && slices.Contains(subcommandRunners, w[1]) && word(w[2]) {
 			n = 3
 		}
 	} else if !strings.Contains(w[0], "/") {
@@ -83,16 +83,16 @@ func commandOf(w []string) (c call, ok bool) {
 	return c, true
 }
 
-// assigns reports whether a word sets a variable for the command behind it.
+// assigns reports whether a word sets a variable for the command that follows.
 func assigns(s string) bool {
 	name, _, ok := strings.Cut(s, "=")
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// maxArgs is how long arguments that are shown may be.
+// maxArgs is the maximal length of arguments.
 const maxArgs = 60
 
-// plainArgs returns arguments if all of them are flags and names of files: plain words could be a sentence.
+// plainArgs returns arguments if all of them are flags and file names, because plain words could form a sentence.
 func plainArgs(w []string) string {
 	if i := slices.IndexFunc(w, func(s string) bool { return strings.ContainsAny(s, "<>&") }); i >= 0 {
 		w = w[:i]

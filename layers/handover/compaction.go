@@ -10,8 +10,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// Compaction returns what a compaction of a session loses: its pins, requests, todos, files, commands and
-// failures. There is no text if memory does not have the session.
+// Compaction returns what a compaction of a session loses: pinned text, requests, todos, files, commands and failures.
+// The text is empty if memory does not have the session.
 func (m Ops) Compaction(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
 	s, err := knowledge.On(m.DB).SessionOf(ctx, p.ID, o.Session)
 	if err != nil || s == nil || !s.Shown() {

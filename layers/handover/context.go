@@ -25,43 +25,43 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// ContextOptions say for whom a context is.
+// ContextOptions describe the session that gets a context.
 type ContextOptions struct {
-	Session  string // the session that gets it, which is not told of itself
-	Dir      string // its working directory
-	Program  string // how this program is called there
-	Limit    int    // in UTF-16 units
-	Decay    keepit.Decay
-	Unpinned bool            // markers are told elsewhere
-	Had      map[string]bool // what the session was handed over before
-	Late     func() bool     // reports whether no more time may be spent on reading sessions; nil is never
-	// tokens without facts from which a session is worth speaking of; 0 says nothing of what is not made yet
+	Session   string // its ID; a context does not mention it
+	Dir       string // its working directory
+	Program   string // this program in a command line
+	Limit     int    // in UTF-16 units
+	Decay     keepit.Decay
+	Unpinned  bool            // without markers
+	Delivered map[string]bool // keys that the session has got already
+	Late      func() bool     // reports whether to stop reading sessions; nil never stops
+	// tokens without facts from which a session is mentioned; 0 mentions no missing facts, concepts and reflections
 	Pending int
 	Behind  int // files of the project that are not captured yet
 }
 
-// A Given is the context that a session is given.
+// A Given is a text for a session, with its sources.
 type Given struct {
 	Text string
-	Used []string // the sessions it tells of, the newest first
+	Used []string // the sessions it mentions, the newest first
 	Told []brief.Told
-	Left int // sessions whose digests are still to be made
+	Left int // sessions that still lack a digest
 
 	Units int      // UTF-16 units of Text
 	Hash  string   // of Text, keyed by this device
-	Keys  []string // what must not be told twice
+	Keys  []string // of passages that must not be delivered twice
 	Lines []Line
 }
 
-// A Line is a line of a text that was handed over, without its words.
+// A Line describes a line of a handed-over text, without the text. JSON is its format in the log of hand-overs.
 type Line struct {
 	Section string `json:"section"`
 	Source  string `json:"source,omitempty"`
-	Said    string `json:"said,omitempty"` // by whom
+	Said    string `json:"said,omitempty"` // by whom: user, assistant or tool
 	Hash    string `json:"hash"`           // of the line, keyed by this device
 }
 
-// give lays out a sheet.
+// give lays out a sheet as text.
 func (m Ops) give(s brief.Sheet, limit int) (g Given) {
 	g.Text, g.Told = brief.Lay(s, limit, m.Refs.Seal)
 	if g.Text == "" {
@@ -79,7 +79,7 @@ func (m Ops) give(s brief.Sheet, limit int) (g Given) {
 	return g
 }
 
-// How many things of a kind a context names. What is not named can be asked for.
+// How many entries of a kind a context lists. A command prints the rest.
 const (
 	contextIssues    = 20
 	contextConcepts  = 8
@@ -90,9 +90,9 @@ const (
 	showTitle = 48 // bytes of the title of a session
 )
 
-// Context returns what a session of the project p should know from the start, inside one fence; no text if
-// there is nothing. The same state gives the same text. Nothing in it was said by tools, files, the web or
-// scripts alone, or comes from a device that is not trusted.
+// Context returns the context for the start of a session of the project p, inside one fence, or no text if there is
+// nothing to say. The same state gives the same text. It contains nothing that comes only from tools, files, the web or
+// scripts, and nothing from untrusted devices.
 func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
 	b := &briefing{m: m, o: o, told: map[string]bool{}}
 	var err error
@@ -125,14 +125,14 @@ func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Gi
 	out := m.give(b.sheet(p), o.Limit)
 	out.Left = left
 	for _, s := range b.sessions {
-		if b.told[s.ID] && strings.Contains(out.Text, bodies.ShortID(s.ID)) { // not what was left out
+		if b.told[s.ID] && strings.Contains(out.Text, bodies.ShortID(s.ID)) { // not if the limit cut it
 			out.Used = append(out.Used, s.ID)
 		}
 	}
 	return out, nil
 }
 
-// sheet returns all that may be said at a start, in the order in which it matters.
+// sheet returns the sections of a context, the most important first.
 func (b *briefing) sheet(p state.Project) brief.Sheet {
 	s := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name),
 		More: fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", b.o.Program)}
@@ -151,7 +151,7 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 	)}
 }
 
-// A briefing is what a context is made from.
+// A briefing is the input of a context.
 type briefing struct {
 	m        Ops
 	o        ContextOptions
@@ -161,13 +161,13 @@ type briefing struct {
 	jobs     *concepts.Set
 	rules    *permanent.Set
 	due      bool
-	sessions []*state.Session // the newest first, without the one that asks
+	sessions []*state.Session // the newest first, without the one that gets the context
 	told     map[string]bool
 	digests  []Digest        // of the newest sessions, the newest first
-	spoken   map[string]bool // exchanges of which the user or the model said something
+	spoken   map[string]bool // exchanges with a fact from the user or the model
 }
 
-// recent returns the sessions that may be spoken of, the newest first.
+// recent returns the sessions that a context may mention, the newest first.
 func (b *briefing) recent() []*state.Session {
 	var out []*state.Session
 	for _, s := range b.st.Sessions {
@@ -182,7 +182,7 @@ func (b *briefing) recent() []*state.Session {
 	return out
 }
 
-// trustOf is the trust of a fact or a rule in a context.
+// trustOf converts the trust of a fact or a rule.
 func trustOf(t facts.Trust) brief.Trust {
 	switch t {
 	case facts.User:
@@ -194,7 +194,9 @@ func trustOf(t facts.Trust) brief.Trust {
 }
 
 func (b *briefing) ruleItems() []brief.Item {
-	rules := slices.DeleteFunc(b.rules.InState(permanent.Active), func(r *permanent.Rule) bool { return !b.trust.Of(r.Device) })
+	rules := slices.DeleteFunc(b.rules.InState(permanent.Active), func(r *permanent.Rule) bool {
+		return !b.trust.Of(r.Device)
+	})
 	slices.SortStableFunc(rules, func(x, y *permanent.Rule) int {
 		return cmp.Or(cmp.Compare(y.Trust, x.Trust), cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(x.ID, y.ID))
 	})
@@ -223,7 +225,7 @@ func (b *briefing) factItem(f facts.Fact) brief.Item {
 	return brief.Item{Text: text, Source: source, Trust: trustOf(f.Trust), Time: f.Time}
 }
 
-// newestFacts returns the facts that want chooses and that may be spoken of, the newest first, each once.
+// newestFacts returns trusted facts that want accepts, the newest first, without duplicates.
 func (b *briefing) newestFacts(most int, want func(*facts.Fact) bool) []facts.Fact {
 	var out []facts.Fact
 	for f := range b.known.All() {
@@ -243,10 +245,10 @@ func (b *briefing) issueItems() (out []brief.Item) {
 	return out
 }
 
-// conceptItems names the jobs that files below the working directory belong to, the newest first.
+// conceptItems lists the concepts with files below the working directory, the newest first.
 func (b *briefing) conceptItems() (out []brief.Item) {
 	live := slices.DeleteFunc(b.jobs.Live(), func(c *concepts.Concept) bool {
-		return !b.trust.Of(c.Device) || len(b.atHand(c)) == 0 || !b.spokenOf(c)
+		return !b.trust.Of(c.Device) || len(b.filesBelow(c)) == 0 || !b.spokenOf(c)
 	})
 	slices.SortStableFunc(live, func(x, y *concepts.Concept) int {
 		return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Label, y.Label))
@@ -256,7 +258,7 @@ func (b *briefing) conceptItems() (out []brief.Item) {
 		if about := cmp.Or(c.Summary, c.Topic); about != "" && c.Doubt == "" {
 			text += ": " + about
 		}
-		if at := slices.DeleteFunc(b.atHand(c), func(f string) bool { return !plainPath(f) }); len(at) > 0 {
+		if at := slices.DeleteFunc(b.filesBelow(c), func(f string) bool { return !plainPath(f) }); len(at) > 0 {
 			text += " (" + strings.Join(at[:min(3, len(at))], ", ") + ")"
 		}
 		out = append(out, brief.Item{Text: text, Source: c.Label, Trust: brief.Assistant, Time: c.Updated})
@@ -264,11 +266,11 @@ func (b *briefing) conceptItems() (out []brief.Item) {
 	return out
 }
 
-// spokenOf reports whether the user or the model said anything of what a concept holds: a job that only tools,
-// files, the web or scripts speak of may have its name from them.
+// spokenOf reports whether the user or the model said anything in the exchanges of a concept. Otherwise its name may
+// come from tools, files, the web or scripts.
 func (b *briefing) spokenOf(c *concepts.Concept) bool {
 	if len(c.Exchanges) == 0 {
-		return true // whole sessions were put there
+		return true // it has whole sessions
 	}
 	if b.spoken == nil {
 		b.spoken = map[string]bool{}
@@ -281,8 +283,8 @@ func (b *briefing) spokenOf(c *concepts.Concept) bool {
 	return slices.ContainsFunc(c.Exchanges, func(x string) bool { return b.spoken[x] })
 }
 
-// atHand returns which of the first files of a concept are below the working directory.
-func (b *briefing) atHand(c *concepts.Concept) (out []string) {
+// filesBelow returns those of the first files of a concept that are below the working directory.
+func (b *briefing) filesBelow(c *concepts.Concept) (out []string) {
 	for _, f := range c.Files[:min(5, len(c.Files))] {
 		path := f
 		if !filepath.IsAbs(f) {
@@ -299,8 +301,8 @@ func (b *briefing) atHand(c *concepts.Concept) (out []string) {
 	return out
 }
 
-// plainPath reports whether a path is made of the characters that names of source files have, with no words
-// apart: others are not told, for a file can have any name, also an order.
+// plainPath reports whether a path has only the characters of source file names and no spaces. Other paths are not
+// listed, because the name of a file can be an instruction.
 func plainPath(s string) bool {
 	const longest = 200
 	return len(s) <= longest && strings.IndexFunc(s, func(r rune) bool {
@@ -308,7 +310,7 @@ func plainPath(s string) bool {
 	}) < 0
 }
 
-// decisionItems names what was decided last.
+// decisionItems lists the newest decisions, solutions and preferences.
 func (b *briefing) decisionItems() (out []brief.Item) {
 	for _, f := range b.newestFacts(contextDecisions, func(f *facts.Fact) bool {
 		return f.Kind == facts.Decision || f.Kind == facts.Solution || f.Kind == facts.Preference
@@ -320,7 +322,7 @@ func (b *briefing) decisionItems() (out []brief.Item) {
 	return out
 }
 
-// sessionItems names the newest sessions.
+// sessionItems lists the newest sessions.
 func (b *briefing) sessionItems() (out []brief.Item) {
 	for _, s := range b.sessions[:min(contextSessions, len(b.sessions))] {
 		now := s.Now()
@@ -332,7 +334,7 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 		switch {
 		case now.Scan.Scripted:
 			trust = brief.Assistant
-			text += " a headless run" // what a script typed is not quoted: it may hold anything
+			text += " a headless run" // text typed by a script is never quoted
 		case s.Title() != "":
 			text += fmt.Sprintf(" %q", Cut(s.Title(), showTitle))
 		}
@@ -346,28 +348,27 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 	return out
 }
 
-// pendingItems says what of memory is not made yet, as facts.
+// pendingItems lists what memory still lacks, without instructions.
 func (b *briefing) pendingItems() (out []brief.Item) {
 	say := func(format string, args ...any) {
 		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Keep: true})
 	}
 	if n := b.o.Behind; n > 0 {
-		say(
-			"%d changed session file%s of this project %s being captured in the background; what is told here does not know them yet.", n,
-			map[bool]string{false: "s"}[n == 1], map[bool]string{true: "is", false: "are"}[n == 1])
+		say("%d changed session file%s of this project %s being captured in the background; what is told here does not "+
+			"know them yet.", n, derive.Plural(n), map[bool]string{true: "is", false: "are"}[n == 1])
 	}
 	if b.o.Pending == 0 {
 		return out
 	}
 	for _, s := range b.sessions {
-		if n := b.unsaid(s); n > b.o.Pending && len(out) < contextPending {
+		if n := b.withoutFacts(s); n > b.o.Pending && len(out) < contextPending {
 			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.",
 				bodies.ShortID(s.ID), tokens.Format(n), b.o.Program, bodies.ShortID(s.ID))
 		}
 	}
 	if n := len(b.jobs.Unassigned(b.known)); n > 0 {
 		say("%d exchange%s belong to no concept yet; `%s concepts candidates` lists them.", n,
-			map[bool]string{false: "s"}[n == 1], b.o.Program)
+			derive.Plural(n), b.o.Program)
 	}
 	if b.due && len(b.known.Exchanges) > 0 {
 		say("There are facts that no reflection has seen; `%s reflect` shows what may be worth keeping for good.",
@@ -376,8 +377,8 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 	return out
 }
 
-// unsaid estimates how much of a session's L1 no facts were saved of.
-func (b *briefing) unsaid(s *state.Session) int {
+// withoutFacts estimates the tokens of a session's L1 without facts.
+func (b *briefing) withoutFacts(s *state.Session) int {
 	now := s.Now()
 	left := now.Scan.Values - b.known.ThroughOf(s.ID, now.Generation)
 	if left <= 0 || now.Scan.Values == 0 {
@@ -386,7 +387,7 @@ func (b *briefing) unsaid(s *state.Session) int {
 	return markers.On(b.m.DB).Counter(now).Estimate(now.Said() * int64(left) / int64(now.Scan.Values))
 }
 
-// index says in one line what can be asked for.
+// index returns one line with the commands that print more.
 func (b *briefing) index() []brief.Item {
 	if len(b.sessions) == 0 && len(b.known.Live()) == 0 {
 		return nil
@@ -397,23 +398,16 @@ func (b *briefing) index() []brief.Item {
 		ask = append(ask, searchLine(mem, n), fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
 	}
 	if n := len(b.known.Live()); n > 0 {
-		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, timesText(n, "fact")))
+		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, times(n, "fact")))
 	}
 	return []brief.Item{{Text: strings.Join(ask, ", "), Keep: true, More: true, Why: "how to ask for more"}}
 }
 
-// searchLine says how to search n sessions. Of many, prompts are matched with the newest only.
+// searchLine returns the command that searches n sessions. Prompts are matched only with the newest of many.
 func searchLine(program string, n int) string {
-	sessions := timesText(n, "session")
+	sessions := times(n, "session")
 	if n > maxDigests {
 		sessions += fmt.Sprintf("; prompts are matched with the newest %d", maxDigests)
 	}
 	return fmt.Sprintf("`%s search WORDS` (%s)", program, sessions)
-}
-
-func timesText(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

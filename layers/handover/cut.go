@@ -5,25 +5,24 @@ import (
 	"unicode/utf8"
 )
 
-// ellipsis stands where a text was cut.
+// ellipsis marks the end of a cut text.
 const ellipsis = " …"
 
-// Cut returns the beginning of a text as one line of at most so many bytes, ending behind a sentence or a
-// clause where there is one.
-func Cut(s string, most int) string {
-	if len(s) > 8*most {
-		s = strings.ToValidUTF8(s[:8*most], "")
+// Cut returns the start of a text as one line of at most limit bytes. It ends after a sentence or a clause if it can.
+func Cut(s string, limit int) string {
+	if len(s) > 8*limit {
+		s = strings.ToValidUTF8(s[:8*limit], "")
 	}
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= most {
+	if len(s) <= limit {
 		return s
 	}
-	head := s[:most-len(ellipsis)]
+	head := s[:limit-len(ellipsis)]
 	for !utf8.ValidString(head) {
 		head = head[:len(head)-1]
 	}
 	for _, ends := range []string{".!?。！？", ";:,；，、"} {
-		if i := lastEnd(head, ends); i > most/3 {
+		if i := lastEnd(head, ends); i > limit/3 {
 			return head[:i] + ellipsis
 		}
 	}
@@ -33,7 +32,7 @@ func Cut(s string, most int) string {
 	return head + ellipsis
 }
 
-// lastEnd returns where the last sentence or clause of s ends, -1 if none does.
+// lastEnd returns the end of the last sentence or clause in s, -1 if there is none.
 func lastEnd(s, ends string) int {
 	for i := len(s); i > 0; {
 		r, size := utf8.DecodeLastRuneInString(s[:i])

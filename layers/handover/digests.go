@@ -18,10 +18,10 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// digestVersion is the version of the file of digests in the cache; another one is made again.
+// digestVersion is the version of the file of digests in the cache. A file of another version is rebuilt.
 const digestVersion = 4<<8 | Version
 
-// code writes or reads the digests.
+// code encodes or decodes the file.
 func (f *digestFile) code(c *records.Codec) {
 	records.Number(c, &f.version)
 	if f.version != digestVersion {
@@ -79,16 +79,14 @@ func codeDigest(c *records.Codec, d *Digest) {
 	records.List(c, &d.Marked, said)
 }
 
-// Digests of sessions are made when they are needed and kept in the cache, one file for each project.
-
-// The newest sessions of a project have digests, and of older ones those with the heaviest markers: what the user
-// pinned does not end.
+// Digests are made on demand and cached, one file for each project. The newest sessions of a project have digests, and
+// those older ones with the heaviest markers, because pinned text does not expire.
 const (
 	maxDigests = 200
 	maxPinned  = 50
 )
 
-// digested returns the sessions that have digests, of sessions in order, the newest first.
+// digested returns the sessions that get digests. Sessions are sorted, the newest first.
 func digested(sessions []*state.Session) []*state.Session {
 	if len(sessions) <= maxDigests {
 		return sessions
@@ -113,21 +111,21 @@ func digested(sessions []*state.Session) []*state.Session {
 	return slices.Concat(sessions[:maxDigests], pinned)
 }
 
-// A digestFile is the digests of a project.
+// A digestFile has the digests of a project.
 type digestFile struct {
 	version int
 	list    []storedDigest
-	words   []posting // of the turns of list, in order of the words
+	words   []posting // of the turns of list, sorted by word
 }
 
-// A storedDigest is the digest of a session at a growth point, when it had a number of added markers.
+// A storedDigest is the digest of a session at a growth point with a number of added markers.
 type storedDigest struct {
 	original objects.Hash
 	added    int
 	Digest
 }
 
-// addedMarkers returns the messages of a session with markers that "mem keepit add" made, one for each.
+// addedMarkers returns the message of each marker that "mem keepit add" added.
 func addedMarkers(s *state.Session) (out []int) {
 	for _, o := range s.Overrides {
 		if o.Added && o.Generation == s.Now().Generation {
@@ -137,9 +135,8 @@ func addedMarkers(s *state.Session) (out []int) {
 	return out
 }
 
-// digests returns the digests of sessions in their order. Those that the cache does not have are made, the
-// first ones first, until late reports that there is no more time: left says how many of them are missing then.
-// A session that has grown since has its earlier digest.
+// digests returns the digests of sessions in their order. It makes the missing ones until late reports true; left is
+// the number of those that are then outdated or missing. An outdated digest is returned, too.
 func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Session, late func() bool) (out []Digest,
 	left int, err error) {
 	file := m.CachePath("digests", string(p))
@@ -170,7 +167,7 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 			return nil, 0, ctx.Err()
 		}
 		if err != nil {
-			continue // its bytes are not here, or damaged: fsck says which
+			continue // its bytes are missing or damaged: fsck reports it
 		}
 		next.list, changed = append(next.list, storedDigest{now.Original, added, d}), true
 	}
@@ -184,7 +181,7 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 	return out, left, nil
 }
 
-// MakeDigests makes the digests that a project lacks, so that no start has to.
+// MakeDigests makes the missing digests of a project, to save time at the next start.
 func (m Ops) MakeDigests(ctx context.Context, p state.Project) error {
 	b := &briefing{m: m}
 	var err error
@@ -206,7 +203,7 @@ func (m Ops) readDigests(file string) (f digestFile) {
 	return f
 }
 
-// digest makes the digest of a session as it is now.
+// digest makes the current digest of a session.
 func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session) (Digest, error) {
 	now := s.Now()
 	l1, err := originals.On(m.DB).L1(ctx, p, now.Original, refine.Full)
@@ -228,7 +225,7 @@ func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session) (Dige
 	return d, err
 }
 
-// digest fills in the digests of the sessions that may be spoken of. It returns how many are missing.
+// digest sets the digests of the sessions. It returns how many are missing.
 func (b *briefing) digest(ctx context.Context, p state.Project) (left int, err error) {
 	b.digests, left, err = b.m.digests(ctx, p.ID, b.sessions, b.o.Late)
 	for i, d := range b.digests {
@@ -237,7 +234,7 @@ func (b *briefing) digest(ctx context.Context, p state.Project) (left int, err e
 	return left, err
 }
 
-// pinItems returns the markers that survive at the distance of their sessions, the heaviest first.
+// pinItems lists the markers that survive at the distance of their sessions, the heaviest first.
 func (b *briefing) pinItems() (out []brief.Item) {
 	type pin struct {
 		weight keepit.Weight
@@ -267,10 +264,10 @@ func (b *briefing) pinItems() (out []brief.Item) {
 	return out
 }
 
-// pinRatio is the ratio at which a marker of an earlier session has to survive to be handed over.
+// pinRatio is the compression ratio at which a marker of an earlier session must survive to be handed over.
 const pinRatio = 10
 
-// markedInput returns the messages of a digest that hold markers as the engine reads them.
+// markedInput returns the messages of a digest with markers as input of an engine.
 func markedInput(d Digest) (in compress.Input) {
 	for _, m := range d.Marked {
 		in.Items = append(in.Items, compress.Item{N: m.N, Kind: compress.User, Text: m.Text})

@@ -1,24 +1,22 @@
-// Package handover chooses what the next session, a prompt or a compaction is given of earlier sessions.
+// Package handover chooses what the next session, a prompt or a compaction gets from earlier sessions.
 //
-// A [Digest] is what one session did, in a few kilobytes: what was asked and answered, the files that were read
-// and edited, the commands that ran and how they ended, the tests that failed, the todos. It is made from the
-// session's L1 by [Summarize] and kept in the cache, so that choosing reads no transcript. [Start], [Prompt]
-// and [Compaction] are pure functions from digests, and whatever else is known of the project, to a
-// [brief.Sheet]. Each part has a cap of its own, each line names its source, who said it and why it was chosen.
+// A [Digest] summarises a session in a few kilobytes: requests and answers, files read and edited, commands and their
+// results, failed tests, todos. [Summarize] makes it from the session's L1 and it is cached, so that choosing reads no
+// transcript. [Start], [Prompt] and [Compaction] are pure functions from digests to sections of a [brief.Sheet]. Each
+// section has a limit, and each line names its source, who said it and why it was chosen.
 //
-// Nothing that only a tool printed is quoted. Names of files, commands and tests pass a pattern that can be
-// nothing but a name ([FileName], [TestName], [BranchName]); free text is what the user typed or the model
-// wrote.
+// Output of tools is never quoted. Names of files, commands and tests must match a pattern for names ([FileName],
+// [TestName], [BranchName]). Free text is only what the user typed or the model wrote.
 package handover
 
 import (
 	"time"
 )
 
-// Version changes when the same session gives another digest.
+// Version changes when the digest of the same session changes.
 const Version = 1
 
-// A Digest is what one session did.
+// A Digest summarises one session.
 type Digest struct {
 	Session     string
 	First, Last time.Time
@@ -28,9 +26,9 @@ type Digest struct {
 	Turns    []Turn    // the newest, in order
 	Files    []File    // in order of first touch
 	Commands []Command // in order of last run
-	Failed   []Failure // tests that failed last and were not seen to pass, in order
-	Todos    []Todo    // that were not completed, in order
-	Marked   []Said    // whole typed messages that have a marker, in their text or added
+	Failed   []Failure // tests whose last known run failed, in order
+	Todos    []Todo    // not completed, in order
+	Marked   []Said    // typed messages with a marker, in their text or added; whole
 	Compact  int       // the message of the last compaction, 0 if there was none
 }
 
@@ -40,13 +38,13 @@ type Said struct {
 	Text string
 }
 
-// A Turn is a request of the user and the last words of the model before the next one.
+// A Turn is a request of the user and the last text of the model before the next request.
 type Turn struct {
 	Asked    Said
 	Answered Said
 }
 
-// A File is what a session did with a file.
+// A File is a file that a session read or edited.
 type File struct {
 	Path     string
 	Edits    int
@@ -57,7 +55,7 @@ type File struct {
 	Symbols  []string
 }
 
-// An Outcome is how a command ended.
+// An Outcome is the result of a command.
 type Outcome int
 
 // The outcomes. Unknown is a command that was interrupted, refused, or ran in the background.
@@ -67,10 +65,10 @@ const (
 	Broke
 )
 
-// A Command is what a session ran.
+// A Command is a command that a session ran.
 type Command struct {
 	Name string // program and subcommand: "go test"
-	Args string // of the last run, "" if they are no plain names
+	Args string // of the last run, "" unless they are plain names
 	N    int    // the message of the last run
 	Runs int
 	End  Outcome

@@ -6,8 +6,7 @@ import (
 	"unicode"
 )
 
-// Bounds of what can be a name. A sentence of a script without spaces could pass for a word: letters beyond
-// ASCII come in short runs.
+// Limits of names. Letters beyond ASCII come in short runs, because some scripts write sentences without spaces.
 const (
 	maxPath    = 160
 	maxElement = 80
@@ -17,7 +16,7 @@ const (
 	maxBranch  = 80
 )
 
-// FileName returns p as the path of a file if it can be nothing else, "" otherwise.
+// FileName returns p, cleaned, if it can only be the path of a file, "" otherwise.
 func FileName(p string) string {
 	if len(p) > maxPath || !strings.ContainsFunc(p, unicode.IsLetter) {
 		return ""
@@ -34,7 +33,7 @@ func FileName(p string) string {
 	return p
 }
 
-// TestName returns s as the name of a test if it can be nothing else, "" otherwise.
+// TestName returns s if it can only be the name of a test, "" otherwise.
 func TestName(s string) string {
 	if len(s) > maxTest || !strings.ContainsFunc(s, unicode.IsLetter) || !named(s, "._-/+#=:[]()") {
 		return ""
@@ -42,7 +41,7 @@ func TestName(s string) string {
 	return s
 }
 
-// BranchName returns s as the name of a branch if it can be nothing else, "" otherwise.
+// BranchName returns s if it can only be the name of a branch, "" otherwise.
 func BranchName(s string) string {
 	if len(s) > maxBranch || strings.HasPrefix(s, "-") || !named(s, "._-/+#@") {
 		return ""
@@ -50,13 +49,12 @@ func BranchName(s string) string {
 	return s
 }
 
-// word reports whether s can be a word of a command line that needs no quotes.
+// word reports whether s is a word of a command line that needs no quotes.
 func word(s string) bool {
 	return s != "" && len(s) <= maxWord && named(s, "._-/+@:=,%~")
 }
 
-// named reports whether s is made of letters, digits and some marks, with no more than a short run of letters
-// beyond ASCII.
+// named reports whether s has only letters, digits and the given marks, and only short runs of letters beyond ASCII.
 func named(s, marks string) bool {
 	run := 0
 	for _, r := range s {

@@ -76,13 +76,13 @@ func TestIdle(t *testing.T) {
 		}
 	}
 	d := []Digest{{Session: "s", Files: []File{{Path: "lib/price.go", Edits: 2, N: 3, Symbols: []string{"roundPrice"}}, {Path: "lib/tax.go", Reads: 1, N: 4}},
-		Turns: []Turn{{Asked: Said{1, "Mend rounding in the price parser"}, Answered: Said{5, "Rounding is mended."}}}}}
+		Turns: []Turn{{Asked: Said{1, "Mend rounding in the price parser"}, Answered: Said{5, "Rounding is settled."}}}}}
 	id := func(s string) string { return s }
-	prompt := func(text string, had map[string]bool) []brief.Section {
+	prompt := func(text string, delivered map[string]bool) []brief.Section {
 		q := ParsePrompt(text)
 		f := digestFile{list: []storedDigest{{Digest: d[0]}}}
 		f.words = post(f.list)
-		return Prompt(q, d, f.turnsWith(q.words), had, id)
+		return Prompt(q, d, f.turnsWith(q.words), delivered, id)
 	}
 	got := prompt("why does roundPrice in lib/price.go round the price twice?", nil)
 	if len(got) == 0 || !strings.Contains(got[1].Items[0].Text, "lib/price.go") {

@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/brief"
 )
 
-// Caps of what a prompt is given.
+// Limits of the answer to a prompt.
 const (
 	maxPassages     = 3
 	maxPromptFiles  = 10
@@ -24,25 +24,24 @@ const (
 	shortestSpelled = 4
 )
 
-// A prompt is answered if its evidence reaches leastEvidence. Evidence is the share of the prompt's words that
-// the most similar exchange has, and the score of the best file. unseenWeight is added to the prompt's weight,
-// so that two common words are no evidence. The figures were fitted on bench/next: its own prompts against those
-// of other projects and idle ones; docs/benchmarks.md has the results.
+// A prompt is answered if its evidence reaches leastEvidence. Evidence is the share of the prompt's words in the most
+// similar exchange plus the score of the best file. unseenWeight is added to the prompt's weight, so that two common
+// words are no evidence. The figures were fitted with the prompts of a project against those of other projects and idle
+// ones; docs/benchmarks.md has the results.
 const (
 	fileWeight    = 0.025
 	unseenWeight  = 6.0
 	leastEvidence = 0.33
 )
 
-// spelledBonus is the score of a file that the prompt spells, or that has a symbol which the prompt spells. Other
-// words that its path and the prompt share score the more the rarer they are.
+// spelledBonus is the score of a file if the prompt spells its name or one of its symbols. Other words in both path and
+// prompt score by their rarity.
 const spelledBonus = 6.0
 
-// The chance that a session works on a file is the logistic function of a weighted sum. The weights were fitted
-// on bench/next; more figures than these fitted better there, and worse to a project that they were not
-// fitted on.
+// The chance that a session works on a file is the logistic function of a weighted sum. More weights than these fitted
+// the tuning projects better and other projects worse.
 const (
-	chanceBase    = -4.4 // of a file that nothing speaks for
+	chanceBase    = -4.4 // of a file without any evidence
 	chanceName    = 1.25 // share of the words of its name that are in the prompt
 	chanceSimilar = 4.0  // mean similarity of the sessions that touched it
 	chanceRecent  = 1.2  // rank at a start, from 0 to 1
@@ -50,7 +49,7 @@ const (
 	chanceSymbol  = 1.0  // the prompt spells one of its symbols
 )
 
-// The thresholds of what is named once a prompt is answered.
+// Thresholds for files and passages of an answered prompt.
 const (
 	leastChance   = 0.05 // of a file
 	shareOfBest   = 0.20 // of the chance of the best file
@@ -58,17 +57,17 @@ const (
 	leastPassage  = 9.0  // weight of the words that a passage shares with the prompt
 )
 
-// A Query is a prompt as it is matched.
+// A Query is a parsed prompt.
 type Query struct {
-	words   []string        // distinct, lower case, without those that say nothing
+	words   []string        // distinct, lower case, without stop words
 	said    map[string]bool // all words, lower case
-	spelled map[string]bool // names of files and symbols, as they are written
+	spelled map[string]bool // names of files and symbols, as written
 }
 
-// Empty reports whether the prompt asks for nothing that could be looked for.
+// Empty reports whether the prompt has too few words to match.
 func (q Query) Empty() bool { return len(q.words) < 2 && len(q.spelled) == 0 }
 
-// ParsePrompt reads a prompt.
+// ParsePrompt parses a prompt.
 func ParsePrompt(text string) Query {
 	q := Query{spelled: map[string]bool{}, said: map[string]bool{}}
 	if i := strings.Index(text, "```"); i > 0 {
@@ -85,7 +84,7 @@ func ParsePrompt(text string) Query {
 	}
 	for _, w := range Words(text) {
 		q.said[w] = true
-		if len(q.words) < maxPromptWords && !slices.Contains(q.words, w) && !empty[w] {
+		if len(q.words) < maxPromptWords && !slices.Contains(q.words, w) && !stopWords[w] {
 			q.words = append(q.words, w)
 		}
 	}
@@ -101,8 +100,8 @@ func spells(token string) bool {
 	return strings.ContainsAny(inner, "._/") || strings.ToLower(inner) != inner && strings.ToUpper(token) != token
 }
 
-// empty are words that say nothing about what a prompt is after.
-var empty = func() map[string]bool {
+// stopWords are words without meaning for the topic of a prompt.
+var stopWords = func() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(
 		`the and for you that this with have are was not but can could would should will what when where which who why how does did doing done
@@ -117,11 +116,11 @@ var empty = func() map[string]bool {
 	return out
 }()
 
-// A matcher weighs words by how rare they are in the digests.
+// A matcher weighs words by their rarity in the digests.
 type matcher struct {
 	q     Query
-	paths map[string]int // in how many paths a word is
-	turns map[string]int // in how many turns
+	paths map[string]int // number of paths with a word
+	turns map[string]int // number of turns with a word
 	nPath int
 	nTurn int
 	total float64 // weight of all words of the prompt among turns
@@ -131,16 +130,16 @@ type matcher struct {
 
 func rarity(n, of int) float64 { return math.Log(1 + (float64(of-n)+0.5)/(float64(n)+0.5)) }
 
-// Prompt returns the passages and files that fit a prompt, without what was handed over before; nothing if
-// nothing fits well enough. asked has the words of the prompt that each turn of each digest has.
-func Prompt(q Query, digests []Digest, asked [][][]string, had map[string]bool, id ID) []brief.Section {
+// Prompt returns the passages and files that fit a prompt, without delivered ones, or nothing if nothing fits well
+// enough. asked has the words that each turn of each digest shares with the prompt.
+func Prompt(q Query, digests []Digest, asked [][][]string, delivered map[string]bool, id ID) []brief.Section {
 	ranked := Files(digests)
 	m := newMatcher(q, asked, ranked)
 	if m.total == 0 || m.evidence(asked, ranked) < leastEvidence {
 		return nil
 	}
-	passages := m.passages(digests, asked, had, id)
-	files := m.files(digests, asked, ranked, had, id)
+	passages := m.passages(digests, asked, delivered, id)
+	files := m.files(digests, asked, ranked, delivered, id)
 	if len(passages) == 0 && len(files) == 0 {
 		return nil
 	}
@@ -178,7 +177,7 @@ func newMatcher(q Query, asked [][][]string, ranked []Ranked) *matcher {
 	return m
 }
 
-// evidence says how sure it is that the project has something to say to the prompt.
+// evidence returns how well the project matches the prompt.
 func (m *matcher) evidence(asked [][][]string, ranked []Ranked) float64 {
 	resembles, best := 0.0, 0.0
 	for _, turns := range asked {
@@ -193,14 +192,14 @@ func (m *matcher) evidence(asked [][][]string, ranked []Ranked) float64 {
 	return resembles/(m.total+unseenWeight) + fileWeight*best
 }
 
-// A fit says how a file fits the prompt by its name and its symbols.
+// A fit is the match of a file with the prompt, by name and symbols.
 type fit struct {
 	score           float64 // as evidence
 	spelled, symbol bool
 	why             []string
 }
 
-// fit returns how the file ranked i-th fits.
+// fit returns the fit of the file with rank i.
 func (m *matcher) fit(i int, r Ranked) (f fit) {
 	for _, w := range m.inPath[i] {
 		f.score += rarity(m.paths[w], m.nPath)
@@ -219,8 +218,8 @@ func (m *matcher) fit(i int, r Ranked) (f fit) {
 	return f
 }
 
-// chance estimates how likely a session that begins with the prompt works on a file, of a rank from 0 to 1.
-// similar is the mean similarity of the sessions that touched it.
+// chance estimates the probability that a session works on a file after the prompt. Rank is from 0 to 1; similar is the
+// mean similarity of the sessions that touched the file.
 func (m *matcher) chance(f fit, r Ranked, similar, rank float64) float64 {
 	z := chanceBase + chanceName*m.q.names(r.Path) + chanceSimilar*similar + chanceRecent*rank
 	if f.spelled {
@@ -232,8 +231,7 @@ func (m *matcher) chance(f fit, r Ranked, similar, rank float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// names returns the share of the words of a file's name that are in the prompt. That it is a test is no word of
-// its name.
+// names returns the share of the words of a file's name that are in the prompt. The word "test" does not count.
 func (q Query) names(file string) float64 {
 	name := baseOf(file)
 	if i := strings.IndexByte(name, '.'); i > 0 {
@@ -252,7 +250,7 @@ func (q Query) names(file string) float64 {
 	return float64(in) / float64(max(n, 1))
 }
 
-// similarity is the weight of words of a turn, and what share of the prompt that is.
+// similarity returns the weight of the words of a turn, and its share of the weight of the prompt.
 func (m *matcher) similarity(words []string) (weight, share float64) {
 	for _, w := range words {
 		weight += rarity(m.turns[w], m.nTurn)
@@ -260,8 +258,8 @@ func (m *matcher) similarity(words []string) (weight, share float64) {
 	return weight, weight / m.total
 }
 
-// passages returns the exchanges that resemble the prompt most.
-func (m *matcher) passages(digests []Digest, asked [][][]string, had map[string]bool, id ID) (out []brief.Item) {
+// passages returns the exchanges most similar to the prompt.
+func (m *matcher) passages(digests []Digest, asked [][][]string, delivered map[string]bool, id ID) (out []brief.Item) {
 	type found struct {
 		score float64
 		d, t  int
@@ -278,7 +276,7 @@ func (m *matcher) passages(digests []Digest, asked [][][]string, had map[string]
 	for _, f := range list {
 		d, t := digests[f.d], digests[f.d].Turns[f.t]
 		key := fmt.Sprintf("%s#%d", d.Session, t.Asked.N)
-		if had[key] || len(out) >= maxPassages*2 {
+		if delivered[key] || len(out) >= maxPassages*2 {
 			continue
 		}
 		out = append(out, brief.Item{Text: "Asked: " + quoted(t.Asked.Text, showAsked), Source: id.at(d.Session, t.Asked.N),
@@ -292,9 +290,9 @@ func (m *matcher) passages(digests []Digest, asked [][][]string, had map[string]
 	return out
 }
 
-// similarSessions returns, for each file, the mean similarity of the sessions that touched it: the share of the
-// prompt's weight that a session's turns have. One session more than there are counts, without any similarity,
-// so that a single session is no proof.
+// similarSessions returns, by file, the mean similarity of the sessions that touched it: the share of the prompt's
+// weight in their turns. The mean counts one additional session without similarity, so that a single session is no
+// proof.
 func (m *matcher) similarSessions(digests []Digest, asked [][][]string) map[string]float64 {
 	sum, count := map[string]float64{}, map[string]float64{}
 	for i, d := range digests {
@@ -315,8 +313,8 @@ func (m *matcher) similarSessions(digests []Digest, asked [][][]string) map[stri
 	return sum
 }
 
-// files returns the files that fit the prompt, the best first.
-func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, had map[string]bool,
+// files lists the files that fit the prompt, the best first.
+func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, delivered map[string]bool,
 	id ID) (out []brief.Item) {
 	similar := m.similarSessions(digests, asked)
 	type found struct {
@@ -326,7 +324,7 @@ func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, h
 	}
 	var list []found
 	for i, r := range ranked {
-		if had[r.Path] {
+		if delivered[r.Path] {
 			continue
 		}
 		f := m.fit(i, r)

@@ -7,22 +7,21 @@ import (
 	"time"
 )
 
-// A Ranked is a file with what is known of it over all sessions.
+// A Ranked is a file with its history over all sessions.
 type Ranked struct {
 	Path         string
 	Score        float64
 	Edits, Reads int
 	Sessions     int
 	Session      string // that touched it last
-	N            int    // message of it
+	N            int    // the message
 	Edited       bool   // by that session
 	Time         time.Time
 	Symbols      []string
 }
 
-// A file is weighed by two terms: the sessions that touched it, which fade fast, and the sessions that edited
-// it, which fade slowly. The first finds the work in progress, the second the files that the project always
-// returns to. The weights were tuned on bench/next.
+// The score of a file has two terms: sessions that touched it, which decay fast, and sessions that edited it, which
+// decay slowly. The first finds the work in progress, the second the files that the project returns to.
 const (
 	readWeight  = 1.0
 	editWeight  = 2.0
@@ -32,8 +31,8 @@ const (
 	ageSessions = 60 // older sessions do not count
 )
 
-// Files ranks the files of all sessions, those first that the next one most likely works on. Digests are the
-// newest first.
+// Files ranks the files of all sessions by how likely the next session works on them. Digests are sorted, the newest
+// first.
 func Files(digests []Digest) []Ranked {
 	at := map[string]int{}
 	var out []Ranked
@@ -65,13 +64,9 @@ func Files(digests []Digest) []Ranked {
 			}
 		}
 	}
-	sortRanked(out)
-	return out
-}
-
-func sortRanked(list []Ranked) {
-	slices.SortFunc(list, func(a, b Ranked) int {
+	slices.SortFunc(out, func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Time.Compare(a.Time), cmp.Compare(b.N, a.N),
 			cmp.Compare(a.Path, b.Path))
 	})
+	return out
 }

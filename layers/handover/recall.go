@@ -10,18 +10,18 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// Remind returns what earlier sessions of the project p have that fits a prompt; no text if nothing fits well
-// enough. It reads the digests that the cache has and makes none.
-func (m Ops) Remind(ctx context.Context, p state.Project, prompt string, o ContextOptions) (Given, error) {
+// Recall returns passages and files of earlier sessions of the project p that fit a prompt, or no text if nothing fits
+// well enough. It reads only digests in the cache.
+func (m Ops) Recall(ctx context.Context, p state.Project, prompt string, o ContextOptions) (Given, error) {
 	q := ParsePrompt(prompt)
 	if q.Empty() {
 		return Given{}, nil
 	}
-	digests, asked, name, err := m.recallable(ctx, p, q, o)
+	digests, asked, name, err := m.promptDigests(ctx, p, q, o)
 	if err != nil || len(digests) == 0 {
 		return Given{}, err
 	}
-	sections := Prompt(q, digests, asked, o.Had, records.ShortID)
+	sections := Prompt(q, digests, asked, o.Delivered, records.ShortID)
 	if len(sections) == 0 {
 		return Given{}, nil
 	}
@@ -29,9 +29,9 @@ func (m Ops) Remind(ctx context.Context, p state.Project, prompt string, o Conte
 		nil
 }
 
-// recallable returns the digests in the cache of sessions that may be spoken of, the newest first, and the
-// words of the prompt that each turn of them has.
-func (m Ops) recallable(ctx context.Context, p state.Project, q Query, o ContextOptions) (out []Digest,
+// promptDigests returns the digests in the cache of sessions that may be mentioned, the newest first, and the words
+// that each of their turns shares with the prompt.
+func (m Ops) promptDigests(ctx context.Context, p state.Project, q Query, o ContextOptions) (out []Digest,
 	asked [][][]string, name string, err error) {
 	kept := m.readDigests(m.CachePath("digests", string(p.ID)))
 	if len(kept.list) == 0 {

@@ -9,16 +9,17 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/records"
 )
 
-// Caps of the parts of a start, in lines and characters.
+// Limits of the sections of a start, in lines and characters.
 const (
-	maxSet     = 20 // files, those that the last session changed among them
+	maxSet     = 20 // files, including those that the last session changed
 	maxRun     = 8  // commands
 	maxTests   = 6
-	failedBack = 5 // sessions whose failures are looked at
+	failedBack = 5 // sessions whose failures are listed
 
-	capStands   = 1200
+	capStatus   = 1200
 	capFiles    = 1300
 	capCommands = 500
 
@@ -27,39 +28,39 @@ const (
 	showTodo    = 80
 )
 
-// An ID shortens the id of a session for people.
+// An ID shortens the ID of a session.
 type ID func(session string) string
 
-// at is the source of a message.
+// at returns the source of a message.
 func (id ID) at(session string, n int) string { return fmt.Sprintf("%s#%d", id(session), n) }
 
-// Start returns where things stand, the working set and the commands, from digests, the newest first.
+// Start returns the status, the working set and the commands. Digests are sorted, the newest first.
 func Start(digests []Digest, id ID) []brief.Section {
 	if len(digests) == 0 {
 		return nil
 	}
 	ranked := Files(digests)
-	stands, shown := stands(digests[0], atStart, id)
-	stands = append(stands, failures(digests, id)...)
+	status, shown := status(digests[0], atStart, id)
+	status = append(status, failures(digests, id)...)
 	return []brief.Section{
-		{Title: "Where things stand", Items: stands, Most: capStands},
+		{Title: "Where things stand", Items: status, Most: capStatus},
 		{Title: "Working set (files of tool calls)", Items: workingSet(ranked, shown, id), Most: capFiles},
 		{Title: "Commands and their last results", Items: commandItems(digests, id), Most: capCommands},
 	}
 }
 
-// standing says how much is told of where a session stands.
-type standing struct {
+// statusLimits are the limits of the status of a session.
+type statusLimits struct {
 	requests, changed, todos int
 }
 
 var (
-	atStart   = standing{requests: 2, changed: 8, todos: 3}
-	atCompact = standing{requests: 4, changed: 20, todos: 10}
+	atStart   = statusLimits{requests: 2, changed: 8, todos: 3}
+	atCompact = statusLimits{requests: 4, changed: 20, todos: 10}
 )
 
-// stands tells where a session stands. It also returns the files that it names.
-func stands(d Digest, most standing, id ID) (out []brief.Item, shown map[string]bool) {
+// status returns the status of a session and the files that it names.
+func status(d Digest, limits statusLimits, id ID) (out []brief.Item, shown map[string]bool) {
 	say := func(it brief.Item) { it.Time = d.Last; out = append(out, it) }
 	for i, t := range d.Turns {
 		switch n := len(d.Turns); {
@@ -69,7 +70,7 @@ func stands(d Digest, most standing, id ID) (out []brief.Item, shown map[string]
 		case i == 0:
 			say(brief.Item{Text: "Asked first: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N),
 				Trust: brief.User, Why: "what the session was about"})
-		case i > n-most.requests:
+		case i > n-limits.requests:
 			say(brief.Item{Text: "Asked: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N),
 				Trust: brief.User, Why: "a late request of the session"})
 		}
@@ -83,17 +84,17 @@ func stands(d Digest, most standing, id ID) (out []brief.Item, shown map[string]
 	slices.SortStableFunc(changed, func(a, b File) int { return cmp.Compare(b.Edited, a.Edited) })
 	if n := len(changed); n > 0 {
 		var names []string
-		for _, f := range changed[:min(n, most.changed)] {
+		for _, f := range changed[:min(n, limits.changed)] {
 			names, shown[f.Path] = append(names, f.Path), true
 		}
 		text := "[files] changed: " + strings.Join(names, ", ")
-		if n > most.changed {
-			text += fmt.Sprintf(" and %d more", n-most.changed)
+		if n > limits.changed {
+			text += fmt.Sprintf(" and %d more", n-limits.changed)
 		}
 		say(brief.Item{Text: text, Source: id.at(d.Session, changed[0].Edited), Trust: brief.Assistant, Whole: true,
 			Keys: names, Why: "files that the session edited, the newest first"})
 	}
-	for i := len(d.Todos) - 1; i >= 0 && i >= len(d.Todos)-most.todos; i-- {
+	for i := len(d.Todos) - 1; i >= 0 && i >= len(d.Todos)-limits.todos; i-- {
 		t := d.Todos[i]
 		say(brief.Item{Text: "Open todo: " + quoted(t.Text, showTodo), Source: id.at(d.Session, t.N), Trust: brief.Assistant,
 			Why: "on the model's list and not completed"})
@@ -105,20 +106,20 @@ func stands(d Digest, most standing, id ID) (out []brief.Item, shown map[string]
 	return out, shown
 }
 
-// Compaction returns what a compaction of the session of d would lose: requests, todos, files, commands and failures.
+// Compaction returns what a compaction of the session loses: requests, todos, files, commands and failures.
 func Compaction(d Digest, id ID) []brief.Section {
-	stands, _ := stands(d, atCompact, id)
-	stands = append(stands, failures([]Digest{d}, id)...)
+	status, _ := status(d, atCompact, id)
+	status = append(status, failures([]Digest{d}, id)...)
 	return []brief.Section{
-		{Title: "Where this session stands", Items: stands},
+		{Title: "Where this session stands", Items: status},
 		{Title: "Commands and their last results", Items: commandItems([]Digest{d}, id), Rank: 1},
 	}
 }
 
-// quoted is a text as somebody said it.
+// quoted returns a cut text in quotes.
 func quoted(s string, most int) string { return fmt.Sprintf("“%s”", Cut(s, most)) }
 
-// lastAnswer returns the last words of the model.
+// lastAnswer returns the last text of the model.
 func lastAnswer(turns []Turn) Said {
 	for _, t := range slices.Backward(turns) {
 		if t.Answered.Text != "" {
@@ -128,9 +129,9 @@ func lastAnswer(turns []Turn) Said {
 	return Said{}
 }
 
-// failures names tests and commands that failed last and were not seen to pass since.
+// failures lists tests and commands whose last known run failed.
 func failures(digests []Digest, id ID) (out []brief.Item) {
-	mended := map[string]bool{} // commands with a later end
+	settled := map[string]bool{} // commands with a later outcome
 	for _, d := range digests[:min(failedBack, len(digests))] {
 		for _, command := range failedCommands(d) {
 			var tests []string
@@ -140,7 +141,7 @@ func failures(digests []Digest, id ID) (out []brief.Item) {
 					tests, n = append(tests, f.Test), f.N
 				}
 			}
-			if mended[command] || len(tests) == 0 {
+			if settled[command] || len(tests) == 0 {
 				continue
 			}
 			text := "[failed] " + strings.Join(tests[:min(len(tests), maxTests)], ", ")
@@ -152,19 +153,19 @@ func failures(digests []Digest, id ID) (out []brief.Item) {
 		}
 		for _, c := range d.Commands {
 			tested := slices.ContainsFunc(d.Failed, func(f Failure) bool { return f.Command == c.Name })
-			if c.End == Broke && !mended[c.Name] && !tested && builds(c.Name) {
+			if c.End == Broke && !settled[c.Name] && !tested && builds(c.Name) {
 				out = append(out, brief.Item{Text: "[failed] " + c.Name + ended(c), Source: id.at(d.Session, c.N),
 					Trust: brief.Assistant, Time: d.Last, Why: "failed last and was not seen to pass"})
 			}
 			if c.End != Unknown {
-				mended[c.Name] = true
+				settled[c.Name] = true
 			}
 		}
 	}
 	return out
 }
 
-// failedCommands returns the commands that tests failed in, in order.
+// failedCommands returns the commands with failed tests, in order.
 func failedCommands(d Digest) (out []string) {
 	for _, f := range d.Failed {
 		if !slices.Contains(out, f.Command) {
@@ -174,7 +175,7 @@ func failedCommands(d Digest) (out []string) {
 	return out
 }
 
-// builders are words of commands that check something: that one of them failed is worth a line.
+// builders are words of commands that build, test or check. Their failures are listed.
 var builders = strings.Fields(
 	"build test lint check vet fmt format compile typecheck tsc verify ci install generate e2e unit integration")
 
@@ -190,8 +191,7 @@ func builds(name string) bool {
 	return false
 }
 
-// workingSet names the files that rank first, without those that are shown already, by session and what it did
-// with them.
+// workingSet lists the files that rank first, without shown ones, grouped by session and by edited or read.
 func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item) {
 	type group struct {
 		session string
@@ -230,14 +230,9 @@ func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item
 	return out
 }
 
-func times(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func times(n int, what string) string { return records.Numbered(n, what, what+"s") }
 
-// A Run is a command with what is known of it over all sessions.
+// A Run is a command with its history over all sessions.
 type Run struct {
 	Command
 	Session string
@@ -245,10 +240,10 @@ type Run struct {
 	Total   int
 }
 
-// How commands are weighed.
+// Weights of commands.
 const (
 	fadeCommand = 0.7
-	manyRuns    = 3   // more runs in a session say nothing more
+	manyRuns    = 3   // more runs in a session do not count
 	buildBonus  = 1.5 // of a command that builds, tests or checks
 )
 
@@ -296,7 +291,7 @@ func commandItems(digests []Digest, id ID) (out []brief.Item) {
 	return out
 }
 
-// ended says how a command ended.
+// ended returns the outcome of a command as text.
 func ended(c Command) string {
 	switch {
 	case c.End == Passed:
@@ -309,9 +304,8 @@ func ended(c Command) string {
 	return ""
 }
 
-// Rebase returns the digest with its files relative to another directory of the same project: one above or
-// below that of the session. In a directory beside it, such as another worktree, the same names mean the same
-// files.
+// Rebase returns the digest with file names relative to a directory above or below that of the session. For any other
+// directory, such as another worktree, the names stay.
 func (d Digest) Rebase(dir string) Digest {
 	from, to := path.Clean(d.Dir), path.Clean(dir)
 	if d.Dir == "" || dir == "" || from == to {

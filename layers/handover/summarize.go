@@ -23,8 +23,8 @@ const (
 	maxFailed   = 40
 )
 
-// Summarize makes a digest of the entries of a session's L1. Echo reports whether a message is a copy of
-// another session's; marked are messages with a marker that is not in their text.
+// Summarize makes a digest from the entries of a session's L1. Echo reports whether a message is a copy from another
+// session. Marked are messages with an added marker, which is not in their text.
 func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, marked []int) (Digest, error) {
 	s := &summary{files: map[string]int{}, commands: map[string]int{}, marked: marked}
 	for e, err := range entries {
@@ -38,13 +38,13 @@ func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, ma
 	return s.finish(), nil
 }
 
-// A summary is a digest in the making.
+// A summary builds a digest.
 type summary struct {
 	d        Digest
 	files    map[string]int
 	commands map[string]int
 	todos    []Todo // all, completed ones too
-	created  int    // TaskCreate calls, which number their tasks
+	created  int    // number of TaskCreate calls
 	calls    int
 	marked   []int
 }
@@ -65,7 +65,7 @@ func (s *summary) entry(e refine.Entry) {
 	}
 }
 
-// withoutCode leaves the blocks of code out of a text, unless it is nothing else.
+// withoutCode returns a text without its code blocks, unless nothing else is in it.
 func withoutCode(s string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(s, "```") {
@@ -81,7 +81,7 @@ func withoutCode(s string) string {
 	return s
 }
 
-// asked begins a turn.
+// asked starts a turn.
 func (s *summary) asked(e refine.Entry) {
 	if strings.TrimSpace(e.Said) == "" {
 		return
@@ -89,7 +89,7 @@ func (s *summary) asked(e refine.Entry) {
 	if (strings.Contains(e.Said, "##keepit") || slices.Contains(s.marked, e.N)) && len(s.d.Marked) < maxMarked {
 		s.d.Marked = append(s.d.Marked, Said{e.N, strings.Clone(e.Said)})
 	}
-	if len(s.d.Turns) == maxTurns { // the first request says what the session is about
+	if len(s.d.Turns) == maxTurns { // keep the first request
 		s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
 	}
 	s.d.Turns = append(s.d.Turns, Turn{Asked: Said{e.N, Cut(e.Said, maxAsked)}})
@@ -134,7 +134,7 @@ func (s *summary) tool(e refine.Entry) {
 
 func baseOf(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
-// withoutLine takes the line number off the target of an edit.
+// withoutLine returns the target of an edit without its line number.
 func withoutLine(target string) string {
 	i := strings.LastIndexByte(target, ':')
 	if i < 0 || i == len(target)-1 || strings.Trim(target[i+1:], "0123456789") != "" {
@@ -143,7 +143,7 @@ func withoutLine(target string) string {
 	return target[:i]
 }
 
-// touch notes that a file was read or edited.
+// touch records that a file was read or edited.
 func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
 	p = FileName(p)
 	if p == "" || !read && !edited || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") ||
@@ -172,14 +172,14 @@ func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
 	}
 }
 
-// ran notes the commands of a shell line and how they ended.
+// ran records the commands of a shell line and their outcomes.
 func (s *summary) ran(e refine.Entry) {
 	list := calls(e.Cmd)
 	tests := failedTests(e)
 	for i, c := range list {
 		end := outcome(e, len(tests) > 0)
 		if end == Broke && i < len(list)-1 {
-			end = Unknown // which of them broke is not known
+			end = Unknown // it is unknown which of them failed
 		}
 		s.command(e, c, end)
 		if i == len(list)-1 {
@@ -188,8 +188,8 @@ func (s *summary) ran(e refine.Entry) {
 	}
 }
 
-// outcome tells how a line ended. The exit status is that of the end of a pipe: lines of the output that tell
-// of a failure say more.
+// outcome returns the outcome of a shell line. Errors in the output take precedence, because the exit status of a
+// pipe is that of its last command.
 func outcome(e refine.Entry, tests bool) Outcome {
 	switch {
 	case tests || e.Exit != 0:
@@ -223,7 +223,7 @@ func (s *summary) command(e refine.Entry, c call, end Outcome) {
 	}
 }
 
-// failedTests returns the names of the tests that a run says failed.
+// failedTests returns the names of the tests that failed in a run.
 func failedTests(e refine.Entry) (out []string) {
 	lines := e.Errors
 	if e.Result != "ok" {
@@ -240,7 +240,7 @@ func failedTests(e refine.Entry) (out []string) {
 	return out
 }
 
-// tested brings up to date which tests failed last: a run of the same command that passes takes away what it had left.
+// tested updates the failed tests. A passing run of the same command removes its failures.
 func (s *summary) tested(e refine.Entry, c call, end Outcome, tests []string) {
 	if end == Passed && c.args == "" || end == Passed && !strings.Contains(c.args, "-run") {
 		s.d.Failed = slices.DeleteFunc(s.d.Failed, func(f Failure) bool { return f.Command == c.name })
@@ -253,7 +253,7 @@ func (s *summary) tested(e refine.Entry, c call, end Outcome, tests []string) {
 	}
 }
 
-// newList reports whether a change of the list of todos begins another list: several items, none of them known.
+// newList reports whether a change of the todo list starts a new list: it has several items, none of them known.
 func (s *summary) newList(change string) bool {
 	n := 0
 	for line := range strings.Lines(change) {
@@ -267,7 +267,7 @@ func (s *summary) newList(change string) bool {
 	return n > 1
 }
 
-// todo notes the state of an item.
+// todo records the state of an item.
 func (s *summary) todo(text, state string, n int) {
 	if !slices.Contains([]string{"pending", "in_progress", "completed", "cancelled"}, state) {
 		return
@@ -287,7 +287,7 @@ func (s *summary) finish() Digest {
 			s.d.Todos = append(s.d.Todos, t)
 		}
 	}
-	if n := len(s.d.Files); n > maxFiles { // those touched last
+	if n := len(s.d.Files); n > maxFiles { // keep those touched last
 		slices.SortStableFunc(s.d.Files, func(a, b File) int { return a.N - b.N })
 		s.d.Files = slices.Clone(s.d.Files[n-maxFiles:])
 	}

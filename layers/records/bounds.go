@@ -9,18 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// What any body may hold. Nothing that mem writes comes near.
+// Limits of any body. Bodies that mem writes are far below them.
 const (
 	MaxNumber = 1 << 42  // of bytes, tokens, messages, millionths of a dollar
 	MaxText   = 16 << 20 // bytes of one text
 	MaxList   = 4 << 20  // members of one list
 )
 
-// Times that a record may name: those that have a form in UTC in any zone.
+// The years of valid times: those that have a form in UTC in any zone.
 const firstYear, lastYear = 1, 9998
 
-// Bound reports the first value in v, which is a pointer to a body, that no body may hold: a number below zero
-// or above [MaxNumber], a text that is too long, a time that has no form in UTC.
+// Bound returns an error for the first value in v, a pointer to a body, that is out of bounds: a number below zero
+// or above [MaxNumber], a text or a list that is too long, a time without a form in UTC.
 func Bound(v any) error { return bound(reflect.ValueOf(v).Elem()) }
 
 func bound(v reflect.Value) error {
@@ -58,7 +58,7 @@ func boundList(v reflect.Value) error {
 		return fmt.Errorf("a list of %d", v.Len())
 	}
 	if v.Type().Elem().Kind() == reflect.Uint8 {
-		return nil // a hash, or JSON that nobody has looked into
+		return nil // a hash or raw JSON
 	}
 	for i := range v.Len() {
 		if err := bound(v.Index(i)); err != nil {
@@ -87,7 +87,7 @@ func boundStruct(v reflect.Value) error {
 	return nil
 }
 
-// memberName is what JSON calls a field.
+// memberName returns the name of a field in JSON.
 func memberName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return cmp.Or(name, f.Name)

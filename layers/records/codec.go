@@ -8,25 +8,25 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// A codec writes values in a compact form or reads them back, by the same calls in the same order: each
-// method writes what its pointer holds, or fills it. Text goes into a table, each word once. Reading
-// garbage sets failed and never asks for more memory than the input has bytes.
+// A Codec encodes values in a compact form, or decodes them with the same calls in the same order: each method encodes
+// the value at its pointer, or sets it. Texts are stored once, in a table. Malformed input sets Failed and never
+// allocates more memory than the input has bytes.
 type Codec struct {
-	B       []byte // written so far
-	In      string // still to be read; words that were read share memory with it
+	B       []byte // encoded so far
+	In      string // not decoded yet; decoded words share its memory
 	Reading bool
 	Failed  bool
-	Table   []string          // of words, when writing
-	Index   map[string]uint64 // of the words in table
-	Text    string            // all words in their order, when reading
-	Ends    []uint32          // of the words in text
-	raw     []byte            // a copy of in, for those who want bytes; it ends where in does
+	Table   []string          // of words, to encode
+	Index   map[string]uint64 // of the words in Table
+	Text    string            // all words in order, to decode
+	Ends    []uint32          // of the words in Text
+	raw     []byte            // a copy of the end of In, for Bytes
 }
 
-// Done reports whether all was read and was as encode wrote it.
+// Done reports whether the whole input was decoded without error.
 func (c *Codec) Done() bool { return !c.Failed && c.In == "" }
 
-// Count reads how many things follow; each takes a byte at least.
+// Count decodes the number of elements that follow. Each has at least one byte.
 func (c *Codec) Count() int {
 	n := c.readUint()
 	if n > uint64(len(c.In)) {
@@ -54,6 +54,7 @@ func (c *Codec) readUint() uint64 {
 	return 0
 }
 
+// Take returns the next n bytes.
 func (c *Codec) Take(n int) string {
 	if n > len(c.In) {
 		c.Failed = true
@@ -64,6 +65,7 @@ func (c *Codec) Take(n int) string {
 	return out
 }
 
+// Uint codes an unsigned integer.
 func (c *Codec) Uint(p *uint64) {
 	if c.Reading {
 		*p = c.readUint()
@@ -72,7 +74,7 @@ func (c *Codec) Uint(p *uint64) {
 	c.B = binary.AppendUvarint(c.B, *p)
 }
 
-// Number is a whole number of any type, small ones in few bytes.
+// Number codes an integer. Small numbers take few bytes.
 func Number[T ~int | ~int64](c *Codec, p *T) {
 	n := uint64(int64(*p)<<1) ^ uint64(int64(*p)>>63)
 	c.Uint(&n)
@@ -81,6 +83,7 @@ func Number[T ~int | ~int64](c *Codec, p *T) {
 	}
 }
 
+// Bool codes a boolean.
 func (c *Codec) Bool(p *bool) {
 	n := 0
 	if *p {
@@ -96,6 +99,7 @@ func (c *Codec) float(p *float64) {
 	*p = math.Float64frombits(n)
 }
 
+// Fixed codes bytes of a known length.
 func (c *Codec) Fixed(p []byte) {
 	if c.Reading {
 		copy(p, c.Take(len(p)))
@@ -104,9 +108,10 @@ func (c *Codec) Fixed(p []byte) {
 	c.B = append(c.B, p...)
 }
 
+// Hash codes a hash.
 func (c *Codec) Hash(p *objects.Hash) { c.Fixed(p[:]) }
 
-// Word is text of any type, kept in the table.
+// Word codes a text by its place in the table.
 func Word[T ~string](c *Codec, p *T) {
 	if c.Reading {
 		*p = T(c.readWord())
@@ -133,7 +138,7 @@ func (c *Codec) readWord() string {
 	return c.Text[from:c.Ends[n]]
 }
 
-// List is a slice, nil or not, whose elements each writes or reads.
+// List codes a slice. each codes an element. A nil slice stays nil.
 func List[S ~[]T, T any](c *Codec, p *S, each func(*T)) {
 	if !c.Reading {
 		n := uint64(len(*p) + 1)
@@ -152,12 +157,12 @@ func List[S ~[]T, T any](c *Codec, p *S, each func(*T)) {
 	}
 	*p = make(S, 0, min(n, 1<<14))
 	for i := 0; i < n && !c.Failed; i++ {
-		*p = append(*p, *new(T)) // written before it is read: fresh memory that is read first costs two page faults
+		*p = append(*p, *new(T)) // write before reading: reading fresh memory first costs two page faults
 		each(&(*p)[len(*p)-1])
 	}
 }
 
-// Length reads how many elements of a list follow. It reports false if there is no list.
+// Length decodes the length of a list. ok is false for a nil list.
 func (c *Codec) Length() (n int, ok bool) {
 	all := c.readUint()
 	if all == 0 || all-1 > uint64(len(c.In)) {
@@ -167,7 +172,7 @@ func (c *Codec) Length() (n int, ok bool) {
 	return int(all - 1), true
 }
 
-// Words is a list of words. It is read into the room of those that are there.
+// Words codes a list of words. It decodes into the memory of *p.
 func (c *Codec) Words(p *[]string) {
 	if !c.Reading {
 		List(c, p, func(s *string) { Word(c, s) })
@@ -180,7 +185,7 @@ func (c *Codec) Words(p *[]string) {
 	}
 }
 
-// Bytes is a slice of bytes; all that were read share memory.
+// Bytes codes a byte slice. Decoded slices share memory.
 func (c *Codec) Bytes(p *[]byte) {
 	if c.Reading {
 		n := c.Count()
@@ -194,7 +199,7 @@ func (c *Codec) Bytes(p *[]byte) {
 	c.B = append(binary.AppendUvarint(c.B, uint64(len(*p))), *p...)
 }
 
-// Time keeps the instant and, where it is not UTC, the offset, as the JSON form does.
+// Time codes an instant and, unless it is UTC, the offset, as JSON does.
 func (c *Codec) Time(p *time.Time) {
 	if c.Reading {
 		*p = c.readTime()

@@ -11,17 +11,17 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// ComposePlan is the parameters of a composition's recipe.
+// A ComposePlan has the parameters of a composition's recipe.
 type ComposePlan struct {
 	Name    string   `json:"name"`
 	Budget  int      `json:"budget"`
 	Counter string   `json:"counter"`
 	Parts   []string `json:"parts"` // session:label of each input
 
-	Without [][][2]int `json:"without,omitempty"` // of each part: messages whose calls of tools a whole session is without
+	Without [][][2]int `json:"without,omitempty"` // by part: messages whose tool calls are left out of a whole session
 }
 
-// Without returns the messages that part i of a composition leaves out.
+// Without returns the messages whose tool calls part i of a composition leaves out.
 func (c *Composition) Without(i int) [][2]int {
 	if c.Tier == "" {
 		var plan ComposePlan
@@ -36,27 +36,28 @@ func (c *Composition) Without(i int) [][2]int {
 	return nil
 }
 
-// A summaryPlan is the parameters of a summary. Which sessions and facts it is of decides whether it is current.
+// A SummaryPlan has the parameters of a summary. The sessions and facts in it decide whether the summary is current.
 type SummaryPlan struct {
 	Tier    string        `json:"tier"`
 	Period  string        `json:"period"`
-	Asked   int           `json:"asked"`  // tokens; the budget of the composition may be more, for pinned texts
-	Budget  int           `json:"budget"` //
+	Asked   int           `json:"asked"` // tokens; Budget may be more, for pinned text
+	Budget  int           `json:"budget"`
 	Counter string        `json:"counter"`
 	Parts   []SummaryPart `json:"parts"`
-	Left    []SummaryPart `json:"left,omitempty"` // sessions that had no room, without cuts
-	Facts   objects.Hash  `json:"facts,omitzero"` // the input behind those of the parts
+	Left    []SummaryPart `json:"left,omitempty"` // sessions that did not fit
+	Facts   objects.Hash  `json:"facts,omitzero"` // the input after those of the parts
 }
 
+// A SummaryPart is a session in a summary.
 type SummaryPart struct {
 	Session  string         `json:"session"`
 	Label    string         `json:"label"`
-	Original objects.Hash   `json:"original"`       // the session as it was
-	Base     *compress.Plan `json:"base,omitempty"` // of an original: how it became segments
+	Original objects.Hash   `json:"original"`       // name of the session's clean stream
+	Base     *compress.Plan `json:"base,omitempty"` // of an original: its compression
 	Cut      *tier.Cut      `json:"cut,omitempty"`
 }
 
-// Of returns what a summary is of, to compare.
+// Of returns the sessions and facts of a summary as text, to compare two plans.
 func (p SummaryPlan) Of() string {
 	var ids []string
 	for _, part := range append(slices.Clone(p.Parts), p.Left...) {
@@ -66,7 +67,7 @@ func (p SummaryPlan) Of() string {
 	return fmt.Sprintln(p.Tier, p.Period, p.Asked, p.Facts, strings.Join(ids, "\n"))
 }
 
-// SummaryPlan reads the parameters of a summary.
+// SummaryPlan decodes the parameters of a summary.
 func (c *Composition) SummaryPlan() (SummaryPlan, error) {
 	var p SummaryPlan
 	err := json.Unmarshal(c.Derivation.Recipe.Params, &p)

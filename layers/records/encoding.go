@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Code leaves out Session, which is known, Typed and the queue of Scan, which are bulk.
+// Code codes the snapshot without Session, which is known, and without Typed and the queue of Scan, which are large.
 func (s *Snapshot) Code(c *Codec) {
 	Number(c, &s.Generation)
 	c.Hash(&s.Original)
@@ -60,7 +60,7 @@ func (s *Snapshot) codeScan(c *Codec) {
 	Word(c, &x.LastUUID)
 }
 
-// codeDerivation leaves out the parameters of the recipe, which are bulk.
+// codeDerivation codes a derivation without the parameters of its recipe, which are large.
 func codeDerivation(c *Codec, d *lineage.Derivation) {
 	c.Hash(&d.Output)
 	List(c, &d.Inputs, c.Hash)
@@ -69,6 +69,7 @@ func codeDerivation(c *Codec, d *lineage.Derivation) {
 	List(c, &d.Witnesses, c.Hash)
 }
 
+// Code codes the version.
 func (v *Version) Code(c *Codec) {
 	Word(c, &v.Session)
 	Word(c, &v.Label)
@@ -107,6 +108,7 @@ func codeUsage(c *Codec, u *engines.Usage) {
 	Number(c, &u.Micros)
 }
 
+// Code codes the cost.
 func (k *Cost) Code(c *Codec) {
 	Word(c, &k.Day)
 	Word(c, &k.Project)
@@ -117,6 +119,7 @@ func (k *Cost) Code(c *Codec) {
 	codeUsage(c, &k.Usage)
 }
 
+// Code codes the override.
 func (o *Override) Code(c *Codec) {
 	Word(c, &o.Session)
 	Number(c, &o.Generation)
@@ -145,6 +148,7 @@ func (s *VersionSettings) code(c *Codec) {
 	Number(c, &s.Decay.Pinned)
 }
 
+// Code codes the composition.
 func (k *Composition) Code(c *Codec) {
 	Word(c, &k.Name)
 	Number(c, &k.Budget)

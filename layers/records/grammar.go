@@ -10,15 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// A Session is the id of a session: what its file is called without ".jsonl". It is 1 to 200 bytes of letters,
-// digits, spaces and ._-%+=,@~()[] in UTF-8, and begins with neither '-' nor '.': it can lead to no other
-// directory, and no command takes it for an option.
+// A Session is the ID of a session: the name of its file without ".jsonl". It is 1 to 200 bytes of letters, digits,
+// spaces and ._-%+=,@~()[] in UTF-8, and starts with neither '-' nor '.', so that it is never a path or an option.
 type Session string
 
-// MaxSession is the length of the longest session id in bytes.
+// MaxSession is the maximal length of a session ID in bytes.
 const MaxSession = 200
 
-// SessionRune reports whether a session id may hold r.
+// SessionRune reports whether a session ID may contain r.
 func SessionRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) ||
 		strings.ContainsRune(" ._-%+=,@~()[]", r))
@@ -37,9 +36,9 @@ func ParseSession(s string) (Session, error) {
 	return Session(s), nil
 }
 
-// SessionOf returns the id of the session in a file that is called name, without ".jsonl". It is the name
-// itself if that is an id; else each byte that no id holds is %XX, and of a name that is too long the end is
-// the start of its SHA-256. It is empty if name is.
+// SessionOf returns the session ID for a file name without ".jsonl". It is the name itself if that is valid.
+// Otherwise invalid bytes become %XX, and the end of a name that is too long is replaced by the start of its
+// SHA-256. An empty name gives an empty ID.
 func SessionOf(name string) Session {
 	if _, err := ParseSession(name); err == nil || name == "" {
 		return Session(name)
@@ -64,7 +63,7 @@ func SessionOf(name string) Session {
 	return Session(out)
 }
 
-// A Label is the label of a version, v001: 'v' and a number from 1 that has 3 to 9 digits.
+// A Label is the label of a version, such as v001: 'v' and a number from 1 with 3 to 9 digits.
 type Label string
 
 // ParseLabel checks that s is the label of a version.
@@ -75,7 +74,7 @@ func ParseLabel(s string) (Label, error) {
 	return Label(s), nil
 }
 
-// A ConceptLabel is the label of a concept, c001, in the form of a [Label].
+// A ConceptLabel is the label of a concept, such as c001, in the form of a [Label].
 type ConceptLabel string
 
 // ParseConceptLabel checks that s is the label of a concept.
@@ -86,7 +85,7 @@ func ParseConceptLabel(s string) (ConceptLabel, error) {
 	return ConceptLabel(s), nil
 }
 
-// numbered reports whether s is a letter and the digits of a number from 1, in the one form that it is written in.
+// numbered reports whether s is a letter and a number from 1, in its canonical form.
 func numbered(s string, letter byte) bool {
 	if len(s) < 4 || len(s) > 10 || s[0] != letter || strings.Trim(s[1:], "0123456789") != "" {
 		return false
@@ -94,8 +93,8 @@ func numbered(s string, letter byte) bool {
 	return strings.Trim(s[1:], "0") != "" && (len(s) == 4 || s[1] != '0')
 }
 
-// A Name is the name of a composition: 1 to 100 bytes of graphic characters without blanks and :#@~=^\, a
-// relative path in its shortest form that leads nowhere else, and neither HEAD nor the label of a version.
+// A Name is the name of a composition: 1 to 100 bytes of graphic characters without spaces and :#@~=^\. It is a clean
+// relative path that stays inside its directory, and neither HEAD nor the label of a version.
 type Name string
 
 // ParseName checks that s is the name of a composition.
@@ -109,14 +108,13 @@ func ParseName(s string) (Name, error) {
 	return Name(s), nil
 }
 
-// looksLikeLabel reports whether s could be typed for the label of a version: v1, v001.
+// looksLikeLabel reports whether a user could mean the label of a version: v1, v001.
 func looksLikeLabel(s string) bool {
 	n, err := strconv.Atoi(strings.TrimPrefix(s, "v"))
 	return err == nil && n > 0 && s[0] == 'v' && s[1] != '+'
 }
 
-// localPath reports whether s is a path, with slashes, in its shortest form, that leads into the directory it
-// starts from.
+// localPath reports whether s is a clean relative path with slashes that stays inside its directory.
 func localPath(s string) bool {
 	if s == "" || s == "." {
 		return false
@@ -129,8 +127,8 @@ func localPath(s string) bool {
 	return true
 }
 
-// A FileName is the name of a file in its directory: 1 to 255 bytes without slashes, colons at the second place
-// and control characters, neither "." nor "..".
+// A FileName is the name of a file in its directory: 1 to 255 bytes without slashes, control characters and a colon at
+// the second place, and neither "." nor "..".
 type FileName string
 
 // ParseFileName checks that s is the name of a file.
@@ -144,10 +142,10 @@ func ParseFileName(s string) (FileName, error) {
 	return FileName(s), nil
 }
 
-// A Path is a relative path with slashes that leads into the directory it starts from: each element is a [FileName].
+// A Path is a relative path with slashes that stays inside its directory. Each element is a [FileName].
 type Path string
 
-// ParsePath checks that s is such a path.
+// ParsePath checks that s is a [Path].
 func ParsePath(s string) (Path, error) {
 	if len(s) > 4096 {
 		return "", fmt.Errorf("a path of %d bytes", len(s))
@@ -160,11 +158,11 @@ func ParsePath(s string) (Path, error) {
 	return Path(s), nil
 }
 
-// A Title is a text for people in one line: 1 to 200 bytes without control and format characters. It is what a
-// device, a project or a concept may be called.
+// A Title is a line of text for people: 1 to 200 bytes without control and format characters. It is the name of a
+// device, a project or a concept.
 type Title string
 
-// ParseTitle checks that s is such a text.
+// ParseTitle checks that s is a [Title].
 func ParseTitle(s string) (Title, error) {
 	if strings.TrimSpace(s) == "" || len(s) > 200 || strings.ContainsFunc(s, func(r rune) bool { return !titleRune(r) }) {
 		return "", fmt.Errorf("%.80q is not a name", s)
@@ -177,8 +175,8 @@ func titleRune(r rune) bool {
 		!unicode.Is(unicode.Zp, r)
 }
 
-// CleanTitle returns what of s can be a [Title]: control and format characters become blanks, and what is too
-// long is cut. It is empty if nothing remains.
+// CleanTitle converts s to a [Title]: control and format characters become spaces, and a text that is too long is
+// cut. It is empty if nothing remains.
 func CleanTitle(s string) Title {
 	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if titleRune(r) {
@@ -193,8 +191,8 @@ func CleanTitle(s string) Title {
 	return Title(s)
 }
 
-// ParseTarget checks what an assignment, a use or a membership is about: session/<id>, version/<record>,
-// composition/<name> or exchange/<key>. What begins otherwise is of a later mem.
+// ParseTarget checks the target of an assignment, a use or a membership: session/<id>, version/<record>,
+// composition/<name> or exchange/<key>. It accepts unknown kinds, which a later mem may write.
 func ParseTarget(s string) error {
 	kind, name, ok := strings.Cut(s, "/")
 	if !ok {

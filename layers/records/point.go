@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Retype takes up what was typed, in clean words.
+// Retype replaces Typed and Markers by those of redacted prompts.
 func (s *Snapshot) Retype(prompts []transcript.Prompt) {
 	s.Typed, s.Markers = nil, nil
 	for _, p := range prompts {
@@ -23,8 +23,8 @@ func (s *Snapshot) Retype(prompts []transcript.Prompt) {
 	}
 }
 
-// Said estimates the bytes of L1 of a session: a share of its file, and never more than the text that a model
-// reads of it.
+// Said estimates the size of a session's L1 in bytes: a share of its file, and at most the text in it that a model
+// reads.
 func (p *Point) Said() int64 {
 	n := p.Size / L1Share
 	if p.Scan.Read > 0 {
@@ -33,24 +33,24 @@ func (p *Point) Said() int64 {
 	return n
 }
 
-// Further compares how far two growth points of a session reach: a later generation further than one
-// before it, inside of it more values, whatever was taken out of them, then more bytes, then the later record.
+// Further orders growth points of a session: by generation, then by number of values, then by bytes, then by record.
 func (p *Point) Further(q *Point) int {
 	return cmp.Or(p.Reaches(q), cmp.Compare(p.Size, q.Size), p.Stamp.Compare(q.Stamp))
 }
 
-// Reaches is further without what differs between two captures of the same file.
+// Reaches is Further without what can differ between two captures of the same file.
 func (p *Point) Reaches(q *Point) int {
 	return cmp.Or(cmp.Compare(p.Generation, q.Generation), cmp.Compare(p.Scan.Values, q.Scan.Values))
 }
 
-// Stamp is where a record stands among all others, and so which of two assignments wins.
+// A Stamp is the place of a record in the order of all records. The last of two assignments wins.
 type Stamp struct {
 	Lamport uint64
 	Device  string
 	Record  objects.Hash
 }
 
+// Compare orders stamps.
 func (s Stamp) Compare(o Stamp) int {
 	return cmp.Or(cmp.Compare(s.Lamport, o.Lamport), cmp.Compare(s.Device, o.Device), s.Record.Compare(o.Record))
 }
@@ -62,17 +62,17 @@ type Point struct {
 	Snapshot
 }
 
+// Code codes the stamp.
 func (s *Stamp) Code(c *Codec) {
 	c.Uint(&s.Lamport)
 	Word(c, &s.Device)
 	c.Hash(&s.Record)
 }
 
+// Constants of the capture of growing files.
 const (
 	GrowingVersion = 1
 	MaxMarks       = 64
-	// firstLook is how much of the end of a file is refined that was not looked at before; of the part before it
-	// L1 is taken to be that share.
-	FirstLook = 1 << 20
-	L1Share   = 25
+	FirstLook      = 1 << 20 // bytes at the end of a new file that are refined
+	L1Share        = 25      // estimated ratio of file to L1 for the rest
 )

@@ -4,28 +4,28 @@ package records
 // anybody could test guesses of the deleted text against that hash and the rest of the session.
 const KindPurge = "purge"
 
-// A Purge is the body of a "purge" record. A device that had to forget something of its own lane for it writes
-// the same body into its lane: that is how others know that it did.
+// A Purge is the body of a "purge" record. A device that deletes text from its own lane for a purge writes the same
+// body to its lane, to tell the others.
 type Purge struct {
 	Cause    string      `json:"cause"`              // revision, match, secret, tool, since
-	Sessions []string    `json:"sessions,omitempty"` // [purgeKey] of sessions: nothing about them is taken in again
-	Records  []string    `json:"records,omitempty"`  // device/lamport of records that no session or passage names
+	Sessions []string    `json:"sessions,omitempty"` // keys of sessions, which are not captured again
+	Records  []string    `json:"records,omitempty"`  // device/lamport of records without a session or passage
 	Passages []Passage   `json:"passages,omitempty"`
-	Labels   []LabelMark `json:"labels,omitempty"` // so that no number is used twice
+	Labels   []LabelMark `json:"labels,omitempty"` // labels must not be used twice
 }
 
-// A Passage is a message that was forgotten, all of it or a part.
+// A Passage is a forgotten message or a part of one.
 type Passage struct {
-	Session    string `json:"session"` // purgeKey
+	Session    string `json:"session"` // key
 	Generation int    `json:"generation"`
 	N          int    `json:"n"`
-	ID         string `json:"id,omitempty"`   // purgeKey of its uuid, if it has one
-	Part       bool   `json:"part,omitempty"` // who does not know which part forgets all of it
+	ID         string `json:"id,omitempty"`   // key of its UUID, if it has one
+	Part       bool   `json:"part,omitempty"` // a device that does not know the part deletes the message
 }
 
-// A LabelMark is the last number that a device gave a version of a session.
+// A LabelMark is the last version number that a device used for a session.
 type LabelMark struct {
-	Session string `json:"session"` // purgeKey
+	Session string `json:"session"` // key
 	Device  string `json:"device"`
 	Last    int    `json:"last"`
 }

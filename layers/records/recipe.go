@@ -7,22 +7,22 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 )
 
-// RecipeSettings is a CompressionSettings of the seeds; the writer of the version stands for the model.
+// RecipeSettings are the settings of a version for JSON output. Model is the engine.
 type RecipeSettings struct {
 	VersionSettings
-	Skip  int          `json:"skipFirstMessages"` // 0, too, which the record leaves out
+	Skip  int          `json:"skipFirstMessages"` // also 0, which the record omits
 	Tiers []RecipeTier `json:"customTiers,omitempty"`
 	Model string       `json:"model"`
 }
 
-// A RecipeTier is a TierConfig of the seeds.
+// A RecipeTier is one tier of custom tiers.
 type RecipeTier struct {
 	End            int    `json:"endPercent"`
 	Ratio          int    `json:"compactionRatio"`
 	Aggressiveness string `json:"aggressiveness"`
 }
 
-// Compression returns the settings of v as the seeds have them.
+// Compression returns the settings of v.
 func (v *Version) Compression() (RecipeSettings, error) {
 	out := RecipeSettings{VersionSettings: v.Settings, Skip: v.Settings.Skip, Model: v.Engine}
 	for _, text := range strings.Fields(v.Settings.Tiers) {
@@ -36,7 +36,7 @@ func (v *Version) Compression() (RecipeSettings, error) {
 	return out, nil
 }
 
-// KeepitStats is a keepitStats of the seeds: Weights counts the kept markers by weight.
+// KeepitStats are counts of markers. Weights counts the kept ones by weight.
 type KeepitStats struct {
 	Preserved  int            `json:"preserved"`
 	Summarised int            `json:"summarized"`
@@ -59,7 +59,7 @@ func (v *Version) KeepitStats() (KeepitStats, error) {
 	return out, nil
 }
 
-// A Recompression says how and why a part of a composition was compressed for it.
+// A Recompression describes why and with which settings a part was compressed for a composition.
 type Recompression struct {
 	Settings RecipeSettings `json:"settings"`
 	Reason   string         `json:"reason"`

@@ -16,17 +16,16 @@ import (
 	"fmt"
 )
 
-// ErrMalformed says that the body of a record does not parse: the record says nothing.
+// ErrMalformed reports a body that does not parse. Such a record has no effect.
 var ErrMalformed = errors.New("malformed body")
 
-// A Decoder reports why bytes are not the body of a kind; nil if they are.
+// A Decoder returns why bytes are not a body of its kind, nil if they are.
 type Decoder func(body json.RawMessage) error
 
-// A Table has the decoder of each kind that is known.
+// A Table has the decoders of the known kinds.
 type Table map[string]Decoder
 
-// Check decodes the body of a record of the given kind. The error wraps [ErrMalformed]. A kind that is not in
-// the table may hold anything.
+// Check decodes the body of a record. The error wraps [ErrMalformed]. Unknown kinds may have any body.
 func (t Table) Check(kind string, body json.RawMessage) error {
 	decode, ok := t[kind]
 	if !ok {
@@ -38,8 +37,8 @@ func (t Table) Check(kind string, body json.RawMessage) error {
 	return nil
 }
 
-// Of returns the decoder of bodies of the type T: a JSON object that fits the type, whose numbers, texts and
-// times are in bounds, and of which check, which may be nil, says that the members are of their grammar.
+// Of returns the decoder for bodies of type T: JSON objects of the type with values in bounds ([Bound]) and accepted by
+// check, which may be nil.
 func Of[T any](check func(*T) error) Decoder {
 	return func(body json.RawMessage) error {
 		if len(body) == 0 || body[0] != '{' {

@@ -14,7 +14,7 @@ type RelationBody struct {
 	Removed bool         `json:"removed,omitempty"`
 }
 
-// Slot is what a record speaks of.
+// Slot identifies the relation. The last record for a slot wins.
 func (b RelationBody) Slot() string { return b.Session + "/" + string(b.To) }
 
 func checkRelation(b *RelationBody) error {

@@ -4,23 +4,23 @@ import (
 	"cmp"
 )
 
-// KindRevoke is a record that says that a source is not to be believed any more.
+// KindRevoke is the kind of records that revoke a source.
 const KindRevoke = "revoke"
 
 // The kinds of sources that can be revoked.
 const (
-	SessionSource = "session" // all that was said in it
-	ToolSource    = "tool"    // what a tool, or the tools of an MCP server, returned
-	HostSource    = "host"    // what tools returned that was asked of a host, or names it
+	SessionSource = "session" // all its content
+	ToolSource    = "tool"    // results of a tool, or of the tools of an MCP server
+	HostSource    = "host"    // results of tools that were requested from a host or name it
 )
 
-// An Origin is where something in memory came from.
+// An Origin is a source of text in memory.
 type Origin struct {
 	Kind string `json:"source"`
-	Name string `json:"name"` // id of the session; of tools and hosts in lower case
+	Name string `json:"name"` // ID of the session, or name of the tool or host in lower case
 }
 
-// String writes a source as a user may type it.
+// String returns the source in the form that a user types.
 func (s Origin) String() string {
 	if s.Kind == SessionSource {
 		return s.Kind + ":" + ShortID(s.Name)
@@ -28,14 +28,15 @@ func (s Origin) String() string {
 	return s.Kind + ":" + s.Name
 }
 
-// RevokeBody says whether a source is revoked; the last one of a source wins. What it hides follows from it, so
-// that it also hides what is made, captured or pulled later.
+// A RevokeBody is the body of a "revoke" record. The last one for a source wins. It also applies to data that is
+// captured, derived or fetched later.
 type RevokeBody struct {
 	Origin
 	Revoked bool   `json:"revoked"`
 	Reason  string `json:"reason,omitempty"`
 }
 
+// Compare orders sources by kind and name.
 func (s Origin) Compare(o Origin) int {
 	return cmp.Or(cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Name, o.Name))
 }

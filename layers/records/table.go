@@ -18,12 +18,11 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Bodies is the decoder of every kind of record that this program knows. The door of the store
-// ([refs.Options.Body]) asks it before a lane comes in, and whoever reads records, so that the folds see
-// nothing that it refuses.
+// Bodies returns the decoders of all kinds of this version. They check a lane before it is fetched
+// ([refs.Options.Body]) and records when they are read, so that folds only see valid bodies.
 var Bodies = sync.OnceValue(func() Table {
 	return Table{
-		KindProject:     Of[ProjectBody](nil), // a name is cut to its grammar where it is shown
+		KindProject:     Of[ProjectBody](nil), // a name is cleaned where it is shown
 		KindPath:        Of(func(b *PathBody) error { return wantProjects(b.Project) }),
 		KindSession:     Of(checkSnapshot),
 		KindVersion:     Of(checkVersionBody),
@@ -53,8 +52,7 @@ var Bodies = sync.OnceValue(func() Table {
 	}
 })
 
-// CheckBody reports why a record of a kind says nothing: its body is not of the kind's form, or out of bounds.
-// The error wraps [records.ErrMalformed]; kinds that this program does not know may hold anything.
+// CheckBody checks the body of a record with [Bodies]. The error wraps [ErrMalformed].
 func CheckBody(kind string, body json.RawMessage) error { return Bodies().Check(kind, body) }
 
 func wantSessions(ids ...string) error {
@@ -78,11 +76,11 @@ func wantProjects(ids ...refs.Project) error {
 // wantRecord checks the name of a record.
 func wantRecord(name string) error { return ParseDigits(name, 2*objects.Size) }
 
-// wantHashes checks that hashes name something.
+// wantHashes checks that no hash is zero.
 func wantHashes(all ...objects.Hash) error {
 	for _, h := range all {
 		if h.IsZero() {
-			return errors.New("a hash of nothing")
+			return errors.New("a zero hash")
 		}
 	}
 	return nil
@@ -154,7 +152,7 @@ func checkVersionBody(b *Version) error {
 		return err
 	}
 	if r := b.Derivation.Recipe; r.Step != compress.Step || r.Version != compress.StepVersion {
-		return nil // its plan is not known here
+		return nil // a plan of another version
 	}
 	plan, err := b.Plan()
 	if err == nil {
@@ -221,11 +219,10 @@ func checkRevoke(b *RevokeBody) error {
 	return nil
 }
 
-// maxSource is the length of the longest name of a tool or host.
+// maxSource is the maximal length of the name of a tool or host.
 const maxSource = 4096
 
-// lastLabel is the last number of a version that a purge can name: whoever goes on from there stays within the
-// grammar of labels.
+// lastLabel is the maximal version number in a purge. The numbers after it must still be valid labels.
 const lastLabel = 99_999_999
 
 func checkPurge(b *Purge) error {
@@ -252,7 +249,7 @@ func checkPurge(b *Purge) error {
 }
 
 func checkExchange(b *facts.Exchange) error {
-	if b.Session != "" { // it is of none
+	if b.Session != "" {
 		if err := wantSessions(b.Session); err != nil {
 			return err
 		}
@@ -262,7 +259,7 @@ func checkExchange(b *facts.Exchange) error {
 
 func checkJudgement(b *facts.Judgement) error {
 	if b.Says == "" {
-		return errors.New("says nothing")
+		return errors.New("empty")
 	}
 	return wantHashes(b.Fact)
 }
@@ -283,7 +280,7 @@ func checkAssigned(b *concepts.Assigned) error {
 
 func checkRule(b *permanent.Definition) error {
 	if b.Type == "" || b.Text == "" {
-		return errors.New("says nothing")
+		return errors.New("empty")
 	}
 	for _, w := range b.Quotes {
 		if err := wantSessions(w.Session); err != nil {
@@ -295,7 +292,7 @@ func checkRule(b *permanent.Definition) error {
 
 func checkAct(b *permanent.Act) error {
 	if b.Rule == "" || b.Act == "" {
-		return errors.New("says nothing")
+		return errors.New("empty")
 	}
 	if b.Quote != nil {
 		return wantSessions(b.Quote.Session)

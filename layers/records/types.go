@@ -16,8 +16,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ShortID returns the start of a session's id, for people: eight letters of one that is random, all of one that
-// says something, because the starts of those are often the same.
+// ShortID returns a session ID for display: the first eight digits of a random ID, and any other ID whole, because such
+// IDs often start alike.
 func ShortID(id string) string {
 	rest := strings.TrimPrefix(id, "agent-")
 	const most = 8
@@ -31,14 +31,14 @@ func ShortID(id string) string {
 // wins.
 type PeerBody struct {
 	Device  string `json:"device"`
-	Key     string `json:"key"` // that it was known by then
+	Key     string `json:"key"` // its key at that time
 	Name    string `json:"name,omitempty"`
 	Trusted bool   `json:"trusted,omitempty"`
 	Revoked bool   `json:"revoked,omitempty"` // it loses access to encrypted remotes
 	Dropped bool   `json:"dropped,omitempty"` // its lanes are removed here, and not fetched
 }
 
-// The kinds of records. docs/formats.md tells what they mean; a kind never changes its meaning.
+// The kinds of records, see docs/formats.md. The meaning of a kind never changes.
 const (
 	KindProject     = "project"
 	KindPath        = "path" // in the home lane only
@@ -54,35 +54,35 @@ const (
 	KindShare       = "share" // in the home lane only
 )
 
-// ProjectBody describes a project; it is written with the first session.
+// ProjectBody describes a project. It is written with the first session.
 type ProjectBody struct {
 	Identity string `json:"identity"`
 	Name     string `json:"name"`
 }
 
-// PathBody says that a directory on this device belongs to a project.
+// PathBody assigns a directory on this device to a project.
 type PathBody struct {
 	Path     string       `json:"path"`
 	Project  refs.Project `json:"project"`
 	Identity string       `json:"identity"`
 	Name     string       `json:"name"`
-	Linked   bool         `json:"linked,omitempty"` // by the user, not found out
+	Linked   bool         `json:"linked,omitempty"` // by the user, not detected
 }
 
-// A Snapshot is a session as it was at one point of its growth: the body of a "session" record.
-// Markers and Typed tell only of what came after the snapshot before it in the same generation.
+// A Snapshot is a session at one point of its growth: the body of a "session" record. Markers and Typed only list
+// what is new since the previous snapshot of the same generation.
 type Snapshot struct {
 	Session    string       `json:"session"`
 	Generation int          `json:"generation"`
 	Original   objects.Hash `json:"original"` // name of the clean stream up to here
 	Size       int64        `json:"size"`     // bytes of it
 	Segments   int          `json:"segments"`
-	Rules      string       `json:"rules,omitempty"`    // the rule set that made it clean
+	Rules      string       `json:"rules,omitempty"`    // the rule set of the redaction
 	Withheld   bool         `json:"withheld,omitempty"` // the exact bytes need a patch of originals.git
 
-	Scan transcript.Carry `json:"scan"` // what a pass over the bytes found; the next scan goes on from it
+	Scan transcript.Carry `json:"scan"` // result of the scan; the next scan continues from it
 
-	Source  string     `json:"source,omitempty"` // where the file was, if not where it was before
+	Source  string     `json:"source,omitempty"` // path of the file, if it has changed
 	Parent  string     `json:"parent,omitempty"` // the session whose subagent this is
 	Files   []FileRef  `json:"files,omitempty"`  // overflow files of tool results
 	Markers []Mark     `json:"markers,omitempty"`
@@ -107,8 +107,8 @@ type Mark struct {
 	Clamped bool          `json:"clamped,omitempty"`
 }
 
-// A TypedKey recognises a message that the user typed: the first 16 hexadecimal digits of the BLAKE3
-// of role, timestamp and text. A copy of the message, in a fork or a resumed composition, has the same.
+// A TypedKey identifies a message that the user typed: the first 16 hexadecimal digits of the BLAKE3 of role, timestamp
+// and text. A copy of the message, in a fork or a resumed composition, has the same key.
 type TypedKey struct {
 	N   int            `json:"n"`
 	Key transcript.Key `json:"key"`
@@ -118,10 +118,10 @@ type TypedKey struct {
 type Version struct {
 	Session string       `json:"session"`
 	Label   string       `json:"label"`            // v001; unique per session and device
-	Source  string       `json:"source,omitempty"` // label of the version whose text it was made from
-	Since   string       `json:"since,omitempty"`  // label of the version whose messages it goes on from
-	Base    objects.Hash `json:"base,omitzero"`    // record of that version, of either
-	// ForTier or ForComposition: mem made it for that; "" if a person asked for it
+	Source  string       `json:"source,omitempty"` // label of the version that was compressed
+	Since   string       `json:"since,omitempty"`  // label of the version that it continues
+	Base    objects.Hash `json:"base,omitzero"`    // record of the version in Source or Since
+	// ForTier or ForComposition if mem made it on its own, "" if a user asked for it
 	For        string             `json:"for,omitempty"`
 	Original   objects.Hash       `json:"original,omitzero"`
 	Derivation lineage.Derivation `json:"derivation"`
@@ -142,28 +142,27 @@ type Version struct {
 	ID     objects.Hash `json:"-"` // of the record
 	Device string       `json:"-"`
 	Time   time.Time    `json:"-"`
-	// Deleted says that the version was taken out of the lists; its bytes stay.
+	// Deleted hides the version. Its bytes stay.
 	Deleted bool      `json:"-"`
 	Revoked string    `json:"-"` // why it is hidden, "" if it is not
 	Used    Rehearsal `json:"-"`
 
-	ByStranger bool        `json:"-"` // a device that is not trusted made it
-	Shown      string      `json:"-"` // the label with the device behind it, if another device made one of the same label
+	ByStranger bool        `json:"-"` // made by an untrusted device
+	Shown      string      `json:"-"` // label and device, if another device has the same label
 	Key        lineage.Key `json:"-"` // of Derivation, once the version is part of a State
 }
 
-// What mem makes versions for without being asked for them.
+// Purposes of versions that mem makes on its own.
 const (
 	ForTier        = "tier"
 	ForComposition = "composition"
 )
 
-// Asked reports whether a person asked for the version. Such a version leaves the lists only when it, or its
-// session, is named.
+// Asked reports whether a user asked for the version. Such a version is only hidden by name, or with its session.
 func (v *Version) Asked() bool { return v.For == "" }
 
-// Origin is the content whose messages the version names: the input of its derivation, unless it was made from another
-// version.
+// Origin returns the clean stream whose messages the version refers to: the input of its derivation, unless it was made
+// from another version.
 func (v *Version) Origin() objects.Hash {
 	if v.Original.IsZero() && len(v.Derivation.Inputs) > 0 {
 		return v.Derivation.Inputs[0]
@@ -171,11 +170,11 @@ func (v *Version) Origin() objects.Hash {
 	return v.Original
 }
 
-// Name returns what the version is called on this device: its label or, if other devices made one of the same
-// label of the session and this device did not make this one, the label with its device, v002~3b0e55d1.
+// Name returns the name of the version on this device: its label or, if another device made it and the label is not
+// unique, the label with its device, v002~3b0e55d1.
 func (v *Version) Name() string { return cmp.Or(v.Shown, v.Label) }
 
-// VersionSettings are what a user asked for, in the words of the seeds' CompressionSettings.
+// VersionSettings are the settings that a user asked for.
 type VersionSettings struct {
 	Mode           string `json:"mode"` // uniform, tiered, delta
 	Ratio          int    `json:"compactionRatio,omitempty"`
@@ -187,7 +186,7 @@ type VersionSettings struct {
 	Keepit         string `json:"keepitMode"`
 	Distance       int    `json:"sessionDistance"`
 
-	Decay keepit.Decay `json:"keepitDecay,omitzero"` // other constants than the usual ones
+	Decay keepit.Decay `json:"keepitDecay,omitzero"` // if not the default
 }
 
 // A Composition is a named context made of several parts: the body of a "composition" record.
@@ -200,8 +199,8 @@ type Composition struct {
 	Tokens     int                `json:"tokens"`
 	Counter    string             `json:"counter"`
 	Messages   int                `json:"messages"`
-	Typed      []transcript.Key   `json:"typed,omitempty"` // keys of the messages it puts into a session
-	Tier       string             `json:"tier,omitempty"`  // weekly or monthly: it is a summary that mem made
+	Typed      []transcript.Key   `json:"typed,omitempty"` // keys of its messages in a session
+	Tier       string             `json:"tier,omitempty"`  // weekly or monthly, if it is a summary by mem
 
 	ID      objects.Hash `json:"-"`
 	Device  string       `json:"-"`
@@ -230,20 +229,20 @@ type CompositionPart struct {
 	Reason  string       `json:"recompressed,omitempty"` // why a version was made for the composition
 }
 
-// SetBody assigns a value to a field of a thing; the last one in the order of records wins.
+// SetBody assigns a value to a field of its target. The last record wins.
 type SetBody struct {
 	Target string `json:"target"` // session/<id>, version/<record>, composition/<name>
 	Field  string `json:"field"`  // deleted
 	Value  bool   `json:"value"`
 }
 
-// A NameBody gives a session a title, or a session or a version a tag: the body of a "name" record. The last
-// one about the title of a session wins, and the last one about a tag of a project: a tag names one thing.
+// A NameBody gives a session a title, or a session or version a tag: the body of a "name" record. The last record for a
+// title or a tag wins. A tag of a project has one target.
 type NameBody struct {
 	Target  string `json:"target"` // session/<id>; of a tag also version/<record>
 	Field   string `json:"field"`  // [FieldTitle] or [FieldTag]
 	Name    string `json:"name"`
-	Removed bool   `json:"removed,omitempty"` // the title is that of the transcript again; nothing has the tag
+	Removed bool   `json:"removed,omitempty"` // restores the title of the transcript, or deletes the tag
 }
 
 // The fields of a [NameBody].
@@ -252,7 +251,7 @@ const (
 	FieldTag   = "tag"
 )
 
-// Slot is what a record speaks of: the title of a session, or a tag.
+// Slot identifies the title of a session or a tag. The last record for a slot wins.
 func (b NameBody) Slot() string {
 	if b.Field == FieldTag {
 		return FieldTag + "/" + b.Name
@@ -260,9 +259,8 @@ func (b NameBody) Slot() string {
 	return b.Field + "/" + b.Target
 }
 
-// An Override is a user's later word on a marker: the body of a "keepit" record. It speaks of the text from
-// Start to End, in bytes, of what the user typed in a message: of a marker that stands there, or of one that
-// was Added. The last of those that speak of the same text wins.
+// An Override changes, adds or removes a marker: the body of a "keepit" record. It applies to bytes Start to End of
+// what the user typed in a message. The last record for the same text wins.
 type Override struct {
 	Session    string        `json:"session"`
 	Generation int           `json:"generation"`
@@ -270,11 +268,11 @@ type Override struct {
 	Start      int           `json:"start"`
 	End        int           `json:"end"`
 	Weight     keepit.Weight `json:"weight"`
-	Added      bool          `json:"added,omitempty"`   // no tag marks the text
-	Removed    bool          `json:"removed,omitempty"` // the text counts as any other
+	Added      bool          `json:"added,omitempty"`   // the text has no tag
+	Removed    bool          `json:"removed,omitempty"` // the text has no weight
 }
 
-// Plan returns the plan that the version was made by.
+// Plan decodes the plan of the compression.
 func (v *Version) Plan() (compress.Plan, error) {
 	var p compress.Plan
 	if err := json.Unmarshal(v.Derivation.Recipe.Params, &p); err != nil {
@@ -283,8 +281,8 @@ func (v *Version) Plan() (compress.Plan, error) {
 	return p, nil
 }
 
-// ShareBody says that text of one project may stand in compositions of another one that travels: the body of a
-// "share" record. The last one of a pair wins.
+// ShareBody allows text of one project in compositions of another one that is pushed: the body of a "share" record. The
+// last record for a pair wins.
 type ShareBody struct {
 	From    refs.Project `json:"from"`
 	With    refs.Project `json:"with"`

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,20 +11,16 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// ErrNotCompressible says that a revision names nothing that can be compressed.
+// ErrNotCompressible reports a revision that cannot be compressed.
 var ErrNotCompressible = errors.New("only a session or a version can be compressed")
 
-// FileName returns the name of the version's files without extension, as in the seeds:
-// v001_tiered-standard_10k.
+// FileName returns the name of the version's files without extension: v001_tiered-standard_10k.
 func (v *Version) FileName() string {
-	kind := v.Settings.Preset
-	if kind == "" {
-		kind = v.Settings.Aggressiveness
-	}
+	kind := cmp.Or(v.Settings.Preset, v.Settings.Aggressiveness)
 	return fmt.Sprintf("%s_%s-%s_%dk", v.Label, v.Settings.Mode, kind, (v.TokensOut+500)/1000)
 }
 
-// MarkFates returns for each mark that the version knew whether it kept it.
+// MarkFates returns, for each mark in the plan (message, start, end), whether the version kept it.
 func (v *Version) MarkFates() map[[3]int]bool {
 	plan, err := v.Plan()
 	if err != nil {
@@ -39,7 +36,7 @@ func (v *Version) MarkFates() map[[3]int]bool {
 	return out
 }
 
-// Asked turns the words of the seeds back into settings.
+// Asked converts v to the settings of a compression.
 func (v VersionSettings) Asked(counter string) (compress.Settings, error) {
 	s := compress.Settings{Ratio: v.Ratio, Tokens: v.Tokens, Skip: v.Skip, Keepit: compress.KeepitMode(v.Keepit),
 		Distance: v.Distance, Decay: v.Decay}
@@ -68,9 +65,10 @@ func (v VersionSettings) Asked(counter string) (compress.Settings, error) {
 	return s, nil
 }
 
-// Guest reports whether a device that is not trusted made the version.
+// Guest reports whether an untrusted device made the version.
 func (v *Version) Guest() bool { return v.ByStranger }
 
+// Numbered returns a number with a noun: "1 message", "2 messages".
 func Numbered(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -11,8 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-// Words returns the words of a text or a path in lower case: camelCase and the marks between words divide them,
-// and a plural is its singular.
+// Words returns the words of a text or a path in lower case and in the singular. It splits at marks and camelCase.
 func Words(s string) (out []string) {
 	eachWord(s, func(w []byte) { out = append(out, string(w)) })
 	return out
@@ -51,7 +50,7 @@ func singular(w []byte) int {
 	return len(w)
 }
 
-// shared returns the distinct words of a text that are wanted.
+// shared returns the distinct words of a text that are in a set.
 func shared(text string, wanted map[string]bool) (out []string) {
 	eachWord(text, func(w []byte) {
 		if wanted[string(w)] && !slices.Contains(out, string(w)) {
@@ -61,8 +60,8 @@ func shared(text string, wanted map[string]bool) (out []string) {
 	return out
 }
 
-// A posting says which turns have a word. Turns are numbered through all digests of a file; the list holds the
-// distance of each from the one before it, as varints.
+// A posting lists the turns with a word. Turns are numbered through all digests of a file; the list has the distance of
+// each turn from the previous one, as varints.
 type posting struct {
 	word  string
 	turns string
@@ -73,10 +72,10 @@ func (p *posting) code(c *records.Codec) {
 	records.Word(c, &p.turns)
 }
 
-// post returns the postings of the turns of digests, in the order of their words.
+// post returns the postings of the turns of digests, sorted by word.
 func post(list []storedDigest) (out []posting) {
 	turns := map[string][]byte{}
-	last := map[string]int{} // the number of the last turn that has a word, counted from 1
+	last := map[string]int{} // number of the last turn with a word, from 1
 	n := 0
 	for i := range list {
 		for _, t := range list[i].Turns {
@@ -95,7 +94,7 @@ func post(list []storedDigest) (out []posting) {
 	return out
 }
 
-// turnsWith returns, for each turn of each digest of the file, which of the words it has.
+// turnsWith returns, for each turn of each digest, which of the words it has.
 func (f *digestFile) turnsWith(words []string) [][][]string {
 	out := make([][][]string, len(f.list))
 	n := 0
@@ -118,7 +117,7 @@ func (f *digestFile) turnsWith(words []string) [][][]string {
 		for b := []byte(f.words[i].turns); len(b) > 0; {
 			step, size := binary.Uvarint(b)
 			if size <= 0 || step == 0 || step > uint64(len(flat)-at) {
-				break // not what post wrote
+				break // malformed
 			}
 			at += int(step)
 			*flat[at-1] = append(*flat[at-1], w)
