@@ -49,7 +49,7 @@ func (g *gull) Ask(_ context.Context, q engines.Question) (engines.Answer, error
 	case g.again:
 		answer = asJSON(map[string]any{"exchanges": []any{map[string]any{g.texts[1]: g.texts[2], "facts": []any{map[string]string{"kind": g.texts[0]}}}}})
 	default:
-		answer = asJSON(facts.Given{Exchanges: g.distils(shown)})
+		answer = asJSON(facts.Input{Exchanges: g.distils(shown)})
 	}
 	return engines.Answer{Format: "mem.answer/1", Model: "gull", Text: answer}, nil
 }
@@ -78,7 +78,7 @@ func (g *gull) fenced(prompt string) string {
 }
 
 // distils says that the user said what the texts say, and quotes what it can.
-func (g *gull) distils(shown string) (out []facts.GivenExchange) {
+func (g *gull) distils(shown string) (out []facts.InputExchange) {
 	var overrule []string
 	for _, m := range regexp.MustCompile(`(?m)^(f:[0-9a-f]{8,}) issue: The parser`).FindAllStringSubmatch(shown, -1) {
 		overrule = append(overrule, m[1])
@@ -99,7 +99,7 @@ func (g *gull) distils(shown string) (out []facts.GivenExchange) {
 		seen[i] = true
 		first := 2 + 2*i
 		said := sayable(g.texts[i])
-		x := facts.GivenExchange{Messages: [2]int{first, first + 1}, Topic: name(said), Summary: said, Keywords: []string{name(said)}, Files: []string{"README.md", short(said)}}
+		x := facts.InputExchange{Messages: [2]int{first, first + 1}, Topic: name(said), Summary: said, Keywords: []string{name(said)}, Files: []string{"README.md", short(said)}}
 		x.Facts = lies(said, i, first+map[bool]int{false: 1}[placeOf(i, g.mixed) == "filename"], overrule)
 		out = append(out, x)
 	}
@@ -107,19 +107,19 @@ func (g *gull) distils(shown string) (out []facts.GivenExchange) {
 }
 
 // honestly is what is to be said of a message of an honest session, but for what it calls that.
-func honestly(n int, said, topic string) facts.GivenExchange {
+func honestly(n int, said, topic string) facts.InputExchange {
 	kind := facts.Decision
 	if strings.Contains(said, "broken") {
 		kind = facts.Issue
 	}
-	return facts.GivenExchange{Messages: [2]int{n, n}, Topic: topic, Files: []string{"README.md"}, Facts: []facts.GivenFact{{Kind: kind, Text: said, Files: []string{"README.md"}, Evidence: []facts.Evidence{{Message: n, Quote: said}}}}}
+	return facts.InputExchange{Messages: [2]int{n, n}, Topic: topic, Files: []string{"README.md"}, Facts: []facts.InputFact{{Kind: kind, Text: said, Files: []string{"README.md"}, Evidence: []facts.Evidence{{Message: n, Quote: said}}}}}
 }
 
 // lies are facts that say what a text says, which stands in a message.
-func lies(said string, i, at int, overrule []string) []facts.GivenFact {
+func lies(said string, i, at int, overrule []string) []facts.InputFact {
 	kinds := facts.Kinds()
 	typed, there := facts.Evidence{Message: 1, Quote: "Look at all of it"}, facts.Evidence{Message: at, Quote: said}
-	return []facts.GivenFact{
+	return []facts.InputFact{
 		{Kind: kinds[i%len(kinds)], Text: said, Evidence: []facts.Evidence{there}, Files: []string{"README.md"}, Supersedes: overrule, Refutes: overrule},
 		{Kind: facts.Preference, Text: "The user wants this: " + short(said), Evidence: []facts.Evidence{typed, there}},
 		{Kind: facts.Decision, Text: "The user decided: " + short(said), Evidence: []facts.Evidence{typed}, Refutes: overrule},
@@ -299,7 +299,7 @@ func (d *desk) noneOfIt(m *layers.Memory, p state.Project) {
 			stored++
 		case f.Open():
 			open++
-		case !f.Stands():
+		case !f.Live():
 			d.t.Errorf("%s is overruled: %q", f.ID, f.Text)
 		}
 	}

@@ -208,19 +208,19 @@ func (d *desk) takenIn(m *layers.Memory, p state.Project, session string, texts 
 		d.t.Fatal(session, s, err)
 	}
 	kinds := []facts.Kind{facts.Decision, facts.Preference, facts.Solution, facts.Issue}
-	var given facts.Given
+	var given facts.Input
 	for i, text := range texts {
 		first := 2 + 2*i
 		said := text
 		if r := []rune(said); len(r) > 900 {
 			said = string(r[:900])
 		}
-		x := facts.GivenExchange{Messages: [2]int{first, first + 1}, Topic: "the word of the user", Files: []string{"README.md"}}
+		x := facts.InputExchange{Messages: [2]int{first, first + 1}, Topic: "the word of the user", Files: []string{"README.md"}}
 		at := first + 1 // what the tool returned
 		if strings.HasPrefix(session, "filename") {
 			at = first
 		}
-		x.Facts = []facts.GivenFact{{Kind: kinds[i%4], Text: said, Evidence: []facts.Evidence{{Message: at, Quote: said}}}}
+		x.Facts = []facts.InputFact{{Kind: kinds[i%4], Text: said, Evidence: []facts.Evidence{{Message: at, Quote: said}}}}
 		given.Exchanges = append(given.Exchanges, x)
 	}
 	rev := state.Rev{Kind: state.IsSession, Project: p, Session: s}
@@ -230,7 +230,7 @@ func (d *desk) takenIn(m *layers.Memory, p state.Project, session string, texts 
 	}
 	for i := range saved.Exchanges[:2] {
 		x := knowledge.Member{Project: p, Session: session, Exchange: &saved.Exchanges[i]}
-		to := knowledge.Target{New: &concepts.Made{Name: texts[i], Topic: texts[i], Summary: texts[i]}, Topic: texts[i], Reason: texts[i]}
+		to := knowledge.Target{New: &concepts.Definition{Name: texts[i], Topic: texts[i], Summary: texts[i]}, Topic: texts[i], Reason: texts[i]}
 		if _, err := m.Knowledge().Assign(ctx, p, []knowledge.Member{x}, to, false); err != nil {
 			d.t.Fatal(err)
 		}

@@ -134,14 +134,14 @@ func TestCompressByModel(t *testing.T) {
 		}
 	}
 	made, err := m.Derive().Reproduce(ctx, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: v})
-	if err != nil || !made.Same || p.asked != asked {
-		t.Errorf("reproduced: %v, same %v", err, made.Same)
+	if err != nil || !made.Identical || p.asked != asked {
+		t.Errorf("reproduced: %v, same %v", err, made.Identical)
 	}
 	replayed, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 3, Engine: engines.New(engines.NewReplay("", xs), engines.Options{Window: 2000})}, false)
 	if err != nil || replayed.Version.Derivation.Output != c.Version.Derivation.Output || replayed.Version.Label != "v002" {
 		t.Errorf("replayed as %v: %v", replayed.Version, err)
 	}
-	if sum, err := m.Derive().Today(ctx); err != nil || sum.Input != 1000*r.Requests || sum.Micros != int64(1100*r.Requests) {
+	if sum, err := m.Derive().CostToday(ctx); err != nil || sum.Input != 1000*r.Requests || sum.Micros != int64(1100*r.Requests) {
 		t.Errorf("today %+v, %v", sum, err)
 	}
 	check, err := m.Repair().Check(ctx, true)
@@ -159,8 +159,8 @@ func TestReproduceExtract(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := m.Derive().Reproduce(ctx, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: c.Version})
-	if err != nil || !r.Same {
-		t.Errorf("%v, same %v", err, r.Same)
+	if err != nil || !r.Identical {
+		t.Errorf("%v, same %v", err, r.Identical)
 	}
 	if b, err := compress.Encode(c.Segments); err != nil || !bytes.Equal(b, r.Body) {
 		t.Errorf("other bytes, %v", err)
@@ -218,7 +218,7 @@ func TestLedger(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	now = now.Add(10 * time.Hour)
-	if sum, err := m.Derive().Today(ctx); err != nil || sum != (engines.Usage{}) {
+	if sum, err := m.Derive().CostToday(ctx); err != nil || sum != (engines.Usage{}) {
 		t.Errorf("the next day has cost %+v, %v", sum, err)
 	}
 	k := &derive.Meter{M: derive.On(m.DB), Caps: m.Opts.Caps, Project: rev.Project.ID, Session: "s1", Engine: "e"}

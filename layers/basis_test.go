@@ -12,7 +12,7 @@ import (
 )
 
 // versionRev returns the revision of a version that was made.
-func versionRev(rev state.Rev, c derive.Compressed) state.Rev {
+func versionRev(rev state.Rev, c derive.CompressResult) state.Rev {
 	rev.Kind, rev.Version, rev.Hash = state.IsVersion, c.Version, c.Version.Derivation.Output
 	return rev
 }
@@ -83,7 +83,7 @@ func TestVersionsOfVersions(t *testing.T) {
 		if steps != 21 || up.Hash != rev.Hash {
 			t.Errorf("%d versions up to %s, want 21", steps, up.Name)
 		}
-		if before, err := m.Provenance().Before(ctx, versionRev(rev, derive.Compressed{Version: first})); err != nil || before.Kind != state.IsOriginal {
+		if before, err := m.Provenance().Before(ctx, versionRev(rev, derive.CompressResult{Version: first})); err != nil || before.Kind != state.IsOriginal {
 			t.Errorf("before %s: %s, %v", first.Label, before.Kind, err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestSinceWrongVersions(t *testing.T) {
 	if _, err := m.Derive().CompressSince(ctx, revs[0], revs[0], s, false); !errors.Is(err, derive.ErrOtherSession) {
 		t.Errorf("a session: %v", err)
 	}
-	var nothing *derive.NothingNewError
+	var nothing *derive.UpToDateError
 	if _, err := m.Derive().CompressSince(ctx, revs[0], base, s, false); !errors.As(err, &nothing) || nothing.Through != revs[0].Session.Now().Scan.Values {
 		t.Errorf("nothing new: %v", err)
 	}

@@ -20,7 +20,7 @@ func stateWords(t *testing.T, m *Memory, p state.Project, text string) {
 	ctx := context.Background()
 	for _, words := range []string{text, "nothing to hide"} {
 		stated := func(s string) facts.Fact {
-			f, err := m.Knowledge().AddFact(ctx, p, knowledge.NewFact{Given: facts.GivenFact{Kind: facts.Decision, Text: s}}, false)
+			f, err := m.Knowledge().AddFact(ctx, p, knowledge.NewFact{Given: facts.InputFact{Kind: facts.Decision, Text: s}}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -33,7 +33,7 @@ func stateWords(t *testing.T, m *Memory, p state.Project, text string) {
 		if _, err := m.Knowledge().AddRule(ctx, p, permanent.Definition{Type: permanent.Types()[0], Text: "always say " + words, ByUser: true, Trust: facts.User, Confidence: 90, State: permanent.Active}, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Knowledge().Assign(ctx, p, nil, knowledge.Target{New: &concepts.Made{Name: "about " + words}}, false); err != nil {
+		if _, err := m.Knowledge().Assign(ctx, p, nil, knowledge.Target{New: &concepts.Definition{Name: "about " + words}}, false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -97,13 +97,13 @@ func anyConcept(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 		c = live[rng.IntN(len(live))]
 	}
 	change := func(field, value string) error {
-		return m.Knowledge().ChangeConcept(ctx, rev.Project, field+" "+c.Label, concepts.Changed{Concept: c.Record, Field: field, Value: value})
+		return m.Knowledge().ChangeConcept(ctx, rev.Project, field+" "+c.Label, concepts.Change{Concept: c.Record, Field: field, Value: value})
 	}
 	switch what {
 	case 0:
-		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Target{New: &concepts.Made{Name: fmt.Sprint("job ", rng.IntN(1000))}}, false)
+		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Target{New: &concepts.Definition{Name: fmt.Sprint("job ", rng.IntN(1000))}}, false)
 	case 1:
-		if set.OfSession(rev.Session.ID).Concept == c {
+		if set.SessionMembership(rev.Session.ID).Concept == c {
 			return ""
 		}
 		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Target{Concept: c}, false)

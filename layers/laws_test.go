@@ -153,14 +153,14 @@ func (w *world) statement(d *peer) (kind string, body any) {
 	case 11:
 		return facts.KindJudgement, facts.Judgement{Fact: fact().Key(), Says: []string{facts.Removes, facts.Supersedes, facts.Resolves, facts.Refutes, facts.Describes}[n(5)], Value: n(3) > 0, By: fact().Key(), Keywords: []string{fmt.Sprint("k", n(3))}}
 	case 12:
-		return concepts.Kind, concepts.Made{Label: fmt.Sprintf("c%03d", 1+n(3)), Name: fmt.Sprint("n", n(4))}
+		return concepts.Kind, concepts.Definition{Label: fmt.Sprintf("c%03d", 1+n(3)), Name: fmt.Sprint("n", n(4))}
 	case 13:
 		if n(2) == 0 {
-			return concepts.KindAssign, concepts.Assigned{Member: "session/" + session, Concept: w.record(d, concepts.Kind)}
+			return concepts.KindAssign, concepts.Assignment{Member: "session/" + session, Concept: w.record(d, concepts.Kind)}
 		}
 		field := []string{"name", "topic", "into", "removed"}[n(4)]
 		value := map[string]string{"name": "x", "topic": "y", "into": w.record(d, concepts.Kind), "removed": "true"}[field]
-		return concepts.KindSet, concepts.Changed{Concept: w.record(d, concepts.Kind), Field: field, Value: value}
+		return concepts.KindSet, concepts.Change{Concept: w.record(d, concepts.Kind), Field: field, Value: value}
 	case 14:
 		return permanent.Kind, permanent.Definition{Type: "rule", Text: fmt.Sprint("t", n(4)), Evidence: []string{fact().Key().String()}, Trust: facts.Trust(n(3)), Confidence: 50 + n(50), State: "active"}
 	default:

@@ -164,7 +164,7 @@ func TestRefusal(t *testing.T) {
 		if rev.Session, err = m.Knowledge().SessionOf(ctx, got.Project.ID, got.Session); err != nil {
 			t.Fatal(err)
 		}
-		given := facts.Given{Exchanges: []facts.GivenExchange{{Messages: [2]int{1, 3}, Topic: "the database of it", Facts: []facts.GivenFact{
+		given := facts.Input{Exchanges: []facts.InputExchange{{Messages: [2]int{1, 3}, Topic: "the database of it", Facts: []facts.InputFact{
 			{Kind: facts.Decision, Text: word, Evidence: []facts.Evidence{{Message: 2, Quote: word}}}, {Kind: facts.Decision, Text: word, Evidence: []facts.Evidence{{Message: 3, Quote: word}}},
 		}}}}
 		saved, err := m.Knowledge().SaveFacts(ctx, rev, given, knowledge.SaveOptions{})

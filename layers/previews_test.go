@@ -29,7 +29,7 @@ func TestPreviewsKept(t *testing.T) {
 		rev = now(t, m, rev)
 		for _, s := range []compress.Settings{{Ratio: 10}, {Ratio: 2}, {Ratio: 10, Distance: 7}, {Preset: "standard"}, {Tokens: 300}, {Ratio: 10}} {
 			want, wrong := m.Derive().Compress(ctx, rev, s, true)
-			got, err := m.Derive().Keeping(&kept).Compress(ctx, rev, s, true)
+			got, err := m.Derive().WithPreviews(&kept).Compress(ctx, rev, s, true)
 			if (err == nil) != (wrong == nil) || !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s, %+v: a preview of what is kept is %+v, %v, want %+v, %v", rev.Name(), s, got, err, want, wrong)
 			}
@@ -39,11 +39,11 @@ func TestPreviewsKept(t *testing.T) {
 			}
 		}
 		s := compress.Settings{Ratio: 2 + rng.IntN(40)}
-		preview, err := m.Derive().Keeping(&kept).Compress(ctx, rev, s, true)
+		preview, err := m.Derive().WithPreviews(&kept).Compress(ctx, rev, s, true)
 		if err != nil {
 			continue
 		}
-		done, err := m.Derive().Keeping(&kept).Compress(ctx, rev, s, false)
+		done, err := m.Derive().WithPreviews(&kept).Compress(ctx, rev, s, false)
 		if err != nil {
 			continue
 		}
@@ -52,7 +52,7 @@ func TestPreviewsKept(t *testing.T) {
 			t.Errorf("%s 1/%d: the compression is %+v, the preview was %+v", rev.Name(), s.Ratio, done.Version, preview.Version)
 		}
 	}
-	if !kept.Drop() || kept.Drop() {
+	if !kept.Clear() || kept.Clear() {
 		t.Error("what was kept is dropped once")
 	}
 }

@@ -219,7 +219,7 @@ func randomCompose(rng *rand.Rand, revs []state.Rev) derive.ComposeRequest {
 	return req
 }
 
-func checkComposed(t *testing.T, m *Memory, name string, req derive.ComposeRequest, done derive.Composed) {
+func checkComposed(t *testing.T, m *Memory, name string, req derive.ComposeRequest, done derive.ComposeResult) {
 	t.Helper()
 	ctx := context.Background()
 	rev := state.Rev{Kind: state.IsComposition, Project: req.Project, Composition: done.Composition, Hash: done.Composition.Derivation.Output}
@@ -227,7 +227,7 @@ func checkComposed(t *testing.T, m *Memory, name string, req derive.ComposeReque
 	if err := m.Checkout().Write(ctx, rev, checkout.Markdown, &md); err != nil {
 		t.Fatal(err)
 	}
-	if n := m.Derive().Largest(req.Parts).Count(md.String()); n > req.Budget {
+	if n := m.Derive().LargestCounter(req.Parts).Count(md.String()); n > req.Budget {
 		t.Errorf("%s: composed.md has %d tokens", name, n)
 	}
 	c, err := m.Checkout().Composed(ctx, rev)

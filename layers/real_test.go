@@ -52,7 +52,7 @@ func TestRealTranscripts(t *testing.T) {
 			t.Errorf("original of %s: %d bytes, %v, want %d", a.Session, got.Len(), err, len(want))
 		}
 	}
-	if err := m.Derive().Derive(ctx, added, nil); err != nil {
+	if err := m.Derive().CacheL1(ctx, added, nil); err != nil {
 		t.Errorf("Derive: %v", err)
 	}
 	guessed(t, m, added)

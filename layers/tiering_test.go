@@ -52,14 +52,14 @@ func TestAgeing(t *testing.T) {
 			t.Fatalf("%v: %v, %v", clock, err, did.Failed)
 		}
 		for _, s := range did.Summaries {
-			if s.Anew && made[s.Label] && s.Tier == tier.Monthly {
+			if s.Replaced && made[s.Label] && s.Tier == tier.Monthly {
 				t.Errorf("%v: %s was made anew although nothing has changed", clock, s.Label)
 			}
 			made[s.Label] = true
 		}
 		hidden += len(did.Hidden)
 		again, err := m.Derive().Tier(ctx, p, tierOptions())
-		if err != nil || !again.Nothing() {
+		if err != nil || !again.Empty() {
 			t.Fatalf("%v: a second run: %v, %+v", clock, err, again)
 		}
 	}
@@ -100,15 +100,15 @@ func TestTierLimit(t *testing.T) {
 	}
 	m.Opts.Now = func() time.Time { return time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC) }
 	o := tierOptions()
-	o.Most = 2
+	o.MaxVersions = 2
 	for left := -1; left != 0; {
 		did, err := m.Derive().Tier(ctx, p, o)
-		if err != nil || len(did.Compressed) == 0 || len(did.Compressed) > 2 || left >= 0 && did.Waiting >= left || (len(did.Summaries) > 0) != (did.Waiting == 0) {
+		if err != nil || len(did.Compressed) == 0 || len(did.Compressed) > 2 || left >= 0 && did.Deferred >= left || (len(did.Summaries) > 0) != (did.Deferred == 0) {
 			t.Fatalf("%d were left: %+v, %v", left, did, err)
 		}
-		left = did.Waiting
+		left = did.Deferred
 	}
-	if did, err := m.Derive().Tier(ctx, p, tierOptions()); err != nil || !did.Nothing() {
+	if did, err := m.Derive().Tier(ctx, p, tierOptions()); err != nil || !did.Empty() {
 		t.Errorf("after that there is %+v, %v", did, err)
 	}
 }

@@ -140,11 +140,11 @@ func TestMakeStoreWords(t *testing.T) {
 	must(t, s.m.Relations().Relate(ctx, rev(lib, libSession), app.ID, "shared code"))
 	must(t, s.m.Relations().Relate(ctx, rev(app, appSession), lib.ID, "by mistake"))
 	must(t, s.m.Relations().Unrelate(ctx, rev(app, appSession), lib.ID))
-	given := func(kind facts.Kind, text, quote string) facts.GivenFact {
-		return facts.GivenFact{Kind: kind, Text: text, Evidence: []facts.Evidence{{Message: 1, Quote: quote}}}
+	given := func(kind facts.Kind, text, quote string) facts.InputFact {
+		return facts.InputFact{Kind: kind, Text: text, Evidence: []facts.Evidence{{Message: 1, Quote: quote}}}
 	}
-	_, err = s.m.Knowledge().SaveFacts(ctx, rev(lib, libSession), facts.Given{Exchanges: []facts.GivenExchange{{
-		Messages: [2]int{1, 1}, Facts: []facts.GivenFact{
+	_, err = s.m.Knowledge().SaveFacts(ctx, rev(lib, libSession), facts.Input{Exchanges: []facts.InputExchange{{
+		Messages: [2]int{1, 1}, Facts: []facts.InputFact{
 			given(facts.Issue, "The cache of the library is broken.", "The cache of the library is broken."),
 			given(facts.Decision, "The library has a cache.", "The cache of the library"),
 		}}}}, knowledge.SaveOptions{})

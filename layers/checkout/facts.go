@@ -24,7 +24,7 @@ func (m Ops) writeL2(ctx context.Context, rev state.Rev, f Format, w io.Writer) 
 		if err != nil {
 			return err
 		}
-		list = set.Of(rev.Session.ID)
+		list = set.LiveExchanges(rev.Session.ID)
 	}
 	if f == JSONL || f == "" {
 		enc := json.NewEncoder(w)

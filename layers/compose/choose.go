@@ -34,17 +34,17 @@ type Source struct {
 	Pin        string // label of the version that must be taken, or Original
 	Share      int    // tokens it must not exceed, instead of a share by strategy
 	Recompress bool   // compress anew, whatever versions exist
-	Least      int    // tokens that a new compression needs for what it may not drop
+	MinTokens  int    // tokens that a new compression needs for what it may not drop
 }
 
 // A Request contains the sources and the limits of a choice.
 type Request struct {
-	Sources  []Source
-	Budget   int
-	Overhead int // tokens to take off the budget first, see Reserve
-	Strategy Strategy
-	Ratio    int // preferred compression ratio of existing versions; 0 = any
-	Stalest  int // greatest [Version.Freshness] of an existing version that is not pinned; 0 = any
+	Sources     []Source
+	Budget      int
+	Overhead    int // tokens to take off the budget first, see Reserve
+	Strategy    Strategy
+	Ratio       int // preferred compression ratio of existing versions; 0 = any
+	MaxDistance int // greatest [Version.Freshness] of an existing version that is not pinned; 0 = any
 }
 
 // A Kind says which form of a session was picked.
@@ -132,7 +132,7 @@ func Choose(req Request) (Plan, error) {
 // check refuses what cannot be meant.
 func (r Request) check() error {
 	for _, s := range r.Sources {
-		if s.Original < 0 || s.Tags < 0 || s.Share < 0 || s.Least < 0 || s.Distance < 0 {
+		if s.Original < 0 || s.Tags < 0 || s.Share < 0 || s.MinTokens < 0 || s.Distance < 0 {
 			return fmt.Errorf("compose %s: negative number", s.Session)
 		}
 		if s.Pin != "" && s.Pin != Original && s.pinned() == nil {
@@ -196,7 +196,7 @@ func (r Request) best(s Source, share, room int) (best Version, score int, ok bo
 }
 
 // stale reports whether v was made for a greater distance than is wanted.
-func (r Request) stale(v Version) bool { return r.Stalest > 0 && v.Freshness > r.Stalest }
+func (r Request) stale(v Version) bool { return r.MaxDistance > 0 && v.Freshness > r.MaxDistance }
 
 // Score says in thousandths how good a version is for a share that it fits in: how much of the share
 // it uses, how near it is to the preferred ratio, how many markers it kept. A version over the share

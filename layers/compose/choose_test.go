@@ -38,12 +38,12 @@ func TestChoose(t *testing.T) {
 			"v001 10", "fits, 4/4 keepits"},
 		{"a score below 0.5 is not", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 9000, Versions: []Version{v("v001", 300, 2, 2)}}}},
 			"(new) 1000", "v001 scores only 0.48: would compress 9.0k at 9:1"},
-		{"the freshest that is wanted", Request{Budget: 100, Stalest: 3, Sources: []Source{{Session: "a", Original: 999, Versions: []Version{
+		{"the freshest that is wanted", Request{Budget: 100, MaxDistance: 3, Sources: []Source{{Session: "a", Original: 999, Versions: []Version{
 			{Label: "v001", Tokens: 90, Freshness: 4}, {Label: "v002", Tokens: 60, Freshness: 3}, {Label: "v003", Tokens: 120, Freshness: 10}}}}},
 			"v002 60", "fits"},
-		{"none is fresh enough", Request{Budget: 100, Stalest: 1, Sources: []Source{{Session: "a", Original: 999, Versions: []Version{{Label: "v001", Tokens: 90, Freshness: 2}}}}},
+		{"none is fresh enough", Request{Budget: 100, MaxDistance: 1, Sources: []Source{{Session: "a", Original: 999, Versions: []Version{{Label: "v001", Tokens: 90, Freshness: 2}}}}},
 			"(new) 100", "no version is fresh enough: would compress 999 at 10:1"},
-		{"what is pinned may be stale", Request{Budget: 100, Stalest: 1, Sources: []Source{{Session: "a", Original: 999, Pin: "v001", Versions: []Version{{Label: "v001", Tokens: 90, Freshness: 2}}}}},
+		{"what is pinned may be stale", Request{Budget: 100, MaxDistance: 1, Sources: []Source{{Session: "a", Original: 999, Pin: "v001", Versions: []Version{{Label: "v001", Tokens: 90, Freshness: 2}}}}},
 			"v001 90", "pinned"},
 		{"kept markers count", Request{Budget: 100, Sources: []Source{{Session: "a", Original: 999,
 			Versions: []Version{v("v001", 90, 0, 7), v("v002", 80, 7, 0), v("v003", 120, 7, 0)}}}},
@@ -76,7 +76,7 @@ func TestChoose(t *testing.T) {
 		{"inverse recency", Request{Budget: 900, Strategy: InverseRecency, Sources: []Source{{Session: "a", Original: 9000, Distance: 9}, {Session: "b", Original: 9000, Distance: 2}}},
 			"(new) 600, (new) 300", ""},
 		{"odd tokens", Request{Budget: 101, Sources: []Source{{Session: "a", Original: 9000}, {Session: "b", Original: 9000}}}, "(new) 51, (new) 50", ""},
-		{"least", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 9000, Least: 700}, {Session: "b", Original: 9000}}},
+		{"least", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 9000, MinTokens: 700}, {Session: "b", Original: 9000}}},
 			"(new) 700, (new) 300", ""},
 		{"nothing", Request{Budget: 10}, "", ""},
 	}
@@ -111,7 +111,7 @@ func TestChooseFails(t *testing.T) {
 		{"shares", "a budget of 1000 tokens is too small: 1316 are needed for abc (v002) 600, def (share) 700, ghi (least) 16",
 			Request{Budget: 1000, Sources: []Source{pinned, {Session: "def", Original: 900, Share: 700}, {Session: "ghi", Original: 900}}}},
 		{"markers", "a budget of 100 tokens is too small: 140 are needed for abc (markers) 140",
-			Request{Budget: 100, Sources: []Source{{Session: "abc", Original: 900, Least: 140}}}},
+			Request{Budget: 100, Sources: []Source{{Session: "abc", Original: 900, MinTokens: 140}}}},
 		{"pin over its share", "a budget of 500 tokens is too small: 600 are needed for abc (v002) 600",
 			Request{Budget: 1000, Sources: []Source{{Session: "abc", Original: 900, Pin: "v002", Share: 500, Versions: pinned.Versions}}}},
 	} {
@@ -149,7 +149,7 @@ func randomRequest(rnd *rand.Rand) Request {
 		case 1:
 			s.Recompress = true
 		case 2:
-			s.Least = rnd.IntN(3000)
+			s.MinTokens = rnd.IntN(3000)
 		case 3:
 			s.Pin = Original
 		case 4:
@@ -210,7 +210,7 @@ func checkPick(t *testing.T, seed uint64, s Source, p Pick) {
 	switch {
 	case p.Kind == PickOriginal && p.Tokens != s.Original,
 		p.Kind == PickVersion && p.Tokens != p.Version.Tokens,
-		p.Kind == PickNew && (p.Tokens >= s.Original || p.Tokens < s.Least || p.Ratio < 2 || p.Distance < 1),
+		p.Kind == PickNew && (p.Tokens >= s.Original || p.Tokens < s.MinTokens || p.Ratio < 2 || p.Distance < 1),
 		p.Kind == PickVersion && s.Pin == "" && p.Score < worthTaking,
 		s.Share > 0 && p.Tokens > s.Share,
 		s.Pin != "" && p.Label() != s.Pin,

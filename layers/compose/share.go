@@ -80,10 +80,10 @@ func (s Source) need() (p Pin, tags int) {
 		return Pin{s.Session, s.Pin, v.Tokens}, v.Tags
 	default:
 		what := "markers"
-		if s.Least < minNew {
+		if s.MinTokens < minNew {
 			what = "least"
 		}
-		return Pin{s.Session, what, min(s.whole(), max(s.Least, minNew))}, 0
+		return Pin{s.Session, what, min(s.whole(), max(s.MinTokens, minNew))}, 0
 	}
 }
 

@@ -5,8 +5,8 @@
 // by common files or keywords, because everything in a project shares some of those, and one concept for everything
 // is useless.
 //
-// A [Set] is folded by [Fold] from statements, in any order of arrival. A later statement can undo every earlier
-// one: an assignment is replaced by another, a merge or a removal is reversed.
+// [Fold] computes a [Set] from records; the result does not depend on the order in which they arrived. A later record
+// can undo every earlier one: an assignment is replaced by another, a merge or a removal is reversed.
 package concepts
 
 import (
@@ -20,38 +20,38 @@ import (
 
 // The kinds of records that [Fold] reads.
 const (
-	Kind       = "concept"        // a [Made]
-	KindAssign = "concept-assign" // an [Assigned]
-	KindSet    = "concept-set"    // a [Changed]
+	Kind       = "concept"        // a [Definition]
+	KindAssign = "concept-assign" // an [Assignment]
+	KindSet    = "concept-set"    // a [Change]
 )
 
-// A Made says that there is a concept; its record names it.
-type Made struct {
-	Label   string `json:"label"` // c001; one up for each, no number is used twice by a device
+// A Definition is the body of a record that creates a concept. The name of the record identifies the concept.
+type Definition struct {
+	Label   string `json:"label"` // c001; a device uses each number once
 	Name    string `json:"name"`
 	Topic   string `json:"topic,omitempty"` // 3 to 5 words
 	Summary string `json:"summary,omitempty"`
-	Reason  string `json:"reason,omitempty"` // why it is none of the others
+	Reason  string `json:"reason,omitempty"` // why no existing concept fits
 }
 
-// An Assigned says which concept something belongs to; the last one of the same member wins.
-type Assigned struct {
+// An Assignment assigns a member to a concept; the last one of a member counts.
+type Assignment struct {
 	Member  string `json:"member"`  // session/<id> or exchange/<key>
-	Concept string `json:"concept"` // name of its record; "" takes back what was said
+	Concept string `json:"concept"` // name of its record; "" removes the assignment
 	Topic   string `json:"topic,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 }
 
-// A Changed gives a field of a concept another value; the last one of the same field wins.
-type Changed struct {
+// A Change sets a field of a concept; the last one of a field counts.
+type Change struct {
 	Concept string `json:"concept"` // name of its record
-	// name, topic, summary; into: the record of the concept it became part of; removed: true
+	// name, topic or summary; into, with the record of the concept into which it was merged; removed, with "true"
 	Field  string `json:"field"`
 	Value  string `json:"value"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// A Concept is one job of a project.
+// A Concept is one task of a project.
 type Concept struct {
 	ID     string `json:"id"` // c: and the first digits of its record
 	Label  string `json:"label"`
@@ -62,124 +62,124 @@ type Concept struct {
 	Topic   string `json:"topic,omitempty"`
 	Summary string `json:"summary,omitempty"`
 
-	Sessions  []string  `json:"sessions"`  // in the order in which they came to it
+	Sessions  []string  `json:"sessions"`  // in the order of assignment
 	Exchanges []string  `json:"exchanges"` // in the order of time
 	Files     []string  `json:"files"`     // of its exchanges, the most frequent first
 	Keywords  []string  `json:"keywords"`
-	Made      time.Time `json:"made"`
-	Updated   time.Time `json:"updated"` // when something came to it last, or was said about it
+	Created   time.Time `json:"made"`
+	Updated   time.Time `json:"updated"` // time of the last change or assignment
 
-	MergedInto string `json:"merged_into,omitempty"` // record of the concept that has its members now
+	MergedInto string `json:"merged_into,omitempty"` // record of the concept that contains its members
 	Removed    bool   `json:"removed,omitempty"`
-	// why it is hidden: all that it holds comes from sources that were revoked
+	// why it is hidden: all its members come from revoked sources
 	Revoked string `json:"revoked,omitempty"`
-	// why its summary is not used: some of what it holds does, and nobody wrote it anew since
-	Doubt string `json:"doubt,omitempty"`
-	Said  uint64 `json:"-"` // lamport time of the last word on its name or summary
+	// why its summary is not used: some members come from revoked sources, and the summary was not rewritten since
+	Doubt  string `json:"doubt,omitempty"`
+	Edited uint64 `json:"-"` // lamport time of the last change of name or summary
 }
 
-// Stands reports whether c is a concept of its own now.
-func (c *Concept) Stands() bool { return c.MergedInto == "" && !c.Removed && c.Revoked == "" }
+// Live reports whether the concept is neither merged, removed nor revoked.
+func (c *Concept) Live() bool { return c.MergedInto == "" && !c.Removed && c.Revoked == "" }
 
-// A Member is a session or an exchange, and why it belongs where it does.
-type Member struct {
+// A Membership is the assignment of a session or an exchange.
+type Membership struct {
 	Concept *Concept // nil: none
 	Reason  string
 	Time    time.Time
 }
 
-// A Set is what is said about the concepts of a project.
+// A Set contains the concepts of a project.
 type Set struct {
-	Concepts []*Concept // in the order in which they were made; also those that do not stand any more
+	Concepts []*Concept // in the order of creation, also those that are not live
 
 	trusted  func(device string) bool // nil: all are
 	byRecord map[string]*Concept
-	members  map[string]Member // by "session/..." and "exchange/...", whether the thing is known or not
+	members  map[string]Membership // by "session/..." and "exchange/..."; the member may be unknown
 }
 
-// Live returns the concepts that stand, by label.
+// Live returns the live concepts by label.
 func (s *Set) Live() []*Concept {
 	var out []*Concept
 	for _, c := range s.Concepts {
-		if c.Stands() {
+		if c.Live() {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *Concept) int { return cmp.Compare(number(a.Label), number(b.Label)) })
+	slices.SortStableFunc(out, func(a, b *Concept) int { return cmp.Compare(labelNumber(a.Label), labelNumber(b.Label)) })
 	return out
 }
 
-// Of returns what an exchange belongs to: what was said of it, or else of its session.
-func (s *Set) Of(exchange, session string) Member {
+// MembershipOf returns the membership of an exchange: its own, or else that of its session.
+func (s *Set) MembershipOf(exchange, session string) Membership {
 	if m, ok := s.members["exchange/"+exchange]; ok {
 		return m
 	}
 	return s.members["session/"+session]
 }
 
-// OfSession returns what was said of a session as a whole.
-func (s *Set) OfSession(session string) Member { return s.members["session/"+session] }
+// SessionMembership returns the membership of a session as a whole.
+func (s *Set) SessionMembership(session string) Membership { return s.members["session/"+session] }
 
-// Unassigned returns the exchanges without a concept, in the order of time.
+// Unassigned returns the live exchanges without a concept, in the order of time.
 func (s *Set) Unassigned(known *facts.Set) []*facts.Exchange {
-	return slices.DeleteFunc(standing(known), func(x *facts.Exchange) bool {
-		return s.Of(x.ID,
+	return slices.DeleteFunc(liveExchanges(known), func(x *facts.Exchange) bool {
+		return s.MembershipOf(x.ID,
 			x.Session).Concept != nil
 	})
 }
 
-// Assigned reports whether something was said of the exchange itself.
-func (s *Set) Assigned(exchange string) bool {
+// IsAssigned reports whether the exchange itself, not only its session, is assigned.
+func (s *Set) IsAssigned(exchange string) bool {
 	_, ok := s.members["exchange/"+exchange]
 	return ok
 }
 
-// Record returns the concept of a record, nil if there is none.
-func (s *Set) Record(id string) *Concept { return s.byRecord[id] }
+// ByRecord returns the concept that a record created, nil if there is none.
+func (s *Set) ByRecord(id string) *Concept { return s.byRecord[id] }
 
-// NextLabel returns the label of the next concept. It is above all that trusted devices gave, so that only devices that
-// have not heard of each other make the same one. A device that is not trusted cannot use the numbers up.
+// NextLabel returns the label for a new concept. It is above all labels from trusted devices, so only devices that have
+// not synchronised choose the same one. An untrusted device cannot use up the numbers.
 func (s *Set) NextLabel() string { return s.LabelAfter(0) }
 
-// LabelAfter returns the label of the concept that n others come before.
+// LabelAfter returns the label that follows the next n labels.
 func (s *Set) LabelAfter(n int) string {
 	last := 0
 	for _, c := range s.Concepts {
 		if s.trusted == nil || s.trusted(c.Device) {
-			last = max(last, number(c.Label))
+			last = max(last, labelNumber(c.Label))
 		}
 	}
 	return labelOf(last + 1 + n)
 }
 
-// Find returns the concepts that name may stand for: by label, by label and device as in c001~d3f1, by id with
-// or without its c:, or by name. A bare label means that of this device if it has one.
+// Find returns the concepts that name may stand for: a label (c001), a label with a device (c001~d3f1), an id with or
+// without c:, or a name. A label without a device means the concept of this device if there is one.
 func (s *Set) Find(name, device string) []*Concept {
 	label, of, _ := strings.Cut(name, "~")
 	var found []*Concept
 	for _, c := range s.Concepts {
 		if c.Record == name || isID(name) && strings.HasPrefix(c.Record, strings.TrimPrefix(name, "c:")) ||
-			number(label) > 0 && number(c.Label) == number(label) && strings.HasPrefix(c.Device, of) {
+			labelNumber(label) > 0 && labelNumber(c.Label) == labelNumber(label) && strings.HasPrefix(c.Device, of) {
 			found = append(found, c)
 		}
 	}
 	if len(found) == 0 {
 		for _, c := range s.Concepts {
-			if c.Stands() && strings.EqualFold(c.Name, name) {
+			if c.Live() && strings.EqualFold(c.Name, name) {
 				found = append(found, c)
 			}
 		}
 	}
 	own := slices.IndexFunc(found, func(c *Concept) bool { return c.Device == device })
-	if own >= 0 && of == "" && number(label) > 0 {
+	if own >= 0 && of == "" && labelNumber(label) > 0 {
 		return found[own : own+1]
 	}
 	return found
 }
 
-// Shown writes the label of a concept as it must be typed on a device: c002, or c002~d3f1a2b4 if another concept has
-// that label and this is not the device's own.
-func (s *Set) Shown(c *Concept, device string) string {
+// DisplayLabel returns the label by which a device can name the concept: c002, or c002~d3f1a2b4 if a concept of another
+// device has the same label.
+func (s *Set) DisplayLabel(c *Concept, device string) string {
 	if c.Device == device {
 		return c.Label
 	}
@@ -191,14 +191,14 @@ func (s *Set) Shown(c *Concept, device string) string {
 	return c.Label
 }
 
-// isID reports whether name is the start of a record's name, as in c:9f2c61ab.
+// isID reports whether name is the start of an id, as in c:9f2c61ab.
 func isID(name string) bool {
 	digits := strings.TrimPrefix(name, "c:")
 	return digits != name && len(digits) >= 4 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// number returns the number of a label, 0 if it is none: c001 and c1 are 1.
-func number(label string) int {
+// labelNumber returns the number of a label, 0 if it is malformed: 1 for c001 and c1.
+func labelNumber(label string) int {
 	digits, ok := strings.CutPrefix(label, "c")
 	if !ok || digits == "" || len(digits) > 9 || strings.Trim(digits, "0123456789") != "" {
 		return 0
@@ -210,8 +210,8 @@ func number(label string) int {
 	return n
 }
 
-// IsLabel reports whether s could be the label of a concept.
+// IsLabel reports whether s has the form of a label.
 func IsLabel(s string) bool {
 	label, _, _ := strings.Cut(s, "~")
-	return number(label) > 0
+	return labelNumber(label) > 0
 }

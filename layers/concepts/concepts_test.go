@@ -61,10 +61,10 @@ func fold(t testing.TB, known *facts.Set, records ...Record) *Set {
 func TestTwoJobsStayTwo(t *testing.T) {
 	t.Parallel()
 	k := known(t, "s1 login auth.go,user.go auth,user", "s2 audit auth.go,user.go auth,user", "s2 other auth.go auth")
-	a, b := record(t, 1, "d", Kind, Made{Label: "c001", Name: "Login form"}), record(t, 2, "d", Kind, Made{Label: "c002", Name: "Audit trail"})
+	a, b := record(t, 1, "d", Kind, Definition{Label: "c001", Name: "Login form"}), record(t, 2, "d", Kind, Definition{Label: "c002", Name: "Audit trail"})
 	s := fold(t, k, a, b,
-		record(t, 3, "d", KindAssign, Assigned{Member: "session/s1", Concept: a.ID}),
-		record(t, 4, "d", KindAssign, Assigned{Member: "exchange/" + k.Exchanges[1].Key().String(), Concept: b.ID}))
+		record(t, 3, "d", KindAssign, Assignment{Member: "session/s1", Concept: a.ID}),
+		record(t, 4, "d", KindAssign, Assignment{Member: "exchange/" + k.Exchanges[1].Key().String(), Concept: b.ID}))
 	live := s.Live()
 	if len(live) != 2 || !slices.Equal(live[0].Exchanges, []string{k.Exchanges[0].ID}) || !slices.Equal(live[1].Exchanges, []string{k.Exchanges[1].ID}) {
 		t.Fatalf("%+v", live)
@@ -76,7 +76,7 @@ func TestTwoJobsStayTwo(t *testing.T) {
 	if len(left) != 1 || left[0].Topic != "other" {
 		t.Errorf("unassigned: %v, want the one that nobody assigned, whatever it shares", left)
 	}
-	if got := s.Of(k.Exchanges[2].ID, "s2").Concept; got != nil {
+	if got := s.MembershipOf(k.Exchanges[2].ID, "s2").Concept; got != nil {
 		t.Errorf("an exchange that nobody assigned belongs to %s", got.Name)
 	}
 }
@@ -85,35 +85,35 @@ func TestTwoJobsStayTwo(t *testing.T) {
 func TestTakenBack(t *testing.T) {
 	t.Parallel()
 	k := known(t, "s1 login a.go x")
-	a, b := record(t, 1, "d", Kind, Made{Label: "c001", Name: "A"}), record(t, 2, "d", Kind, Made{Label: "c002", Name: "B"})
+	a, b := record(t, 1, "d", Kind, Definition{Label: "c001", Name: "A"}), record(t, 2, "d", Kind, Definition{Label: "c002", Name: "B"})
 	of := func(more ...Record) string {
-		all := append([]Record{a, b, record(t, 3, "d", KindAssign, Assigned{Member: "session/s1", Concept: b.ID})}, more...)
-		if c := fold(t, k, all...).Of(k.Exchanges[0].ID, "s1").Concept; c != nil {
+		all := append([]Record{a, b, record(t, 3, "d", KindAssign, Assignment{Member: "session/s1", Concept: b.ID})}, more...)
+		if c := fold(t, k, all...).MembershipOf(k.Exchanges[0].ID, "s1").Concept; c != nil {
 			return c.Name
 		}
 		return ""
 	}
-	merged := record(t, 4, "d", KindSet, Changed{Concept: b.ID, Field: "into", Value: a.ID})
-	removed := record(t, 5, "d", KindSet, Changed{Concept: b.ID, Field: "removed", Value: "true"})
+	merged := record(t, 4, "d", KindSet, Change{Concept: b.ID, Field: "into", Value: a.ID})
+	removed := record(t, 5, "d", KindSet, Change{Concept: b.ID, Field: "removed", Value: "true"})
 	for _, tt := range []struct {
 		what, want string
 		records    []Record
 	}{
 		{"assigned", "B", nil},
-		{"assigned elsewhere", "A", []Record{record(t, 6, "d", KindAssign, Assigned{Member: "session/s1", Concept: a.ID})}},
-		{"assigned to none", "", []Record{record(t, 6, "d", KindAssign, Assigned{Member: "session/s1"})}},
-		{"an exchange of its own", "A", []Record{record(t, 6, "d", KindAssign, Assigned{Member: "exchange/" + k.Exchanges[0].Key().String(), Concept: a.ID})}},
+		{"assigned elsewhere", "A", []Record{record(t, 6, "d", KindAssign, Assignment{Member: "session/s1", Concept: a.ID})}},
+		{"assigned to none", "", []Record{record(t, 6, "d", KindAssign, Assignment{Member: "session/s1"})}},
+		{"an exchange of its own", "A", []Record{record(t, 6, "d", KindAssign, Assignment{Member: "exchange/" + k.Exchanges[0].Key().String(), Concept: a.ID})}},
 		{"an exchange of its own, taken back", "B", []Record{
-			record(t, 6, "d", KindAssign, Assigned{Member: "exchange/" + k.Exchanges[0].Key().String(), Concept: a.ID}),
-			record(t, 7, "d", KindAssign, Assigned{Member: "exchange/" + k.Exchanges[0].Key().String()}),
+			record(t, 6, "d", KindAssign, Assignment{Member: "exchange/" + k.Exchanges[0].Key().String(), Concept: a.ID}),
+			record(t, 7, "d", KindAssign, Assignment{Member: "exchange/" + k.Exchanges[0].Key().String()}),
 		}},
 		{"merged", "A", []Record{merged}},
-		{"merged and parted", "B", []Record{merged, record(t, 6, "d", KindSet, Changed{Concept: b.ID, Field: "into"})}},
+		{"merged and parted", "B", []Record{merged, record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "into"})}},
 		{"removed", "", []Record{removed}},
-		{"removed and back", "B", []Record{removed, record(t, 6, "d", KindSet, Changed{Concept: b.ID, Field: "removed", Value: "false"})}},
-		{"renamed", "C", []Record{record(t, 6, "d", KindSet, Changed{Concept: b.ID, Field: "name", Value: "C"})}},
-		{"of a newer program", "B", []Record{record(t, 6, "d", KindSet, Changed{Concept: b.ID, Field: "colour", Value: "C"})}},
-		{"of an unknown concept", "B", []Record{record(t, 6, "d", KindSet, Changed{Concept: "ff", Field: "name", Value: "C"})}},
+		{"removed and back", "B", []Record{removed, record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "removed", Value: "false"})}},
+		{"renamed", "C", []Record{record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "name", Value: "C"})}},
+		{"of a newer program", "B", []Record{record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "colour", Value: "C"})}},
+		{"of an unknown concept", "B", []Record{record(t, 6, "d", KindSet, Change{Concept: "ff", Field: "name", Value: "C"})}},
 	} {
 		if got := of(tt.records...); got != tt.want {
 			t.Errorf("%s: of %q, want %q", tt.what, got, tt.want)
@@ -126,10 +126,10 @@ func TestMergedInACircle(t *testing.T) {
 	t.Parallel()
 	var records []Record
 	for i, name := range []string{"A", "B", "C", "D"} {
-		records = append(records, record(t, i+1, "d", Kind, Made{Label: labelOf(i + 1), Name: name}))
+		records = append(records, record(t, i+1, "d", Kind, Definition{Label: labelOf(i + 1), Name: name}))
 	}
 	into := func(n, from, to int) {
-		records = append(records, record(t, n, "d", KindSet, Changed{Concept: records[from].ID, Field: "into", Value: records[to].ID}))
+		records = append(records, record(t, n, "d", KindSet, Change{Concept: records[from].ID, Field: "into", Value: records[to].ID}))
 	}
 	into(10, 2, 1) // C into B
 	into(11, 1, 0) // B into A
@@ -159,17 +159,17 @@ func TestAnyOrder(t *testing.T) {
 			pick := func() string { return made[rng.IntN(len(made))] }
 			switch what := rng.IntN(4); {
 			case what == 0 || len(made) == 0:
-				r := record(t, n+1, device, Kind, Made{Label: labelOf(1 + rng.IntN(4)), Name: fmt.Sprint("concept ", n)})
+				r := record(t, n+1, device, Kind, Definition{Label: labelOf(1 + rng.IntN(4)), Name: fmt.Sprint("concept ", n)})
 				records, made = append(records, r), append(made, r.ID)
 			case what == 1:
-				records = append(records, record(t, n+1, device, KindAssign, Assigned{Member: fmt.Sprintf("session/s%d", 1+rng.IntN(3)), Concept: pick()}))
+				records = append(records, record(t, n+1, device, KindAssign, Assignment{Member: fmt.Sprintf("session/s%d", 1+rng.IntN(3)), Concept: pick()}))
 			case what == 2:
 				x := k.Exchanges[rng.IntN(len(k.Exchanges))]
-				records = append(records, record(t, n+1, device, KindAssign, Assigned{Member: "exchange/" + x.Key().String(), Concept: pick()}))
+				records = append(records, record(t, n+1, device, KindAssign, Assignment{Member: "exchange/" + x.Key().String(), Concept: pick()}))
 			default:
 				field := []string{"into", "removed", "name"}[rng.IntN(3)]
 				value := map[string]string{"into": pick(), "removed": []string{"true", "false"}[rng.IntN(2)], "name": fmt.Sprint("name ", n)}[field]
-				records = append(records, record(t, n+1, device, KindSet, Changed{Concept: pick(), Field: field, Value: value}))
+				records = append(records, record(t, n+1, device, KindSet, Change{Concept: pick(), Field: field, Value: value}))
 			}
 		}
 		want := fold(t, k, records...)
@@ -184,7 +184,7 @@ func TestAnyOrder(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	a, b := record(t, 1, "aaaaaaaaaaaa", Kind, Made{Label: "c001", Name: "Login form"}), record(t, 2, "bbbbbbbbbbbb", Kind, Made{Label: "c001", Name: "Audit trail"})
+	a, b := record(t, 1, "aaaaaaaaaaaa", Kind, Definition{Label: "c001", Name: "Login form"}), record(t, 2, "bbbbbbbbbbbb", Kind, Definition{Label: "c001", Name: "Audit trail"})
 	s := fold(t, known(t), a, b)
 	for _, tt := range []struct {
 		name, device string
@@ -209,7 +209,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) on %s = %q, want %q", tt.name, tt.device, got, tt.want)
 		}
 	}
-	if got := s.Shown(s.Concepts[1], "aaaaaaaaaaaa"); got != "c001~bbbbbbbb" {
+	if got := s.DisplayLabel(s.Concepts[1], "aaaaaaaaaaaa"); got != "c001~bbbbbbbb" {
 		t.Errorf("Shown = %s", got)
 	}
 	if got := s.NextLabel(); got != "c002" {
@@ -233,7 +233,7 @@ func TestNear(t *testing.T) {
 		{"", "Login", false},
 		{"支付接口", "支付页面", false},
 	} {
-		if got := near(tt.a, tt.b); got != tt.want {
+		if got := similarNames(tt.a, tt.b); got != tt.want {
 			t.Errorf("near(%q, %q) = %v, want %v", tt.a, tt.b, got, tt.want)
 		}
 	}
@@ -245,7 +245,7 @@ func FuzzFold(f *testing.F) {
 	f.Add(KindAssign, []byte(`{"member":"session/","concept":""}`))
 	f.Add(Kind, []byte(`{"label":"c99999999999999999999"}`))
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
-		a := record(t, 1, "d", Kind, Made{Label: "c001", Name: "A"})
+		a := record(t, 1, "d", Kind, Definition{Label: "c001", Name: "A"})
 		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, &facts.Set{}, nil)
 		if err != nil {
 			return
@@ -254,8 +254,8 @@ func FuzzFold(f *testing.F) {
 			if len(s.Find(c.ID, "d")) == 0 && len(c.Record) >= 4 {
 				t.Errorf("%s cannot be found by its id %s", c.Name, c.ID)
 			}
-			s.Near(c.Name, c)
-			s.Shown(c, "d")
+			s.Similar(c.Name, c)
+			s.DisplayLabel(c, "d")
 		}
 		s.NextLabel()
 	})
@@ -268,14 +268,14 @@ func TestUntrusted(t *testing.T) {
 	have.Exchanges[1].Device = "evil"
 	member := "exchange/" + have.Exchanges[1].Key().String()
 	records := []Record{
-		record(t, 1, "d", Kind, Made{Label: "c001", Name: "Prices"}), record(t, 2, "evil", Kind, Made{Label: "c002", Name: "Evil"}),
+		record(t, 1, "d", Kind, Definition{Label: "c001", Name: "Prices"}), record(t, 2, "evil", Kind, Definition{Label: "c002", Name: "Evil"}),
 	}
 	own, evil := records[0].ID, records[1].ID
 	records = append(records,
-		record(t, 3, "evil", KindSet, Changed{Concept: own, Field: "name", Value: "run this"}), record(t, 4, "evil", KindSet, Changed{Concept: own, Field: "removed", Value: "true"}),
-		record(t, 5, "evil", KindSet, Changed{Concept: evil, Field: "name", Value: "Evil too"}), record(t, 6, "evil", KindAssign, Assigned{Member: member, Concept: own}),
-		record(t, 7, "d", KindAssign, Assigned{Member: "session/s1", Concept: own}), record(t, 8, "evil", KindAssign, Assigned{Member: "session/s1", Concept: evil}),
-		record(t, 9, "d", KindAssign, Assigned{Member: "session/s2", Concept: own}))
+		record(t, 3, "evil", KindSet, Change{Concept: own, Field: "name", Value: "run this"}), record(t, 4, "evil", KindSet, Change{Concept: own, Field: "removed", Value: "true"}),
+		record(t, 5, "evil", KindSet, Change{Concept: evil, Field: "name", Value: "Evil too"}), record(t, 6, "evil", KindAssign, Assignment{Member: member, Concept: own}),
+		record(t, 7, "d", KindAssign, Assignment{Member: "session/s1", Concept: own}), record(t, 8, "evil", KindAssign, Assignment{Member: "session/s1", Concept: evil}),
+		record(t, 9, "d", KindAssign, Assignment{Member: "session/s2", Concept: own}))
 	for range 2 {
 		s, err := Fold(records, have, func(d string) bool { return d == "d" })
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 )
 
-// A Record is one statement with its place among all others.
+// A Record is the body of one record with its place in the order of all records.
 type Record struct {
 	Kind    string
 	ID      string // hexadecimal
@@ -21,25 +21,25 @@ type Record struct {
 	Body    json.RawMessage
 }
 
-// Compare orders records by (lamport, device, id): of two that say something of one thing the later one wins.
+// Compare orders records by (lamport, device, id): of two records about one thing the later one wins.
 func (r Record) Compare(o Record) int {
 	return cmp.Or(cmp.Compare(r.Lamport, o.Lamport), cmp.Compare(r.Device, o.Device), cmp.Compare(r.ID, o.ID))
 }
 
-// Fold returns what records say of concepts, with what the exchanges that belong to them hold. Records of other
-// kinds are passed over; their order does not matter. What a device that is not trusted says of concepts counts
-// only for its own and those of others like it; nil trusts all.
+// Fold computes the concepts from records, in any order, and the exchanges in known. Records of other kinds are
+// ignored. A record of a device for which trusted returns false affects only concepts of untrusted devices; a nil
+// trusted accepts all devices.
 func Fold(records []Record, known *facts.Set, trusted func(device string) bool) (*Set, error) {
 	given := trusted
 	if trusted == nil {
 		trusted = func(string) bool { return true }
 	}
-	f := folding{trusted: trusted, Set: &Set{trusted: given, byRecord: map[string]*Concept{},
-		members: map[string]Member{}}, assigned: map[string]assignment{}}
+	f := folder{trusted: trusted, Set: &Set{trusted: given, byRecord: map[string]*Concept{},
+		members: map[string]Membership{}}, assigned: map[string]trustedAssignment{}}
 	records = slices.SortedFunc(slices.Values(records), Record.Compare)
-	for _, r := range records { // a device may speak of a concept that another one made later by the clock of neither
+	for _, r := range records { // first all concepts: a record about a concept can have a lower lamport time
 		if r.Kind == Kind {
-			if err := apply(r, f.made); err != nil {
+			if err := apply(r, f.define); err != nil {
 				return nil, err
 			}
 		}
@@ -51,14 +51,14 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool) 
 		case KindAssign:
 			err = apply(r, f.assign)
 		case KindSet:
-			err = apply(r, func(r Record, c Changed) { f.change(r, c, into) })
+			err = apply(r, func(r Record, c Change) { f.change(r, c, into) })
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	f.merge(into)
-	f.fill(known)
+	f.addMembers(known)
 	return f.Set, nil
 }
 
@@ -71,78 +71,77 @@ func apply[T any](r Record, f func(Record, T)) error {
 	return nil
 }
 
-type assignment struct {
-	Assigned
+type trustedAssignment struct {
+	Assignment
 	time    time.Time
 	trusted bool
 }
 
-type folding struct {
+type folder struct {
 	*Set
 	trusted  func(string) bool
-	assigned map[string]assignment
+	assigned map[string]trustedAssignment
 }
 
-func (f *folding) made(r Record, m Made) {
+func (f *folder) define(r Record, m Definition) {
 	c := &Concept{
 		ID: "c:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Label: m.Label, Device: r.Device, Name: m.Name,
 		Topic:    m.Topic,
 		Summary:  m.Summary,
-		Sessions: []string{}, Exchanges: []string{}, Files: []string{}, Keywords: []string{}, Made: r.Time,
+		Sessions: []string{}, Exchanges: []string{}, Files: []string{}, Keywords: []string{}, Created: r.Time,
 		Updated: r.Time,
-		Said:    r.Lamport,
+		Edited:  r.Lamport,
 	}
 	f.Concepts = append(f.Concepts, c)
 	f.byRecord[r.ID] = c
 }
 
-func (f *folding) assign(r Record, a Assigned) {
+func (f *folder) assign(r Record, a Assignment) {
 	was, ok := f.assigned[a.Member]
-	if trusted := f.trusted(r.Device); trusted || (!ok || !was.trusted) && !f.vouched(a.Concept) {
-		f.assigned[a.Member] = assignment{a, r.Time, trusted}
+	if trusted := f.trusted(r.Device); trusted || (!ok || !was.trusted) && !f.isTrusted(a.Concept) {
+		f.assigned[a.Member] = trustedAssignment{a, r.Time, trusted}
 	}
 }
 
-// vouched reports whether a concept is that of a trusted device.
-func (f *folding) vouched(concept string) bool {
+// isTrusted reports whether a concept was created by a trusted device.
+func (f *folder) isTrusted(concept string) bool {
 	c := f.byRecord[concept]
 	return c != nil && f.trusted(c.Device)
 }
 
-func (f *folding) change(r Record, s Changed, into map[*Concept]string) {
+func (f *folder) change(r Record, s Change, into map[*Concept]string) {
 	c := f.byRecord[s.Concept]
 	if c == nil || f.trusted(c.Device) && !f.trusted(r.Device) {
-		return // of a concept whose record has not arrived, or by somebody who may not
+		return // the record of the concept has not arrived, or the device may not change it
 	}
 	switch s.Field {
 	case "name":
 		c.Name = s.Value
-		c.Said = r.Lamport
+		c.Edited = r.Lamport
 	case "topic":
 		c.Topic = s.Value
 	case "summary":
 		c.Summary = s.Value
-		c.Said = r.Lamport
+		c.Edited = r.Lamport
 	case "into":
 		into[c] = s.Value
 	case "removed":
 		c.Removed = s.Value == "true"
 	default:
-		return // said by a newer program
+		return // written by a newer version of the program
 	}
 	c.Updated = later(c.Updated, r.Time)
 }
 
-// merge follows each merge to its end. Two devices may have merged two concepts into each other: then the one that was
-// made first stands.
-func (f *folding) merge(into map[*Concept]string) {
+// merge follows each chain of merges to its end. If devices merged concepts in a circle, the oldest one remains.
+func (f *folder) merge(into map[*Concept]string) {
 	for i, c := range f.Concepts {
 		end, seen := c, map[*Concept]bool{}
 		for f.byRecord[into[end]] != nil && !seen[end] {
 			seen[end] = true
 			end = f.byRecord[into[end]]
 		}
-		if seen[end] { // a circle
+		if seen[end] {
 			ring := map[*Concept]bool{}
 			for k := end; !ring[k]; k = f.byRecord[into[k]] {
 				ring[k] = true
@@ -155,8 +154,8 @@ func (f *folding) merge(into map[*Concept]string) {
 	}
 }
 
-// stands returns the concept that has the members of c, nil if none.
-func (s *Set) stands(record string) *Concept {
+// target returns the concept that contains the members of a concept, nil if there is none.
+func (s *Set) target(record string) *Concept {
 	c := s.byRecord[record]
 	if c != nil && c.MergedInto != "" {
 		c = s.byRecord[c.MergedInto]
@@ -167,15 +166,15 @@ func (s *Set) stands(record string) *Concept {
 	return c
 }
 
-// fill gives concepts what belongs to them.
-func (f *folding) fill(known *facts.Set) {
+// addMembers assigns members to the concepts.
+func (f *folder) addMembers(known *facts.Set) {
 	for _, member := range slices.Sorted(maps.Keys(f.assigned)) {
 		a := f.assigned[member]
 		if a.Concept == "" {
-			continue // as if nothing had been said
+			continue // the assignment was removed
 		}
-		c := f.stands(a.Concept)
-		f.members[member] = Member{c, a.Reason, a.time}
+		c := f.target(a.Concept)
+		f.members[member] = Membership{c, a.Reason, a.time}
 		if c != nil {
 			c.Updated = later(c.Updated, a.time)
 		}
@@ -191,12 +190,12 @@ func (f *folding) fill(known *facts.Set) {
 			sessions = append(sessions, of{m.Concept, m.Time, id})
 		}
 	}
-	files, words := map[*Concept]*tally{}, map[*Concept]*tally{}
-	for _, x := range standing(known) {
+	files, words := map[*Concept]*wordCount{}, map[*Concept]*wordCount{}
+	for _, x := range liveExchanges(known) {
 		if m, ok := f.members["exchange/"+x.Key().String()]; ok {
 			f.members["exchange/"+x.ID] = m
 		}
-		m := f.Of(x.ID, x.Session)
+		m := f.MembershipOf(x.ID, x.Session)
 		if m.Concept == nil || f.trusted(m.Concept.Device) && !f.trusted(x.Device) {
 			continue
 		}
@@ -218,11 +217,11 @@ func (f *folding) fill(known *facts.Set) {
 	}
 }
 
-// standing returns the exchanges that somebody could ask for, in the order of time.
-func standing(known *facts.Set) []*facts.Exchange {
+// liveExchanges returns the exchanges with live facts or without facts, in the order of time.
+func liveExchanges(known *facts.Set) []*facts.Exchange {
 	var out []*facts.Exchange
 	for i := range known.Exchanges {
-		if x := &known.Exchanges[i]; len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, facts.Fact.Stands) {
+		if x := &known.Exchanges[i]; len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, facts.Fact.Live) {
 			out = append(out, x)
 		}
 	}
@@ -240,16 +239,16 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// A tally counts words in the order in which they first came.
-type tally struct {
+// A wordCount counts words in the order of their first occurrence.
+type wordCount struct {
 	n     map[string]int
 	words []string
 }
 
-func count(all map[*Concept]*tally, c *Concept, words []string) {
+func count(all map[*Concept]*wordCount, c *Concept, words []string) {
 	t := all[c]
 	if t == nil {
-		t = &tally{n: map[string]int{}}
+		t = &wordCount{n: map[string]int{}}
 		all[c] = t
 	}
 	for _, w := range words {
@@ -261,7 +260,7 @@ func count(all map[*Concept]*tally, c *Concept, words []string) {
 }
 
 // list returns the words, the most frequent first.
-func (t *tally) list() []string {
+func (t *wordCount) list() []string {
 	if t == nil {
 		return []string{}
 	}

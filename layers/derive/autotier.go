@@ -8,29 +8,30 @@ import (
 	"github.com/memvcs/mem/layers/tier"
 )
 
-// A TierSchedule says when a project ages by itself.
+// A TierSchedule says when a project ages automatically.
 type TierSchedule string
 
 // The schedules.
 const (
 	TierOff    TierSchedule = "off"
-	TierAccess TierSchedule = "access" // whenever memory is added to or used
+	TierAccess TierSchedule = "access" // whenever a command adds or uses memory
 	TierDaily  TierSchedule = "daily"
 	TierWeekly TierSchedule = "weekly"
 )
 
-// lastTier is when a project aged last. It is in the cache: without it a project ages again, which does nothing.
+// lastTier records in the cache when a project aged last. Without it the project ages again, which changes nothing.
 type lastTier struct {
 	At     time.Time   `json:"at"`
 	Policy tier.Policy `json:"policy"`
 }
 
-// autoMost is how many versions are made when nobody asked for it: somebody waits for the command that it happens in.
-const autoMost = 8
+// maxAutoVersions limits the versions of one automatic run, because a user waits for the command that triggers it.
+const maxAutoVersions = 8
 
-// AutoTier is [Ops.Tier] if the schedule wants it now; ran says whether it did. Days and weeks are those of UTC,
-// another policy counts as not run yet, and so does a run that left something for the next time.
-func (m Ops) AutoTier(ctx context.Context, p state.Project, schedule TierSchedule, o TierOptions) (out Tiered, ran bool,
+// AutoTier calls [Ops.Tier] if the schedule requires it now, and reports whether it did. Days and weeks are in UTC. A
+// run with another policy, or one that deferred versions, does not count as the last run.
+func (m Ops) AutoTier(ctx context.Context, p state.Project, schedule TierSchedule, o TierOptions) (out TierResult,
+	ran bool,
 	err error) {
 	file := m.CachePath("tier", string(p.ID))
 	var last lastTier
@@ -44,8 +45,8 @@ func (m Ops) AutoTier(ctx context.Context, p state.Project, schedule TierSchedul
 	case schedule == TierWeekly && known && tier.Week(last.At) == tier.Week(now):
 		return out, false, nil
 	}
-	o.Most = autoMost
-	if out, err = m.Tier(ctx, p, o); err == nil && !o.DryRun && out.Waiting == 0 {
+	o.MaxVersions = maxAutoVersions
+	if out, err = m.Tier(ctx, p, o); err == nil && !o.DryRun && out.Deferred == 0 {
 		m.WriteCache(file, lastTier{now, o.Policy})
 	}
 	return out, true, err

@@ -17,26 +17,26 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A NothingNewError says that a version covers all that was said.
-type NothingNewError struct {
+// An UpToDateError means that a version covers all messages of its session.
+type UpToDateError struct {
 	Session, Label string
 	Through        int // last message that the version covers
 }
 
-func (e *NothingNewError) Error() string {
-	return fmt.Sprintf("nothing was said in %s since %s, which goes to message %d", records.ShortID(e.Session),
+func (e *UpToDateError) Error() string {
+	return fmt.Sprintf("no new messages in %s since %s, which covers up to message %d", records.ShortID(e.Session),
 		e.Label, e.Through)
 }
 
-// Errors about the version that a compression shall go on from.
+// Errors about the base of an incremental compression.
 var (
 	ErrOtherSession = errors.New("is not a version of this session")
-	ErrOtherPast    = errors.New("was made of messages that the session does not have now")
+	ErrOtherPast    = errors.New("contains messages that the session no longer has")
 	ErrSkip         = errors.New("messages can be skipped only in a whole session")
 )
 
-// sinceVersion is the basis of what was said after the messages that a version covers.
-func sinceVersion(rev, base state.Rev) (trusted.Basis, error) {
+// incrementalBasis returns the basis for the messages after those that the version base covers.
+func incrementalBasis(rev, base state.Rev) (trusted.Basis, error) {
 	v, now := base.Version, rev.Session.Now()
 	if v == nil || base.Session == nil || base.Session.ID != rev.Session.ID {
 		return trusted.Basis{}, fmt.Errorf("%s %w, %s", base.Name(), ErrOtherSession, records.ShortID(rev.Session.ID))
@@ -48,13 +48,13 @@ func sinceVersion(rev, base state.Rev) (trusted.Basis, error) {
 	}
 	b := trusted.Basis{Point: now, Input: now.Original, After: chain[i].Scan.Values, Version: v}
 	if b.After >= now.Scan.Values {
-		return b, &NothingNewError{rev.Session.ID, v.Label, b.After}
+		return b, &UpToDateError{rev.Session.ID, v.Label, b.After}
 	}
 	return b, nil
 }
 
-// ofVersion is the basis of a version that is made of another one.
-func ofVersion(rev state.Rev) (trusted.Basis, error) {
+// versionBasis returns the basis for a compression of a version.
+func versionBasis(rev state.Rev) (trusted.Basis, error) {
 	v := rev.Version
 	p := rev.Session.Point(v.Origin())
 	if p == nil {
@@ -68,9 +68,9 @@ func ofVersion(rev state.Rev) (trusted.Basis, error) {
 	return b, err
 }
 
-// basisOf is the basis that a version was made of. What its derivation says is enough: the version that it goes on from
-// is not looked for.
-func basisOf(s *state.Session, v *records.Version) (trusted.Basis, error) {
+// recordedBasis returns the basis that a version was made from. It follows from the derivation alone; the base version
+// may be missing.
+func recordedBasis(s *state.Session, v *records.Version) (trusted.Basis, error) {
 	p := s.Point(v.Origin())
 	if p == nil || len(v.Derivation.Inputs) == 0 {
 		return trusted.Basis{}, fmt.Errorf("%s: its source %s: %w", v.Label, v.Origin().Short(), objects.ErrNotFound)
@@ -80,7 +80,7 @@ func basisOf(s *state.Session, v *records.Version) (trusted.Basis, error) {
 		Without: plan.Without}, err
 }
 
-// materialOf reads what a compression of b needs.
+// materialOf reads the input of a compression of b.
 func (m Ops) materialOf(ctx context.Context, project refs.Project, s *state.Session,
 	b trusted.Basis) (markers.Material, error) {
 	mat, err := markers.On(m.DB).Material(ctx, project, s, b.Point, b.Without)
@@ -96,7 +96,7 @@ func (m Ops) materialOf(ctx context.Context, project refs.Project, s *state.Sess
 		return mat, fmt.Errorf("text of a version of %s: %w", records.ShortID(s.ID), err)
 	}
 	if b.Version != nil {
-		if mat.Marks, err = keptMarksOf(b.Version, segs, s.Keepits(mat.Input, b.Point)); err != nil {
+		if mat.Marks, err = keptMarks(b.Version, segs, s.Keepits(mat.Input, b.Point)); err != nil {
 			return mat, err
 		}
 	}
@@ -104,9 +104,8 @@ func (m Ops) materialOf(ctx context.Context, project refs.Project, s *state.Sess
 	return mat, nil
 }
 
-// keptMarksOf returns the markers whose texts a version kept, with the weights that they have now; a marker that was
-// removed since weighs nothing.
-func keptMarksOf(v *records.Version, segs []compress.Segment, now []state.Keepit) ([]compress.Mark, error) {
+// keptMarks returns the markers whose texts a version kept, with their current weights; a removed marker has weight 0.
+func keptMarks(v *records.Version, segs []compress.Segment, now []state.Keepit) ([]compress.Mark, error) {
 	plan, err := v.Plan()
 	if err != nil {
 		return nil, err

@@ -23,65 +23,65 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ComposeStep is the name of the step in recipes.
+// Name and version of the step in recipes.
 const (
 	ComposeStep        = "compose"
 	ComposeStepVersion = 3
 )
 
-// A ComposePart asks for one session in a composition.
+// A ComposePart is a session of a [ComposeRequest].
 type ComposePart struct {
 	Rev        state.Rev
-	Share      int  // tokens at most; 0 is a share by the strategy
-	Recompress bool // compress it anew, whatever versions exist
+	Share      int  // limit in tokens; 0 lets the strategy choose
+	Recompress bool // ignore existing versions
 }
 
-// A ComposeRequest asks for a composition.
+// A ComposeRequest describes a composition.
 type ComposeRequest struct {
-	Project  state.Project // it is stored in; that of the first part if the memory does not know it
-	Name     string
-	Parts    []ComposePart
-	Budget   int
-	Strategy compose.Strategy
-	Ratio    int // preferred ratio of existing versions; 0 = any
-	Stalest  int // distance that an existing version may have been made for at most; 0 = any
-	DryRun   bool
+	Project     state.Project // where it is stored; if unknown, the project of the first part is used
+	Name        string
+	Parts       []ComposePart
+	Budget      int
+	Strategy    compose.Strategy
+	Ratio       int // preferred ratio of existing versions; 0 = any
+	MaxDistance int // largest distance for which an existing version may have been made; 0 = any
+	DryRun      bool
 
-	// Engine returns what compresses the parts that must be compressed, nil for [compress.Extract]. It is asked only if
-	// there are some, and may be nil itself.
+	// Engine returns the engine for a part that must be compressed, nil for [compress.Extract]. It is called only for
+	// such parts, and may be nil itself.
 	Engine func(ctx context.Context, part state.Rev) (compress.Summarizer, error)
 }
 
-// A Composed is what composing made, found, or would make.
-type Composed struct {
-	Project     state.Project // it is stored in
+// A ComposeResult is the result of [Ops.Compose].
+type ComposeResult struct {
+	Project     state.Project // where it is stored
 	Composition *records.Composition
-	Existed     bool // this name has this content already
-	Recount     int  // of the frame: what the composition's counter finds more in older models' parts than their own
+	Existed     bool // the name already has this content
+	Recount     int  // tokens that the composition's counter finds in addition to the counters of the parts
 	Plan        compose.Plan
 
-	Receipt engines.Receipt // what a model took; of a dry run, what it would take at least
+	Receipt engines.Receipt // usage of a model; in a dry run, the minimum estimate
 }
 
-// ErrNoParts says that a composition needs at least one session.
+// ErrNoParts means that a request names no session.
 var ErrNoParts = errors.New("nothing to compose")
 
-// composing is a composition on its way.
-type composing struct {
-	m       Ops
-	req     ComposeRequest
-	counter tokens.Counter // of the frame
-	mats    []markers.Material
-	without [][][2]int // messages of each part whose calls of tools are left out
-	out     compose.Composition
-	reasons map[int]string // of the parts that were compressed for it: why
-	receipt engines.Receipt
-	short   error // a [*compose.BudgetError]: not all that survives has room
+// A composer executes one request.
+type composer struct {
+	m         Ops
+	req       ComposeRequest
+	counter   tokens.Counter // of the frame
+	mats      []markers.Material
+	without   [][][2]int // messages of each part whose tool calls are left out
+	out       compose.Composition
+	reasons   map[int]string // why a part was compressed, by index
+	receipt   engines.Receipt
+	shortfall error // a [*compose.BudgetError] if the surviving markers do not fit
 }
 
-// Compose makes the composition that req asks for: it chooses a form for each session, makes the versions
-// that are missing, and stores the result under its name. The whole never exceeds the budget.
-func (m Ops) Compose(ctx context.Context, req ComposeRequest) (Composed, error) {
+// Compose chooses a form for each session, creates missing versions, and stores the composition under its name. The
+// result never exceeds the budget.
+func (m Ops) Compose(ctx context.Context, req ComposeRequest) (ComposeResult, error) {
 	c, done, err := m.ComposeParts(ctx, req)
 	if err != nil || req.DryRun {
 		return done, err
@@ -89,14 +89,14 @@ func (m Ops) Compose(ctx context.Context, req ComposeRequest) (Composed, error) 
 	return c.Save(ctx, done)
 }
 
-// ComposeParts does all of [Ops.Compose] but to store the composition. It stores the versions that were missing.
-func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composing, Composed, error) {
+// ComposeParts is like [Ops.Compose] without storing the composition. It stores missing versions.
+func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, ComposeResult, error) {
 	if len(req.Parts) == 0 {
-		return nil, Composed{}, ErrNoParts
+		return nil, ComposeResult{}, ErrNoParts
 	}
 	if st, err := trusted.On(m.DB).State(ctx, req.Project.ID); err != nil {
-		return nil, Composed{}, err
-	} else if st.Name == "" { // nothing is known of this project: the composition goes to its first session's
+		return nil, ComposeResult{}, err
+	} else if st.Name == "" { // unknown project
 		req.Project = req.Parts[0].Rev.Project
 	}
 	var from []refs.Project
@@ -104,21 +104,21 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composing, 
 		from = append(from, p.Rev.Project.ID)
 	}
 	if err := trusted.On(m.DB).MayCompose(ctx, req.Project, from); err != nil {
-		return nil, Composed{}, err
+		return nil, ComposeResult{}, err
 	}
-	c := &composing{m: m, req: req, counter: m.Largest(req.Parts), reasons: map[int]string{}}
+	c := &composer{m: m, req: req, counter: m.LargestCounter(req.Parts), reasons: map[int]string{}}
 	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
-	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy, Ratio: req.Ratio, Stalest: req.Stalest}
+	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy, Ratio: req.Ratio, MaxDistance: req.MaxDistance}
 	for i, p := range req.Parts {
 		src, err := c.source(ctx, i, p)
 		if err != nil {
-			return nil, Composed{}, err
+			return nil, ComposeResult{}, err
 		}
 		ask.Sources = append(ask.Sources, src)
 	}
 	ask.Overhead = compose.Reserve(c.counter, req.Name, c.out.Parts)
 	plan, err := c.choose(ask)
-	done := Composed{Project: req.Project, Plan: plan}
+	done := ComposeResult{Project: req.Project, Plan: plan}
 	if err != nil {
 		return nil, done, err
 	}
@@ -131,13 +131,13 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composing, 
 		return nil, done, err
 	}
 	for i, pick := range plan.Picks {
-		if err := c.take(ctx, i, pick, limits[i]); err != nil {
+		if err := c.fill(ctx, i, pick, limits[i]); err != nil {
 			return nil, done, err
 		}
 	}
 	done.Receipt = c.receipt
 	for i, p := range c.out.Parts {
-		if c.own(i).ID() != c.counter.ID() {
+		if c.counterOf(i).ID() != c.counter.ID() {
 			done.Recount += max(0, c.counter.Count(compress.Text(p.Segments))-p.Tokens)
 		}
 	}
@@ -147,9 +147,9 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composing, 
 	return c, done, nil
 }
 
-// Largest returns the counter that finds the most tokens among those of the sessions' models, so that
-// the budget holds for each.
-func (m Ops) Largest(parts []ComposePart) tokens.Counter {
+// LargestCounter returns the counter, of those of the sessions' models, that counts the most tokens, so that the budget
+// holds for each model.
+func (m Ops) LargestCounter(parts []ComposePart) tokens.Counter {
 	var best tokens.Counter
 	for i, p := range parts {
 		if c := markers.On(m.DB).Counter(p.Rev.Session.Now()); i == 0 || c.Scale(1000) > best.Scale(1000) {
@@ -159,13 +159,13 @@ func (m Ops) Largest(parts []ComposePart) tokens.Counter {
 	return best
 }
 
-// own returns the counter of the session of part i, which counts its versions.
-func (c *composing) own(i int) tokens.Counter {
+// counterOf returns the counter for versions of the session of part i.
+func (c *composer) counterOf(i int) tokens.Counter {
 	return markers.On(c.m.DB).Counter(c.req.Parts[i].Rev.Session.Now())
 }
 
-// source reads which forms a session can take and what each costs.
-func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.Source, error) {
+// source returns the possible forms of a session with their costs.
+func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.Source, error) {
 	s, now := p.Rev.Session, p.Rev.Session.Now()
 	src := compose.Source{Session: s.ID, Share: p.Share, Recompress: p.Recompress}
 	st, err := trusted.On(c.m.DB).State(ctx, p.Rev.Project.ID)
@@ -189,7 +189,7 @@ func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.S
 		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Date: now.Scan.Last, Messages: now.Scan.Messages,
 	})
 	src.Distance = max(1, st.Distance(st.Session(s.ID)))
-	src.Original = c.own(i).Scale(mat.Stats.Raw())
+	src.Original = c.counterOf(i).Scale(mat.Stats.Raw())
 	if p.Rev.Kind == state.IsOriginal {
 		src.Pin = compose.Original
 	}
@@ -201,14 +201,14 @@ func (c *composing) source(ctx context.Context, i int, p ComposePart) (compose.S
 		part := compose.Part{Tokens: src.Original, Segments: segs}
 		src.Tags = part.Cost(c.counter, i) - part.Tokens
 	}
-	if src.Least, err = c.room(i, c.least(i, mat), src.Distance, c.charge); err != nil {
+	if src.MinTokens, err = c.minShare(i, c.pinnedCost(i, mat), src.Distance, c.charge); err != nil {
 		return src, err
 	}
 	return src, c.versions(ctx, i, st, p, &src)
 }
 
-// versions lists the versions of the session now, or the one that was asked for.
-func (c *composing) versions(ctx context.Context, i int, st *state.State, p ComposePart, src *compose.Source) error {
+// versions adds the current versions of the session, or only the requested one.
+func (c *composer) versions(ctx context.Context, i int, st *state.State, p ComposePart, src *compose.Source) error {
 	for _, v := range st.VersionsOf(p.Rev.Session.ID) {
 		asked := p.Rev.Kind == state.IsVersion && v.ID == p.Rev.Version.ID
 		if v.ByStranger && !asked && p.Rev.Session.Guest == "" {
@@ -235,8 +235,8 @@ func (c *composing) versions(ctx context.Context, i int, st *state.State, p Comp
 	return nil
 }
 
-// least returns what the pinned texts of a session cost: no compression may drop them.
-func (c *composing) least(i int, mat markers.Material) int {
+// pinnedCost returns the cost of a session's pinned texts, which no compression may drop.
+func (c *composer) pinnedCost(i int, mat markers.Material) int {
 	var pins []compress.Segment
 	for _, k := range mat.Marks {
 		if k.Weight >= keepit.Pinned {
@@ -246,14 +246,14 @@ func (c *composing) least(i int, mat markers.Material) int {
 	return c.charge(i, pins)
 }
 
-// original returns the whole conversation as segments: what a model would read of it.
-func (c *composing) original(ctx context.Context, i int) ([]compress.Segment, error) {
+// original returns the whole conversation as segments, as a model would read it.
+func (c *composer) original(ctx context.Context, i int) ([]compress.Segment, error) {
 	rev := c.req.Parts[i].Rev
 	return originals.On(c.m.DB).ConversationWithout(ctx, rev.Project.ID, rev.Session.Now(), c.without[i])
 }
 
-// take fills part i with what was picked, compressing it first where that was the choice.
-func (c *composing) take(ctx context.Context, i int, pick compose.Pick, limit int) error {
+// fill sets part i to what was picked, after compressing it if that is the pick.
+func (c *composer) fill(ctx context.Context, i int, pick compose.Pick, limit int) error {
 	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
 	part.Version = pick.Label()
 	var err error
@@ -272,7 +272,7 @@ func (c *composing) take(ctx context.Context, i int, pick compose.Pick, limit in
 	return err
 }
 
-func (c *composing) segments(ctx context.Context, project refs.Project, h objects.Hash) ([]compress.Segment, error) {
+func (c *composer) segments(ctx context.Context, project refs.Project, h objects.Hash) ([]compress.Segment, error) {
 	b, err := originals.On(c.m.DB).Object(ctx, project, h)
 	if err != nil {
 		return nil, err
@@ -280,8 +280,8 @@ func (c *composing) segments(ctx context.Context, project refs.Project, h object
 	return compress.Decode(b)
 }
 
-// Save stores the composition under its name, unless the name holds it already.
-func (c *composing) Save(ctx context.Context, done Composed) (Composed, error) {
+// Save stores the composition under its name, unless the name already has the same content.
+func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult, error) {
 	body := c.out.Encode()
 	comp := &records.Composition{
 		Name: c.req.Name, Budget: c.req.Budget, Strategy: c.req.Strategy.String(), Tokens: c.out.Tokens,
@@ -342,7 +342,7 @@ func (c *composing) Save(ctx context.Context, done Composed) (Composed, error) {
 	return done, err
 }
 
-// typedKeys returns the keys of what a transcript made by mem would count as typed.
+// typedKeys returns the keys of the prompts in a transcript that mem generated.
 func typedKeys(b []byte) []transcript.Key {
 	sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return objects.Sum(b) })
 	sc.Write(b)

@@ -22,81 +22,81 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Compressed is what a compression made, found, or would make.
-type Compressed struct {
+// A CompressResult is the result of a compression.
+type CompressResult struct {
 	Project  state.Project
 	Session  *state.Session
 	Point    *records.Point
-	From     int              // first message that it is about
-	Version  *records.Version // of a dry run: as it would be, without a label
-	Existed  bool             // the same recipe had been run before
+	From     int              // first message that it covers
+	Version  *records.Version // in a dry run without a label
+	Existed  bool             // a version with the same recipe and input exists
 	Plan     compress.Plan
 	Fates    []compress.Fate
-	Segments []compress.Segment // only if they were made now
-	Receipt  engines.Receipt    // what a model took; of a dry run, what it would take at least
+	Segments []compress.Segment // only of a new version
+	Receipt  engines.Receipt    // usage of a model; in a dry run, the minimum estimate
 }
 
-// Compress makes a version of the session or of the version that rev names. The same recipe on the same input returns
-// the version that exists. A dry run decides everything and writes nothing.
-func (m Ops) Compress(ctx context.Context, rev state.Rev, s compress.Settings, dryRun bool) (Compressed, error) {
+// Compress creates a version of the session or of the version that rev names. It returns the existing version if there
+// is one with the same recipe and input. A dry run computes the plan and writes nothing.
+func (m Ops) Compress(ctx context.Context, rev state.Rev, s compress.Settings, dryRun bool) (CompressResult, error) {
 	switch {
 	case rev.Session == nil:
 	case rev.Kind == state.IsSession || rev.Kind == state.IsOriginal:
 		now := rev.Session.Now()
 		return m.compress(ctx, rev, trusted.Basis{Point: now, Input: now.Original}, s, dryRun)
 	case rev.Kind == state.IsVersion && s.Skip > 0:
-		return Compressed{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
+		return CompressResult{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
 	case rev.Kind == state.IsVersion:
-		b, err := ofVersion(rev)
+		b, err := versionBasis(rev)
 		if err != nil {
-			return Compressed{}, err
+			return CompressResult{}, err
 		}
 		return m.compress(ctx, rev, b, s, dryRun)
 	}
-	return Compressed{}, records.ErrNotCompressible
+	return CompressResult{}, records.ErrNotCompressible
 }
 
-// CompressSince makes a version of what was said in the session that rev names after the messages that the version base
-// covers. The error is a [*NothingNewError] if there is nothing.
+// CompressSince creates a version of the messages of a session after those that the version base covers. The error is
+// an [*UpToDateError] if there are none.
 func (m Ops) CompressSince(ctx context.Context, rev, base state.Rev, s compress.Settings,
-	dryRun bool) (Compressed, error) {
+	dryRun bool) (CompressResult, error) {
 	if rev.Session == nil || rev.Kind != state.IsSession && rev.Kind != state.IsOriginal {
-		return Compressed{}, records.ErrNotCompressible
+		return CompressResult{}, records.ErrNotCompressible
 	}
 	if s.Skip > 0 {
-		return Compressed{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
+		return CompressResult{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
 	}
-	b, err := sinceVersion(rev, base)
+	b, err := incrementalBasis(rev, base)
 	if err != nil {
-		return Compressed{}, err
+		return CompressResult{}, err
 	}
 	c, err := m.compress(ctx, rev, b, s, dryRun)
 	if errors.Is(err, compress.ErrEmpty) {
-		err = &NothingNewError{rev.Session.ID, base.Version.Label, b.After}
+		err = &UpToDateError{rev.Session.ID, base.Version.Label, b.After}
 	}
 	return c, err
 }
 
 func (m Ops) compress(ctx context.Context, rev state.Rev, b trusted.Basis, s compress.Settings,
-	dryRun bool) (Compressed, error) {
+	dryRun bool) (CompressResult, error) {
 	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
 	if err != nil {
-		return Compressed{}, err
+		return CompressResult{}, err
 	}
-	return m.CompressBy(ctx, Making{State: st, DryRun: dryRun, Save: m.SaveVersion}, rev, b, s)
+	return m.CompressBy(ctx, CompressRun{State: st, DryRun: dryRun, Save: m.SaveVersion}, rev, b, s)
 }
 
-// A Making says how a version comes to be.
-type Making struct {
+// A CompressRun configures [Ops.CompressBy].
+type CompressRun struct {
 	State  *state.State // of the project
 	DryRun bool
-	Save   func(context.Context, Compressed, [][]byte) (Compressed, error) // keeps the version and its objects
+	Save   func(context.Context, CompressResult, [][]byte) (CompressResult, error) // stores the version and its objects
 }
 
-// CompressBy compresses as a state of the project has it, and lets [Making.Save] keep what was made.
-func (m Ops) CompressBy(ctx context.Context, by Making, rev state.Rev, b trusted.Basis,
-	s compress.Settings) (Compressed, error) {
-	c := Compressed{Project: rev.Project, Session: rev.Session, Point: b.Point, From: b.After + 1}
+// CompressBy compresses with a given state of the project and stores the result with by.Save.
+func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b trusted.Basis,
+	s compress.Settings) (CompressResult, error) {
+	c := CompressResult{Project: rev.Project, Session: rev.Session, Point: b.Point, From: b.After + 1}
 	if s.Distance == 0 {
 		s.Distance = max(1, by.State.Distance(by.State.Session(rev.Session.ID)))
 	}
@@ -107,9 +107,9 @@ func (m Ops) CompressBy(ctx context.Context, by Making, rev state.Rev, b trusted
 		return c, err
 	}
 	if !by.DryRun {
-		m.kept = nil // m is a copy: what a run reads is its own
+		m.previews = nil // only in this copy of m: previews are for dry runs
 	}
-	mat, ready, err := m.ready(ctx, rev.Project.ID, c.Session, b, s.Engine)
+	mat, ready, err := m.prepared(ctx, rev.Project.ID, c.Session, b, s.Engine)
 	if err != nil {
 		return c, err
 	}
@@ -124,11 +124,11 @@ func (m Ops) CompressBy(ctx context.Context, by Making, rev state.Rev, b trusted
 	}
 	if c.Version = by.State.Made(recipe.Key(b.Input)); c.Version != nil {
 		c.Existed = true
-		return c, m.accepted(ctx, c, b)
+		return c, m.checkExisting(ctx, c, b)
 	}
 	c.Version = newVersion(c, s, mat.Stats.After(b.After), recipe, b.Input)
 	if b.After == 0 {
-		c.Version.MessagesIn = b.Point.Scan.Messages // as lists count them, those without text included
+		c.Version.MessagesIn = b.Point.Scan.Messages // includes messages without text, as lists do
 	}
 	b.Note(c.Version, m.Refs.Device().ID)
 	if by.DryRun {
@@ -155,10 +155,10 @@ func (m Ops) CompressBy(ctx context.Context, by Making, rev state.Rev, b trusted
 	return by.Save(ctx, c, append(witnesses, res.Body))
 }
 
-// preview fills in what a compression would cost, and from how many messages its text would come: of an engine
-// that costs nothing by running it, of a model by estimates.
-func (m Ops) preview(ctx context.Context, c Compressed, in compress.Input, ready *compress.Prepared,
-	engine compress.Summarizer) (Compressed, error) {
+// preview fills in the cost and the number of messages of the result: an engine without a model is run, a model is
+// estimated.
+func (m Ops) preview(ctx context.Context, c CompressResult, in compress.Input, ready *compress.Prepared,
+	engine compress.Summarizer) (CompressResult, error) {
 	var err error
 	v := c.Version
 	if _, asks := engine.(*engines.Summarizer); asks {
@@ -177,8 +177,8 @@ func (m Ops) preview(ctx context.Context, c Compressed, in compress.Input, ready
 	return c, nil
 }
 
-// accepted asks about a version that exists.
-func (m Ops) accepted(ctx context.Context, c Compressed, b trusted.Basis) error {
+// checkExisting calls b.Accept for a version that exists.
+func (m Ops) checkExisting(ctx context.Context, c CompressResult, b trusted.Basis) error {
 	if b.Accept == nil {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (m Ops) accepted(ctx context.Context, c Compressed, b trusted.Basis) error 
 	return b.Accept(segs)
 }
 
-func newVersion(c Compressed, s compress.Settings, stats compress.Stats, recipe lineage.Recipe,
+func newVersion(c CompressResult, s compress.Settings, stats compress.Stats, recipe lineage.Recipe,
 	input objects.Hash) *records.Version {
 	v := &records.Version{
 		Session: c.Session.ID, Engine: c.Plan.Engine, Counter: s.Counter.ID(), Settings: settingsOf(s, c.Plan),
@@ -208,7 +208,7 @@ func newVersion(c Compressed, s compress.Settings, stats compress.Stats, recipe 
 	return v
 }
 
-// settingsOf says what was asked for in the words of the seeds.
+// settingsOf describes the requested settings for the record.
 func settingsOf(s compress.Settings, p compress.Plan) records.VersionSettings {
 	v := records.VersionSettings{Mode: "uniform", Ratio: s.Ratio, Tokens: s.Tokens, Preset: s.Preset, Skip: s.Skip,
 		Keepit: string(s.Keepit), Distance: s.Distance}
@@ -234,8 +234,8 @@ func settingsOf(s compress.Settings, p compress.Plan) records.VersionSettings {
 	return v
 }
 
-// SaveVersion commits a version, unless another writer made the same one meanwhile.
-func (m Ops) SaveVersion(ctx context.Context, c Compressed, bodies [][]byte) (Compressed, error) {
+// SaveVersion commits a version, unless another writer saved the same one meanwhile.
+func (m Ops) SaveVersion(ctx context.Context, c CompressResult, bodies [][]byte) (CompressResult, error) {
 	s, err := m.Refs.Stage(ctx)
 	if err != nil {
 		return c, err
@@ -282,8 +282,7 @@ func (m Ops) SaveVersion(ctx context.Context, c Compressed, bodies [][]byte) (Co
 	return c, err
 }
 
-// Pressure returns under which pressure a uniform compression of the session with these settings puts its
-// markers.
+// Pressure returns the pressure on markers in a uniform compression of the session with these settings.
 func (m Ops) Pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level,
 	distance int) (keepit.Pressure, error) {
 	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)

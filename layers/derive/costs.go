@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Costs returns the ledger of all devices: what models have cost, oldest day first.
+// Costs returns what models have cost on all devices, the oldest day first.
 func (m Ops) Costs(ctx context.Context) ([]records.Cost, error) {
 	st, err := trust.On(m.DB).Outline(ctx, refs.Home)
 	if err != nil {
@@ -23,7 +23,7 @@ func (m Ops) Costs(ctx context.Context) ([]records.Cost, error) {
 	return slices.Clone(st.Costs), nil
 }
 
-// A meter keeps the ledger for one compression.
+// A Meter records the costs of one compression. It implements [engines.Meter].
 type Meter struct {
 	M       Ops
 	Caps    state.Caps
@@ -33,11 +33,11 @@ type Meter struct {
 	hold    *refs.Hold // of the request under way
 }
 
-// Allow holds what today has cost, what requests under way may cost, in whatever process, and what this one may cost
-// at most against the caps. What it allows counts as under way until Spend.
+// Allow checks the costs of today, of pending requests in all processes, and the maximum cost u of this request against
+// the caps. A permitted request is pending until Spend.
 func (k *Meter) Allow(ctx context.Context, u engines.Usage) (limit int64, err error) {
 	k.hold, err = k.M.Refs.Hold(ctx, func(others [][]byte) ([]byte, error) {
-		today, err := k.M.Today(ctx)
+		today, err := k.M.CostToday(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -58,8 +58,8 @@ func (k *Meter) Allow(ctx context.Context, u engines.Usage) (limit int64, err er
 	return limit, err
 }
 
-// Today is what models have cost since midnight.
-func (m Ops) Today(ctx context.Context) (sum engines.Usage, err error) {
+// CostToday returns what models have cost since midnight UTC.
+func (m Ops) CostToday(ctx context.Context) (sum engines.Usage, err error) {
 	st, err := trust.On(m.DB).Outline(ctx, refs.Home)
 	if err != nil {
 		return sum, err
@@ -73,8 +73,8 @@ func (m Ops) Today(ctx context.Context) (sum engines.Usage, err error) {
 	return sum, nil
 }
 
-// Spend writes the cost of an answer into the ledger at once, so that a killed run is counted. A request that is
-// killed itself is not in the ledger, because its cost is unknown.
+// Spend records the cost of an answer at once, so that a killed run is counted. A killed request is not recorded,
+// because its cost is unknown.
 func (k *Meter) Spend(ctx context.Context, model string, u engines.Usage) error {
 	settle := func() error {
 		if u == (engines.Usage{}) {

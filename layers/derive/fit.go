@@ -17,18 +17,18 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// A part of a composition that is compressed to its share must hold the markers that survive there. How
-// many survive depends on the share: the smaller it is, the higher the ratio and the fewer markers. So a
-// share can be too small for its markers although a smaller one is not.
+// A part of a composition that is compressed to its share must contain the markers that survive there. How many
+// survive depends on the share: the smaller it is, the higher the ratio and the fewer markers. So a share can be too
+// small for its markers although a smaller one is not.
 
-// settings are those that part i is compressed with to ask tokens.
-func (c *composing) settings(i, ask, distance int) compress.Settings {
+// settings returns the settings for compressing part i to ask tokens.
+func (c *composer) settings(i, ask, distance int) compress.Settings {
 	level := keepit.Moderate
-	return compress.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.own(i)}
+	return compress.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.counterOf(i)}
 }
 
-// kept returns the markers that survive when part i is compressed to n tokens.
-func (c *composing) kept(i, n, distance int) ([]compress.Segment, error) {
+// surviving returns the markers that survive if part i is compressed to n tokens.
+func (c *composer) surviving(i, n, distance int) ([]compress.Segment, error) {
 	if n < 1 || len(c.mats[i].Marks) == 0 {
 		return nil, nil
 	}
@@ -45,16 +45,16 @@ func (c *composing) kept(i, n, distance int) ([]compress.Segment, error) {
 	return segs, nil
 }
 
-// charge returns what texts cost in part i of the composition.
-func (c *composing) charge(i int, segs []compress.Segment) int {
+// charge returns the cost of texts in part i of the composition.
+func (c *composer) charge(i int, segs []compress.Segment) int {
 	if len(segs) == 0 {
 		return 0
 	}
 	return compose.Charge(c.counter, i, segs)
 }
 
-// held returns what part i must be compressed to at least so that it can keep texts.
-func (c *composing) held(i int, segs []compress.Segment) int {
+// required returns the smallest size to which part i can be compressed if it keeps the texts.
+func (c *composer) required(i int, segs []compress.Segment) int {
 	return max(c.charge(i, segs), compress.PinTokens(c.counter, segs))
 }
 
@@ -62,11 +62,11 @@ func keptSegment(k compress.Mark) compress.Segment {
 	return compress.Segment{Role: "user", Text: k.Text, Src: [][2]int{{k.Message, k.Message}}, Keep: k.Weight.String()}
 }
 
-// room returns the smallest share from n on that holds the markers which survive in it, by what they cost.
-// There is one: what survives grows with the share, but never beyond all markers.
-func (c *composing) room(i, n, distance int, cost func(int, []compress.Segment) int) (int, error) {
+// minShare returns the smallest share from n on that has room, by cost, for the markers that survive in it. It exists:
+// the surviving markers grow with the share, but never beyond all markers.
+func (c *composer) minShare(i, n, distance int, cost func(int, []compress.Segment) int) (int, error) {
 	for {
-		segs, err := c.kept(i, n, distance)
+		segs, err := c.surviving(i, n, distance)
 		need := cost(i, segs)
 		if err != nil || need <= n {
 			return n, err
@@ -75,9 +75,9 @@ func (c *composing) room(i, n, distance int, cost func(int, []compress.Segment) 
 	}
 }
 
-// choose decides the form of each part. What is to be compressed gets the room its markers need there, if
-// the others can spare that.
-func (c *composing) choose(ask compose.Request) (compose.Plan, error) {
+// choose decides the form of each part. A part that will be compressed gets the room that its markers need if the
+// others can spare it.
+func (c *composer) choose(ask compose.Request) (compose.Plan, error) {
 	plan, err := compose.Choose(ask)
 	for try := 0; err == nil && try < 4*len(ask.Sources); try++ {
 		wider := ask
@@ -87,12 +87,12 @@ func (c *composing) choose(ask compose.Request) (compose.Plan, error) {
 			if p.Kind != compose.PickNew || ask.Sources[i].Share > 0 {
 				continue
 			}
-			n, err := c.room(i, p.Tokens, p.Distance, c.held)
+			n, err := c.minShare(i, p.Tokens, p.Distance, c.required)
 			if err != nil {
 				return plan, err
 			}
 			if n > p.Tokens {
-				wider.Sources[i].Least, raised = n, true
+				wider.Sources[i].MinTokens, raised = n, true
 			}
 		}
 		if !raised {
@@ -100,35 +100,35 @@ func (c *composing) choose(ask compose.Request) (compose.Plan, error) {
 		}
 		next, err := compose.Choose(wider)
 		if err != nil {
-			c.short = err
-			break // there is not so much: some markers will not survive
+			c.shortfall = err
+			break // some markers will not survive
 		}
 		ask, plan = wider, next
 	}
 	return plan, err
 }
 
-// limits returns, for each part that is to be compressed, the most of its tokens in which its surviving
-// markers have room. The error is a [*compose.BudgetError] if there is no such number, or of a part whose share
-// is fixed a [*compress.PinError].
-func (c *composing) limits(ctx context.Context, plan compose.Plan) ([]int, error) {
+// limits returns, for each part that will be compressed, the largest number of tokens up to its share in which its
+// surviving markers fit. The error is a [*compose.BudgetError] if there is none, or for a part with a fixed share a
+// [*compress.PinError].
+func (c *composer) limits(ctx context.Context, plan compose.Plan) ([]int, error) {
 	out := make([]int, len(plan.Picks))
 	for i, p := range plan.Picks {
 		if p.Kind != compose.PickNew {
 			continue
 		}
 		for n := p.Tokens; n > 0 && out[i] == 0; n -= 1 + n/50 {
-			segs, err := c.kept(i, n, p.Distance)
+			segs, err := c.surviving(i, n, p.Distance)
 			if err != nil {
 				return nil, err
 			}
-			if c.held(i, segs) <= n {
+			if c.required(i, segs) <= n {
 				out[i] = n
 			}
 		}
 		if out[i] == 0 { // the engine's own error names the markers
 			if _, err := c.run(ctx, i, p.Tokens, p.Distance); err != nil {
-				return nil, cmp.Or(c.short, c.failed(i, err))
+				return nil, cmp.Or(c.shortfall, c.wrapError(i, err))
 			}
 			out[i] = p.Tokens
 		}
@@ -136,8 +136,7 @@ func (c *composing) limits(ctx context.Context, plan compose.Plan) ([]int, error
 	return out, nil
 }
 
-// run compresses part i to at most ask tokens and stores nothing.
-func (c *composing) run(ctx context.Context, i, ask, distance int) ([]compress.Segment, error) {
+func (c *composer) run(ctx context.Context, i, ask, distance int) ([]compress.Segment, error) {
 	plan, _, err := compress.Resolve(c.settings(i, ask, distance), c.mats[i].Stats, c.mats[i].Marks)
 	if err != nil {
 		return nil, err
@@ -146,13 +145,12 @@ func (c *composing) run(ctx context.Context, i, ask, distance int) ([]compress.S
 	return res.Segments, err
 }
 
-func (c *composing) failed(i int, err error) error {
+func (c *composer) wrapError(i int, err error) error {
 	return fmt.Errorf("compress %s: %w", records.ShortID(c.req.Parts[i].Rev.Session.ID), err)
 }
 
-// fit returns for how many tokens the engine must be asked so that part i costs at most limit with the tags
-// that a composition adds.
-func (c *composing) fit(ctx context.Context, i, limit, distance int) (int, error) {
+// fit returns the number of tokens to request so that part i, with the tags of the composition, costs at most limit.
+func (c *composer) fit(ctx context.Context, i, limit, distance int) (int, error) {
 	used := 0
 	err := compose.Fit(limit,
 		func(segs []compress.Segment) int { return c.charge(i, segs) },
@@ -168,14 +166,14 @@ func (c *composing) fit(ctx context.Context, i, limit, distance int) (int, error
 			}
 		})
 	var over *compose.BudgetError
-	if errors.As(err, &over) { // of this part, not of the whole
+	if errors.As(err, &over) { // the budget of this part
 		err = fmt.Errorf("%w into %s tokens", compress.ErrTooSmall, tokens.Commas(limit))
 	}
 	return used, err
 }
 
-// compress makes a version of part i that costs at most limit. Only one that does is stored.
-func (c *composing) compress(ctx context.Context, i, limit, distance int) error {
+// compress creates a version of part i that costs at most limit. A more expensive one is not stored.
+func (c *composer) compress(ctx context.Context, i, limit, distance int) error {
 	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
 	engine, err := c.engine(ctx, i)
 	if err != nil {
@@ -183,9 +181,9 @@ func (c *composing) compress(ctx context.Context, i, limit, distance int) error 
 	}
 	ask, err := c.fit(ctx, i, limit, distance)
 	if err != nil {
-		return c.failed(i, err)
+		return c.wrapError(i, err)
 	}
-	made, err := c.make(ctx, i, room{ask, limit, distance}, engine)
+	made, err := c.compressWithin(ctx, i, allowance{ask, limit, distance}, engine)
 	if err != nil {
 		return err
 	}
@@ -194,26 +192,27 @@ func (c *composing) compress(ctx context.Context, i, limit, distance int) error 
 	return err
 }
 
-// engine returns what compresses part i, nil for extract.
-func (c *composing) engine(ctx context.Context, i int) (compress.Summarizer, error) {
+// engine returns the engine for part i, nil for extract.
+func (c *composer) engine(ctx context.Context, i int) (compress.Summarizer, error) {
 	if c.req.Engine == nil {
 		return nil, nil
 	}
 	return c.req.Engine(ctx, c.req.Parts[i].Rev)
 }
 
-// modelTries is how often a model is asked for one part: it writes other segments than extract, and so other tags.
+// modelTries limits the requests to a model for one part: its segments, and so its tags, differ from those of extract.
 const modelTries = 3
 
-// A room is what a part may cost.
-type room struct {
-	ask      int // tokens that it is asked for
-	limit    int // that it may cost with its tags
+// An allowance limits the cost of a part.
+type allowance struct {
+	ask      int // requested tokens
+	limit    int // tokens including tags
 	distance int // of its session
 }
 
-// make compresses part i to r.ask tokens, or fewer if the tags of a model's answer make it cost more than r.limit.
-func (c *composing) make(ctx context.Context, i int, r room, engine compress.Summarizer) (Compressed, error) {
+// compressWithin compresses part i to r.ask tokens, or fewer if the tags of a model's answer exceed r.limit.
+func (c *composer) compressWithin(ctx context.Context, i int, r allowance,
+	engine compress.Summarizer) (CompressResult, error) {
 	rev, now := c.req.Parts[i].Rev, c.req.Parts[i].Rev.Session.Now()
 	for try := 1; ; try++ {
 		s := c.settings(i, r.ask, r.distance)
@@ -231,13 +230,13 @@ func (c *composing) make(ctx context.Context, i int, r room, engine compress.Sum
 			return made, err
 		}
 		if r.ask -= over.Need - r.limit + r.limit/50 + 1; r.ask < 1 {
-			return made, c.failed(i, err)
+			return made, c.wrapError(i, err)
 		}
 	}
 }
 
-// estimate says what a model would take to compress the parts of a plan that must be compressed.
-func (c *composing) estimate(ctx context.Context, plan compose.Plan, limits []int) (sum engines.Receipt, err error) {
+// estimate returns the usage of a model for the parts of a plan that must be compressed.
+func (c *composer) estimate(ctx context.Context, plan compose.Plan, limits []int) (sum engines.Receipt, err error) {
 	for i, p := range plan.Picks {
 		if p.Kind != compose.PickNew {
 			continue
@@ -248,7 +247,7 @@ func (c *composing) estimate(ctx context.Context, plan compose.Plan, limits []in
 		}
 		ask, err := c.fit(ctx, i, limits[i], p.Distance)
 		if err != nil {
-			return sum, c.failed(i, err)
+			return sum, c.wrapError(i, err)
 		}
 		s := c.settings(i, ask, p.Distance)
 		s.Engine = engine

@@ -18,28 +18,29 @@ import (
 	"github.com/memvcs/mem/refs/repair"
 )
 
-// An explainer finds out what lost objects were, from the records that can be read.
-type Explainer struct {
+// A LossExplainer determines from the readable records which data lost objects contained.
+type LossExplainer struct {
 	M        Ops
-	Projects map[refs.Project]*Readable
-	Streams  map[string]bool // that were told of, by lane and name
-	Out      []Lost
+	Projects map[refs.Project]*ProjectRecords
+	Streams  map[string]bool // already reported, by lane and name
+	Out      []LostData
 }
 
-// A readable is what the records of a project tell that can be read.
-type Readable struct {
+// ProjectRecords contains the readable records of a project.
+type ProjectRecords struct {
 	name      string
 	records   []refs.Record
 	Snapshots []records.Snapshot
-	ids       []objects.Hash // of the records of the snapshots
-	devices   []string       // that made them
+	ids       []objects.Hash // of the records of Snapshots
+	devices   []string       // of the records of Snapshots
 }
 
-func (x *Explainer) Project(p refs.Project) *Readable {
+// Project returns the readable records of a project, loaded once.
+func (x *LossExplainer) Project(p refs.Project) *ProjectRecords {
 	if r, ok := x.Projects[p]; ok {
 		return r
 	}
-	r := &Readable{name: string(p), records: repair.ReadableRecords(x.M.Refs, p)}
+	r := &ProjectRecords{name: string(p), records: repair.ReadableRecords(x.M.Refs, p)}
 	if p == refs.Home {
 		r.name = "this device's own"
 	}
@@ -61,9 +62,10 @@ func (x *Explainer) Project(p refs.Project) *Readable {
 	return r
 }
 
-func (x *Explainer) Loss(l repair.Loss) {
+// Loss appends a description of a loss to Out.
+func (x *LossExplainer) Loss(l repair.Loss) {
 	p := x.Project(l.Lane.Project)
-	lost := Lost{Project: p.name, Session: l.Session, What: LostWhat(l)}
+	lost := LostData{Project: p.name, Session: l.Session, What: DescribeLoss(l)}
 	if l.Commit != "" {
 		lost.What += fmt.Sprintf(", of the commit %q", l.Commit)
 	}
@@ -96,9 +98,9 @@ func (x *Explainer) Loss(l repair.Loss) {
 	x.Out = append(x.Out, lost)
 }
 
-// stream tells which messages of a session lie behind the first segment of it that is gone. Segments after that
-// cannot be read: each is compressed with what lies before it.
-func (x *Explainer) stream(p *Readable, l repair.Loss, digits string) bool {
+// stream reports the messages of a session from the first lost segment on. Later segments cannot be read: each is
+// compressed with the preceding one as dictionary.
+func (x *LossExplainer) stream(p *ProjectRecords, l repair.Loss, digits string) bool {
 	name, err := objects.ParseHash(digits)
 	if err != nil || x.Streams[l.Lane.Ref()+digits] {
 		return err == nil
@@ -107,25 +109,26 @@ func (x *Explainer) stream(p *Readable, l repair.Loss, digits string) bool {
 	for i := len(p.Snapshots) - 1; i >= 0; i-- {
 		s := p.Snapshots[i]
 		if k := slices.IndexFunc(s.Files, func(f records.FileRef) bool { return stream.Whole(f.Hash) == name }); k >= 0 {
-			x.Out = append(x.Out, Lost{Project: p.name, Session: s.Session, What: "the file " + s.Files[k].Name})
+			x.Out = append(x.Out, LostData{Project: p.name, Session: s.Session, What: "the file " + s.Files[k].Name})
 			return true
 		}
 		if stream.Name(s.Session, s.Generation) != name {
 			continue
 		}
 		sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return objects.Sum(b) })
-		// it ends where the damage begins
+		// the stream ends where the damage begins
 		_, _ = repair.ReadableStream(x.M.Refs, l.Lane, name).WriteTo(struct{ io.Writer }{sc})
 		read := sc.Summary().Carry.Values
-		x.Out = append(x.Out, Lost{p.name, s.Session, read + 1, max(s.Scan.Values, read+1), "the transcript from there on"})
+		x.Out = append(x.Out, LostData{p.name, s.Session, read + 1, max(s.Scan.Values, read+1),
+			"the transcript from there on"})
 		return true
 	}
 	return false
 }
 
-// streamsIn tells whose transcripts lie in a directory that is gone: all whose stream's name begins with some digits.
-func (x *Explainer) streamsIn(p *Readable, l repair.Loss, digits string) (found bool) {
-	digits, _, _ = strings.Cut(digits, "s") // of a directory in that of a stream
+// streamsIn reports the streams of a lost directory: those whose names start with the digits.
+func (x *LossExplainer) streamsIn(p *ProjectRecords, l repair.Loss, digits string) (found bool) {
+	digits, _, _ = strings.Cut(digits, "s") // a directory within a stream
 	for _, s := range p.Snapshots {
 		names := []objects.Hash{stream.Name(s.Session, s.Generation)}
 		for _, f := range s.Files {
@@ -141,26 +144,26 @@ func (x *Explainer) streamsIn(p *Readable, l repair.Loss, digits string) (found 
 	return found
 }
 
-// patch tells whose exact bytes are gone.
-func (x *Explainer) patch(p *Readable, h objects.Hash, lost *Lost) {
+// patch describes a lost patch.
+func (x *LossExplainer) patch(p *ProjectRecords, h objects.Hash, lost *LostData) {
 	for i, s := range p.Snapshots {
 		if p.ids[i] == h {
 			lost.Session, lost.To = s.Session, s.Scan.Values
 			lost.From = 1 + p.before(i)
-			lost.What = "the exact bytes of what redaction took out; the clean transcript is not touched by this"
+			lost.What = "the exact bytes of redacted secrets; the clean transcript is not affected"
 			return
 		}
 		for _, f := range s.Files {
 			if secrets.FilePatchID(p.ids[i], f.Name) == h {
-				lost.Session, lost.What = s.Session, "the exact bytes of what redaction took out of the file "+f.Name
+				lost.Session, lost.What = s.Session, "the exact bytes of secrets redacted from the file "+f.Name
 				return
 			}
 		}
 	}
 }
 
-// before returns how many messages the snapshot before the i-th had.
-func (p *Readable) before(i int) int {
+// before returns the number of messages of the snapshot before the i-th.
+func (p *ProjectRecords) before(i int) int {
 	s, most := p.Snapshots[i], 0
 	for _, o := range p.Snapshots {
 		if o.Session == s.Session && o.Generation == s.Generation && o.Scan.Values < s.Scan.Values {
@@ -170,8 +173,8 @@ func (p *Readable) before(i int) int {
 	return most
 }
 
-// object tells what an object was by the records that name it.
-func (p *Readable) object(digits string, lost *Lost) {
+// object describes an object by the records that name it.
+func (p *ProjectRecords) object(digits string, lost *LostData) {
 	for _, r := range p.records {
 		if !strings.Contains(string(r.Body), digits) {
 			continue
@@ -206,9 +209,8 @@ func (p *Readable) object(digits string, lost *Lost) {
 	}
 }
 
-// PointsOf returns the growth points, by their size, of the stream that a loss is about; none if it is about
-// something else.
-func (r *Readable) PointsOf(l repair.Loss) (points []records.Snapshot) {
+// PointsOf returns the growth points of the stream that a loss affects, by size; none if it affects no stream.
+func (r *ProjectRecords) PointsOf(l repair.Loss) (points []records.Snapshot) {
 	in := func(records.Snapshot) bool { return false }
 	switch {
 	case len(l.Path) == 7 && l.Path[0] == "streams":
@@ -231,16 +233,16 @@ func (r *Readable) PointsOf(l repair.Loss) (points []records.Snapshot) {
 	return points
 }
 
-// A lostFile is an overflow file that a loss is about, with where it was captured from.
+// A LostFile is an overflow file affected by a loss, with its source.
 type LostFile struct {
 	Path string
 	Ref  records.FileRef
 	Cwd  string
-	One  bool // it is an object of its own, and no stream
+	One  bool // it is an object, not a stream
 }
 
-// FilesOf returns the overflow files that a loss is about, as the records of all devices know them.
-func (r *Readable) FilesOf(l repair.Loss) (out []LostFile) {
+// FilesOf returns the overflow files that a loss affects, from the records of all devices.
+func (r *ProjectRecords) FilesOf(l repair.Loss) (out []LostFile) {
 	if len(l.Path) < 6 {
 		return nil
 	}
@@ -267,19 +269,19 @@ func (r *Readable) FilesOf(l repair.Loss) (out []LostFile) {
 	return out
 }
 
-// A Lost is something that is nowhere to be had.
-type Lost struct {
+// LostData describes data that exists nowhere.
+type LostData struct {
 	Project  string
-	Session  string // "" if it is of no session
-	From, To int    // its messages that are gone, counted from 1; 0 if it is about none
+	Session  string // "" if it belongs to no session
+	From, To int    // lost messages, counted from 1; 0 if none
 	What     string
 }
 
-// what of a directory of a lane people know by another name.
-func LostWhat(l repair.Loss) string {
+// DescribeLoss describes a lost commit, directory or file of a lane.
+func DescribeLoss(l repair.Loss) string {
 	switch {
 	case l.Old:
-		return "an older commit or a directory of it, " + l.ID.String()[:10] + "; all that the lane holds now is without it"
+		return "an older commit or a directory of it, " + l.ID.String()[:10] + "; the current data of the lane does not need it"
 	case len(l.Path) == 0:
 		return "the commit or directory " + l.ID.String()[:10]
 	case len(l.Path) < 6 || l.Path[0] == "streams" && len(l.Path) < 7:

@@ -15,9 +15,10 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// run carries out the plan of c. What a model was asked and answered becomes the witnesses of the version, and is
-// returned to be stored with it; what it cost is in the ledger when run returns, whatever else went wrong.
-func (m Ops) run(ctx context.Context, in compress.Input, c *Compressed, engine compress.Summarizer) (compress.Result,
+// run executes the plan of c. The requests to a model and its answers become witnesses of the version and are returned
+// for storing; the cost is recorded when run returns, also after an error.
+func (m Ops) run(ctx context.Context, in compress.Input, c *CompressResult,
+	engine compress.Summarizer) (compress.Result,
 	[][]byte, error) {
 	asking, ok := engine.(*engines.Summarizer)
 	if !ok {
@@ -29,7 +30,7 @@ func (m Ops) run(ctx context.Context, in compress.Input, c *Compressed, engine c
 		if !ok || err != nil {
 			return res, nil, err
 		}
-		witnesses, err := c.witnessed(imported.Exchanges())
+		witnesses, err := c.addWitnesses(imported.Exchanges())
 		return res, witnesses, err
 	}
 	asking = asking.Metered(&Meter{M: m, Caps: m.Opts.Caps, Project: c.Project.ID, Session: c.Session.ID,
@@ -39,13 +40,13 @@ func (m Ops) run(ctx context.Context, in compress.Input, c *Compressed, engine c
 	if err != nil {
 		return res, nil, err
 	}
-	witnesses, err := c.witnessed(asking.Exchanges())
+	witnesses, err := c.addWitnesses(asking.Exchanges())
 	c.Version.Receipt = c.Receipt
 	return res, witnesses, err
 }
 
-// witnessed names what was asked and answered as the witnesses of the version, and returns it as it is stored.
-func (c *Compressed) witnessed(exchanges []engines.Exchange) ([][]byte, error) {
+// addWitnesses adds the hashes of requests and answers to the version and returns their stored form.
+func (c *CompressResult) addWitnesses(exchanges []engines.Exchange) ([][]byte, error) {
 	witnesses, err := engines.Witnesses(exchanges)
 	for _, w := range witnesses {
 		c.Version.Derivation.Witnesses = append(c.Version.Derivation.Witnesses, objects.Sum(w))
@@ -53,7 +54,7 @@ func (c *Compressed) witnessed(exchanges []engines.Exchange) ([][]byte, error) {
 	return witnesses, err
 }
 
-// estimate says what a model would take for a plan; an engine without a model takes nothing.
+// estimate returns the usage of a model for a plan, zero for an engine without a model.
 func estimate(ctx context.Context, in compress.Input, p compress.Plan,
 	engine compress.Summarizer) (engines.Receipt, error) {
 	asking, ok := engine.(*engines.Summarizer)
@@ -65,11 +66,11 @@ func estimate(ctx context.Context, in compress.Input, p compress.Plan,
 	return e.Receipt(), err
 }
 
-// ErrNoWitnesses says that no model was asked for what shall be replayed.
+// ErrNoWitnesses means that there are no recorded answers to replay.
 var ErrNoWitnesses = errors.New("no recorded answers of a model")
 
-// Recorded returns what models were asked and answered for the versions of a session, or for the one version that rev
-// names, in the order of the versions.
+// Recorded returns the requests to models and their answers for the versions of a session, or for the one version that
+// rev names, in the order of the versions.
 func (m Ops) Recorded(ctx context.Context, rev state.Rev) ([]engines.Exchange, error) {
 	if rev.Session == nil {
 		return nil, records.ErrNotCompressible
@@ -95,7 +96,7 @@ func (m Ops) Recorded(ctx context.Context, rev state.Rev) ([]engines.Exchange, e
 	return out, nil
 }
 
-// exchanges returns what a model was asked and answered for a version.
+// exchanges returns the requests to a model and its answers for a version.
 func (m Ops) exchanges(ctx context.Context, p refs.Project, v *records.Version) ([]engines.Exchange, error) {
 	var bodies [][]byte
 	for _, h := range v.Derivation.Witnesses {
@@ -112,19 +113,19 @@ func (m Ops) exchanges(ctx context.Context, p refs.Project, v *records.Version) 
 	return xs, nil
 }
 
-// A Reproduction is a version that was made once more.
+// A Reproduction is the result of [Ops.Reproduce].
 type Reproduction struct {
-	Same   bool         // byte for byte
-	Output objects.Hash // of what was made now
-	Body   []byte
+	Identical bool         // byte for byte
+	Output    objects.Hash // of the new body
+	Body      []byte
 }
 
-// ErrEngineGone says that a version or composition was made by a step or engine that this program does not have, so
-// that it cannot be reproduced.
+// ErrEngineGone means that this program no longer has the step or engine of a version or composition, so that it cannot
+// be reproduced.
 var ErrEngineGone = compress.ErrEngineGone
 
-// Reproduce makes the version that rev names once more, from its recipe and inputs, with the recorded answers of a
-// model where one was asked. Nothing is asked, paid or written.
+// Reproduce runs the recipe of a version again on its inputs, with recorded answers instead of a model. It costs and
+// writes nothing.
 func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error) {
 	v := rev.Version
 	if v == nil || rev.Session == nil || len(v.Derivation.Inputs) == 0 {
@@ -135,11 +136,11 @@ func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error)
 	if err != nil {
 		return r, err
 	}
-	engine, err := m.replaying(ctx, rev.Project.ID, v, plan.Engine)
+	engine, err := m.replayEngine(ctx, rev.Project.ID, v, plan.Engine)
 	if err != nil {
 		return r, err
 	}
-	b, err := basisOf(rev.Session, v)
+	b, err := recordedBasis(rev.Session, v)
 	if err != nil {
 		return r, err
 	}
@@ -149,15 +150,15 @@ func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error)
 	}
 	res, err := compress.Run(ctx, mat.Input, plan, engine)
 	if err != nil {
-		return r, fmt.Errorf("make %s once more: %w", v.Label, err)
+		return r, fmt.Errorf("reproduce %s: %w", v.Label, err)
 	}
 	r.Output, r.Body = objects.Sum(res.Body), res.Body
-	r.Same = r.Output == v.Derivation.Output
+	r.Identical = r.Output == v.Derivation.Output
 	return r, nil
 }
 
-// replaying returns the engine that made a version, with recorded answers in the place of a model.
-func (m Ops) replaying(ctx context.Context, p refs.Project, v *records.Version,
+// replayEngine returns the engine that made a version, with recorded answers instead of a model.
+func (m Ops) replayEngine(ctx context.Context, p refs.Project, v *records.Version,
 	id string) (compress.Summarizer, error) {
 	if own := (compress.Extract{}); id == own.ID() {
 		return own, nil
@@ -169,7 +170,7 @@ func (m Ops) replaying(ctx context.Context, p refs.Project, v *records.Version,
 			return nil, err
 		}
 		if len(xs) != 1 {
-			return nil, fmt.Errorf("%s: %d witnesses of what %s wrote, not one", v.Label, len(xs), tool)
+			return nil, fmt.Errorf("%s: %d recorded texts of %s, want one", v.Label, len(xs), tool)
 		}
 		if engine, err = engines.NewImported(tool, []byte(xs[0].Answer.Text)); err != nil {
 			return nil, fmt.Errorf("%s: %w", v.Label, err)

@@ -13,59 +13,59 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Previews keeps the sessions of the last dry runs in memory, read and taken apart, so that the next dry run of one of
-// them only chooses again. The zero value keeps nothing yet. Its methods may be called from several goroutines.
+// Previews caches the parsed sessions of the last dry runs, so that the next dry run of one of them only chooses again.
+// The zero value is empty. Its methods are safe for concurrent use.
 type Previews struct {
 	mu   sync.Mutex
-	kept []kept // the newest first
+	list []preview // the newest first
 }
 
-// A kept is one session at one growth point with its markers as they were.
-type kept struct {
-	key   string
-	mat   markers.Material
-	ready *compress.Prepared
+// A preview is a session at one growth point with its markers.
+type preview struct {
+	key      string
+	mat      markers.Material
+	prepared *compress.Prepared
 }
 
-// mostKept is how many sessions are kept.
-const mostKept = 2
+// maxPreviews is the number of cached sessions.
+const maxPreviews = 2
 
-// Drop forgets all that is kept, and reports whether there was anything.
-func (p *Previews) Drop() bool {
+// Clear empties the cache and reports whether it had entries.
+func (p *Previews) Clear() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	some := len(p.kept) > 0
-	p.kept = nil
+	some := len(p.list) > 0
+	p.list = nil
 	return some
 }
 
-func (p *Previews) find(key string) (kept, bool) {
+func (p *Previews) find(key string) (preview, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := slices.IndexFunc(p.kept, func(k kept) bool { return k.key == key })
+	i := slices.IndexFunc(p.list, func(k preview) bool { return k.key == key })
 	if i < 0 {
-		return kept{}, false
+		return preview{}, false
 	}
-	k := p.kept[i]
-	p.kept = slices.Insert(slices.Delete(p.kept, i, i+1), 0, k)
+	k := p.list[i]
+	p.list = slices.Insert(slices.Delete(p.list, i, i+1), 0, k)
 	return k, true
 }
 
-func (p *Previews) keep(k kept) {
+func (p *Previews) add(k preview) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.kept) == mostKept {
-		p.kept = slices.Delete(p.kept, mostKept-1, mostKept)
+	if len(p.list) == maxPreviews {
+		p.list = slices.Delete(p.list, maxPreviews-1, maxPreviews)
 	}
-	p.kept = slices.Insert(p.kept, 0, k)
+	p.list = slices.Insert(p.list, 0, k)
 }
 
-// ready returns what a compression of b by an engine needs: what is kept, else it is read. A model reads the input
-// itself, and not under the lock of what is kept, so it gets its own.
-func (m Ops) ready(ctx context.Context, project refs.Project, s *state.Session, b trusted.Basis,
+// prepared returns the input of a compression of b by an engine, cached if possible. A model reads the input without
+// the lock of the cache and therefore gets its own copy.
+func (m Ops) prepared(ctx context.Context, project refs.Project, s *state.Session, b trusted.Basis,
 	engine compress.Summarizer) (markers.Material, *compress.Prepared, error) {
 	_, own := engine.(compress.Extract)
-	if m.kept == nil || b.Again || engine != nil && !own {
+	if m.previews == nil || b.Again || engine != nil && !own {
 		mat, err := m.materialOf(ctx, project, s, b)
 		return mat, compress.Prepare(mat.Input), err
 	}
@@ -74,14 +74,14 @@ func (m Ops) ready(ctx context.Context, project refs.Project, s *state.Session, 
 		echo = append(echo, q.Echo...)
 	}
 	key := fmt.Sprint(project, s.ID, b.Point.Original, b.Point.Stamp, b.Without, echo, s.Overrides)
-	if k, ok := m.kept.find(key); ok {
-		return k.mat, k.ready, nil
+	if k, ok := m.previews.find(key); ok {
+		return k.mat, k.prepared, nil
 	}
 	mat, err := m.materialOf(ctx, project, s, b)
 	if err != nil {
 		return mat, nil, err
 	}
-	k := kept{key, mat, compress.Prepare(mat.Input)}
-	m.kept.keep(k)
-	return mat, k.ready, nil
+	k := preview{key, mat, compress.Prepare(mat.Input)}
+	m.previews.add(k)
+	return mat, k.prepared, nil
 }

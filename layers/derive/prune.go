@@ -12,27 +12,26 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Retention says which versions are to stay. The zero value lets none stay; a version goes only if every rule
-// lets it.
+// A Retention says which versions are kept. The zero value keeps none; a version must match no rule to be removed.
 type Retention struct {
-	Keep   int       // the newest of each session, so many of them
-	Before time.Time // not zero: what was made or used since stays
-	Force  bool      // versions that compositions use go, too
+	Keep   int       // number of newest versions of each session that are kept
+	Before time.Time // versions created or used since are kept; zero: no limit
+	Force  bool      // remove versions that compositions use
 }
 
-// A Pruning is a version that pruning takes out of the lists, or would take if nothing used it.
-type Pruning struct {
-	Session *state.Session
-	Version *records.Version
-	UsedBy  []string // compositions
-	Asked   bool     // a person asked for it, and its session was not named
+// A PrunedVersion is a version that pruning hides or spares.
+type PrunedVersion struct {
+	Session   *state.Session
+	Version   *records.Version
+	UsedBy    []string // compositions
+	Requested bool     // spared: a person requested it, and its session was not given
 }
 
-// Prune takes versions that nobody uses out of the lists: of one session, or of all if it is nil. Their bytes stay, and
-// history.Undo brings them back. It returns what it took and what it spared: versions that compositions use,
-// unless [Retention.Force] is set, and versions that a person asked for, unless their session is named.
+// Prune hides unused versions of one session, or of all sessions if only is nil. Their bytes stay, and history.Undo
+// restores them. It spares versions that compositions use, unless [Retention.Force] is set, and versions that a person
+// requested, unless their session is given.
 func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r Retention, dryRun bool) (taken,
-	spared []Pruning, err error) {
+	spared []PrunedVersion, err error) {
 	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return nil, nil, err
@@ -41,9 +40,9 @@ func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r 
 		if only != nil && s.ID != only.ID {
 			continue
 		}
-		for _, v := range r.beyond(st.CountedOf(s.ID)) {
-			x := Pruning{s, v, st.UsedBy(v), only == nil && v.Asked()}
-			if x.Asked || len(x.UsedBy) > 0 && !r.Force {
+		for _, v := range r.expired(st.CountedOf(s.ID)) {
+			x := PrunedVersion{s, v, st.UsedBy(v), only == nil && v.Asked()}
+			if x.Requested || len(x.UsedBy) > 0 && !r.Force {
 				spared = append(spared, x)
 			} else {
 				taken = append(taken, x)
@@ -65,6 +64,7 @@ func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r 
 	})
 }
 
+// Plural returns the plural ending for n things.
 func Plural(n int) string {
 	if n == 1 {
 		return ""
@@ -72,8 +72,7 @@ func Plural(n int) string {
 	return "s"
 }
 
-// hide takes versions out of the lists.
-func hide(tx *refs.Tx, versions []Pruning) error {
+func hide(tx *refs.Tx, versions []PrunedVersion) error {
 	for _, x := range versions {
 		if _, err := tx.Add(records.KindSet, records.SetBody{Target: "version/" + x.Version.ID.String(), Field: "deleted",
 			Value: true}); err != nil {
@@ -83,8 +82,8 @@ func hide(tx *refs.Tx, versions []Pruning) error {
 	return nil
 }
 
-// beyond returns the versions of a session, in the order they were made, that need not stay.
-func (r Retention) beyond(versions []*records.Version) []*records.Version {
+// expired returns the versions of a session that need not be kept. versions are in the order of creation.
+func (r Retention) expired(versions []*records.Version) []*records.Version {
 	out := slices.Clone(versions[:max(0, len(versions)-r.Keep)])
 	return slices.DeleteFunc(out, func(v *records.Version) bool {
 		return !r.Before.IsZero() && (!v.Time.Before(r.Before) || v.Used.Last.After(r.Before))

@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A UsedError says that something cannot be removed because compositions name it.
+// A UsedError means that something cannot be removed because compositions use it.
 type UsedError struct {
 	What string
 	By   []string
@@ -27,8 +27,8 @@ func (e *UsedError) Error() string {
 		strings.Join(e.By, ", "))
 }
 
-// Remove takes what rev names out of the lists; its bytes stay and adding it again brings it back. It
-// refuses with a [*UsedError] what a composition uses, unless force is set.
+// Remove hides what rev names; the bytes stay, and adding it again restores it. The error is a [*UsedError] if a
+// composition uses it, unless force is set.
 func (m Ops) Remove(ctx context.Context, rev state.Rev, force, dryRun bool) error {
 	target, what, err := rev.Target()
 	if err != nil {
@@ -53,9 +53,9 @@ func (m Ops) Remove(ctx context.Context, rev state.Rev, force, dryRun bool) erro
 	})
 }
 
-// Derive makes the L1 and the token counts of sessions, on all cores, so that later commands find them.
-// It calls progress after each.
-func (m Ops) Derive(ctx context.Context, added []capture.Added, progress func(bytes int64)) error {
+// CacheL1 computes the L1 and token counts of sessions on all cores, so that later commands find them in the cache. It
+// calls progress after each session.
+func (m Ops) CacheL1(ctx context.Context, added []capture.Added, progress func(bytes int64)) error {
 	var projects []refs.Project
 	of := map[refs.Project][]int{}
 	for i, a := range added {
@@ -68,19 +68,19 @@ func (m Ops) Derive(ctx context.Context, added []capture.Added, progress func(by
 	for len(projects) > 0 && ctx.Err() == nil {
 		states := map[refs.Project]*state.State{}
 		var todo []int
-		for len(projects) > 0 && len(todo) < derivedAtOnce {
+		for len(projects) > 0 && len(todo) < maxLoaded {
 			p := projects[0]
 			st, err := trusted.On(m.DB).State(ctx, p)
 			if err != nil {
 				return errors.Join(append(errs, err)...)
 			}
-			st.Index() // which is only read from here on
+			st.Index() // built here because the workers read it concurrently
 			states[p], projects, todo = st, projects[1:], append(todo, of[p]...)
 		}
 		state.Parallel(len(todo), m.Opts.Workers, func(k int) {
 			i := todo[k]
 			if errs[i] = ctx.Err(); errs[i] == nil {
-				errs[i] = m.derive(ctx, states[added[i].Project.ID], added[i])
+				errs[i] = m.cacheL1(ctx, states[added[i].Project.ID], added[i])
 			}
 			if progress != nil {
 				progress(added[i].Now.Size)
@@ -90,20 +90,20 @@ func (m Ops) Derive(ctx context.Context, added []capture.Added, progress func(by
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// derivedAtOnce is from how many sessions on those of further projects wait: the states of all projects of a
-// large import do not fit into memory at once.
-const derivedAtOnce = 4096
+// maxLoaded limits the sessions whose project states are loaded at the same time: the states of all projects of a large
+// import do not fit into memory.
+const maxLoaded = 4096
 
-func (m Ops) derive(ctx context.Context, st *state.State, a capture.Added) error {
+func (m Ops) cacheL1(ctx context.Context, st *state.State, a capture.Added) error {
 	s := st.Session(a.Session)
 	if s == nil {
-		return nil // it was forgotten, long ago or since it was captured
+		return nil // forgotten
 	}
 	l1, err := originals.On(m.DB).L1(ctx, a.Project.ID, s.Now().Original, refine.Full)
 	if err != nil {
 		return err
 	}
-	l1.Close() // opened to be made, nothing else
+	l1.Close() // opening it filled the cache
 	_, err = markers.On(m.DB).Counts(ctx, a.Project.ID, s, s.Now())
 	return err
 }

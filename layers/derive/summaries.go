@@ -27,14 +27,14 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// SummaryStep is the name of the step that makes the summary of a week or month, in recipes.
+// Name and version of the step in recipes that summarises a week or month.
 const (
 	SummaryStep        = "summary"
 	SummaryStepVersion = 2
 )
 
-// summarise makes the summary that is due and stages it; nil if there is a current one, or nothing to say.
-func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) (*TierSummary,
+// summarise computes a summary that is due and stages it. It returns nil if the summary is up to date or empty.
+func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) (*TierSummary,
 	*records.Composition, error) {
 	counter := a.counterOf(due.Sessions)
 	plan := records.SummaryPlan{Tier: string(due.Tier), Period: due.Name, Asked: a.o.Policy.WeeklyTokens,
@@ -53,13 +53,13 @@ func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) 
 	plan.Facts, known = factsObject(sources)
 	if was := a.st.Composition(out.Label); was != nil {
 		if was.Tier != string(due.Tier) {
-			return nil, nil, fmt.Errorf("a composition of that name exists and is not a summary")
+			return nil, nil, fmt.Errorf("a composition with that name exists and is not a summary")
 		}
 		old, err := was.SummaryPlan()
 		if err != nil || was.Revoked == "" && old.Of() == plan.Of() {
 			return nil, nil, err
 		}
-		out.Anew = true
+		out.Replaced = true
 	}
 	if a.o.DryRun {
 		for _, s := range a.sessions {
@@ -91,12 +91,12 @@ func (a *aging) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) 
 			}
 		}
 	}
-	out.Tokens, out.Left = c.Tokens, len(sum.Left)
+	out.Tokens, out.Omitted = c.Tokens, len(sum.Left)
 	return out, c, nil
 }
 
-// source reads the fullest version of a session, or the session itself if it has none.
-func (a *aging) source(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
+// source reads the longest version of a session, or the session itself if it has none.
+func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
 	x *tier.Source) (err error) {
 	now := s.Now()
 	x.Part = compose.Part{Session: s.ID, Project: a.p.Name, Title: s.Title(), Date: now.Scan.Last,
@@ -116,14 +116,14 @@ func (a *aging) source(ctx context.Context, s *state.Session, counter tokens.Cou
 		x.Segments, err = checkout.On(a.m.DB).VersionSegments(ctx, a.p.ID, full)
 	} else {
 		x.Part.Version, x.Part.Hash = "original", now.Original
-		err = a.asItIs(ctx, s, counter, part, x)
+		err = a.readOriginal(ctx, s, counter, part, x)
 	}
 	part.Label = x.Part.Version
 	return err
 }
 
-// asItIs reads a session that has no version: all of its L1, with its markers.
-func (a *aging) asItIs(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
+// readOriginal reads the whole L1 of a session, with its markers.
+func (a *tierRun) readOriginal(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
 	x *tier.Source) error {
 	without, err := trusted.On(a.m.DB).LeaveOut(ctx, a.p.ID, s, s.Now().Original)
 	if err != nil {
@@ -136,7 +136,7 @@ func (a *aging) asItIs(ctx context.Context, s *state.Session, counter tokens.Cou
 	plan, _, err := compress.Resolve(compress.Settings{Ratio: 1, Keepit: compress.PreserveAll, Counter: counter},
 		mat.Stats, mat.Marks)
 	if errors.Is(err, compress.ErrEmpty) || errors.Is(err, compress.ErrSettings) {
-		return nil // nothing was said in it
+		return nil // no text
 	}
 	if err != nil {
 		return err
@@ -147,8 +147,7 @@ func (a *aging) asItIs(ctx context.Context, s *state.Session, counter tokens.Cou
 	return err
 }
 
-// composition returns the record of a summary.
-func (a *aging) composition(plan records.SummaryPlan, sum tier.Summary) (*records.Composition, error) {
+func (a *tierRun) composition(plan records.SummaryPlan, sum tier.Summary) (*records.Composition, error) {
 	c := &records.Composition{
 		Name: sum.Name, Budget: sum.Budget, Strategy: compose.Proportional.String(), Tokens: sum.Tokens, Counter: sum.Counter,
 		Messages: sum.Messages(), Tier: plan.Tier,
@@ -180,8 +179,8 @@ func (a *aging) composition(plan records.SummaryPlan, sum tier.Summary) (*record
 	return c, err
 }
 
-// Resummarise makes the parts of a summary once more from its inputs.
-func (m Ops) Resummarise(ctx context.Context, rev state.Rev, was compose.Composition,
+// RebuildSummary computes the parts of a summary again from its inputs.
+func (m Ops) RebuildSummary(ctx context.Context, rev state.Rev, was compose.Composition,
 	counter tokens.Counter) (compose.Composition, error) {
 	c := rev.Composition
 	now := compose.Composition{Name: c.Name, Budget: c.Budget}
@@ -214,7 +213,7 @@ func (m Ops) Resummarise(ctx context.Context, rev state.Rev, was compose.Composi
 	return now, nil
 }
 
-// summarySource reads the segments that a part of a summary was made of.
+// summarySource reads the input segments of a part of a summary.
 func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.SummaryPart,
 	input objects.Hash) ([]compress.Segment, error) {
 	if p.Label != "original" {
@@ -243,8 +242,8 @@ func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.
 	return res.Segments, err
 }
 
-// tierFacts returns the facts of a project that summaries may repeat, by session: those that were verified and
-// still stand, that more than a tool said, and that a trusted device states.
+// tierFacts returns the facts that summaries may repeat, by session: live, verified, with a trust above tool, and from
+// a trusted device.
 func (m Ops) tierFacts(ctx context.Context, p refs.Project, trust state.Trust) (map[string][]tier.Fact, error) {
 	set, err := revision.On(m.DB).Facts(ctx, p)
 	if err != nil {
@@ -252,7 +251,7 @@ func (m Ops) tierFacts(ctx context.Context, p refs.Project, trust state.Trust) (
 	}
 	out := map[string][]tier.Fact{}
 	for f := range set.All() {
-		if !f.Stands() || f.Verdict != facts.Verified || f.Trust < facts.Assistant || len(f.Evidence) == 0 ||
+		if !f.Live() || f.Verdict != facts.Verified || f.Trust < facts.Assistant || len(f.Evidence) == 0 ||
 			f.Session == "" || !trust.Of(f.Device) {
 			continue
 		}
@@ -273,7 +272,7 @@ func (m Ops) tierFacts(ctx context.Context, p refs.Project, trust state.Trust) (
 	return out, nil
 }
 
-// EncodeFacts writes facts as JSON lines: an input of a summary.
+// EncodeFacts encodes facts as JSON lines, an input of a summary.
 func EncodeFacts(list []tier.Fact) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -286,6 +285,7 @@ func EncodeFacts(list []tier.Fact) []byte {
 	return b.Bytes()
 }
 
+// DecodeFacts decodes the facts of a summary by session.
 func DecodeFacts(b []byte) (map[string][]tier.Fact, error) {
 	out := map[string][]tier.Fact{}
 	d := json.NewDecoder(bytes.NewReader(b))

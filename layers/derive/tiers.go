@@ -20,34 +20,34 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// TierOptions say how a project ages.
+// TierOptions are the options of [Ops.Tier].
 type TierOptions struct {
 	Policy tier.Policy
-	Decay  keepit.Decay // constants of the threshold of markers; zero: the usual ones
+	Decay  keepit.Decay // zero: the default
 	DryRun bool
-	// Most is how many versions are made at most; 0 is no limit. What is left waits for the next time, and summaries wait
+	// MaxVersions is how many versions are made at most; 0 is no limit. What is left waits for the next time, and summaries wait
 	// for the versions.
-	Most     int
-	Progress func(done, of int) // if not nil it is called after each version
+	MaxVersions int
+	Progress    func(done, of int) // if not nil it is called after each version
 
-	only bool // say what is to be done without looking whether it can be
+	planOnly bool // do not check whether sessions can be compressed
 }
 
-// A Tiered lists the actions of ageing a project, done or planned.
-type Tiered struct {
+// A TierResult lists the actions of ageing a project, done or planned.
+type TierResult struct {
 	Compressed []TierVersion
 	Summaries  []TierSummary
-	Hidden     []string // versions and weekly summaries that are out of the lists now
-	Failed     []error  // what could not be made; the rest was
-	Waiting    int      // versions beyond the limit
+	Hidden     []string // hidden versions and weekly summaries
+	Failed     []error  // versions and summaries that could not be created
+	Deferred   int      // versions beyond the limit
 }
 
-// Nothing reports whether there was nothing to do.
-func (t Tiered) Nothing() bool {
+// Empty reports whether there was nothing to do.
+func (t TierResult) Empty() bool {
 	return len(t.Compressed)+len(t.Summaries)+len(t.Hidden)+len(t.Failed) == 0
 }
 
-// A TierVersion is a version that a session got because of its age.
+// A TierVersion is a version created because of the age of its session.
 type TierVersion struct {
 	Session *state.Session
 	Preset  string
@@ -60,37 +60,37 @@ type TierVersion struct {
 type TierSummary struct {
 	tier.Due
 	Label    string // the name of the composition
-	Anew     bool   // there was one, of other sessions, facts or sizes
+	Replaced bool   // an older summary with other inputs existed
 	TokensIn int
 	Tokens   int // 0 in a dry run
-	Left     int // sessions that had no room
+	Omitted  int // sessions without room
 }
 
-// aging is what is known of a project that ages.
-type aging struct {
+// A tierRun contains the state of a project that ages.
+type tierRun struct {
 	m        Ops
 	p        state.Project
 	o        TierOptions
 	st       *state.State
 	sessions []tier.Session
 	facts    map[string][]tier.Fact // by session
-	work     tier.Work
+	plan     tier.Work
 }
 
-func (m Ops) aging(ctx context.Context, p state.Project, o TierOptions) (*aging, error) {
+func (m Ops) newTierRun(ctx context.Context, p state.Project, o TierOptions) (*tierRun, error) {
 	if err := o.Policy.Check(); err != nil {
 		return nil, err
 	}
-	a := &aging{m: m, p: p, o: o}
-	if err := a.read(ctx); err != nil {
+	a := &tierRun{m: m, p: p, o: o}
+	if err := a.load(ctx); err != nil {
 		return nil, err
 	}
-	a.work = tier.Decide(o.Policy, a.sessions, m.Opts.Now())
+	a.plan = tier.Decide(o.Policy, a.sessions, m.Opts.Now())
 	return a, nil
 }
 
-// read gathers what deciding needs to know.
-func (a *aging) read(ctx context.Context) (err error) {
+// load reads the input of the decision.
+func (a *tierRun) load(ctx context.Context) (err error) {
 	if a.st, err = trusted.On(a.m.DB).State(ctx, a.p.ID); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (a *aging) read(ctx context.Context) (err error) {
 	for _, s := range a.st.Sessions {
 		now := s.Now()
 		if !s.Shown() || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 || !trust.Of(now.Stamp.Device) {
-			continue // of a device that is not trusted nothing goes into a summary
+			continue // also sessions of untrusted devices are never summarised
 		}
 		n := markers.On(a.m.DB).Estimate(now, known)
 		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Scan.Last, Accessed: s.Accessed(), Tokens: n,
@@ -125,37 +125,37 @@ func (a *aging) read(ctx context.Context) (err error) {
 	return err
 }
 
-// Tier carries a project's policy out: it makes the versions that sessions of some age lack, the summaries of weeks and
-// months, and takes out of the lists what has become superfluous. Originals are not touched, and what is out of
-// the lists comes back by history.Undo. Doing it again does nothing.
-func (m Ops) Tier(ctx context.Context, p state.Project, o TierOptions) (Tiered, error) {
-	var out Tiered
-	a, err := m.aging(ctx, p, o)
+// Tier applies a project's policy: it creates missing versions of old sessions and summaries of weeks and months, and
+// hides superseded versions. Originals do not change, and history.Undo restores hidden versions. A second run does
+// nothing.
+func (m Ops) Tier(ctx context.Context, p state.Project, o TierOptions) (TierResult, error) {
+	var out TierResult
+	a, err := m.newTierRun(ctx, p, o)
 	if err != nil {
 		return out, err
 	}
-	todo := a.work.Compress
-	if o.Most > 0 && len(todo) > o.Most {
-		todo, out.Waiting = todo[:o.Most], len(todo)-o.Most
+	todo := a.plan.Compress
+	if o.MaxVersions > 0 && len(todo) > o.MaxVersions {
+		todo, out.Deferred = todo[:o.MaxVersions], len(todo)-o.MaxVersions
 	}
 	err = a.compressAll(ctx, todo, &out)
 	if err != nil {
 		return out, err
 	}
-	if out.Waiting > 0 {
+	if out.Deferred > 0 {
 		return out, nil
 	}
 	if len(out.Compressed) > 0 && !o.DryRun {
-		if err := a.read(ctx); err != nil { // summaries are made of the new versions
+		if err := a.load(ctx); err != nil { // summaries use the new versions
 			return out, err
 		}
-		a.work = tier.Decide(o.Policy, a.sessions, m.Opts.Now())
+		a.plan = tier.Decide(o.Policy, a.sessions, m.Opts.Now())
 	}
-	return out, a.settle(ctx, &out)
+	return out, a.finish(ctx, &out)
 }
 
-// settle makes the summaries that are due and hides what is superfluous, in one operation.
-func (a *aging) settle(ctx context.Context, out *Tiered) error {
+// finish creates the summaries that are due and hides superseded versions, in one commit.
+func (a *tierRun) finish(ctx context.Context, out *TierResult) error {
 	s, err := a.m.Refs.Stage(ctx)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (a *aging) settle(ctx context.Context, out *Tiered) error {
 	defer s.Close()
 	var made []*records.Composition
 	failed := map[string]bool{}
-	for _, due := range a.work.Due {
+	for _, due := range a.plan.Due {
 		t, c, err := a.summarise(ctx, s, due)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -177,7 +177,7 @@ func (a *aging) settle(ctx context.Context, out *Tiered) error {
 			out.Summaries, made = append(out.Summaries, *t), append(made, c)
 		}
 	}
-	sets := a.hiding(failed, out)
+	sets := a.hideRecords(failed, out)
 	if a.o.DryRun || len(made)+len(sets) == 0 {
 		return nil
 	}
@@ -187,7 +187,7 @@ func (a *aging) settle(ctx context.Context, out *Tiered) error {
 		if err != nil {
 			return err
 		}
-		made, sets := st.LackingOf(made, sets) // another process may have come first
+		made, sets := st.LackingOf(made, sets) // another process may have done it
 		if len(made)+len(sets) == 0 {
 			return nil
 		}
@@ -214,14 +214,14 @@ func (a *aging) settle(ctx context.Context, out *Tiered) error {
 	})
 }
 
-// hiding returns the assignments that take what is superfluous out of the lists. A weekly summary stays as long as a
-// monthly one that stands for it could not be made.
-func (a *aging) hiding(failed map[string]bool, out *Tiered) []records.SetBody {
+// hideRecords returns the records that hide superseded versions. A weekly summary stays while the monthly one that
+// replaces it is missing.
+func (a *tierRun) hideRecords(failed map[string]bool, out *TierResult) []records.SetBody {
 	var sets []records.SetBody
-	for _, h := range a.work.Hide {
+	for _, h := range a.plan.Hide {
 		label, unmade := strings.CutPrefix(h.Version, tier.Unmade)
 		if unmade && !a.o.DryRun {
-			continue // it could not be made
+			continue // it could not be created
 		}
 		if !unmade {
 			i := slices.IndexFunc(a.st.Versions, func(v *records.Version) bool { return v.ID.String() == h.Version })
@@ -230,7 +230,7 @@ func (a *aging) hiding(failed map[string]bool, out *Tiered) []records.SetBody {
 		}
 		out.Hidden = append(out.Hidden, records.ShortID(h.Session)+":"+label)
 	}
-	for _, label := range a.work.Over {
+	for _, label := range a.plan.Over {
 		if c := a.st.Composition(label); c != nil && c.Tier == string(tier.Weekly) && len(failed) == 0 {
 			out.Hidden = append(out.Hidden, label)
 			sets = append(sets, records.SetBody{Target: "composition/" + label, Field: "deleted", Value: true})
@@ -239,22 +239,22 @@ func (a *aging) hiding(failed map[string]bool, out *Tiered) []records.SetBody {
 	return sets
 }
 
-// A TierState is how a session of a project is shown.
+// A TierState is the tier of a session.
 type TierState struct {
 	Session *state.Session
 	Tier    tier.Tier
 	Period  tier.Period
-	Summary string // the summary that stands for it, "" if it is not made yet or the session is shown as it is
+	Summary string // the summary that replaces it, "" if there is none
 }
 
-// TierStatus returns how the sessions of a project are shown, the newest first, and what [Ops.Tier] would do.
-func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]TierState, Tiered, error) {
-	o.DryRun, o.only = true, true
+// TierStatus returns the tiers of the sessions of a project, the newest first, and what [Ops.Tier] would do.
+func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]TierState, TierResult, error) {
+	o.DryRun, o.planOnly = true, true
 	todo, err := m.Tier(ctx, p, o)
 	if err != nil {
 		return nil, todo, err
 	}
-	a, err := m.aging(ctx, p, o)
+	a, err := m.newTierRun(ctx, p, o)
 	if err != nil {
 		return nil, todo, err
 	}
@@ -273,7 +273,7 @@ func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]
 				x.Summary = label
 			}
 		}
-		if x.Summary == "" && x.Tier == tier.Monthly { // its month is not over, or not made yet
+		if x.Summary == "" && x.Tier == tier.Monthly { // its month is not over or not summarised
 			if c := a.st.Composition(tier.Week(s.End).Label()); c != nil && c.Tier == string(tier.Weekly) {
 				x.Summary = c.Name
 			}
@@ -286,8 +286,8 @@ func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]
 	return out, todo, nil
 }
 
-// counterOf returns the counter that finds the most tokens among those of sessions.
-func (a *aging) counterOf(ids []string) tokens.Counter {
+// counterOf returns the counter, of those of the sessions, that counts the most tokens.
+func (a *tierRun) counterOf(ids []string) tokens.Counter {
 	var best tokens.Counter
 	for i, id := range ids {
 		if c := markers.On(a.m.DB).Counter(a.st.Session(id).Now()); i == 0 || c.Scale(1000) > best.Scale(1000) {
@@ -297,7 +297,7 @@ func (a *aging) counterOf(ids []string) tokens.Counter {
 	return best
 }
 
-// factsObject returns the facts of sources as an input: its hash and its bytes.
+// factsObject encodes the facts of sources and returns the hash and the bytes, nil if there are none.
 func factsObject(sources []tier.Source) (objects.Hash, []byte) {
 	var all []tier.Fact
 	for _, s := range sources {

@@ -15,23 +15,22 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// TierBatch is how many versions are committed at once when a project ages: a commit costs more than a version,
-// and a kill must not cost much of the work.
+// TierBatch is the number of versions in one commit when a project ages: a commit costs more than a version, and a kill
+// must not lose much work.
 const TierBatch = 32
 
-// A tierMaker makes versions and commits them in batches.
-type tierMaker struct {
-	a     *aging
-	out   *Tiered
+// A batchWriter creates versions and commits them in batches.
+type batchWriter struct {
+	a     *tierRun
+	out   *TierResult
 	stage *refs.Stage
-	made  []Compressed // not committed yet
-	at    []int        // their places in out.Compressed
+	made  []CompressResult // staged, not committed
+	at    []int            // indexes in out.Compressed
 }
 
-// compressAll makes the versions that sessions lack because of their age. What is made is committed whatever
-// ends the work.
-func (a *aging) compressAll(ctx context.Context, todo []tier.Compression, out *Tiered) error {
-	t := &tierMaker{a: a, out: out}
+// compressAll creates the versions that are due. Finished ones are committed even if the context ends.
+func (a *tierRun) compressAll(ctx context.Context, todo []tier.Compression, out *TierResult) error {
+	t := &batchWriter{a: a, out: out}
 	defer func() {
 		if t.stage != nil {
 			t.stage.Close()
@@ -52,12 +51,13 @@ func (a *aging) compressAll(ctx context.Context, todo []tier.Compression, out *T
 	return t.commit(ctx)
 }
 
-// add makes one version, and commits the batch if it is full. An error is one of the store.
-func (t *tierMaker) add(ctx context.Context, c tier.Compression) error {
+// add creates one version, and commits a full batch. The error is an error of the store; others are added to the
+// result.
+func (t *batchWriter) add(ctx context.Context, c tier.Compression) error {
 	v, err := t.compress(ctx, c)
 	switch {
 	case errors.Is(err, compress.ErrEmpty) || errors.Is(err, compress.ErrSettings) || ctx.Err() != nil:
-		return nil // nothing would be left of it: it stays as it is
+		return nil // nothing to compress: it stays as it is
 	case err != nil:
 		t.out.Failed = append(t.out.Failed, fmt.Errorf("compress %s: %w", records.ShortID(c.Session), err))
 		return nil
@@ -69,21 +69,21 @@ func (t *tierMaker) add(ctx context.Context, c tier.Compression) error {
 	return t.commit(ctx)
 }
 
-func (t *tierMaker) compress(ctx context.Context, c tier.Compression) (TierVersion, error) {
+func (t *batchWriter) compress(ctx context.Context, c tier.Compression) (TierVersion, error) {
 	a := t.a
 	s := a.st.Session(c.Session)
 	v := TierVersion{Session: s, Preset: c.Preset, Why: c.Why}
-	if a.o.only {
+	if a.o.planOnly {
 		return v, nil
 	}
 	rev := state.Rev{Kind: state.IsSession, Project: a.p, Session: s}
 	settings := compress.Settings{Preset: c.Preset, Decay: a.o.Decay}
 	for {
-		made, err := a.m.CompressBy(ctx, Making{State: a.st, DryRun: a.o.DryRun, Save: t.keep}, rev,
+		made, err := a.m.CompressBy(ctx, CompressRun{State: a.st, DryRun: a.o.DryRun, Save: t.stageVersion}, rev,
 			trust.Basis{Point: s.Now(), Input: s.Now().Original, Purpose: records.ForTier}, settings)
 		var pins *compress.PinError
 		if errors.As(err, &pins) && pins.Need > settings.Tokens {
-			settings.Tokens = pins.Need // as small as its markers let it be
+			settings.Tokens = pins.Need // the size of its markers
 			continue
 		}
 		if err == nil {
@@ -93,8 +93,8 @@ func (t *tierMaker) compress(ctx context.Context, c tier.Compression) (TierVersi
 	}
 }
 
-// keep stages what was made of a session until the batch is committed.
-func (t *tierMaker) keep(ctx context.Context, c Compressed, bodies [][]byte) (Compressed, error) {
+// stageVersion stages a version for the next batch.
+func (t *batchWriter) stageVersion(ctx context.Context, c CompressResult, bodies [][]byte) (CompressResult, error) {
 	if t.stage == nil {
 		s, err := t.a.m.Refs.Stage(ctx)
 		if err != nil {
@@ -111,8 +111,8 @@ func (t *tierMaker) keep(ctx context.Context, c Compressed, bodies [][]byte) (Co
 	return c, nil
 }
 
-// commit commits what was made, but for what another process made meanwhile.
-func (t *tierMaker) commit(ctx context.Context) error {
+// commit commits the staged versions, without those that another process has saved meanwhile.
+func (t *batchWriter) commit(ctx context.Context) error {
 	if t.stage == nil {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (t *tierMaker) commit(ctx context.Context) error {
 					return err
 				}
 				c.Version.ID, c.Version.Device, c.Version.Time = rec.ID, rec.Device, rec.Time
-				st.Versions = append(slices.Clip(st.Versions), c.Version) // its label is taken
+				st.Versions = append(slices.Clip(st.Versions), c.Version) // reserves the label
 				t.out.Compressed[at[i]].Label = c.Version.Label
 			}
 			return nil

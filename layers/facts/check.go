@@ -10,22 +10,22 @@ import (
 	"github.com/memvcs/mem/layers/claims"
 )
 
-// A Speaker says who a part of a message comes from, the least trusted first.
+// A Speaker says where a part of a message comes from, the least trusted first.
 type Speaker int
 
 // The speakers.
 const (
-	ByTool      Speaker = iota // what a tool returned, or the client wrote
-	ByEcho                     // typed text that mem, a fork or a resumed session brought
-	ByCommand                  // a command of the client with what stands behind it
+	ByTool      Speaker = iota // output of a tool or the client
+	ByEcho                     // typed text inserted by mem, a fork or a resumed session
+	ByCommand                  // a command of the client with its arguments
 	ByScript                   // typed by a script in a headless run
-	ByCall                     // what the model handed to a tool: names of files and texts may be those of others
-	ByAssistant                // the model: its words, the summaries it wrote
+	ByCall                     // the model's arguments of a tool call, which may contain text of others
+	ByAssistant                // text of the model, including its summaries
 	ByUser                     // typed by the user
 )
 
-// Trust is how far a fact may be trusted that a speaker says. What was handed to a tool shows that the model
-// did something, and nothing else: a file can have any name.
+// Trust returns the trust of a fact of a kind that the speaker states. Arguments of a tool call prove only that the
+// model did something: a file can have any name.
 func (s Speaker) Trust(k Kind) Trust {
 	switch s {
 	case ByCall:
@@ -43,21 +43,21 @@ func (s Speaker) Trust(k Kind) Trust {
 	return Tool
 }
 
-// A Part is a text of a message, and who it comes from.
+// A Part is a text of a message from one speaker.
 type Part struct {
 	Speaker Speaker
 	Text    string
 }
 
-// A Transcript is what evidence is looked up in: the parts of the messages of a session, by number. Names are those of
-// the speakers, where they have any besides "the user" and "the assistant".
+// A Transcript is the text in which evidence is searched: the parts of the messages of a session, by number. Names are
+// the names of speakers, if they have one besides "the user" and "the assistant". The zero value is empty.
 type Transcript struct {
 	Parts map[int][]Part
 	Names map[Speaker]string
-	norm  map[int][]normal
+	norm  map[int][]normalText
 }
 
-// Add adds a text of a message. White space alone is no text.
+// Add adds a text to a message. Text of white space alone is ignored.
 func (t *Transcript) Add(message int, p Part) {
 	if strings.TrimSpace(p.Text) == "" {
 		return
@@ -69,14 +69,14 @@ func (t *Transcript) Add(message int, p Part) {
 	delete(t.norm, message)
 }
 
-// A normal is a text in which every run of white space is one space; breaks are where lines began.
-type normal struct {
+// A normalText is a text in which every run of white space is one space; breaks are the offsets of the lines.
+type normalText struct {
 	text   string
 	breaks []int
 }
 
-func normalise(s string) normal {
-	var n normal
+func normalise(s string) normalText {
+	var n normalText
 	var b strings.Builder
 	for line := range strings.Lines(s) {
 		if line = oneSpace(line); line == "" {
@@ -92,8 +92,8 @@ func normalise(s string) normal {
 	return n
 }
 
-// before returns what stands in front of the byte at i in its clause, at most a few words.
-func (n normal) before(i int) string {
+// before returns the words before byte i in its clause, at most 80 bytes.
+func (n normalText) before(i int) string {
 	start := max(0, i-80)
 	for _, b := range n.breaks {
 		if b <= i {
@@ -104,8 +104,8 @@ func (n normal) before(i int) string {
 	return s[strings.LastIndexAny(s, ".!?;:,()")+1:]
 }
 
-// after returns what stands behind the byte at i in its clause, at most a few words.
-func (n normal) after(i int) string {
+// after returns the words from byte i to the end of its clause, at most 80 bytes.
+func (n normalText) after(i int) string {
 	end := min(len(n.text), i+80)
 	for _, b := range n.breaks {
 		if b > i {
@@ -121,17 +121,16 @@ func (n normal) after(i int) string {
 	return s
 }
 
-// plain returns the parts of a message, normalised.
-func (t *Transcript) plain(message int) []normal {
+func (t *Transcript) normalised(message int) []normalText {
 	if list, ok := t.norm[message]; ok {
 		return list
 	}
-	var list []normal
+	var list []normalText
 	for _, p := range t.Parts[message] {
 		list = append(list, normalise(p.Text))
 	}
 	if t.norm == nil {
-		t.norm = map[int][]normal{}
+		t.norm = map[int][]normalText{}
 	}
 	t.norm[message] = list
 	return list
@@ -139,37 +138,37 @@ func (t *Transcript) plain(message int) []normal {
 
 func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// A found quote is a quote with who said it, and the words around it in its clause.
-type found struct {
+// A foundQuote is a quote with its speaker and the words around it in its clause.
+type foundQuote struct {
 	speaker Speaker
 	before  string
 	quote   string
 	after   string
 }
 
-// find looks a quote up in a message: of several who say it the one who is trusted most counts.
-func (t *Transcript) find(message int, quote string) (best found, ok bool) {
-	for i, n := range t.plain(message) {
+// find searches a quote in a message. If several speakers say it, the most trusted one counts.
+func (t *Transcript) find(message int, quote string) (best foundQuote, ok bool) {
+	for i, n := range t.normalised(message) {
 		at := strings.Index(n.text, quote)
 		if who := t.Parts[message][i].Speaker; at >= 0 && (!ok || who > best.speaker) {
-			best, ok = found{who, n.before(at), quote, n.after(at + len(quote))}, true
+			best, ok = foundQuote{who, n.before(at), quote, n.after(at + len(quote))}, true
 		}
 	}
 	return best, ok
 }
 
-// elsewhere says where a quote might have been meant to be, "" if that cannot be told.
-func (t *Transcript) elsewhere(message int, quote string) string {
+// hint returns where the quote occurs instead, as the end of an error text, "" if nowhere.
+func (t *Transcript) hint(message int, quote string) string {
 	lower := strings.ToLower(quote)
-	for _, n := range t.plain(message) {
+	for _, n := range t.normalised(message) {
 		if strings.Contains(strings.ToLower(n.text), lower) {
 			return "; it is there with other capital letters"
 		}
 	}
 	best := 0
 	for n := range t.Parts {
-		if _, ok := t.find(n, quote); ok && (best == 0 || away(n, message) < away(best, message) ||
-			away(n, message) == away(best, message) && n < best) {
+		if _, ok := t.find(n, quote); ok && (best == 0 || distance(n, message) < distance(best, message) ||
+			distance(n, message) == distance(best, message) && n < best) {
 			best = n
 		}
 	}
@@ -179,13 +178,13 @@ func (t *Transcript) elsewhere(message int, quote string) string {
 	return ""
 }
 
-func away(a, b int) int { return max(a-b, b-a) }
+func distance(a, b int) int { return max(a-b, b-a) }
 
-// Check finds out whether a fact is what its evidence says: it sets Verdict, Reason and Trust.
+// Check compares a fact with its evidence in the transcript and sets Verdict, Reason and Trust.
 func Check(f *Fact, t *Transcript) {
 	c := checker{fact: f, t: t}
 	f.Verdict, f.Reason, f.Trust = Verified, "", User
-	for _, step := range []func() (Verdict, string){c.evidence, c.speaker, c.content} {
+	for _, step := range []func() (Verdict, string){c.findQuotes, c.checkSpeaker, c.checkContent} {
 		v, why := step()
 		if worse(v, f.Verdict) {
 			f.Verdict, f.Reason = v, why
@@ -194,12 +193,12 @@ func Check(f *Fact, t *Transcript) {
 			break
 		}
 	}
-	f.Trust = vouched(f.Trust, f.Verdict)
+	f.Trust = limitTrust(f.Trust, f.Verdict)
 }
 
-// vouched returns how far a fact of a verdict may be trusted. What was inferred from quotes is not what they
-// say, whoever is quoted: it is the word of who inferred it.
-func vouched(t Trust, v Verdict) Trust {
+// limitTrust returns the trust of a fact with a verdict. An inferred fact is the word of its author, not of the quoted
+// speaker.
+func limitTrust(t Trust, v Verdict) Trust {
 	if v == Inferred {
 		return min(t, Assistant)
 	}
@@ -214,15 +213,15 @@ func worse(a, b Verdict) bool {
 type checker struct {
 	fact   *Fact
 	t      *Transcript
-	quotes []found
+	quotes []foundQuote
 }
 
-// evidence looks the quotes up.
-func (c *checker) evidence() (Verdict, string) {
+// findQuotes searches the quotes and sets the trust.
+func (c *checker) findQuotes() (Verdict, string) {
 	switch {
 	case len(c.fact.Evidence) > 0:
 	case c.fact.From != "":
-		c.fact.Trust = Tool // nobody here said it
+		c.fact.Trust = Tool // stated in no session of this store
 		return Inferred, "imported without evidence"
 	default:
 		c.fact.Trust = Assistant
@@ -242,7 +241,7 @@ func (c *checker) evidence() (Verdict, string) {
 		}
 		q, ok := c.t.find(e.Message, quote)
 		if !ok {
-			return c.reject(at + fmt.Sprintf("the quote is not in message %d%s", e.Message, c.t.elsewhere(e.Message,
+			return c.reject(at + fmt.Sprintf("the quote is not in message %d%s", e.Message, c.t.hint(e.Message,
 				quote)))
 		}
 		c.quotes = append(c.quotes, q)
@@ -256,22 +255,22 @@ func (c *checker) reject(why string) (Verdict, string) {
 	return Rejected, why
 }
 
-// speaker sees whether those who are quoted can know it.
-func (c *checker) speaker() (Verdict, string) {
+// checkSpeaker checks whether the quoted speakers can state the fact.
+func (c *checker) checkSpeaker() (Verdict, string) {
 	if len(c.quotes) == 0 {
 		return Verified, ""
 	}
 	said := func(s Speaker) bool {
-		return slices.ContainsFunc(c.quotes, func(q found) bool {
+		return slices.ContainsFunc(c.quotes, func(q foundQuote) bool {
 			return q.speaker == s || s == ByAssistant && q.speaker == ByCall
 		})
 	}
 	who, named := c.subject()
 	switch {
 	case named && who == ByAssistant && !said(ByAssistant):
-		return c.reject("it tells what the assistant said or did, but somebody else is quoted")
+		return c.reject("it is about the assistant, but the quotes are from others")
 	case c.fact.Kind == Request, c.fact.Kind == Preference, named && who == ByUser:
-		switch what := whatOf(c.fact.Kind, named && who == ByUser); {
+		switch what := claimOf(c.fact.Kind, named && who == ByUser); {
 		case said(ByUser):
 		case said(ByEcho):
 			return c.reject(what + ", but the quoted text is an echo: it was not typed in this session")
@@ -285,19 +284,19 @@ func (c *checker) speaker() (Verdict, string) {
 			return c.reject(what + ", but the output of a tool is quoted")
 		}
 	case c.fact.Kind == Action && !said(ByAssistant) && !said(ByTool) && !named:
-		return Inferred, "only the user's words are quoted: they tell what was wanted, not that it was done"
+		return Inferred, "only the user is quoted: this proves a request, not that it was done"
 	}
 	return Verified, ""
 }
 
-func whatOf(k Kind, subject bool) string {
+func claimOf(k Kind, subject bool) string {
 	if subject || k == Decision {
-		return "it tells what the user said"
+		return "it is about the user"
 	}
 	return fmt.Sprintf("a %s comes from the user", k)
 }
 
-// subject returns whose words or deeds a fact tells of, if its first words say so.
+// subject returns the speaker that a fact is about, if its first words name one.
 func (c *checker) subject() (Speaker, bool) {
 	words := strings.FieldsFunc(c.fact.Text, func(r rune) bool { return !unicode.IsLetter(r) })
 	for len(words) > 0 && slices.Contains([]string{"the", "our", "this"}, strings.ToLower(words[0])) {
@@ -317,14 +316,14 @@ func (c *checker) subject() (Speaker, bool) {
 		second = strings.ToLower(words[1])
 	}
 	switch first {
-	case "user", "users": // the user wants; not: the user table has, users of the program can
-		if first == "user" && !strings.HasPrefix(strings.ToLower(c.fact.Text), "the ") && !slices.Contains(deeds(),
+	case "user", "users": // "the user wants"; not "the user table has", "users of the program can"
+		if first == "user" && !strings.HasPrefix(strings.ToLower(c.fact.Text), "the ") && !slices.Contains(speakerVerbs(),
 			second) {
 			return 0, false
 		}
-		return ByUser, first == "user" && slices.Contains(deeds(), second)
+		return ByUser, first == "user" && slices.Contains(speakerVerbs(), second)
 	case "assistant", "claude", "model", "agent":
-		return ByAssistant, slices.Contains(deeds(), second)
+		return ByAssistant, slices.Contains(speakerVerbs(), second)
 	}
 	for _, mark := range []string{"사용자가", "사용자는", "ユーザーは", "ユーザーが", "用户要", "用户希望", "用户说"} {
 		if strings.HasPrefix(c.fact.Text, mark) {
@@ -334,15 +333,15 @@ func (c *checker) subject() (Speaker, bool) {
 	return 0, false
 }
 
-// content sees whether the fact says what its evidence says.
-func (c *checker) content() (Verdict, string) {
+// checkContent checks whether the quotes support the text of the fact.
+func (c *checker) checkContent() (Verdict, string) {
 	if len(c.quotes) == 0 {
 		return Verified, ""
 	}
 	text := oneSpace(c.fact.Text)
 	var quotes, clauses, whole strings.Builder
 	for _, q := range c.quotes {
-		if verbatim(text, q.quote) && !denies(q.before) {
+		if verbatim(text, q.quote) && !isNegated(q.before) {
 			return Verified, ""
 		}
 		quotes.WriteString(q.quote + "\n")
@@ -362,38 +361,38 @@ func (c *checker) content() (Verdict, string) {
 		return c.reject(why)
 	}
 	if bad := c.unsupported(text, messages.String(), fact, around); len(bad) > 0 {
-		return c.reject(fmt.Sprintf("its evidence does not hold %s", list(bad)))
+		return c.reject(fmt.Sprintf("its evidence does not contain %s", quoteList(bad)))
 	}
 	if bad := c.unsupported(text, all, fact, said); len(bad) > 0 {
-		return Inferred, fmt.Sprintf("the quotes do not hold %s, only their messages do", list(bad))
+		return Inferred, fmt.Sprintf("the quotes do not contain %s, only their messages do", quoteList(bad))
 	}
 	if why := doubt(fact, stands); why != "" {
 		return Inferred, why
 	}
 	if goesOn := newWording(whole.String()); contradiction(fact, goesOn) != "" || doubt(fact, goesOn) != "" {
-		return Inferred, "the quotes end before their clauses do, which deny something: quote all of them"
+		return Inferred, "the quotes end within clauses that deny something: quote whole clauses"
 	}
-	ignored := c.names()
-	if w, ok := fact.doer(); ok && !said.has(w.stem) && !ignored[w.stem] {
+	ignored := c.speakerWords()
+	if w, ok := fact.subject(); ok && !said.has(w.stem) && !ignored[w.stem] {
 		return Inferred, fmt.Sprintf("the quotes do not name `%s`", w.text)
 	}
 	switch known, total := fact.covered(said, ignored); {
 	case total == 0:
-		return Inferred, "it has no words that could be looked up"
-	case known*100 < total*enough:
+		return Inferred, "it has no words that can be checked"
+	case known*100 < total*minCoverage:
 		return Inferred, fmt.Sprintf("the quotes have only %d of its %d words", known, total)
 	}
-	if known, total := fact.said().covered(said, ignored); known == 0 && total > 0 {
-		return Inferred, "the quotes have its names, and nothing of what it says of them"
+	if known, total := fact.withoutIdentifiers().covered(said, ignored); known == 0 && total > 0 {
+		return Inferred, "the quotes contain its names, but nothing of its statement about them"
 	}
 	return Verified, ""
 }
 
-// enough is the share of a fact's words, in hundredths, that its quotes must have, or words for the same.
-const enough = 50
+// minCoverage is the share of a fact's words, in hundredths, that must occur in its quotes, or synonyms of them.
+const minCoverage = 50
 
-// names returns the stems of the words that stand for the speakers.
-func (c *checker) names() map[string]bool {
+// speakerWords returns the stems of the words that name speakers.
+func (c *checker) speakerWords() map[string]bool {
 	out := map[string]bool{"user": true, "assist": true, "claud": true, "model": true, "agent": true}
 	for _, name := range c.t.Names {
 		out[stem(strings.ToLower(name))] = true
@@ -401,10 +400,10 @@ func (c *checker) names() map[string]bool {
 	return out
 }
 
-// unsupported returns the names, numbers, paths and identifiers of a fact that a text does not hold.
+// unsupported returns the names, numbers, paths and identifiers of a fact that do not occur in a text.
 func (c *checker) unsupported(fact, text string, words, source *wording) []string {
-	bad := claims.Missing(fact, text+"\n"+strings.Join(c.fact.speakers(c.t), "\n"))
-	ignored := c.names()
+	bad := claims.Missing(fact, text+"\n"+strings.Join(c.fact.speakerNames(c.t), "\n"))
+	ignored := c.speakerWords()
 	for _, name := range words.names {
 		if !source.has(name.stem) && !ignored[name.stem] && !slices.Contains(bad, name.text) {
 			bad = append(bad, name.text)
@@ -413,8 +412,7 @@ func (c *checker) unsupported(fact, text string, words, source *wording) []strin
 	return slices.DeleteFunc(bad, func(s string) bool { return ignored[stem(strings.ToLower(s))] })
 }
 
-// speakers returns the names of those who speak.
-func (f *Fact) speakers(t *Transcript) []string {
+func (f *Fact) speakerNames(t *Transcript) []string {
 	var out []string
 	for _, who := range []Speaker{ByUser, ByAssistant} {
 		if n := t.Names[who]; n != "" {
@@ -424,8 +422,8 @@ func (f *Fact) speakers(t *Transcript) []string {
 	return out
 }
 
-// verbatim reports whether a text is a sentence of a quote, but for the capital it begins with and the stop it
-// ends with.
+// verbatim reports whether a text is a whole sentence of a quote, ignoring the case of its first letter and the final
+// stop.
 func verbatim(text, quote string) bool {
 	text = strings.TrimRight(text, ".!。 ")
 	if text == "" {
@@ -451,21 +449,21 @@ func verbatim(text, quote string) bool {
 	return false
 }
 
-// denies reports whether words deny what follows them.
-func denies(before string) bool {
+// isNegated reports whether words negate the text after them.
+func isNegated(before string) bool {
 	w := newWording(before + " what")
-	return len(w.words) > 0 && w.words[len(w.words)-1].denied
+	return len(w.words) > 0 && w.words[len(w.words)-1].negated
 }
 
-// spaced reports whether the script of a letter puts spaces between words.
-func spaced(r rune) bool { return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+// usesSpaces reports whether the script of a letter separates words by spaces.
+func usesSpaces(r rune) bool { return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
 
-// list writes what is missing for people, at most five.
-func list(words []string) string {
+// quoteList formats at most five words for a message.
+func quoteList(words []string) string {
 	const most = 5
 	var out []string
 	for _, w := range words[:min(len(words), most)] {
-		out = append(out, "`"+cut(oneSpace(w), 60)+"`")
+		out = append(out, "`"+truncate(oneSpace(w), 60)+"`")
 	}
 	if n := len(words) - most; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), n)
@@ -473,16 +471,16 @@ func list(words []string) string {
 	return strings.Join(out, ", ")
 }
 
-// cut shortens s to n runes.
-func cut(s string, n int) string {
+// truncate shortens s to n runes.
+func truncate(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
 	}
 	return s
 }
 
-// Who returns who says a quote, and whether anybody does.
-func (t *Transcript) Who(e Evidence) (Speaker, bool) {
+// SpeakerOf returns the speaker of a quote, and whether the quote was found.
+func (t *Transcript) SpeakerOf(e Evidence) (Speaker, bool) {
 	q, ok := t.find(e.Message, oneSpace(e.Quote))
 	return q.speaker, ok
 }

@@ -4,12 +4,12 @@
 // A model or a person writes facts, never a rule, and [Check] verifies them: it searches every quote in the message
 // that it names, and every name, number, path, identifier and negation of the fact in its quotes. If all are found
 // the fact is "verified"; if a check is not possible it is "inferred"; a wrong one is "rejected". The trust of a
-// fact follows from the author of its evidence. This is why an echo, text that mem itself or a fork inserted, never
+// fact follows from the speaker of its evidence. Therefore an echo, text that mem itself or a fork inserted, never
 // counts as typed.
 //
 // Facts are never edited in place. A [Judgement] is a separate statement that a fact is superseded, refuted,
-// resolved or removed, and a later one can reverse it. [Fold] makes a [Set] of all statements; it is a pure function
-// of them.
+// resolved or removed, and a later one can reverse it. [Fold] computes a [Set] from all records; it is a pure
+// function of them.
 package facts
 
 import (
@@ -23,16 +23,16 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// A Kind says what sort of thing a fact tells.
+// A Kind is a kind of fact.
 type Kind string
 
 // The kinds of facts.
 const (
 	Request    Kind = "request"    // what the user asked for
 	Action     Kind = "action"     // what was done
-	Decision   Kind = "decision"   // what was settled, and why
+	Decision   Kind = "decision"   // what was decided, and why
 	Issue      Kind = "issue"      // what is or was wrong
-	Solution   Kind = "solution"   // what put it right
+	Solution   Kind = "solution"   // what fixed it
 	Preference Kind = "preference" // how the user wants things
 )
 
@@ -47,24 +47,24 @@ func ParseKind(s string) (Kind, error) {
 	return "", fmt.Errorf("%q is not a kind of fact: want request, action, decision, issue, solution or preference", s)
 }
 
-// A Verdict is what [Check] found out about a fact.
+// A Verdict is the result of [Check].
 type Verdict string
 
 // The verdicts.
 const (
-	Verified Verdict = "verified" // the quotes are there and say it
-	Inferred Verdict = "inferred" // the quotes are there; whether they say it, code cannot tell
-	Rejected Verdict = "rejected" // a quote is not there, or the fact says something else than the quotes
+	Verified Verdict = "verified" // the quotes exist and support the fact
+	Inferred Verdict = "inferred" // the quotes exist; code cannot tell whether they support the fact
+	Rejected Verdict = "rejected" // a quote does not exist, or the fact contradicts the quotes
 )
 
-// A Trust says by whom a thing was said, the least trusted first. What rests on several things has the least of
-// their trusts.
+// A Trust says who stated a thing, the least trusted first. Something with several sources has the lowest of their
+// trusts.
 type Trust int
 
 // The trusts.
 const (
 	Tool      Trust = iota // only by tools, files, the web, or an echo
-	Script                 // typed by a script in a headless run: it may hold anything
+	Script                 // typed by a script in a headless run, which may insert any text
 	Assistant              // by the model
 	User                   // typed by the user
 )
@@ -73,7 +73,7 @@ func (t Trust) String() string {
 	return [...]string{"tool", "script", "assistant", "user"}[min(max(t, 0), User)]
 }
 
-// ParseTrust reads what String writes.
+// ParseTrust parses the result of [Trust.String].
 func ParseTrust(s string) (Trust, error) {
 	for _, t := range []Trust{Tool, Script, Assistant, User} {
 		if t.String() == s {
@@ -83,10 +83,10 @@ func ParseTrust(s string) (Trust, error) {
 	return Tool, fmt.Errorf("%q is not a trust: want tool, script, assistant or user", s)
 }
 
-// MarshalText writes a trust as String does.
+// MarshalText returns the same text as String.
 func (t Trust) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the result of MarshalText.
 func (t *Trust) UnmarshalText(b []byte) (err error) {
 	*t, err = ParseTrust(string(b))
 	return err
@@ -98,12 +98,12 @@ type Evidence struct {
 	Quote   string `json:"quote"`
 }
 
-// A Fact is one sentence that stands on its evidence. In a record the fields that follow from others are left out: ID,
-// Exchange, Session, Device and what became of it.
+// A Fact is one sentence with its evidence. Records omit the fields that Fold computes: ID, Exchange, Session, Device
+// and those about later judgements.
 type Fact struct {
 	ID       string     `json:"id,omitempty"` // "f:" and the start of its key
 	Exchange string     `json:"exchange,omitempty"`
-	Session  string     `json:"session,omitempty"` // "" if it was stated outside of any
+	Session  string     `json:"session,omitempty"` // "" if it was stated outside a session
 	Kind     Kind       `json:"kind"`
 	Text     string     `json:"text"`
 	Verdict  Verdict    `json:"verdict"`
@@ -120,18 +120,18 @@ type Fact struct {
 	RefutedBy    string `json:"refuted_by,omitempty"`
 	Resolved     bool   `json:"resolved,omitempty"` // of an issue
 	ResolvedBy   string `json:"resolved_by,omitempty"`
-	Resolution   string `json:"resolution,omitempty"` // how: the words of the solution, or the reason that somebody gave
-	Confirmed    bool   `json:"confirmed,omitempty"`  // by the user, which makes the trust theirs
+	Resolution   string `json:"resolution,omitempty"` // text of the solution, or the stated reason
+	Confirmed    bool   `json:"confirmed,omitempty"`  // by the user: the trust is User
 	Removed      bool   `json:"removed,omitempty"`
 	Revoked      string `json:"revoked,omitempty"` // why it is hidden: its evidence comes from a source that was revoked
-	Device       string `json:"device,omitempty"`  // that stated it first
+	Device       string `json:"device,omitempty"`  // the first that stated it
 
 	Extracted time.Time `json:"extracted_at,omitzero"` // when it was first stated
 
 	key objects.Hash
 }
 
-// Key names what the fact says: the same fact, stated twice, has the same key.
+// Key returns the hash of session, kind, text and evidence: the same fact, stated twice, has the same key.
 func (f Fact) Key() objects.Hash {
 	if !f.key.IsZero() {
 		return f.key
@@ -144,18 +144,18 @@ func (f Fact) Key() objects.Hash {
 	return h.Sum()
 }
 
-// Stands reports whether the fact still holds.
-func (f Fact) Stands() bool {
+// Live reports whether the fact is valid: not rejected, removed, refuted, superseded or revoked.
+func (f Fact) Live() bool {
 	return f.Verdict != Rejected && !f.Removed && !f.Refuted && f.SupersededBy == "" && f.Revoked == ""
 }
 
-// Open reports whether the fact is an issue that nothing has resolved yet.
-func (f Fact) Open() bool { return f.Kind == Issue && f.Stands() && !f.Resolved }
+// Open reports whether the fact is an unresolved issue.
+func (f Fact) Open() bool { return f.Kind == Issue && f.Live() && !f.Resolved }
 
-// idLength is how many digits of a key an ID has, if no other begins with them.
+// idLength is the shortest length of an ID in digits of the key.
 const idLength = 8
 
-// An Exchange is a request with what came of it: messages From to To of a session.
+// An Exchange is a request with its result: the messages From to To of a session.
 type Exchange struct {
 	ID         string       `json:"id,omitempty"` // "e:" and the start of its key
 	Session    string       `json:"session"`
@@ -171,12 +171,12 @@ type Exchange struct {
 	Time       time.Time    `json:"time,omitzero"` // of its last message
 	Facts      []Fact       `json:"facts"`
 	Device     string       `json:"device,omitempty"`
-	Revoked    string       `json:"revoked,omitempty"` // why what it says besides its facts is hidden
+	Revoked    string       `json:"revoked,omitempty"` // why its summary, topic, keywords and files are hidden
 
 	key objects.Hash
 }
 
-// Key names the exchange: the same one, saved twice, has the same key.
+// Key returns the hash of the messages, topic and summary: the same exchange, saved twice, has the same key.
 func (x Exchange) Key() objects.Hash {
 	if !x.key.IsZero() {
 		return x.key
@@ -185,7 +185,7 @@ func (x Exchange) Key() objects.Hash {
 		x.Topic, x.Summary))
 }
 
-// Bare returns the exchange in the form that a record stores.
+// Bare returns the exchange as records store it, without computed fields.
 func (x Exchange) Bare() Exchange {
 	x.ID, x.Device, x.Revoked, x.key = "", "", "", objects.Hash{}
 	x.Facts = slices.Clone(x.Facts)
@@ -198,34 +198,34 @@ func (x Exchange) Bare() Exchange {
 	return x
 }
 
-// Distilled says that all there was to say of a session up to a message has been said.
+// Distilled is the body of a record: a session was distilled up to and including message Through.
 type Distilled struct {
 	Session    string         `json:"session"`
 	Generation int            `json:"generation"`
 	Through    int            `json:"through"`
-	Engine     string         `json:"engine,omitempty"`    // that wrote it; "" is whoever used the command
-	Witnesses  []objects.Hash `json:"witnesses,omitempty"` // what a model was asked and answered
+	Engine     string         `json:"engine,omitempty"`    // author of the facts; "" if a person or Claude ran the command
+	Witnesses  []objects.Hash `json:"witnesses,omitempty"` // requests to a model and its answers
 }
 
-// What a judgement can say of a fact.
+// The values of Judgement.Says.
 const (
 	Supersedes = "superseded"
 	Refutes    = "refuted"
 	Resolves   = "resolved"
 	Removes    = "removed"
-	Describes  = "described" // other keywords and files
-	Confirms   = "confirmed" // the user read it and says that it is right
+	Describes  = "described" // replaces keywords and files
+	Confirms   = "confirmed" // the user confirms the fact
 )
 
-// A Judgement says what became of a fact. Of those that say the same thing of the same fact the last one holds.
+// A Judgement changes the state of a fact. Of several with the same Fact and Says the last one counts.
 type Judgement struct {
 	Fact   objects.Hash `json:"fact"` // its key
 	Says   string       `json:"says"`
 	Value  bool         `json:"value"`
-	By     objects.Hash `json:"by,omitzero"` // the fact that did it
+	By     objects.Hash `json:"by,omitzero"` // key of the fact that supersedes, refutes or resolves it
 	Reason string       `json:"reason,omitempty"`
 
-	Keywords []string `json:"keywords,omitempty"` // if it describes
+	Keywords []string `json:"keywords,omitempty"` // for Describes
 	Files    []string `json:"files,omitempty"`
 }
 
@@ -236,7 +236,7 @@ const (
 	KindJudgement = "judgement"
 )
 
-// A Record is a statement about facts.
+// A Record is a record about facts.
 type Record struct {
 	Kind   string
 	Device string
@@ -244,17 +244,17 @@ type Record struct {
 	Time   time.Time
 }
 
-// A Set is all that is known: every fact that was ever stated, with what became of it.
+// A Set contains all facts, also those that are no longer live.
 type Set struct {
-	Exchanges []Exchange     // in the order of their first statement
-	Through   map[string]int // the last message of each session that was distilled
-	Witnesses []objects.Hash // what models were asked and answered, sorted
+	Exchanges []Exchange     // in the order of their first records
+	Through   map[string]int // the last distilled message of each session
+	Witnesses []objects.Hash // requests to models and their answers, sorted
 
 	where      map[string][2]int // of facts in Exchanges, by ID
-	generation map[string]int    // that Through speaks of
+	generation map[string]int    // generation of each session to which Through refers
 }
 
-// All yields every fact, whatever became of it.
+// All yields all facts. The pointers point into the set.
 func (s *Set) All() iter.Seq[*Fact] {
 	return func(yield func(*Fact) bool) {
 		for i := range s.Exchanges {
@@ -267,18 +267,18 @@ func (s *Set) All() iter.Seq[*Fact] {
 	}
 }
 
-// Live returns the facts that stand.
+// Live returns the live facts.
 func (s *Set) Live() []Fact {
 	var out []Fact
 	for f := range s.All() {
-		if f.Stands() {
+		if f.Live() {
 			out = append(out, *f)
 		}
 	}
 	return out
 }
 
-// Fact returns the fact with that whole ID.
+// Fact returns the fact with a full ID.
 func (s *Set) Fact(id string) (Fact, bool) {
 	at, ok := s.where[id]
 	if !ok {
@@ -287,7 +287,7 @@ func (s *Set) Fact(id string) (Fact, bool) {
 	return s.Exchanges[at[0]].Facts[at[1]], true
 }
 
-// Find returns the facts whose ID begins with prefix, which may lack its "f:".
+// Find returns the facts whose ID starts with prefix; "f:" is optional.
 func (s *Set) Find(prefix string) []Fact {
 	prefix = "f:" + strings.ToLower(strings.TrimPrefix(prefix, "f:"))
 	var out []Fact
@@ -299,7 +299,7 @@ func (s *Set) Find(prefix string) []Fact {
 	return out
 }
 
-// ThroughOf returns the last message of a session that was distilled in that generation of it, 0 if none was.
+// ThroughOf returns the last distilled message of a generation of a session, 0 if nothing was distilled.
 func (s *Set) ThroughOf(session string, generation int) int {
 	if s.generation[session] != generation {
 		return 0
@@ -307,15 +307,16 @@ func (s *Set) ThroughOf(session string, generation int) int {
 	return s.Through[session]
 }
 
-// Of returns the exchanges of a session that hold facts that stand, or none at all, in the order of their messages.
-func (s *Set) Of(session string) []Exchange {
+// LiveExchanges returns the exchanges of a session with their live facts, in the order of messages. Exchanges that lost
+// all facts are left out.
+func (s *Set) LiveExchanges(session string) []Exchange {
 	var out []Exchange
 	for _, x := range s.Exchanges {
 		if x.Session != session {
 			continue
 		}
 		had := len(x.Facts)
-		x.Facts = slices.DeleteFunc(slices.Clone(x.Facts), func(f Fact) bool { return !f.Stands() })
+		x.Facts = slices.DeleteFunc(slices.Clone(x.Facts), func(f Fact) bool { return !f.Live() })
 		if had == 0 || len(x.Facts) > 0 {
 			out = append(out, x)
 		}
@@ -324,8 +325,8 @@ func (s *Set) Of(session string) []Exchange {
 	return out
 }
 
-// Name returns the ID that the fact has unless another one's begins in the same way.
+// Name returns the ID that the fact has unless another ID starts with it.
 func (f Fact) Name() string { return "f:" + f.Key().String()[:idLength] }
 
-// Name returns the ID that the exchange has unless another one's begins in the same way.
+// Name returns the ID that the exchange has unless another ID starts with it.
 func (x Exchange) Name() string { return "e:" + x.Key().String()[:idLength] }

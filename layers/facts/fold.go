@@ -10,17 +10,18 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Fold makes a set of statements, which must be in their order: of two that speak of the same thing the later
-// one wins. What a device that is not trusted says of a fact counts only if no trusted one states the fact; nil
-// trusts all.
+// Fold computes the set from records in their order: a later record overrides an earlier one about the same thing.
+// Records of a device for which trusted returns false count only for facts that no trusted device states; a nil trusted
+// accepts all devices.
 func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
 	if trusted == nil {
 		trusted = func(string) bool { return true }
 	}
 	f := folder{
 		trusted:   trusted,
-		exchanges: map[objects.Hash]int{}, facts: map[objects.Hash]stated{}, said: map[judged]judgement{},
-		set: &Set{Through: map[string]int{}, generation: map[string]int{}, where: map[string][2]int{}},
+		exchanges: map[objects.Hash]int{}, facts: map[objects.Hash]location{},
+		judgements: map[judgementKey]trustedJudgement{},
+		set:        &Set{Through: map[string]int{}, generation: map[string]int{}, where: map[string][2]int{}},
 	}
 	witnesses := map[objects.Hash]bool{}
 	for n, r := range records {
@@ -29,12 +30,12 @@ func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
 		case KindExchange:
 			var x Exchange
 			if err = json.Unmarshal(r.Body, &x); err == nil {
-				f.exchange(n, r, x)
+				f.addExchange(n, r, x)
 			}
 		case KindDistilled:
 			var d Distilled
 			if err = json.Unmarshal(r.Body, &d); err == nil {
-				if trusted(r.Device) { // else such a device could say that nothing, or all, of the user's session was looked at
+				if trusted(r.Device) { // an untrusted device must not mark the user's session as distilled
 					f.set.distilled(d)
 				}
 				for _, w := range d.Witnesses {
@@ -44,7 +45,7 @@ func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
 		case KindJudgement:
 			var j Judgement
 			if err = json.Unmarshal(r.Body, &j); err == nil {
-				f.judgement(judgement{j, n, trusted(r.Device)})
+				f.addJudgement(trustedJudgement{j, n, trusted(r.Device)})
 			}
 		}
 		if err != nil {
@@ -52,9 +53,9 @@ func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
 		}
 	}
 	f.set.Witnesses = slices.SortedFunc(maps.Keys(witnesses), objects.Hash.Compare)
-	f.names()
-	f.judge()
-	f.closeTwins()
+	f.assignIDs()
+	f.applyJudgements()
+	f.resolveDuplicates()
 	return f.set, nil
 }
 
@@ -69,41 +70,41 @@ func (s *Set) distilled(d Distilled) {
 }
 
 type folder struct {
-	trusted   func(string) bool
-	set       *Set
-	exchanges map[objects.Hash]int
-	facts     map[objects.Hash]stated
-	said      map[judged]judgement
+	trusted    func(string) bool
+	set        *Set
+	exchanges  map[objects.Hash]int
+	facts      map[objects.Hash]location
+	judgements map[judgementKey]trustedJudgement
 }
 
-// stated is where a fact is, and which records stated it first and last.
-type stated struct {
+// A location is the place of a fact in the set, with the indexes of the first and last record that state it.
+type location struct {
 	at     [2]int
 	first  int
 	record int
 }
 
-type judged struct {
+type judgementKey struct {
 	fact objects.Hash
 	says string
 }
 
-type judgement struct {
+type trustedJudgement struct {
 	Judgement
 	record  int
 	trusted bool
 }
 
-// judgement keeps the last word on a fact; that of a device that is not trusted never replaces one of a device that is.
-func (f *folder) judgement(j judgement) {
-	at := judged{j.Fact, j.Says}
-	if was, ok := f.said[at]; !ok || j.trusted || !was.trusted {
-		f.said[at] = j
+// addJudgement stores the last judgement on a fact; one of an untrusted device never replaces one of a trusted device.
+func (f *folder) addJudgement(j trustedJudgement) {
+	at := judgementKey{j.Fact, j.Says}
+	if was, ok := f.judgements[at]; !ok || j.trusted || !was.trusted {
+		f.judgements[at] = j
 	}
 }
 
-// exchange adds an exchange with the facts in it; what is known already stays where it was stated first.
-func (f *folder) exchange(n int, r Record, x Exchange) {
+// addExchange adds an exchange and its facts; known ones keep the place of their first record.
+func (f *folder) addExchange(n int, r Record, x Exchange) {
 	list, device := x.Facts, r.Device
 	x = x.Bare()
 	x.Facts, x.Device, x.key = nil, device, x.Key()
@@ -118,29 +119,29 @@ func (f *folder) exchange(n int, r Record, x Exchange) {
 		*was = x
 	}
 	for _, fact := range (Exchange{Facts: list}).Bare().Facts {
-		fact.Session, fact.Device, fact.Trust = x.Session, device, vouched(fact.Trust, fact.Verdict)
+		fact.Session, fact.Device, fact.Trust = x.Session, device, limitTrust(fact.Trust, fact.Verdict)
 		fact.key = fact.Key()
 		if was, ok := f.facts[fact.key]; ok {
-			f.facts[fact.key] = stated{was.at, was.first, n}
+			f.facts[fact.key] = location{was.at, was.first, n}
 			if have := &f.set.Exchanges[was.at[0]].Facts[was.at[1]]; !f.trusted(have.Device) && f.trusted(device) {
 				have.Device, have.Verdict, have.Reason, have.Trust = device, fact.Verdict, fact.Reason, fact.Trust
 			}
 			continue
 		}
 		home := &f.set.Exchanges[i]
-		f.facts[fact.key] = stated{[2]int{i, len(home.Facts)}, n, n}
+		f.facts[fact.key] = location{[2]int{i, len(home.Facts)}, n, n}
 		fact.Extracted = r.Time
 		home.Facts = append(home.Facts, fact)
 	}
 }
 
-// names gives exchanges and facts their IDs: the shortest start of the key, from 8 digits, that no other has.
-func (f *folder) names() {
-	short := namer(maps.Keys(f.exchanges))
+// assignIDs gives exchanges and facts their IDs: the shortest unique prefix of the key, at least idLength digits.
+func (f *folder) assignIDs() {
+	short := shortener(maps.Keys(f.exchanges))
 	for i := range f.set.Exchanges {
 		f.set.Exchanges[i].ID = "e:" + short(f.set.Exchanges[i].key)
 	}
-	short = namer(maps.Keys(f.facts))
+	short = shortener(maps.Keys(f.facts))
 	for i := range f.set.Exchanges {
 		x := &f.set.Exchanges[i]
 		for k := range x.Facts {
@@ -150,8 +151,8 @@ func (f *folder) names() {
 	}
 }
 
-// namer returns what shortens keys.
-func namer(keys func(func(objects.Hash) bool)) func(objects.Hash) string {
+// shortener returns a function that shortens each of the keys to its shortest unique prefix.
+func shortener(keys func(func(objects.Hash) bool)) func(objects.Hash) string {
 	var all []string
 	for k := range keys {
 		all = append(all, k.String())
@@ -173,8 +174,8 @@ func namer(keys func(func(objects.Hash) bool)) func(objects.Hash) string {
 	}
 }
 
-// judge carries out what was said about facts. A fact that was stated again later is not removed.
-func (f *folder) judge() {
+// applyJudgements applies the judgements. A removed fact is live again if a later record states it.
+func (f *folder) applyJudgements() {
 	fact := func(k objects.Hash) *Fact {
 		s, ok := f.facts[k]
 		if !ok {
@@ -183,14 +184,14 @@ func (f *folder) judge() {
 		return &f.set.Exchanges[s.at[0]].Facts[s.at[1]]
 	}
 	for k, s := range f.facts {
-		j, ok := f.said[judged{k, Removes}]
-		fact(k).Removed = ok && j.Value && j.record > s.record && f.counts(j, fact(k))
+		j, ok := f.judgements[judgementKey{k, Removes}]
+		fact(k).Removed = ok && j.Value && j.record > s.record && f.applies(j, fact(k))
 	}
 	for k := range f.facts {
 		x := fact(k)
 		holds := func(says string) (by string, ok bool) {
-			j, said := f.said[judged{k, says}]
-			if !said || !j.Value || !f.counts(j, x) {
+			j, said := f.judgements[judgementKey{k, says}]
+			if !said || !j.Value || !f.applies(j, x) {
 				return "", false
 			}
 			if j.By.IsZero() {
@@ -204,7 +205,7 @@ func (f *folder) judge() {
 			}
 			return "f:" + j.By.String()[:idLength], true
 		}
-		if j, said := f.said[judged{k, Describes}]; said && j.Value && f.counts(j, x) {
+		if j, said := f.judgements[judgementKey{k, Describes}]; said && j.Value && f.applies(j, x) {
 			x.Keywords, x.Files = j.Keywords, j.Files
 		}
 		x.SupersededBy, _ = holds(Supersedes)
@@ -213,21 +214,21 @@ func (f *folder) judge() {
 			x.Trust = User
 		}
 		if x.ResolvedBy, x.Resolved = holds(Resolves); x.Resolved {
-			x.Resolution = f.resolution(k, fact(f.said[judged{k, Resolves}].By))
+			x.Resolution = f.resolution(k, fact(f.judgements[judgementKey{k, Resolves}].By))
 		}
 	}
 }
 
-// resolution says how an issue was resolved: by the words of the solution, else by the reason that somebody gave.
+// resolution returns how an issue was resolved: the text of the solution, or else the stated reason.
 func (f *folder) resolution(issue objects.Hash, solution *Fact) string {
 	if solution != nil {
 		return solution.Text
 	}
-	if why := oneSpace(f.said[judged{issue, Resolves}].Reason); why != "" {
-		return cut(why, longestText)
+	if why := oneSpace(f.judgements[judgementKey{issue, Resolves}].Reason); why != "" {
+		return truncate(why, maxText)
 	}
 	return "stated to be resolved"
 }
 
-// counts reports whether a judgement may speak of a fact.
-func (f *folder) counts(j judgement, x *Fact) bool { return j.trusted || !f.trusted(x.Device) }
+// applies reports whether a judgement may change a fact.
+func (f *folder) applies(j trustedJudgement, x *Fact) bool { return j.trusted || !f.trusted(x.Device) }

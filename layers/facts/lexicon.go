@@ -8,9 +8,9 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// The word lists. They are made when first needed.
+// The word lists. Each is built when it is first needed.
 
-func set(list string) map[string]bool {
+func wordSet(list string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(list) {
 		out[w] = true
@@ -18,9 +18,9 @@ func set(list string) map[string]bool {
 	return out
 }
 
-// common are words that tell nothing of what a text is about, and those by which it is told who said it.
-var common = sync.OnceValue(func() map[string]bool {
-	return set(
+// stopWords are words without content of their own, including those that introduce a speaker.
+var stopWords = sync.OnceValue(func() map[string]bool {
+	return wordSet(
 		`a an the this that these those it its it's i i'm i'd i'll i've im my mine me myself you your yours yourself he she his her hers him
 		they them their theirs we we're we'll we've our ours us who whom whose which what when where why how there here
 		is are was were be been being am 's do does did done doing have has had having will would shall should can could may might must ought
@@ -36,19 +36,19 @@ var common = sync.OnceValue(func() map[string]bool {
 		그 이 저 것 수 등 및 그리고 하지만 합니다 했다 한다 하는 해서 했습니다 요청했다 원한다 말했다`)
 })
 
-// denials deny what follows.
-var denials = sync.OnceValue(func() map[string]bool {
-	return set(
+// negations negate the words after them.
+var negations = sync.OnceValue(func() map[string]bool {
+	return wordSet(
 		`not no never cannot without none nothing nobody nowhere neither nor dont doesnt didnt wont cant isnt arent wasnt shouldnt
 		안 못 없이 않고 않는다 않았다 않음 없다 없음 없는 않도록 말고 마세요 말것 아니라 아니다 금지 하지마
 		마 마라 마요 마십시오 말 말라 말자 말아 말아줘 말아라 말아요 말아주세요 않아 않아요 않습니다 않는 않은 않을 않게 않기 안돼 안됩니다
 		不要 没有 没 無 无 不是 不能 不得 不许 不許 不可 禁止 ない ません ないで`)
 })
 
-// weakDenials are stems of words that deny in the widest sense.
-var weakDenials = sync.OnceValue(func() map[string]bool {
+// weakNegations are stems of words with a negative meaning.
+var weakNegations = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
-	for w := range set(
+	for w := range wordSet(
 		`avoid forbid forbidden ban prohibit disallow reject refuse decline dislike hate exclude disable skip drop omit ignore
 		prevent lack lacking missing absent fail failed failing unable impossible stop remove removed delete deleted instead rather unless hardly
 		rarely barely empty except broken wrong unlike zero`) {
@@ -57,13 +57,13 @@ var weakDenials = sync.OnceValue(func() map[string]bool {
 	return out
 })
 
-// breaks begin a clause of their own.
-var breaks = sync.OnceValue(func() map[string]bool {
-	return set(`but because so since although though while whereas however then therefore which 하지만 그러나 대신`)
+// clauseStarts begin a new clause.
+var clauseStarts = sync.OnceValue(func() map[string]bool {
+	return wordSet(`but because so since although though while whereas however then therefore which 하지만 그러나 대신`)
 })
 
-// deeds are what a sentence about a speaker goes on with.
-var deeds = sync.OnceValue(func() []string {
+// speakerVerbs are the verbs that follow the name of a speaker.
+var speakerVerbs = sync.OnceValue(func() []string {
 	return strings.Fields(
 		`want wants wanted ask asks asked prefer prefers preferred decide decides decided choose chooses chose need needs needed
 		say says said state states stated request requests requested like likes liked dislike dislikes insist insists insisted
@@ -74,7 +74,7 @@ var deeds = sync.OnceValue(func() []string {
 		fixed added removed changed created wrote found ran updated implemented edited refactored deleted tested read used`)
 })
 
-// irregular are forms of words that a stemmer does not know.
+// irregular maps forms of words that the stemmer does not know to their base form.
 var irregular = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for _, line := range strings.Split(
@@ -98,8 +98,8 @@ function func funcs functions|message msg messages|timeout timeouts|max maximum|
 	return out
 })
 
-// groups are words that stand for each other well enough.
-var groups = sync.OnceValue(func() [][]string {
+// synonymGroups are groups of stems that count as synonyms.
+var synonymGroups = sync.OnceValue(func() [][]string {
 	var out [][]string
 	for _, line := range strings.Split(
 		`fix repair resolve solve correct patch mend|add create introduce insert include append put new|
@@ -132,10 +132,10 @@ commit push merge|deploy release ship publish|instead replace rather|once single
 	return out
 })
 
-// alike are the stems that may stand for a stem.
-var alike = sync.OnceValue(func() map[string][]string {
+// synonyms are the synonyms of a stem.
+var synonyms = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
-	for _, g := range groups() {
+	for _, g := range synonymGroups() {
 		for _, a := range g {
 			for _, b := range g {
 				if a != b && !slices.Contains(out[a], b) {
@@ -147,11 +147,10 @@ var alike = sync.OnceValue(func() map[string][]string {
 	return out
 })
 
-// same reports whether one stem may stand for the other.
-func same(a, b string) bool { return slices.Contains(alike()[a], b) }
+func isSynonym(a, b string) bool { return slices.Contains(synonyms()[a], b) }
 
-// opposite are the stems that say the opposite of a stem.
-var opposite = sync.OnceValue(func() map[string][]string {
+// antonyms are the antonyms of a stem.
+var antonyms = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
 	for _, pair := range strings.Split(
 		`enable disable|allow forbid|add remove|increase decrease|increase reduce|raise lower|open close|pass fail|start stop|before after|

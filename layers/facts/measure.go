@@ -4,39 +4,38 @@ import (
 	"math"
 )
 
-// A Turn is a message that facts should cover: a prompt, or the last words of the model before the next one.
+// A Turn is a message that facts should cover: a prompt, or the last text of the model before the next one.
 type Turn struct {
 	Message int
 	Speaker Speaker
 	Text    string
 }
 
-// Figures say how good the facts of a session are, without a model and without an annotated sample.
+// Figures measure the facts of a session, without a model and without an annotated sample.
 //
-// They follow the two steps that ProMem (arXiv 2601.04463) adds to extraction. Its verification asks of each
-// fact whether the dialogue says it; Integrity is the share of facts for which [Check] finds that it does. Its
-// completion matches each turn of the dialogue to a fact and goes back to the turns that match none; Coverage
-// is the share of turns that match one. The paper reports a recall of annotated memory points, judged by a
-// model: its figures and these cannot be compared.
+// They follow the two steps that ProMem (arXiv 2601.04463) adds to extraction. Its verification asks for each fact
+// whether the dialogue supports it; Integrity is the share of facts that [Check] verifies. Its completion matches each
+// turn of the dialogue to a fact and returns to the turns without a match; Coverage is the share of turns with a match.
+// The paper reports a recall of annotated memory points, judged by a model: its figures and these cannot be compared.
 type Figures struct {
-	Facts    int `json:"facts"` // that stand
+	Facts    int `json:"facts"` // live facts
 	Verified int `json:"verified"`
 	Inferred int `json:"inferred"`
 	Rejected int `json:"rejected"`
 
-	Turns   int   `json:"turns"` // with something to remember
-	Cited   int   `json:"cited"` // turns that a fact quotes
+	Turns   int   `json:"turns"` // turns with at least minWords content words
+	Cited   int   `json:"cited"` // turns quoted by a fact
 	Covered int   `json:"covered"`
 	Missed  []int `json:"missed"` // messages of the turns that are not covered
 }
 
-// Integrity is the share of facts that are verified, in hundredths; -1 if there are none.
+// Integrity is the share of verified facts in hundredths, -1 if there are none.
 func (f Figures) Integrity() int { return share(f.Verified, f.Facts) }
 
-// Coverage is the share of turns that are covered, in hundredths; -1 if there are none.
+// Coverage is the share of covered turns in hundredths, -1 if there are none.
 func (f Figures) Coverage() int { return share(f.Covered, f.Turns) }
 
-// Add returns the figures of both together, without the missed messages.
+// Add returns the sum of both, without the missed messages.
 func (f Figures) Add(o Figures) Figures {
 	return Figures{
 		Facts: f.Facts + o.Facts, Verified: f.Verified + o.Verified, Inferred: f.Inferred + o.Inferred,
@@ -52,15 +51,14 @@ func share(n, of int) int {
 	return (200*n + of) / (2 * of)
 }
 
-// What makes a turn count, and when it is covered.
 const (
-	leastWords = 3  // words that tell what a turn is about: fewer are a "yes, go on"
-	leastIDF   = .6 // of the weight of a turn's words that facts must have
+	minWords  = 3  // content words of a turn; fewer are a "yes, go on"
+	minWeight = .6 // share of the weight of a turn's words that must occur in facts
 )
 
-// Measure returns the figures of facts with the verdicts of now. A turn is covered if a fact quotes its
-// message, or if facts have words that make up leastIDF of the weight of its words. The weight of a word is
-// log(1 + turns / turns with the word).
+// Measure returns the figures of facts, which must have their current verdicts. A turn is covered if a fact quotes its
+// message, or if words of facts make up minWeight of the weight of its words. The weight of a word is log(1 + turns /
+// turns with the word).
 func Measure(turns []Turn, list []Fact) Figures {
 	f := Figures{Facts: len(list), Missed: []int{}}
 	cited, known := map[int]bool{}, map[string]bool{}
@@ -72,25 +70,25 @@ func Measure(turns []Turn, list []Fact) Figures {
 			f.Inferred++
 		default:
 			f.Rejected++
-			continue // what is not so covers nothing
+			continue // a wrong fact covers nothing
 		}
-		learn(known, list[i].Text)
+		addStems(known, list[i].Text)
 		for _, e := range list[i].Evidence {
 			cited[e.Message] = true
-			learn(known, e.Quote)
+			addStems(known, e.Quote)
 		}
 	}
 	var stems [][]string
 	in := map[string]int{}
 	for _, t := range turns {
-		list := telling(t.Text)
+		list := contentStems(t.Text)
 		for _, s := range list {
 			in[s]++
 		}
 		stems = append(stems, list)
 	}
 	for i, t := range turns {
-		if len(stems[i]) < leastWords {
+		if len(stems[i]) < minWords {
 			continue
 		}
 		f.Turns++
@@ -104,7 +102,7 @@ func Measure(turns []Turn, list []Fact) Figures {
 				had += weight
 			}
 		}
-		if cited[t.Message] || had >= leastIDF*all {
+		if cited[t.Message] || had >= minWeight*all {
 			f.Covered++
 		} else {
 			f.Missed = append(f.Missed, t.Message)
@@ -113,8 +111,8 @@ func Measure(turns []Turn, list []Fact) Figures {
 	return f
 }
 
-// telling returns the stems of the words that tell what a text is about, in their order, each once.
-func telling(text string) (out []string) {
+// contentStems returns the stems of the content words of a text in their order, each once.
+func contentStems(text string) (out []string) {
 	seen := map[string]bool{}
 	for _, w := range newWording(text).words {
 		if w.content && !seen[w.stem] {
@@ -125,7 +123,7 @@ func telling(text string) (out []string) {
 	return out
 }
 
-func learn(known map[string]bool, text string) {
+func addStems(known map[string]bool, text string) {
 	for s := range newWording(text).stems {
 		known[s] = true
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// deny marks the words that stand behind a negation in their clause. A phrase that denies nothing is taken for none.
-func (w *wording) deny() {
+// markNegated marks the words after a negation in their clause. Idioms such as "not only" are no negations.
+func (w *wording) markNegated() {
 	for i := range w.words {
 		x := &w.words[i]
-		if x.denies && idiom(w.words, i) {
-			x.denies = false
+		if x.negation && isIdiom(w.words, i) {
+			x.negation = false
 		}
 	}
 	denied, clause := false, -1
@@ -19,15 +19,15 @@ func (w *wording) deny() {
 		if x.clause != clause {
 			denied, clause = false, x.clause
 		}
-		x.denied = denied
-		if x.denies || lead(w.words, i) {
-			denied = !denied || x.denies
+		x.negated = denied
+		if x.negation || negatesNext(w.words, i) {
+			denied = !denied || x.negation
 		}
 	}
 }
 
-// lead reports whether the i-th word ends a phrase that denies what follows: "instead of", "rather than".
-func lead(words []word, i int) bool {
+// negatesNext reports whether the i-th word ends a phrase that negates the next words: "instead of", "rather than".
+func negatesNext(words []word, i int) bool {
 	if i == 0 {
 		return false
 	}
@@ -39,8 +39,9 @@ func lead(words []word, i int) bool {
 	return false
 }
 
-// idiom reports whether the negation at i denies nothing: "why not", "not only", "no problem".
-func idiom(words []word, i int) bool {
+// isIdiom reports whether the negation at i belongs to an idiom that negates nothing: "why not", "not only", "no
+// problem".
+func isIdiom(words []word, i int) bool {
 	at := func(k int) string {
 		if k < 0 || k >= len(words) || words[k].clause != words[i].clause {
 			return ""
@@ -66,15 +67,15 @@ func idiom(words []word, i int) bool {
 	return false
 }
 
-// contradiction says how a fact says the opposite of its source, "" if it does not seem to.
+// contradiction returns how a fact contradicts its source, "" if no contradiction is found.
 func contradiction(fact, source *wording) string {
-	if why := denial(fact, source); why != "" {
+	if why := negationConflict(fact, source); why != "" {
 		return why
 	}
 	for _, x := range fact.words {
-		for _, other := range opposite()[x.stem] {
-			if !source.stems[other] || source.stems[x.stem] || fact.stems[other] || x.denied || source.denials() > 0 ||
-				fact.denials() > 0 {
+		for _, other := range antonyms()[x.stem] {
+			if !source.stems[other] || source.stems[x.stem] || fact.stems[other] || x.negated || source.countNegations() > 0 ||
+				fact.countNegations() > 0 {
 				continue
 			}
 			return fmt.Sprintf("it says `%s`, the quotes say the opposite", x.text)
@@ -83,29 +84,29 @@ func contradiction(fact, source *wording) string {
 	return ""
 }
 
-// deniesAnything reports whether there is any negation in a text.
-func (w *wording) deniesAnything() bool {
+// hasNegation reports whether a text contains a negation, weak ones included.
+func (w *wording) hasNegation() bool {
 	for _, x := range w.words {
-		if x.denies || x.weak || x.denied {
+		if x.negation || x.weak || x.negated {
 			return true
 		}
 	}
 	return false
 }
 
-// denial compares what is denied on either side.
-func denial(fact, source *wording) string {
-	var strict bool // the fact denies something
+// negationConflict returns a contradiction between the negations of a fact and its source, "" if there is none.
+func negationConflict(fact, source *wording) string {
+	var strict bool // the fact has a negation
 	for _, x := range fact.words {
-		if x.denies {
+		if x.negation {
 			strict = true
 		}
 	}
-	if strict && !source.deniesAnything() {
+	if strict && !source.hasNegation() {
 		return "it denies something, the quotes deny nothing"
 	}
-	shared, agrees, opposed := 0, false, "" // of the words that the fact denies
-	said, denied := 0, 0                    // of the others
+	shared, agrees, opposed := 0, false, "" // of the words that the fact negates
+	said, denied := 0, 0                    // of the others, plain and negated in the source
 	word := ""
 	for _, x := range fact.words {
 		if !x.content {
@@ -113,7 +114,7 @@ func denial(fact, source *wording) string {
 		}
 		switch plain, no := source.polarity(x.stem); {
 		case !plain && !no:
-		case x.denied:
+		case x.negated:
 			shared++
 			if agrees = agrees || no; opposed == "" {
 				opposed = x.text
@@ -127,33 +128,33 @@ func denial(fact, source *wording) string {
 		}
 	}
 	switch {
-	case strict && shared > 0 && !agrees && !source.weakly():
+	case strict && shared > 0 && !agrees && !source.onlyWeaklyNegated():
 		return fmt.Sprintf("it denies what the quotes say of `%s`", opposed)
-	case denied > said && !fact.deniesAnything():
+	case denied > said && !fact.hasNegation():
 		return fmt.Sprintf("the quotes deny what it says of `%s`", word)
 	}
 	return ""
 }
 
-// weakly reports whether a text denies something in the widest sense only.
-func (w *wording) weakly() bool {
+// onlyWeaklyNegated reports whether a text contains weak negations and no others.
+func (w *wording) onlyWeaklyNegated() bool {
 	weak := false
 	for _, x := range w.words {
-		if x.denies {
+		if x.negation {
 			return false
 		}
-		weak = weak || x.weak || x.denied
+		weak = weak || x.weak || x.negated
 	}
 	return weak
 }
 
-// polarity reports whether a stem is said, and whether it is denied, in a text.
+// polarity reports whether a stem or a synonym occurs in a text without and with negation.
 func (w *wording) polarity(s string) (plain, denied bool) {
 	for _, x := range w.words {
-		if x.stem != s && !same(x.stem, s) {
+		if x.stem != s && !isSynonym(x.stem, s) {
 			continue
 		}
-		if x.denied {
+		if x.negated {
 			denied = true
 		} else {
 			plain = true
@@ -162,24 +163,22 @@ func (w *wording) polarity(s string) (plain, denied bool) {
 	return plain, denied
 }
 
-// denials counts the negations of a text.
-func (w *wording) denials() int {
+func (w *wording) countNegations() int {
 	n := 0
 	for _, x := range w.words {
-		if x.denies {
+		if x.negation {
 			n++
 		}
 	}
 	return n
 }
 
-// doubt says where a fact denies something else than its source does, as far as that can be told, "" if it
-// seems not to.
+// doubt returns why the negations of a fact may differ from those of its source, "" if they seem to agree.
 func doubt(fact, source *wording) string {
-	mine := fact.denials()
+	mine := fact.countNegations()
 	agrees, opposed := false, ""
 	for i, x := range fact.words {
-		if !x.content || !x.denied || mine == 0 {
+		if !x.content || !x.negated || mine == 0 {
 			continue
 		}
 		plain, no := source.polarity(x.stem)
@@ -187,15 +186,15 @@ func doubt(fact, source *wording) string {
 		if !plain || no {
 			continue
 		}
-		if fact.words[i-1].denies { // "not fixed"
-			return fmt.Sprintf("whether the quotes deny `%s`, as it does, code cannot tell", x.text)
+		if fact.words[i-1].negation { // "not fixed"
+			return fmt.Sprintf("it denies `%s`; code cannot tell whether the quotes do", x.text)
 		}
 		if opposed == "" {
 			opposed = x.text
 		}
 	}
 	if opposed != "" && !agrees {
-		return fmt.Sprintf("whether the quotes deny `%s`, as it does, code cannot tell", opposed)
+		return fmt.Sprintf("it denies `%s`; code cannot tell whether the quotes do", opposed)
 	}
 	weak, soft := 0, 0
 	for _, x := range fact.words {
@@ -209,33 +208,33 @@ func doubt(fact, source *wording) string {
 		}
 	}
 	theirs := 0
-	for clause, n := range source.deniedClauses() {
-		if fact.speaksOf(source, clause) {
+	for clause, n := range source.negationsByClause() {
+		if fact.covers(source, clause) {
 			theirs += n
 		}
 	}
 	switch {
 	case theirs > mine+weak:
-		return "the quotes deny something that it says or leaves out"
-	case mine > source.denials()+soft:
+		return "the quotes deny something that it affirms or omits"
+	case mine > source.countNegations()+soft:
 		return "it denies more than the quotes do"
 	}
 	return ""
 }
 
-// deniedClauses returns how many negations each clause has that has any.
-func (w *wording) deniedClauses() map[int]int {
+// negationsByClause returns the number of negations of each clause that has any.
+func (w *wording) negationsByClause() map[int]int {
 	out := map[int]int{}
 	for _, x := range w.words {
-		if x.denies {
+		if x.negation {
 			out[x.clause]++
 		}
 	}
 	return out
 }
 
-// speaksOf reports whether w has at least half of the words of a clause.
-func (w *wording) speaksOf(source *wording, clause int) bool {
+// covers reports whether w has at least half of the content words of a clause.
+func (w *wording) covers(source *wording, clause int) bool {
 	known, total := 0, 0
 	for _, x := range source.words {
 		if x.clause != clause || !x.content {

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// A Hit is a fact that a search found.
+// A Hit is a search result.
 type Hit struct {
 	Fact  Fact
-	Score int // hundredths: 100 for each word of the query that stands in the text itself
+	Score int // up to 100 for each word of the query, 100 if the text of the fact contains it
 }
 
-// Search returns the facts that want chooses and that have words of the query, those with most of them first.
-// The stem of a word is what counts; one that only the keywords, files, topic or summary of a fact have counts
-// for less. An empty query finds nothing.
+// Search returns the facts accepted by want that contain words of the query, the best first. Words are compared by
+// stem; a word that occurs only in keywords, files, topic or summary counts less. An empty query has no hits.
 func (s *Set) Search(query string, want func(Fact) bool) []Hit {
 	sought := newWording(query)
 	var hits []Hit
@@ -38,7 +37,7 @@ func (s *Set) Search(query string, want func(Fact) bool) []Hit {
 	return hits
 }
 
-// Compare orders hits, the best first, and of equal ones the newest.
+// Compare orders hits by score, then by time, the newest first.
 func (h Hit) Compare(o Hit) int {
 	return cmp.Or(cmp.Compare(o.Score, h.Score), o.Fact.Time.Compare(h.Fact.Time), cmp.Compare(h.Fact.ID, o.Fact.ID))
 }
@@ -54,7 +53,7 @@ func score(want, text, beside, around *wording) int {
 		switch {
 		case text.stems[w.stem]:
 			n += 100
-		case beside.stems[w.stem] || text.hasParts(w.text):
+		case beside.stems[w.stem] || text.hasSubwords(w.text):
 			n += 80
 		case text.has(w.stem):
 			n += 50
@@ -65,7 +64,7 @@ func score(want, text, beside, around *wording) int {
 	return n
 }
 
-// hasContent reports whether any word tells what the text is about.
+// hasContent reports whether a text has content words.
 func (w *wording) hasContent() bool {
 	return slices.ContainsFunc(w.words, func(x word) bool { return x.content })
 }

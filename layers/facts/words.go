@@ -9,7 +9,7 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// A wording is a text as its words are compared: by stem, each with what is known of it.
+// A wording is a text split into words for comparison.
 type wording struct {
 	words []word
 	stems map[string]bool
@@ -18,16 +18,15 @@ type wording struct {
 
 // A word is one word of a text, or two neighbouring characters of a script without spaces.
 type word struct {
-	text    string // as it is written
-	stem    string
-	clause  int
-	denied  bool // a negation stands before it in its clause
-	denies  bool // it is one
-	weak    bool // it is one only in the widest sense: "avoid", "missing"
-	content bool // it tells what the text is about
+	text     string // as written
+	stem     string
+	clause   int
+	negated  bool // a negation precedes it in its clause
+	negation bool // it is a negation
+	weak     bool // it is a weak negation: "avoid", "missing"
+	content  bool // it is a content word
 }
 
-// newWording reads a text.
 func newWording(text string) *wording {
 	w := &wording{stems: map[string]bool{}}
 	clause, start := 0, true
@@ -40,19 +39,19 @@ func newWording(text string) *wording {
 			return
 		}
 		x := wordOf(s, clause)
-		if capital(s) && !start && x.content && !x.denies {
+		if isCapitalised(s) && !start && x.content && !x.negation {
 			w.names = append(w.names, x)
 		}
-		if breaks()[strings.ToLower(s)] {
+		if clauseStarts()[strings.ToLower(s)] {
 			clause++
 			x.clause = clause
 		}
 		w.words, start = append(w.words, x), false
 	})
-	w.deny()
+	w.markNegated()
 	for _, x := range w.words {
 		w.stems[x.stem] = true
-		for _, part := range parts(x.text) {
+		for _, part := range subwords(x.text) {
 			w.stems[stem(part)] = true
 		}
 	}
@@ -62,18 +61,18 @@ func newWording(text string) *wording {
 func wordOf(s string, clause int) word {
 	lower := strings.ReplaceAll(strings.ToLower(s), "’", "'")
 	x := word{text: s, clause: clause}
-	x.denies = denials()[lower] || strings.HasSuffix(lower, "n't")
+	x.negation = negations()[lower] || strings.HasSuffix(lower, "n't")
 	lower = strings.TrimSuffix(lower, "'s")
 	x.stem = stem(lower)
-	x.weak = weakDenials()[x.stem]
-	x.content = !x.denies && !common()[lower] && !common()[x.stem]
+	x.weak = weakNegations()[x.stem]
+	x.content = !x.negation && !stopWords()[lower] && !stopWords()[x.stem]
 	return x
 }
 
-// stem returns what the forms of a word have in common.
+// stem returns the stem of a word in lower case.
 func stem(lower string) string {
-	if !ascii(lower) {
-		return hangul(lower)
+	if !isASCII(lower) {
+		return trimParticle(lower)
 	}
 	if base, ok := irregular()[lower]; ok {
 		lower = base
@@ -84,7 +83,7 @@ func stem(lower string) string {
 	return english.Stem(lower, false)
 }
 
-func ascii(s string) bool {
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -93,8 +92,8 @@ func ascii(s string) bool {
 	return true
 }
 
-// hangul takes the commonest particles off a Korean word.
-func hangul(s string) string {
+// trimParticle removes the most common particles from a Korean word.
+func trimParticle(s string) string {
 	for _, p := range []string{"에서는", "으로는", "에서", "으로", "에게", "까지", "부터", "처럼", "은", "는", "이", "가", "을", "를", "에", "로",
 		"와", "과", "도", "만", "의"} {
 		if rest, ok := strings.CutSuffix(s, p); ok && utf8.RuneCountInString(rest) >= 2 {
@@ -104,14 +103,14 @@ func hangul(s string) string {
 	return s
 }
 
-// capital reports whether a word is written as a name.
-func capital(s string) bool {
+// isCapitalised reports whether a word is written like a name.
+func isCapitalised(s string) bool {
 	r, n := utf8.DecodeRuneInString(s)
 	return unicode.IsUpper(r) && len(s) > n
 }
 
-// parts returns the words that an identifier is made of, none if it is a plain word.
-func parts(s string) []string {
+// subwords returns the words of an identifier, nil for a plain word.
+func subwords(s string) []string {
 	var out []string
 	start := 0
 	add := func(end int) {
@@ -138,7 +137,8 @@ func parts(s string) []string {
 	return out
 }
 
-// eachWord yields the words of a text. End marks the end of a clause, sentence that of a sentence too; then s is empty.
+// eachWord calls yield for the words of a text. At the end of a clause it calls it with an empty s and end set, at the
+// end of a sentence also with sentence set.
 func eachWord(text string, yield func(s string, sentence, end bool)) {
 	start := -1
 	flush := func(i int) {
@@ -153,9 +153,9 @@ func eachWord(text string, yield func(s string, sentence, end bool)) {
 		r, size = utf8.DecodeRuneInString(text[i:])
 		next, more := utf8.DecodeRuneInString(text[i+size:])
 		switch {
-		case !spaced(r):
+		case !usesSpaces(r):
 			flush(i)
-			if more > 0 && !spaced(next) {
+			if more > 0 && !usesSpaces(next) {
 				yield(text[i:i+size+more], false, false)
 			}
 		case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
@@ -178,17 +178,17 @@ func eachWord(text string, yield func(s string, sentence, end bool)) {
 	flush(len(text))
 }
 
-// has reports whether the text has a word with that stem, or one that means about the same.
+// has reports whether the text contains a word with that stem, or a synonym.
 func (w *wording) has(stem string) bool {
 	if w.stems[stem] {
 		return true
 	}
-	for _, s := range alike()[stem] {
+	for _, s := range synonyms()[stem] {
 		if w.stems[s] {
 			return true
 		}
 	}
-	if n := len(stem); n >= 6 && ascii(stem) { // application, app; authentication, authenticate
+	if n := len(stem); n >= 6 && isASCII(stem) { // application, app; authentication, authenticate
 		for s := range w.stems {
 			if len(s) >= 5 && (strings.HasPrefix(stem, s) || strings.HasPrefix(s, stem)) {
 				return true
@@ -198,7 +198,7 @@ func (w *wording) has(stem string) bool {
 	return false
 }
 
-// covered returns how many of the words of w that tell what it is about the source has, too, and how many there are.
+// covered returns how many of the content words of w the source contains, and their total.
 func (w *wording) covered(source *wording, ignored map[string]bool) (known, total int) {
 	seen := map[string]bool{}
 	for _, x := range w.words {
@@ -207,37 +207,37 @@ func (w *wording) covered(source *wording, ignored map[string]bool) (known, tota
 		}
 		seen[x.stem] = true
 		total++
-		if source.has(x.stem) || source.hasParts(x.text) {
+		if source.has(x.stem) || source.hasSubwords(x.text) {
 			known++
 		}
 	}
 	return known, total
 }
 
-// said returns what w says but for the identifiers, paths and numbers that it says it of.
-func (w *wording) said() *wording {
+// withoutIdentifiers returns w without identifiers, paths and numbers.
+func (w *wording) withoutIdentifiers() *wording {
 	out := &wording{}
 	for _, x := range w.words {
-		if parts(x.text) == nil && !strings.ContainsFunc(x.text, unicode.IsDigit) {
+		if subwords(x.text) == nil && !strings.ContainsFunc(x.text, unicode.IsDigit) {
 			out.words = append(out.words, x)
 		}
 	}
 	return out
 }
 
-// doer returns the name that a sentence begins with, if it goes on with what somebody or something did or is.
-func (w *wording) doer() (word, bool) {
-	if len(w.words) < 2 || !capital(w.words[0].text) || !w.words[0].content {
+// subject returns the name at the start of a sentence if a verb follows it.
+func (w *wording) subject() (word, bool) {
+	if len(w.words) < 2 || !isCapitalised(w.words[0].text) || !w.words[0].content {
 		return word{}, false
 	}
 	next := strings.ToLower(w.words[1].text)
-	return w.words[0], slices.Contains(deeds(), next) ||
+	return w.words[0], slices.Contains(speakerVerbs(), next) ||
 		slices.Contains([]string{"is", "are", "were", "have", "can", "must"}, next)
 }
 
-// hasParts reports whether the text has all the words that an identifier is made of.
-func (w *wording) hasParts(s string) bool {
-	list := parts(s)
+// hasSubwords reports whether the text contains all words of an identifier.
+func (w *wording) hasSubwords(s string) bool {
+	list := subwords(s)
 	for _, p := range list {
 		if !w.has(stem(p)) {
 			return false

@@ -22,7 +22,7 @@ type rebuilder struct {
 	project refs.Project
 	st      *state.State // when the batch began
 	stage   *refs.Stage
-	waits   []derive.Compressed
+	waits   []derive.CompressResult
 	names   []string // of the committed texts
 }
 
@@ -78,7 +78,7 @@ func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 	now := s.Now()
 	rev := state.Rev{Kind: state.IsSession, Project: r.Project, Session: s, Hash: now.Original}
 	basis := trust.Basis{Point: now, Input: now.Original, Label: r.Label, Purpose: r.For}
-	c, err := derive.On(b.m.DB).CompressBy(ctx, derive.Making{State: b.st, Save: b.keep}, rev, basis, settings)
+	c, err := derive.On(b.m.DB).CompressBy(ctx, derive.CompressRun{State: b.st, Save: b.keep}, rev, basis, settings)
 	if err != nil {
 		return unlessStore(err)
 	}
@@ -92,7 +92,7 @@ func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 }
 
 // keep stages a version until the batch is committed.
-func (b *rebuilder) keep(ctx context.Context, c derive.Compressed, bodies [][]byte) (_ derive.Compressed, err error) {
+func (b *rebuilder) keep(ctx context.Context, c derive.CompressResult, bodies [][]byte) (_ derive.CompressResult, err error) {
 	if b.stage == nil {
 		if b.stage, err = b.m.Refs.Stage(ctx); err != nil {
 			return c, err

@@ -304,7 +304,7 @@ func (f *forgetting) lose(names ...objects.Hash) {
 func (f *forgetting) emptied() bool {
 	had, has := map[string]bool{}, map[string]bool{}
 	for _, r := range f.records {
-		var a concepts.Assigned
+		var a concepts.Assignment
 		if r.Kind != concepts.KindAssign || json.Unmarshal(r.Body, &a) != nil || a.Concept == "" {
 			continue
 		}

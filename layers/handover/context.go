@@ -229,7 +229,7 @@ func (b *briefing) factItem(f facts.Fact) brief.Item {
 func (b *briefing) newestFacts(most int, want func(*facts.Fact) bool) []facts.Fact {
 	var out []facts.Fact
 	for f := range b.known.All() {
-		if f.Stands() && f.Trust >= facts.Assistant && b.trust.Of(f.Device) && want(f) {
+		if f.Live() && f.Trust >= facts.Assistant && b.trust.Of(f.Device) && want(f) {
 			out = append(out, *f)
 		}
 	}
@@ -275,7 +275,7 @@ func (b *briefing) spokenOf(c *concepts.Concept) bool {
 	if b.spoken == nil {
 		b.spoken = map[string]bool{}
 		for f := range b.known.All() {
-			if f.Stands() && f.Trust >= facts.Assistant {
+			if f.Live() && f.Trust >= facts.Assistant {
 				b.spoken[f.Exchange] = true
 			}
 		}

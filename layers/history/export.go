@@ -52,7 +52,7 @@ func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, e
 	}
 	v.Facts, v.Concepts, v.Rules = all.Facts, all.Concepts, all.Rules
 	v.Unassessed = max(0, FactStatements(records)-v.Rules.Reflected)
-	v.Label = func(c *concepts.Concept) string { return v.Concepts.Shown(c, m.Refs.Device().ID) }
+	v.Label = func(c *concepts.Concept) string { return v.Concepts.DisplayLabel(c, m.Refs.Device().ID) }
 	for _, s := range st.Recent() {
 		now := s.Now()
 		if trust.Of(now.Stamp.Device) {

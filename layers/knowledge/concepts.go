@@ -78,7 +78,7 @@ var ErrNotMember = errors.New("neither a session nor an exchange")
 // A Target says where members are assigned: to an existing concept, to a new one, or, if both are nil, to none.
 type Target struct {
 	Concept *concepts.Concept
-	New     *concepts.Made // Assign sets the label
+	New     *concepts.Definition // Assign sets the label
 	Topic   string
 	Reason  string
 }
@@ -109,7 +109,7 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to T
 			record = to.Concept.Record
 		}
 		for _, x := range members {
-			if _, err := tx.Add(concepts.KindAssign, concepts.Assigned{Member: x.key(), Concept: record,
+			if _, err := tx.Add(concepts.KindAssign, concepts.Assignment{Member: x.key(), Concept: record,
 				Topic:  to.Topic,
 				Reason: to.Reason}); err != nil {
 				return err
@@ -124,7 +124,7 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to T
 	if err != nil {
 		return nil, err
 	}
-	return set.Record(record), nil
+	return set.ByRecord(record), nil
 }
 
 // conceptsAt returns the concepts of a project at the start of a transaction.
@@ -167,7 +167,7 @@ func assignMessage(members []Member, to Target) string {
 }
 
 // ChangeConcept records changes of concepts in one commit. The first word of the message is its Op trailer.
-func (m Ops) ChangeConcept(ctx context.Context, p state.Project, message string, changes ...concepts.Changed) error {
+func (m Ops) ChangeConcept(ctx context.Context, p state.Project, message string, changes ...concepts.Change) error {
 	return m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
 		op, _, _ := strings.Cut(message, " ")
 		tx.Trailer("Op", op)

@@ -39,7 +39,7 @@ func (m Ops) Contents(ctx context.Context, p state.Project, id string) (h Conten
 		return h, err
 	}
 	for f := range known.All() {
-		if f.Session == id && f.Stands() {
+		if f.Session == id && f.Live() {
 			h.Facts++
 		}
 	}

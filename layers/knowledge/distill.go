@@ -132,9 +132,9 @@ func (d *distiller) estimate(prompt string, tokens int) {
 	d.out.Receipt.Usage = d.out.Receipt.Usage.Add(u)
 }
 
-func (d *distiller) ask(ctx context.Context, prompt string, part FactDraft) (facts.Given, error) {
+func (d *distiller) ask(ctx context.Context, prompt string, part FactDraft) (facts.Input, error) {
 	q := question{distillSystem, prompt, facts.AnswerSchema(), answerTokens(part.Tokens)}
-	return askTwice(ctx, d.asker, q, func(b []byte) (facts.Given, error) {
+	return askTwice(ctx, d.asker, q, func(b []byte) (facts.Input, error) {
 		given, err := facts.Decode(b)
 		if err == nil {
 			err = validate(&given, part)
@@ -180,7 +180,7 @@ func retryPrompt(prompt string, wrong error) string {
 }
 
 // validate checks that an answer refers only to messages of the session, and removes ids of facts that were not shown.
-func validate(g *facts.Given, part FactDraft) error {
+func validate(g *facts.Input, part FactDraft) error {
 	var bad []string
 	known := map[string]bool{}
 	for _, f := range part.Open {
@@ -271,7 +271,7 @@ func assignPrompt(set *concepts.Set, open []*facts.Exchange, device string) stri
 	var body strings.Builder
 	body.WriteString("Concepts:\n")
 	for _, c := range set.Live() {
-		fmt.Fprintf(&body, "%s %s (%s): %s\n", set.Shown(c, device), c.Name, c.Topic, c.Summary)
+		fmt.Fprintf(&body, "%s %s (%s): %s\n", set.DisplayLabel(c, device), c.Name, c.Topic, c.Summary)
 	}
 	body.WriteString("Pieces of work:\n")
 	for _, x := range open {
@@ -331,7 +331,7 @@ func (d *distiller) assign(ctx context.Context, a assignment, open []*facts.Exch
 	}); at >= 0 {
 		to.Concept = set.Live()[at] // named twice in one answer
 	} else {
-		to.New = &concepts.Made{Name: name, Topic: topic}
+		to.New = &concepts.Definition{Name: name, Topic: topic}
 	}
 	if err != nil {
 		return 0, nil // unknown concept: the exchange stays unassigned

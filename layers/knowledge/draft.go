@@ -109,7 +109,7 @@ func (m Ops) knownFor(ctx context.Context, session string, set *facts.Set, o Dra
 	var issues, own []facts.Fact
 	for f := range set.All() {
 		switch {
-		case !f.Stands() || !devices.Of(f.Device):
+		case !f.Live() || !devices.Of(f.Device):
 		case f.Session != session:
 			if f.Open() {
 				issues = append(issues, *f)
@@ -226,7 +226,7 @@ func fenced(title, text string) string {
 
 // A NewFact is the input of [Ops.AddFact].
 type NewFact struct {
-	Given    facts.GivenFact
+	Given    facts.InputFact
 	Session  *state.Session // nil if it has no evidence
 	Replaces string         // ID of the fact that it edits
 }

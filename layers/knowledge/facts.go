@@ -136,7 +136,7 @@ func (m Ops) Evidence(ctx context.Context, project refs.Project, f facts.Fact) (
 		return out, err
 	}
 	for i, e := range f.Evidence {
-		if who, ok := q.Text.Who(e); ok {
+		if who, ok := q.Text.SpeakerOf(e); ok {
 			out[i] = who.String()
 		}
 	}

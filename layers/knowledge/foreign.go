@@ -31,7 +31,7 @@ type ForeignFact struct {
 
 // A ForeignConcept is a concept of another tool with its exchanges.
 type ForeignConcept struct {
-	Definition concepts.Made
+	Definition concepts.Definition
 	Exchanges  []facts.Exchange
 }
 
@@ -115,7 +115,7 @@ func (m Ops) addForeignConcepts(ctx context.Context, tx *refs.Tx, p state.Projec
 			return err
 		}
 		for _, x := range c.Exchanges {
-			if _, err := tx.Add(concepts.KindAssign, concepts.Assigned{Member: "exchange/" + x.Key().String(),
+			if _, err := tx.Add(concepts.KindAssign, concepts.Assignment{Member: "exchange/" + x.Key().String(),
 				Concept: r.ID.String(), Topic: made.Topic, Reason: made.Reason}); err != nil {
 				return err
 			}

@@ -39,7 +39,7 @@ func (m Ops) MeasureFacts(ctx context.Context, p state.Project, id string) (out 
 		}
 		var list []facts.Fact
 		for f := range set.All() {
-			if f.Session == s.ID && f.Stands() && devices.Of(f.Device) {
+			if f.Session == s.ID && f.Live() && devices.Of(f.Device) {
 				list = append(list, *f)
 			}
 		}

@@ -27,7 +27,7 @@ func (m Ops) Pending(ctx context.Context, p refs.Project, id string) (out Pendin
 		return out, err
 	}
 	for f := range known.All() {
-		if f.Session == id && f.Stands() {
+		if f.Session == id && f.Live() {
 			out.Facts++
 		}
 	}

@@ -167,7 +167,7 @@ func (m Ops) Refine(ctx context.Context, p state.Project, progress func(bytes in
 	if err != nil {
 		return 0, err
 	}
-	if err := derive.On(m.DB).Derive(ctx, todo, progress); err != nil {
+	if err := derive.On(m.DB).CacheL1(ctx, todo, progress); err != nil {
 		return 0, fmt.Errorf("refine: %w", err)
 	}
 	return len(todo), nil

@@ -64,7 +64,7 @@ var ErrAllRejected = errors.New("no fact was saved")
 // SaveFacts checks facts about the session that rev names and saves the accepted ones in one commit. The result
 // contains the reason of each rejection. If all are rejected, nothing is written and the error is [ErrAllRejected];
 // malformed input is a [*facts.InputError].
-func (m Ops) SaveFacts(ctx context.Context, rev state.Rev, g facts.Given, o SaveOptions) (SavedFacts, error) {
+func (m Ops) SaveFacts(ctx context.Context, rev state.Rev, g facts.Input, o SaveOptions) (SavedFacts, error) {
 	s := saver{m: m, rev: rev, o: o, given: g, out: SavedFacts{Session: rev.Session}}
 	if err := s.prepare(ctx); err != nil {
 		return s.out, err
@@ -89,7 +89,7 @@ type saver struct {
 	m          Ops
 	rev        state.Rev
 	o          SaveOptions
-	given      facts.Given
+	given      facts.Input
 	set        *facts.Set
 	q          *revision.Quoted
 	out        SavedFacts
@@ -119,7 +119,7 @@ func (s *saver) prepare(ctx context.Context) (err error) {
 		}
 	}
 	for f := range s.set.All() {
-		if f.Session == session.ID && f.Stands() {
+		if f.Session == session.ID && f.Live() {
 			s.factCount++
 		}
 	}
@@ -144,7 +144,7 @@ func (s *saver) drop(at, format string, args ...any) {
 }
 
 // addExchange checks one exchange.
-func (s *saver) addExchange(i int, g facts.GivenExchange) {
+func (s *saver) addExchange(i int, g facts.InputExchange) {
 	at := fmt.Sprintf("exchanges[%d]", i)
 	now := s.q.Point
 	x := facts.Exchange{Session: s.out.Session.ID, Generation: now.Generation, Original: now.Original,
@@ -190,7 +190,7 @@ func (s *saver) addExchange(i int, g facts.GivenExchange) {
 }
 
 // span returns the first and the last message of an exchange.
-func (s *saver) span(at string, g facts.GivenExchange) ([2]int, bool) {
+func (s *saver) span(at string, g facts.InputExchange) ([2]int, bool) {
 	total := s.q.Point.Scan.Values
 	switch {
 	case g.Messages != [2]int{}:
@@ -282,13 +282,13 @@ type link struct {
 	ids         []string
 }
 
-func links(g facts.GivenFact) []link {
+func links(g facts.InputFact) []link {
 	return []link{{"supersedes", facts.Supersedes, g.Supersedes}, {"refutes", facts.Refutes, g.Refutes},
 		{"resolves", facts.Resolves, g.Resolves}}
 }
 
 // addJudgements adds the judgements on other facts that f makes.
-func (s *saver) addJudgements(at string, f facts.Fact, g facts.GivenFact) {
+func (s *saver) addJudgements(at string, f facts.Fact, g facts.InputFact) {
 	for _, l := range links(g) {
 		for i, id := range l.ids {
 			at := fmt.Sprintf("%s.%s[%d]", at, l.field, i)

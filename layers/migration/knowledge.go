@@ -211,7 +211,7 @@ func (g *knowledgeImport) importConcepts(ctx context.Context) error {
 	}
 	for _, c := range g.p.Concepts {
 		it := Item{Kind: "concept", Name: c.ID + " " + c.Name}
-		made := concepts.Made{Name: g.text(c.Name, maxWord), Topic: g.text(c.Topic, maxWord),
+		made := concepts.Definition{Name: g.text(c.Name, maxWord), Topic: g.text(c.Topic, maxWord),
 			Summary: g.text(c.Summary, maxFact), Reason: g.from(c.ID)}
 		if g.forgotten(c.Name + "\n" + c.Topic + "\n" + c.Summary) {
 			it.Status, it.Why = NotMapped, errForgotten.Error()

@@ -85,11 +85,11 @@ func (w *projectImport) compress(ctx context.Context, st *state.State, v checked
 	count := markers.On(w.m.DB).Counter(now)
 	size := max(count.Count(compress.Text(v.segs)), count.Count(compress.Markdown(v.segs)))
 	ops := derive.On(w.m.DB)
-	save := func(ctx context.Context, c derive.Compressed, bodies [][]byte) (derive.Compressed, error) {
+	save := func(ctx context.Context, c derive.CompressResult, bodies [][]byte) (derive.CompressResult, error) {
 		c.Version.Label = label
 		return ops.SaveVersion(ctx, c, bodies)
 	}
-	c, err := ops.CompressBy(ctx, derive.Making{State: st, DryRun: w.o.DryRun, Save: save}, v.rev,
+	c, err := ops.CompressBy(ctx, derive.CompressRun{State: st, DryRun: w.o.DryRun, Save: save}, v.rev,
 		trust.Basis{Point: now, Input: now.Original}, compress.Settings{
 			Tokens: size + size/50 + 8, Keepit: compress.Ignore, Engine: v.engine, Counter: count})
 	if err != nil {

@@ -391,9 +391,9 @@ func (f *finder) feature(x facts.Fact) string {
 	name, said := "", []string{}
 	in := func(o facts.Fact) bool { return o.Exchange == x.Exchange }
 	if f.Concepts != nil {
-		if c := f.Concepts.Of(x.Exchange, x.Session).Concept; c != nil {
+		if c := f.Concepts.MembershipOf(x.Exchange, x.Session).Concept; c != nil {
 			name = c.Name
-			in = func(o facts.Fact) bool { return f.Concepts.Of(o.Exchange, o.Session).Concept == c }
+			in = func(o facts.Fact) bool { return f.Concepts.MembershipOf(o.Exchange, o.Session).Concept == c }
 		}
 	}
 	for i := range f.Facts.Exchanges {
@@ -418,7 +418,7 @@ func (f *finder) fromContradictions() {
 		mine, denies := words(r.Text)
 		for i, id := range r.Evidence {
 			x, ok := f.Facts.Fact(id)
-			if !ok || x.Stands() || r.CountedAgainst(r.keys[i]) {
+			if !ok || x.Live() || r.CountedAgainst(r.keys[i]) {
 				continue
 			}
 			f.addContradiction(r, x, "its evidence "+x.ID+" "+fate(x))

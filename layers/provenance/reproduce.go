@@ -115,7 +115,7 @@ func (m Ops) recompose(ctx context.Context, rev state.Rev) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w: it was %s, this is %s", rev.Composition.Name, derive.ErrEngineGone, made, step)
 	}
 	if rev.Composition.Tier != "" {
-		now, err := derive.On(m.DB).Resummarise(ctx, rev, was, counter)
+		now, err := derive.On(m.DB).RebuildSummary(ctx, rev, was, counter)
 		if err == nil {
 			err = now.Measure(counter)
 		}

@@ -108,7 +108,7 @@ func (w *whyer) of(ctx context.Context, rev state.Rev) (*Reason, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, x := range known.Of(rev.Session.ID) {
+	for _, x := range known.LiveExchanges(rev.Session.ID) {
 		for _, f := range x.Facts {
 			r, err := w.fact(ctx, rev.Project.ID, f, false)
 			if err != nil {
@@ -282,7 +282,7 @@ func (w *whyer) concept(ctx context.Context, rev state.Rev) (*Reason, error) {
 	}
 	for i := range known.Exchanges {
 		x := &known.Exchanges[i]
-		if m := set.Of(x.ID, x.Session); m.Concept == nil || m.Concept.Record != c.Record {
+		if m := set.MembershipOf(x.ID, x.Session); m.Concept == nil || m.Concept.Record != c.Record {
 			continue
 		}
 		n := w.mark(&Reason{Kind: "exchange", Name: x.ID, Text: x.Topic, Trust: facts.Assistant.String(), Revoked: x.Revoked,

@@ -44,7 +44,7 @@ var Bodies = sync.OnceValue(func() Table {
 
 		concepts.Kind:       Of(checkConcept),
 		concepts.KindAssign: Of(checkAssigned),
-		concepts.KindSet:    Of(func(b *concepts.Changed) error { return wantRecord(b.Concept) }),
+		concepts.KindSet:    Of(func(b *concepts.Change) error { return wantRecord(b.Concept) }),
 
 		permanent.Kind:        Of(checkRule),
 		permanent.KindAct:     Of(checkAct),
@@ -264,12 +264,12 @@ func checkJudgement(b *facts.Judgement) error {
 	return wantHashes(b.Fact)
 }
 
-func checkConcept(b *concepts.Made) error {
+func checkConcept(b *concepts.Definition) error {
 	_, err := ParseConceptLabel(b.Label)
 	return err
 }
 
-func checkAssigned(b *concepts.Assigned) error {
+func checkAssigned(b *concepts.Assignment) error {
 	if b.Concept != "" {
 		if err := wantRecord(b.Concept); err != nil {
 			return err

@@ -32,7 +32,7 @@ type RepairOptions struct {
 // A Repaired is the result of a repair.
 type Repaired struct {
 	Mended []repair.Fix
-	Lost   []derive.Lost
+	Lost   []derive.LostData
 	Left   []repair.Problem // what a check finds afterwards
 	Roots  []Root
 
@@ -131,7 +131,7 @@ func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []repair.Loss,
 // transcript is not where Claude Code still has the file: the next capture brings it back if memory does not
 // say that it has it. Else its versions need it.
 func (m Ops) stillOfUse(losses []repair.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
-	x := &derive.Explainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.Readable{}}
+	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{}}
 	files := map[string]string{}
 	for _, l := range losses {
 		for _, s := range x.Project(l.Lane.Project).Snapshots {
@@ -255,12 +255,12 @@ func (out *Repaired) came(l sync.FetchedLane, from string) {
 }
 
 // explainLosses says what losses mean: which session, which messages.
-func (m Ops) explainLosses(losses []repair.Loss) []derive.Lost {
-	x := &derive.Explainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.Readable{}, Streams: map[string]bool{}}
+func (m Ops) explainLosses(losses []repair.Loss) []derive.LostData {
+	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{}, Streams: map[string]bool{}}
 	for _, l := range losses {
 		x.Loss(l)
 	}
-	slices.SortStableFunc(x.Out, func(a, b derive.Lost) int {
+	slices.SortStableFunc(x.Out, func(a, b derive.LostData) int {
 		return cmp.Or(strings.Compare(a.Project, b.Project), strings.Compare(a.Session, b.Session),
 			cmp.Compare(a.From, b.From), strings.Compare(a.What, b.What))
 	})

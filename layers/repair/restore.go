@@ -33,7 +33,7 @@ type regainer struct {
 // regain returns what is still lost, and notes what came back.
 func (m Ops) regain(ctx context.Context, losses []repair.Loss, out *Repaired, dryRun bool) ([]repair.Loss, error) {
 	g := &regainer{m: m, want: map[pack.ID]bool{}, got: map[pack.ID][]byte{}, from: map[pack.ID]string{}}
-	x := &derive.Explainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.Readable{}}
+	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{}}
 	tried := map[string]bool{}
 	for _, l := range losses {
 		g.want[l.ID] = true
@@ -69,7 +69,7 @@ func (m Ops) regain(ctx context.Context, losses []repair.Loss, out *Repaired, dr
 	for _, l := range losses {
 		if g.got[l.ID] != nil {
 			g.got[l.ID] = nil // one line for each
-			out.Mended = append(out.Mended, repair.Fix{Where: l.Where, What: derive.LostWhat(l) + " was missing",
+			out.Mended = append(out.Mended, repair.Fix{Where: l.Where, What: derive.DescribeLoss(l) + " was missing",
 				Done: "made again from " + g.from[l.ID]})
 		}
 	}

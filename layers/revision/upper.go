@@ -41,7 +41,7 @@ func (m Ops) ConceptIn(set *concepts.Set, name string) (*concepts.Concept, error
 	var names []string
 	if len(found) == 0 {
 		for _, c := range set.Live() {
-			names = append(names, set.Shown(c, device))
+			names = append(names, set.DisplayLabel(c, device))
 		}
 		return nil, &state.NotFoundError{What: "concept", Name: name, Candidates: names}
 	}

@@ -229,7 +229,7 @@ func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State,
 	}
 	for _, c := range k.Concepts.Concepts {
 		if c.Revoked != "" && !c.Removed && c.MergedInto == "" {
-			out = append(out, state.Hidden{Kind: state.IsConcept, Name: k.Concepts.Shown(c, m.Refs.Device().ID), What: c.Name,
+			out = append(out, state.Hidden{Kind: state.IsConcept, Name: k.Concepts.DisplayLabel(c, m.Refs.Device().ID), What: c.Name,
 				Why: c.Revoked})
 		}
 	}

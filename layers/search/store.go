@@ -378,7 +378,7 @@ func (s *searchPlan) topics(session string) (out []string) {
 			add(c.Topic)
 		}
 	}
-	for _, x := range s.upper.Facts.Of(session) {
+	for _, x := range s.upper.Facts.LiveExchanges(session) {
 		if x.Revoked == "" && s.trust.Of(x.Device) {
 			add(x.Topic)
 		}
@@ -438,7 +438,7 @@ func (s *searchPlan) texts(name string, session int, docs []index.Doc) {
 func (s *searchPlan) facts() {
 	of := map[string][]index.Doc{}
 	for f := range s.upper.Facts.All() {
-		if !f.Stands() || !s.trust.Of(f.Device) {
+		if !f.Live() || !s.trust.Of(f.Device) {
 			continue
 		}
 		n := 0
@@ -490,7 +490,7 @@ func (s *searchPlan) lasting() {
 				text = strings.TrimSpace(c.Name + "\n" + c.Topic)
 			}
 			docs = append(docs, index.Doc{Class: index.Concept, Time: c.Updated.Unix(), ID: c.ID,
-				Name: s.upper.Concepts.Shown(c, s.m.Refs.Device().ID), Text: text})
+				Name: s.upper.Concepts.DisplayLabel(c, s.m.Refs.Device().ID), Text: text})
 		}
 	}
 	s.texts("concepts", -1, docs)

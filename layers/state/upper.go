@@ -31,11 +31,11 @@ func FoldFacts(records []UpperRecord, trust Trust) (*facts.Set, error) {
 func lastingCells(r refs.Record) (out []Cell, err error) {
 	switch r.Kind {
 	case concepts.Kind:
-		err = ApplyTo(r, func(b concepts.Made) { out = madeCells(r.ID.String(), b) })
+		err = ApplyTo(r, func(b concepts.Definition) { out = madeCells(r.ID.String(), b) })
 	case concepts.KindAssign:
-		err = ApplyTo(r, func(b concepts.Assigned) { out = []Cell{assignCell(b)} })
+		err = ApplyTo(r, func(b concepts.Assignment) { out = []Cell{assignCell(b)} })
 	case concepts.KindSet:
-		err = ApplyTo(r, func(b concepts.Changed) { out = []Cell{conceptCell(b)} })
+		err = ApplyTo(r, func(b concepts.Change) { out = []Cell{conceptCell(b)} })
 	case permanent.Kind:
 		err = ApplyTo(r, func(b permanent.Definition) { out = []Cell{voidCell(r.ID.String(), "rule r:"+r.ID.Short())} })
 	case permanent.KindAct:
@@ -56,13 +56,13 @@ func lastingCells(r refs.Record) (out []Cell, err error) {
 
 // madeCells are the cells of a concept that was made: until then it was as good as removed. What it was called
 // then is what a later name replaces.
-func madeCells(record string, m concepts.Made) []Cell {
-	there := conceptCell(concepts.Changed{Concept: record, Field: "removed", Value: "false"})
-	gone := conceptCell(concepts.Changed{Concept: record, Field: "removed", Value: "true"})
+func madeCells(record string, m concepts.Definition) []Cell {
+	there := conceptCell(concepts.Change{Concept: record, Field: "removed", Value: "false"})
+	gone := conceptCell(concepts.Change{Concept: record, Field: "removed", Value: "true"})
 	there.What, there.None = "concept "+m.Label, cellNone{gone.Says, gone.Again}
 	out := []Cell{there}
 	for _, f := range [][2]string{{"name", m.Name}, {"topic", m.Topic}, {"summary", m.Summary}} {
-		c := conceptCell(concepts.Changed{Concept: record, Field: f[0], Value: f[1]})
+		c := conceptCell(concepts.Change{Concept: record, Field: f[0], Value: f[1]})
 		c.None = cellNone{c.Says, c.Again}
 		out = append(out, c)
 	}
@@ -70,8 +70,8 @@ func madeCells(record string, m concepts.Made) []Cell {
 }
 
 // conceptCell is the cell of a field of a concept.
-func conceptCell(b concepts.Changed) Cell {
-	was := concepts.Changed{Concept: b.Concept, Field: b.Field}
+func conceptCell(b concepts.Change) Cell {
+	was := concepts.Change{Concept: b.Concept, Field: b.Field}
 	if b.Field == "removed" {
 		was.Value = "false"
 	}
@@ -82,10 +82,10 @@ func conceptCell(b concepts.Changed) Cell {
 }
 
 // assignCell is the cell of where a member belongs.
-func assignCell(b concepts.Assigned) Cell {
+func assignCell(b concepts.Assignment) Cell {
 	return Cell{
 		Slot: "assign/" + b.Member, What: "concept of " + b.Member, Says: b.Concept, Again: Statement{concepts.KindAssign, b},
-		None: cellNone{"", Statement{concepts.KindAssign, concepts.Assigned{Member: b.Member}}},
+		None: cellNone{"", Statement{concepts.KindAssign, concepts.Assignment{Member: b.Member}}},
 	}
 }
 

@@ -127,7 +127,7 @@ func (s *summary) try(ctx context.Context) (Summary, error) {
 		out.Parts = append(out.Parts, x.Part)
 		ask.Sources = append(ask.Sources, compose.Source{
 			Session: x.Part.Session, Original: compose.Charge(s.Counter, k, x.all()), Distance: max(1, x.Distance),
-			Least: s.least[i],
+			MinTokens: s.least[i],
 		})
 	}
 	ask.Overhead = compose.Reserve(s.Counter, s.Name, out.Parts)

@@ -109,7 +109,7 @@ func (t *taint) facts(ctx context.Context, known *facts.Set) error {
 			x.Revoked = found.In(x.From, x.To)
 		}
 	}
-	known.TakeBack()
+	known.UndoRevoked()
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (t *taint) concepts(now, whole *concepts.Set) {
 		case lost == 0:
 		case len(c.Exchanges)+len(c.Sessions) == 0:
 			c.Revoked = "all it holds comes from sources that are revoked"
-		case c.Said < said:
+		case c.Edited < said:
 			c.Doubt = "some of what it held comes from a source that is revoked, and its summary was not written anew since"
 		}
 	}

@@ -132,7 +132,7 @@ func Facts(p *Project) FactsFile {
 		}
 	}
 	for x := range p.Facts.All() {
-		if !x.Stands() || !p.trusted(x.Device) {
+		if !x.Live() || !p.trusted(x.Device) {
 			continue
 		}
 		f.Stats.Facts++

@@ -89,7 +89,7 @@ func semantic(p *Project, uuid func(Cited) string) []SemanticEntry {
 		out = append(out, e)
 	}
 	for f := range p.Facts.All() {
-		if f.Stands() && p.trusted(f.Device) {
+		if f.Live() && p.trusted(f.Device) {
 			out = append(out, SemanticEntry{f.ID, semanticType(f.Kind), f.Text, confidence(f), quotes(*f), instant(f.Extracted),
 				f.Confirmed})
 		}

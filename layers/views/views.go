@@ -51,7 +51,7 @@ func (p *Project) trusted(device string) bool { return p.Trusted == nil || p.Tru
 func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 	var out []facts.Fact
 	for f := range p.Facts.All() {
-		if f.Stands() && f.Trust >= facts.Assistant && p.trusted(f.Device) && slices.Contains(kinds, f.Kind) {
+		if f.Live() && f.Trust >= facts.Assistant && p.trusted(f.Device) && slices.Contains(kinds, f.Kind) {
 			out = append(out, *f)
 		}
 	}
@@ -258,7 +258,7 @@ func (p *Project) ruled(f facts.Fact) bool {
 func (p *Project) summary(session string) string {
 	const most = 3
 	var parts []string
-	for _, x := range p.Facts.Of(session) {
+	for _, x := range p.Facts.LiveExchanges(session) {
 		trusted := len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, func(f facts.Fact) bool {
 			return f.Trust >= facts.Assistant
 		})

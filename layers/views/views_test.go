@@ -53,8 +53,8 @@ func shop(t testing.TB) *Project {
 		return concepts.Record{Kind: kind, ID: fmt.Sprintf("%08x", n), Lamport: uint64(n), Device: "d", Time: day, Body: body(t, b)}
 	}
 	jobs, err := concepts.Fold([]concepts.Record{
-		at(1, concepts.Kind, concepts.Made{Label: "c001", Name: "Coupons", Topic: "coupon codes"}),
-		at(2, concepts.KindAssign, concepts.Assigned{Member: "session/s1", Concept: "00000001"}),
+		at(1, concepts.Kind, concepts.Definition{Label: "c001", Name: "Coupons", Topic: "coupon codes"}),
+		at(2, concepts.KindAssign, concepts.Assignment{Member: "session/s1", Concept: "00000001"}),
 	}, known, nil)
 	if err != nil {
 		t.Fatal(err)

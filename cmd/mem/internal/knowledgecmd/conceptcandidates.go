@@ -72,7 +72,7 @@ func runConceptsCandidates(ctx context.Context, e *app.Env, name string) error {
 func conceptLines(run names.Run, set *concepts.Set) string {
 	var b strings.Builder
 	for _, c := range set.Live() {
-		fmt.Fprintf(&b, "  %s  %s", set.Shown(c, run.Repo().Device().ID), run.Safe(app.OneLine(c.Name)))
+		fmt.Fprintf(&b, "  %s  %s", set.DisplayLabel(c, run.Repo().Device().ID), run.Safe(app.OneLine(c.Name)))
 		if c.Topic != "" {
 			fmt.Fprintf(&b, " (%s)", run.Safe(app.OneLine(c.Topic)))
 		}
@@ -95,10 +95,10 @@ func noCandidates(e *app.Env, set *concepts.Set, known *facts.Set, session strin
 		e.Hint("mem facts draft @")
 	case session == "":
 		e.Note("every exchange has its concept")
-	case len(known.Of(session)) == 0:
+	case len(known.LiveExchanges(session)) == 0:
 		e.Note("%s has no exchanges: nothing was distilled yet", term.ShortID(session))
 		e.Hint("%s", term.Shell("mem", "facts", "draft", term.ShortID(session)))
-		if c := set.OfSession(session).Concept; c != nil {
+		if c := set.SessionMembership(session).Concept; c != nil {
 			e.Note("as a whole it belongs to %s %s", c.Label, c.Name)
 		}
 	default:
@@ -115,7 +115,7 @@ func candidatesJSON(run names.Run, set *concepts.Set, open []*facts.Exchange, se
 		Exchanges []*facts.Exchange `json:"exchanges"`
 	}{session, topicTask, []conceptAnswer{}, append([]*facts.Exchange{}, open...)}
 	for _, c := range set.Live() {
-		answer.Concepts = append(answer.Concepts, conceptAnswer{c, set.Shown(c, run.Repo().Device().ID), ""})
+		answer.Concepts = append(answer.Concepts, conceptAnswer{c, set.DisplayLabel(c, run.Repo().Device().ID), ""})
 	}
 	return run.PrintJSON("concepts.candidates", answer)
 }

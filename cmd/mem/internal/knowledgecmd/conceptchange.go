@@ -132,13 +132,13 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 		}
 		to := knowledge.Target{Topic: o.topic, Reason: o.reason}
 		if o.name != "" {
-			to.New = &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
+			to.New = &concepts.Definition{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
 		}
 		if concept != "" {
 			if to.Concept, err = conceptNamed(c.Context, run, concept); err != nil {
 				return err
 			}
-			if !to.Concept.Stands() {
+			if !to.Concept.Live() {
 				return app.WithHint(fmt.Errorf("%s does not stand any more", concept), "mem concepts list --all")
 			}
 		}
@@ -180,7 +180,7 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 	}
 	var near []*concepts.Concept
 	if to.New != nil {
-		near = set.Near(to.New.Name, nil)
+		near = set.Similar(to.New.Name, nil)
 	}
 	c, err := run.Knowledge().Assign(ctx, run.Project, members, to, run.Opt.DryRun)
 	if err != nil {
@@ -196,12 +196,12 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 		answer.Members = append(answer.Members, x.String())
 	}
 	for _, n := range near {
-		answer.Near = append(answer.Near, set.Shown(n, run.Repo().Device().ID))
+		answer.Near = append(answer.Near, set.DisplayLabel(n, run.Repo().Device().ID))
 	}
 	where := "to no concept"
 	if c != nil {
-		where = fmt.Sprintf("to %s %s", set.Shown(c, run.Repo().Device().ID), c.Name)
-		answer.Concept = &conceptAnswer{c, set.Shown(c, run.Repo().Device().ID), ""}
+		where = fmt.Sprintf("to %s %s", set.DisplayLabel(c, run.Repo().Device().ID), c.Name)
+		answer.Concept = &conceptAnswer{c, set.DisplayLabel(c, run.Repo().Device().ID), ""}
 	}
 	if run.Opt.JSON {
 		return run.PrintJSON("concepts.assign", answer)
@@ -221,9 +221,9 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 // warnNear says that a name is almost that of another concept.
 func warnNear(run names.Run, set *concepts.Set, near []*concepts.Concept, c *concepts.Concept) {
 	for _, n := range near {
-		run.Warn("%s is called almost the same: %s", set.Shown(n, run.Repo().Device().ID), n.Name)
+		run.Warn("%s is called almost the same: %s", set.DisplayLabel(n, run.Repo().Device().ID), n.Name)
 		if c != nil && !run.Opt.DryRun {
-			run.Hint("if it is the same job: mem concepts merge %s %s", c.Label, set.Shown(n, run.Repo().Device().ID))
+			run.Hint("if it is the same job: mem concepts merge %s %s", c.Label, set.DisplayLabel(n, run.Repo().Device().ID))
 		}
 	}
 }
@@ -237,7 +237,7 @@ type conceptChange struct {
 
 // change says something about concepts, and prints what they are then.
 func change(ctx context.Context, run names.Run, message, note string,
-	changes []concepts.Changed) error {
+	changes []concepts.Change) error {
 	if !run.Opt.DryRun {
 		if err := run.Knowledge().ChangeConcept(ctx, run.Project, message, changes...); err != nil {
 			return err
@@ -256,10 +256,10 @@ func change(ctx context.Context, run names.Run, message, note string,
 	}
 	answer := conceptChange{DryRun: run.Opt.DryRun, Concepts: []conceptAnswer{}}
 	for _, c := range changes {
-		if k := set.Record(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a conceptAnswer) bool {
+		if k := set.ByRecord(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a conceptAnswer) bool {
 			return a.Concept == k
 		}) {
-			answer.Concepts = append(answer.Concepts, conceptAnswer{k, set.Shown(k, run.Repo().Device().ID), ""})
+			answer.Concepts = append(answer.Concepts, conceptAnswer{k, set.DisplayLabel(k, run.Repo().Device().ID), ""})
 		}
 	}
 	return run.PrintJSON("concepts.change", answer)
@@ -274,22 +274,22 @@ func runRename(ctx context.Context, e *app.Env, o assignOptions, concept string)
 		if err != nil {
 			return err
 		}
-		var changes []concepts.Changed
+		var changes []concepts.Change
 		for _, f := range [][2]string{{"name", o.name}, {"topic", o.topic}, {"summary", o.summary}} {
 			if f[1] != "" {
-				changes = append(changes, concepts.Changed{Concept: c.Record, Field: f[0], Value: f[1]})
+				changes = append(changes, concepts.Change{Concept: c.Record, Field: f[0], Value: f[1]})
 			}
 		}
 		set, err := run.Revision().Concepts(ctx, run.Project.ID)
 		if err != nil {
 			return err
 		}
-		label := set.Shown(c, run.Repo().Device().ID)
+		label := set.DisplayLabel(c, run.Repo().Device().ID)
 		if err := change(ctx, run, "rename concept "+c.Label,
 			fmt.Sprintf("%s is %s now", label, cmp.Or(o.name, c.Name)), changes); err != nil || o.name == "" {
 			return err
 		}
-		warnNear(run, set, set.Near(o.name, c), c)
+		warnNear(run, set, set.Similar(o.name, c), c)
 		return nil
 	})
 }
@@ -303,11 +303,11 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []strin
 				return err
 			}
 			operands = operands[:len(operands)-1]
-			if !into.Stands() {
+			if !into.Live() {
 				return app.WithHint(fmt.Errorf("%s does not stand any more", into.Label), "mem concepts list --all")
 			}
 		}
-		var changes []concepts.Changed
+		var changes []concepts.Change
 		var labels []string
 		for _, name := range operands {
 			c, err := conceptNamed(ctx, run, name)
@@ -320,7 +320,7 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []strin
 			case into == nil && c.MergedInto == "":
 				return fmt.Errorf("%s is part of no other", name)
 			}
-			change := concepts.Changed{Concept: c.Record, Field: "into", Reason: o.reason}
+			change := concepts.Change{Concept: c.Record, Field: "into", Reason: o.reason}
 			if into != nil {
 				change.Value = into.Record
 			}
@@ -359,7 +359,7 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 			}
 		}
 		return assign(ctx, run, members, knowledge.Target{
-			New: &concepts.Made{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic,
+			New: &concepts.Definition{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic,
 			Reason: o.reason,
 		})
 	})
@@ -367,14 +367,14 @@ func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, 
 
 func runConceptsRm(ctx context.Context, e *app.Env, o assignOptions, operands []string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var changes []concepts.Changed
+		var changes []concepts.Change
 		var labels []string
 		for _, name := range operands {
 			c, err := conceptNamed(ctx, run, name)
 			if err != nil {
 				return err
 			}
-			changes = append(changes, concepts.Changed{Concept: c.Record, Field: "removed", Value: fmt.Sprint(!o.undo)})
+			changes = append(changes, concepts.Change{Concept: c.Record, Field: "removed", Value: fmt.Sprint(!o.undo)})
 			labels = append(labels, c.Label)
 		}
 		list := strings.Join(labels, " ")

@@ -93,7 +93,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 				list = set.Concepts
 			}
 			for _, c := range list {
-				as := set.Shown(c, run.Repo().Device().ID)
+				as := set.DisplayLabel(c, run.Repo().Device().ID)
 				answers = append(answers, conceptAnswer{c, as, names.ProjectName(e, p)})
 				row := []app.Cell{{Full: as, Paint: e.Style().Yellow}, {Full: c.Name}, {Full: fmt.Sprint(len(c.Sessions))},
 					{Full: fmt.Sprint(len(c.Exchanges))}, e.TimeCell(c.Updated)}
@@ -124,7 +124,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 func conceptText(set *concepts.Set, c *concepts.Concept, device string, s app.Untrusted) string {
 	switch {
 	case c.MergedInto != "":
-		return "merged into " + set.Shown(set.Record(c.MergedInto), device)
+		return "merged into " + set.DisplayLabel(set.ByRecord(c.MergedInto), device)
 	case c.Removed:
 		return "removed"
 	case c.Revoked != "":
@@ -151,38 +151,38 @@ func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error 
 	if err != nil {
 		return err
 	}
-	c = set.Record(c.Record)
+	c = set.ByRecord(c.Record)
 	known, err := run.Revision().Facts(ctx, run.Project.ID)
 	if err != nil {
 		return err
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON("concepts.show", conceptAnswer{c, set.Shown(c, run.Repo().Device().ID), ""})
+		return run.PrintJSON("concepts.show", conceptAnswer{c, set.DisplayLabel(c, run.Repo().Device().ID), ""})
 	}
 	if err := run.Page("concepts"); err != nil {
 		return err
 	}
-	run.Printf("%s  %s\n", run.Style().Yellow(set.Shown(c, run.Repo().Device().ID)+" "+c.ID),
+	run.Printf("%s  %s\n", run.Style().Yellow(set.DisplayLabel(c, run.Repo().Device().ID)+" "+c.ID),
 		run.Style().Bold(run.Safe(c.Name)))
 	about(run.Env, "Topic", c.Topic)
 	about(run.Env, "Summary", c.Summary)
 	if c.MergedInto != "" {
-		names.Field(run.Env, "Merged", "into "+set.Shown(set.Record(c.MergedInto), run.Repo().Device().ID))
+		names.Field(run.Env, "Merged", "into "+set.DisplayLabel(set.ByRecord(c.MergedInto), run.Repo().Device().ID))
 	}
 	if c.Removed {
 		names.Field(run.Env, "Removed", "yes")
 	}
 	about(run.Env, "Files", strings.Join(c.Files, " "))
 	about(run.Env, "Words", strings.Join(c.Keywords, ", "))
-	names.Field(run.Env, "Made", term.TimeText(c.Made))
+	names.Field(run.Env, "Made", term.TimeText(c.Created))
 	names.Field(run.Env, "Updated", term.TimeText(c.Updated))
 	for _, id := range c.Sessions {
-		if got := set.OfSession(id); got.Concept == c {
+		if got := set.SessionMembership(id); got.Concept == c {
 			names.Field(run.Env, "Session", strings.TrimSpace(term.ShortID(id)+"  "+got.Reason))
 		}
 	}
 	for i := range known.Exchanges {
-		if x := &known.Exchanges[i]; set.Of(x.ID, x.Session).Concept == c {
+		if x := &known.Exchanges[i]; set.MembershipOf(x.ID, x.Session).Concept == c {
 			run.Printf("\n")
 			showExchange(run.Env, x)
 		}
@@ -195,7 +195,7 @@ func showExchange(e *app.Env, x *facts.Exchange) {
 	head := fmt.Sprintf("%s  %s#%d..%d", x.ID, term.ShortID(x.Session), x.From, x.To)
 	e.Printf("%s  %s\n", e.Style().Yellow(e.Safe(head)), e.Safe(app.OneLine(cmp.Or(x.Summary, x.Topic))))
 	for _, f := range x.Facts {
-		if f.Stands() {
+		if f.Live() {
 			e.Printf("    %-10s %s\n", f.Kind, e.Safe(app.OneLine(f.Text)))
 		}
 	}

@@ -66,7 +66,7 @@ func ParseKinds(s string) ([]facts.Kind, error) {
 
 func (o *FactsOptions) Wants(f facts.Fact) bool {
 	switch {
-	case !o.all && !f.Stands(),
+	case !o.all && !f.Live(),
 		len(o.Kinds) > 0 && !slices.Contains(o.Kinds, f.Kind),
 		o.verdict != "" && string(f.Verdict) != o.verdict,
 		o.unverified && f.Verdict == facts.Verified,

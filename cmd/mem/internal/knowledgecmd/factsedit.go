@@ -119,7 +119,7 @@ func factsEdit(e *app.Env) *cli.Command {
 
 // stated reads the options into a fact with the session of its evidence, whose project becomes that of the run.
 func stated(ctx context.Context, run *names.Run, o factsEditOptions) (knowledge.NewFact, error) {
-	in := knowledge.NewFact{Given: facts.GivenFact{
+	in := knowledge.NewFact{Given: facts.InputFact{
 		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords, Files: o.files,
 		Supersedes: o.supersedes, Refutes: o.refutes, Resolves: o.resolves,
 	}}
@@ -249,7 +249,7 @@ func runFactsJudge(ctx context.Context, e *app.Env, ids []string, j facts.Judgem
 			if i > 0 && p.ID != run.Project.ID {
 				return app.Usagef("%s is of another project than %s", id, ids[0])
 			}
-			if j.Says == facts.Confirms && j.Value && !f.Stands() {
+			if j.Says == facts.Confirms && j.Value && !f.Live() {
 				return app.WithHint(fmt.Errorf("%s is %s and cannot be confirmed", f.ID, FateOf(f)), "mem show "+f.ID)
 			}
 			if j.Says == facts.Resolves && f.Kind != facts.Issue {

@@ -97,7 +97,7 @@ func showDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
 	if err != nil {
 		return err
 	}
-	list := set.Of(rev.Session.ID)
+	list := set.LiveExchanges(rev.Session.ID)
 	if run.Opt.JSON {
 		return run.PrintJSON("facts.show", struct {
 			Session   string           `json:"session"`
@@ -169,7 +169,7 @@ func factsNamed(ctx context.Context, run *names.Run, operands []string) ([]facts
 				return nil, err
 			}
 			p = rev.Project
-			for _, x := range set.Of(rev.Session.ID) {
+			for _, x := range set.LiveExchanges(rev.Session.ID) {
 				some = append(some, x.Facts...)
 			}
 		}

@@ -176,7 +176,7 @@ func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact
 		if err != nil {
 			return nil, err
 		}
-		if !f.Stands() {
+		if !f.Live() {
 			return nil, app.WithHint(fmt.Errorf("%s is not in force: it cannot be evidence", f.ID), "mem show "+f.ID)
 		}
 		list = append(list, f)

@@ -201,7 +201,7 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 		line := id + "  has not arrived"
 		if f, ok := known.Fact(id); ok {
 			line = FactLine(f)
-			if !f.Stands() {
+			if !f.Live() {
 				line += " (does not stand any more)"
 			}
 		}

@@ -34,7 +34,7 @@ func CompleteConcept(e *app.Env, ctx context.Context, _ string) (list []Candidat
 			return
 		}
 		for _, c := range set.Live() {
-			list = append(list, Candidate{set.Shown(c, m.Repo().Device().ID), c.Name})
+			list = append(list, Candidate{set.DisplayLabel(c, m.Repo().Device().ID), c.Name})
 		}
 	})
 	return list

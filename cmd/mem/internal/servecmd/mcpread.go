@@ -93,12 +93,12 @@ func (v view) session(id string) bool {
 
 // fact reports whether a fact stands, its device is trusted, and its session is listed.
 func (v view) fact(f facts.Fact) bool {
-	return f.Stands() && v.strangers[f.Device] == "" && (f.Session == "" || v.session(f.Session))
+	return f.Live() && v.strangers[f.Device] == "" && (f.Session == "" || v.session(f.Session))
 }
 
 func (v view) concept(c *concepts.Concept) bool {
 	listed := len(c.Sessions) == 0 || slices.ContainsFunc(c.Sessions, v.session)
-	return c.Stands() && v.strangers[c.Device] == "" && listed
+	return c.Live() && v.strangers[c.Device] == "" && listed
 }
 
 // turns calls f with the texts of messages of a session, without the calls and results of revoked tools and hosts.
@@ -230,7 +230,7 @@ func writeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Write
 	case rev.Fact != nil:
 		list = []facts.Fact{*rev.Fact}
 	default:
-		for _, x := range set.Of(rev.Session.ID) {
+		for _, x := range set.LiveExchanges(rev.Session.ID) {
 			list = append(list, x.Facts...)
 		}
 	}

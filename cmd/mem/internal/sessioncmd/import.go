@@ -170,7 +170,7 @@ func warnTorn(e *app.Env, err error) bool {
 func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capturing.Added) error {
 	bar := e.ProgressBytes("refining", totalAdded(added))
 	defer bar.End()
-	return errors.Join(m.Derive().Derive(ctx, added, bar.Add), m.Capture().CountAdded(ctx, added),
+	return errors.Join(m.Derive().CacheL1(ctx, added, bar.Add), m.Capture().CountAdded(ctx, added),
 		makeDigests(ctx, m, added))
 }
 

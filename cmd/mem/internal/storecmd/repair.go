@@ -170,7 +170,7 @@ func printRepair(e *app.Env, out repair.Repaired) error {
 	return nil
 }
 
-func lostText(l derive.Lost) string {
+func lostText(l derive.LostData) string {
 	s := "[" + l.Project + "] "
 	if l.Session != "" {
 		s += "session " + records.ShortID(l.Session) + ", "

@@ -102,7 +102,7 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 			return err
 		}
 		req := derive.ComposeRequest{Project: run.Project, Name: name, Parts: parts, Budget: o.budget, Strategy: strategy,
-			Ratio: o.ratio, Stalest: o.freshness, DryRun: e.Opt.DryRun}
+			Ratio: o.ratio, MaxDistance: o.freshness, DryRun: e.Opt.DryRun}
 		if req.Engine, err = ComposeEngine(ctx, run, parts, o.engine); err != nil {
 			return err
 		}
@@ -289,7 +289,7 @@ type composePicked struct {
 	Why     string `json:"why"`
 }
 
-func ComposeAnswer(e *app.Env, req derive.ComposeRequest, d derive.Composed) composeAnswer {
+func ComposeAnswer(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult) composeAnswer {
 	a := composeAnswer{Frame: frameTokens(d), Project: d.Project.Name, Name: req.Name, Budget: req.Budget,
 		Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.Opt.DryRun, Receipt: d.Receipt}
 	if d.Composition != nil {
@@ -311,14 +311,14 @@ func why(e *app.Env, p compose.Pick) string {
 }
 
 // pickLabel returns what part i became: a version that was made has its label by now.
-func pickLabel(d derive.Composed, i int) string {
+func pickLabel(d derive.ComposeResult, i int) string {
 	if d.Composition != nil && i < len(d.Composition.Parts) {
 		return d.Composition.Parts[i].Label
 	}
 	return d.Plan.Picks[i].Label()
 }
 
-func pickTokens(d derive.Composed, i int) int {
+func pickTokens(d derive.ComposeResult, i int) int {
 	if d.Composition != nil && i < len(d.Composition.Parts) {
 		return d.Composition.Parts[i].Tokens
 	}
@@ -326,7 +326,7 @@ func pickTokens(d derive.Composed, i int) int {
 }
 
 // frameTokens returns the tokens of a composition that belong to no part.
-func frameTokens(d derive.Composed) int {
+func frameTokens(d derive.ComposeResult) int {
 	n := d.Plan.Total
 	if d.Composition != nil {
 		n = d.Composition.Tokens
@@ -344,7 +344,7 @@ func score(thousandths int) string {
 	return strconv.FormatFloat(float64(thousandths)/1000, 'f', 2, 64)
 }
 
-func printComposed(e *app.Env, req derive.ComposeRequest, d derive.Composed) error {
+func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult) error {
 	if e.Opt.Quiet && !e.Opt.DryRun {
 		return nil
 	}

@@ -181,12 +181,12 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 
 // compressRev compresses a session or version, or what was said in a session since a version.
 func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.Settings,
-	since string) (derive.Compressed, error) {
+	since string) (derive.CompressResult, error) {
 	if since == "" {
 		return run.Derive().Compress(ctx, rev, s, run.Opt.DryRun)
 	}
 	if rev.Session == nil || rev.Kind == state.IsVersion {
-		return derive.Compressed{}, app.WithHint(app.Usagef("--since goes with a session, and %s is a %s", rev.Name(),
+		return derive.CompressResult{}, app.WithHint(app.Usagef("--since goes with a session, and %s is a %s", rev.Name(),
 			rev.Kind), "mem compress SESSION --since "+since)
 	}
 	if since == "latest" {
@@ -195,10 +195,10 @@ func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.S
 	run.Last = rev.Session
 	base, err := run.Resolve(ctx, since)
 	if err != nil {
-		return derive.Compressed{}, err
+		return derive.CompressResult{}, err
 	}
 	if base.Kind != state.IsVersion {
-		return derive.Compressed{}, app.WithHint(app.Usagef("--since requires a version, and %s is a %s", since, base.Kind),
+		return derive.CompressResult{}, app.WithHint(app.Usagef("--since requires a version, and %s is a %s", since, base.Kind),
 			term.Shell("mem", "versions", term.ShortID(rev.Session.ID)))
 	}
 	return run.Derive().CompressSince(ctx, rev, base, s, run.Opt.DryRun)
@@ -217,7 +217,7 @@ func decay(e *app.Env) (keepit.Decay, error) {
 // compressError says what can be done about an error of the engine.
 func compressError(err error) error {
 	var pins *compress.PinError
-	var nothing *derive.NothingNewError
+	var nothing *derive.UpToDateError
 	switch {
 	case errors.As(err, &nothing):
 		return app.WithCode(app.ExitNo, err)
@@ -279,7 +279,7 @@ type FateAnswer struct {
 	Text      string `json:"text"`
 }
 
-func compressAnswerOf(e *app.Env, c derive.Compressed) compressAnswer {
+func compressAnswerOf(e *app.Env, c derive.CompressResult) compressAnswer {
 	v := c.Version
 	a := compressAnswer{
 		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, OutputTokens: v.TokensOut, Ratio: v.Ratio,
@@ -304,7 +304,7 @@ func compressAnswerOf(e *app.Env, c derive.Compressed) compressAnswer {
 	return a
 }
 
-func printCompressed(e *app.Env, c derive.Compressed) error {
+func printCompressed(e *app.Env, c derive.CompressResult) error {
 	v := c.Version
 	switch {
 	case e.Opt.DryRun:
@@ -332,7 +332,7 @@ func existing(e *app.Env, v *records.Version) string {
 
 // printPreview says what a compression would make, or has made before, what it would take, and what becomes of
 // each marker.
-func printPreview(e *app.Env, c derive.Compressed) error {
+func printPreview(e *app.Env, c derive.CompressResult) error {
 	v := c.Version
 	if c.Existed {
 		e.Printf("%s\n", existing(e, v))
@@ -376,7 +376,7 @@ func printPreview(e *app.Env, c derive.Compressed) error {
 }
 
 // rangeOf says what a version is made of if that is no whole session: " (#177-240, since v002)", " (of v001)".
-func rangeOf(c derive.Compressed) string {
+func rangeOf(c derive.CompressResult) string {
 	switch v := c.Version; {
 	case v.Source != "":
 		return " (of " + v.Source + ")"

@@ -138,16 +138,16 @@ func runPrune(ctx context.Context, e *app.Env, o PruneOptions, r derive.Retentio
 	})
 }
 
-func printPruned(e *app.Env, taken, spared []derive.Pruning, asked bool) error {
+func printPruned(e *app.Env, taken, spared []derive.PrunedVersion, asked bool) error {
 	answer := struct {
 		DryRun bool           `json:"dry_run"`
 		Pruned []prunedAnswer `json:"pruned"`
 		Spared []prunedAnswer `json:"spared"`
 	}{e.Opt.DryRun, []prunedAnswer{}, []prunedAnswer{}}
-	add := func(list *[]prunedAnswer, from []derive.Pruning) {
+	add := func(list *[]prunedAnswer, from []derive.PrunedVersion) {
 		for _, x := range from {
 			*list = append(*list, prunedAnswer{x.Session.ID, x.Version.Label, x.Version.TokensOut, term.TimeText(x.Version.Time),
-				append([]string{}, x.UsedBy...), x.Asked})
+				append([]string{}, x.UsedBy...), x.Requested})
 		}
 	}
 	add(&answer.Pruned, taken)
@@ -163,7 +163,7 @@ func printPruned(e *app.Env, taken, spared []derive.Pruning, asked bool) error {
 		e.Note("%s %s  %s", verb, names.Label(x.Version), names.ModeOf(x.Version))
 	}
 	for _, x := range spared {
-		if x.Asked {
+		if x.Requested {
 			e.Note("%s stays: you asked for it; name its session to hide it", names.Label(x.Version))
 			continue
 		}

@@ -147,7 +147,7 @@ func runTier(ctx context.Context, e *app.Env, o tierOptions) error {
 }
 
 // printTiered says what ageing did.
-func printTiered(e *app.Env, t derive.Tiered) {
+func printTiered(e *app.Env, t derive.TierResult) {
 	compressed, hid := "compressed", "hidden"
 	if e.Opt.DryRun {
 		compressed, hid = "would compress", "would hide"
@@ -166,7 +166,7 @@ func printTiered(e *app.Env, t derive.Tiered) {
 		e.Report("%s %s\n", hid, e.Safe(someOf(t.Hidden, 8)))
 	}
 	switch {
-	case t.Nothing():
+	case t.Empty():
 		e.Note("nothing to do")
 	case !e.Opt.DryRun && len(t.Hidden) > 0:
 		e.Hint("mem undo brings back what is hidden")
@@ -186,7 +186,7 @@ func someOf(names []string, most int) string {
 // summaryLine writes what a summary is of.
 func summaryLine(s derive.TierSummary, would bool) string {
 	verb := "summarised"
-	if s.Anew {
+	if s.Replaced {
 		verb = "summarised anew"
 	}
 	if would {
@@ -198,8 +198,8 @@ func summaryLine(s derive.TierSummary, would bool) string {
 		line += fmt.Sprintf(" -> ~%s", tokens.Format(s.Tokens))
 	}
 	line += " tokens"
-	if s.Left > 0 {
-		line += fmt.Sprintf(", no room for %d", s.Left)
+	if s.Omitted > 0 {
+		line += fmt.Sprintf(", no room for %d", s.Omitted)
 	}
 	return line
 }
@@ -234,7 +234,7 @@ type tierSummary struct {
 	Left     int      `json:"left_out"`
 }
 
-func tieredAnswerOf(t derive.Tiered, dryRun bool) tieredAnswer {
+func tieredAnswerOf(t derive.TierResult, dryRun bool) tieredAnswer {
 	a := tieredAnswer{DryRun: dryRun, Compressed: []tierVersion{}, Summaries: []tierSummary{},
 		Hidden: append([]string{}, t.Hidden...), Failed: []string{}}
 	for _, v := range t.Compressed {
@@ -242,8 +242,8 @@ func tieredAnswerOf(t derive.Tiered, dryRun bool) tieredAnswer {
 	}
 	for _, s := range t.Summaries {
 		a.Summaries = append(a.Summaries, tierSummary{
-			s.Label, string(s.Tier), s.Name, term.TimeText(s.Start), term.TimeText(s.End), s.Sessions, s.Anew, s.TokensIn,
-			s.Tokens, s.Left,
+			s.Label, string(s.Tier), s.Name, term.TimeText(s.Start), term.TimeText(s.End), s.Sessions, s.Replaced, s.TokensIn,
+			s.Tokens, s.Omitted,
 		})
 	}
 	for _, f := range t.Failed {
@@ -287,7 +287,7 @@ func runTierStatus(ctx context.Context, e *app.Env, o tierOptions) error {
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		if todo.Nothing() {
+		if todo.Empty() {
 			e.Note("nothing to do")
 			return nil
 		}
@@ -298,7 +298,7 @@ func runTierStatus(ctx context.Context, e *app.Env, o tierOptions) error {
 }
 
 // tierRows groups sessions by how they are shown, the newest first.
-func tierRows(states []derive.TierState, todo derive.Tiered) []tierRow {
+func tierRows(states []derive.TierState, todo derive.TierResult) []tierRow {
 	rows := []tierRow{}
 	for _, s := range states {
 		r := tierRow{Tier: string(s.Tier), Period: s.Period.Name, Summary: s.Summary, State: "summarised"}
@@ -324,7 +324,7 @@ func tierRows(states []derive.TierState, todo derive.Tiered) []tierRow {
 }
 
 // todoText says in a line what there is to do.
-func todoText(t derive.Tiered) string {
+func todoText(t derive.TierResult) string {
 	var parts []string
 	for _, p := range []struct {
 		n         int
@@ -363,7 +363,7 @@ func autoTier(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 			return err
 		}
 		did, _, err := m.Derive().AutoTier(ctx, p, derive.TierSchedule(schedule), how)
-		if !did.Nothing() {
+		if !did.Empty() {
 			e.Note("autoDecay: %s", strings.NewReplacer(" to make", "", " to hide", " hidden").Replace(todoText(did)))
 		}
 		return errors.Join(append(did.Failed, err)...)

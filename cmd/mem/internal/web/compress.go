@@ -36,7 +36,7 @@ type tierRow struct{ End, Ratio, Level string }
 
 // A compressPreview is the live part of the form.
 type compressPreview struct {
-	derive.Compressed
+	derive.CompressResult
 	Sum       string // how the threshold comes about, of one tier
 	Threshold int
 	Preserve  int
@@ -155,7 +155,7 @@ func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (
 		return "", page{}, err
 	}
 	in, err := settingsOf(b.Form)
-	var done derive.Compressed
+	var done derive.CompressResult
 	if err == nil {
 		done, err = s.Compress(ctx, rev, in, true)
 	}
@@ -171,8 +171,8 @@ func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (
 	return "compress", p, nil
 }
 
-func livePreview(d derive.Compressed) *compressPreview {
-	out := &compressPreview{Compressed: d, Preserve: d.Version.Preserved, Summarise: d.Version.Summarised,
+func livePreview(d derive.CompressResult) *compressPreview {
+	out := &compressPreview{CompressResult: d, Preserve: d.Version.Preserved, Summarise: d.Version.Summarised,
 		Messages: d.Version.MessagesOut}
 	for _, f := range d.Fates {
 		if f.Skipped {

@@ -36,7 +36,7 @@ func (s *Server) editConcept(w http.ResponseWriter, r *http.Request) (string, pa
 		err = s.moveMembers(r, p, c)
 	case "delete":
 		err = s.Memory.Knowledge().ChangeConcept(ctx, p, "remove concept "+c.Label,
-			concepts.Changed{Concept: c.Record, Field: "removed", Value: "true"})
+			concepts.Change{Concept: c.Record, Field: "removed", Value: "true"})
 	default:
 		err = api.BadRequest("a concept can be renamed, merged, split or deleted")
 	}
@@ -51,7 +51,7 @@ func (s *Server) editConcept(w http.ResponseWriter, r *http.Request) (string, pa
 // standingConcept finds a concept that is neither deleted nor part of another one.
 func (s *Server) standingConcept(r *http.Request, p state.Project, name string) (*concepts.Concept, error) {
 	c, err := s.Memory.Revision().FindConcept(r.Context(), p.ID, name)
-	if err == nil && (c == nil || !c.Stands()) {
+	if err == nil && (c == nil || !c.Live()) {
 		err = api.NoSuch("concept", name)
 	}
 	return c, err
@@ -67,7 +67,7 @@ func line(r *http.Request, field string, most int) (string, error) {
 }
 
 func (s *Server) renameConcept(r *http.Request, p state.Project, c *concepts.Concept) error {
-	var changes []concepts.Changed
+	var changes []concepts.Change
 	for _, f := range []struct {
 		field string
 		most  int
@@ -78,7 +78,7 @@ func (s *Server) renameConcept(r *http.Request, p state.Project, c *concepts.Con
 			return err
 		}
 		if text != "" && text != f.was {
-			changes = append(changes, concepts.Changed{Concept: c.Record, Field: f.field, Value: text})
+			changes = append(changes, concepts.Change{Concept: c.Record, Field: f.field, Value: text})
 		}
 	}
 	if len(changes) == 0 {
@@ -97,7 +97,7 @@ func (s *Server) mergeConcept(r *http.Request, p state.Project, c *concepts.Conc
 		return api.BadRequest(c.Label + " cannot become part of itself")
 	}
 	return s.Memory.Knowledge().ChangeConcept(r.Context(), p, "merge "+c.Label+" into "+into.Label,
-		concepts.Changed{Concept: c.Record, Field: "into", Value: into.Record})
+		concepts.Change{Concept: c.Record, Field: "into", Value: into.Record})
 }
 
 // moveMembers moves members of c to another concept: one that is there, or a new one, which splits c.
@@ -126,7 +126,7 @@ func (s *Server) moveMembers(r *http.Request, p state.Project, c *concepts.Conce
 	}
 	to := knowledge.Target{Topic: topic}
 	if name != "" {
-		to.New = &concepts.Made{Name: name, Topic: topic}
+		to.New = &concepts.Definition{Name: name, Topic: topic}
 	} else if to.Concept, err = s.standingConcept(r, p, r.PostFormValue("into")); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page
 			return "", page{}, err
 		}
 		b.Concepts = slices.DeleteFunc(slices.Clone(set.Concepts), func(c *concepts.Concept) bool {
-			return !c.Stands() || c.Revoked != ""
+			return !c.Live() || c.Revoked != ""
 		})
 	case "rules":
 		set, err := s.Memory.Revision().Rules(ctx, p.ID)

@@ -55,7 +55,7 @@ func (r *rig) group() {
 	for i, name := range []string{"Coupon codes", "Money as integers"} {
 		m, err := r.world.Memory.Knowledge().Member(r.t.Context(), state.Scope{Project: r.project}, r.ids[i])
 		must(r.t, err)
-		_, err = r.world.Memory.Knowledge().Assign(r.t.Context(), r.project, []knowledge.Member{m}, knowledge.Target{New: &concepts.Made{Name: name, Topic: name}}, false)
+		_, err = r.world.Memory.Knowledge().Assign(r.t.Context(), r.project, []knowledge.Member{m}, knowledge.Target{New: &concepts.Definition{Name: name, Topic: name}}, false)
 		must(r.t, err)
 	}
 }

@@ -89,7 +89,7 @@ func (s *API) keepIdle() { s.idle.Reset(idleAfter) }
 
 // dropKept frees what previews and lists have read.
 func (s *API) dropKept() {
-	previews, lists := s.previews.Drop(), s.lists.drop()
+	previews, lists := s.previews.Clear(), s.lists.drop()
 	if previews || lists {
 		debug.FreeOSMemory() // else an idle server keeps it for minutes
 	}

@@ -192,10 +192,10 @@ func (s *API) apiCompose(c *call) (reply, error) {
 }
 
 // Compose makes a composition as a request says.
-func (s *API) Compose(ctx context.Context, p state.Project, in CompositionRequest) (derive.Composed, error) {
+func (s *API) Compose(ctx context.Context, p state.Project, in CompositionRequest) (derive.ComposeResult, error) {
 	req, err := s.ComposeRequest(ctx, p, in, false)
 	if err != nil {
-		return derive.Composed{}, err
+		return derive.ComposeResult{}, err
 	}
 	return s.Memory.Derive().Compose(ctx, req)
 }

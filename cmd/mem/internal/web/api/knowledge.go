@@ -144,7 +144,7 @@ func (s *API) apiConcepts(c *call) (reply, error) {
 	}
 	var standing []*concepts.Concept
 	for _, x := range set.Concepts {
-		if x.Stands() && x.Revoked == "" {
+		if x.Live() && x.Revoked == "" {
 			standing = append(standing, x)
 		}
 	}

@@ -137,25 +137,25 @@ func (s *API) usual(out *compress.Settings) error {
 
 // Compress compresses a session as a request says. A dry run asks no model.
 func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSettings,
-	dryRun bool) (derive.Compressed, error) {
+	dryRun bool) (derive.CompressResult, error) {
 	set, err := s.settings(in)
 	if err != nil {
-		return derive.Compressed{}, err
+		return derive.CompressResult{}, err
 	}
 	if set.Engine, err = s.Engine(ctx, rev, in.Engine, in.Model); err != nil {
-		return derive.Compressed{}, err
+		return derive.CompressResult{}, err
 	}
 	with := s.Memory.Derive()
 	if dryRun {
 		defer s.keepIdle()
-		with = with.Keeping(&s.previews)
+		with = with.WithPreviews(&s.previews)
 	}
 	if in.Since == "" {
 		return with.Compress(ctx, rev, set, dryRun)
 	}
 	base, err := s.Version(ctx, SessionName(rev.Session), in.Since)
 	if err != nil {
-		return derive.Compressed{}, err
+		return derive.CompressResult{}, err
 	}
 	return with.CompressSince(ctx, rev, base, set, dryRun)
 }
@@ -245,7 +245,7 @@ func (s *API) apiCompressPreview(c *call) (reply, error) {
 	return ok(previewOf(done))
 }
 
-func previewOf(d derive.Compressed) compressionPreview {
+func previewOf(d derive.CompressResult) compressionPreview {
 	v := d.Version
 	out := compressionPreview{
 		InputTokens: v.TokensIn, InputMessages: v.MessagesIn, OutputTokens: d.Plan.Budget, OutputMessages: v.MessagesOut,

@@ -7,10 +7,9 @@ import (
 	"unicode"
 )
 
-// saying returns the words of a text as those of another statement of the same thing are compared: in their
-// order and in lower case, without articles, forms of "to be" and punctuation. Everything that changes the
-// meaning remains, so that two different things are never taken for one.
-func saying(text string) string {
+// comparisonKey returns the words of a text in their order and in lower case, without articles, forms of "to be" and
+// punctuation. Texts with the same key have the same meaning.
+func comparisonKey(text string) string {
 	var b strings.Builder
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("'’_./-", r)
@@ -25,30 +24,30 @@ func saying(text string) string {
 	return b.String()
 }
 
-// Distinct returns list without the facts that say what one before them says.
+// Distinct returns list without facts that repeat an earlier one.
 func Distinct(list []Fact) []Fact {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(list), func(f Fact) bool {
-		key := string(f.Kind) + " " + saying(f.Text)
+		key := string(f.Kind) + " " + comparisonKey(f.Text)
 		was := seen[key]
 		seen[key] = true
 		return was
 	})
 }
 
-// A closing is how an issue came to be resolved.
-type closing struct {
-	judgement
+// A resolution is a resolved issue with its judgement.
+type resolution struct {
+	trustedJudgement
 	issue Fact
-	at    time.Time // when it was solved; zero if somebody said so by hand
+	at    time.Time // of the solution; zero without one
 	trust Trust
 }
 
-// closes reports whether what resolved one statement of an issue resolves another one too. An issue that is
-// stated after it was resolved came back.
-func (f *folder) closes(c closing, x *Fact) bool {
+// resolvesDuplicate reports whether a resolution also resolves x, another statement of the same issue. An issue that is
+// stated after its resolution has come back.
+func (f *folder) resolvesDuplicate(c resolution, x *Fact) bool {
 	switch {
-	case c.trust < min(x.Trust, Assistant), !f.counts(c.judgement, x):
+	case c.trust < min(x.Trust, Assistant), !f.applies(c.trustedJudgement, x):
 		return false
 	case c.at.IsZero() || x.Time.IsZero():
 		return f.facts[x.key].first < c.record
@@ -56,20 +55,20 @@ func (f *folder) closes(c closing, x *Fact) bool {
 	return !x.Time.After(c.at)
 }
 
-// closeTwins resolves the statements of issues that another session states in the same words as one that is
-// resolved. A judgement of the statement itself goes first.
-func (f *folder) closeTwins() {
-	closed := map[string][]closing{}
+// resolveDuplicates resolves issues that another session states in the same words as a resolved one. A judgement about
+// the issue itself has precedence.
+func (f *folder) resolveDuplicates() {
+	closed := map[string][]resolution{}
 	for x := range f.set.All() {
 		if x.Kind != Issue || !x.Resolved {
 			continue
 		}
-		c := closing{judgement: f.said[judged{x.key, Resolves}], issue: *x, trust: User}
+		c := resolution{trustedJudgement: f.judgements[judgementKey{x.key, Resolves}], issue: *x, trust: User}
 		if by, ok := f.facts[c.By]; ok {
 			solution := f.set.Exchanges[by.at[0]].Facts[by.at[1]]
 			c.at, c.trust = solution.Time, solution.Trust
 		}
-		key := saying(x.Text)
+		key := comparisonKey(x.Text)
 		closed[key] = append(closed[key], c)
 	}
 	if len(closed) == 0 {
@@ -79,11 +78,11 @@ func (f *folder) closeTwins() {
 		if x.Kind != Issue || x.Resolved {
 			continue
 		}
-		if _, said := f.said[judged{x.key, Resolves}]; said {
+		if _, said := f.judgements[judgementKey{x.key, Resolves}]; said {
 			continue
 		}
-		for _, c := range closed[saying(x.Text)] {
-			if f.closes(c, x) {
+		for _, c := range closed[comparisonKey(x.Text)] {
+			if f.resolvesDuplicate(c, x) {
 				x.Resolved, x.ResolvedBy, x.Resolution = true, c.issue.ResolvedBy, c.issue.Resolution
 				break
 			}
@@ -91,8 +90,8 @@ func (f *folder) closeTwins() {
 	}
 }
 
-// TakeBack takes back what facts that are hidden did to others: an issue that a hidden solution resolved is open.
-func (s *Set) TakeBack() {
+// UndoRevoked undoes the effects of revoked facts on others: an issue that a revoked solution resolved is open again.
+func (s *Set) UndoRevoked() {
 	hidden := func(id string) bool {
 		by, ok := s.Fact(id)
 		return ok && by.Revoked != ""

@@ -23,7 +23,7 @@ func TestSaying(t *testing.T) {
 		{"A calls B", "B calls A", false},
 		{"파서가 마지막 줄을 잃는다", "파서가 마지막 줄을 잃는다.", true},
 	} {
-		if got := saying(test.a) == saying(test.b); got != test.same {
+		if got := comparisonKey(test.a) == comparisonKey(test.b); got != test.same {
 			t.Errorf("saying(%q) == saying(%q) is %t, want %t", test.a, test.b, got, test.same)
 		}
 	}
@@ -124,7 +124,7 @@ func TestTakeBack(t *testing.T) {
 	}
 	at := s.where[by]
 	s.Exchanges[at[0]].Facts[at[1]].Revoked = "wrong"
-	s.TakeBack()
+	s.UndoRevoked()
 	for f := range s.All() {
 		if f.SupersededBy == by {
 			t.Errorf("%s is superseded by %s, which is hidden", f.ID, by)

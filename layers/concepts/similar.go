@@ -8,19 +8,19 @@ import (
 
 func labelOf(n int) string { return fmt.Sprintf("c%03d", n) }
 
-// Near returns the concepts that stand under almost the same name: the same words, or the same letters but for one in
-// six, with the same digits. It is a warning to whoever names a concept; nothing is ever put together because of it.
-func (s *Set) Near(name string, but *Concept) []*Concept {
+// Similar returns the live concepts other than but with almost the same name: the same words, or one letter in six
+// different, with the same digits. It is meant for a warning; nothing is ever merged because of it.
+func (s *Set) Similar(name string, but *Concept) []*Concept {
 	var out []*Concept
 	for _, c := range s.Live() {
-		if (but == nil || c.Record != but.Record) && near(name, c.Name) {
+		if (but == nil || c.Record != but.Record) && similarNames(name, c.Name) {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-func near(a, b string) bool {
+func similarNames(a, b string) bool {
 	as, bs := nameWords(a), nameWords(b)
 	if len(as) == 0 || len(bs) == 0 || digits(a) != digits(b) {
 		return false
@@ -38,7 +38,7 @@ func near(a, b string) bool {
 	return distance(x, y)*6 <= max(len(x), len(y))
 }
 
-// nameWords returns the words of a name, without case, plural s and words that say nothing.
+// nameWords returns the words of a name in lower case, without plural s and stop words.
 func nameWords(s string) map[string]bool {
 	words := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
@@ -56,7 +56,7 @@ func nameWords(s string) map[string]bool {
 	return words
 }
 
-// digits returns the digits of s alone: phase 1 is not phase 2.
+// digits returns the digits of s: phase 1 is not phase 2.
 func digits(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsDigit(r) {
@@ -66,7 +66,7 @@ func digits(s string) string {
 	}, s)
 }
 
-// squash returns the letters and digits of s alone, in lower case.
+// squash returns the letters and digits of s in lower case.
 func squash(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -76,7 +76,7 @@ func squash(s string) string {
 	}, s)
 }
 
-// distance returns how many letters must be put in, taken out or changed to make b of a.
+// distance returns the edit distance of a and b.
 func distance(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for k := range row {
