@@ -30,21 +30,21 @@ const (
 	Override Origin = "command line" // this run alone
 )
 
-// A Setting is one key with the value in force.
+// A Setting is one key with its effective value.
 type Setting struct {
 	Key    string
 	Value  string
 	Origin Origin
 }
 
-// A Config is the settings in force: those of a file, over the defaults, under the overrides.
+// A Config contains the effective settings: overrides, else values of a file, else defaults.
 type Config struct {
 	root     *object
 	override map[string]string
 }
 
-// Load reads the settings in file. A file that does not exist is an empty one. Values that do not fit
-// their key are not an error here, or a bad value could not be mended; see [Config.Check].
+// Load reads the settings in file. A missing file counts as empty. Invalid values are not an error here, so that they
+// can be corrected; see [Config.Check].
 func Load(file string) (*Config, error) {
 	if fi, err := os.Stat(file); err == nil && !fi.Mode().IsRegular() {
 		return nil, fmt.Errorf("read settings: %s is not a regular file", file) // a pipe would wait for ever
@@ -63,7 +63,7 @@ func Load(file string) (*Config, error) {
 	return c, nil
 }
 
-// Parse reads settings from the text of a config.json. No text at all is an empty object.
+// Parse reads settings from the text of a config.json. An empty text is an empty object.
 func Parse(b []byte) (*Config, error) {
 	root, err := parse(b)
 	if err != nil {
@@ -72,8 +72,8 @@ func Parse(b []byte) (*Config, error) {
 	return &Config{root: root}, nil
 }
 
-// Get returns the value of key in force and where it comes from. It fails with an [*UnknownKeyError]
-// for a key that is not in the table, and with a [*ValueError] if the file holds a value that does not fit.
+// Get returns the effective value of key and its origin. It fails with an [*UnknownKeyError] for a key that is not in
+// the table, and with a [*ValueError] if the file contains an invalid value.
 func (c *Config) Get(key string) (string, Origin, error) {
 	k, err := find(key)
 	if err != nil {
@@ -93,8 +93,7 @@ func (c *Config) Get(key string) (string, Origin, error) {
 	return v, File, nil
 }
 
-// Set puts value into the settings after checking it against the key's kind.
-// Nothing reaches the disk before [Config.Save] or the end of [Edit].
+// Set sets key to value if the key's kind accepts it. [Config.Save] or [Edit] writes it to disk.
 func (c *Config) Set(key, value string) error {
 	k, v, err := check(key, value)
 	if err != nil {
@@ -103,8 +102,8 @@ func (c *Config) Set(key, value string) error {
 	return c.root.set(path(key), k.Kind.json(v))
 }
 
-// Unset takes key out of the settings, so that its default holds again, and reports whether it was there.
-// A key that is not in the table may be unset too, if the file has it.
+// Unset removes key from the file's settings, so that its default applies, and reports whether it was set. Unknown keys
+// can be removed too.
 func (c *Config) Unset(key string) (bool, error) {
 	if c.root.unset(path(key)) {
 		return true, nil
@@ -113,7 +112,7 @@ func (c *Config) Unset(key string) (bool, error) {
 	return false, err
 }
 
-// Override sets key for this run alone, above what the file says.
+// Override sets key for this run only, with precedence over the file.
 func (c *Config) Override(key, value string) error {
 	_, v, err := check(key, value)
 	if err != nil {
@@ -126,8 +125,8 @@ func (c *Config) Override(key, value string) error {
 	return nil
 }
 
-// List returns every setting of the table with its value in force, and the members of families such as
-// pager.* that the file or an override sets, sorted by key. A value that does not fit is listed as it stands.
+// List returns every setting of the table with its effective value, and the members of families such as pager.* that
+// are set, sorted by key. Invalid values are listed unchanged.
 func (c *Config) List() []Setting {
 	names := c.family()
 	for _, k := range Keys() {
@@ -162,7 +161,7 @@ func (c *Config) family() []string {
 	return names
 }
 
-// Unknown returns the members of the file that no key of the table names, sorted.
+// Unknown returns the names in the file that are not in the table, sorted.
 func (c *Config) Unknown() []string {
 	var names []string
 	for _, leaf := range c.root.leaves() {
@@ -174,7 +173,7 @@ func (c *Config) Unknown() []string {
 	return names
 }
 
-// Check returns the [*ValueError] of the first setting in the file that does not fit its key, or nil.
+// Check returns the [*ValueError] of the first invalid value in the file, or nil.
 func (c *Config) Check() error {
 	for _, leaf := range c.root.leaves() {
 		if _, err := find(leaf); err != nil {

@@ -5,13 +5,13 @@ import "fmt"
 // An UnknownKeyError names a setting that does not exist.
 type UnknownKeyError struct {
 	Key string
-	// Near holds every key that exists, for a caller that wants to suggest one.
+	// Near lists all keys, so that a caller can suggest one.
 	Near []string
 }
 
 func (e *UnknownKeyError) Error() string { return fmt.Sprintf("there is no setting %q", e.Key) }
 
-// A ValueError says that a value does not fit its setting.
+// A ValueError means that a value is invalid for its setting.
 type ValueError struct {
 	Key, Value string
 	Want       string // what would fit, such as "true or false"
@@ -24,7 +24,7 @@ func (e *ValueError) Error() string {
 
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// A SyntaxError says where a config.json stops being one.
+// A SyntaxError is the position of a syntax error in config.json.
 type SyntaxError struct {
 	Line, Column int // counted from 1, the column in bytes
 	Err          error

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A Key is one setting that exists. A Name that ends in ".*" is a family: any last word does.
+// A Key is one setting. A Name that ends in ".*" is a family: any last word is valid.
 type Key struct {
 	Name    string
 	Kind    Kind
@@ -89,7 +89,7 @@ var keys = sync.OnceValue(func() []Key {
 		{"redact.allow.*", text, "", "rule, or hash of a secret, that is left alone, and why"},
 		{"redact.environment", boolean, "true",
 			"take out the secrets of the environment and of .env files wherever they stand"},
-		{"redact.rule.*", pattern, "", "regular expression of a secret of your own; its first group, if any, is taken out"},
+		{"redact.rule.*", pattern, "", "regular expression of a secret of your own; its first group, if any, is replaced"},
 		{"redact.rules", oneOf("on", "off"), "on", "take secrets out of sessions before they are stored"},
 		{"remote.quiet", duration, "10s",
 			"how long a server may send nothing at all; 12 times that before it begins to answer"},

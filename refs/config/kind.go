@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// A Kind says which values a setting takes and how JSON holds them.
+// A Kind defines the valid values of a setting and their JSON type.
 type Kind struct {
-	// Values are the only possible ones, if there are few; for completion and help.
+	// Values lists all valid values if there are few, for completion and help.
 	Values []string
 
 	desc  string
@@ -34,7 +34,7 @@ func (k Kind) want() string { return k.desc }
 
 func (k Kind) parse(s string) (string, error) { return k.canon(s) }
 
-// json returns the canonical value v as the file holds it.
+// json returns the canonical value v as it is written to the file.
 func (k Kind) json(v string) json.RawMessage {
 	if k.holds != jsonString {
 		return json.RawMessage(v)
@@ -42,8 +42,7 @@ func (k Kind) json(v string) json.RawMessage {
 	return quote(v)
 }
 
-// read returns the value in the file in canonical form. A value may be
-// written as a string where a number or a bool is wanted, and the other way round.
+// read returns the canonical form of a value in the file. A number or bool may be written as a string, and vice versa.
 func (k Kind) read(raw json.RawMessage) (string, error) {
 	s := string(raw)
 	switch s[0] {

@@ -12,13 +12,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrLocked reports that another process was changing the settings until the context ended.
+// ErrLocked means that another process was changing the settings until the context ended.
 var ErrLocked = errors.New("the settings are being changed by another process")
 
-// Edit changes the settings in file by fn: it takes a lock that dies with the process, loads the file,
-// calls fn and saves. If fn fails nothing is written. It fails with [ErrLocked] when ctx ends first.
+// Edit locks the settings in file, loads them, calls fn and saves them. If fn fails, nothing is written. The lock ends
+// with the process. Edit fails with [ErrLocked] when ctx ends first.
 func Edit(ctx context.Context, file string, fn func(*Config) error) error {
-	return alone(ctx, file, func() error {
+	return locked(ctx, file, func() error {
 		c, err := Load(file)
 		if err == nil {
 			err = fn(c)
@@ -30,8 +30,8 @@ func Edit(ctx context.Context, file string, fn func(*Config) error) error {
 	})
 }
 
-// alone calls fn while nobody else changes the settings in file.
-func alone(ctx context.Context, file string, fn func() error) error {
+// locked calls fn while the settings in file are locked.
+func locked(ctx context.Context, file string, fn func() error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("make the directory of the settings: %w", err)
 	}
@@ -48,9 +48,8 @@ func alone(ctx context.Context, file string, fn func() error) error {
 	return errors.Join(fn(), lock.Close())
 }
 
-// Save writes the settings to file: either the whole new text is there afterwards, on stable storage, or
-// the old one is. Overrides are not saved. Between [Load] and Save another process may have written; [Edit]
-// rules that out.
+// Save atomically and durably writes the settings to file, without overrides. It may overwrite a change of another
+// process since [Load]; [Edit] prevents that.
 func (c *Config) Save(file string) error {
 	b, err := c.root.encode()
 	if err != nil {
@@ -59,11 +58,11 @@ func (c *Config) Save(file string) error {
 	if err := replace(file, b); err != nil {
 		return fmt.Errorf("save settings: %w", err)
 	}
-	_ = replace(file+sumSuffix, sumLine(file, b)) // an older sum says nothing of a newer file
+	_ = replace(file+sumSuffix, sumLine(file, b)) // a checksum older than its file is ignored
 	return nil
 }
 
-// replace puts b in the place of file in one step. If file is a symbolic link, what it points to is replaced.
+// replace atomically replaces file by one with the content b. If file is a symbolic link, its target is replaced.
 func replace(file string, b []byte) error {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target

@@ -11,20 +11,20 @@ import (
 	"path/filepath"
 )
 
-// sumSuffix is behind the name of the file that holds the sum of the settings, as sha256sum writes it.
+// sumSuffix is the suffix of the file with the checksum of the settings, in the format of sha256sum.
 const sumSuffix = ".sum"
 
-// ErrSum reports that the settings differ from those that mem wrote, without an edit since.
-var ErrSum = errors.New("not as it was written: its sum is another")
+// ErrSum means that the settings differ from those that mem wrote, and were not edited since.
+var ErrSum = errors.New("its checksum does not match")
 
 func sumLine(file string, b []byte) []byte {
 	return fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(b), filepath.Base(file))
 }
 
-// Damaged compares file with the sum beside it and, if they do not fit, calls fn with what is wrong, while
-// nobody else changes the settings. People edit them by hand: a file that was written after its sum is right,
-// and so is one without a sum. What is wrong wraps [ErrSum] if the file or its sum is damaged. The error is
-// that of fn, or [ErrLocked] when ctx ends first.
+// Damaged compares file with its checksum and, if they do not match, calls fn with the damage while the settings are
+// locked. Users edit settings by hand, so a file that is newer than its checksum, or has none, is not damaged. The
+// damage wraps [ErrSum] if the file or its checksum is damaged. The error is that of fn, or [ErrLocked] when ctx ends
+// first.
 func Damaged(ctx context.Context, file string, fn func(damage error) error) error {
 	switch err := verify(file); {
 	case err == nil:
@@ -32,7 +32,7 @@ func Damaged(ctx context.Context, file string, fn func(damage error) error) erro
 	case !errors.Is(err, ErrSum):
 		return fn(err)
 	}
-	return alone(ctx, file, func() error { // another process may only have been between the file and its sum
+	return locked(ctx, file, func() error { // another process may only have been between the file and its sum
 		if err := verify(file); err != nil {
 			return fn(err)
 		}
@@ -72,9 +72,9 @@ func verify(file string) error {
 	return err
 }
 
-// Mended returns what a damaged file should be: with the one byte put right that makes it fit its sum, which
-// search looks for. It reports false if there is none; then it returns the settings as they stand.
-func Mended(file string, search func(b []byte, good func([]byte) bool) ([]byte, bool)) ([]byte, bool, error) {
+// Corrected returns a damaged file with one byte changed so that its checksum matches. search finds that byte. If there
+// is none, it returns the file unchanged and false.
+func Corrected(file string, search func(b []byte, good func([]byte) bool) ([]byte, bool)) ([]byte, bool, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, false, err
@@ -90,7 +90,7 @@ func Mended(file string, search func(b []byte, good func([]byte) bool) ([]byte, 
 	return fixed, true, nil
 }
 
-// Replace writes b as the settings in file, with its sum. It is to be called by what [Damaged] calls.
+// Replace writes b as the settings in file, with its checksum. Only the callback of [Damaged] may call it.
 func Replace(file string, b []byte) error {
 	if _, err := Parse(b); err != nil {
 		return err

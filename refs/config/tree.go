@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// An object is a JSON object that keeps the order of its members and the bytes of what it does not open.
+// An object is a JSON object that keeps the order of its members and the bytes of values that are not objects.
 type object struct {
 	members []member
 }
@@ -36,7 +36,7 @@ func parse(b []byte) (*object, error) {
 	end := int(dec.InputOffset())
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		rest := len(body[end:]) - len(bytes.TrimLeft(body[end:], " \t\r\n"))
-		return nil, locate(b, skipped+end+rest, errors.New("something follows the settings"))
+		return nil, locate(b, skipped+end+rest, errors.New("unexpected text after the settings"))
 	}
 	if raw[0] != '{' {
 		return nil, locate(b, skipped+end-len(raw), errors.New("the settings are not a JSON object"))
@@ -98,7 +98,7 @@ func (o *object) get(path []string) (json.RawMessage, bool) {
 	return o.members[i].inner.get(path[1:])
 }
 
-// set puts v at path, making the objects on the way.
+// set sets path to v and creates missing objects.
 func (o *object) set(path []string, v json.RawMessage) error {
 	i := o.find(path[0])
 	if i < 0 {
@@ -119,7 +119,7 @@ func (o *object) set(path []string, v json.RawMessage) error {
 	return m.inner.set(path[1:], v)
 }
 
-// unset removes what is at path, and the objects that it leaves empty, and reports whether it was there.
+// unset removes path and the objects that become empty, and reports whether path existed.
 func (o *object) unset(path []string) bool {
 	i := o.find(path[0])
 	if i < 0 {
@@ -196,7 +196,7 @@ func syntaxError(b []byte, skipped int, err error) error {
 	if errors.As(err, &syntax) {
 		return locate(b, skipped+max(int(syntax.Offset)-1, 0), err)
 	}
-	return locate(b, len(b), errors.New("the text ends too early"))
+	return locate(b, len(b), errors.New("unexpected end of the text"))
 }
 
 // locate puts the line and column of the byte at off in front of err.

@@ -5,12 +5,12 @@ package disk
 import "errors"
 
 var (
-	// ErrUnsafe says that other users could change the store.
+	// ErrUnsafe means that other users could change the store.
 	ErrUnsafe = errors.New("not private to you")
-	// ErrNotRepo says that a directory holds no memory.
+	// ErrNotRepo means that a directory contains no memory.
 	ErrNotRepo = errors.New("not a memory")
-	// ErrDamaged says that files without which a store cannot be opened are damaged or gone.
+	// ErrDamaged means that files without which a store cannot be opened are damaged or missing.
 	ErrDamaged = errors.New("the store is damaged")
-	// ErrLocked says that another process kept a lock for longer than the timeout.
+	// ErrLocked means that another process kept a lock for longer than the timeout.
 	ErrLocked = errors.New("locked by another process")
 )

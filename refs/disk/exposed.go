@@ -8,21 +8,20 @@ import (
 	"path/filepath"
 )
 
-// An Exposure is what others could read or change of a store.
+// An Exposure counts the files of a store that other users could read or change.
 type Exposure struct {
 	Open    int    // files and directories that others may read or write
 	Foreign int    // those that belong to another user
 	First   string // one of them
 }
 
-// Exposed looks at every file of the store in dir: all must be the user's own, directories with mode 0700,
-// files 0600. With mend it takes from others what they may do; to whom a file belongs it does not change. Links
-// are not followed.
-func Exposed(dir string, mend bool) (Exposure, error) {
+// Exposed checks every file of the store in dir: all must belong to the user, directories with mode 0700, files with
+// 0600. With fix it removes the permissions of others; it does not change owners. Symbolic links are not followed.
+func Exposed(dir string, fix bool) (Exposure, error) {
 	var out Exposure
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && path != dir {
-			return nil // gone meanwhile
+			return nil // removed meanwhile
 		}
 		if err != nil {
 			return err
@@ -45,7 +44,7 @@ func Exposed(dir string, mend bool) (Exposure, error) {
 			out.Foreign++
 			return nil
 		}
-		if out.Open++; mend {
+		if out.Open++; fix {
 			return os.Chmod(path, fi.Mode().Perm()&0o700)
 		}
 		return nil

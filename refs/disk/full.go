@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// fill gives a file a size by writing it.
+// fill writes size zero bytes to a file.
 func fill(f *os.File, size int64) error {
 	block := make([]byte, 64<<10)
 	for at := int64(0); at < size; at += int64(len(block)) {
@@ -17,7 +17,7 @@ func fill(f *os.File, size int64) error {
 	return nil
 }
 
-// IsFull reports whether a disk, or the user's share of it, is full.
+// IsFull reports whether an error means that the disk or the user's quota is full.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, diskQuota)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Lock takes the kernel lock of file, waiting at most d, and returns what releases it. The lock
-// ends with the process, so none is ever stale. The directory of file is made if it is missing, as in a
-// copy that git made. The error wraps [ErrLocked] when the time is over.
+// Lock locks file exclusively with a kernel lock and returns its unlock function. The lock ends with the process, so
+// it is never stale. If the directory of file is missing, as in a clone made by git, it is created. The error wraps
+// [ErrLocked] if the lock is not free within d.
 func Lock(ctx context.Context, file string, d time.Duration) (func(), error) {
 	if err := pack.CheckFile(file); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func Lock(ctx context.Context, file string, d time.Duration) (func(), error) {
 	}
 }
 
-// leadsTo reports whether the name of a lock still leads to what was locked: whoever sweeps may have removed it
-// between the moment it was opened and the moment it was locked.
+// leadsTo reports whether file is still the file that was locked: a sweep may have removed it after it was opened and
+// before it was locked.
 func leadsTo(file string, l *flock.Flock) (bool, error) {
 	has, err := l.Stat()
 	if err != nil {
@@ -56,13 +56,13 @@ func waitFile(ctx context.Context, file string, d time.Duration) (*flock.Flock, 
 	if ok || err != nil {
 		return l, err
 	}
-	got := make(chan error) // who sends knows that it was taken
+	got := make(chan error) // unbuffered: a completed send means that the lock was taken over
 	abandoned := make(chan struct{})
 	go func() {
-		err := l.Lock() // queues in the kernel, so that nobody starves
+		err := l.Lock() // the kernel queues waiters, so none starves
 		select {
 		case <-abandoned:
-			l.Close() // it came too late
+			l.Close() // after the timeout
 		case got <- err:
 		}
 	}()
@@ -80,7 +80,7 @@ func waitFile(ctx context.Context, file string, d time.Duration) (*flock.Flock, 
 	return nil, err
 }
 
-// inDir tries to lock file, once more if its directory had to be made. Another process may make it at the same moment.
+// inDir calls try and, if the directory of file is missing, creates it and calls try again.
 func inDir(file string, try func() (bool, error)) (bool, error) {
 	ok, err := try()
 	if errors.Is(err, os.ErrNotExist) {
@@ -91,7 +91,8 @@ func inDir(file string, try func() (bool, error)) (bool, error) {
 	return ok, err
 }
 
-// TryLock takes the kernel lock of file if nobody has it, and nobody had it and removed the file meanwhile.
+// TryLock locks file exclusively if it is free. It reports false if another process has locked it, or has removed it
+// meanwhile.
 func TryLock(file string) (unlock func(), ok bool, err error) {
 	if err := pack.CheckFile(file); err != nil {
 		return nil, false, err
@@ -106,7 +107,7 @@ func TryLock(file string) (unlock func(), ok bool, err error) {
 	return func() { l.Close() }, true, nil
 }
 
-// Share is Lock for all that share the lock. Nobody removes such a file.
+// Share is [Lock] for a shared lock. The file must never be removed.
 func Share(ctx context.Context, file string, d time.Duration) (func(), error) {
 	if err := pack.CheckFile(file); err != nil {
 		return nil, err

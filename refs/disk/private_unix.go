@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// diskQuota is the error of a user's share of a disk that is full.
+// diskQuota is the error for an exhausted quota.
 const diskQuota = syscall.EDQUOT
 
-// CheckPrivate refuses a directory that another user owns or can write to.
+// CheckPrivate returns an error that wraps [ErrUnsafe] if another user owns dir or can write to it.
 func CheckPrivate(dir string) error {
 	fi, err := os.Stat(dir)
 	if err != nil {
@@ -25,7 +25,7 @@ func CheckPrivate(dir string) error {
 		return fmt.Errorf("%s: owned by user %d: %w", dir, st.Uid, ErrUnsafe)
 	}
 	if fi.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s: mode %v lets others write to it: %w", dir, fi.Mode().Perm(), ErrUnsafe)
+		return fmt.Errorf("%s: writable by other users (mode %v): %w", dir, fi.Mode().Perm(), ErrUnsafe)
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func SyncDir(dir string) error {
 	return f.Sync()
 }
 
-// exposed reports whether a file belongs to another user, and whether others may do anything with it.
+// exposed reports whether a file belongs to another user, and whether others have any permission for it.
 func exposed(fi fs.FileInfo) (foreign, open bool) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	foreign = ok && int(st.Uid) != os.Geteuid()

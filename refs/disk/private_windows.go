@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// diskQuota is the error of a disk that is full, as Windows says it.
+// diskQuota is ERROR_DISK_FULL.
 const diskQuota = syscall.Errno(112)
 
-// CheckPrivate checks that dir is there: the profile's access list keeps other users out.
+// CheckPrivate checks that dir exists. The access control list of the user's profile keeps other users out.
 func CheckPrivate(dir string) error {
 	_, err := os.Stat(dir)
 	return err
@@ -18,5 +18,5 @@ func CheckPrivate(dir string) error {
 // SyncDir does nothing: NTFS journals names itself and directories cannot be flushed.
 func SyncDir(string) error { return nil }
 
-// exposed reports nothing: the directory's access list, which is the user's own, decides here.
+// exposed reports false: the access control list of the directory decides here.
 func exposed(fs.FileInfo) (foreign, open bool) { return false, false }

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// Allocate gives a file a size and the blocks for all of it.
+// Allocate sets the size of a file and allocates all its blocks.
 func Allocate(f *os.File, size int64) error {
 	for {
 		err := syscall.Fallocate(int(f.Fd()), 0, 0, size)

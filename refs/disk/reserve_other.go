@@ -4,5 +4,5 @@ package disk
 
 import "os"
 
-// Allocate gives a file a size and the blocks for all of it.
+// Allocate sets the size of a file and allocates all its blocks.
 func Allocate(f *os.File, size int64) error { return fill(f, size) }

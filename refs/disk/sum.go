@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// errSum says that a small file is not as mem wrote it.
-var errSum = errors.New("it is not as it was written: its sum is another")
+// errSum means that a file is damaged.
+var errSum = errors.New("its checksum does not match")
 
 const (
 	sumLead = ",\n  \"sum\": \""
@@ -22,14 +22,14 @@ const (
 	bodyEnd = "\n}\n"
 )
 
-// WithSum adds a last member "sum" to an indented JSON object: the BLAKE3 of the file without that member. It
-// tells a damaged file from a good one, and which of its bytes was damaged.
+// WithSum adds a last member "sum" to an indented JSON object: the BLAKE3 hash of the file without that member. It
+// reveals damage, and [CorrectSummed] can correct one damaged byte.
 func WithSum(b []byte) []byte {
 	body := bytes.TrimSuffix(b, []byte(bodyEnd))
 	return append(append(append(bytes.Clone(body), sumLead...), objects.Sum(b).String()...), sumTail...)
 }
 
-// CheckSum checks a file that WithSum made. One without a sum was written by an older mem, and nothing is said of it.
+// CheckSum checks the sum of a file of [WithSum]. A file without a sum is not checked.
 func CheckSum(b []byte) error {
 	i := bytes.LastIndex(b, []byte(sumLead))
 	if i < 0 {
@@ -42,7 +42,7 @@ func CheckSum(b []byte) error {
 	return nil
 }
 
-// CheckJSON checks that b is what mem writes: with a right sum, or, of an older mem, what v encodes to.
+// CheckJSON checks that b has a correct sum or, if it has none, that it is the encoding of v. It decodes b into v then.
 func CheckJSON(b []byte, v any) error {
 	if err := CheckSum(b); err != nil {
 		return err
@@ -60,15 +60,15 @@ func CheckJSON(b []byte, v any) error {
 	return err
 }
 
-// CorrectByte looks for the one byte of a file whose change makes good report true. That costs little for files of
-// some hundred bytes.
+// CorrectByte searches for a change of one byte of b for which good returns true, and returns the changed bytes. It
+// tries files of up to 16 KiB.
 func CorrectByte(b []byte, good func([]byte) bool) ([]byte, bool) {
 	const most = 16 << 10
 	if len(b) > most {
 		return nil, false
 	}
 	b = bytes.Clone(b)
-	for bit := range 8 { // a flipped bit is the likeliest
+	for bit := range 8 { // flipped bits are most likely
 		for i := range b {
 			if b[i] ^= 1 << bit; good(b) {
 				return b, true
@@ -87,15 +87,15 @@ func CorrectByte(b []byte, good func([]byte) bool) ([]byte, bool) {
 	return nil, false
 }
 
-// CorrectSummed is [CorrectByte] of a file that WithSum made.
+// CorrectSummed is [CorrectByte] for a file of [WithSum].
 func CorrectSummed(b []byte) ([]byte, bool) {
 	return CorrectByte(b, func(b []byte) bool {
 		return len(b) > 0 && b[len(b)-1] == '\n' && bytes.Contains(b, []byte(sumLead)) && CheckSum(b) == nil
 	})
 }
 
-// CheckNote checks a control file of JSON whose form another package knows. One without a sum was written by an
-// older mem: it must be JSON, and not what a sum looks like that was damaged.
+// CheckNote checks the sum of a JSON control file whose fields another package defines. Without a sum the file must be
+// valid JSON, and must not end in something that looks like a damaged sum.
 func CheckNote(b []byte) error {
 	if err := CheckSum(b); err != nil || bytes.Contains(b, []byte(sumLead)) {
 		return err
@@ -117,6 +117,8 @@ func CheckNote(b []byte) error {
 	return nil
 }
 
+// ReadNote decodes the JSON file name in dir into v. It returns false if there is no such file. The error wraps
+// [ErrDamaged] if [CheckNote] fails.
 func ReadNote(dir, name string, v any) (bool, error) {
 	file := filepath.Join(dir, name)
 	b, err := pack.ReadFile(file)

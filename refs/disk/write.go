@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// WriteFile makes file with the content b: durable and whole, or not at all.
+// WriteFile atomically and durably replaces file by one with the content b.
 func WriteFile(file string, b []byte) error {
 	dir := filepath.Dir(file)
 	f, err := os.CreateTemp(dir, ".tmp-*")
@@ -24,8 +24,8 @@ func WriteFile(file string, b []byte) error {
 	return SyncDir(dir)
 }
 
-// A WriteError says that the store could not be written: it is full, read-only, locked or broken. What else was to be
-// stored would fare no better.
+// A WriteError means that the store cannot be written: it is full, read-only, locked or broken. Further writes would
+// fail too.
 type WriteError struct{ Err error }
 
 func (e *WriteError) Error() string { return e.Err.Error() }
@@ -33,7 +33,7 @@ func (e *WriteError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// Writing marks err, if it is one, as an error of writing the store.
+// Writing wraps err in a [WriteError], or returns nil if err is nil.
 func Writing(err error) error {
 	if err == nil {
 		return nil

@@ -235,7 +235,7 @@ func mendSettings(dir, file string, damage error, look bool) (refsrepair.Fix, er
 	if !errors.Is(damage, config.ErrSum) {
 		return m, nil
 	}
-	b, ok, err := config.Mended(file, disk.CorrectByte)
+	b, ok, err := config.Corrected(file, disk.CorrectByte)
 	if err != nil {
 		return m, err
 	}
