@@ -103,7 +103,7 @@ func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.C
 		Messages: now.Scan.Messages}
 	x.Distance = max(1, a.st.Distance(s))
 	var full *records.Version
-	for _, v := range a.st.CountedOf(s.ID) {
+	for _, v := range a.st.OwnVersionsOf(s) {
 		if v.Origin() == now.Original && v.Since == "" && (full == nil || v.TokensOut > full.TokensOut) {
 			full = v
 		}

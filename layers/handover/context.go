@@ -339,7 +339,7 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 			text += fmt.Sprintf(" %q", Cut(s.Title(), showTitle))
 		}
 		text += fmt.Sprintf(", %d message%s", now.Scan.Messages, derive.Plural(now.Scan.Messages))
-		if v := b.st.CountedOf(s.ID); len(v) > 0 {
+		if v := b.st.OwnVersionsOf(s); len(v) > 0 {
 			text += ", compressed as " + v[len(v)-1].Label
 		}
 		b.told[s.ID] = true

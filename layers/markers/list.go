@@ -45,7 +45,7 @@ func (m Ops) keepitsIn(ctx context.Context, st *state.State, rev state.Rev) ([]s
 		return nil, err
 	}
 	out := s.Keepits(compress.Input{Items: items}, p)
-	versions := st.CountedOf(s.ID)
+	versions := st.OwnVersionsOf(s)
 	for _, v := range versions {
 		if v.ByStranger && s.Guest == "" {
 			continue

@@ -52,7 +52,7 @@ func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force, dryRun 
 	}
 	target, what, err := rev.Target()
 	if err != nil || rev.Kind == state.IsComposition {
-		return fmt.Errorf("tag %s: %w", state.NameOf(rev), ErrKind)
+		return fmt.Errorf("tag %s: %w", rev.Name(), ErrKind)
 	}
 	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
@@ -68,7 +68,7 @@ func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force, dryRun 
 		case was == target:
 			return nil
 		case !force:
-			return fmt.Errorf("tag %s: %w by %s", name, ErrTaken, state.NameOf(t.Rev(rev.Project)))
+			return fmt.Errorf("tag %s: %w by %s", name, ErrTaken, t.Rev(rev.Project).Name())
 		}
 	}
 	if dryRun {

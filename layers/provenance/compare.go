@@ -83,13 +83,13 @@ func (m Ops) CompareSince(ctx context.Context, sc state.Scope, rev state.Rev) (C
 	if base := s.Point(newest.Origin()); base != nil && base.Generation == s.Now().Generation {
 		since.From = base.Scan.Values + 1
 	}
-	b := Compared{Rev: since, Name: state.NameOf(since)}
+	b := Compared{Rev: since, Name: since.Name()}
 	if since.From <= since.To {
 		if b, err = t.compared(ctx, since); err != nil {
 			return Comparison{}, err
 		}
 	}
-	c, err := t.compare(Compared{Rev: v, Name: state.NameOf(v)}, b)
+	c, err := t.compare(Compared{Rev: v, Name: v.Name()}, b)
 	c.Since = true
 	return c, err
 }

@@ -81,7 +81,7 @@ func (t *tracer) source(s *state.Session, p *records.Point) string {
 }
 
 func (t *tracer) compared(ctx context.Context, rev state.Rev) (Compared, error) {
-	c := Compared{Rev: rev, Name: state.NameOf(rev)}
+	c := Compared{Rev: rev, Name: rev.Name()}
 	var err error
 	switch rev.Kind {
 	case state.IsSession, state.IsOriginal:

@@ -14,17 +14,18 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// The cache holds what can be computed again. A cached file starts with the BLAKE3 of the rest, so a
-// torn or damaged one counts as missing. It is renamed into place but not flushed to the disk.
+// The cache contains what can be computed again. A cached file starts with the BLAKE3 hash of the rest, so that a torn
+// or damaged one counts as missing. It is renamed into place but not synced.
 
+// CachePath returns the path of a file or directory in the cache.
 func (m *DB) CachePath(parts ...string) string {
 	return filepath.Join(append([]string{m.Refs.Dir(), "cache"}, parts...)...)
 }
 
-// tidyCache takes out of the cache, which may be deleted at any time, what is neither a file nor a directory.
+// tidyCache deletes entries of the cache that are neither files nor directories.
 func (m *DB) tidyCache() {
 	if fi, err := os.Lstat(m.CachePath()); err == nil && !fi.IsDir() {
-		os.Remove(m.CachePath()) // if it stays there is no cache
+		os.Remove(m.CachePath()) // if this fails there is no cache
 		return
 	}
 	entries, err := os.ReadDir(m.CachePath())
@@ -38,16 +39,18 @@ func (m *DB) tidyCache() {
 	}
 }
 
-// ReadCache reads what writeCache wrote into v and reports whether it could.
+// ReadCache reads a file written by [DB.WriteCache] into v, and reports whether it could.
 func ReadCache(file string, v any) bool {
 	b, ok := ReadCacheBytes(file)
 	return ok && json.Unmarshal(b, v) == nil
 }
 
+// ReadCacheBytes returns the content of a file written by [DB.WriteCacheBytes]; ok is false if it is missing or
+// damaged.
 func ReadCacheBytes(file string) ([]byte, bool) {
 	b, err := pack.ReadFile(file)
 	if errors.Is(err, pack.ErrNotFile) {
-		os.RemoveAll(file) // else nothing can take its place
+		os.RemoveAll(file) // otherwise no file could replace it
 	}
 	if err != nil {
 		return nil, false // no cache: compute it
@@ -56,26 +59,27 @@ func ReadCacheBytes(file string) ([]byte, bool) {
 	return rest, ok && string(sum) == objects.Sum(rest).String()
 }
 
-// DecodeCache reads with fill what was written as encode returns it, and reports whether it could. What fill
-// keeps is good only then.
+// DecodeCache reads a file written with [Encode] by calling fill, and reports whether it could. If it could not, the
+// values that fill has set are not valid.
 func DecodeCache(file string, fill func(*records.Codec)) bool {
 	s, ok := ReadCacheText(file)
 	return ok && Decode(s, fill)
 }
 
-// ReadCacheText is readCacheBytes for what words are cut out of: it is not copied to be text.
+// ReadCacheText is [ReadCacheBytes] as a string, without a copy.
 func ReadCacheText(file string) (string, bool) {
 	b, ok := ReadCacheBytes(file)
-	return unsafe.String(unsafe.SliceData(b), len(b)), ok // nobody else has b, so that it stays as it is
+	return unsafe.String(unsafe.SliceData(b), len(b)), ok // nothing else refers to b, so it does not change
 }
 
-// WriteCache stores v. A store that cannot be written works without a cache, so nothing is returned.
+// WriteCache stores v as JSON. It returns no error: a store that cannot be written works without a cache.
 func (m *DB) WriteCache(file string, v any) {
 	if b, err := json.Marshal(v); err == nil {
 		m.WriteCacheBytes(file, b)
 	}
 }
 
+// WriteCacheBytes stores b, like [DB.WriteCache].
 func (m *DB) WriteCacheBytes(file string, b []byte) {
 	if os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
@@ -92,7 +96,8 @@ func (m *DB) WriteCacheBytes(file string, b []byte) {
 	m.grew(int64(CacheHead + len(b)))
 }
 
-// openCache remembers which directory the cache is. While it is open no other can be taken for it.
+// openCache opens the directory of the cache to recognise it later: while it is open, no other directory gets its
+// identity.
 func (m *DB) openCache() {
 	m.tidyCache()
 	dir, err := os.Open(m.CachePath())
@@ -105,22 +110,22 @@ func (m *DB) openCache() {
 	m.CacheDir = dir
 }
 
-// SameCache reports whether the cache is still the directory it was when m was opened. Since then another
-// process may have dropped it to forget something, which what m has read can hold. Asked between making a file
-// there and renaming it: what was made in the directory that is dropped goes with it.
+// SameCache reports whether the cache is still the directory that m opened. Another process may have dropped it to
+// delete text that m has read since. Call it between creating a file in the cache and renaming it: a file created in a
+// dropped directory is deleted with it.
 func (m *DB) SameCache() bool {
 	fi, err := os.Lstat(m.CachePath())
 	return err == nil && m.cache != nil && os.SameFile(fi, m.cache)
 }
 
-// DropCache takes the cache away, whole, and begins it anew. It is moved first, so that other processes, which
-// may write there at any time, write no more. Only who holds the lock of forgetting may drop it.
+// DropCache deletes the cache and creates an empty one. It moves the directory first, so that other processes cannot
+// write to it any more. The caller must have the lock of [refs.Repo.LockForget].
 func (m *DB) DropCache() error {
 	if m.CacheDir != nil {
-		m.CacheDir.Close() // opened to be known again, nothing else
+		m.CacheDir.Close() // it was only opened to be recognised
 	}
 	gone := m.CachePath() + ".gone"
-	err := removeAll(gone) // of one that was killed here
+	err := removeAll(gone) // left by a process that was killed here
 	if err == nil {
 		err = os.Rename(m.CachePath(), gone)
 	}
@@ -129,14 +134,14 @@ func (m *DB) DropCache() error {
 		err = removeAll(gone)
 	case errors.Is(err, os.ErrNotExist):
 		err = nil
-	default: // some systems do not move a directory that somebody has open
+	default: // some systems cannot move an open directory
 		err = removeAll(m.CachePath())
 	}
 	m.openCache()
 	return err
 }
 
-// removeAll removes dir, again if others still wrote there.
+// removeAll removes dir. It tries again if others still write there.
 func removeAll(dir string) (err error) {
 	for range 100 {
 		if err = os.RemoveAll(dir); err == nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// LongCached is the size from which a file of the cache that may be long is written and read in pieces.
+// LongCached is the size above which a cached file is not read into memory.
 const LongCached = 4 << 20
 
-// CacheHead is the length of what a cached file starts with: the BLAKE3 of the rest in hex, and a newline.
+// CacheHead is the length of the header of a cached file: the BLAKE3 hash of the rest in hex, and a newline.
 const CacheHead = 2*len(objects.Hash{}) + 1
 
-// OpenCached opens the content of a cached file, which is checked first, and reports whether it is good. One of
-// more than [longCached] bytes is not held in memory.
+// OpenCached checks a cached file and opens its content; ok is false if it is missing or damaged. A file of more than
+// [LongCached] bytes is not read into memory.
 func OpenCached(file string) (io.ReadCloser, bool) {
 	fi, err := os.Lstat(file)
 	if err != nil {
@@ -47,17 +47,16 @@ func OpenCached(file string) (io.ReadCloser, bool) {
 	return nil, false
 }
 
-// A cacheWriter makes a file of the cache while its content comes. It holds up to most bytes; what is longer it
-// writes to the disk as it comes. Writing never fails: what cannot be cached [cacheWriter.finish] does not
-// return.
+// A CacheWriter writes a file of the cache. It buffers up to Most bytes; longer content goes to a temporary file. Write
+// never fails: an error is reported by [CacheWriter.Finish], which then returns nil.
 type CacheWriter struct {
 	M    *DB
 	File string
 	Most int
-	held bytes.Buffer // all of the content, while it is short
-	f    *os.File     // a temporary file, as soon as it is long
+	held bytes.Buffer // the content, up to Most bytes
+	f    *os.File     // the temporary file for longer content
 	sum  *objects.Hasher
-	long int64 // bytes that were written to f
+	long int64 // bytes written to f
 	err  error // of f
 }
 
@@ -72,7 +71,7 @@ func (w *CacheWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// begin makes the temporary file and moves into it what was held.
+// begin creates the temporary file and writes the buffered content to it.
 func (w *CacheWriter) begin() {
 	w.sum = objects.NewHasher()
 	dir := filepath.Dir(w.File)
@@ -83,10 +82,10 @@ func (w *CacheWriter) begin() {
 		return
 	}
 	if !w.M.SameCache() {
-		w.err = os.ErrNotExist // it was dropped, and nothing of before may come into the new one
+		w.err = os.ErrNotExist // it was dropped: older content must not enter the new one
 		return
 	}
-	_, w.err = w.f.Write(make([]byte, CacheHead)) // becomes the sum at the end
+	_, w.err = w.f.Write(make([]byte, CacheHead)) // replaced by the hash at the end
 	w.put(w.held.Bytes())
 	w.held = bytes.Buffer{}
 }
@@ -99,7 +98,8 @@ func (w *CacheWriter) put(b []byte) {
 	}
 }
 
-// Finish puts the file in its place and opens its content. It returns nil if that is long and could not be written.
+// Finish renames the file into place and opens its content. It returns nil if the content is longer than Most and could
+// not be written.
 func (w *CacheWriter) Finish() io.ReadCloser {
 	if w.sum == nil {
 		w.M.WriteCacheBytes(w.File, w.held.Bytes())
@@ -109,7 +109,7 @@ func (w *CacheWriter) Finish() io.ReadCloser {
 		_, w.err = w.f.WriteAt([]byte(w.sum.Sum().String()+"\n"), 0)
 	}
 	if w.err == nil {
-		w.err = w.f.Close() // some systems do not move a file that is open
+		w.err = w.f.Close() // some systems cannot move an open file
 	}
 	if w.err != nil || !w.M.SameCache() || disk.Replace(w.f.Name(), w.File) != nil {
 		w.Drop()
@@ -127,10 +127,10 @@ func (w *CacheWriter) Finish() io.ReadCloser {
 	return f
 }
 
-// Drop removes what was begun.
+// Drop deletes the unfinished file.
 func (w *CacheWriter) Drop() {
 	if w.f != nil {
-		w.f.Close()           // perhaps again; what was written is of no use
-		os.Remove(w.f.Name()) // else it is evicted
+		w.f.Close()           // it may be closed already
+		os.Remove(w.f.Name()) // if this fails it is evicted later
 	}
 }

@@ -2,23 +2,23 @@ package state
 
 import "github.com/memvcs/mem/layers/records"
 
-// A cell is what one record says of a slot.
+// A Cell is the value of a slot in one record.
 type Cell struct {
 	Slot  string
-	What  string // of what it speaks, for people
-	Says  string // two cells of a slot that say the same are as good as each other
+	What  string // the name of the slot for display
+	Says  string // the value, for comparison with other cells of the slot
 	Stamp records.Stamp
-	Again Statement // says it again
-	None  cellNone  // what there was before anything spoke of the slot
+	Again Statement // the record that sets the value again
+	None  cellNone  // the value before the first record about the slot
 }
 
-// A statement is a record to write.
+// A Statement is a record to write.
 type Statement struct {
 	Kind string
 	Body any
 }
 
-// cellNone is the slot when no record spoke of it.
+// A cellNone is the value of a slot without records.
 type cellNone struct {
 	Says  string
 	Again Statement

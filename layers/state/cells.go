@@ -11,12 +11,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Undoing is saying something again. Every record that can be taken back speaks of a slot: the "deleted" of a
-// version, the weight of a marker, the state of a composition. What a slot says follows from the last record
-// that speaks of it, so an operation is undone by records that say what the slots said before it. Nothing is
-// deleted, and undoing an undo is the same act.
+// Each record that can be undone sets the value of a slot: the "deleted" of a version, the weight of a marker, the state
+// of a composition. The value of a slot is that of its last record, so an operation is undone by new records with the
+// values from before it. Nothing is deleted, and an undo can be undone in the same way.
 
-// Cells returns what a record says of slots; none if it cannot be taken back.
+// Cells returns the values that a record sets; none if it cannot be undone.
 func (st *State) Cells(r refs.Record) ([]Cell, error) {
 	var out []Cell
 	var err error
@@ -58,7 +57,7 @@ func (st *State) Cells(r refs.Record) ([]Cell, error) {
 	return out, err
 }
 
-// SetCells are the cells of an assignment. That of a composition says the same as having none.
+// SetCells returns the cells of an assignment, none for unknown fields.
 func (st *State) SetCells(b records.SetBody) []Cell {
 	if b.Field != "deleted" {
 		return nil
@@ -89,7 +88,7 @@ func deletedCell(target, what string, deleted bool) Cell {
 		None: cellNone{says[false], body(false)}}
 }
 
-// keepitCell is the cell of a word on a marker. Before the first one there was what was typed, or nothing.
+// keepitCell returns the cell of an override of a marker. Its first value is the typed marker, or none.
 func (st *State) keepitCell(o records.Override) Cell {
 	slot := o
 	slot.Weight, slot.Removed = 0, false
@@ -116,7 +115,7 @@ func (st *State) keepitCell(o records.Override) Cell {
 	}
 }
 
-// judgementCell is the cell of a word on a fact.
+// judgementCell returns the cell of a judgement of a fact.
 func judgementCell(j facts.Judgement) Cell {
 	says := func(j facts.Judgement) string {
 		return fmt.Sprint(j.Value, " ", j.By, " ", j.Keywords, " ", j.Files, " ", j.Reason)
@@ -129,7 +128,7 @@ func judgementCell(j facts.Judgement) Cell {
 	}
 }
 
-// exchangeCells are the cells of facts that were stated: until then they were as good as removed.
+// exchangeCells returns the cells of new facts. Their first value is removed.
 func exchangeCells(x facts.Exchange) []Cell {
 	var out []Cell
 	for _, f := range x.Bare().Facts {
@@ -142,10 +141,10 @@ func exchangeCells(x facts.Exchange) []Cell {
 	return out
 }
 
-// A timeline is what the records of a project say of each slot, in their order.
+// A Timeline has the cells of a project by slot, in the order of records.
 type Timeline map[string][]Cell
 
-// Add adds a cell and returns it. That a composition is there again says what its newest state said.
+// Add adds a cell and returns it. The cell of a restored composition gets the value of its newest state.
 func (t Timeline) Add(c Cell) Cell {
 	if strings.HasPrefix(c.Slot, "set/composition/") && c.Says == "there" {
 		for _, x := range slices.Backward(t[c.Slot]) {
@@ -159,10 +158,10 @@ func (t Timeline) Add(c Cell) Cell {
 	return c
 }
 
-// Last returns the cell that holds now.
+// Last returns the current cell of a slot.
 func (t Timeline) Last(slot string) Cell { return t[slot][len(t[slot])-1] }
 
-// Before returns the last cell of a slot that an operation did not bring itself, before those that it did.
+// Before returns the last cell of a slot before the first one of an operation.
 func (t Timeline) Before(slot string, brought func(records.Stamp) bool) (Cell, bool) {
 	var found Cell
 	ok := false
@@ -175,8 +174,8 @@ func (t Timeline) Before(slot string, brought func(records.Stamp) bool) (Cell, b
 	return found, ok
 }
 
-// Again returns what says once more what c says. That a composition is there is said by taking back its only
-// removal, so that its earlier states come back too; otherwise by its text.
+// Again returns the record that sets the value of c again. If a composition was removed once, the removal is undone, so
+// that its earlier states are restored too; otherwise its text is stored again.
 func (t Timeline) Again(c Cell) Statement {
 	name, isComposition := strings.CutPrefix(c.Slot, "set/composition/")
 	if !isComposition || c.Again.Kind != records.KindComposition || t.Last(c.Slot).Says != "deleted" {

@@ -7,7 +7,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-// Encode returns what fill writes to a codec: the table of words, then the values.
+// Encode returns the values that fill writes to a codec: the table of words, then the values.
 func Encode(fill func(*records.Codec)) []byte {
 	c := &records.Codec{Index: map[string]uint64{}}
 	fill(c)
@@ -21,7 +21,7 @@ func Encode(fill func(*records.Codec)) []byte {
 	return append(out, c.B...)
 }
 
-// Decode reads with fill what encode wrote, and reports whether it was that.
+// Decode reads the result of [Encode] by calling fill, and reports whether b was one.
 func Decode(b string, fill func(*records.Codec)) bool {
 	c := NewDecoder(b)
 	if c.Failed {
@@ -31,11 +31,11 @@ func Decode(b string, fill func(*records.Codec)) bool {
 	return c.Done()
 }
 
-// NewDecoder returns a codec that reads what encode wrote: the table is read, the values are not.
+// NewDecoder returns a codec that reads the result of [Encode]. It has read the table, but no values.
 func NewDecoder(b string) *records.Codec {
 	c := &records.Codec{In: b, Reading: true}
 	if uint64(len(b)) > math.MaxUint32 {
-		c.Failed = true // no cache is so long
+		c.Failed = true // offsets have 32 bits
 		return c
 	}
 	c.Ends = make([]uint32, c.Count())
@@ -52,8 +52,7 @@ func NewDecoder(b string) *records.Codec {
 	return c
 }
 
-// How the bodies of records are written into the outline. A test fills every field of them and compares.
-
+// code writes or reads a session of the outline. A test fills every field of the records and compares.
 func (s *Session) code(c *records.Codec) {
 	records.Word(c, &s.ID)
 	for _, points := range []*[]records.Point{&s.Points, &s.Guests} {
@@ -65,6 +64,6 @@ func (s *Session) code(c *records.Codec) {
 		})
 	}
 	if len(s.Points) == 0 {
-		c.Failed = true // a session is what its points say
+		c.Failed = true // a session has at least one point
 	}
 }

@@ -25,12 +25,12 @@ func (st *State) addCost(c records.Cost) {
 	k.Requests, k.Usage = k.Requests+c.Requests, k.Usage.Add(c.Usage)
 }
 
-// A CapError says that a request was not sent because of a cap. It wraps [engines.ErrCap].
+// A CapError reports a request that was not sent because of a cap. It wraps [engines.ErrCap].
 type CapError struct {
 	Setting     string // llm.maxTokensPerDay or llm.maxUSDPerDay
 	Cap         string
 	Spent, Need string
-	Held        string // what requests under way may cost; empty if there are none
+	Held        string // the possible cost of requests in progress; "" if there are none
 }
 
 func (e *CapError) Error() string {
@@ -42,13 +42,15 @@ func (e *CapError) Error() string {
 		held, e.Need)
 }
 
+// Unwrap returns [engines.ErrCap].
 func (e *CapError) Unwrap() error { return engines.ErrCap }
 
-// slack is what a request may cost beyond twice what was foreseen, in millionths of a dollar: what a client adds to a
-// question is not known.
+// slack is what a request may cost beyond twice the estimate, in millionths of a dollar: the additions of a client to a
+// question are not known.
 const slack = 50_000
 
-// Limit returns how many millionths of a dollar a request may cost, less than zero for any number.
+// Limit returns the limit on the cost of a request in millionths of a dollar, less than zero for none. u is the estimate
+// for the request, held that of requests in progress.
 func (c Caps) Limit(today, held, u engines.Usage) (int64, error) {
 	if c.Tokens >= 0 && today.Tokens()+held.Tokens()+u.Tokens() > c.Tokens {
 		e := &CapError{Setting: "llm.maxTokensPerDay", Cap: tokens.Commas(c.Tokens), Spent: tokens.Commas(today.Tokens()),

@@ -37,58 +37,59 @@ func Parallel(n, workers int, f func(i int)) {
 	wg.Wait()
 }
 
-// Rank is where a kind stands in a list.
+// Rank returns the position of a kind in lists. Unknown kinds come last.
 func Rank(kind string) int {
 	return slices.Index([]string{"session", "messages", "file", "version", "composition", "facts", "concept", "rule"},
 		kind) & 0xff
 }
 
-// Options are what a Memory needs of the outside world.
+// Options are the environment and the settings of a store.
 type Options struct {
-	Now         func() time.Time // called by several goroutines at once
+	Now         func() time.Time // safe for concurrent use
 	Rand        io.Reader
 	LockTimeout time.Duration
-	Workers     int          // how many files are worked on at once; 0 means one
-	Model       string       // whose tokens are counted when a session does not say; "" is the newest
-	Rules       redact.Rules // what is taken out of transcripts before they are stored
-	Gate        redact.Rules // what must not be in what is pushed; the zero value is Rules
-	EnvFiles    bool         // whether Rules also take out the values of the .env files of a project
-	Caps        Caps         // on what models may cost; the zero value allows nothing
-	World       remote.World // what talking to remotes needs
+	Workers     int          // files processed at once; 0 means one
+	Model       string       // whose tokens are counted if a session does not name a model; "" is the newest
+	Rules       redact.Rules // applied to transcripts before they are stored
+	Gate        redact.Rules // applied to data before a push; the zero value is Rules
+	EnvFiles    bool         // Rules also cover the values in the .env files of a project
+	Caps        Caps         // limits on the cost of models; the zero value allows nothing
+	World       remote.World // for connections to remotes
 	MaxCache    int64        // bytes that the cache may take; 0 is no limit
-	LargeFile   int64        // from which size on an overflow file is stored in pieces; 0 is the usual one
-	Growing     func()       // called once, before the first transcript that is new or has grown is compressed; may be nil
+	LargeFile   int64        // the size from which an overflow file is stored as a stream; 0 is [LargeFile]
+	Growing     func()       // called once, before the first transcript bytes are compressed; may be nil
 }
 
-// A DB is an open store. Its methods may be called from several goroutines at once.
+// A DB is an open store. It is safe for concurrent use.
 type DB struct {
 	Refs  *refs.Repo
 	Opts  Options
-	Slots chan struct{} // one for each worker: files are worked on at once in all groups together
+	Slots chan struct{} // a semaphore of Options.Workers for all operations together
 	grows sync.Once     // for Options.Growing
 
-	CacheDir *os.File    // held open while m is, or nil without a cache
-	cache    os.FileInfo // of cacheDir
+	CacheDir *os.File    // open until the DB is closed, nil without a cache
+	cache    os.FileInfo // of CacheDir
 
-	Outlines     sync.Map // of the projects looked at last, by project
-	MarkedStates sync.Map // outlines with what revocations hide, by project
-	Traced       sync.Map // what sessions have of revoked sources, by cache file
+	Outlines     sync.Map // *State by project: the outlines that were read last
+	MarkedStates sync.Map // outlines in which revoked things are marked, by project
+	Traced       sync.Map // the text of revoked sources in sessions, by cache file
 
-	cacheGrew atomic.Int64 // bytes written to what may be evicted, since it was measured
+	cacheGrew atomic.Int64 // bytes written to the cache since it was measured
 
-	EnvRules sync.Map // with the values of the .env files there, by directory
+	EnvRules sync.Map // rules with the values of .env files, by directory
 
 	CountedMu sync.Mutex
-	Counted   map[refs.Project]map[objects.Hash]int // tokens counted by this Memory, by original
+	Counted   map[refs.Project]map[objects.Hash]int // tokens counted by this process, by original; see CountedMu
 
 	Parcels parcelSizes
 }
 
+// Refs returns the options of package refs.
 func (o Options) Refs() refs.Options {
 	return refs.Options{Now: o.Now, Rand: o.Rand, LockTimeout: o.LockTimeout, Body: records.CheckBody}
 }
 
-// OpenObjects is [Open] to read objects by their names and nothing else: it has no cache.
+// OpenObjects opens a store without a cache, to read objects by their names only.
 func OpenObjects(dir string, o Options) (*DB, error) {
 	r, err := refs.Open(dir, o.Refs())
 	if err != nil {
@@ -104,24 +105,24 @@ func (m *DB) Growing() {
 	}
 }
 
-// Repo returns the store below, for plumbing.
+// Repo returns the underlying repository, for plumbing commands.
 func (m *DB) Repo() *refs.Repo { return m.Refs }
 
-// ErrNotTranscript says that a file holds no session of Claude Code.
+// ErrNotTranscript reports a file that does not contain a session of Claude Code.
 var ErrNotTranscript = errors.New("not a transcript")
 
-// A NotFoundError says that nothing has the name, and what has a name like it.
+// A NotFoundError reports a name that nothing has.
 type NotFoundError struct {
 	What       string // "session", "version", "composition", "message"
 	Name       string
-	Of         string // the session that has no such version; else empty
-	Candidates []string
-	Guests     []string // what devices that are not trusted call so, as it is named here
+	Of         string   // the session that has no such version; "" for other things
+	Candidates []string // similar names
+	Guests     []string // things of untrusted devices with this name, as they are named here
 }
 
 func (e *NotFoundError) Error() string {
 	if len(e.Guests) > 0 {
-		return fmt.Sprintf("'%s' is a %s of a device that is not trusted only", e.Name, e.What)
+		return fmt.Sprintf("'%s' is a %s of a device that is not trusted", e.Name, e.What)
 	}
 	if e.Of != "" {
 		return fmt.Sprintf("'%s' is not a %s of %s", e.Name, e.What, e.Of)
@@ -129,7 +130,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no %s is called '%s'", e.What, e.Name)
 }
 
-// An AmbiguousError says that a name stands for several things.
+// An AmbiguousError reports a name that several things have.
 type AmbiguousError struct {
 	What       string
 	Name       string
@@ -140,27 +141,30 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("'%s' matches %d %ss: %s", e.Name, len(e.Candidates), e.What, strings.Join(e.Candidates, ", "))
 }
 
-// LargeFile is the size from which on an overflow file is stored as a stream of its own: it is never in memory
-// as a whole then, and may be of any size.
+// LargeFile is the size in bytes from which an overflow file is stored as a stream, so that it is never in memory as a
+// whole.
 const LargeFile = 4 << 20
 
 const (
-	// wholeBytes is about how much one push sends at once. Before git answers a fetch it looks for differences
-	// between large objects that lie in different packs, about a second for each 20 MB, and finds none: what is
-	// pushed first is best one pack. Hosts take up to 2 GB.
+	// wholeBytes is about how much one push sends at once. Before git answers a fetch it compares large objects in
+	// different packs, which takes about a second for each 20 MB and finds nothing: the first push should be one pack.
+	// Hosts accept up to 2 GB.
 	wholeBytes = 1 << 30
-	// parcelBytes is that after a push of more broke off, until one has gone through. What has arrived stays, so
-	// that an interrupted push goes on from there.
+	// parcelBytes is the limit after a larger push was interrupted, until a push succeeds. What has arrived stays, so
+	// that the next push continues from there.
 	parcelBytes = 64 << 20
 )
 
-// parcelSizes are the two in bytes; zero is wholeBytes and parcelBytes.
+// parcelSizes are the limits of one push in bytes; zero is wholeBytes and parcelBytes.
 type parcelSizes struct{ whole, Part int64 }
 
-func (s parcelSizes) Largest() int64  { return cmp.Or(s.whole, wholeBytes) }
+// Largest returns the usual limit of one push in bytes.
+func (s parcelSizes) Largest() int64 { return cmp.Or(s.whole, wholeBytes) }
+
+// Smallest returns the limit after an interrupted push in bytes.
 func (s parcelSizes) Smallest() int64 { return cmp.Or(s.Part, parcelBytes) }
 
-// Caps are what models may cost on one day, in UTC, on all devices that this one knows of. Less than zero is no cap.
+// Caps limit what models may cost in one day (UTC), on all devices that this one knows of. Less than zero is no limit.
 type Caps struct {
 	Tokens int
 	Micros int64 // millionths of a dollar

@@ -12,17 +12,17 @@ import (
 	"github.com/memvcs/mem/refs/sealed"
 )
 
-// Trust says which devices the user trusts. What others wrote is shown, and never injected or promoted.
+// Trust has the devices that the user trusts. The data of others is listed, but never injected or promoted.
 type Trust struct {
 	Own     string
 	Trusted map[string]bool
 }
 
-// Of reports whether what a device wrote may be used without the user looking at it.
+// Of reports whether a device is trusted, so that its data may be used without review.
 func (t Trust) Of(device string) bool { return device == t.Own || t.Trusted[device] }
 
-// Trust returns which devices are trusted: this one, those that this store belonged to before, and those that
-// "mem device trust" named.
+// Trust returns the trusted devices: this one, the earlier identities of this store, and those that the user trusted
+// with "mem device trust".
 func (m *DB) Trust(ctx context.Context) (Trust, error) {
 	t := Trust{Own: m.Refs.Device().ID, Trusted: map[string]bool{}}
 	selves, err := m.Refs.Selves()
@@ -36,7 +36,7 @@ func (m *DB) Trust(ctx context.Context) (Trust, error) {
 	return t, err
 }
 
-// A Device is an installation of mem that wrote something in this memory.
+// A Device is an installation of mem with data in this memory.
 type Device struct {
 	ID          string    `json:"id"`
 	Name        string    `json:"name"`
@@ -46,10 +46,10 @@ type Device struct {
 	Trusted     bool      `json:"trusted"`
 	Dropped     bool      `json:"dropped,omitempty"` // its data was removed here, and is not fetched
 	Projects    int       `json:"projects"`
-	Last        time.Time `json:"last"` // it wrote something
+	Last        time.Time `json:"last"` // the time of its last record
 }
 
-// Members returns who can read the encrypted remotes, by the keyrings that were seen last.
+// Members returns the members of the encrypted remotes, from the keyrings that were fetched last.
 func (m *DB) Members() (out []sealed.Member, err error) {
 	remotes, err := m.Refs.Remotes()
 	for _, r := range remotes {
@@ -68,7 +68,7 @@ func (m *DB) Members() (out []sealed.Member, err error) {
 	return out, err
 }
 
-// StrangersAt returns the devices with a tip that the user does not trust, sorted.
+// StrangersAt returns the untrusted devices among those of tips, sorted.
 func (m *DB) StrangersAt(ctx context.Context, p refs.Project, tips []refs.Tip) ([]string, error) {
 	own := m.Refs.Device().ID
 	if p == refs.Home || !slices.ContainsFunc(tips, func(t refs.Tip) bool { return t.Device != own }) {

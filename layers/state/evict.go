@@ -14,40 +14,39 @@ import (
 	"time"
 )
 
-// The cache may take [Options.MaxCache]. Whoever has written to it, when it closes the memory or has written a
-// tenth of the limit, deletes what was read longest ago until a tenth of the limit is free. Whoever reads a
-// file of the cache reads it whole, and a file that is gone is made again, so other processes are not
-// disturbed.
+// The size of the cache is limited by [Options.MaxCache]. A process that wrote to the cache trims it when it closes the
+// store, and each time it has written a tenth of the limit: it deletes the least recently read files until a tenth of
+// the limit is free. Other processes are not disturbed, as they make a missing file again.
 
-// evictable are the directories of the cache that grow with sessions. A file in them belongs to one growth point; the
-// others hold a file a project, which every command reads.
+// evictable are the directories of the cache with a file for each growth point. The others have a file for each
+// project, which every command reads.
 var evictable = []string{"l1", "counts", "signs", "growing", "traces"}
 
 const (
 	evictEvery = time.Hour
-	touchAfter = 24 * time.Hour // a file that was read gets a new time once a day
-	Abandoned  = 24 * time.Hour // temporary files that were never renamed
+	touchAfter = 24 * time.Hour // the time of a file is updated at most once a day
+	// Abandoned is the age from which a temporary file is deleted.
+	Abandoned = 24 * time.Hour
 )
 
-// A CacheSize says what the cache takes, and of that what eviction freed.
+// A CacheSize is the size of the cache, and the part that eviction freed.
 type CacheSize struct {
 	Files, Evicted int
 	Bytes, Freed   int64
 	Max            int64 // 0 is no limit
 }
 
-// Touch notes that a file of the cache is of use.
+// Touch marks a file of the cache as used, so that it is evicted later.
 func (m *DB) Touch(file string) {
 	fi, err := os.Stat(file)
 	if now := m.Opts.Now(); err == nil && now.Sub(fi.ModTime()) > touchAfter {
-		os.Chtimes(file, now, now) // else it is evicted sooner
+		os.Chtimes(file, now, now) // if this fails the file is evicted sooner
 	}
 }
 
-// EvictSometimes evicts if nobody has for an hour, or if the cache may be over its limit: what it took when it
-// was measured last and what was written since are in the file that marks when that was. Each process adds to
-// that file what it wrote, so that a cache in which many processes write is measured as soon as their sum is
-// over the limit.
+// EvictSometimes trims the cache if no process did so for an hour, or if the cache may be over its limit. A file has the
+// size at the last measurement, and its time is that of the measurement. Each process appends the number of bytes that
+// it wrote, so that the cache is measured as soon as their sum is over the limit.
 func (m *DB) EvictSometimes() {
 	if m.Opts.MaxCache <= 0 {
 		return
@@ -59,17 +58,17 @@ func (m *DB) EvictSometimes() {
 	}
 	f, err := os.OpenFile(mark, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil || errors.Join(f.Close(), os.Chtimes(mark, now, now)) != nil {
-		return // a store that cannot be written: its cache does not grow either
+		return // the store cannot be written, so its cache does not grow
 	}
-	size, err := m.EvictCache(false) // what cannot be removed stays; doctor says so
+	size, err := m.EvictCache(false) // doctor reports files that cannot be removed
 	if err != nil || os.WriteFile(mark, fmt.Appendf(nil, "%d\n", size.Bytes), 0o600) != nil ||
 		os.Chtimes(mark, now, now) != nil {
-		os.Remove(mark) // the next one measures again
+		os.Remove(mark) // the next process measures again
 	}
 }
 
-// overLimit adds what was written to the file of the last measurement, and reports whether the sum is over the
-// limit. A file that cannot be read is no measurement.
+// overLimit appends wrote to the file of the last measurement, and reports whether the sum is over the limit, or the
+// file cannot be read.
 func (m *DB) overLimit(mark string, wrote int64) bool {
 	if wrote == 0 {
 		return false
@@ -106,8 +105,7 @@ func (m *DB) overLimit(mark string, wrote int64) bool {
 	return sum > m.Opts.MaxCache
 }
 
-// grew notes that n bytes were written to the cache, perhaps over others. A process that writes much does not
-// wait until it ends.
+// grew records that n bytes were written to the cache. A process that writes much trims it before it ends.
 func (m *DB) grew(n int64) {
 	if m.cacheGrew.Add(n) > max(m.Opts.MaxCache/10, 1) && m.Opts.MaxCache > 0 {
 		m.EvictSometimes()
@@ -120,8 +118,8 @@ type cacheFile struct {
 	used time.Time
 }
 
-// EvictCache brings the cache under its limit and says what it takes then, without what writers that were
-// killed have left, which goes in any case. A dry run only says what would go.
+// EvictCache trims the cache to its limit and returns its size. It deletes the temporary files of killed processes in
+// any case, and does not count them. A dry run only measures.
 func (m *DB) EvictCache(dryRun bool) (CacheSize, error) {
 	out := CacheSize{Max: m.Opts.MaxCache}
 	files, left, err := m.cacheFiles(&out)
@@ -149,7 +147,7 @@ func (m *DB) EvictCache(dryRun bool) (CacheSize, error) {
 	return out, nil
 }
 
-// removed removes a file that another process may remove, too.
+// removed removes a file. It is not an error if another process removed it.
 func removed(file string) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -157,8 +155,7 @@ func removed(file string) error {
 	return nil
 }
 
-// cacheFiles measures the cache, and returns the files of it that may go, and those that were left by writers
-// that were killed.
+// cacheFiles measures the cache. It returns the evictable files, and the temporary files of killed processes.
 func (m *DB) cacheFiles(total *CacheSize) (out []cacheFile, left []string, err error) {
 	err = m.eachCached(func(path, dir string, fi fs.FileInfo) {
 		temporary := strings.HasPrefix(fi.Name(), ".tmp-")
@@ -174,15 +171,15 @@ func (m *DB) cacheFiles(total *CacheSize) (out []cacheFile, left []string, err e
 	return out, left, err
 }
 
-// A CacheDirectory is one directory of the cache, with those below it; "" is the top of the cache, without its
-// directories.
+// A CacheDirectory is the size of a directory of the cache, with its subdirectories; "" is the cache itself, without
+// subdirectories.
 type CacheDirectory struct {
 	Name  string
 	Files int
 	Bytes int64
 }
 
-// CacheDirs measures the directories of the cache, in the order of their names.
+// CacheDirs measures the directories of the cache, sorted by name.
 func (m *DB) CacheDirs() (out []CacheDirectory, err error) {
 	sums := map[string]CacheDirectory{}
 	err = m.eachCached(func(path, dir string, fi fs.FileInfo) {
@@ -199,7 +196,7 @@ func (m *DB) CacheDirs() (out []CacheDirectory, err error) {
 	return out, err
 }
 
-// eachCached calls f for every file of the cache, with the directory of the cache that it is in.
+// eachCached calls f for each file of the cache, with its directory relative to the cache.
 func (m *DB) eachCached(f func(path, dir string, fi fs.FileInfo)) error {
 	root := m.CachePath()
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

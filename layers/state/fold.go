@@ -10,9 +10,15 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
+// trustedOnly are the kinds of records that have no effect if their device is not trusted.
+var trustedOnly = []string{records.KindName, records.KindRelation, records.KindKeepit, records.KindUse}
+
 // Apply adds one record to the state.
 func (st *State) Apply(r refs.Record) error {
 	if st.Purged != nil && st.Purged.Hides(r.Kind, StampOf(r), r.Body) {
+		return nil
+	}
+	if slices.Contains(trustedOnly, r.Kind) && st.FromStranger(r.Device) {
 		return nil
 	}
 	switch r.Kind {
@@ -37,24 +43,12 @@ func (st *State) Apply(r refs.Record) error {
 	case records.KindSet:
 		return ApplyTo(r, func(b records.SetBody) { st.assign(assignment{st.assignedBy(b, r.Device), StampOf(r)}) })
 	case records.KindName:
-		if st.FromStranger(r.Device) {
-			return nil
-		}
 		return ApplyTo(r, func(b records.NameBody) { st.name(StoredNaming{b, StampOf(r)}) })
 	case records.KindRelation:
-		if st.FromStranger(r.Device) {
-			return nil
-		}
 		return ApplyTo(r, func(b records.RelationBody) { st.relate(StoredRelation{b, StampOf(r), r.Time}) })
 	case records.KindKeepit:
-		if st.FromStranger(r.Device) {
-			return nil
-		}
 		return ApplyTo(r, func(b records.Override) { st.override(override{b, StampOf(r), StampOf(r)}) })
 	case records.KindUse:
-		if st.FromStranger(r.Device) {
-			return nil
-		}
 		return ApplyTo(r, func(b records.Use) { st.Uses = append(st.Uses, StoredUse{b, StampOf(r)}) })
 	case records.KindRevoke:
 		return ApplyTo(r, func(b records.RevokeBody) { st.Revokes = append(st.Revokes, StoredRevoke{b, StampOf(r), r.Time}) })
@@ -96,7 +90,7 @@ func (st *State) Finish() {
 	Order(st.Sets, func(a, b *assignment) int { return a.Stamp.Compare(b.Stamp) })
 	Order(st.Costs, func(a, b *records.Cost) int { return a.Compare(*b) })
 	Order(st.Revokes, func(a, b *StoredRevoke) int { return a.Stamp.Compare(b.Stamp) })
-	st.setAt, st.costAt = nil, nil
+	st.setAt, st.relationAt, st.costAt = nil, nil, nil
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
 	for _, v := range st.Stored.Versions {
 		v.Body.ID, v.Body.Device, v.Body.Time, v.Body.Deleted = v.Stamp.Record, v.Stamp.Device, v.Time, false
@@ -109,12 +103,12 @@ func (st *State) Finish() {
 		st.Compositions = append(st.Compositions, c.Body)
 	}
 	st.applyNames()
-	st.orderRelations()
+	Order(st.Relations, func(a, b *StoredRelation) int { return a.Stamp.Compare(b.Stamp) })
 	st.applySets()
 	st.applyUses()
 }
 
-// applySets carries out the winning assignments.
+// applySets applies the winning assignments.
 func (st *State) applySets() {
 	if len(st.Sets) == 0 {
 		return
@@ -149,7 +143,7 @@ func (st *State) applySets() {
 				v.Deleted = a.Value
 			}
 		case "composition":
-			for _, c := range compositions[name] { // composing a name again brings it back
+			for _, c := range compositions[name] { // composing the name again restores it
 				c.Body.Deleted = a.Value && c.Stamp.Compare(a.Stamp) < 0
 			}
 		}
@@ -168,7 +162,7 @@ func (st *State) applyProject(r refs.Record) error {
 	})
 }
 
-// onLine keeps what a device called a project on the line where it is printed.
+// onLine replaces control characters by spaces: names of other devices are printed on one line.
 func onLine(r rune) rune {
 	if unicode.IsControl(r) {
 		return ' '
@@ -176,6 +170,7 @@ func onLine(r rune) rune {
 	return r
 }
 
+// AddPoint adds a growth point to its session. Call Finish after the last one.
 func (st *State) AddPoint(p records.Point) {
 	s := st.Session(p.Session)
 	if s == nil {
@@ -186,27 +181,37 @@ func (st *State) AddPoint(p records.Point) {
 	s.Points = append(s.Points, p)
 }
 
-// assign keeps the winner of all assignments to the same field.
-func (st *State) assign(a assignment) {
-	if st.setAt == nil {
-		st.setAt = map[[2]string]int{}
-		for i, b := range st.Sets {
-			st.setAt[[2]string{b.Target, b.Field}] = i
+// keepLast adds an item to list, unless list has a later item of the same slot; an earlier one is replaced. index maps
+// slots to positions in list. It is built if it is nil.
+func keepLast[T interface {
+	key() (string, records.Stamp)
+}](list *[]T, index *map[string]int, item T) {
+	if *index == nil {
+		*index = map[string]int{}
+		for i, x := range *list {
+			slot, _ := x.key()
+			(*index)[slot] = i
 		}
 	}
-	at := [2]string{a.Target, a.Field}
-	i, ok := st.setAt[at]
-	switch {
-	case !ok:
-		st.setAt[at] = len(st.Sets)
-		st.Sets = append(st.Sets, a)
-	case a.Stamp.Compare(st.Sets[i].Stamp) > 0:
-		st.Sets[i] = a
+	slot, stamp := item.key()
+	i, ok := (*index)[slot]
+	if !ok {
+		(*index)[slot] = len(*list)
+		*list = append(*list, item)
+		return
+	}
+	if _, last := (*list)[i].key(); stamp.Compare(last) > 0 {
+		(*list)[i] = item
 	}
 }
 
-// NameVersions tells versions of the same label apart, and those of devices that are not trusted from all
-// others. What a bare label means on the device own never changes by a pull.
+// assign keeps the last assignment to each field.
+func (st *State) assign(a assignment) { keepLast(&st.Sets, &st.setAt, a) }
+
+func (a assignment) key() (string, records.Stamp) { return a.Field + "\x00" + a.Target, a.Stamp }
+
+// NameVersions sets the names under which versions are shown: the label, with the device if another device has the same
+// label or the device is not trusted. A pull never changes what a bare label means on the device own.
 func (st *State) NameVersions(own string) {
 	type name struct{ session, label string }
 	devices := map[name]string{}

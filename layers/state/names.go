@@ -17,27 +17,14 @@ func (n *StoredNaming) code(c *records.Codec) {
 }
 
 // name keeps the last name of each slot.
-func (st *State) name(n StoredNaming) {
-	if st.NameAt == nil {
-		st.NameAt = map[string]int{}
-		for i, x := range st.Names {
-			st.NameAt[x.Slot()] = i
-		}
-	}
-	i, ok := st.NameAt[n.Slot()]
-	switch {
-	case !ok:
-		st.NameAt[n.Slot()] = len(st.Names)
-		st.Names = append(st.Names, n)
-	case n.Stamp.Compare(st.Names[i].Stamp) > 0:
-		st.Names[i] = n
-	}
-}
+func (st *State) name(n StoredNaming) { keepLast(&st.Names, &st.nameAt, n) }
 
-// applyNames gives sessions their titles and tags.
+func (n StoredNaming) key() (string, records.Stamp) { return n.Slot(), n.Stamp }
+
+// applyNames sets the titles and tags of sessions.
 func (st *State) applyNames() {
 	Order(st.Names, func(a, b *StoredNaming) int { return a.Stamp.Compare(b.Stamp) })
-	st.NameAt = nil
+	st.nameAt = nil
 	for _, n := range st.Names {
 		id, ok := strings.CutPrefix(n.Target, "session/")
 		s := st.Session(id)
@@ -54,14 +41,14 @@ func (st *State) applyNames() {
 	}
 }
 
-// A Tag is a name that the user gave to a session or to a version, whose Version is nil otherwise.
+// A Tag is a name that the user gave to a version, or to a session if Version is nil.
 type Tag struct {
 	Name    string
 	Session *Session
 	Version *records.Version
 }
 
-// Tags returns the tags of sessions and versions, by name.
+// Tags returns the tags of sessions and versions, sorted by name.
 func (st *State) Tags() []Tag {
 	var out []Tag
 	versions := map[string]*records.Version{}
@@ -84,7 +71,7 @@ func (st *State) Tags() []Tag {
 	return out
 }
 
-// nameCell is the cell of a title or a tag. Before the first one there was none.
+// nameCell returns the cell of a title or a tag.
 func nameCell(b records.NameBody) Cell {
 	says := func(b records.NameBody) string {
 		if b.Removed {
@@ -105,7 +92,7 @@ func nameCell(b records.NameBody) Cell {
 		None: cellNone{says(was), Statement{records.KindName, was}}}
 }
 
-// Rev returns the revision that a tag of a project names.
+// Rev returns the revision that a tag names in a project.
 func (t Tag) Rev(p Project) Rev {
 	rev := Rev{Kind: IsSession, Project: p, Session: t.Session, Hash: t.Session.Now().Original, How: "tag"}
 	if t.Version != nil {

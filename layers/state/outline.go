@@ -274,9 +274,9 @@ func (b *Bulks) Code(c *records.Codec) {
 		c.Bytes(&x.Params)
 		records.List(c, &x.typed, func(t *records.TypedKey) { records.Number(c, &t.N); c.Fixed(t.Key[:]) })
 		records.List(c, &x.keys, func(k *transcript.Key) { c.Fixed(k[:]) })
-		records.List(c, &x.queue.Waiting, func(s *string) { records.Word(c, s) })
-		records.List(c, &x.queue.Took, func(s *string) { records.Word(c, s) })
-		records.List(c, &x.queue.Taken, func(s *string) { records.Word(c, s) })
+		c.Words(&x.queue.Waiting)
+		c.Words(&x.queue.Took)
+		c.Words(&x.queue.Taken)
 		c.Bool(&x.queue.Script)
 		b.Of[*id] = x
 	})
@@ -319,7 +319,7 @@ func (st *State) Code(c *records.Codec) {
 	records.List(c, &st.Uses, func(u *StoredUse) {
 		records.Word(c, &u.By)
 		c.Time(&u.At)
-		records.List(c, &u.Targets, func(t *string) { records.Word(c, t) })
+		c.Words(&u.Targets)
 		u.Stamp.Code(c)
 	})
 	records.List(c, &st.Paths, func(p *StoredPath) {
@@ -333,8 +333,8 @@ func (st *State) Code(c *records.Codec) {
 	records.List(c, &st.Costs, func(k *records.Cost) { k.Code(c) })
 	records.List(c, &st.Revokes, func(r *StoredRevoke) { r.code(c) })
 	records.List(c, &st.Purges, func(q *StoredPurge) { q.code(c) })
-	records.List(c, &st.Unheeded, func(d *string) { records.Word(c, d) })
-	records.List(c, &st.Strangers, func(d *string) { records.Word(c, d) })
+	c.Words(&st.Unheeded)
+	c.Words(&st.Strangers)
 	records.Word(c, &st.Guest.Name)
 	st.Guest.Stamp.Code(c)
 }
@@ -352,8 +352,8 @@ func (q *StoredPurge) code(c *records.Codec) {
 	c.Hash(&q.Sum)
 	b := &q.Body
 	records.Word(c, &b.Cause)
-	records.List(c, &b.Sessions, func(s *string) { records.Word(c, s) })
-	records.List(c, &b.Records, func(s *string) { records.Word(c, s) })
+	c.Words(&b.Sessions)
+	c.Words(&b.Records)
 	records.List(c, &b.Passages, func(p *records.Passage) {
 		records.Word(c, &p.Session)
 		records.Number(c, &p.Generation)

@@ -13,30 +13,12 @@ func (r *StoredRelation) code(c *records.Codec) {
 	c.Time(&r.Time)
 }
 
-// relate keeps the last word on each session and project.
-func (st *State) relate(r StoredRelation) {
-	if st.saidOf == nil {
-		st.saidOf = map[string]int{}
-		for i, x := range st.Relations {
-			st.saidOf[x.Slot()] = i
-		}
-	}
-	i, ok := st.saidOf[r.Slot()]
-	switch {
-	case !ok:
-		st.saidOf[r.Slot()] = len(st.Relations)
-		st.Relations = append(st.Relations, r)
-	case r.Stamp.Compare(st.Relations[i].Stamp) > 0:
-		st.Relations[i] = r
-	}
-}
+// relate keeps the last relation of each session and project.
+func (st *State) relate(r StoredRelation) { keepLast(&st.Relations, &st.relationAt, r) }
 
-func (st *State) orderRelations() {
-	Order(st.Relations, func(a, b *StoredRelation) int { return a.Stamp.Compare(b.Stamp) })
-	st.saidOf = nil
-}
+func (r StoredRelation) key() (string, records.Stamp) { return r.Slot(), r.Stamp }
 
-// relationCell is the cell of a relation. Before the first word on it there was none.
+// relationCell returns the cell of a relation.
 func relationCell(b records.RelationBody) Cell {
 	says := func(b records.RelationBody) string {
 		if b.Removed {

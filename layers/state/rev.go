@@ -15,15 +15,14 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Covers returns which messages a version is about.
+// Covers returns the first and the last message that a version covers.
 func (r Rev) Covers() (from, to int, err error) {
 	plan, err := r.Version.Plan()
 	return plan.Since + 1, PointOf(r.Session, r.Version.Origin()).Scan.Values, err
 }
 
-// Earlier returns how the session was, each as far as it was captured, before its file was rewritten or another
-// took its place: the last growth point of each generation of each device but that of now, the newest first.
-// Those that hold less of the same file as the one before are left out.
+// Earlier returns the session before its file was rewritten or replaced: the last growth point of each generation of
+// each device except the current one, the newest first, without duplicates and prefixes of the current file.
 func (s *Session) Earlier() []*records.Point {
 	now := s.Now()
 	seen := map[objects.Hash]bool{now.Original: true}
@@ -43,19 +42,20 @@ func (s *Session) Earlier() []*records.Point {
 	})
 }
 
-// EarlierName is how people write the n-th earlier original.
+// EarlierName returns the name of the n-th earlier original.
 func EarlierName(n int) string { return fmt.Sprintf("original@{%d}", n) }
 
-// EarlierName writes which earlier original a revision names.
+// EarlierName returns the name of the earlier original of a revision.
 func (r Rev) EarlierName() string {
 	return EarlierName(1 + slices.IndexFunc(r.Session.Earlier(), func(p *records.Point) bool {
 		return p.Stamp == r.Point.Stamp
 	}))
 }
 
-// ErrNotRemovable says that a revision names nothing that can be taken out of the lists.
+// ErrNotRemovable reports a revision that cannot be removed from the lists.
 var ErrNotRemovable = errors.New("only sessions, versions and compositions can be removed")
 
+// Target returns the target of assignments for the revision, and its name for messages.
 func (r Rev) Target() (target, what string, err error) {
 	switch r.Kind {
 	case IsSession:
@@ -68,14 +68,14 @@ func (r Rev) Target() (target, what string, err error) {
 	return "", "", ErrNotRemovable
 }
 
-// Users returns the names of the compositions that use what rev names. Summaries of weeks and months do not count: they
-// hold their own text, and are made again when they need to be.
+// Users returns the names of the compositions that use what rev names, except summaries of weeks and months, which
+// contain their own text and are made again when needed.
 func (st *State) Users(rev Rev) []string {
 	var names []string
 	guest := rev.Session != nil && rev.Session.Guest != "" || rev.Version != nil && rev.Version.ByStranger
 	for _, c := range st.Compositions {
 		if !guest && st.FromStranger(c.Device) {
-			continue // such a device can keep nothing in the lists
+			continue // an untrusted device cannot prevent a removal
 		}
 		if c.Deleted || c.Tier != "" || rev.Kind == IsComposition || slices.Contains(names, c.Name) {
 			continue
@@ -94,7 +94,7 @@ func (st *State) UsedBy(v *records.Version) []string {
 	return st.Users(Rev{Kind: IsVersion, Session: &Session{ID: v.Session}, Version: v})
 }
 
-// A Kind says what a revision names.
+// A Kind is the kind of thing that a revision names.
 type Kind string
 
 // The kinds of revisions.
@@ -114,7 +114,7 @@ const (
 	IsRule        Kind = "rule"
 )
 
-// A Rev is what a revision names. Which fields are set follows from Kind.
+// A Rev is a resolved revision. Kind determines which fields are set.
 type Rev struct {
 	Kind        Kind
 	Project     Project
@@ -124,28 +124,28 @@ type Rev struct {
 	Concept     *concepts.Concept
 	Rule        *permanent.Rule
 	Point       *records.Point // of an earlier original
-	Hash        objects.Hash   // of the object it is: the clean original, the version's or composition's output
+	Hash        objects.Hash   // of its object: the clean original, or the output of a version or composition
 	Commit      string
 	From, To    int // of messages
 	Fact        *facts.Fact
-	Device      string // that the name of the session ended in, or the start of its id
-	How         string // how the name was resolved, for people
+	Device      string // the device in the name of the session, or the start of its ID; "" for none
+	How         string // how the name was resolved, for display
 }
 
-// A Scope is where names are looked up.
+// A Scope determines where names are looked up.
 type Scope struct {
-	Project Project  // looked in first
-	Last    *Session // the session named last in the command, for bare labels; nil is "@"
-	Strict  bool     // look in no other project
+	Project Project  // searched first
+	Last    *Session // the previous session of the command, for bare labels; nil is "@"
+	Strict  bool     // search no other project
 }
 
-// FullIDLength is the length of a session's UUID; a name as long is looked for everywhere.
+// FullIDLength is the length of a session's UUID. A name of this length is searched in all projects.
 const FullIDLength = 36
 
-// SubagentPrefix is how a name fits that is the beginning of a subagent's id without "agent-".
+// SubagentPrefix is the result of [Session.Matches] for the start of a subagent's ID without "agent-".
 const SubagentPrefix = "prefix of a subagent's id"
 
-// Matches reports how a name fits the session, "" if it does not.
+// Matches returns how a name matches the session, "" if it does not.
 func (s *Session) Matches(name string) string {
 	switch {
 	case s.ID == name:
@@ -165,8 +165,8 @@ func (s *Session) Matches(name string) string {
 // Shown reports whether the session is in the lists.
 func (s *Session) Shown() bool { return !s.Deleted && s.Revoked == "" }
 
-// Recent returns the sessions of a state, the newest first, without subagents, deleted and hidden ones, and
-// those that only devices which are not trusted have.
+// Recent returns the sessions of a state, the newest first, without subagents, deleted and hidden ones, and those of
+// untrusted devices.
 func (st *State) Recent() []*Session {
 	var out []*Session
 	for _, s := range st.Sessions {
@@ -214,12 +214,12 @@ func (st *State) AllVersionsOf(session string) []*records.Version {
 	return out
 }
 
-// OwnVersionsOf returns the versions of a session that lists name beside it: not those of devices that are not
-// trusted, unless only such devices have the session.
+// OwnVersionsOf returns the versions of a session that commands list and choose from, see [Session.WithoutGuests].
 func (st *State) OwnVersionsOf(s *Session) []*records.Version {
 	return s.WithoutGuests(st.VersionsOf(s.ID))
 }
 
+// WithoutGuests returns versions without those of untrusted devices, unless only such devices have the session.
 func (s *Session) WithoutGuests(all []*records.Version) []*records.Version {
 	if s.Guest != "" {
 		return all
@@ -235,40 +235,37 @@ func PointOf(s *Session, h objects.Hash) *records.Point {
 	return s.Now()
 }
 
-// NameOf writes what a revision names as people write it.
-func NameOf(rev Rev) string {
-	switch rev.Kind {
+// Name returns the name of the revision as it is displayed.
+func (r Rev) Name() string {
+	switch r.Kind {
 	case IsComposition:
-		return rev.Composition.Name
+		return r.Composition.Name
 	case IsVersion:
-		return records.ShortID(rev.Session.ID) + ":" + rev.Version.Name()
+		return records.ShortID(r.Session.ID) + ":" + r.Version.Name()
 	case IsMessages:
-		if rev.From > rev.To {
-			return fmt.Sprintf("%s#%d..", records.ShortID(rev.Session.ID), rev.From)
+		if r.From > r.To {
+			return fmt.Sprintf("%s#%d..", records.ShortID(r.Session.ID), r.From)
 		}
-		return fmt.Sprintf("%s#%d..%d", records.ShortID(rev.Session.ID), rev.From, rev.To)
+		return fmt.Sprintf("%s#%d..%d", records.ShortID(r.Session.ID), r.From, r.To)
 	case IsSession, IsOriginal:
-		return records.ShortID(rev.Session.ID) + ":original"
+		return records.ShortID(r.Session.ID) + ":original"
 	case IsEarlier:
-		return records.ShortID(rev.Session.ID) + ":" + rev.EarlierName()
+		return records.ShortID(r.Session.ID) + ":" + r.EarlierName()
 	case IsL1:
-		return records.ShortID(rev.Session.ID) + ":L1"
+		return records.ShortID(r.Session.ID) + ":L1"
 	case IsCommit:
-		return "commit " + rev.Commit[:min(7, len(rev.Commit))]
+		return "commit " + r.Commit[:min(7, len(r.Commit))]
 	case IsConcept:
-		return rev.Concept.ID
+		return r.Concept.ID
 	case IsRule:
-		return rev.Rule.ID
+		return r.Rule.ID
 	}
-	return "b3:" + rev.Hash.Short()
+	return "b3:" + r.Hash.Short()
 }
-
-// Name writes what the revision names as people write it.
-func (r Rev) Name() string { return NameOf(r) }
 
 // A Project is a body of work whose sessions belong together.
 type Project struct {
 	ID       refs.Project `json:"id"`
-	Name     string       `json:"name"`     // for people; never a path
-	Identity string       `json:"identity"` // what the id is a hash of
+	Name     string       `json:"name"`     // for display; never a path
+	Identity string       `json:"identity"` // ID is the hash of it
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// StateNames returns the names of the states of all compositions, by their records: ctx, and ctx@{1} before it.
+// StateNames returns the names of all states of compositions, by their records: ctx for the newest, ctx@{1} for the
+// one before.
 func StateNames(st *State) map[objects.Hash]string {
 	names, later := map[objects.Hash]string{}, map[string]int{}
 	for _, c := range slices.Backward(st.Compositions) {
@@ -35,7 +36,7 @@ func (s *Session) Point(h objects.Hash) *records.Point {
 	return nil
 }
 
-// Captured returns what a device had of the session before it captured p, nil for nothing. It is of another
+// Captured returns the growth point that the device of p captured before p, nil if there is none. It is of another
 // generation if the file was rewritten.
 func (s *Session) Captured(p *records.Point) (before *records.Point) {
 	for i := range s.Points {
@@ -49,18 +50,17 @@ func (s *Session) Captured(p *records.Point) (before *records.Point) {
 	return before
 }
 
-// Now returns the growth point that the session is at now, the same one on every device: of what each
-// device captured last, the furthest. A copy that another device captured earlier, or an older file
-// that it has, takes nothing away.
+// Now returns the current growth point of the session, which is the same on every device: the furthest of the last
+// captures of all devices. An older copy on another device has no effect.
 func (s *Session) Now() *records.Point { return &s.Points[s.NowAt] }
 
-// settle decides which growth point is now. Points must be in the order of records.
+// settle determines Now. Points must be in the order of records.
 func (s *Session) settle() {
 	type head struct {
 		device     string
 		generation int
 	}
-	var heads []head // by device; a rewritten session is in the generation that its device wrote last
+	var heads []head // the last generation of each device
 	s.NowAt = -1
 	for i := len(s.Points) - 1; i >= 0; i-- {
 		p := &s.Points[i]
@@ -75,7 +75,7 @@ func (s *Session) settle() {
 	}
 }
 
-// Last returns what a device captured last, nil if it never did.
+// Last returns the last capture of a device, nil if there is none.
 func (s *Session) Last(device string) *records.Point {
 	for i := len(s.Points) - 1; i >= 0; i-- {
 		if s.Points[i].Stamp.Device == device {
@@ -85,7 +85,7 @@ func (s *Session) Last(device string) *records.Point {
 	return nil
 }
 
-// Before returns the growth point before the i-th that its device captured of its generation.
+// Before returns the growth point of the same device and generation before the i-th one, nil if there is none.
 func (s *Session) Before(i int) *records.Point {
 	for k := i - 1; k >= 0; k-- {
 		if s.Points[k].Generation == s.Points[i].Generation && s.Points[k].Stamp.Device == s.Points[i].Stamp.Device {
@@ -95,8 +95,8 @@ func (s *Session) Before(i int) *records.Point {
 	return nil
 }
 
-// Parent returns the session that started this one as a subagent, "" if it is none.
+// Parent returns the session that started this one as a subagent, "" if it is not a subagent.
 func (s *Session) Parent() string { return cmp.Or(s.Now().Parent, s.Now().Scan.Parent()) }
 
-// Title returns the title of the session: what the user called it, or else that of its transcript.
+// Title returns the title that the user gave to the session, or else the one in its transcript.
 func (s *Session) Title() string { return cmp.Or(s.Renamed, s.Now().Scan.Title) }

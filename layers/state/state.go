@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A State is what a project is: a pure function of the records of its lanes, whatever their order.
-// It is kept in the cache and brought up to date from the records that came since.
+// A State is the content of a project: a pure function of the records of its lanes, in any order. It is cached, and
+// updated from the records that arrived since.
 type State struct {
 	Format       int
 	Tips         []refs.Tip
@@ -25,32 +25,33 @@ type State struct {
 	Sessions     []*Session             // by id
 	Versions     []*records.Version     // in the order of records
 	Compositions []*records.Composition // in the order of records
-	Stored       storedLists            // Versions and Compositions with what their records do not say
-	Sets         []assignment           // the winning ones
-	Names        []StoredNaming         // the winning ones
-	Relations    []StoredRelation       // the winning ones, in the order of records
-	Keepits      []override             // the winning ones
+	Stored       storedLists            // Versions and Compositions with their stamps
+	Sets         []assignment           // the last of each target and field
+	Names        []StoredNaming         // the last of each slot
+	Relations    []StoredRelation       // the last of each slot, in the order of records
+	Keepits      []override             // the last of each text
 	Uses         []StoredUse            // in the order of records
 	Paths        []StoredPath           // of the home project only, in the order of records
 	Costs        []records.Cost         // of the home project only, sorted
 	Revokes      []StoredRevoke         // in the order of records
-	Unknown      int                    // records of kinds this program does not know
-	Purges       []StoredPurge          // that are heeded, in the order of records
-	Unheeded     []string               // devices that the user does not trust and that have others
-	Strangers    []string               // devices with a lane that the user does not trust, sorted: see strangers.go
+	Unknown      int                    // the number of records of unknown kinds
+	Purges       []StoredPurge          // those that take effect, in the order of records
+	Unheeded     []string               // the devices of the other purges, which are not trusted
+	Strangers    []string               // devices with a lane that are not trusted, sorted: see strangers.go
 	Guest        guestName
 
-	bulk   *Bulks // nil in an outline
-	ByID   map[string]*Session
-	setAt  map[[2]string]int         // where the assignment to a field of a target is in Sets
-	NameAt map[string]int            // where what is said of a slot is in Names
-	Typed  map[transcript.Key]string // who wrote it first
-	saidOf map[string]int            // where what is said of a session and a project is in Relations
-	costAt map[records.Cost]int      // where the costs of a kind are in Costs
+	bulk       *Bulks // nil in an outline
+	ByID       map[string]*Session
+	setAt      map[string]int            // positions in Sets
+	nameAt     map[string]int            // positions in Names
+	relationAt map[string]int            // positions in Relations
+	costAt     map[records.Cost]int      // positions in Costs
+	Typed      map[transcript.Key]string // the first session or composition with a typed message
 
-	Purged *Purges // Purges
+	Purged *Purges // the index of Purges
 }
 
+// StampOf returns the stamp of a record.
 func StampOf(r refs.Record) records.Stamp {
 	return records.Stamp{Lamport: r.Lamport, Device: r.Device, Record: r.ID}
 }
@@ -63,7 +64,7 @@ type assignment struct {
 type override struct {
 	records.Override
 	Stamp records.Stamp
-	First records.Stamp // of the first record that speaks of the text: names of added markers follow from it
+	First records.Stamp // of the first record about the text: added markers are named in this order
 }
 
 type storedLists struct {
@@ -71,38 +72,37 @@ type storedLists struct {
 	Compositions []StoredItem[records.Composition]
 }
 
-// A storedPath is what a device says of one of its directories; it means nothing on another device.
+// A StoredPath is a directory of a device, with the project that it belongs to there.
 type StoredPath struct {
 	Stamp records.Stamp
 	records.PathBody
 }
 
+// A StoredItem is a record of a version or a composition.
 type StoredItem[T any] struct {
 	Stamp records.Stamp
 	Time  time.Time
 	Body  *T
 }
 
-// A Session is all that is known of one conversation.
+// A Session is one conversation.
 type Session struct {
-	ID     string
-	Points []records.Point // growth points, in the order of records; see Now
-	// Deleted says that the session was taken out of the lists; its bytes stay.
-	Deleted bool
-	Renamed string   // the title that the user gave it, "" for none
-	Tags    []string // that the user gave it, sorted
-	// of devices that are not trusted, if a trusted one has the session too: they change nothing of it
-	Guests    []records.Point
-	Guest     string             // the device of Now if only devices that are not trusted have the session, else ""
+	ID        string
+	Points    []records.Point    // growth points, in the order of records; see Now
+	Deleted   bool               // removed from the lists; its bytes remain
+	Renamed   string             // the title that the user gave it, "" for none
+	Tags      []string           // sorted
+	Guests    []records.Point    // of untrusted devices, if a trusted one has the session too; they have no effect
+	Guest     string             // the device of Now if only untrusted devices have the session, else ""
 	Revoked   string             // why it is hidden, "" if it is not
-	Overrides []records.Override // on its markers, in the order in which they were first spoken of
+	Overrides []records.Override // of its markers, in the order of their first records
 	Used      records.Rehearsal
 
-	NowAt int // where Now is in Points
+	NowAt int // the position of Now in Points
 }
 
-// Chain returns the snapshots of the same device and generation as p up to p: together they tell of
-// all markers and typed messages.
+// Chain returns the snapshots of the same device and generation as p up to p. Together they have all markers and typed
+// messages.
 func (s *Session) Chain(p *records.Point) []records.Point {
 	var out []records.Point
 	for _, q := range s.Points {
@@ -113,7 +113,7 @@ func (s *Session) Chain(p *records.Point) []records.Point {
 	return out
 }
 
-// Source returns where the session's file was when it was captured last.
+// Source returns the path of the session's file when it was captured last.
 func (s *Session) Source() string {
 	for _, p := range slices.Backward(s.Points) {
 		if p.Source != "" {
@@ -129,7 +129,7 @@ func (st *State) Session(id string) *Session {
 	return st.ByID[id]
 }
 
-// Index makes session quick. Goroutines that share a state need it to have been made.
+// Index builds the index for [State.Session]. Call it before several goroutines use the state.
 func (st *State) Index() {
 	if st.ByID != nil {
 		return
@@ -140,6 +140,7 @@ func (st *State) Index() {
 	}
 }
 
+// ApplyTo calls f with the decoded body of a record.
 func ApplyTo[T any](r refs.Record, f func(T)) error {
 	var b T
 	if err := json.Unmarshal(r.Body, &b); err != nil {
@@ -149,7 +150,7 @@ func ApplyTo[T any](r refs.Record, f func(T)) error {
 	return nil
 }
 
-// Order sorts a list that mostly is in order already. Its elements may be large: they are compared where they lie.
+// Order sorts a list, which is usually sorted already. compare gets pointers because elements may be large.
 func Order[T any](s []T, compare func(a, b *T) int) {
 	for i := 1; i < len(s); i++ {
 		if compare(&s[i-1], &s[i]) > 0 {
@@ -159,13 +160,13 @@ func Order[T any](s []T, compare func(a, b *T) int) {
 	}
 }
 
-// A StoredNaming is what a user called a session or a version.
+// A StoredNaming is a name that a user gave to a session or a version.
 type StoredNaming struct {
 	records.NameBody
 	Stamp records.Stamp
 }
 
-// A storedPurge is a purge with the record that says it.
+// A StoredPurge is a purge with the stamp of its record.
 type StoredPurge struct {
 	Stamp bodies.Stamp
 	Sum   objects.Hash // of its body
@@ -179,18 +180,20 @@ type StoredRelation struct {
 	Time  time.Time
 }
 
+// A StoredRevoke revokes a source, or ends that.
 type StoredRevoke struct {
 	records.RevokeBody
 	Stamp records.Stamp
 	Time  time.Time
 }
 
+// A StoredUse is a use with the stamp of its record.
 type StoredUse struct {
 	records.Use
 	Stamp records.Stamp
 }
 
-// A bulk is what the outline leaves out of one record.
+// A Bulk is the part of a record that the outline omits.
 type Bulk struct {
 	Params []byte             // of a version's or composition's recipe
 	typed  []records.TypedKey // of a session's snapshot
@@ -198,19 +201,20 @@ type Bulk struct {
 	queue  transcript.Queue   // of a session's snapshot
 }
 
-// Bulks are the bulk of a project's records, by record.
+// Bulks are the bulks of a project, by record.
 type Bulks struct {
 	Tips []refs.Tip
 	Of   map[objects.Hash]Bulk
 }
 
-// A guestName is what devices that are not trusted call a project.
+// A guestName is the name that untrusted devices give to a project.
 type guestName struct {
 	Name  string
 	Stamp records.Stamp
 }
 
-// A storedName is what a project is called at some tips, as long as the same devices are trusted: see [DB.StillHeeds].
+// A StoredName is the name of a project at some tips. It is valid while the same devices are trusted: see
+// [DB.StillHeeds].
 type StoredName struct {
 	Tips           []refs.Tip
 	Name, Identity string
@@ -219,15 +223,15 @@ type StoredName struct {
 	Strangers      []string
 }
 
-// Purges is what is to be forgotten, made for looking up.
+// Purges is an index of purges.
 type Purges struct {
 	All      []StoredPurge
-	sessions map[string]bool
-	Records  map[string]bool
-	Passages map[string][]int // by key of the session: which of all have some
-	Acked    map[string]bool  // device and sum: who has forgotten it
-	Ids      map[string]bool  // messages that are forgotten as a whole
-	Parts    map[string]bool  // and those of which a part is
+	sessions map[string]bool  // keys of deleted sessions
+	Records  map[string]bool  // names of deleted records
+	Passages map[string][]int // positions in All of the purges with messages of a session, by key of the session
+	Acked    map[string]bool  // device and sum of the purges that a device has applied
+	Ids      map[string]bool  // keys of the messages that are deleted as a whole
+	Parts    map[string]bool  // keys of these and of the messages that are deleted in part
 }
 
 // FromStranger reports whether a device is not trusted.

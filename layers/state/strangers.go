@@ -9,13 +9,13 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// What a device that the user does not trust says is in the state of a project, so that it can be listed, and
-// changes nothing of what the user and trusted devices said: not what "@", a title or a label names, not where
-// a session stands, what is deleted, how heavy a marker is, what was used or what the project is called. Its
-// things are named with the device behind, as 6ecd8c99~3b0e55d1, v002~3b0e55d1, feature-x~3b0e55d1 and
-// shop~3b0e55d1, and resolve only so. Trusting the device makes the state anew.
+// The data of an untrusted device is in the state of a project so that it can be listed. It does not change the data of
+// the user and of trusted devices: what "@", a title or a label names, where a session is now, what is deleted, the
+// weights of markers, uses, and the name of the project. Things of an untrusted device have the device in their names
+// (6ecd8c99~3b0e55d1, v002~3b0e55d1, feature-x~3b0e55d1, shop~3b0e55d1) and are found only under these. If the device
+// is trusted later, the state is built again.
 
-// guestTarget marks the targets of assignments of devices that are not trusted.
+// guestTarget is the prefix of the targets of assignments of untrusted devices.
 const guestTarget = "guest "
 
 func (g *guestName) claim(s records.Stamp, b records.ProjectBody) {
@@ -24,13 +24,10 @@ func (g *guestName) claim(s records.Stamp, b records.ProjectBody) {
 	}
 }
 
-// Stranger reports whether a device with a lane of the project is not trusted.
-func (st *State) Stranger(device string) bool { return st.FromStranger(device) }
-
-// WithDevice is how a thing of a device is named.
+// WithDevice returns the name of a thing of an untrusted device: name~device.
 func WithDevice(name, device string) string { return name + "~" + device[:min(8, len(device))] }
 
-// nameBy returns what something that a device called name is called here.
+// nameBy returns the name here of something that a device has named.
 func (st *State) nameBy(name, device string) string {
 	if st.FromStranger(device) {
 		return WithDevice(name, device)
@@ -38,8 +35,8 @@ func (st *State) nameBy(name, device string) string {
 	return name
 }
 
-// assignedBy returns an assignment of a device with a target of its own: one of a device that is not trusted
-// wins against no other.
+// assignedBy returns an assignment of a device. If the device is not trusted, the target is changed so that the
+// assignment cannot replace another one.
 func (st *State) assignedBy(b records.SetBody, device string) records.SetBody {
 	if !st.FromStranger(device) {
 		return b
@@ -52,7 +49,7 @@ func (st *State) assignedBy(b records.SetBody, device string) records.SetBody {
 	return b
 }
 
-// seat divides the growth points of a session between trusted devices and others.
+// seat separates the growth points of a session by trusted and other devices.
 func (st *State) seat(s *Session) {
 	if len(st.Strangers) == 0 {
 		return
@@ -70,7 +67,7 @@ func (st *State) seat(s *Session) {
 	}
 }
 
-// by returns the session as the device whose id begins with prefix has it, nil if it does not.
+// by returns the session of the device whose ID begins with prefix, nil if that device does not have it.
 func (s *Session) by(prefix string) *Session {
 	var points []records.Point
 	device := ""
@@ -88,7 +85,7 @@ func (s *Session) by(prefix string) *Session {
 	return &only
 }
 
-// Named returns the session as a device has it if that calls it name, else nil.
+// Named returns the session of a device if it has this name there, else nil.
 func (s *Session) Named(name, device string) *Session {
 	if device == "" || s.Matches(name) == "" && s.Guests == nil {
 		return nil
@@ -99,7 +96,7 @@ func (s *Session) Named(name, device string) *Session {
 	return nil
 }
 
-// Guests returns the names of the sessions that only devices which are not trusted have, the newest first.
+// Guests returns the names of the sessions that only untrusted devices have, the newest first.
 func (st *State) Guests() (out []string) {
 	var all []*Session
 	for _, s := range st.Sessions {
@@ -114,8 +111,7 @@ func (st *State) Guests() (out []string) {
 	return out
 }
 
-// Name returns what a session is called in lists: the start of its id, with the device behind it if that is not
-// trusted.
+// Name returns the name of a session in lists: the start of its ID, with the device if that is not trusted.
 func (s *Session) Name() string {
 	if s.Guest != "" {
 		return WithDevice(records.ShortID(s.ID), s.Guest)
@@ -123,18 +119,7 @@ func (s *Session) Name() string {
 	return records.ShortID(s.ID)
 }
 
-// CountedOf returns the versions of a session that commands choose from: those of devices that are not trusted
-// only of their own sessions.
-func (st *State) CountedOf(session string) []*records.Version {
-	all := st.VersionsOf(session)
-	if s := st.Session(session); s != nil && s.Guest != "" {
-		return all
-	}
-	return slices.DeleteFunc(all, func(v *records.Version) bool { return v.ByStranger })
-}
-
-// AsProject returns the project of a state. One that only devices which are not trusted name has the name with
-// the device.
+// AsProject returns the project of a state. If only untrusted devices have named it, the name includes the device.
 func (st *State) AsProject() Project {
 	if st.Name != "" || st.Guest.Name == "" {
 		return Project{st.Project, st.Name, st.Identity}
@@ -142,8 +127,8 @@ func (st *State) AsProject() Project {
 	return Project{ID: st.Project, Name: WithDevice(brief.Plain(st.Guest.Name, 60), st.Guest.Stamp.Device)}
 }
 
-// SeenElsewhere reports whether a typed message is known from another session or from a composition. If it
-// was never seen, it is the session's from now on.
+// SeenElsewhere reports whether a typed message is in another session or in a composition. If it is in none, it is
+// recorded as the session's.
 func (st *State) SeenElsewhere(k transcript.Key, session string) bool {
 	if st.Typed == nil {
 		st.Typed = map[transcript.Key]string{}
@@ -157,7 +142,7 @@ func (st *State) SeenElsewhere(k transcript.Key, session string) bool {
 		}
 		for _, s := range st.Sessions {
 			if s.Guest != "" {
-				continue // else a device that is not trusted could take words away from the user
+				continue // otherwise an untrusted device could claim messages of the user
 			}
 			for _, p := range s.Points {
 				for _, t := range p.Typed {

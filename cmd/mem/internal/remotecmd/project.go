@@ -88,7 +88,7 @@ func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (pr
 	}
 	names := map[string]bool{}
 	for _, c := range st.Compositions {
-		if !c.Deleted && !st.Stranger(c.Device) {
+		if !c.Deleted && !st.FromStranger(c.Device) {
 			names[c.Name] = true
 		}
 	}

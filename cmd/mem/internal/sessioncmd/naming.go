@@ -170,7 +170,7 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 			}
 			rev = revs[0]
 			if err = run.Naming().Tag(ctx, rev, name, o.force, e.Opt.DryRun); err == nil && e.Opt.DryRun {
-				e.Message("would tag %s as %s", e.Safe(state.NameOf(rev)), e.Safe(name))
+				e.Message("would tag %s as %s", e.Safe(rev.Name()), e.Safe(name))
 			}
 		}
 		switch {
