@@ -26,7 +26,7 @@ type Mention struct {
 // the version of its session before it, a composition against its state before, and the first ones against the
 // originals they were made from. White space counts as one space.
 func (m Ops) Mentions(ctx context.Context, p state.Project, text string) (map[string][]Mention, error) {
-	works, err := revision.On(m.DB).Works(ctx, p)
+	works, err := revision.On(m.DB).Operations(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ type seeker struct {
 	has     map[objects.Hash]bool // by output of a version or composition
 }
 
-func (s *seeker) work(st *state.State, w *revision.Work) ([]Mention, error) {
+func (s *seeker) work(st *state.State, w *revision.Operation) ([]Mention, error) {
 	var out []Mention
 	note := func(name, session string, was, is bool) {
 		if was != is {

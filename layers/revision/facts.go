@@ -18,7 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Facts returns all that was established in the sessions of a project.
+// Facts returns the facts of a project.
 func (m Ops) Facts(ctx context.Context, p refs.Project) (*facts.Set, error) {
 	upper, err := m.Upper(ctx, p)
 	if err != nil {
@@ -27,7 +27,7 @@ func (m Ops) Facts(ctx context.Context, p refs.Project) (*facts.Set, error) {
 	return trust.On(m.DB).KnownFacts(ctx, p, upper)
 }
 
-// FactNamed returns the fact whose ID begins with id, of the scope's project or else of another one.
+// FactNamed returns the fact whose ID starts with id, from the scope's project or else from another one.
 func (m Ops) FactNamed(ctx context.Context, sc state.Scope, id string) (f facts.Fact, home state.Project, err error) {
 	missing := error(&state.NotFoundError{What: "fact", Name: id})
 	err = m.eachScoped(ctx, sc, func(p state.Project) (bool, error) {
@@ -45,14 +45,14 @@ func (m Ops) FactNamed(ctx context.Context, sc state.Scope, id string) (f facts.
 	return f, home, err
 }
 
-// A quoted session is one that evidence can be looked up in.
+// A Quoted is a session in which evidence can be looked up.
 type Quoted struct {
 	Point   *records.Point
 	Entries []refine.Entry // L1
 	Text    *facts.Transcript
 }
 
-// Quotable reads the session at p: L1, and of the cited messages all that is in them.
+// Quotable reads the session at p: its L1, and the full content of the cited messages.
 func (m Ops) Quotable(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
 	cited map[int]bool) (*Quoted, error) {
 	l1, err := originals.On(m.DB).L1(ctx, project, p.Original, refine.Full)
@@ -78,7 +78,7 @@ func (m Ops) Quotable(ctx context.Context, project refs.Project, s *state.Sessio
 	return q, err
 }
 
-// Echoed are the messages at p that another session or mem wrote first.
+// Echoed returns the messages at p that are copies from another session or from mem.
 func Echoed(s *state.Session, p *records.Point) map[int]bool {
 	out := map[int]bool{}
 	for _, q := range s.Chain(p) {
@@ -89,7 +89,7 @@ func Echoed(s *state.Session, p *records.Point) map[int]bool {
 	return out
 }
 
-// partsOf returns what an entry of L1 holds, by who said it.
+// partsOf splits an entry of L1 by speaker.
 func partsOf(e refine.Entry, echo bool) []facts.Part {
 	said := func(by facts.Speaker) []facts.Part { return []facts.Part{{Speaker: by, Text: e.Said}} }
 	switch {
@@ -127,7 +127,7 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 		facts.Part{Speaker: facts.ByTool, Text: result.Text()})
 }
 
-// promptBy returns who types the prompts and answers of an entry.
+// promptBy returns the speaker of the prompts and answers in an entry.
 func promptBy(e refine.Entry) facts.Speaker {
 	if e.Script {
 		return facts.ByScript
@@ -135,7 +135,7 @@ func promptBy(e refine.Entry) facts.Speaker {
 	return facts.ByUser
 }
 
-// read adds what L1 leaves out of some messages: what tools returned, and all they were given.
+// read adds content of the cited messages that L1 omits: results and full input of tools.
 func (q *Quoted) read(r io.Reader, cited map[int]bool) error {
 	last := 0
 	for n := range cited {
@@ -153,7 +153,7 @@ func (q *Quoted) read(r io.Reader, cited map[int]bool) error {
 		}
 		msg, err := transcript.Decode(v)
 		if err != nil {
-			continue // no record: L1 shows it as opaque, and it holds no words
+			continue // not a record: it has no text
 		}
 		for _, b := range msg.Blocks {
 			switch {
@@ -190,7 +190,7 @@ func (q *Quoted) When(message int) time.Time {
 	return t.UTC()
 }
 
-// Lines returns the lines of L1 that messages have.
+// Lines returns the lines of messages in L1.
 func (q *Quoted) Lines(from, to int) (out [2]int) {
 	for i, e := range q.Entries {
 		if e.N >= from && e.N <= to {
@@ -203,7 +203,7 @@ func (q *Quoted) Lines(from, to int) (out [2]int) {
 	return out
 }
 
-// Messages returns the messages of lines of L1.
+// Messages returns the messages of lines in L1.
 func (q *Quoted) Messages(lines [2]int) (out [2]int, ok bool) {
 	if lines[0] < 1 || lines[1] > len(q.Entries) || lines[0] > lines[1] {
 		return out, false
@@ -211,7 +211,7 @@ func (q *Quoted) Messages(lines [2]int) (out [2]int, ok bool) {
 	return [2]int{q.Entries[lines[0]-1].N, q.Entries[lines[1]-1].N}, true
 }
 
-// Check checks a fact that is not part of any session if q is nil.
+// Check checks a fact. A nil q checks a fact without a session.
 func (q *Quoted) Check(f *facts.Fact) {
 	t := &facts.Transcript{}
 	if q != nil {

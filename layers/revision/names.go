@@ -13,13 +13,13 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A namer says which names that a model gives to the jobs of a session are taken. Later sessions read them
-// unasked, so no tool, file or page may choose one: a name is short, no order, made up of no name, number or
-// path that was not spoken of, and not copied from what the user and the model did not say.
+// A Namer checks names that a model gives to the concepts of a session. Later sessions read these names, so tools,
+// files and pages must not choose them: a name is short, is no instruction, contains only names, numbers and paths
+// that the user or the model mentioned, and is not copied from other text.
 type Namer struct {
-	known claims.Source // what the user and the model said in the session
-	words string        // letters of it
-	heard string        // letters of what else stands in the session
+	known claims.Source // text of the user and the model
+	words string        // letters of that text
+	heard string        // letters of all other text
 }
 
 // Limits of a name that a model gives.
@@ -28,7 +28,7 @@ const (
 	mostWords   = 10
 )
 
-// Namer reads what names of the exchanges of a session are looked up in.
+// Namer returns the namer for exchanges of a session.
 func (m Ops) Namer(ctx context.Context, p refs.Project, s *state.Session, open []*facts.Exchange) (Namer, error) {
 	cited := map[int]bool{}
 	for _, x := range open {
@@ -58,7 +58,7 @@ func NewNamer(said, heard string) Namer {
 	return Namer{known: claims.NewSource(said), words: letters(said), heard: letters(heard)}
 }
 
-// Takes reports whether a name may be given.
+// Takes reports whether a name is allowed.
 func (n Namer) Takes(name string) bool {
 	words := strings.Fields(name)
 	plain := letters(name)
@@ -73,7 +73,7 @@ func (n Namer) Takes(name string) bool {
 	return len(words) < 2 || !strings.Contains(n.heard, plain) || strings.Contains(n.words, plain)
 }
 
-// letters returns the letters and digits of s alone, in lower case.
+// letters returns the letters and digits of s in lower case.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -13,18 +13,18 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Work is what one operation brought.
-type Work struct {
+// An Operation is the result of one operation.
+type Operation struct {
 	Project      state.Project
 	Entry        refs.Entry
 	Captured     []Captured
 	Versions     []*records.Version
 	Compositions []*records.Composition
-	Parents      []string // commits of the operations whose results it used, the first one first
+	Parents      []string // commits of the operations whose results it used
 }
 
-// Of returns of a work what is about a session, and the compositions.
-func (w *Work) Of(session string) *Work {
+// Of returns the part of an operation that is about a session, and the compositions.
+func (w *Operation) Of(session string) *Operation {
 	out := *w
 	out.Captured = slices.DeleteFunc(slices.Clone(w.Captured), func(c Captured) bool { return c.Session.ID != session })
 	out.Versions = slices.DeleteFunc(slices.Clone(w.Versions), func(v *records.Version) bool {
@@ -33,15 +33,15 @@ func (w *Work) Of(session string) *Work {
 	return &out
 }
 
-// A Captured is a growth point of a session, and the one before it.
+// A Captured is a growth point of a session and the previous one.
 type Captured struct {
 	Session *state.Session
 	Before  *records.Point // nil for the first of a generation
 	Now     *records.Point
 }
 
-// Works returns what the operations of a project brought, by commit.
-func (m Ops) Works(ctx context.Context, p state.Project) (map[string]*Work, error) {
+// Operations returns the operations of a project, by commit.
+func (m Ops) Operations(ctx context.Context, p state.Project) (map[string]*Operation, error) {
 	entries, err := ledger.On(m.DB).Log(ctx, p.ID, 0)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (m Ops) Works(ctx context.Context, p state.Project) (map[string]*Work, erro
 	if err != nil {
 		return nil, err
 	}
-	w := newWorker(p, entries)
+	w := newOperationIndex(p, entries)
 	for _, s := range st.Sessions {
 		for i := range s.Points {
 			if x := w.of(s.Points[i].Stamp); x != nil {
@@ -72,27 +72,27 @@ func (m Ops) Works(ctx context.Context, p state.Project) (map[string]*Work, erro
 	return w.works, nil
 }
 
-// worker finds the operations that records came with: those of a commit have Lamport times above that of the commit
-// before it in the lane.
-type worker struct {
-	works map[string]*Work
-	lanes map[string][]*Work // by device, oldest first
+// An operationIndex finds the operations of records: records of a commit have Lamport times above that of the
+// previous commit in the lane.
+type operationIndex struct {
+	works map[string]*Operation
+	lanes map[string][]*Operation // by device, oldest first
 }
 
-func newWorker(p state.Project, entries []refs.Entry) *worker {
-	w := &worker{works: map[string]*Work{}, lanes: map[string][]*Work{}}
+func newOperationIndex(p state.Project, entries []refs.Entry) *operationIndex {
+	w := &operationIndex{works: map[string]*Operation{}, lanes: map[string][]*Operation{}}
 	for _, e := range slices.Backward(entries) {
-		x := &Work{Project: p, Entry: e}
+		x := &Operation{Project: p, Entry: e}
 		w.works[e.Commit] = x
 		w.lanes[e.Device] = append(w.lanes[e.Device], x)
 	}
 	return w
 }
 
-// of returns the operation that brought a record, nil if it is not in the log.
-func (w *worker) of(s records.Stamp) *Work {
+// of returns the operation of a record, nil if it is not in the log.
+func (w *operationIndex) of(s records.Stamp) *Operation {
 	lane := w.lanes[s.Device]
-	i, _ := slices.BinarySearchFunc(lane, s.Lamport, func(x *Work, t uint64) int {
+	i, _ := slices.BinarySearchFunc(lane, s.Lamport, func(x *Operation, t uint64) int {
 		return cmp.Compare(x.Entry.Lamport, t)
 	})
 	if i == len(lane) {
@@ -101,15 +101,15 @@ func (w *worker) of(s records.Stamp) *Work {
 	return lane[i]
 }
 
-// connect fills in the parents of all operations.
-func (w *worker) connect(st *state.State) {
-	made := map[objects.Hash]*Work{} // by output; the first that made it
+// connect sets the parents of all operations.
+func (w *operationIndex) connect(st *state.State) {
+	made := map[objects.Hash]*Operation{} // first operation by output
 	put := func(h objects.Hash, s records.Stamp) {
 		if x := w.of(s); x != nil && made[h] == nil {
 			made[h] = x
 		}
 	}
-	targets := map[string]*Work{}
+	targets := map[string]*Operation{}
 	for _, s := range st.Sessions {
 		for _, p := range s.Points {
 			put(p.Original, p.Stamp)
@@ -148,14 +148,14 @@ func (w *worker) connect(st *state.State) {
 	}
 }
 
-func (x *Work) uses(parent *Work) {
+func (x *Operation) uses(parent *Operation) {
 	if parent != nil && parent != x && parent.Entry.Lamport < x.Entry.Lamport &&
 		!slices.Contains(x.Parents, parent.Entry.Commit) {
 		x.Parents = append(x.Parents, parent.Entry.Commit)
 	}
 }
 
-func (x *Work) usesAll(made map[objects.Hash]*Work, inputs []objects.Hash) {
+func (x *Operation) usesAll(made map[objects.Hash]*Operation, inputs []objects.Hash) {
 	for _, in := range inputs {
 		x.uses(made[in])
 	}

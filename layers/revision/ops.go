@@ -1,4 +1,4 @@
-// Package revision finds what a name on the command line means.
+// Package revision resolves the names of revisions on the command line.
 package revision
 
 import "github.com/memvcs/mem/layers/state"

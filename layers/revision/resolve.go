@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// resolveEarlier resolves original@{n}: {0} is the original as it is now.
+// resolveEarlier resolves original@{n}. {0} is the current original.
 func resolveEarlier(rev state.Rev, sub string) (state.Rev, error) {
 	_, digits, _ := strings.Cut(sub, "@{")
 	n, err := strconv.Atoi(strings.TrimSuffix(digits, "}"))
@@ -38,7 +38,8 @@ func resolveEarlier(rev state.Rev, sub string) (state.Rev, error) {
 	return rev, nil
 }
 
-// resolveTag finds the version of a tag of the scope's project. Tags of sessions are among the names of sessions.
+// resolveTag finds the version with a tag in the scope's project. Tags of sessions are resolved as names of
+// sessions.
 func (m Ops) resolveTag(ctx context.Context, sc state.Scope, name string) (rev state.Rev, ok bool, err error) {
 	sc.Strict = true
 	err = m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
@@ -56,11 +57,11 @@ func (m Ops) resolveTag(ctx context.Context, sc state.Scope, name string) (rev s
 	return rev, true, err
 }
 
-// ErrLayer says that a layer of a session does not exist.
+// ErrLayer reports a layer that a session does not have.
 var ErrLayer = errors.New("no such layer")
 
-// Resolve finds what the revision s names (design: abc1, @~2, abc1:v002, abc1#12..18, name@{1},
-// b3:9f2c, HEAD~1). The error is a [*NotFoundError], an [*AmbiguousError] or one of the store.
+// Resolve resolves a revision: abc1, @~2, abc1:v002, abc1#12..18, name@{1}, b3:9f2c, HEAD~1. The error is a
+// [*state.NotFoundError], a [*state.AmbiguousError] or one of the store.
 func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, error) {
 	switch {
 	case strings.HasPrefix(s, "b3:"):
@@ -90,7 +91,7 @@ func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, 
 	rev, err := m.ResolveSession(ctx, sc, name)
 	var missing *state.NotFoundError
 	if _, _, ok := devices.On(m.DB).DeviceSuffix(ctx, sub); ok && errors.As(err, &missing) && len(missing.Guests) == 1 {
-		rev, err = m.ResolveSession(ctx, sc, missing.Guests[0]) // abc1:v001~desk of a session that only such devices have
+		rev, err = m.ResolveSession(ctx, sc, missing.Guests[0]) // abc1:v001~desk, of a session on untrusted devices only
 	}
 	if err != nil {
 		return rev, err
@@ -104,7 +105,7 @@ func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, 
 	return rev, nil
 }
 
-// normalLabel returns s if it is the label of a version: v001, v12, v002~desk; else "".
+// normalLabel returns s if it has the form of a label of a version (v001, v12, v002~desk), else "".
 func normalLabel(s string) string {
 	digits, _, _ := strings.Cut(strings.TrimPrefix(s, "v"), "~")
 	if n, err := strconv.Atoi(digits); err == nil && n > 0 && strings.HasPrefix(s, "v") && digits[0] != '+' {
@@ -113,10 +114,10 @@ func normalLabel(s string) string {
 	return ""
 }
 
-// IsLabel reports whether s could be the label of a version.
+// IsLabel reports whether s has the form of a label of a version.
 func IsLabel(s string) bool { return normalLabel(s) != "" }
 
-// Scoped calls f with the state of the scope's project and then, until it says it is done, of all others.
+// Scoped calls f with the state of the scope's project and then of all others, until f returns true.
 func (m Ops) Scoped(ctx context.Context, sc state.Scope, f func(p state.Project, st *state.State) (done bool)) error {
 	st, err := trust.On(m.DB).Outline(ctx, sc.Project.ID)
 	if err != nil {
@@ -144,13 +145,13 @@ func (m Ops) Scoped(ctx context.Context, sc state.Scope, f func(p state.Project,
 	return nil
 }
 
-// ResolveSession finds a session by "@", "@~n", full id, unique prefix, or title.
+// ResolveSession finds a session by "@", "@~n", ID, unique prefix or title.
 func (m Ops) ResolveSession(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
 	if strings.HasPrefix(name, "@") {
 		return m.resolveRecent(ctx, sc, name)
 	}
 	var found []state.Rev
-	var near []string // the sessions of the scope's project, or of all if it has none
+	var near []string // sessions of the scope's project, or of all projects
 	inScope, known := false, false
 	base, device, hasDevice := devices.On(m.DB).DeviceSuffix(ctx, name)
 	var guests []string
@@ -197,7 +198,7 @@ func (m Ops) ResolveSession(ctx context.Context, sc state.Scope, name string) (s
 	return state.Rev{}, &state.AmbiguousError{What: "session", Name: name, Candidates: describeAll(found)}
 }
 
-// describeAll writes the ids and titles of sessions; the ids are whole where their starts are the same.
+// describeAll returns the IDs and titles of sessions. It shortens IDs unless they start alike.
 func describeAll(found []state.Rev) []string {
 	starts := map[string]int{}
 	for _, r := range found {
@@ -217,7 +218,7 @@ func describeAll(found []state.Rev) []string {
 	return names
 }
 
-// preferShown drops deleted and hidden sessions when there are others.
+// preferShown removes deleted and hidden sessions if there are others.
 func preferShown(found []state.Rev) []state.Rev {
 	shown := slices.DeleteFunc(slices.Clone(found), func(r state.Rev) bool { return !r.Session.Shown() })
 	if len(shown) > 0 {
@@ -226,8 +227,8 @@ func preferShown(found []state.Rev) []state.Rev {
 	return found
 }
 
-// preferSessions drops subagents whose ids begin with the name only behind "agent-" when there are others: what a list
-// prints for a session names it.
+// preferSessions removes subagents whose ID matches only after "agent-", if there are others. So the short ID in a
+// list always names its session.
 func preferSessions(found []state.Rev) []state.Rev {
 	direct := slices.DeleteFunc(slices.Clone(found), func(r state.Rev) bool { return r.How == state.SubagentPrefix })
 	if len(direct) > 0 {
@@ -265,7 +266,7 @@ func (m Ops) resolveRecent(ctx context.Context, sc state.Scope, name string) (st
 		How: fmt.Sprintf("session %d from the newest", back+1)}, nil
 }
 
-// resolveSub resolves what stands behind the colon.
+// resolveSub resolves the part after the colon.
 func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.Rev, error) {
 	if len(sub) > len("original@{") && strings.EqualFold(sub[:len("original@{")], "original@{") {
 		return resolveEarlier(rev, sub)
@@ -275,10 +276,10 @@ func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.R
 		rev.Kind = state.IsOriginal
 		return rev, nil
 	case "l1":
-		rev.Kind, rev.Hash = state.IsL1, objects.Hash{} // its own name is known when it is made
+		rev.Kind, rev.Hash = state.IsL1, objects.Hash{} // its hash is unknown until it is computed
 		return rev, nil
 	case "l2":
-		rev.Kind, rev.Hash = state.IsL2, objects.Hash{} // it is a view
+		rev.Kind, rev.Hash = state.IsL2, objects.Hash{} // a view has no hash
 		return rev, nil
 	case "l3", "l4":
 		return rev, fmt.Errorf("%s of %s: %w", strings.ToUpper(sub), records.ShortID(rev.Session.ID), ErrLayer)
@@ -286,7 +287,7 @@ func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.R
 	return m.resolveVersion(ctx, rev, sub)
 }
 
-// resolveVersion resolves the name of a version of a session.
+// resolveVersion resolves a version of a session.
 func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (state.Rev, error) {
 	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
@@ -298,7 +299,7 @@ func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (sta
 		return m.At(ctx, rev, shown[len(shown)-1])
 	}
 	label, device, _ := strings.Cut(normalLabel(devices.On(m.DB).WithDevice(ctx, sub)), "~")
-	found := m.labelled(st.AllVersionsOf(rev.Session.ID), label, device, means) // a hidden one can be named
+	found := m.labelled(st.AllVersionsOf(rev.Session.ID), label, device, means) // hidden ones included
 	switch len(found) {
 	case 0:
 		return rev, noVersion(rev, sub, versions, func(v *records.Version) bool {
@@ -314,8 +315,8 @@ func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (sta
 	return rev, &state.AmbiguousError{What: "version", Name: sub, Candidates: names}
 }
 
-// meant returns which versions a name without a device means: those of the device that the revision names, if there
-// are any, or else those of devices that are trust.
+// meant returns which versions match a name without a device: those of the device in the revision, if there are any,
+// else those of trusted devices.
 func meant(rev state.Rev, versions []*records.Version) func(*records.Version) bool {
 	by := func(v *records.Version) bool { return rev.Device != "" && strings.HasPrefix(v.Device, rev.Device) }
 	if slices.ContainsFunc(versions, by) {
@@ -329,8 +330,8 @@ func selected(versions []*records.Version, ok func(*records.Version) bool) []*re
 	return slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool { return !ok(v) })
 }
 
-// labelled returns the versions with a label, of a device or of those that means accepts: of several those that are
-// shown, and that of this device alone.
+// labelled returns the versions with a label, of a device or those that means accepts. Of several it prefers those
+// that are shown, and that of this device.
 func (m Ops) labelled(all []*records.Version, label, device string, means func(*records.Version) bool) []*records.Version {
 	found := selected(all, func(v *records.Version) bool {
 		return v.Label == label && (device == "" && means(v) || device != "" && strings.HasPrefix(v.Device, device))
@@ -345,7 +346,8 @@ func (m Ops) labelled(all []*records.Version, label, device string, means func(*
 	return found
 }
 
-// noVersion is the error of a name that no version has. Guests are those of devices that are not trust.
+// noVersion returns the error for a name without a version. Guest reports whether an untrusted device made a
+// version.
 func noVersion(rev state.Rev, name string, versions []*records.Version, guest func(*records.Version) bool) error {
 	missing := &state.NotFoundError{What: "version", Name: name, Of: records.ShortID(rev.Session.ID)}
 	for _, v := range versions {
@@ -357,7 +359,7 @@ func noVersion(rev state.Rev, name string, versions []*records.Version, guest fu
 	return missing
 }
 
-// At returns the revision of a version, which it completes.
+// At returns the revision of a version and completes it.
 func (m Ops) At(ctx context.Context, r state.Rev, v *records.Version) (state.Rev, error) {
 	r.Kind, r.Hash = state.IsVersion, v.Derivation.Output
 	var err error
@@ -415,7 +417,7 @@ func (m Ops) resolveComposition(ctx context.Context, sc state.Scope, s string) (
 		name, back = base, n
 	}
 	var found []state.Rev
-	var homes []string // the projects that have it
+	var homes []string // projects with such a composition
 	guest := devices.On(m.DB).WithDevice(ctx, name)
 	err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
 		for i := len(st.Compositions) - 1; i >= 0; i-- {
@@ -457,7 +459,7 @@ func (m Ops) resolveObject(ctx context.Context, sc state.Scope, s string) (state
 			}
 			return err
 		})
-		return len(prefix) == 2*objects.Size && len(found) > 0, err // a whole name is the same everywhere
+		return len(prefix) == 2*objects.Size && len(found) > 0, err // a full hash is unique
 	})
 	switch {
 	case err != nil:
@@ -474,7 +476,7 @@ func (m Ops) resolveObject(ctx context.Context, sc state.Scope, s string) (state
 	return found[0], nil
 }
 
-// eachProject calls f for the project first and then all others, until it says done.
+// eachProject calls f for the project first and then for all others, until f returns true.
 func (m Ops) eachProject(first refs.Project, f func(refs.Project) (done bool, err error)) error {
 	if first != "" {
 		if done, err := f(first); done || err != nil {

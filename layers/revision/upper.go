@@ -23,7 +23,7 @@ func (m Ops) Concepts(ctx context.Context, p refs.Project) (*concepts.Set, error
 	return all.Concepts, err
 }
 
-// FindConcept returns the concept that a name stands for in a project: c002, c002~d3f1, c:9f2c61ab or its name.
+// FindConcept returns the concept of a project with a name: c002, c002~d3f1, c:9f2c61ab or its title.
 func (m Ops) FindConcept(ctx context.Context, p refs.Project, name string) (*concepts.Concept, error) {
 	set, err := m.Concepts(ctx, p)
 	if err != nil {
@@ -51,7 +51,7 @@ func (m Ops) ConceptIn(set *concepts.Set, name string) (*concepts.Concept, error
 	return nil, &state.AmbiguousError{What: "concept", Name: name, Candidates: names}
 }
 
-// Rules returns what a project knows for good.
+// Rules returns the permanent rules of a project.
 func (m Ops) Rules(ctx context.Context, p refs.Project) (*permanent.Set, error) {
 	records, err := m.Upper(ctx, p)
 	if err != nil {
@@ -61,10 +61,10 @@ func (m Ops) Rules(ctx context.Context, p refs.Project) (*permanent.Set, error) 
 	return all.Rules, err
 }
 
-// upperPrefixes are how the ids of things above L1 begin, and what such a thing is called.
+// upperPrefixes maps prefixes of IDs above L1 to kinds.
 var upperPrefixes = [][2]string{{"f:", "fact"}, {"c:", "concept"}, {"r:", "rule"}, {"e:", "exchange"}}
 
-// upperNamed returns what kind of thing a name is the id of: "fact", "concept", "rule", "exchange"; else "".
+// upperNamed returns the kind of an ID: "fact", "concept", "rule", "exchange" or "".
 func upperNamed(s string) string {
 	for _, p := range upperPrefixes {
 		if rest, ok := strings.CutPrefix(s, p[0]); ok && rest != "" {
@@ -74,7 +74,7 @@ func upperNamed(s string) string {
 	return ""
 }
 
-// resolveUpper finds a thing above L1 by its id.
+// resolveUpper resolves an ID above L1.
 func (m Ops) resolveUpper(ctx context.Context, sc state.Scope, what, s string) (rev state.Rev, err error) {
 	if what == "fact" {
 		return m.resolveFact(ctx, sc, s)
@@ -98,7 +98,7 @@ func (m Ops) resolveUpper(ctx context.Context, sc state.Scope, what, s string) (
 		var none *state.NotFoundError
 		if errors.As(err, &none) {
 			if p.ID == sc.Project.ID {
-				missing = err // it knows what there is
+				missing = err // it lists what exists
 			}
 			return false, nil
 		}
@@ -111,7 +111,7 @@ func (m Ops) resolveUpper(ctx context.Context, sc state.Scope, what, s string) (
 	return rev, err
 }
 
-// eachScoped calls f for the scope's project and then, until it says it is done, for all others.
+// eachScoped calls f for the scope's project and then for all others, until f returns true.
 func (m Ops) eachScoped(ctx context.Context, sc state.Scope, f func(state.Project) (done bool, err error)) error {
 	var failed error
 	err := m.Scoped(ctx, sc, func(p state.Project, _ *state.State) bool {
@@ -122,7 +122,7 @@ func (m Ops) eachScoped(ctx context.Context, sc state.Scope, f func(state.Projec
 	return errors.Join(failed, err)
 }
 
-// FindRule returns the rule that a name, such as r:9f2c61ab, stands for in a project.
+// FindRule returns the rule of a project with an ID such as r:9f2c61ab.
 func (m Ops) FindRule(ctx context.Context, p refs.Project, name string) (*permanent.Rule, error) {
 	set, err := m.Rules(ctx, p)
 	if err != nil {
@@ -145,7 +145,7 @@ func (m Ops) FindRule(ctx context.Context, p refs.Project, name string) (*perman
 	return nil, &state.AmbiguousError{What: "rule", Name: name, Candidates: names}
 }
 
-// FindFact returns the fact that a name, such as f:9f2c61ab, stands for in a project.
+// FindFact returns the fact of a project with an ID such as f:9f2c61ab.
 func (m Ops) FindFact(ctx context.Context, p refs.Project, name string) (facts.Fact, error) {
 	known, err := m.Facts(ctx, p)
 	if err != nil {

@@ -16,18 +16,18 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// ArchiveOptions say what goes into an archive.
+// ArchiveOptions select the content of an archive.
 type ArchiveOptions struct {
 	Projects  []state.Project
-	Originals bool   // the exact bytes too, with the secrets in them
-	Temp      string // directory for what the archive is made of
+	Originals bool   // include the exact bytes, secrets included
+	Temp      string // directory for temporary files
 	DryRun    bool
 	Progress  func(n int64)
 }
 
-// WriteArchive writes an archive of the lanes that all devices have of projects, as far as they are here. It is a push
-// to an empty repository: what a push would not send, the archive does not hold. If it holds no lane, nothing is
-// written; Pushed says why. Write is called with what writes the archive.
+// WriteArchive writes an archive of all local lanes of projects. It is a push to an empty repository: the archive
+// contains what a push would send. If it contains no lane, nothing is written and Pushed says why. Write is called
+// with the function that writes the archive.
 func (m Ops) WriteArchive(ctx context.Context, write func(func(io.Writer) error) error,
 	o ArchiveOptions) (out Pushed, err error) {
 	dir, err := m.makeTemp(o.Temp)
@@ -61,10 +61,10 @@ func (m Ops) WriteArchive(ctx context.Context, write func(func(io.Writer) error)
 	return out, write(func(w io.Writer) error { return archive.Write(w, git, manifest) })
 }
 
-// abandoned is how old a directory of an archive is that no process works in.
+// abandoned is the age from which an unlocked directory of an archive is removed.
 const abandoned = 24 * time.Hour
 
-// makeTemp makes a directory for what an archive is made of, and removes those that killed processes left.
+// makeTemp creates a directory for the parts of an archive. It removes the directories of killed processes.
 func (m Ops) makeTemp(in string) (string, error) {
 	left, err := filepath.Glob(filepath.Join(in, "archive-*.tmp"))
 	if err != nil {
@@ -80,23 +80,23 @@ func (m Ops) makeTemp(in string) (string, error) {
 	return os.MkdirTemp(in, "archive-*.tmp")
 }
 
-// directory is a remote without a name: what is there is remembered nowhere.
+// directory returns a remote without a name. No state of it is stored.
 func directory(path string, originals bool) (refs.Remote, error) {
 	u, _, err := remote.ParseURL(path, nil)
 	return refs.Remote{URL: u.String(), Originals: originals}, err
 }
 
-// ReadArchiveOptions say how an archive is taken in.
+// ReadArchiveOptions select what is imported from an archive.
 type ReadArchiveOptions struct {
-	Projects []refs.Project // nil: all that it has
-	Temp     string         // directory for what is unpacked
+	Projects []refs.Project // nil: all
+	Temp     string         // directory for temporary files
 	DryRun   bool
 	Progress func(n int64)
 }
 
-// ReadArchive takes in the lanes of an archive as a fetch takes those of a remote: what is here already stays, what
-// was forgotten is not brought back, and devices that were not known are not trusted. The error wraps
-// [archive.ErrDamaged] or [archive.ErrNewer] if the archive is to blame; then nothing was taken.
+// ReadArchive imports the lanes of an archive like a fetch: existing data stays, forgotten data does not return, and
+// new devices are untrusted. The error wraps [archive.ErrDamaged] or [archive.ErrNewer] if the archive is the cause;
+// then nothing is imported.
 func (m Ops) ReadArchive(ctx context.Context, from io.Reader, o ReadArchiveOptions) (a archive.Manifest, out Fetched, err error) {
 	dir, err := m.makeTemp(o.Temp)
 	if err != nil {
@@ -114,7 +114,7 @@ func (m Ops) ReadArchive(ctx context.Context, from io.Reader, o ReadArchiveOptio
 	if out, err = m.Fetch(ctx, FetchOptions{Remote: r, Projects: o.Projects, DryRun: o.DryRun}); err != nil || !out.Twin || o.DryRun {
 		return a, out, err
 	}
-	if err := m.Refs.Split(ctx); err != nil { // this store is a copy, or was restored from an old backup
+	if err := m.Refs.Split(ctx); err != nil { // the store is a copy or an old backup
 		return a, out, fmt.Errorf("become a new device: %w", err)
 	}
 	again, err := m.Fetch(ctx, FetchOptions{Remote: r, Projects: o.Projects})

@@ -9,8 +9,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// clean takes the secrets out of a lane that was found to hold some, if no remote has it yet, and lets l be what it
-// is then. It reports whether it did.
+// clean removes the secrets from a lane that no remote has yet, and updates l. It reports whether it did.
 func (p *pusher) clean(ctx context.Context, l *PushedLane) (bool, error) {
 	if p.o.DryRun || !l.old.IsZero() || l.lane.Device != p.m.Refs.Device().ID {
 		return false, nil

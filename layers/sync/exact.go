@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// originals sends the patches of the projects whose lanes have arrived. Only a remote gets them that the user
-// let have exact bytes.
+// originals sends the patches of the projects whose lanes were pushed, if the user allowed exact bytes on the
+// remote.
 func (p *pusher) originals(ctx context.Context) error {
 	git, err := p.m.Refs.Originals(p.o.Remote)
 	if err != nil {
@@ -45,8 +45,7 @@ func (p *pusher) originals(ctx context.Context) error {
 	return err
 }
 
-// planExact decides about a lane of exact bytes. They are not looked through for secrets: that is what they are
-// made of.
+// planExact plans a lane of exact bytes. It is not scanned, because it consists of secrets.
 func (p *pusher) planExact(ctx context.Context, l *PushedLane) (err error) {
 	l.New, l.Status = l.lane.Tip.String(), "new"
 	if !l.old.IsZero() {

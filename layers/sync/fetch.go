@@ -19,50 +19,49 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// FetchOptions say what is fetched from where.
+// FetchOptions select the source and the projects of a fetch.
 type FetchOptions struct {
 	Remote   refs.Remote
-	Session  remote.Session // with it, if a conversation was begun already; Fetch ends it
-	Projects []refs.Project // nil: all that the remote has
+	Session  remote.Session // an open session to use, which Fetch closes; nil opens one
+	Projects []refs.Project // nil: all
 	DryRun   bool
-	Progress func(n int64) // is told how many bytes came in, 0 while nothing does, from any goroutine; may be nil
+	Progress func(n int64) // receives the bytes of each read, 0 while waiting, from any goroutine; may be nil
 }
 
-// A FetchedLane says what became of a lane of the remote.
+// A FetchedLane is the result of a fetch for one lane.
 type FetchedLane struct {
 	Project  refs.Project
-	Name     string // of the project, for people
+	Name     string // of the project
 	Device   string
 	By       string // name of the device
-	Own      bool   // it is this device's
+	Own      bool   // of this device
 	Old, New string // commits here before and after; "" for none
 	Status   string // new, updated, current, ahead, behind, missing, rewritten, refused
 	Why      string // of refused
 	Arrival  incoming.Arrival
-	Exact    bool // it is the lane of the exact bytes
+	Exact    bool // lane of exact bytes
 	Lane     refs.Lane
 }
 
 // A Fetched is the result of a fetch.
 type Fetched struct {
-	Lanes   []FetchedLane  // but those that are current
-	Devices []state.Device // that were not known before
-	Twin    bool           // the remote has another lane of this very device: see [Ops.Split]
+	Lanes   []FetchedLane  // without current ones
+	Devices []state.Device // not known before
+	Twin    bool           // the remote has another lane of this device: see [Ops.Split]
 	Objects int
 	Bytes   int64
 
-	Forgotten []forget.ForgottenThing // what went here because another device forgot it
-	Unheeded  []string                // names of devices that forgot something too, but are not trusted
+	Forgotten []forget.ForgottenThing // deleted here because another device deleted it
+	Unheeded  []string                // untrusted devices with deletions
 }
 
-// Limits bound what a remote may send.
+// Limits returns the limits of a pack from a remote.
 func Limits(progress func(int64)) pack.Limits {
 	return pack.Limits{Progress: progress, Bytes: 64 << 30, Objects: 20_000_000, Object: pack.MaxSize, Ratio: 100}
 }
 
-// Fetch brings what the remote has and this memory has not. It goes to a quarantine first, where every byte of
-// it is checked; only lanes that keep all rules, and go on from where they were, become part of the memory.
-// There is nothing to merge and nothing to ask: what a project is follows from all its lanes.
+// Fetch fetches the lanes of a remote into a quarantine, where every byte is checked. Only lanes that are valid and
+// fast-forward are adopted. There is nothing to merge: the state of a project follows from all its lanes.
 func (m Ops) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error) {
 	client, err := m.Client(ctx, o.Remote, o.Progress)
 	if err != nil {
@@ -78,15 +77,15 @@ func (m Ops) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error)
 		err = f.fetch(ctx)
 	}
 	if err != nil {
-		return out, fmt.Errorf("fetch from %s: %w", called(o.Remote), err)
+		return out, fmt.Errorf("fetch from %s: %w", nameOf(o.Remote), err)
 	}
 	if !o.DryRun {
-		err = f.heed(ctx)
+		err = f.applyDeletions(ctx)
 	}
 	return out, errors.Join(err, f.describe(ctx))
 }
 
-// fetch brings the lanes of one of the two repositories.
+// fetch fetches the lanes of one of the two repositories.
 func (f *fetcher) fetch(ctx context.Context) error {
 	s := f.o.Session
 	if f.o.Session = nil; s == nil {
@@ -98,8 +97,9 @@ func (f *fetcher) fetch(ctx context.Context) error {
 	return errors.Join(f.run(ctx, s), s.Close())
 }
 
-// heed forgets what came in as forgotten, and the bytes of what others have left out of their lanes.
-func (f *fetcher) heed(ctx context.Context) (err error) {
+// applyDeletions applies the deletions in the fetched lanes, and deletes the bytes that other devices have deleted
+// from their lanes.
+func (f *fetcher) applyDeletions(ctx context.Context) (err error) {
 	anew := slices.ContainsFunc(f.out.Lanes, func(l FetchedLane) bool {
 		return l.Arrival.Epoch > 0 && l.Status == "updated"
 	})
@@ -116,18 +116,18 @@ func (f *fetcher) heed(ctx context.Context) (err error) {
 	return err
 }
 
-// A fetcher carries out one fetch.
+// A fetcher runs one fetch.
 type fetcher struct {
 	m         Ops
 	o         FetchOptions
 	out       *Fetched
-	client    traveller
-	dropped   map[string]bool // devices whose lanes are left out
-	originals bool            // it is about the lanes of originals.git
+	client    connection
+	dropped   map[string]bool // devices whose lanes are ignored
+	originals bool            // fetch the lanes of originals.git
 	tips      []pack.ID       // of the lanes here
 	known     map[string]bool // devices
 	want      []FetchedLane
-	same      []FetchedLane // that the remote has as they are here, which it was not known to
+	same      []FetchedLane // equal lanes, not known before to be on the remote
 }
 
 func (f *fetcher) run(ctx context.Context, s remote.Session) error {
@@ -150,8 +150,8 @@ func (f *fetcher) run(ctx context.Context, s remote.Session) error {
 	return nil
 }
 
-// plan decides what to ask for. What a remote shows less of than before is noted: it was rolled back, rewritten
-// or made anew.
+// plan decides what to request. It records lanes of which the remote has less than before: it was rolled back,
+// rewritten or recreated.
 func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	lanes, err := f.lanes()
 	if err != nil {
@@ -187,7 +187,7 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	return nil
 }
 
-// concerns reports whether a lane is one that this fetch is about.
+// concerns reports whether this fetch includes a lane.
 func (f *fetcher) concerns(l refs.Lane) bool {
 	return l.Originals == f.originals && !f.dropped[l.Device] &&
 		(f.o.Projects == nil || slices.Contains(f.o.Projects, l.Project))
@@ -202,7 +202,7 @@ func (f *fetcher) lane(l, here refs.Lane, status string) FetchedLane {
 	return out
 }
 
-// planLane decides about one lane that the remote shows.
+// planLane plans one lane of the remote.
 func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
 	if l.Tip == here.Tip {
 		if f.o.Remote.Marks[l.Ref()].Tip != l.Tip.String() {
@@ -230,8 +230,8 @@ func (f *fetcher) planLane(ctx context.Context, l, here refs.Lane) error {
 	return nil
 }
 
-// outdated reports whether a remote still has a lane as it was before its device forgot something: one that was
-// seen there, or of this device. It is nothing to ask for.
+// outdated reports whether a lane on the remote is older than a deletion by its device: the lane was seen there
+// before, or is of this device. Such a lane is not fetched.
 func (f *fetcher) outdated(ctx context.Context, l, here refs.Lane) (bool, error) {
 	former, err := f.m.Refs.Former(l, l.Tip)
 	if err != nil {
@@ -249,7 +249,7 @@ func (f *fetcher) outdated(ctx context.Context, l, here refs.Lane) (bool, error)
 	return epoch > 0, err
 }
 
-// behind notes a lane of which the remote has less than this memory. That is news only if the remote had more.
+// behind records a lane of which the remote has less than this memory, if the remote had more before.
 func (f *fetcher) behind(ctx context.Context, l, here refs.Lane) error {
 	back, err := f.m.rolledBack(ctx, f.o.Remote, l)
 	switch {
@@ -263,9 +263,9 @@ func (f *fetcher) behind(ctx context.Context, l, here refs.Lane) error {
 	return nil
 }
 
-// rolledBack reports whether a remote that shows the tip of a lane, which is known here, had more of it before.
-// It may have more than its mark says: a push that is killed after the remote took it leaves no mark. If the
-// lane began anew in that push, what the remote shows does not go on from the mark; then it is later than that.
+// rolledBack reports whether a remote had more of a lane than the tip that it shows, which exists here. The remote
+// may have more than its mark says: a push that is killed after the remote accepted it writes no mark. If that push
+// replaced the lane, its tip does not descend from the mark; then it is newer.
 func (m Ops) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bool, error) {
 	mark, marked := r.Marks[shown.Ref()]
 	if !marked || mark.Tip == shown.Tip.String() {
@@ -273,7 +273,7 @@ func (m Ops) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bo
 	}
 	seen, err := pack.ParseID(mark.Tip)
 	if err != nil || shown.Tip.IsZero() {
-		return true, nil // what is no commit cannot be in what is shown
+		return true, nil // not a commit here, so not in the lane shown
 	}
 	_, follows, err := lane.Since(ctx, m.Refs.Git(), shown.Tip, seen, maxCommits)
 	if err != nil || follows {
@@ -283,7 +283,7 @@ func (m Ops) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bo
 	return now.Lamport <= mark.Lamport, err
 }
 
-// take fetches what is wanted into a quarantine, checks it there, and adopts what is in order.
+// take fetches the wanted lanes into a quarantine, checks them, and adopts the valid ones.
 func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLane, err error) {
 	q, err := f.quarantine(ctx)
 	if err != nil {
@@ -321,7 +321,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 		}
 		switch {
 		case l.Own && l.Old != "" && !f.originals && !errors.Is(err, incoming.ErrRefused) && ctx.Err() == nil:
-			l.Status, f.out.Twin = "rewritten", true // somebody else went on as this device
+			l.Status, f.out.Twin = "rewritten", true // another store continued as this device
 		case errors.Is(err, incoming.ErrRewritten):
 			l.Status = "rewritten"
 		case errors.Is(err, incoming.ErrRefused):
@@ -338,9 +338,8 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	return took, q.Adopt(ctx, arrivals)
 }
 
-// fork lets this device take over what a former self of it has here and not on the remote, where another copy
-// went on, or began receive brings what is wanted into the quarantine. If the remote lacks objects of some
-// lane, each lane is asked for alone.
+// receive fetches the wanted commits into the quarantine. If the remote lacks objects of a lane, it fetches each
+// lane alone.
 func (f *fetcher) receive(ctx context.Context, s remote.Session, q *incoming.Quarantine, want []pack.ID) error {
 	lim := Limits(f.o.Progress)
 	lim.Blob = q.Received
@@ -366,7 +365,8 @@ func (f *fetcher) receive(ctx context.Context, s remote.Session, q *incoming.Qua
 	})
 }
 
-// anew without knowing what was never sent.
+// fork moves the unpushed part of a lane of a former identity to this device. On the remote, another copy of the
+// store has continued the lane, or replaced it without knowing the unpushed part.
 func (f *fetcher) fork(ctx context.Context, q *incoming.Quarantine, l *FetchedLane) error {
 	a, base, err := q.CheckFork(ctx, l.Lane)
 	l.Arrival = a
@@ -376,9 +376,9 @@ func (f *fetcher) fork(ctx context.Context, q *incoming.Quarantine, l *FetchedLa
 	return f.m.Refs.TakeOver(ctx, l.Lane, base)
 }
 
-// Split makes this store a new device because a remote has other memory of the one it was: it is a copy, or was
-// restored from an old backup. What the remote has is fetched, and what only this store has becomes the new
-// device's. Own says that it is about this device, not only about a former self.
+// Split gives this store a new device identity, because a remote has another lane of its device: the store is a
+// copy, or was restored from an old backup. It fetches the lane of the remote, and moves the unpushed part to the
+// new device. Own says that the current identity is affected, not only a former one.
 func (m Ops) Split(ctx context.Context, r refs.Remote, own bool) error {
 	if own {
 		if err := m.Refs.Split(ctx); err != nil {
@@ -389,7 +389,7 @@ func (m Ops) Split(ctx context.Context, r refs.Remote, own bool) error {
 	return err
 }
 
-// mark remembers how far the lanes were seen on the remote.
+// mark records the tips of the lanes on the remote.
 func (f *fetcher) mark(ctx context.Context, lanes []FetchedLane) error {
 	if len(lanes) == 0 || f.o.Remote.Name == "" {
 		return nil
@@ -404,7 +404,7 @@ func (f *fetcher) mark(ctx context.Context, lanes []FetchedLane) error {
 	}
 	return f.m.changeRemote(ctx, f.o.Remote.Name, func(r *refs.Remote) {
 		if r.URL != f.o.Remote.URL {
-			return // it is another one meanwhile
+			return // it was changed meanwhile
 		}
 		if r.Marks == nil {
 			r.Marks = map[string]refs.Mark{}
@@ -415,7 +415,7 @@ func (f *fetcher) mark(ctx context.Context, lanes []FetchedLane) error {
 	})
 }
 
-// describe fills in names, and which devices are new.
+// describe adds names, and which devices are new.
 func (f *fetcher) describe(ctx context.Context) error {
 	slices.SortStableFunc(f.out.Lanes, func(a, b FetchedLane) int { return strings.Compare(a.Lane.Ref(), b.Lane.Ref()) })
 	devices, err := device.On(f.m.DB).Devices(ctx)
@@ -425,7 +425,7 @@ func (f *fetcher) describe(ctx context.Context) error {
 	names := map[refs.Project]string{}
 	for i := range f.out.Lanes {
 		l := &f.out.Lanes[i]
-		if l.Project == "" { // a branch of an encrypted remote that nobody can read
+		if l.Project == "" { // an unreadable branch of an encrypted remote
 			l.Name, l.By = "?", "?"
 			continue
 		}

@@ -20,35 +20,35 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// PushOptions say what is pushed where.
+// PushOptions select the remote and the projects of a push.
 type PushOptions struct {
 	Remote   refs.Remote
 	Projects []state.Project
 	DryRun   bool
-	// Consent is asked once for each project that was never pushed to the remote; nil is no.
+	// Consent is called once for each project that was never pushed to the remote; nil declines.
 	Consent func(p state.Project, r refs.Remote) (bool, error)
 	// Others lets the lanes of other devices go as well. They are looked through for secrets as own ones are, but
 	// nothing can be taken out of them here.
 	Others bool
-	// Progress is told how many bytes went out.
+	// Progress receives the bytes of each write.
 	Progress func(n int64)
 }
 
-// A PushedLane says what became of a lane of this device, or of a former self of it.
+// A PushedLane is the result of a push for one lane of this device or of a former identity of it.
 type PushedLane struct {
 	Project  state.Project
 	Device   string
 	Old, New string // commits on the remote before and after; "" for none
 	Status   string // new, updated, current, declined, refused, rejected
 	Why      string // of refused and rejected
-	Restored bool   // the remote had more before: it was rolled back
+	Restored bool   // the remote was rolled back
 	// the lane begins anew there too, since this device forgot something: the remote had exactly what it knew
 	Forced  bool
-	Dropped bool // and the remote has no bytes of what it had more
+	Dropped bool // the remote deleted the old data
 	Leaks   []secrets.Leak
-	Cleaned forget.Cleaned         // what secrets were taken out of before, since no remote had the lane
-	Foreign *projects.ForeignError // whose text keeps it here
-	Exact   bool                   // it is the lane of the exact bytes
+	Cleaned forget.Cleaned         // secrets removed before the push
+	Foreign *projects.ForeignError // foreign text that prevents the push
+	Exact   bool                   // lane of exact bytes
 	lane    refs.Lane
 	old     pack.ID
 	commits []pack.ID
@@ -60,27 +60,27 @@ type Pushed struct {
 	Absent  []AbsentLane
 	Objects int
 	Bytes   int64
-	Rules   int // redaction rules that looked at what went out
+	Rules   int // number of redaction rules that scanned the data
 }
 
-// An AbsentLane is what a trusted device remembers of a project that is here, and not on a remote that this
-// device's own lane is on. Only that device can send it.
+// An AbsentLane is a lane of a trusted device that is missing on a remote which has this device's lane of the
+// project. Only that device can send it.
 type AbsentLane struct {
 	Project string `json:"project"`
-	Device  string `json:"device"` // its name
+	Device  string `json:"device"` // name
 }
 
 var (
-	// ErrPublic says that anybody could read the remote.
+	// ErrPublic reports a remote that anybody can read.
 	ErrPublic = errors.New("anybody can read the remote")
-	// ErrSecrets says that secrets would have travelled.
+	// ErrSecrets reports secrets in the data to send.
 	ErrSecrets = errors.New("secrets would be sent")
-	// ErrIncomplete says that something of what would be sent is damaged or missing here.
-	ErrIncomplete = errors.New("something of it is damaged or missing here")
+	// ErrIncomplete reports damaged or missing data.
+	ErrIncomplete = errors.New("data is damaged or missing here")
 )
 
-// A DivergedError says that a remote has another lane of this device, or of a former self, than this memory:
-// there are two of it.
+// A DivergedError reports a remote with another lane of this device, or of a former identity: two stores share the
+// identity.
 type DivergedError struct {
 	Project state.Project
 	Own     bool
@@ -92,10 +92,10 @@ func (e *DivergedError) Error() string {
 
 const maxCommits = 1 << 30
 
-// Push sends this device's lanes of projects to a remote, each as a fast-forward: no other branch is touched
-// and none is ever forced but for an own lane that began anew to forget something, over exactly what the remote
-// was known to have. The error is a [*DivergedError] if that is not possible; see [Ops.Split]. Everything that
-// would go out is looked at first; a project with a secret in it stays here.
+// Push pushes this device's lanes of projects to a remote, as fast-forwards only. It touches no other branch. Only
+// an own lane that was rewritten by a deletion is forced, if the remote has exactly the known tip. The error is a
+// [*DivergedError] if a lane cannot be fast-forwarded; see [Ops.Split]. All data is scanned first, and a project
+// with a secret is not pushed.
 func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 	out.Rules = secrets.On(m.DB).Gate().Count()
 	if o.Remote.Name != "" {
@@ -111,13 +111,13 @@ func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 	if public, err := client.Public(ctx); err != nil {
-		return out, fmt.Errorf("push to %s: %w", called(o.Remote), err)
+		return out, fmt.Errorf("push to %s: %w", nameOf(o.Remote), err)
 	} else if public {
-		return out, fmt.Errorf("push to %s: %w", called(o.Remote), ErrPublic)
+		return out, fmt.Errorf("push to %s: %w", nameOf(o.Remote), ErrPublic)
 	}
 	s, err := client.Open(ctx, remote.Receive)
 	if err != nil {
-		return out, fmt.Errorf("push to %s: %w", called(o.Remote), err)
+		return out, fmt.Errorf("push to %s: %w", nameOf(o.Remote), err)
 	}
 	p := &pusher{m: m, o: o, out: &out, git: m.Refs.Git(), client: client, session: s, seen: map[pack.ID]struct{}{},
 		there: map[string]pack.ID{}}
@@ -133,24 +133,24 @@ func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 		err = p.originals(ctx)
 	}
 	if err != nil {
-		return out, fmt.Errorf("push to %s: %w", called(o.Remote), err)
+		return out, fmt.Errorf("push to %s: %w", nameOf(o.Remote), err)
 	}
 	return out, nil
 }
 
-// A pusher carries out one push.
+// A pusher runs one push.
 type pusher struct {
 	m       Ops
 	o       PushOptions
 	out     *Pushed
-	git     *gitstore.Repo // whose lanes go
-	client  traveller
-	session remote.Session     // nil when it is used up
+	git     *gitstore.Repo // whose lanes are pushed
+	client  connection
+	session remote.Session     // nil after use
 	there   map[string]pack.ID // branches of the remote
 	seen    map[pack.ID]struct{}
 }
 
-// plan decides for each project what is to be sent.
+// plan decides what to send of each project.
 func (p *pusher) plan(ctx context.Context) error {
 	for _, ref := range p.session.Refs() {
 		p.there[ref.Name] = ref.ID
@@ -206,7 +206,7 @@ func (p *pusher) has(l refs.Lane) bool {
 	return !p.there[l.Ref()].IsZero()
 }
 
-// absent notes the lanes of other devices that the remote does not have.
+// absent records the lanes of other devices that the remote does not have.
 func (p *pusher) absent(ctx context.Context, project state.Project, lanes []refs.Lane) error {
 	for _, l := range lanes {
 		name, err := trust.On(p.m.DB).DeviceName(ctx, l.Device)
@@ -267,7 +267,7 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 	return p.gate(ctx, l)
 }
 
-// gate refuses a lane with secrets that cannot be taken out of it.
+// gate refuses a lane with secrets that cannot be removed.
 func (p *pusher) gate(ctx context.Context, l *PushedLane) (err error) {
 	have := func(commit string) bool { return commit == l.Old }
 	if l.Leaks, err = secrets.On(p.m.DB).GateLane(ctx, l.lane, have); err == nil && len(l.Leaks) > 0 {
@@ -288,7 +288,7 @@ func (p *pusher) gate(ctx context.Context, l *PushedLane) (err error) {
 	return nil
 }
 
-// consent reports whether the user wants the project on the remote.
+// consent reports whether the user allows the project on the remote.
 func (p *pusher) consent(l *PushedLane) (bool, error) {
 	if _, ok := p.o.Remote.Projects[l.Project.ID]; ok {
 		return true, nil
@@ -299,18 +299,17 @@ func (p *pusher) consent(l *PushedLane) (bool, error) {
 	return p.o.Consent(l.Project, p.o.Remote)
 }
 
-// A parcel is a batch that is being filled.
-type parcel struct {
+// A batch is a set of commits for one push, while it is filled.
+type batch struct {
 	remote.Batch
 	ids   []pack.ID
 	lanes []*PushedLane
 }
 
-// send makes batches of what was planned and pushes them. A batch ends with a commit, so that the remote is
-// whole after each.
+// send pushes the planned lanes in batches. A batch ends with a commit, so that the remote is complete after each.
 func (p *pusher) send(ctx context.Context) error {
-	var b parcel
-	git, limit := p.git, p.atOnce()
+	var b batch
+	git, limit := p.git, p.batchSize()
 	for i := range p.out.Lanes {
 		l := &p.out.Lanes[i]
 		if l.Status != "new" && l.Status != "updated" {
@@ -336,27 +335,27 @@ func (p *pusher) send(ctx context.Context) error {
 			if err := p.ship(ctx, &b); err != nil {
 				return err
 			}
-			at, b = step.Commit, parcel{}
+			at, b = step.Commit, batch{}
 		}
 		if p.o.Remote.Sealed == "" {
 			continue
 		}
-		if err := p.ship(ctx, &b); err != nil { // an encrypted lane needs no other one
+		if err := p.ship(ctx, &b); err != nil { // an encrypted lane does not depend on others
 			return err
 		}
-		b, p.seen = parcel{}, map[pack.ID]struct{}{}
+		b, p.seen = batch{}, map[pack.ID]struct{}{}
 	}
 	if err := p.ship(ctx, &b); err != nil {
 		return err
 	}
 	if !p.o.DryRun {
-		p.wentThrough()
+		p.pushEnded()
 	}
 	return nil
 }
 
-// to lets the batch move a lane on to a commit.
-func (b *parcel) to(l *PushedLane, from, commit pack.ID) {
+// to adds the move of a lane to a commit.
+func (b *batch) to(l *PushedLane, from, commit pack.ID) {
 	if n := len(b.lanes); n > 0 && b.lanes[n-1] == l {
 		b.Updates[n-1].New = commit
 		return
@@ -365,8 +364,8 @@ func (b *parcel) to(l *PushedLane, from, commit pack.ID) {
 	b.Updates = append(b.Updates, remote.Update{Ref: l.lane.Ref(), Old: from, New: commit})
 }
 
-// ship pushes one batch and remembers how far the lanes are on the remote.
-func (p *pusher) ship(ctx context.Context, b *parcel) error {
+// ship pushes one batch and records the tips on the remote.
+func (p *pusher) ship(ctx context.Context, b *batch) error {
 	if len(b.lanes) == 0 {
 		return nil
 	}
@@ -389,7 +388,7 @@ func (p *pusher) ship(ctx context.Context, b *parcel) error {
 	}
 	s := p.session
 	p.session = nil
-	p.begins(b.Size)
+	p.pushStarts(b.Size)
 	err := s.Push(ctx, b.Batch)
 	var rejected *remote.RejectedError
 	if errors.As(err, &rejected) && rejected.Unpack == "" {
@@ -433,14 +432,14 @@ func (p *pusher) entries(ctx context.Context, ids []pack.ID, yield func(pack.Ent
 	return nil
 }
 
-// drop takes out of the remote at once what it had of lanes that began anew, if it lets us. A server does it
-// when it cleans up.
-func (b *parcel) drop(ctx context.Context, s remote.Session) {
+// drop deletes the old data of rewritten lanes on the remote, if it can. A server does it in its next garbage
+// collection.
+func (b *batch) drop(ctx context.Context, s remote.Session) {
 	d, ok := s.(remote.Dropper)
 	if !ok || !slices.ContainsFunc(b.lanes, func(l *PushedLane) bool { return l.Forced && l.Status != "rejected" }) {
 		return
 	}
-	if d.Drop(ctx) != nil { // git has packed it in its own way: the lane says that it is left to git
+	if d.Drop(ctx) != nil { // git repacked it: leave it to git
 		return
 	}
 	for _, l := range b.lanes {
@@ -448,8 +447,8 @@ func (b *parcel) drop(ctx context.Context, s remote.Session) {
 	}
 }
 
-// reject notes which lanes the remote did not move.
-func (b *parcel) reject(r *remote.RejectedError) {
+// reject records the lanes that the remote rejected.
+func (b *batch) reject(r *remote.RejectedError) {
 	for _, l := range b.lanes {
 		if i := slices.Index(r.Refs, l.lane.Ref()); i >= 0 {
 			l.Status, l.Why = "rejected", strings.TrimSpace(r.Why[i])
@@ -457,7 +456,7 @@ func (b *parcel) reject(r *remote.RejectedError) {
 	}
 }
 
-// mark remembers that a lane is on the remote as it is here.
+// mark records that the remote has a lane up to its local tip.
 func (p *pusher) mark(ctx context.Context, l *PushedLane) error {
 	_, agreed := p.o.Remote.Projects[l.Project.ID]
 	if agreed && p.o.Remote.Marks[l.lane.Ref()].Tip == l.New || p.o.DryRun {
@@ -478,7 +477,7 @@ func (p *pusher) markAt(ctx context.Context, l *PushedLane, tip pack.ID) error {
 	}
 	return p.m.changeRemote(ctx, p.o.Remote.Name, func(r *refs.Remote) {
 		if r.URL != p.o.Remote.URL {
-			return // it is another one meanwhile
+			return // it was changed meanwhile
 		}
 		if r.Projects == nil {
 			r.Projects = map[refs.Project]refs.Pushed{}

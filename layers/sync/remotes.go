@@ -14,19 +14,19 @@ import (
 )
 
 var (
-	// ErrNoRemote says that there is no remote to travel to.
+	// ErrNoRemote reports that no remote is configured.
 	ErrNoRemote = errors.New("there is no remote")
-	// ErrWhichRemote says that one of several remotes must be named.
+	// ErrWhichRemote reports that the name of a remote is required.
 	ErrWhichRemote = errors.New("there are several remotes, and none is called origin")
-	// ErrRemoteExists says that the name of a remote is taken.
-	ErrRemoteExists = errors.New("there is such a remote already")
+	// ErrRemoteExists reports that the name of a remote is in use.
+	ErrRemoteExists = errors.New("the remote exists already")
 )
 
 // Remotes returns the remotes, sorted by name.
 func (m Ops) Remotes() ([]refs.Remote, error) { return m.Refs.Remotes() }
 
-// Remote returns the remote with a name; without one "origin", or the only one there is. The error wraps
-// [ErrNoRemote] or [ErrWhichRemote], or is a [*NotFoundError].
+// Remote returns the remote with a name. Without a name it returns "origin" or the only remote. The error wraps
+// [ErrNoRemote] or [ErrWhichRemote], or is a [*state.NotFoundError].
 func (m Ops) Remote(name string) (refs.Remote, error) {
 	all, err := m.Refs.Remotes()
 	if err != nil {
@@ -48,7 +48,7 @@ func (m Ops) Remote(name string) (refs.Remote, error) {
 	return refs.Remote{}, &state.NotFoundError{What: "remote", Name: name, Candidates: names}
 }
 
-// AddRemote adds a remote. It does not look whether anybody answers there.
+// AddRemote adds a remote. It does not connect to it.
 func (m Ops) AddRemote(ctx context.Context, name string, u remote.URL) error {
 	return m.addRemote(ctx, refs.Remote{Name: name, URL: u.String()})
 }
@@ -70,19 +70,19 @@ func (m Ops) addRemote(ctx context.Context, r refs.Remote) error {
 	})
 }
 
-// called returns what a remote is called in errors. One without a name is an archive.
-func called(r refs.Remote) string { return cmp.Or(r.Name, "the archive") }
+// nameOf returns the name of a remote for errors. A remote without a name is an archive.
+func nameOf(r refs.Remote) string { return cmp.Or(r.Name, "the archive") }
 
 func indexRemote(all []refs.Remote, name string) int {
 	return slices.IndexFunc(all, func(r refs.Remote) bool { return r.Name == name })
 }
 
-// RemoveRemote forgets a remote; what is on it stays there.
+// RemoveRemote removes a remote. Its data stays there.
 func (m Ops) RemoveRemote(ctx context.Context, name string) error {
 	return m.changeRemote(ctx, name, nil)
 }
 
-// RenameRemote gives a remote another name.
+// RenameRemote renames a remote.
 func (m Ops) RenameRemote(ctx context.Context, name, to string) error {
 	if err := refs.CheckRemoteName(to); err != nil {
 		return err
@@ -100,8 +100,7 @@ func (m Ops) RenameRemote(ctx context.Context, name, to string) error {
 	})
 }
 
-// SetRemoteURL sends a remote's memory elsewhere. What the user allowed was for the old address: it will be
-// asked again.
+// SetRemoteURL changes the URL of a remote. Consents are for the old URL and are asked again.
 func (m Ops) SetRemoteURL(ctx context.Context, name string, u remote.URL) error {
 	return m.changeRemote(ctx, name, func(r *refs.Remote) {
 		if r.URL != u.String() {
@@ -110,7 +109,7 @@ func (m Ops) SetRemoteURL(ctx context.Context, name string, u remote.URL) error 
 	})
 }
 
-// changeRemote changes a remote by fn, or removes it if fn is nil.
+// changeRemote changes a remote with fn, or removes it if fn is nil.
 func (m Ops) changeRemote(ctx context.Context, name string, fn func(*refs.Remote)) error {
 	return m.Refs.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
 		i := indexRemote(all, name)
@@ -133,20 +132,20 @@ func missingRemote(all []refs.Remote, name string) error {
 	return &state.NotFoundError{What: "remote", Name: name, Candidates: names}
 }
 
-// A traveller talks to a remote.
-type traveller interface {
+// A connection is an open connection to a remote.
+type connection interface {
 	Public(context.Context) (bool, error)
 	Open(context.Context, remote.Service) (remote.Session, error)
 	Close() error
 }
 
-// plain is a remote that holds lanes as they are.
+// plain is a connection to a remote that is not encrypted.
 type plain struct{ *remote.Client }
 
 func (plain) Close() error { return nil }
 
-// Client returns what talks to a remote. The caller closes it.
-func (m Ops) Client(ctx context.Context, r refs.Remote, progress func(int64)) (traveller, error) {
+// Client returns a connection to a remote. The caller closes it.
+func (m Ops) Client(ctx context.Context, r refs.Remote, progress func(int64)) (connection, error) {
 	c, err := m.plainClient(r)
 	if err != nil || r.Sealed == "" {
 		return plain{c}, err

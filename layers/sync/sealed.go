@@ -17,13 +17,13 @@ import (
 	"github.com/memvcs/mem/refs/sealed"
 )
 
-// ErrNotSealed says that a remote is not encrypted.
+// ErrNotSealed reports a remote that is not encrypted.
 var ErrNotSealed = errors.New("the remote is not encrypted")
 
 // IsSealed reports whether branches are those of an encrypted remote.
 func IsSealed(all []gitstore.Ref) bool { return sealed.Is(all) }
 
-// vault returns what talks to an encrypted remote.
+// vault returns a connection to an encrypted remote.
 func (m Ops) vault(ctx context.Context, r refs.Remote, c *remote.Client, progress func(int64)) (*sealed.Vault, error) {
 	o, err := m.sealOptions(ctx)
 	if err != nil {
@@ -43,14 +43,14 @@ func (m Ops) sealOptions(ctx context.Context) (sealed.Options, error) {
 	return sealed.Options{Name: m.Refs.Device().Name, Revoked: revoked, Rand: m.Opts.Rand, Limits: Limits(nil)}, err
 }
 
-// A Seal says how a remote is to be encrypted.
+// A Seal has the options of an encrypted remote.
 type Seal struct {
-	Recovery  string // the recovery key of one that exists; "" if there is none at hand
-	Originals bool   // exact bytes are to travel there, if it is made now
+	Recovery  string // recovery key of an existing remote, "" if unknown
+	Originals bool   // allow exact bytes, if the remote is new
 }
 
-// AddSealed adds an encrypted remote: it makes an empty repository one, or joins one that exists. Unlike
-// [Ops.AddRemote] it talks to it. What it returns is not open if somebody must let this device in first.
+// AddSealed adds an encrypted remote: it initialises an empty repository, or joins an existing remote. Unlike
+// [Ops.AddRemote] it connects to the remote. The result is not open if another device must approve this one first.
 func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (j sealed.Joined, err error) {
 	if err := refs.CheckRemoteName(name); err != nil {
 		return j, err
@@ -88,7 +88,7 @@ func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (
 	return j, m.addRemote(ctx, r)
 }
 
-// opened calls f with an encrypted remote.
+// opened calls f with a connection to an encrypted remote.
 func (m Ops) opened(ctx context.Context, r refs.Remote, f func(*sealed.Vault) error) (err error) {
 	if r.Sealed == "" {
 		return fmt.Errorf("%s: %w", r.Name, ErrNotSealed)
@@ -110,8 +110,8 @@ func (m Ops) opened(ctx context.Context, r refs.Remote, f func(*sealed.Vault) er
 	return f(v)
 }
 
-// Approve lets the device that made a request read the encrypted remote r, all that is on it and all that will
-// be. It is not revoked any more, which is not to say that it is trusted.
+// Approve gives the device of a request access to the encrypted remote r, including its past data. It lifts a
+// revocation of the device but does not trust it.
 func (m Ops) Approve(ctx context.Context, r refs.Remote, request sealed.Request, name string) error {
 	err := m.opened(ctx, r, func(v *sealed.Vault) error { return v.Approve(ctx, request, name) })
 	if err != nil {
@@ -126,8 +126,8 @@ func (m Ops) Approve(ctx context.Context, r refs.Remote, request sealed.Request,
 		func(b *records.PeerBody) { b.Revoked = false })
 }
 
-// RenewRecovery gives an encrypted remote another recovery key and returns it. The one from before opens
-// nothing that is pushed later.
+// RenewRecovery replaces the recovery key of an encrypted remote and returns the new one. The old key cannot read
+// later pushes.
 func (m Ops) RenewRecovery(ctx context.Context, r refs.Remote) (recovery string, err error) {
 	err = m.opened(ctx, r, func(v *sealed.Vault) error {
 		recovery, err = v.Renew(ctx)
@@ -139,7 +139,7 @@ func (m Ops) RenewRecovery(ctx context.Context, r refs.Remote) (recovery string,
 // CheckSealed returns the problems of the keys of an encrypted remote.
 func (m Ops) CheckSealed(r refs.Remote) error { return sealed.Check(m.Refs, r.Sealed) }
 
-// lanes returns the lanes that are here already.
+// lanes returns the local lanes.
 func (f *fetcher) lanes() ([]refs.Lane, error) {
 	if f.originals {
 		return f.m.Refs.OriginalLanes()
@@ -154,7 +154,7 @@ func (f *fetcher) quarantine(ctx context.Context) (*incoming.Quarantine, error) 
 	return incoming.Begin(ctx, f.m.Refs)
 }
 
-// broken notes which branches of an encrypted remote could not be read.
+// broken records the branches of an encrypted remote that could not be read.
 func (f *fetcher) broken() {
 	v, ok := f.client.(*sealed.Vault)
 	if !ok {

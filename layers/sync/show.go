@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/refs/sealed"
 )
 
-// A ShownLane compares a lane here and on a remote.
+// A ShownLane compares a lane here and on a remote. JSON is the output of mem remote show.
 type ShownLane struct {
 	Project string `json:"project"`
 	Device  string `json:"device"`
@@ -32,12 +32,12 @@ type Shown struct {
 	URL       string          `json:"url"`
 	Encrypted bool            `json:"encrypted"`
 	Originals bool            `json:"originals"`
-	Members   []sealed.Member `json:"members,omitempty"` // who can read an encrypted one
+	Members   []sealed.Member `json:"members,omitempty"` // devices that can read an encrypted remote
 	Epochs    int             `json:"epochs,omitempty"`
 	Lanes     []ShownLane     `json:"lanes"`
 }
 
-// ShowRemote asks a remote what it has. Nothing is fetched.
+// ShowRemote compares a remote with this store. It fetches nothing.
 func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err error) {
 	out = Shown{Name: r.Name, URL: r.URL, Encrypted: r.Sealed != "", Originals: r.Originals, Lanes: []ShownLane{}}
 	client, err := m.Client(ctx, r, nil)
@@ -111,7 +111,7 @@ func (m Ops) compareLane(ctx context.Context, l refs.Lane, here, there pack.ID) 
 		return out, nil
 	}
 	out.State = "to fetch"
-	if former, err := m.Refs.Former(l, there); err != nil || former { // as it was before something was forgotten here
+	if former, err := m.Refs.Former(l, there); err != nil || former { // from before a deletion here
 		out.State = "to push"
 		return out, err
 	}

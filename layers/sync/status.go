@@ -13,23 +13,22 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A Travelling is how a remote stands to this memory.
-type Travelling struct {
+// A Status is the sync status of a remote.
+type Status struct {
 	Remote   refs.Remote
-	Sent     time.Time // of the newest operation of this device that is there
-	Seen     time.Time // of the newest operation of another device that was seen there
-	Unpushed int       // operations of this device that are not there, in projects that travel there
-	Home     []string  // names of projects that were never pushed there
+	Sent     time.Time // newest operation of this device on the remote
+	Seen     time.Time // newest operation of another device on the remote
+	Unpushed int       // operations of this device to push, in pushed projects
+	Home     []string  // projects that were never pushed there
 
-	// These are known only if the remote was asked.
+	// Only set if the remote was asked.
 	ToFetch int         // lanes with news
-	Back    []ShownLane // lanes of which the remote shows less than it once did
+	Back    []ShownLane // lanes of which the remote had more before
 }
 
-// Travelling says how a remote stands to this memory, by what is known here, or with ask by what it shows now.
-// Nothing is fetched.
-func (m Ops) Travelling(ctx context.Context, r refs.Remote, ask bool) (Travelling, error) {
-	out := Travelling{Remote: r}
+// RemoteStatus returns the sync status of a remote from local data or, with ask, from the remote. It fetches nothing.
+func (m Ops) RemoteStatus(ctx context.Context, r refs.Remote, ask bool) (Status, error) {
+	out := Status{Remote: r}
 	selves, err := m.Refs.Selves()
 	if err != nil {
 		return out, err
@@ -65,9 +64,9 @@ func (m Ops) Travelling(ctx context.Context, r refs.Remote, ask bool) (Travellin
 	return out, err
 }
 
-// count looks which operations of a project are on the remote, by how far each lane was seen there.
-func (t *Travelling) count(entries []refs.Entry, selves []string) {
-	there := map[string]bool{} // devices whose mark was met: what is older is there
+// count counts the operations of a project that the remote lacks, by each lane's last known tip there.
+func (t *Status) count(entries []refs.Entry, selves []string) {
+	there := map[string]bool{} // devices whose mark was reached: older operations are there
 	for _, e := range entries {
 		own := slices.Contains(selves, e.Device)
 		mark := t.Remote.Marks[refs.Lane{Project: e.Project, Device: e.Device}.Ref()]
@@ -83,7 +82,7 @@ func (t *Travelling) count(entries []refs.Entry, selves []string) {
 	}
 }
 
-// lanesBack returns the lanes that a remote once showed more of, or has no more.
+// lanesBack returns the lanes of which a remote had more before, or which it lost.
 func (m Ops) lanesBack(ctx context.Context, r refs.Remote, shown []ShownLane) ([]ShownLane, error) {
 	var out []ShownLane
 	for ref, mark := range r.Marks {
@@ -113,7 +112,7 @@ func (m Ops) lanesBack(ctx context.Context, r refs.Remote, shown []ShownLane) ([
 	return out, nil
 }
 
-// isBehind reports whether a commit of a lane is before the one that was seen last.
+// isBehind reports whether a commit of a lane is an ancestor of the last one seen.
 func (m Ops) isBehind(ctx context.Context, seen, now string) (bool, error) {
 	if seen == now {
 		return false, nil
@@ -128,7 +127,7 @@ func (m Ops) isBehind(ctx context.Context, seen, now string) (bool, error) {
 	}
 	for _, id := range []pack.ID{from, to} {
 		if has, err := m.Refs.Git().Has(id); err != nil || !has {
-			return false, err // news, or another history: a fetch tells which
+			return false, err // newer or diverged: a fetch decides
 		}
 	}
 	_, behind, err := lane.Since(ctx, m.Refs.Git(), from, to, maxCommits)

@@ -21,12 +21,12 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ErrRevoked says that something rests on a source that was revoked.
-var ErrRevoked = errors.New("rests on a source that was revoked")
+// ErrRevoked says that something depends on a revoked source.
+var ErrRevoked = errors.New("depends on a revoked source")
 
 // A RevokedError names data that depends on a revoked source, and the source.
 type RevokedError struct {
-	What string // as people write it
+	What string // as shown to users
 	Why  string
 }
 
@@ -141,7 +141,7 @@ func (t *taint) markSessions(ctx context.Context) error {
 		s.Revoked = t.session(s)
 	}
 	byRecord := map[objects.Hash]*records.Version{}
-	for _, v := range t.st.Versions { // in the order of records: what a version was made from comes before it
+	for _, v := range t.st.Versions { // in the order of records: the source of a version comes first
 		why, err := t.version(ctx, v, byRecord)
 		if err != nil {
 			return err
@@ -181,7 +181,7 @@ func (t *taint) version(ctx context.Context, v *records.Version, byRecord map[ob
 		return s.Revoked, nil
 	}
 	if base := byRecord[v.Base]; v.Source != "" && base != nil {
-		return base.Revoked, nil // its text is that one's
+		return base.Revoked, nil // it was made from that text
 	}
 	found, err := t.messages(ctx, s, v.Origin())
 	if err != nil || found.empty() {
@@ -193,7 +193,7 @@ func (t *taint) version(ctx context.Context, v *records.Version, byRecord map[ob
 	}
 	plan, err := full.Plan()
 	if err != nil {
-		return "", nil // fsck names it; nothing can be told of what it left out
+		return "", nil // fsck reports it; its left-out messages are unknown
 	}
 	return found.reason(plan.Since, plan.Without), nil
 }
@@ -238,7 +238,7 @@ func (t *taint) of(ctx context.Context, p refs.Project) (*taint, error) {
 		f = t.from[i]
 	} else {
 		var err error
-		if f.St, err = t.m.Bare(ctx, p); err != nil { // nothing is revoked there
+		if f.St, err = t.m.Bare(ctx, p); err != nil { // no revocations there
 			return nil, err
 		}
 	}
@@ -349,7 +349,7 @@ func WithoutEntries(entries iter.Seq2[refine.Entry, error], spans [][2]int) iter
 func (m Ops) MayCompress(ctx context.Context, rev state.Rev, b *Basis) (err error) {
 	b.Without, err = m.LeaveOut(ctx, rev.Project.ID, rev.Session, b.Point.Original)
 	if b.Again {
-		b.Without = nil // its text is a version's
+		b.Without = nil // its input is a version
 	}
 	if err != nil || b.Version == nil {
 		return err
@@ -372,7 +372,7 @@ func (m Ops) MayUse(ctx context.Context, rev state.Rev) error {
 // An UntrustedError says that something was made by a device that is not trusted.
 type UntrustedError struct {
 	What   string
-	Device string // its name
+	Device string // name
 }
 
 func (e *UntrustedError) Error() string {
@@ -380,7 +380,7 @@ func (e *UntrustedError) Error() string {
 }
 
 // ErrUntrusted says that something was made by a device that is not trusted.
-var ErrUntrusted = errors.New("made by a device that is not trusted")
+var ErrUntrusted = errors.New("made by an untrusted device")
 
 // Unwrap returns [ErrUntrusted].
 func (e *UntrustedError) Unwrap() error { return ErrUntrusted }

@@ -1,5 +1,4 @@
-// Package trust gives the state of a project without what is revoked or comes from a device that is not
-// trusted.
+// Package trust returns the state of a project without data that is revoked or comes from untrusted devices.
 package trust
 
 import "github.com/memvcs/mem/layers/state"

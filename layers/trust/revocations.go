@@ -15,7 +15,7 @@ type Revocation struct {
 	Reason  string    `json:"reason,omitempty"`
 	Device  string    `json:"device"`
 	Time    time.Time `json:"time"`
-	InForce bool      `json:"in_force"` // else the device that said so is not trusted
+	InForce bool      `json:"in_force"` // false if an untrusted device revoked it
 }
 
 // why says for people why something that came from the source is hidden.

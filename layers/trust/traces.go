@@ -78,7 +78,7 @@ func (m Ops) PlacesAt(ctx context.Context, p refs.Project, s *state.Session, h o
 	by []Revocation) (TaintedMessages, error) {
 	at := state.PointOf(s, h)
 	last := at
-	for i := range s.Points { // message n is the same all through a generation
+	for i := range s.Points { // message numbers are stable in a generation
 		if q := &s.Points[i]; q.Stamp.Device == at.Stamp.Device && q.Generation == at.Generation &&
 			q.Scan.Values >= last.Scan.Values {
 			last = q
@@ -110,10 +110,10 @@ func (m Ops) PlacesAt(ctx context.Context, p refs.Project, s *state.Session, h o
 type Traces struct {
 	Size    int64          `json:"size"`
 	Values  int            `json:"values"`
-	Results []int          `json:"results"` // messages with what came from it
-	Calls   []int          `json:"calls"`   // messages with the calls that this answers
-	Open    map[string]int `json:"open"`    // calls without an answer yet, and where they are
-	Named   map[string]int `json:"named"`   // of a host: those of them that name it
+	Results []int          `json:"results"` // messages with results from it
+	Calls   []int          `json:"calls"`   // messages with the calls of these results
+	Open    map[string]int `json:"open"`    // messages of calls without a result
+	Named   map[string]int `json:"named"`   // of a host: those calls that name it
 }
 
 // tracesVersion changes with what is recognised; cached results of another version are not used.
@@ -172,7 +172,7 @@ func (t *Traces) Extend(ctx context.Context, r io.Reader, src records.Origin) er
 		}
 		msg, err := transcript.Decode(v)
 		if err != nil {
-			continue // no record, so no result of a tool
+			continue // not a record
 		}
 		for _, b := range msg.Blocks {
 			t.block(base+v.N, b, src)
@@ -247,7 +247,7 @@ func ToolMatches(tool, name string) bool {
 // NamesHost reports whether a text names a host, in lower case, or one below it: as a word of its own, so that neither
 // notevil.example nor evil.example.org is evil.example.
 func NamesHost(text, host string) bool {
-	text = strings.ToLower(text) // which may be longer
+	text = strings.ToLower(text) // may change the length
 	for from := 0; ; {
 		i := strings.Index(text[from:], host)
 		if i < 0 {
@@ -320,7 +320,7 @@ func (m Ops) Tools(ctx context.Context, p refs.Project) ([]string, error) {
 				}
 				msg, err := transcript.Decode(v)
 				if err != nil {
-					continue // no record, so no call of a tool
+					continue // not a record
 				}
 				for _, b := range msg.Blocks {
 					if b.Kind == transcript.ToolUse {

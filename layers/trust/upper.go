@@ -57,7 +57,7 @@ func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, trust s
 	if out.Facts, err = state.FoldFacts(records, trust); err != nil {
 		return out, err
 	}
-	var whole *concepts.Set // as if nothing was revoked
+	var whole *concepts.Set // without revocations
 	if len(by) > 0 {
 		if whole, err = state.FoldConcepts(records, out.Facts, trust); err != nil {
 			return out, err
@@ -75,7 +75,8 @@ func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, trust s
 	return out, err
 }
 
-// facts marks the facts whose evidence comes from revoked sources, and the exchanges that speak of it. What those facts did to others is taken back.
+// facts marks the facts whose evidence comes from revoked sources, and the exchanges that speak of it. What those
+// facts did to others is taken back.
 func (t *taint) facts(ctx context.Context, known *facts.Set) error {
 	if len(t.by) == 0 {
 		return nil
@@ -84,7 +85,7 @@ func (t *taint) facts(ctx context.Context, known *facts.Set) error {
 		x := &known.Exchanges[i]
 		s := t.st.Session(x.Session)
 		if s == nil {
-			continue // of no session that is here: nothing can be told of it
+			continue // its session is not here
 		}
 		if why := t.session(s); why != "" {
 			x.Revoked = why
@@ -113,8 +114,8 @@ func (t *taint) facts(ctx context.Context, known *facts.Set) error {
 	return nil
 }
 
-// ofFact says why a fact is hidden. L1 shows what a tool returned beside the call, so a fact that rests on a tool and names the
-// call's message rests on it.
+// ofFact says why a fact is hidden. L1 shows what a tool returned beside the call, so a fact that rests on a tool
+// and names the call's message rests on it.
 func (p TaintedMessages) ofFact(f *facts.Fact) string {
 	for _, e := range f.Evidence {
 		if why := p.In(e.Message, e.Message); why != "" {

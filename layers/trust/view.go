@@ -17,16 +17,16 @@ import (
 // A basis is what a version is made of: a session up to a growth point, what was said in it since another version was
 // made, or the text of another version.
 type Basis struct {
-	Point   *records.Point   // whose messages the version names
+	Point   *records.Point   // whose messages the version refers to
 	Input   objects.Hash     // of the derivation
-	After   int              // messages up to this one are left out
-	Version *records.Version // that it goes on from, or whose text it is made of
-	Again   bool             // it is made of the version's text
-	Without [][2]int         // messages whose calls of tools are left out
+	After   int              // messages up to this one are excluded
+	Version *records.Version // that it continues or compresses
+	Again   bool             // compress the text of Version
+	Without [][2]int         // messages whose tool calls are excluded
 
-	Purpose string                         // why mem makes it, if nobody asked: see [Version.For]
-	Label   string                         // that the version shall have if it is free
-	Accept  func([]compress.Segment) error // may refuse a text before it is stored; nil takes any
+	Purpose string                         // see [records.Version.For]
+	Label   string                         // for the version, if it is free
+	Accept  func([]compress.Segment) error // may reject the text before it is stored; may be nil
 }
 
 // Note writes into a version what it is made of.

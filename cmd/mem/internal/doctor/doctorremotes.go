@@ -55,7 +55,7 @@ func (x *Exam) remotes(ask bool) {
 				continue
 			}
 		}
-		t, err := x.m.Sync().Travelling(x.Ctx, r, ask)
+		t, err := x.m.Sync().RemoteStatus(x.Ctx, r, ask)
 		switch {
 		case x.Ctx.Err() != nil:
 			return
@@ -70,7 +70,7 @@ func (x *Exam) remotes(ask bool) {
 }
 
 // travelling says how a remote stands to this memory.
-func (x *Exam) travelling(r refs.Remote, t sync.Travelling, asked bool) {
+func (x *Exam) travelling(r refs.Remote, t sync.Status, asked bool) {
 	const check = "remote"
 	for _, l := range t.Back {
 		x.warn(check, term.Shell("mem", "push", r.Name), "%s: the lane of %s in %s was %s there since it was seen last",

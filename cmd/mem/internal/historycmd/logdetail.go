@@ -23,13 +23,13 @@ type details struct {
 	names.Run
 	LogScope
 	strangers app.Untrusted
-	works     map[string]*revision.Work       // by commit
+	works     map[string]*revision.Operation  // by commit
 	mentions  map[string][]provenance.Mention // by commit, of the text that is looked for
 }
 
 // look reads what the options ask for of the projects of entries.
 func (d *details) look(ctx context.Context, o tracecmd.LogOptions, entries []refs.Entry) error {
-	d.works, d.mentions = map[string]*revision.Work{}, map[string][]provenance.Mention{}
+	d.works, d.mentions = map[string]*revision.Operation{}, map[string][]provenance.Mention{}
 	done := map[refs.Project]bool{}
 	for _, en := range entries {
 		if done[en.Project] {
@@ -37,7 +37,7 @@ func (d *details) look(ctx context.Context, o tracecmd.LogOptions, entries []ref
 		}
 		done[en.Project] = true
 		p := state.Project{ID: en.Project, Name: d.Names[en.Project]}
-		works, err := d.Revision().Works(ctx, p)
+		works, err := d.Revision().Operations(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (d *details) lines(o tracecmd.LogOptions, en refs.Entry) []string {
 }
 
 // statLines says in numbers what an operation brought.
-func statLines(w *revision.Work) []string {
+func statLines(w *revision.Operation) []string {
 	var out []string
 	for _, c := range w.Captured {
 		messages, values := c.Now.Scan.Messages, c.Now.Size

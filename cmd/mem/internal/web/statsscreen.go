@@ -135,7 +135,7 @@ type syncBody struct {
 }
 
 type syncRow struct {
-	sync.Travelling
+	sync.Status
 	Problem string
 }
 
@@ -153,8 +153,8 @@ func (s *Server) remotes(ctx context.Context) ([]syncRow, error) {
 	all, err := s.Memory.Sync().Remotes()
 	var out []syncRow
 	for _, one := range all {
-		t, err := s.Memory.Sync().Travelling(ctx, one, false)
-		row := syncRow{Travelling: t}
+		t, err := s.Memory.Sync().RemoteStatus(ctx, one, false)
+		row := syncRow{Status: t}
 		if row.Remote = one; err != nil {
 			row.Problem = err.Error()
 		}
