@@ -3,6 +3,9 @@ package redact
 import (
 	"bytes"
 	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/memvcs/mem/layers/redact/lexical"
 	"github.com/memvcs/mem/layers/redact/scanner"
@@ -56,8 +59,13 @@ func (r Rules) Redact(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) 
 		return raw, nil
 	}
 	kept := 0 // raw[:kept] is in clean, if anything was cut at all
-	for start, end := range units(raw) {
-		spans := r.spans(raw[start:end], numbered)
+	known := numbered.known.Len()
+	for _, u := range r.findAll(raw, &numbered.known) {
+		start, end := u.start, u.end
+		if numbered.known.Len() != known { // since all were searched
+			u.found = r.FindUnits(raw[start:end], nil, &numbered.known)
+		}
+		spans := r.spans(raw[start:end], u.found, numbered)
 		if len(spans) == 0 {
 			continue
 		}
@@ -83,11 +91,40 @@ func Shift(cuts []Cut, base int64) []Cut {
 	return cuts
 }
 
-// spans returns what to cut from value: in order, apart, each at a safe place. It looks again at
-// its own result until a further look finds nothing, since a placeholder may lay bare what a rule
-// did not see before.
-func (r Rules) spans(value []byte, numbered *Numbers) []lexical.Span {
-	found := r.FindUnits(value, nil, &numbered.known)
+// A searched is a value of a text with the spans that were found in it.
+type searched struct {
+	start, end int
+	found      []lexical.Span
+}
+
+// parallelSize is the length of a text, in bytes, from which its units are searched on several processors.
+const parallelSize = 64 << 10
+
+// findAll searches the units of raw.
+func (r Rules) findAll(raw []byte, session *scanner.Knowns) (all []searched) {
+	for start, end := range units(raw) {
+		all = append(all, searched{start: start, end: end})
+	}
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
+			u := &all[i]
+			u.found = r.FindUnits(raw[u.start:u.end], nil, session)
+		}
+	}
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0)-1, len(raw)/parallelSize, len(all)-1) {
+		wait.Go(work)
+	}
+	work()
+	wait.Wait()
+	return all
+}
+
+// spans returns the spans to cut from value, in which found was found: in order, apart, each at a safe place. It
+// searches its own result until nothing more is found, because a placeholder can expose text that a rule did not
+// match before.
+func (r Rules) spans(value []byte, found []lexical.Span, numbered *Numbers) []lexical.Span {
 	if len(found) == 0 {
 		return nil
 	}

@@ -306,3 +306,51 @@ func (r Rules) Find(raw []byte) []Finding {
 	}
 	return out
 }
+
+// TestRedactParallel redacts texts that are long enough for several processors: the result is that of one value
+// after the other, also for a password that is found in one place and repeated, without its name, later.
+func TestRedactParallel(t *testing.T) {
+	t.Parallel()
+	rules, err := New(scanner.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	repeated := 0
+	for range 8 {
+		var raw []byte
+		var passwords []string
+		for len(raw) < 4*parallelSize {
+			text := strings.Repeat("word ", r.IntN(300))
+			switch r.IntN(12) {
+			case 0:
+				p := fmt.Sprintf("Kx%08xQ!z", r.Uint32())
+				passwords = append(passwords, p)
+				text += "password=" + p
+			case 1:
+				if len(passwords) > 0 {
+					text += "it was " + passwords[r.IntN(len(passwords))] + " again"
+				}
+			}
+			line, err := json.Marshal(map[string]string{"text": text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw = append(append(raw, line...), '\n')
+		}
+		var one, all Numbers
+		var want []byte
+		for line := range bytes.Lines(raw) {
+			clean, _ := rules.Redact(line, &one)
+			want = append(want, clean...)
+		}
+		got, _ := rules.Redact(raw, &all)
+		if !bytes.Equal(got, want) {
+			t.Fatal("the whole text is not redacted as its lines are")
+		}
+		repeated += bytes.Count(got, []byte("it was ‹secret:"))
+	}
+	if repeated == 0 {
+		t.Error("no repeated password was redacted")
+	}
+}

@@ -35,7 +35,7 @@ func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []b
 		if to <= start {
 			continue
 		}
-		for _, s := range r.spans(value[from:to], numbered) {
+		for _, s := range r.spans(value[from:to], r.FindUnits(value[from:to], nil, &numbered.known), numbered) {
 			s.Start, s.End = s.Start+from, s.End+from
 			if s.Start >= start && (s.Start < end || goesOn(spans, value, s, end)) {
 				spans, end = append(spans, s), max(end, s.End)

@@ -38,7 +38,11 @@ func startOf(text []byte) uint64 {
 type Knowns struct {
 	begins  *[1 << 8]uint64 // a bit for the start of each value
 	byStart map[uint64][]Known
+	n       int
 }
+
+// Len returns the number of values.
+func (k *Knowns) Len() int { return k.n }
 
 func (k *Knowns) Add(v Known) {
 	if k.begins == nil {
@@ -52,6 +56,7 @@ func (k *Knowns) Add(v Known) {
 	s := v.start >> 50
 	k.begins[s>>6] |= 1 << (s & 63)
 	k.byStart[v.start] = append(k.byStart[v.start], v)
+	k.n++
 }
 
 // scan finds the known values in the text of s.
