@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
-// An argv is a command line put in order.
+// An argv is a normalised command line.
 type argv struct {
 	path     []string     // names of the command and its subcommands, as the table has them
 	command  *cli.Command // the innermost of them; nil if no command was named
@@ -26,15 +26,15 @@ type parser struct {
 	globals func() app.OptionSet           // the options of mem itself
 	find    func(name string) *cli.Command // finds a command by its name; nil if there is none
 	names   func() []string                // of the commands, to suggest one
-	bare    func() string                  // the subcommand that the command alone stands for; "" if it wants one
+	bare    func() string                  // the default subcommand; "" if one is required
 	rest    []string
 	early   []app.Option // options of a subcommand that stood before its name
 	leaf    bool         // no subcommand can follow
 }
 
-// normalise puts a command line in order: options may stand anywhere, -n5 is -n 5, -5 is -n 5 where -n
-// takes a number, -abc is -a -b -c, --no-x turns x off, a long option may be cut short while it stays
-// unique, options of mem may follow the command, and after "--" everything is an operand.
+// normalise reorders a command line for urfave/cli: options may stand anywhere, -n5 means -n 5, -5 means -n 5 if -n
+// is a number, -abc means -a -b -c, --no-x turns x off, a long option may be a unique prefix, global options may
+// follow the command, and everything after "--" is an operand.
 func (p *parser) normalise(line []string) (*argv, error) {
 	p.rest = line
 	for len(p.rest) > 0 {
@@ -70,7 +70,7 @@ func (p *parser) next() string {
 	return word
 }
 
-// name takes word for a command, a subcommand or the first operand.
+// name reads word as a command, a subcommand or the first operand.
 func (p *parser) name(word string) error {
 	c := p.lookup(word)
 	switch {
@@ -146,7 +146,7 @@ func (p *parser) off(name, whole string) error {
 	return p.use(o, "--no-"+o.Name, val)
 }
 
-// short reads what follows a single dash: switches, the last of which may have its value after it, or a number.
+// short reads the letters after a single dash: switches, of which the last may have a value, or a number.
 func (p *parser) short(word string) error {
 	scope := p.scope()
 	if n, ok := scope["n"]; ok && n.Number && strings.Trim(word, "0123456789") == "" {
@@ -179,7 +179,7 @@ func (p *parser) short(word string) error {
 	return nil
 }
 
-// use sets the option, which was written as spelled, to val.
+// use sets the option to val; spelled is its form on the command line.
 func (p *parser) use(o app.Option, spelled, val string) error {
 	if err := o.Check(val); err != nil {
 		return app.Usagef("option %s cannot be %q: %v", spelled, val, err)
@@ -196,7 +196,7 @@ func (p *parser) use(o app.Option, spelled, val string) error {
 	return nil
 }
 
-// end checks what can only be known when the whole line has been read.
+// end makes the checks that need the whole line.
 func (p *parser) end() error {
 	if p.help {
 		return nil
@@ -221,7 +221,7 @@ func (p *parser) end() error {
 	return nil
 }
 
-// alone lets a command without a subcommand stand for the one that looks: mem keepit for mem keepit list.
+// alone adds the default subcommand: mem keepit means mem keepit list.
 func (p *parser) alone() {
 	if p.command == nil || p.command.Action != nil || p.bare == nil {
 		return
@@ -231,8 +231,8 @@ func (p *parser) alone() {
 	}
 }
 
-// scope returns the options that may stand here: those of mem, those of the command above them, and while
-// a subcommand may still follow, also its options.
+// scope returns the options valid at this point: the global ones, those of the command, and those of its
+// subcommands while one may still follow.
 func (p *parser) scope() app.OptionSet {
 	s := app.OptionSet{}
 	s.Add(p.globals())

@@ -25,15 +25,15 @@ type command struct {
 	name   string
 	alias  string
 	group  group
-	writes []string // subcommands that change something and so take -n and -y; "" is the command itself
-	across []string // subcommands for which --all-projects has a meaning; "" is the command itself
-	plain  bool     // only prints: an interrupt kills it, as it does any such program
-	bare   string   // the subcommand that the command alone stands for; "" if it wants one
-	common bool     // one of those that "mem help" lists
+	writes []string // subcommands that write and so accept -n and -y; "" is the command itself
+	across []string // subcommands that accept --all-projects; "" is the command itself
+	plain  bool     // only prints: an interrupt kills it
+	bare   string   // the default subcommand; "" if one is required
+	common bool     // listed by "mem help"
 	make   func(*app.Env) *cli.Command
 }
 
-// changes reports whether the command at path, which starts with the name of c, changes something.
+// changes reports whether the command at path writes. Path starts with the name of c.
 func (c command) changes(path []string) bool {
 	if len(path) == 0 {
 		return false
@@ -41,13 +41,13 @@ func (c command) changes(path []string) bool {
 	return slices.Contains(c.writes, strings.Join(path[1:], " "))
 }
 
-// spans reports whether --all-projects has a meaning for the command at path: it works on several projects, or names
-// sessions, which may be those of any.
+// spans reports whether the command at path accepts --all-projects: it works on several projects, or on sessions of
+// any project.
 func (c command) spans(path []string) bool {
 	return len(path) > 0 && slices.Contains(c.across, strings.Join(path[1:], " "))
 }
 
-// build makes the command.
+// build returns the command for urfave/cli.
 func (c command) build(e *app.Env) *cli.Command {
 	made := c.make(e)
 	made.Category, made.Hidden = string(c.group), c.group == groupHidden
@@ -68,15 +68,21 @@ const (
 	groupKeep     group = "maintain"
 	groupHelp     group = "settings and help"
 	groupPlumbing group = "plumbing, for scripts"
-	groupHidden   group = "" // names that work and are not listed: options of other commands do the same
+	groupHidden   group = "" // not listed: options of other commands do the same
 )
 
 func groups() []group {
 	return []group{groupStart, groupLook, groupMake, groupShare, groupKeep, groupHelp, groupPlumbing}
 }
 
-// commands is the table of commands, in the order of "mem help". Only the command that is run is made.
+// commands returns the table of commands, in the order of "mem help". Only the command that runs is built.
 func commands() []command {
+	return slices.Concat(captureCommands(), lookCommands(), composeCommands(), syncCommands(), maintainCommands(),
+		scriptCommands(), settingsCommands())
+}
+
+// captureCommands returns the commands that create a memory and capture sessions.
+func captureCommands() []command {
 	return []command{
 		{name: "init", group: groupStart, common: true, writes: []string{""}, make: storecmd.Init},
 		{name: "demo", group: groupStart, make: demoCommand},
@@ -85,6 +91,12 @@ func commands() []command {
 			make: importCommand},
 		{name: "hooks", group: groupStart, common: true, writes: []string{"install", "uninstall"},
 			make: hookcmd.HooksCommand},
+	}
+}
+
+// lookCommands returns the commands that only read.
+func lookCommands() []command {
+	return []command{
 		{name: "status", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Status},
 		{name: "layers", group: groupHidden, bare: "status", make: versioncmd.LayersCommand},
 		{name: "ls", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Ls},
@@ -112,11 +124,23 @@ func commands() []command {
 		{name: "count", group: groupHidden, make: versioncmd.Count},
 		{name: "cost", group: groupHidden, make: versioncmd.Cost},
 		{name: "stats", group: groupLook, across: []string{""}, make: historycmd.Stats},
+	}
+}
+
+// composeCommands returns the commands that compress and compose.
+func composeCommands() []command {
+	return []command{
 		{name: "compress", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: versioncmd.Compress},
 		{name: "compose", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: versioncmd.Compose},
 		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: versioncmd.Tier},
 		{name: "distill", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
 		{name: "checkout", group: groupMake, writes: []string{""}, across: []string{""}, make: versioncmd.Checkout},
+	}
+}
+
+// syncCommands returns the commands for remotes and devices.
+func syncCommands() []command {
+	return []command{
 		{name: "remote", group: groupShare, writes: []string{"add", "recovery-key", "rm", "set-url", "rename"},
 			make: remotecmd.Remote},
 		{name: "push", group: groupShare, writes: []string{""}, across: []string{""}, make: remotecmd.Push},
@@ -126,6 +150,12 @@ func commands() []command {
 		{name: "clone", group: groupShare, writes: []string{""}, make: remotecmd.Clone},
 		{name: "device", group: groupShare, writes: []string{"trust", "approve", "drop", "revoke", "rename"},
 			make: remotecmd.Device},
+	}
+}
+
+// maintainCommands returns the commands that maintain the memory.
+func maintainCommands() []command {
+	return []command{
 		{name: "secrets", group: groupKeep, writes: []string{"allow"}, across: []string{"scan", "list"},
 			make: storecmd.Secrets},
 		{name: "export", group: groupMake, writes: []string{""}, make: exportCommand},
@@ -144,6 +174,12 @@ func commands() []command {
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},
 		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: storecmd.Fsck},
 		{name: "selftest", group: groupKeep, make: selftest},
+	}
+}
+
+// scriptCommands returns the plumbing, for scripts and programs.
+func scriptCommands() []command {
+	return []command{
 		{name: "cat-file", group: groupPlumbing, plain: true, make: storecmd.CatFile},
 		{name: "hash-object", group: groupPlumbing, plain: true, make: storecmd.HashObject},
 		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: storecmd.LsObjects},
@@ -151,6 +187,12 @@ func commands() []command {
 		{name: "plugin-path", group: groupPlumbing, plain: true, make: hookset.PluginPath},
 		{name: "mcp", group: groupPlumbing, make: servecmd.McpCommand},
 		{name: "hook", group: groupPlumbing, make: hookcmd.Hook},
+	}
+}
+
+// settingsCommands returns the commands for settings and help.
+func settingsCommands() []command {
+	return []command{
 		{name: "token", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: servecmd.Token},
 		{name: "config", group: groupHelp, writes: []string{"set", "unset"}, make: storecmd.Config},
 		{name: "completion", group: groupHelp, plain: true, make: completion},
@@ -160,7 +202,7 @@ func commands() []command {
 	}
 }
 
-// visible returns the names of the commands that may be suggested.
+// visible returns the names and aliases of the commands that are not hidden.
 func visible(table []command) []string {
 	var names []string
 	for _, c := range table {

@@ -14,12 +14,12 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// A completer finds what could stand for a placeholder of a usage line. It need not filter by what was
-// typed, which is given so that it can save work.
+// A completer returns completions for a placeholder of a usage line. It may use the typed prefix to save work but
+// need not filter by it.
 type completer func(e *app.Env, ctx context.Context, typed string) []names.Candidate
 
-// completers maps the placeholders of operands and of option values, in lower case, to what may stand
-// there. A placeholder that is not here completes file names if it is one of filePlaceholders, else nothing.
+// completers maps placeholders of operands and option values, in lower case, to their completers. Other placeholders
+// complete file names if they are in filePlaceholders, else nothing.
 func completers() map[string]completer {
 	return map[string]completer{
 		"command": completeCommand,
@@ -77,7 +77,7 @@ func runComplete(ctx context.Context, e *app.Env, line []string) {
 	}
 }
 
-// candidates returns what could stand at the end of a line whose words so far are before.
+// candidates returns the completions of the last word of a line; before are the words before it.
 func candidates(ctx context.Context, e *app.Env, before []string, typed string) []names.Candidate {
 	table := commands()
 	p := parser{globals: app.GlobalOptions, names: func() []string {
@@ -94,7 +94,7 @@ func candidates(ctx context.Context, e *app.Env, before []string, typed string) 
 		var missing *app.MissingValue
 		known := len(p.global)
 		err := p.step()
-		heed(e, p.global[known:])
+		applyOptions(e, p.global[known:])
 		if errors.As(err, &missing) {
 			return valueCandidates(ctx, e, missing.Option, "", typed)
 		}
@@ -125,8 +125,8 @@ func candidates(ctx context.Context, e *app.Env, before []string, typed string) 
 	return append(list, operandCandidates(ctx, e, &p, typed)...)
 }
 
-// heed lets the options in a line that is being typed decide where names are looked up.
-func heed(e *app.Env, global []string) {
+// applyOptions applies the global options of the typed line, which select the memory and project for names.
+func applyOptions(e *app.Env, global []string) {
 	for _, option := range global {
 		switch name, val, _ := strings.Cut(strings.TrimLeft(option, "-"), "="); name {
 		case "C":
@@ -153,7 +153,7 @@ func valueCandidates(ctx context.Context, e *app.Env, o app.Option, prefix, type
 	return list
 }
 
-// operandCandidates returns what may stand as the next operand, by the usage line of the command.
+// operandCandidates returns completions for the next operand in the usage line of the command.
 func operandCandidates(ctx context.Context, e *app.Env, p *parser, typed string) []names.Candidate {
 	if p.command == nil {
 		return nil
@@ -170,7 +170,7 @@ func operandCandidates(ctx context.Context, e *app.Env, p *parser, typed string)
 	return placeholderCandidates(ctx, e, places[min(len(p.operands), len(places)-1)], typed)
 }
 
-// placeholderCandidates returns what may stand for a placeholder such as <session>... or [<command>|<topic>].
+// placeholderCandidates returns completions for a placeholder such as <session>... or [<command>|<topic>].
 func placeholderCandidates(ctx context.Context, e *app.Env, place, typed string) []names.Candidate {
 	known := completers()
 	var list []names.Candidate

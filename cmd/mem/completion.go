@@ -10,14 +10,14 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// completionScripts hold one script a shell: completion/mem.<shell>. Each calls "mem __complete".
+// completionScripts has one script per shell, completion/mem.<shell>, which calls "mem __complete".
 //
 //go:embed completion/mem.*
 var completionScripts embed.FS
 
 func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
-// completion is the command that prints the script with which a shell completes command lines.
+// completion returns mem completion, which prints the completion script of a shell.
 func completion(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",

@@ -30,7 +30,7 @@ type demoOptions struct {
 	full   bool
 }
 
-// demoCommand is the command that shows the whole journey in a store of its own.
+// demoCommand returns mem demo, which shows the main commands in a temporary memory.
 func demoCommand(e *app.Env) *cli.Command {
 	var o demoOptions
 	return &cli.Command{
@@ -52,7 +52,7 @@ func demoCommand(e *app.Env) *cli.Command {
 	}
 }
 
-// Limits of the demo: what it takes of the newest sessions, and what it prints without --full.
+// The limits of the demo on input sessions, and on output without --full.
 const (
 	demoSessions = 3
 	demoBytes    = 64 << 20
@@ -100,7 +100,7 @@ type demoStep struct {
 	then  func() error // what is done after it
 }
 
-// steps are the commands of the demo, on the session files, the newest of which is the last.
+// steps returns the commands of the demo on the session files, of which the newest is the last.
 func (d *demo) steps(files []string) []demoStep {
 	var names []string
 	for _, f := range files {
@@ -134,7 +134,7 @@ func (d *demo) steps(files []string) []demoStep {
 	}
 }
 
-// demoFiles returns the session files to show, oldest first, and what they are.
+// demoFiles returns the session files to show, oldest first, and a description of them.
 func demoFiles(e *app.Env, o demoOptions, dir string) ([]string, string, error) {
 	if !o.sample {
 		if files := newestSessions(e); len(files) > 0 {
@@ -177,8 +177,7 @@ func newestSessions(e *app.Env) []string {
 	return files
 }
 
-// conversed reports whether the file contains a conversation with the user that is worth showing: not a
-// subagent's, and not a single question.
+// conversed reports whether the session is worth showing: not a subagent's, and more than one question.
 func conversed(path string) bool {
 	got, ok := scanned(path)
 	return ok && got.Parent() == "" && got.Typed > 0 && got.Messages >= demoMessages
@@ -234,7 +233,7 @@ type demo struct {
 	full  bool
 }
 
-// step runs a command of mem as a user would and shows it.
+// step prints a command line, runs it and prints its output.
 func (d *demo) step(s demoStep) error {
 	shown := s.shown
 	if shown == "" || d.full {
@@ -264,7 +263,7 @@ func (d *demo) step(s demoStep) error {
 	return s.then()
 }
 
-// inner is the world of a step.
+// inner returns the environment of a step.
 func (d *demo) inner(dir string) app.Env {
 	inner := *d.e
 	inner.Opt, inner.Conf, inner.Out = app.Options{}, nil, nil
@@ -302,7 +301,7 @@ func (d *demo) excerpt(text string, width int) {
 	}
 }
 
-// same compares a file with the original that was restored.
+// same compares a file with the restored original.
 func (d *demo) same(file, restored string) error {
 	a, err := os.ReadFile(file)
 	if err != nil {
@@ -328,7 +327,7 @@ func (d *demo) print(path string) error {
 	return err
 }
 
-// ending says where the memory of the demo is, if it stays, and what to type next.
+// ending prints the place of the demo's memory, if it is kept, and the next commands to type.
 func (d *demo) ending(o demoOptions) {
 	d.e.Printf("\n")
 	if o.keep != "" {

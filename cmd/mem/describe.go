@@ -34,7 +34,7 @@ type optionHelp struct {
 	maybe   bool     // may stand without its value
 }
 
-// spelled is how the option is written: "-n, --dry-run", "--color[=WHEN]".
+// spelled returns all forms of the option: "-n, --dry-run", "--color[=WHEN]".
 func (o optionHelp) spelled() string {
 	s := dashed(o.Name)
 	if o.Short != "" {
@@ -51,7 +51,7 @@ func (o optionHelp) spelled() string {
 	return s + " " + o.Value
 }
 
-// briefly is how the option is named in a line of many: "-p", "--json".
+// briefly returns the shortest form of the option: "-p", "--json".
 func (o optionHelp) briefly() string {
 	if o.Short != "" {
 		return dashed(o.Short)
@@ -66,7 +66,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// describe says what is to be known of the command at path.
+// describe returns the help of the command at path.
 func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 	d := commandHelp{
 		Command: strings.Join(path, " "), Usage: c.Usage, Description: c.Description,
@@ -98,7 +98,7 @@ func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 	return d
 }
 
-// everything describes all commands that are not hidden.
+// everything returns the help of all commands that are not hidden.
 func everything(e *app.Env) any {
 	var all struct {
 		Commands []commandHelp `json:"commands"`

@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// report prints err for whoever is there to read it and returns the exit status.
+// report prints err, as JSON with --json, and returns the exit status.
 func report(e *app.Env, err error) int {
 	code := app.StatusOf(err)
 	var silent *app.Quiet
@@ -47,7 +47,7 @@ func printProblem(e *app.Env, p app.Problem) {
 	_, _ = e.Stderr.Write(b.Bytes()) // as above
 }
 
-// crashed reports a panic. A panic is a fault of mem, never of its user.
+// crashed reports a panic, which is always a bug of mem.
 func crashed(e *app.Env, p any) int {
 	printProblem(e, app.Problem{
 		Code:    app.ExitFatal,

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// exampleLines are the examples that the help of each command starts with: the words that name a command on a
-// line of their own, and below it, indented, what to type.
+// exampleLines has the examples at the start of each command's help: a line with the command's words, and below it,
+// indented, the lines to type.
 //
 //go:embed examples/examples.txt
 var exampleLines string
 
-// An example is a command line that works, with a few words about it.
+// An example is a working command line with a short description.
 type example struct {
 	Command string `json:"command"`
 	About   string `json:"about,omitempty"`
@@ -36,7 +36,7 @@ func examplesOf(path []string) []example {
 	return list
 }
 
-// writeExamples writes examples with what is said about them in one column.
+// writeExamples writes examples with their descriptions aligned.
 func writeExamples(b *strings.Builder, list []example) {
 	wide := 0
 	for _, x := range list {

@@ -16,13 +16,12 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// topicFiles are the pages of help that belong to no command: help/<topic>.txt. The first line of each is
-// what the list of topics says of it.
+// topicFiles are the help pages that belong to no command: help/<topic>.txt. The first line of each is its title.
 //
 //go:embed help/*.txt
 var topicFiles embed.FS
 
-// help is the command that explains the others.
+// help returns mem help.
 func help(e *app.Env) *cli.Command {
 	var all, man bool
 	var dir string
@@ -84,7 +83,7 @@ func runHelp(e *app.Env, words []string, all bool) error {
 	return app.WithHint(err, "mem help")
 }
 
-// findCommand finds the command or subcommand that words name.
+// findCommand returns the command or subcommand with the name words.
 func findCommand(e *app.Env, words []string) ([]string, *cli.Command) {
 	table := commands()
 	i := slices.IndexFunc(table, func(c command) bool { return c.name == words[0] || c.alias == words[0] })
@@ -126,7 +125,7 @@ func topicTitle(name string) string {
 	return title
 }
 
-// showHelp prints a page, through the pager if it is long.
+// showHelp prints a page through the pager.
 func showHelp(e *app.Env, text string) error {
 	if err := e.Page("help"); err != nil {
 		return err
@@ -135,7 +134,7 @@ func showHelp(e *app.Env, text string) error {
 	return err
 }
 
-// The templates of help, which urfave/cli fills in.
+// The templates of help for urfave/cli.
 const (
 	overviewTemplate = `usage: mem <command> [<options>] [<operands>]
 
@@ -186,7 +185,7 @@ func orderedGroups(list []cli.CommandCategory) []cli.CommandCategory {
 	return list
 }
 
-// helpOnCommon prints the commands that most users need.
+// helpOnCommon prints the common commands.
 func helpOnCommon(e *app.Env) error {
 	return helpOnMany(e, overviewTemplate+
 		"\"mem help -a\" lists all commands and topics, \"mem help <command>\" explains one.\n",
@@ -199,7 +198,7 @@ func helpOnAll(e *app.Env) error {
 		func(c command) bool { return c.group != groupHidden }, topics())
 }
 
-// helpOnMany prints the commands that are wanted, under the headings of their groups, and topics.
+// helpOnMany prints the wanted commands under the headings of their groups, and the topics.
 func helpOnMany(e *app.Env, template string, wanted func(command) bool, topics []string) error {
 	mem := &cli.App{
 		Name: "mem", Usage: "Capture every Claude Code session; build smaller contexts from them.",
@@ -220,7 +219,7 @@ func helpOnMany(e *app.Env, template string, wanted func(command) bool, topics [
 	return showHelp(e, b.String())
 }
 
-// helpOn prints what one command does: examples first.
+// helpOn prints the help of one command, examples first.
 func helpOn(e *app.Env, path []string, c *cli.Command) error {
 	d := describe(e, path, c)
 	known := helpFuncs(e)

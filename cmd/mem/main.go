@@ -11,7 +11,7 @@ import (
 
 func main() { mainIn(app.OsEnv()) }
 
-// mainIn is main in a world.
+// mainIn is main with the given environment.
 func mainIn(env app.Env) {
 	app.NeverExitTwo()
 	if event, store, ok := hookcmd.HookArgs(os.Args[1:]); ok {

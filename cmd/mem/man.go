@@ -10,8 +10,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
-// manPages returns the man pages by their file names: mem.1, mem-vcs.1, which is the same page under a name that
-// is not the kernel's mem(4), and one for each command, mem-log.1.
+// manPages returns the man pages by file name: mem.1, mem-vcs.1 (the same page under a name that differs from the
+// kernel's mem(4)), and one for each command, such as mem-log.1.
 func manPages(e *app.Env) map[string]string {
 	first := manOfMem(e)
 	pages := map[string]string{"mem.1": first, "mem-vcs.1": strings.Replace(first, ".TH MEM 1", ".TH MEM-VCS 1", 1)}
@@ -23,7 +23,7 @@ func manPages(e *app.Env) map[string]string {
 	return pages
 }
 
-// manOfMem is the page of the program.
+// manOfMem returns the page of the program.
 func manOfMem(e *app.Env) string {
 	var b strings.Builder
 	manHead(&b, manDate(e), "mem", "version control for the memory of Claude Code")
@@ -53,7 +53,7 @@ func manOfMem(e *app.Env) string {
 	return b.String()
 }
 
-// manOf is the page of a command, with its subcommands.
+// manOf returns the page of a command with its subcommands.
 func manOf(e *app.Env, row command) string {
 	var b strings.Builder
 	all := describeAll(e, []string{row.name}, row.make(e))
@@ -91,8 +91,7 @@ func manHead(b *strings.Builder, date, name, about string) {
 		roff(about))
 }
 
-// manDate returns the date of the pages: that of the commit which the program was built from, which MEM_NOW
-// overrides for packages; "" if nobody knows it.
+// manDate returns the date of the pages: MEM_NOW, for packages, or the date of the program's commit; "" if unknown.
 func manDate(e *app.Env) string {
 	if e.Getenv != nil && e.Getenv("MEM_NOW") != "" {
 		return e.Now().UTC().Format(time.DateOnly)
@@ -104,8 +103,8 @@ func manOption(b *strings.Builder, o optionHelp) {
 	fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(o.spelled())), roff(o.Usage))
 }
 
-// roff escapes text for a man page: backslashes, dashes, and points and quotes at the start of a line, which would
-// be requests.
+// roff escapes text for a man page: backslashes, dashes, and dots and quotes at the start of a line, which would be
+// requests.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

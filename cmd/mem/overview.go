@@ -16,8 +16,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An overview is what mem alone prints: where the memory of this directory stands, and the commands that make
-// sense now.
+// An overview is the output of mem without arguments: the state of the memory and of this directory, and useful next
+// commands.
 type overview struct {
 	Memory   bool               `json:"memory"`            // whether there is one
 	Project  string             `json:"project,omitempty"` // of this directory
@@ -55,7 +55,7 @@ func runOverview(ctx context.Context, e *app.Env) error {
 	return err
 }
 
-// overviewOfNothing is the overview where there is no memory yet.
+// overviewOfNothing prints the overview if there is no memory yet.
 func overviewOfNothing(e *app.Env) overview {
 	o := overview{Hooks: sessioncmd.HooksFound(e).Any(), Next: []example{
 		{"mem demo", "try it on your sessions, in a throwaway memory"},
@@ -82,7 +82,7 @@ func overviewOfNothing(e *app.Env) overview {
 	return o
 }
 
-// commands returns what makes sense now, the most urgent first.
+// commands returns the useful next commands, the most urgent first.
 func (o overview) commands(r sessioncmd.StatusReport) []example {
 	var next []example
 	add := func(when bool, command, about string) {
@@ -108,10 +108,10 @@ func (o overview) commands(r sessioncmd.StatusReport) []example {
 	return next[:min(len(next), overviewCommands)]
 }
 
-// overviewCommands is how many commands an overview names at most: with the other lines it has twelve.
+// overviewCommands is the maximum number of commands in an overview, which has twelve lines at most.
 const overviewCommands = 6
 
-// changesText is how many sessions are new and how many grew.
+// changesText returns the numbers of new and of grown sessions.
 func changesText(added, changed int) string {
 	var parts []string
 	if added > 0 {
@@ -137,7 +137,7 @@ func printOverview(e *app.Env, o overview) error {
 	return nil
 }
 
-// lines says where the memory stands.
+// lines returns the lines about the state of the memory.
 func (o overview) lines(e *app.Env) []string {
 	if !o.Memory {
 		first := "mem captures every Claude Code session and hands the next one what it needs."

@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// run runs mem with args in the world of env and returns its exit status.
+// run runs mem with args in the environment env and returns its exit status.
 func run(ctx context.Context, env app.Env, args []string) (code int) {
 	e := &env
 	e.Opt = app.Options{LockTimeout: -1}
@@ -28,8 +28,7 @@ func run(ctx context.Context, env app.Env, args []string) (code int) {
 	return report(e, finish(e, err))
 }
 
-// finish writes out what is left of the answer. If that fails nothing else matters, unless the command
-// had failed before.
+// finish flushes the output. Its error is the result of the run, unless the command failed before.
 func finish(e *app.Env, err error) error {
 	closed := e.Out.Close()
 	if err == nil || errors.Is(err, app.ErrStdoutClosed) {
@@ -38,7 +37,7 @@ func finish(e *app.Env, err error) error {
 	return err
 }
 
-// dispatch puts the command line in order and runs the command that it names.
+// dispatch normalises the command line and runs its command.
 func dispatch(ctx context.Context, e *app.Env, args []string) error {
 	table := commands()
 	var chosen command
@@ -70,12 +69,12 @@ func dispatch(ctx context.Context, e *app.Env, args []string) error {
 	return line.explained(invoke(ctx, e, chosen, line))
 }
 
-// askHelp returns the line that asks for help on the command of a.
+// askHelp returns the command line of help for the command of a.
 func (a *argv) askHelp(help *cli.Command) *argv {
 	return &argv{path: []string{help.Name}, command: help, global: a.global, operands: a.path}
 }
 
-// explained adds to an error about the line that says no more where to read on.
+// explained adds the help of the command as a hint to a usage error without one.
 func (a *argv) explained(err error) error {
 	if app.StatusOf(err) != app.ExitUsage || len(app.HintsOf(err)) > 0 {
 		return err
@@ -91,8 +90,7 @@ func invoke(ctx context.Context, e *app.Env, entry command, line *argv) error {
 	return appOf(e, entry, line).RunContext(ctx, line.words())
 }
 
-// words returns the line as urfave/cli reads it: the options of each command before its first operand, operands
-// after "--".
+// words returns the line in the order of urfave/cli: the options of each command, then "--" and the operands.
 func (a *argv) words() []string {
 	words := slices.Concat([]string{"mem"}, a.global, a.path, a.local)
 	if !a.command.SkipFlagParsing {
@@ -101,8 +99,8 @@ func (a *argv) words() []string {
 	return append(words, a.operands...)
 }
 
-// appOf returns mem with only the command that line names, because an operand may have the name of another
-// command. Help is a command of our own, and [report] prints errors.
+// appOf returns an app with only the command of line, because an operand may equal the name of another command.
+// The app has no help or error output: mem has its own.
 func appOf(e *app.Env, entry command, line *argv) *cli.App {
 	mem := &cli.App{
 		Name: "mem", Flags: e.Opt.Flags(true), HideHelp: true, Compiled: time.Unix(0, 0),
@@ -132,7 +130,7 @@ func appOf(e *app.Env, entry command, line *argv) *cli.App {
 
 func asUsage(_ *cli.Context, err error, _ bool) error { return app.Usagef("%v", err) }
 
-// permit refuses the global options that the command of line does not have.
+// permit returns a usage error for global options that the command does not accept.
 func permit(e *app.Env, entry command, line *argv) error {
 	name := line.commandLine()
 	if !entry.changes(line.path) {
@@ -148,7 +146,7 @@ func permit(e *app.Env, entry command, line *argv) error {
 	return nil
 }
 
-// prepare makes the global options and the operands of c take effect.
+// prepare applies the global options and stores the operands of c.
 func prepare(e *app.Env, c *cli.Context, entry command) error {
 	if err := settle(e); err != nil {
 		return err
@@ -160,7 +158,7 @@ func prepare(e *app.Env, c *cli.Context, entry command) error {
 	return nil
 }
 
-// mustWrite refuses the options that only a command that changes something has.
+// mustWrite returns a usage error for options that only writing commands accept.
 func mustWrite(name string, global []string) error {
 	for _, o := range []string{"--dry-run=true", "--yes=true"} {
 		if slices.Contains(global, o) {
@@ -171,7 +169,7 @@ func mustWrite(name string, global []string) error {
 	return nil
 }
 
-// settle makes the global options take effect.
+// settle applies the global options.
 func settle(e *app.Env) error {
 	if e.Opt.Dir != "" {
 		e.Dir = e.Path(e.Opt.Dir)
@@ -196,7 +194,7 @@ func settle(e *app.Env) error {
 	return e.Override(scratch)
 }
 
-// wantsJSON looks for --json in a line that could not be read.
+// wantsJSON looks for --json in a command line that could not be parsed.
 func wantsJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -204,5 +202,5 @@ func wantsJSON(args []string) bool {
 	return slices.Contains(args, "--json")
 }
 
-// typed is how a command is typed: "mem" alone if it has no name.
+// typed returns the command line of a command: "mem" if path is empty.
 func typed(name string) string { return strings.TrimSpace("mem " + name) }

@@ -25,7 +25,7 @@ type selftestOptions struct {
 	dir      string
 }
 
-// How much selftest does; with what is usual it takes less than a minute.
+// The amount of work of mem selftest: the default takes less than a minute.
 const (
 	usualKills   = 200
 	usualWriters = 16
@@ -36,7 +36,7 @@ const (
 	mostWriters  = 256
 )
 
-// selftest is the command that tries to break memories on the user's own disk.
+// selftest returns mem selftest, which tests memories on the user's own disk with kills and power cuts.
 func selftest(e *app.Env) *cli.Command {
 	o := selftestOptions{kill: usualKills, writers: usualWriters, attacks: true}
 	return &cli.Command{
@@ -69,7 +69,7 @@ func selftest(e *app.Env) *cli.Command {
 	}
 }
 
-// A selftestAnswer is what was tried, as --json prints it.
+// A selftestAnswer is the JSON form of the results of mem selftest.
 type selftestAnswer struct {
 	OK       bool            `json:"ok"`
 	Dir      string          `json:"dir"`
@@ -145,7 +145,7 @@ func runSelftest(ctx context.Context, e *app.Env, o selftestOptions) (err error)
 	return endSelftest(e, answer, some)
 }
 
-// selftestParts are the parts of the self test that were asked for.
+// selftestParts returns the requested parts of the self test.
 func selftestParts(r *proof.Rig, o selftestOptions) []selftestPart {
 	var all []selftestPart
 	if o.kill > 0 {
@@ -173,7 +173,7 @@ func selftestParts(r *proof.Rig, o selftestOptions) []selftestPart {
 	return all
 }
 
-// selftestDisk returns an existing directory on the disk to be tried.
+// selftestDisk returns an existing directory on the disk to test.
 func selftestDisk(e *app.Env, dir string) (string, error) {
 	if dir != "" {
 		return e.Path(dir), nil
@@ -190,7 +190,7 @@ func selftestDisk(e *app.Env, dir string) (string, error) {
 	}
 }
 
-// add notes a promise, and prints it at once for people.
+// add records a result, and prints it at once for people.
 func (a *selftestAnswer) add(e *app.Env, p provedPromise) {
 	a.Promises = append(a.Promises, p)
 	if e.Opt.JSON {

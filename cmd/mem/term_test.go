@@ -290,7 +290,7 @@ func TestRemoveAsks(t *testing.T) {
 		if w.run(append(tt.args, "-p", "w", "rm", "aaaa0001")...) != 0 {
 			t.Fatalf("%+v: %s", tt, w.err.String())
 		}
-		if asked := strings.Contains(w.err.String(), "take session aaaa0001 out of the lists? [y/N]"); asked != tt.asked {
+		if asked := strings.Contains(w.err.String(), "hide session aaaa0001? [y/N]"); asked != tt.asked {
 			t.Errorf("%+v: asked %v: %s", tt, asked, w.err.String())
 		}
 		w.out.Reset()

@@ -9,8 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// explain turns err about the option spelled into words, with what may have been meant. Other spellings
-// of it are tried first.
+// explain turns an error about the option spelled into a usage error that suggests similar options.
 func (p *parser) explain(err error, spelled string, others ...string) error {
 	unknown, ok := err.(*app.UnknownOption)
 	if !ok {
@@ -42,7 +41,7 @@ func (p *parser) explain(err error, spelled string, others ...string) error {
 	return app.WithHint(app.Usagef("%s has no option %s", line, spelled), line+" -h")
 }
 
-// unknownCommand says that word is no command, with what may have been meant.
+// unknownCommand returns a usage error for word that suggests similar commands.
 func (p *parser) unknownCommand(word string, names []string) error {
 	line := strings.TrimSpace("mem " + p.commandLine())
 	err := app.Usagef("%q is not a %s command", word, line)

@@ -6,7 +6,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
-// version is the command that says which mem this is.
+// version returns mem version.
 func version(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "version",

@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Doctor is the command that looks whether everything is as it should be.
+// Doctor returns the command that looks whether everything is as it should be.
 func Doctor(e *app.Env) *cli.Command {
 	fix, ask := false, false
 	return &cli.Command{
@@ -52,7 +52,7 @@ const (
 	levelFixed = "fixed"
 )
 
-// An exam is a run of the doctor.
+// An Exam is a run of the doctor.
 type Exam struct {
 	E     *app.Env
 	Ctx   context.Context

@@ -20,7 +20,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Log is the command that lists what was done.
+// Log returns the command that lists what was done.
 func Log(e *app.Env) *cli.Command {
 	var o tracecmd.LogOptions
 	return &cli.Command{
@@ -90,7 +90,7 @@ func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions) error {
 		if !since.IsZero() {
 			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(since) })
 		}
-		strangers, err := names.Strangers(ctx, run.Memory)
+		strangers, err := names.Untrusted(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions) error {
 		}
 		printed, err := PrintLog(e, o, found, in, strangers)
 		if err == nil && !printed {
-			sayNothingLogged(run, o)
+			noteNothingLogged(run, o)
 		}
 		return err
 	})
@@ -135,7 +135,7 @@ func logDetails(ctx context.Context, d *details, o tracecmd.LogOptions, entries 
 	case o.Format != "":
 		return d.format(o, Each(entries))
 	case len(entries) == 0:
-		sayNothingLogged(d.Run, o)
+		noteNothingLogged(d.Run, o)
 		return nil
 	}
 	if err := d.Page("log"); err != nil {
@@ -144,7 +144,7 @@ func logDetails(ctx context.Context, d *details, o tracecmd.LogOptions, entries 
 	return d.print(ctx, o, entries)
 }
 
-func sayNothingLogged(run names.Run, o tracecmd.LogOptions) {
+func noteNothingLogged(run names.Run, o tracecmd.LogOptions) {
 	if o.Limited && o.Number <= 0 {
 		return
 	}
@@ -170,7 +170,7 @@ func notTheProject(ctx context.Context, run names.Run, o tracecmd.LogOptions, er
 		"-p of mem log is --patch, as in git; for the project: mem log --project "+o.Rev)
 }
 
-// A logScope is what operations were asked for.
+// A LogScope is what operations were asked for.
 type LogScope struct {
 	Names   map[refs.Project]string // of the projects
 	session string                  // id, if only those about one session are

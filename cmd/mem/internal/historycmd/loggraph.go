@@ -6,7 +6,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A graph draws operations, the newest first, beside what they used: a lane leads down from each to the
+// A Graph draws operations, the newest first, beside what they used: a lane leads down from each to the
 // operations whose results it was made from.
 type Graph struct {
 	Lanes []string // the commit that each lane leads to, "" for a free lane

@@ -24,7 +24,7 @@ import (
 // statsRows is how many sessions and versions are listed for people.
 const statsRows = 10
 
-// Stats is the command that prints figures.
+// Stats returns the command that prints figures.
 func Stats(e *app.Env) *cli.Command {
 	var all bool
 	var by string

@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Undo is the command that takes operations back.
+// Undo returns the command that takes operations back.
 func Undo(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "undo",
@@ -40,7 +40,7 @@ func Undo(e *app.Env) *cli.Command {
 	}
 }
 
-// Redo is the command that does again what was undone.
+// Redo returns the command that does again what was undone.
 func Redo(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "redo",
@@ -137,7 +137,7 @@ func forgot(ctx context.Context, run names.Run) bool {
 	return err == nil && slices.ContainsFunc(ops, func(o history.Operation) bool { return o.Trailer("Op") == "forget" })
 }
 
-// Op is the command about operations as undo sees them.
+// Op returns the commands for operations as undo sees them.
 func Op(e *app.Env) *cli.Command {
 	number := 0
 	return &cli.Command{

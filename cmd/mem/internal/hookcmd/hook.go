@@ -29,7 +29,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Hook is the command that Claude Code runs. It is here for help and completion: [hookArgs] finds it before the
+// Hook returns the command that Claude Code runs. It is here for help and completion: [hookArgs] finds it before the
 // command line is looked at.
 func Hook(e *app.Env) *cli.Command {
 	return &cli.Command{

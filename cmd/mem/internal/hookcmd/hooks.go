@@ -22,7 +22,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// HooksCommand is the command about the hooks in Claude Code's settings.
+// HooksCommand returns the commands for the hooks in Claude Code's settings.
 func HooksCommand(e *app.Env) *cli.Command {
 	var scope, distill string
 	scoped := func() []cli.Flag {
@@ -68,7 +68,7 @@ func scopesOf(scope string) []string {
 	return hookset.HookScopes()
 }
 
-// A hooksChange is what install or uninstall did, as --json prints it.
+// A hooksChange is the JSON form of what install or uninstall did.
 type hooksChange struct {
 	File    string          `json:"file"`
 	Command string          `json:"command,omitempty"`
@@ -200,7 +200,7 @@ func sayHooks(e *app.Env, op string, c hooksChange) error {
 	return t.Flush()
 }
 
-// A hooksReport is what status found, as --json prints it.
+// A hooksReport is the JSON form of what status found.
 type hooksReport struct {
 	Program  string                `json:"program"`
 	Capture  bool                  `json:"capture"`

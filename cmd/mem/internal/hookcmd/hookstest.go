@@ -25,7 +25,7 @@ const trialTranscript = `{"type":"user","uuid":"t1","parentUuid":null,"timestamp
 {"type":"assistant","uuid":"t2","parentUuid":"t1","timestamp":"2026-01-01T00:00:01Z","sessionId":"` + trialSession + `","cwd":"/trial","message":{"role":"assistant","id":"m1","content":[{"type":"text","text":"Yes."}]}}
 `
 
-// A trial is how one hook did, as --json prints it.
+// A trial is the JSON form of how one hook did.
 type trial struct {
 	Event string  `json:"event"`
 	MS    float64 `json:"ms"`

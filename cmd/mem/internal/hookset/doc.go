@@ -1,2 +1,2 @@
-// Package hookset reads where the hooks of mem are installed: the settings of Claude Code and the plugin.
+// Package hookset finds the installed hooks of mem in the settings of Claude Code and in its plugins.
 package hookset

@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/hooks"
 )
 
-// PluginPath is the command that writes the plugin out and says where it is.
+// PluginPath returns mem hooks plugin-path, which writes the plugin and prints its path.
 func PluginPath(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "plugin-path",

@@ -1,4 +1,4 @@
-// Package htmlpage writes a session, version or composition as one HTML file that asks nobody for anything.
+// Package htmlpage writes a session, version or composition as one self-contained HTML file.
 package htmlpage
 
 import (
@@ -17,7 +17,7 @@ import (
 //go:embed page.html
 var source string
 
-// A Page is what the file shows: entries of a session, or a text.
+// A Page is the content of the file: entries of a session, or a text.
 type Page struct {
 	Title   string
 	Kind    string // session, version, composition
@@ -58,7 +58,7 @@ func (p Page) Write(w io.Writer) error {
 	return err
 }
 
-// clean drops control characters, which a terminal would obey.
+// clean drops control characters, which could control a terminal.
 func clean(b []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
@@ -85,7 +85,7 @@ func diff(s string) (out []line) {
 	return out
 }
 
-// when writes a time of a transcript for people. One that is none is left out.
+// when formats a time of a transcript for people, "" if it is invalid.
 func when(ts string) string {
 	t, err := time.Parse(time.RFC3339, ts)
 	if err != nil {

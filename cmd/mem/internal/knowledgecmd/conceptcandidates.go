@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 )
 
-// topicTask says how to decide what belongs where, after LiSA.
+// topicTask is the instruction for assigning exchanges to concepts, after LiSA.
 const topicTask = `Step 1 - Topic. Say in 3 to 5 words what each exchange below is about.
   For example "authentication bugfix", "API endpoint design", "test coverage improvement".
 Step 2 - Concepts. Read the concepts that there are.
@@ -68,7 +68,7 @@ func runConceptsCandidates(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// conceptLines lists the concepts for whoever decides.
+// conceptLines lists the existing concepts in the instruction.
 func conceptLines(run names.Run, set *concepts.Set) string {
 	var b strings.Builder
 	for _, c := range set.Live() {
@@ -87,7 +87,7 @@ func conceptLines(run names.Run, set *concepts.Set) string {
 	return b.String()
 }
 
-// noCandidates says why there is nothing to decide.
+// noCandidates prints why there is nothing to assign.
 func noCandidates(e *app.Env, set *concepts.Set, known *facts.Set, session string) error {
 	switch {
 	case session == "" && len(known.Exchanges) == 0:

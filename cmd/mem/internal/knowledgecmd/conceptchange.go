@@ -28,10 +28,10 @@ type assignOptions struct {
 	undo    bool
 }
 
-// conceptChanges are the subcommands that say what belongs where.
+// conceptChanges returns the subcommands that change concepts.
 func conceptChanges(e *app.Env) []*cli.Command {
 	var o assignOptions
-	topic := flags.Parsed(&o.topic, "topic,t", "what it is about, in 3 to 5 `WORDS`", shortText("a topic", 80))
+	topic := flags.Parsed(&o.topic, "topic,t", "the topic, in 3 to 5 `WORDS`", shortText("a topic", 80))
 	summary := flags.Parsed(&o.summary, "summary", "set the summary `TEXT`", shortText("a summary", 1000))
 	reason := flags.Parsed(&o.reason, "reason", "`WHY` it belongs there", shortText("a reason", 500))
 	undo := func(usage string) cli.Flag {
@@ -83,7 +83,7 @@ func conceptChanges(e *app.Env) []*cli.Command {
 	}
 }
 
-// shortText reads a text of one line and moderate length.
+// shortText returns a parser for one line of text with a maximum length.
 func shortText(what string, most int) func(string) (string, error) {
 	return func(s string) (string, error) {
 		s = strings.Join(strings.Fields(s), " ")
@@ -123,7 +123,7 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 		concept, operands = operands[len(operands)-1], operands[:len(operands)-1]
 	}
 	if o.summary != "" && o.name == "" {
-		return app.WithHint(app.Usagef("--summary goes with --new"), "mem concepts rename CONCEPT --summary TEXT")
+		return app.WithHint(app.Usagef("--summary requires --new"), "mem concepts rename CONCEPT --summary TEXT")
 	}
 	return names.WithMemory(c.Context, e, func(run names.Run) error {
 		members, err := members(c.Context, &run, operands)
@@ -146,7 +146,7 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 	})
 }
 
-// members finds sessions and exchanges of one project, which becomes that of the run.
+// members resolves sessions and exchanges of one project and sets the project of the run.
 func members(ctx context.Context, run *names.Run, operands []string) ([]knowledge.Member, error) {
 	var list []knowledge.Member
 	for _, name := range operands {
@@ -169,10 +169,10 @@ func members(ctx context.Context, run *names.Run, operands []string) ([]knowledg
 	return list, nil
 }
 
-// maxTopicWords is how many words a topic should have at most: more is a summary.
+// maxTopicWords is the maximum number of words in a topic.
 const maxTopicWords = 5
 
-// assign puts members where they belong, and says so.
+// assign assigns members to a concept and prints the result.
 func assign(ctx context.Context, run names.Run, members []knowledge.Member, to knowledge.Target) error {
 	set, err := run.Revision().Concepts(ctx, run.Project.ID)
 	if err != nil {
@@ -218,7 +218,7 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 	return nil
 }
 
-// warnNear says that a name is almost that of another concept.
+// warnNear warns if a name is similar to that of another concept.
 func warnNear(run names.Run, set *concepts.Set, near []*concepts.Concept, c *concepts.Concept) {
 	for _, n := range near {
 		run.Warn("%s is called almost the same: %s", set.DisplayLabel(n, run.Repo().Device().ID), n.Name)
@@ -228,14 +228,14 @@ func warnNear(run names.Run, set *concepts.Set, near []*concepts.Concept, c *con
 	}
 }
 
-// A conceptChange is what was said about a concept, as --json prints it.
+// A conceptChange is the JSON form of changed concepts.
 type conceptChange struct {
 	DryRun   bool            `json:"dry_run"`
 	Concepts []conceptAnswer `json:"concepts"`
 	Near     []string        `json:"near,omitempty"`
 }
 
-// change says something about concepts, and prints what they are then.
+// change changes concepts and prints their new state.
 func change(ctx context.Context, run names.Run, message, note string,
 	changes []concepts.Change) error {
 	if !run.Opt.DryRun {
@@ -267,7 +267,7 @@ func change(ctx context.Context, run names.Run, message, note string,
 
 func runRename(ctx context.Context, e *app.Env, o assignOptions, concept string) error {
 	if o.name == "" && o.topic == "" && o.summary == "" {
-		return app.WithHint(app.Usagef("there is nothing to change"), "mem concepts rename "+concept+" NAME")
+		return app.WithHint(app.Usagef("nothing to change"), "mem concepts rename "+concept+" NAME")
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		c, err := conceptNamed(ctx, run, concept)

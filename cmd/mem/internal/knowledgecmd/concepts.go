@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// Concepts is the command about the jobs of a project.
+// Concepts returns mem concepts.
 func Concepts(e *app.Env) *cli.Command {
 	var all bool
 	return &cli.Command{
@@ -46,14 +46,14 @@ func Concepts(e *app.Env) *cli.Command {
 	}
 }
 
-// A conceptAnswer is a concept as --json prints it.
+// A conceptAnswer is the JSON form of a concept.
 type conceptAnswer struct {
 	*concepts.Concept
 	As      string `json:"as"`                // as it is typed here
 	Project string `json:"project,omitempty"` // with --all-projects
 }
 
-// conceptNamed finds a concept by what the user typed.
+// conceptNamed returns the concept of an operand.
 func conceptNamed(ctx context.Context, run names.Run, name string) (*concepts.Concept, error) {
 	c, err := run.Revision().FindConcept(ctx, run.Project.ID, name)
 	var missing *state.NotFoundError
@@ -72,7 +72,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 		if err != nil {
 			return err
 		}
-		strangers, err := names.Strangers(ctx, run.Memory)
+		strangers, err := names.Untrusted(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 		}
 		if len(answers) == 0 {
 			e.Note("no concepts")
-			e.Hint("see what there is to decide: mem concepts candidates")
+			e.Hint("list the unassigned exchanges: mem concepts candidates")
 			return nil
 		}
 		if err := e.Page("concepts"); err != nil {
@@ -120,7 +120,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 	})
 }
 
-// conceptText says what a concept is about, or what became of it.
+// conceptText returns the topic of a concept, or its state if it was merged or removed.
 func conceptText(set *concepts.Set, c *concepts.Concept, device string, s app.Untrusted) string {
 	switch {
 	case c.MergedInto != "":
@@ -145,7 +145,7 @@ func runConceptsShow(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// ShowConcept prints a concept with what belongs to it.
+// ShowConcept prints a concept with its members.
 func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error {
 	set, err := run.Revision().Concepts(ctx, run.Project.ID)
 	if err != nil {
@@ -190,7 +190,7 @@ func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error 
 	return nil
 }
 
-// showExchange prints an exchange with the facts in it that stand.
+// showExchange prints an exchange with its live facts.
 func showExchange(e *app.Env, x *facts.Exchange) {
 	head := fmt.Sprintf("%s  %s#%d..%d", x.ID, term.ShortID(x.Session), x.From, x.To)
 	e.Printf("%s  %s\n", e.Style().Yellow(e.Safe(head)), e.Safe(app.OneLine(cmp.Or(x.Summary, x.Topic))))
@@ -201,7 +201,7 @@ func showExchange(e *app.Env, x *facts.Exchange) {
 	}
 }
 
-// about is field for a value that may be missing.
+// about prints a field unless its value is empty.
 func about(e *app.Env, name, value string) {
 	if value != "" {
 		names.Field(e, name, value)

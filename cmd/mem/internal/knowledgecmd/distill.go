@@ -26,7 +26,7 @@ type DistillOptions struct {
 	engine  versioncmd.EngineChoice
 }
 
-// Distill is the command that lets a model distil sessions.
+// Distill returns mem distill.
 func Distill(e *app.Env) *cli.Command {
 	var o DistillOptions
 	return &cli.Command{
@@ -56,7 +56,7 @@ func Distill(e *app.Env) *cli.Command {
 	}
 }
 
-// asker returns what asks the model that was chosen.
+// asker returns the chosen model.
 func asker(ctx context.Context, run names.Run, choice versioncmd.EngineChoice) (*engines.Asker, error) {
 	conf, err := run.Settings()
 	if err != nil {
@@ -124,7 +124,7 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 				DryRun: e.Opt.DryRun})
 			answer.add(rev, d, e.Opt.DryRun)
 			if err == nil || len(d.Saved) > 0 {
-				sayDistilled(e, rev, d)
+				printDistilled(e, rev, d)
 			}
 			if err != nil {
 				return distillError(err, rev)
@@ -143,7 +143,7 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 	})
 }
 
-// distillRules lets the model look back, once for all sessions.
+// distillRules asks the model for rules, once for all sessions.
 func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *distillAnswer) error {
 	asker, err := asker(ctx, run, o.engine)
 	if errors.Is(err, derive.ErrNoWitnesses) && len(answer.Sessions) == 0 {
@@ -182,7 +182,7 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 	return nil
 }
 
-// reflectedJSON is what a model made of candidates, as --json prints it.
+// reflectedJSON is the JSON form of the model's decisions on candidates.
 type reflectedJSON struct {
 	Candidates int                          `json:"candidates"`
 	Rules      []ruleAnswer                 `json:"rules"`
@@ -206,7 +206,7 @@ func costLine(r engines.Receipt) string {
 		tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 }
 
-// toDistill returns the sessions to distil; their project becomes that of the run.
+// toDistill returns the sessions to distil and sets the project of the run.
 func toDistill(ctx context.Context, run *names.Run, o DistillOptions, name string) ([]state.Rev, error) {
 	if !o.backlog {
 		rev, err := run.ResolveSession(ctx, name)
@@ -237,7 +237,7 @@ func distillError(err error, rev state.Rev) error {
 	return err
 }
 
-// A distillAnswer is what became of sessions, as --json prints it.
+// A distillAnswer is the JSON form of mem distill.
 type distillAnswer struct {
 	Sessions   []distilled   `json:"sessions"`
 	Reflection reflectedJSON `json:"reflection"`
@@ -269,7 +269,7 @@ func (a *distillAnswer) add(rev state.Rev, d knowledge.Distillation, dryRun bool
 	a.Sessions, a.DryRun = append(a.Sessions, x), dryRun
 }
 
-func sayDistilled(e *app.Env, rev state.Rev, d knowledge.Distillation) {
+func printDistilled(e *app.Env, rev state.Rev, d knowledge.Distillation) {
 	if e.Opt.JSON {
 		return
 	}

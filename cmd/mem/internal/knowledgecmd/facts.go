@@ -26,7 +26,7 @@ type FactsOptions struct {
 	number     int
 }
 
-// Facts is the command about what was established in sessions.
+// Facts returns mem facts.
 func Facts(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "facts",
@@ -76,7 +76,7 @@ func (o *FactsOptions) Wants(f facts.Fact) bool {
 	return true
 }
 
-// factsLook are the subcommands that only look.
+// factsLook returns the subcommands that only read.
 func factsLook(e *app.Env) []*cli.Command {
 	var o, found FactsOptions
 	var all bool
@@ -152,7 +152,7 @@ func runFactsList(ctx context.Context, e *app.Env, o FactsOptions, name string) 
 
 // printFacts prints a list of facts.
 func printFacts(ctx context.Context, run names.Run, what string, list []app.ListedFact) error {
-	strangers, err := names.Strangers(ctx, run.Memory)
+	strangers, err := names.Untrusted(ctx, run.Memory)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func printFacts(ctx context.Context, run names.Run, what string, list []app.List
 	return t.Flush()
 }
 
-// verdictCell shows the verdict on a fact, and what became of it.
+// verdictCell returns the verdict on a fact and its state.
 func verdictCell(e *app.Env, f facts.Fact) app.Cell {
 	c := app.Cell{Full: FateOf(f)}
 	if c.Full != string(facts.Verified) {
@@ -207,7 +207,7 @@ func FateOf(f facts.Fact) string {
 	return string(f.Verdict)
 }
 
-// placeCell shows where the evidence of a fact is, as "mem show" takes it.
+// placeCell returns the place of a fact's evidence as a revision.
 func placeCell(f facts.Fact) app.Cell {
 	if f.Session == "" {
 		return app.Cell{Full: "-"}
@@ -222,7 +222,7 @@ func placeCell(f facts.Fact) app.Cell {
 	return app.Cell{Full: f.Session + "#" + list, Short: term.ShortID(f.Session) + "#" + list}
 }
 
-// oneFact finds the fact that a name stands for.
+// oneFact resolves the name of one fact.
 func oneFact(ctx context.Context, run names.Run, id string) (facts.Fact, state.Project, error) {
 	f, p, err := run.Revision().FactNamed(ctx, run.Scope, id)
 	var missing *state.NotFoundError

@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 )
 
-// factsCheck is the command that measures facts against the transcripts.
+// factsCheck returns mem facts check.
 func factsCheck(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "measure the integrity and coverage of facts", ArgsUsage: "[<session>]",
@@ -26,7 +26,7 @@ func factsCheck(e *app.Env) *cli.Command {
 	}
 }
 
-// A figuresAnswer is the figures of facts as --json prints them.
+// A figuresAnswer is the JSON form of mem facts check.
 type figuresAnswer struct {
 	Session string `json:"session,omitempty"`
 	Through int    `json:"through,omitempty"`
@@ -113,7 +113,7 @@ func runFactsCheck(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// messageList writes the numbers of messages, at most so many.
+// messageList lists the numbers of messages up to a maximum.
 func messageList(numbers []int, most int) string {
 	var b strings.Builder
 	for i, n := range numbers {

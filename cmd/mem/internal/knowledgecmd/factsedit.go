@@ -31,7 +31,7 @@ func (o *factsEditOptions) flags() []cli.Flag {
 		flags.Parsed(&o.kind, "kind,k", "set the `KIND`: request, action, decision, issue, solution or preference",
 			facts.ParseKind),
 		flags.Repeated(&o.evidence, "evidence,e",
-			"a quote that says it: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
+			"a quote as evidence: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
 		flags.Repeated(&o.keywords, "keyword", "add the keyword `WORD`; repeat for several"),
 		flags.Repeated(&o.files, "file", "add the related `FILE`; repeat for several"),
 		flags.Repeated(&o.supersedes, "supersedes", "supersede `FACT`; repeat for several"),
@@ -40,13 +40,13 @@ func (o *factsEditOptions) flags() []cli.Flag {
 	}
 }
 
-// changes reports whether an edit is asked for.
+// changes reports whether the options edit the fact.
 func (o *factsEditOptions) changes() bool {
 	return o.text != "" || o.kind != "" ||
 		len(o.evidence)+len(o.keywords)+len(o.files)+len(o.supersedes)+len(o.refutes)+len(o.resolves) > 0
 }
 
-// factsChange are the subcommands that change facts by hand.
+// factsChange returns the subcommands that change facts by hand.
 func factsChange(e *app.Env) []*cli.Command {
 	added := factsEditOptions{kind: facts.Decision}
 	var undo bool
@@ -83,13 +83,13 @@ func factsChange(e *app.Env) []*cli.Command {
 	}
 }
 
-// factsEdit is the subcommand that corrects a fact, or judges it.
+// factsEdit returns mem facts edit.
 func factsEdit(e *app.Env) *cli.Command {
 	var o factsEditOptions
 	var refuted, resolved bool
 	reason := ""
 	return &cli.Command{Name: "edit", Usage: "correct, resolve or refute a fact", ArgsUsage: "<fact> [<text>]",
-		Flags: append(o.flags(), flags.String(&o.text, "text", "it says `TEXT`"),
+		Flags: append(o.flags(), flags.String(&o.text, "text", "the new `TEXT`"),
 			flags.Bool(&refuted, "refuted", "mark the fact as refuted (--no-refuted reverses it)"),
 			flags.Bool(&resolved, "resolved", "mark the issue as resolved (--no-resolved reverses it)"),
 			flags.Parsed(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", shortText("a reason", 500))),
@@ -117,7 +117,7 @@ func factsEdit(e *app.Env) *cli.Command {
 		})}
 }
 
-// stated reads the options into a fact with the session of its evidence, whose project becomes that of the run.
+// stated builds a fact from the options and sets the project of the run to that of the evidence.
 func stated(ctx context.Context, run *names.Run, o factsEditOptions) (knowledge.NewFact, error) {
 	in := knowledge.NewFact{Given: facts.InputFact{
 		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords, Files: o.files,
@@ -167,7 +167,7 @@ func runFactsEdit(ctx context.Context, e *app.Env, o factsEditOptions, id string
 			return err
 		}
 		if !o.changes() {
-			return app.WithHint(app.Usagef("nothing to change"), fmt.Sprintf("mem facts edit %s \"what it should say\"", old.ID))
+			return app.WithHint(app.Usagef("nothing to change"), fmt.Sprintf("mem facts edit %s \"corrected text\"", old.ID))
 		}
 		if in.Given.Text == "" {
 			in.Given.Text = old.Text
@@ -194,7 +194,7 @@ func runFactsEdit(ctx context.Context, e *app.Env, o factsEditOptions, id string
 	})
 }
 
-// addFact states a fact and says what became of it.
+// addFact stores a fact and prints the result.
 func addFact(ctx context.Context, run names.Run, in knowledge.NewFact) error {
 	if in.Given.Text == "" {
 		return app.Usagef("a fact needs a text")
@@ -227,14 +227,14 @@ func addFact(ctx context.Context, run names.Run, in knowledge.NewFact) error {
 	return nil
 }
 
-// silencedHint says how a fact is overruled, if err is that another one may not do it.
+// silencedHint adds the way to overrule a fact, if err is that the new fact has too little trust.
 func silencedHint(err error) error {
 	var no *knowledge.JudgementError
 	if !errors.As(err, &no) || no.Says == facts.Resolves && no.Old.Kind != facts.Issue {
 		return err
 	}
 	return app.WithCode(app.ExitNo, app.WithHint(err, "quote the evidence: --evidence 'abc1#234:use tabs'",
-		fmt.Sprintf("or say it of the old one: mem facts edit %s --%s --reason WHY", no.Old.ID,
+		fmt.Sprintf("or judge the old one: mem facts edit %s --%s --reason WHY", no.Old.ID,
 			strings.Replace(no.Says, facts.Supersedes, facts.Refutes, 1))))
 }
 

@@ -27,7 +27,7 @@ type factsDraftOptions struct {
 	since  int
 }
 
-// factsMake are the subcommands that make facts of a session.
+// factsMake returns the subcommands that create facts from a session.
 func factsMake(e *app.Env) []*cli.Command {
 	var o factsDraftOptions
 	session := ""
@@ -59,7 +59,7 @@ func factsMake(e *app.Env) []*cli.Command {
 	}
 }
 
-// draftTokens is how much a draft prints: what a tool of Claude Code may print without being cut.
+// draftTokens is the maximum length of a draft: Claude Code cuts longer outputs of tools.
 const draftTokens = 6000
 
 func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name string) error {
@@ -127,7 +127,7 @@ func runFactsSchema(e *app.Env) error {
 	return nil
 }
 
-// factsInput reads what is to be saved.
+// factsInput reads the input of mem facts save.
 func factsInput(e *app.Env, name string) ([]byte, error) {
 	const most = 16 << 20
 	in := e.Stdin
@@ -188,11 +188,11 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string) error {
 			}
 			return err
 		}
-		return sayFactsSaved(e, saved, err)
+		return printSavedFacts(e, saved, err)
 	})
 }
 
-// A savedAnswer is what became of what was given, as --json prints it.
+// A savedAnswer is the JSON form of mem facts save.
 type savedAnswer struct {
 	Session  string          `json:"session"`
 	Through  int             `json:"through"`
@@ -210,7 +210,7 @@ type savedFactJSON struct {
 	facts.Fact
 }
 
-func sayFactsSaved(e *app.Env, s knowledge.SavedFacts, failed error) error {
+func printSavedFacts(e *app.Env, s knowledge.SavedFacts, failed error) error {
 	a := savedAnswer{
 		Session: s.Session.ID, Through: s.Through, Verified: s.Count(facts.Verified), Inferred: s.Count(facts.Inferred),
 		Rejected: s.Count(facts.Rejected),

@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A shownFact is a fact as --json prints it, with who said each quote.
+// A shownFact is the JSON form of a fact with the authors of its quotes.
 type shownFact struct {
 	facts.Fact
 	Said []string `json:"said_by"`
@@ -40,7 +40,7 @@ func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// ShowFact prints all that is known of a fact.
+// ShowFact prints a fact with its evidence.
 func ShowFact(ctx context.Context, run names.Run, f facts.Fact) error {
 	said, err := run.Knowledge().Evidence(ctx, run.Project.ID, f)
 	if err != nil {
@@ -118,7 +118,7 @@ func showDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
 		checkout.Text, w)
 }
 
-// A recheck is a fact that was checked once more, as --json prints it.
+// A recheck is the JSON form of a verified fact.
 type recheck struct {
 	ID      string        `json:"id"`
 	Session string        `json:"session"`
@@ -146,8 +146,8 @@ func runFactsVerify(ctx context.Context, e *app.Env, operands []string) error {
 	})
 }
 
-// factsNamed returns the facts that names stand for; of a session all that stand. They are all of one
-// project, which becomes that of the run.
+// factsNamed resolves names of facts and of sessions (all their live facts). All must be of one project, which becomes
+// the project of the run.
 func factsNamed(ctx context.Context, run *names.Run, operands []string) ([]facts.Fact, error) {
 	var list []facts.Fact
 	for i, name := range operands {

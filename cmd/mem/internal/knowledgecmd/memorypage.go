@@ -17,10 +17,10 @@ import (
 	"github.com/memvcs/mem/layers/views"
 )
 
-// memoryBudget is how many tokens of memory.md are printed if nobody says.
+// memoryBudget is the default budget of memory.md in tokens.
 const memoryBudget = 2000
 
-// MemoryPage is the command that prints memory.md.
+// MemoryPage returns mem memory.
 func MemoryPage(e *app.Env) *cli.Command {
 	budget := memoryBudget
 	return &cli.Command{
@@ -78,7 +78,7 @@ type exportOptions struct {
 	archive ArchiveOptions
 }
 
-// ArchiveOptions say what an archive holds.
+// ArchiveOptions select the content of an archive.
 type ArchiveOptions struct {
 	All       bool // every project
 	Originals bool // the exact bytes too
@@ -86,10 +86,10 @@ type ArchiveOptions struct {
 	Force     bool // replace a file that mem did not write
 }
 
-// An Archiver writes an archive of memory to a file.
+// An Archiver writes an archive of the memory to a file.
 type Archiver func(ctx context.Context, e *app.Env, file string, o ArchiveOptions) error
 
-// Export is the command that writes what a project knows as files of the seeds.
+// Export returns mem export.
 func Export(e *app.Env, archive Archiver) *cli.Command {
 	var o exportOptions
 	return &cli.Command{

@@ -29,7 +29,7 @@ type ruleOptions struct {
 	reason   string
 }
 
-// ruleChanges are the subcommands that make rules and do something to them.
+// ruleChanges returns the subcommands that create and change rules.
 func ruleChanges(e *app.Env) []*cli.Command {
 	var o ruleOptions
 	said := flags.String(&o.said, "said", "the user states it in the message `REV`, such as abc1#12")
@@ -61,7 +61,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 			})},
 		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.text, "text", "say it in a better `TEXT`", shortText("a rule", 500)), problem,
+				flags.Parsed(&o.text, "text", "use this better `TEXT`", shortText("a rule", 500)), problem,
 				flags.Choice(&o.kind, "type", "change the `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				said, reason,
 			},
@@ -90,11 +90,12 @@ func ruleChanges(e *app.Env) []*cli.Command {
 	}
 }
 
-// userHere reports whether the user types the command: at a terminal, and not an agent in their place.
+// userHere reports whether the user types the command: stdin is a terminal, and no agent runs mem.
 func userHere(e *app.Env) bool { return e.Term.Stdin && e.Getenv("CLAUDECODE") == "" }
 
-// word finds the message that --said names as the user's word on a text, nil without the option.
-func word(ctx context.Context, run names.Run, o ruleOptions, text string, against bool) (*permanent.Quote, error) {
+// userQuote returns the quote of the user in the message of --said that states text, or contradicts it if against is
+// set; nil without the option.
+func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, against bool) (*permanent.Quote, error) {
 	if o.said == "" {
 		return nil, nil
 	}
@@ -119,7 +120,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 			Type: cmp.Or(o.kind, permanent.TypeRule), Text: text, Problem: o.problem, Files: o.files, ByUser: userHere(e),
 			Trust: facts.Tool, Confidence: 70, State: permanent.Proposed, Reason: o.reason,
 		}
-		w, err := word(ctx, run, o, text, false)
+		w, err := userQuote(ctx, run, o, text, false)
 		if err != nil {
 			return err
 		}
@@ -141,14 +142,14 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 			return err
 		}
 		if r := set.WithText(text); r != nil {
-			return app.WithHint(fmt.Errorf("%s says the same", r.ID), "mem rules show "+r.ID)
+			return app.WithHint(fmt.Errorf("%s has the same text", r.ID), "mem rules show "+r.ID)
 		}
 		if made.ByUser || w != nil {
 			made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
 		} else if len(made.Evidence) > 0 {
 			if !permanent.Supports(established, text) {
 				return app.WithHint(fmt.Errorf("its evidence does not support this text"), "mem show "+o.evidence[0],
-					"say it in the words of the evidence")
+					"use the words of the evidence")
 			}
 			made.Trust = least
 			if least == facts.User {
@@ -156,7 +157,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 			}
 		}
 		if !made.ByUser && (w != nil || len(made.Evidence) > 0) {
-			if err := usersWords(w, least, established, text, o.problem); err != nil {
+			if err := checkUserWords(w, least, established, text, o.problem); err != nil {
 				return err
 			}
 		}
@@ -164,11 +165,11 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 		if err != nil {
 			return err
 		}
-		return sayRules(e, []*permanent.Rule{r})
+		return printRuleChange(e, []*permanent.Rule{r})
 	})
 }
 
-// evidenceOf finds the facts that a rule rests on.
+// evidenceOf resolves the facts that support a rule.
 func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact, error) {
 	var list []facts.Fact
 	for _, name := range o.evidence {
@@ -184,14 +185,14 @@ func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact
 	return list, nil
 }
 
-// A ruleChange is what became of rules, as --json prints it.
+// A ruleChange is the JSON form of changed rules.
 type ruleChange struct {
 	DryRun bool         `json:"dry_run"`
 	Rules  []ruleAnswer `json:"rules"`
 }
 
-// sayRules says what became of rules.
-func sayRules(e *app.Env, list []*permanent.Rule) error {
+// printRuleChange prints the changed rules.
+func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 	if e.Opt.JSON {
 		answer := ruleChange{e.Opt.DryRun, []ruleAnswer{}}
 		for _, r := range list {
@@ -206,7 +207,7 @@ func sayRules(e *app.Env, list []*permanent.Rule) error {
 		}
 		e.Note("%s is %s, %s sure: %s", r.ID, r.State, hundredths(r.Confidence), term.FirstWords(r.Text, 80))
 		if r.State == permanent.Proposed {
-			e.Hint("it does not hold yet: mem rules promote %s", r.ID)
+			e.Hint("it is not active yet: mem rules promote %s", r.ID)
 		}
 	}
 	return nil
@@ -225,7 +226,7 @@ func runPromote(ctx context.Context, e *app.Env, o ruleOptions, operands []strin
 			}
 			done = append(done, r)
 		}
-		return sayRules(e, done)
+		return printRuleChange(e, done)
 	})
 }
 
@@ -241,7 +242,7 @@ func promote(ctx context.Context, run names.Run, o ruleOptions, name string) (*p
 		return nil, app.WithHint(app.Usagef("%s is a rule already: its words stay", r.ID),
 			"state another one: mem rules add TEXT", "mem rules retire "+r.ID)
 	}
-	w, err := word(ctx, run, o, r.Text, false)
+	w, err := userQuote(ctx, run, o, r.Text, false)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +274,7 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 	if o.reason != "" {
 		made.Reason = o.reason
 	}
-	w, err := word(ctx, run, o, made.Text, false)
+	w, err := userQuote(ctx, run, o, made.Text, false)
 	if err != nil {
 		return nil, err
 	}
@@ -288,18 +289,18 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 		established := permanent.Established(c, known)
 		if w == nil && o.text != "" && !permanent.Supports(established, o.text) {
 			return nil, app.WithHint(fmt.Errorf("%s: its evidence does not support %q", c.ID, o.text),
-				"say it in the words of the evidence, or let the user type the command at a terminal")
+				"use the words of the evidence, or ask the user to type the command at a terminal")
 		}
-		if err := usersWords(w, c.Trust, established, o.text, o.problem); err != nil {
+		if err := checkUserWords(w, c.Trust, established, o.text, o.problem); err != nil {
 			return nil, err
 		}
 	}
 	return run.Knowledge().AddRule(ctx, run.Project, made, run.Opt.DryRun)
 }
 
-// usersWords refuses a rule that would be the user's word, by w or the trust of what was established, with
-// words that they did not say.
-func usersWords(w *permanent.Quote, trust facts.Trust, established []string, texts ...string) error {
+// checkUserWords returns an error if a rule would count as the user's own, because of w or of the trust in its
+// evidence, but has words that the user did not write.
+func checkUserWords(w *permanent.Quote, trust facts.Trust, established []string, texts ...string) error {
 	said := established
 	if w != nil {
 		if trust != facts.User {
@@ -309,12 +310,12 @@ func usersWords(w *permanent.Quote, trust facts.Trust, established []string, tex
 	}
 	if more := permanent.AddedWords(said, strings.Join(texts, " . ")); trust == facts.User && len(more) > 0 {
 		return app.WithHint(fmt.Errorf("the user did not say `%s`", strings.Join(more, "`, `")),
-			"say it in the words of the evidence, or let the user type the command at a terminal")
+			"use the words of the evidence, or ask the user to type the command at a terminal")
 	}
 	return nil
 }
 
-// candidate finds a candidate by its id.
+// candidate returns the candidate with the id.
 func candidate(ctx context.Context, run names.Run, name string) (permanent.Candidate, error) {
 	c, err := run.Knowledge().FindCandidate(ctx, run.Project, name)
 	var missing *state.NotFoundError
@@ -359,7 +360,7 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, operands []strin
 	})
 }
 
-// runActs does the same to several rules.
+// runActs applies the same act to several rules.
 func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, operands []string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		a := permanent.Act{Act: act, ByUser: userHere(e), Reason: o.reason}
@@ -375,7 +376,7 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, operand
 			}
 			a.Evidence = f.Key().String()
 			if f.Trust < facts.Assistant && !a.ByUser {
-				return app.WithHint(fmt.Errorf("%s: only tools, files, the web or scripts say so, so it cannot contradict a rule", f.ID),
+				return app.WithHint(fmt.Errorf("%s: it is only supported by tools, files, the web or scripts, so it cannot contradict a rule", f.ID),
 					fmt.Sprintf("ask for a look: mem rules review %s", operands[0]))
 			}
 		}
@@ -389,13 +390,13 @@ func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, operand
 		}
 		for i, r := range list {
 			var err error
-			if a.Quote, err = word(ctx, run, o, r.Text, act == permanent.Retire); err != nil {
+			if a.Quote, err = userQuote(ctx, run, o, r.Text, act == permanent.Retire); err != nil {
 				return err
 			}
 			if list[i], err = run.Knowledge().Act(ctx, run.Project, r, a, e.Opt.DryRun); err != nil {
 				return ruleError(err, r.ID)
 			}
 		}
-		return sayRules(e, list)
+		return printRuleChange(e, list)
 	})
 }

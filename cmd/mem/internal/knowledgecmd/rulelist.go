@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/permanent"
 )
 
-// Rules is the command about what a project knows for good.
+// Rules returns mem rules.
 func Rules(e *app.Env) *cli.Command {
 	o := rulesQuery{what: "rules.list"}
 	var state string
@@ -59,7 +59,7 @@ func Rules(e *app.Env) *cli.Command {
 	}
 }
 
-// A ruleAnswer is a rule as --json prints it.
+// A ruleAnswer is the JSON form of a rule.
 type ruleAnswer struct {
 	*permanent.Rule
 	Confidence string `json:"confidence"`
@@ -69,7 +69,7 @@ func ruleAnswerOf(r *permanent.Rule) ruleAnswer { return ruleAnswer{r, hundredth
 
 func hundredths(n int) string { return fmt.Sprintf("%d.%02d", n/100, n%100) }
 
-// rule finds a rule by what the user typed.
+// rule returns the rule of an operand.
 func rule(ctx context.Context, run names.Run, name string) (*permanent.Rule, error) {
 	r, err := run.Revision().FindRule(ctx, run.Project.ID, name)
 	if err != nil && strings.HasPrefix(name, "p:") {
@@ -81,13 +81,13 @@ func rule(ctx context.Context, run names.Run, name string) (*permanent.Rule, err
 	return r, nil
 }
 
-// A listedRule is a rule as lists print it with --json.
+// A listedRule is the JSON form of a rule in a list.
 type listedRule struct {
 	ruleAnswer
 	Project string `json:"project,omitempty"` // with --all-projects
 }
 
-// A rulesQuery is what a list of rules is asked for.
+// A rulesQuery selects rules to list.
 type rulesQuery struct {
 	kind   string // "" is any
 	states []string
@@ -131,7 +131,7 @@ func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
 }
 
 func ruleTable(ctx context.Context, run names.Run, list []listedRule) error {
-	strangers, err := names.Strangers(ctx, run.Memory)
+	strangers, err := names.Untrusted(ctx, run.Memory)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func ruleTable(ctx context.Context, run names.Run, list []listedRule) error {
 	return t.Flush()
 }
 
-// ruleText writes what a rule says in one line.
+// ruleText returns the text of a rule in one line.
 func ruleText(r *permanent.Rule) string {
 	if r.Problem == "" {
 		return r.Text
@@ -163,7 +163,7 @@ func ruleText(r *permanent.Rule) string {
 	return r.Problem + ": " + r.Text
 }
 
-// ShowRule prints a rule with what it rests on.
+// ShowRule prints a rule with its evidence.
 func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("rules.show", ruleAnswerOf(r))
@@ -210,25 +210,25 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	return nil
 }
 
-// ruleError adds to an error about a rule what can be done.
+// ruleError adds hints to an error about a rule.
 func ruleError(err error, name string) error {
 	switch {
 	case errors.Is(err, knowledge.ErrNotSaid):
-		return app.WithHint(err, "name the message in which the user says it, or type the command at a terminal")
+		return app.WithHint(err, "name a message in which the user states it, or type the command at a terminal")
 	case errors.Is(err, markers.ErrNotTyped):
 		return app.WithHint(err, "only typed text counts as the user's word")
 	case errors.Is(err, knowledge.ErrUsersRule):
 		return app.WithCode(app.ExitPartial, app.WithHint(err,
 			"it waits for review now; the user types, at a terminal: mem rules retire "+name,
-			"or name the message that says so: --said abc1#12"))
+			"or name a message of the user that states it: --said abc1#12"))
 	case errors.Is(err, knowledge.ErrNeedsUser):
 		return app.WithHint(err, "the user types, at a terminal: mem rules promote "+name,
-			"or name the message that says so: --said abc1#12")
+			"or name a message of the user that states it: --said abc1#12")
 	}
 	return err
 }
 
-// factOf finds the fact that a name stands for.
+// factOf resolves the name of a fact.
 func factOf(ctx context.Context, run names.Run, name string) (facts.Fact, error) {
 	f, err := run.Revision().FindFact(ctx, run.Project.ID, name)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 )
 
-// CheckRule refuses a rule of the user's that no push would pass, and warns of one that finds times or ids,
-// which stand in every session.
+// CheckRule returns an error for a redaction rule that would block every push, and warns of one that matches times or
+// ids, which occur in every session.
 func CheckRule(e *app.Env, name, expr string) error {
 	re, err := regexp.Compile(expr)
 	if err != nil {
@@ -23,7 +23,7 @@ func CheckRule(e *app.Env, name, expr string) error {
 			whole), narrower)
 	case whole != "":
 		e.Warn(
-			"rule %s finds %q in times or ids too (%q): sessions lose them, and what is made of them later may be refused by a push", name, part, whole)
+			"rule %s matches %q in times or ids too (%q): sessions lose them, and a push may refuse texts derived from them", name, part, whole)
 		e.Hint("%s", narrower)
 	}
 	return nil

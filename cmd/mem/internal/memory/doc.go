@@ -1,2 +1,2 @@
-// Package memory opens the memory of a run and its settings, and says what talking to remotes needs.
+// Package memory opens the memory of a run with its settings, and explains errors of remotes.
 package memory

@@ -12,17 +12,17 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// BoundMemory makes commands collect garbage before it takes more than a few hundred megabytes.
+// BoundMemory sets a soft limit on the heap, unless GOMEMLIMIT does.
 func BoundMemory(e *app.Env) {
 	if e.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(mostMemory)
 	}
 }
 
-// mostMemory is up to how many bytes garbage is left lying.
+// mostMemory is the soft limit in bytes.
 const mostMemory = 200 << 20
 
-// SpendMemory lets a command that only looks collect less garbage: it is over before that pays.
+// SpendMemory makes garbage collections rare, for a command that only reads and ends soon.
 func SpendMemory() { debug.SetGCPercent(800) }
 
 // RelaxGC is a weaker [SpendMemory], for a command that may have to build an index first.
@@ -45,7 +45,7 @@ func Open(e *app.Env) (*layers.Memory, error) {
 	return m, nil
 }
 
-// ObjectsOnly opens the memory to read objects by their names: that needs no settings, and scripts do it often.
+// ObjectsOnly opens the memory for reading objects by hash. It reads no settings, so it is fast in scripts.
 func ObjectsOnly(e *app.Env) (*layers.Memory, error) {
 	dir, err := e.MemoryDir()
 	if err != nil {
@@ -58,7 +58,7 @@ func ObjectsOnly(e *app.Env) (*layers.Memory, error) {
 	return m, nil
 }
 
-// MemoryOptions are what a memory needs of the world and of the settings.
+// MemoryOptions returns the options to open a memory with, from the environment and the settings.
 func MemoryOptions(e *app.Env) (state.Options, error) {
 	conf, err := e.Settings()
 	if err != nil {

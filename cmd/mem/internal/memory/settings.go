@@ -8,7 +8,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// ChangeSettings edits the file of settings by fn, waiting for others no longer than --lock-timeout.
+// ChangeSettings edits the settings with fn under the lock of the file, for which it waits --lock-timeout at most.
 func ChangeSettings(ctx context.Context, e *app.Env, fn func(*config.Config) error) error {
 	file, err := e.SettingsFile()
 	if err != nil {
@@ -30,11 +30,11 @@ func ChangeSettings(ctx context.Context, e *app.Env, fn func(*config.Config) err
 	if err := config.Edit(ctx, file, fn); err != nil {
 		return app.WithSyntaxHint(&app.Unwritable{Err: err}, file)
 	}
-	e.Conf = nil // who asks next sees the change
+	e.Conf = nil // reload at the next use
 	return nil
 }
 
-// LockTimeout returns how long to wait for another process: --lock-timeout or the setting lock.timeout.
+// LockTimeout returns the maximum wait for another process: --lock-timeout or the setting lock.timeout.
 func LockTimeout(e *app.Env) (time.Duration, error) {
 	if e.Opt.LockTimeout >= 0 {
 		return e.Opt.LockTimeout, nil

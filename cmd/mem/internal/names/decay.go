@@ -5,7 +5,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// DecayOf reads the constants of the decay of markers from the settings.
+// DecayOf reads the constants of marker decay from the settings.
 func DecayOf(conf *config.Config) (keepit.Decay, error) {
 	var d keepit.Decay
 	for _, one := range []struct {

@@ -1,2 +1,2 @@
-// Package names resolves what the user calls projects, sessions and versions, and completes such names.
+// Package names resolves and completes the names of projects, sessions and versions on the command line.
 package names

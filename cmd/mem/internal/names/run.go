@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A Run is one command at work: the world around it, the memory that it opened and the scope of its names.
+// A Run is a running command: its environment, the open memory and the scope of its names.
 type Run struct {
 	*app.Env
 	*layers.Memory
@@ -28,7 +28,7 @@ func WithMemory(ctx context.Context, e *app.Env, f func(Run) error) error {
 	})
 }
 
-// Resolve finds what a revision names.
+// Resolve resolves a revision.
 func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
 	r, err := run.Revision().Resolve(ctx, run.Scope, rev)
 	var ambiguous *state.AmbiguousError
@@ -40,12 +40,12 @@ func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
 		return r, app.WithHint(err, hint)
 	}
 	if errors.Is(err, revision.ErrLayer) {
-		return r, app.WithHint(err, "layers there are: original, L1, L2")
+		return r, app.WithHint(err, "the layers are original, L1 and L2")
 	}
 	return r, err
 }
 
-// ResolveAll finds what revisions name; a bare label belongs to the session named before it.
+// ResolveAll resolves revisions; a bare label belongs to the session of the revision before it.
 func (run Run) ResolveAll(ctx context.Context, revs []string) ([]state.Rev, error) {
 	var out []state.Rev
 	for _, s := range revs {
@@ -61,7 +61,7 @@ func (run Run) ResolveAll(ctx context.Context, revs []string) ([]state.Rev, erro
 	return out, nil
 }
 
-// ResolveSession finds the session that a revision names or is a part of.
+// ResolveSession resolves a revision of a session or of a part of one.
 func (run Run) ResolveSession(ctx context.Context, name string) (state.Rev, error) {
 	rev, err := run.Resolve(ctx, name)
 	if err != nil {
@@ -73,7 +73,7 @@ func (run Run) ResolveSession(ctx context.Context, name string) (state.Rev, erro
 	return rev, nil
 }
 
-// ListedProjects returns the project of the user, or with --all-projects all.
+// ListedProjects returns the project of the run, or with --all-projects all projects.
 func (run Run) ListedProjects(ctx context.Context) ([]state.Project, error) {
 	if run.Opt.AllProjects {
 		return Projects(ctx, run.Memory)

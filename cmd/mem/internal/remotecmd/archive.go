@@ -24,7 +24,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// WriteArchive writes the memory of the project of the run, or of all, to a file. It prints what a push would.
+// WriteArchive writes the memory of the project of the run, or of all projects, to a file, and prints it like a push.
 func WriteArchive(ctx context.Context, e *app.Env, file string, o knowledgecmd.ArchiveOptions) error {
 	path, err := versioncmd.OutputPath(e, file)
 	if err != nil {
@@ -54,10 +54,10 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o knowledgecmd.A
 			return app.WithHint(fmt.Errorf("export: %w", err), "mem export --force "+term.Shell(file))
 		}
 		if err != nil {
-			return fmt.Errorf("export: %w", memory.TravelError(err))
+			return fmt.Errorf("export: %w", memory.RemoteError(err))
 		}
 		if done.Objects == 0 && len(projects) > 0 && !refusedAny(done) {
-			return app.WithCode(app.ExitNo, fmt.Errorf("there is nothing to write to %s: the memory is empty", file))
+			return app.WithCode(app.ExitNo, fmt.Errorf("nothing to write to %s: the memory is empty", file))
 		}
 		return printPush(e, refs.Remote{Name: file, URL: path}, done)
 	})
@@ -72,14 +72,14 @@ func refusedAny(done sync.Pushed) bool {
 	return false
 }
 
-// allowRawFile asks before exact bytes go to a file.
+// allowRawFile asks before exact bytes are written to a file.
 func allowRawFile(e *app.Env, path string, o knowledgecmd.ArchiveOptions) error {
 	if !o.Originals || o.YesRaw || e.Opt.DryRun {
 		return nil
 	}
 	if !e.Term.Stdin || !e.Term.Stderr {
 		return app.WithHint(app.Usagef("--originals writes secrets as they are to a file that is not encrypted"),
-			"say that you want it so: --yes-raw")
+			"confirm with --yes-raw")
 	}
 	ok, err := e.Ask("write the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?", path)
 	if err == nil && !ok {
@@ -88,8 +88,8 @@ func allowRawFile(e *app.Env, path string, o knowledgecmd.ArchiveOptions) error 
 	return err
 }
 
-// ReadArchive takes the memory in an archive in, and trusts its devices if trust is set. The memory is made if there is
-// none.
+// ReadArchive merges an archive into the memory, which it creates if there is none. It trusts the devices in the archive
+// if trust is set.
 func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err error) {
 	f, err := os.Open(e.Path(file))
 	if err != nil {
@@ -125,7 +125,7 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 	})
 }
 
-// trustArchived trusts the devices that have a lane in an archive, and notes it of those that are new.
+// trustArchived trusts the devices with a lane in an archive and prints a note for each new one.
 func trustArchived(ctx context.Context, m *layers.Memory, a archive.Manifest, added []state.Device) error {
 	others, err := untrusted(ctx, m)
 	if err != nil {
@@ -148,14 +148,14 @@ func trustArchived(ctx context.Context, m *layers.Memory, a archive.Manifest, ad
 	return nil
 }
 
-// archiveError adds to an error what can be done about it.
+// archiveError adds hints and an exit status to an error of an archive.
 func archiveError(file string, err error) error {
 	err = fmt.Errorf("import %s: %w", file, err)
 	switch {
 	case errors.Is(err, archive.ErrDamaged):
-		return app.WithHint(err, "nothing was taken from it", "write it again where the memory is: mem export --force "+term.Shell(file))
+		return app.WithHint(err, "nothing was imported from it", "export it again on the other machine: mem export --force "+term.Shell(file))
 	case errors.Is(err, archive.ErrNewer):
 		return app.WithHint(err, "update mem")
 	}
-	return memory.TravelError(err)
+	return memory.RemoteError(err)
 }

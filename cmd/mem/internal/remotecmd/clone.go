@@ -33,7 +33,7 @@ type cloneOptions struct {
 	session remote.Session // that is gone on with; nil: a new one
 }
 
-// Clone is the command that makes a memory of what a remote has.
+// Clone returns mem clone.
 func Clone(e *app.Env) *cli.Command {
 	var o cloneOptions
 	return &cli.Command{
@@ -62,14 +62,14 @@ func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) e
 	if o.resumed, err = cloneBegun(e, o.url); err != nil {
 		return err
 	}
-	// Before anything is made, see whether somebody answers.
+	// Connect before creating anything.
 	options, err := memory.MemoryOptions(e)
 	if err != nil {
 		return err
 	}
 	s, err := remote.New(o.url, options.World).Open(ctx, remote.Upload)
 	if err != nil {
-		return memory.TravelError(fmt.Errorf("clone %s: %w", o.url, err))
+		return memory.RemoteError(fmt.Errorf("clone %s: %w", o.url, err))
 	}
 	o.sealed = sync.IsSealed(s.Refs())
 	for _, ref := range s.Refs() {
@@ -98,7 +98,7 @@ func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) e
 	return makeClone(ctx, e, o, options)
 }
 
-// cloneBegun reports whether an interrupted clone of the remote is here. Any other memory is an error.
+// cloneBegun reports whether the memory is an interrupted clone of the remote. Any other memory is an error.
 func cloneBegun(e *app.Env, u remote.URL) (bool, error) {
 	dir, err := e.MemoryDir()
 	if err != nil {
@@ -126,7 +126,7 @@ func cloneBegun(e *app.Env, u remote.URL) (bool, error) {
 	return false, nil
 }
 
-// makeClone makes the memory, and fetches what the remote has.
+// makeClone creates the memory and fetches everything from the remote.
 func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Options) error {
 	m, r, err := initClone(ctx, e, o, options)
 	if err != nil {
@@ -135,7 +135,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 	defer m.Close()
 	out, err := runFetchOn(ctx, e, m, r, o.session)
 	if err != nil {
-		return app.WithHint(memory.TravelError(err), "run the same command again: it resumes")
+		return app.WithHint(memory.RemoteError(err), "run the same command again: it resumes")
 	}
 	if o.resumed {
 		if out.Devices, err = untrusted(ctx, m); err != nil {
@@ -163,14 +163,13 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 	return printClone(e, o, out)
 }
 
-// untrusted returns the other devices that are not trusted yet. A resumed clone cannot tell which of them it
-// was the first to see.
+// untrusted returns the other devices that are not trusted yet, including those of an interrupted clone.
 func untrusted(ctx context.Context, m *layers.Memory) ([]state.Device, error) {
 	all, err := m.Devices().Devices(ctx)
 	return slices.DeleteFunc(all, func(d state.Device) bool { return d.Own || d.Trusted }), err
 }
 
-// initClone makes an empty memory with the remote that is cloned.
+// initClone creates an empty memory with the remote.
 func initClone(
 	ctx context.Context, e *app.Env, o cloneOptions, options state.Options,
 ) (m *layers.Memory, r refs.Remote, err error) {
@@ -201,7 +200,7 @@ func initClone(
 	return m, r, nil
 }
 
-// addOrigin adds the remote that is cloned, unless an interrupted clone has.
+// addOrigin adds the remote, unless an interrupted clone has added it.
 func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, o cloneOptions) error {
 	if there, err := hasOrigin(ctx, m, o); there || err != nil {
 		return err
@@ -214,7 +213,7 @@ func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, o cloneOptions
 	}
 	j, err := m.Sync().AddSealed(ctx, "origin", o.url, sync.Seal{Recovery: o.seal.recovery})
 	if err != nil {
-		return app.WithHint(memory.TravelError(err), "run the same command again: it resumes")
+		return app.WithHint(memory.RemoteError(err), "run the same command again: it resumes")
 	}
 	if !j.Open {
 		return memory.SealError(&sealed.WaitingError{Request: j.Request})
@@ -223,8 +222,8 @@ func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, o cloneOptions
 	return nil
 }
 
-// hasOrigin reports whether an interrupted clone has added the remote as the options want it. One that differs,
-// or is to be opened with a recovery key, is removed first.
+// hasOrigin reports whether an interrupted clone has added the remote with the same options. A remote that differs, or
+// is to be opened with a recovery key, is removed first.
 func hasOrigin(ctx context.Context, m *layers.Memory, o cloneOptions) (bool, error) {
 	all, err := m.Sync().Remotes()
 	i := slices.IndexFunc(all, func(r refs.Remote) bool { return r.Name == "origin" })

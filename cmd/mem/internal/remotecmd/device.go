@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// Device is the command about the installations of mem that wrote in this memory.
+// Device returns mem device.
 func Device(e *app.Env) *cli.Command {
 	list := e.Action(0, 0, func(c *cli.Context) error {
 		return runDeviceList(c.Context, e)
@@ -88,14 +88,14 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 	return t.Flush()
 }
 
-// A deviceChange is what a subcommand does with a device.
+// A deviceChange is the action of a subcommand on a device.
 type deviceChange struct {
 	find func(o devices.Ops, ctx context.Context, name string) (state.Device, error)
 	do   func(ctx context.Context, o devices.Ops, d state.Device) error
 	done string // what the device is then
 }
 
-// runDevice changes the device that the command names.
+// runDevice applies a change to the named device.
 func runDevice(ctx context.Context, e *app.Env, change deviceChange) error {
 	m, err := memory.Open(e)
 	if err != nil {

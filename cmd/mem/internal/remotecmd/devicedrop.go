@@ -12,10 +12,10 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// errDeclined says that the user answered no.
+// errDeclined is the error if the user answers no.
 var errDeclined = errors.New("declined")
 
-// deviceDrop is the command that removes the data of another device from this store.
+// deviceDrop returns mem device drop.
 func deviceDrop(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "drop",

@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// Project is the command about projects and the directories that belong to them.
+// Project returns mem project.
 func Project(e *app.Env) *cli.Command {
 	var off bool
 	return &cli.Command{
@@ -58,7 +58,7 @@ func Project(e *app.Env) *cli.Command {
 	}
 }
 
-// A projectAnswer is a project as --json prints it.
+// A projectAnswer is the JSON form of a project.
 type projectAnswer struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
@@ -69,7 +69,7 @@ type projectAnswer struct {
 	Current  bool   `json:"current"`
 }
 
-// describeProject counts what is in a project.
+// describeProject returns a project with its counts.
 func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (projectAnswer, error) {
 	a := projectAnswer{ID: string(p.ID), Name: p.Name, Identity: p.Identity}
 	st, err := m.Trusted().Outline(ctx, p.ID)
@@ -228,7 +228,7 @@ func runProjectUnlink(ctx context.Context, e *app.Env, dir string) error {
 	return printLinked(e, "project.unlink", p, dir)
 }
 
-// printLinked says which project a directory belongs to from now on.
+// printLinked prints the new project of a directory.
 func printLinked(e *app.Env, op string, p state.Project, dir string) error {
 	if e.Opt.JSON {
 		return e.PrintJSON(op, struct {

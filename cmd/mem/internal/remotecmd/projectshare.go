@@ -8,7 +8,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 )
 
-// runProjectShare says whether text of one project may travel in compositions of another.
+// runProjectShare allows or forbids that compositions of one project with text of another are pushed.
 func runProjectShare(ctx context.Context, e *app.Env, from, with string, allowed bool) error {
 	m, err := memory.Open(e)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// Fetch is the command that brings what a remote has.
+// Fetch returns mem fetch.
 func Fetch(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "fetch",
@@ -36,7 +36,7 @@ func Fetch(e *app.Env) *cli.Command {
 	}
 }
 
-// Pull is the command that brings what a remote has and says what it is.
+// Pull returns mem pull.
 func Pull(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "pull",
@@ -49,20 +49,20 @@ func Pull(e *app.Env) *cli.Command {
 	}
 }
 
-// fetching is what fetch and pull do; they tell of it in other words.
+// fetching returns the flags and action of mem fetch and mem pull, which differ in their output.
 func fetching(e *app.Env, what string) func(c *cli.Context) error {
 	return e.Action(0, 1, func(c *cli.Context) error {
 		return withRemote(e, func(m *layers.Memory, r refs.Remote) error {
 			out, err := runFetch(c.Context, e, m, r)
 			if err != nil {
-				return memory.TravelError(err)
+				return memory.RemoteError(err)
 			}
 			return printFetch(e, what, r, out)
 		})
 	})
 }
 
-// Sync is the command that pulls and pushes.
+// Sync returns mem sync.
 func Sync(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "sync",
@@ -76,7 +76,7 @@ func Sync(e *app.Env) *cli.Command {
 	}
 }
 
-// withRemote opens the memory and finds the remote that the command names.
+// withRemote opens the memory, resolves the named remote and calls f.
 func withRemote(e *app.Env, f func(*layers.Memory, refs.Remote) error) error {
 	m, err := memory.Open(e)
 	if err != nil {
@@ -85,12 +85,12 @@ func withRemote(e *app.Env, f func(*layers.Memory, refs.Remote) error) error {
 	defer m.Close()
 	r, err := m.Sync().Remote(e.Operand(0))
 	if err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	return f(m, r)
 }
 
-// runFetch fetches the project of -p, or all.
+// runFetch fetches the project of -p, or all projects.
 func runFetch(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) (sync.Fetched, error) {
 	out, err := runFetchOn(ctx, e, m, r, nil)
 	if err == nil && !e.Opt.DryRun && e.Opt.Project == "" {
@@ -99,7 +99,7 @@ func runFetch(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) 
 	return out, err
 }
 
-// runFetchOn is runFetch in a conversation that was begun already, if s is one. It ends it.
+// runFetchOn is runFetch on the open session s, if it is not nil, and closes it.
 func runFetchOn(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote,
 	s remote.Session) (sync.Fetched, error) {
 	o := sync.FetchOptions{Remote: r, Session: s, DryRun: e.Opt.DryRun}
@@ -126,7 +126,7 @@ func runFetchOn(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote
 	return out, nil
 }
 
-// endSession ends a conversation, if s is one, because of an error.
+// endSession closes the session s, if it is not nil, after an error.
 func endSession(s remote.Session, err error) error {
 	if s == nil {
 		return err
@@ -134,7 +134,7 @@ func endSession(s remote.Session, err error) error {
 	return errors.Join(err, s.Close())
 }
 
-// withoutTwins leaves out what becoming a new device has settled.
+// withoutTwins drops the lanes of the old device after this store became a new one.
 func withoutTwins(lanes []sync.FetchedLane) []sync.FetchedLane {
 	var out []sync.FetchedLane
 	for _, l := range lanes {
@@ -145,7 +145,7 @@ func withoutTwins(lanes []sync.FetchedLane) []sync.FetchedLane {
 	return out
 }
 
-// A fetchAnswer is what a fetch did, as --json prints it.
+// A fetchAnswer is the JSON form of a fetch.
 type fetchAnswer struct {
 	Remote  string         `json:"remote"`
 	URL     string         `json:"url"`
@@ -186,8 +186,8 @@ func fetchAnswerOf(r refs.Remote, out sync.Fetched, dryRun bool) fetchAnswer {
 	return a
 }
 
-// printFetch prints what a fetch did: a fetch as git does, a pull in the words of memory. Its status is 1 if
-// the remote shows something that is not to be believed.
+// printFetch prints the result: of a fetch the branches, as git does, of a pull the sessions and versions. It returns
+// the exit status of [fetchStatus].
 func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error {
 	if e.Opt.JSON {
 		if err := e.PrintJSON(what, fetchAnswerOf(r, out, e.Opt.DryRun)); err != nil {
@@ -199,7 +199,7 @@ func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error 
 	return fetchStatus(out)
 }
 
-// fetchStatus is 1 if the remote shows something that is not to be believed, 3 if other lanes were taken.
+// fetchStatus returns exit status 1 if the remote has invalid lanes, 3 if other lanes were fetched.
 func fetchStatus(out sync.Fetched) error {
 	took, bad := 0, 0
 	for _, l := range out.Lanes {
@@ -219,7 +219,7 @@ func fetchStatus(out sync.Fetched) error {
 	return app.Exit(app.ExitNo)
 }
 
-// unsound reports whether a lane is not as it should be on the remote.
+// unsound reports whether a lane on the remote is invalid.
 func unsound(l sync.FetchedLane) bool {
 	return slices.Contains([]string{"refused", "rewritten", "missing", "behind"}, l.Status)
 }
@@ -244,7 +244,7 @@ func printFetched(e *app.Env, what string, r refs.Remote, out sync.Fetched) {
 	}
 }
 
-// printFetchLines prints a line for each lane that moved.
+// printFetchLines prints a line for each changed lane.
 func printFetchLines(e *app.Env, r refs.Remote, out sync.Fetched) {
 	said := false
 	for _, l := range out.Lanes {
@@ -268,7 +268,7 @@ func printFetchLines(e *app.Env, r refs.Remote, out sync.Fetched) {
 	}
 }
 
-// printPulled says what came from which device.
+// printPulled prints the new data of each device.
 func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
 	verb, said := "pulled", false
 	if e.Opt.DryRun {
@@ -292,7 +292,7 @@ func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
 	}
 }
 
-// arrived says what a fetch brought of a lane.
+// arrived returns the new data of a lane.
 func arrived(l sync.FetchedLane) string {
 	if l.Exact {
 		return "exact bytes"
@@ -303,7 +303,7 @@ func arrived(l sync.FetchedLane) string {
 	return fmt.Sprintf("%d record%s", l.Arrival.Records, term.Plural(l.Arrival.Records))
 }
 
-// kindsText says how many of what people know by name there are.
+// kindsText returns the numbers of sessions, versions and other named records.
 func kindsText(kinds map[string]int) string {
 	var parts []string
 	for _, k := range []string{"session", "version", "composition"} {
@@ -318,7 +318,7 @@ func kindsText(kinds map[string]int) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// warnLane names what is wrong with a lane on a remote.
+// warnLane warns of an invalid lane on a remote.
 func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 	whose := "of device " + l.By
 	if l.Own {
@@ -326,7 +326,7 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 	}
 	switch l.Status {
 	case "refused":
-		e.Warn("%s, project %s: the lane %s was not taken: %s", r.Name, l.Name, whose, l.Why)
+		e.Warn("%s, project %s: the lane %s was refused: %s", r.Name, l.Name, whose, l.Why)
 	case "rewritten":
 		e.Warn("%s, project %s: the lane %s was rewritten; the local copy stays", r.Name, l.Name, whose)
 	case "missing":
@@ -341,14 +341,14 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 	}
 }
 
-// runSync pulls, then pushes what was pushed before and the project of the directory.
+// runSync pulls, then pushes the project of the directory and those that were pushed before.
 func runSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) error {
 	if e.Opt.JSON {
 		return syncJSON(ctx, e, m, r)
 	}
 	out, err := runFetch(ctx, e, m, r)
 	if err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	pulled := printFetch(e, "pull", r, out)
 	if r, err = m.Sync().Remote(r.Name); err != nil {
@@ -364,11 +364,11 @@ func runSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) e
 	return pulled
 }
 
-// syncJSON is runSync with one answer.
+// syncJSON is runSync with one JSON object.
 func syncJSON(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) error {
 	in, err := runFetch(ctx, e, m, r)
 	if err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	if r, err = m.Sync().Remote(r.Name); err != nil {
 		return err
@@ -384,7 +384,7 @@ func syncJSON(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) 
 	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun,
 		Consent: ConsentTo(e, projects, known)})
 	if err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	a, refused, done := pushAnswerOf(r, out, e.Opt.DryRun)
 	if err := e.PrintJSON("sync", struct {
@@ -399,7 +399,7 @@ func syncJSON(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) 
 	return fetchStatus(in)
 }
 
-// projectsToSync returns the projects that were pushed to the remote before, and that of the directory.
+// projectsToSync returns the project of the directory and those that were pushed to the remote before.
 func projectsToSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) ([]state.Project, error) {
 	here, err := names.TheProject(ctx, e, m)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Push is the command that sends memory to a remote.
+// Push returns mem push.
 func Push(e *app.Env) *cli.Command {
 	var all bool
 	return &cli.Command{
@@ -38,7 +38,7 @@ func Push(e *app.Env) *cli.Command {
 			return names.WithMemory(c.Context, e, func(run names.Run) error {
 				r, err := run.Sync().Remote(e.Operand(0))
 				if err != nil {
-					return memory.TravelError(err)
+					return memory.RemoteError(err)
 				}
 				projects, err := projectsToPush(c.Context, run, all || e.Opt.AllProjects)
 				if err != nil {
@@ -50,7 +50,7 @@ func Push(e *app.Env) *cli.Command {
 	}
 }
 
-// projectsToPush returns the project of the run, or all.
+// projectsToPush returns the project of the run, or all projects.
 func projectsToPush(ctx context.Context, run names.Run, all bool) ([]state.Project, error) {
 	known, err := run.Trusted().Projects(ctx)
 	if err != nil {
@@ -64,11 +64,11 @@ func projectsToPush(ctx context.Context, run names.Run, all bool) ([]state.Proje
 			return []state.Project{p}, nil
 		}
 	}
-	return nil, app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("there is no memory of the project %s",
+	return nil, app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("no memory of project %s",
 		run.Project.Name), "mem project list"))
 }
 
-// A pushAnswer is what a push did, as --json prints it.
+// A pushAnswer is the JSON form of a push.
 type pushAnswer struct {
 	Remote  string            `json:"remote"`
 	URL     string            `json:"url"`
@@ -112,14 +112,14 @@ func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, p
 		out, err = pushAgain(ctx, e, m, o, twin)
 	}
 	if err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	return printPush(e, r, out)
 }
 
-// ConsentTo returns what asks whether a project may go to a remote. The answer is kept with the remote, so that it is asked once. Of
-// several projects that the remote does not have yet, all are listed and one answer is for all of them. Known are the projects in
-// memory, so that one can be told from another of the same name.
+// ConsentTo returns the function that asks whether a project may be pushed to a remote. The answer is stored with the
+// remote, so it is asked once. One question covers all projects that the remote does not have yet. Known are the
+// projects in memory, to distinguish those with equal names.
 func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, refs.Remote) (bool, error) {
 	asked, answer := false, false
 	return func(p state.Project, r refs.Remote) (bool, error) {
@@ -144,7 +144,7 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 	}
 }
 
-// pushAnswerOf counts what a push did.
+// pushAnswerOf returns the JSON form of a push.
 func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
 	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun, Absent: out.Absent}
 	for _, l := range out.Lanes {
@@ -179,7 +179,7 @@ func printPush(e *app.Env, r refs.Remote, out sync.Pushed) error {
 	return pushStatus(refused, done)
 }
 
-// pushStatus is 1 if nothing that was to go went, 3 if some did.
+// pushStatus returns exit status 1 if nothing could be pushed, 3 if only a part could.
 func pushStatus(refused, done int) error {
 	switch {
 	case refused == 0:
@@ -190,7 +190,7 @@ func pushStatus(refused, done int) error {
 	return app.Exit(app.ExitNo)
 }
 
-// printPushed prints what a push did for people.
+// printPushed prints a push for people.
 func printPushed(e *app.Env, a pushAnswer) {
 	defer func() {
 		for _, l := range a.Absent {
@@ -228,7 +228,7 @@ func printPushed(e *app.Env, a pushAnswer) {
 			e.Note("forgotten data of %s is deleted from %s%s", l.Project, a.Remote, l.kept)
 		}
 		if l.Cleaned > 0 {
-			e.Note("secrets were taken out of %d sessions, objects and records of %s first: they had been stored without rules", l.Cleaned, l.Project)
+			e.Note("secrets were removed from %d sessions, objects and records of %s first: they had been stored without rules", l.Cleaned, l.Project)
 		}
 		printLeaks(e, l.Leaks)
 		if l.share != "" {
@@ -245,7 +245,7 @@ func printPushed(e *app.Env, a pushAnswer) {
 	}
 }
 
-// title is the project's name, and what of it.
+// title returns the name of the project and the part of it that is meant.
 func (l pushedLane) title() string { return exactly(l.Project, l.Exact) }
 
 func exactly(name string, exact bool) string {
@@ -262,7 +262,7 @@ func because(why string) string {
 	return "  " + why
 }
 
-// printLeaks says where secrets stand, never what they are.
+// printLeaks prints the places of secrets, never their values.
 func printLeaks(e *app.Env, leaks []secrets.Leak) {
 	const most = 20
 	for i, l := range leaks {
@@ -283,8 +283,8 @@ func printLeaks(e *app.Env, leaks []secrets.Leak) {
 	e.Hint("mem secrets allow %s, if that is no secret", leaks[0].Hash)
 }
 
-// pushAgain pushes as a new device after the remote was found to have other memory of this one: the store is a copy
-// of another, or was restored from an old backup.
+// pushAgain pushes as a new device, because the remote has different data of this one: the store is a copy, or was
+// restored from an old backup.
 func pushAgain(
 	ctx context.Context, e *app.Env, m *layers.Memory, o sync.PushOptions, twin *sync.DivergedError,
 ) (sync.Pushed, error) {
@@ -299,7 +299,7 @@ func pushAgain(
 	return m.Sync().Push(ctx, o)
 }
 
-// split makes the store a new device and says so.
+// split makes the store a new device and prints a note.
 func split(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, own bool) error {
 	was := m.Repo().Device()
 	if err := m.Sync().Split(ctx, r, own); err != nil {

@@ -21,7 +21,7 @@ type relateOptions struct {
 	off    bool
 }
 
-// projectRelate is the command that relates a session to another project.
+// projectRelate returns mem project relate.
 func projectRelate(e *app.Env) *cli.Command {
 	var o relateOptions
 	return &cli.Command{
@@ -96,7 +96,7 @@ func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session 
 	})
 }
 
-// A relationAnswer is a relation in the words of the seeds.
+// A relationAnswer is the JSON form of a relation, with the member names of the seeds.
 type relationAnswer struct {
 	From    string `json:"sourceProject"`
 	Session string `json:"sourceSession"`
@@ -113,7 +113,7 @@ func relationAnswers(list []relations.Relation) []relationAnswer {
 	return out
 }
 
-// relationReason reads a reason: one line of at most 200 bytes.
+// relationReason checks a reason: one line of at most 200 bytes.
 func relationReason(s string) (string, error) {
 	t, err := records.ParseTitle(strings.Join(strings.Fields(s), " "))
 	return string(t), err

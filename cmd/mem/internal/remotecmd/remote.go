@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Remote is the command about the repositories that memory travels to.
+// Remote returns mem remote.
 func Remote(e *app.Env) *cli.Command {
 	list := e.Action(0, 0, func(c *cli.Context) error {
 		return runRemoteList(e)
@@ -62,7 +62,7 @@ func Remote(e *app.Env) *cli.Command {
 	}
 }
 
-// changeRemote runs a subcommand that changes the list of remotes.
+// changeRemote applies a change to the list of remotes.
 func changeRemote(ctx context.Context, e *app.Env, args []string,
 	f func(context.Context, *layers.Memory, []string) error) error {
 	m, err := memory.Open(e)
@@ -71,7 +71,7 @@ func changeRemote(ctx context.Context, e *app.Env, args []string,
 	}
 	defer m.Close()
 	if err := f(ctx, m, args); err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	if !e.Opt.JSON {
 		return nil
@@ -117,7 +117,7 @@ func remoteRename(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 	return m.Sync().RenameRemote(ctx, args[0], args[1])
 }
 
-// A remoteAnswer is a remote as --json prints it.
+// A remoteAnswer is the JSON form of a remote.
 type remoteAnswer struct {
 	Name      string   `json:"name"`
 	URL       string   `json:"url"`
@@ -167,11 +167,11 @@ func runRemoteShow(ctx context.Context, e *app.Env, name string) error {
 	defer m.Close()
 	r, err := m.Sync().Remote(name)
 	if err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	shown, err := m.Sync().ShowRemote(ctx, r)
 	if err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	if e.Opt.JSON {
 		return e.PrintJSON("remote.show", shown)

@@ -33,7 +33,7 @@ func (o revokeOptions) body() records.RevokeBody {
 	return records.RevokeBody{Origin: o.src, Revoked: !o.off, Reason: o.reason}
 }
 
-// Revoke is the command that hides all that came from a source which is not to be believed.
+// Revoke returns mem revoke.
 func Revoke(e *app.Env) *cli.Command {
 	var o revokeOptions
 	return &cli.Command{
@@ -70,7 +70,7 @@ func Revoke(e *app.Env) *cli.Command {
 	}
 }
 
-// A revokeAnswer is what revoke did in one project, as --json prints it.
+// A revokeAnswer is the JSON form of a revocation in one project.
 type revokeAnswer struct {
 	Project string         `json:"project"`
 	Kind    string         `json:"source"`
@@ -111,7 +111,7 @@ func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 	})
 }
 
-// originError says what to do about a source that was not found.
+// originError adds hints to the error of an unknown source.
 func originError(err error, name string) error {
 	var missing *state.NotFoundError
 	var many *state.AmbiguousError
@@ -131,7 +131,7 @@ func originError(err error, name string) error {
 	return app.Usagef("%v", err)
 }
 
-// carryOutRevoke asks and writes.
+// carryOutRevoke asks for confirmation and stores the revocation.
 func carryOutRevoke(ctx context.Context, run names.Run, o revokeOptions) (bool, error) {
 	n, news := 0, false
 	for _, eff := range o.effects {
@@ -207,7 +207,7 @@ func noteRevoked(e *app.Env, o revokeOptions, a revokeAnswer) {
 		term.Shell("mem", "revoke", "--undo", "--source", o.src.String()))
 }
 
-// runRevocations lists what is revoked.
+// runRevocations lists the revoked sources.
 func runRevocations(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		list, err := run.Revocation().Revocations(ctx, run.Project.ID)

@@ -20,7 +20,7 @@ import (
 	"github.com/memvcs/mem/refs/sealed"
 )
 
-// sealOptions say how an encrypted remote is joined, and whether exact bytes travel.
+// sealOptions are the options for encrypted remotes and for exact bytes.
 type sealOptions struct {
 	encrypt   bool
 	file      string // with the recovery key
@@ -29,7 +29,7 @@ type sealOptions struct {
 	recovery  string // as it was read
 }
 
-// flags are those that "remote add" and "clone" share.
+// flags returns the flags common to "remote add" and "clone".
 func (o *sealOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		flags.String(&o.file, "recovery-key",
@@ -39,13 +39,13 @@ func (o *sealOptions) flags() []cli.Flag {
 	}
 }
 
-// remoteAdd is the subcommand that adds a remote.
+// remoteAdd returns mem remote add.
 func remoteAdd(e *app.Env) *cli.Command {
 	var o sealOptions
 	return &cli.Command{
 		Name: "add", Usage: "add a remote", ArgsUsage: "<name> <url>",
 		Flags: append([]cli.Flag{flags.Bool(&o.encrypt, "encrypt",
-			"encrypt all that goes there; makes an empty repository an encrypted remote, or joins one")}, o.flags()...),
+			"encrypt everything; turns an empty repository into an encrypted remote, or joins one")}, o.flags()...),
 		Action: e.Action(2, 2, func(c *cli.Context) error {
 			m, err := memory.Open(e)
 			if err != nil {
@@ -54,7 +54,7 @@ func remoteAdd(e *app.Env) *cli.Command {
 			defer m.Close()
 			j, err := runRemoteAdd(c.Context, e, m, o)
 			if err != nil {
-				return memory.TravelError(err)
+				return memory.RemoteError(err)
 			}
 			return printRemoteAdded(e, e.Operand(0), j, o)
 		}),
@@ -98,14 +98,14 @@ func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptio
 	return m.Sync().AddSealed(ctx, name, u, sync.Seal{Recovery: o.recovery, Originals: o.originals})
 }
 
-// allowRaw makes sure that the user wants exact bytes on a remote that is not encrypted.
+// allowRaw asks before exact bytes are sent to a remote that is not encrypted.
 func allowRaw(e *app.Env, u remote.URL, o sealOptions) error {
 	if !o.originals || o.raw || e.Opt.DryRun {
 		return nil
 	}
 	if !e.Term.Stdin || !e.Term.Stderr {
 		return app.WithHint(app.Usagef("--originals sends secrets as they are to a remote that is not encrypted"),
-			"encrypt it: --encrypt", "or say that you want it so: --yes-raw")
+			"encrypt it: --encrypt", "or confirm with --yes-raw")
 	}
 	ok, err := e.Ask("send the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?",
 		u.String())
@@ -115,7 +115,7 @@ func allowRaw(e *app.Env, u remote.URL, o sealOptions) error {
 	return err
 }
 
-// printRemoteAdded says how a remote was added. The recovery key is shown here, and never again.
+// printRemoteAdded prints the added remote and its recovery key, which is never printed again.
 func printRemoteAdded(e *app.Env, name string, j sealed.Joined, o sealOptions) error {
 	if e.Opt.JSON {
 		if err := e.PrintJSON("remote", struct {
@@ -138,7 +138,7 @@ func printRemoteAdded(e *app.Env, name string, j sealed.Joined, o sealOptions) e
 		e.Note("%s is an encrypted remote; this device can read it", name)
 		warnGuest(e, j)
 		if o.file == "" {
-			e.Hint("mem remote recovery-key %s makes a recovery key, if there is none on paper", name)
+			e.Hint("mem remote recovery-key %s creates a recovery key, if you have none", name)
 		}
 		if o.originals != j.Originals {
 			e.Warn("whether exact bytes travel was decided when it was made: %s",
@@ -148,14 +148,14 @@ func printRemoteAdded(e *app.Env, name string, j sealed.Joined, o sealOptions) e
 	return nil
 }
 
-// warnGuest says that a device is no member, since it may not write.
+// warnGuest warns that the device is not a member of the encrypted remote, because it may not write there.
 func warnGuest(e *app.Env, j sealed.Joined) {
 	if j.Guest != nil {
 		e.Warn("this device could not become a member, and reads the remote only until its keyring changes: %v", j.Guest)
 	}
 }
 
-// printRecovery shows a recovery key: the only thing on standard output, in groups that can be copied by hand.
+// printRecovery prints a recovery key as the only output on stdout, in groups for copying by hand.
 func printRecovery(e *app.Env, key string) {
 	e.Note(
 		"the recovery key opens it when every device is lost. Write it down and keep it apart; it is stored nowhere and not shown again:")
@@ -173,7 +173,7 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 	defer m.Close()
 	r, err := m.Sync().Remote(name)
 	if err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	if ok, err := e.Confirm("end the recovery key of %s and make another one", r.Name); err != nil || !ok {
 		return err
@@ -184,7 +184,7 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 	}
 	key, err := m.Sync().RenewRecovery(ctx, r)
 	if err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	if e.Opt.JSON {
 		return e.PrintJSON("remote.recovery-key", struct {
@@ -196,8 +196,8 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 	return nil
 }
 
-// readRecovery reads the recovery key from a file, from standard input or from the terminal. It is never an
-// argument: others see those.
+// readRecovery reads the recovery key from a file, standard input or the terminal. It is never an argument, because
+// other users can see those.
 func readRecovery(e *app.Env, o *sealOptions) (err error) {
 	var text []byte
 	switch {
@@ -223,7 +223,7 @@ func readRecovery(e *app.Env, o *sealOptions) (err error) {
 	return nil
 }
 
-// deviceApprove is the subcommand that lets a device read an encrypted remote.
+// deviceApprove returns mem device approve.
 func deviceApprove(e *app.Env) *cli.Command {
 	var name string
 	return &cli.Command{
@@ -249,14 +249,14 @@ func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) er
 	defer m.Close()
 	r, err := sealedRemote(e, m, on)
 	if err != nil {
-		return memory.TravelError(err)
+		return memory.RemoteError(err)
 	}
 	if name == "" {
 		name = "device " + request.Device[:8]
 	}
 	if !e.Opt.DryRun {
 		if err := m.Sync().Approve(ctx, r, request, name); err != nil {
-			return memory.TravelError(fmt.Errorf("approve %s on %s: %w", name, r.Name, err))
+			return memory.RemoteError(fmt.Errorf("approve %s on %s: %w", name, r.Name, err))
 		}
 	}
 	if e.Opt.JSON {
@@ -275,7 +275,7 @@ func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) er
 	return nil
 }
 
-// sealedRemote returns the encrypted remote of a name, or the only one.
+// sealedRemote returns the encrypted remote with the name, or the only one.
 func sealedRemote(e *app.Env, m *layers.Memory, name string) (refs.Remote, error) {
 	if name != "" {
 		return m.Sync().Remote(name)
@@ -301,7 +301,7 @@ func sealedRemote(e *app.Env, m *layers.Memory, name string) (refs.Remote, error
 		"mem device approve --remote "+names[0]+" ...")
 }
 
-// fieldSeal says who can read a remote.
+// fieldSeal prints which devices can read a remote.
 func fieldSeal(e *app.Env, s sync.Shown) {
 	if !s.Encrypted {
 		if s.Originals {

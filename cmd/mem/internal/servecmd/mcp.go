@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 )
 
-// McpCommand is the command that serves memory to a model.
+// McpCommand returns the command that serves memory to a model.
 func McpCommand(e *app.Env) *cli.Command {
 	write := false
 	return &cli.Command{

@@ -123,7 +123,7 @@ func (s served) Suggest(ctx context.Context, in mcp.SuggestIn) (out mcp.SuggestO
 				Files: x.Files, Tokens: x.Tokens, Title: term.SanitizeLine(x.Session.Title)})
 		}
 		if len(all) == 0 {
-			out.Note, err = sc.note(ctx, m, "no session fits; without files and topics the newest are suggested")
+			out.Note, err = sc.note(ctx, m, "no matching sessions; without files and topics the newest are suggested")
 		}
 		return err
 	})

@@ -33,7 +33,7 @@ type serveOptions struct {
 	readOnly bool
 }
 
-// Serve is the command that shows the memory in a browser.
+// Serve returns the command that shows the memory in a browser.
 func Serve(e *app.Env) *cli.Command {
 	var o serveOptions
 	return &cli.Command{

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/layers"
 )
 
-// Token is the command about the tokens by which programs use the API of mem serve.
+// Token returns the commands for the tokens by which programs use the API of mem serve.
 func Token(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "token",

@@ -30,7 +30,7 @@ type addOptions struct {
 	update bool
 }
 
-// Add is the command that captures sessions.
+// Add returns the command that captures sessions.
 func Add(e *app.Env) *cli.Command {
 	var o addOptions
 	return &cli.Command{
@@ -75,7 +75,7 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions) error {
 	})
 }
 
-// addSources finds the files that are to be added.
+// addSources returns the files to add.
 func addSources(
 	ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error), o addOptions,
 ) ([]capture.Source, error) {
@@ -114,8 +114,7 @@ func addSources(
 	return sources, nil
 }
 
-// clientItems lists the sessions of a project with what Claude Code's files say of them, also of forgotten ones
-// if so told.
+// clientItems lists the sessions of a project, in memory and in Claude Code's files, with forgotten ones if wanted.
 func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
 	forgotten bool) ([]history.Item, error) {
 	claude, err := e.ClaudeDir()
@@ -126,7 +125,7 @@ func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Proj
 	return items, unreadableClient(err)
 }
 
-// unreadableClient adds to the error of a directory of Claude Code that cannot be read what it is and what to do.
+// unreadableClient adds a hint to the error of an unreadable directory of Claude Code.
 func unreadableClient(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return app.WithHint(fmt.Errorf("Claude Code's files: %w", err), "make the directory readable: chmod u+rx",
@@ -135,13 +134,13 @@ func unreadableClient(err error) error {
 	return err
 }
 
-// sourceNamed finds the file that a user means: a path, or a session of Claude Code by the start of its id.
+// sourceNamed returns the source for an operand: a path, or the start of the id of a session of Claude Code.
 func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error),
 	name string) (capture.Source, error) {
 	path := e.Path(name)
 	_, err := os.Stat(path)
 	if err == nil || strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".jsonl") {
-		return capture.SourceOf(path), nil // whatever is wrong with it, reading it will say so
+		return capture.SourceOf(path), nil // reading it reports errors
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return capture.Source{}, err
@@ -172,7 +171,7 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) && len(stored) > 0 {
 			id := term.ShortID(stored[0].ID)
-			err = app.WithHint(fmt.Errorf("Claude Code has no file of %s any more: it stays in memory as it is", id),
+			err = app.WithHint(fmt.Errorf("Claude Code has no file of %s any more: its copy in memory is unchanged", id),
 				term.Shell("mem", "checkout", id+":original", "-o", stored[0].ID+".jsonl"))
 		}
 		return src, err
@@ -185,10 +184,10 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 		"write more of the id")
 }
 
-// sourceAnywhere looks for a session in all of Claude Code's projects.
+// sourceAnywhere finds a session in any of Claude Code's projects.
 func sourceAnywhere(e *app.Env, name string) (capture.Source, error) {
 	missing := app.WithHint(&state.NotFoundError{What: "session", Name: name},
-		"see the sessions of this project with \"mem ls\"")
+		"list the sessions of this project with \"mem ls\"")
 	claude, err := e.ClaudeDir()
 	if err != nil {
 		return capture.Source{}, err
@@ -202,14 +201,14 @@ func sourceAnywhere(e *app.Env, name string) (capture.Source, error) {
 			return src, nil
 		}
 	}
-	if err != nil { // it may be where nobody could look
+	if err != nil { // it may be in a directory that cannot be read
 		return capture.Source{}, err
 	}
 	return capture.Source{}, missing
 }
 
-// tuneMemory sets the garbage collector up for capturing: almost all of the heap is buffers then. A long file aims at
-// [captureMemory] at most; a short one needs no collection at all.
+// tuneMemory sets up the garbage collector for capturing, when almost all of the heap is buffers. A long file gets the
+// limit [captureMemory]; a short one needs no collection.
 func tuneMemory(sources []capture.Source, size int64) {
 	switch {
 	case size <= captureShort:
@@ -218,7 +217,7 @@ func tuneMemory(sources []capture.Source, size int64) {
 	case len(sources) == 1:
 		debug.SetMemoryLimit(captureMemory)
 	default:
-		debug.SetMemoryLimit(7 * captureMemory) // what is known of each file adds up when there are very many
+		debug.SetMemoryLimit(7 * captureMemory) // the state of very many files adds up
 	}
 }
 
@@ -227,15 +226,15 @@ const (
 	captureShort  = 64 << 20
 )
 
-// An addition is sources to capture.
+// An addition is a set of sources to capture.
 type addition struct {
 	op      string // the command
 	sources []capture.Source
-	failed  []error                     // of sources that could not even be looked at
-	then    func([]capture.Added) error // works on what was stored
+	failed  []error                     // of sources that could not be opened
+	then    func([]capture.Added) error // called with the stored sessions
 }
 
-// addAll captures sources and says what became of them.
+// addAll captures sources and prints the results.
 func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error {
 	size := totalSize(a.sources)
 	tuneMemory(a.sources, size)
@@ -251,7 +250,7 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	if len(added) == 0 && len(failed) == 1 {
 		return names.StoreError(failed[0])
 	}
-	var after error // what was stored is said in any case
+	var after error // the stored sessions are printed in any case
 	if !e.Opt.DryRun {
 		after = a.then(added)
 	}
@@ -268,7 +267,7 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	return app.Exit(app.ExitPartial)
 }
 
-// stoppedAdding says what was stored before the store failed, if anything was.
+// stoppedAdding prints the sessions stored before a fatal error, if there are any.
 func stoppedAdding(e *app.Env, op string, added []capture.Added, fatal error) error {
 	added = slices.DeleteFunc(added, func(a capture.Added) bool {
 		return a.Change == "unchanged" || a.Change == "forgotten"
@@ -294,7 +293,7 @@ func totalSize(sources []capture.Source) (n int64) {
 	return n
 }
 
-// splitErrors tells the sources that could not be read from what ended the work.
+// splitErrors separates errors of single sources from those that ended the capture.
 func splitErrors(err error) (failed []error, fatal error) {
 	if err == nil {
 		return nil, nil

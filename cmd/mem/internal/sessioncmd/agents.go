@@ -14,8 +14,8 @@ import (
 	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
-// sayUnknown warns of the values of an agent that were stored but are not understood, in one line.
-func sayUnknown(e *app.Env, agent string, added []capture.Added) error {
+// warnUnknown warns in one line of values of another agent that were stored but not understood.
+func warnUnknown(e *app.Env, agent string, added []capture.Added) error {
 	if agent == "" {
 		return nil
 	}
@@ -44,20 +44,20 @@ func sayUnknown(e *app.Env, agent string, added []capture.Added) error {
 		}
 		list = append(list, fmt.Sprintf("%s %d", kind, all[kind]))
 	}
-	e.Warn("%s of %s of types that mem does not know, stored as they are and not read: %s", term.Count(total, "value"),
+	e.Warn("%s of %s of types that mem does not know, stored unchanged and not read: %s", term.Count(total, "value"),
 		agent, strings.Join(list, ", "))
 	return nil
 }
 
-// mentionOthers says, once for each project, which other agents have sessions of it.
-func mentionOthers(ctx context.Context, e *app.Env, m *layers.Memory) error {
+// hintOtherAgents prints a hint, once for each project, if other agents have sessions of it.
+func hintOtherAgents(ctx context.Context, e *app.Env, m *layers.Memory) error {
 	if e.Opt.JSON || e.Opt.Quiet || e.Opt.DryRun || e.Getenv("MEM_ADVICE") == "0" {
 		return nil
 	}
 	roots := map[string]string{}
 	for _, name := range agents.Names() {
 		dir, err := importDir(e, name, "")
-		if err == nil && capture.IsDir(dir) { // whoever has no home has no sessions there
+		if err == nil && capture.IsDir(dir) { // without a home there are no sessions
 			roots[name] = dir
 		}
 	}

@@ -42,7 +42,7 @@ func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 	return nil
 }
 
-// turnLine prints who said something, where, and how it begins.
+// turnLine prints the number, role and first words of a turn.
 func turnLine(e *app.Env, t checkout.Turn) {
 	e.Printf("%s  %s\n", e.Style().Cyan(fmt.Sprintf("#%d %s", t.Message, t.Role)), e.Safe(term.FirstWords(t.Text, 300)))
 }
@@ -52,7 +52,7 @@ func WriteTurns(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Write
 	return m.Checkout().Turns(ctx, rev, rev.From, rev.To, TurnWriter(w))
 }
 
-// TurnWriter returns a function that writes turns to w, each text under its number and who said it.
+// TurnWriter returns a function that writes turns to w, each text under its number and role.
 func TurnWriter(w io.Writer) func(checkout.Turn) error {
 	between, last := "", checkout.Turn{}
 	return func(t checkout.Turn) error {

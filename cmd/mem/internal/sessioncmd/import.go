@@ -27,13 +27,13 @@ import (
 type importOptions struct {
 	noL1  bool
 	agent string
-	trust bool // the devices of an archive
+	trust bool // trust the devices of an archive
 }
 
-// An ArchiveReader takes the memory in an archive in, and trusts its devices if trust is set.
+// An ArchiveReader merges an archive into the memory, and trusts its devices if trust is set.
 type ArchiveReader func(ctx context.Context, e *app.Env, file string, trust bool) error
 
-// ImportCommand is the command that captures everything Claude Code has.
+// ImportCommand returns the command that captures everything Claude Code has.
 func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 	var o importOptions
 	return &cli.Command{
@@ -80,7 +80,7 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 	}
 }
 
-// notArchive says why a file that is called like an archive is none.
+// notArchive returns the error for a file with the name of an archive that is not one.
 func notArchive(e *app.Env, file string) error {
 	if _, err := os.Stat(e.Path(file)); err != nil {
 		return fmt.Errorf("import: %w", err)
@@ -88,11 +88,11 @@ func notArchive(e *app.Env, file string) error {
 	return app.WithHint(fmt.Errorf("%s is not an archive of mem", file), "mem export writes one")
 }
 
-// noClient says that Claude Code has no sessions on this device.
+// noClient returns the error for a device without sessions of Claude Code.
 func noClient(e *app.Env, dir string) error {
 	hints := []string{"capture the sessions of another directory: mem import DIR"}
 	if !HooksFound(e).Any() {
-		hints = append([]string{"capture them as they come: mem hooks install"}, hints...)
+		hints = append([]string{"capture them automatically: mem hooks install"}, hints...)
 	}
 	return app.WithHint(fmt.Errorf("Claude Code has no sessions in %s", dir), hints...)
 }
@@ -115,7 +115,7 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			if o.agent == "" && operand == "" {
 				return noClient(e, dir)
 			}
-			return app.WithHint(fmt.Errorf("import: %w", err), "name the directory that holds session files (*.jsonl)")
+			return app.WithHint(fmt.Errorf("import: %w", err), "name the directory of the session files (*.jsonl)")
 		}
 		failed, fatal := splitErrors(err)
 		failed = slices.DeleteFunc(failed, func(err error) bool { return warnTorn(e, err) })
@@ -131,31 +131,31 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			return fmt.Errorf("import %s: %w", dir, fatal)
 		}
 		if len(sources) == 0 && len(failed) == 0 && o.agent != "" {
-			return app.WithHint(fmt.Errorf("there are no sessions of %s under %s", o.agent, dir),
-				"name the directory that holds them")
+			return app.WithHint(fmt.Errorf("no sessions of %s under %s", o.agent, dir),
+				"name their directory")
 		}
 		if len(sources) == 0 && len(failed) == 0 && operand == "" {
 			return noClient(e, dir)
 		}
 		if len(sources) == 0 && len(failed) == 0 {
-			return app.WithHint(fmt.Errorf("there are no session files (*.jsonl) under %s", dir),
-				"name the directory that holds them")
+			return app.WithHint(fmt.Errorf("no session files (*.jsonl) under %s", dir),
+				"name their directory")
 		}
 		err = addAll(ctx, e, m, addition{"import", sources, failed, func(added []capturing.Added) error {
-			if err := sayUnknown(e, o.agent, added); err != nil || o.noL1 {
+			if err := warnUnknown(e, o.agent, added); err != nil || o.noL1 {
 				return err
 			}
 			return refineAdded(ctx, e, m, added)
 		}})
 		if err == nil && o.agent == "" && operand == "" {
-			err = mentionOthers(ctx, e, m)
+			err = hintOtherAgents(ctx, e, m)
 		}
 		return err
 	})
 }
 
-// warnTorn warns of a file of another agent that is not valid JSON, as one that is being written is not: the next
-// import reads it.
+// warnTorn warns of a file of another agent that is not valid JSON, and reports whether err is about one. Such a file
+// may be being written; the next import reads it again.
 func warnTorn(e *app.Env, err error) bool {
 	var file *agents.FileError
 	var syntax *json.SyntaxError
@@ -166,7 +166,7 @@ func warnTorn(e *app.Env, err error) bool {
 	return torn
 }
 
-// refineAdded makes what follows from sessions that were added.
+// refineAdded derives L1, token counts and digests of the added sessions.
 func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capturing.Added) error {
 	bar := e.ProgressBytes("refining", totalAdded(added))
 	defer bar.End()
@@ -174,11 +174,11 @@ func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capt
 		makeDigests(ctx, m, added))
 }
 
-// databaseHint says how sessions in the database of opencode are imported.
+// databaseHint is the way to import sessions from the database of OpenCode.
 const databaseHint = "opencode session list; opencode export SESSION > SESSION.json; " +
 	"mem import --agent opencode SESSION.json"
 
-// makeDigests makes what the next sessions of the projects are handed, so that their start need not.
+// makeDigests computes the digests for hand-overs in advance, to save time at the start of sessions.
 func makeDigests(ctx context.Context, m *layers.Memory, added []capturing.Added) error {
 	made := map[refs.Project]bool{}
 	for _, a := range added {
@@ -193,7 +193,7 @@ func makeDigests(ctx context.Context, m *layers.Memory, added []capturing.Added)
 	return nil
 }
 
-// importDir returns the directory to import from: the one that is named, or that of the agent.
+// importDir returns the directory to import from: dir, or the default of the agent.
 func importDir(e *app.Env, agent, dir string) (string, error) {
 	var err error
 	switch {
@@ -215,7 +215,7 @@ func importDir(e *app.Env, agent, dir string) (string, error) {
 	return e.Path(dir), err
 }
 
-// importFrom is whose sessions are imported, from where, with a directory for what is made of them.
+// importFrom is the agent and directory to import from, and a directory for temporary files.
 type importFrom struct{ agent, dir, temp string }
 
 func importSources(ctx context.Context, e *app.Env, m *layers.Memory, from importFrom) ([]capturing.Source, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// A storeAnswer is what import prints with --json of the store of another tool.
+// A storeAnswer is the JSON form of an import from the store of another tool.
 type storeAnswer struct {
 	DryRun bool             `json:"dry_run"`
 	Tool   string           `json:"tool"`
@@ -58,7 +58,7 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *for
 	})
 }
 
-// printStore prints what became of each thing in a store; quietly only what was not imported.
+// printStore prints the result for each item in a store; with -q only those that were not imported.
 func printStore(e *app.Env, r migration.Report) error {
 	if e.Opt.JSON {
 		answer := storeAnswer{e.Opt.DryRun, r.Tool, append([]migration.Item{}, r.Items...)}
@@ -81,8 +81,8 @@ func printStore(e *app.Env, r migration.Report) error {
 	return storeStatus(r)
 }
 
-// printItems prints a row for each item. People are told below the rows why something was not imported: it needs more
-// room than a column has.
+// printItems prints a row for each item. For people the reasons why items were not imported follow below the rows,
+// because they are too long for a column.
 func printItems(e *app.Env, items []migration.Item) error {
 	refused := func(it migration.Item) bool {
 		return it.Status == migration.Conflict || it.Status == migration.NotMapped
@@ -113,7 +113,7 @@ func printItems(e *app.Env, items []migration.Item) error {
 	return nil
 }
 
-// shortName is the name of an item with the short id of its session.
+// shortName returns the name of an item with the short id of its session.
 func shortName(name string) string {
 	session, rest, part := strings.Cut(name, " ")
 	if part {
@@ -122,7 +122,7 @@ func shortName(name string) string {
 	return term.ShortID(session) + rest
 }
 
-// statusPaint shows what was not imported.
+// statusPaint returns the colour of a status.
 func statusPaint(e *app.Env, status string) func(string) string {
 	switch status {
 	case migration.New, migration.Grown:
@@ -133,7 +133,7 @@ func statusPaint(e *app.Env, status string) func(string) string {
 	return e.Style().Dim
 }
 
-// storeStatus is the exit status of an import: not all of it was done.
+// storeStatus returns the exit status of an import with conflicts or items that were not mapped.
 func storeStatus(r migration.Report) error {
 	if r.Count(migration.Conflict, migration.NotMapped) > 0 {
 		return app.Exit(app.ExitPartial)

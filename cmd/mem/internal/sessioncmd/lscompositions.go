@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// A compositionAnswer is a composition as ls --compositions --json prints it.
+// A compositionAnswer is the JSON form of a composition in mem ls --compositions.
 type compositionAnswer struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
@@ -29,7 +29,7 @@ type compositionAnswer struct {
 	Hidden   string   `json:"hidden,omitempty"` // why
 }
 
-// runLsCompositions lists compositions, each in its newest state, the newest first.
+// runLsCompositions lists the newest state of each composition, the newest first.
 func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		projects, err := run.ListedProjects(ctx)

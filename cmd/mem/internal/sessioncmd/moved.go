@@ -13,9 +13,8 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// movedFrom returns the project that the directory of the user was part of before it moved, if its session files
-// say so: they name a directory that is not there any more, and memory has its project. A directory with git needs
-// no such help.
+// movedFrom returns the project of the working directory before it was moved. Its session files name the old
+// directory, which must not exist any more but have a project in memory. A git repository needs no such link.
 func movedFrom(ctx context.Context, run names.Run) (state.Project, bool, error) {
 	var none state.Project
 	if !strings.HasPrefix(run.Project.Identity, "path ") {
@@ -48,7 +47,7 @@ func movedFrom(ctx context.Context, run names.Run) (state.Project, bool, error) 
 	return none, false, nil
 }
 
-// cwdOf returns the directory that a session file names first, "" if it names none or cannot be read.
+// cwdOf returns the first directory in a session file, "" if there is none or the file cannot be read.
 func cwdOf(name string) string {
 	f, err := os.Open(name)
 	if err != nil {
@@ -62,5 +61,5 @@ func cwdOf(name string) string {
 	return cwd
 }
 
-// linkTo is the command that gives the directory of the user to a project.
+// linkTo returns the command that links the working directory to a project.
 func linkTo(p state.Project) string { return term.Shell("mem", "project", "link", string(p.ID[:8])) }

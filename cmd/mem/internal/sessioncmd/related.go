@@ -10,7 +10,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// SearchProjects returns the projects to search, and restricts the query to the related sessions of other ones.
+// SearchProjects returns the projects to search. If related is set, it adds projects with related sessions and
+// restricts the query to those sessions there.
 func SearchProjects(
 	ctx context.Context, e *app.Env, m *layers.Memory, related bool, q *search.Query,
 ) ([]refs.Project, error) {
@@ -22,8 +23,8 @@ func SearchProjects(
 	return projects, err
 }
 
-// WithRelated returns the projects and those of the sessions that are related to them. Of the latter, only the related
-// sessions are to be searched.
+// WithRelated adds the projects of related sessions to projects. In the added projects only the sessions in the result
+// Only are to be searched.
 func WithRelated(
 	ctx context.Context, m *layers.Memory, projects []refs.Project,
 ) ([]refs.Project, search.Only, []relations.Relation, error) {

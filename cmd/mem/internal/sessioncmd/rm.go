@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// Rm is the command that hides things.
+// Rm returns mem rm.
 func Rm(e *app.Env) *cli.Command {
 	var o versioncmd.PruneOptions
 	return &cli.Command{
@@ -46,7 +46,7 @@ func Rm(e *app.Env) *cli.Command {
 	}
 }
 
-// A removedAnswer is what was removed, as --json prints it.
+// A removedAnswer is the JSON form of a hidden session, version or composition.
 type removedAnswer struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
@@ -63,8 +63,8 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 				return removeError(rev, err)
 			}
 		}
-		if e.Term.Stdin { // a script is not asked: nothing is lost
-			if ok, err := e.Confirm("take %s out of the lists?", rmNames(revs)); err != nil || !ok {
+		if e.Term.Stdin { // scripts need no confirmation: rm can be undone
+			if ok, err := e.Confirm("hide %s?", rmNames(revs)); err != nil || !ok {
 				return err
 			}
 		}
@@ -92,7 +92,7 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 	})
 }
 
-// rmNames writes what would be removed: by name if it is one thing.
+// rmNames returns the name of one thing, or the number of several.
 func rmNames(revs []state.Rev) string {
 	if len(revs) == 1 {
 		return string(revs[0].Kind) + " " + revName(revs[0])
@@ -100,7 +100,7 @@ func rmNames(revs []state.Rev) string {
 	return term.Count(len(revs), "thing")
 }
 
-// removeError adds to an error of a removal what can be done about it.
+// removeError adds hints to an error of a removal.
 func removeError(rev state.Rev, err error) error {
 	var used *derive.UsedError
 	switch {
@@ -113,7 +113,7 @@ func removeError(rev state.Rev, err error) error {
 	return err
 }
 
-// revName writes what a revision names so that it can be typed.
+// revName returns the canonical name of a revision.
 func revName(rev state.Rev) string {
 	switch {
 	case rev.Version != nil:

@@ -31,7 +31,7 @@ type showOptions struct {
 	raw      bool
 }
 
-// Show is the command that prints what a revision names.
+// Show returns mem show.
 func Show(e *app.Env) *cli.Command {
 	var o showOptions
 	return &cli.Command{
@@ -45,7 +45,7 @@ func Show(e *app.Env) *cli.Command {
 			flags.Choice(&o.format, "format", "print only the content, as `FORM`: text, md, jsonl, or lean for a shorter L1",
 				"text", "md", "jsonl", "lean"),
 			flags.Bool(&o.manifest, "manifest", "print the project as the seeds' manifest.json"),
-			flags.Bool(&o.raw, "raw", "do not make the text safe for a terminal"),
+			flags.Bool(&o.raw, "raw", "do not sanitise the text for a terminal"),
 		},
 		Action: func(c *cli.Context) error {
 			most := 1
@@ -148,7 +148,7 @@ func showManifest(ctx context.Context, run names.Run) error {
 	return run.WriteJSON(append(term.EscapeJSON(b), '\n'))
 }
 
-// A shown is a thing as show --json prints it.
+// A shown is the JSON form of mem show.
 type shown struct {
 	Kind        string                     `json:"kind"`
 	Hash        string                     `json:"hash,omitempty"`
@@ -160,7 +160,7 @@ type shown struct {
 	Tokens      *int                       `json:"tokens,omitempty"` // of a session, if they have been counted
 	From        int                        `json:"from,omitempty"`   // of a message range
 	To          int                        `json:"to,omitempty"`
-	Time        string                     `json:"time,omitempty"` // when it was made
+	Time        string                     `json:"time,omitempty"` // of creation
 	First       string                     `json:"first,omitempty"`
 	Last        string                     `json:"last,omitempty"`
 	Label       string                     `json:"label,omitempty"`
@@ -168,7 +168,7 @@ type shown struct {
 	UsedIn      []string                   `json:"usedInSessions,omitempty"`
 	Accessed    string                     `json:"lastAccessed,omitempty"` // by one of those sessions
 	Version     *records.Version           `json:"version,omitempty"`
-	Keepits     []versioncmd.FateAnswer    `json:"keepits,omitempty"` // of a version: what became of the markers
+	Keepits     []versioncmd.FateAnswer    `json:"keepits,omitempty"` // of a version: the fates of the markers
 	Composition *records.Composition       `json:"composition,omitempty"`
 	Commit      string                     `json:"commit,omitempty"`
 	Earlier     []earlierAnswer            `json:"earlier,omitempty"` // of a session whose file was rewritten
@@ -178,7 +178,7 @@ type shown struct {
 	Content     string                     `json:"content,omitempty"`  // of L1 and L2, and of messages
 }
 
-// An earlierAnswer is how a session was before its file was rewritten.
+// An earlierAnswer is the state of a session before its file was rewritten.
 type earlierAnswer struct {
 	Name     string `json:"name"` // original@{1}
 	Hash     string `json:"hash"`
@@ -248,7 +248,7 @@ func showJSON(ctx context.Context, run names.Run, rev state.Rev) error {
 	return run.PrintJSON("show", s)
 }
 
-// describeContent adds to a session its versions and markers, and to L1, L2 and messages what they hold.
+// describeContent adds the versions and markers of a session, or the content of L1, L2 or messages, to s.
 func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown) error {
 	switch rev.Kind {
 	case state.IsSession:
@@ -257,7 +257,7 @@ func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown
 		if err != nil {
 			return err
 		}
-		strangers, err := names.Strangers(ctx, run.Memory)
+		strangers, err := names.Untrusted(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
@@ -281,7 +281,7 @@ func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown
 	return nil
 }
 
-// showHead prints what is known of a thing before its content.
+// showHead prints the header of a revision.
 func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 	s, err := describeRev(ctx, run, rev)
 	if err != nil {
@@ -312,7 +312,7 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 	return nil
 }
 
-// usedLine says in which sessions a thing was used, if in any.
+// usedLine prints the sessions that used a thing, if there are any.
 func usedLine(e *app.Env, r records.Rehearsal) {
 	if len(r.By) == 0 {
 		return
@@ -325,7 +325,7 @@ func usedLine(e *app.Env, r records.Rehearsal) {
 		e.Local(r.Last).Format("2 Jan 2006 15:04")))
 }
 
-// showSession prints a session: its facts, its versions, its markers.
+// showSession prints a session: its metadata, versions, markers and exchanges.
 func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 	now := rev.Session.Now()
 	names.HeadLine(run.Env, "session "+rev.Session.ID, "b3:"+now.Original.Short())

@@ -15,13 +15,13 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// showVersion prints how a version was made and what became of the markers.
+// showVersion prints the recipe and figures of a version, and the fates of the markers.
 func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) error {
 	v := rev.Version
 	names.HeadLine(run.Env, "version "+names.Label(v), "b3:"+rev.Hash.Short())
 	if v.Deleted {
 		names.Field(run.Env, "Hidden",
-			"not in the lists; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
+			"not listed; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
 	}
 	names.Field(run.Env, "Source", sourceOf(v, s.From, s.To))
 	names.Field(run.Env, "Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", names.ModeOf(v), v.Settings.Keepit,
@@ -52,7 +52,7 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 	return err
 }
 
-// sourceOf writes what a version was made from.
+// sourceOf returns the input of a version.
 func sourceOf(v *records.Version, from, to int) string {
 	of := fmt.Sprintf("%s:original b3:%s, %s tok, %s", term.ShortID(v.Session), v.Origin().Short(),
 		tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
@@ -65,7 +65,7 @@ func sourceOf(v *records.Version, from, to int) string {
 	return of
 }
 
-// fateLine writes what became of a marker: "0.80  kept  threshold 0.65, margin 0.15  #31  text".
+// fateLine returns the fate of a marker: "0.80  kept  threshold 0.65, margin 0.15  #31  text".
 func fateLine(f markers.Judgement) string {
 	fate, why := "summarised", "threshold not recorded"
 	if f.Kept {
@@ -82,7 +82,7 @@ func fateLine(f markers.Judgement) string {
 	return fmt.Sprintf("%s  %s  %s  #%d  %s", f.Mark.Weight, fate, why, f.Mark.Message, term.FirstWords(f.Mark.Text, 60))
 }
 
-// fatesOf returns the markers of a version as --json prints them.
+// fatesOf returns the JSON form of the markers of a version.
 func fatesOf(fates []markers.Judgement) []versioncmd.FateAnswer {
 	out := []versioncmd.FateAnswer{}
 	for _, f := range fates {

@@ -30,14 +30,14 @@ type statusOptions struct {
 	layers    bool
 }
 
-// Status is the command that says what could be added.
+// Status returns mem status.
 func Status(e *app.Env) *cli.Command {
 	var o statusOptions
 	return &cli.Command{
 		Name:  "status",
 		Usage: "show new and changed sessions",
 		Flags: []cli.Flag{
-			flags.Bool(&o.short, "short,s", "print a line a session"),
+			flags.Bool(&o.short, "short,s", "print one line per session"),
 			flags.Choice(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1",
 				"v1").Optional("v1"),
 			flags.Bool(&o.zero, "z", "end the lines of --porcelain with a NUL byte"),
@@ -59,16 +59,16 @@ func Status(e *app.Env) *cli.Command {
 	}
 }
 
-// A statusReport is what status found.
+// A StatusReport is the result of mem status.
 type StatusReport struct {
 	project            state.Project
 	Stored             int
 	Newest             *Listed
 	Changed, Untracked []Listed
-	Moved              string // the command that links this directory to the project that it was part of, if it moved
+	Moved              string // the command that links this directory to its former project, if it was moved
 	movedName          string
 	Elsewhere          []Listed            // untracked sessions of other projects
-	debt               *knowledge.Progress // nil if it is about several projects, or nothing is in memory
+	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
 	Untrusted          map[string]int      // sessions of devices that are not trusted, by name
 	revoked            int                 // sources, of this project
 }
@@ -86,7 +86,7 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 			if err != nil {
 				return err
 			}
-			r.debt = &d
+			r.progress = &d
 		}
 		if list, err := run.Revocation().Revocations(ctx, run.Project.ID); err != nil {
 			return err
@@ -107,7 +107,7 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 	})
 }
 
-// SessionsReport is what status says of the sessions.
+// SessionsReport returns the part of mem status about sessions.
 func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 	r := StatusReport{project: run.Project, Untrusted: map[string]int{}}
 	items, elsewhere, err := list(ctx, run, capture.ListOptions{})
@@ -160,8 +160,8 @@ func printStatus(e *app.Env, o statusOptions, r StatusReport) error {
 		for _, it := range r.lines() {
 			e.Printf("%s %s\n", e.Style().Red(code(it.Status)), e.Safe(term.ShortID(it.ID)))
 		}
-		if r.debt != nil && r.debt.Distilled > 0 { // who never distils need not be told
-			for _, id := range r.debt.L2 {
+		if r.progress != nil && r.progress.Distilled > 0 { // only for users who distil
+			for _, id := range r.progress.L2 {
 				e.Printf("%s %s\n", e.Style().Yellow("L2"), e.Safe(term.ShortID(id)))
 			}
 		}
@@ -175,7 +175,7 @@ func (r StatusReport) lines() []Listed {
 	return append(append([]Listed{}, r.Changed...), r.Untracked...)
 }
 
-// code is the mark of a session in the short forms, as git's.
+// code returns the status code of a session, as in git status --short.
 func code(s history.Status) string {
 	if s == history.Untracked {
 		return "??"
@@ -198,7 +198,7 @@ func longStatus(e *app.Env, r StatusReport) {
 	case r.clean() && len(r.Elsewhere) > 0:
 		e.Printf("no new sessions in this project\n")
 	case r.clean():
-		e.Printf("nothing to remember, memory is up to date\n")
+		e.Printf("nothing to add, memory is up to date\n")
 	}
 	statusPart(e, "Sessions changed since they were added:", `use "mem add -u"`, r.Changed, func(it Listed) string {
 		return changeText(it)
@@ -207,7 +207,7 @@ func longStatus(e *app.Env, r StatusReport) {
 		return fmt.Sprintf("%s, %s", app.BytesText(it.Bytes), app.Ago(e.Now(), it.Last))
 	})
 	if r.Moved != "" {
-		e.Printf("\nThe session files of this directory are of project %s, whose directory is gone  (use \"%s\")\n",
+		e.Printf("\nThe session files of this directory belong to project %s, whose directory is gone  (use \"%s\")\n",
 			e.Safe(r.movedName), e.Safe(r.Moved))
 	}
 	if len(r.Elsewhere) > 0 {
@@ -218,15 +218,15 @@ func longStatus(e *app.Env, r StatusReport) {
 			term.Count(r.Untrusted[name], "session"), e.Safe(name), e.Safe(term.Shell("mem", "device", "trust", name)))
 	}
 	if r.revoked > 0 {
-		e.Printf("\n%s revoked: what came from there is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
+		e.Printf("\n%s revoked: its data is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
 	}
-	if r.debt != nil {
-		e.Printf("\nLayers   %s\n", layersLine(*r.debt, e.Now()))
+	if r.progress != nil {
+		e.Printf("\nLayers   %s\n", layersLine(*r.progress, e.Now()))
 		e.Printf("Hooks    %s\n", hooksLine(e))
 	}
 }
 
-// layersLine says what each layer lacks: "L1 done   L2 2 sessions pending   L3 done   L4 reflected 3 days ago".
+// layersLine returns the progress of the layers: "L1 done   L2 2 sessions pending   L3 done   L4 reflected 3 days ago".
 func layersLine(d knowledge.Progress, now time.Time) string {
 	pending := func(n int, what string) string {
 		if n == 0 {
@@ -252,7 +252,7 @@ func layersLine(d knowledge.Progress, now time.Time) string {
 	return fmt.Sprintf("L1 %s   L2 %s   L3 %s   L4 %s", pending(d.L1, "session"), l2, l3, l4)
 }
 
-// changeText says how the file of a session changed since what was made of it last.
+// changeText returns the growth of a session file since it was added, or since its newest version.
 func changeText(it Listed) string {
 	s := "+" + app.BytesText(it.Extra)
 	if it.Extra < 0 {
@@ -308,14 +308,14 @@ func statusJSON(e *app.Env, r StatusReport) error {
 	for _, it := range r.Untracked {
 		answer.Untracked = append(answer.Untracked, sessionAnswerOf(it))
 	}
-	if d := r.debt; d != nil {
+	if d := r.progress; d != nil {
 		answer.Layers = &layersAnswer{d.L1, append([]string{}, d.L2...), d.Facts, d.Exchanges, d.L3, d.L4,
 			term.TimeText(d.Reflected)}
 	}
 	return e.PrintJSON("status", answer)
 }
 
-// A layersAnswer is what the layers lack as status --json prints it.
+// A layersAnswer is the JSON form of the progress of the layers in mem status.
 type layersAnswer struct {
 	L1        int      `json:"l1_pending"` // sessions
 	L2        []string `json:"l2_pending"` // sessions
@@ -326,21 +326,22 @@ type layersAnswer struct {
 	Reflected string   `json:"reflected,omitempty"`
 }
 
-// hooksSeen is where hooks were found.
-type hooksSeen struct {
-	where, wrong []string // scopes
+// installedHooks are the places where hooks were found.
+type installedHooks struct {
+	where, wrong []string // scopes with working hooks; scopes with a problem
 	plugin       *hookset.HooksPlugin
 }
 
-// Any reports whether sessions are captured automatically, or should be: "mem doctor" says what is wrong then.
-func (r hooksSeen) Any() bool { return len(r.where)+len(r.wrong) > 0 || r.plugin != nil }
+// Any reports whether hooks are installed, even if they do not work: "mem doctor" explains that.
+func (r installedHooks) Any() bool { return len(r.where)+len(r.wrong) > 0 || r.plugin != nil }
 
-func HooksFound(e *app.Env) hooksSeen {
+// HooksFound looks for hooks in all settings of Claude Code.
+func HooksFound(e *app.Env) installedHooks {
 	self, err := e.Executable()
 	if err != nil {
-		self = "" // gone while it runs: then the hooks run another program
+		self = "" // deleted meanwhile: hooks run another program
 	}
-	r := hooksSeen{plugin: hookset.Plugin(e)}
+	r := installedHooks{plugin: hookset.Plugin(e)}
 	for _, scope := range hookset.HookScopes() {
 		f, err := hookset.SettingsOf(e, scope)
 		if err != nil {
@@ -357,7 +358,7 @@ func HooksFound(e *app.Env) hooksSeen {
 	return r
 }
 
-// hooksLine says whether sessions are captured automatically.
+// hooksLine returns the state of the hooks in one line.
 func hooksLine(e *app.Env) string {
 	r := HooksFound(e)
 	p := r.plugin

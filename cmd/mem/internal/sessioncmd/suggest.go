@@ -24,7 +24,7 @@ type suggestOptions struct {
 	number  int
 }
 
-// SuggestCommand is the command that names the sessions that fit a task.
+// SuggestCommand returns mem suggest.
 func SuggestCommand(e *app.Env) *cli.Command {
 	o := suggestOptions{budget: 8000, number: 5}
 	return &cli.Command{
@@ -57,7 +57,7 @@ func SuggestCommand(e *app.Env) *cli.Command {
 	}
 }
 
-// A suggestAnswer is a suggestion in the words of the seeds.
+// A suggestAnswer is the JSON form of a suggestion, with the member names of the seeds.
 type suggestAnswer struct {
 	Rev     string   `json:"rev"`
 	Session string   `json:"sessionId"`
@@ -68,7 +68,7 @@ type suggestAnswer struct {
 	Tokens  int      `json:"suggestedTokens"`
 	Title   string   `json:"title"`
 	Project string   `json:"project"`
-	Related string   `json:"related,omitempty"` // why a session of another project is suggested
+	Related string   `json:"related,omitempty"` // the reason for a session of another project
 }
 
 func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
@@ -106,7 +106,7 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 			return suggestJSON(e, all, reason)
 		}
 		if len(all) == 0 {
-			e.Note("no session fits")
+			e.Note("no matching sessions")
 			return app.Exit(app.ExitNo)
 		}
 		t := e.Table(app.Column{Name: "revision"}, app.Column{Name: "score"}, app.Column{Name: "version"},
@@ -122,7 +122,7 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 	})
 }
 
-// suggestTitle is the title of a suggested session, with why it is related.
+// suggestTitle returns the title of a suggested session, with the reason if it is related.
 func suggestTitle(title, why string) string {
 	if why == "" {
 		return title

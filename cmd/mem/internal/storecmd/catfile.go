@@ -24,7 +24,7 @@ type catFileOptions struct {
 	exists bool
 }
 
-// CatFile is the command that prints an object.
+// CatFile returns the command that prints an object.
 func CatFile(e *app.Env) *cli.Command {
 	var o catFileOptions
 	return &cli.Command{

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// Config is the command that reads and changes the settings of the store.
+// Config returns the command that reads and changes the settings of the store.
 func Config(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
@@ -39,7 +39,7 @@ func Config(e *app.Env) *cli.Command {
 	}
 }
 
-// A setting is one key as --json prints it.
+// A setting is the JSON form of one key.
 type setting struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
@@ -65,7 +65,7 @@ func runConfigGet(e *app.Env, key string) error {
 	return nil
 }
 
-// A settingChange is what a change did, or would do, as --json prints it.
+// A settingChange is the JSON form of what a change did, or would do.
 type settingChange struct {
 	Key    string `json:"key"`
 	Before string `json:"before"`

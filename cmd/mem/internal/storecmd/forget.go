@@ -32,7 +32,7 @@ type forgetOptions struct {
 	since  string
 }
 
-// Forget is the command that takes things out of memory for ever.
+// Forget returns the command that takes things out of memory for ever.
 func Forget(e *app.Env) *cli.Command {
 	o := forgetOptions{}
 	return &cli.Command{
@@ -206,7 +206,7 @@ func forgetError(ctx context.Context, run names.Run, err error) error {
 	return err
 }
 
-// A forgottenAnswer is a thing that is forgotten, as --json prints it.
+// A ForgottenAnswer is the JSON form of a thing that is forgotten.
 type ForgottenAnswer struct {
 	Project string `json:"project"`
 	Kind    string `json:"kind"`

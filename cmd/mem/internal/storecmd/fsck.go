@@ -28,7 +28,7 @@ type fsckOptions struct {
 	forget    bool
 }
 
-// Fsck is the command that checks the store.
+// Fsck returns the command that checks the store.
 func Fsck(e *app.Env) *cli.Command {
 	var o fsckOptions
 	return &cli.Command{
@@ -88,7 +88,7 @@ func Fsck(e *app.Env) *cli.Command {
 	}
 }
 
-// A fsckAnswer is a check as fsck --json prints it.
+// A fsckAnswer is the JSON form of a check in mem fsck.
 type fsckAnswer struct {
 	OK           bool          `json:"ok"`
 	Full         bool          `json:"full"`

@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Gc is the command that makes the store as small as it can be.
+// Gc returns the command that makes the store as small as it can be.
 func Gc(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
@@ -29,7 +29,7 @@ func Gc(e *app.Env) *cli.Command {
 	}
 }
 
-// A gcAnswer is what gc did, as --json prints it.
+// A gcAnswer is the JSON form of what gc did.
 type gcAnswer struct {
 	PacksBefore int   `json:"packs_before"`
 	PacksAfter  int   `json:"packs_after"`

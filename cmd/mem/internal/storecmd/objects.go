@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// HashObject is the command that names content, as b3sum does.
+// HashObject returns the command that names content, as b3sum does.
 func HashObject(e *app.Env) *cli.Command {
 	var stdin bool
 	return &cli.Command{
@@ -38,7 +38,7 @@ func HashObject(e *app.Env) *cli.Command {
 	}
 }
 
-// A hashAnswer is the name of some content as --json prints it.
+// A hashAnswer is the JSON form of the name of some content.
 type hashAnswer struct {
 	Hash  string `json:"hash"`
 	Name  string `json:"name"`
@@ -116,7 +116,7 @@ func escapeName(name string) (mark, escaped string) {
 	return `\`, strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(name)
 }
 
-// LsObjects is the command that lists the names of objects.
+// LsObjects returns the command that lists the names of objects.
 func LsObjects(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "ls-objects",

@@ -66,7 +66,7 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 			unasked = append(unasked, err)
 		}})
 	if err != nil {
-		return memory.TravelError(fmt.Errorf("repair: %w", err))
+		return memory.RemoteError(fmt.Errorf("repair: %w", err))
 	}
 	out.Mended = append(small, out.Mended...)
 	if err := printRepair(e, out); err != nil {

@@ -66,7 +66,7 @@ func sayAttempt(e *app.Env, a provenance.Attempt) {
 	}
 }
 
-// An attemptAnswer is something that was made once more as --json prints it.
+// An attemptAnswer is the JSON form of something that was made once more.
 type attemptAnswer struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`

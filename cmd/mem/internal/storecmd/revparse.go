@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// RevParse is the command that says what names stand for.
+// RevParse returns the command that says what names stand for.
 func RevParse(e *app.Env) *cli.Command {
 	var explain bool
 	return &cli.Command{
@@ -28,7 +28,7 @@ func RevParse(e *app.Env) *cli.Command {
 	}
 }
 
-// A revAnswer is what a name stands for, as --json prints it.
+// A revAnswer is the JSON form of what a name stands for.
 type revAnswer struct {
 	Rev     string `json:"rev"`
 	Kind    string `json:"kind"`

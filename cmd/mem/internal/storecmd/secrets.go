@@ -21,7 +21,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// Secrets is the command about what redaction finds.
+// Secrets returns the commands for what redaction finds.
 func Secrets(e *app.Env) *cli.Command {
 	var all bool
 	var reason string

@@ -6,5 +6,5 @@ import (
 	"syscall"
 )
 
-// OwnSession lets a process live on when the one that started it, and its terminal, are gone.
+// OwnSession makes a child process survive its parent and the terminal.
 func OwnSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

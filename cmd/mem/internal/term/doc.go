@@ -1,3 +1,3 @@
-// Package term makes text fit for a terminal: it removes escape sequences, quotes words for a shell and reads
-// times and counts.
+// Package term prepares text for a terminal: it removes escape sequences, quotes words for a shell, and parses and
+// formats times and counts.
 package term

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// QuoteAll quotes words as a shell wants them: all but those of characters that mean nothing to one.
+// QuoteAll quotes the words that contain characters special to a shell.
 func QuoteAll(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -17,14 +17,10 @@ func QuoteAll(words []string) []string {
 	return out
 }
 
-// special reports whether a character may mean something to a shell.
+// special reports whether a character may be special to a shell.
 func special(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@%+=:,./-~", r)
 }
 
-// What mends a finding is a line to type into a shell, each of them: a command, or an editor for the file in which
-// something is to be changed by hand, with what that is behind a "#". A word in capitals stands for what only
-// the user knows. Names and paths are quoted, for others choose some of them.
-
-// Shell returns a command line.
+// Shell returns a command line; words are quoted as needed, because names and paths may come from other devices.
 func Shell(words ...string) string { return strings.Join(QuoteAll(words), " ") }

@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// A safeWriter makes text safe for a terminal on its way there. It holds back a character that is not
-// complete yet.
+// A SafeWriter sanitises text on its way to W. It buffers an incomplete UTF-8 character until the next write.
 type SafeWriter struct {
 	W    io.Writer
 	rest []byte

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Sanitize makes hostile text safe to print on a terminal. Escape sequences go, whole; so do control
-// characters other than newline and tab. What would be invisible or turn text around (bidirectional
-// controls, zero-width and tag characters, stray variation selectors) is shown by its number, as ‹U+202E›.
-// Joiners and selectors stay where a script or an emoji needs them. Bytes that are not UTF-8 become U+FFFD.
+// Sanitize makes hostile text safe to print on a terminal. It removes whole escape sequences, and control
+// characters other than newline and tab. Invisible and reordering characters (bidirectional controls, zero-width
+// and tag characters, stray variation selectors) are shown by number, as ‹U+202E›. Joiners and selectors stay
+// where a script or an emoji needs them. Bytes that are not UTF-8 become U+FFFD.
 func Sanitize(s string) string {
 	if plain(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	before := rune(-1) // the last character that was kept as it is
+	before := rune(-1) // the last character kept unchanged
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
 		switch {
@@ -53,7 +53,7 @@ func SanitizeLine(s string) string {
 	}, s)
 }
 
-// Quoted is a title in a line of text.
+// Quoted returns a title in quotation marks, sanitised.
 func Quoted(title string) string { return `"` + SanitizeLine(title) + `"` }
 
 // plain reports whether s is printable ASCII with newlines and tabs, as most text is.
@@ -67,7 +67,7 @@ func plain(s string) bool {
 }
 
 // sequence returns the length of the escape sequence, or the lone control character, at the start of s.
-// A sequence that does not end is taken up to the end of its line only.
+// A sequence without an end reaches to the end of its line only.
 func sequence(s string) int {
 	r, n := utf8.DecodeRuneInString(s)
 	if r == 0x1b {
@@ -87,7 +87,7 @@ func sequence(s string) int {
 		}
 		return n
 	}
-	switch r { // the same in one character
+	switch r { // C1 controls
 	case 0x9b:
 		return n + csi(s[n:])
 	case 0x90, 0x98, 0x9d, 0x9e, 0x9f:
@@ -126,7 +126,7 @@ func stringSequence(s string) int {
 	return len(s)
 }
 
-// hidden reports whether r has no picture of its own: it formats, joins, fills, selects or is a tag.
+// hidden reports whether r has no glyph: it formats, joins, fills, selects or is a tag.
 func hidden(r rune) bool {
 	switch {
 	case r < 0xa0:
@@ -143,7 +143,7 @@ func hidden(r rune) bool {
 
 func selector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef }
 
-// needed reports whether the hidden character r has its proper work between before and what follows.
+// needed reports whether the hidden character r has an effect between before and rest.
 func needed(before, r rune, rest string) bool {
 	after, _ := utf8.DecodeRuneInString(rest)
 	switch {
@@ -170,8 +170,8 @@ func joins(r rune) bool {
 		unicode.Malayalam, unicode.Sinhala)
 }
 
-// EscapeJSON writes the characters of a JSON text that [sanitize] would not let through as \u escapes,
-// which mean the same. They can only stand in its strings.
+// EscapeJSON replaces characters of a JSON text that [Sanitize] would remove by \u escapes. They occur only in
+// strings, where the escapes mean the same.
 func EscapeJSON(b []byte) []byte {
 	s := string(b)
 	if plain(s) {

@@ -23,7 +23,7 @@ func (s Stream) Write(p []byte) (n int, err error) {
 			if errors.Is(failed, syscall.EINTR) {
 				failed = nil
 			}
-			if errors.Is(failed, syscall.EAGAIN) { // somebody made it non-blocking: wait and go on
+			if errors.Is(failed, syscall.EAGAIN) { // the stream is non-blocking: wait and continue
 				failed = nil
 				return false
 			}

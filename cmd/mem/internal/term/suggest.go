@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// The weights and the floor of git's "did you mean": swapping two letters is free, adding one is likely,
-// mistaking one less so, dropping one least.
+// The costs of git's "did you mean": swapping two letters is free, a missing letter is likely, a wrong one less
+// so, a superfluous one least. A distance of farthest is no match.
 const (
 	SwapCost       = 0
 	SubstituteCost = 2
@@ -14,8 +14,8 @@ const (
 	farthest       = 7
 )
 
-// Suggest returns those of names that were most likely meant by word, if any is near enough: half of a short word
-// wrong is too far, unless it begins as the name does. A name that word is the beginning of is as near as can be.
+// Suggest returns the names most similar to word, none if all are too far: if half of a short word is wrong, unless
+// it begins like the name. A name with the prefix word has the distance 0.
 func Suggest(word string, names []string) []string {
 	best := farthest
 	var near []string
@@ -63,7 +63,7 @@ func Distance(a, b string) int {
 	return last[len(to)]
 }
 
-// Common returns how many letters two words begin with in common.
+// Common returns the length in bytes of the common prefix of a and b.
 func Common(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {

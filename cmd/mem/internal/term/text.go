@@ -7,9 +7,10 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// Count writes a number of things: "1 object", "2,000 objects".
+// Count returns a number of things: "1 object", "2,000 objects".
 func Count(n int, what string) string { return tokens.Commas(n) + " " + what + Plural(n) }
 
+// Plural returns "s" unless n is 1.
 func Plural(n int) string {
 	if n == 1 {
 		return ""

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// wantTime says what parseTime reads. It guesses nothing: a time that was meant otherwise gives wrong answers.
+// wantTime is the error of [ParseTime], which does not guess: a misread time gives wrong answers.
 const wantTime = "want a time such as 2026-01-15, 2026-01-15T10:00:00Z, 3d, \"3 days ago\", 2.weeks or yesterday"
 
-// ParseTime reads a point in time, by now if it is a distance: RFC 3339, a day, a distance such as 2h, 3d, 2w
-// or 6mo, "3 days ago", 3.days, today and yesterday. Days begin at midnight where now is.
+// ParseTime parses a point in time: RFC 3339, a day, a distance from now such as 2h, 3d, 2w or 6mo, "3 days ago",
+// 3.days, today and yesterday. Days begin at midnight in the time zone of now.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
@@ -70,7 +70,7 @@ func parseDistance(s string, now time.Time) (time.Time, error) {
 	return now.Add(-time.Duration(n) * time.Second), nil
 }
 
-// ParseMonth reads a month such as 2026-01.
+// ParseMonth parses a month such as 2026-01.
 func ParseMonth(s string) (time.Time, error) {
 	t, err := time.Parse("2006-01", s)
 	if err != nil {
@@ -79,6 +79,7 @@ func ParseMonth(s string) (time.Time, error) {
 	return t, nil
 }
 
+// TimeText returns t in UTC as RFC 3339, "" for the zero time.
 func TimeText(t time.Time) string {
 	if t.IsZero() {
 		return ""

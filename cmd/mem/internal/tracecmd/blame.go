@@ -50,7 +50,7 @@ func parseLines(s string) (lineRange, error) {
 	return lineRange{from, to}, nil
 }
 
-// Blame is the command that says where lines came from.
+// Blame returns the command that says where lines came from.
 func Blame(e *app.Env) *cli.Command {
 	var o blameOptions
 	return &cli.Command{
@@ -110,7 +110,7 @@ func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) erro
 	})
 }
 
-// A blameLine is a line as blame --json prints it.
+// A blameLine is the JSON form of a line in mem blame.
 type blameLine struct {
 	Line       int      `json:"line"`
 	Text       string   `json:"text"`

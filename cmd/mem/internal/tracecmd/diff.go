@@ -25,7 +25,7 @@ type diffOptions struct {
 	exitCode                  bool
 }
 
-// Diff is the command that compares two texts.
+// Diff returns the command that compares two texts.
 func Diff(e *app.Env) *cli.Command {
 	var o diffOptions
 	return &cli.Command{

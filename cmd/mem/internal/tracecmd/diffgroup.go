@@ -138,7 +138,7 @@ func middle(text string, before, after bool) string {
 	return head + " … " + tail
 }
 
-// A diffSide is one of two compared texts as diff --json prints it.
+// A diffSide is the JSON form of one of two compared texts in mem diff.
 type diffSide struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`

@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// Lineage is the command that walks the graph of what was made from what.
+// Lineage returns the command that walks the graph of what was made from what.
 func Lineage(e *app.Env) *cli.Command {
 	var up, down bool
 	return &cli.Command{
@@ -125,7 +125,7 @@ func madeLine(e *app.Env, x *history.Made) string {
 	return strings.Join(words, "  ")
 }
 
-// A madeAnswer is a thing in a lineage as --json prints it.
+// A madeAnswer is the JSON form of a thing in a lineage.
 type madeAnswer struct {
 	Kind      string       `json:"kind"`
 	Name      string       `json:"name"`

@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// WhyCommand is the command that says what something in memory rests on, and how far that may be trusted.
+// WhyCommand returns the command that says what something in memory rests on, and how far that may be trusted.
 func WhyCommand(e *app.Env) *cli.Command {
 	var up, down bool
 	return &cli.Command{

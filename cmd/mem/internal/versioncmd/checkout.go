@@ -30,7 +30,7 @@ type checkoutOptions struct {
 	files  bool
 }
 
-// Checkout is the command that writes what a revision names into files.
+// Checkout returns mem checkout.
 func Checkout(e *app.Env) *cli.Command {
 	var o checkoutOptions
 	return &cli.Command{
@@ -57,7 +57,7 @@ func Checkout(e *app.Env) *cli.Command {
 	}
 }
 
-// OutputName returns "-" for standard output by either name, else the name as it is.
+// OutputName returns "-" for /dev/stdout and every other name unchanged.
 func OutputName(name string) string {
 	if name == "/dev/stdout" {
 		return "-"
@@ -65,8 +65,8 @@ func OutputName(name string) string {
 	return name
 }
 
-// OutputPath returns where what goes to name is written; what ends in a separator is a directory. Nothing goes
-// into the memory itself.
+// OutputPath returns the absolute path of an output; a name with a separator at the end is a directory. A path inside
+// the memory is a usage error.
 func OutputPath(e *app.Env, name string) (string, error) {
 	path := e.Path(name)
 	if err := outside(e, path); err != nil {
@@ -78,7 +78,7 @@ func OutputPath(e *app.Env, name string) (string, error) {
 	return path, nil
 }
 
-// outside refuses a path that leads into the memory, by its name or by links.
+// outside returns a usage error for a path inside the memory, also through links.
 func outside(e *app.Env, path string) error {
 	memory, err := e.MemoryDir()
 	if err != nil {
@@ -86,13 +86,13 @@ func outside(e *app.Env, path string) error {
 	}
 	for _, at := range [][2]string{{memory, path}, {unlinked(memory), unlinked(path)}} {
 		if rel, err := filepath.Rel(at[0], at[1]); err == nil && filepath.IsLocal(rel) {
-			return app.WithHint(app.Usagef("%s is inside the memory itself", path), "name another place with -o")
+			return app.WithHint(app.Usagef("%s is inside the memory", path), "name another file or directory with -o")
 		}
 	}
 	return nil
 }
 
-// unlinked returns a path without links, as far as it leads to something.
+// unlinked resolves the links in the existing part of a path.
 func unlinked(path string) string {
 	found, err := filepath.EvalSymlinks(path)
 	if dir := filepath.Dir(path); err != nil && dir != path {
@@ -101,7 +101,7 @@ func unlinked(path string) string {
 	return cmp.Or(found, path)
 }
 
-// A checkoutAnswer says which files were written.
+// A checkoutAnswer is the JSON form of mem checkout.
 type checkoutAnswer struct {
 	Kind   string   `json:"kind"`
 	Hash   string   `json:"hash,omitempty"`
@@ -126,13 +126,13 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			e.Warn("%v", err)
 		}
 		if exact := rev.Kind == state.IsSession || rev.Kind == state.IsOriginal; o.files && (!exact || o.out == "-") {
-			return app.Usagef("--files goes with a session or its original, and a place for files")
+			return app.Usagef("--files requires a session or its original, and an output that is not -")
 		}
 		if o.out == "-" {
 			if err := run.Checkout().Write(ctx, rev, format, Outlet(e)); err != nil {
 				return names.StoreError(err)
 			}
-			return rehearse(ctx, run, rev)
+			return recordUse(ctx, run, rev)
 		}
 		at, err := checkoutPlace(e, rev, o.out)
 		if err != nil {
@@ -143,7 +143,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		var noTranscript *worktree.FileError
 		switch {
 		case errors.Is(err, checkout.ErrFileName) && errors.As(err, &noTranscript):
-			return app.WithHint(app.Usagef("--files goes with a file that ends in .jsonl, not %s", noTranscript.Path),
+			return app.WithHint(app.Usagef("--files requires a file that ends in .jsonl, not %s", noTranscript.Path),
 				term.Shell("mem", "checkout", name, "--files", "-o", rev.Session.ID+".jsonl"))
 		case errors.Is(err, checkout.ErrFormatless):
 			return fmt.Errorf("%s: %w", name, err)
@@ -163,21 +163,21 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return errors.Join(printCheckout(e, answer), names.StoreError(err))
 		}
 		autoTier(ctx, e, run.Memory, rev.Project)
-		return errors.Join(printCheckout(e, answer), names.StoreError(err), rehearse(ctx, run, rev))
+		return errors.Join(printCheckout(e, answer), names.StoreError(err), recordUse(ctx, run, rev))
 	})
 }
 
-// hintFiles says how to get the files of another agent that the lines of a session were made from.
+// hintFiles prints how to restore the files of another agent from which the lines of a session were made.
 func hintFiles(e *app.Env, s *state.Session) {
 	source := filepath.Base(s.Source())
 	if slices.ContainsFunc(s.Now().Files, func(f records.FileRef) bool { return f.Name == source }) {
-		e.Hint("mem made these lines from %s; %s writes it, too", source,
+		e.Hint("mem made these lines from %s; %s writes that file, too", source,
 			term.Shell("mem", "checkout", records.ShortID(s.ID)+":original", "--files", "-o", s.ID+".jsonl"))
 	}
 }
 
-// checkoutPlace returns where a checkout writes: where -o says, else the working directory, in it a directory
-// of a composition's name.
+// checkoutPlace returns the output of a checkout: the path of -o, else the working directory, for a composition with
+// a subdirectory of its name.
 func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error) {
 	if out != "" {
 		path, err := OutputPath(e, out)
@@ -194,11 +194,11 @@ func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error
 	return at, outside(e, filepath.Join(at.Path, at.Sub))
 }
 
-// hiddenDir reports whether an element of a path begins with a dot: a composition can be called
-// .claude/commands/x, and its name may come from another device.
+// hiddenDir reports whether an element of a path begins with a dot. The name of a composition may come from another
+// device and be .claude/commands/x.
 func hiddenDir(name string) bool { return strings.HasPrefix(name, ".") || strings.Contains(name, "/.") }
 
-// Outlet is standard output for content: a terminal gets it sanitised, a file or a pipe as it is.
+// Outlet returns standard output for content: sanitised for a terminal, unchanged for a file or pipe.
 func Outlet(e *app.Env) io.Writer {
 	if e.Term.Stdout {
 		return &term.SafeWriter{W: e.Out}
@@ -206,7 +206,7 @@ func Outlet(e *app.Env) io.Writer {
 	return e.Out
 }
 
-// NoteCreated says which directories were created outside the working directory.
+// NoteCreated prints notes of directories that were created outside the working directory.
 func NoteCreated(e *app.Env, dirs []string) {
 	for _, dir := range dirs {
 		if rel, err := filepath.Rel(unlinked(e.Dir), unlinked(dir)); err != nil || !filepath.IsLocal(rel) {
@@ -215,13 +215,13 @@ func NoteCreated(e *app.Env, dirs []string) {
 	}
 }
 
-// WriteError adds to the refusal to write a file what can be done about it.
+// WriteError adds hints to an error of writing files.
 func WriteError(err error) error {
 	switch {
 	case errors.Is(err, worktree.ErrExists):
-		return app.WithHint(err, "replace it with --force, or name another place with -o")
+		return app.WithHint(err, "replace it with --force, or name another file or directory with -o")
 	case errors.Is(err, worktree.ErrLink), errors.Is(err, worktree.ErrInWay), errors.Is(err, worktree.ErrName):
-		return app.WithHint(err, "name another place with -o")
+		return app.WithHint(err, "name another file or directory with -o")
 	}
 	return err
 }
@@ -239,20 +239,20 @@ func printCheckout(e *app.Env, answer checkoutAnswer) error {
 	return nil
 }
 
-// rehearse notes that the session of Claude Code in which mem runs, if it does, was given a version or composition.
-func rehearse(ctx context.Context, run names.Run, rev state.Rev) error {
+// recordUse records the use of a version or composition by the session of Claude Code that runs mem, if there is one.
+func recordUse(ctx context.Context, run names.Run, rev state.Rev) error {
 	by := run.Getenv("CLAUDE_CODE_SESSION_ID")
-	if run.Opt.DryRun || !sessionName(by) || rev.Version == nil && rev.Composition == nil {
+	if run.Opt.DryRun || !validSessionID(by) || rev.Version == nil && rev.Composition == nil {
 		return nil
 	}
 	if err := run.Markers().RecordUse(ctx, rev, by, run.Now()); err != nil {
-		return fmt.Errorf("note that session %s uses it: %w", term.ShortID(by), err)
+		return fmt.Errorf("record the use by session %s: %w", term.ShortID(by), err)
 	}
 	return nil
 }
 
-// sessionName reports whether s can be the id of a session.
-func sessionName(s string) bool {
+// validSessionID reports whether s can be the id of a session.
+func validSessionID(s string) bool {
 	return len(s) >= 4 && len(s) <= 100 &&
 		strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
 }

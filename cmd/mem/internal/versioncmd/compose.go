@@ -26,23 +26,24 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
+// ComposeOptions are the options of mem compose.
 type ComposeOptions struct {
 	budget     int
 	allocate   string
 	auto       bool
-	ratio      int      // preferred, 0 = any
-	freshness  int      // distance that a version may have been made for at most, 0 = any
+	ratio      int      // preferred ratio, 0 for any
+	freshness  int      // maximum distance that a version was made for, 0 for any
 	recompress []string // revisions, or "all"
 	engine     EngineChoice
 }
 
-// DefaultBudget is that of the seeds' composition builder.
+// DefaultBudget is the default budget in tokens, as in the seeds' composition builder.
 const DefaultBudget = 16_000
 
-// autoSessions is how many of the newest sessions --auto takes when none are named.
+// autoSessions is the number of the newest sessions that --auto uses.
 const autoSessions = 5
 
-// Compose is the command that makes one context of several sessions.
+// Compose returns mem compose.
 func Compose(e *app.Env) *cli.Command {
 	o := ComposeOptions{budget: DefaultBudget, allocate: "equal"}
 	return &cli.Command{
@@ -59,13 +60,13 @@ func Compose(e *app.Env) *cli.Command {
 				"equal", "proportional", "recency", "inverse-recency"),
 			flags.Parsed(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
 			flags.Parsed(&o.freshness, "min-freshness",
-				"take no version made for a distance of more than `N` sessions: 1 is current, 10 stale",
+				"use no version made for a distance of more than `N` sessions: 1 is current, 10 stale",
 				positive("a distance", "3")),
 			flags.Bool(&o.auto, "auto", "use the newest sessions of the project if none are named"),
 			flags.Parsed(&o.recompress, "recompress", "compress `REV` again even if a version fits; without a value, every part",
 				appendTo(&o.recompress)).Optional("all"),
 			flags.Choice(&o.engine.Name, "engine",
-				"let `NAME` compress what must be: extract, claude, anthropic, openai, command or replay", EngineNames()...),
+				"compress with the engine `NAME`: extract, claude, anthropic, openai, command or replay", EngineNames()...),
 			flags.String(&o.engine.Model, "model", "use the model `NAME`"),
 		},
 		Action: func(c *cli.Context) error {
@@ -118,8 +119,8 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 	})
 }
 
-// ComposeEngine returns what finds the engine of a part. One that was named on the command line is set up at once, so
-// that a mistake shows even if nothing must be compressed.
+// ComposeEngine returns a function that returns the engine for a part. An engine from the command line is set up at
+// once, so that mistakes are reported even if nothing must be compressed.
 func ComposeEngine(ctx context.Context, run names.Run, parts []derive.ComposePart,
 	choice EngineChoice) (func(context.Context, state.Rev) (compress.Summarizer, error), error) {
 	if choice != (EngineChoice{}) && choice.Name != "replay" {
@@ -133,7 +134,7 @@ func ComposeEngine(ctx context.Context, run names.Run, parts []derive.ComposePar
 	}, nil
 }
 
-// CheckName refuses names of compositions that could be taken for something else.
+// CheckName returns a usage error for names that compositions cannot have.
 func CheckName(name string) error {
 	bad := strings.ContainsFunc(name, func(r rune) bool {
 		return strings.ContainsRune(":#@~=^\\", r) || unicode.IsSpace(r) || !unicode.IsGraphic(r)
@@ -146,7 +147,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// NameIsFree refuses a name that stands for a session: it would hide that.
+// NameIsFree returns a usage error for a name that is the start of a session's id, which it would hide.
 func NameIsFree(ctx context.Context, run names.Run, name string) error {
 	rev, err := run.Revision().Resolve(ctx, run.Scope, name)
 	var missing *state.NotFoundError
@@ -222,7 +223,7 @@ func ComposeParts(ctx context.Context, run names.Run, o ComposeOptions, revs []s
 	return parts, nil
 }
 
-// checkRecompress refuses to compress anew what is no part.
+// checkRecompress returns an error for revisions of --recompress that are not parts.
 func checkRecompress(list, revs []string) error {
 	for _, s := range list {
 		if !slices.ContainsFunc(revs, func(operand string) bool {
@@ -263,14 +264,14 @@ func ComposeError(err error) error {
 	return compressError(err)
 }
 
-// A composeAnswer is a composition as compose --json prints it.
+// A composeAnswer is the JSON form of a composition in mem compose.
 type composeAnswer struct {
 	Project string          `json:"project"`
 	Name    string          `json:"name"`
 	Budget  int             `json:"budget"`
 	Tokens  int             `json:"tokens"`
 	Frame   int             `json:"frame"`    // of the tokens: headings, sources and tags
-	Count   int             `json:"messages"` // of composed.jsonl; 0 for what is not composed yet
+	Count   int             `json:"messages"` // of composed.jsonl; 0 with --dry-run
 	Counter string          `json:"counter"`
 	Hash    string          `json:"hash"`
 	Parts   []composePicked `json:"parts"`
@@ -302,7 +303,7 @@ func ComposeAnswer(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 	return a
 }
 
-// why tells why a part was picked; what would be done has been done by the time that is printed.
+// why returns the reason for the choice of a part, in the past tense unless it is a dry run.
 func why(e *app.Env, p compose.Pick) string {
 	if e.Opt.DryRun {
 		return p.Why
@@ -310,7 +311,7 @@ func why(e *app.Env, p compose.Pick) string {
 	return strings.Replace(p.Why, "would compress", "compressed", 1)
 }
 
-// pickLabel returns what part i became: a version that was made has its label by now.
+// pickLabel returns the label of part i, after a new version has got its label.
 func pickLabel(d derive.ComposeResult, i int) string {
 	if d.Composition != nil && i < len(d.Composition.Parts) {
 		return d.Composition.Parts[i].Label
@@ -325,7 +326,7 @@ func pickTokens(d derive.ComposeResult, i int) int {
 	return d.Plan.Picks[i].Tokens - d.Plan.Picks[i].Tags
 }
 
-// frameTokens returns the tokens of a composition that belong to no part.
+// frameTokens returns the tokens of a composition outside its parts.
 func frameTokens(d derive.ComposeResult) int {
 	n := d.Plan.Total
 	if d.Composition != nil {

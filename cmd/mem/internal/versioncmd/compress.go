@@ -37,7 +37,7 @@ type compressOptions struct {
 	engine   EngineChoice
 }
 
-// Compress is the command that makes a version of a session.
+// Compress returns mem compress.
 func Compress(e *app.Env) *cli.Command {
 	var o compressOptions
 	return &cli.Command{
@@ -71,7 +71,7 @@ func Compress(e *app.Env) *cli.Command {
 	}
 }
 
-// positive returns a parser of whole numbers from 1.
+// positive returns a parser for whole numbers from 1.
 func positive(what, example string) func(string) (int, error) {
 	return func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
@@ -82,11 +82,12 @@ func positive(what, example string) func(string) (int, error) {
 	}
 }
 
-// parseRatio reads a ratio: 10, or 10:1 and 10.0:1 as mem prints it.
+// parseRatio parses a ratio: 10, 10:1 or 10.0:1.
 func parseRatio(s string) (int, error) {
 	return positive("a ratio", "10 or 10:1")(strings.TrimSuffix(strings.TrimSuffix(s, ":1"), ".0"))
 }
 
+// NotNegative parses a whole number from 0.
 func NotNegative(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
@@ -95,7 +96,7 @@ func NotNegative(s string) (int, error) {
 	return n, nil
 }
 
-// ParseTokens reads a number of tokens: 3000, 16k, 1.5k.
+// ParseTokens parses a number of tokens: 3000, 16k, 1.5k.
 func ParseTokens(s string) (int, error) {
 	bad := errors.New("want a number of tokens from 1, such as 3000 or 16k")
 	scale := 1.0
@@ -110,7 +111,7 @@ func ParseTokens(s string) (int, error) {
 	return n, nil
 }
 
-// settings turns the options into what the engine is asked for.
+// settings returns the settings of the compression.
 func (o *compressOptions) settings(conf interface{ String(string) (string, error) },
 	decay keepit.Decay) (compress.Settings, error) {
 	s := compress.Settings{
@@ -179,14 +180,14 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 	})
 }
 
-// compressRev compresses a session or version, or what was said in a session since a version.
+// compressRev compresses a session or version, or the messages of a session since a version.
 func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.Settings,
 	since string) (derive.CompressResult, error) {
 	if since == "" {
 		return run.Derive().Compress(ctx, rev, s, run.Opt.DryRun)
 	}
 	if rev.Session == nil || rev.Kind == state.IsVersion {
-		return derive.CompressResult{}, app.WithHint(app.Usagef("--since goes with a session, and %s is a %s", rev.Name(),
+		return derive.CompressResult{}, app.WithHint(app.Usagef("--since requires a session, and %s is a %s", rev.Name(),
 			rev.Kind), "mem compress SESSION --since "+since)
 	}
 	if since == "latest" {
@@ -204,7 +205,7 @@ func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.S
 	return run.Derive().CompressSince(ctx, rev, base, s, run.Opt.DryRun)
 }
 
-// decay returns the constants of the decay of markers as the settings have them.
+// decay returns the constants of marker decay from the settings.
 func decay(e *app.Env) (keepit.Decay, error) {
 	var d keepit.Decay
 	conf, err := e.Settings()
@@ -214,7 +215,7 @@ func decay(e *app.Env) (keepit.Decay, error) {
 	return names.DecayOf(conf)
 }
 
-// compressError says what can be done about an error of the engine.
+// compressError adds hints and an exit status to an error of a compression.
 func compressError(err error) error {
 	var pins *compress.PinError
 	var nothing *derive.UpToDateError
@@ -227,9 +228,9 @@ func compressError(err error) error {
 		return app.WithHint(err, "compress the whole session: leave out --since")
 	case errors.As(err, &pins):
 		return app.WithCode(app.ExitBudget, app.WithHint(err,
-			"ask for more tokens, or let markers decay with a greater --distance"))
+			"allow more tokens, or increase --distance so that more markers decay"))
 	case errors.Is(err, compress.ErrTooSmall):
-		return app.WithCode(app.ExitBudget, app.WithHint(err, "ask for more tokens or a smaller ratio"))
+		return app.WithCode(app.ExitBudget, app.WithHint(err, "allow more tokens or a smaller ratio"))
 	case errors.Is(err, compress.ErrEmpty):
 		return app.WithHint(err, "there must be messages left to compress")
 	case errors.Is(err, compress.ErrSettings):
@@ -240,13 +241,13 @@ func compressError(err error) error {
 	return names.StoreError(err)
 }
 
-// A compressAnswer is a version as compress --json prints it.
+// A compressAnswer is the JSON form of a version in mem compress.
 type compressAnswer struct {
 	Session      string       `json:"session"`
 	Version      string       `json:"version"`
 	Source       string       `json:"source,omitempty"` // label of the version it was made from
-	Since        string       `json:"since,omitempty"`  // label of the version it goes on from
-	From         int          `json:"from,omitempty"`   // messages it is about, if it goes on from a version
+	Since        string       `json:"since,omitempty"`  // label of the version it continues
+	From         int          `json:"from,omitempty"`   // range of messages, if it continues a version
 	To           int          `json:"to,omitempty"`
 	InputTokens  int          `json:"input_tokens"`
 	OutputTokens int          `json:"output_tokens"`
@@ -268,7 +269,7 @@ type compressAnswer struct {
 	Receipt engines.Receipt `json:"receipt,omitzero"`
 }
 
-// A fateAnswer is what was decided about one marker.
+// A FateAnswer is the JSON form of the fate of a marker.
 type FateAnswer struct {
 	Message   int    `json:"message"`
 	Weight    string `json:"weight"`
@@ -324,14 +325,14 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 	return nil
 }
 
-// existing says that a recipe made a version before.
+// existing describes a version that already exists with the same recipe.
 func existing(e *app.Env, v *records.Version) string {
 	return fmt.Sprintf("%s already exists (same recipe): %s -> %s tokens (%.1f:1)", e.Safe(names.Label(v)),
 		tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
 }
 
-// printPreview says what a compression would make, or has made before, what it would take, and what becomes of
-// each marker.
+// printPreview prints the expected result and cost of a compression, or the existing version, and the fate of each
+// marker.
 func printPreview(e *app.Env, c derive.CompressResult) error {
 	v := c.Version
 	if c.Existed {
@@ -375,7 +376,7 @@ func printPreview(e *app.Env, c derive.CompressResult) error {
 	return nil
 }
 
-// rangeOf says what a version is made of if that is no whole session: " (#177-240, since v002)", " (of v001)".
+// rangeOf returns the input of a version that is not a whole session: " (#177-240, since v002)", " (of v001)".
 func rangeOf(c derive.CompressResult) string {
 	switch v := c.Version; {
 	case v.Source != "":
@@ -386,7 +387,7 @@ func rangeOf(c derive.CompressResult) string {
 	return ""
 }
 
-// skippedText names the markers that --skip leaves out, the heaviest first.
+// skippedText lists the heaviest markers in messages that --skip leaves out.
 func skippedText(fates []compress.Fate) string {
 	var out []string
 	for _, f := range slices.SortedStableFunc(slices.Values(fates), func(a, b compress.Fate) int {
@@ -402,7 +403,7 @@ func skippedText(fates []compress.Fate) string {
 	return strings.Join(out, ", ")
 }
 
-// tierThreshold says under which weight markers of a tier fall, if it has any.
+// tierThreshold returns the threshold of a tier with markers, else "".
 func tierThreshold(fates []compress.Fate, from, to int) string {
 	for _, f := range fates {
 		if f.Mark.Message >= from && f.Mark.Message <= to {
@@ -412,7 +413,7 @@ func tierThreshold(fates []compress.Fate, from, to int) string {
 	return ""
 }
 
-// printReceipt says what a model took, and where it was not believed.
+// printReceipt prints the cost of a model, and how many of its answers were rejected.
 func printReceipt(e *app.Env, r engines.Receipt) {
 	if r.Requests == 0 {
 		return
@@ -430,7 +431,7 @@ func printReceipt(e *app.Env, r engines.Receipt) {
 	e.Report("\n")
 }
 
-// keptLine says how many markers a version keeps.
+// keptLine returns the numbers of kept, summarised and skipped markers.
 func keptLine(kept, summarised, skipped int) string {
 	line := fmt.Sprintf("%d of %d kept word for word, %d summarised", kept, kept+summarised+skipped, summarised)
 	if skipped > 0 {
@@ -439,7 +440,7 @@ func keptLine(kept, summarised, skipped int) string {
 	return line
 }
 
-// skippedOf counts the markers in messages that a compression leaves out.
+// skippedOf counts the markers in messages that --skip leaves out.
 func skippedOf(fates []compress.Fate) (n int) {
 	for _, f := range fates {
 		if f.Skipped {
@@ -449,7 +450,7 @@ func skippedOf(fates []compress.Fate) (n int) {
 	return n
 }
 
-// fateTable prints what was decided about each marker, and why.
+// fateTable prints the fate and margin of each marker.
 func fateTable(e *app.Env, fates []compress.Fate) error {
 	t := e.Table(app.Column{Name: "WEIGHT"}, app.Column{Name: "FATE"}, app.Column{Name: "MARGIN", Right: true},
 		app.Column{Name: "AT"}, app.Column{Name: "TEXT", Shrinks: true})

@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// Cost is the command that shows what models have cost.
+// Cost returns mem cost.
 func Cost(e *app.Env) *cli.Command {
 	by := "day"
 	return &cli.Command{
@@ -36,7 +36,7 @@ func Cost(e *app.Env) *cli.Command {
 	}
 }
 
-// A costRow is what adds up under one name.
+// A costRow is the cost of one day, model or session.
 type costRow struct {
 	Name     string `json:"name"`
 	Requests int    `json:"requests"`
@@ -51,6 +51,7 @@ type costAnswer struct {
 	Total costRow   `json:"total"`
 }
 
+// RunCost prints the cost of models by day, model or session.
 func RunCost(ctx context.Context, e *app.Env, by string) error {
 	m, err := memory.Open(e)
 	if err != nil {
@@ -66,7 +67,7 @@ func RunCost(ctx context.Context, e *app.Env, by string) error {
 		return e.PrintJSON("cost", a)
 	}
 	if len(a.Rows) == 0 {
-		e.Note("nothing was spent")
+		e.Note("no costs")
 		return nil
 	}
 	t := e.Table(app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true},
@@ -94,7 +95,7 @@ func (r costRow) cells(by string) []app.Cell {
 	}
 }
 
-// addUp adds up costs by day, model or session, sorted by name.
+// addUp sums costs by day, model or session, sorted by name.
 func addUp(costs []records.Cost, by string) costAnswer {
 	a := costAnswer{By: by, Rows: []costRow{}, Total: costRow{Name: "total"}}
 	for _, c := range costs {

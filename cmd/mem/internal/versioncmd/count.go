@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// Count is the command that says how much something is.
+// Count returns mem count.
 func Count(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "count",
@@ -34,7 +34,7 @@ func Count(e *app.Env) *cli.Command {
 	}
 }
 
-// A countAnswer is a count as --json prints it.
+// A countAnswer is the JSON form of a count.
 type countAnswer struct {
 	Name     string `json:"name"`
 	Tokens   int    `json:"tokens"`
@@ -44,6 +44,7 @@ type countAnswer struct {
 	Bytes    int64  `json:"bytes"`
 }
 
+// RunCount prints the estimated tokens of files and revisions.
 func RunCount(ctx context.Context, e *app.Env, names []string) error {
 	answer := struct {
 		countAnswer
@@ -113,7 +114,7 @@ func countOne(ctx context.Context, e *app.Env, name string) (markers.Count, erro
 		rev, err := run.Resolve(ctx, name)
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) && missing.What == "session" && missing.Name == name {
-			return app.WithHint(fmt.Errorf("there is no file and no session called '%s'", name), app.MissingHints(missing)...)
+			return app.WithHint(fmt.Errorf("no file and no session is called '%s'", name), app.MissingHints(missing)...)
 		}
 		if err == nil {
 			n, err = run.Checkout().Count(ctx, rev)

@@ -20,15 +20,15 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// EngineNames are the engines that may be asked for, the one without a model first.
+// EngineNames returns the names of the engines; the first one needs no model.
 func EngineNames() []string {
 	return []string{"extract", "claude", "anthropic", "openai", "command", "replay"}
 }
 
-// An engineChoice is what was asked for on the command line; what is empty is in the settings.
+// An EngineChoice is an engine and a model from the command line; for an empty field the setting decides.
 type EngineChoice struct{ Name, Model string }
 
-// Engine returns the engine that writes a compression, nil for extract. It asks nobody yet.
+// Engine returns the engine for a compression, nil for extract. It sends no request yet.
 func Engine(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoice) (compress.Summarizer, error) {
 	conf, err := run.Settings()
 	if err != nil {
@@ -41,7 +41,7 @@ func Engine(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoi
 	}
 	if choice.Name == "extract" {
 		if choice.Model != "" {
-			return nil, app.WithHint(app.Usagef("the engine extract asks no model"),
+			return nil, app.WithHint(app.Usagef("the engine extract uses no model"),
 				"name another engine: --engine claude --model "+choice.Model)
 		}
 		return nil, nil
@@ -70,7 +70,7 @@ func Engine(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoi
 	return engines.New(model, engines.Options{Window: window, Price: price}), nil
 }
 
-// A setup makes models from the settings and the environment.
+// A Setup creates models from the settings and the environment.
 type Setup struct {
 	E       *app.Env
 	Conf    *config.Config
@@ -79,6 +79,7 @@ type Setup struct {
 	server  *engines.Server
 }
 
+// Of returns the model of the engine name.
 func (s *Setup) Of(ctx context.Context, m *layers.Memory, rev state.Rev, name string) (engines.Model, error) {
 	switch name {
 	case "claude":
@@ -96,7 +97,7 @@ func (s *Setup) Of(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 			term.ShortID(rev.Session.ID))
 	}
 	id := ""
-	if s.Model != "" { // only what that model said
+	if s.Model != "" { // only the answers of that model
 		id = "replay " + s.Model
 		kept := recorded[:0]
 		for _, x := range recorded {
@@ -121,7 +122,7 @@ func (s *Setup) claude() (engines.Model, error) {
 		Timeout: s.Timeout}, nil
 }
 
-// defaultModel takes the model of the seeds' settings if none was named.
+// defaultModel sets the model to the setting defaults.model if none was chosen.
 func (s *Setup) defaultModel() error {
 	if s.Model != "" {
 		return nil
@@ -141,7 +142,7 @@ func (s *Setup) anthropic() (engines.Model, error) {
 	}
 	err := s.serve("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
 	if err == nil && !s.server.Loopback() && !strings.HasPrefix(s.server.URL, "https://") {
-		err = app.WithHint(app.Usagef("the key would travel to %s in the open", s.server.URL),
+		err = app.WithHint(app.Usagef("the key would be sent to %s unencrypted", s.server.URL),
 			"use an address that begins with https://")
 	}
 	return &engines.Anthropic{Server: s.server, Model: s.Model}, err
@@ -162,7 +163,7 @@ func (s *Setup) openai() (engines.Model, error) {
 	return &engines.OpenAI{Server: s.server, Model: s.Model}, nil
 }
 
-// serve finds the address of a server and where its key comes from.
+// serve sets up the server: its address and the source of its key.
 func (s *Setup) serve(keyVariable, urlVariable, maker string) error {
 	base, err := s.Conf.String("llm.baseURL")
 	if err != nil {
@@ -208,7 +209,7 @@ func (s *Setup) command() (engines.Model, error) {
 	return &engines.Command{Program: p, Model: s.Model, Timeout: s.Timeout}, err
 }
 
-// Price returns what tokens cost. A server that is not on this machine and not Anthropic's has no price that is known.
+// Price returns the price of tokens. The price of a server that is neither Anthropic's nor on this machine is unknown.
 func (s *Setup) Price(engine string) (engines.Price, error) {
 	line, err := s.Conf.String("llm.price")
 	if err != nil {
@@ -223,7 +224,7 @@ func (s *Setup) Price(engine string) (engines.Price, error) {
 	case "openai":
 		limit, err := s.Conf.String("llm.maxUSDPerDay")
 		if err == nil && limit != "none" && !s.server.Loopback() {
-			err = app.WithHint(app.Usagef("llm.maxUSDPerDay cannot be kept: the price of %s is not known", s.Model),
+			err = app.WithHint(app.Usagef("llm.maxUSDPerDay cannot be enforced: the price of %s is unknown", s.Model),
 				"mem config set llm.price 3/15  (dollars per million tokens in and out)", "or mem config set llm.maxUSDPerDay none")
 		}
 		return engines.Price{}, err
@@ -231,7 +232,7 @@ func (s *Setup) Price(engine string) (engines.Price, error) {
 	return engines.Price{}, nil
 }
 
-// shell prepares a command line to run where mem runs.
+// shell returns a program that runs a command line in the working directory.
 func shell(e *app.Env, line string) (engines.Program, error) {
 	name, flag := "sh", "-c"
 	if runtime.GOOS == "windows" {
@@ -240,9 +241,9 @@ func shell(e *app.Env, line string) (engines.Program, error) {
 	path, err := lookPath(e, name)
 	dir := e.Dir
 	if _, err := os.Stat(dir); err != nil {
-		dir = os.TempDir() // that of a session that has ended may be gone
+		dir = os.TempDir() // the directory of an ended session may not exist
 	}
-	env := append(e.Environ(), "MEM_HOOK=off") // the command may run Claude Code, whose session is not the user's
+	env := append(e.Environ(), "MEM_HOOK=off") // the command may run Claude Code, whose session must not be captured
 	return engines.Program{Path: path, Args: []string{flag, line}, Env: env, Dir: dir}, err
 }
 

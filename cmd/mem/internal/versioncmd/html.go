@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/worktree"
 )
 
-// An HTMLAnswer says which page was written, as --json prints it.
+// An htmlAnswer is the JSON form of an exported page.
 type htmlAnswer struct {
 	Format string `json:"format"`
 	File   string `json:"file,omitempty"`
@@ -66,7 +66,7 @@ func WriteHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 	})
 }
 
-// htmlPage reads what a page shows: of a session the refined transcript, of anything else its Markdown.
+// htmlPage returns the page of a revision: the refined transcript of a session, else Markdown.
 func htmlPage(ctx context.Context, m *layers.Memory, rev state.Rev) (p htmlpage.Page, err error) {
 	p = htmlpage.Page{Kind: string(rev.Kind), Project: rev.Project.Name}
 	if rev.Session != nil {

@@ -24,7 +24,7 @@ type keepitOptions struct {
 	distance int
 }
 
-// Keepit is the command about markers.
+// Keepit returns mem keepit.
 func Keepit(e *app.Env) *cli.Command {
 	var o keepitOptions
 	return &cli.Command{
@@ -48,7 +48,7 @@ func Keepit(e *app.Env) *cli.Command {
 					flags.Parsed(&o.ratio, "ratio,r", "at the ratio `N`:1; default 15", positive("a ratio", "10")),
 					flags.Choice(&o.level, "aggressiveness,a", "at the aggressiveness `LEVEL`: minimal, moderate or aggressive", "minimal",
 						"light", "moderate", "aggressive"),
-					flags.Parsed(&o.distance, "distance", "as if `N` sessions ago", positive("a distance", "5")),
+					flags.Parsed(&o.distance, "distance", "at a distance of `N` sessions", positive("a distance", "5")),
 				},
 				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runKeepitPreview(c.Context, e, o, OrNewest(e.Operand(0)))
@@ -63,7 +63,7 @@ type marked struct {
 	marks []state.Keepit
 }
 
-// marksOf returns the markers of a session, or of the messages that a revision names.
+// marksOf returns the markers of a session or of a message range.
 func marksOf(ctx context.Context, run names.Run, name string) (marked, error) {
 	rev, err := run.ResolveSession(ctx, name)
 	if err != nil {
@@ -79,7 +79,7 @@ func marksOf(ctx context.Context, run names.Run, name string) (marked, error) {
 	return out, err
 }
 
-// listedMarks returns the markers of the project, or with --all-projects of all.
+// listedMarks returns the markers of the project, or with --all-projects of all projects.
 func listedMarks(ctx context.Context, run names.Run) ([]marked, error) {
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func allMarks(ctx context.Context, run names.Run) ([]marked, error) {
 	return out, nil
 }
 
-// A keepitAnswer is a marker as --json prints it.
+// A KeepitAnswer is the JSON form of a marker.
 type KeepitAnswer struct {
 	ID         string   `json:"id"`
 	Session    string   `json:"session"`
@@ -130,11 +130,12 @@ type KeepitAnswer struct {
 	Context    string   `json:"context"`
 	Kept       []string `json:"kept_in"`
 	Summarised []string `json:"summarised_in"`
-	Set        bool     `json:"set,omitempty"`   // the weight is not the one that was typed
+	Set        bool     `json:"set,omitempty"`   // the weight was changed
 	Added      bool     `json:"added,omitempty"` // no tag marks it
 	Removed    bool     `json:"removed,omitempty"`
 }
 
+// KeepitAnswerOf returns the JSON form of a marker.
 func KeepitAnswerOf(s *state.Session, k state.Keepit) KeepitAnswer {
 	return KeepitAnswer{
 		ID: k.ID, Session: s.ID, Message: k.Mark.Message, Weight: k.Mark.Weight.String(), Clamped: k.Mark.Clamped,
@@ -193,7 +194,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// fateText writes what versions made of a marker: "v001 v002", "-v003" for one that summarised it.
+// fateText returns the versions that keep a marker, "v001 v002", and those that summarised it, "-v003".
 func fateText(k state.Keepit) string {
 	words := append([]string{}, k.Kept...)
 	for _, l := range k.Lost {
@@ -205,7 +206,7 @@ func fateText(k state.Keepit) string {
 	return strings.Join(words, " ")
 }
 
-// markerName matches the name of a marker within its session.
+// markerName reports whether s is the name of a marker, such as k1.
 func markerName(s string) bool {
 	ok, err := regexp.MatchString(`^[ka][1-9][0-9]*$`, s)
 	return err == nil && ok
@@ -264,7 +265,7 @@ func runKeepitShow(ctx context.Context, e *app.Env, operands []string) error {
 	})
 }
 
-// showKeepit prints a marker and what becomes of it at the usual ratios and distances.
+// showKeepit prints a marker and its fate at the usual ratios and distances.
 func showKeepit(e *app.Env, rev state.Rev, k state.Keepit, decay keepit.Decay) {
 	e.Printf("%s  %s  %s#%d  %q  (%d characters)\n", e.Style().Bold(k.ID),
 		e.Style().Yellow("##keepit"+k.Mark.Weight.String()+"##"),
@@ -358,7 +359,7 @@ func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name str
 	})
 }
 
-// pressure returns what presses on the markers of a session under the options.
+// pressure returns the pressure on the markers of a session.
 func pressure(ctx context.Context, run names.Run, rev state.Rev, o keepitOptions) (keepit.Pressure, error) {
 	const usualRatio = 15
 	if o.ratio == 0 {
@@ -405,7 +406,7 @@ func keepitPreviewJSON(e *app.Env, in marked, p keepit.Pressure, fates []compres
 	return e.PrintJSON("keepit.preview", answer)
 }
 
-// thresholdText says under which pressure markers are, and from which weight on they survive it.
+// thresholdText returns the settings of a pressure and the weight from which markers survive it.
 func thresholdText(p keepit.Pressure) string {
 	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker survives from %s on: %s", p.Ratio, p.Level, p.Distance,
 		term.Plural(p.Distance), keepit.Thousandths(p.Threshold()), p)

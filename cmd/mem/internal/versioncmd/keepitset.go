@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// keepitChanges are the subcommands that change markers, and the one that looks for what was meant to be one.
+// keepitChanges returns the subcommands that change markers, and mem keepit lint.
 func keepitChanges(e *app.Env) []*cli.Command {
 	var weight keepit.Weight = 80
 	return []*cli.Command{
@@ -43,7 +43,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 			},
 			Action: e.Action(1, 2, func(c *cli.Context) error {
 				if len(e.Operands) > 1 && e.Operand(1) == "" {
-					return app.Usagef("there is no text to mark")
+					return app.Usagef("no text to mark")
 				}
 				return runKeepitAdd(c.Context, e, e.Operand(0), e.Operand(1), weight)
 			})},
@@ -79,17 +79,17 @@ func changeKeepit(ctx context.Context, e *app.Env, args []string,
 		}
 		k, err := change(ctx, run.Memory, rev, id)
 		if errors.Is(err, markers.ErrMarked) {
-			return app.WithHint(err, "take that one away first: mem keepit rm "+term.ShortID(rev.Session.ID)+" MARKER")
+			return app.WithHint(err, "remove that marker first: mem keepit rm "+term.ShortID(rev.Session.ID)+" MARKER")
 		}
 		if err != nil {
 			return err
 		}
-		return sayKeepit(e, rev, k)
+		return printKeepitChange(e, rev, k)
 	})
 }
 
-// sayKeepit says what became of a marker.
-func sayKeepit(e *app.Env, rev state.Rev, k state.Keepit) error {
+// printKeepitChange prints the change of a marker.
+func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("keepit.change", struct {
 			KeepitAnswer
@@ -129,11 +129,11 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, w keepit.W
 		case err != nil:
 			return err
 		}
-		return sayKeepit(e, rev, k)
+		return printKeepitChange(e, rev, k)
 	})
 }
 
-// A nearMiss is a finding as keepit lint --json prints it.
+// A nearMiss is the JSON form of a finding in mem keepit lint.
 type nearMiss struct {
 	Session string `json:"session"`
 	Message int    `json:"message"`
@@ -177,7 +177,7 @@ func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// lintRevs returns the session that is named, or all of the project.
+// lintRevs returns the named session, or all sessions of the project.
 func lintRevs(ctx context.Context, run names.Run, name string) ([]state.Rev, error) {
 	if name != "" {
 		rev, err := run.ResolveSession(ctx, name)

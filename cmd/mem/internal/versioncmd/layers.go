@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 )
 
-// LayersCommand is the command about what the layers of a project hold and lack.
+// LayersCommand returns mem layers.
 func LayersCommand(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "layers",
@@ -38,7 +38,7 @@ type layerRow struct {
 	Have    int    `json:"have"`
 	Pending int    `json:"pending"`
 	Of      string `json:"of"`   // what is pending: sessions, exchanges, reflections
-	Next    string `json:"next"` // the command that goes on
+	Next    string `json:"next"` // the next command to run
 }
 
 func layerRows(d knowledge.Progress) []layerRow {
@@ -58,6 +58,7 @@ func layerRows(d knowledge.Progress) []layerRow {
 	}
 }
 
+// RunLayersStatus prints the progress of each layer.
 func RunLayersStatus(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		d, err := run.Knowledge().Progress(ctx, run.Project.ID)

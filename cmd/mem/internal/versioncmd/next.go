@@ -18,12 +18,12 @@ type nextOptions struct {
 	why bool
 }
 
-// Next is the command that prints what the next session is given.
+// Next returns mem next.
 func Next(e *app.Env) *cli.Command {
 	var o nextOptions
 	return &cli.Command{
 		Name:  "next",
-		Usage: "print what the next session is given at its start",
+		Usage: "print the text that the next session receives at its start",
 		Description: "Prints the exact text that the SessionStart hook would hand to a new session of this\n" +
 			"project now. --why prints, for each line, the part, the author, the source and the\n" +
 			"reason. \"mem log --handed\" lists earlier hand-overs.",
@@ -34,7 +34,7 @@ func Next(e *app.Env) *cli.Command {
 	}
 }
 
-// nextJSON is what mem next --json prints.
+// nextJSON is the JSON form of mem next.
 type nextJSON struct {
 	Text  string     `json:"text"`
 	Units int        `json:"units"` // UTF-16 units of the text
@@ -72,7 +72,7 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		case e.Opt.JSON:
 			return e.PrintJSON("next", answer)
 		case given.Text == "":
-			e.Note("the next session is given nothing: no session of project %s is in memory", run.Project.Name)
+			e.Note("the next session receives no text: no session of project %s is in memory", run.Project.Name)
 		case o.why:
 			return printWhyNext(e, answer)
 		default:

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
+// PruneOptions choose versions to hide.
 type PruneOptions struct {
 	OlderThan string
 	KeepLast  int
@@ -24,7 +25,7 @@ type PruneOptions struct {
 	Force     bool
 }
 
-// Prune is the older name of mem rm with the options that choose versions; without one it is mem rm --expired.
+// Prune returns mem prune: mem rm with options that choose versions, by default --expired.
 func Prune(e *app.Env) *cli.Command {
 	o := PruneOptions{}
 	return &cli.Command{
@@ -42,7 +43,7 @@ func Prune(e *app.Env) *cli.Command {
 	}
 }
 
-// DoPrune hides the versions that the options choose.
+// DoPrune hides the versions that match the options.
 func DoPrune(e *app.Env, c *cli.Context, o PruneOptions) error {
 	if err := e.WantOperands(c, 0, 1); err != nil {
 		return err
@@ -63,7 +64,7 @@ func DoPrune(e *app.Env, c *cli.Context, o PruneOptions) error {
 	return runPrune(c.Context, e, o, r, e.Operand(0))
 }
 
-// retention returns what the options say must stay, or else the setting; some is false if all must.
+// retention returns the versions to keep by the options or the setting; some is false if all are kept.
 func retention(e *app.Env, o PruneOptions, kept bool) (r derive.Retention, some bool, err error) {
 	r.Keep = 1
 	if kept {
@@ -93,7 +94,7 @@ func retention(e *app.Env, o PruneOptions, kept bool) (r derive.Retention, some 
 	return r, true, err
 }
 
-// ageBefore reads an age as settings have it: a number and d, w, m (months) or y.
+// ageBefore parses an age in a setting: a number and d, w, m (months) or y.
 func ageBefore(age string, now time.Time) (time.Time, error) {
 	if months, ok := strings.CutSuffix(age, "m"); ok {
 		age = months + "mo"
@@ -101,14 +102,14 @@ func ageBefore(age string, now time.Time) (time.Time, error) {
 	return term.ParseTime(age, now)
 }
 
-// A prunedAnswer is a version as prune --json prints it.
+// A prunedAnswer is the JSON form of a version in mem prune.
 type prunedAnswer struct {
 	Session string   `json:"session"`
 	Label   string   `json:"label"`
 	Tokens  int      `json:"tokens"`
 	Created string   `json:"created"`
 	UsedBy  []string `json:"used_by"`
-	Asked   bool     `json:"asked_for,omitempty"` // a person asked for it, and its session was not named
+	Asked   bool     `json:"asked_for,omitempty"` // made by mem compress, and kept because its session was not named
 }
 
 func runPrune(ctx context.Context, e *app.Env, o PruneOptions, r derive.Retention, name string) error {
@@ -127,7 +128,7 @@ func runPrune(ctx context.Context, e *app.Env, o PruneOptions, r derive.Retentio
 			return err
 		}
 		if len(taken) > 0 && !e.Opt.DryRun {
-			if ok, err := e.Confirm("take %s out of the lists?", term.Count(len(taken), "version")); err != nil || !ok {
+			if ok, err := e.Confirm("hide %s?", term.Count(len(taken), "version")); err != nil || !ok {
 				return err
 			}
 			if taken, spared, err = run.Derive().Prune(ctx, p, only, r, false); err != nil {

@@ -24,7 +24,7 @@ import (
 
 type tierOptions struct{ weekly, monthly int }
 
-// Tier is the command that lets sessions age.
+// Tier returns mem tier.
 func Tier(e *app.Env) *cli.Command {
 	var o tierOptions
 	ages := []cli.Flag{
@@ -53,7 +53,7 @@ func Tier(e *app.Env) *cli.Command {
 	}
 }
 
-// parseDays reads an age in whole days: 7, 7d or 2w.
+// parseDays parses an age in days: 7, 7d or 2w.
 func parseDays(s string) (int, error) {
 	unit, digits := 1, strings.TrimSuffix(s, "d")
 	if weeks, ok := strings.CutSuffix(s, "w"); ok {
@@ -72,7 +72,7 @@ func parseDays(s string) (int, error) {
 	return n * unit, nil
 }
 
-// tierPolicy returns how sessions age, by the settings and under the options.
+// tierPolicy returns the policy of ageing from the settings and options.
 func tierPolicy(e *app.Env, o tierOptions) (derive.TierOptions, error) {
 	out := derive.TierOptions{DryRun: e.Opt.DryRun}
 	conf, err := e.Settings()
@@ -146,7 +146,7 @@ func runTier(ctx context.Context, e *app.Env, o tierOptions) error {
 	})
 }
 
-// printTiered says what ageing did.
+// printTiered prints the result of ageing.
 func printTiered(e *app.Env, t derive.TierResult) {
 	compressed, hid := "compressed", "hidden"
 	if e.Opt.DryRun {
@@ -169,13 +169,13 @@ func printTiered(e *app.Env, t derive.TierResult) {
 	case t.Empty():
 		e.Note("nothing to do")
 	case !e.Opt.DryRun && len(t.Hidden) > 0:
-		e.Hint("mem undo brings back what is hidden")
+		e.Hint("mem undo restores hidden versions")
 	case !e.Opt.DryRun && len(t.Summaries) > 0:
 		e.Hint("mem show %s", t.Summaries[len(t.Summaries)-1].Label)
 	}
 }
 
-// someOf writes the first of many names, and how many more there are.
+// someOf returns the first names of a list, and the number of the others.
 func someOf(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -183,7 +183,7 @@ func someOf(names []string, most int) string {
 	return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), tokens.Commas(len(names)-most))
 }
 
-// summaryLine writes what a summary is of.
+// summaryLine describes a summary.
 func summaryLine(s derive.TierSummary, would bool) string {
 	verb := "summarised"
 	if s.Replaced {
@@ -204,7 +204,7 @@ func summaryLine(s derive.TierSummary, would bool) string {
 	return line
 }
 
-// A tieredAnswer is what ageing did as --json prints it.
+// A tieredAnswer is the JSON form of the result of ageing.
 type tieredAnswer struct {
 	DryRun     bool          `json:"dry_run"`
 	Compressed []tierVersion `json:"compressed"`
@@ -297,7 +297,7 @@ func runTierStatus(ctx context.Context, e *app.Env, o tierOptions) error {
 	})
 }
 
-// tierRows groups sessions by how they are shown, the newest first.
+// tierRows groups sessions by tier, period and summary, the newest first.
 func tierRows(states []derive.TierState, todo derive.TierResult) []tierRow {
 	rows := []tierRow{}
 	for _, s := range states {
@@ -323,7 +323,7 @@ func tierRows(states []derive.TierState, todo derive.TierResult) []tierRow {
 	return rows
 }
 
-// todoText says in a line what there is to do.
+// todoText lists the pending work in one line.
 func todoText(t derive.TierResult) string {
 	var parts []string
 	for _, p := range []struct {
@@ -344,7 +344,7 @@ func todoText(t derive.TierResult) string {
 	return strings.Join(parts, ", ")
 }
 
-// autoTier lets the project age if the setting autoDecay.run wants it now. That it fails does not fail the command.
+// autoTier ages the sessions of a project if the setting autoDecay.run schedules it now. An error is only a warning.
 func autoTier(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project) {
 	if e.Opt.DryRun || p.ID == "" {
 		return
@@ -373,7 +373,7 @@ func autoTier(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 	}
 }
 
-// AutoTierAll is autoTier for the projects that sessions were added to.
+// AutoTierAll ages the sessions of the projects to which sessions were added, if that is scheduled now.
 func AutoTierAll(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) {
 	var done []state.Project
 	for _, a := range added {
@@ -384,11 +384,12 @@ func AutoTierAll(ctx context.Context, e *app.Env, m *layers.Memory, added []capt
 	}
 }
 
-// AutoTierEverywhere lets all projects age that want it now: the worker of a session that has ended has the time.
+// AutoTierEverywhere ages the sessions of all projects for which that is scheduled now. The background worker after a
+// session calls it.
 func AutoTierEverywhere(ctx context.Context, e *app.Env) {
 	conf, err := e.Settings()
 	if err != nil {
-		return // every other command says so
+		return // other commands report the error
 	}
 	if schedule, err := conf.String("autoDecay.run"); err != nil || schedule == string(derive.TierOff) {
 		return

@@ -19,13 +19,13 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// VersionsOptions are the options of [Versions].
+// VersionsOptions are the options of mem versions.
 type VersionsOptions struct {
 	All      bool
 	Manifest bool
 }
 
-// Versions is the command that lists the versions of a session.
+// Versions returns mem versions.
 func Versions(e *app.Env) *cli.Command {
 	var o VersionsOptions
 	return &cli.Command{
@@ -42,7 +42,7 @@ func Versions(e *app.Env) *cli.Command {
 	}
 }
 
-// OrNewest returns the revision that a user gave, or else the newest session.
+// OrNewest returns rev, or "@" (the newest session) if it is empty.
 func OrNewest(rev string) string {
 	if rev == "" {
 		return "@"
@@ -50,7 +50,7 @@ func OrNewest(rev string) string {
 	return rev
 }
 
-// A versionAnswer is a version as --json prints it.
+// A VersionAnswer is the JSON form of a version.
 type VersionAnswer struct {
 	Label       string                 `json:"label"`
 	Hash        string                 `json:"hash"`
@@ -70,12 +70,13 @@ type VersionAnswer struct {
 	UsedBy      []string               `json:"used_by"`
 	UsedIn      []string               `json:"usedInSessions"`
 	Accessed    string                 `json:"lastAccessed,omitempty"`
-	For         string                 `json:"for,omitempty"`       // tier or composition: mem made it for that
-	Hidden      bool                   `json:"hidden,omitempty"`    // by rm, prune, undo or the tiers
+	For         string                 `json:"for,omitempty"`       // "tier" or "composition" if mem made it for one
+	Hidden      bool                   `json:"hidden,omitempty"`    // by rm, prune, undo or ageing
 	Revoked     string                 `json:"revoked,omitempty"`   // why it is hidden
-	Stranger    string                 `json:"untrusted,omitempty"` // the device that made it, if it is not trusted
+	Stranger    string                 `json:"untrusted,omitempty"` // the device, if it is not trusted
 }
 
+// RunVersions lists the versions of the session name.
 func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.ResolveSession(ctx, name)
@@ -87,7 +88,7 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 		}
 		load := run.Trusted().Outline
 		if e.Opt.JSON {
-			load = run.Trusted().State // with the plans, for keepitStats
+			load = run.Trusted().State // keepitStats needs the plans
 		}
 		st, err := load(ctx, rev.Project.ID)
 		if err != nil {
@@ -97,7 +98,7 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 		if o.All {
 			list = st.AllVersionsOf(rev.Session.ID)
 		}
-		strangers, err := names.Strangers(ctx, run.Memory)
+		strangers, err := names.Untrusted(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
@@ -135,7 +136,7 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 	})
 }
 
-// versionNote says why a version is not in the lists, or not used.
+// versionNote returns the reason why a version is hidden or not used.
 func versionNote(v *records.Version, stranger string) app.Cell {
 	if v.Deleted {
 		return app.Cell{Full: "hidden"}
@@ -143,7 +144,7 @@ func versionNote(v *records.Version, stranger string) app.Cell {
 	return app.NoteCell(v.Revoked, stranger)
 }
 
-// optionsOf writes the settings of a version that are not the usual ones: ", preserve-all, skip 3, distance 5".
+// optionsOf returns the settings of a version that are not defaults: ", preserve-all, skip 3, distance 5".
 func optionsOf(s records.VersionSettings) string {
 	out := ""
 	if s.Keepit != "" && s.Keepit != string(compress.Decay) {
@@ -158,7 +159,7 @@ func optionsOf(s records.VersionSettings) string {
 	return out
 }
 
-// UsedCell says how many compositions and sessions used a version, and when a session did last.
+// UsedCell returns the number of compositions and sessions that used a version, and the time of the last use.
 func UsedCell(e *app.Env, compositions []string, r records.Rehearsal) app.Cell {
 	c := app.Cell{Full: fmt.Sprint(len(compositions) + len(r.By)), Short: "-"}
 	var parts []string
@@ -187,7 +188,7 @@ func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*records.Ve
 	return e.PrintJSON("versions", answer)
 }
 
-// VersionAnswers returns the versions of a list as --json prints them. The state is complete.
+// VersionAnswers returns the JSON form of versions. The state must be complete, not an outline.
 func VersionAnswers(st *state.State, list []*records.Version, strangers app.Untrusted) ([]VersionAnswer, error) {
 	out := []VersionAnswer{}
 	for _, v := range list {
@@ -212,7 +213,7 @@ func VersionAnswers(st *state.State, list []*records.Version, strangers app.Untr
 	return out, nil
 }
 
-// versionsManifest prints the versions of a session in the shape of the seeds' versions.json.
+// versionsManifest prints the versions of a session in the format of the seeds' versions.json.
 func versionsManifest(ctx context.Context, run names.Run, rev state.Rev) error {
 	man, err := run.History().ManifestOf(ctx, rev)
 	if err != nil {

@@ -8,17 +8,16 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
-// A hooksPlugin is mem's plugin as the settings of Claude Code enable it: it runs the hooks that settings would.
+// A HooksPlugin is mem's plugin, enabled in the settings of Claude Code. It runs the same hooks.
 type HooksPlugin struct {
 	ID    string `json:"id"`    // such as mem@memvcs
-	Scope string `json:"scope"` // of the settings that say so
+	Scope string `json:"scope"` // of the settings that enable it
 	File  string `json:"file"`
 	State string `json:"state"` // enabled, disabled
-	Off   string `json:"-"`     // the file that switches all hooks off
+	Off   string `json:"-"`     // the file that disables all hooks
 }
 
-// Plugin returns mem's plugin if it is enabled, else nil. Of two settings those of the narrower scope hold;
-// those that cannot be read say nothing.
+// Plugin returns mem's plugin if it is enabled, else nil. The narrower scope wins; unreadable settings are ignored.
 func Plugin(e *app.Env) *HooksPlugin {
 	on, off := map[string]HooksPlugin{}, ""
 	for _, scope := range HookScopes() {
@@ -26,14 +25,14 @@ func Plugin(e *app.Env) *HooksPlugin {
 		if err != nil {
 			continue
 		}
-		said, disabled, err := f.Plugins()
+		plugins, disabled, err := f.Plugins()
 		if err != nil {
 			continue
 		}
 		if disabled {
 			off = f.Path
 		}
-		for id, enabled := range said {
+		for id, enabled := range plugins {
 			if delete(on, id); enabled {
 				on[id] = HooksPlugin{ID: id, Scope: scope, File: f.Path, State: "enabled"}
 			}
@@ -49,10 +48,10 @@ func Plugin(e *app.Env) *HooksPlugin {
 	return &p
 }
 
-// Twice reports whether hooks that the settings of some scopes hold run beside those of the plugin.
+// Twice reports whether the hooks in the settings of scopes run in addition to those of the plugin.
 func (p *HooksPlugin) Twice(scopes []string) bool { return p != nil && p.Off == "" && len(scopes) > 0 }
 
-// UninstallFrom is what to type to take the hooks out of the settings of scopes.
+// UninstallFrom returns the commands that remove the hooks from the settings of scopes.
 func UninstallFrom(scopes []string) string {
 	var lines []string
 	for _, s := range scopes {
@@ -61,14 +60,14 @@ func UninstallFrom(scopes []string) string {
 	return strings.Join(lines, "; ")
 }
 
-// PrintPlugin says that there is a plugin, and that one is enough.
+// PrintPlugin prints the state of the plugin and warns if its hooks run twice.
 func PrintPlugin(e *app.Env, p *HooksPlugin, installed []string) {
 	e.Printf("plugin   %-15s %s, in %s\n", p.State, e.Safe(p.ID), e.Safe(p.File))
 	switch {
 	case p.Off != "":
-		e.Printf("         \"disableAllHooks\" is true in %s: take it out\n", e.Safe(p.Off))
+		e.Printf("         \"disableAllHooks\" is true in %s: remove it\n", e.Safe(p.Off))
 	case p.Twice(installed):
-		e.Printf("         each hook runs twice: take one of the two away\n         %s\n         claude plugin disable %s\n",
+		e.Printf("         each hook runs twice: remove one of the two\n         %s\n         claude plugin disable %s\n",
 			UninstallFrom(installed), e.Safe(p.ID))
 	}
 }

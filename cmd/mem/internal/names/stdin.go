@@ -9,8 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
-// FromInput replaces the operand "-" by the revisions on standard input: the first word of each line, as mem
-// suggest prints them.
+// FromInput replaces the operand "-" by the revisions on standard input: the first word of each line of mem suggest.
 func FromInput(e *app.Env, operands []string) (out []string, err error) {
 	for _, s := range operands {
 		if s != "-" {
@@ -28,7 +27,7 @@ func FromInput(e *app.Env, operands []string) (out []string, err error) {
 			return nil, fmt.Errorf("read the revisions: %w", err)
 		}
 		if len(out) == n {
-			return nil, app.WithHint(app.Usagef("there is no revision on standard input"), "mem suggest | mem compose NAME -")
+			return nil, app.WithHint(app.Usagef("no revision on standard input"), "mem suggest | mem compose NAME -")
 		}
 	}
 	return out, nil

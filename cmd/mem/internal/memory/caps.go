@@ -8,7 +8,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// caps returns what models may cost a day.
+// caps returns the daily limits on tokens and cost of models.
 func caps(e *app.Env) (state.Caps, error) {
 	c := state.Caps{Tokens: -1, Micros: -1}
 	conf, err := e.Settings()

@@ -3,17 +3,17 @@ package hookset
 import (
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
 )
 
-// HookSettings reads the settings of hooks. What does not fit its key has its default: a session must go on.
+// HookSettings reads the settings of hooks. An invalid value counts as the default, so that no session is disturbed.
 func HookSettings(e *app.Env) (hooks.Settings, error) {
 	c, err := e.Settings()
 	if err != nil {
@@ -38,6 +38,7 @@ func HookSettings(e *app.Env) (hooks.Settings, error) {
 	return s, nil
 }
 
+// HookValue returns the setting key, or otherwise if it is invalid.
 func HookValue[T any](get func(string) (T, error), key string, otherwise T) T {
 	v, err := get(key)
 	if err != nil {
@@ -46,10 +47,11 @@ func HookValue[T any](get func(string) (T, error), key string, otherwise T) T {
 	return v
 }
 
-// CalledAs returns what to type to run this program on this memory: its name if that finds it, else its path.
+// CalledAs returns the command line prefix that runs this program on this memory: its name if that is found in
+// PATH, else its path.
 func CalledAs(e *app.Env) string {
 	if e.Opt.MemDir != "" {
-		return programName(e) + " --mem-dir " + quoteWord(e.Opt.MemDir)
+		return programName(e) + " --mem-dir " + term.Shell(e.Opt.MemDir)
 	}
 	return programName(e)
 }
@@ -66,13 +68,5 @@ func programName(e *app.Env) string {
 	if err == nil && found == self {
 		return "mem"
 	}
-	return quoteWord(self)
-}
-
-// quoteWord writes a word so that a shell reads it as it is.
-func quoteWord(s string) string {
-	if strings.ContainsAny(s, " '\"`$\\") {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return s
+	return term.Shell(self)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// RedactRules returns the rules that look at what is pushed, and whether the values of .env files count too.
+// RedactRules returns the rules for scanning pushes, and whether they include the values of .env files.
 func RedactRules(e *app.Env, conf *config.Config) (rules redact.Rules, env bool, err error) {
 	if env, err = conf.Bool("redact.environment"); err != nil {
 		return redact.Rules{}, false, err

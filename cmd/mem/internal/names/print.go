@@ -5,16 +5,27 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
+// ProjectName returns the name of the project if lists of this run span all projects, else "".
+func ProjectName(e *app.Env, p state.Project) string {
+	if e.Opt.AllProjects {
+		return p.Name
+	}
+	return ""
+}
+
+// HeadLine prints the first line of a description: the thing, in colour, and its hash or state.
 func HeadLine(e *app.Env, what, more string) {
 	e.Printf("%s   %s\n", e.Style().Yellow(e.Safe(what)), e.Safe(more))
 }
 
+// Field prints one line of a description.
 func Field(e *app.Env, name, value string) { e.Printf("%-9s %s\n", name+":", e.Safe(value)) }
 
-// ModeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1
+// ModeOf returns the recipe of a version: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1
 // aggressive".
 func ModeOf(v *records.Version) string {
 	switch {

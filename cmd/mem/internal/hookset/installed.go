@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
+// HookScopes returns the scopes of Claude Code's settings, the narrowest last.
 func HookScopes() []string { return []string{"user", "project", "local"} }
 
 // SettingsOf returns the settings file of a scope.
@@ -31,7 +32,7 @@ func SettingsOf(e *app.Env, scope string) (settings.SettingsFile, error) {
 	return settings.SettingsFile{Path: filepath.Join(dir, name), Store: store}, err
 }
 
-// projectRoot returns the directory of the git repository around the working directory, or else that itself.
+// projectRoot returns the root of the git repository that contains the working directory, else that directory.
 func projectRoot(e *app.Env) string {
 	for d := filepath.Clean(e.Dir); ; d = filepath.Dir(d) {
 		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
@@ -43,8 +44,7 @@ func projectRoot(e *app.Env) string {
 	}
 }
 
-// HooksProgram returns what hooks are to run: this program, on the memory that is in use here unless that is
-// the default one.
+// HooksProgram returns the program for hooks to run: this one, with the memory in use unless it is the default.
 func HooksProgram(e *app.Env) (p settings.Program, err error) {
 	p.Bare = runtime.GOOS == "windows"
 	if p.Path, err = ownPath(e); err != nil {
@@ -67,23 +67,24 @@ func ownPath(e *app.Env) (string, error) {
 		return "", err
 	}
 	if strings.Contains(filepath.ToSlash(self), "/go-build") {
-		return "", app.WithHint(fmt.Errorf("%s is there only while \"go run\" runs", self), "go install ./cmd/mem")
+		return "", app.WithHint(fmt.Errorf("%s exists only while \"go run\" runs", self), "go install ./cmd/mem")
 	}
 	return self, nil
 }
 
+// HooksInFile is the state of mem's hooks in one settings file.
 type HooksInFile struct {
 	Scope string `json:"scope"`
 	File  string `json:"file"`
 	// installed, none, incomplete, outdated, "another program", "another memory", disabled, unreadable
 	State    string   `json:"state"`
 	Commands []string `json:"commands"`
-	Stores   []string `json:"stores,omitempty"` // the memories that the hooks name
+	Stores   []string `json:"stores,omitempty"` // the memories in the hooks' commands
 	Missing  []string `json:"missing"`
 	Error    string   `json:"error,omitempty"`
 }
 
-// HooksIn looks at one settings file.
+// HooksIn returns the state of the hooks in one settings file; self is the path of this program.
 func HooksIn(scope string, f settings.SettingsFile, self string) HooksInFile {
 	in := HooksInFile{Scope: scope, File: f.Path, State: "none", Commands: []string{}, Missing: []string{}}
 	found, disabled, err := f.Installed()
@@ -123,7 +124,7 @@ func HooksIn(scope string, f settings.SettingsFile, self string) HooksInFile {
 	return in
 }
 
-// LastLines returns the last lines of a file, none if it cannot be read.
+// LastLines returns the last n lines of a file, none if it cannot be read.
 func LastLines(file string, n int) []string {
 	b, err := os.ReadFile(file)
 	if err != nil {

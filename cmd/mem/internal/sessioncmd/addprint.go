@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An addedAnswer is one session as add and import print it with --json.
+// An addedAnswer is the JSON form of one session in mem add and mem import.
 type addedAnswer struct {
 	Session  string `json:"session"`
 	Change   string `json:"change"`
@@ -29,7 +29,7 @@ type addedAnswer struct {
 	Files    int    `json:"files"`  // of tool results, new or changed
 	Tokens   *int   `json:"tokens"` // null if they have not been counted
 	Original string `json:"original"`
-	Stored   int64  `json:"stored_bytes"` // that what is new of the transcript takes
+	Stored   int64  `json:"stored_bytes"` // size of the new part in the store
 	Commit   string `json:"commit"`       // empty if nothing was written
 	Long     int    `json:"too_long"`     // new records that are too long to be read
 }
@@ -54,14 +54,14 @@ func printAdded(e *app.Env, op string, added []capture.Added, failed []error) er
 	many := len(added) > 20 && !e.Opt.Verbose
 	for _, a := range added {
 		if same := a.Change == "unchanged" || a.Change == "forgotten"; !many && (!same || len(added) == 1) {
-			sayAdded(e, a)
+			printAddedSession(e, a)
 		}
 	}
 	if many {
-		sayProjects(e, op, added)
+		printAddedProjects(e, op, added)
 	}
 	if len(added) != 1 {
-		sayTotal(e, op, added, many)
+		printAddedTotal(e, op, added, many)
 	}
 	for _, err := range failed {
 		e.Message("%s %v", e.StderrStyle().Red("error:"), err)
@@ -81,7 +81,7 @@ func answerOf(a capture.Added) addedAnswer {
 	}
 }
 
-// newMarkers counts the markers in what was added.
+// newMarkers counts the markers in the added part.
 func newMarkers(a capture.Added) int {
 	if a.Change == "unchanged" {
 		return 0
@@ -89,15 +89,15 @@ func newMarkers(a capture.Added) int {
 	return len(a.Now.Markers)
 }
 
-// sayAdded tells people of one session.
-func sayAdded(e *app.Env, a capture.Added) {
+// printAddedSession prints one session for people.
+func printAddedSession(e *app.Env, a capture.Added) {
 	id := term.ShortID(a.Session)
 	if a.Change == "unchanged" {
 		e.Note("%s is unchanged", id)
 		return
 	}
 	if a.Change == "forgotten" {
-		e.Note("%s was forgotten: it is not taken in again", id)
+		e.Note("%s was forgotten: it is not captured again", id)
 		return
 	}
 	verb := map[string]string{"new": "add", "grown": "grow", "rewritten": "rewrite"}[a.Change]
@@ -133,7 +133,7 @@ func sayAdded(e *app.Env, a capture.Added) {
 	warnAdded(e, a)
 }
 
-// warnAdded says what is odd about a session that was added.
+// warnAdded warns of problems in an added session.
 func warnAdded(e *app.Env, a capture.Added) {
 	id, scan := term.ShortID(a.Session), a.Now.Scan
 	if n := len(a.Malformed); n > 0 {
@@ -145,24 +145,24 @@ func warnAdded(e *app.Env, a capture.Added) {
 			term.Quoted(a.Malformed[0].Tag), a.Malformed[0].Message, id, more)
 	}
 	if scan.Opaque > 0 {
-		e.Warn("%d of %d lines of %s are not JSON; they are stored as they are", scan.Opaque, scan.Values, id)
+		e.Warn("%d of %d lines of %s are not JSON; they are stored unchanged", scan.Opaque, scan.Values, id)
 	}
 	if a.Long > 0 {
 		e.Warn("%s of %s: %s", term.Count(a.Long, "new line"), id, tooLong)
 	}
 	if a.Tail > 0 {
-		e.Detail("%d bytes at the end are no complete line yet; they are stored too", a.Tail)
+		e.Detail("%d bytes at the end are an incomplete line; they are stored too", a.Tail)
 	}
 	if a.Change == "rewritten" {
 		e.Warn("%s was rewritten before its old end; both are kept", id)
-		e.Hint("%s", term.Shell("mem", "show", id)+" says how to have what it was before")
+		e.Hint("%s", term.Shell("mem", "show", id)+" prints the names of its earlier states")
 	}
 }
 
-// tooLong says what becomes of lines that are longer than [transcript.Longest].
-const tooLong = "over 16 MiB long, kept as it is, but what it says is in no version, L1 or count"
+// tooLong describes the treatment of lines longer than [transcript.Longest].
+const tooLong = "over 16 MiB long, stored unchanged, but not part of versions, L1 and counts"
 
-// storedText says how many bytes what is new of transcripts takes.
+// storedText returns the size of the new data in the store.
 func storedText(n int64) string {
 	if n == 0 {
 		return ""
@@ -170,7 +170,7 @@ func storedText(n int64) string {
 	return ", " + app.BytesText(n) + " stored"
 }
 
-// weights counts markers by weight, the heaviest first.
+// weights returns the numbers of markers by weight, the heaviest first.
 func weights(marks []records.Mark) string {
 	var parts []string
 	for w := 100; w >= 0; w-- {
@@ -187,8 +187,8 @@ func weights(marks []records.Mark) string {
 	return strings.Join(parts, ", ")
 }
 
-// sayProjects tells people of many sessions, a line for each project.
-func sayProjects(e *app.Env, op string, added []capture.Added) {
+// printAddedProjects prints many sessions for people, a line for each project.
+func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 	type sum struct {
 		name                    string
 		fresh, grown, subagents int
@@ -238,8 +238,8 @@ func sayProjects(e *app.Env, op string, added []capture.Added) {
 	}
 }
 
-// sayTotal tells people of all sessions together, withOpaque of the records too that could not be read.
-func sayTotal(e *app.Env, op string, added []capture.Added, withOpaque bool) {
+// printAddedTotal prints the totals of all sessions for people, with warnings of unreadable records if withOpaque.
+func printAddedTotal(e *app.Env, op string, added []capture.Added, withOpaque bool) {
 	var bytes, stored int64
 	opaque, long, unchanged, forgotten := 0, 0, 0, 0
 	for _, a := range added {

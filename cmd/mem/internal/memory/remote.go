@@ -7,9 +7,10 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/sealed"
 )
 
-// world is what talking to remotes needs of this one.
+// world returns the environment that package remote needs.
 func world(e *app.Env) remote.World {
 	return remote.World{
 		Command: e.Command, Getenv: e.Getenv, Proxy: http.ProxyFromEnvironment, Agent: "mem/" + app.Release,
@@ -17,7 +18,7 @@ func world(e *app.Env) remote.World {
 	}
 }
 
-// RemoteURL reads an address that the user typed.
+// RemoteURL parses the address of a remote and warns of a password in it.
 func RemoteURL(e *app.Env, s string) (remote.URL, error) {
 	u, stripped, err := remote.ParseURL(s, e.Path)
 	if errors.Is(err, remote.ErrURL) {
@@ -29,8 +30,8 @@ func RemoteURL(e *app.Env, s string) (remote.URL, error) {
 	return u, err
 }
 
-// TravelError adds to an error of a remote what can be done about it.
-func TravelError(err error) error {
+// RemoteError adds hints and an exit status to an error of a remote.
+func RemoteError(err error) error {
 	if err = SealError(err); err == nil {
 		return nil
 	}
@@ -42,21 +43,21 @@ func TravelError(err error) error {
 	case errors.Is(err, sync.ErrNoRemote):
 		return app.WithCode(app.ExitNo, app.WithHint(err, "mem remote add origin git@host:me/memory.git"))
 	case errors.Is(err, sync.ErrWhichRemote):
-		return app.WithCode(app.ExitUsage, app.WithHint(err, "name one; a remote called origin is meant where none is named"))
+		return app.WithCode(app.ExitUsage, app.WithHint(err, "name one; without a name, the remote origin is used"))
 	case errors.Is(err, sync.ErrRemoteExists):
 		return app.WithHint(err, "mem remote list")
 	case errors.Is(err, sync.ErrIncomplete):
 		return app.WithHint(err, "mem fsck --repair")
 	case errors.Is(err, sync.ErrPublic):
 		return app.WithCode(app.ExitNo, app.WithHint(err,
-			"make the repository private: memory holds what you and Claude wrote"))
+			"make the repository private: memory contains your conversations with Claude"))
 	case errors.Is(err, remote.ErrAuth):
 		return app.WithCode(app.ExitAuth, app.WithHint(err,
 			"for https: git credential approve, or a helper (git help credentials); for ssh: ssh-add, ssh -T"))
 	case errors.Is(err, remote.ErrAbsent):
-		return app.WithHint(err, "make an empty private repository there; in a directory: git init --bare DIR")
+		return app.WithHint(err, "create an empty private repository there; in a directory: git init --bare DIR")
 	case errors.Is(err, remote.ErrTooMany):
-		return app.WithHint(err, "git ls-remote --heads shows them: a memory has one for each device and project")
+		return app.WithHint(err, "git ls-remote --heads lists them: a memory has one for each device and project")
 	case errors.Is(err, remote.ErrDropped):
 		return app.WithHint(err, "run the same command again: received data stays")
 	case errors.Is(err, remote.ErrURL):
@@ -65,8 +66,29 @@ func TravelError(err error) error {
 	return err
 }
 
-// short writes the first digits of a commit's name.
+// ShortCommit returns the first digits of a commit id.
 func ShortCommit(id string) string { return id[:min(10, len(id))] }
 
-// Moved writes how a branch moved, as git does.
+// Moved returns the old and new commit of a branch, in git's form.
 func Moved(old, now string) string { return ShortCommit(old) + ".." + ShortCommit(now) }
+
+// SealError adds hints and an exit status to an error of an encrypted remote.
+func SealError(err error) error {
+	var waiting *sealed.WaitingError
+	switch {
+	case errors.As(err, &waiting):
+		return app.WithCode(app.ExitAuth, app.WithHint(err, "on a device that can read it: mem device approve "+
+			waiting.Request.String()+" NAME; then here: mem pull",
+			"or with the recovery key: mem remote rm NAME, then mem remote add --encrypt --recovery-key FILE NAME URL"))
+	case errors.Is(err, sealed.ErrNoKey):
+		return app.WithCode(app.ExitAuth, err)
+	case errors.Is(err, sealed.ErrPlain):
+		return app.WithCode(app.ExitNo, app.WithHint(err, "use an empty repository for an encrypted remote"))
+	case errors.Is(err, sealed.ErrKeyring):
+		return app.WithCode(app.ExitNo, app.WithHint(err,
+			"nothing was fetched from it; if the remote was restored from a backup, mem push restores the newest keyring"))
+	case errors.Is(err, sync.ErrNotSealed):
+		return app.WithCode(app.ExitNo, app.WithHint(err, "mem remote add --encrypt NAME URL"))
+	}
+	return err
+}

@@ -1,0 +1,198 @@
+package names
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// A Candidate is a completion with a short description.
+type Candidate struct{ Value, About string }
+
+// outline returns the state of the project, for completion. Without a readable memory nothing is completed.
+func outline(ctx context.Context, e *app.Env) (*state.State, bool) {
+	m, err := memory.Open(e)
+	if err != nil {
+		return nil, false
+	}
+	defer m.Close()
+	p, err := TheProject(ctx, e, m)
+	if err != nil {
+		return nil, false
+	}
+	st, err := m.Trusted().Outline(ctx, p.ID)
+	return st, err == nil
+}
+
+// CompleteSession offers the ids of the project's sessions, the newest first.
+func CompleteSession(e *app.Env, ctx context.Context, typed string) []Candidate {
+	st, ok := outline(ctx, e)
+	if !ok {
+		return nil
+	}
+	return sessionsOf(st, typed)
+}
+
+func sessionsOf(st *state.State, typed string) []Candidate {
+	var list []Candidate
+	for _, s := range st.Recent() {
+		id := term.ShortID(s.ID)
+		if len(typed) > len(id) {
+			id = s.ID
+		}
+		list = append(list, Candidate{id, s.Title()})
+	}
+	return list
+}
+
+// CompleteRev offers sessions and compositions, and after a colon the versions and layers of a session.
+func CompleteRev(e *app.Env, ctx context.Context, typed string) []Candidate {
+	st, ok := outline(ctx, e)
+	if !ok {
+		return nil
+	}
+	if name, _, ok := strings.Cut(typed, ":"); ok {
+		return partsOf(st, name)
+	}
+	list := append([]Candidate{{"@", "the newest session"}}, sessionsOf(st, typed)...)
+	for _, c := range st.Named() {
+		if !st.FromStranger(c.Device) {
+			list = append(list, Candidate{c.Name, "a composition"})
+		}
+	}
+	return list
+}
+
+// partsOf offers the versions and layers of the session name.
+func partsOf(st *state.State, name string) []Candidate {
+	var list []Candidate
+	for i, s := range st.Recent() {
+		if name != s.ID && (len(name) < 4 || !strings.HasPrefix(s.ID, name)) && (name != "@" || i > 0) {
+			continue
+		}
+		versions := st.OwnVersionsOf(s)
+		for _, v := range versions {
+			list = append(list, Candidate{name + ":" + v.Name(), ModeOf(v)})
+		}
+		list = append(list, Candidate{name + ":original", "the original, byte for byte"},
+			Candidate{name + ":L1", "the refined transcript"})
+		if len(versions) > 0 {
+			list = append(list, Candidate{name + ":latest", "the newest version"})
+		}
+	}
+	return list
+}
+
+// CompleteProject offers the projects in memory by name.
+func CompleteProject(e *app.Env, ctx context.Context, _ string) []Candidate {
+	m, err := memory.Open(e)
+	if err != nil {
+		return nil
+	}
+	defer m.Close()
+	projects, err := m.Trusted().Projects(ctx)
+	if err != nil {
+		return nil
+	}
+	var list []Candidate
+	for _, p := range projects {
+		list = append(list, Candidate{p.Name, p.Identity})
+	}
+	return list
+}
+
+// withProject calls f with the memory and the project, for completion. Without them nothing is completed.
+func withProject(ctx context.Context, e *app.Env, f func(*layers.Memory, state.Project)) {
+	m, err := memory.Open(e)
+	if err != nil {
+		return
+	}
+	defer m.Close()
+	if p, err := TheProject(ctx, e, m); err == nil {
+		f(m, p)
+	}
+}
+
+// CompleteConcept offers the concepts of the project by label.
+func CompleteConcept(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
+	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
+		set, err := m.Revision().Concepts(ctx, p.ID)
+		if err != nil {
+			return
+		}
+		for _, c := range set.Live() {
+			list = append(list, Candidate{set.DisplayLabel(c, m.Repo().Device().ID), c.Name})
+		}
+	})
+	return list
+}
+
+// CompleteRule offers the rules of the project by id.
+func CompleteRule(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
+	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
+		set, err := m.Revision().Rules(ctx, p.ID)
+		if err != nil {
+			return
+		}
+		for _, r := range set.Rules {
+			list = append(list, Candidate{r.ID, r.State + ": " + term.FirstWords(r.Text, 60)})
+		}
+	})
+	return list
+}
+
+// mostCompleted is the maximum number of completions from a long list.
+const mostCompleted = 200
+
+// CompleteFact offers the ids of the newest live facts of the project.
+func CompleteFact(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
+	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
+		set, err := m.Revision().Facts(ctx, p.ID)
+		if err != nil {
+			return
+		}
+		live := set.Live()
+		slices.SortStableFunc(live, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
+		for _, f := range live[:min(len(live), mostCompleted)] {
+			list = append(list, Candidate{f.ID, string(f.Kind) + ": " + term.FirstWords(f.Text, 60)})
+		}
+	})
+	return list
+}
+
+// CompleteExchange offers the newest exchanges of the project, by id.
+func CompleteExchange(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
+	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
+		set, err := m.Revision().Facts(ctx, p.ID)
+		if err != nil {
+			return
+		}
+		for _, x := range set.Exchanges[max(0, len(set.Exchanges)-mostCompleted):] {
+			list = append(list, Candidate{x.ID, term.FirstWords(cmp.Or(x.Topic, x.Summary), 60)})
+		}
+	})
+	return list
+}
+
+// CompleteCandidate offers the ids of candidates for rules.
+func CompleteCandidate(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
+	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
+		found, err := m.Knowledge().Reflect(ctx, p, time.Time{}, true)
+		if err != nil {
+			return
+		}
+		for _, c := range found.Candidates {
+			list = append(list, Candidate{c.ID, c.Type + ": " + term.FirstWords(c.Text, 60)})
+		}
+	})
+	return list
+}

@@ -1,0 +1,56 @@
+package names
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// WithStore opens the memory, calls f and closes the memory. Unlike [WithMemory] it does not find the project of the
+// directory, which can be slow in a git repository.
+func WithStore(e *app.Env, f func(m *layers.Memory) error) (err error) {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	return f(m)
+}
+
+// Label returns the name of a version, such as 6ecd8c99:v001.
+func Label(v *records.Version) string { return term.ShortID(v.Session) + ":" + v.Name() }
+
+// StoreError adds hints to an error of the store.
+func StoreError(err error) error {
+	const sessionFiles = "session files are ~/.claude/projects/*/*.jsonl; list them with \"mem ls --untracked\""
+	var behind *originals.BehindError
+	var src *capture.SourceError
+	switch {
+	case errors.As(err, &behind):
+		id := term.ShortID(behind.Session.ID)
+		return app.WithCode(app.ExitPartial, app.WithHint(err, "run \""+
+			term.Shell("mem", "checkout", id+":original")+"\" there",
+			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
+	case errors.Is(err, state.ErrNotTranscript):
+		return app.WithHint(err, sessionFiles)
+	case errors.Is(err, capture.ErrChanging):
+		return app.WithHint(err,
+			"retry when no program rewrites the file; a file that only grows can be added at any time")
+	case errors.Is(err, originals.ErrWithheld):
+		return app.WithHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
+	case errors.As(err, &src) && errors.Is(err, fs.ErrPermission):
+		return app.WithHint(err, "make it readable: chmod u+r")
+	case errors.As(err, &src):
+		return app.WithHint(err, sessionFiles)
+	}
+	return err
+}

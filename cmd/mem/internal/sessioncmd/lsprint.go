@@ -1,0 +1,239 @@
+package sessioncmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// noteNothingListed notes that a list is empty; some reports whether the options excluded all sessions.
+func noteNothingListed(e *app.Env, sc state.Scope, some bool) {
+	if some {
+		e.Note("no matching sessions")
+		return
+	}
+	e.Note("no sessions of project %s", sc.Project.Name)
+	e.Hint("capture all of Claude Code's sessions with \"mem import\", or list other projects with --all-projects")
+}
+
+// lsTable prints the list. For people months have headings, unless it is sorted by tokens or ui.defaultView is list.
+func lsTable(e *app.Env, o lsOptions, items []Listed) error {
+	conf, err := e.Settings()
+	if err != nil {
+		return err
+	}
+	view, err := conf.String("ui.defaultView")
+	if err != nil {
+		return err
+	}
+	columns := []app.Column{{Name: ""}, {Name: "id"}, {Name: "when"}, {Name: "msgs", Right: true},
+		{Name: "tokens", Right: true, Estimate: true}, {Name: "versions"}, {Name: "keepit", Right: true}}
+	if e.Opt.AllProjects {
+		columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
+	}
+	t := e.Table(append(columns, app.Column{Name: "title", Shrinks: true})...)
+	unique := uniquePrefixes(items)
+	month, months := "", view == "timeline" && o.sort != "tokens" &&
+		items[0].Last.Format("2006-01") != items[len(items)-1].Last.Format("2006-01")
+	for i, it := range items {
+		if name := it.Last.Format("January 2006"); months && name != month {
+			t.Heading(name)
+			month = name
+		}
+		row := []app.Cell{
+			{Full: it.mark(), Short: it.shortMark(), Paint: e.Style().Green},
+			it.idCell(unique[i]), e.TimeCell(it.Last), {Full: messagesText(it)},
+			tokensCell(it.Tokens, it.Counted), {Full: labelsOf(it)}, {Full: fmt.Sprint(it.Markers)},
+		}
+		if e.Opt.AllProjects {
+			row = append(row, app.Cell{Full: it.project.Name})
+		}
+		title := app.Cell{Full: it.titleText()}
+		if it.Title == "" && it.Parent != "" {
+			title.Short = "(subagent of " + term.ShortID(it.Parent) + ")"
+		}
+		t.Row(append(row, title)...)
+	}
+	return t.Flush()
+}
+
+// name returns the name of a session: its id, with the suffix ~DEVICE if the device is not trusted.
+func (it Listed) name() string {
+	if it.Session == nil || it.Session.Guest == "" {
+		return it.ID
+	}
+	return it.ID + "~" + it.Session.Guest[:8]
+}
+
+func (it Listed) idCell(unique int) app.Cell {
+	c := app.IdCell(it.ID, unique)
+	suffix := strings.TrimPrefix(it.name(), it.ID)
+	c.Full += suffix
+	c.Short += suffix
+	return c
+}
+
+// mark returns the mark of a session for scripts.
+func (it Listed) mark() string {
+	mark := string(it.Status)
+	if it.newest {
+		mark += ",newest"
+	}
+	if it.untrusted != "" {
+		mark += ",untrusted"
+	}
+	return mark
+}
+
+// titleText returns the title of a session, with the reason if it is hidden or not used.
+func (it Listed) titleText() string {
+	switch {
+	case it.Status == history.Revoked:
+		return it.Title + " (hidden: " + it.Session.Revoked + ")"
+	case it.untrusted != "":
+		return it.Title + " (device " + it.untrusted + " is not trusted)"
+	}
+	return it.Title
+}
+
+// shortMark returns the mark of a session for people.
+func (it Listed) shortMark() string {
+	mark := map[history.Status]string{history.Changed: "M", history.Untracked: "?", history.Removed: "D",
+		history.Revoked: "R"}[it.Status]
+	if it.untrusted != "" {
+		mark += "!"
+	}
+	if it.newest {
+		return "*" + mark
+	}
+	return " " + mark
+}
+
+// messagesText returns the number of messages, "-" for an untracked file, whose messages are not counted.
+func messagesText(it Listed) string {
+	if it.Status == history.Untracked {
+		return "-"
+	}
+	return fmt.Sprint(it.Messages)
+}
+
+// labelsOf returns the labels of the newest versions, and their number if there are more.
+func labelsOf(it Listed) string {
+	const most = 4
+	var labels []string
+	for _, v := range it.Versions {
+		labels = append(labels, v.Name())
+	}
+	switch n := len(labels); {
+	case n == 0:
+		return "-"
+	case n > most:
+		labels = append([]string{fmt.Sprintf("(%d)", n)}, labels[n-most:]...)
+	}
+	return strings.Join(labels, " ")
+}
+
+// uniquePrefixes returns for each item the length of the shortest unique prefix of its id, at least 4.
+func uniquePrefixes(items []Listed) []int {
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(items[a].ID, items[b].ID) })
+	out := make([]int, len(items))
+	for k, i := range order {
+		out[i] = max(out[i], 4)
+		if k == 0 {
+			continue
+		}
+		before := order[k-1]
+		n := 1 + term.Common(items[before].ID, items[i].ID)
+		out[i], out[before] = max(out[i], min(n, len(items[i].ID))), max(out[before], min(n, len(items[before].ID)))
+	}
+	return out
+}
+
+// tokensCell returns the cell of a number of tokens, "?" if not counted.
+func tokensCell(n int, counted bool) app.Cell {
+	if !counted {
+		return app.Cell{Full: "?"}
+	}
+	return app.Cell{Full: fmt.Sprint(n), Short: tokensText(n, counted)}
+}
+
+// tokensText returns a number of tokens for people, "?" if not counted.
+func tokensText(n int, counted bool) string {
+	if !counted {
+		return "?"
+	}
+	return "~" + tokens.Format(n)
+}
+
+// counted returns a number of tokens for JSON, nil if not counted.
+func counted(n int, ok bool) *int {
+	if !ok {
+		return nil
+	}
+	return &n
+}
+
+// A sessionAnswer is the JSON form of a session in a list.
+type sessionAnswer struct {
+	ID string `json:"id"`
+	// the name if it is not the id: the id and a device that is not trusted
+	Name     string   `json:"name,omitempty"`
+	Project  string   `json:"project"`
+	Status   string   `json:"status"`
+	Newest   bool     `json:"newest"`
+	Title    string   `json:"title"`
+	Last     string   `json:"last"`
+	Messages *int     `json:"messages"` // null for a file that is not in memory
+	Tokens   *int     `json:"tokens"`   // null if they have not been counted
+	Bytes    int64    `json:"bytes"`
+	Extra    int64    `json:"extra_bytes"`
+	Versions []string `json:"versions"`
+	Markers  int      `json:"markers"`
+	Parent   string   `json:"parent,omitempty"`
+	Path     string   `json:"path,omitempty"`
+	Revoked  string   `json:"revoked,omitempty"`   // why it is hidden
+	Stranger string   `json:"untrusted,omitempty"` // the device that captured it, if it is not trusted
+}
+
+func sessionAnswerOf(it Listed) sessionAnswer {
+	a := sessionAnswer{
+		ID: it.ID, Project: it.project.Name, Status: string(it.Status), Newest: it.newest, Title: it.Title,
+		Last:   term.TimeText(it.Last),
+		Tokens: counted(it.Tokens, it.Counted), Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers,
+		Parent: it.Parent, Path: it.Path,
+	}
+	if a.Stranger = it.untrusted; it.name() != it.ID {
+		a.Name = it.name()
+	}
+	if it.Session != nil {
+		a.Revoked = it.Session.Revoked
+	}
+	if it.Status != history.Untracked {
+		a.Messages = &it.Messages
+	}
+	for _, v := range it.Versions {
+		a.Versions = append(a.Versions, v.Name())
+	}
+	return a
+}
+
+func lsJSON(e *app.Env, sc state.Scope, items []Listed) error {
+	answer := struct {
+		Project  string          `json:"project"`
+		Sessions []sessionAnswer `json:"sessions"`
+	}{sc.Project.Name, []sessionAnswer{}}
+	for _, it := range items {
+		answer.Sessions = append(answer.Sessions, sessionAnswerOf(it))
+	}
+	return e.PrintJSON("ls", answer)
+}

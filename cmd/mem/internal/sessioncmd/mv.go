@@ -1,0 +1,69 @@
+package sessioncmd
+
+import (
+	"context"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers/naming"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/urfave/cli/v2"
+)
+
+// Mv returns mem mv.
+func Mv(e *app.Env) *cli.Command {
+	return &cli.Command{
+		Name:      "mv",
+		Usage:     "rename a session or a composition",
+		ArgsUsage: "<rev> <name>",
+		Description: "Changes the title of a session; \"\" restores the title of its transcript. Renames a\n" +
+			"composition and its earlier states. Ids of sessions and hashes of compositions stay the\n" +
+			"same.",
+		Action: e.Action(2, 2, func(c *cli.Context) error {
+			return runMv(c.Context, e, e.Operand(0), e.Operand(1))
+		}),
+	}
+}
+
+func runMv(ctx context.Context, e *app.Env, from, to string) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		revs, err := run.ResolveAll(ctx, []string{from})
+		if err != nil {
+			return err
+		}
+		rev := revs[0]
+		switch rev.Kind {
+		case state.IsSession:
+			if _, err = records.ParseTitle(to); to == "" {
+				err = nil
+			}
+		case state.IsComposition:
+			_, err = records.ParseName(to)
+		default:
+			err = naming.ErrKind
+		}
+		if err != nil {
+			return app.Usagef("mv %s: %v", from, err)
+		}
+		if !e.Opt.DryRun {
+			if rev.Kind == state.IsSession {
+				err = run.Naming().Retitle(ctx, rev, to)
+			} else {
+				err = run.Naming().RenameComposition(ctx, rev, to)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("mv", struct {
+				DryRun bool   `json:"dry_run"`
+				Kind   string `json:"kind"`
+				From   string `json:"from"`
+				To     string `json:"to"`
+			}{e.Opt.DryRun, string(rev.Kind), revName(rev), to})
+		}
+		return nil
+	})
+}
