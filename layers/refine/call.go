@@ -16,10 +16,10 @@ func (r *refiner) limit(s string) string {
 	return s
 }
 
-// otherLimit is how much of the input of a tool that is not known here is kept.
+// otherLimit is the size of the input of an unknown tool that is kept.
 const otherLimit = 2000
 
-// call makes the entry of a tool's call.
+// call returns the entry of a tool call.
 func (r *refiner) call(b transcript.Block) Entry {
 	e := Entry{Role: "tool", Name: b.Name}
 	in := input(b.Input)
@@ -74,7 +74,7 @@ func (r *refiner) call(b transcript.Block) Entry {
 	return e
 }
 
-// other returns what tells most of the input of a tool: its only string, or all of it.
+// other returns the input of an unknown tool: its only string, or all of it.
 func (r *refiner) other(raw []byte, in gjson.Result) string {
 	n, only := 0, ""
 	in.ForEach(func(_, v gjson.Result) bool {
@@ -124,11 +124,11 @@ func (r *refiner) edit(e *Entry, in gjson.Result) {
 	e.Diff = r.limit(d.String())
 }
 
-// planLimit is how much of a text is held to compare the next one with.
+// planLimit is the size of a plan that is kept for the comparison with the next one.
 const planLimit = 1 << 20
 
-// planned fills the entry of a plan that the model proposes: whole, or how it differs from the plan before. A plan
-// that was written to a file just before is not repeated.
+// planned sets the text of a proposed plan: the whole plan, or its changes from the previous one. A plan that the
+// preceding edit wrote to a file is not repeated.
 func (r *refiner) planned(e *Entry, plan string) {
 	switch {
 	case plan == "" || strings.TrimSpace(plan) == strings.TrimSpace(r.written):
@@ -147,7 +147,7 @@ func (r *refiner) planned(e *Entry, plan string) {
 	}
 }
 
-// todos tells what changed in the model's list of things to do.
+// todos returns the changes of the model's todo list.
 func (r *refiner) todos(list gjson.Result) string {
 	var changed []string
 	list.ForEach(func(_, v gjson.Result) bool {

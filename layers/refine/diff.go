@@ -2,10 +2,10 @@ package refine
 
 import "strings"
 
-// cellLimit bounds the work for one pair of texts; beyond it all old lines go before all new ones.
+// cellLimit bounds the work for one pair of texts. Beyond it, all old lines come before all new ones.
 const cellLimit = 1 << 20
 
-// splitLimit bounds how many lines a text is split into; one of more is taken as a single line.
+// splitLimit bounds the number of lines of a text. A text with more is treated as one line.
 const splitLimit = 200_000
 
 // A differ collects the lines that change from one text to another, without context.
@@ -49,7 +49,7 @@ func split(s string) []string {
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// changes appends what a longest common subsequence of a and b leaves over.
+// changes appends the lines outside a longest common subsequence of a and b.
 func (d *differ) changes(a, b []string) {
 	if len(a)*len(b) > cellLimit || len(a) == 0 || len(b) == 0 {
 		d.put("-", a)

@@ -21,7 +21,7 @@ import (
 //	note       Said was written by the client; Name says what it is
 //	opaque     Bytes bytes that are no readable record
 type Entry struct {
-	N    int    `json:"n"` // of the message it comes from
+	N    int    `json:"n"` // number of its message
 	TS   string `json:"ts,omitempty"`
 	Role string `json:"role"`
 	// of a sidechain, an agent's own conversation; in a file that is nothing else only what its user says has it
@@ -33,27 +33,27 @@ type Entry struct {
 	// file (:line of the first change), pattern, question; files in the working directory or beside it relative to
 	// it
 	Target string `json:"target,omitempty"`
-	Lines  string `json:"lines,omitempty"` // of a file that was read: "from-to"
+	Lines  string `json:"lines,omitempty"` // of a read: "from-to"
 	Cmd    string `json:"cmd,omitempty"`
 	Exit   int    `json:"exit,omitempty"` // of Cmd
 	// changed lines, each behind "-" or "+"; "@@" between places that are apart
 	Diff    string   `json:"diff,omitempty"`
-	Symbols []string `json:"symbols,omitempty"` // that the diff defines, stands in, or newly names
-	Errors  []string `json:"errors,omitempty"`  // lines of the output that tell of a failure
-	Result  string   `json:"result,omitempty"`  // "ok", or the first lines of the error; empty: there is no result
+	Symbols []string `json:"symbols,omitempty"` // that the diff defines, changes or newly names
+	Errors  []string `json:"errors,omitempty"`  // lines of the output that report a failure
+	Result  string   `json:"result,omitempty"`  // "ok", the first lines of the error, or "" without a result
 	Images  int      `json:"images,omitempty"`
 	Bytes   int64    `json:"bytes,omitempty"` // of opaque
 
-	UUID string `json:"-"` // of the record it comes from; not in L1
+	UUID string `json:"-"` // of its record; not in L1
 }
 
-// Typed reports whether e is text that the user typed.
+// Typed reports whether the user typed e.
 func (e Entry) Typed() bool { return e.Prompt() && !e.Script }
 
-// Prompt reports whether e is text that was typed, by the user or by a script.
+// Prompt reports whether e was typed, by the user or by a script.
 func (e Entry) Prompt() bool { return e.Role == "user" && !e.Side }
 
-// Entries yields the lines of an L1. An error ends it; it says which line could not be read.
+// Entries yields the entries of an L1. An error ends the sequence and names the line.
 func Entries(r io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
@@ -78,8 +78,8 @@ func Entries(r io.Reader) iter.Seq2[Entry, error] {
 	}
 }
 
-// AppendJSON appends the line that e is in L1, without its newline: compact, fields in the order of [Entry],
-// nothing escaped that need not be.
+// AppendJSON appends e as a line of L1 without its newline: compact, fields in the order of [Entry], with minimal
+// escapes.
 func (e Entry) AppendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"n":`...), int64(e.N), 10)
 	b = appendField(b, "ts", e.TS)
@@ -105,7 +105,7 @@ func (e Entry) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// MarshalJSON returns what AppendJSON appends.
+// MarshalJSON returns the result of AppendJSON.
 func (e Entry) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 
 func appendField(b []byte, name, s string) []byte {
@@ -133,7 +133,7 @@ func appendList(b []byte, name string, list []string) []byte {
 	return append(b, ']')
 }
 
-// appendString appends s as a JSON string. Bytes that are no UTF-8 become U+FFFD.
+// appendString appends s as a JSON string. Invalid UTF-8 becomes U+FFFD.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
@@ -174,7 +174,7 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[start:]...), '"')
 }
 
-// String returns e for a reader: its number, who, and what Text returns.
+// String returns e for display: its number, its role, and Text.
 func (e Entry) String() string {
 	who := e.Role
 	if e.Side {
@@ -183,8 +183,8 @@ func (e Entry) String() string {
 	return fmt.Sprintf("#%d %s: %s", e.N, who, e.Text())
 }
 
-// Text returns all that e holds but its number, time and role, for a reader or a search. It may have several
-// lines; there is no newline at the end.
+// Text returns all of e except number, time and role, for display or search. It may have several lines and does not
+// end with a newline.
 func (e Entry) Text() string {
 	var b strings.Builder
 	put := func(sep, s string) {

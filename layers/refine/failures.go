@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	errorLines = 3       // lines that tell of an error, of an output
+	errorLines = 3       // lines of an output that report an error
 	failLines  = 12      // names of failed tests
-	lineLimit  = 160     // of one of them
-	readLimit  = 4 << 20 // of an output: a longer one is not searched
+	lineLimit  = 160     // bytes of such a line
+	readLimit  = 4 << 20 // bytes of an output: a longer one is not searched
 )
 
-// failMarks stand in every line that [isFailure] takes, so output without them need not be read.
+// failMarks are substrings of every line that [isFailure] accepts. Output without them is not parsed.
 var failMarks = [][]byte{
 	[]byte("FAIL"), []byte("panic:"), []byte("rror:"), []byte("undefined:"), []byte("fatal:"), []byte("ERROR"),
 	[]byte("Traceback"), []byte("cannot "), []byte(".go:"),
 }
 
-// failures returns the lines of an output that tell of a failure, names of failed tests first. shown is what is
-// in the entry already.
+// failures returns the lines of an output that report a failure, names of failed tests first. shown is the text that
+// the entry already has.
 func failures(raw []byte, shown string) []string {
 	found := false
 	for _, mark := range failMarks {
@@ -42,13 +42,13 @@ func failures(raw []byte, shown string) []string {
 			continue
 		}
 		if strings.HasPrefix(line, "--- FAIL") {
-			name, _, _ := strings.Cut(line, " (") // how long it took says nothing
+			name, _, _ := strings.Cut(line, " (") // without the duration
 			tests = appendNew(tests, name, failLines)
 		} else {
 			others = appendNew(others, line, errorLines)
 		}
 	}
-	if len(tests) > 0 || strings.Contains(shown, "--- FAIL") { // the name of the package says less
+	if len(tests) > 0 || strings.Contains(shown, "--- FAIL") { // skip the name of the package
 		others = slices.DeleteFunc(others, func(s string) bool { return strings.HasPrefix(s, "FAIL\t") })
 	}
 	return append(tests, others...)
@@ -80,7 +80,7 @@ func isFailure(line string) bool {
 	return hasPosition(line)
 }
 
-// hasPosition reports whether line starts like a Go compiler's message: file.go:12:3:
+// hasPosition reports whether line starts like a message of Go's compiler: file.go:12:3:
 func hasPosition(line string) bool {
 	_, rest, ok := strings.Cut(line, ".go:")
 	if !ok {

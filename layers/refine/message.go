@@ -9,10 +9,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// noteLimit is how much is kept of meta text and of the output of the client's own commands.
+// noteLimit is the size of meta text and of the output of the client's commands that is kept.
 const noteLimit = 200
 
-// user takes a user record: what was typed, what the client wrote in the user's name, results of tools.
+// user handles a user record: typed text, text that the client wrote as the user, results of tools.
 func (r *refiner) user() {
 	m := r.m
 	images := 0
@@ -34,7 +34,7 @@ func (r *refiner) user() {
 		r.add(Entry{Role: "summary", Said: all})
 	case typed:
 		r.add(Entry{Role: "user", Said: text, Images: images})
-		for _, s := range said { // what the client put beside it, but for its reminders to the model
+		for _, s := range said { // added by the client, except reminders to the model
 			if s = strings.TrimSpace(s); !strings.Contains(text, s) && !strings.Contains(s, "<system-reminder>") {
 				r.note([]string{s})
 			}
@@ -51,14 +51,13 @@ func (r *refiner) user() {
 	}
 }
 
-// repeated reports whether the text of m was typed, but counted before: taken from the queue and repeated
-// beside a result.
+// repeated reports whether the typed text of m was counted before: it was queued, and repeated next to a result.
 func (r *refiner) repeated(m transcript.Message) bool {
 	_, typed := transcript.Typed(m)
 	return typed
 }
 
-// assistant takes a record of the model's answer.
+// assistant handles a record of the model's answer.
 func (r *refiner) assistant() {
 	for _, b := range r.m.Blocks {
 		switch b.Kind {
@@ -72,13 +71,13 @@ func (r *refiner) assistant() {
 				x.id, x.wait = b.ToolID, true
 				r.calls[b.ToolID] = x
 			}
-		case transcript.ToolResult: // other agents report a tool that ran in one value
+		case transcript.ToolResult: // other agents report call and result in one value
 			r.result(b)
 		}
 	}
 }
 
-// attachment takes what the client attached to the conversation: queued commands count as typed, files are named.
+// attachment handles an attachment: queued commands count as typed, files are named.
 func (r *refiner) attachment() {
 	switch r.m.Subtype {
 	case "queued_command":
@@ -94,7 +93,7 @@ func (r *refiner) attachment() {
 	}
 }
 
-// system takes a record of the client about the session.
+// system handles a record of the client about the session.
 func (r *refiner) system() {
 	if r.m.Subtype != "compact_boundary" {
 		return
@@ -107,7 +106,7 @@ func (r *refiner) system() {
 	r.add(Entry{Role: "summary", Name: "boundary", Said: said})
 }
 
-// note keeps the beginning of what the client wrote. Commands and interruptions are made short.
+// note adds the start of text that the client wrote. Commands and interruptions are shortened.
 func (r *refiner) note(said []string) {
 	for _, s := range said {
 		s = strings.TrimSpace(s)
@@ -133,7 +132,7 @@ func (r *refiner) note(said []string) {
 	}
 }
 
-// between returns what stands in s between the tags of that name.
+// between returns the text in s between the tags of a name.
 func between(s, tag string) string {
 	_, s, ok := strings.Cut(s, "<"+tag+">")
 	if !ok {
@@ -143,7 +142,7 @@ func between(s, tag string) string {
 	return strings.TrimSpace(s)
 }
 
-// cut returns the first n bytes of s, or fewer, so that no character is cut, and a mark if something is missing.
+// cut returns at most n bytes of s, without splitting a character, and a mark if something is missing.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -155,8 +154,8 @@ func cut(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// path returns the path relative to the working directory of the current message if it is inside, or beside it, as
-// another worktree is.
+// path returns a path relative to the working directory of the current message, if it is inside or in a sibling
+// directory such as another worktree.
 func (r *refiner) path(name string) string {
 	cwd := r.m.Cwd
 	if rest, ok := inside(name, cwd); ok {
@@ -180,5 +179,5 @@ func inside(name, dir string) (string, bool) {
 
 func member(raw []byte, name string) string { return gjson.GetBytes(raw, name).String() }
 
-// input reads the input of a call. What is no object has no members.
+// input parses the input of a call. Anything but an object has no members.
 func input(raw json.RawMessage) gjson.Result { return gjson.ParseBytes(raw) }

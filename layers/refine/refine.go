@@ -1,12 +1,11 @@
-// Package refine makes L1 of a session: what was said and done, without what the client wrote around it.
+// Package refine makes L1 of a session: the conversation and the actions, without the bookkeeping of the client.
 //
-// L1 is JSON Lines, one [Entry] a line, in file order. It keeps by allow-list, because four fifths of a
-// transcript are copies (the client's own copy of every tool result, progress, snapshots) and tomorrow's client adds
-// kinds of records that nobody here knows. Every entry names the message that it comes from, so whatever L1
-// leaves out can be looked up. What is kept:
+// L1 is JSON Lines, one [Entry] a line, in file order. It is an allow-list, because four fifths of a transcript are
+// copies (of tool results, progress, snapshots), and clients add unknown kinds of records. Every entry names its
+// message, so that omitted text can be looked up. L1 has:
 //
-//   - What the user typed and what the model answered, whole and always, in sidechains too. Role "user" is typed text
-//     and nothing else (in a sidechain it is the prompt of the agent that started it; Side tells).
+//   - Text that the user typed and the model wrote, always whole, also in sidechains. Role "user" is only typed text; in
+//     a sidechain, which Side marks, it is the prompt of the agent that started it.
 //   - One entry for each call of a tool, at the place of the call, with its result merged in: name, target, the command
 //
 // with its exit status, the changed lines of an edit, the symbols that an edit defines or touches, the first
@@ -15,12 +14,12 @@
 // entry.
 // What the user said in a result (an answer, a refusal with a reason) is kept whole, so is the report of a
 // subagent.
-//   - A compact summary, whole, and the boundary before it, as role "summary": a model wrote it, and it repeats.
-//   - What the client wrote in the user's name (commands, notices, meta text), as role "note", cut short; titles,
-//     attached file names and links to pull requests too.
-//   - What cannot be read, as role "opaque" with its size, so that nothing is dropped in silence.
+//   - A compaction's summary, whole, and the boundary before it, as role "summary".
+//   - Text that the client wrote as the user (commands, notices, meta text), titles, names of attached files and links to
+//     pull requests, as role "note", cut.
+//   - Unreadable values, as role "opaque" with their size, so that nothing is dropped silently.
 //
-// Thinking is left out. Diffs have no context lines: the lines that change, and the line number in Target.
+// Thinking is omitted. Diffs have no context lines; Target has the line number.
 // [Full] keeps diffs, commands and plans whole; [Lean] cuts them.
 package refine
 
@@ -32,10 +31,10 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// Version is the version of the step: it changes when the same bytes give other entries.
+// Version is the version of the step. It changes when the same bytes give other entries.
 const Version = 4
 
-// A Mode says how much of a tool call is kept.
+// A Mode selects how much of a tool call is kept.
 type Mode int
 
 const (
@@ -43,15 +42,15 @@ const (
 	Lean             // cut to 300 bytes, errors to 200
 )
 
-// Stats is what became of a session.
+// Stats are the results of the refinement of a session.
 type Stats struct {
 	Entries int   `json:"entries"`
-	Opaque  int   `json:"opaque"` // values that could not be read, or are too large to be
+	Opaque  int   `json:"opaque"` // values that are malformed or too large
 	In      int64 `json:"in"`     // bytes
 	Out     int64 `json:"out"`
 }
 
-// hugeLimit is the size above which a value is not read.
+// hugeLimit is the size above which a value is not parsed.
 const hugeLimit = transcript.Longest
 
 // openLimit and heldLimit are how many entries, of how many bytes, wait at most for the result of the first of them.
@@ -60,7 +59,7 @@ const (
 	heldLimit = 8 << 20
 )
 
-// Stream writes the L1 of the session that is read from src to w, in little memory. The same bytes give the same L1.
+// Stream reads a session from src and writes its L1 to w, in bounded memory. The same bytes give the same L1.
 func Stream(src io.Reader, mode Mode, w io.Writer) (Stats, error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	var buf []byte
@@ -76,8 +75,8 @@ func Stream(src io.Reader, mode Mode, w io.Writer) (Stats, error) {
 	return stats, err
 }
 
-// Each calls emit with the entries of the session that is read from src, in their order. An entry is only good
-// until emit returns, which says how many bytes it wrote. An error of emit is returned at the end.
+// Each reads a session from src and calls emit with its entries in order. An entry is only valid during the call.
+// emit returns the number of bytes it wrote; its error is returned at the end.
 func Each(src io.Reader, mode Mode, emit func(*Entry) (int, error)) (Stats, error) {
 	r := newRefiner(mode, emit)
 	in := &counter{r: src}
@@ -101,27 +100,27 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A refiner turns values into entries. Entries wait in order until the results of the calls before them are in.
+// A refiner converts values to entries. Entries wait in order for the results of the calls before them.
 type refiner struct {
 	mode  Mode
 	emit  func(*Entry) (int, error)
 	stats Stats
 	err   error
 	queue transcript.Queue
-	open  []*entry          // in order; the first waits for its result
-	held  int               // bytes of them, about
+	open  []*entry          // in order; the first one waits for its result
+	held  int               // their approximate size in bytes
 	calls map[string]*entry // calls without a result, by id
 	todo  map[string]string // state of each item of the list the model keeps
 	m     transcript.Message
-	agent bool // the first message is of a sidechain: this is a subagent's own file
+	agent bool // the file of a subagent: its first message is in a sidechain
 	begun bool
-	cwd   string // that was named last
+	cwd   string // last known
 
-	plan    string // the last one proposed
-	written string // what the last edit put into a file
+	plan    string // last proposed plan
+	written string // text that the last edit wrote
 }
 
-// An entry is an Entry that may still wait for its result.
+// An entry is an Entry that may wait for its result.
 type entry struct {
 	Entry
 	id   string
@@ -132,7 +131,7 @@ func newRefiner(mode Mode, emit func(*Entry) (int, error)) *refiner {
 	return &refiner{mode: mode, emit: emit, calls: map[string]*entry{}, todo: map[string]string{}}
 }
 
-// value takes the next value.
+// value handles the next value.
 func (r *refiner) value(v transcript.Value) {
 	if v.Opaque || v.Size > hugeLimit {
 		r.opaque(v)
@@ -144,7 +143,7 @@ func (r *refiner) value(v transcript.Value) {
 		return
 	}
 	if m.Cwd == "" {
-		m.Cwd = r.cwd // other agents name it in values of their own
+		m.Cwd = r.cwd // other agents store it in separate values
 	}
 	r.m, r.cwd = m, m.Cwd
 	if !r.begun && m.Message != nil {
@@ -180,7 +179,7 @@ func (r *refiner) opaque(v transcript.Value) {
 	r.add(Entry{Role: "opaque", Bytes: v.Size})
 }
 
-// add appends an entry that comes from the current message.
+// add appends an entry of the current message.
 func (r *refiner) add(e Entry) *entry {
 	e.N, e.TS, e.UUID = r.m.N, Seconds(r.m.TS), r.m.UUID
 	e.Side = r.m.Sidechain && (!r.agent || e.Role == "user")
@@ -191,7 +190,7 @@ func (r *refiner) add(e Entry) *entry {
 	return x
 }
 
-// flush writes the entries that wait for nothing, and the first ones if more than limit wait.
+// flush emits the entries that wait for nothing, and the first ones if more than limit wait.
 func (r *refiner) flush(limit int) {
 	done := 0
 	for _, x := range r.open {
@@ -224,8 +223,7 @@ func (r *refiner) finish(in int64) (Stats, error) {
 	return r.stats, nil
 }
 
-// Seconds cuts the fraction of a second out of a timestamp of a transcript, as entries have it: "2026-01-15T10:00:00Z".
-// Other texts stay as they are.
+// Seconds removes the fraction of a second from a timestamp: "2026-01-15T10:00:00Z". Other texts do not change.
 func Seconds(ts string) string {
 	if len(ts) == 24 && ts[19] == '.' && ts[23] == 'Z' {
 		return ts[:19] + "Z"

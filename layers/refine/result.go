@@ -38,7 +38,7 @@ func (r *refiner) result(b transcript.Block) {
 	}
 }
 
-// report is what is kept of the last words of a subagent, which another model wrote for this one.
+// report returns the part of a subagent's last message that is kept.
 func (r *refiner) report(s string) string {
 	if r.mode == Lean {
 		return cut(s, 300)
@@ -52,8 +52,8 @@ const (
 	refused = "refused by the user"
 )
 
-// failed takes the text of an error: what the user said to it whole, the exit status as a number, of the rest the
-// first lines.
+// failed sets the text of an error: comments of the user whole, the exit status as a number, of the rest the first
+// lines.
 func (r *refiner) failed(e *Entry, text string) {
 	limit := 400
 	if r.mode == Lean {
@@ -62,7 +62,7 @@ func (r *refiner) failed(e *Entry, text string) {
 	if strings.HasPrefix(text, refusal) {
 		e.Result = refused
 		_, said, ok := strings.Cut(text, "the user said:\n")
-		// a server can write the same; what a shell runs comes behind an exit status
+		// not for a shell: its errors follow an exit status
 		if ok && !strings.HasPrefix(e.Name, "mcp__") {
 			e.Result = refused + ": " + said
 		}
@@ -76,15 +76,15 @@ func (r *refiner) failed(e *Entry, text string) {
 	}
 	e.Result = cut(telling(text), limit)
 	if strings.HasPrefix(e.Result, refused) {
-		e.Result = "error: " + e.Result // it says so, and the user did not
+		e.Result = "error: " + e.Result // the tool reports it, not the user
 	}
 	if e.Result == "" {
 		e.Result = "error"
 	}
-	e.Diff = cut(e.Diff, 300) // of a change that was not made
+	e.Diff = cut(e.Diff, 300) // the change was not made
 }
 
-// telling leaves lines out that say nothing about an error: blank ones and the progress of Go's tests.
+// telling removes lines without information about an error: blank ones and the progress of Go tests.
 func telling(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -97,7 +97,7 @@ func telling(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// clean takes out what the client put into a result.
+// clean removes text that the client added to a result.
 func clean(s string) string {
 	for {
 		before, rest, ok := strings.Cut(s, "<system-reminder>")
@@ -114,8 +114,8 @@ func clean(s string) string {
 	return strings.TrimSpace(withoutColour(s))
 }
 
-// place adds the line of the first change to the name of the file. The client's own copy of the result tells
-// it, and how a file that was written as a whole differs from what it was.
+// place adds the line of the first change to the name of the file. It comes from the client's copy of the result,
+// which also has the changes of a file that was written whole.
 func (r *refiner) place(e *Entry) {
 	if e.Result != "ok" || e.Target == "" {
 		return
@@ -137,7 +137,7 @@ func (r *refiner) place(e *Entry) {
 	}
 }
 
-// firstChange returns the line that a hunk changes first.
+// firstChange returns the first changed line of a hunk.
 func firstChange(hunk gjson.Result) int64 {
 	line := hunk.Get("newStart").Int()
 	hunk.Get("lines").ForEach(func(_, v gjson.Result) bool {
@@ -171,7 +171,7 @@ func changed(patch gjson.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// withoutColour takes the escape sequences for colours out of s.
+// withoutColour removes the escape sequences for colours from s.
 func withoutColour(s string) string {
 	i := strings.Index(s, "\x1b[")
 	if i < 0 {

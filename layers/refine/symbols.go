@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	maxDefined = 8    // symbols that an edit defines or stands in
-	maxNamed   = 6    // identifiers that it newly names
-	maxRead    = 5000 // lines of either
+	maxDefined = 8    // symbols that an edit defines or changes
+	maxNamed   = 6    // new identifiers
+	maxRead    = 5000 // lines read
 )
 
-// symbols returns what the changed lines define, the definitions among the lines around them, and identifiers of
-// two words or more that the new lines name and the old ones do not. Prose has none.
+// symbols returns the symbols that the changed lines define, the definitions in the lines around them, and
+// identifiers of two words or more that are new in the changed lines. Prose has none.
 func symbols(d *differ, file string) []string {
 	if prose[strings.ToLower(path.Ext(file))] {
 		return nil
@@ -55,13 +55,13 @@ func symbols(d *differ, file string) []string {
 var prose = map[string]bool{".md": true, ".txt": true, ".json": true, ".jsonl": true, ".lock": true, ".csv": true,
 	".svg": true}
 
-// definers are the words that a definition starts with.
+// definers are the keywords of definitions.
 var definers = []string{
 	"func", "type", "class", "def", "function", "interface", "struct", "enum", "fn", "trait", "impl", "module", "const",
 	"var", "let", "describe", "it", "test",
 }
 
-// modifiers may stand before them.
+// modifiers may precede them.
 var modifiers = []string{
 	"export", "default", "async", "public", "private", "protected", "static", "abstract", "final", "pub",
 	"override", "declare",
@@ -79,7 +79,7 @@ func defined(line string) string {
 	if i < 0 {
 		return ""
 	}
-	if strings.HasPrefix(definers[i], "func") && strings.HasPrefix(rest, "(") { // a method: the receiver comes first
+	if strings.HasPrefix(definers[i], "func") && strings.HasPrefix(rest, "(") { // skip the receiver of a method
 		_, after, ok := strings.Cut(rest, ") ")
 		if !ok {
 			return ""
@@ -89,7 +89,7 @@ func defined(line string) string {
 	switch word {
 	case "const", "var", "let":
 		if indent > 0 {
-			return "" // a local one
+			return "" // a local definition
 		}
 	case "describe", "it", "test":
 		return ""
@@ -101,7 +101,7 @@ func defined(line string) string {
 	return name
 }
 
-// nextWord splits s behind the identifier at its start and the space behind that.
+// nextWord splits off the identifier at the start of s and the space after it.
 func nextWord(s string) (word, rest string) {
 	i := 0
 	for i < len(s) && isWord(s[i]) {
@@ -114,7 +114,7 @@ func isWord(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// identifiers calls fn with the words of line that are written like a symbol: camelCase or snake_case.
+// identifiers calls fn with the words of line in camelCase or snake_case.
 func identifiers(line string, fn func(string)) {
 	for i := 0; i < len(line); {
 		if !isWord(line[i]) {

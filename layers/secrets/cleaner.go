@@ -7,34 +7,34 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 )
 
-// A cleaner reads raw bytes and hands out clean ones. It works on whole lines; a line that is longer than
-// [redact.Window] is cleaned piece by piece, so that its memory is bounded. Of a file that is no transcript it
-// takes lines together ([redact.Text]).
+// A Cleaner reads raw bytes and returns redacted ones. It works on whole lines. A line longer than [redact.Window]
+// is redacted in pieces, to bound the memory. Other files than transcripts are redacted several lines at a time
+// ([redact.Text]).
 type Cleaner struct {
 	R       io.Reader
 	Rules   redact.Rules
 	Numbers redact.Numbers
-	Room    []byte // what is read into
-	buf     []byte // the part of room that is not cleaned yet
-	clean   []byte // cleaned, not handed out yet; may be a part of room
+	Room    []byte // read buffer
+	buf     []byte // part of Room that is not redacted yet
+	clean   []byte // redacted and not returned yet; may be in Room
 	long    *redact.Long
 	text    *redact.Text // nil for a transcript
-	Pieces  bool         // a line was cleaned piece by piece
-	length  int64        // of the clean bytes so far
+	Pieces  bool         // a line was redacted in pieces
+	length  int64        // of the redacted bytes so far
 	Cuts    []redact.Cut
 	eof     bool
-	found   func(clean []byte, cuts []redact.Cut) // told of every piece that was cleaned, if set; offsets are in clean
+	found   func(clean []byte, cuts []redact.Cut) // receives every redacted piece; offsets are in clean; may be nil
 }
 
-// NewFileCleaner returns a cleaner of a file that is no transcript, of about the given size.
+// NewFileCleaner returns a cleaner for a file that is not a transcript. Size is its approximate size.
 func NewFileCleaner(r io.Reader, size int64, rules redact.Rules) *Cleaner {
 	return &Cleaner{R: r, Rules: rules, text: &redact.Text{}, Room: make([]byte, min(max(size, 0)+1, CleanerRoom))}
 }
 
-// CleanerRoom is the memory that a cleaner needs, unless there is less to read: then one byte more than that.
+// CleanerRoom is the buffer size of a cleaner. For a smaller input it is one byte more than the input.
 const CleanerRoom = redact.Window + 1<<20
 
-// Read returns clean bytes.
+// Read returns redacted bytes.
 func (c *Cleaner) Read(p []byte) (int, error) {
 	for len(c.clean) == 0 {
 		if c.eof && len(c.buf) == 0 {
@@ -49,7 +49,7 @@ func (c *Cleaner) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next cleans the next lines, or the next piece of a long one, if enough has been read.
+// next redacts the next lines, or the next piece of a long line, if enough is buffered.
 func (c *Cleaner) next() error {
 	if err := c.fill(); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *Cleaner) next() error {
 	}
 	end := bytes.LastIndexByte(c.buf, '\n') + 1
 	if c.long != nil {
-		end = bytes.IndexByte(c.buf, '\n') + 1 // of the long line
+		end = bytes.IndexByte(c.buf, '\n') + 1 // end of the long line
 	}
 	last := end > 0
 	if c.eof && !last {
@@ -79,7 +79,7 @@ func (c *Cleaner) next() error {
 	return nil
 }
 
-// lines cleans the next lines of a file that is no transcript, with what was read of what follows them.
+// lines redacts the next lines of a file that is not a transcript, with the buffered text after them as context.
 func (c *Cleaner) lines() error {
 	at := len(c.buf)
 	if !c.eof {
@@ -90,7 +90,7 @@ func (c *Cleaner) lines() error {
 		if at == 0 {
 			at = bytes.IndexByte(c.buf, '\n') + 1
 		}
-		if at == 0 { // no end of the line in sight
+		if at == 0 { // no newline yet
 			c.long, c.Pieces, c.text = &redact.Long{}, true, &redact.Text{}
 			c.piece(0, false)
 			return nil
@@ -101,7 +101,7 @@ func (c *Cleaner) lines() error {
 	return nil
 }
 
-// piece cleans a piece of a long line that ends at end, if it is the last one.
+// piece redacts a piece of a long line. If it is the last one, it ends at end.
 func (c *Cleaner) piece(end int, last bool) {
 	if !last {
 		if end = len(c.buf); end < redact.Window {
@@ -115,7 +115,7 @@ func (c *Cleaner) piece(end int, last bool) {
 	}
 }
 
-// took notes that the first n bytes of the buffer were cleaned.
+// took records that the first n bytes of the buffer are redacted.
 func (c *Cleaner) took(clean []byte, cuts []redact.Cut, n int) {
 	if c.found != nil {
 		c.found(clean, cuts)
@@ -125,7 +125,7 @@ func (c *Cleaner) took(clean []byte, cuts []redact.Cut, n int) {
 	c.clean, c.buf = clean, c.buf[n:]
 }
 
-// fill reads on. What is in the buffer is moved to its front; all that was cleaned has been handed out.
+// fill reads more. It moves the rest of the buffer to the front; all redacted bytes have been returned before.
 func (c *Cleaner) fill() error {
 	if c.eof {
 		return nil
@@ -134,7 +134,7 @@ func (c *Cleaner) fill() error {
 		c.Room = make([]byte, CleanerRoom)
 	}
 	if len(c.buf) == len(c.Room) {
-		c.Room = make([]byte, CleanerRoom) // there is more than was said
+		c.Room = make([]byte, CleanerRoom) // the input is larger than announced
 	}
 	have := copy(c.Room, c.buf)
 	n, err := io.ReadFull(c.R, c.Room[have:min(len(c.Room), have+1<<20)])

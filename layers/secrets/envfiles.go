@@ -12,14 +12,15 @@ import (
 	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
-// Limits of what is read of a project's .env files: another file is none.
+// Limits of .env files. Files beyond them are ignored.
 const (
 	maxEnvFiles = 64
 	maxEnvFile  = 256 << 10
 )
 
-// RulesIn returns the rules for a session that worked in dir: those of the memory, and the values of the .env files
-// there and above it up to the root of its repository. They are read once, and kept as hashes.
+// RulesIn returns the rules for a session in dir: those of the memory, and the values in the .env files of dir and
+// the directories above it up to the root of the repository. The files are read once and their values kept as
+// hashes.
 func (m Ops) RulesIn(dir string) redact.Rules {
 	if !m.Opts.EnvFiles || dir == "" || !m.Opts.Rules.Any() {
 		return m.Opts.Rules
@@ -32,8 +33,8 @@ func (m Ops) RulesIn(dir string) redact.Rules {
 	return r
 }
 
-// envValues returns the secrets in the .env files that hold for dir. A file that cannot be read has none: this is
-// help beside the rules, and must not keep a session from being stored.
+// envValues returns the secrets in the .env files for dir. Unreadable files are ignored: the values only supplement
+// the rules, and must not prevent a capture.
 func envValues(dir string) []scanner.Known {
 	var out []scanner.Known
 	inside := projects.InsideRepo(dir)
@@ -76,7 +77,7 @@ func readEnvFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxEnvFile))
 }
 
-// isEnvFile reports whether name is .env or .env.something, but no example of one.
+// isEnvFile reports whether name is .env or .env.something, but not an example.
 func isEnvFile(name string) bool {
 	rest, ok := strings.CutPrefix(name, ".env")
 	if !ok || rest != "" && rest[0] != '.' {

@@ -16,13 +16,13 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// FilePatchID is the name by which originals.git holds the patch of an overflow file that was captured with a record.
+// FilePatchID returns the name in originals.git of the patch of an overflow file that was captured with a record.
 func FilePatchID(record objects.Hash, name string) objects.Hash {
 	return lane.FilePatch(record, name)
 }
 
-// FilePatch returns the patch of an overflow file of a session at the growth point p. It belongs to the snapshot
-// with which the file was captured last. The error wraps [ErrWithheld] if this machine does not have it.
+// FilePatch returns the patch of an overflow file of a session at the growth point p, from the snapshot with the
+// last capture of the file. The error wraps [originals.ErrWithheld] if this device does not have it.
 func (m Ops) FilePatch(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
 	name string) (patch redact.Patch, err error) {
 	err = m.Refs.View(ctx, project, func(tx *refs.Tx) error {

@@ -18,11 +18,12 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Leak is a secret that stands where it could travel. It says where, and never what.
+// A Leak is a secret in data that could be pushed. It has the location and never the secret. JSON is the output of
+// mem secrets scan.
 type Leak struct {
 	Kind    string       `json:"kind"`              // "commit", "record", "object", "session", "format", "point"
 	Name    objects.Hash `json:"name,omitzero"`     // of the record, the object or the session's stream
-	Commit  string       `json:"commit"`            // that brought it
+	Commit  string       `json:"commit"`            // that added it
 	Session string       `json:"session,omitempty"` // of a session
 	Message int          `json:"message,omitempty"` // of the session
 	Rule    string       `json:"rule"`
@@ -30,7 +31,7 @@ type Leak struct {
 	Length  int          `json:"length"` // of the secret, in bytes
 }
 
-// Where says for people where the secret stands.
+// Where returns the location of the secret for display.
 func (l Leak) Where() string {
 	switch l.Kind {
 	case "commit":
@@ -41,21 +42,19 @@ func (l Leak) Where() string {
 	return fmt.Sprintf("%s %s", l.Kind, l.Name.Short())
 }
 
-// String says for people where the secret stands, and how it can be told.
+// String returns the location, the rule and the hash of the secret for display.
 func (l Leak) String() string {
 	return fmt.Sprintf("%s: %s, %d bytes, %s", l.Where(), l.Rule, l.Length, l.Hash)
 }
 
-// ScanOutgoing looks with the newest rules at every byte of this device's lane of p that no commit has which
-// have knows: messages of commits, records, objects, and the streams of sessions, decompressed. It returns
-// what it finds, and believes no note that something was looked at before.
+// ScanOutgoing scans this device's lane of p with the current rules: messages of commits, records, objects, and
+// decompressed streams of sessions that no commit with have has. It ignores notes of earlier scans.
 func (m Ops) ScanOutgoing(ctx context.Context, p refs.Project, have func(commit string) bool) ([]Leak, error) {
 	return m.scanLane(ctx, refs.Lane{Project: p, Device: m.Refs.Device().ID}, have, nil)
 }
 
-// GateLane is [Ops.ScanOutgoing] of a lane that need not be this device's, before it is pushed. What these very
-// rules looked at on this device before, under the same name, it does not read again. Nothing may be pushed
-// unless it returns no leak and no error.
+// GateLane is [Ops.ScanOutgoing] for any lane before a push. It skips content that this device has scanned with the
+// same rules. Nothing may be pushed unless it returns no leak and no error.
 func (m Ops) GateLane(ctx context.Context, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
 	return m.scanLane(ctx, l, have, m.Looked(l.Project, m.Gate()))
 }
@@ -83,7 +82,7 @@ func (m Ops) scanLane(ctx context.Context, l refs.Lane, have func(commit string)
 	return leaks, nil
 }
 
-// streamNames returns which session each stream of p holds.
+// streamNames returns the session of each stream of p.
 func (m Ops) streamNames(ctx context.Context, p refs.Project) (map[objects.Hash]string, error) {
 	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
@@ -98,8 +97,8 @@ func (m Ops) streamNames(ctx context.Context, p refs.Project) (map[objects.Hash]
 	return names, nil
 }
 
-// Gate returns the rules that look at what goes out. They are never off: what a setting lets into the memory need not
-// be what may leave it.
+// Gate returns the rules for outgoing data. They are always on: a setting that allows a secret in memory does not
+// allow to push it.
 func (m Ops) Gate() redact.Rules {
 	if m.Opts.Gate.Any() {
 		return m.Opts.Gate
@@ -107,8 +106,7 @@ func (m Ops) Gate() redact.Rules {
 	return m.Opts.Rules
 }
 
-// LeaksIn returns the secrets in what r, which is size bytes long, holds behind its first skip bytes. where
-// says what it is.
+// LeaksIn returns the secrets in r, of the given size, after its first skip bytes. where describes r.
 func LeaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]Leak, error) {
 	before := lineCounter{}
 	if _, err := io.CopyN(&before, r, skip); err != nil {
@@ -131,7 +129,7 @@ func LeaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]L
 		}
 		lines += bytes.Count(clean[at:], originals.Newline)
 	}
-	if where.Kind != "object" && where.Kind != "session" { // what mem wrote itself, which is short
+	if where.Kind != "object" && where.Kind != "session" { // short text written by mem
 		text, err := io.ReadAll(r)
 		if err == nil {
 			found(RedactOwn(rules, text))
@@ -147,7 +145,7 @@ func LeaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]L
 	return leaks, err
 }
 
-// A lineCounter counts the line ends that are written to it.
+// A lineCounter counts newlines.
 type lineCounter struct{ n int }
 
 func (l *lineCounter) Write(p []byte) (int, error) {
@@ -155,5 +153,5 @@ func (l *lineCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// OnlyReader hides what else a reader can do.
+// OnlyReader hides the other methods of a reader.
 type OnlyReader struct{ io.Reader }

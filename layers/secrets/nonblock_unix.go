@@ -6,5 +6,5 @@ import (
 	"syscall"
 )
 
-// Nonblock keeps opening a FIFO from waiting for a writer.
+// Nonblock makes opening a FIFO return at once.
 const Nonblock = syscall.O_NONBLOCK

@@ -1,4 +1,4 @@
 package secrets
 
-// Nonblock is nothing here: Windows has no FIFOs among files.
+// Nonblock is 0: Windows has no FIFOs among files.
 const Nonblock = 0

@@ -1,4 +1,4 @@
-// Package secrets finds secrets in what is stored and in what is about to be pushed.
+// Package secrets finds secrets in stored and outgoing data.
 package secrets
 
 import "github.com/memvcs/mem/layers/state"

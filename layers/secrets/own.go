@@ -12,10 +12,9 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 )
 
-// RedactOwn takes the secrets out of what mem wrote itself: a record, a growth point, the message of a commit.
-// What holds such a text together is none, whatever a rule says: numbers, times, and the names of objects,
-// sessions, projects and devices. A rule of the user's that finds ten digits in a row would leave a lane that
-// nobody can read.
+// RedactOwn removes secrets from text that mem wrote: a record, a growth point, a commit message. It never changes
+// numbers, times, and the names of objects, sessions, projects and devices, because a user rule that matches ten
+// digits would make the lane unreadable.
 func RedactOwn(rules redact.Rules, text []byte) (clean []byte, cuts []redact.Cut) {
 	var numbers redact.Numbers
 	all, found := rules.Redact(text, &numbers)
@@ -23,7 +22,7 @@ func RedactOwn(rules redact.Rules, text []byte) (clean []byte, cuts []redact.Cut
 		return text, nil
 	}
 	own := ownPlaces(text)
-	at, grown := 0, 0 // in text; by how much text is longer than all so far
+	at, grown := 0, 0 // place in text; growth of text so far
 	for _, c := range found {
 		start := int(c.At) + grown
 		end := start + len(c.Bytes)
@@ -42,23 +41,22 @@ func RedactOwn(rules redact.Rules, text []byte) (clean []byte, cuts []redact.Cut
 	return append(clean, text[at:]...), cuts
 }
 
-// ownName is the form of what mem names things with: hashes, commits, devices, projects, sessions, with what
-// they are in front and a number behind.
+// ownName matches names that mem generates: hashes, commits, devices, projects, sessions, with their prefix and a
+// number after them.
 var ownName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^([a-z]+/)?([0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32}|[0-9a-f]{16}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|agent-[0-9a-f]{6,40})(/[0-9]+)?$`)
 })
 
-// ownForm is the form of what else mem writes that a program reads: keys of devices, ids of rules, labels of
-// versions, parts of compositions, engines, counters of tokens, weights, names of models and their messages,
-// versions of clients.
+// ownForm matches other values that programs read: keys of devices, IDs of rules, labels of versions, parts of
+// compositions, engines, token counters, weights, names of models and their messages, versions of clients.
 var ownForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(ssh-ed25519 [A-Za-z0-9+/]{68}=*|mem-[0-9]+ gitleaks-[0-9.]+( own-[0-9a-f]{8})?|([0-9a-f-]{36}:)?v[0-9]{3,}|[0-9a-f-]{36}:original|` +
 			`[a-z]+/[0-9]+( \([a-z0-9., -]*\))?|o200k\*[0-9.]+/[0-9]+|[01]\.[0-9]{2}|claude-[a-z0-9.-]+|msg_[0-9A-Za-z]{20,30}|[0-9]+\.[0-9]+\.[0-9]+)$`)
 })
 
-// ownPlaces returns where numbers, times and names stand in a text that mem wrote, in order.
+// ownPlaces returns the places of numbers, times and names in text that mem wrote, in order.
 func ownPlaces(text []byte) (out [][2]int) {
 	if !json.Valid(text) {
 		return ownTrailers(text)
@@ -86,10 +84,10 @@ func ownPlaces(text []byte) (out [][2]int) {
 		switch rest := bytes.TrimLeft(text[end+1:], " \t\r\n"); {
 		case len(rest) > 0 && rest[0] == ':':
 			key = inside
-		// what people write may look so
+		// text of people may match
 		case !slices.Contains([]string{"title", "name", "text", "quote", "value"}, key) && isOwn(inside):
 			out = append(out, [2]int{i + 1, end})
-		case key == "source": // the file of a session, which is called as it
+		case key == "source": // the file of a session has its name
 			for _, at := range sessionFile().FindAllStringSubmatchIndex(inside, -1) {
 				out = append(out, [2]int{i + 1 + at[2], i + 1 + at[3]})
 			}
@@ -99,8 +97,8 @@ func ownPlaces(text []byte) (out [][2]int) {
 	return out
 }
 
-// ownTrailers is ownPlaces of a commit: the address of its device, the values of mem's trailers, and the
-// beginnings of these in the line for people.
+// ownTrailers is ownPlaces for a commit: the address of its device, the values of mem's trailers, and their starts
+// in the subject.
 func ownTrailers(text []byte) (out [][2]int) {
 	at := 0
 	var named []string
@@ -125,8 +123,8 @@ func ownTrailers(text []byte) (out [][2]int) {
 	return out
 }
 
-// sessionFile is the name of the file of a session at the end of its path, and shortVersion what a version is
-// called in a line for people.
+// sessionFile matches the name of a session's file at the end of a path; shortVersion matches a version in a line for
+// people.
 var (
 	sessionFile = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.jsonl$|/)`)
@@ -134,7 +132,7 @@ var (
 	shortVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{8}:v[0-9]{3,}\b`) })
 )
 
-// shortName is the form of a name that is shortened.
+// shortName matches shortened names.
 var shortName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-f]{6,16}\b`) })
 
 func isOwn(text string) bool {

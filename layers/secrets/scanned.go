@@ -16,23 +16,22 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// What has been looked at and holds no secret is noted in the cache, so that a push need not look again. A note
-// names content by its BLAKE3: what is between Base and End holds nothing. It stands in a file for the set of
-// rules that looked, which is that of a version of mem, with the settings and the known values of the time;
-// another set does not believe it. Notes are made where the very bytes with that name passed the rules: in a
-// capture, and in a push. Without notes everything is looked at.
+// Notes in the cache name scanned content without secrets, so that a push need not scan it again. A note names
+// content by its BLAKE3: there is no secret between Base and End. Each set of rules (version of mem, settings, known
+// values) has its own file. Captures and pushes write notes for bytes that passed the rules. Without notes
+// everything is scanned.
 
-// A look says that rules found nothing in some content.
+// A Look records that the rules found nothing in some content.
 type Look struct {
-	Base objects.Hash // the name of what came before it in its stream, zero for nothing
-	End  objects.Hash // the name of the content up to its end
+	Base objects.Hash // hash of the stream before it, zero at the start
+	End  objects.Hash // hash of the stream up to its end
 }
 
-// maxLooks is how long a file of notes may become; then looking begins anew.
+// maxLooks is the maximal size of a file of notes. A larger file is deleted.
 const maxLooks = 4 << 20
 
-// LookedHead returns what a file of notes begins with: the rules and the values they know, each by a key that
-// only this device can make.
+// LookedHead returns the head of a file of notes: the rules and the known values, each as a keyed hash of this
+// device.
 func (m Ops) LookedHead(r redact.Rules) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rules %s\n", m.Refs.Seal("rules "+m.Opts.World.Agent+" "+r.ID))
@@ -46,7 +45,7 @@ func (m Ops) lookedFile(p refs.Project, head string) string {
 	return m.CachePath("looked", string(p), m.Refs.Seal("looked "+head))
 }
 
-// NoteLooked notes what r found nothing in. A store that cannot be written does without notes.
+// NoteLooked records content without secrets. If the store cannot be written, it records nothing.
 func (m Ops) NoteLooked(p refs.Project, r redact.Rules, looks []Look) {
 	if len(looks) == 0 || !r.Any() {
 		return
@@ -71,13 +70,13 @@ func (m Ops) NoteLooked(p refs.Project, r redact.Rules, looks []Look) {
 	for _, l := range looks {
 		fmt.Fprintf(&b, "%s %s\n", l.Base, l.End)
 	}
-	_, _ = f.Write(b.Bytes()) // one write, so that those of several processes stay apart; a torn line says nothing
+	_, _ = f.Write(b.Bytes()) // one write, so that processes do not interleave; torn lines are ignored
 }
 
-// A lookedAt knows what need not be looked at again.
-type lookedAt map[objects.Hash][]objects.Hash // by the ends, what came before
+// A lookedAt has the content that need not be scanned again.
+type lookedAt map[objects.Hash][]objects.Hash // bases by end
 
-// Looked returns what was looked at with the rules r, or with more of known values.
+// Looked returns the content scanned with the rules r, or with more known values.
 func (m Ops) Looked(p refs.Project, r redact.Rules) lookedAt {
 	out := lookedAt{}
 	want := strings.Split(strings.TrimSuffix(m.LookedHead(r), "\n"), "\n")
@@ -89,7 +88,7 @@ func (m Ops) Looked(p refs.Project, r redact.Rules) lookedAt {
 	for _, f := range files {
 		file := filepath.Join(dir, f.Name())
 		if fi, err := f.Info(); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxLooks {
-			os.Remove(file) // it grows again
+			os.Remove(file) // start again
 			continue
 		}
 		b, err := os.ReadFile(file)
@@ -101,7 +100,7 @@ func (m Ops) Looked(p refs.Project, r redact.Rules) lookedAt {
 			continue // torn
 		}
 		if slices.ContainsFunc(want, func(line string) bool { return !slices.Contains(head, line) }) {
-			continue // other rules, or fewer values
+			continue // other rules or fewer known values
 		}
 		for _, l := range notes {
 			out[l.End] = append(out[l.End], l.Base)
@@ -110,7 +109,8 @@ func (m Ops) Looked(p refs.Project, r redact.Rules) lookedAt {
 	return out
 }
 
-// SplitLooks reads a file of notes. Lines that are none are left out. Two who began the file both wrote its head.
+// SplitLooks parses a file of notes. It ignores malformed lines. Two processes that created the file both wrote the
+// head.
 func SplitLooks(b []byte) (head []string, notes []Look) {
 	for line := range bytes.Lines(b) {
 		text, whole := bytes.CutSuffix(line, []byte("\n"))
@@ -135,7 +135,7 @@ func SplitLooks(b []byte) (head []string, notes []Look) {
 	return head, notes
 }
 
-// Covers reports whether all between base and end was looked at.
+// Covers reports whether everything between base and end was scanned.
 func (l lookedAt) Covers(base, end objects.Hash) bool {
 	seen := map[objects.Hash]bool{}
 	todo := []objects.Hash{end}
@@ -154,10 +154,10 @@ func (l lookedAt) Covers(base, end objects.Hash) bool {
 	return false
 }
 
-// A gatekeeper looks at pieces on several goroutines. The leaks come in the order of the pieces.
+// A gatekeeper scans pieces on several goroutines. It returns leaks in the order of the pieces.
 type gatekeeper struct {
 	rules  redact.Rules
-	known  lookedAt // what need not be looked at; nil: nothing
+	known  lookedAt // scanned content to skip; may be nil
 	free   chan struct{}
 	wait   sync.WaitGroup
 	mu     sync.Mutex
@@ -165,7 +165,7 @@ type gatekeeper struct {
 	clean  map[int]Look
 	pieces int
 	err    error
-	failed int // the piece of err
+	failed int // index of the piece of err
 }
 
 func newGatekeeper(r redact.Rules, known lookedAt, workers int) *gatekeeper {
@@ -173,7 +173,7 @@ func newGatekeeper(r redact.Rules, known lookedAt, workers int) *gatekeeper {
 		clean: map[int]Look{}}
 }
 
-// take looks at a piece, which is told by where, while the caller goes on.
+// take starts the scan of a piece, described by where.
 func (g *gatekeeper) take(piece refs.Piece, where Leak) error {
 	l, noted := lookOf(piece)
 	if noted && g.known.Covers(l.Base, l.End) {
@@ -201,7 +201,7 @@ func (g *gatekeeper) take(piece refs.Piece, where Leak) error {
 	return g.err
 }
 
-// lookOf returns the note about a piece without secrets, and whether one is made of its kind: the others are short.
+// lookOf returns the note for a piece without secrets. ok is false for kinds without notes, which are short.
 func lookOf(p refs.Piece) (Look, bool) {
 	if p.Kind == "object" {
 		return Look{End: p.Name}, true
@@ -209,7 +209,7 @@ func lookOf(p refs.Piece) (Look, bool) {
 	return Look{p.Base, p.End}, p.Kind == "stream"
 }
 
-// done waits until all pieces were looked at.
+// done waits for all scans.
 func (g *gatekeeper) done() (leaks []Leak, clean []Look, err error) {
 	g.wait.Wait()
 	for n := range g.pieces {

@@ -16,20 +16,21 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Secret is what redaction took out of a session. It tells all about it but what it is.
+// A Secret describes a redacted secret without its text. JSON is the output of mem secrets list.
 type Secret struct {
 	Session string `json:"session"`
-	File    string `json:"file,omitempty"` // the overflow file that held it
-	No      int    `json:"no"`             // in its placeholder
+	File    string `json:"file,omitempty"` // its overflow file
+	No      int    `json:"no"`             // number in its placeholder
 	Rule    string `json:"rule"`
-	Message int    `json:"message,omitempty"` // that held it first
+	Message int    `json:"message,omitempty"` // first message with it
 	Places  int    `json:"places"`
-	Hash    string `json:"hash"`   // the first 12 digits of its BLAKE3
+	Hash    string `json:"hash"`   // first 12 digits of its BLAKE3
 	Length  int    `json:"length"` // in bytes
 }
 
-// Secrets returns what was taken out of a session as it is now, by number, and out of its overflow files. The error
-// wraps [ErrWithheld] if the session was captured on another machine: its secrets never left that.
+// Secrets returns the secrets of a session at its current growth point, by number, and those of its overflow files.
+// The error wraps [originals.ErrWithheld] if the session was captured on another device, which its secrets never
+// leave.
 func (m Ops) Secrets(ctx context.Context, p refs.Project, s *state.Session) ([]Secret, error) {
 	now := s.Now()
 	var out []Secret
@@ -69,7 +70,7 @@ func (m Ops) Secrets(ctx context.Context, p refs.Project, s *state.Session) ([]S
 	return out, nil
 }
 
-// secretsAt describes cuts, which are in order, from the clean content they were made in.
+// secretsAt describes sorted cuts from the clean content.
 func (m Ops) secretsAt(ctx context.Context, p refs.Project, content objects.Hash, cuts []redact.Cut) ([]Secret, error) {
 	byNo := map[int]*Secret{}
 	err := originals.On(m.DB).Stream(ctx, p, content, func(r io.Reader) error {
@@ -101,8 +102,8 @@ func (m Ops) secretsAt(ctx context.Context, p refs.Project, content objects.Hash
 	return out, err
 }
 
-// ScanStored looks with the newest rules at what is stored: at a revision's content, or without one at all that this
-// device has of the project.
+// ScanStored scans stored data with the current rules: the content of a revision or, without one, this device's lane
+// of the project.
 func (m Ops) ScanStored(ctx context.Context, p refs.Project, rev *state.Rev) ([]Leak, error) {
 	if rev == nil {
 		return m.ScanOutgoing(ctx, p, func(string) bool { return false })
@@ -122,5 +123,5 @@ func (m Ops) ScanStored(ctx context.Context, p refs.Project, rev *state.Rev) ([]
 	return leaks, err
 }
 
-// ErrNoContent says that a revision names nothing that could be read.
-var ErrNoContent = errors.New("no content to look at")
+// ErrNoContent reports a revision without content.
+var ErrNoContent = errors.New("no content to scan")
