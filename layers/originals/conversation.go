@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Conversation returns the conversation of a session at p as segments, uncut.
+// Conversation returns the whole conversation of a session at p as segments.
 func (m Ops) Conversation(ctx context.Context, project refs.Project, p *records.Point) ([]compress.Segment, error) {
 	return m.ConversationWithout(ctx, project, p, nil)
 }
@@ -29,7 +29,8 @@ func (m Ops) ConversationWithout(ctx context.Context, project refs.Project, p *r
 	return out, err
 }
 
-// EachMessage calls f with the messages of a session and their numbers, in order. An error of f ends it.
+// EachMessage calls f with the number and the message of each message of a session, in order. It returns the first
+// error of f. The tool calls of the messages in without, pairs of first and last number, are removed.
 func (m Ops) EachMessage(ctx context.Context, project refs.Project, p *records.Point, without [][2]int,
 	f func(int, transcript.Message) error) error {
 	return m.Stream(ctx, project, p.Original, func(r io.Reader) error {
@@ -42,7 +43,7 @@ func (m Ops) EachMessage(ctx context.Context, project refs.Project, p *records.P
 			}
 			msg, err := transcript.Decode(v)
 			if err != nil {
-				continue // an object that is no record says nothing
+				continue // not a record
 			}
 			if !Outside(v.N, without) {
 				msg.Blocks = slices.DeleteFunc(msg.Blocks, func(b transcript.Block) bool {
@@ -57,8 +58,8 @@ func (m Ops) EachMessage(ctx context.Context, project refs.Project, p *records.P
 	})
 }
 
-// A Conversation turns the messages of a session into segments, one after the other: what was typed as it is,
-// once and where it was sent, also out of the queue; everything else without blanks around it.
+// A Conversation converts the messages of a session to segments. Typed text is unchanged and appears once, where it was
+// sent, even if it was queued before; white space around other text is removed. Its zero value is ready.
 type Conversation struct{ queue transcript.Queue }
 
 // Said returns the segments of message n.
@@ -70,8 +71,8 @@ func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
 		}
 	}
 	typed, fresh := c.queue.Typed(msg)
-	_, own := transcript.Typed(msg) // its texts are what was typed, or repeat it
-	say := func() {
+	_, own := transcript.Typed(msg) // its text blocks are the typed text
+	addTyped := func() {
 		if fresh {
 			add(c.typist(), typed)
 		}
@@ -80,7 +81,7 @@ func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
 	for _, b := range msg.Blocks {
 		switch {
 		case b.Kind == transcript.Text && own:
-			say()
+			addTyped()
 		case b.Kind == transcript.Text:
 			add(textRole(msg), strings.TrimSpace(b.Text))
 		case b.Kind == transcript.ToolUse:
@@ -89,11 +90,11 @@ func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
 			add("tool", strings.TrimSpace(b.Result()))
 		}
 	}
-	say()
+	addTyped()
 	return out
 }
 
-// typist is the role of the typed text that the queue returned last.
+// typist returns the role of the typed text that the queue returned last.
 func (c *Conversation) typist() string {
 	if c.queue.Script {
 		return "script"
@@ -101,9 +102,9 @@ func (c *Conversation) typist() string {
 	return "user"
 }
 
-// textRole is the role of a text that the user did not type.
+// textRole returns the role of a text that the user did not type.
 func textRole(msg transcript.Message) string {
-	if msg.Role != "assistant" { // what the client says in the user's name
+	if msg.Role != "assistant" { // written by the client as the user
 		return "tool"
 	}
 	return "assistant"

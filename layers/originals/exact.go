@@ -11,11 +11,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A BehindError says that the exact bytes of a session as it is now are on another device only. It wraps
+// A BehindError reports that the exact bytes of the current state of a session are only on another device. It wraps
 // [ErrWithheld].
 type BehindError struct {
 	Session *state.Session
-	Have    *records.Point // the furthest growth point whose exact bytes are here
+	Have    *records.Point // the furthest growth point with exact bytes on this device
 }
 
 func (e *BehindError) Error() string {
@@ -31,8 +31,8 @@ func (e *BehindError) Error() string {
 // Unwrap returns [ErrWithheld].
 func (e *BehindError) Unwrap() error { return ErrWithheld }
 
-// Exact returns the growth point whose exact bytes this device has for the session as it is now. Where it
-// has only those of an earlier one, it returns that with a [*BehindError]; where none, the error is [ErrWithheld].
+// Exact returns the current growth point of the session if this device has its exact bytes, or one that reaches as far.
+// Otherwise it returns the furthest one with a [*BehindError]; if there is none, the error wraps [ErrWithheld].
 func (m Ops) Exact(ctx context.Context, project refs.Project, s *state.Session) (*records.Point, error) {
 	now := s.Now()
 	order := make([]*records.Point, len(s.Points))

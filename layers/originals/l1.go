@@ -12,13 +12,13 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// L1Name is what the L1 of a growth point is called in the cache.
+// L1Name returns the name of the L1 of a growth point in the cache.
 func L1Name(original objects.Hash, mode refine.Mode) string {
 	return fmt.Sprintf("%s-%d-%d.jsonl", original, refine.Version, mode)
 }
 
-// L1 opens the L1 of a growth point, which is made if it is not in the cache. A long one is not in memory,
-// unless the cache cannot be written.
+// L1 opens the L1 of a growth point. It makes it if it is not cached. A long one is read from the disk, unless the cache
+// cannot be written.
 func (m Ops) L1(ctx context.Context, project refs.Project, original objects.Hash,
 	mode refine.Mode) (io.ReadCloser, error) {
 	file := m.CachePath("l1", L1Name(original, mode))
@@ -32,7 +32,7 @@ func (m Ops) L1(ctx context.Context, project refs.Project, original objects.Hash
 	return m.makeL1(ctx, project, original, mode, math.MaxInt)
 }
 
-// makeL1 makes an L1 and holds up to most bytes of it. It returns nil if it is longer and could not be cached.
+// makeL1 makes an L1 with a buffer of up to most bytes. It returns nil if the L1 is longer and cannot be cached.
 func (m Ops) makeL1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode,
 	most int) (io.ReadCloser, error) {
 	w := &state.CacheWriter{M: m.DB, File: m.CachePath("l1", L1Name(original, mode)), Most: most}

@@ -15,11 +15,12 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ErrWithheld says that the exact bytes of a session need a patch that this machine does not have: it
-// was captured on another one, and only the clean transcript travels.
+// ErrWithheld reports that this device does not have the patch that the exact bytes of a session need: patches stay on
+// the device that captured the session.
 var ErrWithheld = errors.New("the exact bytes were kept on the device that captured the session")
 
-// Patches returns what the snapshot p of a session needs besides its clean stream, oldest first.
+// Patches returns the patches that turn the clean stream into the exact bytes of the snapshot p, oldest first. The error
+// wraps [ErrWithheld] if this device does not have one.
 func (m Ops) Patches(ctx context.Context, project refs.Project, s *state.Session,
 	p *records.Point) ([]redact.Patch, error) {
 	var out []redact.Patch
@@ -48,8 +49,8 @@ func (m Ops) Patches(ctx context.Context, project refs.Project, s *state.Session
 	return out, err
 }
 
-// WriteOriginal writes the exact bytes that a session's file had at the snapshot p. What was written is
-// the original only if the error is nil.
+// WriteOriginal writes the exact bytes of a session's file at the snapshot p. If it returns an error, it may have
+// written a part of them or wrong bytes.
 func (m Ops) WriteOriginal(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
 	w io.Writer) error {
 	if !p.Withheld {
@@ -69,7 +70,7 @@ func (m Ops) WriteOriginal(ctx context.Context, project refs.Project, s *state.S
 	})
 }
 
-// WriteExact writes the exact bytes of a session as it is now, or those that there are and a [*BehindError].
+// WriteExact writes the exact bytes of a session, or those that this device has and returns a [*BehindError].
 func (m Ops) WriteExact(ctx context.Context, rev state.Rev, w io.Writer) error {
 	p, behind := m.Exact(ctx, rev.Project.ID, rev.Session)
 	if p == nil {
@@ -94,7 +95,8 @@ func (m Ops) WriteObject(ctx context.Context, project refs.Project, h objects.Ha
 	})
 }
 
-// WriteAnywhere writes the content of the object h of any project to w. If none has it the error is a [*NotFoundError].
+// WriteAnywhere writes the content of the object h to w, whatever project contains it. The error is a
+// [*state.NotFoundError] if none does.
 func (m Ops) WriteAnywhere(ctx context.Context, h objects.Hash, w io.Writer) error {
 	ids, err := m.Refs.Projects()
 	if err != nil {

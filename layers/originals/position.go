@@ -8,25 +8,26 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 )
 
-// ErrRewritten says that a file does not start with what is stored of it, though it seemed to have grown.
-var ErrRewritten = errors.New("the file does not start with what is stored")
+// ErrRewritten reports a file that has grown but does not start with the stored bytes.
+var ErrRewritten = errors.New("the file does not start with the stored bytes")
 
-// A place is where in the file and in its stream the new bytes begin.
+// A Place is the position in a file and in its stream where the new bytes begin.
 type Place struct {
-	Raw      int64
+	Raw      int64 // the offset in the file
 	Clean    stream.Tail
 	Segments int
 	Carry    transcript.Carry
 	Cuts     bool            // the stored part has cuts
-	Exact    *objects.Hasher // of the exact bytes before raw; nil if those are the clean ones
+	Exact    *objects.Hasher // of the exact bytes before Raw; nil if they are the clean ones
 }
 
-// Beginning hashes as many bytes as are left, and then has enough.
+// A Beginning hashes the next Left bytes that are written to it; then Write returns [ErrEnough].
 type Beginning struct {
 	W    *objects.Hasher
 	Left int64
 }
 
+// ErrEnough ends writing to a [Beginning].
 var ErrEnough = errors.New("enough")
 
 func (b *Beginning) Write(p []byte) (int, error) {
@@ -38,7 +39,7 @@ func (b *Beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Ending keeps what is written to it behind the first bytes.
+// An Ending appends what is written to it to B, except the first Skip bytes.
 type Ending struct {
 	Skip int64
 	B    []byte

@@ -12,11 +12,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ErrMeanwhile says that something was forgotten while something else was made of it. What was made is not stored.
-var ErrMeanwhile = errors.New("something that it was made of was forgotten meanwhile")
+// ErrMeanwhile reports that an input was deleted while something was derived from it. The result is not stored.
+var ErrMeanwhile = errors.New("an input was deleted meanwhile")
 
-// Unforgotten makes sure, in the transaction that stores something, that what it was made of is there still:
-// slow work reads without a lock, and who forgets looks only at what is stored.
+// Unforgotten checks, in the transaction that stores a derived object, that its inputs still exist. Derivations read
+// without a lock, and a deletion considers only stored objects. The error wraps [ErrMeanwhile].
 func Unforgotten(ctx context.Context, tx *refs.Tx, names ...objects.Hash) error {
 	for _, h := range names {
 		if h.IsZero() {
@@ -29,12 +29,12 @@ func Unforgotten(ctx context.Context, tx *refs.Tx, names ...objects.Hash) error 
 		if err != nil {
 			return err
 		}
-		rc.Close() // opened to be known there, nothing else
+		rc.Close() // it was only opened to check that it exists
 	}
 	return nil
 }
 
-// UnforgottenParts is unforgotten of the parts of a composition, of which some may be of other projects.
+// UnforgottenParts is [Unforgotten] for the parts of a composition, which may be in other projects.
 func (m Ops) UnforgottenParts(ctx context.Context, tx *refs.Tx, c *bodies.Composition) error {
 	for i, p := range c.Parts {
 		if i >= len(c.Derivation.Inputs) {
@@ -54,9 +54,9 @@ func (m Ops) UnforgottenParts(ctx context.Context, tx *refs.Tx, c *bodies.Compos
 	return nil
 }
 
-// NothingForgotten makes sure, in the transaction that stores a capture, that nobody has forgotten anything
-// since the lanes had the given tips: a stream may have become another one that is as long, and the capture may
-// hold what was forgotten. The error is [refs.ErrConflict] then.
+// NothingForgotten checks, in the transaction that stores a capture, that nothing was deleted since the lanes had the
+// given tips: a stream may have been rewritten without a change of length, and the capture may contain deleted text. The
+// error is [refs.ErrConflict] otherwise.
 func NothingForgotten(ctx context.Context, tx *refs.Tx, since []refs.Tip) error {
 	if follows, err := tx.Follows(since); err != nil || !follows {
 		return cmp.Or(err, refs.ErrConflict)
@@ -68,14 +68,15 @@ func NothingForgotten(ctx context.Context, tx *refs.Tx, since []refs.Tip) error 
 	return err
 }
 
-// Tips returns where the lanes of a project are, to ask [nothingForgotten] later.
+// Tips returns the tips of the lanes of a project, for [NothingForgotten].
 func (m Ops) Tips(ctx context.Context, p refs.Project) (tips []refs.Tip, err error) {
 	err = m.Refs.View(ctx, p, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
 	return tips, err
 }
 
-// UnforgottenWords makes sure, in the transaction that stores what a model was asked, that nothing was
-// forgotten since the lanes had the tips that the question was made at: it holds words of sessions.
+// UnforgottenWords checks, in the transaction that stores a question to a model, that nothing was deleted since the
+// lanes had the tips at which the question was made: it contains text of sessions. The error is [ErrMeanwhile]
+// otherwise.
 func UnforgottenWords(ctx context.Context, tx *refs.Tx, asked []refs.Tip) error {
 	err := NothingForgotten(ctx, tx, asked)
 	if errors.Is(err, refs.ErrConflict) {
@@ -84,8 +85,8 @@ func UnforgottenWords(ctx context.Context, tx *refs.Tx, asked []refs.Tip) error 
 	return err
 }
 
-// SameSeals makes sure, in the transaction that stores captures, that no value was forgotten since their guard
-// was made, wherever it was. The error is [refs.ErrConflict] otherwise.
+// SameSeals checks, in the transaction that stores captures, that no value was deleted in any project since their guard
+// was made. The error is [refs.ErrConflict] otherwise.
 func (m Ops) SameSeals(g *Guard) error {
 	now, err := m.ReadSeals()
 	if err == nil && now.Count() != g.count() {

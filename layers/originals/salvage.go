@@ -5,10 +5,10 @@ import (
 	"regexp"
 )
 
-// RenewSeals writes the list of what was forgotten here anew, when it is damaged beyond repair, with the entries
-// that can still be read. It returns how many those are, and where the damaged file is kept. The new list says that
-// entries are lost: a message of which a part was forgotten stays out whole from then on, and so does one without an
-// id at a place where one was forgotten. Values that are lost are not recognised in other messages.
+// RenewSeals replaces a damaged list of deleted text by one with the entries that can still be read. It returns their
+// number, and the path to which the damaged file was moved. The new list records that entries are lost. From then on,
+// captures omit the whole of a message that was deleted in part, and each message without an ID at the place of a
+// deleted one. Lost values are not recognised in other messages.
 func (m Ops) RenewSeals(dryRun bool) (n int, kept string, err error) {
 	b, err := m.Refs.DamagedNote(sealsFile)
 	if err != nil {
@@ -26,8 +26,8 @@ func (m Ops) RenewSeals(dryRun bool) (n int, kept string, err error) {
 	return n, kept, err
 }
 
-// salvage returns the entries of a damaged list that have the form of one. Where in the list a seal of a message or
-// a file stands cannot be told, so it is taken for both: it recognises nothing else than what it was made of.
+// salvage returns the readable entries of a damaged list. Seals of messages and files cannot be distinguished, so each
+// is used for both; a seal matches only the content that it was made from.
 func salvage(b []byte) Seals {
 	s := Seals{Lost: true}
 	value := regexp.MustCompile(

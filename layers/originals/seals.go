@@ -11,37 +11,38 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// What was forgotten is still in the files of Claude Code for a while. A capture sees them through a guard,
-// which puts a placeholder of the same length over every forgotten message and blots out every forgotten value.
-// So what is stored is a beginning of what the capture sees, and a session goes on growing.
+// Deleted text remains in the files of Claude Code for a while. A capture reads them through a guard, which replaces
+// each deleted message by a placeholder of the same length and overwrites each deleted value. So the stored stream is a
+// prefix of what the capture reads, and the session can grow.
 
-// sealsFile holds what only this device knows of what it forgot. It names nothing: everything is keyed by the
-// device's key.
+// sealsFile is the list of the text that this device has deleted, as hashes keyed with the device's key.
 const sealsFile = "forgotten.json"
 
+// Seals identify deleted text without containing it.
 type Seals struct {
 	Values  []SealedValue `json:"values,omitempty"`
 	Records []string      `json:"records,omitempty"` // messages without a uuid
 	Files   []string      `json:"files,omitempty"`   // overflow files
-	Lost    bool          `json:"lost,omitempty"`    // there were more: see [Ops.RenewSeals]
+	Lost    bool          `json:"lost,omitempty"`    // entries were lost: see [Ops.RenewSeals]
 }
 
-// ReadSeals returns what was forgotten here. Without it forgotten text would be taken in again, so a damaged
-// file is an error and not an empty one.
+// ReadSeals returns the seals of the text that this device has deleted. A damaged file is an error, because captures
+// would store deleted text again.
 func (m Ops) ReadSeals() (s Seals, err error) {
 	_, err = m.Refs.ReadNote(sealsFile, &s)
 	return s, err
 }
 
-// Count is how many there are. None is ever taken back.
+// Count returns the number of seals. It never decreases.
 func (s *Seals) Count() int { return len(s.Values) + len(s.Records) + len(s.Files) }
 
-// value returns which value has a seal, -1 if none.
+// value returns the index of the value with a seal, -1 for none.
 func (s *Seals) value(seal string) int {
 	return slices.IndexFunc(s.Values, func(v SealedValue) bool { return v.Seal == seal })
 }
 
-// Nines returns a function that reports whether the digits of a deleted value became nines in strings too.
+// Nines returns a function that reports whether digits of a deleted value are overwritten with nines even in strings:
+// see [Blot].
 func (m Ops) Nines(s Seals) func(spot []byte) bool {
 	return func(spot []byte) bool {
 		i := s.value(m.SealValue(spot).Seal)
@@ -49,7 +50,7 @@ func (m Ops) Nines(s Seals) func(spot []byte) bool {
 	}
 }
 
-// AddSeals remembers what is being forgotten. It is durable when it returns.
+// AddSeals adds seals durably.
 func (m Ops) AddSeals(more Seals) error {
 	s, err := m.ReadSeals()
 	if err != nil {
@@ -74,6 +75,7 @@ func (m Ops) AddSeals(more Seals) error {
 	return m.Refs.WriteNote(sealsFile, append(b, '\n'))
 }
 
+// RollKey returns this device's key for [Roll].
 func (m Ops) RollKey() uint64 {
 	k, err := strconv.ParseUint(m.Refs.Seal("forgotten values"), 16, 64)
 	if err != nil {
@@ -82,23 +84,27 @@ func (m Ops) RollKey() uint64 {
 	return k%(prime-2) + 2
 }
 
+// SealValue returns the seal of a value.
 func (m Ops) SealValue(v []byte) SealedValue {
 	return SealedValue{len(v), Roll(v, m.RollKey()), m.Refs.Seal("value " + string(v)), true}
 }
 
-func (m Ops) SealRecord(raw []byte) string   { return m.Refs.Seal("record " + string(raw)) }
+// SealRecord returns the seal of a message without a uuid.
+func (m Ops) SealRecord(raw []byte) string { return m.Refs.Seal("record " + string(raw)) }
+
+// SealFile returns the seal of an overflow file with these exact bytes.
 func (m Ops) SealFile(h objects.Hash) string { return m.Refs.Seal("file " + h.String()) }
 
-// A guard says what must not be taken in again.
+// A Guard recognises deleted text, which captures must not store again.
 type Guard struct {
 	M       Ops
 	Purged  *state.Purges
 	Seals   Seals
-	Lengths []int
+	Lengths []int // of Seals.Values, sorted, without duplicates
 	Key     uint64
 }
 
-// count is how many seals the guard knows.
+// count returns the number of seals of the guard.
 func (g *Guard) count() int {
 	if g == nil {
 		return 0
@@ -106,7 +112,8 @@ func (g *Guard) count() int {
 	return g.Seals.Count()
 }
 
-// File returns the name of an overflow file, and reports whether it was forgotten or holds a value that was.
+// File returns the hash of an overflow file, and reports whether it was deleted or contains a deleted value. The guard
+// may be nil.
 func (g *Guard) File(r io.Reader) (sum objects.Hash, forgot bool, err error) {
 	h := objects.NewHasher()
 	if g == nil {
@@ -121,7 +128,7 @@ func (g *Guard) File(r io.Reader) (sum objects.Hash, forgot bool, err error) {
 	return h.Sum(), w.Done() || slices.Contains(g.Seals.Files, g.M.SealFile(h.Sum())), err
 }
 
-// Values returns where forgotten values stand in b.
+// Values returns the spans of deleted values in b.
 func (g *Guard) Values(b []byte) [][2]int {
 	var out [][2]int
 	for _, n := range g.Lengths {
@@ -134,7 +141,7 @@ func (g *Guard) Values(b []byte) [][2]int {
 	return Joined(out)
 }
 
-// whole reports whether a value of a session's transcript was forgotten, all of it, or is to be taken for that.
+// whole reports whether a value of a session's transcript is to be replaced by a placeholder.
 func (g *Guard) whole(session string, v transcript.Value) bool {
 	id := UuidOf(v)
 	if id != "" && len(g.Purged.Parts) > 0 {
@@ -149,6 +156,7 @@ func (g *Guard) whole(session string, v transcript.Value) bool {
 	return len(g.Seals.Records) > 0 && slices.Contains(g.Seals.Records, g.M.SealRecord(v.Raw))
 }
 
+// UuidOf returns the uuid of a message, "" if it has none.
 func UuidOf(v transcript.Value) string {
 	if v.Opaque {
 		return ""
@@ -160,13 +168,13 @@ func UuidOf(v transcript.Value) string {
 	return msg.UUID
 }
 
-// A sourceFile is a session file that is captured.
+// A SourceFile is a session file to capture.
 type SourceFile interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// A guarded file is read with other bytes where something was forgotten.
+// A guarded file is a file with overlays over deleted text.
 type guarded struct {
 	SourceFile
 	over []overlay // in order
@@ -177,7 +185,7 @@ type overlay struct {
 	bytes []byte
 }
 
-// Through returns a session's file of the given size as it may be taken in.
+// Through returns a session's file of the given size without deleted text.
 func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, error) {
 	out := &guarded{SourceFile: f}
 	for v, err := range transcript.Whole(io.NewSectionReader(f, 0, size)) {
@@ -204,7 +212,6 @@ func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, e
 	return out, nil
 }
 
-// ReadAt reads what may be taken in.
 func (g *guarded) ReadAt(p []byte, off int64) (int, error) {
 	n, err := g.SourceFile.ReadAt(p, off)
 	i, _ := slices.BinarySearchFunc(g.over, off, func(o overlay, off int64) int {

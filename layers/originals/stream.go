@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// HugeValue is the size from which a value of a transcript is not read for deriving.
+// HugeValue is the size in bytes above which derivations do not read a value of a transcript.
 const HugeValue = transcript.Longest
 
 // Stream calls f with the content of an object.
@@ -25,6 +25,7 @@ func (m Ops) Stream(ctx context.Context, project refs.Project, h objects.Hash, f
 	})
 }
 
+// Newline separates lines.
 var Newline = []byte("\n")
 
 // Outside reports whether a message is in none of the spans.

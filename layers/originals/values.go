@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Holds reports whether b holds one of some texts.
+// Holds reports whether b contains one of the needles.
 func Holds(b []byte, needles [][]byte) bool {
 	return slices.ContainsFunc(needles, func(n []byte) bool { return bytes.Contains(b, n) })
 }
 
-// Blot replaces the spots of a value of JSON, or of a line that is none, by as many other bytes, so that a JSON
-// value stays one: in numbers by nines, elsewhere by stars, which no rule takes for digits. Devices that forgot
-// digits before there were stars in strings go on with nines.
+// Blot overwrites spots of a JSON value, or of a line that is not JSON, so that a JSON value remains valid: digits in
+// numbers with nines, other bytes with stars, which no rule for secrets mistakes for digits. In strings it writes nines
+// only for the values for which nines reports true: they were deleted when strings were not distinguished.
 func Blot(value []byte, spots [][2]int, nines func(spot []byte) bool) {
 	json, quoted, at := len(value) > 0 && (value[0] == '{' || value[0] == '['), false, 0
 	for _, s := range spots {
@@ -36,7 +36,7 @@ func Blot(value []byte, spots [][2]int, nines func(spot []byte) bool) {
 	}
 }
 
-// places returns where the needles stand in b, in order, joined where they overlap.
+// PlacesOf returns the spans of the needles in b, sorted; overlapping spans are joined.
 func PlacesOf(b []byte, needles [][]byte) [][2]int {
 	var out [][2]int
 	for _, n := range needles {
@@ -52,6 +52,7 @@ func PlacesOf(b []byte, needles [][]byte) [][2]int {
 	return Joined(out)
 }
 
+// Joined sorts spans and joins overlapping ones.
 func Joined(spans [][2]int) [][2]int {
 	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
 	var out [][2]int
@@ -65,8 +66,8 @@ func Joined(spans [][2]int) [][2]int {
 	return out
 }
 
-// Placeholder is a record of the length n that says only that something was forgotten. It keeps the numbers of
-// all messages, and where everything behind it stands in the file.
+// Placeholder returns the record of n bytes that replaces a deleted message, so that the numbers of messages and the
+// offsets in the file do not change.
 func Placeholder(n int, opaque bool) []byte {
 	const says = `{"type":"forgotten"`
 	switch {
@@ -78,11 +79,11 @@ func Placeholder(n int, opaque bool) []byte {
 	return []byte(says + strings.Repeat(" ", n-len(says)-1) + "}")
 }
 
-// A sealedValue is a value that nobody can read or test a guess of without this device's key, and that can be
-// found in a text.
+// A SealedValue identifies a deleted value in a text. Without this device's key, the value cannot be read, and a guess
+// cannot be tested.
 type SealedValue struct {
 	Length int    `json:"length"`
-	Roll   uint64 `json:"roll"` // keyed rolling hash
+	Roll   uint64 `json:"roll"` // see [Roll]
 	Seal   string `json:"seal"`
 	Stars  bool   `json:"stars,omitempty"` // digits in strings became stars
 }
@@ -99,7 +100,7 @@ func mulmod(a, b uint64) uint64 {
 	return s
 }
 
-// Roll returns the rolling hash of b with a key.
+// Roll returns the keyed rolling hash of b.
 func Roll(b []byte, key uint64) (h uint64) {
 	for _, c := range b {
 		h = (mulmod(h, key) + uint64(c) + 1) % prime
@@ -107,7 +108,7 @@ func Roll(b []byte, key uint64) (h uint64) {
 	return h
 }
 
-// FindSealed returns where sealed values of one length stand in b; sure looks at a place where one seems to.
+// FindSealed returns the spans in b of the given length whose rolling hash is wanted and that sure confirms.
 func FindSealed(b []byte, length int, key uint64, wanted func(roll uint64) bool, sure func([]byte) bool) [][2]int {
 	if length <= 0 || len(b) < length {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// A windows looks at what is written to it, piece by piece. Pieces overlap, so that nothing that is at most so
-// long as most is cut apart.
+// A windows calls look with overlapping windows of what is written to it. Any text of at most most bytes is in one of
+// them as a whole.
 type windows struct {
 	most  int
 	look  func([]byte) bool
@@ -18,6 +18,7 @@ type windows struct {
 	found bool
 }
 
+// WindowSize is the size of a window in bytes, without the overlap.
 const WindowSize = 1 << 20
 
 func (w *windows) Write(b []byte) (int, error) {
@@ -42,14 +43,14 @@ func (w *windows) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Done looks at the last piece and reports whether anything was found.
+// Done checks the last window and reports whether look found anything.
 func (w *windows) Done() bool {
 	w.found = w.found || w.look(w.buf)
 	w.buf = nil
 	return w.found
 }
 
-// NeedleWindows looks for needles.
+// NeedleWindows returns a writer whose Done reports whether one of the needles was written.
 func NeedleWindows(needles [][]byte) *windows {
 	w := &windows{look: func(b []byte) bool { return Holds(b, needles) }}
 	for _, n := range needles {
@@ -58,8 +59,8 @@ func NeedleWindows(needles [][]byte) *windows {
 	return w
 }
 
-// MatchesLine reports whether re matches a line of r, however long the lines are; size bytes of one are in
-// memory. It may leave a rest unread.
+// MatchesLine reports whether re matches a line of r. Lines may be of any length; at most size bytes of one are in
+// memory. It may not read r to its end.
 func MatchesLine(re *regexp.Regexp, r io.Reader, size int) (bool, error) {
 	in := bufio.NewReaderSize(r, size)
 	for {
@@ -87,11 +88,11 @@ func MatchesLine(re *regexp.Regexp, r io.Reader, size int) (bool, error) {
 	}
 }
 
-// restOfLine reads up to the end of a line, which it takes and does not hand out.
+// A restOfLine reads the rest of a line without its line break, which it consumes.
 type restOfLine struct {
 	in    *bufio.Reader
 	ended bool
-	last  bool // nothing comes after it, not even a line break
+	last  bool // the line is the last one and has no line break
 }
 
 func (r *restOfLine) Read(p []byte) (int, error) {
@@ -102,7 +103,7 @@ func (r *restOfLine) Read(p []byte) (int, error) {
 		r.ended, r.last = err == io.EOF, err == io.EOF
 		return 0, err
 	}
-	b, _ := r.in.Peek(min(len(p), r.in.Buffered())) // which is there
+	b, _ := r.in.Peek(min(len(p), r.in.Buffered())) // cannot fail: it is buffered
 	if i := bytes.IndexByte(b, '\n'); i >= 0 {
 		b, r.ended = b[:i], true
 		n := copy(p, b)
