@@ -4,12 +4,12 @@ import (
 	"fmt"
 )
 
-// Compose joins cuts that were made one after the other: first in the original, then in the clean text that
-// gave. Both are in order; the result is in the second clean text. The error wraps [ErrPatch] if a later cut
-// took a part of a placeholder.
+// Compose merges two lists of cuts: first in the original, later in the resulting clean text. Both are sorted. The
+// offsets of the result are in the final clean text. The error wraps [ErrPatch] if a later cut contains only a part of a
+// placeholder.
 func Compose(first, later []Cut) ([]Cut, error) {
 	var out []Cut
-	grown := int64(0) // by how much the second clean text is longer so far
+	grown := int64(0) // how much longer the second clean text is so far
 	for _, c := range later {
 		at := c.At - grown // in the first clean text
 		for len(first) > 0 && first[0].At < at {

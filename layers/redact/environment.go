@@ -7,7 +7,7 @@ import (
 	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
-// With returns r with some more values that are secrets wherever they stand. The ID is the same.
+// With returns r with more values that are secrets wherever they occur. The ID does not change.
 func (r Rules) With(known []scanner.Known) Rules {
 	if r.set == nil || len(known) == 0 {
 		return r

@@ -8,25 +8,25 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// The windows in which a line is cleaned that is too long to be held: Window bytes are looked at together, of which
-// the last Ahead are only looked at, and Behind bytes before them. A secret that is longer than Ahead, or that only
-// says what it is more than Behind bytes before it, may be missed; docs/formats.md says so.
+// A line that is too long for memory is cleaned in windows of Window bytes. The rules also read Behind bytes before a
+// window; the last Ahead bytes are cleaned with the next window. A secret longer than Ahead, or one whose name is more
+// than Behind bytes before it, may be missed: see docs/formats.md.
 const (
 	Window = 1 << 20
 	Ahead  = 128 << 10
 	Behind = 4 << 10
 )
 
-// A Long cleans one line piece by piece. The zero value is at the start of a line.
+// A Long cleans one line in pieces. The zero value is at the start of a line.
 type Long struct {
-	behind []byte // the end of what was cleaned, as it was, with a quote before it if it begins inside of a string
+	behind []byte // the end of the cleaned raw bytes, after a quote if it begins inside a string
 	begun  bool
-	text   bool   // the line is no JSON
-	value  []byte // memory of what is looked at
+	text   bool   // the line is not JSON
+	value  []byte // buffer
 }
 
-// Redact takes the secrets out of the beginning of raw, which goes on where the last call stopped, and returns how
-// much of raw it has cleaned. Last says that raw is the end of the line; then that is all of it. Otherwise raw must
+// Redact replaces the secrets at the beginning of raw, which continues the previous call, and returns the number of
+// bytes of raw that are clean. If last is set, raw is the end of the line and is cleaned completely. Otherwise raw must
 // be longer than [Ahead].
 func (l *Long) Redact(r Rules, raw []byte, last bool, numbered *Numbers) (clean []byte, cuts []Cut, n int) {
 	if !l.begun {
@@ -47,7 +47,7 @@ func (l *Long) Redact(r Rules, raw []byte, last bool, numbered *Numbers) (clean 
 	var spans []lexical.Span
 	for _, s := range safe.Clip(value, r.findPart(value, &numbered.known)) {
 		if s.Start < start || s.Start >= at {
-			continue // it was cleaned before, or will be with the next piece
+			continue // it belongs to the piece before or after
 		}
 		spans, at = append(spans, s), max(at, s.End)
 		numbered.know(value[s.Start:s.End])
@@ -57,8 +57,8 @@ func (l *Long) Redact(r Rules, raw []byte, last bool, numbered *Numbers) (clean 
 	return clean[start:], Shift(cuts, -int64(start)), at - start
 }
 
-// frame returns raw with what is behind it, and the quotes that make the strings in it whole, and where raw
-// begins there.
+// frame returns raw after the end of the previous piece, with the quotes that close its strings, and the offset of raw
+// in it.
 func (l *Long) frame(raw []byte, last bool) (value []byte, start int) {
 	value = append(slices.Grow(l.value[:0], len(l.behind)+len(raw)+2), l.behind...)
 	start = len(value)
@@ -73,7 +73,7 @@ func (l *Long) frame(raw []byte, last bool) (value []byte, start int) {
 	return value, start
 }
 
-// openAt reports whether value[:end] ends inside of a string.
+// openAt reports whether value[:end] ends inside a string.
 func openAt(value []byte, end int) bool {
 	for i := 0; ; {
 		n := bytes.IndexByte(value[i:end], '"')
@@ -88,7 +88,7 @@ func openAt(value []byte, end int) bool {
 	}
 }
 
-// boundary returns the first place from at on where value may be cut: between characters, and in no escape.
+// boundary returns the first offset from at on that is not inside a character or an escape.
 func (l *Long) boundary(value []byte, at int) int {
 	for at < len(value) && !utf8.RuneStart(value[at]) {
 		at++
@@ -121,21 +121,21 @@ func escapeSize(b []byte) int {
 	return max(n, 2)
 }
 
-// keep remembers the end of value[:at], with the quote that makes it whole.
+// keep stores the end of value[:at] for the next piece, after a quote if it begins inside a string.
 func (l *Long) keep(value []byte, at int) {
 	from := max(0, at-Behind)
 	if from > 0 {
 		from = min(l.boundary(value, from), at)
 	}
 	open := !l.text && openAt(value, from)
-	l.behind = l.behind[:0] // value holds what was in it
+	l.behind = l.behind[:0] // its content is in value
 	if open {
 		l.behind = append(l.behind, '"')
 	}
 	l.behind = append(l.behind, value[from:at]...)
 }
 
-// stringPlaces are the insides of the strings of value, which are whole.
+// stringPlaces returns the contents of the strings of value.
 func stringPlaces(value []byte) lexical.Places {
 	p := lexical.Places{Json: true}
 	for i := 0; ; {

@@ -10,35 +10,35 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Numbers says which number a secret of a session has. The zero value is ready for a new session.
-// It holds hashes of secrets, so it must not leave the machine.
+// Numbers maps the secrets of a session to their numbers. The zero value is ready for a new session. It contains hashes
+// of secrets, so it must not leave the device.
 type Numbers struct {
 	of    map[objects.Hash]int
-	added []objects.Hash // in the order of their numbers' making, for rollback
+	added []objects.Hash // in the order of their numbers, for rollback
 	last  int
-	known scanner.Knowns // the secrets that are looked for wherever they stand from now on
+	known scanner.Knowns // the secrets that are found wherever they occur from now on
 }
 
-// know lets a secret be found wherever it stands from now on, if it is such that nothing else is written like it.
+// know has a secret found wherever it occurs from now on, if it is so random that nothing else looks like it.
 func (n *Numbers) know(secret []byte) {
 	secret = scanner.Plain(secret)
 	n.knowWord(secret)
 	if word := bytes.TrimRight(secret, lexical.SentenceMarks); len(word) < len(secret) {
-		n.knowWord(word) // what ends the sentence may be none of it
+		n.knowWord(word) // the punctuation may not belong to it
 	}
 }
 
 func (n *Numbers) knowWord(secret []byte) {
 	if t := lexical.TraitsOf(secret); len(secret) < 12 || !lexical.Random(secret) &&
 		(t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
-		return // a word, which may mean itself elsewhere
+		return // it may be an ordinary word elsewhere
 	}
 	if k, ok := scanner.Know(lexical.Seen, secret); ok {
 		n.known.Add(k)
 	}
 }
 
-// Learn takes up the numbers that cuts made before were given.
+// Learn adds the secrets and numbers of earlier cuts.
 func (n *Numbers) Learn(cuts []Cut) {
 	for _, c := range cuts {
 		n.set(objects.Sum(scanner.Plain(c.Bytes)), c.No)
@@ -68,7 +68,7 @@ func (n *Numbers) set(h objects.Hash, no int) {
 	n.last = max(n.last, no)
 }
 
-// mark and rollback let a caller number things on trial.
+// mark returns a state that rollback restores.
 func (n *Numbers) mark() [2]int { return [2]int{len(n.added), n.last} }
 
 func (n *Numbers) rollback(m [2]int) {
@@ -80,7 +80,7 @@ func (n *Numbers) rollback(m [2]int) {
 
 const opening, closing = "‹secret:", "›"
 
-// placeholder returns what stands in the clean text for the secret with that number.
+// placeholder returns the text that replaces the secret with this number.
 func placeholder(rule string, no int) string {
 	name := []byte(rule)
 	for i, c := range name {
@@ -91,7 +91,7 @@ func placeholder(rule string, no int) string {
 	return opening + string(name) + ":" + strconv.Itoa(no) + closing
 }
 
-// RuleOf returns the rule in a placeholder, with quotes around it or without; "" if it is none.
+// RuleOf returns the rule in a placeholder, which may be in quotes; "" if mark is not a placeholder.
 func RuleOf(mark []byte) string {
 	s := strings.Trim(string(mark), `"`)
 	s, ok := strings.CutPrefix(s, opening)
@@ -107,7 +107,7 @@ func RuleOf(mark []byte) string {
 
 func ruleByte(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' }
 
-// placeholders finds the placeholders in text, in order.
+// placeholders returns the placeholders in text, in order.
 func placeholders(text []byte) (found []lexical.Span) {
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte(opening))

@@ -6,11 +6,11 @@ import (
 	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
-// written are what mem itself writes beside the text of sessions, and names: a rule that finds a part of one
-// finds it everywhere.
+// written are examples of the text and the names that mem itself writes. A rule that matches a part of one matches
+// everywhere.
 var written = []struct {
 	text    string
-	message bool // it is of the message of a commit, which nothing is taken out of
+	message bool // it is from a commit message, which cannot be redacted
 }{
 	{":v001  9.7k -> 958 tokens", true},
 	{"2.0k tokens, 1 part", true},
@@ -20,9 +20,8 @@ var written = []struct {
 	{"6ecd8c99-4036-403d-bf84-cf8400f67836", false},
 }
 
-// Overreach returns what a rule of the user's finds of what mem writes itself: the part that it finds, and the
-// whole. Stops says that this is a part of messages that every push holds, so that none would pass. Both are
-// empty for a rule that finds nothing there.
+// Overreach reports whether a rule of the user matches text that mem itself writes. It returns the match and the whole
+// text, or two empty strings. If stops is set, the text is in the messages of all commits, so every push would fail.
 func Overreach(re *regexp.Regexp) (part, whole string, stops bool) {
 	for _, w := range written {
 		for _, part := range re.FindAllString(w.text, -1) {

@@ -10,23 +10,23 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Format is the version of the encoding of patches, the first thing in every one of them.
+// Format is the version of the encoding of patches. Each patch begins with it.
 const Format = "mem-patch 1"
 
-// ErrPatch says that bytes are no patch, or that a patch does not fit what it is applied to.
+// ErrPatch reports bytes that are not a patch, or a patch that does not belong to the bytes it is applied to.
 var ErrPatch = errors.New("not a valid patch")
 
-// A Patch is what the clean bytes of a session lack at one growth point: with the patches of the
-// growth points before it and the clean bytes it gives the original. It must never travel.
+// A Patch contains the secrets of a session at one growth point. The clean bytes, the patches of the growth points
+// before it and this patch give the original. A patch must not leave the device.
 type Patch struct {
-	Rules         string       // ID of the rules that made the cuts
-	Before, After int64        // length of the clean bytes at the growth point before, and at this one
-	Clean         objects.Hash // name of the clean bytes up to After
-	RawLen        int64        // length of the original, the tail included
-	Raw           objects.Hash // name of the original
-	Prev          objects.Hash // name of the patch of the growth point before; zero if Before is 0
-	Cuts          []Cut        // in order, all of them within Before and After
-	Tail          []byte       // end of the original that is no closed value yet
+	Rules         string       // the ID of the rules that made the cuts
+	Before, After int64        // the length of the clean bytes at the previous growth point, and at this one
+	Clean         objects.Hash // of the clean bytes up to After
+	RawLen        int64        // the length of the original with the tail
+	Raw           objects.Hash // of the original
+	Prev          objects.Hash // the name of the previous patch; zero if Before is 0
+	Cuts          []Cut        // sorted, between Before and After
+	Tail          []byte       // the end of the original that is not a closed value yet
 }
 
 // header is the first line of an encoded patch.
@@ -43,8 +43,8 @@ type header struct {
 	Tail   int64        `json:"tail"`
 }
 
-// Encode returns the stored form of p: a line of JSON, the bytes of all cuts one after the other,
-// the tail. The same patch always gives the same bytes.
+// Encode returns the stored form of p: a line of JSON, the bytes of all cuts, and the tail. Equal patches give equal
+// bytes.
 func (p Patch) Encode() []byte {
 	h := header{Format: Format, Rules: p.Rules, Before: p.Before, After: p.After, Clean: p.Clean,
 		RawLen: p.RawLen, Raw: p.Raw, Tail: int64(len(p.Tail))}
@@ -64,7 +64,7 @@ func (p Patch) Encode() []byte {
 	return append(b, p.Tail...)
 }
 
-// line returns h with its line end.
+// line returns h as a line of JSON.
 func (h header) line() []byte {
 	b, err := json.Marshal(h)
 	if err != nil {
@@ -73,11 +73,11 @@ func (h header) line() []byte {
 	return append(b, '\n')
 }
 
-// Name returns the name of the encoded patch.
+// Name returns the hash of the encoded patch.
 func (p Patch) Name() objects.Hash { return objects.Sum(p.Encode()) }
 
-// Decode reads what [Patch.Encode] wrote, and nothing else: what it accepts encodes to the same
-// bytes. The patch shares memory with b. The error wraps [ErrPatch].
+// Decode reads an encoded patch. It accepts only what encodes to the same bytes. The patch shares memory with b. The
+// error wraps [ErrPatch].
 func Decode(b []byte) (Patch, error) {
 	end := bytes.IndexByte(b, '\n') + 1
 	var h header
@@ -111,7 +111,7 @@ func Decode(b []byte) (Patch, error) {
 	return p, p.check()
 }
 
-// takeCuts fills p.Cuts from the header and the bytes behind it, and returns the bytes left.
+// takeCuts sets p.Cuts from the header and the bytes after it, and returns the remaining bytes.
 func (p *Patch) takeCuts(h header, b []byte) ([]byte, error) {
 	for i, c := range h.Cuts {
 		at, size, no, n := c[0], c[1], c[2], c[3]
@@ -124,7 +124,7 @@ func (p *Patch) takeCuts(h header, b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// check reports whether the numbers in p agree with each other.
+// check reports an inconsistency of the numbers in p.
 func (p Patch) check() error {
 	if p.Before < 0 || p.After < p.Before || p.RawLen < 0 {
 		return fmt.Errorf("%w: lengths %d, %d, %d", ErrPatch, p.Before, p.After, p.RawLen)

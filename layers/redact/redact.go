@@ -11,30 +11,30 @@ import (
 	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
-// A Finding is a secret inside the value given to a rule: value[Start:End]. Rule names the kind in
-// the placeholder; bytes outside a-z, 0-9 and '-' become '-'.
+// A Finding is a secret in the value given to a rule: value[Start:End]. Rule is the kind in the placeholder, where bytes
+// other than a-z, 0-9 and '-' become '-'.
 type Finding struct {
 	Start, End int
 	Rule       string
 }
 
-// A Rule yields the secrets of one value, in any order, overlapping or not. The value is a closed
-// JSON value as it stands in the transcript, escapes and the line end included, or a run of bytes
-// that is no JSON. A Rule must be deterministic and must not keep or change the value.
+// A Rule yields the secrets of one value in any order; they may overlap. The value is a complete JSON value of the
+// transcript, with escapes and line end, or bytes that are not JSON. A Rule must be deterministic and must not retain or
+// change the value.
 type Rule func(value []byte) iter.Seq[Finding]
 
 // Rules is a rule set. The zero value has no rules and finds nothing.
 type Rules struct {
-	ID    string // goes into the recipe; another set of rules has another ID
+	ID    string // part of the recipe; different sets of rules have different IDs
 	Rules []Rule
 
 	set *scanner.Ruleset // the built-in rules; nil for none
 }
 
-// Any reports whether there are rules at all.
+// Any reports whether there are any rules.
 func (r Rules) Any() bool { return len(r.Rules) > 0 || r.set != nil }
 
-// Count returns how many rules there are.
+// Count returns the number of rules.
 func (r Rules) Count() int {
 	if r.set == nil {
 		return len(r.Rules)
@@ -42,23 +42,22 @@ func (r Rules) Count() int {
 	return len(r.Rules) + len(scanner.Names()) + len(r.set.Custom)
 }
 
-// A Cut is a secret taken out.
+// A Cut is a secret that was replaced by a placeholder.
 type Cut struct {
-	At    int64  // where its placeholder starts in the clean text
-	Len   int    // length of the placeholder
-	No    int    // number in the placeholder
-	Bytes []byte // what stood there
+	At    int64  // the offset of the placeholder in the clean text
+	Len   int    // the length of the placeholder
+	No    int    // the number in the placeholder
+	Bytes []byte // the secret
 }
 
-// Redact takes the secrets out of raw, which must hold whole values (or all that is left of a
-// broken one). The cuts are in order, with offsets in clean. numbered is read and extended; the
-// state of the earlier parts of a session is that of their cuts, see [Numbers.Learn]. If nothing is
-// found, clean is raw itself.
+// Redact replaces the secrets in raw, which must consist of complete values (or the rest of a broken one). The cuts are
+// sorted, with offsets in clean. numbered is extended; for the later part of a session it must have learned the cuts of
+// the earlier parts, see [Numbers.Learn]. If nothing is found, clean is raw itself.
 func (r Rules) Redact(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) {
 	if !r.Any() {
 		return raw, nil
 	}
-	kept := 0 // raw[:kept] is in clean, if anything was cut at all
+	kept := 0 // raw[:kept] is in clean, if there are cuts
 	known := numbered.known.Len()
 	for _, u := range r.findAll(raw, &numbered.known) {
 		start, end := u.start, u.end
@@ -83,7 +82,7 @@ func (r Rules) Redact(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) 
 	return append(clean, raw[kept:]...), cuts
 }
 
-// Shift moves cuts by base, the length of the clean text before the one they were made in.
+// Shift adds base to the offsets of cuts, in place, and returns cuts.
 func Shift(cuts []Cut, base int64) []Cut {
 	for i := range cuts {
 		cuts[i].At += base
@@ -146,7 +145,7 @@ func (r Rules) spans(value []byte, found []lexical.Span, numbered *Numbers) []le
 	}
 }
 
-// FindUnits runs the rules over text and leaves out what the cuts and other placeholders cover.
+// FindUnits runs the rules over text and returns the spans they find, without the parts covered by placeholders.
 func (r Rules) FindUnits(text []byte, cuts []Cut, session *scanner.Knowns) []lexical.Span {
 	var found []lexical.Span
 	if r.set != nil {
@@ -170,7 +169,7 @@ func (r Rules) FindUnits(text []byte, cuts []Cut, session *scanner.Knowns) []lex
 	return lexical.Without(lexical.Merge(found), lexical.Merge(holes))
 }
 
-// findPart is find of a part of a long line.
+// findPart is [Rules.FindUnits] for a part of a long line.
 func (r Rules) findPart(part []byte, session *scanner.Knowns) []lexical.Span {
 	if r.set == nil {
 		return r.FindUnits(part, nil, session)
@@ -178,10 +177,9 @@ func (r Rules) findPart(part []byte, session *scanner.Knowns) []lexical.Span {
 	return lexical.Without(lexical.Merge(r.set.Find(part, session, true)), placeholders(part))
 }
 
-// toRaw translates spans of the clean text, none of which touches a cut at its ends, into spans of
-// the value it was made of.
+// toRaw converts spans of the clean text to spans of the value it was made from. No span begins or ends in a cut.
 func toRaw(found, spans []lexical.Span, cuts []Cut) []lexical.Span {
-	i, grown := 0, 0 // cuts passed, and by how much the value is longer than the clean text there
+	i, grown := 0, 0 // cuts passed, and how much longer the value is than the clean text there
 	shift := func(at int) int {
 		for ; i < len(cuts) && int(cuts[i].At)+cuts[i].Len <= at; i++ {
 			grown += spans[i].End - spans[i].Start - cuts[i].Len
@@ -215,11 +213,11 @@ func render(value []byte, spans []lexical.Span, numbered *Numbers) (clean []byte
 	return append(clean, value[at:]...), cuts
 }
 
-// units yields the bounds of the values in raw, which together cover it. A value ends behind its
-// line end, where there is one. What is no JSON is taken line by line.
+// units yields the bounds of the values in raw, which cover it. A value includes the line end after it. Text that is not
+// JSON is divided into lines.
 func units(raw []byte) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
-		broken := 0 // up to here no value spans lines
+		broken := 0 // before this offset no value spans several lines
 		for start := 0; start < len(raw); {
 			end := len(raw)
 			line := start + bytes.IndexByte(raw[start:], '\n') + 1
@@ -238,10 +236,10 @@ func units(raw []byte) iter.Seq2[int, int] {
 	}
 }
 
-// unit returns the length of the first value of b with the line end behind it. A string that a line
-// end breaks off ends the value too.
+// unit returns the length of the first value of b with the line end after it. A value also ends at a line end inside a
+// string.
 func unit(b []byte) int {
-	depth, line := 0, -1 // line is the first line end that was seen ahead
+	depth, line := 0, -1 // line is the next line end that was found
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
 		case c == '\n' && depth == 0:

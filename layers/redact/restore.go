@@ -9,13 +9,12 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Restore writes the original to w: the clean bytes of the last patch's growth point, with what was
-// cut out put back, and its tail. patches are those of all growth points that hold cuts up to that
-// one, oldest first; Before of each must be After of the one before it, and a Prev that is set must
-// be the name of the one before it.
+// Restore writes the original at the growth point of the last patch to w: the clean bytes with the secrets, and the
+// tail. patches are the patches of all growth points with cuts, oldest first. Before of each must be After of the
+// previous one, and Prev, if it is set, the name of the previous one.
 //
-// clean is read to its end. What was written is the original only if the error is nil; one that
-// wraps [ErrPatch] or [objects.ErrCorrupt] says that the pieces do not belong together.
+// clean is read to its end. If Restore returns an error, it may have written a part of the original or wrong bytes. The
+// error wraps [ErrPatch] or [objects.ErrCorrupt] if the clean bytes and the patches do not belong together.
 func Restore(w io.Writer, clean io.Reader, patches ...Patch) error {
 	if err := checkChain(patches); err != nil {
 		return err
@@ -45,7 +44,7 @@ func Restore(w io.Writer, clean io.Reader, patches ...Patch) error {
 	return nil
 }
 
-// checkChain reports whether each patch goes on where the one before it ended.
+// checkChain reports an error unless each patch begins where the previous one ends.
 func checkChain(patches []Patch) error {
 	if len(patches) == 0 {
 		return fmt.Errorf("restore original: %w: no patch", ErrPatch)
@@ -67,13 +66,13 @@ func checkChain(patches []Patch) error {
 	return nil
 }
 
-// source reads clean bytes and knows how many it has read.
+// A source reads clean bytes and counts them.
 type source struct {
 	r  *bufio.Reader
 	at int64
 }
 
-// restore copies the clean bytes of p's growth to w with its cuts put back.
+// restore copies the clean bytes of one growth point to w, with the secrets of p.
 func (s *source) restore(w io.Writer, p Patch) error {
 	for _, c := range p.Cuts {
 		if err := s.copy(w, c.At); err != nil {
@@ -102,7 +101,7 @@ func (s *source) copy(w io.Writer, to int64) error {
 	return nil
 }
 
-// counter counts what is written.
+// A counter counts the bytes that are written through it.
 type counter struct {
 	w io.Writer
 	n int64

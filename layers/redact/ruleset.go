@@ -10,8 +10,8 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// New returns the built-in rules with what c adds. The ID says which they are; the values known go into no ID, since
-// it travels. The error says which custom rule cannot be read.
+// New returns the built-in rules and those of c. The ID identifies them except for the known values, since the ID is
+// pushed. The error names the custom rule that is not a valid expression.
 func New(c scanner.Config) (Rules, error) {
 	set := &scanner.Ruleset{Allowed: map[string]bool{}}
 	for _, k := range c.Known {
@@ -40,7 +40,7 @@ func New(c scanner.Config) (Rules, error) {
 	return Rules{ID: id, set: set}, nil
 }
 
-// Known returns the hashes of the values that r finds wherever they stand, sorted.
+// Known returns the hashes of the values that r finds wherever they occur, sorted.
 func (r Rules) Known() []objects.Hash {
 	if r.set == nil {
 		return nil

@@ -8,18 +8,17 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// A Text cleans what is no transcript, such as the output of a tool, piece by piece: JSON values are looked at
-// for themselves, as in a transcript, and a run of lines that are no JSON as one text, so that a private key or
-// a manifest over many lines is found. Each piece is looked at with [Behind] bytes before it and what the
-// caller has read of what follows, of which [Ahead] bytes are enough. A line that is not cut leaves its end
-// where it was. The zero value is at the start of a file.
+// A Text cleans a file that is not a transcript, such as the output of a tool, in pieces. It scans JSON values one by
+// one, and consecutive lines that are not JSON as one text, so that a private key or a manifest of many lines is found.
+// Each piece is scanned together with [Behind] bytes before it and the bytes after it that the caller has read, of which
+// [Ahead] are enough. The zero value is at the start of a file.
 type Text struct {
-	behind []byte // the end of what was cleaned, as it was
-	value  []byte // memory of what is looked at
+	behind []byte // the end of the cleaned raw bytes
+	value  []byte // buffer
 }
 
-// Redact takes the secrets out of raw[:at], which goes on where the last call stopped and should end a line,
-// and returns how much of raw it has cleaned: at, or more if a secret goes on behind that.
+// Redact replaces the secrets in raw[:at], which continues the previous call and should end with a line, and returns the
+// number of bytes of raw that are clean: at, or more if a secret crosses at.
 func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []byte, cuts []Cut, n int) {
 	if !r.Any() {
 		return raw[:at], nil, at
@@ -50,8 +49,7 @@ func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []b
 	return clean[start:], Shift(cuts, -int64(start)), end - start
 }
 
-// goesOn reports whether s is the next line of the secret that ends the spans: a secret over several lines is a
-// span in each.
+// goesOn reports whether s is the next line of the secret of the last span: a secret of several lines has a span in each.
 func goesOn(spans []lexical.Span, value []byte, s lexical.Span, end int) bool {
 	if len(spans) == 0 || s.Start < end {
 		return false
@@ -60,7 +58,7 @@ func goesOn(spans []lexical.Span, value []byte, s lexical.Span, end int) bool {
 	return last.Rule == s.Rule && len(bytes.Trim(value[last.End:s.Start], "\r\n")) == 0
 }
 
-// keep remembers the end of value[:end], from the start of a line if there is one.
+// keep stores the end of value[:end] for the next piece, from the start of a line if possible.
 func (t *Text) keep(value []byte, end int) {
 	from := max(0, end-Behind)
 	if n := bytes.IndexByte(value[from:end], '\n'); from > 0 && n >= 0 && from+n+1 < end {
@@ -69,10 +67,10 @@ func (t *Text) keep(value []byte, end int) {
 	t.behind = append(t.behind[:0], value[from:end]...)
 }
 
-// texts is [units], but of lines that are no JSON it takes as many together as there are.
+// texts is [units], except that consecutive lines that are not JSON are one value.
 func texts(raw []byte) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
-		from := 0 // of the lines that are no JSON
+		from := 0 // the start of the lines that are not JSON
 		for start, end := range units(raw) {
 			if head := bytes.TrimLeft(raw[start:end], " \t\r\n"); len(head) == 0 || head[0] != '{' && head[0] != '[' ||
 				!lexical.Valid(raw[start:end]) {
