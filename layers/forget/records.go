@@ -158,8 +158,8 @@ func (f *forgetting) tells(r refs.Record) bool {
 	})
 }
 
-// listen finds the records whose witnesses or texts contain selected text: a model may have read it in a fact or a rule,
-// or written it, and a version may contain it although no session does any more.
+// listen finds the records whose witnesses or texts contain selected text: a model may have read it in a fact or a
+// rule, or written it, and a version may contain it although no session does any more.
 func (f *forgetting) listen(ctx context.Context) error {
 	if f.needles == nil && f.o.Match == nil {
 		return nil

@@ -17,8 +17,8 @@ func L1Name(original objects.Hash, mode refine.Mode) string {
 	return fmt.Sprintf("%s-%d-%d.jsonl", original, refine.Version, mode)
 }
 
-// L1 opens the L1 of a growth point. It makes it if it is not cached. A long one is read from the disk, unless the cache
-// cannot be written.
+// L1 opens the L1 of a growth point. It makes it if it is not cached. A long one is read from the disk, unless the
+// cache cannot be written.
 func (m Ops) L1(ctx context.Context, project refs.Project, original objects.Hash,
 	mode refine.Mode) (io.ReadCloser, error) {
 	file := m.CachePath("l1", L1Name(original, mode))

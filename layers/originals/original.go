@@ -19,8 +19,8 @@ import (
 // the device that captured the session.
 var ErrWithheld = errors.New("the exact bytes were kept on the device that captured the session")
 
-// Patches returns the patches that turn the clean stream into the exact bytes of the snapshot p, oldest first. The error
-// wraps [ErrWithheld] if this device does not have one.
+// Patches returns the patches that turn the clean stream into the exact bytes of the snapshot p, oldest first. The
+// error wraps [ErrWithheld] if this device does not have one.
 func (m Ops) Patches(ctx context.Context, project refs.Project, s *state.Session,
 	p *records.Point) ([]redact.Patch, error) {
 	var out []redact.Patch

@@ -55,8 +55,8 @@ func (m Ops) UnforgottenParts(ctx context.Context, tx *refs.Tx, c *bodies.Compos
 }
 
 // NothingForgotten checks, in the transaction that stores a capture, that nothing was deleted since the lanes had the
-// given tips: a stream may have been rewritten without a change of length, and the capture may contain deleted text. The
-// error is [refs.ErrConflict] otherwise.
+// given tips: a stream may have been rewritten without a change of length, and the capture may contain deleted text.
+// The error is [refs.ErrConflict] otherwise.
 func NothingForgotten(ctx context.Context, tx *refs.Tx, since []refs.Tip) error {
 	if follows, err := tx.Follows(since); err != nil || !follows {
 		return cmp.Or(err, refs.ErrConflict)

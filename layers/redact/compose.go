@@ -5,8 +5,8 @@ import (
 )
 
 // Compose merges two lists of cuts: first in the original, later in the resulting clean text. Both are sorted. The
-// offsets of the result are in the final clean text. The error wraps [ErrPatch] if a later cut contains only a part of a
-// placeholder.
+// offsets of the result are in the final clean text. The error wraps [ErrPatch] if a later cut contains only a part of
+// a placeholder.
 func Compose(first, later []Cut) ([]Cut, error) {
 	var out []Cut
 	grown := int64(0) // how much longer the second clean text is so far

@@ -11,16 +11,16 @@ import (
 	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
-// A Finding is a secret in the value given to a rule: value[Start:End]. Rule is the kind in the placeholder, where bytes
-// other than a-z, 0-9 and '-' become '-'.
+// A Finding is a secret in the value given to a rule: value[Start:End]. Rule is the kind in the placeholder, where
+// bytes other than a-z, 0-9 and '-' become '-'.
 type Finding struct {
 	Start, End int
 	Rule       string
 }
 
 // A Rule yields the secrets of one value in any order; they may overlap. The value is a complete JSON value of the
-// transcript, with escapes and line end, or bytes that are not JSON. A Rule must be deterministic and must not retain or
-// change the value.
+// transcript, with escapes and line end, or bytes that are not JSON. A Rule must be deterministic and must not retain
+// or change the value.
 type Rule func(value []byte) iter.Seq[Finding]
 
 // Rules is a rule set. The zero value has no rules and finds nothing.
@@ -213,8 +213,8 @@ func render(value []byte, spans []lexical.Span, numbered *Numbers) (clean []byte
 	return append(clean, value[at:]...), cuts
 }
 
-// units yields the bounds of the values in raw, which cover it. A value includes the line end after it. Text that is not
-// JSON is divided into lines.
+// units yields the bounds of the values in raw, which cover it. A value includes the line end after it. Text that is
+// not JSON is divided into lines.
 func units(raw []byte) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		broken := 0 // before this offset no value spans several lines

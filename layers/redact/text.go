@@ -10,15 +10,15 @@ import (
 
 // A Text cleans a file that is not a transcript, such as the output of a tool, in pieces. It scans JSON values one by
 // one, and consecutive lines that are not JSON as one text, so that a private key or a manifest of many lines is found.
-// Each piece is scanned together with [Behind] bytes before it and the bytes after it that the caller has read, of which
-// [Ahead] are enough. The zero value is at the start of a file.
+// Each piece is scanned together with [Behind] bytes before it and the bytes after it that the caller has read, of
+// which [Ahead] are enough. The zero value is at the start of a file.
 type Text struct {
 	behind []byte // the end of the cleaned raw bytes
 	value  []byte // buffer
 }
 
-// Redact replaces the secrets in raw[:at], which continues the previous call and should end with a line, and returns the
-// number of bytes of raw that are clean: at, or more if a secret crosses at.
+// Redact replaces the secrets in raw[:at], which continues the previous call and should end with a line, and returns
+// the number of bytes of raw that are clean: at, or more if a secret crosses at.
 func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []byte, cuts []Cut, n int) {
 	if !r.Any() {
 		return raw[:at], nil, at
@@ -49,7 +49,8 @@ func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []b
 	return clean[start:], Shift(cuts, -int64(start)), end - start
 }
 
-// goesOn reports whether s is the next line of the secret of the last span: a secret of several lines has a span in each.
+// goesOn reports whether s is the next line of the secret of the last span: a secret of several lines has a span in
+// each.
 func goesOn(spans []lexical.Span, value []byte, s lexical.Span, end int) bool {
 	if len(spans) == 0 || s.Start < end {
 		return false

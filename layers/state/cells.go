@@ -11,9 +11,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Each record that can be undone sets the value of a slot: the "deleted" of a version, the weight of a marker, the state
-// of a composition. The value of a slot is that of its last record, so an operation is undone by new records with the
-// values from before it. Nothing is deleted, and an undo can be undone in the same way.
+// Each record that can be undone sets the value of a slot: the "deleted" of a version, the weight of a marker, the
+// state of a composition. The value of a slot is that of its last record, so an operation is undone by new records with
+// the values from before it. Nothing is deleted, and an undo can be undone in the same way.
 
 // Cells returns the values that a record sets; none if it cannot be undone.
 func (st *State) Cells(r refs.Record) ([]Cell, error) {

@@ -49,8 +49,8 @@ func (e *CapError) Unwrap() error { return engines.ErrCap }
 // question are not known.
 const slack = 50_000
 
-// Limit returns the limit on the cost of a request in millionths of a dollar, less than zero for none. u is the estimate
-// for the request, held that of requests in progress.
+// Limit returns the limit on the cost of a request in millionths of a dollar, less than zero for none. u is the
+// estimate for the request, held that of requests in progress.
 func (c Caps) Limit(today, held, u engines.Usage) (int64, error) {
 	if c.Tokens >= 0 && today.Tokens()+held.Tokens()+u.Tokens() > c.Tokens {
 		e := &CapError{Setting: "llm.maxTokensPerDay", Cap: tokens.Commas(c.Tokens), Spent: tokens.Commas(today.Tokens()),

@@ -44,9 +44,9 @@ func (m *DB) Touch(file string) {
 	}
 }
 
-// EvictSometimes trims the cache if no process did so for an hour, or if the cache may be over its limit. A file has the
-// size at the last measurement, and its time is that of the measurement. Each process appends the number of bytes that
-// it wrote, so that the cache is measured as soon as their sum is over the limit.
+// EvictSometimes trims the cache if no process did so for an hour, or if the cache may be over its limit. A file has
+// the size at the last measurement, and its time is that of the measurement. Each process appends the number of bytes
+// that it wrote, so that the cache is measured as soon as their sum is over the limit.
 func (m *DB) EvictSometimes() {
 	if m.Opts.MaxCache <= 0 {
 		return
