@@ -56,7 +56,7 @@ func TestVersionsOfVersions(t *testing.T) {
 			checkKept(t, from.Name(), c.Fates, segs)
 		}
 		last := versionRev(rev, c)
-		if a, err := m.Provenance().Again(ctx, last); err != nil || !a.Same {
+		if a, err := m.Provenance().Reproduce(ctx, last); err != nil || !a.Identical {
 			t.Errorf("%s once more: %+v, %v", last.Name(), a, err)
 		}
 		fates, err := m.Markers().Fates(ctx, last)

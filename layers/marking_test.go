@@ -67,7 +67,7 @@ func TestAnyMarkers(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s kept %q, want %q", v.Name(), got, want)
 		}
-		if a, err := m.Provenance().Again(ctx, v); err != nil || !a.Same {
+		if a, err := m.Provenance().Reproduce(ctx, v); err != nil || !a.Identical {
 			t.Errorf("%s once more: %+v, %v", v.Name(), a, err)
 		}
 	}
@@ -126,7 +126,7 @@ func changeAny(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) {
 	rev.Kind, rev.From, rev.To = state.IsMessages, it.N, it.N
 	k, err := m.Markers().AddKeepit(ctx, rev, text, w, false)
 	switch {
-	case err == nil && it.Kind == compress.User && text != "" && provenance.Squeeze(k.Mark.Text) != provenance.Squeeze(text):
+	case err == nil && it.Kind == compress.User && text != "" && provenance.CollapseSpace(k.Mark.Text) != provenance.CollapseSpace(text):
 		t.Fatalf("marked %q, want %q", k.Mark.Text, text)
 	case errors.Is(err, markers.ErrNotTyped) && it.Kind == compress.User, errors.Is(err, markers.ErrNoText) && it.Kind == compress.User && utf8.ValidString(text):
 		t.Fatal(err)

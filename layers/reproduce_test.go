@@ -28,23 +28,23 @@ func TestAgain(t *testing.T) {
 	at := func(v records.Version) state.Rev {
 		return state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: &v, Hash: v.Derivation.Output}
 	}
-	if a, err := m.Provenance().Again(ctx, at(*first.Version)); err != nil || !a.Same || a.Why != "" || a.Err != nil {
+	if a, err := m.Provenance().Reproduce(ctx, at(*first.Version)); err != nil || !a.Identical || a.Why != "" || a.Err != nil {
 		t.Errorf("the same: %+v, %v", a, err)
 	}
 	other := *first.Version
 	other.Derivation.Output = second.Version.Derivation.Output
-	a, err := m.Provenance().Again(ctx, at(other))
-	if err != nil || a.Same || a.Err != nil || !strings.Contains(a.Why, "segments then") || !strings.Contains(a.Why, "first in message") {
+	a, err := m.Provenance().Reproduce(ctx, at(other))
+	if err != nil || a.Identical || a.Err != nil || !strings.Contains(a.Why, "segments then") || !strings.Contains(a.Why, "first in message") {
 		t.Errorf("of another recipe: %+v, %v", a, err)
 	}
 	gone := *first.Version
 	gone.Derivation.Recipe.Params = []byte(strings.Replace(string(gone.Derivation.Recipe.Params), `"extract/5"`, `"extract/0"`, 1))
-	if a, err = m.Provenance().Again(ctx, at(gone)); err != nil || a.Err == nil || !strings.Contains(a.Err.Error(), "extract/0") {
+	if a, err = m.Provenance().Reproduce(ctx, at(gone)); err != nil || a.Err == nil || !strings.Contains(a.Err.Error(), "extract/0") {
 		t.Errorf("of another engine: %+v, %v", a, err)
 	}
 	n := 0
-	if err := m.Provenance().AllAgain(ctx, rev.Project, func(a provenance.Attempt) {
-		if n++; !a.Same {
+	if err := m.Provenance().ReproduceAll(ctx, rev.Project, func(a provenance.Reproduction) {
+		if n++; !a.Identical {
 			t.Errorf("%+v", a)
 		}
 	}); err != nil || n != 2 {

@@ -197,7 +197,7 @@ func TestRevokeAnyOrder(t *testing.T) {
 	if err != nil || strings.Contains(string(b), "POISON") || strings.Contains(string(b), "evil.example") {
 		t.Errorf("the version after the revocation holds the page: %v %s", err, b)
 	}
-	if r, err := m.Provenance().Again(ctx, state.Rev{Kind: state.IsVersion, Project: p, Session: rev("s1aaaaaa").Session, Version: second, Hash: second.Derivation.Output}); err != nil || !r.Same {
+	if r, err := m.Provenance().Reproduce(ctx, state.Rev{Kind: state.IsVersion, Project: p, Session: rev("s1aaaaaa").Session, Version: second, Hash: second.Derivation.Output}); err != nil || !r.Identical {
 		t.Errorf("made once more: %+v, %v", r, err)
 	}
 	revoke(session, false)

@@ -279,8 +279,8 @@ func checkSummaries(t *testing.T, m *Memory, p state.Project) {
 		if strings.Contains(text, "web page") {
 			t.Errorf("%s repeats what only a tool said", c.Name)
 		}
-		a, err := m.Provenance().Again(ctx, rev)
-		if err != nil || a.Err != nil || !a.Same {
+		a, err := m.Provenance().Reproduce(ctx, rev)
+		if err != nil || a.Err != nil || !a.Identical {
 			t.Errorf("%s made again: %v, %v, %s", c.Name, err, a.Err, a.Why)
 		}
 	}

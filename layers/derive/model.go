@@ -47,7 +47,7 @@ func (m Ops) run(ctx context.Context, in compress.Input, c *CompressResult,
 
 // addWitnesses adds the hashes of requests and answers to the version and returns their stored form.
 func (c *CompressResult) addWitnesses(exchanges []engines.Exchange) ([][]byte, error) {
-	witnesses, err := engines.Witnesses(exchanges)
+	witnesses, err := engines.EncodeExchanges(exchanges)
 	for _, w := range witnesses {
 		c.Version.Derivation.Witnesses = append(c.Version.Derivation.Witnesses, objects.Sum(w))
 	}
@@ -61,7 +61,7 @@ func estimate(ctx context.Context, in compress.Input, p compress.Plan,
 	if !ok {
 		return engines.Receipt{}, nil
 	}
-	e := asking.Estimate()
+	e := asking.Estimator()
 	_, err := compress.Run(ctx, in, p, e)
 	return e.Receipt(), err
 }
@@ -106,7 +106,7 @@ func (m Ops) exchanges(ctx context.Context, p refs.Project, v *records.Version) 
 		}
 		bodies = append(bodies, b)
 	}
-	xs, err := engines.Recorded(bodies)
+	xs, err := engines.DecodeExchanges(bodies)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", v.Label, err)
 	}

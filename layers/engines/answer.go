@@ -16,54 +16,54 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 )
 
-// The most that an answer may be; a longer one is refused whole.
+// Limits of an answer. A longer one is rejected.
 const (
-	longestText  = 4 << 20
-	mostSegments = 20_000
+	maxAnswerBytes = 4 << 20
+	maxSegments    = 20_000
 )
 
-// errAnswer says that an answer is not in the form that was asked for.
-var errAnswer = errors.New("not the answer that was asked for")
+// errMalformed means that an answer does not have the requested form.
+var errMalformed = errors.New("not the answer that was asked for")
 
-// said is a segment as a model writes it.
-type said struct {
+// An answerSegment is a segment in an answer.
+type answerSegment struct {
 	Role     *string `json:"role"`
 	Messages []int   `json:"messages"`
 	Text     *string `json:"text"`
 }
 
-// decode reads the answer of a model: one JSON object by the schema. A fence of Markdown around it is forgiven, as
-// models without a schema write one; nothing else is.
-func decode(text string) ([]said, error) {
-	if len(text) > longestText {
-		return nil, fmt.Errorf("%w: it has %d bytes", errAnswer, len(text))
+// decode parses an answer: one JSON object that follows the schema. A Markdown fence around it is allowed, because
+// models write one if the server has no schemas.
+func decode(text string) ([]answerSegment, error) {
+	if len(text) > maxAnswerBytes {
+		return nil, fmt.Errorf("%w: it has %d bytes", errMalformed, len(text))
 	}
 	var v struct {
-		Segments *[]said `json:"segments"`
+		Segments *[]answerSegment `json:"segments"`
 	}
 	d := json.NewDecoder(strings.NewReader(unfence(text)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&v); err != nil {
-		return nil, fmt.Errorf("%w: %s", errAnswer, plain(err.Error()))
+		return nil, fmt.Errorf("%w: %s", errMalformed, printable(err.Error()))
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: something follows the object", errAnswer)
+		return nil, fmt.Errorf("%w: something follows the object", errMalformed)
 	}
 	switch {
 	case v.Segments == nil:
-		return nil, fmt.Errorf(`%w: "segments" is missing`, errAnswer)
-	case len(*v.Segments) > mostSegments:
-		return nil, fmt.Errorf("%w: %d segments", errAnswer, len(*v.Segments))
+		return nil, fmt.Errorf(`%w: "segments" is missing`, errMalformed)
+	case len(*v.Segments) > maxSegments:
+		return nil, fmt.Errorf("%w: %d segments", errMalformed, len(*v.Segments))
 	}
 	for i, s := range *v.Segments {
 		if s.Role == nil || s.Text == nil || len(s.Messages) == 0 {
-			return nil, fmt.Errorf(`%w: segment %d lacks "role", "messages" or "text"`, errAnswer, i+1)
+			return nil, fmt.Errorf(`%w: segment %d lacks "role", "messages" or "text"`, errMalformed, i+1)
 		}
 	}
 	return *v.Segments, nil
 }
 
-// unfence takes off a fence of Markdown.
+// unfence removes a Markdown fence.
 func unfence(s string) string {
 	s = strings.TrimSpace(s)
 	body, ok := strings.CutPrefix(s, "```")
@@ -74,9 +74,9 @@ func unfence(s string) string {
 	return strings.TrimSpace(strings.TrimSuffix(body, "```"))
 }
 
-// check turns what a model said of a window into segments, in the order of their messages. Wrong lists the segments
-// that are no good, and why; without any the answer may be used.
-func check(answer []said, w window) (segs []compress.Segment, wrong []string) {
+// check converts the answer for a window to segments in the order of their messages. wrong lists the bad segments with
+// the reasons; if it is empty, the answer can be used.
+func check(answer []answerSegment, w window) (segs []compress.Segment, wrong []string) {
 	const most = 12 // reasons
 	known := newSources(w.items)
 	for i, s := range answer {
@@ -104,28 +104,28 @@ type sources struct {
 
 func newSources(items []compress.Item) sources { return sources{items, fenceKey(items)} }
 
-// segment checks one segment.
-func (s sources) segment(a said) (compress.Segment, error) {
+// segment checks and converts one segment.
+func (s sources) segment(a answerSegment) (compress.Segment, error) {
 	none := compress.Segment{}
 	if !slices.Contains([]string{"user", "assistant", "tool"}, *a.Role) {
 		return none, fmt.Errorf("its role is %s: want user, assistant or tool", quote(*a.Role))
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(*a.Text, "\r\n", "\n"))
-	if err := s.clean(text); err != nil {
+	if err := s.checkText(text); err != nil {
 		return none, err
 	}
-	source, src, err := s.named(a.Messages)
+	source, src, err := s.messages(a.Messages)
 	if err != nil {
 		return none, err
 	}
-	if bad := invented(text, source); len(bad) > 0 {
+	if bad := unsupported(text, source); len(bad) > 0 {
 		return none, fmt.Errorf("it names %s, which the messages it lists do not contain", strings.Join(bad, ", "))
 	}
 	return compress.Segment{Role: *a.Role, Text: text, Src: src}, nil
 }
 
-// invented returns the claims of text that source does not contain, at most five, as a message shows them.
-func invented(text, source string) []string {
+// unsupported returns at most five claims of text that source does not contain, quoted.
+func unsupported(text, source string) []string {
 	var bad []string
 	for _, c := range claims.Missing(text, source) {
 		if q := quote(c); len(bad) < 5 && !slices.Contains(bad, q) {
@@ -135,12 +135,12 @@ func invented(text, source string) []string {
 	return bad
 }
 
-// clean refuses text that would do something where it is shown, or pass for something else.
-func (s sources) clean(text string) error {
+// checkText rejects text with control characters, a fence key or a marker.
+func (s sources) checkText(text string) error {
 	switch {
 	case text == "":
 		return errors.New("it has no text")
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, hidden):
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, isHidden):
 		return errors.New("it contains control characters")
 	case strings.Contains(text, s.key):
 		return errors.New("it repeats the key of the record")
@@ -150,14 +150,15 @@ func (s sources) clean(text string) error {
 	return nil
 }
 
-// hidden are characters that a text has no use for: controls, and marks that change the direction of writing.
-func hidden(r rune) bool {
+// isHidden reports whether a rune is invalid in a text: a control character, or a mark that changes the direction of
+// writing.
+func isHidden(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
 		r == 0x200e || r == 0x200f || r == 0xfeff
 }
 
-// named returns the text of the messages that a segment lists, and the runs they form.
-func (s sources) named(messages []int) (string, [][2]int, error) {
+// messages returns the text of the messages that a segment lists, and the messages as runs.
+func (s sources) messages(messages []int) (string, [][2]int, error) {
 	if len(messages) > 100_000 {
 		return "", nil, fmt.Errorf("it lists %d messages", len(messages))
 	}
@@ -169,11 +170,11 @@ func (s sources) named(messages []int) (string, [][2]int, error) {
 	for _, it := range s.items {
 		hit := false
 		i, _ := slices.BinarySearch(list, it.N)
-		for ; i < len(list) && list[i] <= last(it); i++ {
+		for ; i < len(list) && list[i] <= lastMessage(it); i++ {
 			hit, found[list[i]] = true, true
 		}
 		if hit {
-			b.WriteString(whole(it))
+			b.WriteString(itemText(it))
 			b.WriteByte('\n')
 		}
 	}
@@ -191,14 +192,14 @@ func (s sources) named(messages []int) (string, [][2]int, error) {
 	return b.String(), src, nil
 }
 
-// quote shows some of what a model said in a message for people or for the model.
-func quote(s string) string { return "`" + plain(s) + "`" }
+// quote formats a part of an answer for a message.
+func quote(s string) string { return "`" + printable(s) + "`" }
 
-// plain is s on one line, without what could be taken for more than text, and not too long.
-func plain(s string) string {
+// printable returns at most 80 characters of s in one line, without control characters and back-ticks.
+func printable(s string) string {
 	const most = 80
 	clean := strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || hidden(r) || unicode.IsSpace(r) || r == '`' {
+		if r == utf8.RuneError || isHidden(r) || unicode.IsSpace(r) || r == '`' {
 			return ' '
 		}
 		return r
@@ -210,8 +211,8 @@ func plain(s string) string {
 	return string(r)
 }
 
-// compact writes v as JSON without escapes for HTML. Values of this package always encode.
-func compact(v any) ([]byte, error) {
+// encodeJSON returns v as JSON without HTML escapes.
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Anthropic asks a model over the Messages API.
+// Anthropic is a model behind the Messages API.
 type Anthropic struct {
 	Server *Server
 	Model  string // full name, such as claude-sonnet-5-5
 
-	plain bool // the server does not know schemas
+	noSchema bool // the server does not support schemas
 }
 
-// ID names the engine and its model.
+// ID returns the name of the engine and the model.
 func (a *Anthropic) ID() string { return "anthropic " + a.Model }
 
 type messagesRequest struct {
@@ -45,7 +45,7 @@ type outputFormat struct {
 
 func (a *Anthropic) request(q Question) messagesRequest {
 	r := messagesRequest{Model: a.Model, System: q.System, Messages: []chatMessage{{"user", q.Prompt}}}
-	if !a.plain {
+	if !a.noSchema {
 		r.Output = &outputOptions{outputFormat{"json_schema", q.Schema}}
 	}
 	return r
@@ -59,14 +59,14 @@ func (a *Anthropic) header() http.Header {
 	return h
 }
 
-// Ask sends the question and reads the answer as it comes.
+// Ask sends the question and reads the streamed answer.
 func (a *Anthropic) Ask(ctx context.Context, q Question) (Answer, error) {
-	return a.Server.again(ctx, func(ctx context.Context) (Answer, error) {
+	return a.Server.retry(ctx, func(ctx context.Context) (Answer, error) {
 		r := a.request(q)
 		r.MaxTokens, r.Stream = q.MaxTokens, true
 		resp, err := a.Server.post(ctx, "/v1/messages", a.header(), r)
-		if refuses(err, "output_config", "output_format", "json_schema", "structured") && !a.plain {
-			a.plain = true
+		if rejects(err, "output_config", "output_format", "json_schema", "structured") && !a.noSchema {
+			a.noSchema = true
 			return Answer{}, &temporary{err, 0}
 		}
 		if err != nil {
@@ -77,12 +77,12 @@ func (a *Anthropic) Ask(ctx context.Context, q Question) (Answer, error) {
 	})
 }
 
-// CountTokens asks how many tokens the question has. That costs nothing.
+// CountTokens asks the server for the number of tokens of the question. This is free.
 func (a *Anthropic) CountTokens(ctx context.Context, q Question) (int, error) {
 	var n struct {
 		Tokens *int `json:"input_tokens"`
 	}
-	_, err := a.Server.again(ctx, func(ctx context.Context) (Answer, error) {
+	_, err := a.Server.retry(ctx, func(ctx context.Context) (Answer, error) {
 		resp, err := a.Server.post(ctx, "/v1/messages/count_tokens", a.header(), a.request(q))
 		if err != nil {
 			return Answer{}, err
@@ -99,8 +99,8 @@ func (a *Anthropic) CountTokens(ctx context.Context, q Question) (int, error) {
 	return *n.Tokens, nil
 }
 
-// refuses says whether a request was refused because of something it holds.
-func refuses(err error, names ...string) bool {
+// rejects reports whether a server rejected a request because of one of the fields.
+func rejects(err error, names ...string) bool {
 	e, ok := err.(*StatusError)
 	if !ok || e.Code != http.StatusBadRequest && e.Code != http.StatusUnprocessableEntity {
 		return false
@@ -113,7 +113,7 @@ func refuses(err error, names ...string) bool {
 	return false
 }
 
-// messageEvent is what the events of an answer have in common.
+// messageEvent is the union of the events of an answer.
 type messageEvent struct {
 	Type    string `json:"type"`
 	Message struct {
@@ -139,37 +139,37 @@ type messagesUsage struct {
 	Output  int `json:"output_tokens"`
 }
 
-// over puts what a later event says over what an earlier one said: the numbers are totals.
-func (u messagesUsage) over(a *Answer) {
-	if in := min(u.Input, mostTokens) + min(u.Created, mostTokens) + min(u.Read, mostTokens); in > 0 {
+// addTo updates the usage of an answer. The numbers are totals, so a later event replaces an earlier one.
+func (u messagesUsage) addTo(a *Answer) {
+	if in := min(u.Input, maxTokens) + min(u.Created, maxTokens) + min(u.Read, maxTokens); in > 0 {
 		a.Usage.Input = in
 	}
 	a.Usage.Output = max(a.Usage.Output, u.Output)
 }
 
-// readMessage puts an answer together from its events.
+// readMessage assembles an answer from its events.
 func readMessage(r io.Reader) (Answer, error) {
 	var a Answer
 	var text strings.Builder
 	for ev, err := range events(r) {
 		if err != nil {
-			return a, broken(err)
+			return a, interrupted(err)
 		}
 		var m messageEvent
 		if err := json.Unmarshal([]byte(ev.data), &m); err != nil {
-			return a, broken(fmt.Errorf("event %s: %w", plain(ev.name), err))
+			return a, interrupted(fmt.Errorf("event %s: %w", printable(ev.name), err))
 		}
 		switch m.Type {
 		case "message_start":
 			a.Model = m.Message.Model
-			m.Message.Usage.over(&a)
+			m.Message.Usage.addTo(&a)
 		case "content_block_delta":
 			if m.Delta.Type == "text_delta" {
 				text.WriteString(m.Delta.Text)
 			}
 		case "message_delta":
 			a.Stop = m.Delta.Stop
-			m.Usage.over(&a)
+			m.Usage.addTo(&a)
 		case "message_stop":
 			a.Text = text.String()
 			return a, nil
@@ -177,12 +177,12 @@ func readMessage(r io.Reader) (Answer, error) {
 			return a, streamError(m.Error.Type, m.Error.Message)
 		}
 	}
-	return a, broken(nil)
+	return a, interrupted(nil)
 }
 
-// streamError makes an error of one that came in the middle of an answer.
+// streamError converts an error event in a stream.
 func streamError(kind, text string) error {
-	err := fmt.Errorf("the server breaks off: %s: %s", plain(kind), firstLine(text))
+	err := fmt.Errorf("the server interrupted the answer: %s: %s", printable(kind), firstLine(text))
 	switch kind {
 	case "authentication_error", "permission_error":
 		return fmt.Errorf("%w: %w", ErrAuth, err)

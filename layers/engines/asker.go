@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// An Asker puts questions of any kind to a model, under the same meter as a [Summarizer], and keeps what was asked and
-// answered. It is for one piece of work and not safe for goroutines.
+// An Asker sends arbitrary questions to a model, under the same meter as a [Summarizer], and records the exchanges. It
+// is for one task and not safe for concurrent use.
 type Asker struct{ s *Summarizer }
 
-// NewAsker returns what asks m.
+// NewAsker returns an asker for m.
 func NewAsker(m Model, o Options) *Asker { return &Asker{New(m, o)} }
 
-// Metered returns the same asker, unused, with another meter.
+// Metered returns a new asker with the same model and another meter.
 func (a *Asker) Metered(m Meter) *Asker { return &Asker{a.s.Metered(m)} }
 
-// ID names the engine and its model.
+// ID returns the name of the engine and the model.
 func (a *Asker) ID() string { return a.s.model.ID() }
 
-// Window is how many tokens of a session the model is shown at once.
+// Window is the number of tokens of a session in one request.
 func (a *Asker) Window() int { return a.s.opts.Window }
 
-// Ask puts a question and returns the text of the answer, which nothing has checked.
+// Ask sends a question and returns the text of the answer, unchecked. most is the limit of the answer in tokens.
 func (a *Asker) Ask(ctx context.Context, system, prompt string, schema json.RawMessage, most int) (string, error) {
 	answer, err := a.s.ask(ctx, a.question(system, prompt, schema, most))
 	return answer.Text, err
 }
 
-// Foresee returns the maximum cost of a question without asking it.
-func (a *Asker) Foresee(system, prompt string, schema json.RawMessage, most int) Usage {
+// EstimateCost returns the maximum cost of a question without asking it.
+func (a *Asker) EstimateCost(system, prompt string, schema json.RawMessage, most int) Usage {
 	q := a.question(system, prompt, schema, most)
-	n := length(q)
+	n := questionTokens(q)
 	return Usage{n, most, a.s.opts.Price.Cost(n, most)}
 }
 
@@ -43,8 +43,8 @@ func (a *Asker) question(system, prompt string, schema json.RawMessage, most int
 	}
 }
 
-// Exchanges returns what was asked and answered, in order.
+// Exchanges returns the questions and answers in order.
 func (a *Asker) Exchanges() []Exchange { return a.s.exchanges }
 
-// Receipt returns what it has taken so far.
+// Receipt returns the usage so far.
 func (a *Asker) Receipt() Receipt { return a.s.receipt }

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Claude asks a model through the user's own client: it runs "claude -p" without tools, customizations, hooks and
-// without a record of the session, in an empty directory, with the question on its standard input.
+// Claude is a model behind the user's own client: it runs "claude -p" without tools, customizations, hooks and session
+// record, in an empty directory, with the question on standard input.
 type Claude struct {
-	Program Program // the client; where it runs does not matter
+	Program Program // the client; Dir is ignored
 	Model   string  // a name or an alias, such as opus
-	Temp    string  // where empty directories can be made; "" is the system's place
+	Temp    string  // parent of the empty directories; "" is the system's default
 	Timeout time.Duration
 
 	once  sync.Once
@@ -25,13 +25,14 @@ type Claude struct {
 	err   error
 }
 
-// ID names the engine and its model.
+// ID returns the name of the engine and the model.
 func (c *Claude) ID() string { return "claude " + c.Model }
 
-// needed are the options without which the client would do more than answer.
-var needed = [...]string{"--print", "--safe-mode", "--tools", "--no-session-persistence", "--output-format", "--model"}
+// requiredFlags are the options without which the client would do more than answer.
+var requiredFlags = [...]string{"--print", "--safe-mode", "--tools", "--no-session-persistence", "--output-format",
+	"--model"}
 
-// probe finds out from its help which options the client has.
+// probe reads the options of the client from its help.
 func (c *Claude) probe(ctx context.Context, p Program) error {
 	c.once.Do(func() {
 		out, err := p.run(ctx, nil, "--help")
@@ -52,7 +53,7 @@ func (c *Claude) probe(ctx context.Context, p Program) error {
 				c.flags[w] = true
 			}
 		}
-		for _, f := range needed {
+		for _, f := range requiredFlags {
 			if !c.flags[f] {
 				c.err = fmt.Errorf("%w: %s has no option %s: it is too old", ErrSetup, p.Path, f)
 				return
@@ -62,7 +63,7 @@ func (c *Claude) probe(ctx context.Context, p Program) error {
 	return c.err
 }
 
-// arguments of a question.
+// arguments returns the command line for a question.
 func (c *Claude) arguments(q Question) []string {
 	args := []string{"-p", "--safe-mode", "--tools", "", "--no-session-persistence", "--output-format", "json",
 		"--model", c.Model}
@@ -80,14 +81,14 @@ func (c *Claude) arguments(q Question) []string {
 
 // Ask runs the client once.
 func (c *Claude) Ask(ctx context.Context, q Question) (Answer, error) {
-	return inTime(ctx, c.Timeout, func(ctx context.Context) (Answer, error) {
+	return withTimeout(ctx, c.Timeout, func(ctx context.Context) (Answer, error) {
 		dir, err := os.MkdirTemp(c.Temp, "mem-claude-")
 		if err != nil {
 			return Answer{}, fmt.Errorf("make a directory for claude: %w", err)
 		}
-		defer os.RemoveAll(dir) // what is left of it is empty
+		defer os.RemoveAll(dir) // an error leaves only an empty directory
 		p := c.Program
-		p.Dir, p.Env = dir, outside(p.Env)
+		p.Dir, p.Env = dir, clientEnv(p.Env)
 		if err := c.probe(ctx, p); err != nil {
 			return Answer{}, err
 		}
@@ -110,8 +111,8 @@ func (c *Claude) Ask(ctx context.Context, q Question) (Answer, error) {
 	})
 }
 
-// outside is the environment of a client that does not run inside a session and does not call mem's hooks.
-func outside(env []string) []string {
+// clientEnv returns the environment for a client outside a session that does not call mem's hooks.
+func clientEnv(env []string) []string {
 	var out []string
 	for _, v := range env {
 		name, _, _ := strings.Cut(v, "=")
@@ -127,7 +128,7 @@ func outside(env []string) []string {
 	return append(out, "MEM_HOOK=off")
 }
 
-// result is what the client prints.
+// result is the output of the client.
 type result struct {
 	Type       string          `json:"type"`
 	Subtype    string          `json:"subtype"`
@@ -143,14 +144,14 @@ type result struct {
 	Errors []string `json:"errors"`
 }
 
-// readResult reads what the client prints.
+// readResult parses the output of the client.
 func readResult(out []byte) (Answer, error) {
 	var r result
 	if err := json.Unmarshal(out, &r); err != nil || r.Type != "result" {
-		return Answer{}, fmt.Errorf("claude prints no result but %s", quote(firstLine(string(out))))
+		return Answer{}, fmt.Errorf("the output of claude is not a result: %s", quote(firstLine(string(out))))
 	}
 	a := Answer{Text: r.Result, Stop: r.Stop}
-	r.Usage.over(&a)
+	r.Usage.addTo(&a)
 	if r.Cost > 0 && r.Cost < 1e6 {
 		a.Usage.Micros = int64(math.Ceil(r.Cost * 1e6))
 	}
@@ -166,13 +167,13 @@ func readResult(out []byte) (Answer, error) {
 		return a, nil
 	}
 	text := firstLine(strings.Join(append([]string{r.Result}, r.Errors...), " "))
-	err := fmt.Errorf("claude ends with %s: %s", plain(r.Subtype), text)
+	err := fmt.Errorf("claude failed with %s: %s", printable(r.Subtype), text)
 	switch {
 	case strings.Contains(r.Subtype, "budget"):
 		return a, fmt.Errorf("%w: %w", ErrCap, err)
 	case strings.Contains(text, "API key") || strings.Contains(text, "/login") || strings.Contains(text, "authenticat"):
 		return a, fmt.Errorf("%w: %w", ErrAuth, err)
-	case strings.Contains(r.Subtype, "structured_output"): // it could not keep to the schema: an answer that is no good
+	case strings.Contains(r.Subtype, "structured_output"): // the answer does not match the schema
 		return a, nil
 	}
 	return a, err

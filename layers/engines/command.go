@@ -9,19 +9,19 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// Command asks any program: it reads the question as one JSON object, as it is stored, and writes the answer. That is
-// either the object that was asked for, or one around it:
+// Command is a model behind an arbitrary program, which reads the question as one JSON object in its stored form and
+// writes the answer: the requested object, or one around it:
 //
 //	{"text": "...", "model": "...", "usage": {"input_tokens": 1, "output_tokens": 1, "usd_micros": 0}}
 //
-// where text is the answer as a string, and all but text may be left out.
+// where text is the answer as a string, and the other members are optional.
 type Command struct {
 	Program Program
-	Model   string // told to the program in the question, otherwise for people
+	Model   string // sent to the program in the question
 	Timeout time.Duration
 }
 
-// ID names the engine and its model.
+// ID returns the name of the engine and the model.
 func (c *Command) ID() string {
 	if c.Model == "" {
 		return "command"
@@ -31,8 +31,8 @@ func (c *Command) ID() string {
 
 // Ask runs the program once.
 func (c *Command) Ask(ctx context.Context, q Question) (Answer, error) {
-	return inTime(ctx, c.Timeout, func(ctx context.Context) (Answer, error) {
-		in, err := compact(q)
+	return withTimeout(ctx, c.Timeout, func(ctx context.Context) (Answer, error) {
+		in, err := encodeJSON(q)
 		if err != nil {
 			return Answer{}, fmt.Errorf("ask a program: %w", err)
 		}
@@ -44,11 +44,11 @@ func (c *Command) Ask(ctx context.Context, q Question) (Answer, error) {
 		if a.Model == "" {
 			a.Model = c.Model
 		}
-		return counted(a, q), nil
+		return estimateUsage(a, q), nil
 	})
 }
 
-// readOutput reads what a program wrote.
+// readOutput parses the output of a program.
 func readOutput(out []byte) Answer {
 	var v struct {
 		Text  *string `json:"text"`
@@ -62,10 +62,10 @@ func readOutput(out []byte) Answer {
 	return Answer{Text: *v.Text, Model: v.Model, Usage: Usage{max(u.Input, 0), max(u.Output, 0), max(u.Micros, 0)}}
 }
 
-// counted estimates the usage of an answer that does not tell it.
-func counted(a Answer, q Question) Answer {
+// estimateUsage fills in the usage of an answer without numbers.
+func estimateUsage(a Answer, q Question) Answer {
 	if a.Usage.Input == 0 {
-		a.Usage.Input = length(q)
+		a.Usage.Input = questionTokens(q)
 	}
 	if a.Usage.Output == 0 {
 		a.Usage.Output = tokens.For("").Count(a.Text)

@@ -31,26 +31,26 @@ import (
 )
 
 var (
-	// ErrCap says that a day's cap in tokens or money is reached. A [Meter] returns it.
+	// ErrCap means that the daily cap in tokens or money is reached. A [Meter] returns it.
 	ErrCap = errors.New("the day's cap is reached")
-	// ErrAuth says that a model does not accept the key, or that there is none.
+	// ErrAuth means that the key of a model is missing or was rejected.
 	ErrAuth = errors.New("authentication is needed")
-	// ErrTimeout says that a model did not answer in time.
+	// ErrTimeout means that a model did not answer in time.
 	ErrTimeout = errors.New("no answer in time")
-	// ErrSetup says that an engine cannot work as it is set up: a setting is missing, or a program too old.
+	// ErrSetup means that an engine is misconfigured: a setting is missing, or a program too old.
 	ErrSetup = errors.New("engine setup")
-	// ErrRecorded says that a question was never recorded.
+	// ErrRecorded means that a question was never recorded.
 	ErrRecorded = errors.New("no recorded answer")
 )
 
-// A Model answers questions. Usage of the answer counts also if there is an error.
+// A Model answers questions. The usage of an answer is valid also with an error.
 type Model interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
 	// ID names the engine and its model, as in "claude opus".
 	ID() string
 }
 
-// A Question is all that a model is told. Stored, it is the first half of a witness.
+// A Question contains all input of a model. It is stored as the first half of a witness.
 type Question struct {
 	Format    string          `json:"format"` // questionFormat
 	Engine    string          `json:"engine"` // ID of the model
@@ -59,16 +59,16 @@ type Question struct {
 	Schema    json.RawMessage `json:"schema"` // of the answer
 	MaxTokens int             `json:"max_tokens"`
 
-	// MaxMicros is what the answer may cost, in millionths of a dollar; below zero it is not limited.
+	// MaxMicros limits the cost of the answer, in millionths of a dollar; less than zero is no limit.
 	MaxMicros int64 `json:"-"`
 }
 
-// An Answer is what a model said. Stored, it is the second half of a witness.
+// An Answer is the output of a model. It is stored as the second half of a witness.
 type Answer struct {
 	Format string `json:"format"` // answerFormat
-	Model  string `json:"model"`  // as the model names itself
+	Model  string `json:"model"`  // the name reported by the model
 	Text   string `json:"text"`
-	Stop   string `json:"stop,omitempty"` // why it ended, if it says so
+	Stop   string `json:"stop,omitempty"` // reason for the end, if reported
 	Usage  Usage  `json:"usage"`
 }
 
@@ -77,7 +77,7 @@ const (
 	answerFormat   = "mem.answer/1"
 )
 
-// Usage is what answers cost.
+// Usage is the cost of answers.
 type Usage struct {
 	Input  int   `json:"input_tokens"`
 	Output int   `json:"output_tokens"`
@@ -89,19 +89,19 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Input + v.Input, u.Output + v.Output, u.Micros + v.Micros}
 }
 
-// The most that one answer can have cost. A server or program that tells more, or less than nothing, is wrong,
-// and sums of such numbers would be no cap.
+// Limits of the usage of one answer. A server or program that reports more is wrong, and sums of such numbers would
+// overflow.
 const (
-	mostTokens = 1_000_000_000
-	mostMicros = 1_000_000_000_000
+	maxTokens = 1_000_000_000
+	maxMicros = 1_000_000_000_000
 )
 
-// sane returns u within what one answer can have cost.
-func (u Usage) sane() Usage {
-	return Usage{min(max(u.Input, 0), mostTokens), min(max(u.Output, 0), mostTokens), min(max(u.Micros, 0), mostMicros)}
+// clamp limits u to what one answer can cost.
+func (u Usage) clamp() Usage {
+	return Usage{min(max(u.Input, 0), maxTokens), min(max(u.Output, 0), maxTokens), min(max(u.Micros, 0), maxMicros)}
 }
 
-// Tokens is what counts against a cap in tokens.
+// Tokens is the number that counts against a cap in tokens.
 func (u Usage) Tokens() int { return u.Input + u.Output }
 
 // An Exchange is a question with its answer.
@@ -110,27 +110,26 @@ type Exchange struct {
 	Answer   Answer
 }
 
-// key is what an answer is found by: the question, whoever it was put to.
+// key identifies the question in a [Replay], independent of the model.
 func (q Question) key() objects.Hash {
 	return objects.Sum(fmt.Appendf(nil, "%d %d %d\n%s%s%s", len(q.System), len(q.Prompt), q.MaxTokens, q.System,
 		q.Prompt, q.Schema))
 }
 
-// A Meter watches over what is spent.
+// A Meter controls costs.
 type Meter interface {
-	// Allow is asked before a request that will cost about u. It returns how many millionths of a dollar may be
-	// spent on it, less than zero for any number, or an error that wraps [ErrCap]. What it allows is held until Spend.
+	// Allow is called before a request with the maximum cost u. It returns the limit for this request in millionths
+	// of a dollar, less than zero for no limit, or an error that wraps [ErrCap]. The amount is reserved until Spend.
 	Allow(ctx context.Context, u Usage) (left int64, err error)
-	// Spend is told what became of every request that was allowed, also of one that cost nothing. The model is as it
-	// names itself.
+	// Spend is called after every allowed request, also a free one, with the name reported by the model.
 	Spend(ctx context.Context, model string, u Usage) error
 }
 
-// DefaultTimeout is how long a model has for one answer, with all that is tried again.
+// DefaultTimeout is the time for one answer, retries included.
 const DefaultTimeout = 10 * time.Minute
 
-// inTime runs ask under a deadline and says so if that is why it ended.
-func inTime(ctx context.Context, limit time.Duration, ask func(context.Context) (Answer, error)) (Answer, error) {
+// withTimeout runs ask with a deadline; an error because of it wraps [ErrTimeout].
+func withTimeout(ctx context.Context, limit time.Duration, ask func(context.Context) (Answer, error)) (Answer, error) {
 	if limit <= 0 {
 		limit = DefaultTimeout
 	}
@@ -138,7 +137,7 @@ func inTime(ctx context.Context, limit time.Duration, ask func(context.Context) 
 	defer cancel()
 	a, err := ask(inner)
 	if err != nil && inner.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w: %s were not enough", ErrTimeout, limit)
+		err = fmt.Errorf("%w: limit %s", ErrTimeout, limit)
 	}
 	return a, err
 }

@@ -34,7 +34,7 @@ func (f *fake) Ask(_ context.Context, q Question) (Answer, error) {
 // says is a model that gives the answers in turn, the last one for ever.
 func says(answers ...string) *fake {
 	return &fake{name: "fake m1", reply: func(n int, q Question) (Answer, error) {
-		return counted(Answer{Model: "m1", Text: answers[min(n, len(answers)-1)]}, q), nil
+		return estimateUsage(Answer{Model: "m1", Text: answers[min(n, len(answers)-1)]}, q), nil
 	}}
 }
 
@@ -69,7 +69,7 @@ func summarize(t *testing.T, s *Summarizer, req compress.Request) []compress.Seg
 	if err != nil {
 		t.Fatal(err)
 	}
-	if used := req.Count.Scale(size(sum.Segments)); used > req.Budget {
+	if used := req.Count.Scale(segmentTokens(sum.Segments)); used > req.Budget {
 		t.Fatalf("%d tokens, budget %d:\n%s", used, req.Budget, compress.Text(sum.Segments))
 	}
 	if _, err := compress.Encode(sum.Segments); err != nil {
@@ -86,7 +86,7 @@ func TestGoodAnswer(t *testing.T) {
 		t.Errorf("segments %+v", segs)
 	}
 	r := s.Receipt()
-	if r.Windows != 1 || r.Requests != 1 || r.Again+r.Replaced+r.Trimmed != 0 || r.Usage.Input < 300 {
+	if r.Windows != 1 || r.Requests != 1 || r.Retried+r.Replaced+r.Trimmed != 0 || r.Usage.Input < 300 {
 		t.Errorf("receipt %+v", r)
 	}
 	if len(s.Exchanges()) != 1 {
@@ -152,7 +152,7 @@ func TestRefusedAnswers(t *testing.T) {
 			if segs := summarize(t, s, request(400)); len(segs) != 3 {
 				t.Errorf("%d segments", len(segs))
 			}
-			if r := s.Receipt(); r.Again != 1 || r.Replaced != 0 || r.Requests != 2 {
+			if r := s.Receipt(); r.Retried != 1 || r.Replaced != 0 || r.Requests != 2 {
 				t.Errorf("receipt %+v", r)
 			}
 			if !strings.Contains(m.asked[1].Prompt, "was refused, for these reasons:\n- ") {
@@ -162,7 +162,7 @@ func TestRefusedAnswers(t *testing.T) {
 			m = says(bad)
 			s = New(m, Options{})
 			segs := summarize(t, s, request(100))
-			if r := s.Receipt(); r.Again != 1 || r.Replaced != 1 || len(m.asked) != 2 {
+			if r := s.Receipt(); r.Retried != 1 || r.Replaced != 1 || len(m.asked) != 2 {
 				t.Errorf("receipt %+v, asked %d times", r, len(m.asked))
 			}
 			want, err := extract(context.Background(), New(m, Options{}).pieces(), tokens.For("").Unscale(100)-1, keepit.Moderate)
@@ -208,7 +208,7 @@ func echo() *fake {
 			}
 		}
 		b, err := json.Marshal(map[string]any{"segments": segs})
-		return counted(Answer{Model: "echo", Text: string(b)}, q), err
+		return estimateUsage(Answer{Model: "echo", Text: string(b)}, q), err
 	}}
 }
 
@@ -265,7 +265,7 @@ func TestWindows(t *testing.T) {
 func TestHugeMessage(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("word of a pasted page\n", 20_000)
-	ws := cut([]compress.Item{{N: 3, Text: text}}, 1000, 1)
+	ws := splitWindows([]compress.Item{{N: 3, Text: text}}, 1000, 1)
 	var b strings.Builder
 	for _, w := range ws {
 		if w.raw > 1000 {
@@ -279,7 +279,7 @@ func TestHugeMessage(t *testing.T) {
 		t.Error("the pieces are not the text")
 	}
 	for _, s := range []string{strings.Repeat("x", 9000), strings.Repeat("한", 9000), "\xff" + strings.Repeat("\xfe", 9000)} {
-		if got := strings.Join(pieceTexts(s, 100), ""); got != s {
+		if got := strings.Join(splitText(s, 100), ""); got != s {
 			t.Errorf("pieces of %q...", s[:10])
 		}
 	}
@@ -321,11 +321,11 @@ func TestReplay(t *testing.T) {
 		return s, res.Body
 	}
 	first, body := run(echo())
-	stored, err := Witnesses(first.Exchanges())
+	stored, err := EncodeExchanges(first.Exchanges())
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorded, err := Recorded(stored)
+	recorded, err := DecodeExchanges(stored)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +337,7 @@ func TestReplay(t *testing.T) {
 	if !bytes.Equal(body, same) || again.ID() != first.ID() {
 		t.Errorf("replayed as %s:\n%s\nwant, by %s:\n%s", again.ID(), same, first.ID(), body)
 	}
-	restored, err := Witnesses(again.Exchanges())
+	restored, err := EncodeExchanges(again.Exchanges())
 	if err != nil || len(restored) != len(stored) {
 		t.Errorf("%d witnesses, want %d, %v", len(restored), len(stored), err)
 	}
@@ -357,11 +357,11 @@ func TestReplayOfBadText(t *testing.T) {
 	items := []compress.Item{{N: 1, Kind: compress.User, Text: "fix the \xff\xfe \x1b[31mparser\u2028please"}}
 	first := New(echo(), Options{})
 	want := summarize(t, first, request(50, items...))
-	stored, err := Witnesses(first.Exchanges())
+	stored, err := EncodeExchanges(first.Exchanges())
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorded, err := Recorded(stored)
+	recorded, err := DecodeExchanges(stored)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestEstimate(t *testing.T) {
 	in, p := input(t, long(300))
 	s := New(echo(), Options{Window: 3000, Price: Price{3e6, 15e6}})
 	p.Engine = s.ID()
-	e := s.Estimate()
+	e := s.Estimator()
 	if _, err := compress.Run(context.Background(), in, p, e); err != nil {
 		t.Fatal(err)
 	}
@@ -462,8 +462,8 @@ func TestAbsurdUsage(t *testing.T) {
 		}
 	}
 	a := Answer{}
-	messagesUsage{Input: math.MaxInt, Created: math.MaxInt, Read: math.MaxInt}.over(&a)
-	if a.Usage.Input < mostTokens {
+	messagesUsage{Input: math.MaxInt, Created: math.MaxInt, Read: math.MaxInt}.addTo(&a)
+	if a.Usage.Input < maxTokens {
 		t.Errorf("input %d", a.Usage.Input)
 	}
 }
@@ -534,7 +534,7 @@ func TestInvented(t *testing.T) {
 		strings.Repeat("z", 200) + "_q":              "`" + strings.Repeat("z", 80) + "…`",
 		"the value is `secret thing`":                "`secret thing`",
 	} {
-		if got := strings.Join(invented(text, source), ", "); got != want {
+		if got := strings.Join(unsupported(text, source), ", "); got != want {
 			t.Errorf("invented(%q) = %s, want %s", text, got, want)
 		}
 	}
@@ -563,16 +563,16 @@ func FuzzAnswer(f *testing.F) {
 		for _, g := range segs {
 			source := ""
 			for _, it := range w.items {
-				if slices.ContainsFunc(g.Src, func(r [2]int) bool { return it.N <= r[1] && r[0] <= last(it) }) {
-					source += whole(it) + "\n"
+				if slices.ContainsFunc(g.Src, func(r [2]int) bool { return it.N <= r[1] && r[0] <= lastMessage(it) }) {
+					source += itemText(it) + "\n"
 				}
 			}
-			if bad := invented(g.Text, source); len(bad) > 0 {
+			if bad := unsupported(g.Text, source); len(bad) > 0 {
 				t.Fatalf("accepted %v", bad)
 			}
 		}
 		for _, s := range wrong {
-			if strings.ContainsFunc(s, hidden) || len(s) > 4000 {
+			if strings.ContainsFunc(s, isHidden) || len(s) > 4000 {
 				t.Fatalf("reason %q", s)
 			}
 		}
@@ -586,7 +586,7 @@ func FuzzClaims(f *testing.F) {
 		if !utf8.ValidString(s) {
 			return
 		}
-		if bad := invented(s, s); len(bad) > 0 {
+		if bad := unsupported(s, s); len(bad) > 0 {
 			t.Fatalf("%q does not contain %v", s, bad)
 		}
 	})
@@ -595,21 +595,21 @@ func FuzzClaims(f *testing.F) {
 // FuzzRecorded checks that witnesses are read or refused, and read as they were written.
 func FuzzRecorded(f *testing.F) {
 	q, a := Question{Format: questionFormat, Engine: "m", Schema: json.RawMessage("{}")}, Answer{Format: answerFormat, Text: "x"}
-	ws, err := Witnesses([]Exchange{{q, a}})
+	ws, err := EncodeExchanges([]Exchange{{q, a}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(ws[0], ws[1])
 	f.Fuzz(func(t *testing.T, q, a []byte) {
-		xs, err := Recorded([][]byte{q, a})
+		xs, err := DecodeExchanges([][]byte{q, a})
 		if err != nil {
 			return
 		}
-		ws, err := Witnesses(xs)
+		ws, err := EncodeExchanges(xs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := Recorded(ws); err != nil || again[0].Question.key() != xs[0].Question.key() || again[0].Answer != xs[0].Answer {
+		if again, err := DecodeExchanges(ws); err != nil || again[0].Question.key() != xs[0].Question.key() || again[0].Answer != xs[0].Answer {
 			t.Fatalf("%v, %+v", err, again)
 		}
 	})

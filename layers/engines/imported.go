@@ -10,36 +10,35 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// importedName begins the ID of an [Imported].
+// importedName starts the ID of an [Imported].
 const importedName = "imported"
 
-// ErrUnverified says that what another tool wrote says something that its messages do not.
+// ErrUnverified means that the text of another tool contains claims that its messages do not support.
 var ErrUnverified = errors.New("it does not follow from the session")
 
-// An Imported is the text of a version that another tool made. It is held to what is asked of the answers of models:
-// every segment names its messages, and those contain every path, number and identifier in it. The answer is the
-// witness of the version, so that it can be made once more.
+// An Imported is an engine that returns the text of a version of another tool. The text must pass the same checks as
+// the answer of a model. It is stored as the witness of the version, so that the version can be reproduced.
 type Imported struct {
 	tool   string
 	answer []byte
-	segs   []said
+	segs   []answerSegment
 }
 
 var _ compress.Summarizer = (*Imported)(nil)
 
-// NewImported returns the engine that gives the answer of a tool, in the form in which models answer.
+// NewImported returns an engine for the text of a tool, in the form of a model's answer.
 func NewImported(tool string, answer []byte) (*Imported, error) {
 	segs, err := decode(string(answer))
 	return &Imported{tool, answer, segs}, err
 }
 
-// NewImportedAnswer returns the answer that consists of segments.
+// NewImportedAnswer encodes segments as an answer.
 func NewImportedAnswer(segs []compress.Segment) ([]byte, error) {
 	var v struct {
-		Segments []said `json:"segments"`
+		Segments []answerSegment `json:"segments"`
 	}
 	for _, s := range segs {
-		one := said{Role: &s.Role, Text: &s.Text}
+		one := answerSegment{Role: &s.Role, Text: &s.Text}
 		for _, run := range s.Src {
 			for n := run[0]; n <= run[1]; n++ {
 				one.Messages = append(one.Messages, n)
@@ -47,10 +46,10 @@ func NewImportedAnswer(segs []compress.Segment) ([]byte, error) {
 		}
 		v.Segments = append(v.Segments, one)
 	}
-	return compact(v)
+	return encodeJSON(v)
 }
 
-// ID names the tool and the answer, so that two versions of a session are two recipes.
+// ID contains the tool and a hash of the answer, so that two versions of a session have different recipes.
 func (i *Imported) ID() string {
 	return fmt.Sprintf("%s/1 (%s, %s)", importedName, i.tool, objects.Sum(i.answer).String()[:16])
 }
@@ -64,7 +63,7 @@ func ImportedTool(id string) (tool string, ok bool) {
 	return "", false
 }
 
-// Exchanges returns the answer in the form in which those of models are stored.
+// Exchanges returns the answer in the stored form.
 func (i *Imported) Exchanges() []Exchange {
 	q := Question{Format: questionFormat, Engine: i.ID(), Prompt: "imported from " + i.tool}
 	return []Exchange{{q, Answer{Format: answerFormat, Model: i.tool, Text: string(i.answer)}}}
@@ -79,7 +78,7 @@ func (i *Imported) Segments(items []compress.Item) ([]compress.Segment, error) {
 	return segs, nil
 }
 
-// Summarize returns all of the answer.
+// Summarize returns the whole answer.
 func (i *Imported) Summarize(ctx context.Context, req compress.Request) (compress.Summary, error) {
 	segs, err := i.Segments(req.Items)
 	if err != nil {

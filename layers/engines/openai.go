@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// OpenAI asks a model over the chat completions API, which many servers speak: Ollama, vLLM, LM Studio and others.
+// OpenAI is a model behind the chat completions API, which Ollama, vLLM, LM Studio and others support.
 type OpenAI struct {
-	Server *Server // its URL ends in /v1, as a rule
+	Server *Server // its URL usually ends in /v1
 	Model  string
 
 	dialect dialect
 }
 
-// A dialect is what a server was found not to know.
+// A dialect records the features that a server lacks.
 type dialect struct {
 	noSchema  bool // response_format
 	noUsage   bool // stream_options
 	newLength bool // max_tokens is called max_completion_tokens
 }
 
-// ID names the engine and its model.
+// ID returns the name of the engine and the model.
 func (o *OpenAI) ID() string { return "openai " + o.Model }
 
 type chatRequest struct {
@@ -70,10 +70,10 @@ func (o *OpenAI) request(q Question) chatRequest {
 	return r
 }
 
-// Ask sends the question and reads the answer as it comes. A server that refuses a part of the request is asked
-// again without it.
+// Ask sends the question and reads the streamed answer. If the server rejects a part of the request, the request is
+// repeated without it.
 func (o *OpenAI) Ask(ctx context.Context, q Question) (Answer, error) {
-	return o.Server.again(ctx, func(ctx context.Context) (Answer, error) {
+	return o.Server.retry(ctx, func(ctx context.Context) (Answer, error) {
 		h := http.Header{}
 		if o.Server.key != "" {
 			h.Set("Authorization", "Bearer "+o.Server.key)
@@ -90,25 +90,25 @@ func (o *OpenAI) Ask(ctx context.Context, q Question) (Answer, error) {
 		if a.Model == "" {
 			a.Model = o.Model
 		}
-		return counted(a, q), err // broken off, it was paid for, too
+		return estimateUsage(a, q), err // an interrupted answer was paid for, too
 	})
 }
 
-// learn finds out from an error what the server does not know. It reports whether that was news.
+// learn updates the dialect from an error and reports whether it changed.
 func (o *OpenAI) learn(err error) bool {
 	was := o.dialect
 	switch {
-	case refuses(err, "max_completion_tokens"):
+	case rejects(err, "max_completion_tokens"):
 		o.dialect.newLength = true
-	case refuses(err, "response_format", "json_schema"):
+	case rejects(err, "response_format", "json_schema"):
 		o.dialect.noSchema = true
-	case refuses(err, "stream_options"):
+	case rejects(err, "stream_options"):
 		o.dialect.noUsage = true
 	}
 	return o.dialect != was
 }
 
-// chatChunk is a piece of an answer, or all of it from a server that does not stream.
+// chatChunk is a part of an answer, or the whole answer of a server that does not stream.
 type chatChunk struct {
 	Model   string `json:"model"`
 	Choices []struct {
@@ -127,14 +127,14 @@ type chatText struct {
 	Content string `json:"content"`
 }
 
-// readChat puts an answer together from its chunks.
+// readChat assembles an answer from its chunks.
 func readChat(resp *http.Response) (Answer, error) {
 	var a Answer
 	var text strings.Builder
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		b, err := io.ReadAll(resp.Body)
 		if err != nil {
-			return a, broken(err)
+			return a, interrupted(err)
 		}
 		if err := addChunk(&a, &text, b); err != nil {
 			return a, err
@@ -144,7 +144,7 @@ func readChat(resp *http.Response) (Answer, error) {
 	}
 	for ev, err := range events(resp.Body) {
 		if err != nil {
-			return a, broken(err)
+			return a, interrupted(err)
 		}
 		if ev.data == "[DONE]" {
 			a.Text = text.String()
@@ -154,20 +154,20 @@ func readChat(resp *http.Response) (Answer, error) {
 			return a, err
 		}
 	}
-	if a.Stop != "" { // some servers leave the last line out
+	if a.Stop != "" { // some servers omit the last line
 		a.Text = text.String()
 		return a, nil
 	}
-	return a, broken(nil)
+	return a, interrupted(nil)
 }
 
 func addChunk(a *Answer, text *strings.Builder, b []byte) error {
 	var c chatChunk
 	if err := json.Unmarshal(b, &c); err != nil {
-		return broken(fmt.Errorf("a chunk is not JSON: %w", err))
+		return interrupted(fmt.Errorf("a chunk is not JSON: %w", err))
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return &temporary{fmt.Errorf("the server breaks off: %s", message(b)), -1}
+		return &temporary{fmt.Errorf("the server interrupted the answer: %s", errorMessage(b)), -1}
 	}
 	if c.Model != "" {
 		a.Model = c.Model

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// A Price is what a million tokens cost, in millionths of a dollar.
+// A Price is the cost of a million tokens in millionths of a dollar.
 type Price struct {
 	Input, Output int64
 }
 
-// Cost returns what a usage costs, rounded up.
+// Cost returns the cost in millionths of a dollar, rounded up.
 func (p Price) Cost(input, output int) int64 {
 	return (int64(input)*p.Input + int64(output)*p.Output + 999_999) / 1_000_000
 }
 
-// ParsePrice reads dollars per million input and output tokens: "3/15", "0.10/0.50".
+// ParsePrice parses dollars per million input and output tokens: "3/15", "0.10/0.50".
 func ParsePrice(s string) (Price, error) {
 	in, out, ok := strings.Cut(s, "/")
 	a, errIn := ParseDollars(in)
@@ -27,7 +27,7 @@ func ParsePrice(s string) (Price, error) {
 	return Price{a, b}, nil
 }
 
-// ParseDollars reads an amount with at most six decimals, as millionths of a dollar.
+// ParseDollars parses an amount with at most six decimals and returns millionths of a dollar.
 func ParseDollars(s string) (int64, error) {
 	bad := fmt.Errorf("%q is not an amount of dollars such as 5 or 0.50", s)
 	whole, frac, dot := strings.Cut(strings.TrimSpace(s), ".")
@@ -42,7 +42,7 @@ func ParseDollars(s string) (int64, error) {
 	return n, nil
 }
 
-// FormatDollars writes an amount for people: "$0.0213", "$12.50".
+// FormatDollars formats an amount: "$0.0213", "$12.50".
 func FormatDollars(micros int64) string {
 	if micros < 0 {
 		return "-" + FormatDollars(-micros)
@@ -55,13 +55,13 @@ func FormatDollars(micros int64) string {
 	return fmt.Sprintf("$%d.%02d", n/100, n%100)
 }
 
-// decimal writes an amount exactly, as programs read it.
+// decimal formats an amount exactly, without a currency sign.
 func decimal(micros int64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%06d", micros/1_000_000, micros%1_000_000), "0"), ".")
 }
 
-// prices of Claude models in dollars per million tokens, as published in October 2026; the first row whose words are
-// all in the name holds. Haiku 5.5 has the price of long prompts, which is the higher one.
+// prices of Claude models in dollars per million tokens, as published in October 2026; the first row whose words all
+// occur in the name counts. Haiku 5.5 has the higher price of long prompts.
 var prices = [...]struct {
 	words   string
 	in, out int64 // millionths of a dollar
@@ -81,8 +81,8 @@ var prices = [...]struct {
 	{"haiku", 1e6, 5e6},
 }
 
-// PriceOf returns the price of a Claude model. An alias such as "opus" has the price of the dearest it ever stood for,
-// and a name that is not known that of the dearest of all: a cap is kept rather too early than too late.
+// PriceOf returns the price of a Claude model. An alias such as "opus" has the highest price of all models it has
+// named, and an unknown name the highest price of all, so that a cap is reached too early rather than too late.
 func PriceOf(model string) Price {
 	words := strings.FieldsFunc(strings.ToLower(model), func(r rune) bool { return strings.ContainsRune("-._:/@[] ", r) })
 	name := " " + strings.Join(words, " ") + " "

@@ -10,33 +10,32 @@ import (
 	"time"
 )
 
-// A Program is another program that is run for an answer, with all that it started itself: when it is done or out of
-// time, its whole process group ends.
+// A Program is an external program. When a run ends or times out, its whole process group is killed.
 type Program struct {
 	Path string   // of the executable
-	Args []string // in front of those of a call
-	Env  []string // its whole environment
-	Dir  string   // where it runs
+	Args []string // before those of a call
+	Env  []string // the whole environment
+	Dir  string   // working directory
 }
 
-// The most that is kept of what a program writes.
+// Limits of the output of a program.
 const (
-	mostOutput = 32 << 20
-	mostErrors = 8 << 10
+	maxOutput = 32 << 20
+	maxStderr = 8 << 10
 )
 
-// grace is how long a program has between the wish and the order to end.
+// grace is the time between SIGTERM and SIGKILL.
 const grace = 2 * time.Second
 
-// run runs the program and returns what it wrote. A status other than 0 is an [*ExitError]; what it wrote is returned
-// all the same.
+// run runs the program and returns its output, also with an error. The error is an [*ExitError] if the exit status is
+// not 0.
 func (p Program) run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, p.Path, append(append([]string(nil), p.Args...), args...)...)
 	cmd.Env, cmd.Dir = p.Env, p.Dir
 	if cmd.Env == nil {
-		cmd.Env = []string{} // never that of this process
+		cmd.Env = []string{} // nil would inherit the environment of this process
 	}
-	out, errs := &capped{most: mostOutput}, &capped{most: mostErrors}
+	out, errs := &capped{most: maxOutput}, &capped{most: maxStderr}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), out, errs
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return endGroup(cmd) }
@@ -50,20 +49,20 @@ func (p Program) run(ctx context.Context, stdin []byte, args ...string) ([]byte,
 	case ctx.Err() != nil:
 		return out.b, fmt.Errorf("run %s: %w", p.Path, ctx.Err())
 	case out.over:
-		return nil, fmt.Errorf("run %s: it writes more than %d bytes", p.Path, mostOutput)
+		return nil, fmt.Errorf("run %s: output of more than %d bytes", p.Path, maxOutput)
 	case errors.Is(err, exec.ErrWaitDelay):
-		return out.b, nil // something it left behind held its output open
+		return out.b, nil // a child process kept the output open
 	case err != nil:
 		return out.b, &ExitError{p.Path, err, lastLine(errs.b)}
 	}
 	return out.b, nil
 }
 
-// An ExitError says that a program failed.
+// An ExitError means that a program failed.
 type ExitError struct {
 	Path    string
 	Err     error
-	Message string // the last line it wrote to its standard error
+	Message string // the last line of its standard error
 }
 
 func (e *ExitError) Error() string {
@@ -80,7 +79,7 @@ func lastLine(b []byte) string {
 	return firstLine(lines[len(lines)-1])
 }
 
-// capped keeps the first bytes that are written to it and forgets the rest.
+// capped keeps the first bytes that are written to it and drops the rest.
 type capped struct {
 	b    []byte
 	most int
@@ -94,7 +93,7 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// KeyFrom returns what asks a program for a key: the first line that it writes.
+// KeyFrom returns a function that runs a program for a key: the first line of its output.
 func KeyFrom(p Program) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -103,9 +102,9 @@ func KeyFrom(p Program) func(context.Context) (string, error) {
 		key, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 		switch key = strings.TrimSpace(key); {
 		case err != nil:
-			return "", fmt.Errorf("%w: ask for the key: %w", ErrAuth, err)
+			return "", fmt.Errorf("%w: run the key command: %w", ErrAuth, err)
 		case key == "":
-			return "", fmt.Errorf("%w: the command that was asked for the key wrote nothing", ErrAuth)
+			return "", fmt.Errorf("%w: the key command printed nothing", ErrAuth)
 		}
 		return key, nil
 	}

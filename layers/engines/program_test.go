@@ -193,7 +193,7 @@ func TestClaudeFailures(t *testing.T) {
 		"login":  {ErrAuth, "Please run /login"},
 		"budget": {ErrCap, "error_max_budget_usd"},
 		"crash":  {nil, "exit status 139: Segmentation fault"},
-		"noise":  {nil, "prints no result but `Update available!`"},
+		"noise":  {nil, "the output of claude is not a result: `Update available!`"},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
@@ -270,7 +270,7 @@ func TestCommand(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	c = &Command{Program: self(t, "command", "flood", "")}
-	if _, err := c.Ask(context.Background(), ask()); err == nil || !strings.Contains(err.Error(), "writes more than") {
+	if _, err := c.Ask(context.Background(), ask()); err == nil || !strings.Contains(err.Error(), "output of more than") {
 		t.Errorf("flood: %v", err)
 	}
 	if got := (&Command{}).ID() + (&Command{Model: "x"}).ID(); got != "commandcommand x" {

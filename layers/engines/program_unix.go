@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// ownGroup makes the program the leader of a process group, which what it starts belongs to.
+// ownGroup makes the program the leader of a new process group.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// endGroup asks the group to end.
+// endGroup sends SIGTERM to the group.
 func endGroup(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 
-// killGroup ends what is left of the group.
+// killGroup kills the remaining processes of the group.
 func killGroup(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // most often nothing is left
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // fails if none remains
 }

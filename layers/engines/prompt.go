@@ -34,14 +34,14 @@ const schema = `{"type":"object","properties":{"segments":{"type":"array","items
 	`"text":{"type":"string"}},"required":["role","messages","text"],"additionalProperties":false}}},` +
 	`"required":["segments"],"additionalProperties":false}`
 
-// promptID changes whenever what models are told does.
+// promptID changes with the text of the prompts.
 func promptID() string {
-	return objects.Sum([]byte(system + schema + manner(keepit.Minimal) + manner(keepit.Moderate) + manner(
+	return objects.Sum([]byte(system + schema + levelInstruction(keepit.Minimal) + levelInstruction(keepit.Moderate) + levelInstruction(
 		keepit.Aggressive))).String()[:8]
 }
 
-// manner says how much to keep.
-func manner(l compress.Level) string {
+// levelInstruction is the part of the prompt that depends on the level.
+func levelInstruction(l compress.Level) string {
 	switch l {
 	case keepit.Minimal:
 		return "Keep most detail; drop repetition."
@@ -51,17 +51,17 @@ func manner(l compress.Level) string {
 	return "Keep only requests, critical decisions and outcomes."
 }
 
-// question puts a window to a model: at most budget plain tokens are wanted. Wrong says what was wrong with the
-// answer before, if there was one.
+// question returns the request for a window: a summary of at most budget plain tokens. wrong lists the faults of the
+// previous answer, if there was one.
 func question(model string, w window, budget int, level compress.Level, wrong []string) Question {
 	var b strings.Builder
 	key := fenceKey(w.items)
 	fmt.Fprintf(&b, "Shorten the record below to at most %d words (%d tokens) in all. %s\n\n", max(1, budget*3/4), budget,
-		manner(level))
+		levelInstruction(level))
 	fmt.Fprintf(&b, "=== record %s ===\n", key)
 	for _, it := range w.items {
-		fmt.Fprintf(&b, "%s %s %s%s\n%s\n", key, numbers(it), speaker(it.Kind), importance(it),
-			strings.TrimRight(whole(it), "\n"))
+		fmt.Fprintf(&b, "%s %s %s%s\n%s\n", key, messageRange(it), speaker(it.Kind), importance(it),
+			strings.TrimRight(itemText(it), "\n"))
 	}
 	fmt.Fprintf(&b, "=== end %s ===\n", key)
 	if len(wrong) > 0 {
@@ -78,11 +78,11 @@ func question(model string, w window, budget int, level compress.Level, wrong []
 	}
 }
 
-// fenceKey returns a key that does not occur in the texts of the items, the same for the same items.
+// fenceKey returns a key that does not occur in the texts of the items, always the same for the same items.
 func fenceKey(items []compress.Item) string {
 	h := objects.NewHasher()
 	for _, it := range items {
-		fmt.Fprintf(h, "%d %s\n", it.N, whole(it)) // never fails
+		fmt.Fprintf(h, "%d %s\n", it.N, itemText(it)) // never fails
 	}
 	sum := h.Sum()
 	for n := 0; ; n++ {
@@ -116,7 +116,7 @@ func speaker(k compress.Kind) string {
 	return "tool"
 }
 
-// importance tells of a mark that did not survive: its text counts for more than other text.
+// importance returns a note for the text of a marker that did not survive.
 func importance(it compress.Item) string {
 	if it.Weight == 0 {
 		return ""

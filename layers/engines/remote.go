@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// A Server is where a model is asked over HTTP.
+// A Server is an HTTP server with a model.
 type Server struct {
 	URL     string                                           // base, without the path of an endpoint
-	Key     func(ctx context.Context) (string, error)        // asked once, when it is first needed; nil: none
+	Key     func(ctx context.Context) (string, error)        // called once, when first needed; nil: no key
 	Proxy   func(*http.Request) (*url.URL, error)            // nil: none
-	Timeout time.Duration                                    // for one answer, all tries together; 0 means DefaultTimeout
-	Sleep   func(ctx context.Context, d time.Duration) error // between tries; nil waits by the clock
+	Timeout time.Duration                                    // for one answer with all retries; 0 means DefaultTimeout
+	Sleep   func(ctx context.Context, d time.Duration) error // between retries; nil waits by the clock
 
 	once   sync.Once
 	client *http.Client
@@ -30,10 +30,10 @@ type Server struct {
 	keyErr error
 }
 
-// tries is how often a request is sent before its failure is final.
-const tries = 5
+// maxTries is the number of attempts for a request.
+const maxTries = 5
 
-// A temporary error is worth another try, after as long as the server asked for; below zero it did not say.
+// A temporary error is worth a retry after the time requested by the server; less than zero if it requested none.
 type temporary struct {
 	error
 	after time.Duration
@@ -41,7 +41,7 @@ type temporary struct {
 
 func (t *temporary) Unwrap() error { return t.error }
 
-// start makes the client and finds the key.
+// start creates the client and reads the key.
 func (s *Server) start(ctx context.Context) error {
 	s.once.Do(func() {
 		s.client = &http.Client{
@@ -49,7 +49,7 @@ func (s *Server) start(ctx context.Context) error {
 				Proxy: s.Proxy, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 15 * time.Second,
 				DialContext: (&net.Dialer{Timeout: 15 * time.Second}).DialContext, MaxResponseHeaderBytes: 1 << 20,
 			},
-			// A redirect would take the key somewhere else.
+			// A redirect would send the key to another server.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 		s.keyErr = s.checkURL()
@@ -68,7 +68,7 @@ func (s *Server) checkURL() error {
 	return nil
 }
 
-// Loopback says whether the server is on this machine.
+// Loopback reports whether the server is on this machine.
 func (s *Server) Loopback() bool {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -78,13 +78,14 @@ func (s *Server) Loopback() bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// again runs do until it succeeds, fails for good, or was tried often enough; what the tries cost adds up.
-func (s *Server) again(ctx context.Context, do func(context.Context) (Answer, error)) (Answer, error) {
+// retry calls do until it succeeds, fails permanently, or has failed maxTries times. The usage of all attempts is added
+// up.
+func (s *Server) retry(ctx context.Context, do func(context.Context) (Answer, error)) (Answer, error) {
 	limit := s.Timeout
 	if limit <= 0 {
 		limit = DefaultTimeout
 	}
-	return inTime(ctx, limit, func(ctx context.Context) (Answer, error) {
+	return withTimeout(ctx, limit, func(ctx context.Context) (Answer, error) {
 		if err := s.start(ctx); err != nil {
 			return Answer{}, err
 		}
@@ -92,18 +93,18 @@ func (s *Server) again(ctx context.Context, do func(context.Context) (Answer, er
 		var waited time.Duration
 		for try := 1; ; try++ {
 			a, err := do(ctx)
-			spent = spent.Add(a.Usage.sane())
+			spent = spent.Add(a.Usage.clamp())
 			a.Usage = spent
 			var t *temporary
 			if err == nil || !errors.As(err, &t) || ctx.Err() != nil {
-				return a, s.withoutKey(err)
+				return a, s.maskKey(err)
 			}
 			wait := t.after
 			if wait < 0 {
 				wait = 500 * time.Millisecond << try // 1, 2, 4, 8 s
 			}
-			if waited += wait; try == tries || waited > limit {
-				return a, s.withoutKey(fmt.Errorf("%w (tried %d times)", t.error, try))
+			if waited += wait; try == maxTries || waited > limit {
+				return a, s.maskKey(fmt.Errorf("%w (tried %d times)", t.error, try))
 			}
 			if err := s.sleep(ctx, wait); err != nil {
 				return a, err
@@ -126,8 +127,8 @@ func (s *Server) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// withoutKey takes the key out of a message, should a server repeat it.
-func (s *Server) withoutKey(err error) error {
+// maskKey removes the key from an error text.
+func (s *Server) maskKey(err error) error {
 	if err == nil || s.key == "" || !strings.Contains(err.Error(), s.key) {
 		return err
 	}
@@ -142,12 +143,12 @@ type masked struct {
 func (m *masked) Error() string { return m.text }
 func (m *masked) Unwrap() error { return m.error }
 
-// longestBody is the most that is read of one response.
-const longestBody = 32 << 20
+// maxBody limits the size of a response.
+const maxBody = 32 << 20
 
-// post sends v as JSON. The response has the status 200; its body must be closed.
+// post sends v as JSON. The response has status 200; the caller closes its body.
 func (s *Server) post(ctx context.Context, path string, header http.Header, v any) (*http.Response, error) {
-	body, err := compact(v)
+	body, err := encodeJSON(v)
 	if err != nil {
 		return nil, err
 	}
@@ -163,15 +164,15 @@ func (s *Server) post(ctx context.Context, path string, header http.Header, v an
 		return nil, &temporary{err, -1}
 	}
 	if resp.StatusCode == http.StatusOK {
-		resp.Body = limited{io.LimitReader(resp.Body, longestBody), resp.Body}
+		resp.Body = limited{io.LimitReader(resp.Body, maxBody), resp.Body}
 		return resp, nil
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {
-		text = nil // the status says enough
+		text = nil // the status suffices
 	}
-	return nil, failure(resp, text)
+	return nil, responseError(resp, text)
 }
 
 type limited struct {
@@ -179,7 +180,7 @@ type limited struct {
 	io.Closer
 }
 
-// A StatusError is a response that is no answer.
+// A StatusError is a response with another status than 200.
 type StatusError struct {
 	Code    int
 	Message string
@@ -196,9 +197,9 @@ func (e *StatusError) Error() string {
 	return strings.TrimSpace(text)
 }
 
-// failure makes an error of a response.
-func failure(resp *http.Response, body []byte) error {
-	e := &StatusError{resp.StatusCode, message(body)}
+// responseError converts a response to an error.
+func responseError(resp *http.Response, body []byte) error {
+	e := &StatusError{resp.StatusCode, errorMessage(body)}
 	switch code := resp.StatusCode; {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
 		return fmt.Errorf("%w: %w", ErrAuth, e)
@@ -208,8 +209,8 @@ func failure(resp *http.Response, body []byte) error {
 	return e
 }
 
-// message finds what a server has to say in the body of an error.
-func message(body []byte) string {
+// errorMessage extracts the message from the body of an error response.
+func errorMessage(body []byte) string {
 	var v struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
@@ -238,7 +239,7 @@ func firstLine(s string) string {
 	return s
 }
 
-// retryAfter reads how long to wait: seconds, or a date, which is held against the date of the response itself.
+// retryAfter parses the time to wait: seconds, or a date relative to the Date of the response.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseUint(h.Get("Retry-After-Ms"), 10, 31); err == nil {
 		return time.Duration(ms) * time.Millisecond
@@ -255,13 +256,13 @@ func retryAfter(h http.Header) time.Duration {
 	return max(0, then.Sub(now))
 }
 
-// broken makes an error of a stream that ended too soon.
-func broken(err error) error {
+// interrupted returns the error for a stream that ended too early.
+func interrupted(err error) error {
 	if err == nil {
-		return &temporary{fmt.Errorf("the answer breaks off"), -1}
+		return &temporary{errors.New("the answer ended too early"), -1}
 	}
 	if errors.Is(err, errStream) {
 		return err
 	}
-	return &temporary{fmt.Errorf("the answer breaks off: %w", err), -1}
+	return &temporary{fmt.Errorf("the answer ended too early: %w", err), -1}
 }

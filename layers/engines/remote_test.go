@@ -270,9 +270,9 @@ func TestFinalFailures(t *testing.T) {
 		"400":           {failing(400, `{"error":{"message":"prompt is too long"}}`), 1, nil, "400 Bad Request: prompt is too long"},
 		"404":           {failing(404, `{"error":"model 'local' not found"}`), 1, nil, "model 'local' not found"},
 		"redirect":      {failing(302, "", "Location", "http://127.0.0.1:1/"), 1, nil, "302"},
-		"429 for ever":  {failing(429, `{"error":{"message":"slow\ndown"}}`), tries, nil, "429 Too Many Requests: slow down (tried 5 times)"},
+		"429 for ever":  {failing(429, `{"error":{"message":"slow\ndown"}}`), maxTries, nil, "429 Too Many Requests: slow down (tried 5 times)"},
 		"wait too long": {failing(429, "", "Retry-After", "3600"), 1, nil, "tried 1 times"},
-		"long line":     {func(w http.ResponseWriter, _ *http.Request) { sse(w, strings.Repeat("x", longestLine+1)) }, 1, errStream, "longer than"},
+		"long line":     {func(w http.ResponseWriter, _ *http.Request) { sse(w, strings.Repeat("x", maxLine+1)) }, 1, errStream, "longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,15 +10,15 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Replay is a model that knows recorded answers.
+// Replay is a model that returns recorded answers.
 type Replay struct {
 	id      string
 	answers map[objects.Hash]Answer
 }
 
-// NewReplay returns a model that answers as in the exchanges; of two answers to one question it gives the later one.
-// With the id of the model that gave them it stands for that model, and recipes get the same keys; without an id it is
-// an engine of its own.
+// NewReplay returns a model with the answers of the exchanges; of two answers to one question the later one counts.
+// With the id of the original model it replaces that model, and recipes have the same keys; with an empty id it is an
+// engine of its own.
 func NewReplay(id string, exchanges []Exchange) *Replay {
 	if id == "" {
 		id = "replay"
@@ -30,11 +30,10 @@ func NewReplay(id string, exchanges []Exchange) *Replay {
 	return r
 }
 
-// ID names the model that is stood for.
+// ID returns the id of the replaced model.
 func (r *Replay) ID() string { return r.id }
 
-// Ask finds the answer. It costs nothing. The error wraps [ErrRecorded] if the question is not among the recorded
-// ones.
+// Ask returns the recorded answer. It costs nothing. The error wraps [ErrRecorded] if the question was not recorded.
 func (r *Replay) Ask(ctx context.Context, q Question) (Answer, error) {
 	a, ok := r.answers[q.key()]
 	if !ok {
@@ -44,12 +43,12 @@ func (r *Replay) Ask(ctx context.Context, q Question) (Answer, error) {
 	return a, ctx.Err()
 }
 
-// Witnesses returns the exchanges as they are stored: for each a question and an answer.
-func Witnesses(exchanges []Exchange) ([][]byte, error) {
+// EncodeExchanges returns the stored form of exchanges: a question and an answer for each.
+func EncodeExchanges(exchanges []Exchange) ([][]byte, error) {
 	var out [][]byte
 	for _, x := range exchanges {
 		for _, v := range []any{x.Question, x.Answer} {
-			b, err := compact(v)
+			b, err := encodeJSON(v)
 			if err != nil {
 				return nil, fmt.Errorf("store the request: %w", err)
 			}
@@ -59,18 +58,18 @@ func Witnesses(exchanges []Exchange) ([][]byte, error) {
 	return out, nil
 }
 
-// Recorded reads what [Witnesses] wrote.
-func Recorded(witnesses [][]byte) ([]Exchange, error) {
+// DecodeExchanges parses the result of [EncodeExchanges].
+func DecodeExchanges(witnesses [][]byte) ([]Exchange, error) {
 	if len(witnesses)%2 != 0 {
 		return nil, fmt.Errorf("%d witnesses: a question lacks its answer", len(witnesses))
 	}
 	var out []Exchange
 	for i := 0; i < len(witnesses); i += 2 {
 		var x Exchange
-		if err := strict(witnesses[i], &x.Question); err != nil || x.Question.Format != questionFormat {
+		if err := decodeStrict(witnesses[i], &x.Question); err != nil || x.Question.Format != questionFormat {
 			return nil, fmt.Errorf("witness %d is not a question: %w", i+1, orFormat(err, x.Question.Format))
 		}
-		if err := strict(witnesses[i+1], &x.Answer); err != nil || x.Answer.Format != answerFormat {
+		if err := decodeStrict(witnesses[i+1], &x.Answer); err != nil || x.Answer.Format != answerFormat {
 			return nil, fmt.Errorf("witness %d is not an answer: %w", i+2, orFormat(err, x.Answer.Format))
 		}
 		out = append(out, x)
@@ -78,7 +77,7 @@ func Recorded(witnesses [][]byte) ([]Exchange, error) {
 	return out, nil
 }
 
-func strict(b []byte, v any) error {
+func decodeStrict(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	return d.Decode(v)
@@ -91,7 +90,7 @@ func orFormat(err error, format string) error {
 	return fmt.Errorf("its format is %q", format)
 }
 
-// ModelOf returns the ID of the model in the ID of an engine, and the window; ok is false if the engine asks no model.
+// ModelOf returns the ID of the model and the window in the ID of an engine; ok is false if the engine uses no model.
 func ModelOf(engine string) (model string, window int, ok bool) {
 	name, rest, _ := strings.Cut(engine, "/")
 	_, rest, ok = strings.Cut(rest, " (")

@@ -9,19 +9,20 @@ import (
 	"strings"
 )
 
-// An event is one of a stream of server-sent events.
+// An event is a server-sent event.
 type event struct{ name, data string }
 
-const longestLine = 4 << 20
+const maxLine = 4 << 20
 
 var errStream = errors.New("not a stream of events")
 
-// events reads server-sent events. Lines end with LF, CRLF or CR; a last event that no empty line ends is not one.
+// events parses server-sent events. Lines end with LF, CRLF or CR; a last event without an empty line after it is
+// dropped.
 func events(r io.Reader) iter.Seq2[event, error] {
 	return func(yield func(event, error) bool) {
 		sc := bufio.NewScanner(r)
-		sc.Buffer(make([]byte, 0, 64<<10), longestLine)
-		sc.Split(anyLine)
+		sc.Buffer(make([]byte, 0, 64<<10), maxLine)
+		sc.Split(splitLine)
 		var e event
 		var data []string
 		for first := true; sc.Scan(); first = false {
@@ -46,15 +47,15 @@ func events(r io.Reader) iter.Seq2[event, error] {
 			}
 		}
 		if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
-			yield(event{}, fmt.Errorf("%w: a line is longer than %d bytes", errStream, longestLine))
+			yield(event{}, fmt.Errorf("%w: a line is longer than %d bytes", errStream, maxLine))
 		} else if err != nil {
 			yield(event{}, err)
 		}
 	}
 }
 
-// anyLine splits at LF, CRLF and CR.
-func anyLine(b []byte, end bool) (int, []byte, error) {
+// splitLine is a [bufio.SplitFunc] for lines that end with LF, CRLF or CR.
+func splitLine(b []byte, end bool) (int, []byte, error) {
 	for i, c := range b {
 		switch {
 		case c == '\n':

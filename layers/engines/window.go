@@ -9,33 +9,33 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// DefaultWindow is how many tokens of a session a model is shown at once, by its own way of counting.
+// DefaultWindow is the default number of tokens of a session in one request, as the model counts them.
 const DefaultWindow = 60_000
 
-// longestAnswer is how many plain tokens a window may be asked for: answers much longer than that get worse, and
+// maxAnswer is the number of plain tokens that a request for a window asks for at most: longer answers get worse, and
 // servers cut them off.
-const longestAnswer = 8_000
+const maxAnswer = 8_000
 
-// header is about what the line in front of an item costs, in plain tokens.
-const header = 12
+// headerTokens estimates the plain tokens of the line before an item.
+const headerTokens = 12
 
-// A window is a run of items that a model is shown at once.
+// A window is a run of items in one request.
 type window struct {
 	items []compress.Item
 	raw   int // plain tokens
 }
 
-// cut divides items into windows of at most size plain tokens each, of about the same length, and at least least of
-// them. An item that is longer than a window is divided, too.
-func cut(items []compress.Item, size, least int) []window {
+// splitWindows splits items into at least least windows of about the same length, each of at most size plain tokens. An
+// item longer than a window is split, too.
+func splitWindows(items []compress.Item, size, least int) []window {
 	total := 0
 	var pieces []compress.Item
 	var cost []int
 	for _, it := range items {
-		for _, text := range pieceTexts(it.Text, size-header) {
+		for _, text := range splitText(it.Text, size-headerTokens) {
 			p := it
 			p.Text = text
-			n := tokens.Raw(text) + tokens.Raw(it.Target) + header
+			n := tokens.Raw(text) + tokens.Raw(it.Target) + headerTokens
 			pieces, cost, total = append(pieces, p), append(cost, n), total+n
 		}
 	}
@@ -43,7 +43,7 @@ func cut(items []compress.Item, size, least int) []window {
 		return nil
 	}
 	n := max(1, least, (total+size-1)/size)
-	target := min(size, total/n+header)
+	target := min(size, total/n+headerTokens)
 	var out []window
 	w := window{}
 	for i, p := range pieces {
@@ -56,9 +56,9 @@ func cut(items []compress.Item, size, least int) []window {
 	return append(out, w)
 }
 
-// pieceTexts divides a text into pieces of at most size plain tokens, at the ends of lines where there are some.
-func pieceTexts(s string, size int) []string {
-	if len(s) <= size || tokens.Raw(s) <= size { // no token is empty
+// splitText splits a text into pieces of at most size plain tokens, at line ends if possible.
+func splitText(s string, size int) []string {
+	if len(s) <= size || tokens.Raw(s) <= size { // a token has at least one byte
 		return []string{s}
 	}
 	middle := len(s) / 2
@@ -71,29 +71,29 @@ func pieceTexts(s string, size int) []string {
 	if middle == 0 {
 		return []string{s}
 	}
-	return append(pieceTexts(s[:middle], size), pieceTexts(s[middle:], size)...)
+	return append(splitText(s[:middle], size), splitText(s[middle:], size)...)
 }
 
-// last is the last of an item's messages.
-func last(it compress.Item) int { return max(it.N, it.To) }
+// lastMessage returns the last message of an item.
+func lastMessage(it compress.Item) int { return max(it.N, it.To) }
 
-// numbers writes the messages of an item: "12" or "12-14".
-func numbers(it compress.Item) string {
-	if last(it) == it.N {
+// messageRange formats the messages of an item: "12" or "12-14".
+func messageRange(it compress.Item) string {
+	if lastMessage(it) == it.N {
 		return fmt.Sprint(it.N)
 	}
-	return fmt.Sprintf("%d-%d", it.N, last(it))
+	return fmt.Sprintf("%d-%d", it.N, lastMessage(it))
 }
 
-// whole is the text of an item as the model is shown it.
-func whole(it compress.Item) string {
+// itemText returns the text of an item in the prompt.
+func itemText(it compress.Item) string {
 	text := it.Text
 	if it.Kind == compress.Edit {
 		text = strings.TrimSpace("changed " + it.Target + " " + it.Text)
 	}
-	if strings.ContainsFunc(text, hidden) { // no answer may hold it
+	if strings.ContainsFunc(text, isHidden) { // not allowed in answers
 		return strings.Map(func(r rune) rune {
-			if hidden(r) {
+			if isHidden(r) {
 				return -1
 			}
 			return r

@@ -126,7 +126,7 @@ func (d *distiller) facts(ctx context.Context) error {
 }
 
 func (d *distiller) estimate(prompt string, tokens int) {
-	u := d.asker.Foresee(distillSystem, prompt, facts.AnswerSchema(), answerTokens(tokens))
+	u := d.asker.EstimateCost(distillSystem, prompt, facts.AnswerSchema(), answerTokens(tokens))
 	d.out.Receipt.Requests++
 	d.out.Receipt.Windows++
 	d.out.Receipt.Usage = d.out.Receipt.Usage.Add(u)
@@ -214,7 +214,7 @@ func validate(g *facts.Input, part FactDraft) error {
 // witnesses returns the requests and answers since its last call.
 func (d *distiller) witnesses() ([][]byte, error) {
 	all := d.asker.Exchanges()
-	out, err := engines.Witnesses(all[d.used:])
+	out, err := engines.EncodeExchanges(all[d.used:])
 	d.used = len(all)
 	return out, err
 }
@@ -395,7 +395,7 @@ func (m Ops) ModelExchanges(ctx context.Context, p refs.Project) ([]engines.Exch
 	if len(bodies) == 0 {
 		return nil, derive.ErrNoWitnesses
 	}
-	return engines.Recorded(bodies)
+	return engines.DecodeExchanges(bodies)
 }
 
 // Backlog returns the sessions of a project that are not distilled to their end, the newest first.

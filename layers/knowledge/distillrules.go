@@ -92,7 +92,7 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 	for _, some := range w.batches(all) {
 		prompt := w.prompt(some)
 		if w.o.DryRun {
-			u := w.asker.Foresee(reflectSystem, prompt, json.RawMessage(permanent.VerdictSchema),
+			u := w.asker.EstimateCost(reflectSystem, prompt, json.RawMessage(permanent.VerdictSchema),
 				answerTokens(len(some)*100))
 			w.out.Receipt.Requests++
 			w.out.Receipt.Usage = w.out.Receipt.Usage.Add(u)
@@ -214,7 +214,7 @@ func (w *ruleDistiller) save(ctx context.Context, weighed []permanent.Outcome, s
 		return err
 	}
 	defer stage.Close()
-	witnesses, err := engines.Witnesses(w.asker.Exchanges())
+	witnesses, err := engines.EncodeExchanges(w.asker.Exchanges())
 	if err != nil {
 		return err
 	}

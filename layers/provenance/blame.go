@@ -18,57 +18,57 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Blamed is a line of a version or composition and where it came from.
-type Blamed struct {
+// A BlameLine is a line of a version or composition with its origin.
+type BlameLine struct {
 	trace.Origin
-	Session *state.Session // nil for a line of no session, or of one that is not here
-	Role    string         // who said it: user, assistant, tool Bash; empty if several did
-	Time    string         // of the first of the messages, as the transcript has it
-	Keep    string         // the weight of the marker whose text it is
-	Marker  string         // its name: k1
+	Session *state.Session // nil if the line has no session, or the session is missing
+	Role    string         // speaker: user, assistant, tool Bash; empty if there are several
+	Time    string         // of the first of the messages, in the form of the transcript
+	Keep    string         // weight of the marker that contains the line
+	Marker  string         // name of the marker: k1
 }
 
-// ErrNotBlamable says that a revision names nothing that was made from messages.
+// ErrNotBlamable means that a revision is neither a version nor a composition.
 var ErrNotBlamable = errors.New("only versions and compositions can be blamed")
 
-// Blame returns the lines of a version or composition, as its Markdown has them, each with the messages it came from.
-func (m Ops) Blame(ctx context.Context, rev state.Rev) ([]Blamed, error) {
+// Blame returns the lines of a version or composition, as in its Markdown form, with the messages that each comes from.
+func (m Ops) Blame(ctx context.Context, rev state.Rev) ([]BlameLine, error) {
 	t := &tracer{m: m, sessions: map[string]*state.Session{}}
-	b := &blaming{t: t, ctx: ctx, voices: map[string]*voices{}}
+	b := &blamer{t: t, ctx: ctx, sources: map[string]*sourceText{}}
 	lines, pieces, err := b.lines(rev)
 	if err != nil {
 		return nil, err
 	}
-	var out []Blamed
-	for _, o := range trace.Blame(lines, b.withResults(pieces), b.said) {
-		out = append(out, b.blamed(o, pieces))
+	var out []BlameLine
+	for _, o := range trace.Blame(lines, b.withResults(pieces), b.messageText) {
+		out = append(out, b.lineOf(o, pieces))
 	}
 	return out, b.err
 }
 
-// blaming is a blame on its way.
-type blaming struct {
-	t      *tracer
-	ctx    context.Context
-	points []pointAt
-	voices map[string]*voices // by source
-	err    error
+// A blamer executes one Blame.
+type blamer struct {
+	t       *tracer
+	ctx     context.Context
+	points  []sourcePoint
+	sources map[string]*sourceText // by source
+	err     error
 }
 
-type pointAt struct {
+type sourcePoint struct {
 	source  string
 	project refs.Project
 	session *state.Session
 	point   *records.Point
 }
 
-// lines returns the lines of what rev names and the pieces they are of.
-func (b *blaming) lines(rev state.Rev) ([]trace.Line, []trace.Piece, error) {
+// lines returns the lines of rev and the pieces that contain them.
+func (b *blamer) lines(rev state.Rev) ([]trace.Line, []trace.Piece, error) {
 	switch rev.Kind {
 	case state.IsVersion:
 		side, err := b.t.version(b.ctx, rev)
 		p := state.PointOf(rev.Session, rev.Version.Origin())
-		b.points = append(b.points, pointAt{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
+		b.points = append(b.points, sourcePoint{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
 		return trace.VersionLines(side.Pieces), side.Pieces, err
 	case state.IsComposition:
 		side, err := b.t.composition(b.ctx, rev)
@@ -86,7 +86,7 @@ func (b *blaming) lines(rev state.Rev) ([]trace.Line, []trace.Piece, error) {
 	return nil, nil, fmt.Errorf("%s is a %s: %w", rev.Name(), rev.Kind, ErrNotBlamable)
 }
 
-func (b *blaming) addPart(part records.CompositionPart) error {
+func (b *blamer) addPart(part records.CompositionPart) error {
 	rev, err := b.t.m.partRev(b.ctx, part)
 	if err != nil || rev.Session == nil {
 		return err
@@ -95,19 +95,19 @@ func (b *blaming) addPart(part records.CompositionPart) error {
 	if rev.Kind == state.IsVersion {
 		p = state.PointOf(rev.Session, rev.Version.Origin())
 	}
-	b.points = append(b.points, pointAt{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
+	b.points = append(b.points, sourcePoint{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
 	return nil
 }
 
-// withResults returns the pieces with the messages that brought the results of their calls. A piece names a call by its
-// message alone, although it may tell of its result.
-func (b *blaming) withResults(pieces []trace.Piece) []trace.Piece {
+// withResults adds to the pieces the messages with the results of their tool calls. A piece names only the message of a
+// call, although it may describe the result.
+func (b *blamer) withResults(pieces []trace.Piece) []trace.Piece {
 	out := slices.Clone(pieces)
 	for i, p := range out {
 		if p.Keep != "" {
 			continue
 		}
-		results, src := b.voice(p.Source).results, slices.Clone(p.Src)
+		results, src := b.source(p.Source).results, slices.Clone(p.Src)
 		for _, run := range p.Src {
 			for n := run[0]; n <= run[1]; n++ {
 				if at, ok := results[n]; ok {
@@ -120,23 +120,23 @@ func (b *blaming) withResults(pieces []trace.Piece) []trace.Piece {
 	return out
 }
 
-// voices are what was said in a session, by message.
-type voices struct {
-	said map[int][]int // in texts
-	// by message with one call: that with its result; by one that left the queue: that where it was typed
+// A sourceText contains the texts of a session by message.
+type sourceText struct {
+	messages map[int][]int // in texts
+	// from a message with one tool call to that with the result; from one that left the queue to that which queued it
 	results map[int]int
-	sent    map[int]int // by message where it was typed into the queue: that where it left it
+	sent    map[int]int // from a message that queued text to that in which it left the queue
 	texts   *compress.Aside
 	role    map[int]string
 	time    map[int]string
 	markers []compress.Mark
 }
 
-// said returns what was said in a message. The first error is kept: a message that cannot be read supports nothing.
-func (b *blaming) said(source string, n int) string {
-	v := b.voice(source)
+// messageText returns the text of a message. The first error is stored; a message that cannot be read has no text.
+func (b *blamer) messageText(source string, n int) string {
+	v := b.source(source)
 	var parts []string
-	for _, i := range v.said[n] {
+	for _, i := range v.messages[n] {
 		parts = append(parts, v.texts.At(i))
 	}
 	if err := v.texts.Err(); err != nil && b.err == nil {
@@ -145,16 +145,16 @@ func (b *blaming) said(source string, n int) string {
 	return strings.Join(parts, "\n")
 }
 
-func (b *blaming) voice(source string) *voices {
-	if v, ok := b.voices[source]; ok {
+func (b *blamer) source(source string) *sourceText {
+	if v, ok := b.sources[source]; ok {
 		return v
 	}
-	v := &voices{said: map[int][]int{}, results: map[int]int{}, sent: map[int]int{},
+	v := &sourceText{messages: map[int][]int{}, results: map[int]int{}, sent: map[int]int{},
 		texts: markers.On(b.t.m.DB).PutAside(), role: map[int]string{}, time: map[int]string{}}
-	b.voices[source] = v
+	b.sources[source] = v
 	for _, at := range b.points {
 		if at.source == source {
-			if err := b.listen(v, at); err != nil && b.err == nil {
+			if err := b.load(v, at); err != nil && b.err == nil {
 				b.err = err
 			}
 			break
@@ -163,8 +163,8 @@ func (b *blaming) voice(source string) *voices {
 	return v
 }
 
-// listen reads what was said up to a growth point: L1, which a version is made of, and what tools returned.
-func (b *blaming) listen(v *voices, at pointAt) error {
+// load reads the texts up to a growth point: L1, from which versions are made, and the output of tools.
+func (b *blamer) load(v *sourceText, at sourcePoint) error {
 	m := b.t.m
 	l1, err := originals.On(m.DB).L1(b.ctx, at.project, at.point.Original, refine.Full)
 	if err != nil {
@@ -181,7 +181,7 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 		case "enqueue":
 			queued[msg.Content] = msg.N
 		case "remove":
-			left[msg.N] = msg.Content == "" // the text stands where it was queued
+			left[msg.N] = msg.Content == "" // the text is in the message that queued it
 		}
 		for _, x := range msg.Blocks {
 			switch x.Kind {
@@ -189,7 +189,7 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 				calls[x.ToolID] = msg.N
 				uses[msg.N]++
 			case transcript.ToolResult:
-				v.hear(msg.N, "tool result", msg.TS, x.Result())
+				v.add(msg.N, "tool result", msg.TS, x.Result())
 				if call := calls[x.ToolID]; uses[call] == 1 {
 					v.results[call] = msg.N
 				}
@@ -201,16 +201,16 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 			return err
 		}
 		if at := v.results[e.N]; at > 0 && e.Role == "tool" {
-			v.hear(at, "tool result", e.TS, refine.Entry{Result: e.Result, Errors: e.Errors}.Text())
+			v.add(at, "tool result", e.TS, refine.Entry{Result: e.Result, Errors: e.Errors}.Text())
 			e.Result, e.Errors = "", nil
 		}
 		if at := queued[e.Said]; at > 0 && left[e.N] && e.Typed() {
 			v.results[e.N], v.sent[at] = at, e.N
-			v.hear(at, "user", e.TS, e.Said)
+			v.add(at, "user", e.TS, e.Said)
 		}
-		v.said[e.N] = append(v.said[e.N], v.texts.Put(e.Text()))
+		v.messages[e.N] = append(v.messages[e.N], v.texts.Put(e.Text()))
 		if v.role[e.N] == "" || e.Role == "user" || e.Role == "assistant" {
-			v.role[e.N], v.time[e.N] = voiceOf(e), e.TS
+			v.role[e.N], v.time[e.N] = speakerOf(e), e.TS
 		}
 	}
 	in := compress.Input{Aside: markers.On(m.DB).PutAside()}
@@ -223,16 +223,16 @@ func (b *blaming) listen(v *voices, at pointAt) error {
 	return in.Aside.Err()
 }
 
-// hear notes what was said in a message, and by whom, if that is not known.
-func (v *voices) hear(n int, role, ts, text string) {
-	v.said[n] = append(v.said[n], v.texts.Put(text))
+// add adds a text to a message, and sets the speaker if none is set.
+func (v *sourceText) add(n int, role, ts, text string) {
+	v.messages[n] = append(v.messages[n], v.texts.Put(text))
 	if v.role[n] == "" {
 		v.role[n], v.time[n] = role, refine.Seconds(ts)
 	}
 }
 
-// voiceOf says who speaks in an entry.
-func voiceOf(e refine.Entry) string {
+// speakerOf returns the speaker of an entry.
+func speakerOf(e refine.Entry) string {
 	if e.Role == "tool" && e.Name != "" {
 		return "tool " + e.Name
 	}
@@ -242,12 +242,12 @@ func voiceOf(e refine.Entry) string {
 	return e.Role
 }
 
-func (b *blaming) blamed(o trace.Origin, pieces []trace.Piece) Blamed {
-	out := Blamed{Origin: o}
+func (b *blamer) lineOf(o trace.Origin, pieces []trace.Piece) BlameLine {
+	out := BlameLine{Origin: o}
 	if o.Piece < 0 {
 		return out
 	}
-	v, p := b.voice(o.Source), pieces[o.Piece]
+	v, p := b.source(o.Source), pieces[o.Piece]
 	out.Session = b.t.sessions[o.Source]
 	if len(o.Messages) > 0 && !o.Frame {
 		out.Time = v.time[o.Messages[0][0]]
@@ -273,9 +273,9 @@ func (b *blaming) blamed(o trace.Origin, pieces []trace.Piece) Blamed {
 	return out
 }
 
-// BlamedFrom returns the lines that came from what rev names: a session, or some of its messages.
-func BlamedFrom(lines []Blamed, rev state.Rev) []Blamed {
-	var out []Blamed
+// FilterBlame returns the supported lines that come from rev: a session, or some of its messages.
+func FilterBlame(lines []BlameLine, rev state.Rev) []BlameLine {
+	var out []BlameLine
 	for _, l := range lines {
 		if l.Session == nil || l.Session.ID != rev.Session.ID || l.Frame || !l.Supported {
 			continue

@@ -15,46 +15,46 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// ErrNotComparable says that a revision names nothing that was said.
+// ErrNotComparable means that a revision has no conversation.
 var ErrNotComparable = errors.New("has no conversation to compare")
 
-// ErrAlone says that it takes two revisions to compare.
-var ErrAlone = errors.New("there is nothing to compare it with")
+// ErrNoCounterpart means that a revision has nothing to be compared with by default.
+var ErrNoCounterpart = errors.New("there is nothing to compare it with")
 
-// A Compared is one of the two texts of a comparison.
-type Compared struct {
+// An Operand is one of the two texts of a comparison.
+type Operand struct {
 	Rev  state.Rev
-	Name string // as people write it: abc123:v002
+	Name string // such as abc123:v002
 	Side trace.Side
 }
 
 // A Comparison is the difference between two texts.
 type Comparison struct {
-	A, B Compared
+	A, B Operand
 	trace.Difference
 	Sessions map[string]*state.Session // by the sources of the difference
-	Since    bool                      // B came after A, which has none of it
+	Since    bool                      // B contains only messages after A
 }
 
-// Compare finds what differs between what two revisions name.
+// Compare compares two revisions.
 func (m Ops) Compare(ctx context.Context, a, b state.Rev) (Comparison, error) {
 	t := &tracer{m: m, sessions: map[string]*state.Session{}, aside: true}
-	left, err := t.compared(ctx, a)
+	left, err := t.operand(ctx, a)
 	if err != nil {
 		return Comparison{}, err
 	}
-	right, err := t.compared(ctx, b)
+	right, err := t.operand(ctx, b)
 	if err != nil {
 		return Comparison{}, err
 	}
 	return t.compare(left, right)
 }
 
-// ErrNoVersions says that a session, or a whole project, has no version.
-var ErrNoVersions = errors.New("no version has been made")
+// ErrNoVersions means that a session or a project has no version.
+var ErrNoVersions = errors.New("there is no version")
 
-// CompareSince compares the newest version of a session, or of all of the project if rev names none, with what was said
-// since it was made.
+// CompareSince compares the newest version of a session, or of the project if rev names no session, with the later
+// messages.
 func (m Ops) CompareSince(ctx context.Context, sc state.Scope, rev state.Rev) (Comparison, error) {
 	p := sc.Project
 	if rev.Session != nil {
@@ -83,19 +83,19 @@ func (m Ops) CompareSince(ctx context.Context, sc state.Scope, rev state.Rev) (C
 	if base := s.Point(newest.Origin()); base != nil && base.Generation == s.Now().Generation {
 		since.From = base.Scan.Values + 1
 	}
-	b := Compared{Rev: since, Name: since.Name()}
+	b := Operand{Rev: since, Name: since.Name()}
 	if since.From <= since.To {
-		if b, err = t.compared(ctx, since); err != nil {
+		if b, err = t.operand(ctx, since); err != nil {
 			return Comparison{}, err
 		}
 	}
-	c, err := t.compare(Compared{Rev: v, Name: v.Name()}, b)
+	c, err := t.compare(Operand{Rev: v, Name: v.Name()}, b)
 	c.Since = true
 	return c, err
 }
 
-// Before returns what a version or composition is compared with when nothing else is named: the original that a version
-// was made from, the state of a composition before.
+// Before returns the default revision to compare a version or composition with: the source of a version, the previous
+// state of a composition.
 func (m Ops) Before(ctx context.Context, rev state.Rev) (state.Rev, error) {
 	switch rev.Kind {
 	case state.IsVersion:
@@ -118,10 +118,10 @@ func (m Ops) Before(ctx context.Context, rev state.Rev) (state.Rev, error) {
 		}
 		return rev, &state.NotFoundError{What: "earlier state", Name: rev.Composition.Name}
 	}
-	return rev, fmt.Errorf("one %s: %w", rev.Kind, ErrAlone)
+	return rev, fmt.Errorf("one %s: %w", rev.Kind, ErrNoCounterpart)
 }
 
-// beforeVersion returns what a version was made from: another version, the messages since one, or the original.
+// beforeVersion returns the source of a version: another version, the messages after one, or the original.
 func (m Ops) beforeVersion(ctx context.Context, rev state.Rev) (state.Rev, error) {
 	v, before := rev.Version, rev
 	before.Kind, before.Version, before.Hash = state.IsOriginal, nil, v.Origin()
@@ -141,7 +141,7 @@ func (m Ops) beforeVersion(ctx context.Context, rev state.Rev) (state.Rev, error
 	return before, nil
 }
 
-// stateName writes the name of a composition, with how many states came after it: name@{1}.
+// stateName returns the name of a composition with the number of later states: name@{1}.
 func (m Ops) stateName(ctx context.Context, rev state.Rev) (string, error) {
 	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
@@ -150,8 +150,8 @@ func (m Ops) stateName(ctx context.Context, rev state.Rev) (string, error) {
 	return cmp.Or(state.StateNames(st)[rev.Composition.ID], rev.Composition.Name), nil
 }
 
-// PreviousVersion returns what a version is held against in the log: the version of its session before it, or else what
-// it was made from.
+// PreviousVersion returns the revision that the log compares a version with: the previous version of its session, or
+// else its source.
 func (m Ops) PreviousVersion(ctx context.Context, rev state.Rev) (state.Rev, error) {
 	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {

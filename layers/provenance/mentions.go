@@ -14,17 +14,16 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Mention says that a text appeared in something, or vanished from it.
+// A Mention says that a text appeared in something, or disappeared from it.
 type Mention struct {
-	Name     string // of the thing: abc123:v002
+	Name     string // such as abc123:v002
 	Session  string // id; empty for a composition
 	Appeared bool
 }
 
-// Mentions finds the operations of a project by which a text came into memory or out of it, by commit. A
-// session is held against what its file was before, also where that was rewritten. A version is held against
-// the version of its session before it, a composition against its state before, and the first ones against the
-// originals they were made from. White space counts as one space.
+// Mentions returns the operations of a project that added or removed a text, by commit. A session is compared with its
+// previous state, also if its file was rewritten; a version with the previous version of its session, a composition
+// with its previous state, and the first ones with the originals of their inputs. White space counts as one space.
 func (m Ops) Mentions(ctx context.Context, p state.Project, text string) (map[string][]Mention, error) {
 	works, err := revision.On(m.DB).Operations(ctx, p)
 	if err != nil {
@@ -34,7 +33,7 @@ func (m Ops) Mentions(ctx context.Context, p state.Project, text string) (map[st
 	if err != nil {
 		return nil, err
 	}
-	s := &seeker{m: m, ctx: ctx, project: p, text: Squeeze(text), since: map[objects.Hash]int{},
+	s := &mentionFinder{m: m, ctx: ctx, project: p, text: CollapseSpace(text), since: map[objects.Hash]int{},
 		has: map[objects.Hash]bool{}}
 	out := map[string][]Mention{}
 	for commit, w := range works {
@@ -49,19 +48,20 @@ func (m Ops) Mentions(ctx context.Context, p state.Project, text string) (map[st
 	return out, nil
 }
 
-func Squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+// CollapseSpace replaces each run of white space by one space.
+func CollapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// seeker looks for a text in everything, once.
-type seeker struct {
+// A mentionFinder searches a text, each object at most once.
+type mentionFinder struct {
 	m       Ops
 	ctx     context.Context
 	project state.Project
 	text    string
-	since   map[objects.Hash]int  // by original: the first message that has the text, 0 for none
+	since   map[objects.Hash]int  // by original: the first message with the text, 0 for none
 	has     map[objects.Hash]bool // by output of a version or composition
 }
 
-func (s *seeker) work(st *state.State, w *revision.Operation) ([]Mention, error) {
+func (s *mentionFinder) work(st *state.State, w *revision.Operation) ([]Mention, error) {
 	var out []Mention
 	note := func(name, session string, was, is bool) {
 		if was != is {
@@ -74,7 +74,7 @@ func (s *seeker) work(st *state.State, w *revision.Operation) ([]Mention, error)
 			return nil, err
 		}
 		was := false
-		// a file that grew loses nothing
+		// a growing file loses no text
 		if before := c.Session.Captured(c.Now); before != nil && (is || before.Generation != c.Now.Generation) {
 			if was, err = s.original(s.project.ID, c.Session, before); err != nil {
 				return nil, err
@@ -107,10 +107,10 @@ func (s *seeker) work(st *state.State, w *revision.Operation) ([]Mention, error)
 	return out, nil
 }
 
-// original reports whether the text was said up to a growth point.
-func (s *seeker) original(project refs.Project, session *state.Session, p *records.Point) (bool, error) {
+// original reports whether the text occurs up to a growth point.
+func (s *mentionFinder) original(project refs.Project, session *state.Session, p *records.Point) (bool, error) {
 	newest := p
-	for i := range session.Points { // the newest of its generation holds all that the others do
+	for i := range session.Points { // the newest of its generation contains the others
 		if session.Points[i].Generation == p.Generation && session.Points[i].Stamp.Device == p.Stamp.Device {
 			newest = &session.Points[i]
 		}
@@ -122,7 +122,7 @@ func (s *seeker) original(project refs.Project, session *state.Session, p *recor
 			return false, err
 		}
 		for _, x := range segs {
-			if strings.Contains(Squeeze(x.Text), s.text) {
+			if strings.Contains(CollapseSpace(x.Text), s.text) {
 				first = x.Src[0][0]
 				break
 			}
@@ -132,20 +132,20 @@ func (s *seeker) original(project refs.Project, session *state.Session, p *recor
 	return first > 0 && first <= p.Scan.Values, nil
 }
 
-func (s *seeker) segments(h objects.Hash, read func() ([]compress.Segment, error)) (bool, error) {
+func (s *mentionFinder) segments(h objects.Hash, read func() ([]compress.Segment, error)) (bool, error) {
 	has, ok := s.has[h]
 	if ok {
 		return has, nil
 	}
 	segs, err := read()
 	for _, x := range segs {
-		has = has || strings.Contains(Squeeze(x.Text), s.text)
+		has = has || strings.Contains(CollapseSpace(x.Text), s.text)
 	}
 	s.has[h] = has
 	return has, err
 }
 
-func (s *seeker) version(h objects.Hash) (bool, error) {
+func (s *mentionFinder) version(h objects.Hash) (bool, error) {
 	return s.segments(h, func() ([]compress.Segment, error) {
 		b, err := originals.On(s.m.DB).Object(s.ctx, s.project.ID, h)
 		if err != nil {
@@ -155,7 +155,7 @@ func (s *seeker) version(h objects.Hash) (bool, error) {
 	})
 }
 
-func (s *seeker) composition(c *records.Composition) (bool, error) {
+func (s *mentionFinder) composition(c *records.Composition) (bool, error) {
 	return s.segments(c.Derivation.Output, func() ([]compress.Segment, error) {
 		b, err := originals.On(s.m.DB).Object(s.ctx, s.project.ID, c.Derivation.Output)
 		if err != nil {
@@ -165,14 +165,14 @@ func (s *seeker) composition(c *records.Composition) (bool, error) {
 	})
 }
 
-// beforeVersion reports whether the version before v has the text, or else what v was made from.
-func (s *seeker) beforeVersion(st *state.State, v *records.Version) (bool, error) {
+// beforeVersion reports whether the version before v, or else the source of v, contains the text.
+func (s *mentionFinder) beforeVersion(st *state.State, v *records.Version) (bool, error) {
 	var last *records.Version
 	for _, x := range st.Versions {
 		if x.ID == v.ID {
 			break
 		}
-		// also one that was removed since: the log has it
+		// removed versions count, because the log shows them
 		if x.Session == v.Session && x.Since == "" && (!x.ByStranger || v.ByStranger) {
 			last = x
 		}
@@ -195,10 +195,10 @@ func (s *seeker) beforeVersion(st *state.State, v *records.Version) (bool, error
 	}
 	p.Scan.Values = plan.Since
 	earlier, err := s.original(s.project.ID, session, &p)
-	return !earlier, err // what was said earlier is not lost here
+	return !earlier, err // text of earlier messages does not disappear here
 }
 
-func (s *seeker) beforeComposition(st *state.State, c *records.Composition) (bool, error) {
+func (s *mentionFinder) beforeComposition(st *state.State, c *records.Composition) (bool, error) {
 	var last *records.Composition
 	for _, x := range st.Compositions {
 		if x.ID == c.ID {

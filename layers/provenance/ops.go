@@ -1,4 +1,4 @@
-// Package provenance compares, blames and explains: where a line comes from and who said it.
+// Package provenance compares versions, traces lines to their messages, and explains what things are based on.
 package provenance
 
 import "github.com/memvcs/mem/layers/state"

@@ -27,15 +27,15 @@ import (
 type tracer struct {
 	m        Ops
 	sessions map[string]*state.Session // by source
-	aside    bool                      // texts that are too many to hold are not in the pieces
+	aside    bool                      // large texts are stored outside the pieces
 }
 
-func (t *tracer) compare(a, b Compared) (Comparison, error) {
+func (t *tracer) compare(a, b Operand) (Comparison, error) {
 	c := Comparison{A: a, B: b, Difference: trace.Diff(a.Side, b.Side, t.m.counterOf(a.Rev, b.Rev)), Sessions: t.sessions}
 	return c, c.Err()
 }
 
-// Err is what went wrong when something was read of what is compared: it is to be asked when all was looked at.
+// Err returns the errors of reading the compared texts. Call it after using the comparison.
 func (c Comparison) Err() error { return errors.Join(c.A.Side.Texts.Err(), c.B.Side.Texts.Err()) }
 
 // side returns an empty side.
@@ -44,14 +44,14 @@ func (t *tracer) side() trace.Side {
 		return trace.Side{}
 	}
 	texts := markers.On(t.m.DB).PutAside()
-	texts.Held = sideHeld
+	texts.Held = maxSideBytes
 	return trace.Side{Texts: texts}
 }
 
-// sideHeld is how many bytes of texts of a side stay in memory.
-const sideHeld = 32 << 20
+// maxSideBytes limits the texts of a side in memory.
+const maxSideBytes = 32 << 20
 
-// counterOf returns the counter that a comparison counts by: that of the first side that has been counted.
+// counterOf returns the counter for a comparison: that of the first operand that has one.
 func (m Ops) counterOf(revs ...state.Rev) tokens.Counter {
 	for _, r := range revs {
 		id := ""
@@ -73,15 +73,15 @@ func (m Ops) counterOf(revs ...state.Rev) tokens.Counter {
 	return tokens.For(m.Opts.Model)
 }
 
-// source names the conversation that the messages of a growth point are counted in: a rewritten file counts anew.
+// source names the conversation in which the messages of a growth point are numbered: a rewritten file is another one.
 func (t *tracer) source(s *state.Session, p *records.Point) string {
 	key := fmt.Sprintf("%s %d", s.ID, p.Generation)
 	t.sessions[key] = s
 	return key
 }
 
-func (t *tracer) compared(ctx context.Context, rev state.Rev) (Compared, error) {
-	c := Compared{Rev: rev, Name: rev.Name()}
+func (t *tracer) operand(ctx context.Context, rev state.Rev) (Operand, error) {
+	c := Operand{Rev: rev, Name: rev.Name()}
 	var err error
 	switch rev.Kind {
 	case state.IsSession, state.IsOriginal:
@@ -110,7 +110,7 @@ func (t *tracer) compared(ctx context.Context, rev state.Rev) (Compared, error) 
 	return c, err
 }
 
-// original is what was said and what tools returned in some messages.
+// original returns the conversation and the tool output of some messages.
 func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, from, to int) (trace.Side, error) {
 	side := t.side()
 	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, p,
@@ -146,8 +146,7 @@ func (t *tracer) refined(ctx context.Context, rev state.Rev) (trace.Side, error)
 	return side, err
 }
 
-// fromItems adds the entries of the messages in span as pieces to a side that has their texts; the markers in them are
-// all kept.
+// fromItems adds the items of the messages in span to a side that contains their texts; all markers count as kept.
 func (t *tracer) fromItems(side *trace.Side, of *state.Session, p *records.Point, items []compress.Item, span [2]int) {
 	in, source := compress.Input{Items: items, Aside: side.Texts}, t.source(of, p)
 	marks := of.Marks(in, p)
@@ -193,7 +192,7 @@ func pieceOf(source string, it *compress.Item, role, text, keep string) trace.Pi
 		Src: [][2]int{{it.N, max(it.N, it.To)}}, Keep: keep}}
 }
 
-// roleOf returns the role that a segment of an item has.
+// roleOf returns the role of a segment of an item.
 func roleOf(k compress.Kind) string {
 	switch k {
 	case compress.User, compress.Answer:
@@ -206,7 +205,7 @@ func roleOf(k compress.Kind) string {
 	return "tool"
 }
 
-// editText writes an edit with a text as the engine that copies does.
+// editText formats an edit like the copying engine.
 func editText(it *compress.Item, text string) string {
 	if text == "" {
 		return it.Target
@@ -341,7 +340,7 @@ func (m Ops) WriteMarkdown(ctx context.Context, rev state.Rev, w io.Writer) erro
 // Lines compares what is compared by lines: it yields the lines of [trace.Unified]. An error ends it.
 func (m Ops) Lines(ctx context.Context, c Comparison) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		lines := trace.NewLines()
+		lines := trace.NewLineIndex()
 		a, b := lines.New(markers.On(m.DB).PutAside()), lines.New(markers.On(m.DB).PutAside())
 		var err error
 		if !c.Since {

@@ -19,21 +19,21 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// An Attempt is a version or composition that was made once more, or could not be.
-type Attempt struct {
-	Rev    state.Rev
-	Name   string
-	Output objects.Hash // of what was made now
-	Same   bool         // byte for byte
-	Why    string       // it is not the same
-	Err    error        // why it could not be made
+// A Reproduction is the result of reproducing a version or composition.
+type Reproduction struct {
+	Rev       state.Rev
+	Name      string
+	Output    objects.Hash // of the new body
+	Identical bool         // byte for byte
+	Why       string       // explains a difference
+	Err       error        // why it could not be reproduced
 }
 
-// Again makes the version or composition that rev names once more, from its recipe and inputs and the recorded answers
-// of models, and compares the bytes. Nothing is asked, paid or written. What cannot be made says so in the attempt; the
-// error is that of the store.
-func (m Ops) Again(ctx context.Context, rev state.Rev) (Attempt, error) {
-	a := Attempt{Rev: rev, Name: rev.Name()}
+// Reproduce runs the recipe of a version or composition again on its inputs, with the recorded answers of models, and
+// compares the bytes. It costs and writes nothing. If the reproduction fails, its Err is set; the returned error is an
+// error of the store.
+func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error) {
+	a := Reproduction{Rev: rev, Name: rev.Name()}
 	var body []byte
 	switch rev.Kind {
 	case state.IsVersion:
@@ -45,7 +45,7 @@ func (m Ops) Again(ctx context.Context, rev state.Rev) (Attempt, error) {
 			return a, err
 		}
 		a.Name = name
-		body, a.Err = m.recompose(ctx, rev)
+		body, a.Err = m.rebuildComposition(ctx, rev)
 	default:
 		return a, fmt.Errorf("%s is a %s: %w", rev.Name(), rev.Kind, ErrNotBlamable)
 	}
@@ -53,7 +53,7 @@ func (m Ops) Again(ctx context.Context, rev state.Rev) (Attempt, error) {
 		return a, ctx.Err()
 	}
 	a.Output = objects.Sum(body)
-	if a.Same = a.Output == rev.Hash; a.Same {
+	if a.Identical = a.Output == rev.Hash; a.Identical {
 		return a, nil
 	}
 	stored, err := originals.On(m.DB).Object(ctx, rev.Project.ID, rev.Hash)
@@ -61,18 +61,18 @@ func (m Ops) Again(ctx context.Context, rev state.Rev) (Attempt, error) {
 		a.Err = err
 		return a, ctx.Err()
 	}
-	a.Why = difference(rev.Kind, stored, body)
+	a.Why = explainDifference(rev.Kind, stored, body)
 	return a, nil
 }
 
-// AllAgain makes all versions and compositions of a project once more and calls report after each.
-func (m Ops) AllAgain(ctx context.Context, p state.Project, report func(Attempt)) error {
+// ReproduceAll reproduces all versions and compositions of a project and calls report after each.
+func (m Ops) ReproduceAll(ctx context.Context, p state.Project, report func(Reproduction)) error {
 	st, err := trust.On(m.DB).State(ctx, p.ID)
 	if err != nil {
 		return err
 	}
 	try := func(rev state.Rev) error {
-		a, err := m.Again(ctx, rev)
+		a, err := m.Reproduce(ctx, rev)
 		if err == nil {
 			report(a)
 		}
@@ -97,8 +97,8 @@ func (m Ops) AllAgain(ctx context.Context, p state.Project, report func(Attempt)
 	return nil
 }
 
-// recompose makes the body of a composition from its inputs. Titles and dates are those that it was made with.
-func (m Ops) recompose(ctx context.Context, rev state.Rev) ([]byte, error) {
+// rebuildComposition computes the body of a composition from its inputs, with the stored titles and dates.
+func (m Ops) rebuildComposition(ctx context.Context, rev state.Rev) ([]byte, error) {
 	was, err := checkout.On(m.DB).Composed(ctx, rev)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (m Ops) recompose(ctx context.Context, rev state.Rev) ([]byte, error) {
 	return now.Encode(), nil
 }
 
-// partSegments returns the text of part i of a composition, as the step that made it has it.
+// partSegments returns the text of part i of a composition, as the step had it.
 func (m Ops) partSegments(ctx context.Context, c *records.Composition, i int,
 	label string) ([]compress.Segment, error) {
 	p, h := c.Parts[i].Project, c.Derivation.Inputs[i]
@@ -155,15 +155,15 @@ func (m Ops) partSegments(ctx context.Context, c *records.Composition, i int,
 	return compress.Decode(b)
 }
 
-// difference says where two bodies of one recipe differ, and what that may come from.
-func difference(kind state.Kind, stored, again []byte) string {
+// explainDifference says where two bodies of one recipe differ, and why they may.
+func explainDifference(kind state.Kind, stored, again []byte) string {
 	a, errA := SegmentsOf(kind, stored)
 	b, errB := SegmentsOf(kind, again)
 	if err := errors.Join(errA, errB); err != nil {
 		return err.Error()
 	}
 	d := trace.Diff(sideOf(a), sideOf(b), tokens.Counter{})
-	const cause = "the program that made it refined, counted or cut in another way"
+	const cause = "the program that made it refined, counted or cut text differently"
 	if d.Same() {
 		return fmt.Sprintf("the same text in another form, from byte %d on: %s", firstByte(stored, again), cause)
 	}
@@ -200,7 +200,7 @@ func sideOf(segs []compress.Segment) trace.Side {
 	return s
 }
 
-// firstByte returns where two texts begin to differ.
+// firstByte returns the offset of the first difference of two texts.
 func firstByte(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && bytes.Equal(a[n:n+1], b[n:n+1]) {

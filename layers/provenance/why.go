@@ -22,16 +22,16 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Reason is a thing in memory with how far it may be trusted, and what it rests on.
+// A Reason is a thing in memory with its trust and the things that it is based on.
 type Reason struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	Text string `json:"text,omitempty"` // what it says, or a quote
-	// user, assistant or tool: the least of those who said it; "" if that cannot be told
+	Text string `json:"text,omitempty"` // its text, or a quote
+	// user, assistant or tool: the lowest trust of its speakers; "" if unknown
 	Trust   string    `json:"trust,omitempty"`
-	Device  string    `json:"device,omitempty"`  // id of the one that said so
-	By      string    `json:"by,omitempty"`      // what that is called
-	Trusted bool      `json:"trusted"`           // the device is, here
+	Device  string    `json:"device,omitempty"`  // id of the device that recorded it
+	By      string    `json:"by,omitempty"`      // name of the device
+	Trusted bool      `json:"trusted"`           // the device is trusted here
 	Revoked string    `json:"revoked,omitempty"` // why it is hidden
 	Notes   []string  `json:"notes"`
 	Time    time.Time `json:"time,omitzero"`
@@ -39,13 +39,13 @@ type Reason struct {
 	Next    []*Reason `json:"next"`
 }
 
-// Why returns what rev names with all that it rests on.
+// Why returns the reason for rev: the thing with everything it is based on.
 func (m Ops) Why(ctx context.Context, rev state.Rev) (*Reason, error) {
 	trust, err := m.Trust(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &whyer{m: m, trust: trust, names: map[string]string{}, seen: map[string]*Reason{}}
+	w := &explainer{m: m, trust: trust, names: map[string]string{}, seen: map[string]*Reason{}}
 	devices, err := devices.On(m.DB).Devices(ctx)
 	if err != nil {
 		return nil, err
@@ -53,19 +53,19 @@ func (m Ops) Why(ctx context.Context, rev state.Rev) (*Reason, error) {
 	for _, d := range devices {
 		w.names[d.ID] = d.Name
 	}
-	return w.of(ctx, rev)
+	return w.explain(ctx, rev)
 }
 
-// A whyer walks from a thing to what it rests on.
-type whyer struct {
+// An explainer collects reasons.
+type explainer struct {
 	m     Ops
 	trust state.Trust
 	names map[string]string  // of devices
-	seen  map[string]*Reason // sessions, which many things rest on
+	seen  map[string]*Reason // sessions, which many things share
 }
 
-// mark fills in who said something.
-func (w *whyer) mark(r *Reason, device string) *Reason {
+// setDevice sets the device of a reason.
+func (w *explainer) setDevice(r *Reason, device string) *Reason {
 	if r.Device = device; device != "" {
 		r.By, r.Trusted = w.names[device], w.trust.Of(device)
 		if r.By == "" {
@@ -75,7 +75,7 @@ func (w *whyer) mark(r *Reason, device string) *Reason {
 	return r
 }
 
-func (w *whyer) of(ctx context.Context, rev state.Rev) (*Reason, error) {
+func (w *explainer) explain(ctx context.Context, rev state.Rev) (*Reason, error) {
 	switch rev.Kind {
 	case state.IsRule:
 		return w.rule(ctx, rev)
@@ -101,7 +101,7 @@ func (w *whyer) of(ctx context.Context, rev state.Rev) (*Reason, error) {
 	out := &Reason{Kind: string(rev.Kind), Name: records.ShortID(rev.Session.ID) + ":" + string(rev.Kind),
 		Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
 	if rev.Kind == state.IsL1 {
-		out.Trust, out.Notes = "tool", []string{"follows from the clean transcript; nothing else is in it"}
+		out.Trust, out.Notes = "tool", []string{"computed from the clean transcript alone"}
 		return out, nil
 	}
 	known, err := revision.On(w.m.DB).Facts(ctx, rev.Project.ID)
@@ -120,10 +120,10 @@ func (w *whyer) of(ctx context.Context, rev state.Rev) (*Reason, error) {
 	return out, nil
 }
 
-// rule is a rule with the words and facts that it rests on, also those that count no more, and what was done to it.
-func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
+// rule explains a rule by its quotes and facts, revoked ones included, and the acts on it.
+func (w *explainer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 	r := rev.Rule
-	out := w.mark(&Reason{Kind: "rule", Name: r.ID, Text: ruleWords(r.Problem, r.Text), Trust: r.Trust.String(),
+	out := w.setDevice(&Reason{Kind: "rule", Name: r.ID, Text: ruleWords(r.Problem, r.Text), Trust: r.Trust.String(),
 		Revoked: r.Revoked, Time: r.Created}, r.Device)
 	out.note("%s, %s, confidence %d%%", r.Type, r.State, r.Confidence)
 	if r.Stated {
@@ -136,12 +136,12 @@ func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, acts, err := sayings(records, r.Record)
+	made, acts, err := ruleRecords(records, r.Record)
 	if err != nil {
 		return nil, err
 	}
 	for _, word := range made.Quotes {
-		n, err := w.word(ctx, rev.Project.ID, word)
+		n, err := w.quote(ctx, rev.Project.ID, word)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +152,7 @@ func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 		return nil, err
 	}
 	for _, key := range made.Evidence {
-		n, err := w.keyed(ctx, rev.Project.ID, known, key)
+		n, err := w.factByKey(ctx, rev.Project.ID, known, key)
 		if err != nil {
 			return nil, err
 		}
@@ -168,22 +168,22 @@ func (w *whyer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 	return out, nil
 }
 
-// act is what was done to a rule, with the word or fact that it rests on.
-func (w *whyer) act(ctx context.Context, project refs.Project, known *facts.Set, a ruleAct) (*Reason, error) {
-	out := w.mark(&Reason{Kind: "act", Name: a.body.Act, Text: a.body.Reason, Time: a.Time,
+// act explains an act on a rule by its quote or fact.
+func (w *explainer) act(ctx context.Context, project refs.Project, known *facts.Set, a ruleAct) (*Reason, error) {
+	out := w.setDevice(&Reason{Kind: "act", Name: a.body.Act, Text: a.body.Reason, Time: a.Time,
 		Trust: facts.Assistant.String()}, a.Stamp.Device)
 	if a.body.ByUser || a.body.Quote != nil {
 		out.Trust = facts.User.String()
 	}
 	if a.body.Quote != nil {
-		said, err := w.word(ctx, project, *a.body.Quote)
+		said, err := w.quote(ctx, project, *a.body.Quote)
 		if err != nil {
 			return nil, err
 		}
 		out.Next = append(out.Next, said)
 	}
 	if a.body.Evidence != "" {
-		f, err := w.keyed(ctx, project, known, a.body.Evidence)
+		f, err := w.factByKey(ctx, project, known, a.body.Evidence)
 		if err != nil {
 			return nil, err
 		}
@@ -203,8 +203,8 @@ func (r *Reason) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// keyed is the fact of a key.
-func (w *whyer) keyed(ctx context.Context, p refs.Project, known *facts.Set, key string) (*Reason, error) {
+// factByKey explains the fact with a key.
+func (w *explainer) factByKey(ctx context.Context, p refs.Project, known *facts.Set, key string) (*Reason, error) {
 	for f := range known.All() {
 		if f.Key().String() == key {
 			return w.fact(ctx, p, *f, true)
@@ -213,9 +213,9 @@ func (w *whyer) keyed(ctx context.Context, p refs.Project, known *facts.Set, key
 	return &Reason{Kind: "fact", Name: "f:" + key[:min(8, len(key))], Missing: true}, nil
 }
 
-// fact is a fact with its quotes, who said each, and its session.
-func (w *whyer) fact(ctx context.Context, p refs.Project, f facts.Fact, whole bool) (*Reason, error) {
-	out := w.mark(&Reason{Kind: "fact", Name: f.ID, Text: f.Text, Trust: f.Trust.String(), Revoked: f.Revoked,
+// fact explains a fact by its quotes with their speakers and, if whole is set, its session.
+func (w *explainer) fact(ctx context.Context, p refs.Project, f facts.Fact, whole bool) (*Reason, error) {
+	out := w.setDevice(&Reason{Kind: "fact", Name: f.ID, Text: f.Text, Trust: f.Trust.String(), Revoked: f.Revoked,
 		Time: f.Time}, f.Device)
 	out.note("%s, %s", f.Kind, f.Verdict)
 	if f.Reason != "" {
@@ -251,7 +251,7 @@ func (w *whyer) fact(ctx context.Context, p refs.Project, f facts.Fact, whole bo
 	return out, err
 }
 
-// speakerTrust is the trust of a fact that a speaker says.
+// speakerTrust returns the trust of a fact stated by a speaker.
 func speakerTrust(who string, k facts.Kind) string {
 	for _, s := range []facts.Speaker{facts.ByUser, facts.ByScript, facts.ByAssistant, facts.ByCall} {
 		if s.String() == who {
@@ -261,10 +261,10 @@ func speakerTrust(who string, k facts.Kind) string {
 	return facts.Tool.String()
 }
 
-// concept is a concept with the exchanges in it and their facts.
-func (w *whyer) concept(ctx context.Context, rev state.Rev) (*Reason, error) {
+// concept explains a concept by its exchanges and their facts.
+func (w *explainer) concept(ctx context.Context, rev state.Rev) (*Reason, error) {
 	c := rev.Concept
-	out := w.mark(&Reason{Kind: "concept", Name: c.Label, Text: c.Name, Trust: facts.Assistant.String(),
+	out := w.setDevice(&Reason{Kind: "concept", Name: c.Label, Text: c.Name, Trust: facts.Assistant.String(),
 		Revoked: c.Revoked, Time: c.Updated}, c.Device)
 	if c.Topic != "" {
 		out.note("%s", c.Topic)
@@ -285,8 +285,9 @@ func (w *whyer) concept(ctx context.Context, rev state.Rev) (*Reason, error) {
 		if m := set.MembershipOf(x.ID, x.Session); m.Concept == nil || m.Concept.Record != c.Record {
 			continue
 		}
-		n := w.mark(&Reason{Kind: "exchange", Name: x.ID, Text: x.Topic, Trust: facts.Assistant.String(), Revoked: x.Revoked,
-			Time: x.Time}, x.Device)
+		n := w.setDevice(&Reason{Kind: "exchange", Name: x.ID, Text: x.Topic, Trust: facts.Assistant.String(),
+			Revoked: x.Revoked,
+			Time:    x.Time}, x.Device)
 		n.note("messages %d-%d of %s", x.From, x.To, records.ShortID(x.Session))
 		for _, f := range x.Facts {
 			r, err := w.fact(ctx, rev.Project.ID, f, false)
@@ -307,18 +308,18 @@ func (w *whyer) concept(ctx context.Context, rev state.Rev) (*Reason, error) {
 	return out, nil
 }
 
-// version is a version with what it was made from, how, and by the answers of which model.
-func (w *whyer) version(ctx context.Context, rev state.Rev) (*Reason, error) {
+// version explains a version by its source, recipe and witnesses.
+func (w *explainer) version(ctx context.Context, rev state.Rev) (*Reason, error) {
 	v := rev.Version
 	st, err := trust.On(w.m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
-	out := w.mark(&Reason{Kind: "version", Name: rev.Name(), Revoked: st.Revoked(rev), Time: v.Time}, v.Device)
+	out := w.setDevice(&Reason{Kind: "version", Name: rev.Name(), Revoked: st.Revoked(rev), Time: v.Time}, v.Device)
 	out.note("b3:%s, %s/%d, %s", v.Derivation.Output.Short(), v.Derivation.Recipe.Step,
 		v.Derivation.Recipe.Version, v.Engine)
 	if plan, err := v.Plan(); err == nil && len(plan.Without) > 0 {
-		out.note("without the calls of tools in messages %s", spansText(plan.Without))
+		out.note("without the tool calls in messages %s", spansText(plan.Without))
 	}
 	segs, err := checkout.On(w.m.DB).VersionSegments(ctx, rev.Project.ID, v)
 	switch {
@@ -330,7 +331,7 @@ func (w *whyer) version(ctx context.Context, rev state.Rev) (*Reason, error) {
 	out.Trust = leastTrust(segs)
 	for _, h := range v.Derivation.Witnesses {
 		out.Next = append(out.Next, &Reason{Kind: "witness", Name: "b3:" + h.Short(), Trust: facts.Assistant.String(),
-			Trusted: out.Trusted, Notes: []string{"what a model was asked and answered"}})
+			Trusted: out.Trusted, Notes: []string{"request to a model, or its answer"}})
 	}
 	for _, b := range st.Versions {
 		if v.Source != "" && b.ID == v.Base {
@@ -364,7 +365,7 @@ func spansText(spans [][2]int) string {
 	return strings.Join(out, ", ")
 }
 
-// leastTrust is that of the least trusted who speaks in a text.
+// leastTrust returns the lowest trust of the speakers in a text.
 func leastTrust(segs []compress.Segment) string {
 	if len(segs) == 0 {
 		return ""
@@ -384,14 +385,14 @@ func leastTrust(segs []compress.Segment) string {
 	return least.String()
 }
 
-// composition is a composition with its parts.
-func (w *whyer) composition(ctx context.Context, rev state.Rev) (*Reason, error) {
+// composition explains a composition by its parts.
+func (w *explainer) composition(ctx context.Context, rev state.Rev) (*Reason, error) {
 	c := rev.Composition
 	st, err := trust.On(w.m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
-	out := w.mark(&Reason{Kind: "composition", Name: c.Name, Revoked: st.Revoked(rev), Time: c.Time}, c.Device)
+	out := w.setDevice(&Reason{Kind: "composition", Name: c.Name, Revoked: st.Revoked(rev), Time: c.Time}, c.Device)
 	out.note("b3:%s, %s/%d, %d of %d tokens", c.Derivation.Output.Short(), c.Derivation.Recipe.Step,
 		c.Derivation.Recipe.Version, c.Tokens, c.Budget)
 	text, err := checkout.On(w.m.DB).Composed(ctx, rev)
@@ -423,7 +424,7 @@ func allSegments(c compose.Composition) (out []compress.Segment) {
 	return out
 }
 
-func (w *whyer) part(ctx context.Context, part records.CompositionPart) (*Reason, error) {
+func (w *explainer) part(ctx context.Context, part records.CompositionPart) (*Reason, error) {
 	rev, err := w.m.partRev(ctx, part)
 	switch {
 	case err != nil:
@@ -436,8 +437,8 @@ func (w *whyer) part(ctx context.Context, part records.CompositionPart) (*Reason
 	return w.session(ctx, part.Project, part.Session, part.Output)
 }
 
-// session is a session: who captured it, where, and what wrote it. What tools returned is in it, too.
-func (w *whyer) session(ctx context.Context, p refs.Project, id string, h objects.Hash) (*Reason, error) {
+// session explains a session by its device and source. Its trust is that of tools, because it contains their output.
+func (w *explainer) session(ctx context.Context, p refs.Project, id string, h objects.Hash) (*Reason, error) {
 	key := string(p) + id + h.String()
 	if r := w.seen[key]; r != nil {
 		return r, nil
@@ -451,7 +452,7 @@ func (w *whyer) session(ctx context.Context, p refs.Project, id string, h object
 		return &Reason{Kind: "session", Name: records.ShortID(id), Missing: true}, nil
 	}
 	at := state.PointOf(s, h)
-	out := w.mark(&Reason{Kind: "session", Name: records.ShortID(id), Text: s.Title(), Trust: facts.Tool.String(),
+	out := w.setDevice(&Reason{Kind: "session", Name: records.ShortID(id), Text: s.Title(), Trust: facts.Tool.String(),
 		Revoked: s.Revoked, Time: at.Time}, at.Stamp.Device)
 	out.note("%d messages, b3:%s", at.Scan.Messages, at.Original.Short())
 	for _, n := range [][2]string{{"captured from ", s.Source()}, {"Claude Code ", at.Scan.Version},
@@ -462,8 +463,8 @@ func (w *whyer) session(ctx context.Context, p refs.Project, id string, h object
 	}
 	var others []string
 	for _, q := range s.Points {
-		if d := q.Stamp.Device; d != at.Stamp.Device && !slices.Contains(others, w.mark(&Reason{}, d).By) {
-			others = append(others, w.mark(&Reason{}, d).By)
+		if d := q.Stamp.Device; d != at.Stamp.Device && !slices.Contains(others, w.setDevice(&Reason{}, d).By) {
+			others = append(others, w.setDevice(&Reason{}, d).By)
 		}
 	}
 	if len(others) > 0 {

@@ -16,14 +16,14 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A ruleAct is a record of what was done to a rule.
+// A ruleAct is a record of an act on a rule.
 type ruleAct struct {
 	state.UpperRecord
 	body permanent.Act
 }
 
-// sayings returns what a rule's record says, and the records of what was done to it.
-func sayings(records []state.UpperRecord, rule string) (made permanent.Definition, acts []ruleAct, err error) {
+// ruleRecords returns the definition of a rule and the acts on it.
+func ruleRecords(records []state.UpperRecord, rule string) (made permanent.Definition, acts []ruleAct, err error) {
 	for _, r := range records {
 		switch {
 		case r.Kind == permanent.Kind && r.Stamp.Record.String() == rule:
@@ -41,8 +41,8 @@ func sayings(records []state.UpperRecord, rule string) (made permanent.Definitio
 	return made, acts, nil
 }
 
-// word is what the user typed.
-func (w *whyer) word(ctx context.Context, p refs.Project, word permanent.Quote) (*Reason, error) {
+// quote explains a sentence that the user typed.
+func (w *explainer) quote(ctx context.Context, p refs.Project, word permanent.Quote) (*Reason, error) {
 	s, err := w.session(ctx, p, word.Session, objects.Hash{})
 	if err != nil {
 		return nil, err
@@ -54,18 +54,18 @@ func (w *whyer) word(ctx context.Context, p refs.Project, word permanent.Quote) 
 	return n, nil
 }
 
-// mostMessages is how many messages of a range are told of.
-const mostMessages = 50
+// maxMessages is the number of messages of a range that are listed.
+const maxMessages = 50
 
-// messages is what was said in some messages, by whom, and the session.
-func (w *whyer) messages(ctx context.Context, rev state.Rev) (*Reason, error) {
+// messages explains messages by their speakers and the session.
+func (w *explainer) messages(ctx context.Context, rev state.Rev) (*Reason, error) {
 	s, err := w.session(ctx, rev.Project.ID, rev.Session.ID, objects.Hash{})
 	if err != nil {
 		return nil, err
 	}
 	out := &Reason{Kind: "messages", Name: rev.Name(), Trusted: s.Trusted, Revoked: s.Revoked, Device: s.Device, By: s.By}
 	cited := map[int]bool{}
-	for n := rev.From; n <= min(rev.To, rev.From+mostMessages-1); n++ {
+	for n := rev.From; n <= min(rev.To, rev.From+maxMessages-1); n++ {
 		cited[n] = true
 	}
 	if left := rev.To - rev.From + 1 - len(cited); left > 0 {
@@ -106,8 +106,8 @@ func (w *whyer) messages(ctx context.Context, rev state.Rev) (*Reason, error) {
 	return out, nil
 }
 
-// revokedMessages returns what in a session came from revoked tools and hosts.
-func (w *whyer) revokedMessages(ctx context.Context, rev state.Rev) (trust.TaintedMessages, error) {
+// revokedMessages returns the messages of a session that came from revoked tools and hosts.
+func (w *explainer) revokedMessages(ctx context.Context, rev state.Rev) (trust.TaintedMessages, error) {
 	st, by, _, err := trust.On(w.m.DB).InForceOf(ctx, rev.Project.ID)
 	if err != nil {
 		return nil, err
@@ -119,8 +119,8 @@ func (w *whyer) revokedMessages(ctx context.Context, rev state.Rev) (trust.Taint
 	return trust.On(w.m.DB).PlacesAt(ctx, rev.Project.ID, s, s.Now().Original, by)
 }
 
-// object is a version, composition or original with that content, or else only bytes.
-func (w *whyer) object(ctx context.Context, rev state.Rev) (*Reason, error) {
+// object explains the version, composition or original with a hash; other objects are only bytes.
+func (w *explainer) object(ctx context.Context, rev state.Rev) (*Reason, error) {
 	st, err := trust.On(w.m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
 		return nil, err
@@ -150,14 +150,14 @@ func (w *whyer) object(ctx context.Context, rev state.Rev) (*Reason, error) {
 	return out, nil
 }
 
-// commit is an operation, and who signed it.
-func (w *whyer) commit(ctx context.Context, rev state.Rev) (*Reason, error) {
+// commit explains a commit by its signer.
+func (w *explainer) commit(ctx context.Context, rev state.Rev) (*Reason, error) {
 	for e, err := range w.m.Refs.Log(ctx, rev.Project.ID, nil) {
 		if err != nil {
 			return nil, err
 		}
 		if e.Commit == rev.Commit {
-			out := w.mark(&Reason{Kind: "commit", Name: e.Commit[:10], Text: e.Subject, Time: e.Time}, e.Device)
+			out := w.setDevice(&Reason{Kind: "commit", Name: e.Commit[:10], Text: e.Subject, Time: e.Time}, e.Device)
 			out.note("signed by the device")
 			return out, nil
 		}

@@ -96,7 +96,7 @@ func (v *Version) Code(c *Codec) {
 func codeReceipt(c *Codec, r *engines.Receipt) {
 	Number(c, &r.Windows)
 	Number(c, &r.Requests)
-	Number(c, &r.Again)
+	Number(c, &r.Retried)
 	Number(c, &r.Replaced)
 	Number(c, &r.Trimmed)
 	codeUsage(c, &r.Usage)

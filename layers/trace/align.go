@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// A bundle is the pieces and marks of both sides that share messages.
-type bundle struct {
+// A group contains the pieces and marks of both sides that share messages.
+type group struct {
 	source string
 	src    [][2]int
 	pieces [2][]int // indices into the pieces of a side, in order
 	marks  [2][]int
 }
 
-// scattered is from how many runs of messages on a piece is about the session as a whole rather than about a place
-// in it: a list of all changed files must not tie together everything that it names.
-const scattered = 3
+// scatteredRuns is the number of runs of messages from which a piece counts as about the whole session: a list of all
+// changed files must not connect everything that it names.
+const scatteredRuns = 3
 
-// node is a piece or a mark on its way into a bundle.
+// A node is a piece or a mark before grouping.
 type node struct {
 	source string
 	wide   bool
@@ -27,8 +27,8 @@ type node struct {
 	mark   bool
 }
 
-// align puts what shares messages into bundles, in the order of the conversations and their messages.
-func align(sides [2]Side) []bundle {
+// align groups what shares messages, in the order of the conversations and their messages.
+func align(sides [2]Side) []group {
 	nodes := nodesOf(sides)
 	parent := make([]int, len(nodes))
 	for i := range parent {
@@ -45,14 +45,14 @@ func align(sides [2]Side) []bundle {
 		parent[find(run[1])] = find(run[0])
 	}
 	at := map[int]int{}
-	var out []bundle
+	var out []group
 	for i, n := range nodes {
 		root := find(i)
 		k, ok := at[root]
 		if !ok {
 			k = len(out)
 			at[root] = k
-			out = append(out, bundle{source: n.source})
+			out = append(out, group{source: n.source})
 		}
 		b := &out[k]
 		b.src = append(b.src, n.src...)
@@ -66,13 +66,13 @@ func align(sides [2]Side) []bundle {
 	for i := range out {
 		out[i].src = Runs(out[i].src...)
 	}
-	slices.SortStableFunc(out, func(a, b bundle) int {
+	slices.SortStableFunc(out, func(a, b group) int {
 		return cmp.Or(cmp.Compare(order[a.source], order[b.source]), cmp.Compare(a.first(), b.first()))
 	})
 	return out
 }
 
-func (b bundle) first() int {
+func (b group) first() int {
 	if len(b.src) == 0 {
 		return 0
 	}
@@ -84,7 +84,7 @@ func nodesOf(sides [2]Side) []node {
 	for s, side := range sides {
 		for i, p := range side.Pieces {
 			src := Runs(p.Src...)
-			nodes = append(nodes, node{source: p.Source, wide: len(src) >= scattered, src: src, side: s, index: i})
+			nodes = append(nodes, node{source: p.Source, wide: len(src) >= scatteredRuns, src: src, side: s, index: i})
 		}
 		for i, m := range side.Marks {
 			n := m.Mark.Message
@@ -94,7 +94,7 @@ func nodesOf(sides [2]Side) []node {
 	return nodes
 }
 
-// sources numbers the conversations as they are met first.
+// sources numbers the conversations in the order of their first occurrence.
 func sources(nodes []node) map[string]int {
 	order := map[string]int{}
 	for _, n := range nodes {
@@ -105,8 +105,8 @@ func sources(nodes []node) map[string]int {
 	return order
 }
 
-// overlaps returns pairs of nodes that share messages, enough of them to connect all that do. Wide nodes only meet
-// each other.
+// overlaps returns pairs of nodes that share messages, enough to connect all that do. Wide nodes are only connected
+// with each other.
 func overlaps(nodes []node) [][2]int {
 	type run struct {
 		node, from, to int
@@ -129,7 +129,7 @@ func overlaps(nodes []node) [][2]int {
 		return cmp.Or(cmp.Compare(x.source, y.source), wide, cmp.Compare(a.from, b.from))
 	})
 	var out [][2]int
-	for i, last := 1, 0; i < len(runs); i++ { // last: the run before that reaches farthest
+	for i, last := 1, 0; i < len(runs); i++ { // last: the run so far with the highest end
 		a, b := nodes[runs[last].node], nodes[runs[i].node]
 		if a.source == b.source && a.wide == b.wide && runs[i].from <= runs[last].to {
 			out = append(out, [2]int{runs[last].node, runs[i].node})

@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
-// The kinds of what a text holds, in the order in which they are told.
+// The kinds of anchors in the order of the output.
 var kinds = [...]string{"decisions", "commands", "files", "errors", "symbols"}
 
 const (
@@ -21,49 +21,49 @@ const (
 	symbols
 )
 
-// An Anchors says what of one kind two sides hold.
+// Anchors compares the anchors of one kind on two sides.
 type Anchors struct {
 	Kind   string   `json:"kind"`
-	A      int      `json:"a"` // how many different ones each side has
+	A      int      `json:"a"` // number of different anchors on each side
 	B      int      `json:"b"`
-	Lost   []string `json:"lost"`   // that b does not have, in the order of a
-	Gained []string `json:"gained"` // that a does not have, in the order of b
+	Lost   []string `json:"lost"`   // only in a, in its order
+	Gained []string `json:"gained"` // only in b, in its order
 }
 
-// statement is a decision, command or error: it is the same in other words, if most of its terms are there.
+// A statement is a decision, command or error. Two statements with most terms in common count as the same.
 type statement struct {
 	kind int
 	text string
 }
 
-// holding is a statement, or the name of a file or symbol.
-type holding struct {
+// An anchor is a statement, or the name of a file or symbol.
+type anchor struct {
 	statement
-	said string // its text without what says nothing
+	normalised string // its text without what says nothing
 }
 
-// A set is what was met, by kind.
-type set map[[2]uint64]struct{}
+// A seenSet contains anchors by kind.
+type seenSet map[[2]uint64]struct{}
 
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-// key stands for a text of a kind within this process: two never have the same one.
+// key identifies a text of a kind within this process.
 func key(kind int, text string) [2]uint64 {
 	return [2]uint64{maphash.String(seeds[0], text) + uint64(kind), maphash.String(seeds[1], text)}
 }
 
-func (s set) has(kind int, text string) bool {
+func (s seenSet) has(kind int, text string) bool {
 	_, ok := s[key(kind, text)]
 	return ok
 }
 
-// said reports whether a text was met as a statement.
-func (s set) said(text string) bool {
+// isStatement reports whether the set contains the text as a statement.
+func (s seenSet) isStatement(text string) bool {
 	return s.has(decisions, text) || s.has(commands, text) || s.has(errorLines, text)
 }
 
-// add reports whether a text was not met yet.
-func (s set) add(kind int, text string) bool {
+// add adds a text and reports whether it is new.
+func (s seenSet) add(kind int, text string) bool {
 	k := key(kind, text)
 	if _, ok := s[k]; ok {
 		return false
@@ -72,9 +72,9 @@ func (s set) add(kind int, text string) bool {
 	return true
 }
 
-// eachHolding yields what the lines of a piece hold that was not met yet. It may find too much, but finds the
+// eachAnchor yields the anchors in the lines of a piece that are not in met yet. It may find too many, but finds the
 // same in equal lines.
-func eachHolding(p spoken, met set, yield func(holding)) {
+func eachAnchor(p pieceText, met seenSet, yield func(anchor)) {
 	for line := range strings.SplitSeq(p.text, "\n") {
 		for _, s := range statements(p.Piece, line) {
 			said := s.text
@@ -82,7 +82,7 @@ func eachHolding(p spoken, met set, yield func(holding)) {
 				said = anchors.ShortCommand("$ " + said) // one that only lost its pager is not lost
 			}
 			if met.add(s.kind, said) {
-				yield(holding{s, said})
+				yield(anchor{s, said})
 			}
 		}
 		compress.EachAnchor(line, func(a string) {
@@ -94,19 +94,19 @@ func eachHolding(p spoken, met set, yield func(holding)) {
 				return
 			}
 			if met.add(kind, a) {
-				yield(holding{statement{kind, a}, a})
+				yield(anchor{statement{kind, a}, a})
 			}
 		})
 	}
 }
 
-// longest is up to which length a line is looked at for statements; longer ones are data.
-const longest = 2000
+// maxStatementLine is the longest line in which statements are searched; longer lines are data.
+const maxStatementLine = 2000
 
 // statements returns the decisions, commands and errors of a line.
 func statements(p *Piece, line string) []statement {
 	line = strings.TrimSpace(line)
-	if line == "" || len(line) > longest {
+	if line == "" || len(line) > maxStatementLine {
 		return nil
 	}
 	var out []statement
@@ -119,29 +119,29 @@ func statements(p *Piece, line string) []statement {
 		return out
 	}
 	if p.Role == "tool" {
-		if failure(line) && !listed(line) {
+		if isFailure(line) && !isNumberedLine(line) {
 			out = append(out, statement{kind: errorLines, text: line})
 		}
 		return out
 	}
 	for s := range sentences(line) {
 		switch {
-		case p.Keep != "" || decision(s):
+		case p.Keep != "" || isDecision(s):
 			out = append(out, statement{kind: decisions, text: s})
-		case failure(s):
+		case isFailure(s):
 			out = append(out, statement{kind: errorLines, text: s})
 		}
 	}
 	return out
 }
 
-// listed reports whether a line is one of a file that was read, with its number.
-func listed(line string) bool {
+// isNumberedLine reports whether a line is from the listing of a file, with its number.
+func isNumberedLine(line string) bool {
 	rest := strings.TrimLeft(line, "0123456789")
 	return len(rest) < len(line) && strings.HasPrefix(rest, "→")
 }
 
-// sentences cuts a line behind full stops and the like.
+// sentences splits a line after punctuation marks.
 func sentences(line string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for line != "" {
@@ -161,27 +161,28 @@ func sentences(line string) func(yield func(string) bool) {
 	}
 }
 
-// Words by which a decision or a failure is known. They are looked for in lower case, between spaces.
+// Words that indicate a decision or a failure. They are searched in lower case, between spaces.
 var (
-	decisive = []string{" decided ", " decide ", " decision ", " we use ", " we will use ", " we'll use ", " let's use ",
+	decisionWords = []string{" decided ", " decide ", " decision ", " we use ", " we will use ", " we'll use ",
+		" let's use ",
 		" use only ", " instead of ", " rather than ",
 		" never ", " always ", " must ", " must not ", " should not ", " do not ", " don't ", " chose ", " choose ",
 		" chosen ", " go with ", " agreed ", " stick to ", " from now on ",
 		" switch to ", " replaced by ", " no longer ", "결정", "사용하기로", "하지 마", "決定", "採用", "使うこと", "决定", "采用", "必须", "不要"}
-	failing = []string{" error ", " errors ", " failed ", " fails ", " failure ", " panic ", " fatal ", " exception ",
+	failureWords = []string{" error ", " errors ", " failed ", " fails ", " failure ", " panic ", " fatal ", " exception ",
 		" traceback ", " segfault ", " undefined ", " cannot find ",
 		" not found ", " timed out ", " refused ", " denied ", "오류", "エラー", "失敗", "错误", "失败"}
 )
 
-func decision(s string) bool { return mentions(s, decisive) }
+func isDecision(s string) bool { return containsWord(s, decisionWords) }
 
-func failure(s string) bool {
-	return mentions(s, failing) || strings.Contains(s, "--- FAIL") || strings.Contains(s, "FAILED") ||
+func isFailure(s string) bool {
+	return containsWord(s, failureWords) || strings.Contains(s, "--- FAIL") || strings.Contains(s, "FAILED") ||
 		strings.Contains(s, "Error:") || strings.Contains(s, "Exception:")
 }
 
-// mentions reports whether one of the words, in its spaces, is in s.
-func mentions(s string, words []string) bool {
+// containsWord reports whether s contains one of the words with its spaces.
+func containsWord(s string, words []string) bool {
 	s = " " + strings.Map(func(r rune) rune {
 		switch {
 		case 'A' <= r && r <= 'Z':
@@ -194,11 +195,11 @@ func mentions(s string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
-// there is which share of the terms of a statement must be in a text, in hundredths, for it to be there.
-const there = 60
+// minTerms is the share of the terms of a statement, in hundredths, that a text must contain to contain the statement.
+const minTerms = 60
 
-// holds reports whether most of the terms of a statement are among those of a text.
-func holds(terms []int32, in map[int32]bool) bool {
+// containsMost reports whether most of the terms of a statement are among those of a text.
+func containsMost(terms []int32, in map[int32]bool) bool {
 	if len(terms) == 0 {
 		return false
 	}
@@ -208,5 +209,5 @@ func holds(terms []int32, in map[int32]bool) bool {
 			n++
 		}
 	}
-	return n*100 >= there*len(terms)
+	return n*100 >= minTerms*len(terms)
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 )
 
-// A Line is one line of a text that was made from pieces.
+// A Line is a line of a text that was assembled from pieces.
 type Line struct {
-	Text    string // as it stands there, without its end
-	Content string // without what the form adds, such as "> "
-	Piece   int    // the piece that it is of; -1 is no piece: a heading, an empty line
+	Text    string // without the line end
+	Content string // without additions of the form, such as "> "
+	Piece   int    // index of its piece; -1 for a heading or an empty line
 }
 
 // VersionLines returns the lines of [compress.Markdown] of the segments.
@@ -32,8 +32,8 @@ func VersionLines(pieces []Piece) []Line {
 	return out
 }
 
-// Locate returns the lines of a text in which the texts of pieces stand word for word and in order, each from the
-// start of a line on, between lines that are of no piece.
+// Locate returns the lines of a text. Lines of pieces that occur in it verbatim and in order, each from the start of a
+// line, get the index of their piece.
 func Locate(text string, pieces []Piece) []Line {
 	var out []Line
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
@@ -67,32 +67,33 @@ func startsWith(lines []Line, want []string) bool {
 	return true
 }
 
-// An Origin says where a line came from.
+// An Origin is the source of a line.
 type Origin struct {
 	Line       int // from 1
 	Text       string
-	Frame      bool // of no piece: there is nothing to support
+	Frame      bool // it belongs to no piece and needs no support
 	Piece      int  // index, -1 for a frame
 	Source     string
-	Messages   [][2]int // that support the line, or if none does, that its piece names
-	Confidence int      // how much of the line is in them, 0 to 100
+	Messages   [][2]int // that support the line, or else those of its piece
+	Confidence int      // share of the line that occurs in them, 0 to 100
 	Supported  bool
 }
 
-// Supported is from which confidence on a line counts as said: below it, most of what it is about is in none of its
-// messages.
-const supported = 40
+// minConfidence is the confidence from which a line counts as supported: below it, most of its terms occur in none of
+// its messages.
+const minConfidence = 40
 
-// anchorWeight is how much more a name or number counts than a word: it can hardly be there by chance.
+// anchorWeight is the weight of a name or number, which hardly occurs by chance, relative to a word.
 const anchorWeight = 3
 
-// maxSources is how many messages a line is traced to at most.
+// maxSources is the number of messages to which a line is traced.
 const maxSources = 8
 
-// Blame finds the messages that each line came from. Said returns what was said in a message of a conversation: all
-// that a summary of it may repeat.
+// Blame finds the messages that each line comes from. said returns the text of a message of a conversation, with
+// everything that a summary may repeat.
 func Blame(lines []Line, pieces []Piece, said func(source string, n int) string) []Origin {
-	return (&blamer{said: said, vocabulary: compress.NewVocabulary(), known: map[place]message{}, most: remembered}).blame(
+	return (&blamer{said: said, vocabulary: compress.NewVocabulary(), cache: map[place]message{},
+		maxBytes: cacheBytes}).blame(
 		lines, pieces)
 }
 
@@ -113,58 +114,56 @@ type place struct {
 	n      int
 }
 
-// message is what is known of a message.
+// A message is a text in searchable form.
 type message struct {
 	text  string  // with single spaces
 	terms []int32 // sorted
 }
 
-// has reports whether a message is about a term.
 func (m message) has(term int32) bool {
 	_, ok := slices.BinarySearch(m.terms, term)
 	return ok
 }
 
-// remembered is how many bytes of messages are known at once: all of most conversations.
-const remembered = 48 << 20
+// cacheBytes limits the texts of messages in memory; most conversations fit.
+const cacheBytes = 48 << 20
 
 type blamer struct {
-	said       func(source string, n int) string
-	vocabulary *compress.Vocabulary
-	known      map[place]message
-	size, most int // bytes of the texts in known
+	said           func(source string, n int) string
+	vocabulary     *compress.Vocabulary
+	cache          map[place]message
+	size, maxBytes int // bytes of the texts in known
 }
 
 func (b *blamer) message(source string, n int) message {
 	at := place{source, n}
-	m, ok := b.known[at]
+	m, ok := b.cache[at]
 	if !ok {
 		text := b.said(source, n)
-		m = message{flat(text), b.vocabulary.About(text)}
+		m = message{singleSpaced(text), b.vocabulary.About(text)}
 		slices.Sort(m.terms)
-		if b.size += len(m.text); b.size > b.most {
-			clear(b.known)
+		if b.size += len(m.text); b.size > b.maxBytes {
+			clear(b.cache)
 			b.size = len(m.text)
 		}
-		b.known[at] = m
+		b.cache[at] = m
 	}
 	return m
 }
 
-// flat returns s with single spaces.
-func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+func singleSpaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // trace fills in the origin of a line of a piece.
 func (b *blamer) trace(o *Origin, l Line, p Piece) {
 	o.Frame, o.Source, o.Messages = false, p.Source, Runs(p.Src...)
-	content := flat(l.Content)
+	content := singleSpaced(l.Content)
 	terms := b.vocabulary.About(l.Content)
-	if len(terms) == 0 { // it says nothing that could be wrong
+	if len(terms) == 0 { // without terms it cannot be wrong
 		o.Frame = content == ""
 		o.Supported, o.Confidence = true, 100
 		return
 	}
-	for n := range each(o.Messages) {
+	for n := range eachMessage(o.Messages) {
 		if strings.Contains(b.message(p.Source, n).text, content) {
 			o.Messages, o.Supported, o.Confidence = [][2]int{{n, n}}, true, 100
 			return
@@ -173,8 +172,7 @@ func (b *blamer) trace(o *Origin, l Line, p Piece) {
 	b.cover(o, terms)
 }
 
-// each yields the messages of runs.
-func each(runs [][2]int) func(yield func(int) bool) {
+func eachMessage(runs [][2]int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for _, r := range runs {
 			for n := r[0]; n <= r[1]; n++ {
@@ -186,8 +184,8 @@ func each(runs [][2]int) func(yield func(int) bool) {
 	}
 }
 
-// cover narrows the messages of a line down to the few that hold most of its terms: each time the one that holds most
-// of what is left.
+// cover reduces the messages of a line to the few that contain most of its terms. It repeatedly chooses the message
+// with the most remaining terms.
 func (b *blamer) cover(o *Origin, terms []int32) {
 	weight := func(t int32) int {
 		if b.vocabulary.Anchor(t) {
@@ -196,7 +194,7 @@ func (b *blamer) cover(o *Origin, terms []int32) {
 		return 1
 	}
 	most, least := maxSources, 2
-	if runs := len(o.Messages); runs >= scattered { // a list of things from all over the session
+	if runs := len(o.Messages); runs >= scatteredRuns { // a list of things from the whole session
 		most = max(most, runs)
 	}
 	total, covered := 0, 0
@@ -211,7 +209,7 @@ func (b *blamer) cover(o *Origin, terms []int32) {
 	var chosen [][2]int
 	for len(chosen) < most && covered*10 < total*9 {
 		best, gain := 0, 0
-		for n := range each(o.Messages) {
+		for n := range eachMessage(o.Messages) {
 			m, sum := b.message(o.Source, n), 0
 			for _, t := range terms {
 				if left[t] && m.has(t) {
@@ -235,7 +233,7 @@ func (b *blamer) cover(o *Origin, terms []int32) {
 		}
 	}
 	o.Confidence = covered * 100 / total
-	if o.Supported = o.Confidence >= supported; o.Supported {
+	if o.Supported = o.Confidence >= minConfidence; o.Supported {
 		o.Messages = Runs(chosen...)
 	}
 }

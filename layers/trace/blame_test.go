@@ -22,7 +22,7 @@ func TestBlameForgets(t *testing.T) {
 	lines := VersionLines(pieces)
 	want := Blame(lines, pieces, said)
 	asked := 0
-	b := &blamer{said: func(s string, n int) string { asked++; return said(s, n) }, vocabulary: compress.NewVocabulary(), known: map[place]message{}, most: 300}
+	b := &blamer{said: func(s string, n int) string { asked++; return said(s, n) }, vocabulary: compress.NewVocabulary(), cache: map[place]message{}, maxBytes: 300}
 	if got := b.blame(lines, pieces); !reflect.DeepEqual(got, want) {
 		t.Errorf("with little memory: %+v, want %+v", got, want)
 	}

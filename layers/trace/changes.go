@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// A line is one of a piece, and who said it.
+// A line is a line of a piece with its speaker.
 type line struct{ role, text string }
 
-// linesOf returns the lines of pieces. Kept texts are compared as markers.
-func linesOf(pieces iter.Seq[spoken]) []line {
+// linesOf returns the lines of pieces without kept texts, which are compared as markers.
+func linesOf(pieces iter.Seq[pieceText]) []line {
 	var out []line
 	for p := range pieces {
 		if p.Keep != "" {
@@ -26,7 +26,7 @@ func linesOf(pieces iter.Seq[spoken]) []line {
 	return out
 }
 
-// changes compares the lines of two sides, and the words of what stands in one place on both.
+// changes compares the lines of two sides, and the words of lines that replace each other.
 func changes(a, b []line) []Change {
 	if slices.Equal(a, b) {
 		return nil
@@ -35,11 +35,11 @@ func changes(a, b []line) []Change {
 	i, j, del, add := 0, 0, 0, 0
 	flush := func() {
 		if del+add > 0 {
-			out = append(out, changed(a[i-del:i], b[j-add:j])...)
+			out = append(out, changeOf(a[i-del:i], b[j-add:j])...)
 		}
 		del, add = 0, 0
 	}
-	for _, op := range compare(a, b) {
+	for _, op := range diffList(a, b) {
 		switch op {
 		case Del:
 			i, del = i+1, del+1
@@ -54,17 +54,17 @@ func changes(a, b []line) []Change {
 	return out
 }
 
-// common is which share of the shorter of two texts they must have in common, in hundredths, to be the same one in
-// other words.
-const common = 40
+// minShared is the share of the letters of the shorter of two texts, in hundredths, that they must have in common to
+// count as a rewording.
+const minShared = 40
 
-// changed says how lines of the first side became lines of the second.
-func changed(del, add []line) []Change {
+// changeOf returns the changes that replace lines of the first side by lines of the second.
+func changeOf(del, add []line) []Change {
 	if len(del) > 0 && len(add) > 0 {
-		role, a := text(del)
-		roleB, b := text(add)
+		role, a := joinLines(del)
+		roleB, b := joinLines(add)
 		words := Words(a, b)
-		if shared(words)*100 >= common*min(letters(a), letters(b)) && role == roleB {
+		if sharedLetters(words)*100 >= minShared*min(countLetters(a), countLetters(b)) && role == roleB {
 			return []Change{{Role: role, A: a, B: b, Words: words}}
 		}
 	}
@@ -78,8 +78,8 @@ func changed(del, add []line) []Change {
 	return out
 }
 
-// text joins lines; the role is that of all of them, or "" if they differ.
-func text(lines []line) (role, joined string) {
+// joinLines joins lines; the role is "" if they differ in it.
+func joinLines(lines []line) (role, joined string) {
 	if len(lines) == 1 {
 		return lines[0].role, lines[0].text
 	}
@@ -103,7 +103,7 @@ func byRole(lines []line) iter.Seq2[string, string] {
 			for j < len(lines) && lines[j].role == role {
 				j++
 			}
-			if _, joined := text(lines[i:j]); !yield(role, joined) {
+			if _, joined := joinLines(lines[i:j]); !yield(role, joined) {
 				return
 			}
 			i = j
@@ -111,18 +111,18 @@ func byRole(lines []line) iter.Seq2[string, string] {
 	}
 }
 
-// shared and letters count the bytes of words.
-func shared(words []Edit) int {
+// sharedLetters counts the letters of the common words.
+func sharedLetters(words []Edit) int {
 	n := 0
 	for _, e := range words {
 		if e.Op == Same {
-			n += letters(e.Text)
+			n += countLetters(e.Text)
 		}
 	}
 	return n
 }
 
-func letters(s string) int {
+func countLetters(s string) int {
 	n := 0
 	for _, r := range s {
 		if kindOf(r) == letter || r > 0x2e7f {
@@ -132,8 +132,8 @@ func letters(s string) int {
 	return n
 }
 
-// keepits pairs the markers of a bundle by their place in the message.
-func (d *differ) keepits(x bundle) []KeepitChange {
+// keepits pairs the markers of a group by their place in the message.
+func (d *differ) keepits(x group) []KeepitChange {
 	type place struct{ message, start, end int }
 	var out []KeepitChange
 	at := map[place]int{}
@@ -150,7 +150,7 @@ func (d *differ) keepits(x bundle) []KeepitChange {
 			if out[k].Text == "" {
 				out[k].Text = m.Mark.Text
 			}
-			out[k].Sides[side] = Place{true, m.Kept, m.Mark.Weight, m.Judged, m.Threshold, m.Margin}
+			out[k].Sides[side] = MarkerState{true, m.Kept, m.Mark.Weight, m.Judged, m.Threshold, m.Margin}
 		}
 	}
 	for i := range out {

@@ -9,38 +9,38 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// A Difference is what differs between two sides. Equal sides have no groups.
+// A Difference is the result of [Diff]. Equal sides have no groups.
 type Difference struct {
 	Groups  []Group
 	Summary Summary
 }
 
-// A Group is a run of the conversation in which the sides differ.
+// A Group is a part of the conversation in which the sides differ.
 type Group struct {
 	Source  string
-	Src     [][2]int // the messages that the segments of both sides stand for
-	Pieces  [2]int   // segments of each side; 0 means that the messages are only in the other
+	Src     [][2]int // the messages of the segments of both sides
+	Pieces  [2]int   // number of segments of each side; 0: only the other side has the messages
 	Tokens  [2]int
 	Keepits []KeepitChange // of the markers in these messages, changed or not
 
 	d *differ
-	x bundle
+	x group
 }
 
-// Changes returns how the texts of the group differ. They are found each time: together they may be as large as
-// both sides.
+// Changes returns the changed texts of the group. They are computed at each call, because together they may be as large
+// as both sides.
 func (g Group) Changes() []Change { return changes(g.d.lines(g.x, 0), g.d.lines(g.x, 1)) }
 
-// A Change is a text that one side has and the other has not, or has in other words.
+// A Change is a text that only one side has, or that both have in different words.
 type Change struct {
 	Role  string // of the second, unless it is only in the first
-	A, B  string // "" is nothing
-	Words []Edit // if both are there and have much in common
+	A, B  string // "" if the side does not have it
+	Words []Edit // if the texts have much in common
 }
 
-// A Place is what became of a marker on one side.
-type Place struct {
-	Known  bool // the side was made from the message of the marker
+// A MarkerState is the state of a marker on one side.
+type MarkerState struct {
+	Known  bool // the inputs of the side contain the marker
 	Kept   bool
 	Weight keepit.Weight
 	Judged bool // Threshold and Margin are known
@@ -48,12 +48,12 @@ type Place struct {
 	Threshold, Margin int
 }
 
-// A KeepitChange is a marker and what became of it on both sides.
+// A KeepitChange compares a marker on both sides.
 type KeepitChange struct {
 	Source  string
 	Message int
 	Text    string
-	Sides   [2]Place
+	Sides   [2]MarkerState
 	Changed bool
 }
 
@@ -61,25 +61,25 @@ type KeepitChange struct {
 type Summary struct {
 	Tokens   [2]int
 	Segments [2]int
-	Messages [2]int // that the segments stand for
-	Both     int    // messages that both sides stand for
-	Kept     [2]int // markers kept word for word
-	Marks    [2]int // markers there were
+	Messages [2]int // of the segments
+	Both     int    // messages on both sides
+	Kept     [2]int // markers kept verbatim
+	Marks    [2]int // all markers
 	Anchors  []Anchors
 }
 
-// Same reports whether nothing differs.
+// Same reports whether there are no differences.
 func (d Difference) Same() bool { return len(d.Groups) == 0 }
 
 type differ struct {
 	sides      [2]Side
 	count      Counter
-	vocabulary *compress.Vocabulary // while anchors are looked for
+	vocabulary *compress.Vocabulary // used while anchors are compared
 	out        Difference
 }
 
-// Diff compares two sides. Count counts the tokens of both. The sides must not be changed as long as the
-// difference is looked at. What cannot be read of texts that were put aside is no difference: they tell.
+// Diff compares two sides; count counts the tokens of both. The sides must not change while the difference is used.
+// Errors of reading texts outside the pieces are reported by their [compress.Aside], not here.
 func Diff(a, b Side, count Counter) Difference {
 	d := &differ{sides: [2]Side{a, b}, count: count}
 	for _, x := range align(d.sides) {
@@ -95,17 +95,17 @@ func Diff(a, b Side, count Counter) Difference {
 	return d.out
 }
 
-// A spoken is a piece with its text.
-type spoken struct {
+// A pieceText is a piece with its text.
+type pieceText struct {
 	*Piece
 	text string
 }
 
-// texts yields the pieces of a bundle on one side.
-func (d *differ) texts(x bundle, side int) iter.Seq[spoken] {
-	return func(yield func(spoken) bool) {
+// texts yields the pieces of a group on one side.
+func (d *differ) texts(x group, side int) iter.Seq[pieceText] {
+	return func(yield func(pieceText) bool) {
 		for _, i := range x.pieces[side] {
-			if p := &d.sides[side].Pieces[i]; !yield(spoken{p, d.sides[side].text(p)}) {
+			if p := &d.sides[side].Pieces[i]; !yield(pieceText{p, d.sides[side].text(p)}) {
 				return
 			}
 		}
@@ -113,17 +113,17 @@ func (d *differ) texts(x bundle, side int) iter.Seq[spoken] {
 }
 
 // all yields all pieces of a side.
-func (d *differ) all(side int) iter.Seq[spoken] {
-	return func(yield func(spoken) bool) {
+func (d *differ) all(side int) iter.Seq[pieceText] {
+	return func(yield func(pieceText) bool) {
 		for i := range d.sides[side].Pieces {
-			if p := &d.sides[side].Pieces[i]; !yield(spoken{p, d.sides[side].text(p)}) {
+			if p := &d.sides[side].Pieces[i]; !yield(pieceText{p, d.sides[side].text(p)}) {
 				return
 			}
 		}
 	}
 }
 
-func (d *differ) tokens(texts iter.Seq[spoken]) int {
+func (d *differ) tokens(texts iter.Seq[pieceText]) int {
 	raw := 0
 	for p := range texts {
 		raw += tokens.Raw(p.text)
@@ -131,4 +131,4 @@ func (d *differ) tokens(texts iter.Seq[spoken]) int {
 	return d.count.Scale(raw)
 }
 
-func (d *differ) lines(x bundle, side int) []line { return linesOf(d.texts(x, side)) }
+func (d *differ) lines(x group, side int) []line { return linesOf(d.texts(x, side)) }

@@ -3,22 +3,22 @@ package trace
 import "slices"
 
 // A matcher finds pairs of equal elements of two lists, ascending in both. It splits the lists at elements that occur
-// once on each side, which reads better in prose than the shortest script and is near linear, and goes
-// through what lies between by Myers' algorithm, as far as that is cheap.
+// once on each side, which gives more readable results for prose than the shortest script and takes almost linear time.
+// Between them it uses Myers' algorithm within a limit of steps.
 type matcher struct {
 	a, b  []int32
 	runs  []run
-	count [][2]int32 // by element: how often it occurs in the part that is looked at; zero in between
-	last  []int32    // and where in the second list
+	count [][2]int32 // by element: its occurrences in the current parts; zero between calls
+	last  []int32    // by element: its last index in the second list
 }
 
-// A run is a number of pairs that follow each other.
+// A run is a sequence of consecutive pairs.
 type run struct {
 	a, b int32 // the first
 	n    int32
 }
 
-// pair notes a pair.
+// pair adds a pair.
 func (m *matcher) pair(i, j int) {
 	if n := len(m.runs); n > 0 && int(m.runs[n-1].a+m.runs[n-1].n) == i && int(m.runs[n-1].b+m.runs[n-1].n) == j {
 		m.runs[n-1].n++
@@ -27,10 +27,10 @@ func (m *matcher) pair(i, j int) {
 	m.runs = append(m.runs, run{int32(i), int32(j), 1})
 }
 
-// most is how many steps Myers' algorithm may take between two texts; those that differ more have little in common.
-const most = 600
+// maxSteps limits Myers' algorithm; texts that differ more have little in common.
+const maxSteps = 600
 
-// match finds the pairs of a[i:n] and b[j:m].
+// match finds the pairs of a[i:n] and b[j:k].
 func (m *matcher) match(i, n, j, k int) {
 	for i < n && j < k && m.a[i] == m.b[j] {
 		m.pair(i, j)
@@ -48,7 +48,7 @@ func (m *matcher) match(i, n, j, k int) {
 	}
 }
 
-// inner matches parts that begin and end differently.
+// inner matches parts with different first and last elements.
 func (m *matcher) inner(i, n, j, k int) {
 	const small = 48
 	if n-i <= small && k-j <= small {
@@ -63,7 +63,7 @@ func (m *matcher) inner(i, n, j, k int) {
 	for _, p := range anchors {
 		x, y := int(p[0]), int(p[1])
 		if x < i || y < j {
-			continue // matched already, as the tail of the part before
+			continue // already matched in the tail of the previous part
 		}
 		m.match(i, x, j, y)
 		m.pair(x, y)
@@ -96,7 +96,7 @@ func (m *matcher) unique(i, n, j, k int) [][2]int32 {
 	return ascending(pairs)
 }
 
-// ascending returns the longest part of pairs, which ascend in their first numbers, that ascends in the second, too.
+// ascending returns the longest subsequence of pairs that also ascends in the second number. pairs ascend in the first.
 func ascending(pairs [][2]int32) [][2]int32 {
 	var tails []int32 // index of the pair that ends the best list of each length
 	before := make([]int32, len(pairs))
@@ -123,10 +123,10 @@ func ascending(pairs [][2]int32) [][2]int32 {
 	return out
 }
 
-// myers finds the longest list of pairs, or none if the parts differ in too much.
+// myers finds the longest list of pairs, or none if the parts differ too much.
 func (m *matcher) myers(i, n, j, k int) {
 	a, b := m.a[i:n], m.b[j:k]
-	limit := min(len(a)+len(b), most)
+	limit := min(len(a)+len(b), maxSteps)
 	v := make([]int32, 2*limit+2)
 	var trace [][]int32
 	for d := 0; d <= limit; d++ {
@@ -154,7 +154,7 @@ func (m *matcher) myers(i, n, j, k int) {
 	}
 }
 
-// back walks the trace of [matcher.myers] from its end and notes the pairs. trace[d] is the frontier before step d,
+// back follows the trace of [matcher.myers] from its end and adds the pairs. trace[d] is the frontier before step d,
 // from diagonal -d to d.
 func (m *matcher) back(trace [][]int32, i, j, x, y int) {
 	var pairs [][2]int // from the end
@@ -167,7 +167,7 @@ func (m *matcher) back(trace [][]int32, i, j, x, y int) {
 		}
 		px := v(prev)
 		py := px - prev
-		sx, sy := px+1, py // where the run of equal elements starts that ends at x, y
+		sx, sy := px+1, py // start of the run of equal elements that ends at x, y
 		if prev > diag {
 			sx, sy = px, py+1
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 )
 
-// summarise tells the difference in numbers, once the groups are known.
+// summarise computes the summary from the groups.
 func (d *differ) summarise() {
 	s := &d.out.Summary
 	covered := [2]map[string][][2]int{}
@@ -38,24 +38,23 @@ func (d *differ) summarise() {
 	s.Anchors = d.anchors()
 }
 
-// anchors says what each side holds and what the other one lacks. What stands in bundles that are the same is
-// on both, and so is what stands elsewhere in the same words: of what was said or run several times a version
-// holds one.
+// anchors compares the anchors of the sides. Equal groups contain the same anchors, and an anchor elsewhere on the
+// other side in the same words counts as present: a version contains only one of several repetitions.
 func (d *differ) anchors() []Anchors {
 	out := make([]Anchors, len(kinds))
 	for i, k := range kinds {
 		out[i] = Anchors{Kind: k, Lost: []string{}, Gained: []string{}}
 	}
-	var held [2]set // what the sides have
+	var held [2]seenSet // what the sides have
 	for side := range d.sides {
-		held[side] = set{}
+		held[side] = seenSet{}
 		for p := range d.all(side) {
-			eachHolding(p, held[side], func(h holding) { *d.number(&out[h.kind], side)++ })
+			eachAnchor(p, held[side], func(h anchor) { *d.countOf(&out[h.kind], side)++ })
 		}
 	}
-	missed := [2]set{{}, {}}
+	missed := [2]seenSet{{}, {}}
 	for _, g := range d.out.Groups {
-		d.missed(g.x, held, missed, func(kind, side int, text string) {
+		d.missing(g.x, held, missed, func(kind, side int, text string) {
 			to := &out[kind].Lost
 			if side == 1 {
 				to = &out[kind].Gained
@@ -67,31 +66,31 @@ func (d *differ) anchors() []Anchors {
 	return out
 }
 
-// missed calls miss with what one side of a bundle holds and the other one lacks, each once for all bundles.
-// Held is what the sides have in all, missed what was told of them.
-func (d *differ) missed(x bundle, held, missed [2]set, miss func(kind, side int, text string)) {
-	v := d.words()
-	var about [2]map[int32]bool // what the sides are about, when it is asked
+// missing calls miss with the anchors of one side of a group that the other side lacks, each once for all groups. held
+// contains all anchors of the sides, missed those already reported.
+func (d *differ) missing(x group, held, missed [2]seenSet, miss func(kind, side int, text string)) {
+	v := d.bundleVocabulary()
+	var about [2]map[int32]bool // terms of the sides, computed when needed
 	for side := range d.sides {
 		other := 1 - side
-		seen := set{}
+		seen := seenSet{}
 		tell := func(kind int, text string) {
 			if missed[side].add(kind, text) {
 				miss(kind, side, text)
 			}
 		}
 		for p := range d.texts(x, side) {
-			eachHolding(p, seen, func(h holding) {
+			eachAnchor(p, seen, func(h anchor) {
 				switch {
-				case held[other].has(h.kind, h.said):
+				case held[other].has(h.kind, h.normalised):
 				case h.kind == files || h.kind == symbols:
 					tell(h.kind, h.text)
-				case held[other].said(h.said):
+				case held[other].isStatement(h.normalised):
 				default:
 					if about[other] == nil {
 						about[other] = aboutOf(v, d.texts(x, other))
 					}
-					if !holds(v.About(h.said), about[other]) {
+					if !containsMost(v.About(h.normalised), about[other]) {
 						tell(h.kind, h.text)
 					}
 				}
@@ -100,26 +99,26 @@ func (d *differ) missed(x bundle, held, missed [2]set, miss func(kind, side int,
 	}
 }
 
-// wordsKnown is how many terms are known at once: all of most conversations.
-const wordsKnown = 1 << 17
+// maxVocabulary limits the terms in memory; most conversations fit.
+const maxVocabulary = 1 << 17
 
-// words returns a vocabulary for a bundle.
-func (d *differ) words() *compress.Vocabulary {
-	if d.vocabulary == nil || d.vocabulary.Len() > wordsKnown {
+// bundleVocabulary returns a vocabulary for a group.
+func (d *differ) bundleVocabulary() *compress.Vocabulary {
+	if d.vocabulary == nil || d.vocabulary.Len() > maxVocabulary {
 		d.vocabulary = compress.NewVocabulary()
 	}
 	return d.vocabulary
 }
 
-func (d *differ) number(a *Anchors, side int) *int {
+func (d *differ) countOf(a *Anchors, side int) *int {
 	if side == 0 {
 		return &a.A
 	}
 	return &a.B
 }
 
-// aboutOf returns what pieces are about.
-func aboutOf(v *compress.Vocabulary, pieces iter.Seq[spoken]) map[int32]bool {
+// aboutOf returns the terms of pieces.
+func aboutOf(v *compress.Vocabulary, pieces iter.Seq[pieceText]) map[int32]bool {
 	out := map[int32]bool{}
 	for p := range pieces {
 		for _, t := range v.About(p.text) {

@@ -8,31 +8,32 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 )
 
-// Lines numbers the lines of texts that are compared: equal ones have one number.
-type Lines struct{ known map[[2]uint64]int32 }
+// A LineIndex numbers the lines of texts that are compared: equal lines have the same number.
+type LineIndex struct{ known map[[2]uint64]int32 }
 
-// NewLines returns one that knows no text yet.
-func NewLines() *Lines { return &Lines{map[[2]uint64]int32{}} }
+// NewLineIndex returns an empty index.
+func NewLineIndex() *LineIndex { return &LineIndex{map[[2]uint64]int32{}} }
 
-// A Text is a text that is compared by lines: written, closed, then read. Where there is much of it, it is put aside.
+// A Text is a text that is compared by lines: write it, close it, then read it. Long texts are stored in an
+// [compress.Aside].
 type Text struct {
-	of     *Lines
+	of     *LineIndex
 	aside  *compress.Aside
 	ids    []int32
 	ends   []uint32 // of each line in its chunk
-	chunks []int    // how many lines there are up to the end of each
-	last   []byte   // lines that are in no chunk yet
-	begun  int      // where in last a line begins that has no end yet
-	open   bool     // the last line has no end
+	chunks []int    // number of lines up to the end of each chunk
+	last   []byte   // lines after the last chunk
+	begun  int      // offset in last of the unfinished line
+	open   bool     // the last line has no line end
 
-	at   int // 1 + the chunk that was read last
+	at   int // 1 + the chunk in read
 	read string
 }
 
-// New returns an empty text. Aside is where it is put; it must be used for nothing else as long as the text is written.
-func (l *Lines) New(aside *compress.Aside) *Text { return &Text{of: l, aside: aside} }
+// New returns an empty text, stored in aside, which must not be used for anything else while the text is written.
+func (l *LineIndex) New(aside *compress.Aside) *Text { return &Text{of: l, aside: aside} }
 
-// chunkSize is how many bytes of lines are put aside together.
+// chunkSize is the size of a chunk in bytes.
 const chunkSize = 64 << 10
 
 // Write appends to the text. It never fails.
@@ -45,42 +46,40 @@ func (t *Text) Write(b []byte) (int, error) {
 			return n, nil
 		}
 		t.last = append(t.last, b[:end]...)
-		t.end()
+		t.endLine()
 		b = b[end+1:]
 	}
 }
 
-// end ends a line.
-func (t *Text) end() {
+func (t *Text) endLine() {
 	line := t.last[t.begun:]
 	t.ids = append(t.ids, number(t.of.known, [2]uint64{maphash.Bytes(seeds[0], line), maphash.Bytes(seeds[1], line)}))
 	t.ends = append(t.ends, uint32(len(t.last)))
 	if t.begun = len(t.last); t.begun >= chunkSize {
-		t.put()
+		t.flush()
 	}
 }
 
-// put puts the lines aside that have an end.
-func (t *Text) put() {
+// flush moves the finished lines to a chunk.
+func (t *Text) flush() {
 	t.aside.Put(string(t.last))
 	t.chunks = append(t.chunks, len(t.ids))
 	t.last, t.begun = t.last[:0], 0
 }
 
-// Close ends the text. A line end more or less at its end makes no line.
+// Close ends the text. A line end at its end adds no empty line.
 func (t *Text) Close() {
 	if t.open = len(t.last) > t.begun; t.open {
-		t.end()
+		t.endLine()
 	}
 	if len(t.chunks) == 0 || t.chunks[len(t.chunks)-1] < len(t.ids) {
-		t.put()
+		t.flush()
 	}
 }
 
-// Err is what went wrong when the text was read back: its lines are worth nothing then.
+// Err returns the error of reading the text back; then its lines are invalid.
 func (t *Text) Err() error { return t.aside.Err() }
 
-// line returns line i.
 func (t *Text) line(i int) string {
 	chunk, first := sort.SearchInts(t.chunks, i+1), 0
 	if chunk > 0 {

@@ -18,14 +18,14 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// A Piece is a segment and the conversation whose messages it counts.
+// A Piece is a segment with its conversation.
 type Piece struct {
-	Source string // equal strings are the same conversation
+	Source string // names the conversation
 	compress.Segment
-	aside int32 // 1 + where its text is among the texts of its side, instead of in Text; 0: it is not
+	aside int32 // 1 + the index of its text in Side.Texts; 0: the text is in Text
 }
 
-// A Mark is a marker of a conversation and what became of it in a text.
+// A Mark is a marker of a conversation and its fate in a text.
 type Mark struct {
 	Source string
 	compress.Fate
@@ -37,10 +37,10 @@ type Side struct {
 	Pieces []Piece         // in the order of the text
 	Marks  []Mark          // all markers that the text was made from, kept or not
 	Tokens int             // of the whole text; 0 counts those of the pieces
-	Texts  *compress.Aside // of pieces that are too many to hold; nil: all are in the pieces
+	Texts  *compress.Aside // large texts of pieces; nil: all texts are in the pieces
 }
 
-// Add appends a piece. Its text is put aside if there is much already.
+// Add appends a piece. Its text may move to s.Texts.
 func (s *Side) Add(p Piece) {
 	if n, ok := s.Texts.Keep(p.Text); ok {
 		p.Text, p.aside = "", int32(n)+1
@@ -48,8 +48,7 @@ func (s *Side) Add(p Piece) {
 	s.Pieces = append(s.Pieces, p)
 }
 
-// AddItem appends a piece that has the text of an item which [compress.Items] made with s.Texts: there or in
-// memory, it stays where it is.
+// AddItem appends a piece with the text of an item that [compress.Items] created with s.Texts. The text is not copied.
 func (s *Side) AddItem(p Piece, it *compress.Item) {
 	p.Text = it.Text
 	if n, ok := it.Number(); ok {
@@ -58,7 +57,6 @@ func (s *Side) AddItem(p Piece, it *compress.Item) {
 	s.Pieces = append(s.Pieces, p)
 }
 
-// text returns the text of a piece of the side.
 func (s *Side) text(p *Piece) string {
 	if p.aside == 0 {
 		return p.Text
@@ -69,7 +67,7 @@ func (s *Side) text(p *Piece) string {
 // A Counter counts tokens; [tokens.Counter] is one.
 type Counter = tokens.Counter
 
-// Runs returns the messages of several runs as few runs in ascending order.
+// Runs merges runs of messages and sorts them.
 func Runs(src ...[2]int) [][2]int {
 	all := slices.Clone(src)
 	slices.SortFunc(all, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
@@ -84,7 +82,7 @@ func Runs(src ...[2]int) [][2]int {
 	return out
 }
 
-// Messages returns how many messages runs hold.
+// Messages returns the number of messages in runs.
 func Messages(runs [][2]int) int {
 	n := 0
 	for _, r := range runs {
@@ -93,7 +91,7 @@ func Messages(runs [][2]int) int {
 	return n
 }
 
-// In reports whether the message n is in one of the runs.
+// In reports whether message n is in one of the runs.
 func In(runs [][2]int, n int) bool {
 	return slices.ContainsFunc(runs, func(r [2]int) bool { return r[0] <= n && n <= r[1] })
 }

@@ -329,13 +329,13 @@ func TestBlameProperties(t *testing.T) {
 			}
 			p := side.Pieces[o.Piece]
 			odd := false
-			for n := range each(Runs(p.Src...)) {
+			for n := range eachMessage(Runs(p.Src...)) {
 				odd = odd || n%2 == 1
 			}
 			if odd && !o.Supported {
 				t.Fatalf("line %q of %v is not supported", o.Text, p)
 			}
-			for n := range each(o.Messages) {
+			for n := range eachMessage(o.Messages) {
 				if !In(p.Src, n) {
 					t.Fatalf("line %q of %v came from %d", o.Text, p.Src, n)
 				}

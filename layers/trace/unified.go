@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// around is how many equal lines stand around a change.
-const around = 3
+// contextLines is the number of equal lines around a change.
+const contextLines = 3
 
-// Unified yields the lines of the difference of two texts by lines, in the form that diff -u prints; none if
-// they are equal. The texts are of one [Lines].
+// Unified yields the lines of the difference of two texts in the format of diff -u, none if they are equal. The texts
+// must belong to the same [LineIndex].
 func Unified(nameA, nameB string, a, b *Text) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if slices.Equal(a.ids, b.ids) && a.open == b.open {
 			return
 		}
-		ops := script(a.ids, b.ids, len(a.of.known)) // a line end more or less at the end makes no difference
+		ops := editScript(a.ids, b.ids, len(a.of.known)) // a missing line end at the end is ignored
 		if !yield("--- "+nameA) || !yield("+++ "+nameB) {
 			return
 		}
@@ -26,7 +26,7 @@ func Unified(nameA, nameB string, a, b *Text) iter.Seq[string] {
 				x, y, at = x+1, y+1, at+1
 				continue
 			}
-			before := min(around, at)
+			before := min(contextLines, at)
 			h := hunk{a: a, b: b, x: x - before, y: y - before, ops: ops[at-before : hunkEnd(ops, at)]}
 			if !h.yield(yield) {
 				return
@@ -38,7 +38,7 @@ func Unified(nameA, nameB string, a, b *Text) iter.Seq[string] {
 	}
 }
 
-// steps is 0 for the operation that a text has no line of, else 1.
+// steps returns 0 if op is none, else 1.
 func steps(op, none Op) int {
 	if op == none {
 		return 0
@@ -46,18 +46,18 @@ func steps(op, none Op) int {
 	return 1
 }
 
-// hunkEnd returns where the hunk ends that has a change at i: behind the lines around its last change.
+// hunkEnd returns the end of the hunk with a change at i, context included.
 func hunkEnd(ops []Op, i int) int {
 	last := i
-	for k := i; k < len(ops) && k-last <= 2*around+1; k++ {
+	for k := i; k < len(ops) && k-last <= 2*contextLines+1; k++ {
 		if ops[k] != Same {
 			last = k
 		}
 	}
-	return min(len(ops), last+1+around)
+	return min(len(ops), last+1+contextLines)
 }
 
-// A hunk is a number of operations from the lines x and y of two texts on.
+// A hunk is a sequence of operations from lines x and y of two texts on.
 type hunk struct {
 	a, b *Text
 	x, y int

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Op says on which side of a comparison something is.
+// An Op says which side of a comparison has something.
 type Op byte
 
 // The operations.
@@ -16,23 +16,23 @@ const (
 	Add  Op = '+' // only in the second
 )
 
-// An Edit is a run of text that both sides have, or only one.
+// An Edit is a run of text on both sides or on one.
 type Edit struct {
 	Op   Op     `json:"op"`
 	Text string `json:"text"`
 }
 
-// MarshalText writes the operation as a sign.
+// MarshalText returns the sign of the operation.
 func (o Op) MarshalText() ([]byte, error) { return []byte{byte(o)}, nil }
 
-// Words compares two texts word by word. Joining the texts that are not Add gives a, those that are not Del give b;
-// equal texts give one edit at most. What a replacement took away stands before what it put there.
+// Words compares two texts word by word. The edits that are not Add, joined, are a; those that are not Del are b. Equal
+// texts have at most one edit. In a replacement, deleted text precedes added text.
 func Words(a, b string) []Edit {
 	known := map[string]int32{}
 	x, y := wordsOf(a, known), wordsOf(b, known)
 	var out []Edit
-	ops := script(x.ids, y.ids, len(known))
-	from, at := [2]uint32{}, [2]int{} // the edit begins there; words that were gone through
+	ops := editScript(x.ids, y.ids, len(known))
+	from, at := [2]uint32{}, [2]int{} // start of the edit; number of words processed
 	for i, op := range ops {
 		if op != Add {
 			at[0]++
@@ -54,13 +54,13 @@ func Words(a, b string) []Edit {
 	return out
 }
 
-// words are those of a text.
+// words are the words of a text.
 type words struct {
-	ids  []int32  // equal numbers are the same word
-	ends []uint32 // where they end
+	ids  []int32  // equal words have equal numbers
+	ends []uint32 // end offsets
 }
 
-// end returns where the first n words end.
+// end returns the end offset of the first n words.
 func (w words) end(n int) uint32 {
 	if n == 0 {
 		return 0
@@ -68,18 +68,17 @@ func (w words) end(n int) uint32 {
 	return w.ends[n-1]
 }
 
-// wordsOf numbers the words of a text.
 func wordsOf(s string, known map[string]int32) words {
 	var w words
 	at := uint32(0)
-	for word := range split(s) {
+	for word := range splitWords(s) {
 		at += uint32(len(word))
 		w.ids, w.ends = append(w.ids, number(known, word)), append(w.ends, at)
 	}
 	return w
 }
 
-// number returns that of an element, a new one if it is not known.
+// number returns the number of an element, a new one if it is unknown.
 func number[T comparable](known map[T]int32, x T) int32 {
 	id, ok := known[x]
 	if !ok {
@@ -89,9 +88,9 @@ func number[T comparable](known map[T]int32, x T) int32 {
 	return id
 }
 
-// split cuts a text into words, runs of white space, and single other characters. Han, Kana and other
-// characters that are written without spaces stand alone.
-func split(s string) iter.Seq[string] {
+// splitWords splits a text into words, runs of white space, and single other characters. Characters of scripts without
+// spaces, such as Han and Kana, are separate.
+func splitWords(s string) iter.Seq[string] {
 	return func(yield func(string) bool) { splitTo(s, yield) }
 }
 
@@ -141,9 +140,8 @@ func kindOf(r rune) runeKind {
 	return alone
 }
 
-// compare finds what two lists have in common, in order. Each operation is about the next element of the lists
-// that have it.
-func compare[T comparable](a, b []T) []Op {
+// diffList returns the edit script of two lists. Each operation is about the next element of the lists that have it.
+func diffList[T comparable](a, b []T) []Op {
 	known := map[T]int32{}
 	numbered := func(list []T) []int32 {
 		out := make([]int32, len(list))
@@ -153,11 +151,11 @@ func compare[T comparable](a, b []T) []Op {
 		return out
 	}
 	x, y := numbered(a), numbered(b)
-	return script(x, y, len(known))
+	return editScript(x, y, len(known))
 }
 
-// script is compare of numbers less than n.
-func script(a, b []int32, n int) []Op {
+// editScript is diffList for numbers less than n.
+func editScript(a, b []int32, n int) []Op {
 	m := matcher{a: a, b: b, count: make([][2]int32, n), last: make([]int32, n)}
 	m.match(0, len(a), 0, len(b))
 	out := make([]Op, 0, max(len(a), len(b)))

@@ -79,8 +79,8 @@ func TestWordsOfLongTexts(t *testing.T) {
 		if gx, gy := rebuild(edits); gx != x || gy != y {
 			t.Fatalf("the edits do not give the texts back")
 		}
-		if n := shared(edits); n*100 < 70*letters(x) {
-			t.Errorf("%d of %d letters found in common", n, letters(x))
+		if n := sharedLetters(edits); n*100 < 70*countLetters(x) {
+			t.Errorf("%d of %d letters found in common", n, countLetters(x))
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestMyersIsShortest(t *testing.T) {
 	for range 300 {
 		a, b := letterList(rng, 12), letterList(rng, 12)
 		same := 0
-		for _, op := range compare(a, b) {
+		for _, op := range diffList(a, b) {
 			if op == Same {
 				same++
 			}
@@ -171,7 +171,7 @@ func TestUnified(t *testing.T) {
 
 // unified compares two texts, which are written in pieces.
 func unified(a, b string) string {
-	l := NewLines()
+	l := NewLineIndex()
 	var texts [2]*Text
 	for i, s := range []string{a, b} {
 		texts[i] = l.New(&compress.Aside{})

@@ -15,8 +15,8 @@ import (
 // project, or with --all those of every project.
 func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var done []provenance.Attempt
-		report := func(a provenance.Attempt) {
+		var done []provenance.Reproduction
+		report := func(a provenance.Reproduction) {
 			done = append(done, a)
 			if !e.Opt.JSON {
 				sayAttempt(e, a)
@@ -27,7 +27,7 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 			if err != nil {
 				return err
 			}
-			a, err := run.Provenance().Again(ctx, rev)
+			a, err := run.Provenance().Reproduce(ctx, rev)
 			if errors.Is(err, provenance.ErrNotBlamable) {
 				return app.WithHint(app.Usagef("%s is a %s: only versions and compositions can be made once more", name, rev.Kind),
 					term.Shell("mem", "fsck", "--reproduce", name+":latest"))
@@ -46,7 +46,7 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 			}
 		}
 		for _, p := range projects {
-			if err := run.Provenance().AllAgain(ctx, p, report); err != nil {
+			if err := run.Provenance().ReproduceAll(ctx, p, report); err != nil {
 				return err
 			}
 		}
@@ -54,11 +54,11 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 	})
 }
 
-func sayAttempt(e *app.Env, a provenance.Attempt) {
+func sayAttempt(e *app.Env, a provenance.Reproduction) {
 	switch {
 	case a.Err != nil:
 		e.Printf("%s  %s  %s\n", e.Safe(a.Name), e.Style().Yellow("not made"), e.Safe(app.OneLine(a.Err.Error())))
-	case a.Same:
+	case a.Identical:
 		e.Printf("%s  same  b3:%s\n", e.Safe(a.Name), a.Output.Short())
 	default:
 		e.Printf("%s  %s  b3:%s then, b3:%s now: %s\n", e.Safe(a.Name), e.Style().Red("differs"), a.Rev.Hash.Short(),
@@ -78,7 +78,7 @@ type attemptAnswer struct {
 }
 
 // reproduced sums up. The exit status is 1 if something differs, 3 if something could not be made.
-func reproduced(e *app.Env, done []provenance.Attempt) error {
+func reproduced(e *app.Env, done []provenance.Reproduction) error {
 	same, differ, failed := 0, 0, 0
 	answer := struct {
 		Same    int             `json:"same"`
@@ -87,12 +87,12 @@ func reproduced(e *app.Env, done []provenance.Attempt) error {
 		Results []attemptAnswer `json:"results"`
 	}{Results: []attemptAnswer{}}
 	for _, a := range done {
-		x := attemptAnswer{Name: a.Name, Kind: string(a.Rev.Kind), Hash: a.Rev.Hash.String(), Same: a.Same, Why: a.Why}
+		x := attemptAnswer{Name: a.Name, Kind: string(a.Rev.Kind), Hash: a.Rev.Hash.String(), Same: a.Identical, Why: a.Why}
 		switch {
 		case a.Err != nil:
 			failed++
 			x.Failed = app.OneLine(a.Err.Error())
-		case a.Same:
+		case a.Identical:
 			same++
 		default:
 			differ++

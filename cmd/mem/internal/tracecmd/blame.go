@@ -104,7 +104,7 @@ func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) erro
 			if err != nil {
 				return err
 			}
-			lines = provenance.BlamedFrom(lines, from)
+			lines = provenance.FilterBlame(lines, from)
 		}
 		return printBlame(e, o, rev, lines)
 	})
@@ -125,7 +125,7 @@ type blameLine struct {
 	Supported  bool     `json:"supported"`
 }
 
-func printBlame(e *app.Env, o blameOptions, rev state.Rev, lines []provenance.Blamed) error {
+func printBlame(e *app.Env, o blameOptions, rev state.Rev, lines []provenance.BlameLine) error {
 	content, unsupported := 0, 0
 	for _, l := range lines {
 		if !l.Frame {
@@ -154,7 +154,7 @@ func printBlame(e *app.Env, o blameOptions, rev state.Rev, lines []provenance.Bl
 	return nil
 }
 
-func blameTable(e *app.Env, rev state.Rev, lines []provenance.Blamed) error {
+func blameTable(e *app.Env, rev state.Rev, lines []provenance.BlameLine) error {
 	if err := e.Page("blame"); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func blameTable(e *app.Env, rev state.Rev, lines []provenance.Blamed) error {
 }
 
 // blameFrom writes the messages of a line, with their session where there are several.
-func blameFrom(e *app.Env, rev state.Rev, l provenance.Blamed) app.Cell {
+func blameFrom(e *app.Env, rev state.Rev, l provenance.BlameLine) app.Cell {
 	switch {
 	case l.Frame:
 		return app.Cell{}
@@ -185,7 +185,7 @@ func blameFrom(e *app.Env, rev state.Rev, l provenance.Blamed) app.Cell {
 	return app.Cell{Full: text, Paint: e.Style().Yellow}
 }
 
-func saidBy(l provenance.Blamed) string {
+func saidBy(l provenance.BlameLine) string {
 	switch {
 	case l.Frame:
 		return ""
@@ -197,7 +197,7 @@ func saidBy(l provenance.Blamed) string {
 	return l.Role
 }
 
-func confidence(l provenance.Blamed) string {
+func confidence(l provenance.BlameLine) string {
 	if l.Frame {
 		return ""
 	}
@@ -213,7 +213,7 @@ func blameDate(e *app.Env, text string) app.Cell {
 	return c
 }
 
-func blameJSON(e *app.Env, rev state.Rev, lines []provenance.Blamed, content, unsupported int) error {
+func blameJSON(e *app.Env, rev state.Rev, lines []provenance.BlameLine, content, unsupported int) error {
 	answer := struct {
 		Name        string      `json:"name"`
 		Hash        string      `json:"hash"`

@@ -121,7 +121,7 @@ func diffError(err error, operands []string) error {
 		return app.WithHint(err, term.Shell("mem", "compress", operands[0]))
 	case errors.Is(err, provenance.ErrNoVersions):
 		return app.WithHint(err, "mem compress @")
-	case errors.Is(err, provenance.ErrNotComparable), errors.Is(err, provenance.ErrAlone):
+	case errors.Is(err, provenance.ErrNotComparable), errors.Is(err, provenance.ErrNoCounterpart):
 		return app.WithHint(err, "compare versions, originals, L1, messages or compositions: mem diff abc1:v001 abc1:v002")
 	}
 	return err
@@ -177,7 +177,7 @@ func diffText(ctx context.Context, run names.Run, c provenance.Comparison) error
 // DiffHead prints what is compared and the difference in numbers.
 func DiffHead(e *app.Env, c provenance.Comparison) {
 	s, style := c.Summary, e.Style()
-	for i, x := range []provenance.Compared{c.A, c.B} {
+	for i, x := range []provenance.Operand{c.A, c.B} {
 		sign, paint := "---", style.Red
 		if i == 1 {
 			sign, paint = "+++", style.Green

@@ -192,7 +192,7 @@ func diffJSON(e *app.Env, c provenance.Comparison) error {
 		Anchors []trace.Anchors `json:"anchors"`
 	}{Same: c.Same(), Both: s.Both, Anchors: s.Anchors}
 	for i, to := range []*diffSide{&answer.A, &answer.B} {
-		x := []provenance.Compared{c.A, c.B}[i]
+		x := []provenance.Operand{c.A, c.B}[i]
 		*to = diffSide{Name: x.Name, Kind: string(x.Rev.Kind), Tokens: s.Tokens[i], Segments: s.Segments[i],
 			Messages: s.Messages[i], Kept: s.Kept[i], Keepits: s.Marks[i]}
 		if !x.Rev.Hash.IsZero() {
@@ -225,7 +225,7 @@ func groupAnswerOf(c provenance.Comparison, g trace.Group) diffGroupAnswer {
 	return a
 }
 
-func keepitInDiffOf(p trace.Place) *keepitInDiff {
+func keepitInDiffOf(p trace.MarkerState) *keepitInDiff {
 	if !p.Known {
 		return nil
 	}

@@ -106,7 +106,7 @@ func weightsText(k trace.KeepitChange) string {
 }
 
 // placeText writes what became of a marker on one side: "kept", "summarised, 0.50 < 0.65".
-func placeText(p trace.Place) string {
+func placeText(p trace.MarkerState) string {
 	switch {
 	case !p.Known:
 		return "-"

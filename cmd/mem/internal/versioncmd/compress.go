@@ -423,7 +423,7 @@ func printReceipt(e *app.Env, r engines.Receipt) {
 	for _, n := range []struct {
 		of   int
 		what string
-	}{{r.Again, "asked again"}, {r.Replaced, "left to extract"}, {r.Trimmed, "too long and cut"}} {
+	}{{r.Retried, "asked again"}, {r.Replaced, "left to extract"}, {r.Trimmed, "too long and cut"}} {
 		if n.of > 0 {
 			e.Report("; %d of %d windows %s", n.of, r.Windows, n.what)
 		}

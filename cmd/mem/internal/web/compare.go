@@ -38,7 +38,7 @@ type survival struct {
 	Text    string
 	Message int
 	Session string
-	Sides   [2]trace.Place
+	Sides   [2]trace.MarkerState
 }
 
 // mostGroups is how many differences a page shows.

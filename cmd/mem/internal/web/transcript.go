@@ -287,7 +287,7 @@ type rawBody struct {
 // A keptIn are the lines of a version that came from a message.
 type keptIn struct {
 	Version string
-	Lines   []provenance.Blamed
+	Lines   []provenance.BlameLine
 }
 
 // mostRaw is how many bytes of a message are shown.
@@ -344,7 +344,7 @@ func (s *Server) keptIn(ctx context.Context, rev state.Rev) ([]keptIn, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, keptIn{v.Name(), provenance.BlamedFrom(lines, rev)})
+		out = append(out, keptIn{v.Name(), provenance.FilterBlame(lines, rev)})
 	}
 	return out, nil
 }

@@ -21,7 +21,7 @@ type versionBody struct {
 	Label    string
 	View     string
 	Text     string
-	Blame    []provenance.Blamed
+	Blame    []provenance.BlameLine
 	Bad      int // lines that no message supports
 	Lines    int
 	Fates    []markers.Judgement
