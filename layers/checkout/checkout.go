@@ -27,7 +27,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Format is a form in which a thing is written.
+// A Format is an output format.
 type Format string
 
 // The formats.
@@ -35,14 +35,14 @@ const (
 	Text     Format = "text"  // for a terminal or a model
 	Markdown Format = "md"    //
 	JSONL    Format = "jsonl" // as stored; of a composition, a transcript that Claude Code resumes
-	Lean     Format = "lean"  // of L1: JSON lines with diffs, commands and errors cut short
+	Lean     Format = "lean"  // of L1: JSON lines with cut diffs, commands and errors
 )
 
-// ErrFormatless says that what a name stands for cannot be written.
+// ErrFormatless reports a revision without content.
 var ErrFormatless = errors.New("has no content to write")
 
-// Write writes what rev names. Of a session whose exact bytes are here only up to an earlier growth point it
-// writes those and then returns a [*BehindError]. The format "" is the natural one: the exact bytes of a
+// Write writes the content of rev. If the exact bytes of a session are here only up to an earlier growth point, it
+// writes those and then returns a [*originals.BehindError]. The format "" is the default: the exact bytes of a
 // session or original, JSON lines of L1, Markdown of versions and compositions, the content of an object.
 func (m Ops) Write(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
 	if f == Lean && rev.Kind != state.IsL1 {
@@ -84,13 +84,13 @@ func (m Ops) writeEarlier(ctx context.Context, rev state.Rev, f Format, w io.Wri
 	return m.WriteSaid(ctx, rev, f, w)
 }
 
-// whole returns rev with all messages.
+// whole returns rev with all its messages.
 func whole(rev state.Rev) state.Rev {
 	rev.From, rev.To = 1, math.MaxInt
 	return rev
 }
 
-// said calls f with the segments of the messages that rev names, as they are read. An error of f ends it.
+// said calls f with the segments of the messages in rev. An error of f ends it.
 func (m Ops) said(ctx context.Context, rev state.Rev, f func(compress.Segment) error) error {
 	var c originals.Conversation
 	p := cmp.Or(rev.Point, rev.Session.Now())
@@ -108,12 +108,12 @@ func (m Ops) said(ctx context.Context, rev state.Rev, f func(compress.Segment) e
 	})
 }
 
-// WriteSaid writes what was said in the session that rev names, at its point.
+// WriteSaid writes the conversation of the session in rev at its growth point.
 func (m Ops) WriteSaid(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
 	return m.writeConversation(ctx, whole(rev), f, w)
 }
 
-// writeConversation writes what was said in the messages that rev names, each segment as it is read.
+// writeConversation writes the conversation of the messages in rev, segment by segment.
 func (m Ops) writeConversation(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
 	between := ""
 	return m.said(ctx, rev, func(s compress.Segment) error {
@@ -121,7 +121,7 @@ func (m Ops) writeConversation(ctx context.Context, rev state.Rev, f Format, w i
 			return err
 		}
 		if f != Text {
-			between = "\n" // as [compress.Markdown] has it
+			between = "\n" // as in [compress.Markdown]
 		}
 		return nil
 	})
@@ -194,24 +194,23 @@ func (m Ops) writeComposition(ctx context.Context, rev state.Rev, f Format, w io
 	return err
 }
 
-// A Place says where a checkout writes.
+// A Place is the destination of a checkout.
 type Place struct {
-	Path string // a file or a directory, from the user; what ends in a separator is a directory
-	Sub  string // a directory in Path that is named after a record
+	Path string // a file or a directory; a trailing separator means a directory
+	Sub  string // a directory in Path with a name from a record
 }
 
-// An output is a file that a checkout writes.
+// An output is a file of a checkout.
 type output struct {
 	name     string // in the directory of the outputs, with slashes
 	format   Format
 	manifest bool // composition.json
 }
 
-// outputs returns the directory and the files that [Ops.Checkout] writes. A composition becomes composed.md,
-// composed.jsonl and composition.json in the directory of at; a version becomes files of the seeds' names
-// there; anything else one file, named after what it is. Where the path names a file, or is to become one by
-// its extension, that file is written, in the format or else that of the extension; an original is always its
-// exact bytes unless a format is given.
+// outputs returns the directory and the files of [Ops.Checkout]. A composition becomes composed.md, composed.jsonl
+// and composition.json, a version its files of both formats, anything else one file. If the path names a file, or
+// has the extension of one, only that file is written, in the given format or that of the extension. An original is
+// always its exact bytes unless a format is given.
 func outputs(rev state.Rev, at Place, f Format) (dir string, out []output, err error) {
 	if rev.Kind == state.IsCommit || rev.Kind == state.IsConcept || rev.Kind == state.IsRule {
 		return "", nil, fmt.Errorf("a %s %w", rev.Kind, ErrFormatless)
@@ -250,7 +249,7 @@ func outputsIn(rev state.Rev, sub string, f Format) []output {
 	return out
 }
 
-// fileName is what a thing is called in a directory.
+// fileName returns the name of the file for rev.
 func fileName(rev state.Rev, f Format) string {
 	switch rev.Kind {
 	case state.IsSession, state.IsOriginal:
@@ -265,7 +264,7 @@ func fileName(rev state.Rev, f Format) string {
 	return rev.Hash.String()
 }
 
-// isFileName reports whether path is or should be a file.
+// isFileName reports whether path is, or should be, a file.
 func isFileName(path string) bool {
 	if fi, err := os.Stat(path); err == nil {
 		return !fi.IsDir()
@@ -292,21 +291,21 @@ func extension(f Format) string {
 	return "." + string(f)
 }
 
-// CheckoutOptions say what a checkout writes, and over what.
+// CheckoutOptions are the options of a checkout.
 type CheckoutOptions struct {
 	Format Format
-	Files  bool // of an original also its overflow files, where Claude Code looks for them
+	Files  bool // write the overflow files of an original, too
 	Force  bool // replace files that mem did not write
 	DryRun bool
 }
 
-// ErrFileName says that overflow files go with the file of a transcript only, which ends in ".jsonl".
+// ErrFileName reports overflow files for a path that does not end in ".jsonl". They belong to a transcript.
 var ErrFileName = errors.New("is not the name of a transcript")
 
-// Checkout writes what rev names into files (see [worktree.Tree]): all of them are ready before the first gets
-// its name. With a [*BehindError] the file is written too, with the exact bytes that there are; so it is if the
-// exact bytes of an overflow file are on another device only, and the error wraps [ErrWithheld]. A file that
-// may not be written is a [*worktree.FileError].
+// Checkout writes rev to files (see [worktree.Tree]). All files are complete before the first is renamed into place.
+// With a [*originals.BehindError] the file has the exact bytes that are here. If the exact bytes of an overflow file
+// are only on another device, the files are written and the error wraps [originals.ErrWithheld]. A file that must
+// not be overwritten is a [*worktree.FileError].
 func (m Ops) Checkout(ctx context.Context, rev state.Rev, at Place, o CheckoutOptions) (done capture.CheckedOut,
 	err error) {
 	dir, out, err := outputs(rev, at, o.Format)
@@ -360,7 +359,7 @@ func (m Ops) Checkout(ctx context.Context, rev state.Rev, at Place, o CheckoutOp
 	return done, errors.Join(asError(behind), withheld)
 }
 
-// asError returns nil for no error.
+// asError returns nil for a nil pointer.
 func asError(b *originals.BehindError) error {
 	if b == nil {
 		return nil
@@ -368,13 +367,13 @@ func asError(b *originals.BehindError) error {
 	return b
 }
 
-// stageFiles stages the exact bytes of the overflow files of the session that rev names, in the directory where
-// Claude Code looks for them next to the session's file. The error wraps [ErrWithheld] if the exact bytes of
-// one are on another device only.
+// stageFiles stages the exact bytes of a session's overflow files in the directory where Claude Code expects them,
+// next to the session's file. The error wraps [originals.ErrWithheld] if the exact bytes of one are only on another
+// device.
 func (m Ops) stageFiles(ctx context.Context, t *worktree.Tree, rev state.Rev, transcript string) ([]string, error) {
 	p, err := originals.On(m.DB).Exact(ctx, rev.Project.ID, rev.Session)
 	if p == nil && errors.Is(err, originals.ErrWithheld) {
-		p = rev.Session.Now() // the files may be here all the same
+		p = rev.Session.Now() // the files may be here
 	}
 	if p == nil {
 		return nil, err
@@ -402,7 +401,7 @@ func (m Ops) stageFiles(ctx context.Context, t *worktree.Tree, rev state.Rev, tr
 	return out, errors.Join(failed...)
 }
 
-// writeManifest writes the composition.json of a composition that is written to dir.
+// writeManifest writes the composition.json of a composition in dir.
 func (m Ops) writeManifest(ctx context.Context, rev state.Rev, dir string, w io.Writer) error {
 	c, err := m.Composed(ctx, rev)
 	if err != nil {
@@ -433,7 +432,7 @@ func (m Ops) writeManifest(ctx context.Context, rev state.Rev, dir string, w io.
 	return err
 }
 
-// A whileOn writes as long as nobody has cancelled: what is long takes its time.
+// A whileOn is a writer that fails after ctx is cancelled.
 type whileOn struct {
 	ctx context.Context
 	w   io.Writer
@@ -456,7 +455,7 @@ func (m Ops) VersionSegments(ctx context.Context, project refs.Project,
 	return compress.Decode(b)
 }
 
-// Composed returns the stored composition with its texts.
+// Composed returns a stored composition with its texts.
 func (m Ops) Composed(ctx context.Context, rev state.Rev) (compose.Composition, error) {
 	b, err := originals.On(m.DB).Object(ctx, rev.Project.ID, rev.Composition.Derivation.Output)
 	if err != nil {

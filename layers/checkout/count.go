@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Count counts what rev names. A session is counted once and then known.
+// Count counts the content of rev. The counts of sessions are cached.
 func (m Ops) Count(ctx context.Context, rev state.Rev) (markers.Count, error) {
 	switch rev.Kind {
 	case state.IsSession, state.IsOriginal:
@@ -33,12 +33,12 @@ func (m Ops) Count(ctx context.Context, rev state.Rev) (markers.Count, error) {
 	}
 	c, err := markers.CountBytes(ctx, b.Bytes(), m.Opts.Model, m.Opts.Workers)
 	if rev.Kind == state.IsL1 {
-		c.Messages = rev.Session.Now().Scan.Messages // it holds what each of them said
+		c.Messages = rev.Session.Now().Scan.Messages // a transcript has one for each
 	}
 	return c, err
 }
 
-// NameOf returns the name of the content of rev. That of a layer is found by making it.
+// NameOf returns the hash of the content of rev. It computes a layer to hash it.
 func (m Ops) NameOf(ctx context.Context, rev state.Rev) (objects.Hash, error) {
 	if rev.Kind != state.IsL1 && rev.Kind != state.IsMessages {
 		return rev.Hash, nil

@@ -7,26 +7,26 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A Turn is a text of a session with who said it: user, assistant or tool.
+// A Turn is a text in a session with its speaker: user, assistant or tool.
 type Turn struct {
-	Message int // its number
+	Message int // message number
 	Role    string
 	Text    string
 }
 
-// Turns calls f with the texts of messages from to to of the session that rev names, in order. An error of f ends it.
+// Turns calls f with the texts of messages from to to of the session in rev, in order. An error of f ends it.
 func (m Ops) Turns(ctx context.Context, rev state.Rev, from, to int, f func(Turn) error) error {
 	rev.From, rev.To = from, to
 	return m.said(ctx, rev, func(s compress.Segment) error { return f(Turn{s.Src[0][0], s.Role, s.Text}) })
 }
 
-// An Exchange is what the user typed, and the last text of the answer before the user typed again.
+// An Exchange is a request of the user and the last text of the answer.
 type Exchange struct {
 	Asked    Turn
 	Answered Turn // zero if there was no answer
 }
 
-// Exchanges returns the exchanges of the session that rev names, in order.
+// Exchanges returns the exchanges of the session in rev, in order.
 func (m Ops) Exchanges(ctx context.Context, rev state.Rev) ([]Exchange, error) {
 	var out []Exchange
 	err := m.Turns(ctx, rev, 1, int(^uint(0)>>1), func(t Turn) error {

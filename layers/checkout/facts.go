@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// writeL2 writes facts: as JSON lines one exchange each, or for people.
+// writeL2 writes facts, as JSON lines of one exchange each or as text.
 func (m Ops) writeL2(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
 	var list []facts.Exchange
 	if rev.Fact != nil {
@@ -47,7 +47,7 @@ func (m Ops) writeL2(ctx context.Context, rev state.Rev, f Format, w io.Writer) 
 	return err
 }
 
-// writeExchange writes an exchange with its facts and where their evidence is.
+// writeExchange writes an exchange with its facts and the places of their evidence.
 func writeExchange(b *strings.Builder, x facts.Exchange, md bool) {
 	head, item := "", "  "
 	if md {

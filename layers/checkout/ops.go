@@ -1,5 +1,4 @@
-// Package checkout writes originals, versions and compositions where a session can read them, and counts
-// their tokens.
+// Package checkout writes originals, versions and compositions to files and counts their tokens.
 package checkout
 
 import "github.com/memvcs/mem/layers/state"

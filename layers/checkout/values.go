@@ -8,7 +8,7 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// copyValues writes the values from to to of a transcript, each on a line.
+// copyValues writes the values from to to of a transcript, one per line.
 func copyValues(r io.Reader, from, to int, w io.Writer) error {
 	for v, err := range transcript.Stream(r, originals.HugeValue) {
 		if err != nil {

@@ -9,15 +9,14 @@ import (
 	"github.com/memvcs/mem/refs/repair"
 )
 
-// The notes of a forgetting, of which one damaged byte is put right.
+// The notes of a deletion, in which one damaged byte is corrected.
 const (
 	sealsNote   = "forgotten.json"
 	pendingNote = "forgetting.json"
 )
 
-// notes renews the notes of a forgetting that are damaged by more than a byte. That of one under way can be made
-// again from what is here. The list of what is not to be taken in again cannot: only with Forget it goes on without
-// the entries that are lost.
+// notes rewrites notes of a deletion with more than one damaged byte. The note of a running deletion is rebuilt from
+// local data. The list of forgotten data cannot be rebuilt: with Forget, its lost entries are dropped.
 func (m Ops) notes(ro RepairOptions, out *Repaired) error {
 	for i := range out.Mended {
 		d := &out.Mended[i]

@@ -1,4 +1,4 @@
-// Package repair verifies a store and restores what is lost from remotes and session files.
+// Package repair verifies a store and restores lost data from remotes and session files.
 package repair
 
 import "github.com/memvcs/mem/layers/state"

@@ -21,30 +21,29 @@ import (
 	"github.com/memvcs/mem/refs/repair"
 )
 
-// RepairOptions say how a store is repaired.
+// RepairOptions are the options of a repair.
 type RepairOptions struct {
-	Remote string // where to look for what is missing; "": all remotes
+	Remote string // the remote to restore from; "": all
 	DryRun bool
-	Forget bool                           // go on without what is lost: see [refs.Repo.GiveUp]
-	Told   func(remote string, err error) // of remotes that could not be asked; may be nil
+	Forget bool                           // continue without lost data: see [refs.Repo.GiveUp]
+	Told   func(remote string, err error) // reports unreachable remotes; may be nil
 }
 
 // A Repaired is the result of a repair.
 type Repaired struct {
 	Mended []repair.Fix
 	Lost   []derive.LostData
-	Left   []repair.Problem // what a check finds afterwards
+	Left   []repair.Problem // found by a check afterwards
 	Roots  []Root
 
-	Unsealed bool // the list of what was forgotten is damaged, and stays so without Forget
+	Unsealed bool // the list of forgotten data is damaged, and stays so without Forget
 
-	Stuck   bool // of what is lost is more than files: the store cannot go on before that is given up
-	GivenUp bool // what is lost, with Forget; not while a remote that may have it could not be asked
+	Stuck   bool // lost data blocks the store until it is given up
+	GivenUp bool // lost data was given up, with Forget; not while a remote is unreachable
 }
 
-// Repair makes good what is damaged in the store in dir, which need not be one that can be opened: from what is
-// here, from remotes, and from the session files of Claude Code. Nothing is deleted. With DryRun it says what
-// it would do.
+// Repair repairs the store in dir, which need not open: from local data, from remotes, and from the session files of
+// Claude Code. It deletes nothing. With DryRun it only reports.
 func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) (out Repaired, err error) {
 	if out.Mended, err = repair.FixFiles(dir, ro.DryRun); err != nil {
 		return out, err
@@ -52,7 +51,7 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 	repo, err := refs.OpenDamaged(dir, o.Refs())
 	if err != nil {
 		if ro.DryRun && errors.Is(err, refs.ErrDamaged) {
-			return out, nil // more can be said when it can be opened
+			return out, nil // a second run can do more
 		}
 		return out, err
 	}
@@ -83,7 +82,7 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 	if err := m.notes(ro, &out); err != nil {
 		return out, err
 	}
-	if losses, err = m.regain(ctx, losses, &out, ro.DryRun); err != nil {
+	if losses, err = m.recapture(ctx, losses, &out, ro.DryRun); err != nil {
 		return out, err
 	}
 	out.Lost = m.explainLosses(losses)
@@ -96,15 +95,15 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 		return out, err
 	}
 	if repo.Device().ID == "" {
-		return out, nil // what else could be said takes a device
+		return out, nil // the rest needs a device
 	}
 	checked, err := m.Check(ctx, false)
 	out.Left, out.Roots = checked.Problems, checked.Roots
 	return out, err
 }
 
-// giveUp lets the lanes of this device go on without what is lost, if that is wanted, and else finds out
-// whether they cannot.
+// giveUp drops references to lost data from this device's lanes if that is wanted, and else finds out whether they
+// block the store.
 func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []repair.Loss, out *Repaired) error {
 	could, err := repair.GiveUp(ctx, m.Refs, true, losses, nil)
 	out.Stuck = len(could) > 0
@@ -127,9 +126,9 @@ func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []repair.Loss,
 	return err
 }
 
-// stillOfUse returns what tells which records are of use where something is lost. A session without its
-// transcript is not where Claude Code still has the file: the next capture brings it back if memory does not
-// say that it has it. Else its versions need it.
+// stillOfUse returns a function that reports whether a record is of use without its lost data. A session record
+// without its transcript is useless if Claude Code still has the file, because the next capture then stores it
+// again. Otherwise its versions need the record.
 func (m Ops) stillOfUse(losses []repair.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
 	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{}}
 	files := map[string]string{}
@@ -156,12 +155,13 @@ func (m Ops) suppliers(ro RepairOptions) ([]refs.Remote, error) {
 	}
 	all, err := m.Refs.Remotes()
 	if errors.Is(err, refs.ErrRemotes) {
-		return nil, nil // the file is one of those that are damaged, and has been told of
+		return nil, nil // the file is damaged and reported already
 	}
 	return all, err
 }
 
-// supply returns what brings branches from the first remotes that have them; nil if there is none.
+// supply returns a function that fetches branches from the first remotes that have them, nil if there are no
+// remotes.
 func (m Ops) supply(remotes []refs.Remote, told func(string, error)) repair.Supply {
 	if len(remotes) == 0 {
 		return nil
@@ -213,7 +213,7 @@ func (m Ops) supplyFrom(ctx context.Context, r refs.Remote, branches []string, t
 	return nil
 }
 
-// bringBack fetches the branches that were lost here, or went back: every byte of them is checked as in any fetch.
+// bringBack fetches branches that were lost or rolled back here, with all checks of a fetch.
 func (m Ops) bringBack(ctx context.Context, remotes []refs.Remote, out *Repaired, told func(string, error)) error {
 	var projects []refs.Project
 	for _, d := range out.Mended {
@@ -244,7 +244,7 @@ func (m Ops) bringBack(ctx context.Context, remotes []refs.Remote, out *Repaired
 	return nil
 }
 
-// came notes that a branch is back.
+// came records that a branch was restored.
 func (out *Repaired) came(l sync.FetchedLane, from string) {
 	where, done := "memory.git/"+l.Lane.Ref(), "restored from the remote "+from+", "+l.New[:10]
 	if i := slices.IndexFunc(out.Mended, func(d repair.Fix) bool { return d.Where == where }); i >= 0 {
@@ -254,7 +254,7 @@ func (out *Repaired) came(l sync.FetchedLane, from string) {
 	out.Mended = append(out.Mended, repair.Fix{Where: where, What: "it was behind", Done: done})
 }
 
-// explainLosses says what losses mean: which session, which messages.
+// explainLosses returns the sessions and messages of losses.
 func (m Ops) explainLosses(losses []repair.Loss) []derive.LostData {
 	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{}, Streams: map[string]bool{}}
 	for _, l := range losses {

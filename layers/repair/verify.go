@@ -30,32 +30,32 @@ import (
 type Checked struct {
 	repair.Counts
 	Versions, Compositions int
-	Withheld               int // originals whose patch is not on this machine
-	Apart                  []Apart
-	Newer                  bool // something was written by a newer version of mem: no damage that this one could repair
+	Withheld               int // originals whose patch is on another device
+	MissingInputs          []MissingInput
+	Newer                  bool // data of a newer mem, which this version cannot repair
 	Problems               []repair.Problem
-	Ignored                []repair.Problem // what other devices wrote and nobody heeds: all else is whole
+	Ignored                []repair.Problem // faults of untrusted devices, which have no effect
 	Roots                  []Root
 }
 
-// An Apart is something that another device made of a text that lies in no lane here: in that of a third device, which the remote it came
-// from does not have. What was made is whole.
-type Apart struct {
+// A MissingInput is an input of valid derived data that is in no local lane: it is in the lane of a third device,
+// which the remote does not have.
+type MissingInput struct {
 	Project state.Project
-	Name    string       // of what was made: version 9b2c1d4e:v001, composition feature-x, facts of session 9b2c1d4e
-	Device  string       // that made it
-	Input   objects.Hash // that is not here
+	Name    string       // version 9b2c1d4e:v001, composition feature-x, facts of session 9b2c1d4e
+	Device  string       // that derived it
+	Input   objects.Hash // the missing input
 }
 
-// A Root is the hash of a project: two memories with the same records have the same.
+// A Root is the hash of a project. Two memories with the same records of a project have the same root.
 type Root struct {
 	Project state.Project
 	Hash    objects.Hash
 }
 
-// Check checks everything: refs, commits, trees, records, streams ([refs.Repo.Check]), and that lineage has
-// no cycle ([lineage.Graph.Check]) and every input and output is there. With full it reads every byte and restores every original
-// that this device has patches for.
+// Check checks refs, commits, trees, records and streams ([refs.Repo.Check]), that lineage has no cycle
+// ([lineage.Graph.Check]), and that every input and output exists. With full it reads every byte and restores every
+// original whose patches this device has.
 func (m Ops) Check(ctx context.Context, full bool) (Checked, error) {
 	var c Checked
 	var err error
@@ -90,7 +90,7 @@ func (m Ops) Check(ctx context.Context, full bool) (Checked, error) {
 func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Checked) error {
 	var st *state.State
 	err := m.Refs.View(ctx, id, func(tx *refs.Tx) error {
-		fresh := state.NewState(id) // not from the cache: that is checked too
+		fresh := state.NewState(id) // not from the cache, which is checked, too
 		records, err := tx.Records(ctx, nil)
 		if err == nil {
 			fresh.Strangers, err = m.StrangersAt(ctx, id, tx.Tips())
@@ -117,7 +117,7 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 		if err != nil {
 			return err
 		}
-		named := state.Project{ID: id, Name: cmp.Or(st.Name, brief.Plain(st.Guest.Name, 60)), Identity: st.Identity} // the same in every store
+		named := state.Project{ID: id, Name: cmp.Or(st.Name, brief.Plain(st.Guest.Name, 60)), Identity: st.Identity} // equal in every store
 		c.Roots = append(c.Roots, Root{named, root})
 		return m.checkLineage(ctx, tx, st, upper, c)
 	})
@@ -127,22 +127,22 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 	return m.checkPatches(ctx, id, st, full, c)
 }
 
-// A lineageCheck looks whether everything that the records of a project name is there and fits together. What a device that is not trusted
-// names amiss is ignored and told with the device: nothing of the user's is made from it.
+// A lineageCheck checks that everything in the records of a project exists and is consistent. Faults in records of
+// untrusted devices are ignored and reported with the device, because nothing is derived from them.
 type lineageCheck struct {
 	m    Ops
 	tx   *refs.Tx
 	st   *state.State
 	c    *Checked
 	have map[objects.Hash]bool
-	told map[objects.Hash]bool // texts that the records of trusted devices say are here
+	told map[objects.Hash]bool // texts listed by records of trusted devices
 }
 
 func (l *lineageCheck) bad(what, device string, err error) {
 	l.c.problem(l.st, what, device, err)
 }
 
-// problem notes what is wrong about what a device recorded.
+// problem records a fault in a record of a device.
 func (c *Checked) problem(st *state.State, what, device string, err error) {
 	p := repair.Problem{Where: "project " + st.AsProject().Name + ": " + what, What: err.Error()}
 	if st.FromStranger(device) {
@@ -159,16 +159,16 @@ func (l *lineageCheck) need(what, device string, h objects.Hash) {
 	}
 }
 
-// input looks for what something was made from.
+// input checks that an input of a derivation exists.
 func (l *lineageCheck) input(what, device string, deleted bool, h objects.Hash) {
 	switch {
 	case l.have[h]:
 	case l.told[h] || device == l.m.Refs.Device().ID || l.st.FromStranger(device):
 		l.need(what, device, h)
 	case !deleted:
-		a := Apart{l.st.AsProject(), what, device, h}
-		if !slices.Contains(l.c.Apart, a) {
-			l.c.Apart = append(l.c.Apart, a)
+		a := MissingInput{l.st.AsProject(), what, device, h}
+		if !slices.Contains(l.c.MissingInputs, a) {
+			l.c.MissingInputs = append(l.c.MissingInputs, a)
 		}
 	}
 }
@@ -239,14 +239,14 @@ func (l *lineageCheck) composition(ctx context.Context, k *bodies.Composition) {
 		}
 	}
 	for _, in := range k.Derivation.Inputs[parts:] {
-		l.need(what, k.Device, in) // the facts of a summary
+		l.need(what, k.Device, in) // facts of a summary
 	}
 	if err := readObject(ctx, l.tx, k.Derivation.Output, func(b []byte) error { _, err := compose.Decode(b); return err }); err != nil {
 		l.bad(what, k.Device, err)
 	}
 }
 
-// upper looks at facts and rules: those of trusted devices together, those of each other device by themselves.
+// upper checks facts and rules: those of trusted devices together, those of each other device separately.
 func (l *lineageCheck) upper(records []facts.Record) {
 	of := map[string][]facts.Record{}
 	for _, r := range records {
@@ -264,7 +264,7 @@ func (l *lineageCheck) upper(records []facts.Record) {
 	}
 }
 
-// checkFacts looks whether the transcripts that facts quote are there, and what models were asked and answered.
+// checkFacts checks that the transcripts quoted by facts exist, and the questions and answers of models.
 func checkFacts(records []facts.Record, need func(string, objects.Hash), input func(what, device string, deleted bool, h objects.Hash)) error {
 	set, err := facts.Fold(records, nil)
 	if err != nil {
@@ -290,8 +290,8 @@ func checkFacts(records []facts.Record, need func(string, objects.Hash), input f
 	return nil
 }
 
-// made returns the texts that the records of a project say are here: transcripts, and what was made of them. Devices that are not trusted say
-// nothing about that.
+// made returns the texts that the records of a project list: transcripts and derived texts. Records of untrusted
+// devices do not count.
 func made(st *state.State) map[objects.Hash]bool {
 	out := map[objects.Hash]bool{}
 	for _, s := range st.Sessions {
@@ -322,7 +322,7 @@ func (m Ops) checkVersion(ctx context.Context, tx *refs.Tx, v *bodies.Version) e
 	return readObject(ctx, tx, v.Derivation.Output, func(b []byte) error { _, err := compress.Decode(b); return err })
 }
 
-// readObject gives f the content of an object; that it is missing is reported elsewhere.
+// readObject calls f with the content of an object. A missing object is reported elsewhere.
 func readObject(ctx context.Context, tx *refs.Tx, h objects.Hash, f func([]byte) error) error {
 	rc, err := tx.Get(ctx, h)
 	if errors.Is(err, objects.ErrNotFound) {
@@ -339,7 +339,7 @@ func readObject(ctx context.Context, tx *refs.Tx, h objects.Hash, f func([]byte)
 	return f(b)
 }
 
-// checkPatches looks whether the exact bytes of every session and of its files can be had.
+// checkPatches checks that the exact bytes of every session and its files can be restored.
 func (m Ops) checkPatches(ctx context.Context, id refs.Project, st *state.State, full bool, c *Checked) error {
 	for _, s := range st.Sessions {
 		for i := range s.Points {

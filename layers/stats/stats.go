@@ -16,11 +16,10 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An Activity returns what the hooks of a store did: how fast they were, and what they handed over to sessions
-// of the projects.
+// An Activity returns the timings of a store's hooks, and what they handed over to sessions of the projects.
 type Activity func(projects []refs.Project) ([]Hook, []Handover, error)
 
-// Of returns the figures of some projects together. Months are those of zone.
+// Of returns the figures of some projects together. Months are in the time zone.
 func (m Ops) Of(ctx context.Context, projects []state.Project, zone *time.Location, activity Activity) (Stats, error) {
 	out := empty()
 	if len(projects) == 1 {
@@ -64,12 +63,12 @@ func (m Ops) Of(ctx context.Context, projects []state.Project, zone *time.Locati
 	return out, err
 }
 
-// ratioBands are the upper bounds of the bands that versions are counted in, with their names.
+// ratioBands returns the upper bounds of the bands of ratios, and their names.
 func ratioBands() ([]float64, []string) {
 	return []float64{5, 10, 20, 40, 1e18}, []string{"up to 5:1", "5 to 10:1", "10 to 20:1", "20 to 40:1", "above 40:1"}
 }
 
-// empty returns figures without a null in their JSON.
+// empty returns Stats whose JSON has no null.
 func empty() Stats {
 	out := Stats{Weights: []Weight{}, Months: []Month{}, Ratios: []Ratio{}, Costs: []Cost{}, Hooks: []Hook{},
 		Handovers: []Handover{},
@@ -112,7 +111,7 @@ func (m Ops) addSession(out *Stats, p state.Project, s *state.Session, zone *tim
 	out.Largest = append(out.Largest, Size{Session: s.ID, Title: s.Title(), Bytes: now.Size})
 }
 
-// addVersions adds the versions of a session, and what they and the session take in the packs.
+// addVersions adds the versions of a session, and the storage of the session and its versions.
 func (out *Stats) addVersions(st *state.State, s *state.Session, used *used, p state.Project) error {
 	stored := used.session(s)
 	out.Largest[len(out.Largest)-1].Stored = stored

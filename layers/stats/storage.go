@@ -17,18 +17,18 @@ import (
 // A used is what the packs of a store take.
 type used struct {
 	total    int64
-	kinds    map[string]KindStorage // of the projects that were asked for
+	kinds    map[string]KindStorage // of the selected projects
 	months   map[string]int64       // as above
-	names    map[objects.Hash]int64 // objects, streams and patches, as above
+	names    map[objects.Hash]int64 // by object, stream or patch, as above
 	projects map[refs.Project]int64 // of all
 }
 
-// kindNames are the kinds of a report, in its order.
+// kindNames returns the kinds of content in the order of the report.
 func kindNames() []string {
 	return []string{"sessions", "originals", "versions", "compositions", "files", "other", "records", "trees", "commits"}
 }
 
-// kindsOf adds to made what the objects of a project are.
+// kindsOf adds the kinds of the objects of a project to made.
 func kindsOf(st *state.State, made map[objects.Hash]string) {
 	for _, s := range st.Sessions {
 		for _, p := range s.Points {
@@ -45,7 +45,7 @@ func kindsOf(st *state.State, made map[objects.Hash]string) {
 	}
 }
 
-// kindOf returns the kind of a report that something in the packs belongs to.
+// kindOf returns the kind of content of an entry in the packs.
 func kindOf(x refs.Usage, made map[objects.Hash]string) string {
 	switch x.Kind {
 	case "stream", "point":
@@ -58,7 +58,7 @@ func kindOf(x refs.Usage, made map[objects.Hash]string) string {
 	return cmp.Or(made[x.Name], "other")
 }
 
-// usage adds up what the packs take: by project, and in detail for some of them, whose objects are known from made.
+// usage adds up the size of the packs: by project, and in detail for some projects, whose objects are in made.
 func (m Ops) usage(ctx context.Context, of []refs.Project, made map[objects.Hash]string,
 	zone *time.Location) (*used, error) {
 	u := &used{kinds: map[string]KindStorage{}, months: map[string]int64{}, names: map[objects.Hash]int64{},
@@ -82,14 +82,14 @@ func (m Ops) usage(ctx context.Context, of []refs.Project, made map[objects.Hash
 	return u, err
 }
 
-// take returns what an object takes, once: what several share belongs to the first.
+// take returns the size of an object and counts it once: a shared object belongs to its first user.
 func (u *used) take(name objects.Hash) int64 {
 	n := u.names[name]
 	delete(u.names, name)
 	return n
 }
 
-// session returns what the streams, the exact bytes and the overflow files of a session take.
+// session returns the size of the streams, the exact bytes and the overflow files of a session.
 func (u *used) session(s *state.Session) int64 {
 	var n int64
 	for _, p := range s.Points {
@@ -101,7 +101,7 @@ func (u *used) session(s *state.Session) int64 {
 	return n
 }
 
-// addStorage adds what the store takes by kind, month and project, and what its cache takes.
+// addStorage adds the storage by kind, month and project, and the cache.
 func (m Ops) addStorage(ctx context.Context, out *Stats, u *used) error {
 	for _, name := range kindNames() {
 		if k, ok := u.kinds[name]; ok {

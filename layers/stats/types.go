@@ -2,11 +2,11 @@ package stats
 
 // Stats are the figures of one project, or of several together.
 type Stats struct {
-	Project   string     `json:"projectId,omitempty"` // empty: of several
+	Project   string     `json:"projectId,omitempty"` // empty for several
 	Name      string     `json:"project,omitempty"`
 	Sessions  int        `json:"sessions"`
 	Messages  int        `json:"messages"`
-	Tokens    int        `json:"tokens"` // of the sessions whose tokens have been counted
+	Tokens    int        `json:"tokens"` // of sessions with a token count
 	Counted   int        `json:"sessionsCounted"`
 	Bytes     int64      `json:"bytes"` // of the transcripts
 	Versions  int        `json:"versions"`
@@ -18,7 +18,7 @@ type Stats struct {
 	Months    []Month    `json:"months"`
 	Ratios    []Ratio    `json:"ratios"`
 	Costs     []Cost     `json:"costs"`
-	Hooks     []Hook     `json:"hooks"`     // of the store, whatever the project
+	Hooks     []Hook     `json:"hooks"`     // of the whole store
 	Handovers []Handover `json:"handovers"` // by event
 	Largest   []Size     `json:"largestSessions"`
 }
@@ -30,13 +30,13 @@ type Weight struct {
 	Lost   int    `json:"summarized"`
 }
 
-// A Month is what was captured and stored in one month.
+// A Month has what was captured and stored in one month.
 type Month struct {
 	Month    string `json:"month"`
-	Sessions int    `json:"sessions"` // whose last message is of that month
+	Sessions int    `json:"sessions"` // by last message
 	Messages int    `json:"messages"`
 	Tokens   int    `json:"tokens"`
-	Stored   int64  `json:"storedBytes"` // what the commits of that month added to the packs
+	Stored   int64  `json:"storedBytes"` // added by the commits of the month
 }
 
 // A Ratio counts the versions of one band of ratios.
@@ -63,9 +63,9 @@ type Size struct {
 	Stored  int64  `json:"storedBytes"` // in the packs
 }
 
-// A Storage is the disk space that a store takes. Stored bytes are those of entries in packs.
+// A Storage is the disk space of a store. Stored bytes are those of entries in packs.
 type Storage struct {
-	Packs    int64            `json:"packBytes"` // of the whole store: all entries that a commit leads to
+	Packs    int64            `json:"packBytes"` // of the whole store: all reachable entries
 	Cache    int64            `json:"cacheBytes"`
 	CacheMax int64            `json:"cacheMaxBytes"` // storage.maxCacheSize; 0 is no limit
 	Kinds    []KindStorage    `json:"kinds"`
@@ -75,7 +75,7 @@ type Storage struct {
 	Versions []VersionStorage `json:"versions"`
 }
 
-// A KindStorage is the part of the packs that one kind of content takes.
+// A KindStorage is the size of one kind of content in the packs.
 type KindStorage struct {
 	Kind    string `json:"kind"` // sessions, originals, versions, compositions, files, other, records, trees or commits
 	Objects int    `json:"objects"`
@@ -89,14 +89,14 @@ type CacheStorage struct {
 	Bytes     int64  `json:"bytes"`
 }
 
-// A ProjectStorage is the part of the packs that the lanes of one project take.
+// A ProjectStorage is the size of the lanes of one project in the packs.
 type ProjectStorage struct {
-	Project string `json:"projectId"` // "0000000000000000" holds the records of the devices themselves
+	Project string `json:"projectId"` // "0000000000000000" for the records of devices
 	Name    string `json:"project"`
 	Stored  int64  `json:"storedBytes"`
 }
 
-// A SessionStorage is the part of the packs that one session takes: its stream, its exact bytes and its overflow files.
+// A SessionStorage is the size of one session in the packs: its stream, exact bytes and overflow files.
 type SessionStorage struct {
 	Session  string `json:"sessionId"`
 	Project  string `json:"projectId"`
@@ -106,7 +106,7 @@ type SessionStorage struct {
 	Versions int64  `json:"versionBytes"` // stored for its versions
 }
 
-// A VersionStorage is the part of the packs that one version takes.
+// A VersionStorage is the size of one version in the packs.
 type VersionStorage struct {
 	Session string  `json:"sessionId"`
 	Version string  `json:"versionId"`
@@ -115,7 +115,7 @@ type VersionStorage struct {
 	Stored  int64   `json:"storedBytes"` // 0 if another version has the same text
 }
 
-// A Hook is how the last runs of the hooks of one event did.
+// A Hook summarises the logged runs of the hooks of one event.
 type Hook struct {
 	Event  string  `json:"event"`
 	Runs   int     `json:"runs"`

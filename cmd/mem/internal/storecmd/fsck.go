@@ -203,7 +203,7 @@ func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
 	if c.Withheld > 0 {
 		e.Detail("the exact bytes of %s are on the device that captured them only", term.Count(c.Withheld, "original"))
 	}
-	tellApart(e, c.Apart)
+	noteMissingInputs(e, c.MissingInputs)
 	tellIgnored(e, c.Ignored)
 	return nil
 }
@@ -232,16 +232,16 @@ func areIs(n int) string {
 	return "are"
 }
 
-// tellApart says what was made of texts that lie in lanes which are not here, and how to have them.
-func tellApart(e *app.Env, apart []repair.Apart) {
+// noteMissingInputs reports derived data whose input is in a lane that is not here, and how to fetch it.
+func noteMissingInputs(e *app.Env, apart []repair.MissingInput) {
 	for _, a := range apart {
 		e.Note(
-			"[%s] %s is whole, and was made of %s, which only the lane of another device holds: the remote it came from has no copy of that",
+			"[%s] %s is valid, but its input %s is in the lane of another device, which the remote does not have",
 			term.SanitizeLine(a.Project.Name), a.Name, a.Input.Short())
 	}
 	if len(apart) > 0 {
 		e.Hint(
-			"to have it here too, name a remote that the other device pushes to: mem remote add NAME URL, then mem pull NAME")
+			"to fetch the input, add a remote that the other device pushes to: mem remote add NAME URL, then mem pull NAME")
 	}
 }
 
@@ -253,7 +253,7 @@ func fsckAnswerOf(o fsckOptions, c repair.Checked) fsckAnswer {
 		Bytes: c.Bytes,
 		Apart: []fsckApart{}, Problems: []fsckProblem{}, Roots: []fsckRoot{},
 	}
-	for _, x := range c.Apart {
+	for _, x := range c.MissingInputs {
 		a.Apart = append(a.Apart, fsckApart{x.Project.Name, x.Name, x.Device, x.Input.String()})
 	}
 	for _, p := range c.Problems {

@@ -20,19 +20,18 @@ import (
 	"github.com/memvcs/mem/refs/repair"
 )
 
-// A regainer makes what is lost of transcripts and overflow files again from the files that they were captured
-// from, where Claude Code still has them: the same bytes make the same segments. What it makes is taken only if
-// it is named as what is lost.
-type regainer struct {
+// A recapturer restores lost parts of transcripts and overflow files from the files of Claude Code: the same bytes
+// give the same segments. A result is only stored if its hash is that of the lost object.
+type recapturer struct {
 	m    Ops
 	want map[pack.ID]bool
 	got  map[pack.ID][]byte
-	from map[pack.ID]string // the files
+	from map[pack.ID]string // source files
 }
 
-// regain returns what is still lost, and notes what came back.
-func (m Ops) regain(ctx context.Context, losses []repair.Loss, out *Repaired, dryRun bool) ([]repair.Loss, error) {
-	g := &regainer{m: m, want: map[pack.ID]bool{}, got: map[pack.ID][]byte{}, from: map[pack.ID]string{}}
+// recapture restores losses from files of Claude Code and returns the remaining ones.
+func (m Ops) recapture(ctx context.Context, losses []repair.Loss, out *Repaired, dryRun bool) ([]repair.Loss, error) {
+	g := &recapturer{m: m, want: map[pack.ID]bool{}, got: map[pack.ID][]byte{}, from: map[pack.ID]string{}}
 	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{}}
 	tried := map[string]bool{}
 	for _, l := range losses {
@@ -68,7 +67,7 @@ func (m Ops) regain(ctx context.Context, losses []repair.Loss, out *Repaired, dr
 	}
 	for _, l := range losses {
 		if g.got[l.ID] != nil {
-			g.got[l.ID] = nil // one line for each
+			g.got[l.ID] = nil // report each once
 			out.Mended = append(out.Mended, repair.Fix{Where: l.Where, What: derive.DescribeLoss(l) + " was missing",
 				Done: "made again from " + g.from[l.ID]})
 		}
@@ -76,8 +75,8 @@ func (m Ops) regain(ctx context.Context, losses []repair.Loss, out *Repaired, dr
 	return slices.DeleteFunc(losses, func(l repair.Loss) bool { return g.from[l.ID] != "" }), nil
 }
 
-// stream makes a stream again.
-func (g *regainer) stream(ctx context.Context, points []records.Snapshot) error {
+// stream restores a stream.
+func (g *recapturer) stream(ctx context.Context, points []records.Snapshot) error {
 	path := ""
 	for _, p := range points {
 		path = cmp.Or(p.Source, path)
@@ -99,12 +98,12 @@ func (g *regainer) stream(ctx context.Context, points []records.Snapshot) error 
 	return nil
 }
 
-// grow lets a file grow into a stream again, point by point, as far as it is what it was. It reports whether
-// that was to the end.
-func (g *regainer) grow(ctx context.Context, path string, rules redact.Rules, points []records.Snapshot) (bool, error) {
+// grow redacts a file point by point into a stream, as long as it gives the same bytes. It reports whether it
+// reached the end.
+func (g *recapturer) grow(ctx context.Context, path string, rules redact.Rules, points []records.Snapshot) (bool, error) {
 	f, _, err := capture.OpenSource(path)
 	if err != nil {
-		return true, ctx.Err() // it is not there any more
+		return true, ctx.Err() // it was deleted
 	}
 	defer f.Close()
 	var r io.Reader = f
@@ -120,7 +119,7 @@ func (g *regainer) grow(ctx context.Context, path string, rules redact.Rules, po
 		made := map[pack.ID][]byte{}
 		for s, err := range stream.Append(ctx, t, io.LimitReader(r, p.Size-t.Length)) {
 			if err != nil {
-				return true, ctx.Err() // it cannot be read
+				return true, ctx.Err() // it is unreadable
 			}
 			if id := pack.Name(pack.Blob, s.Blob); g.want[id] {
 				made[id] = bytes.Clone(s.Blob)
@@ -142,8 +141,8 @@ func (g *regainer) grow(ctx context.Context, path string, rules redact.Rules, po
 	return true, nil
 }
 
-// files makes overflow files again.
-func (g *regainer) files(ctx context.Context, files []derive.LostFile, tried map[string]bool) error {
+// files restores overflow files.
+func (g *recapturer) files(ctx context.Context, files []derive.LostFile, tried map[string]bool) error {
 	for _, f := range files {
 		for _, rules := range []redact.Rules{secrets.On(g.m.DB).RulesIn(f.Cwd), g.m.Opts.Rules, {}} {
 			key := f.Ref.Hash.String() + " " + rules.ID + " " + f.Path
@@ -163,11 +162,11 @@ func (g *regainer) files(ctx context.Context, files []derive.LostFile, tried map
 	return nil
 }
 
-// file makes an overflow file again with some rules, if it is what it was: as an object, or as a stream.
-func (g *regainer) file(ctx context.Context, f derive.LostFile, rules redact.Rules) (done bool, err error) {
+// file restores an overflow file with the given rules, as an object or as a stream, if the result is the same.
+func (g *recapturer) file(ctx context.Context, f derive.LostFile, rules redact.Rules) (done bool, err error) {
 	in, size, err := secrets.OpenRegular(f.Path)
 	if err != nil {
-		return false, ctx.Err() // it is not there any more
+		return false, ctx.Err() // it was deleted
 	}
 	defer in.Close()
 	made := map[pack.ID][]byte{}
@@ -179,7 +178,7 @@ func (g *regainer) file(ctx context.Context, f derive.LostFile, rules redact.Rul
 	t, n := &stream.Tail{Hash: objects.NewHasher(), Final: true}, 0
 	for s, err := range stream.Append(ctx, t, r) {
 		if err != nil {
-			return false, ctx.Err() // it cannot be read
+			return false, ctx.Err() // it is unreadable
 		}
 		if id := pack.Name(pack.Blob, s.Blob); g.want[id] {
 			made[id] = bytes.Clone(s.Blob)
