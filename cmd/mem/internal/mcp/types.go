@@ -109,7 +109,7 @@ type KeepitOut struct {
 type SuggestIn struct {
 	Files  []string `json:"files,omitempty" jsonschema:"files of the task: names, ends of paths or patterns"`
 	Topics []string `json:"topics,omitempty" jsonschema:"what the task is about"`
-	Budget int      `json:"budget,omitempty" jsonschema:"the most tokens in all, 8000 without it"`
+	Budget int      `json:"budget,omitempty" jsonschema:"the most total tokens; default 8000"`
 	Limit  int      `json:"limit,omitempty" jsonschema:"the most sessions, 5 without it"`
 
 	Projects string `json:"projects,omitempty" jsonschema:"all, or related: this project and sessions related to it; else only this"`

@@ -14,27 +14,27 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 )
 
-// An adding is what a session that is only a file would bring into memory.
+// An adding describes a session that is not in memory yet.
 type adding struct {
 	Messages    int
 	Tokens      int
-	Estimated   bool // tokens are taken from the size: the file is too large to be counted for a page
+	Estimated   bool // Tokens is computed from the size, because the file is too large to count
 	First, Last time.Time
 	Markers     int
 	Weights     []weightCount // the heaviest first
 }
 
-// A weightCount is how many markers have a weight, with the name of its band.
+// A weightCount is the number of markers of one weight, with the name of its band.
 type weightCount struct {
 	Weight keepit.Weight
 	Name   string
 	Count  int
 }
 
-// mostCounted is up to which size the tokens of a file are counted.
+// mostCounted is the maximum size of a file whose tokens are counted.
 const mostCounted = 8 << 20
 
-// adding reads a file as a capture would, and stores nothing.
+// adding reads a session file as a capture would, without storing it.
 func (s *Server) adding(ctx context.Context, path string) (*adding, error) {
 	got, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(path)},
 		capture.AddOptions{Op: "add", DryRun: true})

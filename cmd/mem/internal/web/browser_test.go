@@ -250,7 +250,7 @@ func TestBrowserJourney(t *testing.T) {
 	eval[int](b, `const w = document.querySelector("#weight"); w.value = "0.65"; w.dispatchEvent(new Event("input", {bubbles: true})); 1`)
 	b.until(`document.querySelector("#decay h2").innerText.includes("0.65")`)
 	b.do(chromedp.Click(chromedp.CSS(`fieldset button.primary`)))
-	b.until(`document.readyState === "complete" && document.querySelector("main").innerText.includes("not the one that was typed")`)
+	b.until(`document.readyState === "complete" && document.querySelector("main").innerText.includes("was changed after it was typed")`)
 
 	b.open("/s/" + parent + "/transcript")
 	eval[int](b, `document.querySelector("details.agent > summary").click(); 1`)

@@ -197,7 +197,7 @@ func (s *Server) createComposition(w http.ResponseWriter, r *http.Request) (stri
 	if err != nil {
 		return "", page{}, err
 	}
-	if _, err := s.ComposeRequest(r.Context(), p, in, true); err != nil { // what is wrong shows at once
+	if _, err := s.ComposeRequest(r.Context(), p, in, true); err != nil { // reports errors before the job starts
 		return "", page{}, err
 	}
 	j := s.Jobs.Start("compose "+in.Name, func(ctx context.Context) (string, error) {

@@ -8,23 +8,23 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A confirmBody is a question before something leaves the lists.
+// A confirmBody is the page that asks before something is hidden.
 type confirmBody struct {
 	Question string
-	Used     string // who uses it, "" for nobody
-	Action   string // where the answer is sent
+	Used     string // the compositions that use it, "" for none
+	Action   string // URL of the form
 	Back     string
 }
 
-// remove takes rev out of the lists, after a question if the settings want one or compositions use it. It
-// returns the page of the question, or no page if rev is gone. A form with "sure" has been asked already.
+// remove hides rev. If the settings require confirmation, or compositions use rev, it returns the page that asks
+// instead. A form with "sure" is confirmed. It returns no page if rev is hidden now.
 func (s *Server) remove(r *http.Request, rev state.Rev, what, back string) (string, page, error) {
 	sure := r.PostFormValue("sure") != ""
 	ask, err := s.asksBefore()
 	if err != nil {
 		return "", page{}, err
 	}
-	b := confirmBody{Question: "Remove " + what + " from the lists?", Action: r.URL.Path, Back: back}
+	b := confirmBody{Question: "Remove " + what + "?", Action: r.URL.Path, Back: back}
 	var used *derive.UsedError
 	if !ask || sure {
 		err = s.Memory.Derive().Remove(r.Context(), rev, sure, false)

@@ -171,7 +171,7 @@ func TestJourneyByForms(t *testing.T) {
 	r := newRig(t, nil, nil)
 	s, p := "/s/"+sampleSession, "/p/"+string(r.project.ID)
 	form := url.Values{"mode": {"uniform"}, "ratio": {"30"}, "level": {"aggressive"}, "distance": {"5"}, "keepit": {"decay"}, "skip": {"0"}}
-	if body := r.get(s + "/compress?" + form.Encode()); !strings.Contains(body, "survives from <b>0.65</b>") || !strings.Contains(body, "Will preserve <b>3</b>, will summarise <b>2</b>") {
+	if body := r.get(s + "/compress?" + form.Encode()); !strings.Contains(body, "of at least <b>0.65</b> survive") || !strings.Contains(body, "Will preserve <b>3</b>, will summarise <b>2</b>") {
 		t.Errorf("the preview says %s", between(body, `id="estimate"`, "</section>"))
 	}
 	a := r.post(s+"/compress", form)
@@ -303,7 +303,7 @@ func TestUISettings(t *testing.T) {
 	}
 
 	a := r.post(p+"/drop/ctx", url.Values{})
-	if a.status != 200 || !strings.Contains(a.body, "Remove the composition ctx from the lists?") {
+	if a.status != 200 || !strings.Contains(a.body, "Remove the composition ctx?") {
 		t.Fatalf("delete asks: %d %.300s", a.status, a.body)
 	}
 	r.get(p + "/c/ctx")
@@ -332,7 +332,7 @@ func TestState(t *testing.T) {
 	r.fill()
 	p := "/p/" + string(r.project.ID)
 	home := r.get("/")
-	for _, want := range []string{`value="undo"`, `href="/sync"`, `href="/doctor"`, "not installed", "this memory is on this disk alone", "Undo: compose ctx"} {
+	for _, want := range []string{`value="undo"`, `href="/sync"`, `href="/doctor"`, "not installed", "this disk has the only copy", "Undo: compose ctx"} {
 		if !strings.Contains(home, want) {
 			t.Errorf("Home lacks %q", want)
 		}
@@ -346,7 +346,7 @@ func TestState(t *testing.T) {
 	if strings.Contains(hooks, "others may look") {
 		t.Error("the checks ran without being asked for")
 	}
-	if body := r.get("/doctor?check=1"); !strings.Contains(body, "others may look at 3 files") || !strings.Contains(body, "1 check of 2 found something") {
+	if body := r.get("/doctor?check=1"); !strings.Contains(body, "others may look at 3 files") || !strings.Contains(body, "1 check of 2 failed or warned") {
 		t.Errorf("the checks say %s", between(body, `id="checks"`, "</section>"))
 	}
 	if a := r.post("/doctor", nil); a.status != 200 || !strings.Contains(a.body, "3 files private again") {

@@ -108,9 +108,9 @@ func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request) (string, 
 	if !ok {
 		return name, p, nil
 	}
-	b.Checked = "Made again from its inputs: the same bytes."
+	b.Checked = "Reproduced from its inputs: identical."
 	if made.Output != rev.Hash {
-		b.Checked, b.Rejected = "Made again from its inputs: other bytes, b3:"+made.Output.String(), true
+		b.Checked, b.Rejected = "Reproduced from its inputs: different, b3:"+made.Output.String(), true
 	}
 	p.Body = b
 	return name, p, nil

@@ -1,9 +1,7 @@
-// Package api serves a memory to programs, under /api/memory: the endpoints of the seeds and those that the
-// commands have besides.
+// Package api serves a memory to programs, under /api/memory.
 //
 // An endpoint is a row of one table (routes.go). The routes, the OpenAPI file and the test of both come from
-// it, so no handler is undocumented. The methods of [API] that look things up, preview and compress are shared
-// with the pages of package web.
+// it, so no handler is undocumented. Package web uses the methods of [API] for its pages.
 package api
 
 import (
@@ -22,7 +20,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// A World is what a server needs of the program that runs it.
+// A World contains what a server needs from the program that runs it.
 type World struct {
 	Memory   *layers.Memory
 	Store    string      // the directory of the memory
@@ -49,7 +47,7 @@ type World struct {
 	Activity stats.Activity
 }
 
-// An API answers programs, and does for pages what both faces share. Make one with [New].
+// An API serves the endpoints, and the operations that the pages share with them. Create one with [New].
 type API struct {
 	World
 	Events *Events
@@ -71,7 +69,7 @@ func New(w World) *API {
 	return s
 }
 
-// Close ends streams and jobs. The memory stays open: it is its owner's.
+// Close ends streams and jobs. It does not close the memory: that is up to its owner's.
 func (s *API) Close() {
 	s.ended.Do(func() {
 		close(s.quit)
@@ -81,16 +79,16 @@ func (s *API) Close() {
 	})
 }
 
-// idleAfter is how long after its last use stays in memory what previews and lists have read.
+// idleAfter is the time after which unused caches of previews and lists are dropped.
 const idleAfter = 30 * time.Second
 
-// keepIdle puts off dropping what previews and lists have read.
+// keepIdle restarts the timer that drops the caches of previews and lists.
 func (s *API) keepIdle() { s.idle.Reset(idleAfter) }
 
-// dropKept frees what previews and lists have read.
+// dropKept drops the caches of previews and lists.
 func (s *API) dropKept() {
 	previews, lists := s.previews.Clear(), s.lists.drop()
 	if previews || lists {
-		debug.FreeOSMemory() // else an idle server keeps it for minutes
+		debug.FreeOSMemory() // otherwise an idle server keeps the memory for minutes
 	}
 }

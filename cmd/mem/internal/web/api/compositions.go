@@ -22,16 +22,16 @@ func compositionEndpoints() []endpoint {
 		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil,
 			answers(CompositionList{}), (*API).apiCompositions},
 		{http.MethodPost, "/projects/{projectId}/compositions",
-			"Create composition: 202 and a job whose result is its address", nil,
+			"Create a composition: 202 and a job whose result is its URL", nil,
 			CompositionRequest{}, map[int]any{http.StatusAccepted: JobAnswer{}}, (*API).apiCompose},
 		{http.MethodPost, "/projects/{projectId}/compositions/preview",
-			"Preview a composition: nothing is written and no model is asked", nil,
+			"Preview a composition without writing or calling a model", nil,
 			CompositionRequest{}, answers(CompositionPreview{}), (*API).apiComposePreview},
 		{http.MethodGet, "/compositions/{compositionId}", "Get composition details, by id or name",
-			[]param{{"format", "string", "md or jsonl: the content alone"}}, nil, answers(CompositionDetails{}),
+			[]param{{"format", "string", "md or jsonl: only the content"}}, nil, answers(CompositionDetails{}),
 			(*API).apiComposition},
-		{http.MethodDelete, "/compositions/{compositionId}", "Delete composition: take it out of the lists",
-			[]param{{"force", "boolean", "also if it is used"}}, nil, answers(removedAnswer{}), (*API).apiDeleteComposition},
+		{http.MethodDelete, "/compositions/{compositionId}", "Delete a composition: hide it",
+			[]param{{"force", "boolean", "even if it is used"}}, nil, answers(removedAnswer{}), (*API).apiDeleteComposition},
 	}
 }
 
@@ -59,7 +59,7 @@ type ComponentRequest struct {
 	Recompress *CompressionSettings `json:"recompressSettings,omitempty"`
 }
 
-// MaxParts is how many parts a composition may be asked for.
+// MaxParts is the maximum number of parts in a request for a composition.
 const MaxParts = 200
 
 func (s *API) apiCompositions(c *call) (reply, error) {
@@ -82,7 +82,7 @@ func (s *API) apiCompositions(c *call) (reply, error) {
 	return ok(out)
 }
 
-// ComposeRequest turns a request into what the memory is asked for.
+// ComposeRequest converts a request to the options of package derive.
 func (s *API) ComposeRequest(ctx context.Context, p state.Project, in CompositionRequest,
 	dryRun bool) (derive.ComposeRequest, error) {
 	out := derive.ComposeRequest{Project: p, Name: in.Name, Budget: in.Budget, DryRun: dryRun}
@@ -123,8 +123,7 @@ func (s *API) ComposeRequest(ctx context.Context, p state.Project, in Compositio
 	return out, nil
 }
 
-// part finds what a component names. One with settings of its own is compressed by them first; a preview takes
-// the session.
+// part resolves a component. One with settings of its own is compressed first; in a preview it stays a session.
 func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dryRun bool) (derive.ComposePart, error) {
 	if c.Tokens < 0 || c.Tokens > most {
 		return derive.ComposePart{}, BadRequest("tokenAllocation is a whole number from 0")
@@ -156,7 +155,7 @@ func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dry
 	return out, err
 }
 
-// checkCompositionName refuses names that could be taken for something else, or that are paths.
+// checkCompositionName refuses names that are ambiguous or paths.
 func checkCompositionName(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
 		if !PlainName(part) {
@@ -178,7 +177,7 @@ func (s *API) apiCompose(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if _, err := s.ComposeRequest(c, p, in, true); err != nil { // what is wrong shows at once
+	if _, err := s.ComposeRequest(c, p, in, true); err != nil { // reports errors before the job starts
 		return reply{}, err
 	}
 	j := s.Jobs.Start("compose "+in.Name, func(ctx context.Context) (string, error) {
@@ -191,7 +190,7 @@ func (s *API) apiCompose(c *call) (reply, error) {
 	return reply{http.StatusAccepted, j}, nil
 }
 
-// Compose makes a composition as a request says.
+// Compose creates the composition of a request.
 func (s *API) Compose(ctx context.Context, p state.Project, in CompositionRequest) (derive.ComposeResult, error) {
 	req, err := s.ComposeRequest(ctx, p, in, false)
 	if err != nil {
@@ -209,7 +208,7 @@ func (s *API) composeInput(c *call) (state.Project, CompositionRequest, error) {
 	return p, in, err
 }
 
-// A CompositionPreview is what a composition would be made of.
+// A CompositionPreview describes the parts of a composition before it is created.
 type CompositionPreview struct {
 	Tokens   int           `json:"totalTokens"`
 	Budget   int           `json:"totalTokenBudget"`
@@ -220,7 +219,7 @@ type CompositionPreview struct {
 	Dollars  float64       `json:"estimatedDollars"`
 }
 
-// A PartPreview is what a component would contribute.
+// A PartPreview is the contribution of one component.
 type PartPreview struct {
 	SessionID string  `json:"sessionId"`
 	Version   string  `json:"versionId"` // label, "original" or "new"
@@ -242,7 +241,7 @@ func (s *API) apiComposePreview(c *call) (reply, error) {
 	return ok(out)
 }
 
-// PreviewComposition plans a composition. It writes nothing and asks no model.
+// PreviewComposition plans a composition. It writes nothing and calls no model.
 func (s *API) PreviewComposition(ctx context.Context, p state.Project,
 	in CompositionRequest) (CompositionPreview, error) {
 	req, err := s.ComposeRequest(ctx, p, in, true)

@@ -8,7 +8,7 @@ import (
 	"github.com/memvcs/mem/layers/trace"
 )
 
-// A diffAnswer tells how two texts differ, aligned by the messages that they stand for.
+// A diffAnswer is the difference between two texts, aligned by their source messages.
 type diffAnswer struct {
 	A       diffSide        `json:"a"`
 	B       diffSide        `json:"b"`
@@ -39,7 +39,7 @@ type diffChange struct {
 	B string `json:"b"`
 }
 
-// Comparison compares what two revisions name.
+// Comparison compares two revisions.
 func (s *API) Comparison(ctx context.Context, sc state.Scope, a, b string) (provenance.Comparison, error) {
 	first, err := s.resolve(ctx, sc, a)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *API) apiDiff(c *call) (reply, error) {
 	}
 	q := c.r.URL.Query()
 	if q.Get("a") == "" || q.Get("b") == "" {
-		return reply{}, BadRequest("a comparison wants two revisions, a and b")
+		return reply{}, BadRequest("a comparison needs two revisions, a and b")
 	}
 	d, err := s.Comparison(c, s.ScopeOf(p), q.Get("a"), q.Get("b"))
 	if err != nil {

@@ -15,26 +15,26 @@ import (
 	"strings"
 )
 
-// Prefix is where the seeds put the API.
+// Prefix is the path prefix of the API.
 const Prefix = "/api/memory"
 
-// IsAPI reports whether the answer is for a program.
+// IsAPI reports whether a request is for the API.
 func IsAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
 
-// An endpoint is one operation of the API. The routes and the OpenAPI file are made of these.
+// An endpoint is one operation of the API. The routes and the OpenAPI file are generated from it.
 type endpoint struct {
 	method, path string // below Prefix
 	summary      string
 	query        []param
-	body         any         // a zero value of what is sent, nil for nothing
-	answers      map[int]any // a zero value of what is answered, by status; a string is a media type
+	body         any         // a zero value of the request body, nil for none
+	answers      map[int]any // a zero value of the response body, by status; a string is a media type
 	do           func(*API, *call) (reply, error)
 }
 
 // A param is a parameter of a query.
 type param struct{ name, kind, about string }
 
-// known returns an error if a query has a parameter that the endpoint does not have.
+// known returns an error if a query has a parameter that the endpoint does not define.
 func (e endpoint) known(query url.Values) error {
 	var names []string
 	for _, p := range e.query {
@@ -56,7 +56,7 @@ type call struct {
 	r *http.Request
 }
 
-// A reply is what an endpoint answers. One without a status has been written already.
+// A reply is the response of an endpoint. If its status is 0, the endpoint has written the response itself.
 type reply struct {
 	status int
 	body   any
@@ -65,12 +65,12 @@ type reply struct {
 func ok(body any) (reply, error)      { return reply{http.StatusOK, body}, nil }
 func created(body any) (reply, error) { return reply{http.StatusCreated, body}, nil }
 
-// removed is the answer to a deletion.
+// removed is the response to a deletion.
 type removedAnswer struct {
 	Removed string `json:"removed"`
 }
 
-// into reads the body of a request into v. Members that v does not have are an error.
+// into decodes the body of a request into v. Unknown members are an error.
 func (c *call) into(v any) error {
 	b, err := io.ReadAll(c.r.Body)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *call) into(v any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
-		return BadRequest("the body is not as it must be: " + strings.TrimPrefix(err.Error(), "json: "))
+		return BadRequest("malformed body: " + strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return BadRequest("the body is more than one JSON value")
@@ -121,12 +121,12 @@ const (
 
 // pageParams are the parameters of every list.
 func pageParams(more ...param) []param {
-	return append(more, param{"limit", "integer", "elements of a page, 50 without it, 500 at most"},
-		param{"cursor", "string", "the nextCursor of the page before"})
+	return append(more, param{"limit", "integer", "page size; default 50, maximum 500"},
+		param{"cursor", "string", "nextCursor of the previous page"})
 }
 
-// paged returns the page of a list that a request asks for. The cursor is the key of the last element of the
-// page before, so that what is added meanwhile moves nothing.
+// paged returns the requested page of a list. The cursor is the key of the last element of the previous page, so new
+// elements do not shift the pages.
 func paged[T any](c *call, list []T, key func(T) string) (page []T, next string, err error) {
 	limit, err := c.number("limit", usualPage, mostPage)
 	if err != nil {
@@ -139,7 +139,7 @@ func paged[T any](c *call, list []T, key func(T) string) (page []T, next string,
 			from++
 		}
 		if from == len(list) {
-			return nil, "", BadRequest("the cursor is of no element of the list: begin again without one")
+			return nil, "", BadRequest("invalid cursor; start again without one")
 		}
 		from++
 	}

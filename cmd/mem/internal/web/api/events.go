@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// lookEvery is how often the watcher looks whether the memory was changed from outside, while somebody listens.
+// lookEvery is the interval at which the watcher looks for changes by other processes, while there are listeners.
 const lookEvery = time.Second
 
-// Events tells those who listen what changes. One watcher looks for changes of other processes; without
-// listeners it rests.
+// Events notifies listeners of changes. One watcher looks for changes by other processes; it pauses without listeners.
 type Events struct {
 	store string
 	quit  <-chan struct{}
@@ -32,11 +31,11 @@ func newEvents(store string, quit <-chan struct{}) *Events {
 	return &Events{store: store, quit: quit, listeners: map[chan event]bool{}}
 }
 
-// send tells all who listen. One that does not keep up misses events: each says only that there is something to fetch.
+// send notifies all listeners. A slow listener misses events, which only say that there is new data to fetch.
 func (e *Events) send(kind string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return // what is sent are our own structs
+		return // cannot happen: these are our own structs
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -48,7 +47,7 @@ func (e *Events) send(kind string, v any) {
 	}
 }
 
-// Changed says that this server has changed the memory.
+// Changed notifies listeners that this server has changed the memory.
 func (e *Events) Changed() {
 	print := e.fingerprint()
 	e.mu.Lock()
@@ -75,7 +74,7 @@ func (e *Events) leave(l chan event) {
 	delete(e.listeners, l)
 }
 
-// watch looks until nobody listens. Changes within one look are one event.
+// watch runs until there are no listeners. Changes within one interval are one event.
 func (e *Events) watch() {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -119,7 +118,7 @@ func (e *Events) fingerprint() string {
 			if err == nil && !d.IsDir() {
 				add(name, d)
 			}
-			return nil // what cannot be read is no change
+			return nil // unreadable: no change
 		})
 	}
 	return out
@@ -132,7 +131,7 @@ func (s *API) apiEvents(c *call) (reply, error) {
 	defer s.Events.leave(l)
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	if _, err := fmt.Fprint(c.w, "retry: 2000\n\n"); err != nil {
-		return reply{}, nil // the client has gone
+		return reply{}, nil // the client has closed the connection
 	}
 	alive := time.NewTicker(20 * time.Second)
 	defer alive.Stop()

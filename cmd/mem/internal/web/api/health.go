@@ -7,7 +7,7 @@ type Check struct {
 	Name  string
 	Level string // ok, warn, fail or fixed
 	What  string
-	Mend  string // the command that mends it, "" if nothing is wrong
+	Mend  string // the command that fixes it, "" if nothing is wrong
 }
 
 // A HooksState is what "mem hooks status" shows.
@@ -17,7 +17,7 @@ type HooksState struct {
 	Blocking string
 	Every    int    // uses of a tool between two captures
 	Distill  string // the engine that distils a session at its end, "" for none
-	Spool    int    // notes that are not folded in yet
+	Spool    int    // pending notes
 	Behind   int    // directories whose sessions a worker still captures
 	Files    []HooksFile
 	Plugin   string // the plugin that brings the hooks, "" for none

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A job is work that takes long. It belongs to the server, not to the request that started it.
+// A job is a long operation. It belongs to the server, not to the request that started it.
 type job struct {
 	JobAnswer
 	cancel context.CancelFunc
@@ -22,17 +22,17 @@ type JobAnswer struct {
 	ID     string   `json:"jobId"`
 	What   string   `json:"what"`
 	State  string   `json:"state"`            // running, done, failed or cancelled
-	Result string   `json:"result,omitempty"` // where to get what was made
+	Result string   `json:"result,omitempty"` // URL of the result
 	Error  *Problem `json:"error,omitempty"`
 }
 
-// maxJobs is how many jobs run at once, and keptJobs how many are remembered.
+// maxJobs is the maximum number of running jobs, and keptJobs that of remembered ones.
 const (
 	maxJobs  = 4
 	keptJobs = 100
 )
 
-// Patience is how long requests that run may still take when the server is told to end.
+// Patience is the time that running requests get when the server shuts down.
 const Patience = 2 * time.Second
 
 // Jobs are the jobs of a server.
@@ -54,7 +54,7 @@ func newJobs(e *Events, problemOf func(error) *Problem) *Jobs {
 	return &Jobs{events: e, problemOf: problemOf, ctx: ctx, stop: stop, slots: make(chan struct{}, maxJobs)}
 }
 
-// end cancels what runs, and waits a little for it to end.
+// end cancels the running jobs and waits for them for a short time.
 func (j *Jobs) end() {
 	j.stop()
 	done := make(chan struct{})
@@ -68,7 +68,7 @@ func (j *Jobs) end() {
 	}
 }
 
-// Start runs work as a job. It returns where the result is.
+// Start runs work as a job. work returns the URL of its result.
 func (j *Jobs) Start(what string, work func(context.Context) (result string, err error)) JobAnswer {
 	ctx, cancel := context.WithCancel(j.ctx)
 	j.mu.Lock()
@@ -97,7 +97,7 @@ func (j *Jobs) Start(what string, work func(context.Context) (result string, err
 	return out
 }
 
-// forget drops the oldest jobs that have ended.
+// forget removes the oldest ended jobs.
 func (j *Jobs) forget() {
 	for len(j.all) > keptJobs {
 		i := slices.IndexFunc(j.all, func(o *job) bool { return o.State != "running" })
@@ -137,7 +137,7 @@ func (j *Jobs) find(id string) (*job, error) {
 	return nil, NoSuch("job", id)
 }
 
-// Find returns a job as it is now.
+// Find returns the current state of a job.
 func (j *Jobs) Find(id string) (JobAnswer, error) {
 	one, err := j.find(id)
 	if err != nil {
@@ -148,7 +148,7 @@ func (j *Jobs) Find(id string) (JobAnswer, error) {
 	return one.JobAnswer, nil
 }
 
-// Cancel ends a job and waits for its end, or that of ctx. A job that has ended stays as it is.
+// Cancel cancels a job and waits for its end, or that of ctx. An ended job does not change.
 func (j *Jobs) Cancel(ctx context.Context, id string) (JobAnswer, error) {
 	one, err := j.find(id)
 	if err != nil {
@@ -174,10 +174,10 @@ func (j *Jobs) list() []JobAnswer {
 
 func jobEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/jobs", "List jobs, the newest first", nil, nil, answers(jobList{}), (*API).apiJobs},
+		{http.MethodGet, "/jobs", "List jobs, newest first", nil, nil, answers(jobList{}), (*API).apiJobs},
 		{http.MethodGet, "/jobs/{jobId}", "Get a job", nil, nil, answers(JobAnswer{}), (*API).apiJob},
 		{http.MethodDelete, "/jobs/{jobId}", "Cancel a job", nil, nil, answers(JobAnswer{}), (*API).apiCancelJob},
-		{http.MethodGet, "/events", "Follow what changes, as server-sent events: memory, job", nil, nil,
+		{http.MethodGet, "/events", "Stream changes as server-sent events: memory, job", nil, nil,
 			answers("text/event-stream"), (*API).apiEvents},
 	}
 }

@@ -12,7 +12,7 @@ func keepitEndpoints() []endpoint {
 		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, answers(MarkerList{}),
 			(*API).apiKeepits},
 		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}",
-			"Update keepit weight: versions that exist stay as they are", nil,
+			"Update a keepit weight; existing versions do not change", nil,
 			WeightRequest{}, answers(history.ManifestMarker{}), (*API).apiSetKeepit},
 	}
 }

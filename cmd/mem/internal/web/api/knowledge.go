@@ -11,8 +11,8 @@ import (
 
 func knowledgeEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/facts", "List the facts that stand",
-			pageParams(projectParam(), param{"kind", "string", "only of this kind"}), nil, answers(factList{}), (*API).apiFacts},
+		{http.MethodGet, "/facts", "List valid facts",
+			pageParams(projectParam(), param{"kind", "string", "kind of the facts"}), nil, answers(factList{}), (*API).apiFacts},
 		{http.MethodGet, "/rules", "List the permanent rules", pageParams(projectParam()), nil, answers(ruleList{}),
 			(*API).apiRules},
 		{http.MethodGet, "/concepts", "List the concepts", pageParams(projectParam()), nil, answers(conceptList{}),
@@ -36,7 +36,7 @@ type factAnswer struct {
 	Files     []string         `json:"files"`
 	Time      string           `json:"timestamp,omitempty"`
 	Confirmed bool             `json:"validatedByUser"` // by "mem facts confirm"
-	Open      bool             `json:"open"`            // an issue that nothing has resolved
+	Open      bool             `json:"open"`            // an unresolved issue
 }
 
 type evidenceAnswer struct {
@@ -121,7 +121,7 @@ type conceptList struct {
 	Next     string          `json:"nextCursor,omitempty"`
 }
 
-// A conceptAnswer is a concept with what belongs to it.
+// A conceptAnswer is a concept with its members.
 type conceptAnswer struct {
 	ID       string   `json:"conceptId"`
 	Label    string   `json:"label"`
@@ -160,7 +160,7 @@ func (s *API) apiConcepts(c *call) (reply, error) {
 	return ok(out)
 }
 
-// Standing returns the facts that stand and are not hidden, the newest first; kind "" is all kinds.
+// Standing returns the valid facts that are not hidden, newest first; kind "" means all kinds.
 func Standing(set *facts.Set, kind string) []facts.Fact {
 	out := slices.DeleteFunc(set.Live(), func(f facts.Fact) bool {
 		return f.Revoked != "" || kind != "" && string(f.Kind) != kind

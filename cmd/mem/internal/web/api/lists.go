@@ -21,13 +21,13 @@ const (
 	mostLists = 2               // that stay in memory
 )
 
-// A listKey is what a list is of.
+// A listKey identifies a list.
 type listKey struct {
 	project            refs.Project
 	subagents, removed bool
 }
 
-// A list is the sessions of a project at a time.
+// A list contains the sessions of a project at one time.
 type list struct {
 	key   listKey
 	print string // of the memory
@@ -103,7 +103,7 @@ func (s *API) Listed(ctx context.Context, p state.Project, o capture.ListOptions
 	return x.items, x.state, nil
 }
 
-// lookAgain lists the sessions behind a page that shows the last list, and tells listeners if they differ.
+// lookAgain lists the sessions in the background and notifies listeners if they differ from the last list.
 func (s *API) lookAgain(p state.Project, o capture.ListOptions, last *list) {
 	x := &list{key: last.key, print: s.Events.fingerprint(), looks: s.Now()}
 	var err error
@@ -119,7 +119,7 @@ func (s *API) lookAgain(p state.Project, o capture.ListOptions, last *list) {
 	}
 }
 
-// sameRow reports whether a list shows two sessions alike.
+// sameRow reports whether a list shows two sessions identically.
 func sameRow(a, b history.Item) bool {
 	return a.ID == b.ID && a.Status == b.Status && a.Extra == b.Extra && a.Bytes == b.Bytes && a.Tokens == b.Tokens
 }

@@ -15,7 +15,7 @@ import (
 
 // projectParam names the project of a request that is about one.
 func projectParam() param {
-	return param{"project", "string", "id or name; without it the one that the server was started for"}
+	return param{"project", "string", "id or name; default: the project that the server was started for"}
 }
 
 func lookEndpoints() []endpoint {
@@ -24,22 +24,22 @@ func lookEndpoints() []endpoint {
 			answers(SearchAnswer{}), (*API).apiSearch},
 		{http.MethodGet, "/suggest", "Suggest sessions and versions for a task",
 			[]param{projectParam(), {"file", "string", "a file of the task; may be repeated"},
-				{"topic", "string", "words of the task; may be repeated"}, {"budget", "integer", "tokens in all, 8000 without it"},
-				{"limit", "integer", "sessions at most, 5 without it"}},
+				{"topic", "string", "words of the task; may be repeated"}, {"budget", "integer", "total tokens; default 8000"},
+				{"limit", "integer", "maximum number of sessions; default 5"}},
 			nil, answers(suggestAnswer{}), (*API).apiSuggest},
-		{http.MethodGet, "/stats", "Numbers of a project", []param{projectParam()}, nil, answers(stats.Stats{}),
+		{http.MethodGet, "/stats", "Get statistics of a project", []param{projectParam()}, nil, answers(stats.Stats{}),
 			(*API).apiStats},
-		{http.MethodGet, "/log", "List operations, the newest first", pageParams(projectParam()), nil, answers(LogAnswer{}),
+		{http.MethodGet, "/log", "List operations, newest first", pageParams(projectParam()), nil, answers(LogAnswer{}),
 			(*API).apiLog},
 		{http.MethodGet, "/diff", "Compare two revisions", []param{projectParam(), {"a", "string", "a revision"},
 			{"b", "string", "a revision"}}, nil,
 			answers(diffAnswer{}), (*API).apiDiff},
-		{http.MethodGet, "/blame", "Tell where each line of a version or composition comes from",
+		{http.MethodGet, "/blame", "Show the source of each line of a version or composition",
 			[]param{projectParam(), {"rev", "string", "a revision"}}, nil,
 			answers(blameAnswer{}), (*API).apiBlame},
 		{http.MethodGet, "/status", "Show new and changed sessions", []param{projectParam()}, nil, answers(statusAnswer{}),
 			(*API).apiStatus},
-		{http.MethodGet, "/next", "Show what the next session is given", []param{projectParam()}, nil, answers(NextAnswer{}),
+		{http.MethodGet, "/next", "Show the context for the next session", []param{projectParam()}, nil, answers(NextAnswer{}),
 			(*API).apiNext},
 	}
 }
@@ -113,7 +113,7 @@ type operation struct {
 	Subject string `json:"operation"`
 }
 
-// MostLogged is how many operations a log goes back.
+// MostLogged is the maximum number of operations in a log.
 const MostLogged = 10_000
 
 func (s *API) apiLog(c *call) (reply, error) {
@@ -136,7 +136,7 @@ func (s *API) apiLog(c *call) (reply, error) {
 	return ok(out)
 }
 
-// A statusAnswer is what mem status says.
+// A statusAnswer contains the output of mem status.
 type statusAnswer struct {
 	Project   string       `json:"projectId"`
 	Stored    int          `json:"inMemory"`
@@ -145,7 +145,7 @@ type statusAnswer struct {
 	Layers    layersDebt   `json:"layers"`
 }
 
-// A layersDebt is what the layers lack.
+// A layersDebt counts the pending items of each layer.
 type layersDebt struct {
 	L1        int    `json:"sessionsWithoutL1"`
 	L2        int    `json:"sessionsWithoutFacts"`
@@ -189,7 +189,7 @@ func (s *API) status(ctx context.Context, p state.Project) (statusAnswer, error)
 	return out, err
 }
 
-// A NextAnswer is what SessionStart would hand over.
+// A NextAnswer is the context that SessionStart would hand over.
 type NextAnswer struct {
 	Text  string     `json:"text"`
 	Units int        `json:"units"` // UTF-16 units of the text

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// PlainName reports whether s can be a name in an address: no revision syntax, no path, nothing invisible.
+// PlainName reports whether s can be a name in a URL: no revision syntax, no path, no invisible characters.
 func PlainName(s string) bool {
 	return s != "" && len(s) <= 200 && s != "." && s != ".." &&
 		!strings.ContainsFunc(s, func(r rune) bool {
@@ -20,7 +20,7 @@ func PlainName(s string) bool {
 		})
 }
 
-// NoSuch is the error for a name that nothing has.
+// NoSuch returns the error for an unknown name.
 func NoSuch(what, name string) error {
 	return NewProblem(http.StatusNotFound, "not_found", "no "+what+" is called '"+name+"'")
 }
@@ -56,11 +56,11 @@ func (s *API) Project(ctx context.Context, name string) (state.Project, error) {
 	case 1:
 		return found[0], nil
 	}
-	return state.Project{}, NewProblem(http.StatusBadRequest, "ambiguous", "several projects are called '"+name+"'",
+	return state.Project{}, NewProblem(http.StatusBadRequest, "ambiguous", "several projects are named '"+name+"'",
 		"use the id")
 }
 
-// resolve finds what a revision names, in the projects that this server shows.
+// resolve resolves a revision in the projects that this server shows.
 func (s *API) resolve(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
 	rev, err := s.Memory.Revision().Resolve(ctx, sc, name)
 	if err == nil && s.Scope.Strict && rev.Project.ID != s.Scope.Project.ID {
@@ -81,7 +81,7 @@ func (s *API) Session(ctx context.Context, id string) (state.Rev, error) {
 	return rev, err
 }
 
-// SessionName is what names a session and no other: its id, with the device behind it if that is not trusted.
+// SessionName returns the unambiguous name of a session: its id, followed by the device if that is not trusted.
 func SessionName(s *state.Session) string {
 	if s.Guest == "" {
 		return s.ID

@@ -152,7 +152,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		status, b = http.StatusInternalServerError,
-			[]byte(`{"error":{"code":"internal","message":"the answer cannot be encoded","hint":""}}`)
+			[]byte(`{"error":{"code":"internal","message":"cannot encode the response","hint":""}}`)
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)

@@ -21,10 +21,10 @@ func projectEndpoints() []endpoint {
 		{http.MethodPost, "/projects/{projectId}/sessions/{sessionId}", "Register session", nil, nil,
 			map[int]any{http.StatusCreated: history.ManifestSession{}}, (*API).apiRegister},
 		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}",
-			"Unregister session: take it out of the lists; its bytes stay",
-			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}), (*API).apiUnregister},
+			"Unregister a session: hide it; its data is kept",
+			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removedAnswer{}), (*API).apiUnregister},
 		{http.MethodGet, "/projects/{projectId}/sessions",
-			"List the sessions of a project, also those that are not in memory",
+			"List the sessions of a project, including those not in memory",
 			pageParams(param{"untracked", "boolean", "only sessions that are not in memory"}), nil, answers(SessionList{}),
 			(*API).apiSessions},
 	}
@@ -80,7 +80,7 @@ func (s *API) apiProjects(c *call) (reply, error) {
 	return ok(out)
 }
 
-// Summary counts what a project has.
+// Summary returns the counts of a project.
 func (s *API) Summary(ctx context.Context, p state.Project) (ProjectSummary, error) {
 	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *API) apiProject(c *call) (reply, error) {
 // List returns the sessions of a project, in memory or not, the newest first.
 func (s *API) List(ctx context.Context, p state.Project, o capture.ListOptions) ([]history.Item, *state.State, error) {
 	o.Claude = s.Claude
-	o.Unreadable = func(error) error { return nil } // the list is that of the rest
+	o.Unreadable = func(error) error { return nil } // list the others
 	if p.ID == s.Scope.Project.ID {
 		o.Dir = s.Dir
 	}
@@ -219,8 +219,7 @@ func rowOf(it history.Item) sessionRow {
 	return row
 }
 
-// Register takes a session into memory: one that was removed, or one whose file Claude Code has. It takes no
-// path from anybody.
+// Register captures a session of Claude Code, or restores a hidden one. It accepts no paths from clients.
 func (s *API) Register(ctx context.Context, p state.Project, id string) error {
 	items, _, err := s.List(ctx, p, capture.ListOptions{Subagents: true, Removed: true, Forgotten: true})
 	if err != nil {
@@ -233,7 +232,7 @@ func (s *API) Register(ctx context.Context, p state.Project, id string) error {
 	case items[i].Path == "" && items[i].Status == history.Stored:
 		return nil
 	case items[i].Path == "":
-		return NewProblem(http.StatusConflict, "conflict", "the file of the session is gone", "bring it back: mem undo")
+		return NewProblem(http.StatusConflict, "conflict", "the session's file is missing", "restore it: mem undo")
 	}
 	added, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(items[i].Path)},
 		capture.AddOptions{Op: "add"})
@@ -282,7 +281,7 @@ func (s *API) apiUnregister(c *call) (reply, error) {
 	return s.remove(c, rev)
 }
 
-// remove takes a thing out of the lists.
+// remove hides a revision.
 func (s *API) remove(c *call, rev state.Rev) (reply, error) {
 	force, err := c.flag("force")
 	if err != nil {

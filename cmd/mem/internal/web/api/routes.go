@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// endpoints is the whole API, in the order of appendix A and then of what the commands have besides.
+// endpoints returns the whole API.
 func endpoints() []endpoint {
 	var all []endpoint
 	for _, part := range [][]endpoint{
@@ -38,7 +38,7 @@ func (s *API) Route(mux *http.ServeMux) {
 		writeJSON(w, http.StatusOK, openAPI())
 	})
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		s.FailJSON(w, NewProblem(http.StatusNotFound, "not_found", "there is no such endpoint", "GET "+Prefix+
+		s.FailJSON(w, NewProblem(http.StatusNotFound, "not_found", "no such endpoint", "GET "+Prefix+
 			"/openapi.json"))
 	})
 }

@@ -16,25 +16,25 @@ import (
 
 func searchParams() []param {
 	return []param{
-		{"q", "string", "words, and phrases in double quotes"}, {"project", "string", "id or name; without it all projects"},
+		{"q", "string", "words, and phrases in double quotes"}, {"project", "string", "id or name; default: all projects"},
 		{"layer", "string", "L1, L2, L3, L4, versions or compositions; may be repeated"},
 		{"file", "string", "a file; may be repeated"},
-		{"since", "string", "a day, 2026-01-15"}, {"until", "string", "a day that is not included"},
+		{"since", "string", "a day, 2026-01-15"}, {"until", "string", "a day, exclusive"},
 		{"topic", "string", "words in the topics of the session"},
 		{"role", "string", "user, assistant, tool or note; may be repeated"},
-		{"minWeight", "number", "least weight of a marker in the message"},
-		{"maxWeight", "number", "greatest weight of a marker"}, {"branch", "string", "a git branch"},
-		{"by", "string", "message, session or file"}, {"limit", "integer", "hits at most, 20 without it"},
+		{"minWeight", "number", "minimum weight of a marker in the message"},
+		{"maxWeight", "number", "maximum weight of a marker in the message"}, {"branch", "string", "a git branch"},
+		{"by", "string", "message, session or file"}, {"limit", "integer", "maximum number of hits; default 20"},
 	}
 }
 
-// A SearchAnswer is what a search found.
+// A SearchAnswer contains the hits of a search.
 type SearchAnswer struct {
 	Hits  []HitAnswer `json:"hits"`
-	Loose bool        `json:"loose"` // no text has the phrases: these have words of them
+	Loose bool        `json:"loose"` // no text contains the phrases; these contain some of the words
 }
 
-// A HitAnswer is one thing that was found.
+// A HitAnswer is one hit.
 type HitAnswer struct {
 	Ref     string   `json:"ref"`
 	Layer   string   `json:"layer"`
@@ -57,7 +57,7 @@ type HitAnswer struct {
 	Class index.Class `json:"-"`
 }
 
-// snippetWidth is how many bytes of a text are shown, about.
+// snippetWidth is the approximate length of a snippet in bytes.
 const snippetWidth = 240
 
 // query reads a search from a request.
@@ -161,7 +161,7 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 	return out, nil
 }
 
-// searched returns the projects that a request is about: the named one, or all that are shown.
+// searched returns the projects to search: the named one, or all that this server shows.
 func (s *API) searched(ctx context.Context, r *http.Request) ([]refs.Project, error) {
 	if name := r.URL.Query().Get("project"); name != "" {
 		p, err := s.Project(ctx, name)

@@ -21,16 +21,16 @@ func versionEndpoints() []endpoint {
 		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil,
 			answers(history.ManifestVersions{}), (*API).apiVersions},
 		{http.MethodPost, "/sessions/{sessionId}/versions",
-			"Create new compression: 201, 200 if the same recipe was used before, 202 and a job with a model", nil,
+			"Create a compression: 201; 200 if the recipe was used before; 202 and a job if it needs a model", nil,
 			CompressionSettings{}, made, (*API).apiCompress},
 		{http.MethodPost, "/sessions/{sessionId}/versions/preview",
-			"Preview a compression: nothing is written and no model is asked", nil,
+			"Preview a compression without writing or calling a model", nil,
 			CompressionSettings{}, answers(compressionPreview{}), (*API).apiCompressPreview},
-		{http.MethodDelete, "/sessions/{sessionId}/versions/{versionId}", "Delete version: take it out of the lists",
-			[]param{{"force", "boolean", "also if compositions use it"}}, nil, answers(removedAnswer{}),
+		{http.MethodDelete, "/sessions/{sessionId}/versions/{versionId}", "Delete a version: hide it",
+			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removedAnswer{}),
 			(*API).apiDeleteVersion},
 		{http.MethodGet, "/sessions/{sessionId}/versions/{versionId}", "Get version content",
-			[]param{{"format", "string", "md, jsonl or text: the content alone"}}, nil, answers(VersionContent{}),
+			[]param{{"format", "string", "md, jsonl or text: only the content"}}, nil, answers(VersionContent{}),
 			(*API).apiVersion},
 		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, DecayRequest{}, answers(DecayPreview{}),
 			(*API).apiDecay},
@@ -53,7 +53,7 @@ type CompressionSettings struct {
 	Since          string        `json:"since,omitempty"` // label of a version: only what was said after it
 }
 
-// sized reports whether the settings say how small a version is to be.
+// sized reports whether the settings determine the size of the version.
 func (in CompressionSettings) sized() bool {
 	return in.Ratio > 0 || in.Tokens > 0 || in.Preset != "" || len(in.Tiers) > 0
 }
@@ -65,16 +65,16 @@ type TierSetting struct {
 	Aggressiveness string `json:"aggressiveness"`
 }
 
-// most is the largest number of a setting.
+// most is the maximum of numeric settings.
 const most = 1_000_000_000
 
-// settings turns a request into what the memory is asked for.
+// settings converts a request to the options of package derive.
 func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
 	out := compress.Settings{Ratio: in.Ratio, Tokens: in.Tokens, Preset: in.Preset, Skip: in.Skip,
 		Keepit: compress.KeepitMode(in.Keepit), Distance: in.Distance}
 	for _, n := range []int{in.Ratio, in.Tokens, in.Skip, in.Distance} {
 		if n < 0 || n > most {
-			return out, BadRequest("a number of the settings is negative or too large")
+			return out, BadRequest("a number is negative or too large")
 		}
 	}
 	switch in.Keepit {
@@ -90,7 +90,7 @@ func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
 		}
 	case "tiered":
 		if in.Ratio != 0 || in.Aggressiveness != "" {
-			return out, BadRequest("the mode tiered has compactionRatio and aggressiveness in its tiers")
+			return out, BadRequest("the mode tiered takes compactionRatio and aggressiveness in its tiers")
 		}
 		if in.Preset == "custom" {
 			out.Preset = ""
@@ -115,7 +115,7 @@ func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
 	return out, s.usual(&out)
 }
 
-// usual fills in what was not said from the settings of the memory.
+// usual fills unset fields from the settings of the memory.
 func (s *API) usual(out *compress.Settings) error {
 	conf, err := s.Settings()
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *API) usual(out *compress.Settings) error {
 	return err
 }
 
-// Compress compresses a session as a request says. A dry run asks no model.
+// Compress compresses a session. A dry run calls no model.
 func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSettings,
 	dryRun bool) (derive.CompressResult, error) {
 	set, err := s.settings(in)
@@ -160,7 +160,7 @@ func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSetting
 	return with.CompressSince(ctx, rev, base, set, dryRun)
 }
 
-// Asks reports whether the engine of a request asks a model, which may take long.
+// Asks reports whether the engine of a request calls a model, which may take long.
 func (s *API) Asks(ctx context.Context, rev state.Rev, in CompressionSettings) (bool, error) {
 	engine, err := s.Engine(ctx, rev, in.Engine, in.Model)
 	return engine != nil, err
@@ -201,7 +201,7 @@ func (s *API) apiCompress(c *call) (reply, error) {
 	return reply{http.StatusCreated, out}, err
 }
 
-// A compressionPreview is what a compression would give.
+// A compressionPreview describes the result of a compression before it is made.
 type compressionPreview struct {
 	InputTokens    int          `json:"inputTokens"`
 	InputMessages  int          `json:"inputMessages"`
@@ -306,7 +306,7 @@ func (s *API) apiVersion(c *call) (reply, error) {
 	return ok(VersionContent{man, rev.Session.ID, rev.Hash.String(), b.String()})
 }
 
-// Write answers with the content of a thing alone, as a file.
+// Write responds with the content only, as a file.
 func (s *API) Write(ctx context.Context, w http.ResponseWriter, rev state.Rev, format, name string) error {
 	kinds := map[string]string{"md": "text/markdown; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8",
 		"text": "text/plain; charset=utf-8"}
@@ -326,13 +326,13 @@ func (s *API) Write(ctx context.Context, w http.ResponseWriter, rev state.Rev, f
 	return nil
 }
 
-// Download says that what follows is a file to be saved and nothing to be shown.
+// Download sets the headers of a file that the browser saves and does not show.
 func Download(w http.ResponseWriter, kind, name string) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }
 
-// FileName makes a name harmless as that of a file.
+// FileName replaces the characters of a name that are unsafe in a file name.
 func FileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '-' || r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r &&
