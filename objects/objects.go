@@ -1,4 +1,4 @@
-// Package objects names content by its BLAKE3-256 hash and says what a store of it promises.
+// Package objects names content by its BLAKE3-256 hash.
 //
 // An object is immutable: its [Hash] is its name, "b3sum FILE" prints the same one, and whoever
 // reads an object checks it against its name. A store never changes the meaning of a name; it can
@@ -19,9 +19,9 @@ import (
 const Size = 32
 
 var (
-	// ErrNotFound says that a store holds no object of that name.
+	// ErrNotFound means that a store contains no object of that name.
 	ErrNotFound = errors.New("object not found")
-	// ErrCorrupt says that stored bytes do not match their name.
+	// ErrCorrupt means that stored bytes do not match their name.
 	ErrCorrupt = errors.New("object is corrupt")
 )
 
@@ -33,12 +33,12 @@ func Sum(b []byte) (s Hash) {
 	h := hashers.Get().(*blake3.Hasher)
 	defer hashers.Put(h)
 	h.Reset()
-	h.Write(b) // it never fails
+	h.Write(b) // never fails
 	h.Sum(s[:0])
 	return s
 }
 
-// hashers are those of [Sum]. One that stood on the stack, as in [blake3.Sum256], would make it grow to 32 KB.
+// hashers is the pool of [Sum]. A hasher on the stack, as in [blake3.Sum256], would grow the stack to 32 KB.
 var hashers = sync.Pool{New: func() any { return blake3.New() }}
 
 // ParseHash reads the 64 hexadecimal digits that [Hash.String] writes.
@@ -56,7 +56,7 @@ func ParseHash(s string) (Hash, error) {
 // String returns h as 64 lower-case hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Short returns the first 8 digits, for people.
+// Short returns the first 8 digits, for display.
 func (h Hash) Short() string { return hex.EncodeToString(h[:4]) }
 
 // IsZero reports whether h names nothing.
@@ -77,7 +77,7 @@ func (h *Hash) UnmarshalText(b []byte) (err error) {
 // A Hasher computes the name of content that arrives in pieces. Use [NewHasher].
 type Hasher struct{ h *blake3.Hasher }
 
-// NewHasher returns a Hasher that has seen nothing yet.
+// NewHasher returns a Hasher of the empty content.
 func NewHasher() *Hasher { return &Hasher{blake3.New()} }
 
 // Write adds b to the content. It never fails.

@@ -20,16 +20,15 @@ type Commit struct {
 	Message     string
 	Signature   string // empty, or lines each ending in "\n"
 
-	// foreign is what was signed, if encoding the fields would not give the same: other programs
-	// write more headers, time zones and committers that are not the author.
+	// foreign is the signed text if encoding the fields would give another one: other programs write more headers, time
+	// zones, and committers that are not the author.
 	foreign string
 }
 
-// ErrCommit says that bytes are not a commit that this package can read, or a Commit none that it
-// can write.
+// ErrCommit means that bytes are not a commit that this package can read, or that a Commit cannot be written.
 var ErrCommit = errors.New("malformed commit")
 
-// EncodeCommit returns the content of a commit. Fields that git would read differently are refused.
+// EncodeCommit returns the content of a commit. It refuses fields that git would read differently.
 func EncodeCommit(c Commit) ([]byte, error) {
 	sig := c.Signature
 	if sig != "" && !strings.HasSuffix(sig, "\n") {
@@ -52,7 +51,7 @@ func EncodeCommit(c Commit) ([]byte, error) {
 	return c.encode(sig), nil
 }
 
-// Payload returns what a signature of c signs: the content of the commit without the signature.
+// Payload returns the signed text of c: the content of the commit without the signature.
 func (c Commit) Payload() []byte {
 	if c.foreign != "" {
 		return []byte(c.foreign)
@@ -78,9 +77,8 @@ func (c Commit) encode(sig string) []byte {
 	return append(b, c.Message...)
 }
 
-// DecodeCommit reads the content of a commit. Headers that it does not know stay in
-// [Commit.Payload] alone; name, email and time are those of the author. What is not a commit or has
-// several parents is refused with [ErrCommit].
+// DecodeCommit decodes a commit. Unknown headers are only in [Commit.Payload]; name, email and time are those of the
+// author. The error wraps [ErrCommit] if b is not a commit or has several parents.
 func DecodeCommit(b []byte) (Commit, error) {
 	var c Commit
 	p := commitParser{rest: string(b)}
@@ -101,7 +99,7 @@ type commitParser struct {
 	payload strings.Builder // the headers so far, without the signature
 }
 
-// headers reads up to and with the empty line before the message.
+// headers reads the headers and the empty line before the message.
 func (p *commitParser) headers(c *Commit) error {
 	seen := map[string]bool{}
 	for {
@@ -160,7 +158,7 @@ func (p *commitParser) header() (string, bool) {
 	return h, true
 }
 
-// set takes a header into c. It reports whether it knows it.
+// set sets the field of c for a header. It reports whether it knows the header.
 func (c *Commit) set(key, value string) (known bool, err error) {
 	switch key {
 	case "tree":
@@ -190,8 +188,7 @@ func parseID(s string) (pack.ID, error) {
 	return id, nil
 }
 
-// parseIdent reads "NAME <EMAIL> SECONDS ZONE". Of the zone only the form matters: the time is the
-// same in all of them.
+// parseIdent parses "NAME <EMAIL> SECONDS ZONE". The zone is only checked for its form: the time does not depend on it.
 func parseIdent(s string) (name, email string, at time.Time, err error) {
 	bad := fmt.Errorf("%.200q: %w", s, ErrCommit)
 	name, rest, ok := strings.Cut(s, "<")
@@ -210,5 +207,5 @@ func parseIdent(s string) (name, email string, at time.Time, err error) {
 	return strings.TrimSpace(name), strings.TrimSpace(email), time.Unix(n, 0).UTC(), nil
 }
 
-// maxTime is the end of the year 9999: a later time is a mistake.
+// maxTime is the end of the year 9999. Later times are refused.
 const maxTime = 253402300799

@@ -1,14 +1,12 @@
-// Package gitstore keeps trees, commits and branches in a bare git repository, so that plain git can
-// read all that the program stores.
+// Package gitstore stores trees, commits and branches in a bare git repository, so that plain git can read all data of
+// the program.
 //
-// A [Repo] reads objects from packs through objects/pack. What that package leaves out, loose objects
-// and deltas, which only other programs write, is decoded by go-git. Every object is checked
-// against its name. Trees follow a closed grammar ([DecodeTree]): what we do not write ourselves is
-// refused when it is read.
+// A [Repo] reads objects from packs with objects/pack, and loose objects and deltas, which only other programs write,
+// with go-git. Every object is checked against its name. Trees follow a closed grammar ([DecodeTree]); all others are
+// refused when they are read.
 //
-// Branches move in one way only, [Repo.Update]: git's own protocol of lock files, with compare and
-// swap and with everything synced, so git and any number of our processes may write at once. go-git
-// never moves a branch here and never writes an object.
+// Only [Repo.Update] moves branches: with git's own protocol of lock files, compare-and-swap and fsync. So git and any
+// number of our processes may write at once. go-git never moves a branch here and never writes an object.
 package gitstore
 
 import (
@@ -24,14 +22,13 @@ import (
 )
 
 var (
-	// ErrKind says that an object is not of the kind that was asked for.
+	// ErrKind means that an object is of another kind than requested.
 	ErrKind = errors.New("object is of another kind")
-	// ErrMoved says that a branch is not where the caller of [Repo.Update] thought.
+	// ErrMoved means that a branch is not at the old commit that the caller of [Repo.Update] expects.
 	ErrMoved = errors.New("branch has moved")
-	// ErrLocked says that another process held the lock of a branch all the time. The error is a
-	// [*LockedError].
+	// ErrLocked means that another process did not release the lock of a branch in time. The error is a [*LockedError].
 	ErrLocked = errors.New("branch is locked")
-	// ErrNoRepository says that a directory is not a repository that this package can use.
+	// ErrNoRepository means that a directory is not a repository that this package can use.
 	ErrNoRepository = errors.New("not a usable bare git repository")
 )
 
@@ -40,14 +37,14 @@ var (
 type Repo struct {
 	dir   string
 	packs *pack.Dir
-	under *Repo // where objects are looked for that are not here; nil for nowhere
+	under *Repo // read for objects that are not here; may be nil
 
 	mu     sync.Mutex
 	deltas map[string]*deltas // by the path of the pack
 }
 
-// Open opens the repository in dir. It refuses what is not a bare repository of git's classic form
-// (SHA-1, branches as files), and one that borrows objects from another ([ErrNoRepository]).
+// Open opens the repository in dir. The error wraps [ErrNoRepository] if it is not a bare repository of git's classic
+// form (SHA-1, branches as files), or if it borrows objects from another one.
 func Open(dir string) (*Repo, error) {
 	if err := check(dir); err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", dir, err)
@@ -55,8 +52,8 @@ func Open(dir string) (*Repo, error) {
 	return &Repo{dir: dir, packs: pack.OpenDir(filepath.Join(dir, "objects", "pack")), deltas: map[string]*deltas{}}, nil
 }
 
-// OpenOver is [Open] of a repository whose objects may refer to those of another one: what is not in dir is read from
-// under. Branches are those of dir alone. The caller closes both.
+// OpenOver is [Open] for a repository that continues another one: objects that are not in dir are read from under.
+// Branches are only read from dir. The caller closes both.
 func OpenOver(dir string, under *Repo) (*Repo, error) {
 	r, err := Open(dir)
 	if err == nil {
@@ -65,7 +62,7 @@ func OpenOver(dir string, under *Repo) (*Repo, error) {
 	return r, err
 }
 
-// check makes sure that dir is a repository as Open wants it.
+// check returns an error unless dir is a repository that Open accepts.
 func check(dir string) error {
 	for _, sub := range []string{"objects", "refs"} {
 		st, err := os.Stat(filepath.Join(dir, sub))
@@ -120,9 +117,8 @@ func (r *Repo) Close() error {
 	return errors.Join(errs...)
 }
 
-// Get returns the content of an object, checked against its name. The error wraps
-// [pack.ErrNotFound] if there is none of that name, [ErrKind] if it is not what is wanted,
-// [pack.ErrCorrupt] if it is damaged. The caller owns the result.
+// Get returns the content of an object, checked against its name. The error wraps [pack.ErrNotFound] if it does not
+// exist, [ErrKind] if it is of another kind, [pack.ErrCorrupt] if it is damaged. The caller owns the result.
 func (r *Repo) Get(id pack.ID, want pack.Kind) ([]byte, error) {
 	k, data, err := r.read(id)
 	if r.under != nil && errors.Is(err, pack.ErrNotFound) {
@@ -144,7 +140,7 @@ func (r *Repo) Has(id pack.ID) (bool, error) {
 	}
 	_, err := os.Lstat(r.loosePath(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		ok, err := r.packs.Has(id) // git may have packed it in between
+		ok, err := r.packs.Has(id) // git may have packed it meanwhile
 		if ok || err != nil || r.under == nil {
 			return ok, err
 		}
@@ -156,10 +152,10 @@ func (r *Repo) Has(id pack.ID) (bool, error) {
 // Read returns an object of any kind, checked against its name.
 func (r *Repo) Read(id pack.ID) (pack.Kind, []byte, error) { return r.read(id) }
 
-// maxTries bounds how often a read follows packs that git replaces under it.
+// maxTries is the maximum number of retries of a read while git replaces packs.
 const maxTries = 10
 
-// read asks the packs, then go-git. What is damaged in a pack may lie elsewhere in good order.
+// read reads from the packs, then with go-git: an object damaged in a pack may be intact elsewhere.
 func (r *Repo) read(id pack.ID) (k pack.Kind, data []byte, err error) {
 	for range maxTries {
 		if k, data, err = r.packs.Get(id); err == nil {
@@ -173,7 +169,7 @@ func (r *Repo) read(id pack.ID) (k pack.Kind, data []byte, err error) {
 			if !errors.Is(lerr, pack.ErrNotFound) {
 				return 0, nil, lerr
 			}
-			if k, data, err = r.packs.Get(id); err == nil { // git may have packed it in between
+			if k, data, err = r.packs.Get(id); err == nil { // git may have packed it meanwhile
 				return k, data, nil
 			}
 		}

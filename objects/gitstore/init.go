@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// config makes git careful in our repository: it collects no garbage on its own, does not search
-// for deltas in what is compressed already, syncs what it writes and keeps it private.
+// config makes git safe in our repository: no automatic garbage collection, no deltas of compressed data, fsync for all
+// writes, and private files.
 const config = `[core]
 	repositoryformatversion = 0
 	filemode = true
@@ -28,12 +28,11 @@ const config = `[core]
 
 const head = "ref: refs/heads/main\n"
 
-// scratch holds the temporary files of branches, on the file system of the repository.
+// scratch is the directory of temporary files of branches, on the same file system as the repository.
 const scratch = "mem"
 
-// Init makes dir a bare git repository that only its owner can read; HEAD names refs/heads/main.
-// It may be killed at any point and run again, also by several processes at once: what is there
-// already stays as it is.
+// Init creates a bare git repository in dir that only its owner can read; HEAD names refs/heads/main. It keeps what
+// exists, so it may be interrupted and repeated, also by several processes at once.
 func Init(dir string) error {
 	if err := initDir(dir); err != nil {
 		return fmt.Errorf("create repository %s: %w", dir, err)
@@ -41,8 +40,7 @@ func Init(dir string) error {
 	return nil
 }
 
-// InitScratch makes a repository like that of [Init] in a directory that is not there, for objects that nobody
-// misses when the machine stops. So it is not made durable.
+// InitScratch creates a repository like [Init], in a new directory, for temporary objects. It does not sync anything.
 func InitScratch(dir string) error {
 	err := os.MkdirAll(dir, 0o700)
 	for _, sub := range []string{"objects", "objects/pack", "refs"} {
@@ -73,7 +71,7 @@ func initDir(dir string) error {
 			return err
 		}
 	}
-	for _, sub := range []string{"objects", "refs", scratch} { // dir itself is made durable with what is written there
+	for _, sub := range []string{"objects", "refs", scratch} { // the sync of later files also covers these
 		if err := pack.SyncDir(filepath.Join(dir, sub)); err != nil {
 			return err
 		}
@@ -88,7 +86,7 @@ func initDir(dir string) error {
 	return check(dir)
 }
 
-// makeDirs creates a directory and those above it, private and durable.
+// makeDirs creates a directory and its parents, private and durable.
 func makeDirs(dir string) error {
 	made, err := makeDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +113,7 @@ func makeDir(dir string) (made bool, err error) {
 	return false, err
 }
 
-// writeOnce creates a file whole, or leaves the one that is there.
+// writeOnce atomically creates a file unless it exists.
 func writeOnce(dir, name, content string) error {
 	path := filepath.Join(dir, name)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -148,8 +146,7 @@ func writeTemp(dir, name, content string) (string, error) {
 	return f.Name(), nil
 }
 
-// SetHEAD makes HEAD name the branch ref, which need not exist. It is what "git log" and "git
-// clone" show first, nothing else.
+// SetHEAD sets HEAD to the branch ref, which need not exist. It only affects what "git log" and "git clone" show.
 func (r *Repo) SetHEAD(ref string) error {
 	if err := CheckRef(ref); err != nil {
 		return fmt.Errorf("set HEAD: %w", err)
@@ -179,11 +176,11 @@ func (r *Repo) setHEAD(content string) error {
 	return pack.SyncDir(r.dir)
 }
 
-// checkConfig refuses the settings under which a repository cannot be read as we read it.
+// checkConfig refuses settings under which this package cannot read a repository.
 func checkConfig(path string) error {
 	b, err := pack.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // git takes the defaults, and so do we
+		return nil // git uses defaults, and so do we
 	}
 	if err != nil {
 		return err

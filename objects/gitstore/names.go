@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ErrRefName says that a name cannot be that of a branch.
+// ErrRefName means that a name is not a valid branch name.
 var ErrRefName = errors.New("not a branch name")
 
-// branches is where all branches are.
+// branches is the prefix of all branches.
 const branches = "refs/heads/"
 
 // CheckRef returns an error that wraps [ErrRefName] unless name is "refs/heads/" and a name that

@@ -25,7 +25,7 @@ func (r *Repo) loosePath(id pack.ID) string {
 	return filepath.Join(r.dir, "objects", s[:2], s[2:])
 }
 
-// loose reads an object that has a file of its own.
+// loose reads a loose object.
 func (r *Repo) loose(id pack.ID) (pack.Kind, []byte, error) {
 	f, err := pack.OpenFile(r.loosePath(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,7 +41,7 @@ func (r *Repo) loose(id pack.ID) (pack.Kind, []byte, error) {
 	return verified(id, k, data)
 }
 
-// StoredSize returns the bytes that an object takes on the disk: of its entry in a pack, or of a file of its own.
+// StoredSize returns the size of an object on disk: of its pack entry, or of its loose file.
 func (r *Repo) StoredSize(id pack.ID) (int64, error) {
 	n, err := r.packs.StoredSize(id)
 	if !errors.Is(err, pack.ErrNotFound) {
@@ -64,7 +64,7 @@ func readLoose(f *os.File) (k pack.Kind, data []byte, err error) {
 	}
 	k, size, err := looseHead(z)
 	if err == nil {
-		// The size is what the file says: take it as a limit only.
+		// The size comes from the file, so it is only a limit.
 		data, err = io.ReadAll(io.LimitReader(z, size+1))
 	}
 	if err = errors.Join(err, z.Close()); err != nil {
@@ -73,8 +73,8 @@ func readLoose(f *os.File) (k pack.Kind, data []byte, err error) {
 	return k, data, nil
 }
 
-// looseHead reads the kind and the size of an object that has a file of its own. It reads no further than the
-// longest head that there can be, which is where go-git goes on.
+// looseHead reads the kind and the size of a loose object. It reads no more than the longest possible header, after
+// which go-git continues.
 func looseHead(z io.Reader) (pack.Kind, int64, error) {
 	var head []byte
 	for c := make([]byte, 1); len(head) < len("commit 9223372036854775807\x00"); head = append(head, c[0]) {
@@ -99,7 +99,7 @@ func looseHead(z io.Reader) (pack.Kind, int64, error) {
 	return pack.Kind(k + 1), size, nil
 }
 
-// corrupt marks what a decoder of go-git found wrong, unless the disk is to blame.
+// corrupt adds [pack.ErrCorrupt] to an error of a go-git decoder, unless it is an error of the disk.
 func corrupt(err error) error {
 	var disk *fs.PathError
 	if errors.As(err, &disk) {
@@ -108,7 +108,7 @@ func corrupt(err error) error {
 	return fmt.Errorf("%w: %w", err, pack.ErrCorrupt)
 }
 
-// verified passes on what go-git read, if it has the name that was asked for.
+// verified returns an object read by go-git if its name is id.
 func verified(id pack.ID, k pack.Kind, data []byte) (pack.Kind, []byte, error) {
 	if got := pack.Name(k, data); got != id {
 		return 0, nil, fmt.Errorf("read object %s: content has the name %s: %w", id, got, pack.ErrCorrupt)
@@ -116,7 +116,7 @@ func verified(id pack.ID, k pack.Kind, data []byte) (pack.Kind, []byte, error) {
 	return k, data, nil
 }
 
-// deltas is a pack opened by go-git, to resolve what is stored as differences in it.
+// deltas is a pack opened by go-git, to resolve its deltas.
 type deltas struct {
 	file *lockless
 	pack *packfile.Packfile
@@ -124,13 +124,13 @@ type deltas struct {
 
 func (d *deltas) close() error { return d.file.Close() }
 
-// lockless is a file as go-git wants it. Packs are never locked.
+// lockless adapts a file to go-git. Packs are never locked.
 type lockless struct{ *os.File }
 
 func (lockless) Lock() error   { return nil }
 func (lockless) Unlock() error { return nil }
 
-// delta reads an object that pack.Dir could not. go-git's packs may not be shared by goroutines.
+// delta reads an object that is stored as a delta. Goroutines must not share packs of go-git.
 func (r *Repo) delta(at *pack.DeltaError) (pack.Kind, []byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +152,7 @@ func (r *Repo) delta(at *pack.DeltaError) (pack.Kind, []byte, error) {
 	return verified(at.ID, k, data)
 }
 
-// dropGone closes packs that git has removed.
+// dropGone closes packs that git has deleted.
 func (r *Repo) dropGone() error {
 	var errs []error
 	for base, d := range r.deltas {

@@ -20,11 +20,10 @@ type Ref struct {
 	ID   pack.ID
 }
 
-// ErrRef says that the stored state of a branch cannot be read as one: it is empty, garbage, or
-// the name of another branch (a symbolic ref), which is not followed.
+// ErrRef means that the file of a branch is malformed: empty, garbage, or a symbolic ref, which is not followed.
 var ErrRef = errors.New("malformed branch")
 
-// Ref returns what a branch is at, and the zero ID if there is no such branch.
+// Ref returns the commit of a branch, the zero ID if there is no such branch.
 func (r *Repo) Ref(name string) (pack.ID, error) {
 	if err := CheckRef(name); err != nil {
 		return pack.ID{}, err
@@ -40,14 +39,14 @@ func (r *Repo) Ref(name string) (pack.ID, error) {
 	return packed[0].ID, nil
 }
 
-// ErrManyRefs says that a repository has more branches than somebody wants to hear of.
+// ErrManyRefs means that a repository has more branches than the limit of [Repo.RefsUpTo].
 var ErrManyRefs = errors.New("too many branches")
 
-// Refs returns the branches whose names begin with prefix, in order.
+// Refs returns the branches whose names begin with prefix, sorted by name.
 func (r *Repo) Refs(prefix string) ([]Ref, error) { return r.RefsUpTo(prefix, math.MaxInt) }
 
-// RefsUpTo is [Repo.Refs] of a repository that somebody else may have filled: beyond n branches, or a file of
-// packed ones that is longer than n of them are, the error wraps [ErrManyRefs].
+// RefsUpTo is [Repo.Refs] for an untrusted repository: with more than n branches, or a packed-refs file too long for n
+// branches, the error wraps [ErrManyRefs].
 func (r *Repo) RefsUpTo(prefix string, n int) ([]Ref, error) {
 	// Loose ones first: git packs a branch before it removes the file, so none slips through.
 	loose, err := r.looseRefs(prefix, n)
@@ -70,12 +69,12 @@ func (r *Repo) RefsUpTo(prefix string, n int) ([]Ref, error) {
 	return all, nil
 }
 
-// maxRefLine is how long a line of packed-refs is at most, on average, before the file is not read at all.
+// maxRefLine is the average length of a line of packed-refs above which the file is not read.
 const maxRefLine = 1 << 10
 
 func (r *Repo) refPath(name string) string { return filepath.Join(r.dir, filepath.FromSlash(name)) }
 
-// looseRef reads the file of a branch. It returns the zero ID if there is none.
+// looseRef reads the loose file of a branch. It returns the zero ID if there is none.
 func (r *Repo) looseRef(name string) (pack.ID, error) {
 	b, err := pack.ReadFile(r.refPath(name))
 	if err != nil {
@@ -91,7 +90,7 @@ func (r *Repo) looseRef(name string) (pack.ID, error) {
 	return id, nil
 }
 
-// isAbsent reports whether a file is not there, perhaps because what should be its directory is a file.
+// isAbsent reports whether an error means that a file does not exist, or that its directory is a file.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -111,7 +110,7 @@ func (r *Repo) looseRefs(prefix string, n int) ([]Ref, error) {
 	err := filepath.WalkDir(r.refPath(start), func(path string, de fs.DirEntry, err error) error {
 		if err != nil {
 			if isAbsent(err) {
-				return nil // git removes directories that are empty
+				return nil // git removes empty directories
 			}
 			return err
 		}
@@ -120,7 +119,7 @@ func (r *Repo) looseRefs(prefix string, n int) ([]Ref, error) {
 			return err
 		}
 		name := filepath.ToSlash(rel)
-		// Like git, look past locks and what a desktop drops everywhere.
+		// Like git, ignore locks and the files that desktops create everywhere.
 		if de.IsDir() || !strings.HasPrefix(name, prefix) || strings.HasSuffix(name, ".lock") ||
 			strings.HasPrefix(de.Name(), ".") {
 			return nil

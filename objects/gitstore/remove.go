@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Remove deletes a branch, loose and packed. When it returns nil, that is on stable storage and [Repo.Known] does
-// not list the branch. Its commits stay. Removing a branch that does not exist is a no-op.
+// Remove deletes a branch, loose and packed, and removes it from [Repo.Known]. When it returns nil, that is durable. It
+// deletes no commits. Removing a branch that does not exist is a no-op.
 func (r *Repo) Remove(ctx context.Context, ref string) error {
 	if err := r.remove(ctx, ref); err != nil {
 		return fmt.Errorf("delete branch %s: %w", ref, err)
@@ -39,7 +39,7 @@ func (r *Repo) remove(ctx context.Context, ref string) error {
 	if err := l.wait(ctx, ref); err != nil {
 		return errors.Join(err, os.Remove(l.ticket))
 	}
-	if err = r.Unknow(ref); err == nil { // first: a branch that is killed here is not missed
+	if err = r.Unknow(ref); err == nil { // first: if the process is killed now, the branch is not reported as lost
 		err = r.unpack(ref)
 	}
 	if err == nil {
@@ -53,7 +53,7 @@ func (r *Repo) remove(ctx context.Context, ref string) error {
 	return errors.Join(err, os.Remove(l.path), os.Remove(l.ticket))
 }
 
-// unpack deletes a branch from packed-refs, under git's lock of that file.
+// unpack deletes a branch from packed-refs, with git's lock of that file.
 func (r *Repo) unpack(ref string) error {
 	path := filepath.Join(r.dir, packedFile)
 	b, err := pack.ReadFile(path)

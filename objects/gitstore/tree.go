@@ -18,7 +18,7 @@ type TreeEntry struct {
 	ID   pack.ID
 }
 
-// ErrTree says that bytes are not a tree as this package writes it.
+// ErrTree means that bytes are not a tree that this package writes.
 var ErrTree = errors.New("malformed tree")
 
 const (
@@ -26,8 +26,8 @@ const (
 	treeMode = "40000 "
 )
 
-// EncodeTree returns the content of a tree. The entries may come in any order and stay as they
-// are. Names that [DecodeTree] would refuse are refused.
+// EncodeTree returns the content of a tree. The entries may be in any order; es is not changed. It refuses names that
+// [DecodeTree] would refuse.
 func EncodeTree(es []TreeEntry) ([]byte, error) {
 	sorted := slices.Clone(es)
 	slices.SortFunc(sorted, compareEntries)
@@ -50,9 +50,9 @@ func EncodeTree(es []TreeEntry) ([]byte, error) {
 	return b, nil
 }
 
-// DecodeTree reads the content of a tree. It refuses with [ErrTree] all that EncodeTree does not
-// write: other modes, names that are empty, ".", "..", ".git" in any case or hold "/" or NUL,
-// entries out of git's order and names that come twice.
+// DecodeTree decodes a tree. The error wraps [ErrTree] for everything that EncodeTree does not write: other modes;
+// names that are empty, ".", "..", ".git" in any case, or contain "/" or NUL; duplicate names; entries out of git's
+// order.
 func DecodeTree(b []byte) ([]TreeEntry, error) {
 	var es []TreeEntry
 	for len(b) > 0 {
@@ -78,7 +78,7 @@ func DecodeTree(b []byte) ([]TreeEntry, error) {
 	return es, nil
 }
 
-// checkEntry checks an entry that follows those in before.
+// checkEntry checks an entry after those in before.
 func checkEntry(before []TreeEntry, e TreeEntry) error {
 	switch {
 	case e.Name == "", e.Name == ".", e.Name == "..", strings.EqualFold(e.Name, ".git"),
@@ -90,7 +90,7 @@ func checkEntry(before []TreeEntry, e TreeEntry) error {
 		return fmt.Errorf("entry %q is not in order: %w", e.Name, ErrTree)
 	}
 	if !e.Tree {
-		return nil // the directory of the same name comes later
+		return nil // a directory of the same name would come later
 	}
 	if _, twice := slices.BinarySearchFunc(before, TreeEntry{Name: e.Name}, compareEntries); twice {
 		return fmt.Errorf("entry %q comes twice: %w", e.Name, ErrTree)
@@ -98,14 +98,14 @@ func checkEntry(before []TreeEntry, e TreeEntry) error {
 	return nil
 }
 
-// compareEntries is git's order: by the bytes of the names, that of a directory as if it ended in "/".
+// compareEntries is git's order: by the bytes of the names, with "/" appended to those of directories.
 func compareEntries(a, b TreeEntry) int {
 	n := min(len(a.Name), len(b.Name))
 	return cmp.Or(cmp.Compare(a.Name[:n], b.Name[:n]), cmp.Compare(a.byteAt(n), b.byteAt(n)),
 		cmp.Compare(len(a.Name), len(b.Name)))
 }
 
-// byteAt returns the byte of the name at n, where the name ends at n or later.
+// byteAt returns the byte of the name at n; the name ends at n or later.
 func (e TreeEntry) byteAt(n int) int {
 	switch {
 	case n < len(e.Name):

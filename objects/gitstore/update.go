@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// A LockedError says which lock another process holds.
+// A LockedError names the lock that another process did not release.
 type LockedError struct {
 	File string // the lock
 }
@@ -26,18 +26,18 @@ func (e *LockedError) Error() string {
 // Unwrap returns [ErrLocked].
 func (e *LockedError) Unwrap() error { return ErrLocked }
 
-// Update moves a branch from old to new; the zero ID as old means that it does not exist yet. When
-// it returns nil, the move is on stable storage. The error wraps [ErrMoved] if the branch is
-// elsewhere, [ErrLocked] if another program held git's lock until ctx was done, or for 10 seconds;
-// then nothing has changed. After any other error the branch is at old or at new.
+// Update moves a branch from old to new; a zero old means that the branch does not exist yet. When it returns nil, the
+// move is durable. The error wraps [ErrMoved] if the branch is not at old, and [ErrLocked] if another program kept
+// git's lock until ctx was done, or for 10 seconds; then nothing has changed. After any other error the branch is at
+// old or at new.
 //
-// The caller makes sure that no other of our processes updates the same branch. Git may do so at
-// any time. A lock that one of our processes left when it was killed is recognised and taken over.
+// The caller must prevent concurrent updates of the same branch by other processes of mem. Git may update it at any
+// time. A lock left by a killed process of mem is recognised and reused.
 func (r *Repo) Update(ctx context.Context, ref string, old, new pack.ID) error {
 	return r.Prepare(ref, new).Update(ctx, old)
 }
 
-// A Move is what a branch is to be at next. It is being written to the disk, where nobody looks at it yet.
+// A Move is a prepared update of a branch. Its file is being written to disk, but is not visible yet.
 type Move struct {
 	r       *Repo
 	ref     string
@@ -45,8 +45,8 @@ type Move struct {
 	written chan error
 }
 
-// Prepare begins to move a branch: the commit need not be stored yet, so both can go to the disk at the same
-// time. Either [Move.Update] or [Move.Cancel] ends it.
+// Prepare starts to move a branch. The commit need not be stored yet, so that both can be synced at the same time. The
+// caller must call [Move.Update] or [Move.Cancel].
 func (r *Repo) Prepare(ref string, new pack.ID) *Move {
 	m := &Move{r: r, ref: ref, written: make(chan error, 1)}
 	err := CheckRef(ref)
@@ -78,15 +78,15 @@ func (m *Move) write(new pack.ID) error {
 	return m.l.writeTicket(new.String() + "\n")
 }
 
-// Cancel gives the move up: nothing has changed.
+// Cancel discards the move. The branch does not change.
 func (m *Move) Cancel() error {
 	if err := <-m.written; err != nil {
-		return nil // there is nothing to give up
+		return nil // nothing was written
 	}
 	return os.Remove(m.l.ticket)
 }
 
-// Update is [Repo.Update] to what was prepared.
+// Update is [Repo.Update] for a prepared move.
 func (m *Move) Update(ctx context.Context, old pack.ID) error {
 	if err := <-m.written; err != nil {
 		return err
@@ -112,8 +112,7 @@ func (m *Move) update(ctx context.Context, old pack.ID) error {
 	return errors.Join(err, os.Remove(l.ticket))
 }
 
-// syncDirs makes the entries of dir durable. If git packed the branch meanwhile and removed the empty directory, it is
-// that removal which is made durable.
+// syncDirs syncs dir. If git has packed the branch meanwhile and removed the empty directory, it syncs that removal.
 func (r *Repo) syncDirs(dir string) error {
 	err := pack.SyncDir(dir)
 	for errors.Is(err, fs.ErrNotExist) && len(dir) > len(r.dir) {
@@ -123,7 +122,7 @@ func (r *Repo) syncDirs(dir string) error {
 	return err
 }
 
-// move compares the branch with old and gives the lock, which holds the new state, its name.
+// move compares the branch with old and renames the lock, which contains the new state, to the branch.
 func (r *Repo) move(ref string, old pack.ID, lock string) error {
 	now, err := r.Ref(ref)
 	if err != nil {
@@ -135,7 +134,7 @@ func (r *Repo) move(ref string, old pack.ID, lock string) error {
 	path := r.refPath(ref)
 	err = os.Rename(lock, path)
 	if st, serr := os.Lstat(path); err != nil && serr == nil && st.IsDir() {
-		// As git does: a directory that is empty is in nobody's way. One that is not stays.
+		// Like git, remove an empty directory that has the name of the branch.
 		if rerr := os.Remove(path); rerr != nil {
 			return errors.Join(err, rerr)
 		}
@@ -144,15 +143,15 @@ func (r *Repo) move(ref string, old pack.ID, lock string) error {
 	return err
 }
 
-// A lock is git's lock of a branch, made in a way that shows whose it is: the new state is written
-// to a file of our own, the ticket, which is then linked to the name of the lock. A lock and a
-// ticket that are one file are ours, and if nobody of us runs, they were left by a killed process.
+// A lock is git's lock of a branch, created so that its owner is recognisable: the new state is written to a file of
+// our own, the ticket, which is then linked to the name of the lock. If lock and ticket are the same file, the lock is
+// ours; if no process of ours updates the branch, a killed one has left it.
 type lock struct {
 	path   string
 	ticket string
 }
 
-// lockOf returns the lock of a branch. The name of a ticket holds no slash.
+// lockOf returns the lock of a branch. The name of a ticket contains no slash.
 func (r *Repo) lockOf(ref string) lock {
 	return lock{
 		path:   r.refPath(ref) + ".lock",
@@ -160,8 +159,8 @@ func (r *Repo) lockOf(ref string) lock {
 	}
 }
 
-// clear removes what a killed process left. The ticket is never written to again: it may be one
-// file with the branch itself, if the process was killed after the rename.
+// clear removes the files of a killed process. It never writes to the ticket: if the process was killed after the
+// rename, ticket and branch are the same file.
 func (l lock) clear() error {
 	t, err := os.Lstat(l.ticket)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -188,8 +187,8 @@ func (l lock) clear() error {
 	return os.Remove(l.ticket)
 }
 
-// ours reports whether the lock is one file with the ticket or, where there are no links, holds
-// the same: nobody else writes that commit to this branch.
+// ours reports whether lock and ticket are the same file or, on file systems without links, have the same content: no
+// other process writes that commit to this branch.
 func (l lock) ours(ticket, lock fs.FileInfo) (bool, error) {
 	if os.SameFile(ticket, lock) {
 		return true, nil
@@ -207,7 +206,7 @@ func (l lock) ours(ticket, lock fs.FileInfo) (bool, error) {
 
 func (l lock) writeTicket(content string) error { return writeSynced(l.ticket, content) }
 
-// writeSynced creates a file that does not exist, whole and durable, or not at all.
+// writeSynced creates a new file with durable content. On an error it removes the file.
 func writeSynced(path, content string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -229,7 +228,7 @@ const (
 	maxWait    = 10 * time.Second
 )
 
-// wait takes the lock, waiting while another process has it.
+// wait acquires the lock, waiting for other processes.
 func (l lock) wait(ctx context.Context, ref string) error {
 	pause, waited := firstPause, time.Duration(0)
 	for {
@@ -252,7 +251,7 @@ func (l lock) wait(ctx context.Context, ref string) error {
 	}
 }
 
-// take makes the lock in one step, or fails with fs.ErrExist.
+// take creates the lock atomically, or fails with fs.ErrExist.
 func (l lock) take() error {
 	for try := 0; ; try++ {
 		err := makeDirs(filepath.Dir(l.path))
@@ -263,7 +262,7 @@ func (l lock) take() error {
 		case err == nil, errors.Is(err, fs.ErrExist):
 			return err
 		case errors.Is(err, fs.ErrNotExist) && try < maxTries:
-			continue // git removed the directory, which was empty
+			continue // git has removed the empty directory
 		case errors.Is(err, fs.ErrNotExist):
 			return err
 		}

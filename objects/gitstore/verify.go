@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// VerifyRefs reads every branch as strictly as mem and git write them, calls bad with the file and the name of
-// what is damaged, and returns the others. A name is empty if the file does not tell it.
+// VerifyRefs reads all branches strictly, calls bad for damaged ones and returns the others, sorted. bad gets the file
+// and the name of the branch; the name is empty if damage hides it.
 func (r *Repo) VerifyRefs(bad func(file, name string, err error)) ([]Ref, error) {
 	all, err := r.verifyLooseRefs(bad)
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *Repo) verifyLooseRefs(bad func(file, name string, err error)) (refs []R
 		}
 		id, err := strictRef(path)
 		if isAbsent(err) {
-			return nil // git has packed it meanwhile
+			return nil // packed meanwhile by git
 		}
 		if err == nil {
 			err = CheckRef(name)
@@ -69,7 +69,7 @@ func (r *Repo) verifyLooseRefs(bad func(file, name string, err error)) (refs []R
 	return refs, err
 }
 
-// strictRef reads the file of a branch. More than 40 lower-case digits and a line end is a damage.
+// strictRef reads the file of a branch. Anything but 40 lower-case digits and a newline is damage.
 func strictRef(path string) (pack.ID, error) {
 	b, err := pack.ReadFile(path)
 	if err != nil {
@@ -82,8 +82,7 @@ func strictRef(path string) (pack.ID, error) {
 	return id, nil
 }
 
-// VerifyLoose reads every object that has a file of its own, which only other programs write, and calls bad for
-// those that are damaged.
+// VerifyLoose reads every loose object and calls bad for damaged ones. Only other programs write loose objects.
 func (r *Repo) VerifyLoose(bad func(file string, err error)) error {
 	dirs, err := filepath.Glob(filepath.Join(r.dir, "objects", "[0-9a-f][0-9a-f]"))
 	if err != nil {
@@ -110,8 +109,8 @@ func (r *Repo) VerifyLoose(bad func(file string, err error)) error {
 	return nil
 }
 
-// VerifyFiles looks at HEAD, which must name one of the branches heads, and at the settings of the repository
-// in dir, which need not be one that can be opened.
+// VerifyFiles checks HEAD, which must name one of the branches heads, and git's settings in dir. The repository need
+// not be one that can be opened.
 func VerifyFiles(dir string, heads []string, bad func(file string, err error)) error {
 	b, err := pack.ReadFile(filepath.Join(dir, headFile))
 	if err != nil {
@@ -134,7 +133,7 @@ const (
 	configFile = "config"
 )
 
-// verifyConfig looks whether the settings that mem writes are there as it writes them. There may be others.
+// verifyConfig checks that all settings of mem have the values that it writes. Other settings are allowed.
 func verifyConfig(text string) error {
 	got, err := readConfig(text)
 	if err != nil {
@@ -158,8 +157,8 @@ type configValues struct {
 	values map[string]string
 }
 
-// readConfig reads lines of a section or of a key and a value. It is stricter than git: what git would read as
-// something else than it says is a damage here.
+// readConfig parses lines of sections, and of keys and values. It is stricter than git: lines that git would misread
+// are damage here.
 func readConfig(text string) (configValues, error) {
 	c := configValues{values: map[string]string{}}
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -190,8 +189,8 @@ func readConfig(text string) (configValues, error) {
 	return c, nil
 }
 
-// RepairFiles puts HEAD and the settings right where [VerifyFiles] finds fault with them; HEAD names the first of
-// heads then. What was there is kept in the directory aside.
+// RepairFiles rewrites HEAD, with the first of heads, and the settings if [VerifyFiles] finds damage. It keeps the
+// damaged files in the directory aside.
 func RepairFiles(dir string, heads []string, aside string) (kept map[string]string, err error) {
 	var bad []string
 	kept = map[string]string{}
@@ -221,7 +220,7 @@ func RepairFiles(dir string, heads []string, aside string) (kept map[string]stri
 	return kept, errors.Join(pack.SyncDir(dir), initDir(dir))
 }
 
-// foreignSections returns the sections of readable settings that mem does not write.
+// foreignSections returns the sections that mem does not write, if the settings are readable.
 func foreignSections(path string) string {
 	b, err := pack.ReadFile(path)
 	if err != nil {
@@ -245,15 +244,16 @@ func foreignSections(path string) string {
 	return out.String()
 }
 
-// known is where the names of all branches are that were here once, as empty files: who finds a name there and
-// no branch knows that it was lost.
+// known is the directory of the names of all branches that have existed, as empty files. A name without a branch means
+// that the branch was lost.
 const known = "known"
 
 func (r *Repo) knownPath(ref string) string {
 	return filepath.Join(r.dir, scratch, known, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref))
 }
 
-// know notes that there is a branch. The branch is durable already, and its next move would make up for a failure.
+// know adds a branch to the known ones. Errors are ignored: the branch is durable already, and its next move tries
+// again.
 func (r *Repo) know(ref string) {
 	path := r.knownPath(ref)
 	_, err := os.Lstat(filepath.Dir(path))
@@ -272,7 +272,7 @@ func (r *Repo) know(ref string) {
 	}
 }
 
-// Known returns the names of the branches that were here once.
+// Known returns the names of all branches that exist or were lost.
 func (r *Repo) Known() ([]string, error) {
 	files, err := os.ReadDir(filepath.Join(r.dir, scratch, known))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -288,7 +288,7 @@ func (r *Repo) Known() ([]string, error) {
 	return names, err
 }
 
-// Knows reports whether a branch was here once.
+// Knows reports whether [Repo.Known] lists a branch.
 func (r *Repo) Knows(ref string) (bool, error) {
 	_, err := os.Lstat(r.knownPath(ref))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -297,7 +297,7 @@ func (r *Repo) Knows(ref string) (bool, error) {
 	return err == nil, err
 }
 
-// Unknow is for who removes a branch on purpose: nobody shall miss it.
+// Unknow removes a branch from [Repo.Known], because it is removed on purpose.
 func (r *Repo) Unknow(ref string) error {
 	err := os.Remove(r.knownPath(ref))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -306,7 +306,7 @@ func (r *Repo) Unknow(ref string) error {
 	return err
 }
 
-// WritePacked replaces the file of packed branches by one that names these.
+// WritePacked replaces packed-refs by one with the given branches.
 func (r *Repo) WritePacked(refs []Ref) error {
 	var b strings.Builder
 	b.WriteString("# pack-refs with: peeled fully-peeled sorted \n")

@@ -4,8 +4,7 @@ import (
 	"fmt"
 )
 
-// applyDelta returns the object that a delta, git's list of copies and insertions, makes of base. The result has at
-// most limit bytes.
+// applyDelta applies a delta, git's list of copies and insertions, to base. The result has at most limit bytes.
 func applyDelta(base, delta []byte, limit int64) ([]byte, error) {
 	from, rest, ok := deltaSize(delta)
 	if !ok || from != int64(len(base)) {

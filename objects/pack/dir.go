@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// maxOpen is how many packs a Dir keeps open. Indexes of small packs need no open file.
+	// maxOpen is the maximum number of packs that a Dir keeps open. Indexes of small packs need no open file.
 	maxOpen = 64
-	// maxLists bounds how often one call follows packs that others replace under it.
+	// maxLists is the maximum number of times that one call lists the directory while others replace packs.
 	maxLists = 10
 )
 
@@ -35,8 +35,8 @@ type Dir struct {
 func OpenDir(path string) *Dir { return &Dir{path: path} }
 
 // Get returns the kind and the content of an object, checked against its name. The error wraps
-// [ErrNotFound] if no pack holds it, [ErrDelta] if it is stored as a difference, [ErrCorrupt] if
-// what is stored is damaged in every pack that holds it. The caller owns the result.
+// [ErrNotFound] if no pack contains it, [ErrDelta] if it is stored as a delta, [ErrCorrupt] if it is damaged in every
+// pack that contains it. The caller owns the result.
 func (d *Dir) Get(id ID) (k Kind, data []byte, err error) {
 	err = d.look(id, func(f *file, off int64) error {
 		if err := d.openData(f); err != nil {
@@ -52,7 +52,7 @@ func (d *Dir) Get(id ID) (k Kind, data []byte, err error) {
 	return k, data, nil
 }
 
-// Has reports whether a pack holds an object of that name. It does not read the object.
+// Has reports whether a pack contains an object of that name. It does not read the object.
 func (d *Dir) Has(id ID) (bool, error) {
 	err := d.look(id, func(*file, int64) error { return nil })
 	if errors.Is(err, ErrNotFound) {
@@ -64,8 +64,8 @@ func (d *Dir) Has(id ID) (bool, error) {
 	return true, nil
 }
 
-// Reader opens an object of any size. The content is checked against its name when its end is
-// reached: a reader that fails there with [ErrCorrupt] has given wrong bytes.
+// Reader opens an object of any size. The content is compared with its name at the end: if the reader fails there with
+// [ErrCorrupt], the bytes before were wrong.
 func (d *Dir) Reader(id ID) (k Kind, size int64, rc io.ReadCloser, err error) {
 	err = d.look(id, func(f *file, off int64) error {
 		if err := d.openData(f); err != nil {
@@ -114,7 +114,7 @@ func (d *Dir) look(id ID, use func(f *file, off int64) error) error {
 			return r.err
 		}
 		if len(r.bad) > 0 && !reopened {
-			reopened, before = true, nil // what is damaged may have been mended since it was opened
+			reopened, before = true, nil // a damaged pack may have been repaired since it was opened
 			d.forget(r.bad)
 		}
 		if before != nil && !r.vanished && among(before, files) {
@@ -135,7 +135,7 @@ func (d *Dir) look(id ID, use func(f *file, off int64) error) error {
 	return fmt.Errorf("%s changes all the time", d.path)
 }
 
-// among reports whether all of some files are among others.
+// among reports whether all files of some are in all.
 func among(some, all []*file) bool {
 	has := make(map[*file]bool, len(all))
 	for _, f := range all {

@@ -9,13 +9,12 @@ import (
 	"slices"
 )
 
-// Drop takes out of the packs of dir the objects of which keep does not say so. A pack that holds one is written anew
-// without it and removed; the new pack is durable before that. Packs that were superseded go at once.
-// Interrupted, it leaves every object that is kept, and can be done again.
+// Drop deletes the objects from the packs of dir for which keep returns false. A pack with such an object is replaced
+// by a new one without it, which is durable before the old one is removed. Superseded packs are removed at once. Drop
+// can be interrupted, without loss of a kept object, and repeated.
 //
-// An object that is lost is lost for ever, so nothing is left alone: the error names a pack that cannot be read, has
-// differences or a .keep file and would have to lose an object. The caller sees to it that nobody adds packs meanwhile
-// whose objects keep does not know.
+// Drop skips no pack: if one with an object to delete is unreadable, has deltas or a .keep file, the error names it.
+// The caller must prevent that packs with objects unknown to keep are added meanwhile.
 func Drop(dir, mark string, keep func(ID) bool) error {
 	if err := drop(dir, mark, keep); err != nil {
 		return fmt.Errorf("drop objects: %w", err)
@@ -50,7 +49,7 @@ func drop(dir, mark string, keep func(ID) bool) error {
 	return replacePacks(dir, mark, old, keep)
 }
 
-// drops reports whether a pack holds objects that are not kept.
+// drops reports whether a pack contains objects that are not kept.
 func drops(base string, keep func(ID) bool) (some bool, err error) {
 	x, err := openIndex(base + ".idx")
 	if err != nil {
@@ -71,7 +70,7 @@ func drops(base string, keep func(ID) bool) (some bool, err error) {
 	return true, err
 }
 
-// replacePacks writes what is kept of packs into a new one and removes them.
+// replacePacks writes the kept objects of packs to a new pack and removes the old ones.
 func replacePacks(dir, mark string, old []string, keep func(ID) bool) error {
 	w, err := Create(dir, mark)
 	if err != nil {
@@ -92,7 +91,7 @@ func replacePacks(dir, mark string, old []string, keep func(ID) bool) error {
 		return err
 	}
 	if err := dropMultiIndex(dir); err != nil {
-		return err // git would look for the old packs
+		return err // git would open the old packs
 	}
 	var errs []error
 	for _, base := range old {
@@ -103,8 +102,7 @@ func replacePacks(dir, mark string, old []string, keep func(ID) bool) error {
 	return errors.Join(append(errs, SyncDir(dir))...)
 }
 
-// DropLoose removes the files of single objects under dir, a directory objects of a git repository, of which
-// keep does not say so.
+// DropLoose deletes the loose objects for which keep returns false. dir is the objects directory of a git repository.
 func DropLoose(dir string, keep func(ID) bool) error {
 	fans, err := os.ReadDir(dir)
 	if err != nil {
@@ -124,7 +122,7 @@ func DropLoose(dir string, keep func(ID) bool) error {
 		for _, f := range files {
 			id, err := ParseID(fan.Name() + f.Name())
 			if err != nil || keep(id) {
-				continue // no object, or one that stays
+				continue // no object, or a kept one
 			}
 			if err := removeFile(filepath.Join(dir, fan.Name(), f.Name())); err != nil {
 				return err

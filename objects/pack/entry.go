@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// An Entry is an object as it stands in a pack. Make one with [Encode].
+// An Entry is an object in the encoding of a pack. Create one with [Encode].
 type Entry struct {
 	ID   ID
 	Kind Kind
@@ -23,9 +23,9 @@ type Entry struct {
 // Size returns the number of bytes that e takes in a pack.
 func (e Entry) Size() int { return len(e.raw) }
 
-// Release hands the memory of e back, for that of later entries, when e is not used any more. It may be left out.
+// Release returns the memory of e for reuse. e must not be used any more. Calling it is optional.
 func (e Entry) Release() {
-	if cap(e.raw) < spareFrom { // short ones are no trouble
+	if cap(e.raw) < spareFrom { // not worth reusing
 		return
 	}
 	select {
@@ -80,7 +80,7 @@ func (e Entry) stored(dst []byte) ([]byte, bool) {
 	}
 }
 
-// spareFrom is how long an entry is whose memory is used again.
+// spareFrom is the capacity from which the memory of an entry is reused.
 const spareFrom = 64 << 10
 
 // spare is the memory of entries that were released.
@@ -98,8 +98,8 @@ func room(n int) []byte {
 	return make([]byte, 0, n)
 }
 
-// tiny is how long content is that compressing makes no shorter, such as a directory of one entry: what a compressor
-// clears before it begins costs hundreds of times as much as the rest.
+// tiny is the size up to which content is not compressed, such as a directory of one entry: compression does not
+// shorten it, and initialising a compressor costs hundreds of times as much as the rest.
 const tiny = 32
 
 // Encode names and encodes an object. Level 0 stores it as it is, for content that is compressed
@@ -126,10 +126,10 @@ func appendHeader(dst []byte, k Kind, size int) []byte {
 	return append(dst, c)
 }
 
-// maxStored is the most that one stored block of a deflate stream holds.
+// maxStored is the maximum size of a stored block of a deflate stream.
 const maxStored = 1<<16 - 1
 
-// storedSize is the length of what appendStored appends for n bytes.
+// storedSize returns the length of the output of appendStored for n bytes.
 func storedSize(n int) int { return 2 + 5*max(1, (n+maxStored-1)/maxStored) + n + 4 }
 
 // appendStored appends data as a zlib stream of stored blocks, all full but the last.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// superseded is the extension of the empty file that marks a pack whose content a larger one has.
+// superseded is the extension of the empty file that marks a pack that was merged into a larger one.
 const superseded = ".superseded"
 
 // supersede marks a pack. Readers of this package do not see it any more; git still does.
@@ -21,7 +21,8 @@ func supersede(base string) error {
 	return f.Close()
 }
 
-// Wanted takes back that a pack was superseded, if it was: the same came again. Base is its path without ".pack".
+// Wanted removes the superseded mark of a pack, because the same pack was added again. base is its path without
+// ".pack".
 func Wanted(base string) error { return removeFile(base + superseded) }
 
 // Expire removes the packs of dir that were superseded at least grace before the last change of dir; all of them if

@@ -29,13 +29,13 @@ func newFeed(r io.Reader, limit int64, told func(int64)) *feed {
 	return &feed{r: r, limit: limit, told: told, sum: sha1.New(), buf: make([]byte, 0, feedSize)}
 }
 
-// offset returns how many bytes were consumed.
+// offset returns the number of consumed bytes.
 func (f *feed) offset() int64 { return f.base + int64(f.pos) }
 
-// mark lets [feed.marked] begin here, and gives up what lies before.
+// mark sets the start of [feed.marked] to the current position, and releases the bytes before it.
 func (f *feed) mark() { f.start = f.pos }
 
-// marked returns the bytes consumed since the mark. They are good until the next read.
+// marked returns the bytes consumed since the mark. They are valid until the next read.
 func (f *feed) marked() []byte { return f.buf[f.start:f.pos] }
 
 // spillMarked hands on what was consumed since the mark, and moves the mark.
@@ -130,7 +130,7 @@ func (f *feed) peek(n int) ([]byte, error) {
 	return f.buf[f.pos:min(f.pos+n, len(f.buf))], err
 }
 
-// take consumes n bytes. They are good until the next read.
+// take consumes n bytes. They are valid until the next read.
 func (f *feed) take(n int) ([]byte, error) {
 	if err := f.fill(n); err != nil {
 		return nil, damage(err)

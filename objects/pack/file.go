@@ -109,7 +109,7 @@ func (f *file) data() (opened bool, err error) {
 	return true, nil
 }
 
-// checkPack makes sure that p is a pack and the one that x is of, by its header and checksum.
+// checkPack checks, by header and checksum, that p is a pack and that x is its index.
 func checkPack(p *os.File, x *index) (end int64, err error) {
 	st, err := p.Stat()
 	if err != nil {

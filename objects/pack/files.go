@@ -23,7 +23,7 @@ func SyncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// checkMark refuses marks that could not be told apart in file names.
+// checkMark refuses marks that would be ambiguous in file names.
 func checkMark(mark string) error {
 	ok := mark != "" && len(mark) <= 100
 	for _, c := range []byte(mark) {
@@ -63,9 +63,8 @@ func Sweep(dir, mark string) error {
 	return errors.Join(errs...)
 }
 
-// SweepIndexes removes what is beside packs and whose pack is not there: who is killed may have named the index
-// and not yet the pack, or removed the pack alone. The caller sees to it that nobody adds or removes packs
-// meanwhile.
+// SweepIndexes removes indexes and other files without a pack: a killed process may have renamed only the index, or
+// removed only the pack. The caller must prevent that packs are added or removed meanwhile.
 func SweepIndexes(dir string) error {
 	names, err := readNames(dir)
 	if err != nil {
@@ -86,7 +85,7 @@ func SweepIndexes(dir string) error {
 // beside are the extensions of the files that belong to a pack.
 var beside = []string{".idx", ".rev", ".bitmap", ".mtimes", superseded}
 
-// Marks returns the marks of those whose temporary files are in dir, of writers that live and of others.
+// Marks returns the marks of all temporary files in dir, of running and killed writers.
 func Marks(dir string) ([]string, error) {
 	names, err := readNames(dir)
 	if err != nil {
@@ -121,7 +120,7 @@ func readNames(dir string) ([]string, error) {
 	return names, errors.Join(err, f.Close())
 }
 
-// removeFile removes a file; it is fine if it is gone.
+// removeFile removes a file if it exists.
 func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

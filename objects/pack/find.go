@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// window is how many names one step of a search reads: at 10^6 objects the place of a name in its
-// bucket is guessed to within 31 (one standard deviation), so the first window nearly always hits.
+// window is the number of names that one step of a search reads. With 10^6 objects, the guessed position of a name has
+// a standard deviation of 31, so the first window nearly always contains it.
 const window = 200
 
 // windows holds idle room for the names of a window.
@@ -61,7 +61,7 @@ func prefix(name []byte) uint64 { return binary.BigEndian.Uint64(name) }
 // span returns the numbers between which the names that begin with b lie.
 func span(b byte) (below, above uint64) { return uint64(b) << 56, uint64(b)<<56 | (1<<56 - 1) }
 
-// share says how far v is on the way from below to above, from 0 to 1.
+// share returns the relative position of v between below and above, from 0 to 1.
 func share(v, below, above uint64) float64 {
 	if v <= below || above <= below {
 		return 0

@@ -138,7 +138,7 @@ func parseIndex(r io.ReaderAt, f *os.File, size int64) (*index, error) {
 	return x, nil
 }
 
-// readAt fills b. That the file ends before it is a damage, not an end.
+// readAt fills b. An end of the file before that is damage, not io.EOF.
 func readAt(r io.ReaderAt, b []byte, off int64) error {
 	n, err := r.ReadAt(b, off)
 	if n == len(b) {
@@ -157,7 +157,7 @@ func (x *index) close() error {
 	return x.f.Close()
 }
 
-// sum returns the checksum of the pack that the index is of.
+// sum returns the checksum of the pack of the index.
 func (x *index) sum() (sum ID, err error) {
 	return sum, readAt(x.r, sum[:], x.size-2*int64(idSize))
 }

@@ -24,7 +24,7 @@ func (d *Dir) toFront(f *file) {
 	d.files = next
 }
 
-// forget closes packs, so that the next list has them opened anew.
+// forget closes packs, so that the next list opens them again.
 func (d *Dir) forget(bad []*file) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,7 +133,7 @@ func (d *Dir) All() iter.Seq2[ID, error] {
 			}
 			for _, id := range ids {
 				if !yield(id, nil) {
-					unpin() // nobody listens any more
+					unpin() // the caller has stopped
 					return
 				}
 			}

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// fanIn is how many packs a merge takes at least, if there are as many.
+// fanIn is the minimum number of packs in a merge, if there are as many.
 const fanIn = 16
 
 // Merge copies small packs of dir into one and returns how many it merged. What was merged stays for
@@ -33,7 +33,7 @@ func MergeAll(dir, mark string) (int, error) {
 	return merge(dir, mark, func(cs []candidate) []candidate { return cs }, removePack)
 }
 
-// smallest chooses what a merge takes.
+// smallest chooses the packs of a merge.
 func smallest(cs []candidate) []candidate {
 	var sum int64
 	for i, c := range cs {
@@ -51,7 +51,7 @@ type candidate struct {
 	size int64
 }
 
-// errSkip says that a pack cannot be merged, though nothing is wrong with it.
+// errSkip means that an intact pack cannot be merged.
 var errSkip = errors.New("pack has deltas")
 
 // A packError says which pack made a merge stop.
@@ -63,8 +63,8 @@ type packError struct {
 func (e *packError) Error() string { return fmt.Sprintf("pack %s: %v", filepath.Base(e.base), e.err) }
 func (e *packError) Unwrap() error { return e.err }
 
-// merge tries until all packs that choose wants are in good order, leaving out those that are not.
-// dispose is called with each pack whose content the new one has.
+// merge repeats until all packs that choose returns are intact, and leaves out the others. It calls dispose with each
+// pack that was merged.
 func merge(dir, mark string, choose func([]candidate) []candidate, dispose func(base string) error) (int, error) {
 	var damaged []error
 	left := map[string]bool{}
@@ -126,7 +126,7 @@ func hasAny(base string, exts ...string) (bool, error) {
 	return false, nil
 }
 
-// mergeThese does one merge. A pack that is in the way is told by a packError.
+// mergeThese does one merge. If a pack prevents it, the error is a packError.
 func mergeThese(dir, mark string, cs []candidate, dispose func(string) error) (int, error) {
 	if len(cs) < 2 {
 		return 0, nil
@@ -146,7 +146,7 @@ func mergeThese(dir, mark string, cs []candidate, dispose func(string) error) (i
 	}
 	var errs []error
 	if err := dropMultiIndex(dir); err != nil {
-		return 0, err // git would look for the old packs
+		return 0, err // git would open the old packs
 	}
 	for _, c := range cs {
 		if filepath.Base(c.base) != name {
@@ -216,7 +216,7 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 	return nil
 }
 
-// inPack makes an error that stops the merge of one pack only. Errors of the disk stop all.
+// inPack wraps an error that excludes one pack from a merge. Errors of the disk stop the whole merge.
 func inPack(base string, err error) error {
 	if errors.Is(err, ErrCorrupt) || errors.Is(err, errSkip) {
 		return &packError{base, err}

@@ -1,9 +1,9 @@
-// Package pack writes and reads git's pack files: the only place where the program's bytes lie.
+// Package pack writes and reads git's pack files. All data of the program is stored in packs.
 //
-// A [Writer] puts already encoded objects ([Encode]) into one pack with an index (version 2) and
-// makes both durable before it says so. Objects are stored whole, never as deltas: what we store is
-// compressed already, and a whole object can be found, checked and copied without any other.
-// A [Dir] finds and reads objects in all packs of a directory; [Merge] copies small packs into one.
+// A [Writer] puts already encoded objects ([Encode]) into one pack with an index (version 2) and makes both durable
+// before it returns. Objects are stored whole, never as deltas: they are compressed already, and a whole object can be
+// found, checked and copied without any other. A [Dir] finds and reads objects in all packs of a directory; [Merge]
+// copies small packs into one.
 //
 // The order of the last steps is the point of the package: pack and index are written to temporary
 // files and synced, then the index gets its final name, then the pack, then the directory is synced.
@@ -29,18 +29,17 @@ import (
 const MaxSize = 256 << 20
 
 var (
-	// ErrNotFound says that no pack holds an object of that name.
+	// ErrNotFound means that no pack contains an object of that name.
 	ErrNotFound = errors.New("object not found")
-	// ErrCorrupt says that stored bytes are not what they should be.
+	// ErrCorrupt means that stored bytes are damaged.
 	ErrCorrupt = errors.New("corrupt")
-	// ErrDelta says that an object is stored as a difference to another one, which this package
-	// does not resolve. The error is a [*DeltaError].
+	// ErrDelta means that an object is stored as a delta, which [Dir] does not resolve. The error is a [*DeltaError].
 	ErrDelta = errors.New("stored as a delta")
-	// ErrTooLarge says that an object is larger than [MaxSize].
+	// ErrTooLarge means that an object is larger than [MaxSize].
 	ErrTooLarge = errors.New("object is too large")
 )
 
-// A DeltaError says which pack holds an object as a delta.
+// A DeltaError names the pack that contains an object as a delta.
 type DeltaError struct {
 	ID   ID
 	Pack string // path of the pack without ".pack"
@@ -77,10 +76,10 @@ func (id ID) IsZero() bool { return id == ID{} }
 // Compare orders names by their bytes.
 func (id ID) Compare(o ID) int { return bytes.Compare(id[:], o[:]) }
 
-// A Kind says what an object is, in the numbers of the pack format.
+// A Kind is the type of an object, as numbered in the pack format.
 type Kind byte
 
-// The kinds of objects. We write no tags, but another's can be read and copied.
+// The kinds of objects. We write no tags, but can read and copy them.
 const (
 	Commit Kind = 1
 	Tree   Kind = 2
@@ -88,7 +87,7 @@ const (
 	Tag    Kind = 4
 )
 
-// The kinds of pack entries that are differences to other objects.
+// The kinds of pack entries that are deltas.
 const (
 	offsetDelta Kind = 6
 	refDelta    Kind = 7
@@ -118,7 +117,7 @@ func Name(k Kind, data []byte) (id ID) {
 	return id
 }
 
-// preamble is what git hashes before the content of an object.
+// preamble returns the header that git hashes before the content of an object.
 func preamble(k Kind, size int64) []byte {
 	b := make([]byte, 0, 32)
 	b = append(b, k.String()...)

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// Entry returns an object as it stands in a pack, to be copied into another pack without being unpacked.
-// The error wraps [ErrDelta] if it is stored as a difference, and [ErrNotFound] if no pack holds it.
+// Entry returns an object in the encoding of its pack, to copy it to another pack without unpacking. The error wraps
+// [ErrDelta] if it is stored as a delta, and [ErrNotFound] if no pack contains it.
 func (d *Dir) Entry(id ID) (e Entry, err error) {
 	err = d.look(id, func(f *file, off int64) error {
 		if err := d.openData(f); err != nil {
@@ -38,7 +38,7 @@ func (d *Dir) Entry(id ID) (e Entry, err error) {
 	return e, nil
 }
 
-// EntrySize returns what [Entry.Size] of [Dir.Entry] would, without reading the object.
+// EntrySize returns [Entry.Size] of [Dir.Entry] without reading the object.
 func (d *Dir) EntrySize(id ID) (n int, err error) {
 	err = d.look(id, func(f *file, off int64) error {
 		if err := d.openData(f); err != nil {
@@ -61,7 +61,7 @@ func (d *Dir) EntrySize(id ID) (n int, err error) {
 	return n, nil
 }
 
-// StoredSize returns the bytes that the entry of an object takes in a pack, in whatever form it is stored.
+// StoredSize returns the size of the entry of an object in its pack, also of a delta.
 func (d *Dir) StoredSize(id ID) (n int64, err error) {
 	err = d.look(id, func(f *file, off int64) error {
 		if err := d.openData(f); err != nil {
@@ -99,14 +99,14 @@ func (f *file) extent(off int64) (int64, error) {
 	return f.starts[i+1], nil
 }
 
-// StreamSize returns the length of what [Stream] writes for n entries of size bytes together.
+// StreamSize returns the length of the output of [Stream] for entries with a total of size bytes.
 func StreamSize(size int64) int64 { return headerSize + size + int64(idSize) }
 
-// ErrChanged says that entries were not as many bytes as they were said to be.
+// ErrChanged means that the entries have another total size than declared.
 var ErrChanged = errors.New("the store changed meanwhile")
 
-// Stream writes a pack with n entries to w, without an index: what git takes over a connection. It fails with
-// [ErrChanged] rather than write another number of bytes than [StreamSize] of size.
+// Stream writes a pack with n entries to w, without an index, as git expects it over a connection. It fails with
+// [ErrChanged] if the output would be longer or shorter than [StreamSize] of size.
 func Stream(w io.Writer, n int, size int64, entries func(yield func(Entry) error) error) error {
 	sum := sha1.New()
 	both := io.MultiWriter(w, sum)
@@ -131,8 +131,8 @@ func Stream(w io.Writer, n int, size int64, entries func(yield func(Entry) error
 	return err
 }
 
-// Order sorts ids as they lie in the packs, so that reading them one after the other goes forward. Those that
-// lie in no pack come last.
+// Order sorts ids by their position in the packs, so that reading them in order is sequential. Ids in no pack come
+// last.
 func (d *Dir) Order(ids []ID) error {
 	type place struct {
 		id   ID

@@ -45,14 +45,14 @@ func readSlot(br *bufio.Reader, r io.ReaderAt, off, end int64) (s slot, err erro
 		s.size |= int64(c&0x7f) << shift
 		s.at++
 	}
-	// Deflate makes at most 1032 bytes of one: a larger size is a damage, not an object.
+	// Deflate expands a byte to at most 1032, so a larger size is damage.
 	if s.kind == 0 || s.kind == 5 || s.size > 1032*(end-s.at) {
 		return s, fmt.Errorf("entry at byte %d: kind %d, size %d: %w", off, s.kind, s.size, ErrCorrupt)
 	}
 	return s, nil
 }
 
-// damage turns the ways in which a stream can be broken into ErrCorrupt. Errors of the disk stay.
+// damage adds ErrCorrupt to errors of a malformed stream. It returns errors of the disk unchanged.
 func damage(err error) error {
 	var input flate.CorruptInputError
 	switch {
@@ -97,7 +97,7 @@ func readStored(br *bufio.Reader, r io.ReaderAt, s slot, end int64) ([]byte, boo
 	total := int64(storedSize(int(s.size)))
 	head, err := br.Peek(7)
 	if err != nil || s.at+total > end || head[2]&6 != 0 {
-		return nil, false, nil // inflate finds out what is wrong, if anything is
+		return nil, false, nil // inflate reports the error, if there is one
 	}
 	raw := make([]byte, total)
 	if err := readAt(r, raw, s.at); err != nil {
@@ -118,7 +118,7 @@ func readStored(br *bufio.Reader, r io.ReaderAt, s slot, end int64) ([]byte, boo
 	}
 }
 
-// inflate reads the object whose zlib stream br is at.
+// inflate reads an object from its zlib stream.
 func inflate(br *bufio.Reader, s slot) ([]byte, error) {
 	z, err := inflaterOf(br)
 	if err != nil {
@@ -168,8 +168,8 @@ func atEnd(z io.Reader) error {
 	return fmt.Errorf("does not end: %w", ErrCorrupt)
 }
 
-// Size returns how long an object says it is, which [Dir.Get] makes sure of. Of an object that is stored as a
-// difference it says [ErrDelta].
+// Size returns the declared size of an object, which [Dir.Get] verifies. The error wraps [ErrDelta] if it is stored as
+// a delta.
 func (d *Dir) Size(id ID) (n int64, err error) {
 	err = d.look(id, func(f *file, off int64) error {
 		if err := d.openData(f); err != nil {
@@ -193,7 +193,7 @@ func (d *Dir) Size(id ID) (n int64, err error) {
 // headers holds idle readers of nothing but the header of an entry.
 var headers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 16) }}
 
-// Kind returns what an object is. Of an object that is stored as a difference it says [ErrDelta].
+// Kind returns the kind of an object. The error wraps [ErrDelta] if it is stored as a delta.
 func (d *Dir) Kind(id ID) (k Kind, err error) {
 	err = d.look(id, func(f *file, off int64) error {
 		if err := d.openData(f); err != nil {

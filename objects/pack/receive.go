@@ -12,43 +12,42 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// Limits bound what [Writer.Receive] takes. A pack says of itself how large it is, and may lie.
+// Limits limit what [Writer.Receive] accepts, because the sizes that a pack declares may be wrong.
 type Limits struct {
 	Bytes   int64 // of the pack as it arrives
 	Objects int   // in the pack
 	Object  int64 // bytes of one object; of all but whole blobs at most 64 MiB
 	Ratio   int64 // how many times its size a pack may unpack to, beyond 64 MiB
 
-	Progress func(n int64) // is told how many bytes arrived; may be nil
+	Progress func(n int64) // called with the number of received bytes; may be nil
 
-	// Blob is given the content of each blob that was added and is not long, in the order in which they come, and
-	// keeps that memory; it returns some for the next one. It may be nil.
+	// Blob is called with the content of each added blob of up to [MaxShown] bytes, in the order of the pack. It owns that
+	// memory and returns a buffer for the next one. It may be nil.
 	Blob func(id ID, content []byte) []byte
 }
 
-// MaxShown is how long a blob may be that [Limits.Blob] is given, in bytes.
+// MaxShown is the maximum size of a blob for [Limits.Blob], in bytes.
 const MaxShown = 5 << 20
 
-// slack is what a pack may unpack to whatever its size.
+// slack is the number of bytes that a pack may unpack to whatever its size.
 const slack = 64 << 20
 
-// maxHeld bounds objects that are held in memory: all but whole blobs, which are told by streaming.
+// maxHeld is the maximum size of objects in memory: all except whole blobs, which are hashed while they stream.
 const maxHeld = 64 << 20
 
-// maxWaiting bounds the differences that wait for the end of a pack, in bytes.
+// maxWaiting is the maximum size of the deltas that wait for the end of a pack, in bytes.
 const maxWaiting = 128 << 20
 
-// A Receipt says what [Writer.Receive] took.
+// A Receipt contains the amounts that [Writer.Receive] received.
 type Receipt struct {
 	Objects int
 	Deltas  int
 	Bytes   int64 // of the pack as it arrived
 }
 
-// Receive reads a pack as it comes over a connection and adds its objects to w, whole: what is stored as a difference
-// is worked out first. Every object is unpacked and named, the checksum at the end is compared, and nothing is read
-// behind it. A pack with differences to objects outside itself is refused. Errors wrap [ErrCorrupt] or [ErrTooLarge]
-// if the pack is to blame.
+// Receive reads a pack from a connection and adds its objects to w. It resolves deltas, unpacks and names every object,
+// verifies the checksum at the end, and reads nothing after it. A pack with deltas against objects outside itself is
+// refused. Errors wrap [ErrCorrupt] or [ErrTooLarge] if they are caused by the pack.
 func (w *Writer) Receive(r io.Reader, l Limits) (Receipt, error) {
 	in := &inlet{w: w, l: l, f: newFeed(r, l.Bytes, l.Progress), at: map[int64]ID{}}
 	err := in.receive()

@@ -14,7 +14,7 @@ func noise(n int) []byte {
 	b := make([]byte, n)
 	r := rand.NewChaCha8([32]byte{9})
 	if _, err := r.Read(b); err != nil {
-		panic(err) // it never fails
+		panic(err) // never fails
 	}
 	return b
 }

@@ -2,21 +2,21 @@ package stream
 
 import "math"
 
-// A Chain checks segments of a stream from its beginning on, each behind the one before it.
+// A Chain verifies the segments of a stream in order, from the first one.
 type Chain struct {
 	r    *Reader
 	blob []byte
 }
 
-// NewChain returns a Chain that waits for the first segment.
+// NewChain returns a Chain before the first segment.
 func NewChain() *Chain {
 	c := &Chain{}
 	c.r = NewReader(math.MaxInt, func(int) ([]byte, error) { return c.blob, nil })
 	return c
 }
 
-// Next checks the next segment. The error wraps [objects.ErrCorrupt] if it is not that; then the Chain is of no
-// use any more. It does not keep blob.
+// Next verifies the next segment. After an error, which wraps [objects.ErrCorrupt] if the segment is invalid, the
+// Chain must not be used. It does not keep blob.
 func (c *Chain) Next(blob []byte) error {
 	c.blob = blob
 	err := c.r.next()
@@ -24,5 +24,5 @@ func (c *Chain) Next(blob []byte) error {
 	return err
 }
 
-// Release hands the memory of the Chain on, when it is not used any more.
+// Release returns the buffers of the Chain to their pool. The Chain must not be used any more.
 func (c *Chain) Release() { c.r.release() }

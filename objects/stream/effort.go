@@ -2,15 +2,14 @@ package stream
 
 import "github.com/klauspost/compress/zstd"
 
-// An effort is how a segment with a dictionary is compressed.
+// An effort contains the compression parameters of a segment with a dictionary.
 type effort struct {
 	window int
 	level  zstd.EncoderLevel
 }
 
-// effortFor returns how hard to try. Most segments are short tails, of which there are many and each takes
-// little time. The window is the smallest that reaches over a segment and its dictionary: an encoder allocates
-// and clears as much.
+// effortFor returns the parameters for a segment. Most segments are short tails: there are many, and each takes little
+// time. The window is the smallest one for the segment and its dictionary, because an encoder allocates and clears it.
 func effortFor(h Head) effort {
 	e := effort{zstd.MinWindowSize, zstd.SpeedDefault}
 	if h.Length < shortTail {
@@ -28,14 +27,14 @@ func (e effort) encoder(dict []byte) (*zstd.Encoder, error) {
 	return newEncoder(zstd.WithWindowSize(e.window), zstd.WithEncoderLevel(e.level), zstd.WithEncoderDictRaw(0, dict))
 }
 
-// A prepared encoder has read the dictionary of a segment that is still being read. For a short tail that is
-// most of the work.
+// A prepared encoder has loaded its dictionary while the segment is still being read. For a short tail that is most of
+// the work.
 type prepared struct {
 	effort effort
-	made   chan *zstd.Encoder // nil if it could not be made
+	made   chan *zstd.Encoder // receives nil on failure
 }
 
-// prepare makes an encoder ready for what is appended to t next, nil if that is not known.
+// prepare prepares an encoder for the next segment of t. It returns nil if the size of the segment is unknown.
 func prepare(t *Tail) *prepared {
 	d := dictLen(t.Length)
 	if t.Expect <= 0 || d == 0 || int64(len(t.Dict)) < d {
@@ -53,7 +52,7 @@ func prepare(t *Tail) *prepared {
 	return p
 }
 
-// encoder returns an encoder for a segment with its dictionary. It makes the same bytes whether or not it was prepared.
+// encoder returns an encoder for a segment with its dictionary. Its output does not depend on preparation.
 func (p *prepared) encoder(h Head, dict []byte) (*zstd.Encoder, error) {
 	e := effortFor(h)
 	if p != nil && p.effort == e {

@@ -9,12 +9,11 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Blobs gives the stored bytes of the i-th segment of a stream, counted from 0.
+// Blobs returns the stored bytes of the i-th segment of a stream, counted from 0.
 type Blobs func(i int) ([]byte, error)
 
 // A Reader reads the first n segments of a stream. Each segment is checked against its hash before
-// any of its bytes are handed out, so a reader never sees wrong content; the error then wraps
-// [objects.ErrCorrupt].
+// any of its bytes are returned, so a caller never sees wrong content; the error then wraps [objects.ErrCorrupt].
 type Reader struct {
 	blobs  Blobs
 	n, i   int
@@ -49,7 +48,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// WriteTo writes what is left to w without another copy. What w is given is good during the call alone.
+// WriteTo writes the remaining content to w without a copy. w must not keep the slices that it gets.
 func (r *Reader) WriteTo(w io.Writer) (int64, error) {
 	var total int64
 	for {
@@ -69,13 +68,13 @@ func (r *Reader) WriteTo(w io.Writer) (int64, error) {
 	}
 }
 
-// Close does nothing; a Reader holds nothing open.
+// Close does nothing; a Reader has no open files.
 func (r *Reader) Close() error { return nil }
 
 // Sum returns the name of the content of the segments read so far.
 func (r *Reader) Sum() objects.Hash { return r.hash.Sum() }
 
-// Hasher returns the state of that name, for who goes on from there.
+// Hasher returns a copy of the hash state of the segments read so far, to continue from there.
 func (r *Reader) Hasher() *objects.Hasher { return r.hash.Clone() }
 
 func (r *Reader) next() error {
@@ -105,10 +104,10 @@ func (r *Reader) next() error {
 	return nil
 }
 
-// spare is the room behind a content that lets the decoder write it faster.
+// spare is extra capacity after the content, with which the decoder is faster.
 const spare = 64
 
-// room returns memory for n bytes that nothing refers to.
+// room returns an unused buffer for n bytes.
 func (r *Reader) room(n int64) []byte {
 	need := int(n) + spare
 	if cap(r.old) < need && need > readSize {
@@ -162,7 +161,7 @@ func longer(was []byte, n int) []byte {
 // dicts are the memory of dictionaries that readers had, as long as they get.
 var dicts = make(chan []byte, 4)
 
-// release hands long buffers on, when all was read.
+// release returns long buffers to the pool after the last read.
 func (r *Reader) release() {
 	for _, b := range [][]byte{r.now, r.old} {
 		if cap(b) < MaxSegment {
@@ -182,7 +181,7 @@ func (r *Reader) release() {
 	r.now, r.old, r.dict, r.before, r.rest = nil, nil, nil, nil, nil
 }
 
-// decoders holds idle decoders: making one takes as long as a short segment.
+// decoders contains idle decoders: creating one takes as long as decoding a short segment.
 var decoders = make(chan *zstd.Decoder, 8)
 
 func decoder() (*zstd.Decoder, error) {
@@ -196,8 +195,7 @@ func decoder() (*zstd.Decoder, error) {
 	}
 }
 
-// decode appends the content of a segment to room, and unpacks no more than fits there, whatever frames there
-// are and whatever they say of themselves.
+// decode appends the content of a segment to room. It never unpacks more than fits there, whatever the frames declare.
 func decode(h Head, frame, dict, room []byte) ([]byte, error) {
 	d, err := decoder()
 	if err != nil {
@@ -210,7 +208,7 @@ func decode(h Head, frame, dict, room []byte) ([]byte, error) {
 	}
 	raw, err := d.DecodeAll(frame, room)
 	if err != nil {
-		return nil, err // what the decoder is left with is not worth knowing
+		return nil, err // the error of the decoder is the cause
 	}
 	if len(dict) > 0 {
 		if err := d.ResetWithOptions(nil, zstd.WithDecoderDictDelete()); err != nil {

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// maxLines bounds what a remote may list, tags and the like too.
+	// maxLines is the maximum number of refs that a remote may list, including tags.
 	maxLines = 200_000
 	// maxBranches bounds the branches of a remote. A memory has one for each device and project. One that is new
 	// takes 5 KB of memory and 0.2 ms to be refused, so that all of them take less than 256 MB and 10 s.
 	maxBranches = 40_000
 )
 
-// An advert is what a remote says first: its branches, and what it can do.
+// An advert is the advertisement of a remote: its branches and capabilities.
 type advert struct {
 	refs  []gitstore.Ref
 	caps  map[string]bool
@@ -28,7 +28,7 @@ type advert struct {
 
 func (a *advert) Refs() []gitstore.Ref { return a.refs }
 
-// readAdvert reads the list up to its flush.
+// readAdvert reads an advertisement up to its flush packet.
 func readAdvert(l *lines) (*advert, error) {
 	a := &advert{caps: map[string]bool{}}
 	for first := true; ; {
@@ -59,8 +59,7 @@ func readAdvert(l *lines) (*advert, error) {
 	}
 }
 
-// line takes one branch. HEAD, tags and the like are of no use here; "shallow" lines end in failure later, if
-// it matters.
+// line adds one branch. HEAD, tags and other refs are ignored; a shallow repository is an error.
 func (a *advert) line(s string) error {
 	hex, name, ok := strings.Cut(s, " ")
 	if hex == "shallow" {
@@ -82,7 +81,7 @@ func (a *advert) line(s string) error {
 	return nil
 }
 
-// refusal makes an error of what a server says instead of a list.
+// refusal returns the error for a message that a server sends instead of an advertisement.
 func refusal(msg string) error {
 	low := strings.ToLower(msg)
 	switch {
@@ -97,7 +96,7 @@ func refusal(msg string) error {
 	return fmt.Errorf("the remote says: %.300s", msg)
 }
 
-// wants returns the request of a fetch: what is wanted, what is here, and that there is no more to say.
+// wants returns the request of a fetch: "want" lines, "have" lines and "done".
 func (a *advert) wants(want, have []pack.ID, agent string) []byte {
 	caps := "ofs-delta no-progress"
 	if a.caps["side-band-64k"] {
@@ -121,7 +120,7 @@ func (a *advert) wants(want, have []pack.ID, agent string) []byte {
 	return pkt(b, "done\n")
 }
 
-// receive reads the answer to wants: whether there is anything in common, then the pack.
+// receive reads the response to wants: acknowledgements, then the pack.
 func (a *advert) receive(l *lines, w *pack.Writer, lim pack.Limits, say func(string)) (pack.Receipt, error) {
 	for {
 		head, err := l.rest().Peek(8)
@@ -151,7 +150,7 @@ func (a *advert) receive(l *lines, w *pack.Writer, lim pack.Limits, say func(str
 	return got, err
 }
 
-// commands returns the head of a push: which branches are to move.
+// commands returns the head of a push: the updates of branches.
 func (a *advert) commands(b Batch, agent string) []byte {
 	caps := "report-status"
 	for _, c := range []string{"side-band-64k", "atomic"} {
@@ -173,7 +172,7 @@ func (a *advert) commands(b Batch, agent string) []byte {
 	return append(out, flush...)
 }
 
-// report reads what became of a push.
+// report reads the status report of a push.
 func (a *advert) report(r io.Reader, b Batch, say func(string)) error {
 	l, outer := newLines(r), io.Reader(nil)
 	if a.caps["side-band-64k"] {
@@ -205,7 +204,7 @@ func (a *advert) report(r io.Reader, b Batch, say func(string)) error {
 			rejected.Refs, rejected.Why = append(rejected.Refs, ref), append(rejected.Why, why)
 		}
 	}
-	if outer != nil { // what it says to people may come later
+	if outer != nil { // progress messages may follow
 		if _, err := io.Copy(io.Discard, io.LimitReader(outer, maxPkt)); err != nil {
 			return err
 		}

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// A login is what a server was shown, kept for as long as the program runs.
+// A login contains the credentials for a server. They are only kept in memory.
 type login struct {
 	user, password string
 	approved       bool
 }
 
-// fill asks git's credential helpers who to be.
+// fill gets credentials from git's credential helpers.
 func (c *Client) fill(ctx context.Context) (user, password string, err error) {
 	if c.login.user != "" || c.login.password != "" {
 		return c.login.user, c.login.password, nil
@@ -44,7 +44,7 @@ func (c *Client) fill(ctx context.Context) (user, password string, err error) {
 	return user, password, nil
 }
 
-// approve tells git's helpers that a password was right, once. It does not wait for them: [Client.told] does.
+// approve tells git's credential helpers once that a password was accepted. [Client.told] waits for them.
 func (c *Client) approve(ctx context.Context, user, password string) {
 	if password == "" || c.login.approved {
 		return
@@ -55,17 +55,17 @@ func (c *Client) approve(ctx context.Context, user, password string) {
 	})
 }
 
-// told waits until git's helpers know what they were told.
+// told waits for the credential helpers that approve has started.
 func (c *Client) told() { c.telling.Wait() }
 
-// reject tells git's helpers that a password was wrong.
+// reject tells git's credential helpers that a password was rejected.
 func (c *Client) reject(ctx context.Context, user, password string) {
 	c.login = login{}
 	c.told()
 	_, _ = c.credential(ctx, "reject", user, password) // as above
 }
 
-// credential runs git credential. The password goes through a pipe, never over a command line.
+// credential runs git credential. The password is sent through a pipe, never on a command line.
 func (c *Client) credential(ctx context.Context, action, user, password string) ([]byte, error) {
 	var in bytes.Buffer
 	fmt.Fprintf(&in, "protocol=%s\nhost=%s\n", c.url.Scheme, c.url.Host)

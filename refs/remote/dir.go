@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A dirSession works on a bare repository in a directory of this machine, or one that looks so.
+// A dirSession is a session with a bare repository in a directory, which may be on a network drive.
 type dirSession struct {
 	git  refs.Shared
 	refs []gitstore.Ref
@@ -44,7 +44,7 @@ func (c *Client) openDir() (Session, error) {
 // Refs returns the branches.
 func (s *dirSession) Refs() []gitstore.Ref { return s.refs }
 
-// Fetch copies what the wanted commits need.
+// Fetch copies the objects of the wanted commits.
 func (s *dirSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer,
 	lim pack.Limits) (pack.Receipt, error) {
 	f := &copier{git: s.git.Repo, w: w, l: lim, seen: map[pack.ID]struct{}{}}
@@ -60,7 +60,7 @@ func (s *dirSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Wr
 	return f.got, nil
 }
 
-// A copier copies objects as they stand in packs, or packs them if they stand otherwise.
+// A copier copies the pack entries of objects, or encodes loose objects and deltas.
 type copier struct {
 	git  *gitstore.Repo
 	w    *pack.Writer
@@ -82,7 +82,7 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		}
 		c, err := f.git.Commit(id)
 		if malformed(err) {
-			break // the lane alone is refused, by the check of what came
+			break // only this lane is refused, when the quarantine is checked
 		}
 		if err != nil {
 			return err
@@ -114,21 +114,20 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		return err
 	}
 	for _, id := range ids {
-		if err := f.copy(id); err != nil && !errors.Is(err, pack.ErrNotFound) { // which refuses the lanes that name it
+		if err := f.copy(id); err != nil && !errors.Is(err, pack.ErrNotFound) { // the check refuses lanes that lack it
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// malformed reports whether an error is the fault of one lane: it leads to what is no commit, or to a directory
-// that is none, or to what is not there.
+// malformed reports whether an error is caused by the data of one lane: a malformed or missing commit or directory.
 func malformed(err error) bool {
 	return errors.Is(err, pack.ErrNotFound) || errors.Is(err, gitstore.ErrTree) || errors.Is(err, gitstore.ErrKind) ||
 		errors.Is(err, gitstore.ErrCommit)
 }
 
-// rest returns the commits that were not seen.
+// rest returns the commits that are not in seen, and adds them to it.
 func (f *copier) rest(commits []pack.ID) (ids []pack.ID) {
 	for _, id := range commits {
 		if _, ok := f.seen[id]; !ok {
@@ -161,7 +160,7 @@ func (f *copier) copy(id pack.ID) error {
 	return nil
 }
 
-// entry copies an entry of a pack, and shows what is in it while it is at hand.
+// entry copies an entry of a pack, and passes its content to the Blob callback if it is short.
 func (f *copier) entry(id pack.ID, size int) (int64, error) {
 	if size > pack.MaxShown {
 		return f.git.Packs().CopyTo(f.w, id)
@@ -178,7 +177,7 @@ func (f *copier) entry(id pack.ID, size int) (int64, error) {
 	return int64(e.Size()), nil
 }
 
-// Entry returns an object as it stands in a pack of g, or packs it if it stands otherwise.
+// Entry returns the pack entry of an object of g, or encodes it if it is loose or a delta.
 func Entry(g *gitstore.Repo, id pack.ID) (pack.Entry, error) {
 	e, err := g.Packs().Entry(id)
 	if !errors.Is(err, pack.ErrDelta) && !errors.Is(err, pack.ErrNotFound) {
@@ -191,7 +190,7 @@ func Entry(g *gitstore.Repo, id pack.ID) (pack.Entry, error) {
 	return pack.Encode(k, b, 6), nil
 }
 
-// EntrySize returns the size of what Entry returns.
+// EntrySize returns the size of the result of [Entry].
 func EntrySize(g *gitstore.Repo, id pack.ID) (int64, error) {
 	n, err := g.Packs().EntrySize(id)
 	if !errors.Is(err, pack.ErrDelta) && !errors.Is(err, pack.ErrNotFound) {
@@ -201,11 +200,10 @@ func EntrySize(g *gitstore.Repo, id pack.ID) (int64, error) {
 	return int64(e.Size()), err
 }
 
-// Push writes a pack into the directory and moves the branches, as a commit of our own does: both are durable
-// when it returns. Others may push at the same time, from this store under another name of the remote, or to
-// the same branch.
+// Push writes a pack to the directory and updates the branches. Both are durable when it returns. Other processes may
+// push at the same time, even to the same branch.
 func (s *dirSession) Push(ctx context.Context, b Batch) error {
-	unshare, err := s.git.Share(ctx) // so that nobody drops what no branch leads to yet
+	unshare, err := s.git.Share(ctx) // so that nobody deletes objects that are not reachable yet
 	if err != nil {
 		return err
 	}
@@ -234,7 +232,7 @@ func (s *dirSession) Push(ctx context.Context, b Batch) error {
 	return nil
 }
 
-// write makes the pack of a push. Its temporary files bear the mark of this device, and are swept by its next push.
+// write writes the pack of a push. The next push of this device removes its temporary files if it is killed.
 func (s *dirSession) write(ctx context.Context, entries func(func(pack.Entry) error) error) error {
 	unlock, err := s.git.Lock(ctx, s.mark)
 	if err != nil {
@@ -261,8 +259,8 @@ func (s *dirSession) write(ctx context.Context, entries func(func(pack.Entry) er
 	return err
 }
 
-// Drop takes out what no branch leads to any more and some branch led to when the conversation began. What
-// others are bringing at the same time is waited for.
+// Drop deletes the objects that were reachable when the session began and are not any more. It waits for pushes of
+// other processes.
 func (s *dirSession) Drop(ctx context.Context) error {
 	unlock, err := s.git.Exclude(ctx)
 	if err != nil {

@@ -33,8 +33,8 @@ func newHTTPClient(proxy func(*http.Request) (*url.URL, error)) *http.Client {
 	}
 }
 
-// checkRedirect lets a server send us to another path, or from http to https, but to no other host: that would
-// take a token somewhere else.
+// checkRedirect allows redirects to another path, or from http to https, but not to another host, because that would
+// send a token there.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	same := strings.EqualFold(r.URL.Hostname(), first.Hostname()) &&
@@ -47,7 +47,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// openHTTP asks for the list of branches, as nobody at first, and as somebody if the server wants that.
+// openHTTP requests the advertisement, at first without credentials, and with them if the server requires that.
 func (c *Client) openHTTP(ctx context.Context, s Service) (_ Session, err error) {
 	defer func() {
 		if err != nil {
@@ -100,7 +100,7 @@ func (c *Client) Public(ctx context.Context) (bool, error) {
 
 func (c *Client) base() string { return c.url.String() }
 
-// Fetch receives what the wanted commits need.
+// Fetch receives the objects of the wanted commits.
 func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer,
 	lim pack.Limits) (pack.Receipt, error) {
 	defer pulse(lim.Progress)()
@@ -113,7 +113,7 @@ func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.W
 	return s.receive(newLines(resp.Body), w, resp.Body.(*answer).watch.pack(lim), s.c.world.Say)
 }
 
-// Push sends a batch. Its length is known, so that nothing has to hold it.
+// Push sends a batch. Its length is known, so it needs no buffer.
 func (s *httpSession) Push(ctx context.Context, b Batch) error {
 	head := s.commands(b, s.c.world.Agent)
 	size := int64(len(head)) + pack.StreamSize(b.Size)
@@ -165,7 +165,7 @@ func (s *httpSession) post(ctx context.Context, svc Service, size int64,
 	return resp, nil
 }
 
-// A request is what is sent to a server.
+// A request is one HTTP request to a server.
 type request struct {
 	method, address string
 	kind            string           // of the body; "" if there is none
@@ -173,7 +173,7 @@ type request struct {
 	body            func() io.Reader // may be nil; called for each try
 }
 
-// do sends a request, again with a user and a password if the server asks for them.
+// do sends a request. If the server requires authentication, it sends it again with credentials.
 func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	user, password := c.login.user, c.login.password
 	for try := 0; ; try++ {
@@ -208,7 +208,7 @@ func (c *Client) statusError(resp *http.Response) error {
 	case http.StatusForbidden:
 		return fmt.Errorf("%w: %s says %s", ErrAuth, c.url, resp.Status)
 	}
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, 300)) // what there is helps
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 300)) // a partial text helps too
 	return fmt.Errorf("%s says %s: %.300s", c.url, resp.Status, bytes.TrimSpace(text))
 }
 
@@ -256,7 +256,7 @@ func (c *Client) send(ctx context.Context, q request, user, password string) (*h
 	return resp, nil
 }
 
-// An answer is a body that fails when nothing comes for too long.
+// An answer is a response body that fails if no data arrives for too long.
 type answer struct {
 	lively
 	body   io.Closer
@@ -272,7 +272,7 @@ func (a *answer) Close() error {
 	return err
 }
 
-// withoutURL takes the address, which is long, out of an error of net/http.
+// withoutURL removes the URL from an error of net/http.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -24,37 +24,37 @@ import (
 )
 
 var (
-	// ErrURL says that an address is none that memory can travel to.
+	// ErrURL means that an address is not a valid remote URL.
 	ErrURL = errors.New("not the address of a remote")
-	// ErrAuth says that the remote wants to know who it is, and was not satisfied.
+	// ErrAuth means that the remote requires authentication, or rejected the credentials.
 	ErrAuth = errors.New("authentication needed")
-	// ErrAbsent says that there is no repository.
+	// ErrAbsent means that there is no repository.
 	ErrAbsent = errors.New("no git repository there")
-	// ErrProtocol says that the other side does not speak git's protocol.
+	// ErrProtocol means that the remote does not follow git's protocol.
 	ErrProtocol = errors.New("the remote does not answer as git does")
-	// ErrTooMany says that there are more branches than a memory can have.
+	// ErrTooMany means that the remote has more branches than a memory can have.
 	ErrTooMany = errors.New("it has too many branches")
-	// ErrDropped says that the connection broke off. Nothing was taken over but what was reported; the next try goes on.
+	// ErrDropped means that the connection was interrupted. Reported results are valid, and a retry continues.
 	ErrDropped = errors.New("the connection broke off")
-	// ErrRejected says that the remote did not move a branch. The error is a [*RejectedError].
+	// ErrRejected means that the remote rejected the update of a branch. The error is a [*RejectedError].
 	ErrRejected = errors.New("rejected by the remote")
-	// ErrLacking says that the remote does not have all objects of a branch that was wanted.
+	// ErrLacking means that the remote lacks objects of a wanted branch.
 	ErrLacking = errors.New("the remote lacks objects of a branch")
 )
 
-// A World is what a client needs of the outside.
+// A World contains what a client needs from outside.
 type World struct {
 	Command     func(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd
 	Getenv      func(string) string
 	Proxy       func(*http.Request) (*url.URL, error) // nil: none
-	Say         func(line string)                     // what the remote says to people; nil: nobody listens
+	Say         func(line string)                     // messages of the remote to the user; may be nil
 	Agent       string                                // name and version of this program
-	Quiet       time.Duration                         // how long a server may send nothing; 0: 10 seconds
-	Mark        string                                // of temporary files that this device leaves in a directory
-	LockTimeout time.Duration                         // how long others may keep a directory locked; 0: 10 seconds
+	Quiet       time.Duration                         // maximum time without data from a server; 0: 10 seconds
+	Mark        string                                // of the temporary files of this device in a directory
+	LockTimeout time.Duration                         // maximum wait for the locks of a directory; 0: 10 seconds
 }
 
-// A Service is what is wanted of a remote.
+// A Service is a service of git on a remote.
 type Service string
 
 // The services of git.
@@ -63,20 +63,20 @@ const (
 	Receive Service = "git-receive-pack" // push to it
 )
 
-// A Session is a conversation with a remote: its branches are known, and one fetch or push may follow.
+// A Session is a connection to a remote whose branches are known. One fetch or push may follow.
 type Session interface {
 	// Refs returns the branches that the remote has, in no order.
 	Refs() []gitstore.Ref
-	// Fetch receives what the wanted commits need and those in have do not.
+	// Fetch receives the objects of the wanted commits that are not reachable from those in have.
 	Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, l pack.Limits) (pack.Receipt, error)
-	// Push sends a batch. The error wraps [ErrRejected] if the remote did not take all of it.
+	// Push sends a batch. The error wraps [ErrRejected] if the remote did not accept all of it.
 	Push(ctx context.Context, b Batch) error
-	// Close ends the conversation.
+	// Close ends the session.
 	Close() error
 }
 
-// A Dropper is a session with a remote that can be told to take out of it, at once and for ever, what no branch
-// leads to. A server does that when it likes to.
+// A Dropper is a session with a remote that can delete unreachable objects at once. Servers decide about that
+// themselves.
 type Dropper interface {
 	Drop(ctx context.Context) error
 }
@@ -88,10 +88,10 @@ type Client struct {
 	http  *http.Client
 	login login
 
-	telling sync.WaitGroup // git's helpers that a password was right
+	telling sync.WaitGroup // running calls of git credential approve
 }
 
-// New returns a client. It does nothing before it is asked.
+// New returns a client. It does not connect.
 func New(u URL, w World) *Client {
 	c := &Client{url: u, world: w}
 	if u.Web() {
@@ -100,7 +100,7 @@ func New(u URL, w World) *Client {
 	return c
 }
 
-// Open begins a conversation.
+// Open connects to the remote.
 func (c *Client) Open(ctx context.Context, s Service) (Session, error) {
 	switch c.url.Scheme {
 	case "file":
@@ -117,7 +117,7 @@ type Update struct {
 	Old, New pack.ID
 }
 
-// A Batch is what one push sends.
+// A Batch contains the objects and updates of one push.
 type Batch struct {
 	Updates []Update
 	Objects int
@@ -125,11 +125,11 @@ type Batch struct {
 	Entries func(yield func(pack.Entry) error) error
 }
 
-// A RejectedError says which branches a remote did not move, and why.
+// A RejectedError lists the branches that a remote did not update, with its reasons.
 type RejectedError struct {
-	Unpack string // why it took nothing at all; "" if it did
+	Unpack string // why it rejected everything; "" if it did not
 	Refs   []string
-	Why    []string // one a branch
+	Why    []string // one reason for each branch
 }
 
 func (e *RejectedError) Error() string {

@@ -30,7 +30,7 @@ type sshSession struct {
 	used   bool
 }
 
-// openSSH starts ssh as git does: GIT_SSH_COMMAND by a shell, or GIT_SSH, or ssh.
+// openSSH starts ssh as git does: GIT_SSH_COMMAND in a shell, or GIT_SSH, or ssh.
 func openSSH(ctx context.Context, u URL, s Service, w World) (Session, error) {
 	host, port := u.Host, ""
 	if h, p, err := net.SplitHostPort(u.Host); err == nil {
@@ -86,21 +86,21 @@ func (c *sshSession) start() error {
 	return nil
 }
 
-// kill ends ssh. What a shell started for it may go on: nothing is read of it nor written to it any more.
+// kill kills ssh and closes its pipes. Programs that a shell has started for it may continue.
 func (c *sshSession) kill(error) {
 	_ = c.cmd.Process.Kill() // it may have ended already
 	_ = c.out.Close()        // as above
 	_ = c.in.Close()         // as above
 }
 
-// wait waits for ssh to end, but not for ever.
+// wait waits for ssh to end, for a limited time.
 func (c *sshSession) wait() error {
 	c.watch.expect(c.watch.quiet)
 	defer c.watch.rest()
 	return c.cmd.Wait()
 }
 
-// failed ends ssh and says what went wrong: what it wrote to stderr knows best.
+// failed ends ssh and returns the error, with the text of its stderr if there is any.
 func (c *sshSession) failed(err error) error {
 	if errors.Is(err, ErrTooMany) { // it would wait for us to read on
 		c.kill(err)
@@ -138,7 +138,7 @@ func (c *sshSession) failed(err error) error {
 	return err
 }
 
-// Fetch receives what the wanted commits need.
+// Fetch receives the objects of the wanted commits.
 func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer,
 	lim pack.Limits) (pack.Receipt, error) {
 	c.used = true
@@ -158,7 +158,7 @@ func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Wr
 	return got, nil
 }
 
-// failedUnless is failed, but for what the pack itself is to blame for.
+// failedUnless is failed, except for errors caused by the pack itself.
 func (c *sshSession) failedUnless(err error) error {
 	if errors.Is(err, pack.ErrCorrupt) || errors.Is(err, pack.ErrTooLarge) {
 		_ = c.wait() // it was killed
@@ -204,7 +204,7 @@ func (c *sshSession) Close() error {
 	return nil
 }
 
-// A patient writer lets each piece take as long as a server may take to begin.
+// A patient writer allows each write as much time as a server has for its first byte.
 type patient struct {
 	out io.Writer
 	w   *watch
@@ -217,10 +217,10 @@ func (p *patient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// quote makes s one word of a shell.
+// quote quotes s as one word for a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// said is the first lines of stderr.
+// said collects the first lines of stderr.
 type said struct {
 	mu    sync.Mutex
 	rest  []byte // of a line that has not ended
@@ -247,7 +247,7 @@ func (s *said) Write(p []byte) (int, error) {
 	}
 }
 
-// text returns what was said, on one line.
+// text returns the collected lines as one line.
 func (s *said) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,19 +9,18 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// quiet is how long nothing at all may arrive, unless [World.Quiet] says otherwise. While git's servers count
-// and compress they give a sign of life every five seconds; what stands before some of them keeps that back
-// until it has a page of it, so the first byte may take longer.
+// quiet is the default of [World.Quiet]. While git's servers count and compress, they send a keepalive every five
+// seconds. Proxies may buffer these, so the first byte may take longer.
 const quiet = 10 * time.Second
 
-// How many times that something may take.
+// Multiples of quiet for single steps.
 const (
-	begin  = 30 // the first sign of an answer: of a server that counts and compresses, or of a person who unlocks a key
-	last   = 20 // the next part of a pack or of a list: signs of life alone, or a byte now and then, would go on for ever
-	unpack = 60 // the word on what was pushed, which a server unpacks and looks through before it answers
+	begin  = 30 // the first byte: the server counts and compresses, or the user unlocks a key
+	last   = 20 // the next part of a pack or list, because keepalives or single bytes could continue for ever
+	unpack = 60 // the status report of a push, which the server unpacks and checks first
 )
 
-// part is how much has to arrive in the time of last.
+// part is the number of bytes that must arrive within last.
 const part = 64 << 10
 
 func (w World) quiet() time.Duration {
@@ -31,7 +30,7 @@ func (w World) quiet() time.Duration {
 	return quiet
 }
 
-// A StalledError says that a server did not send anything for too long, or nothing that matters.
+// A StalledError means that a server has sent no data, or only keepalives, for too long.
 type StalledError struct{ After time.Duration }
 
 func (e *StalledError) Error() string {
@@ -41,7 +40,7 @@ func (e *StalledError) Error() string {
 // Unwrap returns [ErrDropped].
 func (e *StalledError) Unwrap() error { return ErrDropped }
 
-// A watch ends a conversation that has stalled. It is safe for use by several goroutines.
+// A watch ends a stalled session. It is safe for concurrent use.
 type watch struct {
 	quiet time.Duration
 	end   func(error)
@@ -55,7 +54,7 @@ type watch struct {
 
 func (w World) watch(end func(error)) *watch { return &watch{quiet: w.quiet(), end: end} }
 
-// expect lets the conversation end if nothing comes for a time.
+// expect ends the session if nothing arrives within d.
 func (w *watch) expect(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,14 +71,14 @@ func (w *watch) wait(d time.Duration) {
 	}
 }
 
-// pause expects nothing until the next wait: whoever is busy with what came has not been kept waiting.
+// pause stops the timer until the next wait, while the received data is processed.
 func (w *watch) pause() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.quieten()
 }
 
-// quieten stops what is expected. The lock is held.
+// quieten stops the timer. The caller has locked w.
 func (w *watch) quieten() {
 	if w.idle != nil {
 		w.idle.Stop()
@@ -87,7 +86,7 @@ func (w *watch) quieten() {
 	w.idle = nil
 }
 
-// steady lets it end if too little comes for a time, however lively it is.
+// steady ends the session if less than a part arrives within last, whatever the keepalives.
 func (w *watch) steady() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +94,7 @@ func (w *watch) steady() {
 	w.parts, w.seen = time.AfterFunc(d, func() { w.over(d) }), 0
 }
 
-// came notes that n bytes came that matter.
+// came counts n received bytes of data.
 func (w *watch) came(n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,8 +104,7 @@ func (w *watch) came(n int64) {
 	}
 }
 
-// pulse tells of nothing once a second until it is stopped, so that whoever waits for a server that counts sees
-// that time passes.
+// pulse calls told with 0 once a second until it is stopped, so that progress is shown while a server counts.
 func pulse(told func(int64)) (stop func()) {
 	if told == nil {
 		return func() {}
@@ -127,7 +125,7 @@ func pulse(told func(int64)) (stop func()) {
 	return func() { close(done) }
 }
 
-// pack watches a pack that comes, and tells progress what lim was to tell.
+// pack returns lim with a progress callback that also feeds the watch.
 func (w *watch) pack(lim pack.Limits) pack.Limits {
 	told := lim.Progress
 	lim.Progress = func(n int64) {
@@ -140,7 +138,7 @@ func (w *watch) pack(lim pack.Limits) pack.Limits {
 	return lim
 }
 
-// rest waits for nothing any more.
+// rest stops all timers.
 func (w *watch) rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,7 +159,7 @@ func (w *watch) over(after time.Duration) {
 	w.end(cause)
 }
 
-// stalled returns why the conversation was ended, or else err.
+// stalled returns the [StalledError] if the watch has ended the session, or else err.
 func (w *watch) stalled(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

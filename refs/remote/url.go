@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A URL is the address of a remote. It holds no password.
+// A URL is the address of a remote. It contains no password.
 type URL struct {
 	Scheme string // file, ssh, http, https
 	User   string // of ssh only
@@ -19,12 +19,11 @@ type URL struct {
 // String returns the address as it is stored and shown.
 func (u URL) String() string { return u.text }
 
-// Web reports whether anybody could try to read it without being asked who it is.
+// Web reports whether the remote could be readable without authentication.
 func (u URL) Web() bool { return u.Scheme == "http" || u.Scheme == "https" }
 
-// ParseURL reads an address: a directory (absolute, or after abs has made it so), file://, ssh://,
-// user@host:path, http:// or https://. It reports whether it left out a user or password that stood in it: such
-// things are not stored.
+// ParseURL parses an address: a directory, which abs makes absolute, file://, ssh://, user@host:path, http:// or
+// https://. stripped reports whether it removed a user or password, which are never stored.
 func ParseURL(s string, abs func(string) string) (u URL, stripped bool, err error) {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return u, false, fmt.Errorf("%.200q: %w", s, ErrURL)

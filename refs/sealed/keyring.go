@@ -16,21 +16,21 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// keyringFormat is the version of what a keyring means.
+// keyringFormat is the version of the keyring format.
 const keyringFormat = "mem keyring 1"
 
 const (
-	// strangers rounds up the number of those that a keyring is encrypted to, so that it does not say how many there are.
+	// strangers rounds up the number of recipients of a keyring, to hide the number of members.
 	strangers = 8
-	// keyringPad rounds up its size.
+	// keyringPad rounds up the size of a keyring.
 	keyringPad = 8 << 10
-	// maxKeyring bounds what is read of one.
+	// maxKeyring is the maximum size of a keyring.
 	maxKeyring = 4 << 20
-	// nameSize is the length in bytes of the secret that names of branches are made with.
+	// nameSize is the length in bytes of the secret for branch names.
 	nameSize = 32
 )
 
-// A Member is who can open a keyring.
+// A Member is a recipient of a keyring.
 type Member struct {
 	Key    string `json:"key"`              // age's, public
 	Device string `json:"device,omitempty"` // its id
@@ -38,17 +38,17 @@ type Member struct {
 	Paper  bool   `json:"paper,omitempty"`  // the recovery key
 }
 
-// A Keyring holds what opens an encrypted remote. It is a value: changes make another one.
+// A Keyring contains the keys of an encrypted remote. It is immutable: methods that change it return a new one.
 type Keyring struct {
 	Format    string   `json:"format"`
-	Number    int      `json:"number"` // one up with each change
-	Names     string   `json:"names"`  // the secret that names of branches are made with
+	Number    int      `json:"number"` // increases by one with each change
+	Names     string   `json:"names"`  // the secret for branch names
 	Originals bool     `json:"originals,omitempty"`
 	Members   []Member `json:"members"`
 	Epochs    []string `json:"epochs"` // secret keys of age; the last one is in use
 }
 
-// newKeyring makes the first keyring of a remote and a recovery key, which is in it as a member only.
+// newKeyring creates the first keyring of a remote and a recovery key, which is a member.
 func newKeyring(first Member, originals bool, rand io.Reader) (k Keyring, recovery string, err error) {
 	names := make([]byte, nameSize)
 	if _, err := io.ReadFull(rand, names); err != nil {
@@ -64,7 +64,7 @@ func newKeyring(first Member, originals bool, rand io.Reader) (k Keyring, recove
 	return k, paper.String(), err
 }
 
-// turn returns the next keyring, in a new epoch.
+// turn returns the next keyring, with a new epoch.
 func (k Keyring) turn() (Keyring, error) {
 	id, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -75,7 +75,7 @@ func (k Keyring) turn() (Keyring, error) {
 	return k, nil
 }
 
-// with returns the next keyring, with m as a member: a new one, or what is known of one.
+// with returns the next keyring with the new or updated member m.
 func (k Keyring) with(m Member) Keyring {
 	i := slices.IndexFunc(k.Members, func(o Member) bool { return o.Key == m.Key })
 	if i >= 0 && k.Members[i] == m {
@@ -91,8 +91,8 @@ func (k Keyring) with(m Member) Keyring {
 	return k
 }
 
-// without returns the next keyring, without the members of which gone says so, in a new epoch; k itself if that
-// is nobody.
+// without returns the next keyring without the members for which gone returns true, with a new epoch; k itself if there
+// are none.
 func (k Keyring) without(gone func(Member) bool) (Keyring, error) {
 	if !slices.ContainsFunc(k.Members, gone) {
 		return k, nil
@@ -101,13 +101,13 @@ func (k Keyring) without(gone func(Member) bool) (Keyring, error) {
 	return k.turn()
 }
 
-// branch returns the name of the branch of a lane: the same for all members, and nothing to others.
+// branch returns the branch name of a lane. Only members can compute it.
 func (k Keyring) branch(lane string) string {
 	return "refs/heads/" + objects.Sum(fmt.Appendf(nil, "mem branch 1\n%s\n%s", k.Names, lane)).String()[:32]
 }
 
-// follows says what is wrong with k as what a remote shows after was was seen there. Whoever made it must have
-// known the newest epoch.
+// follows returns an error unless k is a valid successor of was, the last keyring seen on the remote. The author of k
+// must have known the newest epoch.
 func (k Keyring) follows(was Keyring) error {
 	switch {
 	case was.Number == 0:
@@ -129,7 +129,7 @@ func (k Keyring) equal(o Keyring) bool {
 		slices.Equal(k.Epochs, o.Epochs)
 }
 
-// check says what is wrong with a keyring in itself.
+// check validates the fields of a keyring.
 func (k Keyring) check() error {
 	bad := func(what string) error { return fmt.Errorf("keyring: %s: %w", what, ErrKeyring) }
 	if k.Format != keyringFormat {
@@ -154,7 +154,7 @@ func (k Keyring) check() error {
 	return nil
 }
 
-// identities returns the keys of all epochs, the newest first.
+// identities returns the keys of all epochs, newest first.
 func (k Keyring) identities() ([]age.Identity, error) {
 	var out []age.Identity
 	for _, e := range slices.Backward(k.Epochs) {
@@ -167,7 +167,7 @@ func (k Keyring) identities() ([]age.Identity, error) {
 	return out, nil
 }
 
-// epoch returns what segments are encrypted to now.
+// epoch returns the recipient for new segments.
 func (k Keyring) epoch() (age.Recipient, error) {
 	id, err := age.ParseX25519Identity(k.Epochs[len(k.Epochs)-1])
 	if err != nil {
@@ -246,8 +246,7 @@ func parseKeyring(text []byte) (k Keyring, err error) {
 	return k, k.check()
 }
 
-// ParseRecovery reads a recovery key as somebody typed it: in any case, with spaces and line ends anywhere.
-// Lines that begin with "#" do not count.
+// ParseRecovery parses a typed recovery key. It ignores case, spaces, newlines, and lines that begin with "#".
 func ParseRecovery(s string) (string, error) {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -263,21 +262,21 @@ func ParseRecovery(s string) (string, error) {
 	}
 	id, err := age.ParseX25519Identity(b.String())
 	if err != nil {
-		return "", ErrRecovery // what age says of it repeats what was typed
+		return "", ErrRecovery // age's error would repeat the key
 	}
 	return id.String(), nil
 }
 
-// A Request is what a new device shows so that a member lets it in.
+// A Request is the text with which a new device asks a member for access.
 type Request struct {
 	Key    string
 	Device string
 }
 
-// String writes a request as one word.
+// String returns a request as one word.
 func (r Request) String() string { return r.Key + "@" + r.Device }
 
-// ParseRequest reads what [Request.String] wrote.
+// ParseRequest parses the text of [Request.String].
 func ParseRequest(s string) (Request, error) {
 	key, device, _ := strings.Cut(strings.TrimSpace(s), "@")
 	if _, err := age.ParseX25519Recipient(key); err != nil {

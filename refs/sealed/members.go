@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// settle makes the keyring of the remote what it should be before anything is pushed: with this device as a
-// member, without those who were revoked, and not one from before.
+// settle updates the keyring of the remote before a push: this device must be a member, revoked devices must not, and
+// the keyring must be the newest one.
 func (s *session) settle(ctx context.Context) error {
 	k, err := s.v.desired(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (k Keyring) member(key string) (Member, bool) {
 	return Member{}, false
 }
 
-// publish makes k the keyring of the remote. It uses the conversation up.
+// publish pushes k as the keyring of the remote. The session cannot be used afterwards.
 func (s *session) publish(ctx context.Context, k Keyring) error {
 	b, err := k.seal()
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *session) publish(ctx context.Context, k Keyring) error {
 	return s.v.pin(ctx, k, now)
 }
 
-// change lets fn make another keyring of the one that the remote has, and publishes it.
+// change publishes the keyring that fn returns for the current one of the remote.
 func (v *Vault) change(ctx context.Context, fn func(Keyring) (Keyring, error)) error {
 	for try := 0; ; try++ {
 		opened, err := v.Open(ctx, remote.Receive)
@@ -112,15 +112,14 @@ func (v *Vault) change(ctx context.Context, fn func(Keyring) (Keyring, error)) e
 	}
 }
 
-// Approve makes another device a member.
+// Approve adds another device as a member.
 func (v *Vault) Approve(ctx context.Context, r Request, name string) error {
 	return v.change(ctx, func(k Keyring) (Keyring, error) {
 		return k.with(Member{Key: r.Key, Device: r.Device, Name: name}), nil
 	})
 }
 
-// Renew replaces the recovery key by a new one, which it returns; the old one opens nothing that is pushed from
-// then on.
+// Renew replaces the recovery key and returns the new one. The old one cannot decrypt later pushes.
 func (v *Vault) Renew(ctx context.Context) (recovery string, err error) {
 	paper, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -134,26 +133,26 @@ func (v *Vault) Renew(ctx context.Context) (recovery string, err error) {
 	})
 }
 
-// A Joined says how a device came to an encrypted remote.
+// A Joined is the result of [Join].
 type Joined struct {
 	ID       string // of the secret
 	Created  bool   // the remote was empty and is encrypted now
 	Recovery string // the recovery key, if it was created; it is stored nowhere
 	Open     bool   // this device can read the remote
-	// why it could not become a member, so that it reads only until the keyring changes; nil if it is one
+	// Guest is why it could not become a member, and so can only read until the keyring changes; nil for a member
 	Guest     error
 	Originals bool    // exact bytes travel there
-	Request   Request // what lets this device in, if it cannot
+	Request   Request // for a member to approve, if it cannot
 }
 
-// Joining says how a device comes to an encrypted remote.
+// Joining contains the options of [Join].
 type Joining struct {
 	Recovery  string // the recovery key; "" if it has none
 	Originals bool   // exact bytes travel to a remote that is empty
 }
 
-// Join makes an empty remote an encrypted one, or lets this device be a member of one: by the recovery key, by
-// a key that it has already, or not yet.
+// Join turns an empty remote into an encrypted one, or makes this device a member of an encrypted remote with the
+// recovery key or a key that it has. Without either, the result contains a [Request].
 func Join(ctx context.Context, r *refs.Repo, c *remote.Client, how Joining, o Options) (j Joined, err error) {
 	s, err := c.Open(ctx, remote.Upload)
 	if err != nil {
@@ -193,7 +192,7 @@ func Join(ctx context.Context, r *refs.Repo, c *remote.Client, how Joining, o Op
 	return Joined{ID: v.id, Request: Request{key, r.Device().ID}}, err
 }
 
-// create makes the first keyring.
+// create creates the first keyring.
 func (v *Vault) create(ctx context.Context, originals bool) (j Joined, err error) {
 	if err := v.addKey(ctx); err != nil {
 		return j, err
@@ -217,7 +216,7 @@ func (v *Vault) create(ctx context.Context, originals bool) (j Joined, err error
 	return Joined{ID: v.id, Created: true, Recovery: recovery, Open: true, Originals: originals}, nil
 }
 
-// reuse looks whether a key that this device has already opens the remote.
+// reuse reports whether an existing key of this device decrypts the keyring of the remote.
 func (v *Vault) reuse(ctx context.Context) (bool, error) {
 	names, err := v.repo.Secrets()
 	if err != nil {
@@ -239,7 +238,7 @@ func (v *Vault) reuse(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// readKeyring reads the keyring of the remote and nothing else.
+// readKeyring reads only the keyring of the remote.
 func (v *Vault) readKeyring(ctx context.Context) error {
 	inner, err := v.client.Open(ctx, remote.Upload)
 	if err != nil {
@@ -254,8 +253,8 @@ func (v *Vault) readKeyring(ctx context.Context) error {
 	return errors.Join(s.lookKeyring(ctx), inner.Close())
 }
 
-// enter opens the keyring with the recovery key and makes this device a member. A remote that cannot be written
-// to is read all the same: guest says why then.
+// enter decrypts the keyring with the recovery key and makes this device a member. If the remote cannot be written,
+// guest is the reason, and the remote can still be read.
 func (v *Vault) enter(ctx context.Context, recovery string) (guest, err error) {
 	v.st.Keys = []string{recovery} // here alone: what is stored has no recovery key
 	err = v.readKeyring(ctx)

@@ -20,15 +20,15 @@ import (
 )
 
 var (
-	// ErrNoKey says that no key of this device opens the remote.
+	// ErrNoKey means that no key of this device decrypts the remote.
 	ErrNoKey = errors.New("no key of this device opens the encrypted remote")
-	// ErrKeyring says that the keyring of a remote is not what it should be after the one that was seen before.
+	// ErrKeyring means that the keyring of a remote is not a valid successor of the known one.
 	ErrKeyring = errors.New("the keyring of the remote is not to be believed")
-	// ErrRecovery says that a text is no key that age could have made.
+	// ErrRecovery means that a text is not a valid key of age.
 	ErrRecovery = errors.New("not a recovery key")
-	// ErrTampered says that a segment is broken, or not where it belongs.
+	// ErrTampered means that a segment is damaged or in the wrong position.
 	ErrTampered = errors.New("tampered with")
-	// ErrPlain says that a remote holds memory that is not encrypted.
+	// ErrPlain means that a remote contains an unencrypted memory.
 	ErrPlain = errors.New("the remote contains a memory that is not encrypted")
 )
 

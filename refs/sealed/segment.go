@@ -13,19 +13,19 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// segmentFormat is the version of what a segment means.
+// segmentFormat is the version of the segment format.
 const segmentFormat = "mem segment 1"
 
 const (
-	// partSize is how much of a segment one blob holds: hosts refuse large files, and a blob is in memory whole.
+	// partSize is the size of the blobs of a segment: hosts refuse large files, and a blob is in memory as a whole.
 	partSize = 8 << 20
-	// maxHead bounds the head of a segment.
+	// maxHead is the maximum size of the head of a segment.
 	maxHead = 4 << 10
-	// leastSegment is the size of the smallest segment, and coarse that from which sizes are told more exactly.
+	// leastSegment is the minimum size of a segment. Below coarse, sizes are padded to powers of two.
 	leastSegment, coarse = 16 << 10, 1 << 20
 )
 
-// A head says what a segment holds, and where it belongs.
+// A head describes the content and the position of a segment.
 type head struct {
 	Format string `json:"format"`
 	Lane   string `json:"lane"`             // branch of the lane
@@ -35,8 +35,8 @@ type head struct {
 	Pack   int64  `json:"pack"`             // size of the pack that follows
 }
 
-// padded returns the size that n bytes are padded to: the next power of two up to 1 MiB, then one of few sizes,
-// at most 12 % and seldom 3 % more (Padmé). It says little about what is inside.
+// padded returns the size that n bytes are padded to, to hide it: the next power of two up to 1 MiB, then a Padmé
+// size, at most 12 % and seldom 3 % more.
 func padded(n int64) int64 {
 	if n <= leastSegment {
 		return leastSegment
@@ -81,7 +81,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// openSegment decrypts a segment as far as its head. The error wraps [ErrTampered] if it is none that a member made.
+// openSegment decrypts a segment up to its head. The error wraps [ErrTampered] if no member has written it.
 func openSegment(r io.Reader, epochs []age.Identity) (head, *bufio.Reader, error) {
 	plain, err := age.Decrypt(r, epochs...)
 	if err != nil {
@@ -92,7 +92,7 @@ func openSegment(r io.Reader, epochs []age.Identity) (head, *bufio.Reader, error
 	return h, in, err
 }
 
-// marked says of every error of age that somebody tampered.
+// marked adds [ErrTampered] to all errors of age.
 type marked struct{ io.Reader }
 
 func (m marked) Read(p []byte) (int, error) {
@@ -103,7 +103,7 @@ func (m marked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readHead reads the head of a segment that was decrypted.
+// readHead reads the head of a decrypted segment.
 func readHead(in *bufio.Reader) (h head, err error) {
 	var line []byte
 	for len(line) == 0 || line[len(line)-1] != '\n' {
@@ -126,7 +126,7 @@ func readHead(in *bufio.Reader) (h head, err error) {
 	return h, nil
 }
 
-// content hands what a segment holds to take, and makes sure that nothing but padding follows.
+// content passes the pack of a segment to take, and checks that only padding follows.
 func (h head) content(in *bufio.Reader, take func(io.Reader) error) error {
 	body := &io.LimitedReader{R: in, N: h.Pack}
 	if err := take(body); err != nil {

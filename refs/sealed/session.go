@@ -17,14 +17,14 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// A session is a conversation with an encrypted remote.
+// A session is a connection to an encrypted remote.
 type session struct {
 	v        *Vault
 	inner    remote.Session
 	service  remote.Service
 	branches map[string]pack.ID // of the remote
 	keysAt   pack.ID            // of the keyring
-	behind   bool               // the keyring of the remote is one from before
+	behind   bool               // the keyring of the remote is outdated
 	used     bool               // inner has fetched
 }
 
@@ -38,7 +38,8 @@ func (s *session) Refs() []gitstore.Ref {
 	return out
 }
 
-// Has reports whether the remote has a branch for a lane, whatever is in it: a push reads those of this device only.
+// Has reports whether the remote has a branch for a lane, without reading it: a push reads only the lanes of this
+// device.
 func (s *session) Has(lane string) bool {
 	_, ok := s.branches[s.v.st.Keyring.branch(lane)]
 	return ok
@@ -78,7 +79,7 @@ func (s *session) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Write
 	return got, nil
 }
 
-// complete reads from their start the branches that are wanted and known in part.
+// complete reads wanted branches from their start if only a part of them is known.
 func (s *session) complete(ctx context.Context, want []pack.ID) error {
 	var names []string
 	for name, f := range s.v.found {
@@ -94,7 +95,7 @@ func (s *session) complete(ctx context.Context, want []pack.ID) error {
 	return err
 }
 
-// unpack adds what a segment holds to w.
+// unpack adds the objects of a segment to w.
 func (v *Vault) unpack(id pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt, err error) {
 	h, in, err := v.segment(id)
 	if err != nil {
@@ -107,7 +108,7 @@ func (v *Vault) unpack(id pack.ID, w *pack.Writer, l pack.Limits) (got pack.Rece
 	return got, err
 }
 
-// Close ends the conversation, and remembers how far branches were read whose lanes are here now.
+// Close ends the session and stores the positions of the branches whose lanes are in the store now.
 func (s *session) Close() error {
 	v := s.v
 	news := map[string]branch{}
@@ -130,7 +131,7 @@ func (s *session) Close() error {
 	return errors.Join(err, s.inner.Close())
 }
 
-// remember notes where branches are.
+// remember stores the positions of branches.
 func (v *Vault) remember(ctx context.Context, news map[string]branch) error {
 	return v.edit(ctx, func(st *state) {
 		if st.Branches == nil {
@@ -140,7 +141,7 @@ func (v *Vault) remember(ctx context.Context, news map[string]branch) error {
 	})
 }
 
-// Drop lets the remote take out at once what no branch leads to any more, if it is one that can be told to.
+// Drop deletes unreachable objects of the remote at once, if it is a [remote.Dropper].
 func (s *session) Drop(ctx context.Context) error {
 	d, ok := s.inner.(interface{ Drop(context.Context) error })
 	if !ok {
@@ -181,8 +182,7 @@ func (s *session) Push(ctx context.Context, b remote.Batch) error {
 	return s.v.remember(ctx, map[string]branch{name: {sealed.Updates[0].New.String(), u.Ref, h.Tip}})
 }
 
-// goesOn reports whether an update goes on from where the lane was. Otherwise the branch begins anew, and what
-// was in it goes.
+// goesOn reports whether an update continues the lane. Otherwise the branch restarts without its former segments.
 func (s *session) goesOn(ctx context.Context, u remote.Update) (bool, error) {
 	if u.Old.IsZero() {
 		return false, nil
@@ -191,7 +191,7 @@ func (s *session) goesOn(ctx context.Context, u remote.Update) (bool, error) {
 	return s.v.repo.Follows(ctx, l, u.New, u.Old)
 }
 
-// renamed lets an error speak of the lane instead of its branch.
+// renamed replaces the branch by its lane in an error.
 func renamed(err error, name, lane string) error {
 	var rejected *remote.RejectedError
 	if errors.As(err, &rejected) {
@@ -204,7 +204,7 @@ func renamed(err error, name, lane string) error {
 	return err
 }
 
-// wrap makes the commit of a segment in a scratch repository, and the batch that sends it.
+// wrap creates the commit of a segment in a scratch repository, and the batch that pushes it.
 func (v *Vault) wrap(out *refs.Scratch, h head, b remote.Batch) (batch remote.Batch, err error) {
 	to, err := v.st.Keyring.epoch()
 	if err != nil {
@@ -234,8 +234,7 @@ func (v *Vault) wrap(out *refs.Scratch, h head, b remote.Batch) (batch remote.Ba
 	return c.batch(func(id pack.ID) (pack.Entry, error) { return remote.Entry(out.Repo, id) }), nil
 }
 
-// A commit is one of the remote that is being written: files of what is written to it, their tree, and nothing
-// that says who or when.
+// A commit is a new commit for the remote: the written data as files, their tree, and no author or time.
 type commit struct {
 	sink func(pack.Entry) error
 	buf  []byte
@@ -274,7 +273,7 @@ func (c *commit) add(e pack.Entry) error {
 	return c.sink(e)
 }
 
-// close writes what is left, the tree and the commit.
+// close writes the remaining data, the tree and the commit.
 func (c *commit) close(parent pack.ID) error {
 	if len(c.buf) > 0 {
 		if err := c.part(); err != nil {
@@ -297,7 +296,7 @@ func (c *commit) close(parent pack.ID) error {
 	return c.add(pack.Encode(pack.Commit, b, 6))
 }
 
-// batch returns what sends the commit.
+// batch returns the batch that pushes the commit.
 func (c *commit) batch(entry func(pack.ID) (pack.Entry, error)) remote.Batch {
 	return remote.Batch{Objects: len(c.ids), Size: c.size, Updates: []remote.Update{{New: c.ids[len(c.ids)-1]}},
 		Entries: func(yield func(pack.Entry) error) error {

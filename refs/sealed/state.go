@@ -13,11 +13,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// stateFormat is the version of what a state means.
+// stateFormat is the version of the state format.
 const stateFormat = "mem keys 1"
 
-// A state is what this device keeps of an encrypted remote: its own keys, the keyring that it saw last, and
-// where branches were. It is a secret of the store and never travels.
+// A state is this device's knowledge of an encrypted remote: its own keys, the last keyring, and the positions of
+// branches. It is a secret of the store and is never pushed.
 type state struct {
 	Format    string            `json:"format"`
 	Keys      []string          `json:"keys"` // secret keys of age, the newest first
@@ -26,7 +26,7 @@ type state struct {
 	Branches  map[string]branch `json:"branches,omitempty"`   // by name
 }
 
-// A branch is a lane as it was on the remote when all of it was here.
+// A branch is the position of a lane on the remote up to which the store has it.
 type branch struct {
 	At   string `json:"at"`   // commit of the remote
 	Lane string `json:"lane"` // branch of the lane
@@ -36,7 +36,7 @@ type branch struct {
 func (b branch) at() pack.ID {
 	id, err := pack.ParseID(b.At)
 	if err != nil {
-		return pack.ID{} // nowhere: it is read from the start
+		return pack.ID{} // unknown: read from the start
 	}
 	return id
 }
@@ -62,7 +62,7 @@ func parseState(b []byte) (st state, err error) {
 	return st, nil
 }
 
-// edit changes the state, which other processes may have changed meanwhile.
+// edit changes the stored state. Other processes may have changed it meanwhile.
 func (v *Vault) edit(ctx context.Context, fn func(*state)) error {
 	return v.repo.EditSecret(ctx, v.id, func(b []byte) ([]byte, error) {
 		st := state{Format: stateFormat}
@@ -79,7 +79,7 @@ func (v *Vault) edit(ctx context.Context, fn func(*state)) error {
 	})
 }
 
-// pin remembers a keyring as the one that was seen last, unless another process saw a later one.
+// pin stores the last keyring, unless another process has stored a later one.
 func (v *Vault) pin(ctx context.Context, k Keyring, at pack.ID) error {
 	return v.edit(ctx, func(st *state) {
 		if st.Keyring.Number > k.Number {
@@ -89,7 +89,7 @@ func (v *Vault) pin(ctx context.Context, k Keyring, at pack.ID) error {
 	})
 }
 
-// newID makes the name of the secrets of a remote.
+// newID returns a random name for the secrets of a remote.
 func newID(rand io.Reader) (string, error) {
 	b := make([]byte, 8)
 	_, err := io.ReadFull(rand, b)

@@ -81,7 +81,7 @@ func (v *Vault) Keyring() Keyring { return v.st.Keyring }
 // Broken returns the branches that could not be read, and why.
 func (v *Vault) Broken() []Broken { return v.broken }
 
-// Open begins a conversation. To say where lanes are it downloads what it does not know yet.
+// Open connects to the remote. To say where lanes are it downloads what it does not know yet.
 func (v *Vault) Open(ctx context.Context, svc remote.Service) (remote.Session, error) {
 	inner, err := v.client.Open(ctx, svc)
 	if err != nil {
