@@ -230,7 +230,7 @@ func (f *facting) project(p state.Project) {
 		f.write(rev, checkout.Markdown, checkout.JSONL)
 		text, err := f.m.Checkout().Composed(f.ctx, rev)
 		f.must(err)
-		b, err := text.Manifest(compose.Meta{CreatedAt: c.Time, OutputFile: "composed.md"})
+		b, err := text.Manifest(compose.ManifestOptions{CreatedAt: c.Time, OutputFile: "composed.md"})
 		f.must(err)
 		f.say("  composition.json %s %d bytes", objects.Sum(b), len(b))
 	}

@@ -411,8 +411,8 @@ func (m Ops) writeManifest(ctx context.Context, rev state.Rev, dir string, w io.
 	if err != nil {
 		return err
 	}
-	meta := compose.Meta{CreatedAt: rev.Composition.Time, OutputFile: filepath.Join(dir, "composed.md"),
-		Recompress: map[string]compose.Recompressed{}}
+	meta := compose.ManifestOptions{CreatedAt: rev.Composition.Time, OutputFile: filepath.Join(dir, "composed.md"),
+		Recompress: map[string]compose.Recompression{}}
 	for _, p := range rev.Composition.Parts {
 		r := st.Recompression(p)
 		if r == nil {
@@ -422,7 +422,7 @@ func (m Ops) writeManifest(ctx context.Context, rev state.Rev, dir string, w io.
 		if err != nil {
 			return err
 		}
-		meta.Recompress[p.Output.String()] = compose.Recompressed{Settings: settings, Reason: r.Reason}
+		meta.Recompress[p.Output.String()] = compose.Recompression{Settings: settings, Reason: r.Reason}
 	}
 	manifest, err := c.Manifest(meta)
 	if err != nil {

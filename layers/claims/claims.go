@@ -23,15 +23,15 @@ func (x Source) Missing(text string) []string {
 		}
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		rest := withoutBullet(line)
+		rest := trimBullet(line)
 		for rest != "" {
 			before, span, after := cutCode(rest)
-			eachChunk(before, func(c string) {
+			eachToken(before, func(c string) {
 				if !x.supports(c) {
 					add(c)
 				}
 			})
-			if span != "" && !x.quotes(span) {
+			if span != "" && !x.supportsCode(span) {
 				add(span)
 			}
 			rest = after
@@ -40,8 +40,8 @@ func (x Source) Missing(text string) []string {
 	return bad
 }
 
-// withoutBullet takes the number of an item off a line: "1. " or "2) ".
-func withoutBullet(line string) string {
+// trimBullet removes the number of a list item: "1. " or "2) ".
+func trimBullet(line string) string {
 	trimmed := strings.TrimLeft(line, " \t")
 	rest := strings.TrimLeft(trimmed, "0123456789")
 	if n := len(trimmed) - len(rest); n == 0 || n > 2 || !strings.HasPrefix(rest, ". ") && !strings.HasPrefix(rest, ") ") {
@@ -50,7 +50,7 @@ func withoutBullet(line string) string {
 	return rest[2:]
 }
 
-// cutCode cuts s around its first span in back-ticks.
+// cutCode splits s around its first span in back-ticks.
 func cutCode(s string) (before, span, after string) {
 	i := strings.IndexByte(s, '`')
 	if i < 0 {
@@ -63,10 +63,10 @@ func cutCode(s string) (before, span, after string) {
 	return s[:i], s[i+1 : i+1+j], s[i+j+2:]
 }
 
-// eachChunk yields the runs of characters that paths, numbers and identifiers are made of. Scripts without spaces
-// between words end a chunk.
-func eachChunk(s string, yield func(string)) {
-	for chunk := range strings.FieldsFuncSeq(s, func(r rune) bool { return !inChunk(r) }) {
+// eachToken yields the runs of characters that can form paths, numbers and identifiers. Scripts without spaces between
+// words end a run.
+func eachToken(s string, yield func(string)) {
+	for chunk := range strings.FieldsFuncSeq(s, func(r rune) bool { return !isTokenRune(r) }) {
 		chunk = strings.TrimRight(chunk, ".,:-/\\=&?+~@#*")
 		if chunk != "" {
 			yield(chunk)
@@ -74,26 +74,26 @@ func eachChunk(s string, yield func(string)) {
 	}
 }
 
-func inChunk(r rune) bool {
+func isTokenRune(r rune) bool {
 	if r < utf8.RuneSelf {
-		return wordByte(byte(r)) || strings.ContainsRune("./\\-:=&?+~@#$%*,", r)
+		return isWordByte(byte(r)) || strings.ContainsRune("./\\-:=&?+~@#$%*,", r)
 	}
 	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
 		unicode.Hangul)
 }
 
-func wordByte(c byte) bool {
+func isWordByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'
 }
 
-// A Source is a text to look claims up in.
+// A Source is a text in which claims are searched. Create it with [NewSource].
 type Source struct {
 	text    string
 	lower   string
 	numbers map[string]bool
 }
 
-// NewSource prepares a text to be looked into.
+// NewSource prepares a text for searching.
 func NewSource(source string) Source {
 	x := Source{text: strings.Join(strings.Fields(source), " "), numbers: map[string]bool{}}
 	x.lower = strings.ToLower(x.text)
@@ -106,47 +106,47 @@ func NewSource(source string) Source {
 		}
 	})
 	for i, w := range strings.Fields("one two three four five six seven eight nine ten eleven twelve") {
-		if at(x.lower, w) {
+		if containsWord(x.lower, w) {
 			x.numbers[strconv.Itoa(i+1)] = true
 		}
 	}
 	return x
 }
 
-// maxNumber is up to where the beginnings of a number count as numbers.
+// maxNumber limits the prefixes of a number that count as numbers.
 const maxNumber = 256
 
-// eachNumber yields the numbers of s: digits with points between them, separators of thousands taken out. Digits behind
-// a letter are part of a name, but in v1.
+// eachNumber yields the numbers of s: digits with points, without separators of thousands. Digits after a letter belong
+// to a name, except in v1.
 func eachNumber(s string, yield func(string)) {
 	for i := 0; i < len(s); i++ {
-		if !digit(s[i]) {
+		if !isDigit(s[i]) {
 			continue
 		}
 		j := i
-		for j < len(s) && (digit(s[j]) || strings.IndexByte(".,_", s[j]) >= 0 && j+1 < len(s) && digit(s[j+1])) {
+		for j < len(s) && (isDigit(s[j]) || strings.IndexByte(".,_", s[j]) >= 0 && j+1 < len(s) && isDigit(s[j+1])) {
 			j++
 		}
-		if i == 0 || !wordByte(s[i-1]) || s[i-1] == 'v' {
+		if i == 0 || !isWordByte(s[i-1]) || s[i-1] == 'v' {
 			yield(strings.NewReplacer(",", "", "_", "").Replace(s[i:j]))
 		}
 		i = j
 	}
 }
 
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// has says whether claim stands in the source as a whole word. A capital at its start may be that of a sentence.
+// has reports whether claim occurs in the source as a whole word. A capital at its start is ignored.
 func (x Source) has(claim string) bool {
-	if at(x.text, claim) {
+	if containsWord(x.text, claim) {
 		return true
 	}
 	r, n := utf8.DecodeRuneInString(claim)
-	return unicode.IsUpper(r) && at(x.text, string(unicode.ToLower(r))+claim[n:])
+	return unicode.IsUpper(r) && containsWord(x.text, string(unicode.ToLower(r))+claim[n:])
 }
 
-// at says whether word stands in text, with no letter or digit beside it.
-func at(text, word string) bool {
+// containsWord reports whether word occurs in text without a letter or digit next to it.
+func containsWord(text, word string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], word)
 		if i < 0 {
@@ -154,16 +154,16 @@ func at(text, word string) bool {
 		}
 		i += from
 		end := i + len(word)
-		if (i == 0 || !wordByte(text[i-1]) || !wordByte(word[0])) &&
-			(end == len(text) || !wordByte(text[end]) || !wordByte(word[len(word)-1])) {
+		if (i == 0 || !isWordByte(text[i-1]) || !isWordByte(word[0])) &&
+			(end == len(text) || !isWordByte(text[end]) || !isWordByte(word[len(word)-1])) {
 			return true
 		}
 		from = i + 1
 	}
 }
 
-// quotes says whether the source holds what stands in back-ticks: the whole of it, or each of its words.
-func (x Source) quotes(span string) bool {
+// supportsCode reports whether the source contains the text of a code span: the whole text, or each of its words.
+func (x Source) supportsCode(span string) bool {
 	span = strings.Join(strings.Fields(span), " ")
 	if span == "" || x.has(span) {
 		return true
@@ -172,15 +172,15 @@ func (x Source) quotes(span string) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(`"'(){}[],;<>|`, r)
 	})
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
-		return !x.has(w) && !x.supports(w) || plainWord(w) && !x.has(w)
+		return !x.has(w) && !x.supports(w) || isPlainWord(w) && !x.has(w)
 	})
 }
 
-// supports says whether the source holds a chunk, as far as that is a claim.
+// supports reports whether the source contains a token, or the token is not a claim.
 func (x Source) supports(c string) bool {
 	c = strings.TrimLeft(strings.TrimRight(c, ",.:"), ",")
 	if isNumber(strings.TrimLeft(c, numberSigns)) {
-		return x.counts(c)
+		return x.supportsNumber(c)
 	}
 	if c == "" || x.has(c) {
 		return true
@@ -192,23 +192,23 @@ func (x Source) supports(c string) bool {
 	}
 	switch {
 	case strings.ContainsFunc(c, unicode.IsDigit):
-		return x.counts(c)
+		return x.supportsNumber(c)
 	case strings.ContainsAny(c, `/\`):
-		return x.path(c)
-	case shouted(c):
-		return at(strings.ToUpper(x.text), c)
+		return x.supportsPath(c)
+	case isUpperWord(c):
+		return containsWord(strings.ToUpper(x.text), c)
 	}
-	return !identifier(c) || at(x.lower, strings.ToLower(c)) // GitHub, github
+	return !isIdentifier(c) || containsWord(x.lower, strings.ToLower(c)) // GitHub, github
 }
 
-// counts says whether the source supports a chunk with digits that does not stand in it: a number written in another
-// way, a number with a unit, or a range of numbers.
-func (x Source) counts(c string) bool {
+// supportsNumber reports whether the source supports a token with digits that does not occur in it: a number in another
+// form, a number with a unit, or a range of numbers.
+func (x Source) supportsNumber(c string) bool {
 	c = strings.TrimLeft(c, numberSigns)
 	unit := strings.TrimLeft(c, "0123456789.,_")
 	number := c[:len(c)-len(unit)]
 	if left, right, ok := strings.Cut(c, "-"); ok && isNumber(left) && isNumber(right) {
-		return x.counts(left) && x.counts(right)
+		return x.supportsNumber(left) && x.supportsNumber(right)
 	}
 	if number == "" || len(unit) > 3 || strings.ContainsFunc(unit, func(r rune) bool {
 		return r != '%' && !unicode.IsLetter(r)
@@ -220,33 +220,33 @@ func (x Source) counts(c string) bool {
 	return ok
 }
 
-// numberSigns may stand in front of a number.
+// numberSigns may precede a number.
 const numberSigns = "$#~+-"
 
 func isNumber(s string) bool {
-	return s != "" && digit(s[0]) && strings.Trim(strings.TrimSuffix(s, "%"), "0123456789.,") == ""
+	return s != "" && isDigit(s[0]) && strings.Trim(strings.TrimSuffix(s, "%"), "0123456789.,") == ""
 }
 
-// path says whether the source supports a chunk with slashes that does not stand in it. Two plain words with a slash
-// between them are no path if both are said.
-func (x Source) path(c string) bool {
+// supportsPath reports whether the source supports a token with slashes that does not occur in it. Two plain words with
+// a slash are not a path if the source contains both.
+func (x Source) supportsPath(c string) bool {
 	c = strings.TrimPrefix(c, "./")
 	if x.has(c) {
 		return true
 	}
 	left, right, ok := strings.Cut(c, "/")
-	if !ok || !plainWord(left) || !plainWord(right) {
+	if !ok || !isPlainWord(left) || !isPlainWord(right) {
 		return false
 	}
 	said := func(w string) bool {
-		return at(x.lower, strings.ToLower(w)) ||
+		return containsWord(x.lower, strings.ToLower(w)) ||
 			slices.Contains([]string{"and", "or", "yes", "no", "on", "off", "he", "she"}, strings.ToLower(w))
 	}
 	return said(left) && said(right)
 }
 
-// plainWord says whether s is made of letters alone, with at most a capital at its start.
-func plainWord(s string) bool {
+// isPlainWord reports whether s consists of letters, with a capital at most at its start.
+func isPlainWord(s string) bool {
 	for i, r := range s {
 		if !unicode.IsLetter(r) || i > 0 && unicode.IsUpper(r) {
 			return false
@@ -255,8 +255,8 @@ func plainWord(s string) bool {
 	return s != ""
 }
 
-// shouted says whether s is a word of five capitals or more, such as ENOENT.
-func shouted(s string) bool {
+// isUpperWord reports whether s is a word of at least five capitals, such as ENOENT.
+func isUpperWord(s string) bool {
 	for i := range len(s) {
 		if s[i] < 'A' || s[i] > 'Z' {
 			return false
@@ -265,8 +265,8 @@ func shouted(s string) bool {
 	return len(s) >= 5
 }
 
-// identifier says whether a chunk without digits and slashes is a name out of a program, not a word.
-func identifier(c string) bool {
+// isIdentifier reports whether a token without digits and slashes is an identifier of a program.
+func isIdentifier(c string) bool {
 	if strings.HasPrefix(c, "-") || strings.ContainsAny(c, "_$@#~=&?") {
 		return strings.ContainsFunc(c, unicode.IsLetter)
 	}

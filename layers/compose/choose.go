@@ -11,37 +11,37 @@ import (
 // Original is the label of a session's original.
 const Original = "original"
 
-// A Version is a compression that exists.
+// A Version is an existing compression of a session.
 type Version struct {
 	Label            string
 	Hash             objects.Hash
 	Tokens           int // its own
-	Tags             int // what its tags add, see Part.Cost
+	Tags             int // tokens added by tags, see Part.Cost
 	Ratio            int
 	Kept, Summarised int // markers
-	Freshness        int // the distance that it was made for: 1 = current, 10 = stale
+	Freshness        int // the distance for which it was made: 1 = current, 10 = stale
 }
 
-// A Source is a session that goes into a composition, with the forms it can take. The zero value of
-// each option leaves the choice to [Choose].
+// A Source is a session of a composition with its possible forms. The zero value of each option leaves the choice to
+// [Choose].
 type Source struct {
 	Session  string
 	Original int // tokens of the original
-	Tags     int // what the tags of the original add, see Part.Cost
+	Tags     int // tokens added by tags of the original, see Part.Cost
 	Versions []Version
 	Distance int // sessions ago, 1 = the newest; 0 = its place in the list
 
-	Pin        string // label of the version that must be taken, or Original
-	Share      int    // tokens it must not exceed, instead of a share by strategy
-	Recompress bool   // compress anew, whatever versions exist
-	MinTokens  int    // tokens that a new compression needs for what it may not drop
+	Pin        string // label of the required version, or Original
+	Share      int    // limit in tokens, instead of a share by strategy
+	Recompress bool   // ignore existing versions
+	MinTokens  int    // tokens of the texts that a new compression may not drop
 }
 
 // A Request contains the sources and the limits of a choice.
 type Request struct {
 	Sources     []Source
 	Budget      int
-	Overhead    int // tokens to take off the budget first, see Reserve
+	Overhead    int // tokens to subtract from the budget, see Reserve
 	Strategy    Strategy
 	Ratio       int // preferred compression ratio of existing versions; 0 = any
 	MaxDistance int // greatest [Version.Freshness] of an existing version that is not pinned; 0 = any
@@ -54,7 +54,7 @@ type Kind int
 const (
 	PickOriginal Kind = iota // the session as it is
 	PickVersion              // a version that exists
-	PickNew                  // a compression yet to be made, of at most Pick.Tokens
+	PickNew                  // a new compression of at most Pick.Tokens
 )
 
 // A Pick is the choice for one source.
@@ -62,9 +62,9 @@ type Pick struct {
 	Session  string
 	Kind     Kind
 	Version  Version // of PickVersion
-	Tokens   int     // what it takes of the budget: exactly for the first two kinds, at most for PickNew
-	Tags     int     // of Tokens: what the tags add; 0 for PickNew
-	Share    int     // what it was given at first
+	Tokens   int     // its part of the budget; for PickNew an upper limit
+	Tags     int     // the part of Tokens for tags; 0 for PickNew
+	Share    int     // initial share
 	Score    int     // thousandths, of PickVersion; -1 = not scored
 	Ratio    int     // of PickNew: original tokens over Tokens, rounded up
 	Distance int     // of PickNew
@@ -73,9 +73,9 @@ type Pick struct {
 
 func (v Version) cost() int { return v.Tokens + v.Tags }
 
-func (s Source) whole() int { return s.Original + s.Tags }
+func (s Source) originalCost() int { return s.Original + s.Tags }
 
-// Label returns what to call the pick: a version's label, "original", "(new)".
+// Label returns a version's label, "original" or "(new)".
 func (p Pick) Label() string {
 	switch p.Kind {
 	case PickOriginal:
@@ -90,23 +90,22 @@ func (p Pick) Label() string {
 // A Plan is the choice for all sources, in their order.
 type Plan struct {
 	Picks []Pick
-	Total int // with the overhead, never more than the budget
-	Left  int // what nobody could use
+	Total int // including the overhead, never more than the budget
+	Left  int // unused tokens
 }
 
-// minNew is the smallest compression worth asking for.
+// minNew is the smallest size of a new compression.
 const minNew = 16
 
-// Choose picks a form for each source so that all of it fits in the budget. It does no I/O and
-// depends on nothing but the request; the order of a source's versions does not matter.
+// Choose picks a form for each source so that all fit in the budget. It does no I/O and depends only on the request;
+// the order of a source's versions does not matter.
 //
-// Every source gets a share. It takes its original if that fits, else the version of the best score
-// that fits, else (none scores enough, or none fits) a new compression of its share. What is left
-// over then goes to the others: it buys the cheapest step up (from new to a version, to a larger
-// version, to the original) as long as there is one, and what remains widens the new compressions.
+// Every source gets a share. It uses its original if that fits, else the version with the best score that fits, else
+// (no score is high enough, or none fits) a new compression of its share. The unused tokens then pay for the cheapest
+// improvement (from new to a version, to a larger version, to the original) as long as there is one; the rest widens
+// the new compressions.
 //
-// It fails with a [*BudgetError] only if pinned versions, fixed shares and the least that the
-// others need are more than the budget.
+// It fails with a [*BudgetError] only if pinned versions, fixed shares and the minimum of the others exceed the budget.
 func Choose(req Request) (Plan, error) {
 	if err := req.check(); err != nil {
 		return Plan{}, err
@@ -124,12 +123,12 @@ func Choose(req Request) (Plan, error) {
 	for i := range plan.Picks {
 		req.explain(&plan.Picks[i], i)
 	}
-	plan.Left = req.left(plan)
+	plan.Left = req.unused(plan)
 	plan.Total = req.Budget - plan.Left
 	return plan, nil
 }
 
-// check refuses what cannot be meant.
+// check validates the request.
 func (r Request) check() error {
 	for _, s := range r.Sources {
 		if s.Original < 0 || s.Tags < 0 || s.Share < 0 || s.MinTokens < 0 || s.Distance < 0 {
@@ -163,24 +162,23 @@ func (r Request) pick(i, share, room int) Pick {
 	case s.Pin != "" && s.Pin != Original:
 		v := *s.pinned()
 		return Pick{Kind: PickVersion, Version: v, Tokens: v.cost(), Tags: v.Tags, Score: -1}
-	case s.Pin == Original || s.whole() <= room:
-		return Pick{Kind: PickOriginal, Tokens: s.whole(), Tags: s.Tags, Score: -1}
+	case s.Pin == Original || s.originalCost() <= room:
+		return Pick{Kind: PickOriginal, Tokens: s.originalCost(), Tags: s.Tags, Score: -1}
 	case s.Recompress:
 		return Pick{Kind: PickNew, Tokens: room, Score: -1}
 	}
-	if v, score, ok := r.best(s, share, room); ok && score >= worthTaking {
+	if v, score, ok := r.best(s, share, room); ok && score >= minScore {
 		return Pick{Kind: PickVersion, Version: v, Tokens: v.cost(), Tags: v.Tags, Score: score}
 	}
 	return Pick{Kind: PickNew, Tokens: room, Score: -1}
 }
 
-// worthTaking is the score from which a version is taken rather than a new one made. A version that kept every
-// marker is taken whatever part of its share it uses; one that lost markers, or is far from the preferred
-// ratio, must use more of it.
-const worthTaking = 500
+// minScore is the score from which a version is used instead of a new one. A version that kept every marker always has
+// it; one that lost markers, or is far from the preferred ratio, must use more of its share.
+const minScore = 500
 
-// best returns the version of s with the highest score among those that fit in room. One that is
-// larger than share is scored as if its share were what it needs.
+// best returns the version of s with the highest score among those that fit in room. A version larger than share is
+// scored as if its size were the share.
 func (r Request) best(s Source, share, room int) (best Version, score int, ok bool) {
 	for _, v := range s.Versions {
 		if v.cost() > room || r.stale(v) {
@@ -195,12 +193,11 @@ func (r Request) best(s Source, share, room int) (best Version, score int, ok bo
 	return best, score, ok
 }
 
-// stale reports whether v was made for a greater distance than is wanted.
+// stale reports whether v was made for a greater distance than allowed.
 func (r Request) stale(v Version) bool { return r.MaxDistance > 0 && v.Freshness > r.MaxDistance }
 
-// Score says in thousandths how good a version is for a share that it fits in: how much of the share
-// it uses, how near it is to the preferred ratio, how many markers it kept. A version over the share
-// scores 0, one without markers has lost none.
+// Score rates a version for a share in thousandths: by the used part of the share, the distance from the preferred
+// ratio, and the kept markers. A version larger than the share scores 0; one without markers counts as having kept all.
 func (r Request) Score(v Version, share int) int {
 	if v.cost() > share {
 		return 0
@@ -219,8 +216,8 @@ func (r Request) Score(v Version, share int) int {
 	return score
 }
 
-// left returns the tokens of the budget that plan does not use.
-func (r Request) left(plan Plan) int {
+// unused returns the tokens of the budget that plan does not use.
+func (r Request) unused(plan Plan) int {
 	n := r.Budget - r.Overhead
 	for _, p := range plan.Picks {
 		n -= p.Tokens

@@ -211,7 +211,7 @@ func checkPick(t *testing.T, seed uint64, s Source, p Pick) {
 	case p.Kind == PickOriginal && p.Tokens != s.Original,
 		p.Kind == PickVersion && p.Tokens != p.Version.Tokens,
 		p.Kind == PickNew && (p.Tokens >= s.Original || p.Tokens < s.MinTokens || p.Ratio < 2 || p.Distance < 1),
-		p.Kind == PickVersion && s.Pin == "" && p.Score < worthTaking,
+		p.Kind == PickVersion && s.Pin == "" && p.Score < minScore,
 		s.Share > 0 && p.Tokens > s.Share,
 		s.Pin != "" && p.Label() != s.Pin,
 		p.Why == "":

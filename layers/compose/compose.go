@@ -42,8 +42,8 @@ type Part struct {
 	Date     time.Time    `json:"date,omitzero"` // when the session ended
 	Version  string       `json:"version"`       // label: v002, original
 	Hash     objects.Hash `json:"hash"`          // name of the version or original
-	Tokens   int          `json:"tokens"`        // its own, as its version or original counts them; 0 lets Measure count
-	Messages int          `json:"messages"`      // of the session that the part stands for
+	Tokens   int          `json:"tokens"`        // its own, by the counter of its version or original; 0 lets Measure count
+	Messages int          `json:"messages"`      // of the session
 	Segments []Segment    `json:"-"`
 }
 
@@ -87,52 +87,51 @@ func (c *Composition) Measure(counter Counter) error {
 	return err
 }
 
-// Cost returns what p, the part number i (from 0), takes of a budget: its texts and tags as counter
-// counts them, and at least its own tokens.
+// Cost returns the part of a budget that p, part number i (from 0), uses: its texts and tags by counter, and at least
+// its own tokens.
 func (p Part) Cost(counter Counter, i int) int {
 	return max(p.Tokens, Charge(counter, i, p.Segments))
 }
 
-// Charge returns the tokens of the body of part i (from 0): texts and tags, as counter counts them.
+// Charge returns the tokens of the body of part i (from 0), texts and tags, by counter.
 func Charge(counter Counter, i int, segments []Segment) int {
 	return counter.Count(body(i, segments))
 }
 
-// Reserve returns an upper bound of the tokens that a composition of parts has besides its bodies.
-// The parts need their session, title, project and date. Version and hash may be open; then the
-// costliest that mem makes are assumed.
+// Reserve returns an upper bound of the tokens of a composition outside its bodies. The parts need session, title,
+// project and date. An unknown version or hash counts as the longest possible one.
 func Reserve(counter Counter, name string, parts []Part) int {
 	c := Composition{Name: name, Parts: append([]Part(nil), parts...)}
 	for i := range c.Parts {
 		p := &c.Parts[i]
-		p.Hash = costliest
+		p.Hash = widestHash
 		if p.Version == "" {
 			p.Version = "v0000"
 		}
 	}
-	n := counter.Count(c.heading()+between) + counter.Count(c.footing()+"\n")
+	n := counter.Count(c.heading()+separator) + counter.Count(c.footer()+"\n")
 	for i := range c.Parts {
-		n += counter.Count(c.Parts[i].heading(i) + between)
+		n += counter.Count(c.Parts[i].heading(i) + separator)
 	}
 	return n
 }
 
-// costliest is a hash of whose short form every character is a token of its own.
-var costliest = objects.Hash{0x1a, 0x2b, 0x3c, 0x4d}
+// widestHash is a hash whose short form has one token for every character.
+var widestHash = objects.Hash{0x1a, 0x2b, 0x3c, 0x4d}
 
-// A BudgetError says that what must go in does not fit.
+// A BudgetError means that the required content does not fit.
 type BudgetError struct {
 	Budget int
-	Need   int // tokens that would do
+	Need   int // sufficient budget
 	Frame  int // of Need: headings, sources and tags
 	Pins   []Pin
 }
 
-// A Pin is something that takes its tokens whatever the budget.
+// A Pin is content with a fixed size.
 type Pin struct {
 	Session string
-	// a label, "share" for a fixed share, "markers" for what no compression may drop, "least" for what each part
-	// gets
+	// a label, "share" for a fixed share, "markers" for texts that no compression may drop, "least" for the minimum
+	// of a part
 	What   string
 	Tokens int
 }
@@ -152,8 +151,8 @@ func (e *BudgetError) Error() string {
 	return s
 }
 
-// Fit compresses until the body costs at most budget: compress is asked for so many tokens, and for
-// fewer if charge says that the tags made it too long. The error is that of compress, or a [*BudgetError].
+// Fit compresses until the body costs at most budget: it calls compress with budget, and with fewer tokens as long as
+// charge exceeds the budget. The error is that of compress, or a [*BudgetError].
 func Fit(budget int, charge func([]Segment) int, compress func(tokens int) ([]Segment, error)) error {
 	ask, last, step := budget, 0, max(1, budget/400)
 	for try := range 10 {
@@ -168,17 +167,17 @@ func Fit(budget int, charge func([]Segment) int, compress func(tokens int) ([]Se
 		if cost == last {
 			step *= 2
 		}
-		if ask, last = lower(ask, cost, budget, step*min(try, 1)), cost; ask <= 0 {
+		if ask, last = nextAsk(ask, cost, budget, step*min(try, 1)), cost; ask <= 0 {
 			break
 		}
 	}
 	return &BudgetError{Budget: budget, Need: budget - ask + 1}
 }
 
-// lower returns what to ask for after ask cost more than budget: first (step is 0) in proportion, then less by
-// what is too much and by step, since another size makes other texts with other tags. A compression is made of
-// whole clauses: a little less may be the same text, so the step doubles as long as the cost stays the same.
-func lower(ask, cost, budget, step int) int {
+// nextAsk returns the size to request after ask cost more than budget: first (step is 0) in proportion, then reduced by
+// the excess and by step, since another size has other texts with other tags. A compression consists of whole clauses:
+// a slightly smaller one may be the same text, so the step doubles while the cost stays the same.
+func nextAsk(ask, cost, budget, step int) int {
 	if step == 0 {
 		return min(ask-1, mulDiv(ask, budget, cost))
 	}

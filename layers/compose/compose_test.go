@@ -58,8 +58,8 @@ func measured(t *testing.T) Composition {
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	c := measured(t)
-	manifest, err := c.Manifest(Meta{CreatedAt: time.Date(2026, 1, 21, 9, 0, 0, 0, time.UTC), OutputFile: "feature-x/composed.md",
-		Recompress: map[string]Recompressed{c.Parts[0].Hash.String(): {Settings: json.RawMessage(`{"ratio":30}`), Reason: "no version fits"}}})
+	manifest, err := c.Manifest(ManifestOptions{CreatedAt: time.Date(2026, 1, 21, 9, 0, 0, 0, time.UTC), OutputFile: "feature-x/composed.md",
+		Recompress: map[string]Recompression{c.Parts[0].Hash.String(): {Settings: json.RawMessage(`{"ratio":30}`), Reason: "no version fits"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +85,8 @@ func TestGolden(t *testing.T) {
 func TestTimeOfMakingIsNotInTheName(t *testing.T) {
 	t.Parallel()
 	c := sample()
-	one, _ := c.Manifest(Meta{CreatedAt: time.Unix(1, 0)})
-	two, _ := c.Manifest(Meta{CreatedAt: time.Unix(2, 0), UsedIn: []string{"x"}})
+	one, _ := c.Manifest(ManifestOptions{CreatedAt: time.Unix(1, 0)})
+	two, _ := c.Manifest(ManifestOptions{CreatedAt: time.Unix(2, 0), UsedIn: []string{"x"}})
 	if bytes.Equal(one, two) {
 		t.Error("composition.json does not tell when it was made")
 	}

@@ -11,7 +11,7 @@ import (
 // Format is the version of the stored form of compositions.
 const Format = "mem-composition 1"
 
-// ErrFormat says that bytes are not a stored composition.
+// ErrFormat means that bytes are not a stored composition.
 var ErrFormat = errors.New("not a composition")
 
 // head is the first line of the stored form.
@@ -20,15 +20,14 @@ type head struct {
 	Composition
 }
 
-// line is any line behind it: the start of a part, or a segment of the part before.
+// line is each following line: the start of a part, or a segment of the current part.
 type line struct {
 	Part *Part `json:"part,omitempty"`
 	*Segment
 }
 
-// Encode returns the stored form of c: JSON lines, one for the composition, then for each part one
-// {"part":...} and one for each of its segments. The same composition always gives the same bytes,
-// and when it was made is not in them.
+// Encode returns the stored form of c as JSON lines: one for the composition, then for each part one {"part":...} and
+// one for each of its segments. The same composition always has the same bytes; the creation time is not included.
 func (c Composition) Encode() []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -48,8 +47,8 @@ func (c Composition) Encode() []byte {
 	return out.Bytes()
 }
 
-// Decode reads what [Composition.Encode] wrote, and nothing else: what it accepts encodes to the same
-// bytes. The error wraps [ErrFormat].
+// Decode parses the result of [Composition.Encode] and rejects everything else: an accepted composition encodes to the
+// same bytes. The error wraps [ErrFormat].
 func Decode(b []byte) (Composition, error) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	var h head
@@ -79,7 +78,7 @@ func Decode(b []byte) (Composition, error) {
 	return c, nil
 }
 
-// add appends what a line holds.
+// add appends the content of a line.
 func (c *Composition) add(l line) error {
 	switch {
 	case l.Part != nil && l.Segment == nil:

@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// useLeftovers spends what the picks left of the budget: on the cheapest step up as long as there is
-// one, then on wider new compressions.
+// useLeftovers spends the unused tokens on the cheapest improvement as long as there is one, then on wider new
+// compressions.
 func (r Request) useLeftovers(plan *Plan) {
 	for r.stepUp(plan) {
 	}
@@ -19,16 +19,15 @@ func (r Request) useLeftovers(plan *Plan) {
 			wide = append(wide, i)
 		}
 	}
-	for k, n := range split(r.left(*plan), r.weights(wide), make([]int, len(wide))) {
+	for k, n := range split(r.unused(*plan), r.weights(wide), make([]int, len(wide))) {
 		plan.Picks[wide[k]].Tokens += n
 	}
 }
 
-// stepUp moves one source to a better form that its tokens and all that is left over pay for, the
-// one that costs least, and reports whether there was one. A source never comes back to a form it
-// had, so this ends.
+// stepUp improves one source, the one with the lowest cost, to a form that the unused tokens pay for, and reports
+// whether there was one. A source never returns to an earlier form, so a loop over stepUp ends.
 func (r Request) stepUp(plan *Plan) bool {
-	left, best := r.left(*plan), -1
+	left, best := r.unused(*plan), -1
 	var to Pick
 	for i, p := range plan.Picks {
 		s := r.Sources[i]
@@ -48,8 +47,8 @@ func (r Request) stepUp(plan *Plan) bool {
 	return true
 }
 
-// better reports whether a is a step up from b: the original from anything else, a version from a
-// new compression, a larger version from a smaller one.
+// better reports whether a is an improvement over b: the original over anything else, a version over a new compression,
+// a larger version over a smaller one.
 func better(a, b Pick) bool {
 	if a.Kind != b.Kind {
 		return a.Kind < b.Kind
@@ -57,7 +56,7 @@ func better(a, b Pick) bool {
 	return a.Kind == PickVersion && a.Tokens > b.Tokens
 }
 
-// explain fills in what follows from the choice: ratio, distance, the reason in words.
+// explain fills in ratio, distance and reason.
 func (r Request) explain(p *Pick, i int) {
 	s := r.Sources[i]
 	if p.Kind == PickNew {
@@ -68,12 +67,12 @@ func (r Request) explain(p *Pick, i int) {
 		why = append(why, "with what others left")
 	}
 	if p.Kind == PickVersion {
-		why = append(why, r.larger(s, *p)...)
+		why = append(why, r.nextLarger(s, *p)...)
 	}
 	p.Why = strings.Join(slices.DeleteFunc(why, func(s string) bool { return s == "" }), "; ")
 }
 
-// reason says in words why p was picked from s.
+// reason returns the reason for a pick.
 func (r Request) reason(p Pick, s Source) string {
 	switch {
 	case s.Pin != "":
@@ -98,7 +97,7 @@ func (r Request) reason(p Pick, s Source) string {
 	}
 }
 
-// markers says how many markers the picked version kept.
+// markers returns the number of markers that the picked version kept.
 func markers(p Pick) string {
 	n := p.Version.Kept + p.Version.Summarised
 	if p.Kind != PickVersion || n == 0 {
@@ -107,8 +106,8 @@ func markers(p Pick) string {
 	return fmt.Sprintf(", %d/%d keepits", p.Version.Kept, n)
 }
 
-// larger names the smallest version of s that did not fit where p did.
-func (r Request) larger(s Source, p Pick) []string {
+// nextLarger names the smallest version of s that did not fit where p did.
+func (r Request) nextLarger(s Source, p Pick) []string {
 	room := max(p.Share, p.Tokens)
 	var over *Version
 	for i, v := range s.Versions {

@@ -8,61 +8,60 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Meta is what composition.json says beyond the composition itself.
-type Meta struct {
+// ManifestOptions are values of composition.json that are not part of the composition.
+type ManifestOptions struct {
 	CreatedAt  time.Time
-	OutputFile string                  // path of the composed file, as the user gave it
-	UsedIn     []string                // sessions that were started from it
-	Recompress map[string]Recompressed // by version hash: parts that were compressed for it
+	OutputFile string                   // path of the composed file, as the user gave it
+	UsedIn     []string                 // sessions that were started from it
+	Recompress map[string]Recompression // by version hash: parts that were compressed for it
 }
 
-// Recompressed says how and why a part was compressed for a composition.
-type Recompressed struct {
+// A Recompression describes why and how a part was compressed for a composition.
+type Recompression struct {
 	Settings json.RawMessage `json:"settings"`
 	Reason   string          `json:"reason"`
 }
 
 // manifest is composition.json.
 type manifest struct {
-	ID            string       `json:"compositionId"`
-	Name          string       `json:"name"`
-	CreatedAt     time.Time    `json:"createdAt"`
-	Components    []component  `json:"components"`
-	OutputFile    string       `json:"outputFile"`
-	TotalTokens   int          `json:"totalTokens"`
-	TotalMessages int          `json:"totalMessages"`
-	UsedIn        []string     `json:"usedInSessions"`
-	Budget        int          `json:"tokenBudget,omitempty"`
-	Tokenizer     string       `json:"tokenizer"`
-	Hash          objects.Hash `json:"hash"`
-	Markdown      objects.Hash `json:"composedMdHash"`
-	Transcript    objects.Hash `json:"composedJsonlHash"`
+	ID            string         `json:"compositionId"`
+	Name          string         `json:"name"`
+	CreatedAt     time.Time      `json:"createdAt"`
+	Components    []manifestPart `json:"components"`
+	OutputFile    string         `json:"outputFile"`
+	TotalTokens   int            `json:"totalTokens"`
+	TotalMessages int            `json:"totalMessages"`
+	UsedIn        []string       `json:"usedInSessions"`
+	Budget        int            `json:"tokenBudget,omitempty"`
+	Tokenizer     string         `json:"tokenizer"`
+	Hash          objects.Hash   `json:"hash"`
+	Markdown      objects.Hash   `json:"composedMdHash"`
+	Transcript    objects.Hash   `json:"composedJsonlHash"`
 }
 
-type component struct {
-	Session    string        `json:"sessionId"`
-	Version    string        `json:"versionId"`
-	Order      int           `json:"order"`
-	Tokens     int           `json:"tokenContribution"`
-	Recompress *Recompressed `json:"recompress,omitempty"`
-	Hash       objects.Hash  `json:"hash"`
-	Project    string        `json:"project,omitempty"`
-	Title      string        `json:"title,omitempty"`
-	Messages   int           `json:"messages"`
+type manifestPart struct {
+	Session    string         `json:"sessionId"`
+	Version    string         `json:"versionId"`
+	Order      int            `json:"order"`
+	Tokens     int            `json:"tokenContribution"`
+	Recompress *Recompression `json:"recompress,omitempty"`
+	Hash       objects.Hash   `json:"hash"`
+	Project    string         `json:"project,omitempty"`
+	Title      string         `json:"title,omitempty"`
+	Messages   int            `json:"messages"`
 }
 
-// Manifest returns composition.json. tokenContribution is a part's own token count; totalTokens is
-// their sum and the frame. totalMessages counts the messages of
-// composed.jsonl.
-func (c Composition) Manifest(m Meta) ([]byte, error) {
+// Manifest returns composition.json. tokenContribution is a part's own token count; totalTokens is the sum with the
+// frame; totalMessages counts the messages of composed.jsonl.
+func (c Composition) Manifest(m ManifestOptions) ([]byte, error) {
 	out := manifest{
-		ID: c.ID(), Name: c.Name, CreatedAt: m.CreatedAt.UTC(), Components: []component{}, OutputFile: m.OutputFile,
+		ID: c.ID(), Name: c.Name, CreatedAt: m.CreatedAt.UTC(), Components: []manifestPart{}, OutputFile: m.OutputFile,
 		TotalTokens: c.Tokens, TotalMessages: c.Messages(), UsedIn: append([]string{}, m.UsedIn...), Budget: c.Budget,
 		Tokenizer: c.Counter, Hash: objects.Sum(c.Encode()), Markdown: objects.Sum(c.Markdown()),
 		Transcript: objects.Sum(c.Transcript()),
 	}
 	for i, p := range c.Parts {
-		comp := component{Session: p.Session, Version: p.Version, Order: i, Tokens: p.Tokens, Hash: p.Hash,
+		comp := manifestPart{Session: p.Session, Version: p.Version, Order: i, Tokens: p.Tokens, Hash: p.Hash,
 			Project: p.Project, Title: p.Title, Messages: p.Messages}
 		if r, ok := m.Recompress[p.Hash.String()]; ok {
 			comp.Recompress = &r

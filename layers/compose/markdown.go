@@ -7,21 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown returns composed.md: a heading with the sources, a section for each part, a tag in front
-// of each piece that says where it comes from and who said it. The texts are as they are stored, to
-// the byte.
+// Markdown returns composed.md: a heading with the sources, a section for each part, and before each piece a tag with
+// its source and speaker. The texts are unchanged.
 func (c Composition) Markdown() []byte {
-	return []byte(strings.Join(c.Texts(), between) + "\n")
+	return []byte(strings.Join(c.Texts(), separator) + "\n")
 }
 
-// between is what composed.md puts between two texts.
-const between = "\n\n"
+// separator separates the texts of composed.md.
+const separator = "\n\n"
 
-// A turn is what one side says, in pieces.
+// A turn contains consecutive texts of one side.
 type turn struct {
 	role  string
 	texts []string
-	part  int // the part it ends in
+	part  int // the part in which it ends
 }
 
 // Roles of the Messages API.
@@ -30,11 +29,11 @@ const (
 	assistant = "assistant"
 )
 
-// script is the role of a segment that a script typed in a headless run.
+// script is the role of a segment typed by a script in a headless run.
 const script = "script"
 
-// turns returns the whole text of c as a conversation: the user first, both sides taking turns, the
-// assistant last. Headings are the user's words.
+// turns returns the text of c as a conversation that starts with the user, alternates, and ends with the assistant.
+// Headings belong to the user.
 func (c Composition) turns() []turn {
 	turns := []turn{{role: user, texts: []string{c.heading()}}}
 	say := func(role, text string, part int) {
@@ -50,11 +49,11 @@ func (c Composition) turns() []turn {
 			say(role, text, i)
 		}
 	}
-	say(assistant, c.footing(), max(0, len(c.Parts)-1))
+	say(assistant, c.footer(), max(0, len(c.Parts)-1))
 	return turns
 }
 
-// heading returns the text in front of the first part.
+// heading returns the text before the first part.
 func (c Composition) heading() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Memory: %s\n\n", oneLine(c.Name, 200))
@@ -69,7 +68,7 @@ func (c Composition) heading() string {
 	return strings.TrimSpace(b.String())
 }
 
-// heading returns the text in front of p, the part number i.
+// heading returns the text before p, part number i.
 func (p Part) heading(i int) string {
 	title := oneLine(p.Title, 80)
 	if title == "" {
@@ -81,13 +80,12 @@ func (p Part) heading(i int) string {
 	return fmt.Sprintf("## %d. %s", i+1, title)
 }
 
-// footing returns the text behind the last part.
-func (c Composition) footing() string {
+// footer returns the text after the last part.
+func (c Composition) footer() string {
 	return "[mem end of " + oneLine(c.Name, 200) + "]"
 }
 
-// oneLine returns s with each run of white space and control characters as one space, cut to n
-// characters.
+// oneLine returns s in one line without control characters, cut to n characters.
 func oneLine(s string, n int) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control)

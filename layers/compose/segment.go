@@ -15,14 +15,13 @@ func body(i int, segments []Segment) string {
 	var b strings.Builder
 	for _, text := range pieces(i, segments) {
 		b.WriteString(text)
-		b.WriteString(between)
+		b.WriteString(separator)
 	}
 	return b.String()
 }
 
-// pieces yields the role and the text of each run of segments of one side: a tag, then the texts as
-// they are, each on a line of its own. Tool entries are the assistant's. Segments of white space are
-// left out.
+// pieces yields the role and the text of each run of segments of one side: a tag, then the texts, each on a line of its
+// own. Tool entries belong to the assistant. Segments of white space are left out.
 func pieces(i int, segments []Segment) func(yield func(string, string) bool) {
 	return func(yield func(string, string) bool) {
 		var run []Segment
@@ -45,8 +44,8 @@ func pieces(i int, segments []Segment) func(yield func(string, string) bool) {
 	}
 }
 
-// side returns whose words s are in a conversation. Only what the user typed, unbroken, is the user's; an
-// excerpt stands under mem's own tag.
+// side returns the role of s in the conversation. Only complete text typed by the user has the role user; an excerpt is
+// text of mem under its own tag.
 func side(s Segment) string {
 	if s.Role == user && !s.Partial {
 		return user
@@ -54,8 +53,8 @@ func side(s Segment) string {
 	return assistant
 }
 
-// label returns what a tag calls the one who says s, "" if it is the assistant. What a script typed in a
-// headless run is not the user's, and stands under mem's own tag, as an excerpt does.
+// label returns the speaker in the tag of s, "" for the assistant. Text of a script in a headless run is not the
+// user's.
 func label(s Segment) string {
 	switch {
 	case s.Role == user && s.Partial:
@@ -66,7 +65,7 @@ func label(s Segment) string {
 	return ""
 }
 
-// texts returns the texts of a run, each behind a line end.
+// texts returns the texts of a run, each after a line end.
 func texts(run []Segment) string {
 	var b strings.Builder
 	for _, s := range run {
@@ -76,10 +75,9 @@ func texts(run []Segment) string {
 	return b.String()
 }
 
-// tag returns the line in front of a run: [mem 1#12..14 user], the number of the part in the list of
-// sources, the first and last of the messages it comes from, and whose words it is unless they are the
-// assistant's: "user" of what the user typed, unbroken, "user, in part" of parts of it. A session id in place
-// of the number would cost twice as many tokens.
+// tag returns the line before a run: [mem 1#12..14 user], with the number of the part in the list of sources, the first
+// and last message, and the speaker if it is not the assistant: "user" for complete text typed by the user, "user, in
+// part" for excerpts. A session id instead of the number would cost twice as many tokens.
 func tag(i int, run []Segment) string {
 	first, last := 0, 0
 	for _, s := range run {

@@ -8,23 +8,23 @@ import (
 	"slices"
 )
 
-// ErrNoVersion says that a source is pinned to a version it does not have.
+// ErrNoVersion means that a source is pinned to a version that it does not have.
 var ErrNoVersion = errors.New("no such version")
 
-// A Strategy says how a budget is shared among the sources whose share is not fixed.
+// A Strategy says how a budget is divided among the sources without a fixed share.
 type Strategy int
 
 // The strategies.
 const (
 	Equal          Strategy = iota
 	Proportional            // by the size of the originals
-	Recency                 // the newest gets the most, one step less for each older one
+	Recency                 // the newest gets the most, each older one a step less
 	InverseRecency          // the oldest gets the most
 )
 
 var strategies = []string{"equal", "proportional", "recency", "inverse-recency"}
 
-// ParseStrategy reads what [Strategy.String] writes.
+// ParseStrategy parses the result of [Strategy.String].
 func ParseStrategy(s string) (Strategy, error) {
 	i := slices.Index(strategies, s)
 	if i < 0 {
@@ -35,13 +35,12 @@ func ParseStrategy(s string) (Strategy, error) {
 
 func (s Strategy) String() string { return strategies[s] }
 
-// shares returns what each source may use at first. It fails if the sum of what cannot be less is
-// more than the budget.
+// shares returns the initial share of each source. It fails if the sum of the minimums exceeds the budget.
 func (r Request) shares() ([]int, error) {
 	shares, free := make([]int, len(r.Sources)), []int(nil)
 	short := &BudgetError{Budget: r.Budget, Need: r.Overhead, Frame: r.Overhead}
 	for i, s := range r.Sources {
-		pin, tags := s.need()
+		pin, tags := s.minimum()
 		if need := pin.Tokens + tags; s.Share > 0 && need > s.Share {
 			return nil, &BudgetError{Budget: s.Share, Need: need, Pins: []Pin{{pin.Session, pin.What, need}}}
 		}
@@ -70,8 +69,8 @@ func (r Request) shares() ([]int, error) {
 	return shares, nil
 }
 
-// need returns the tokens that s takes at least, and what tags add to them.
-func (s Source) need() (p Pin, tags int) {
+// minimum returns the minimum of s in tokens, and the tokens of tags in addition.
+func (s Source) minimum() (p Pin, tags int) {
 	switch {
 	case s.Pin == Original:
 		return Pin{s.Session, Original, s.Original}, s.Tags
@@ -83,11 +82,11 @@ func (s Source) need() (p Pin, tags int) {
 		if s.MinTokens < minNew {
 			what = "least"
 		}
-		return Pin{s.Session, what, min(s.whole(), max(s.MinTokens, minNew))}, 0
+		return Pin{s.Session, what, min(s.originalCost(), max(s.MinTokens, minNew))}, 0
 	}
 }
 
-// weights returns how much of the budget each of the free sources gets relative to the others.
+// weights returns the relative shares of the free sources.
 func (r Request) weights(free []int) []int {
 	w := make([]int, len(free))
 	byAge := slices.Clone(free) // newest first
@@ -116,9 +115,8 @@ func (r Request) distance(i int) int {
 	return i + 1
 }
 
-// split shares total by weights, which are positive, giving nobody less than its floor. The sum of
-// the result is total, which must not be less than the sum of the floors. Odd tokens go to the
-// largest remainders, the earlier first.
+// split divides total by weights, which must be positive, with a minimum for each. The sum of the result is total,
+// which must not be less than the sum of floors. Odd tokens go to the largest remainders, the earlier first.
 func split(total int, weights, floors []int) []int {
 	out := slices.Clone(floors)
 	open := make([]int, len(weights))
@@ -134,7 +132,7 @@ func split(total int, weights, floors []int) []int {
 			return mulDiv(total, weights[i], sum) >= floors[i]
 		})
 		if len(raised) == 0 {
-			deal(total, sum, weights, open, out)
+			distribute(total, sum, weights, open, out)
 			return out
 		}
 		for _, i := range raised {
@@ -145,8 +143,8 @@ func split(total int, weights, floors []int) []int {
 	return out
 }
 
-// deal gives each of the open ones its part of total, rounded by largest remainder.
-func deal(total, sum int, weights, open, out []int) {
+// distribute divides total among the open ones, rounded by largest remainder.
+func distribute(total, sum int, weights, open, out []int) {
 	left, rest := total, make(map[int]int, len(open))
 	for _, i := range open {
 		out[i] = mulDiv(total, weights[i], sum)
@@ -160,7 +158,7 @@ func deal(total, sum int, weights, open, out []int) {
 	}
 }
 
-// mulDiv returns a*b/c for numbers that are not negative, where b <= c, without overflow.
+// mulDiv returns a*b/c without overflow for non-negative numbers with b <= c.
 func mulDiv(a, b, c int) int {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	q, _ := bits.Div64(hi, lo, uint64(c))

@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// record is a line of composed.jsonl. The client needs type, uuid, parentUuid, timestamp and
-// message; the other fields are for readers that expect them.
+// record is a line of composed.jsonl. The client needs type, uuid, parentUuid, timestamp and message; other readers
+// expect the other fields.
 type record struct {
 	Parent    *string `json:"parentUuid"`
 	Sidechain bool    `json:"isSidechain"`
@@ -32,10 +32,10 @@ type text struct {
 	Text string `json:"text"`
 }
 
-// Transcript returns composed.jsonl, a session that "claude --resume composed.jsonl --fork-session"
-// takes up. It holds the text of composed.md, each piece a text block: records of user and assistant
-// in turn, the user first, in one chain, without tool calls, thinking or empty texts, and each with a
-// time, that of its part. All ids follow from the content.
+// Transcript returns composed.jsonl, a session that "claude --resume composed.jsonl --fork-session" continues. It
+// contains the text of composed.md with each piece as a text block: alternating records of user and assistant in one
+// chain, the user first, without tool calls, thinking or empty texts, each with the time of its part. All ids are
+// derived from the content.
 func (c Composition) Transcript() []byte {
 	name := objects.Sum(c.Encode())
 	session := ID(name)
@@ -60,8 +60,7 @@ func (c Composition) Transcript() []byte {
 	return out.Bytes()
 }
 
-// timeOf returns the time of a turn in the given part: that of the part, if it is one that a client
-// can read, but later than last.
+// timeOf returns the time of a turn that ends in a part: that of the part if clients can parse it, but later than last.
 func (c Composition) timeOf(part int, last time.Time) time.Time {
 	t := time.Unix(0, 0).UTC()
 	if part < len(c.Parts) {
@@ -75,8 +74,8 @@ func (c Composition) timeOf(part int, last time.Time) time.Time {
 	return t
 }
 
-// Texts returns the text blocks of composed.jsonl in order. Who captures a session that went on from
-// a composition knows by them what mem itself had written.
+// Texts returns the text blocks of composed.jsonl in order. They identify text of mem in a session that continued a
+// composition.
 func (c Composition) Texts() (texts []string) {
 	for _, t := range c.turns() {
 		texts = append(texts, t.texts...)
@@ -84,17 +83,16 @@ func (c Composition) Texts() (texts []string) {
 	return texts
 }
 
-// Messages returns how many messages composed.jsonl has.
+// Messages returns the number of messages in composed.jsonl.
 func (c Composition) Messages() int { return len(c.turns()) }
 
-// ID returns the composition's id in the form of a UUID. It follows from the content; the session id
-// in composed.jsonl is the same.
+// ID returns the id of the composition as a UUID derived from the content. It is also the session id in composed.jsonl.
 func (c Composition) ID() string { return ID(objects.Sum(c.Encode())) }
 
-// ID returns the id of the composition whose stored form has that name.
+// ID returns the id of the composition with a stored form.
 func ID(stored objects.Hash) string { return uuid(stored, "composition") }
 
-// uuid returns the UUID, of version 8, that belongs to a label in the space of an object.
+// uuid returns the UUID, of version 8, for a label of an object.
 func uuid(space objects.Hash, label string) string {
 	h := objects.Sum(append(space[:], label...))
 	h[6] = h[6]&0x0f | 0x80

@@ -91,7 +91,7 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 			}
 		}
 	}
-	out.Tokens, out.Omitted = c.Tokens, len(sum.Left)
+	out.Tokens, out.Omitted = c.Tokens, len(sum.Omitted)
 	return out, c, nil
 }
 
@@ -156,7 +156,7 @@ func (a *tierRun) composition(plan records.SummaryPlan, sum tier.Summary) (*reco
 	plan.Parts, plan.Budget = nil, sum.Budget
 	next := 0
 	for i, part := range all {
-		if slices.Contains(sum.Left, i) {
+		if slices.Contains(sum.Omitted, i) {
 			part.Base = nil
 			plan.Left = append(plan.Left, part)
 			continue
@@ -203,7 +203,7 @@ func (m Ops) RebuildSummary(ctx context.Context, rev state.Rev, was compose.Comp
 		part.Hash, part.Segments = c.Derivation.Inputs[i], nil
 		segs, err := m.summarySource(ctx, rev.Project.ID, p, part.Hash)
 		if err == nil {
-			part.Segments, err = p.Cut.Again(ctx, segs, known[p.Session], counter)
+			part.Segments, err = p.Cut.Rebuild(ctx, segs, known[p.Session], counter)
 		}
 		if err != nil {
 			return now, fmt.Errorf("part %d, %s:%s: %w", i+1, records.ShortID(p.Session), p.Label, err)

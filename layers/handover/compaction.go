@@ -31,7 +31,7 @@ func (m Ops) Compaction(ctx context.Context, p state.Project, o ContextOptions) 
 		var pins []brief.Item
 		for _, k := range held.Pinned {
 			pins = append(pins, brief.Item{Text: k.Text, Source: records.ShortID(s.ID) + ", " + k.Weight.String(),
-				Trust: brief.User, Whole: true, Why: "a marker of this session"})
+				Trust: brief.User, Verbatim: true, Why: "a marker of this session"})
 		}
 		sheet.Sections = append(sheet.Sections, brief.Section{Title: "Pinned by the user, word for word", Items: pins})
 	}

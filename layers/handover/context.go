@@ -44,7 +44,7 @@ type ContextOptions struct {
 type Given struct {
 	Text string
 	Used []string // the sessions it mentions, the newest first
-	Told []brief.Told
+	Told []brief.WrittenLine
 	Left int // sessions that still lack a digest
 
 	Units int      // UTF-16 units of Text
@@ -63,14 +63,14 @@ type Line struct {
 
 // give lays out a sheet as text.
 func (m Ops) give(s brief.Sheet, limit int) (g Given) {
-	g.Text, g.Told = brief.Lay(s, limit, m.Refs.Seal)
+	g.Text, g.Told = brief.WriteLines(s, limit, m.Refs.Seal)
 	if g.Text == "" {
 		return g
 	}
 	g.Units, g.Hash = brief.Units(g.Text), m.Refs.Seal(g.Text)
 	for _, t := range g.Told {
 		l := Line{Section: t.Section, Source: t.Source, Hash: m.Refs.Seal(t.Line)}
-		if !t.Keep {
+		if !t.Always {
 			l.Said = t.Trust.String()
 		}
 		g.Lines = append(g.Lines, l)
@@ -137,15 +137,15 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 	s := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name),
 		More: fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", b.o.Program)}
 	s.Sections = []brief.Section{
-		{Title: "Rules", Items: b.ruleItems(), Most: 800},
-		{Title: "Pinned by the user, word for word", Items: b.pinItems(), Most: 1000},
+		{Title: "Rules", Items: b.ruleItems(), MaxUnits: 800},
+		{Title: "Pinned by the user, word for word", Items: b.pinItems(), MaxUnits: 1000},
 	}
 	s.Sections = append(s.Sections, Start(b.digests, bodies.ShortID)...)
 	return brief.Sheet{Project: s.Project, More: s.More, Sections: append(s.Sections,
-		brief.Section{Title: "Open issues", Items: b.issueItems(), Most: 600, Rank: 1},
-		brief.Section{Title: "Decisions", Items: b.decisionItems(), Most: 700, Rank: 1},
-		brief.Section{Title: "Jobs that the files here belong to", Items: b.conceptItems(), Most: 500, Rank: 2},
-		brief.Section{Title: "Recent sessions", Items: b.sessionItems(), Most: 600, Rank: 3},
+		brief.Section{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1},
+		brief.Section{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1},
+		brief.Section{Title: "Jobs that the files here belong to", Items: b.conceptItems(), MaxUnits: 500, Rank: 2},
+		brief.Section{Title: "Recent sessions", Items: b.sessionItems(), MaxUnits: 600, Rank: 3},
 		brief.Section{Title: "Not done yet", Items: b.pendingItems()},
 		brief.Section{Title: "More", Items: b.index()},
 	)}
@@ -351,7 +351,7 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 // pendingItems lists what memory still lacks, without instructions.
 func (b *briefing) pendingItems() (out []brief.Item) {
 	say := func(format string, args ...any) {
-		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Keep: true})
+		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Always: true})
 	}
 	if n := b.o.Behind; n > 0 {
 		say("%d changed session file%s of this project %s being captured in the background; what is told here does not "+
@@ -400,7 +400,7 @@ func (b *briefing) index() []brief.Item {
 	if n := len(b.known.Live()); n > 0 {
 		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, times(n, "fact")))
 	}
-	return []brief.Item{{Text: strings.Join(ask, ", "), Keep: true, More: true, Why: "how to ask for more"}}
+	return []brief.Item{{Text: strings.Join(ask, ", "), Always: true, More: true, Why: "how to ask for more"}}
 }
 
 // searchLine returns the command that searches n sessions. Prompts are matched only with the newest of many.

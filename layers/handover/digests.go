@@ -254,7 +254,7 @@ func (b *briefing) pinItems() (out []brief.Item) {
 			}
 			pins = append(pins, pin{k.Mark.Weight, brief.Item{Text: k.Mark.Text,
 				Source: fmt.Sprintf("%s#%d, %s", records.ShortID(s.ID), k.Mark.Message, k.Mark.Weight), Trust: brief.User,
-				Whole: true, Time: d.Last, Why: "marker " + k.ID + " survives at the distance of its session"}})
+				Verbatim: true, Time: d.Last, Why: "marker " + k.ID + " survives at the distance of its session"}})
 		}
 	}
 	slices.SortStableFunc(pins, func(a, b pin) int { return int(b.weight) - int(a.weight) })

@@ -144,8 +144,8 @@ func Prompt(q Query, digests []Digest, asked [][][]string, delivered map[string]
 		return nil
 	}
 	return []brief.Section{
-		{Title: "Earlier exchanges that this prompt resembles", Items: passages, Most: capPassages},
-		{Title: "Files that fit (from tool calls)", Items: files, Most: capPromptFiles, Rank: 1},
+		{Title: "Earlier exchanges that this prompt resembles", Items: passages, MaxUnits: capPassages},
+		{Title: "Files that fit (from tool calls)", Items: files, MaxUnits: capPromptFiles, Rank: 1},
 	}
 }
 
@@ -284,7 +284,7 @@ func (m *matcher) passages(digests []Digest, asked [][][]string, delivered map[s
 			Why: fmt.Sprintf("shares words of weight %.1f with the prompt", f.score)})
 		if t.Answered.Text != "" {
 			out = append(out, brief.Item{Text: "Answered: " + quoted(t.Answered.Text, showAnswered),
-				Source: id.at(d.Session, t.Answered.N), Trust: brief.Assistant, Under: true, Why: "the answer to it"})
+				Source: id.at(d.Session, t.Answered.N), Trust: brief.Assistant, Child: true, Why: "the answer to it"})
 		}
 	}
 	return out

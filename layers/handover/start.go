@@ -43,9 +43,9 @@ func Start(digests []Digest, id ID) []brief.Section {
 	status, shown := status(digests[0], atStart, id)
 	status = append(status, failures(digests, id)...)
 	return []brief.Section{
-		{Title: "Where things stand", Items: status, Most: capStatus},
-		{Title: "Working set (files of tool calls)", Items: workingSet(ranked, shown, id), Most: capFiles},
-		{Title: "Commands and their last results", Items: commandItems(digests, id), Most: capCommands},
+		{Title: "Where things stand", Items: status, MaxUnits: capStatus},
+		{Title: "Working set (files of tool calls)", Items: workingSet(ranked, shown, id), MaxUnits: capFiles},
+		{Title: "Commands and their last results", Items: commandItems(digests, id), MaxUnits: capCommands},
 	}
 }
 
@@ -91,7 +91,7 @@ func status(d Digest, limits statusLimits, id ID) (out []brief.Item, shown map[s
 		if n > limits.changed {
 			text += fmt.Sprintf(" and %d more", n-limits.changed)
 		}
-		say(brief.Item{Text: text, Source: id.at(d.Session, changed[0].Edited), Trust: brief.Assistant, Whole: true,
+		say(brief.Item{Text: text, Source: id.at(d.Session, changed[0].Edited), Trust: brief.Assistant, Verbatim: true,
 			Keys: names, Why: "files that the session edited, the newest first"})
 	}
 	for i := len(d.Todos) - 1; i >= 0 && i >= len(d.Todos)-limits.todos; i-- {
@@ -213,7 +213,7 @@ func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item
 		if !known {
 			i = len(out)
 			at[g] = i
-			out = append(out, brief.Item{Source: id(r.Session), Trust: brief.Assistant, Time: r.Time, Named: true, Whole: true,
+			out = append(out, brief.Item{Source: id(r.Session), Trust: brief.Assistant, Time: r.Time, Named: true, Verbatim: true,
 				Short: true})
 			texts = append(texts, "[files] "+map[bool]string{true: "edited: ", false: "read: "}[r.Edited])
 		} else {

@@ -16,13 +16,13 @@ import (
 
 // messageNames returns what the messages of transcripts are called in Claude Code: their UUIDs. A transcript
 // that is not here names none.
-func (m Ops) messageNames(ctx context.Context, p refs.Project, cited map[views.Cited]bool) (func(views.Cited) string,
+func (m Ops) messageNames(ctx context.Context, p refs.Project, cited map[views.MessageRef]bool) (func(views.MessageRef) string,
 	error) {
 	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	names, wanted := map[views.Cited]string{}, map[objects.Hash][]views.Cited{}
+	names, wanted := map[views.MessageRef]string{}, map[objects.Hash][]views.MessageRef{}
 	var order []objects.Hash
 	for c := range cited {
 		s := st.Session(c.Session)
@@ -47,12 +47,12 @@ func (m Ops) messageNames(ctx context.Context, p refs.Project, cited map[views.C
 			return nil, err
 		}
 	}
-	return func(c views.Cited) string { return names[c] }, nil
+	return func(c views.MessageRef) string { return names[c] }, nil
 }
 
 // nameMessages notes the UUIDs of the messages of a transcript.
-func nameMessages(r io.Reader, wanted []views.Cited, names map[views.Cited]string) error {
-	at, last := map[int][]views.Cited{}, 0
+func nameMessages(r io.Reader, wanted []views.MessageRef, names map[views.MessageRef]string) error {
+	at, last := map[int][]views.MessageRef{}, 0
 	for _, c := range wanted {
 		at[c.Message], last = append(at[c.Message], c), max(last, c.Message)
 	}

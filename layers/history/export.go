@@ -104,7 +104,7 @@ func (m Ops) Export(ctx context.Context, p state.Project, f ExportFormat) ([]byt
 	case ExportConcepts:
 		shape = views.Concepts(v)
 	case ExportSemantic:
-		name, err := m.messageNames(ctx, p.ID, views.Citations(v))
+		name, err := m.messageNames(ctx, p.ID, views.CitedMessages(v))
 		if err != nil {
 			return nil, err
 		}

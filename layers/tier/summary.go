@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// A Source is a session as a summary takes it: the segments of a version of it, and what was established in it.
+// A Source is a session for a summary: the segments of a version, and its facts.
 type Source struct {
 	Part     compose.Part // without segments
 	Segments []compress.Segment
@@ -23,7 +23,7 @@ type Source struct {
 	Facts    []Fact
 }
 
-// A Fact is a sentence that was established in a session.
+// A Fact is a fact of a session.
 type Fact struct {
 	ID      string   `json:"id"`
 	Session string   `json:"session"`
@@ -32,21 +32,22 @@ type Fact struct {
 	Src     [][2]int `json:"src"` // the messages of its evidence
 }
 
-// A Cut says how the segments of a source became those of its part: the parameters of a summary hold one for each part.
+// A Cut says how the segments of a source were reduced to those of its part. The recipe of a summary contains one for
+// each part.
 type Cut struct {
-	Whole bool           `json:"whole,omitempty"` // they are all there, and all facts before them
-	Facts int            `json:"facts,omitempty"` // tokens that facts may take
-	Plan  *compress.Plan `json:"plan,omitempty"`  // that the segments were compressed by; none if only facts have room
+	Whole bool           `json:"whole,omitempty"` // all facts and segments are included
+	Facts int            `json:"facts,omitempty"` // limit for facts in tokens
+	Plan  *compress.Plan `json:"plan,omitempty"`  // of the compression of the segments; nil if only facts have room
 }
 
-// A Summary is a finished one.
+// A Summary is a finished summary.
 type Summary struct {
 	compose.Composition
-	Cuts []Cut // of the parts
-	Left []int // sources that had no room: the smallest ones without pinned texts
+	Cuts    []Cut // of the parts
+	Omitted []int // sources without room: the smallest ones without pinned texts
 }
 
-// A Request is what a summary is asked to be.
+// A Request describes a summary.
 type Request struct {
 	Tier    Tier
 	Name    string
@@ -55,13 +56,13 @@ type Request struct {
 	Sources []Source
 }
 
-// Summarise makes a summary. Pinned texts are in it whatever the budget: it is raised for them, and for the summary of
-// a single session.
+// Summarise creates a summary. It always contains pinned texts: the budget is raised for them, and for the summary of a
+// single session.
 func Summarise(ctx context.Context, r Request) (Summary, error) {
-	s := &summary{Request: r, least: make([]int, len(r.Sources))}
+	s := &builder{Request: r, minTokens: make([]int, len(r.Sources))}
 	for i := range r.Sources {
 		s.in = append(s.in, i)
-		s.least[i] = s.pinned(i)
+		s.minTokens[i] = s.pinned(i)
 	}
 	for {
 		out, err := s.try(ctx)
@@ -69,9 +70,9 @@ func Summarise(ctx context.Context, r Request) (Summary, error) {
 		switch {
 		case err == nil:
 			return out, nil
-		case errors.Is(err, errAgain):
+		case errors.Is(err, errRetry):
 		case errors.As(err, &short):
-			if !s.leaveOut() {
+			if !s.dropSmallest() {
 				s.Budget = max(short.Need, s.Budget+s.Budget/8+16)
 			}
 		default:
@@ -80,18 +81,18 @@ func Summarise(ctx context.Context, r Request) (Summary, error) {
 	}
 }
 
-// summary is a summary on its way.
-type summary struct {
+// A builder creates one summary.
+type builder struct {
 	Request
-	in    []int // the sources that are in it
-	least []int // tokens that a source needs for what it may not drop
+	in        []int // included sources
+	minTokens []int // of each source, for texts that may not be dropped
 }
 
-// errAgain says that a part needs more room than was known.
-var errAgain = errors.New("try again")
+// errRetry means that a part needs more room than expected.
+var errRetry = errors.New("try again")
 
-// pinned returns what the pinned texts of source i cost.
-func (s *summary) pinned(i int) int {
+// pinned returns the cost of the pinned texts of source i.
+func (s *builder) pinned(i int) int {
 	var pins []compress.Segment
 	for _, x := range s.Sources[i].Segments {
 		if w, err := keepit.ParseWeight(x.Keep); err == nil && w >= keepit.Pinned {
@@ -104,11 +105,11 @@ func (s *summary) pinned(i int) int {
 	return compose.Charge(s.Counter, i, pins)
 }
 
-// leaveOut takes the smallest source out that has no pinned texts, unless it is the last one.
-func (s *summary) leaveOut() bool {
+// dropSmallest removes the smallest source without pinned texts, unless it is the last one, and reports whether it did.
+func (s *builder) dropSmallest() bool {
 	smallest := -1
 	for k, i := range s.in {
-		if s.least[i] == 0 && (smallest < 0 || s.Sources[i].Tokens < s.Sources[s.in[smallest]].Tokens) {
+		if s.minTokens[i] == 0 && (smallest < 0 || s.Sources[i].Tokens < s.Sources[s.in[smallest]].Tokens) {
 			smallest = k
 		}
 	}
@@ -119,15 +120,15 @@ func (s *summary) leaveOut() bool {
 	return true
 }
 
-func (s *summary) try(ctx context.Context) (Summary, error) {
+func (s *builder) try(ctx context.Context) (Summary, error) {
 	out := Summary{Composition: compose.Composition{Name: s.Name, Budget: s.Budget}}
 	ask := compose.Request{Budget: s.Budget, Strategy: compose.Proportional}
 	for k, i := range s.in {
 		x := s.Sources[i]
 		out.Parts = append(out.Parts, x.Part)
 		ask.Sources = append(ask.Sources, compose.Source{
-			Session: x.Part.Session, Original: compose.Charge(s.Counter, k, x.all()), Distance: max(1, x.Distance),
-			MinTokens: s.least[i],
+			Session: x.Part.Session, Original: compose.Charge(s.Counter, k, x.segments()), Distance: max(1, x.Distance),
+			MinTokens: s.minTokens[i],
 		})
 	}
 	ask.Overhead = compose.Reserve(s.Counter, s.Name, out.Parts)
@@ -137,7 +138,7 @@ func (s *summary) try(ctx context.Context) (Summary, error) {
 	}
 	for k, pick := range plan.Picks {
 		cut := Cut{Whole: true}
-		segs := s.Sources[s.in[k]].all()
+		segs := s.Sources[s.in[k]].segments()
 		if pick.Kind != compose.PickOriginal {
 			if cut, segs, err = s.cut(ctx, k, pick.Tokens); err != nil {
 				return out, err
@@ -147,21 +148,21 @@ func (s *summary) try(ctx context.Context) (Summary, error) {
 	}
 	for i := range s.Sources {
 		if !slices.Contains(s.in, i) {
-			out.Left = append(out.Left, i)
+			out.Omitted = append(out.Omitted, i)
 		}
 	}
 	return out, out.Measure(s.Counter)
 }
 
-// all returns all that is known of a source: what was established, then what was said.
-func (x Source) all() []compress.Segment { return append(sentences(x.Facts), x.Segments...) }
+// segments returns the facts and then the segments of a source.
+func (x Source) segments() []compress.Segment { return append(factSegments(x.Facts), x.Segments...) }
 
 // cut compresses part k to at most limit tokens, half of them for facts.
-func (s *summary) cut(ctx context.Context, k, limit int) (Cut, []compress.Segment, error) {
+func (s *builder) cut(ctx context.Context, k, limit int) (Cut, []compress.Segment, error) {
 	i := s.in[k]
 	x := s.Sources[i]
 	cut := Cut{Facts: limit / 2}
-	known := fitting(x.Facts, cut.Facts, s.Counter)
+	known := fitFacts(x.Facts, cut.Facts, s.Counter)
 	charge := func(segs []compress.Segment) int { return compose.Charge(s.Counter, k, segs) }
 	var segs []compress.Segment
 	err := compose.Fit(limit, charge, func(ask int) ([]compress.Segment, error) {
@@ -186,18 +187,18 @@ func (s *summary) cut(ctx context.Context, k, limit int) (Cut, []compress.Segmen
 	var short *compose.BudgetError
 	switch {
 	// markers that survive at this size need more room
-	case errors.As(err, &pins), errors.As(err, &short) && s.least[i] > 0:
-		s.least[i] = max(limit, s.least[i]) + limit/8 + 16
-		return cut, nil, errAgain
+	case errors.As(err, &pins), errors.As(err, &short) && s.minTokens[i] > 0:
+		s.minTokens[i] = max(limit, s.minTokens[i]) + limit/8 + 16
+		return cut, nil, errRetry
 	case err != nil:
 		return cut, nil, fmt.Errorf("summarise %s: %w", x.Part.Session, err)
 	}
 	return cut, append(known, segs...), nil
 }
 
-// plan resolves the compression of a source to so many tokens. Its ratio is that to the conversation, so that
-// markers are under the same pressure as in a version of that size.
-func (s *summary) plan(x Source, budget int) (compress.Plan, error) {
+// plan resolves the compression of a source to budget tokens. Its ratio is relative to the conversation, so that
+// markers have the same pressure as in a version of that size.
+func (s *builder) plan(x Source, budget int) (compress.Plan, error) {
 	level := keepit.Moderate
 	if s.Tier == Monthly {
 		level = keepit.Aggressive
@@ -216,8 +217,8 @@ func (s *summary) plan(x Source, budget int) (compress.Plan, error) {
 	return plan, err
 }
 
-// kept returns the texts of segments that were kept word for word as marks. Where in its message each was is not known:
-// they stand one behind the other.
+// kept returns the kept texts of segments as marks. Their offsets in the message are unknown, so they are placed one
+// after the other.
 func kept(segs []compress.Segment) []compress.Mark {
 	var out []compress.Mark
 	end := map[int]int{}
@@ -241,13 +242,13 @@ func recompress(ctx context.Context, segs []compress.Segment, plan compress.Plan
 	return res.Segments, err
 }
 
-// Again makes the segments of a part once more, from those of its source.
-func (c Cut) Again(ctx context.Context, segs []compress.Segment, known []Fact,
+// Rebuild computes the segments of a part again from those of its source.
+func (c Cut) Rebuild(ctx context.Context, segs []compress.Segment, known []Fact,
 	count tokens.Counter) ([]compress.Segment, error) {
 	if c.Whole {
-		return Source{Segments: segs, Facts: known}.all(), nil
+		return Source{Segments: segs, Facts: known}.segments(), nil
 	}
-	out := fitting(known, c.Facts, count)
+	out := fitFacts(known, c.Facts, count)
 	if c.Plan == nil {
 		return out, nil
 	}
@@ -255,8 +256,8 @@ func (c Cut) Again(ctx context.Context, segs []compress.Segment, known []Fact,
 	return append(out, more...), err
 }
 
-// sentences are facts as segments, in the order of their messages.
-func sentences(known []Fact) []compress.Segment {
+// factSegments returns facts as segments, in the order of their messages.
+func factSegments(known []Fact) []compress.Segment {
 	known = slices.Clone(known)
 	slices.SortStableFunc(known, func(a, b Fact) int {
 		return cmp.Or(cmp.Compare(a.Src[0][0], b.Src[0][0]), cmp.Compare(a.ID, b.ID))
@@ -269,11 +270,11 @@ func sentences(known []Fact) []compress.Segment {
 	return out
 }
 
-// kinds are the kinds of facts, those first that count most in a summary.
+// kinds are the kinds of facts in the order of their importance in a summary.
 var kinds = []string{"decision", "preference", "issue", "solution", "request", "action"}
 
-// fitting returns facts in at most limit tokens: by kind, and of each kind the latest first.
-func fitting(known []Fact, limit int, count tokens.Counter) []compress.Segment {
+// fitFacts returns facts of at most limit tokens: by kind, and within a kind the latest first.
+func fitFacts(known []Fact, limit int, count tokens.Counter) []compress.Segment {
 	rank := func(f Fact) int {
 		if i := slices.Index(kinds, f.Kind); i >= 0 {
 			return i
@@ -287,9 +288,9 @@ func fitting(known []Fact, limit int, count tokens.Counter) []compress.Segment {
 	var in []Fact
 	used := 0
 	for _, f := range ordered {
-		if n := compose.Charge(count, 0, sentences([]Fact{f})); used+n <= limit {
+		if n := compose.Charge(count, 0, factSegments([]Fact{f})); used+n <= limit {
 			in, used = append(in, f), used+n
 		}
 	}
-	return sentences(in)
+	return factSegments(in)
 }

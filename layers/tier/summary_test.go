@@ -67,12 +67,12 @@ func TestSummariesKeepTheirPromises(t *testing.T) {
 		if n := count.Count(string(s.Markdown())); n > s.Budget {
 			t.Errorf("round %d: %d tokens of %d", round, n, s.Budget)
 		}
-		if len(s.Parts) != len(s.Cuts) || len(s.Parts)+len(s.Left) != len(sources) {
-			t.Fatalf("round %d: %d parts, %d cuts, %d left of %d", round, len(s.Parts), len(s.Cuts), len(s.Left), len(sources))
+		if len(s.Parts) != len(s.Cuts) || len(s.Parts)+len(s.Omitted) != len(sources) {
+			t.Fatalf("round %d: %d parts, %d cuts, %d left of %d", round, len(s.Parts), len(s.Cuts), len(s.Omitted), len(sources))
 		}
 		pins := 0
 		in := slices.DeleteFunc(slices.Clone(sources), func(x Source) bool {
-			return slices.ContainsFunc(s.Left, func(i int) bool { return sources[i].Part.Session == x.Part.Session })
+			return slices.ContainsFunc(s.Omitted, func(i int) bool { return sources[i].Part.Session == x.Part.Session })
 		})
 		for _, x := range sources {
 			for _, g := range x.Segments {
@@ -90,7 +90,7 @@ func TestSummariesKeepTheirPromises(t *testing.T) {
 			t.Errorf("round %d: the budget was raised from %d to %d for nothing", round, budget, s.Budget)
 		}
 		for i, cut := range s.Cuts {
-			again, err := cut.Again(ctx, in[i].Segments, in[i].Facts, count)
+			again, err := cut.Rebuild(ctx, in[i].Segments, in[i].Facts, count)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,5 +1,5 @@
 // Package tier plans how sessions are summarised with age: after some days the summary of their week replaces them,
-// later that of their month. Versions that become superfluous are hidden.
+// later that of their month. Superseded versions are hidden.
 //
 // Nothing here reads or writes. [Decide] gets the known state of the sessions of a project and returns the actions
 // to take. Finished actions are recognised by their results, so a second call returns nothing. Weeks are ISO weeks
@@ -15,20 +15,20 @@ import (
 	"time"
 )
 
-// A Tier is how a session of some age is shown.
+// A Tier says how a session is represented.
 type Tier string
 
 // The tiers.
 const (
-	Recent  Tier = "recent"  // as it is
+	Recent  Tier = "recent"  // by itself
 	Weekly  Tier = "weekly"  // by the summary of its week
 	Monthly Tier = "monthly" // by the summary of its month
 )
 
-// A Policy says at which age things happen. Ages are in days; an age of 0 in the rules for versions means never.
+// A Policy contains the ages of all actions in days. An age of 0 in the rules for versions means never.
 type Policy struct {
 	WeeklyAfter, MonthlyAfter   int
-	WeeklyTokens, MonthlyTokens int // at most, of one summary
+	WeeklyTokens, MonthlyTokens int // limits of a summary
 
 	CreateAfter       int // a session without a version gets one
 	CreatePreset      string
@@ -51,7 +51,7 @@ func (p Policy) Check() error {
 
 const day = 24 * time.Hour
 
-// Of returns the tier of what was worked on or used last at t.
+// Of returns the tier of a session that was last used at t.
 func (p Policy) Of(t, now time.Time) Tier {
 	switch age := now.Sub(t); {
 	case age < time.Duration(p.WeeklyAfter)*day:
@@ -62,7 +62,7 @@ func (p Policy) Of(t, now time.Time) Tier {
 	return Monthly
 }
 
-// past reports whether t is at least so many days ago; no days are never.
+// past reports whether t is at least days ago; 0 days mean never.
 func past(t, now time.Time, days int) bool {
 	return days > 0 && now.Sub(t) >= time.Duration(days)*day
 }
@@ -74,7 +74,7 @@ type Period struct {
 	Start, End time.Time
 }
 
-// Label is what its summary is called.
+// Label is the name of the summary.
 func (p Period) Label() string { return string(p.Tier) + "-" + p.Name }
 
 // Week returns the ISO week of t, in UTC.
@@ -92,41 +92,41 @@ func Month(t time.Time) Period {
 	return Period{Monthly, first.Format("2006-01"), first, first.AddDate(0, 1, 0)}
 }
 
-// A Session is what deciding needs to know of one.
+// A Session is the input of [Decide] about a session.
 type Session struct {
 	ID       string
 	End      time.Time // its last message
-	Accessed time.Time // the later of that and its last use
-	Tokens   int       // of its conversation, about
-	Versions []Version // in the order they were made, hidden ones too
+	Accessed time.Time // the later of End and its last use
+	Tokens   int       // of its conversation, estimated
+	Versions []Version // in the order of creation, hidden ones too
 }
 
-// A Version is what deciding needs to know of one.
+// A Version is the input of [Decide] about a version.
 type Version struct {
 	ID      string
 	Preset  string // of its recipe, "" if it has none
-	Current bool   // it is of the whole session as it is now
+	Current bool   // it covers the whole current session
 	Hidden  bool
-	Free    bool // it can be made again without a model
-	Used    bool // by a composition that the user made
-	Asked   bool // a person asked for it
+	Free    bool // it can be reproduced without a model
+	Used    bool // by a composition of the user
+	Asked   bool // a person requested it
 }
 
 // Work is a list of actions.
 type Work struct {
 	Compress []Compression
-	Due      []Due    // summaries that must be there and be current
-	Over     []string // labels of weekly summaries for which monthly ones stand
+	Due      []Due    // summaries that must exist and be current
+	Over     []string // labels of weekly summaries that monthly ones replace
 	Hide     []Hiding
 }
 
-// A Hiding is a version to take out of the lists.
+// A Hiding is a version to hide.
 type Hiding struct{ Session, Version string }
 
-// Unmade is what the ID of a version that is yet to be made begins with; its preset follows.
+// Unmade starts the ID of a version that does not exist yet; its preset follows.
 const Unmade = "new "
 
-// A Compression is a version to make.
+// A Compression is a version to create.
 type Compression struct {
 	Session string
 	Preset  string
@@ -152,11 +152,10 @@ func Decide(p Policy, sessions []Session, now time.Time) Work {
 	return w
 }
 
-// small is up to how many tokens a session is as good as any version of it.
+// small is the number of tokens below which a session needs no version.
 const small = 500
 
-// compress finds the versions that a session lacks, and returns the session as it is with them. One that was
-// made and hidden is not lacking.
+// compress adds the missing versions of a session, and returns the session with them. A hidden version is not missing.
 func (w *Work) compress(p Policy, s Session, now time.Time) Session {
 	if s.Tokens < small {
 		return s
@@ -178,8 +177,8 @@ func (w *Work) compress(p Policy, s Session, now time.Time) Session {
 	return s
 }
 
-// hide finds the versions of a session that others have made superfluous. The newest stays, and so do the one that the
-// policy wants, what a composition uses, what a person asked for, and what a model was paid for.
+// hide adds the superseded versions of a session. It spares the newest, the one that the policy wants, those used by
+// compositions or requested by a person, and those paid for.
 func (w *Work) hide(p Policy, s Session, now time.Time) {
 	if !past(s.Accessed, now, p.IntermediateAfter) {
 		return
@@ -202,7 +201,7 @@ func (w *Work) hide(p Policy, s Session, now time.Time) {
 	}
 }
 
-// due returns the periods of a tier that are over and have a session of that tier.
+// due returns the finished periods with a session of the tier.
 func due(p Policy, sessions []Session, now time.Time, t Tier) []Due {
 	of := Week
 	if t == Monthly {
@@ -225,7 +224,7 @@ func due(p Policy, sessions []Session, now time.Time, t Tier) []Due {
 	return slices.DeleteFunc(out, func(d Due) bool { return !wanted[d.Name] })
 }
 
-// over finds the weeks of which no session is shown by week any more: for each the summary of its month is due.
+// over adds the weeks whose sessions are all represented by due summaries of months.
 func (w *Work) over(p Policy, sessions []Session, now time.Time) {
 	months := map[string]bool{}
 	for _, d := range w.Due {

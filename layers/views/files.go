@@ -19,10 +19,10 @@ func (n Hundredths) MarshalJSON() ([]byte, error) {
 	return []byte(strings.TrimSuffix(strings.TrimRight(s, "0"), ".")), nil
 }
 
-// FactsFile is facts.json: one shape that holds those of all seeds.
+// FactsFile is facts.json.
 type FactsFile struct {
 	Meta struct {
-		Counter int `json:"counter"` // statements about facts since somebody last reflected
+		Counter int `json:"counter"` // statements about facts since the last reflection
 		Version int `json:"version"`
 	} `json:"_meta"`
 	Keywords  map[string][]string `json:"keywords"` // to concepts and exchanges
@@ -44,8 +44,8 @@ type FactsFile struct {
 	} `json:"stats"`
 }
 
-// A Vouched says how sure a rule is.
-type Vouched struct {
+// RuleStatus contains the trust and the state of a rule.
+type RuleStatus struct {
 	Source         string     `json:"source"` // user, assistant
 	Confidence     Hundredths `json:"confidence"`
 	Contradictions int        `json:"contradictions"`
@@ -59,7 +59,7 @@ type RuleEntry struct {
 	ID      string   `json:"id"`
 	Content string   `json:"content"`
 	Files   []string `json:"files"`
-	Vouched
+	RuleStatus
 }
 
 // A SolutionEntry is a solution in facts.json.
@@ -67,17 +67,17 @@ type SolutionEntry struct {
 	ID       string `json:"id"`
 	Problem  string `json:"problem"`
 	Solution string `json:"solution"`
-	Attempts int    `json:"attempts"` // exchanges that speak of it
-	Vouched
+	Attempts int    `json:"attempts"` // exchanges about it
+	RuleStatus
 }
 
-// A CoreEntry is how the heart of the project works, in facts.json.
+// A CoreEntry describes the core of the project in facts.json.
 type CoreEntry struct {
 	ID          string   `json:"id"`
 	Feature     string   `json:"feature"`
 	Description string   `json:"description"`
 	Files       []string `json:"files"`
-	Vouched
+	RuleStatus
 }
 
 // A DecisionEntry is a decision in facts.json.
@@ -85,11 +85,11 @@ type DecisionEntry struct {
 	ID      string `json:"id"`
 	Date    string `json:"date"`
 	Content string `json:"content"`
-	Reason  string `json:"reason"` // what the exchange was about
+	Reason  string `json:"reason"` // summary of the exchange
 	Session string `json:"session"`
 }
 
-// A PatternEntry is something that was found to be so, or is wished to be so, in general.
+// A PatternEntry is a preference in facts.json.
 type PatternEntry struct {
 	ID      string `json:"id"`
 	Date    string `json:"date"`
@@ -105,10 +105,10 @@ type IssueEntry struct {
 	Resolution string `json:"resolution"`
 }
 
-// formatVersion is that of the seeds' facts.json.
+// formatVersion is the version of the format of facts.json.
 const formatVersion = 3
 
-// Facts returns facts.json. Unlike memory.md it is asked for, so it holds all facts that stand, with the same sources.
+// Facts returns facts.json. Unlike memory.md it contains all live facts, with any trust.
 func Facts(p *Project) FactsFile {
 	f := FactsFile{Keywords: map[string][]string{}, Decisions: []DecisionEntry{}, Patterns: []PatternEntry{},
 		Issues: []IssueEntry{}}
@@ -164,28 +164,28 @@ func issueOf(x *facts.Fact) IssueEntry {
 func (f *FactsFile) addRules(p *Project) {
 	f.Permanent.Rules, f.Permanent.Solutions, f.Permanent.CoreLogic = []RuleEntry{}, []SolutionEntry{}, []CoreEntry{}
 	for _, r := range p.rules() {
-		v := Vouched{r.Trust.String(), Hundredths(r.Confidence), r.Contradictions, date(r.LastValidated), r.State,
-			listed(r.Evidence)}
+		v := RuleStatus{r.Trust.String(), Hundredths(r.Confidence), r.Contradictions, date(r.LastValidated), r.State,
+			orEmpty(r.Evidence)}
 		switch r.Type {
 		case permanent.TypeSolution:
 			f.Permanent.Solutions = append(f.Permanent.Solutions, SolutionEntry{r.ID, r.Problem, r.Text, p.attempts(r), v})
 		case permanent.TypeCoreLogic:
-			f.Permanent.CoreLogic = append(f.Permanent.CoreLogic, CoreEntry{r.ID, r.Problem, r.Text, listed(r.Files), v})
+			f.Permanent.CoreLogic = append(f.Permanent.CoreLogic, CoreEntry{r.ID, r.Problem, r.Text, orEmpty(r.Files), v})
 		default:
-			f.Permanent.Rules = append(f.Permanent.Rules, RuleEntry{r.ID, r.Text, listed(r.Files), v})
+			f.Permanent.Rules = append(f.Permanent.Rules, RuleEntry{r.ID, r.Text, orEmpty(r.Files), v})
 		}
 	}
 }
 
-// listed is a list that is written as one, also if nothing is in it.
-func listed(list []string) []string {
+// orEmpty returns list, or an empty list for nil, which JSON would write as null.
+func orEmpty(list []string) []string {
 	if list == nil {
 		return []string{}
 	}
 	return list
 }
 
-// attempts counts the exchanges that a rule rests on.
+// attempts counts the exchanges in the evidence of a rule.
 func (p *Project) attempts(r *permanent.Rule) int {
 	seen := map[string]bool{}
 	for _, id := range r.Evidence {
@@ -215,12 +215,12 @@ type ConceptEntry struct {
 	Updated   string   `json:"updated"`
 }
 
-// concepts returns the concepts that stand and were made by devices that are trusted.
+// concepts returns the live concepts from trusted devices.
 func (p *Project) concepts() []*concepts.Concept {
 	return slices.DeleteFunc(p.Concepts.Live(), func(c *concepts.Concept) bool { return !p.trusted(c.Device) })
 }
 
-// Concepts returns concepts.json. A concept without a summary gets that of its newest exchanges.
+// Concepts returns concepts.json. A concept without a summary gets the summaries of its newest exchanges.
 func Concepts(p *Project) ConceptsFile {
 	out := ConceptsFile{Concepts: []ConceptEntry{}}
 	summary := map[string]string{}
@@ -245,8 +245,8 @@ func Concepts(p *Project) ConceptsFile {
 			}
 			text = strings.Join(parts, "; ")
 		}
-		out.Concepts = append(out.Concepts, ConceptEntry{p.Label(c), c.Name, c.Topic, text, listed(c.Exchanges),
-			listed(c.Sessions), listed(c.Files), listed(c.Keywords), date(c.Updated)})
+		out.Concepts = append(out.Concepts, ConceptEntry{p.Label(c), c.Name, c.Topic, text, orEmpty(c.Exchanges),
+			orEmpty(c.Sessions), orEmpty(c.Files), orEmpty(c.Keywords), date(c.Updated)})
 	}
 	fmt.Sscanf(p.Concepts.NextLabel(), "c%d", &out.NextID)
 	return out

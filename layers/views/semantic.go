@@ -7,14 +7,14 @@ import (
 	"github.com/memvcs/mem/layers/permanent"
 )
 
-// SemanticFile is semantic.json: what was learned in sessions, in the shape that the seeds give a semantic memory.
+// SemanticFile is semantic.json: facts and rules as semantic memories.
 type SemanticFile struct {
 	Memories []SemanticEntry `json:"memories"`
 }
 
 // The types of semantic memories.
 const (
-	Pattern    = "pattern"    // a rule, which rests on facts of several sessions or on the user's word
+	Pattern    = "pattern"    // a rule
 	Decision   = "decision"   // a fact of the kind decision
 	Preference = "preference" // a fact of the kind preference
 	Plain      = "fact"       // a fact of any other kind
@@ -34,35 +34,33 @@ type SemanticEntry struct {
 // A SemanticSource is a quote.
 type SemanticSource struct {
 	Session string `json:"sessionId"`
-	Message string `json:"messageUuid"` // "" of a message that has none, or is not here any more
+	Message string `json:"messageUuid"` // "" if the message has none or is missing
 	Excerpt string `json:"excerpt"`
 }
 
-// A Cited is a message that a fact or rule quotes; Original is the transcript that it was looked up in, "" the
-// newest one.
-type Cited struct {
+// A MessageRef names a quoted message; Original is the transcript in which it was found, "" for the newest one.
+type MessageRef struct {
 	Session  string
 	Original string
 	Message  int
 }
 
-// Citations returns the messages that the entries of [Semantic] quote.
-func Citations(p *Project) map[Cited]bool {
-	out := map[Cited]bool{}
-	semantic(p, func(c Cited) string {
+// CitedMessages returns the messages quoted in the entries of [Semantic].
+func CitedMessages(p *Project) map[MessageRef]bool {
+	out := map[MessageRef]bool{}
+	semantic(p, func(c MessageRef) string {
 		out[c] = true
 		return ""
 	})
 	return out
 }
 
-// Semantic returns semantic.json. Like facts.json it is asked for, so it holds all facts that stand. UUID names
-// messages.
-func Semantic(p *Project, uuid func(Cited) string) SemanticFile {
+// Semantic returns semantic.json with all live facts. uuid returns the UUID of a message.
+func Semantic(p *Project, uuid func(MessageRef) string) SemanticFile {
 	return SemanticFile{semantic(p, uuid)}
 }
 
-func semantic(p *Project, uuid func(Cited) string) []SemanticEntry {
+func semantic(p *Project, uuid func(MessageRef) string) []SemanticEntry {
 	out := []SemanticEntry{}
 	originals := map[string]string{}
 	for i := range p.Facts.Exchanges {
@@ -71,7 +69,8 @@ func semantic(p *Project, uuid func(Cited) string) []SemanticEntry {
 	quotes := func(f facts.Fact) []SemanticSource {
 		list := []SemanticSource{}
 		for _, e := range f.Evidence {
-			list = append(list, SemanticSource{f.Session, uuid(Cited{f.Session, originals[f.Exchange], e.Message}), e.Quote})
+			list = append(list, SemanticSource{f.Session, uuid(MessageRef{f.Session, originals[f.Exchange], e.Message}),
+				e.Quote})
 		}
 		return list
 	}
@@ -79,7 +78,7 @@ func semantic(p *Project, uuid func(Cited) string) []SemanticEntry {
 		e := SemanticEntry{r.ID, Pattern, ruleText(r), Hundredths(r.Confidence), []SemanticSource{},
 			instant(r.Created), r.Stated}
 		for _, w := range r.Quotes {
-			e.Sources = append(e.Sources, SemanticSource{w.Session, uuid(Cited{w.Session, "", w.Message}), w.Text})
+			e.Sources = append(e.Sources, SemanticSource{w.Session, uuid(MessageRef{w.Session, "", w.Message}), w.Text})
 		}
 		for _, id := range r.Evidence {
 			if f, ok := p.Facts.Fact(id); ok && f.Revoked == "" && p.trusted(f.Device) {
@@ -107,7 +106,7 @@ func semanticType(k facts.Kind) string {
 	return Plain
 }
 
-// confidence says how far a fact may be relied on: by whether its quotes say it, and who is quoted.
+// confidence derives the confidence of a fact from its verdict and trust.
 func confidence(f *facts.Fact) Hundredths {
 	switch {
 	case f.Confirmed:

@@ -24,7 +24,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// A Session is a conversation as the views speak of it.
+// A Session is a session in the views.
 type Session struct {
 	ID     string
 	Name   string // short
@@ -33,7 +33,7 @@ type Session struct {
 	Last   time.Time
 }
 
-// Project is all that the views are made of.
+// Project is the input of the views.
 type Project struct {
 	Name       string
 	Facts      *facts.Set
@@ -41,13 +41,13 @@ type Project struct {
 	Rules      *permanent.Set
 	Sessions   []Session // the newest first
 	Label      func(*concepts.Concept) string
-	Trusted    func(device string) bool // nil: all are
-	Unassessed int                      // statements about facts that no reflection has seen
+	Trusted    func(device string) bool // nil: all devices are trusted
+	Unassessed int                      // statements about facts since the last reflection
 }
 
 func (p *Project) trusted(device string) bool { return p.Trusted == nil || p.Trusted(device) }
 
-// live returns the facts that may be shown unasked, the newest first.
+// live returns the live facts with a trust above tool, the newest first.
 func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 	var out []facts.Fact
 	for f := range p.Facts.All() {
@@ -59,7 +59,7 @@ func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 	return out
 }
 
-// rules returns the rules that hold, those that the user stated first.
+// rules returns the rules in force, those that the user stated first.
 func (p *Project) rules() []*permanent.Rule {
 	out := slices.DeleteFunc(slices.Clone(p.Rules.Rules), func(r *permanent.Rule) bool {
 		return !r.InForce() || !p.trusted(r.Device)
@@ -71,7 +71,7 @@ func (p *Project) rules() []*permanent.Rule {
 	return out
 }
 
-// updated is when anything of it came or was said last by a trusted device.
+// updated returns the time of the last change by a trusted device.
 func (p *Project) updated() time.Time {
 	var last time.Time
 	see := func(device string, t time.Time) {
@@ -105,10 +105,10 @@ const (
 	sections
 )
 
-// A line is one item of memory.md.
+// A line is an item of memory.md.
 type line struct {
 	section int
-	rank    int // the smaller, the sooner it is taken
+	rank    int // the lowest are included first
 	text    string
 }
 
@@ -116,14 +116,15 @@ type line struct {
 type Page struct {
 	Text    string
 	Tokens  int
-	Left    int // items that did not fit
+	Omitted int // number of items that did not fit
 	Counter string
 }
 
-// maxItem is how many characters of an item are shown.
+// maxItem is the maximum length of an item in characters.
 const maxItem = 300
 
-// Memory returns memory.md, at most budget tokens long if that is not 0. The error says that not even its headings fit.
+// Memory returns memory.md, at most budget tokens long if budget is not 0. The error wraps [ErrBudget] if not even its
+// headings fit.
 func Memory(p *Project, budget int, c tokens.Counter) (Page, error) {
 	items := p.lines()
 	order := make([]int, len(items))
@@ -154,7 +155,7 @@ func Memory(p *Project, budget int, c tokens.Counter) (Page, error) {
 		}
 	}
 	out = page()
-	for out.Tokens > budget { // counts of parts may come to less than that of the whole
+	for out.Tokens > budget { // the sum of the counts may be less than the count of the whole
 		last := taken[len(taken)-1]
 		shown[last], taken = false, taken[:len(taken)-1]
 		out = page()
@@ -162,10 +163,10 @@ func Memory(p *Project, budget int, c tokens.Counter) (Page, error) {
 	return out, nil
 }
 
-// ErrBudget says that a budget is too small for anything.
+// ErrBudget means that a budget is too small for any memory.md.
 var ErrBudget = errors.New("not even the headings of memory.md fit")
 
-// page writes the items that are shown under their headings.
+// page writes the shown items under their headings.
 func (p *Project) page(items []line, shown []bool) (text string, left int) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Project Memory: %s\n", brief.Plain(p.Name, 80))
@@ -193,8 +194,8 @@ func (p *Project) page(items []line, shown []bool) (text string, left int) {
 	return b.String(), left
 }
 
-// lines returns all items. Each kind has ranks of its own: rules and what is open go before what was, and of
-// everything some is taken before more of anything.
+// lines returns all items. Each kind has its own ranks: rules and open items precede the past, and some items of each
+// kind precede more of any.
 func (p *Project) lines() []line {
 	var out []line
 	put := func(section, rank int, format string, args ...any) {
@@ -208,7 +209,7 @@ func (p *Project) lines() []line {
 		put(decisions, 2*i, "%s (%s, %s%s)", ruleText(r), r.ID, r.Trust, review)
 	}
 	for i, f := range p.live(facts.Decision, facts.Preference) {
-		if !p.ruled(f) {
+		if !p.coveredByRule(f) {
 			put(decisions, 20+4*i, "%s: %s (%s)", date(f.Time), f.Text, source(f))
 		}
 	}
@@ -237,7 +238,7 @@ func (p *Project) lines() []line {
 	return out
 }
 
-// source names a fact, and says if its evidence does not say it.
+// source returns the id of a fact, with the verdict if it is not verified.
 func source(f facts.Fact) string {
 	if f.Verdict != facts.Verified {
 		return f.ID + ", " + string(f.Verdict)
@@ -247,14 +248,14 @@ func source(f facts.Fact) string {
 
 func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// ruled reports whether a rule that holds rests on the fact, so that it need not be said twice.
-func (p *Project) ruled(f facts.Fact) bool {
+// coveredByRule reports whether a rule in force is based on the fact, so that the fact need not be repeated.
+func (p *Project) coveredByRule(f facts.Fact) bool {
 	return slices.ContainsFunc(p.Rules.Rules, func(r *permanent.Rule) bool {
 		return r.InForce() && slices.Contains(r.Evidence, f.ID)
 	})
 }
 
-// summary sums a session up: what its last exchanges were about.
+// summary returns the subjects of the last exchanges of a session.
 func (p *Project) summary(session string) string {
 	const most = 3
 	var parts []string
@@ -274,7 +275,7 @@ var versionWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:versions?|releas\w*|bump\w*|tag\w*)\b[^.;]*?\bv?(\d+\.\d+\.\d+(?:-[0-9a-z.]+)?)\b`)
 })
 
-// version returns the newest version of the project that a fact tells of.
+// version returns the newest version of the project that a fact mentions.
 func (p *Project) version() (facts.Fact, string) {
 	for _, f := range p.live(facts.Action, facts.Decision) {
 		if m := versionWords().FindAllStringSubmatch(f.Text, -1); m != nil {

@@ -212,8 +212,8 @@ func TestHundredths(t *testing.T) {
 // TestSemantic: each fact that stands and each rule that holds is a memory, with the messages that say it.
 func TestSemantic(t *testing.T) {
 	p := shop(t)
-	cited := Citations(p)
-	file := Semantic(p, func(c Cited) string {
+	cited := CitedMessages(p)
+	file := Semantic(p, func(c MessageRef) string {
 		if !cited[c] {
 			t.Errorf("%+v is not among the citations", c)
 		}
@@ -235,7 +235,7 @@ func TestSemantic(t *testing.T) {
 		t.Errorf("memories by type: %v", types)
 	}
 	p.Trusted = func(string) bool { return false }
-	if got := Semantic(p, func(Cited) string { return "" }); len(got.Memories) > 0 {
+	if got := Semantic(p, func(MessageRef) string { return "" }); len(got.Memories) > 0 {
 		t.Errorf("memories of a device that is not trusted: %+v", got.Memories)
 	}
 }

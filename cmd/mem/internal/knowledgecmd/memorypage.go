@@ -56,14 +56,14 @@ func runMemory(ctx context.Context, e *app.Env, budget int) error {
 				Counter string `json:"counter"`
 				Left    int    `json:"left_out"`
 				Text    string `json:"text"`
-			}{run.Project.Name, budget, page.Tokens, page.Counter, page.Left, page.Text})
+			}{run.Project.Name, budget, page.Tokens, page.Counter, page.Omitted, page.Text})
 		}
 		if err := e.Page("memory"); err != nil {
 			return err
 		}
 		e.Printf("%s", e.Safe(page.Text))
-		if page.Left > 0 {
-			e.Detail("~%s tokens; %d items left out", tokens.Format(page.Tokens), page.Left)
+		if page.Omitted > 0 {
+			e.Detail("~%s tokens; %d items left out", tokens.Format(page.Tokens), page.Omitted)
 		}
 		return nil
 	})
