@@ -53,7 +53,7 @@ func newCloning(t *testing.T, bin, inject string, sealed bool) *cloning {
 	if out, err := exec.Command("git", "init", "-q", "--bare", hub).CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: the repository that is cloned is made with git: %v %s", err, out)
 	}
-	teller := proof.NewTeller(501, "/home/user/app")
+	teller := proof.NewGenerator(501, "/home/user/app")
 	c.session = teller.ID
 	c.ok("add", c.write("in/"+teller.ID+".jsonl", teller.More(20)))
 	c.work = filepath.Join(c.Home, "work")

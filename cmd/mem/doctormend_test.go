@@ -83,7 +83,7 @@ func checkMem(t *testing.T, all []*cli.Command, where string, words []string) {
 func TestEveryFindingHasACommand(t *testing.T) {
 	t.Parallel()
 	all := everyCommand()
-	files, err := filepath.Glob("internal/doctor/doctor*.go")
+	files, err := filepath.Glob("internal/doctor/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func called(t *testing.T, where string, fn *ast.FuncDecl, call *ast.CallExpr) []
 		return []string{"name"}
 	case name == "SetClock":
 		return []string{doctor.SetClock()}
-	case slices.Contains([]string{"MendOpen", "MendConfig", "MendRemote"}, name):
+	case slices.Contains([]string{"FixOpen", "FixConfig", "FixRemote"}, name):
 		return []string{"mem status"} // TestMends
 	}
 	if _, ok := call.Fun.(*ast.SelectorExpr); ok {
@@ -240,25 +240,25 @@ func TestMends(t *testing.T) {
 	evil := "/m; touch evil\n$(touch evil)`touch evil`'touch evil'"
 	of := func(url string) refs.Remote { return refs.Remote{Name: "origin", URL: url} }
 	for _, tt := range []struct{ what, got, want string }{
-		{"no memory", doctor.MendOpen(evil, refs.ErrNotRepo), "mem init"},
-		{"open to others", doctor.MendOpen(evil, refs.ErrUnsafe), "mem doctor --fix"},
-		{"newer", doctor.MendOpen(evil, refs.ErrFormat), "go install "},
-		{"no device", doctor.MendOpen(evil, &refs.DeviceError{File: evil, Missing: true}), "mem init"},
-		{"broken device", doctor.MendOpen(evil, &refs.DeviceError{File: evil, Err: fs.ErrInvalid}), "mem fsck --repair || { mv "},
-		{"not mine", doctor.MendOpen(evil, &fs.PathError{Err: syscall.EACCES}), "chmod -R u+rwX "},
-		{"damaged", doctor.MendOpen(evil, refs.ErrDamaged), "mem fsck --repair"},
-		{"anything", doctor.MendOpen(evil, errors.New("boom")), "mem fsck --repair"},
-		{"sum", doctor.MendConfig(evil, fmt.Errorf("x: %w", config.ErrSum)), "mem fsck --repair"},
-		{"no JSON", doctor.MendConfig(evil, &config.SyntaxError{}), doctor.Edit(evil, "")[:8]},
-		{"no directory", doctor.MendConfig(evil, syscall.ENOTDIR), "export MEM_DIR="},
-		{"not to be read", doctor.MendConfig(evil, &fs.PathError{Err: syscall.EACCES}), "chmod 600 "},
-		{"an option", doctor.MendConfig(evil, errors.New("boom")), "mem doctor"},
-		{"password", doctor.MendRemote(of("https://h/"+evil), fmt.Errorf("x: %w", remote.ErrAuth)), "echo 'url=https://h/"},
-		{"key", doctor.MendRemote(of("git@h:m"), remote.ErrAuth), "ssh-add"},
-		{"gone", doctor.MendRemote(of(evil), remote.ErrAbsent), "git init --bare "},
-		{"gone far away", doctor.MendRemote(of("git@h:"+evil), remote.ErrAbsent), "mem remote set-url origin URL"},
-		{"no such place", doctor.MendRemote(of("x:"), remote.ErrURL), "mem remote set-url origin URL"},
-		{"no answer", doctor.MendRemote(of("git@h:m"), errors.New("boom")), "mem remote show origin"},
+		{"no memory", doctor.FixOpen(evil, refs.ErrNotRepo), "mem init"},
+		{"open to others", doctor.FixOpen(evil, refs.ErrUnsafe), "mem doctor --fix"},
+		{"newer", doctor.FixOpen(evil, refs.ErrFormat), "go install "},
+		{"no device", doctor.FixOpen(evil, &refs.DeviceError{File: evil, Missing: true}), "mem init"},
+		{"broken device", doctor.FixOpen(evil, &refs.DeviceError{File: evil, Err: fs.ErrInvalid}), "mem fsck --repair || { mv "},
+		{"not mine", doctor.FixOpen(evil, &fs.PathError{Err: syscall.EACCES}), "chmod -R u+rwX "},
+		{"damaged", doctor.FixOpen(evil, refs.ErrDamaged), "mem fsck --repair"},
+		{"anything", doctor.FixOpen(evil, errors.New("boom")), "mem fsck --repair"},
+		{"sum", doctor.FixConfig(evil, fmt.Errorf("x: %w", config.ErrSum)), "mem fsck --repair"},
+		{"no JSON", doctor.FixConfig(evil, &config.SyntaxError{}), doctor.Edit(evil, "")[:8]},
+		{"no directory", doctor.FixConfig(evil, syscall.ENOTDIR), "export MEM_DIR="},
+		{"not to be read", doctor.FixConfig(evil, &fs.PathError{Err: syscall.EACCES}), "chmod 600 "},
+		{"an option", doctor.FixConfig(evil, errors.New("boom")), "mem doctor"},
+		{"password", doctor.FixRemote(of("https://h/"+evil), fmt.Errorf("x: %w", remote.ErrAuth)), "echo 'url=https://h/"},
+		{"key", doctor.FixRemote(of("git@h:m"), remote.ErrAuth), "ssh-add"},
+		{"gone", doctor.FixRemote(of(evil), remote.ErrAbsent), "git init --bare "},
+		{"gone far away", doctor.FixRemote(of("git@h:"+evil), remote.ErrAbsent), "mem remote set-url origin URL"},
+		{"no such place", doctor.FixRemote(of("x:"), remote.ErrURL), "mem remote set-url origin URL"},
+		{"no answer", doctor.FixRemote(of("git@h:m"), errors.New("boom")), "mem remote show origin"},
 		{"a device", term.Shell("mem", "device", "trust", evil), "mem device trust '"},
 	} {
 		if !strings.HasPrefix(tt.got, tt.want) {

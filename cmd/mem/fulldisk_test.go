@@ -35,7 +35,7 @@ func TestFullDiskFrees(t *testing.T) {
 	t.Parallel()
 	space := namespace(t)
 	r := newRig(t, build(t, ".", "mem"), homeOf(t))
-	gone, kept, more := proof.NewTeller(601, "/home/user/app"), proof.NewTeller(602, "/home/user/app"), proof.NewTeller(603, "/home/user/app")
+	gone, kept, more := proof.NewGenerator(601, "/home/user/app"), proof.NewGenerator(602, "/home/user/app"), proof.NewGenerator(603, "/home/user/app")
 	r.ok("add", r.write("in/"+kept.ID+".jsonl", kept.More(60)))
 	r.ok("add", r.write("in/"+gone.ID+".jsonl", gone.More(60)))
 	r.ok("compress", kept.ID, "--ratio", "3")

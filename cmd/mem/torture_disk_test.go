@@ -37,7 +37,7 @@ git -C "$MEM_DIR/memory.git" fsck --strict --no-dangling >"$OUT/fsck" 2>&1; echo
 // tortureFullDisk adds and compresses on a disk with hardly any room left.
 func tortureFullDisk(t *testing.T, r *rig) {
 	space := namespace(t)
-	old, grown := proof.NewTeller(401, "/home/user/app"), proof.NewTeller(402, "/home/user/app")
+	old, grown := proof.NewGenerator(401, "/home/user/app"), proof.NewGenerator(402, "/home/user/app")
 	kept := r.write("in/"+old.ID+".jsonl", old.More(30))
 	before := grown.More(20)
 	file := r.write("in/"+grown.ID+".jsonl", before)

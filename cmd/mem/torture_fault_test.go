@@ -56,7 +56,7 @@ func tortureFaults(t *testing.T, bin string) {
 // newFaults makes a store with two sessions, one of which has grown since, and a repository with one of another machine.
 func newFaults(t *testing.T, inject string, r *rig) *faults {
 	t.Helper()
-	old, grown, other := proof.NewTeller(301, "/home/user/app"), proof.NewTeller(302, "/home/user/app"), proof.NewTeller(304, "/home/user/app")
+	old, grown, other := proof.NewGenerator(301, "/home/user/app"), proof.NewGenerator(302, "/home/user/app"), proof.NewGenerator(304, "/home/user/app")
 	before := grown.More(20)
 	after := append(bytes.Clone(before), grown.More(20)...)
 	f := &faults{
@@ -84,7 +84,7 @@ func (f *faults) attempt(name string) attempt {
 	case "add grown":
 		a.each, a.args, a.want = true, []string{"add", f.write("in/"+f.grown+".jsonl", after)}, holds(f.grown, after)
 	case "add new":
-		fresh := proof.NewTeller(303, "/home/user/other")
+		fresh := proof.NewGenerator(303, "/home/user/other")
 		all := fresh.More(30)
 		a.each, a.args, a.want = true, []string{"add", f.write("in/"+fresh.ID+".jsonl", all)}, holds(fresh.ID, all)
 	case "compress":

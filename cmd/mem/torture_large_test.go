@@ -28,7 +28,7 @@ func tortureLarge(t *testing.T, r *rig) {
 	if size == 0 {
 		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
 	}
-	w := proof.NewTeller(7, "/home/user/large")
+	w := proof.NewGenerator(7, "/home/user/large")
 	dir := ".claude/projects/-home-user-large/"
 	file := r.write(dir+w.ID+".jsonl", w.More(3))
 	dump := hard(size)
@@ -70,7 +70,7 @@ func tortureLong(t *testing.T, r *rig) {
 		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
 	}
 	const secret = "quokka-471147"
-	w := proof.NewTeller(8, "/home/user/long")
+	w := proof.NewGenerator(8, "/home/user/long")
 	words := strings.ReplaceAll(string(hard(1<<20)), "\n", " ")
 	var b strings.Builder
 	for n := 0; b.Len() < size; n++ {

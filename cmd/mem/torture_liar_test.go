@@ -51,7 +51,7 @@ func caught(t *testing.T, bin, script string, run func(*proof.Rig) ([]proof.Prom
 	t.Helper()
 	r := newProof(t, "")
 	r.Bin = filepath.Join(t.TempDir(), "mem")
-	w := proof.NewTeller(99, "/home/user/other")
+	w := proof.NewGenerator(99, "/home/user/other")
 	other := filepath.Join(t.TempDir(), w.ID+".jsonl")
 	text := "#!/bin/sh\n" + strings.NewReplacer("MEM ", bin+" ", "OTHER", other, "COUNT", count).Replace(script) + "\n"
 	if err := errors.Join(os.WriteFile(other, w.More(3), 0o600), os.WriteFile(r.Bin, []byte(text), 0o700)); err != nil {

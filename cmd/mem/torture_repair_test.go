@@ -20,7 +20,7 @@ func tortureRepair(t *testing.T, r *rig) {
 	var ids []string
 	var want [][]byte
 	for i := range 4 {
-		w := proof.NewTeller(uint64(700+i), "/home/user/app")
+		w := proof.NewGenerator(uint64(700+i), "/home/user/app")
 		text := w.More(30)
 		r.ok("add", r.write("in/"+w.ID+".jsonl", text))
 		ids, want = append(ids, w.ID), append(want, text)

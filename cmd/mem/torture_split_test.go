@@ -20,7 +20,7 @@ import (
 func tortureSplits(t *testing.T, r *rig) {
 	rng := rand.New(rand.NewPCG(seed(t)+2, 4))
 	for i := range amount(t, 3, 40, 400) {
-		w := proof.NewTeller(uint64(200+i), "/home/user/splits")
+		w := proof.NewGenerator(uint64(200+i), "/home/user/splits")
 		text := w.More(10 + rng.IntN(60))
 		if rng.IntN(2) == 0 {
 			text = bytes.TrimSuffix(text, []byte("\n")) // as clients leave it sometimes

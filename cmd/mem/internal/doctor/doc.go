@@ -1,2 +1,2 @@
-// Package doctor is the command that checks the store, the hooks and the machine around them.
+// Package doctor has mem doctor, which checks the store, the hooks and the machine.
 package doctor

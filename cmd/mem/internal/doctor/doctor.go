@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Doctor returns the command that looks whether everything is as it should be.
+// Doctor returns mem doctor.
 func Doctor(e *app.Env) *cli.Command {
 	fix, ask := false, false
 	return &cli.Command{
@@ -41,7 +41,7 @@ type finding struct {
 	Check string `json:"check"`
 	Level string `json:"level"` // ok, warn, fail, fixed
 	What  string `json:"what"`
-	Mend  string `json:"mend,omitempty"` // the line to type that mends it
+	Fix   string `json:"mend,omitempty"` // a shell command, or an editor with the change as a comment
 }
 
 // The levels of findings.
@@ -52,7 +52,7 @@ const (
 	levelFixed = "fixed"
 )
 
-// An Exam is a run of the doctor.
+// An Exam is a run of mem doctor.
 type Exam struct {
 	E     *app.Env
 	Ctx   context.Context
@@ -90,7 +90,7 @@ func runDoctor(ctx context.Context, e *app.Env, fix, ask bool) error {
 	return x.report()
 }
 
-// Run makes all checks. With ask the remotes are asked what they have.
+// Run runs all checks. With ask it contacts the remotes.
 func (x *Exam) Run(ask bool) error {
 	x.program()
 	x.hooks()
@@ -115,9 +115,9 @@ func (x *Exam) open() bool {
 	m, err := memory.Open(x.E)
 	switch {
 	case errors.Is(err, refs.ErrNotRepo):
-		x.fail("memory", MendOpen(x.Dir, err), "there is none in %s", x.Dir)
+		x.fail("memory", FixOpen(x.Dir, err), "there is none in %s", x.Dir)
 	case err != nil:
-		x.fail("memory", MendOpen(x.Dir, err), "%v", err)
+		x.fail("memory", FixOpen(x.Dir, err), "%v", err)
 	default:
 		x.m = m
 		x.ok("memory", "%s, device %s", x.Dir, m.Repo().Device().Name)
@@ -150,15 +150,15 @@ func (x *Exam) report() error {
 	return nil
 }
 
-// line writes a finding: level, check, what was found, and behind an arrow what mends it.
+// line prints a finding: level, check, text, and after an arrow the fix.
 func (x *Exam) line(f finding) string {
 	style := x.E.Style()
 	paint := map[string]func(string) string{levelOK: style.Green, levelFixed: style.Green, levelWarn: style.Yellow,
 		levelFail: style.Red}[f.Level]
 	line := fmt.Sprintf("%s %-11s %s", paint(fmt.Sprintf("%-5s", f.Level)), f.Check,
 		x.E.Safe(strings.ReplaceAll(f.What, "\n", "; ")))
-	if f.Mend != "" {
-		line += "  -> " + style.Bold(x.E.Safe(f.Mend))
+	if f.Fix != "" {
+		line += "  -> " + style.Bold(x.E.Safe(f.Fix))
 	}
 	return line
 }

@@ -1,2 +1,2 @@
-// Package historycmd has the commands about operations: log, undo, redo.
+// Package historycmd has the commands for operations: log, undo, redo, op and stats.
 package historycmd

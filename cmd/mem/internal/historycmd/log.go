@@ -20,7 +20,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Log returns the command that lists what was done.
+// Log returns mem log.
 func Log(e *app.Env) *cli.Command {
 	var o tracecmd.LogOptions
 	return &cli.Command{
@@ -118,7 +118,7 @@ func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions) error {
 	})
 }
 
-// logDetails prints entries with what the options ask for besides.
+// logDetails prints entries with the details that the options select.
 func logDetails(ctx context.Context, d *details, o tracecmd.LogOptions, entries []refs.Entry) error {
 	if err := d.look(ctx, o, entries); err != nil {
 		return err
@@ -156,7 +156,7 @@ func noteNothingLogged(run names.Run, o tracecmd.LogOptions) {
 	run.Hint("see other projects with --all-projects")
 }
 
-// notTheProject adds to the error of mem log -p NAME that -p means --patch here, if NAME is a project.
+// notTheProject adds to the error of mem log -p NAME the hint that -p means --patch here, if NAME is a project.
 func notTheProject(ctx context.Context, run names.Run, o tracecmd.LogOptions, err error) error {
 	var missing *state.NotFoundError
 	if !o.Patch || !errors.As(err, &missing) {
@@ -170,13 +170,13 @@ func notTheProject(ctx context.Context, run names.Run, o tracecmd.LogOptions, er
 		"-p of mem log is --patch, as in git; for the project: mem log --project "+o.Rev)
 }
 
-// A LogScope is what operations were asked for.
+// A LogScope selects operations.
 type LogScope struct {
 	Names   map[refs.Project]string // of the projects
 	session string                  // id, if only those about one session are
 }
 
-// logEntries returns the newest operations, n of them or all if that is 0.
+// logEntries returns the newest n operations, or all if n is 0.
 func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq[*refs.Entry], LogScope, error) {
 	in := LogScope{Names: map[refs.Project]string{run.Project.ID: run.Project.Name}}
 	if rev != "" {
@@ -206,7 +206,7 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq
 	return found, in, err
 }
 
-// PrintLog prints entries, a line each, and reports whether there were any.
+// PrintLog prints entries, one per line, and reports whether there were any.
 func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope,
 	strangers app.Untrusted) (printed bool, err error) {
 	if e.Term.Stdout && !o.Oneline {
@@ -237,7 +237,7 @@ func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in
 	return printed, err
 }
 
-// logPiece is how many bytes of lines are printed at a time.
+// logPiece is the size in bytes at which lines are written.
 const logPiece = 16 << 10
 
 func appendShort(e *app.Env, b []byte, en *refs.Entry, strangers app.Untrusted) []byte {
@@ -245,7 +245,7 @@ func appendShort(e *app.Env, b []byte, en *refs.Entry, strangers app.Untrusted) 
 	return append(append(b, e.Safe(en.Subject+strangers.Note(en.Device))...), '\n')
 }
 
-// appendEntry appends the line of an entry as a table prints it for scripts.
+// appendEntry appends the line of an entry for scripts.
 func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope, strangers app.Untrusted) []byte {
 	b = append(append(b, en.Commit...), '\t')
 	b = append(app.AppendTime(b, en.Time), '\t')
@@ -291,7 +291,7 @@ func Each(entries []refs.Entry) iter.Seq[*refs.Entry] {
 	}
 }
 
-// cloned yields entries that stay valid.
+// cloned yields copies of the entries, which stay valid.
 func cloned(found iter.Seq[*refs.Entry]) iter.Seq[refs.Entry] {
 	return func(yield func(refs.Entry) bool) {
 		for en := range found {
@@ -327,7 +327,7 @@ func first(found iter.Seq[*refs.Entry], n int) iter.Seq[*refs.Entry] {
 	}
 }
 
-// An operationAnswer is an operation as log prints it with --json.
+// An operationAnswer is the JSON form of an operation in mem log.
 type operationAnswer struct {
 	Commit   string            `json:"commit"`
 	Parent   string            `json:"parent,omitempty"`
@@ -344,7 +344,7 @@ type operationAnswer struct {
 	Stat     []string          `json:"stat,omitempty"`    // with --stat
 }
 
-// A logChange says that the text that was looked for came into something, or was gone from it.
+// A logChange is the JSON form of an appearance or disappearance of the text of -S.
 type logChange struct {
 	Name     string `json:"name"`
 	Appeared bool   `json:"appeared"`

@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// details are what log needs to know of operations besides their entries.
+// details are the data of operations for log that their entries do not contain.
 type details struct {
 	names.Run
 	LogScope
@@ -27,7 +27,7 @@ type details struct {
 	mentions  map[string][]provenance.Mention // by commit, of the text that is looked for
 }
 
-// look reads what the options ask for of the projects of entries.
+// look reads the details that the options select.
 func (d *details) look(ctx context.Context, o tracecmd.LogOptions, entries []refs.Entry) error {
 	d.works, d.mentions = map[string]*revision.Operation{}, map[string][]provenance.Mention{}
 	done := map[refs.Project]bool{}
@@ -63,12 +63,12 @@ func (d *details) look(ctx context.Context, o tracecmd.LogOptions, entries []ref
 	return nil
 }
 
-// mentioned keeps the entries by which the text came or went.
+// mentioned keeps the entries in which the text of -S appears or disappears.
 func (d *details) mentioned(entries []refs.Entry) []refs.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(en refs.Entry) bool { return len(d.mentions[en.Commit]) == 0 })
 }
 
-// print prints the entries on a line each, with the graph beside them and the details below them.
+// print prints each entry on a line, with the graph on the left and the details below.
 func (d *details) print(ctx context.Context, o tracecmd.LogOptions, entries []refs.Entry) error {
 	var g Graph
 	below := drawn(entries, func(en refs.Entry) []string { return d.works[en.Commit].Parents })
@@ -80,7 +80,7 @@ func (d *details) print(ctx context.Context, o tracecmd.LogOptions, entries []re
 				d.Printf("%s\n", above)
 			}
 			d.Printf("%s ", own)
-			beside = g.beside() + " "
+			beside = g.indent() + " "
 		}
 		when := ""
 		if !o.Oneline {
@@ -107,7 +107,7 @@ func (d *details) when(en refs.Entry) string {
 	return c.Full
 }
 
-// sign is o for an operation that only took something in, * for one that made something.
+// sign returns "o" for an operation that only captured something, "*" for one that derived something.
 func (d *details) sign(en refs.Entry) byte {
 	if w := d.works[en.Commit]; len(w.Versions)+len(w.Compositions) == 0 {
 		return 'o'
@@ -115,7 +115,7 @@ func (d *details) sign(en refs.Entry) byte {
 	return '*'
 }
 
-// lines returns what stands below an entry.
+// lines returns the details below an entry.
 func (d *details) lines(o tracecmd.LogOptions, en refs.Entry) []string {
 	var out []string
 	style := d.Style()
@@ -135,7 +135,7 @@ func (d *details) lines(o tracecmd.LogOptions, en refs.Entry) []string {
 	return out
 }
 
-// statLines says in numbers what an operation brought.
+// statLines returns the figures of an operation.
 func statLines(w *revision.Operation) []string {
 	var out []string
 	for _, c := range w.Captured {
@@ -169,7 +169,7 @@ func statLines(w *revision.Operation) []string {
 	return out
 }
 
-// patch prints what the versions and compositions of an operation changed.
+// patch prints the text differences of the versions and compositions of an operation.
 func (d *details) patch(ctx context.Context, en refs.Entry) error {
 	w := d.works[en.Commit]
 	for _, v := range w.Versions {

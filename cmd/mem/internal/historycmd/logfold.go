@@ -15,7 +15,7 @@ import (
 // hundreds.
 var captureOps = []string{"add", "capture", "import"}
 
-// A fold is what the captures of one session on one day come to. The entry is the newest of them.
+// A fold is the sum of the captures of one session on one day. The entry is that of the newest.
 type fold struct {
 	refs.Entry
 	captures int
@@ -23,7 +23,7 @@ type fold struct {
 	first    string // the subject of the oldest
 }
 
-// subject is the line of the fold.
+// subject returns the line of the fold.
 func (f fold) subject() string {
 	if f.captures < 2 {
 		return f.Subject
@@ -35,7 +35,7 @@ func (f fold) subject() string {
 	return fmt.Sprintf("%s  +%d line%s (%d captures)", what, f.lines, term.Plural(f.lines), f.captures)
 }
 
-// grown cuts the growth from the subject of a capture: "add 6ecd8c99  +12 lines" brought 12 lines.
+// grown parses the growth in the subject of a capture: 12 for "add 6ecd8c99  +12 lines".
 func grown(subject string) (what string, lines int) {
 	i := strings.LastIndex(subject, "  +")
 	if i < 0 {
@@ -49,8 +49,8 @@ func grown(subject string) (what string, lines int) {
 	return subject[:i], n
 }
 
-// Folded yields entries, newest first, with all captures of one session by one device on one day as one, in the
-// place of the newest of them.
+// Folded yields entries, newest first. It merges all captures of one session by one device on one day into one entry at
+// the place of the newest.
 func Folded(found iter.Seq[*refs.Entry]) iter.Seq[*refs.Entry] {
 	return func(yield func(*refs.Entry) bool) {
 		var day folds
@@ -104,7 +104,7 @@ func (d *folds) each(yield func(*refs.Entry) bool) bool {
 	return true
 }
 
-// copied returns an entry that stays valid when the next one is read.
+// copied returns a copy of an entry, which stays valid when the next one is read.
 func copied(en *refs.Entry) refs.Entry {
 	c := *en
 	c.Trailers = slices.Clone(en.Trailers)

@@ -6,14 +6,14 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Graph draws operations, the newest first, beside what they used: a lane leads down from each to the
-// operations whose results it was made from.
+// A Graph draws operations, the newest first, like git log --graph: a lane leads down from each operation to those whose
+// results it used.
 type Graph struct {
 	Lanes []string // the commit that each lane leads to, "" for a free lane
 }
 
-// Node returns what to draw for an operation: a line that joins the lanes which lead to it, "" if there is one at most,
-// and its own. Parents are the commits to draw lanes to; they must be drawn later.
+// Node returns the drawing of an operation: a line that joins the lanes to it, "" if there is at most one, and its own
+// line. Parents are the commits to draw lanes to; they must be drawn later.
 func (g *Graph) Node(commit string, parents []string, sign byte) (above, own string) {
 	at := -1
 	var more []int
@@ -48,7 +48,7 @@ func (g *Graph) Node(commit string, parents []string, sign byte) (above, own str
 	return above, strings.TrimRight(string(row), " ")
 }
 
-// free returns a lane from the given one on that leads nowhere.
+// free returns the first unused lane from the given one on.
 func (g *Graph) free(from int) int {
 	for i := from; i < len(g.Lanes); i++ {
 		if g.Lanes[i] == "" {
@@ -68,7 +68,7 @@ func (g *Graph) trim() {
 	}
 }
 
-// bars draws the lanes as they are.
+// bars draws the current lanes.
 func (g *Graph) bars() []byte {
 	var row []byte
 	for i, lane := range g.Lanes {
@@ -79,8 +79,8 @@ func (g *Graph) bars() []byte {
 	return row
 }
 
-// beside returns what to draw beside further lines of the operation that was drawn last.
-func (g *Graph) beside() string { return string(g.bars()) }
+// indent returns the lanes to draw on further lines of the last operation.
+func (g *Graph) indent() string { return string(g.bars()) }
 
 // join draws that lanes end in the lane to, to the left of them.
 func (g *Graph) join(to int, from []int) string {
@@ -95,7 +95,7 @@ func (g *Graph) join(to int, from []int) string {
 	return strings.TrimRight(string(row), " ")
 }
 
-// put writes a sign into a row, which grows as it must.
+// put writes a sign into a row and extends the row if needed.
 func put(row []byte, at int, sign byte) []byte {
 	for len(row) <= at {
 		row = append(row, ' ')
@@ -118,7 +118,7 @@ func branch(row []byte, from, to int, end byte) []byte {
 	return row
 }
 
-// drawn keeps of the parents of operations those that are drawn below them.
+// drawn keeps only the parents of operations that are drawn below them.
 func drawn(entries []refs.Entry, parents func(refs.Entry) []string) map[string][]string {
 	place := map[string]int{}
 	for i, en := range entries {

@@ -21,10 +21,10 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// statsRows is how many sessions and versions are listed for people.
+// statsRows is the maximum number of sessions and versions in a list for people.
 const statsRows = 10
 
-// Stats returns the command that prints figures.
+// Stats returns mem stats.
 func Stats(e *app.Env) *cli.Command {
 	var all bool
 	var by string
@@ -58,7 +58,7 @@ func Stats(e *app.Env) *cli.Command {
 	}
 }
 
-// HookActivity returns what the hooks of a store did.
+// HookActivity returns the figures of the hooks of a store.
 func HookActivity(store string) stats.Activity {
 	return func(of []refs.Project) ([]stats.Hook, []stats.Handover, error) { return hooks.Activity(store, of) }
 }
@@ -110,7 +110,7 @@ func printStats(e *app.Env, s stats.Stats, all bool) error {
 	)
 }
 
-// section prints a heading, and returns a table whose first column holds words and whose others hold figures.
+// section prints a heading and returns a table with one column of text and others of figures.
 func section(e *app.Env, title, first string, figures ...string) *app.Table {
 	e.Printf("\n%s\n", title)
 	columns := []app.Column{{Name: first, Shrinks: true}}
@@ -162,7 +162,7 @@ func printShares(e *app.Env, s stats.Stats) error {
 	return t.Flush()
 }
 
-// printLargest lists the sessions and the versions that take most, or all of them.
+// printLargest lists the largest sessions and versions, or all of them.
 func printLargest(e *app.Env, s stats.Stats, all bool) error {
 	most := func(n int) int {
 		if all {
@@ -194,7 +194,7 @@ func printLargest(e *app.Env, s stats.Stats, all bool) error {
 	return t.Flush()
 }
 
-// of says how many are listed if they are not all.
+// of returns the number of listed rows if not all are listed.
 func of(listed, all int) string {
 	if listed == all {
 		return ""
@@ -270,7 +270,7 @@ func printHandovers(e *app.Env, s stats.Stats) error {
 	return t.Flush()
 }
 
-// agoText says how long ago a time in JSON's form was.
+// agoText returns the age of a time in RFC 3339.
 func agoText(now time.Time, text string) string {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

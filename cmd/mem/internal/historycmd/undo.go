@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Undo returns the command that takes operations back.
+// Undo returns mem undo.
 func Undo(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "undo",
@@ -40,7 +40,7 @@ func Undo(e *app.Env) *cli.Command {
 	}
 }
 
-// Redo returns the command that does again what was undone.
+// Redo returns mem redo.
 func Redo(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "redo",
@@ -77,7 +77,7 @@ func doRevert(e *app.Env, c *cli.Context, verb string, revert reverter) error {
 	return runRevert(c.Context, e, verb, n, revert)
 }
 
-// A revertedAnswer is an operation as undo and redo print it with --json.
+// A revertedAnswer is the JSON form of an operation in mem undo and mem redo.
 type revertedAnswer struct {
 	Commit    string   `json:"commit"`
 	Operation string   `json:"operation"`
@@ -95,7 +95,7 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 					history.ErrNothingToUndo))
 		}
 		if errors.Is(err, history.ErrNothingToUndo) {
-			return app.WithHint(app.WithCode(app.ExitNo, fmt.Errorf("there is nothing to %s in project %s: %w", verb,
+			return app.WithHint(app.WithCode(app.ExitNo, fmt.Errorf("nothing to %s in project %s: %w", verb,
 				run.Project.Name, history.ErrNothingToUndo)), "mem log --undo", "another project: mem "+verb+" -p PROJECT")
 		}
 		if err != nil {
@@ -131,13 +131,13 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 	})
 }
 
-// forgot reports whether the last operation of this device was to forget something.
+// forgot reports whether the last operation of this device is a forget.
 func forgot(ctx context.Context, run names.Run) bool {
 	ops, err := run.History().Operations(ctx, run.Project.ID)
 	return err == nil && slices.ContainsFunc(ops, func(o history.Operation) bool { return o.Trailer("Op") == "forget" })
 }
 
-// Op returns the commands for operations as undo sees them.
+// Op returns mem op.
 func Op(e *app.Env) *cli.Command {
 	number := 0
 	return &cli.Command{
@@ -159,7 +159,7 @@ func Op(e *app.Env) *cli.Command {
 	}
 }
 
-// An opAnswer is an operation as op log prints it with --json.
+// An opAnswer is the JSON form of an operation in mem op log.
 type opAnswer struct {
 	Commit    string `json:"commit"`
 	Operation string `json:"operation"`
@@ -167,7 +167,7 @@ type opAnswer struct {
 	State     string `json:"state"` // undo, undoable, redo, undone, fixed
 }
 
-// stateCell says what can be done about an operation.
+// stateCell returns whether an operation can be undone or redone.
 func stateCell(s history.OpState) app.Cell {
 	words := map[history.OpState]string{history.OpNext: "next", history.OpUndoable: "yes",
 		history.OpRedoable: "undone, can be redone", history.OpUndone: "undone", history.OpFixed: "-"}

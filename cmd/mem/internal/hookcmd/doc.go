@@ -1,2 +1,2 @@
-// Package hookcmd has the hooks as Claude Code runs them, and the command that installs them.
+// Package hookcmd has the hooks that Claude Code runs, and the commands to install and test them.
 package hookcmd

@@ -29,8 +29,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Hook returns the command that Claude Code runs. It is here for help and completion: [hookArgs] finds it before the
-// command line is looked at.
+// Hook returns mem hook, which Claude Code runs. It serves help and completion: [HookArgs] recognises a hook before the
+// command line is parsed.
 func Hook(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "hook",
@@ -48,8 +48,8 @@ func Hook(e *app.Env) *cli.Command {
 	}
 }
 
-// HookArgs returns the event, and the memory that is named, if args are those that settings hold, so that a
-// hook need not pay for options.
+// HookArgs returns the event and the memory directory if args have the exact form that the settings contain. A hook then
+// skips the parsing of options.
 func HookArgs(args []string) (event, store string, ok bool) {
 	if len(args) == 4 && args[2] == "--mem-dir" {
 		store, args = args[3], args[:2]
@@ -60,13 +60,13 @@ func HookArgs(args []string) (event, store string, ok bool) {
 	return args[1], store, true
 }
 
-// hookMemory is what a hook may use. Most of a capture is buffers, and it is over before collecting them pays.
+// hookMemory is the memory limit of a hook. Most of the heap is buffers, and a capture ends before collections pay off.
 const hookMemory = 52 << 20
 
-// hookLock is how long a hook waits for another writer. What it leaves is folded in by the next one.
+// hookLock is the maximum wait of a hook for another writer. The next hook folds in its note.
 const hookLock = 150 * time.Millisecond
 
-// RunHook runs the hook of an event. It has nobody to report to.
+// RunHook runs the hook of an event. Errors go to the log.
 func RunHook(e *app.Env, event string) {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(hookMemory)
@@ -86,7 +86,7 @@ func RunHook(e *app.Env, event string) {
 		e.Opt.LockTimeout = hookLock
 	}
 	e.Growing = sync.OnceFunc(func() {
-		// from here on the limit alone decides: a collection in the middle would keep one of two processors
+		// only the limit triggers collections from here on: one in the middle would occupy one of two processors
 		debug.SetGCPercent(-1)
 	})
 	w := &hooks.World{
@@ -109,14 +109,13 @@ func RunHook(e *app.Env, event string) {
 	}
 }
 
-// prepareCapture does, beside the start of a capture, what each capture has to do.
+// prepareCapture runs the initialisation of a capture concurrently with its start.
 func prepareCapture(e *app.Env) {
 	e.Growing()
 	scanner.Warm()
 }
 
-// distillAsked lets the model that distill.engine names distil the sessions that have ended. It has nobody to
-// report to but the log.
+// distillAsked distils ended sessions with the model of distill.engine. Errors go to the log.
 func distillAsked(ctx context.Context, e *app.Env, w *hooks.World) {
 	s, err := hookset.HookSettings(e)
 	if err != nil || !s.Distill {
@@ -129,8 +128,8 @@ func distillAsked(ctx context.Context, e *app.Env, w *hooks.World) {
 	})
 }
 
-// distilledFor says whether a session is done with after a model was to distil it, and what the log may know:
-// never what a session holds, or what a model answered.
+// distilledFor reports whether a session needs no further attempt after distillation, and returns the error to log, which
+// contains no text of the session or the model.
 func distilledFor(err error) (done bool, logged error) {
 	var none *state.NotFoundError
 	var capped *state.CapError
@@ -138,7 +137,7 @@ func distilledFor(err error) (done bool, logged error) {
 	case err == nil:
 		return true, nil
 	case errors.As(err, &none):
-		return true, errors.New("there is no such session")
+		return true, errors.New("no such session")
 	case errors.As(err, &capped):
 		return false, capped // numbers alone
 	}
@@ -155,7 +154,7 @@ func distilledFor(err error) (done bool, logged error) {
 	return false, errors.New("no model could be asked; mem distill --backlog prints the reason")
 }
 
-// openForHook opens the memory. Whoever installed the hooks wants one, so it is made where there is none.
+// openForHook opens the memory, and creates it if there is none.
 func openForHook(e *app.Env) (*layers.Memory, error) {
 	m, err := memory.Open(e)
 	if !errors.Is(err, refs.ErrNotRepo) {
@@ -176,7 +175,7 @@ func openForHook(e *app.Env) (*layers.Memory, error) {
 	return layers.Init(context.Background(), dir, name, o)
 }
 
-// detach starts this program in the background, with nothing of the terminal and of the pipes of this one.
+// detach starts this program in the background, without the terminal and pipes of this process.
 func detach(e *app.Env, args ...string) error {
 	self, err := e.Executable()
 	if err != nil {

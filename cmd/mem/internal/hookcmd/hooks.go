@@ -22,7 +22,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// HooksCommand returns the commands for the hooks in Claude Code's settings.
+// HooksCommand returns mem hooks.
 func HooksCommand(e *app.Env) *cli.Command {
 	var scope, distill string
 	scoped := func() []cli.Flag {
@@ -60,7 +60,7 @@ func HooksCommand(e *app.Env) *cli.Command {
 	}
 }
 
-// scopesOf returns the scopes to look at: the one that was named, or all.
+// scopesOf returns the named scope, or all scopes.
 func scopesOf(scope string) []string {
 	if scope != "" {
 		return []string{scope}
@@ -68,7 +68,7 @@ func scopesOf(scope string) []string {
 	return hookset.HookScopes()
 }
 
-// A hooksChange is the JSON form of what install or uninstall did.
+// A hooksChange is the JSON form of mem hooks install and uninstall.
 type hooksChange struct {
 	File    string          `json:"file"`
 	Command string          `json:"command,omitempty"`
@@ -119,7 +119,7 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 		Hooks: hooks.Purposes(s)})
 }
 
-// readyForHooks makes what hooks need: a memory, and the user's word that sessions are captured without being asked.
+// readyForHooks creates the memory that hooks need, and sets defaults.autoRegisterSessions.
 func readyForHooks(ctx context.Context, e *app.Env) error {
 	m, err := memory.Open(e)
 	switch {
@@ -147,7 +147,7 @@ func settingsError(e *app.Env, err error, f settings.SettingsFile) error {
 	var at *settings.TextError
 	switch {
 	case errors.Is(err, settings.ErrSettings):
-		return app.WithHint(err, "make it a file, or take it away")
+		return app.WithHint(err, "replace it by a file, or remove it")
 	case errors.As(err, &at), errors.Is(err, settings.ErrShape):
 		return app.WithHint(err, "edit "+f.Path+": mem never overwrites what it cannot read")
 	}
@@ -200,7 +200,7 @@ func sayHooks(e *app.Env, op string, c hooksChange) error {
 	return t.Flush()
 }
 
-// A hooksReport is the JSON form of what status found.
+// A hooksReport is the JSON form of mem hooks status.
 type hooksReport struct {
 	Program  string                `json:"program"`
 	Capture  bool                  `json:"capture"`
@@ -233,8 +233,8 @@ func hooksTimings(store string) []hooksTiming {
 	return out
 }
 
-// HooksReport looks at the hooks of a scope, or with "" of all; installed are the scopes whose hooks are as
-// they must be.
+// HooksReport returns the state of the hooks of a scope, or with "" of all scopes; installed are the scopes with correct
+// hooks.
 func HooksReport(e *app.Env, only string) (r hooksReport, installed []string, err error) {
 	store, err := e.MemoryDir()
 	if err != nil {
@@ -321,7 +321,7 @@ func printHooksStatus(e *app.Env, r hooksReport, installed []string) {
 	}
 }
 
-// printTimings prints when hooks ran, how fast, and how many failed.
+// printTimings prints the last runs, durations and failures of hooks.
 func printTimings(e *app.Env, list []hooksTiming) {
 	if len(list) == 0 {
 		e.Printf("runs     none yet\n")
@@ -334,12 +334,12 @@ func printTimings(e *app.Env, list []hooksTiming) {
 	}
 }
 
-// HooksAdvice says what is wrong with the hooks in a file and what to type.
+// HooksAdvice returns the problem with the hooks in a file and the commands that fix it.
 func HooksAdvice(f hookset.HooksInFile, self string) []string {
 	again := "mem hooks install --scope " + f.Scope
 	switch f.State {
 	case "disabled":
-		return []string{"\"disableAllHooks\" is true there: take it out"}
+		return []string{"\"disableAllHooks\" is true there: remove it"}
 	case "incomplete":
 		return []string{"missing: " + strings.Join(f.Missing, ", "), again}
 	case "another program":

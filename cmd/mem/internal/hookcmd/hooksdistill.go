@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// The ways in which facts of sessions are asked for.
+// The ways to distil facts from sessions.
 const (
 	distillOff        = "off"
 	distillSession    = "session"
@@ -22,7 +22,7 @@ const (
 
 func distillWays() []string { return []string{distillOff, distillSession, distillBackground} }
 
-// distillSettings are the settings of a way; an empty value is the default. An engine that is set already stays.
+// distillSettings returns the settings of a way; an empty value means the default. An engine that is already set stays.
 func distillSettings(way, engine string) [][2]string {
 	switch way {
 	case distillSession:
@@ -57,8 +57,8 @@ func setDistill(ctx context.Context, e *app.Env, way string) error {
 	})
 }
 
-// chooseDistill returns the way that the user chooses, "" to leave the settings alone: no terminal to ask on,
-// or it was asked before, of which hooks.ask in the file is the proof.
+// chooseDistill asks the user for a way. It returns "" to leave the settings unchanged: without a terminal, or if
+// hooks.ask in the settings shows that the user was asked before.
 func chooseDistill(e *app.Env) (string, error) {
 	c, err := e.Settings()
 	if err != nil {
@@ -90,7 +90,7 @@ func chooseDistill(e *app.Env) (string, error) {
 	return distillOff, nil
 }
 
-// AskDistill settles how facts are asked for: as the option says, or as a terminal answers.
+// AskDistill sets how facts are distilled, from the option or the user's answer.
 func AskDistill(ctx context.Context, e *app.Env, way string) (err error) {
 	if e.Opt.DryRun {
 		return nil

@@ -17,15 +17,15 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
-// trialSession is the id of the session that "mem hooks test" makes up.
+// trialSession is the id of the artificial session of "mem hooks test".
 const trialSession = "00000000-0000-4000-8000-000000000000"
 
-// trialTranscript is what happened in it.
+// trialTranscript is its transcript.
 const trialTranscript = `{"type":"user","uuid":"t1","parentUuid":null,"timestamp":"2026-01-01T00:00:00Z","sessionId":"` + trialSession + `","cwd":"/trial","message":{"role":"user","content":"Is the memory there?"}}
 {"type":"assistant","uuid":"t2","parentUuid":"t1","timestamp":"2026-01-01T00:00:01Z","sessionId":"` + trialSession + `","cwd":"/trial","message":{"role":"assistant","id":"m1","content":[{"type":"text","text":"Yes."}]}}
 `
 
-// A trial is the JSON form of how one hook did.
+// A trial is the JSON form of the test of one hook.
 type trial struct {
 	Event string  `json:"event"`
 	MS    float64 `json:"ms"`
@@ -33,7 +33,7 @@ type trial struct {
 	Error string  `json:"error,omitempty"`
 }
 
-// runHooksTest runs the hooks as Claude Code would: the program that the settings name, or else this one.
+// runHooksTest runs the hooks like Claude Code: the program in the settings, or else this one.
 func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 	program, err := installedProgram(e, scope)
 	if err != nil {
@@ -81,7 +81,7 @@ func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 	return err
 }
 
-// awaitSpool waits for the process that SessionEnd leaves in the background.
+// awaitSpool waits for the background process of SessionEnd.
 func awaitSpool(ctx context.Context, e *app.Env, store string) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -97,8 +97,8 @@ func awaitSpool(ctx context.Context, e *app.Env, store string) {
 	}
 }
 
-// installedProgram returns what the first settings with hooks of mem run, or else what "mem hooks install"
-// would write. If a scope is named, its settings must have them.
+// installedProgram returns the program in the first settings with hooks of mem, or else the one that "mem hooks install"
+// would write. The settings of a named scope must have hooks.
 func installedProgram(e *app.Env, only string) (settings.Program, error) {
 	for _, scope := range scopesOf(only) {
 		f, err := hookset.SettingsOf(e, scope)
@@ -120,12 +120,12 @@ func installedProgram(e *app.Env, only string) (settings.Program, error) {
 	return settings.Program{Path: self, Bare: runtime.GOOS == "windows"}, err
 }
 
-// trialFile is the transcript of the trial in dir.
+// trialFile returns the path of the trial's transcript in dir.
 func trialFile(dir string) string {
 	return filepath.Join(dir, "claude", "projects", "-trial", trialSession+".jsonl")
 }
 
-// try runs one hook in dir and looks at what it leaves behind.
+// try runs one hook in dir and checks its effect.
 func try(ctx context.Context, e *app.Env, p settings.Program, dir string, ev settings.Event) trial {
 	t := trial{Event: string(ev)}
 	payload, err := json.Marshal(map[string]any{

@@ -145,7 +145,7 @@ func (r *Rig) newSiege(ctx context.Context) (*siege, error) {
 	if s.Store, err = NewStore(ctx, r.Bin, r.Path, dir); err != nil {
 		return nil, err
 	}
-	w := NewTeller(s.dice.next()>>17, "/home/user/shop")
+	w := NewGenerator(s.dice.next()>>17, "/home/user/shop")
 	s.session = w.ID
 	for name, text := range map[string]string{
 		w.ID + ".jsonl": string(w.More(30)), "precious.jsonl": "precious\n", "../precious.jsonl": "precious\n",

@@ -19,7 +19,7 @@ import (
 
 // A life is what is known of one session: every state that was offered, and which were acknowledged.
 type life struct {
-	*Teller
+	*Generator
 	file     string
 	content  []byte         // the last state that was offered
 	names    []objects.Hash // of all states that were offered
@@ -36,10 +36,10 @@ type life struct {
 
 // newLife begins a session on the machine of the store.
 func newLife(s *Store, n uint64, cwd string) *life {
-	w := NewTeller(n, cwd)
+	w := NewGenerator(n, cwd)
 	w.Mark = fmt.Sprintf("mark%xof%x", w.dice, n)
 	return &life{
-		Teller: w, file: s.Transcript(w.ID), acked: -1, noted: -1, pushed: -1,
+		Generator: w, file: s.Transcript(w.ID), acked: -1, noted: -1, pushed: -1,
 		versions: map[string]bool{}, asked: map[int]bool{}, gone: [2]bool{true, false},
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 )
 
-// McpCommand returns the command that serves memory to a model.
+// McpCommand returns mem mcp.
 func McpCommand(e *app.Env) *cli.Command {
 	write := false
 	return &cli.Command{
@@ -34,16 +34,16 @@ func McpCommand(e *app.Env) *cli.Command {
 	}
 }
 
-// A writeNopCloser leaves standard output open.
+// A writeNopCloser is a writer whose Close does nothing, for standard output.
 type writeNopCloser struct{ io.Writer }
 
 func (writeNopCloser) Close() error { return nil }
 
-// served answers the calls of tools. Each call is a run of its own: it opens the memory, so that what was
-// forgotten or revoked meanwhile is not found, and leaves no options behind.
+// served answers the calls of tools. Each call opens the memory again, so data that was forgotten or revoked meanwhile is
+// not found, and has its own options.
 type served struct{ env *app.Env }
 
-// run returns an environment for one call, which prints nothing.
+// run returns the environment of one call, which discards output.
 func (s served) run() *app.Env {
 	e := *s.env
 	e.Stdin, e.Stderr, e.Term = eofReader{}, io.Discard, app.Term{}

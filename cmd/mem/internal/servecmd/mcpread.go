@@ -25,7 +25,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// servable finds what a revision names and refuses what must not be handed to a session.
+// servable resolves a revision and returns an error if it must not be given to a session.
 func servable(ctx context.Context, run names.Run, name string) (state.Rev, error) {
 	rev, err := run.Resolve(ctx, name)
 	if err != nil {
@@ -34,7 +34,7 @@ func servable(ctx context.Context, run names.Run, name string) (state.Rev, error
 	return rev, mayServe(ctx, run.Memory, rev, name)
 }
 
-// mayServe refuses what is revoked, removed, no longer in force, or of a device that is not trusted.
+// mayServe returns an error for revoked, removed or retired data, and for that of untrusted devices.
 func mayServe(ctx context.Context, m *layers.Memory, rev state.Rev, name string) error {
 	if err := m.Trusted().MayHand(ctx, rev); err != nil {
 		return err
@@ -72,7 +72,7 @@ func mayServeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 	return nil
 }
 
-// A view decides what is served of a project. It is what search finds.
+// A view decides which data of a project is served: the same that search finds.
 type view struct {
 	strangers map[string]string
 	st        *state.State
@@ -91,7 +91,7 @@ func (v view) session(id string) bool {
 	return s != nil && s.Shown() && s.Guest == ""
 }
 
-// fact reports whether a fact stands, its device is trusted, and its session is listed.
+// fact reports whether a fact is live, its device is trusted, and its session is listed.
 func (v view) fact(f facts.Fact) bool {
 	return f.Live() && v.strangers[f.Device] == "" && (f.Session == "" || v.session(f.Session))
 }
@@ -101,7 +101,7 @@ func (v view) concept(c *concepts.Concept) bool {
 	return c.Live() && v.strangers[c.Device] == "" && listed
 }
 
-// turns calls f with the texts of messages of a session, without the calls and results of revoked tools and hosts.
+// turns calls f with the turns of a session, without the calls and results of revoked tools and hosts.
 func turns(ctx context.Context, m *layers.Memory, rev state.Rev, f func(checkout.Turn) error) error {
 	at := cmp.Or(rev.Point, rev.Session.Now()).Original
 	hidden, err := m.Trusted().LeaveOut(ctx, rev.Project.ID, rev.Session, at)
@@ -280,13 +280,13 @@ func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, er
 			out.Facts = append(out.Facts, servedFact(f))
 		}
 		if len(out.Facts) == 0 {
-			out.Note, err = mcpScope{own: run.Project}.note(ctx, run.Memory, "no such facts; search looks in what was said, too")
+			out.Note, err = mcpScope{own: run.Project}.note(ctx, run.Memory, "no such facts; search also finds messages")
 		}
 		return err
 	})
 }
 
-// choose returns the best facts for a query, or the newest.
+// choose returns the best facts for a query, or without one the newest.
 func choose(set *facts.Set, query string, wants func(facts.Fact) bool, limit int) (list []facts.Fact) {
 	if query != "" {
 		hits := set.Search(query, wants)

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An mcpScope is where a tool looks.
+// An mcpScope is the set of projects that a tool searches.
 type mcpScope struct {
 	own      state.Project // of the directory
 	projects []refs.Project
@@ -22,8 +22,8 @@ type mcpScope struct {
 	all      bool
 }
 
-// scopeOf reads the argument projects. Unlike "mem search", a tool never looks in other projects by itself: nobody sees
-// that a directory is in no project yet.
+// scopeOf parses the argument projects. Unlike "mem search", a tool never searches other projects by default, because
+// no user would notice.
 func scopeOf(ctx context.Context, e *app.Env, m *layers.Memory, projects string) (sc mcpScope, err error) {
 	switch projects {
 	case "", "related", "all":
@@ -44,7 +44,7 @@ func scopeOf(ctx context.Context, e *app.Env, m *layers.Memory, projects string)
 	return sc, err
 }
 
-// note says why an answer is empty: the project has no sessions, or else what nothing says.
+// note returns the reason for an empty answer: the project has no sessions, or else nothing.
 func (sc mcpScope) note(ctx context.Context, m *layers.Memory, nothing string) (string, error) {
 	projects, err := m.Trusted().Projects(ctx)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// lineWidth is how many bytes of a text a line of an answer shows, about.
+// lineWidth is the approximate length in bytes of a text in a line of an answer.
 const lineWidth = 140
 
 // Search answers as mem search does.
@@ -59,7 +59,7 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 	})
 }
 
-// refOf returns the name of a hit for the tool show. The label of a concept says nothing in another project.
+// refOf returns the name of a hit for the tool show. The label of a concept is only valid in its own project.
 func refOf(h search.Hit) string {
 	if h.Doc.Class == index.Concept {
 		return h.Doc.ID
@@ -67,7 +67,7 @@ func refOf(h search.Hit) string {
 	return sessioncmd.HitName(h)
 }
 
-// dayOf writes the day of a time, nothing for one that is not known.
+// dayOf returns the day of a time, "" for the zero time.
 func dayOf(t time.Time) string {
 	if t.IsZero() {
 		return ""

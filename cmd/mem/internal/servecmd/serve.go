@@ -33,7 +33,7 @@ type serveOptions struct {
 	readOnly bool
 }
 
-// Serve returns the command that shows the memory in a browser.
+// Serve returns mem serve.
 func Serve(e *app.Env) *cli.Command {
 	var o serveOptions
 	return &cli.Command{
@@ -94,7 +94,7 @@ func runServe(ctx context.Context, e *app.Env, o serveOptions) error {
 	})
 }
 
-// webWorld is what the server of pages needs of this program.
+// webWorld returns the environment of the web server.
 func webWorld(run names.Run) (api.World, error) {
 	store, err := run.MemoryDir()
 	if err != nil {
@@ -142,12 +142,12 @@ func examine(ctx context.Context, e *app.Env, fix bool) ([]api.Check, error) {
 	err = x.Run(false)
 	var out []api.Check
 	for _, f := range x.Found {
-		out = append(out, api.Check{Name: f.Check, Level: f.Level, What: f.What, Mend: f.Mend})
+		out = append(out, api.Check{Name: f.Check, Level: f.Level, What: f.What, Mend: f.Fix})
 	}
 	return out, err
 }
 
-// hooksState is what "mem hooks status" shows, for a page.
+// hooksState returns the state of "mem hooks status" for a page.
 func hooksState(e *app.Env) (api.HooksState, error) {
 	one := *e
 	one.Conf = nil
@@ -172,14 +172,14 @@ func hooksState(e *app.Env) (api.HooksState, error) {
 	return out, err
 }
 
-// freshSettings reads the settings as they are now.
+// freshSettings reads the settings from the file again.
 func freshSettings(e *app.Env) (*config.Config, error) {
 	one := *e
 	one.Conf = nil
 	return one.Settings()
 }
 
-// openBrowser opens an address in the user's browser. Where that fails the address is on the screen.
+// openBrowser opens an address in the user's browser. Errors are ignored: the address is printed as well.
 func openBrowser(ctx context.Context, e *app.Env, address string) {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/layers"
 )
 
-// Token returns the commands for the tokens by which programs use the API of mem serve.
+// Token returns mem token.
 func Token(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "token",
@@ -35,7 +35,7 @@ func Token(e *app.Env) *cli.Command {
 	}
 }
 
-// withTokens calls f with the directory of a memory that is there.
+// withTokens calls f with the directory of the memory, which must exist.
 func withTokens(e *app.Env, f func(store string) error) error {
 	return names.WithStore(e, func(*layers.Memory) error {
 		store, err := e.MemoryDir()
@@ -86,7 +86,7 @@ func runTokenAdd(e *app.Env, name string) error {
 			var err error
 			token, err = guard.AddToken(store, name, e.Now(), e.Rand)
 			if errors.Is(err, fs.ErrExist) {
-				return app.WithHint(fmt.Errorf("there is a token named %q", name), term.Shell("mem", "token", "rm", name))
+				return app.WithHint(fmt.Errorf("a token named %q exists", name), term.Shell("mem", "token", "rm", name))
 			}
 			if err != nil {
 				return err

@@ -24,7 +24,7 @@ type catFileOptions struct {
 	exists bool
 }
 
-// CatFile returns the command that prints an object.
+// CatFile returns mem cat-file.
 func CatFile(e *app.Env) *cli.Command {
 	var o catFileOptions
 	return &cli.Command{
@@ -67,7 +67,7 @@ func runCatFile(ctx context.Context, e *app.Env, o catFileOptions, name string) 
 	return printObject(e, o, func(w io.Writer) error { return m.Originals().WriteAnywhere(ctx, h, w) })
 }
 
-// catNamed is cat-file of what need not be named by its whole hash.
+// catNamed prints the object of a name that is not a whole hash.
 func catNamed(ctx context.Context, e *app.Env, m *layers.Memory, o catFileOptions, name string) error {
 	if h, err := objects.ParseHash(name); err == nil {
 		name = "b3:" + h.String()
@@ -85,7 +85,7 @@ func catNamed(ctx context.Context, e *app.Env, m *layers.Memory, o catFileOption
 	})
 }
 
-// printObject prints what write gives of an object.
+// printObject prints the object that write writes.
 func printObject(e *app.Env, o catFileOptions, write func(io.Writer) error) error {
 	if !o.size {
 		return write(versioncmd.Outlet(e))
@@ -103,7 +103,7 @@ func printObject(e *app.Env, o catFileOptions, write func(io.Writer) error) erro
 	return nil
 }
 
-// resolveContent finds the object that a name stands for. An object's own name needs no project.
+// resolveContent resolves a name to an object. A hash needs no project.
 func resolveContent(ctx context.Context, e *app.Env, m *layers.Memory, name string) (state.Rev, error) {
 	var sc state.Scope
 	if len(name) < 3 || name[:3] != "b3:" {

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// Config returns the command that reads and changes the settings of the store.
+// Config returns mem config.
 func Config(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
@@ -39,7 +39,7 @@ func Config(e *app.Env) *cli.Command {
 	}
 }
 
-// A setting is the JSON form of one key.
+// A setting is the JSON form of a setting.
 type setting struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
@@ -65,7 +65,7 @@ func runConfigGet(e *app.Env, key string) error {
 	return nil
 }
 
-// A settingChange is the JSON form of what a change did, or would do.
+// A settingChange is the JSON form of a changed setting.
 type settingChange struct {
 	Key    string `json:"key"`
 	Before string `json:"before"`
@@ -89,7 +89,7 @@ func runConfigUnset(ctx context.Context, e *app.Env, key string) error {
 	})
 }
 
-// changeSetting changes key by fn and says what that did if somebody wants to know.
+// changeSetting changes key with fn, and prints the change with --json or --dry-run.
 func changeSetting(ctx context.Context, e *app.Env, what, key string, fn func(*config.Config) error) error {
 	done := settingChange{Key: key, DryRun: e.Opt.DryRun}
 	err := memory.ChangeSettings(ctx, e, func(c *config.Config) error {

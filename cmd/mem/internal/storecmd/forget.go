@@ -32,7 +32,7 @@ type forgetOptions struct {
 	since  string
 }
 
-// Forget returns the command that takes things out of memory for ever.
+// Forget returns mem forget.
 func Forget(e *app.Env) *cli.Command {
 	o := forgetOptions{}
 	return &cli.Command{
@@ -74,7 +74,7 @@ func Forget(e *app.Env) *cli.Command {
 	}
 }
 
-// chosen turns the options into what is to be forgotten.
+// chosen returns the selection of the options and operands.
 func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.ForgetOptions, err error) {
 	f.DryRun = run.Opt.DryRun
 	switch {
@@ -115,7 +115,7 @@ func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.For
 	return f, nil
 }
 
-// secretValue returns the value of --secret. It must never stand in an error.
+// secretValue returns the value of --secret. It must never be part of an error.
 func secretValue(e *app.Env, s string) ([]byte, error) {
 	value := []byte(s)
 	if s == "-" {
@@ -132,7 +132,7 @@ func secretValue(e *app.Env, s string) ([]byte, error) {
 	return value, nil
 }
 
-// span reads FROM..TO; each may be missing.
+// span parses FROM..TO; each may be missing.
 func span(e *app.Env, s string) (from, to time.Time, err error) {
 	a, b, ok := strings.Cut(s, "..")
 	if a != "" {
@@ -180,9 +180,8 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 	})
 }
 
-// forgetError adds hints and a status to an error. An interrupted forget is finished first, since the thing it
-// was about may have no name any more; the status still says that this command found nothing under the name it
-// was given.
+// forgetError adds hints and an exit status to an error. An interrupted forget is finished first, because its target may
+// have no name any more; the exit status still reports that this command did not find the name.
 func forgetError(ctx context.Context, run names.Run, err error) error {
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) && !run.Opt.DryRun {
@@ -206,7 +205,7 @@ func forgetError(ctx context.Context, run names.Run, err error) error {
 	return err
 }
 
-// A ForgottenAnswer is the JSON form of a thing that is forgotten.
+// A ForgottenAnswer is the JSON form of a forgotten object or message.
 type ForgottenAnswer struct {
 	Project string `json:"project"`
 	Kind    string `json:"kind"`
@@ -218,14 +217,14 @@ type ForgottenAnswer struct {
 	Why     string `json:"why_not_rebuilt,omitempty"`
 }
 
-// A heldAnswer says in how many places of a device's lane something is that was forgotten, as --json prints it.
+// A heldAnswer is the JSON form of the number of places in another device's lane that contain forgotten data.
 type heldAnswer struct {
 	Device string `json:"device"`
 	Places int    `json:"places"`
 }
 
-// A keptAnswer says how many records of a kind, or commit messages, of a device's lane hold something that was
-// forgotten and stay, as --json prints it.
+// A keptAnswer is the JSON form of the number of records or commit messages of a device that contain forgotten data and
+// stay.
 type keptAnswer struct {
 	Device string `json:"device"`
 	Kind   string `json:"kind"`
@@ -259,7 +258,7 @@ func ForgottenAnswers(things []forget.ForgottenThing, names map[string]string) (
 	return out
 }
 
-// reportForgotten prints the receipt. Its status is 3 if something is left here that should not be.
+// reportForgotten prints the receipt. The exit status is 3 if forgotten data remains in this store.
 func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions, out forget.Forgotten) error {
 	names := map[string]string{}
 	devices, err := run.Devices().Devices(ctx)
@@ -298,7 +297,7 @@ func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions,
 	return err
 }
 
-// printForgotten lists what is forgotten.
+// printForgotten lists the forgotten things.
 func printForgotten(e *app.Env, out forget.Forgotten, would bool) {
 	if out.Finished {
 		e.Note("finished an interrupted forget")
@@ -344,7 +343,7 @@ func forgottenLine(verb string, t forget.ForgottenThing) string {
 	return line
 }
 
-// printProof says what was searched, and what is out of reach.
+// printProof prints what was searched, and what cannot be reached.
 func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]string) {
 	p := out.Proof
 	if !dry && p.Bytes > 0 {
@@ -368,7 +367,7 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 		e.Note(
 			"the copy of the lane of %s contains it at %s: the next pull after that device has synced deletes it here", names[d], term.Count(p.Others[d], "place"))
 	}
-	tellKept(e, p.Kept, names)
+	printKept(e, p.Kept, names)
 	for _, r := range out.Remotes {
 		e.Note("%s contains it until the next push: mem push %s", r, r)
 	}
@@ -381,8 +380,8 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 	}
 }
 
-// tellKept lists what holds it and stays, a line for each device.
-func tellKept(e *app.Env, kept []forget.Kept, names map[string]string) {
+// printKept lists the remaining places of forgotten data, a line for each device.
+func printKept(e *app.Env, kept []forget.Kept, names map[string]string) {
 	for i := 0; i < len(kept); {
 		device, n := kept[i].Device, 0
 		var kinds []string
@@ -411,7 +410,7 @@ func sortedNames(m map[string]int) []string {
 	return out
 }
 
-// PrintHeeded says what a fetch let this device forget.
+// PrintHeeded prints what this device forgot after a fetch, because another device had forgotten it.
 func PrintHeeded(e *app.Env, out sync.Fetched) {
 	for _, t := range out.Forgotten {
 		of := ""

@@ -2,10 +2,10 @@
 
 package storecmd
 
-// MayWrite does not know here: writing says what is wrong.
+// MayWrite reports no error on this system: writing reports it.
 func MayWrite(string) error { return nil }
 
 func IsReadOnlyDisk(error) bool { return false }
 
-// FreeSpace does not know here.
+// FreeSpace is unknown on this system.
 func FreeSpace(string) (uint64, bool) { return 0, false }

@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// MayWrite reports why the user may not make a file in dir.
+// MayWrite returns an error if the user may not create files in dir.
 func MayWrite(dir string) error {
 	const writeAndEnter = 2 | 1
 	return syscall.Access(dir, writeAndEnter)
 }
 
-// IsReadOnlyDisk reports whether err is of a disk that takes no writes from anybody.
+// IsReadOnlyDisk reports whether err is of a read-only file system.
 func IsReadOnlyDisk(err error) bool { return errors.Is(err, syscall.EROFS) }
 
-// FreeSpace returns the bytes that the user may still write to the disk of dir.
+// FreeSpace returns the number of bytes that the user may write to the file system of dir.
 func FreeSpace(dir string) (uint64, bool) {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {

@@ -28,7 +28,7 @@ type fsckOptions struct {
 	forget    bool
 }
 
-// Fsck returns the command that checks the store.
+// Fsck returns mem fsck.
 func Fsck(e *app.Env) *cli.Command {
 	var o fsckOptions
 	return &cli.Command{
@@ -69,17 +69,17 @@ func Fsck(e *app.Env) *cli.Command {
 			case o.repair && (o.full || o.root || o.reproduce):
 				return app.Usagef("--repair stands without --full, --root and --reproduce")
 			case o.remote != "" && !o.repair:
-				return app.Usagef("--remote goes with --repair")
+				return app.Usagef("--remote requires --repair")
 			case o.forget && !o.repair:
-				return app.Usagef("--forget goes with --repair")
+				return app.Usagef("--forget requires --repair")
 			case e.Opt.DryRun && !o.repair:
-				return app.Usagef("--dry-run goes with --repair: without it mem fsck changes nothing")
+				return app.Usagef("--dry-run requires --repair: without it mem fsck changes nothing")
 			case o.repair:
 				return runRepair(c.Context, e, o)
 			case o.reproduce && (o.full || o.root):
 				return app.Usagef("--reproduce stands without --full and --root")
 			case o.all && !o.reproduce:
-				return app.Usagef("--all goes with --reproduce")
+				return app.Usagef("--all requires --reproduce")
 			case o.reproduce:
 				return runReproduce(c.Context, e, o, e.Operand(0))
 			}
@@ -88,7 +88,7 @@ func Fsck(e *app.Env) *cli.Command {
 	}
 }
 
-// A fsckAnswer is the JSON form of a check in mem fsck.
+// A fsckAnswer is the JSON form of mem fsck.
 type fsckAnswer struct {
 	OK           bool          `json:"ok"`
 	Full         bool          `json:"full"`
@@ -108,7 +108,7 @@ type fsckAnswer struct {
 	Roots        []fsckRoot    `json:"roots"`
 }
 
-// A fsckApart is something that was made of a text in a lane that is not here.
+// A fsckApart is the JSON form of a text whose source is in a lane that is not in this store.
 type fsckApart struct {
 	Project string `json:"project"`
 	Name    string `json:"name"`
@@ -146,7 +146,7 @@ func runFsck(ctx context.Context, e *app.Env, o fsckOptions) error {
 	return nil
 }
 
-// check checks the store and the small files in it. That it cannot be opened for its damages is one of them.
+// check checks the store and the small files in it. A store too damaged to open is a problem too.
 func check(ctx context.Context, e *app.Env, full bool) (c repair.Checked, err error) {
 	dir, err := e.MemoryDir()
 	if err != nil {
@@ -204,12 +204,12 @@ func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
 		e.Detail("the exact bytes of %s are on the device that captured them only", term.Count(c.Withheld, "original"))
 	}
 	noteMissingInputs(e, c.MissingInputs)
-	tellIgnored(e, c.Ignored)
+	printIgnored(e, c.Ignored)
 	return nil
 }
 
-// tellIgnored says, in a line for each device, what of it is ignored.
-func tellIgnored(e *app.Env, all []refsrepair.Problem) {
+// printIgnored prints, in a line for each device, its ignored records.
+func printIgnored(e *app.Env, all []refsrepair.Problem) {
 	for i, p := range all {
 		if slices.ContainsFunc(all[:i], func(q refsrepair.Problem) bool { return q.Device == p.Device }) {
 			continue

@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Gc returns the command that makes the store as small as it can be.
+// Gc returns mem gc.
 func Gc(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "gc",
@@ -29,7 +29,7 @@ func Gc(e *app.Env) *cli.Command {
 	}
 }
 
-// A gcAnswer is the JSON form of what gc did.
+// A gcAnswer is the JSON form of mem gc.
 type gcAnswer struct {
 	PacksBefore int   `json:"packs_before"`
 	PacksAfter  int   `json:"packs_after"`

@@ -16,7 +16,7 @@ type InitOptions struct {
 	device string
 }
 
-// Init returns the command that makes a memory.
+// Init returns mem init.
 func Init(e *app.Env) *cli.Command {
 	var o InitOptions
 	return &cli.Command{
@@ -31,7 +31,7 @@ func Init(e *app.Env) *cli.Command {
 	}
 }
 
-// An initAnswer is the JSON form of what init did.
+// An initAnswer is the JSON form of mem init.
 type initAnswer struct {
 	Dir    string `json:"dir"`
 	Device string `json:"device"`

@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// HashObject returns the command that names content, as b3sum does.
+// HashObject returns mem hash-object.
 func HashObject(e *app.Env) *cli.Command {
 	var stdin bool
 	return &cli.Command{
@@ -38,7 +38,7 @@ func HashObject(e *app.Env) *cli.Command {
 	}
 }
 
-// A hashAnswer is the JSON form of the name of some content.
+// A hashAnswer is the JSON form of a hash.
 type hashAnswer struct {
 	Hash  string `json:"hash"`
 	Name  string `json:"name"`
@@ -107,8 +107,8 @@ func hashFile(e *app.Env, name string) (objects.Hash, int64, error) {
 	return h.Sum(), n, nil
 }
 
-// escapeName writes the name of a file as b3sum does: one with a line break or a backslash is escaped, and
-// the line starts with a backslash.
+// escapeName escapes line breaks and backslashes in the name of a file, as b3sum does; prefix is a backslash if there
+// were any.
 func escapeName(name string) (mark, escaped string) {
 	if !strings.ContainsAny(name, "\n\\") {
 		return "", name
@@ -116,7 +116,7 @@ func escapeName(name string) (mark, escaped string) {
 	return `\`, strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(name)
 }
 
-// LsObjects returns the command that lists the names of objects.
+// LsObjects returns mem ls-objects.
 func LsObjects(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "ls-objects",

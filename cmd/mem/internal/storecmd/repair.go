@@ -19,7 +19,7 @@ import (
 	refsrepair "github.com/memvcs/mem/refs/repair"
 )
 
-// A repairAnswer is what fsck --repair --json prints.
+// A repairAnswer is the JSON form of mem fsck --repair.
 type repairAnswer struct {
 	OK       bool            `json:"ok"`
 	DryRun   bool            `json:"dry_run"`
@@ -44,8 +44,8 @@ type repairLost struct {
 	What    string `json:"what"`
 }
 
-// runRepair mends what is damaged. Its status is 0 if all is whole afterwards, 3 if it is not, and with -n 1 if
-// there is something to do.
+// runRepair repairs the store. The exit status is 0 if everything is intact afterwards, else 3; with -n it is 1 if
+// there is something to repair.
 func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 	dir, err := e.MemoryDir()
 	if err != nil {
@@ -84,9 +84,9 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 		return app.Exit(app.ExitPartial)
 	case out.Unsealed:
 		e.Warn(
-			"forgotten.json lists what is not to be captured again, and only this device has it: until it is whole, nothing is captured")
+			"forgotten.json lists what must not be captured again, and only this device has it: until it is repaired, nothing is captured")
 		e.Hint(
-			"mem fsck --repair --forget goes on without its lost entries. Forgotten messages stay out; forgotten values, and files of " +
+			"mem fsck --repair --forget continues without its lost entries. Forgotten messages stay out; forgotten values, and files of " +
 				"tool results, come in again from the files that Claude Code still has: delete those first")
 		return app.Exit(app.ExitPartial)
 	case left && out.GivenUp:
@@ -101,14 +101,13 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 	return nil
 }
 
-// unwhole reports whether something is lost that was not given up, or wrong.
+// unwhole reports whether something is damaged, or lost and not given up.
 func unwhole(out repair.Repaired) bool { return len(out.Left) > 0 || len(out.Lost) > 0 && !out.GivenUp }
 
-// forgetLost says what to type when something is lost for good, which keeps a project from travelling: a
-// directory, or what is left of a session.
+// forgetLost returns the hint for permanent losses that block pushes: a directory, or parts of a session.
 func forgetLost(out repair.Repaired) string {
 	if out.Stuck && !out.GivenUp {
-		return "; mem fsck --repair --forget, if it is gone for good: then all else goes on"
+		return "; mem fsck --repair --forget, if it is lost for good: everything else continues"
 	}
 	for _, l := range out.Lost {
 		if l.Session != "" && l.From > 0 {
@@ -145,9 +144,9 @@ func printRepair(e *app.Env, out repair.Repaired) error {
 		done := m.Done
 		switch {
 		case done == "":
-			done = "nothing here can mend it"
+			done = "it cannot be repaired here"
 		case e.Opt.DryRun:
-			done = "would be mended: " + done
+			done = "would be repaired: " + done
 		}
 		e.Printf("%s: %s: %s\n", e.Safe(m.Where), e.Safe(m.What), e.Safe(done))
 		if m.Kept != "" && !e.Opt.DryRun {
@@ -181,7 +180,7 @@ func lostText(l derive.LostData) string {
 	return s + l.What
 }
 
-// smallFiles checks the settings and the notes of hooks, and mends them unless it is only to look.
+// smallFiles checks the settings and the notes of hooks, and repairs them unless it is a dry run.
 func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found func(refsrepair.Fix)) error {
 	file := filepath.Join(dir, "config.json")
 	wait, err := memory.LockTimeout(e)
@@ -208,7 +207,7 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 		if ok {
 			m.Done = "corrected one byte"
 		} else {
-			m.Done = "taken out; SessionStart captures what it spoke of"
+			m.Done = "removed; SessionStart captures its session"
 		}
 		if !look {
 			kept, err := refsrepair.SetAside(path, aside)
@@ -228,7 +227,7 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 	})
 }
 
-const settingsGone = "taken out; the defaults hold until you set them again"
+const settingsGone = "removed; the defaults apply until you set them again"
 
 func mendSettings(dir, file string, damage error, look bool) (refsrepair.Fix, error) {
 	m := refsrepair.Fix{Where: "config.json", What: damage.Error()}
@@ -245,7 +244,7 @@ func mendSettings(dir, file string, damage error, look bool) (refsrepair.Fix, er
 	case err != nil:
 		m.Done = settingsGone
 	case !ok:
-		m.Done = "taken as it stands, and its sum made anew: mem config list"
+		m.Done = "accepted, with a new checksum: mem config list"
 	}
 	if look {
 		return m, nil

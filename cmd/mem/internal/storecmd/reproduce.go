@@ -11,8 +11,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// runReproduce makes versions and compositions once more and compares their bytes: the one that is named, all of the
-// project, or with --all those of every project.
+// runReproduce makes versions and compositions again and compares the bytes: the named one, all of the project, or with
+// --all those of every project.
 func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var done []provenance.Reproduction
@@ -66,7 +66,7 @@ func sayAttempt(e *app.Env, a provenance.Reproduction) {
 	}
 }
 
-// An attemptAnswer is the JSON form of something that was made once more.
+// An attemptAnswer is the JSON form of one reproduction.
 type attemptAnswer struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
@@ -77,7 +77,7 @@ type attemptAnswer struct {
 	Failed string `json:"failed,omitempty"`
 }
 
-// reproduced sums up. The exit status is 1 if something differs, 3 if something could not be made.
+// reproduced prints the results. The exit status is 1 if something differs, 3 if something could not be made.
 func reproduced(e *app.Env, done []provenance.Reproduction) error {
 	same, differ, failed := 0, 0, 0
 	answer := struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// RevParse returns the command that says what names stand for.
+// RevParse returns mem rev-parse.
 func RevParse(e *app.Env) *cli.Command {
 	var explain bool
 	return &cli.Command{
@@ -28,7 +28,7 @@ func RevParse(e *app.Env) *cli.Command {
 	}
 }
 
-// A revAnswer is the JSON form of what a name stands for.
+// A revAnswer is the JSON form of a resolved name.
 type revAnswer struct {
 	Rev     string `json:"rev"`
 	Kind    string `json:"kind"`
@@ -102,7 +102,7 @@ func describeName(ctx context.Context, m *layers.Memory, name string, rev state.
 	return a, nil
 }
 
-// explainRev prints how a name was resolved, one step a line.
+// explainRev prints how a name was resolved, one step per line.
 func explainRev(e *app.Env, a revAnswer, rev state.Rev) {
 	names.Field(e, "Name", a.Rev)
 	names.Field(e, "Kind", a.Kind)

@@ -21,7 +21,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// Secrets returns the commands for what redaction finds.
+// Secrets returns mem secrets.
 func Secrets(e *app.Env) *cli.Command {
 	var all bool
 	var reason string
@@ -143,7 +143,7 @@ func runSecretsList(ctx context.Context, e *app.Env, name string) error {
 	return t.Flush()
 }
 
-// listedSecrets returns what was removed from a session, or from all of the project, or with --all-projects of all.
+// listedSecrets returns the secrets removed from a session, the project, or with --all-projects from all projects.
 func listedSecrets(ctx context.Context, run names.Run, name string) ([]secrets.Secret, error) {
 	out := []secrets.Secret{}
 	if name != "" {
@@ -236,5 +236,5 @@ func runSecretsAllow(ctx context.Context, e *app.Env, what, reason string) error
 	})
 }
 
-// fingerprint reports whether s is what mem tells secrets by.
+// fingerprint reports whether s is the fingerprint of a secret.
 func fingerprint(s string) bool { return len(s) == 12 && strings.Trim(s, "0123456789abcdef") == "" }

@@ -25,10 +25,10 @@ type blameOptions struct {
 	reverse string
 }
 
-// A lineRange is some lines of a text, from 1; the zero value is all of them.
+// A lineRange is a range of lines, counted from 1; the zero value means all lines.
 type lineRange struct{ from, to int }
 
-// parseLines reads "10,20", "10,+5" or "10".
+// parseLines parses "10,20", "10,+5" or "10".
 func parseLines(s string) (lineRange, error) {
 	bad := errors.New("want lines such as 10,20 or 10,+5")
 	a, b, two := strings.Cut(s, ",")
@@ -50,7 +50,7 @@ func parseLines(s string) (lineRange, error) {
 	return lineRange{from, to}, nil
 }
 
-// Blame returns the command that says where lines came from.
+// Blame returns mem blame.
 func Blame(e *app.Env) *cli.Command {
 	var o blameOptions
 	return &cli.Command{
@@ -169,7 +169,7 @@ func blameTable(e *app.Env, rev state.Rev, lines []provenance.BlameLine) error {
 	return t.Flush()
 }
 
-// blameFrom writes the messages of a line, with their session where there are several.
+// blameFrom returns the messages of a line, with their session if there are several.
 func blameFrom(e *app.Env, rev state.Rev, l provenance.BlameLine) app.Cell {
 	switch {
 	case l.Frame:
@@ -204,7 +204,7 @@ func confidence(l provenance.BlameLine) string {
 	return fmt.Sprint(l.Confidence)
 }
 
-// blameDate shortens the time of a message for people.
+// blameDate returns the date of a message for people.
 func blameDate(e *app.Env, text string) app.Cell {
 	c := app.Cell{Full: text}
 	if t, err := time.Parse(time.RFC3339, text); err == nil {

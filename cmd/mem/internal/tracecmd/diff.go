@@ -25,7 +25,7 @@ type diffOptions struct {
 	exitCode                  bool
 }
 
-// Diff returns the command that compares two texts.
+// Diff returns mem diff.
 func Diff(e *app.Env) *cli.Command {
 	var o diffOptions
 	return &cli.Command{
@@ -105,7 +105,7 @@ func runDiff(ctx context.Context, e *app.Env, o diffOptions, operands []string) 
 	})
 }
 
-// differs reports whether there is a difference of the kind that was asked for.
+// differs reports whether there is a difference of the selected kind.
 func (o diffOptions) differs(c provenance.Comparison) bool {
 	if !o.keepits {
 		return !c.Same()
@@ -153,7 +153,7 @@ func printDiff(ctx context.Context, run names.Run, o diffOptions, c provenance.C
 	return c.Err()
 }
 
-// diffText prints the difference by lines.
+// diffText prints the line differences.
 func diffText(ctx context.Context, run names.Run, c provenance.Comparison) error {
 	style := run.Style()
 	for line, err := range run.Provenance().Lines(ctx, c) {
@@ -174,7 +174,7 @@ func diffText(ctx context.Context, run names.Run, c provenance.Comparison) error
 	return nil
 }
 
-// DiffHead prints what is compared and the difference in numbers.
+// DiffHead prints the compared texts and the figures of the difference.
 func DiffHead(e *app.Env, c provenance.Comparison) {
 	s, style := c.Summary, e.Style()
 	for i, x := range []provenance.Operand{c.A, c.B} {
@@ -196,7 +196,7 @@ func DiffHead(e *app.Env, c provenance.Comparison) {
 	e.Printf("lost %s; gained %s\n", lost, gained)
 }
 
-// percent writes how much more or less the second number is.
+// percent returns the change from the first to the second number.
 func percent(n [2]int) string {
 	if n[0] == 0 {
 		return ""
@@ -209,7 +209,7 @@ func percent(n [2]int) string {
 	return fmt.Sprintf(" (%s%d.%d%%)", sign, tenths/10, tenths%10)
 }
 
-// tally writes how many anchors of each kind were lost and gained.
+// tally returns the numbers of lost and gained anchors of each kind.
 func tally(anchors []trace.Anchors) (lost, gained string) {
 	var l, g []string
 	for _, a := range anchors {

@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/trace"
 )
 
-// DiffGroup prints where two texts differ in the messages of a group; whole prints all of it.
+// DiffGroup prints the differences of two texts in a group of messages, in full if whole is set.
 func DiffGroup(e *app.Env, c provenance.Comparison, g trace.Group, whole bool) {
 	only := ""
 	switch {
@@ -58,7 +58,7 @@ func diffChange(e *app.Env, ch trace.Change, whole bool) {
 	}
 }
 
-// painted paints each line of a text on its own, so that a pager shows all of them in colour.
+// painted colours each line of a text separately, because pagers reset colour at the end of a line.
 func painted(e *app.Env, text string, paint func(string) string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -70,7 +70,7 @@ func painted(e *app.Env, text string, paint func(string) string) string {
 // indent puts a sign in front of each line.
 func indent(sign, text string) string { return sign + strings.ReplaceAll(text, "\n", "\n"+sign) }
 
-// shortened cuts a text that is there to be recognised: a few lines of a few words, and how many more there are.
+// shortened cuts a text to a few short lines, and adds the number of the other lines.
 func shortened(text string, whole bool) string {
 	if whole {
 		return text
@@ -98,7 +98,7 @@ func clip(s string, n int) string {
 	return s
 }
 
-// words writes what was taken away as [-this-] and what was added as {+this+}.
+// words marks removed words as [-this-] and added words as {+this+}.
 func words(e *app.Env, edits []trace.Edit, whole bool) string {
 	var b strings.Builder
 	style := e.Style()
@@ -121,7 +121,7 @@ func words(e *app.Env, edits []trace.Edit, whole bool) string {
 	return b.String()
 }
 
-// middle drops what is far from the changes at the ends of a text.
+// middle cuts the unchanged ends of a text that are far from the changes.
 func middle(text string, before, after bool) string {
 	const near = 100
 	r := []rune(text)

@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/trace"
 )
 
-// diffStat prints what each side holds, the names of what was lost and gained, and where the sides differ.
+// diffStat prints the figures of each side, the lost and gained anchors, and the messages that differ.
 func diffStat(e *app.Env, c provenance.Comparison) error {
 	e.Printf("\n")
 	t := e.Table(app.Column{Name: "kind"}, app.Column{Name: "before", Right: true}, app.Column{Name: "after", Right: true},
@@ -35,7 +35,7 @@ func diffStat(e *app.Env, c provenance.Comparison) error {
 	return where.Flush()
 }
 
-// anchorNames writes anchors, lost ones behind "-" and gained ones behind "+".
+// anchorNames lists anchors: lost ones with the prefix "-", gained ones with "+".
 func anchorNames(a trace.Anchors, most int) string {
 	var out []string
 	for _, n := range a.Lost {
@@ -47,7 +47,7 @@ func anchorNames(a trace.Anchors, most int) string {
 	return strings.Join(out[:min(most, len(out))], " ")
 }
 
-// place writes messages: "#12", "#12-18 #77"; the session stands in front where there are several.
+// place returns messages: "#12", "#12-18 #77"; with the session first if there are several.
 func place(e *app.Env, c provenance.Comparison, source string, src [][2]int) string {
 	text := runsText(src)
 	if s := c.Sessions[source]; s != nil && len(c.Sessions) > 1 {
@@ -56,7 +56,7 @@ func place(e *app.Env, c provenance.Comparison, source string, src [][2]int) str
 	return text
 }
 
-// runsText writes runs of messages.
+// runsText returns runs of messages as text.
 func runsText(src [][2]int) string {
 	const most = 6
 	var words []string
@@ -93,7 +93,7 @@ func diffKeepits(e *app.Env, c provenance.Comparison) error {
 	return t.Flush()
 }
 
-// weightsText writes the weight of a marker, or both if the sides differ in it.
+// weightsText returns the weight of a marker, or both weights if the sides differ.
 func weightsText(k trace.KeepitChange) string {
 	a, b := k.Sides[0], k.Sides[1]
 	if a.Known && b.Known && a.Weight != b.Weight {
@@ -105,7 +105,7 @@ func weightsText(k trace.KeepitChange) string {
 	return b.Weight.String()
 }
 
-// placeText writes what became of a marker on one side: "kept", "summarised, 0.50 < 0.65".
+// placeText returns the fate of a marker on one side: "kept", "summarised, 0.50 < 0.65".
 func placeText(p trace.MarkerState) string {
 	switch {
 	case !p.Known:

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/handover"
 )
 
-// RunHanded lists what hooks handed over, the newest first: hashes, never text.
+// RunHanded lists the hand-overs of hooks, the newest first, by hash, never by text.
 func RunHanded(ctx context.Context, e *app.Env, o LogOptions, session string) error {
 	dir, err := e.MemoryDir()
 	if err != nil {
@@ -51,11 +51,10 @@ func RunHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 	})
 }
 
-// shortestHanded is how many digits of a hash name what was handed over.
+// shortestHanded is the minimum length of a hash prefix of a hand-over.
 const shortestHanded = 8
 
-// handedLines returns the lines that a hash of "mem log --handed" names, a text's or a line's, and the event
-// that handed them over.
+// handedLines returns the lines for a hash of "mem log --handed", of a text or a line, and their event.
 func handedLines(e *app.Env, name string) (at hooks.Handover, lines []handover.Line, err error) {
 	if len(name) < shortestHanded || strings.Trim(name, "0123456789abcdef") != "" {
 		return at, nil, nil
@@ -81,20 +80,20 @@ func handedLines(e *app.Env, name string) (at hooks.Handover, lines []handover.L
 	return at, nil, nil
 }
 
-// sourceRev is the revision in the source of a line, which may say more: a weight, a confidence, the session of a fact.
+// sourceRev returns the revision in the source of a line, without the weight, confidence or session that may follow.
 func sourceRev(source string) string {
 	source, _, _ = strings.Cut(source, ",")
 	source, _, _ = strings.Cut(source, " of ")
 	return source
 }
 
-// printHandedTo prints what handed lines over, and to which session.
+// printHandedTo prints the event and session of a hand-over.
 func printHandedTo(e *app.Env, h hooks.Handover) {
 	e.Printf("%s  %s  %s to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"), h.Event,
 		e.Safe(term.ShortID(h.Session)))
 }
 
-// blameHanded prints the source of each line that was handed over.
+// blameHanded prints the source of each handed-over line.
 func blameHanded(e *app.Env, h hooks.Handover, lines []handover.Line) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("blame", map[string]any{"handed": h.Hash, "session": h.Session, "time": h.Time, "lines": lines})

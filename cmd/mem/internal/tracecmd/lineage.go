@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// Lineage returns the command that walks the graph of what was made from what.
+// Lineage returns mem lineage.
 func Lineage(e *app.Env) *cli.Command {
 	var up, down bool
 	return &cli.Command{
@@ -27,8 +27,8 @@ func Lineage(e *app.Env) *cli.Command {
 		Description: "Originals are at the top, compositions at the bottom. The default for a session is\n" +
 			"--down, for anything else --up.",
 		Flags: []cli.Flag{
-			flags.Bool(&up, "up", "print what it was made from"),
-			flags.Bool(&down, "down", "print what was made from it"),
+			flags.Bool(&up, "up", "print its sources"),
+			flags.Bool(&down, "down", "print everything derived from it"),
 		},
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			if up && down {
@@ -77,8 +77,7 @@ type tree[T any] struct {
 	next func(T) []T
 }
 
-// print prints the line of x and below it those of what hangs there; first and rest stand in front of its line and of
-// the others.
+// print prints the line of x and those of its descendants; first is the prefix of its line, rest that of the others.
 func (t tree[T]) print(x T, first, rest string) {
 	t.e.Printf("%s%s\n", first, t.line(x))
 	below := t.next(x)
@@ -125,7 +124,7 @@ func madeLine(e *app.Env, x *history.Made) string {
 	return strings.Join(words, "  ")
 }
 
-// A madeAnswer is the JSON form of a thing in a lineage.
+// A madeAnswer is the JSON form of a node in a lineage.
 type madeAnswer struct {
 	Kind      string       `json:"kind"`
 	Name      string       `json:"name"`

@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// WhyCommand returns the command that says what something in memory rests on, and how far that may be trusted.
+// WhyCommand returns mem why.
 func WhyCommand(e *app.Env) *cli.Command {
 	var up, down bool
 	return &cli.Command{
@@ -30,7 +30,7 @@ func WhyCommand(e *app.Env) *cli.Command {
 			"that a hook handed over.",
 		Flags: []cli.Flag{
 			flags.Bool(&up, "up", "print the inputs, the recipe and the tokens of each step"),
-			flags.Bool(&down, "down", "print what was made from it"),
+			flags.Bool(&down, "down", "print everything derived from it"),
 		},
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			switch {
@@ -89,7 +89,7 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// whole gives lists that are empty a place in JSON.
+// whole replaces nil lists by empty ones, for JSON.
 func whole(r *provenance.Reason) *provenance.Reason {
 	r.Notes, r.Next = append([]string{}, r.Notes...), append([]*provenance.Reason{}, r.Next...)
 	for _, n := range r.Next {

@@ -13,9 +13,9 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// The checks of what is elsewhere.
+// The checks of devices and remotes.
 
-// devices looks for devices that wait for the user's word.
+// devices checks for devices that wait for trust.
 func (x *Exam) devices() {
 	const check = "devices"
 	found, err := x.m.Devices().Strangers(x.Ctx)
@@ -35,7 +35,7 @@ func (x *Exam) devices() {
 	}
 }
 
-// remotes looks where the memory goes. It asks nobody unless ask is set.
+// remotes checks the remotes. It contacts them only if ask is set.
 func (x *Exam) remotes(ask bool) {
 	const check = "remote"
 	all, err := x.m.Sync().Remotes()
@@ -60,16 +60,16 @@ func (x *Exam) remotes(ask bool) {
 		case x.Ctx.Err() != nil:
 			return
 		case errors.Is(err, remote.ErrAuth):
-			x.fail(check, MendRemote(r, err), "%s does not let us in: %v", r.Name, err)
+			x.fail(check, FixRemote(r, err), "%s denies access: %v", r.Name, err)
 		case err != nil:
-			x.fail(check, MendRemote(r, err), "%s does not answer: %v", r.Name, err)
+			x.fail(check, FixRemote(r, err), "%s does not answer: %v", r.Name, err)
 		default:
 			x.travelling(r, t, ask)
 		}
 	}
 }
 
-// travelling says how a remote stands to this memory.
+// travelling reports the differences between a remote and this memory.
 func (x *Exam) travelling(r refs.Remote, t sync.Status, asked bool) {
 	const check = "remote"
 	for _, l := range t.Back {
@@ -112,7 +112,7 @@ func backText(state string) string {
 	return state
 }
 
-// homeText names the projects that stay on this disk.
+// homeText lists the projects that are on no remote.
 func homeText(names []string) string {
 	const most = 3
 	if len(names) == 0 {

@@ -23,7 +23,7 @@ func Edit(file, change string) string {
 	return editor + " " + term.Shell(file) + "  # " + change
 }
 
-// SetClock returns what sets the clock of a machine by the network's.
+// SetClock returns the command that sets the clock of a machine from the network.
 func SetClock() string {
 	switch runtime.GOOS {
 	case "windows":
@@ -34,8 +34,8 @@ func SetClock() string {
 	return "sudo timedatectl set-ntp true"
 }
 
-// MendOpen returns what mends a memory that cannot be opened.
-func MendOpen(dir string, err error) string {
+// FixOpen returns the fix for a memory that cannot be opened.
+func FixOpen(dir string, err error) string {
 	var device *refs.DeviceError
 	switch {
 	case errors.Is(err, refs.ErrNotRepo):
@@ -55,8 +55,8 @@ func MendOpen(dir string, err error) string {
 	return "mem fsck --repair"
 }
 
-// MendConfig returns what mends settings that cannot be read, from a file or else from the command line.
-func MendConfig(file string, err error) string {
+// FixConfig returns the fix for settings that cannot be read, in the file or on the command line.
+func FixConfig(file string, err error) string {
 	var syntax *config.SyntaxError
 	switch {
 	case errors.Is(err, config.ErrSum):
@@ -71,8 +71,8 @@ func MendConfig(file string, err error) string {
 	return "mem doctor  # without that option -c"
 }
 
-// MendRemote returns what mends a remote that does not answer as it should.
-func MendRemote(r refs.Remote, err error) string {
+// FixRemote returns the fix for an error of a remote.
+func FixRemote(r refs.Remote, err error) string {
 	switch {
 	case errors.Is(err, remote.ErrAuth) && (strings.HasPrefix(r.URL, "https://") || strings.HasPrefix(r.URL, "http://")):
 		return "echo " + term.Shell("url="+r.URL) + " | git credential fill | git credential approve"

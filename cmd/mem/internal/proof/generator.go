@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Teller writes a transcript record by record, in the shape of Claude Code's: the same seed, the same bytes.
-type Teller struct {
+// A Generator writes a transcript record by record, in the shape of Claude Code's: the same seed, the same bytes.
+type Generator struct {
 	dice
 	ID     string // of the session
 	Cwd    string
@@ -19,15 +19,15 @@ type Teller struct {
 	now    time.Time
 }
 
-// NewTeller returns a teller whose session id follows from n.
-func NewTeller(n uint64, cwd string) *Teller {
-	w := &Teller{dice: dice(n*0x9e3779b9 + 7), Cwd: cwd, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
+// NewGenerator returns a teller whose session id follows from n.
+func NewGenerator(n uint64, cwd string) *Generator {
+	w := &Generator{dice: dice(n*0x9e3779b9 + 7), Cwd: cwd, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 	w.ID = fmt.Sprintf("%08x-0000-4000-a000-%012x", uint32(w.next()), n)
 	return w
 }
 
 // More returns about n more records.
-func (w *Teller) More(n int) []byte {
+func (w *Generator) More(n int) []byte {
 	var b strings.Builder
 	for range n {
 		switch k := w.IntN(10); {
@@ -43,7 +43,7 @@ func (w *Teller) More(n int) []byte {
 	return []byte(b.String())
 }
 
-func (w *Teller) user(b *strings.Builder) {
+func (w *Generator) user(b *strings.Builder) {
 	text := w.Words(30)
 	if w.Mark != "" {
 		text += " " + w.Mark
@@ -54,11 +54,11 @@ func (w *Teller) user(b *strings.Builder) {
 	w.Record(b, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": text}})
 }
 
-func (w *Teller) assistant(b *strings.Builder) {
+func (w *Generator) assistant(b *strings.Builder) {
 	w.says(b, map[string]any{"type": "text", "text": w.Words(60)})
 }
 
-func (w *Teller) tool(b *strings.Builder) {
+func (w *Generator) tool(b *strings.Builder) {
 	id := fmt.Sprintf("toolu_%016x", w.next())
 	w.says(b, map[string]any{"type": "tool_use", "id": id, "name": "Bash",
 		"input": map[string]any{"command": "go test ./" + w.Words(1)}})
@@ -71,7 +71,7 @@ func (w *Teller) tool(b *strings.Builder) {
 	})
 }
 
-func (w *Teller) says(b *strings.Builder, block map[string]any) {
+func (w *Generator) says(b *strings.Builder, block map[string]any) {
 	w.Record(b, map[string]any{"type": "assistant", "requestId": "req_1", "message": map[string]any{
 		"id": fmt.Sprintf("msg_%016x", w.next()), "type": "message", "role": "assistant", "model": "claude-opus-4-6",
 		"content": []any{block}, "usage": map[string]any{"input_tokens": 3, "output_tokens": 40,
@@ -80,7 +80,7 @@ func (w *Teller) says(b *strings.Builder, block map[string]any) {
 }
 
 // Record writes one line in the shape of the client's.
-func (w *Teller) Record(b *strings.Builder, fields map[string]any) {
+func (w *Generator) Record(b *strings.Builder, fields map[string]any) {
 	uuid := fmt.Sprintf("%08x-1111-4111-a111-%012x", uint32(w.next()), w.next()>>16)
 	w.now = w.now.Add(time.Duration(w.IntN(5000)) * time.Millisecond)
 	for k, v := range map[string]any{
@@ -107,7 +107,7 @@ var vocabulary = sync.OnceValue(func() []string {
 })
 
 // Words returns up to n words.
-func (w *Teller) Words(n int) string {
+func (w *Generator) Words(n int) string {
 	words := vocabulary()
 	list := make([]string, 1+w.IntN(n))
 	for i := range list {

@@ -16,9 +16,9 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// The checks of what is around the store: the program, the hooks, the client, the settings.
+// The checks of the environment: the program, the hooks, the client, the settings.
 
-// program looks whether "mem" on the command line is this program.
+// program checks that "mem" on the command line is this program.
 func (x *Exam) program() {
 	const check = "program"
 	self, err := x.E.Executable()
@@ -37,7 +37,7 @@ func (x *Exam) program() {
 	}
 }
 
-// onPath returns the programs of a name on PATH, the one that is run first.
+// onPath returns the programs with a name on PATH, in order.
 func (x *Exam) onPath(name string) []string {
 	names := []string{name}
 	if runtime.GOOS == "windows" {
@@ -57,7 +57,7 @@ func (x *Exam) onPath(name string) []string {
 	return out
 }
 
-// hooks looks whether sessions are captured by themselves, and by this program.
+// hooks checks that sessions are captured automatically, and by this program.
 func (x *Exam) hooks() {
 	self, err := x.E.Executable()
 	if err != nil {
@@ -86,13 +86,13 @@ func (x *Exam) hooks() {
 	}
 }
 
-// wrongHooks says what is wrong with the hooks of a scope.
+// wrongHooks reports the problem with the hooks of a scope.
 func (x *Exam) wrongHooks(in hookset.HooksInFile, self string) {
 	const check = "hooks"
 	again := "mem hooks install --scope " + in.Scope
 	switch in.State {
 	case "disabled":
-		x.warn(check, Edit(in.File, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", in.File)
+		x.warn(check, Edit(in.File, "remove \"disableAllHooks\""), "all hooks are disabled in %s", in.File)
 	case "unreadable":
 		x.fail(check, Edit(in.File, "make it valid JSON"), "%s: %s", in.File, in.Error)
 	case "another memory":
@@ -106,8 +106,7 @@ func (x *Exam) wrongHooks(in hookset.HooksInFile, self string) {
 	}
 }
 
-// whoCaptures says by which hooks sessions are captured: those of settings, in the scopes where they are good, or
-// those of a plugin.
+// whoCaptures reports which hooks capture sessions: those in the settings of scopes, or those of a plugin.
 func (x *Exam) whoCaptures(where []string, wrong bool) {
 	const check = "hooks"
 	p, called := hookset.Plugin(x.E), hooks.LastCaller(x.Dir)
@@ -120,7 +119,7 @@ func (x *Exam) whoCaptures(where []string, wrong bool) {
 		x.warn(check, hookset.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin in %s",
 			strings.Join(where, ", "), x.E.Safe(called.Root))
 	case p != nil && p.Off != "" && !wrong:
-		x.warn(check, Edit(p.Off, "take \"disableAllHooks\" out of it"), "all hooks are switched off in %s", p.Off)
+		x.warn(check, Edit(p.Off, "remove \"disableAllHooks\""), "all hooks are disabled in %s", p.Off)
 	case p != nil && p.Off == "" && s.Capture:
 		x.ok(check, "by the plugin %s (%s)", p.ID, p.Scope)
 	case p != nil && p.Off == "":
@@ -138,10 +137,10 @@ func (x *Exam) whoCaptures(where []string, wrong bool) {
 	}
 }
 
-// clientTimeout is how long the client has to say its version.
+// clientTimeout is the time limit for the client to print its version.
 const clientTimeout = 5 * time.Second
 
-// client looks which client there is.
+// client checks the version of Claude Code.
 func (x *Exam) client() {
 	const check = "client"
 	on := x.onPath("claude")
@@ -157,17 +156,17 @@ func (x *Exam) client() {
 	version := strings.TrimSpace(string(out))
 	switch {
 	case ctx.Err() != nil && x.Ctx.Err() == nil:
-		x.warn(check, "claude doctor", "%s did not say its version in %v", on[0], clientTimeout)
+		x.warn(check, "claude doctor", "%s did not print its version in %v", on[0], clientTimeout)
 	case err != nil:
 		x.warn(check, "claude doctor", "%s --version: %v", on[0], err)
 	case !isVersion(version):
-		x.warn(check, "claude doctor", "%s says it is %q", on[0], version)
+		x.warn(check, "claude doctor", "%s has the unknown version %q", on[0], version)
 	default:
 		x.ok(check, "%s, %s", version, on[0])
 	}
 }
 
-// isVersion reports whether a text begins with a version: "2.1.229 (Claude Code)".
+// isVersion reports whether a text starts with a version: "2.1.229 (Claude Code)".
 func isVersion(s string) bool {
 	word, _, _ := strings.Cut(s, " ")
 	number, _, _ := strings.Cut(word, "-")
@@ -180,7 +179,7 @@ func isVersion(s string) bool {
 	return len(parts) == 3
 }
 
-// settings looks at config.json.
+// settings checks config.json.
 func (x *Exam) settings() {
 	const check = "settings"
 	conf, err := x.E.Settings()
@@ -188,7 +187,7 @@ func (x *Exam) settings() {
 	var value *config.ValueError
 	switch {
 	case err != nil:
-		x.fail(check, MendConfig(file, err), "%v", err)
+		x.fail(check, FixConfig(file, err), "%v", err)
 		return
 	}
 	if err := conf.Check(); errors.As(err, &value) {

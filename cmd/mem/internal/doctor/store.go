@@ -19,7 +19,7 @@ import (
 
 // The checks of the store itself.
 
-// permissions looks whether the store is the user's alone, and reports whether it may be opened.
+// permissions checks that only the user can access the store, and reports whether it may be opened.
 func (x *Exam) permissions() bool {
 	const check = "permissions"
 	found, err := disk.Exposed(x.Dir, x.Fix)
@@ -49,7 +49,7 @@ func belong(n int) string {
 	return tokens.Commas(n) + " files belong"
 }
 
-// clockDrift is how far apart the clocks of devices may be.
+// clockDrift is the maximum accepted difference between the clocks of devices.
 const clockDrift = 5 * time.Minute
 
 func (x *Exam) clock() {
@@ -70,7 +70,7 @@ func (x *Exam) clock() {
 	}
 }
 
-// spool looks for notes of hooks that were not folded in.
+// spool checks for notes of hooks that were not folded in.
 func (x *Exam) spool() {
 	const check = "spool"
 	waiting := func() int {
@@ -101,7 +101,7 @@ func (x *Exam) spool() {
 	}
 }
 
-// foldSpool lets a hook's worker fold the spool, in a process of its own: it spends memory as hooks do.
+// foldSpool folds the spool in a hook worker, a separate process with the memory limit of hooks.
 func (x *Exam) foldSpool() error {
 	self, err := x.E.Executable()
 	if err != nil {
@@ -110,7 +110,7 @@ func (x *Exam) foldSpool() error {
 	return x.E.Command(x.Ctx, []string{"MEM_DIR=" + x.Dir, "MEM_HOOK="}, self, "hook", hooks.Work).Run()
 }
 
-// clone looks for a clone that was interrupted. Without one there is nothing to tell.
+// clone checks for an interrupted clone.
 func (x *Exam) clone() {
 	const check = "clone"
 	from, err := refs.Cloning(x.Dir)
@@ -122,7 +122,7 @@ func (x *Exam) clone() {
 	}
 }
 
-// store checks the store as "mem fsck" does.
+// store checks the store like "mem fsck".
 func (x *Exam) store() {
 	const check = "store"
 	c, err := x.m.Repair().Check(x.Ctx, false)
@@ -170,15 +170,14 @@ func (x *Exam) cache() {
 	}
 }
 
-// Free space from which the doctor worries, and that from which it is sure of trouble.
+// The free space below which the doctor warns, and below which it reports a failure.
 const (
 	littleSpace = 1 << 30
 	noSpace     = 64 << 20
 )
 
-// reserve looks for the room that forgetting needs on a full disk. A whole one is not worth a line. What the
-// file holds means nothing, and how many blocks it has cannot be told where a file system compresses: the
-// mending allocates them in any case.
+// reserve checks the file that reserves space for forgetting on a full disk, and prints nothing if its size is right. Its
+// content is irrelevant. Its blocks cannot be counted on a compressing file system, so the fix always allocates them.
 func (x *Exam) reserve() {
 	const check = "reserve"
 	n, err := x.m.Repo().Reserve()
