@@ -12,31 +12,30 @@ import (
 	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
-// Most of what much text is about is met once: words of no language, pairs of words. What only one unit is
-// about needs no number, for it is never covered by another one: it is enough to know how many such things a
-// unit has. Where there is much text, a filter finds out first what comes up again, so that only that is
-// numbered. The choice of the units is the same with it and without: what the filter takes for frequent, and is
-// not, is numbered as if there were no filter.
+// Most concepts of a large text occur once: random words, pairs of words. A concept of only one unit needs no number,
+// as no other unit covers it: the number of such concepts in a unit is enough. In a large text a filter finds the
+// concepts that occur again, and only those are numbered. The choice of units does not depend on the filter: a false
+// positive is numbered as it would be without it.
 
-// A filter is a Bloom filter: it says which concepts occur more than once, and perhaps of a few more that they do.
+// A filter is a Bloom filter of the concepts that occur more than once.
 type filter struct {
 	seed  maphash.Seed
-	once  []uint64 // three bits of one word for each that was met
-	twice []uint64 // those that were met again
+	once  []uint64 // three bits of one word for each concept
+	twice []uint64 // the same for concepts that occurred again
 }
 
-// newFilter returns a filter for what so many bytes of text are about.
+// newFilter returns a filter for the concepts of a text of the given size in bytes.
 func newFilter(size int64) *filter {
 	words := 1 << bits.Len64(uint64(min(max(size/27, 1<<10), 4<<20-1)))
 	return &filter{seed: maphash.MakeSeed(), once: make([]uint64, words), twice: make([]uint64, words)}
 }
 
-// hash returns what stands for a concept in the filter.
+// hash returns the hash of a concept.
 func (f *filter) hash(k anchors.Kind, s string) uint64 {
 	return spread(maphash.String(f.seed, s) + uint64(k))
 }
 
-// pair returns what stands for two stems in the filter.
+// pair returns the hash of a pair of stems.
 func (f *filter) pair(a, b uint64) uint64 {
 	return spread(bits.RotateLeft64(a, 23) ^ b)
 }
@@ -52,7 +51,7 @@ func (f *filter) place(h uint64) (int, uint64) {
 	return int(h>>40) & (len(f.twice) - 1), 1<<(h&63) | 1<<(h>>6&63) | 1<<(h>>12&63)
 }
 
-// add notes that a concept occurs. Goroutines may add at once.
+// add records an occurrence of a concept. It is safe for concurrent use.
 func (f *filter) add(h uint64) {
 	i, mask := f.place(h)
 	if atomic.LoadUint64(&f.once[i])&mask == mask || atomic.OrUint64(&f.once[i], mask)&mask == mask {
@@ -68,12 +67,11 @@ func (f *filter) several(h uint64) bool {
 	return atomic.LoadUint64(&f.twice[i])&mask == mask
 }
 
-// look fills the filter with what units are about: first with all but pairs, then with the pairs of what comes
-// up again.
-func (f *filter) look(us *blocks[unit], texts *shelf, near bool) {
-	f.pass(us, texts, func(w *watcher, u *unit, text string) { w.terms(text, near) })
+// look adds the concepts of units: first all except pairs, then the pairs of concepts that occur again.
+func (f *filter) look(us *chunkList[unit], texts *textList, near bool) {
+	f.pass(us, texts, func(w *collector, u *unit, text string) { w.terms(text, near) })
 	clear(f.once)
-	f.pass(us, texts, func(w *watcher, u *unit, text string) {
+	f.pass(us, texts, func(w *collector, u *unit, text string) {
 		if u.class == userClass {
 			w.pairs(text)
 		}
@@ -81,14 +79,14 @@ func (f *filter) look(us *blocks[unit], texts *shelf, near bool) {
 	f.once = nil
 }
 
-// pass shows all units to watchers, one for each processor.
-func (f *filter) pass(us *blocks[unit], texts *shelf, see func(w *watcher, u *unit, text string)) {
+// pass calls see with all units, on one goroutine for each processor.
+func (f *filter) pass(us *chunkList[unit], texts *textList, see func(w *collector, u *unit, text string)) {
 	const block = 4096
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			w, from := &watcher{f: f, stems: map[string]uint64{}}, texts.browse()
+			w, from := &collector{f: f, stems: map[string]uint64{}}, texts.browse()
 			for at := int(next.Add(block)) - block; at < us.n; at = int(next.Add(block)) - block {
 				for i := at; i < min(at+block, us.n); i++ {
 					w.met = w.met[:0]
@@ -100,14 +98,14 @@ func (f *filter) pass(us *blocks[unit], texts *shelf, see func(w *watcher, u *un
 	wg.Wait()
 }
 
-// A watcher shows the concepts of units to a filter, each once a unit, but for those of very long ones.
-type watcher struct {
+// A collector shows the concepts of units to a filter, each once a unit, but for those of very long ones.
+type collector struct {
 	f     *filter
 	stems map[string]uint64 // of words, 0 for stop words
 	met   []uint64          // in the unit
 }
 
-func (w *watcher) add(h uint64) {
+func (w *collector) add(h uint64) {
 	if len(w.met) < 64 {
 		for _, m := range w.met {
 			if m == h {
@@ -119,7 +117,7 @@ func (w *watcher) add(h uint64) {
 	w.f.add(h)
 }
 
-func (w *watcher) terms(text string, near bool) {
+func (w *collector) terms(text string, near bool) {
 	anchors.EachTerm(text, func(s string, word bool) {
 		if h := w.hash(s, word); h != 0 {
 			w.add(h)
@@ -131,7 +129,7 @@ func (w *watcher) terms(text string, near bool) {
 	}
 }
 
-func (w *watcher) pairs(text string) {
+func (w *collector) pairs(text string) {
 	last := uint64(0)
 	anchors.EachTerm(text, func(s string, word bool) {
 		h := w.hash(s, word)
@@ -148,8 +146,8 @@ func (w *watcher) pairs(text string) {
 // stemsKnown is how many words a watcher remembers.
 const stemsKnown = 1 << 15
 
-// hash returns what stands for a term, 0 for a stop word.
-func (w *watcher) hash(s string, word bool) uint64 {
+// hash returns the hash of a term, 0 for a stop word.
+func (w *collector) hash(s string, word bool) uint64 {
 	if !word {
 		return w.f.hash(anchors.StemConcept, s)
 	}

@@ -135,7 +135,7 @@ func TestBundledRetention(t *testing.T) {
 		}
 		text, v := Text(r.Segments), NewVocabulary()
 		have := map[int32]bool{}
-		for _, term := range v.About(text) {
+		for _, term := range v.Terms(text) {
 			have[term] = true
 		}
 		for _, it := range s.items {
@@ -145,7 +145,7 @@ func TestBundledRetention(t *testing.T) {
 					named++
 				}
 			case it.Kind == User && it.length() < pasted:
-				for _, term := range v.About(it.Text) {
+				for _, term := range v.Terms(it.Text) {
 					if words++; have[term] {
 						kept++
 					}

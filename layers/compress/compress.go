@@ -37,8 +37,8 @@ type Item struct {
 
 	Src [][2]int // its messages, if they are not all of N to To
 
-	aside int32 // 1 + where its text is put aside, instead of in Text; 0: it is not
-	size  int32 // of the text that is put aside
+	spilled int32 // 1 + where its text is put aside, instead of in Text; 0: it is not
+	size    int32 // of the text that is put aside
 }
 
 // length is the bytes of the text of the item.

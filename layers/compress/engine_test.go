@@ -223,8 +223,8 @@ func TestSaidAsSaid(t *testing.T) {
 
 // saidAs tells how a line repeats a source: verbatim, cut, or "" if it does not.
 func saidAs(line, source string) string {
-	line = strings.TrimLeft(strings.TrimPrefix(flat(line), "$ "), "+-")
-	source = flat(source)
+	line = strings.TrimLeft(strings.TrimPrefix(singleSpaced(line), "$ "), "+-")
+	source = singleSpaced(source)
 	if strings.Contains(source, strings.TrimSpace(line)) {
 		return "verbatim"
 	}

@@ -9,69 +9,68 @@ import (
 	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
-// A room of a few lines is hard to fill: the best of them leave a gap that no other line fits, and are longer
-// or shorter than the tokens say, for tokens differ. A brimmer exchanges units so that at most a tenth of the
-// tokens is left and that the text is about as long as the same tokens of the session are: a budget that is
-// counted in letters is met, too. Each exchange is that which loses least. Where not one unit fits, the
-// beginning of one stands there, with a sign that it is one.
+// A budget of a few lines is hard to fill: the best units leave a gap that no other unit fits. An exchanger replaces
+// units until at most a tenth of the tokens is unused and the text is about as long as the same number of tokens of the
+// session, so that a budget in letters is met too. Each exchange is the one that loses least. If not one unit fits, the
+// beginning of a unit is written, with an ellipsis.
 
 const (
-	brimful  = 256 // plain tokens; in a larger room a tenth is many lines, which are taken one by one
-	likely   = 4   // units of one cost that are tried
-	verified = 24  // exchanges that are written out, the best first
-	rounds   = 5   // exchanges that are made
-	shorter  = 3   // per cent that a text is shorter than the tokens of the room would be
-	widest   = 10  // per cent that a text may be longer or shorter than usual
-	sign     = " …"
+	smallRoom = 256 // plain tokens; in a larger room a tenth is many lines, which are taken one by one
+	likely    = 4   // units of one cost that are tried
+	verified  = 24  // exchanges that are written out, the best first
+	rounds    = 5   // exchanges that are made
+	shorter   = 3   // per cent that a text is shorter than the tokens of the room would be
+	widest    = 10  // per cent that a text may be longer or shorter than usual
+	sign      = " …"
 )
 
-// A brimmer is a choice of units for a small room.
-type brimmer struct {
+// A exchanger is a choice of units for a small room.
+type exchanger struct {
 	e     *extractor
 	p     *pool
 	items []Item
 
-	least, most       int  // plain tokens that are wanted
-	shortest, longest int  // letters
-	tokens, letters   int  // of what is taken
-	full              bool // it has the tokens that are wanted
+	minTokens, maxTokens   int  // the limits in plain tokens
+	minLetters, maxLetters int  // the limits in letters
+	tokens, letters        int  // of the text that was measured last
+	full                   bool // that text meets the limits in tokens
 
-	all bool // what the user said may go, too
+	all bool // units of the user may be removed too
 
-	value []int64 // per concept, what it is worth when nothing has it
-	has   []int32 // per concept, how many units that were taken have it
+	value []int64 // by concept: its initial weight
+	has   []int32 // by concept: the number of chosen units with it
 }
 
-// An exchange takes one unit out and puts one or two in; -1 is none.
+// An exchange removes one unit and adds one or two; -1 is none.
 type exchange struct {
 	out, in, also int32
 	worth         int64
-	off           int // letters that are missing or too many
+	distance      int // letters that are missing or too many
 }
 
-// brim returns segments that fill a small room, if there are units for it; otherwise segs.
-func (e *extractor) brim(p *pool, req Request, room int, segs []Segment) []Segment {
-	if room > brimful {
+// fillSmall returns segments that fill a small room, if there are units for it; otherwise segs.
+func (e *extractor) fillSmall(p *pool, req Request, room int, segs []Segment) []Segment {
+	if room > smallRoom {
 		return segs
 	}
-	b := &brimmer{e: e, p: p, items: req.Items, least: room, most: room, longest: anyLength}
-	for b.least > 1 && 10*req.Count.Scale(b.least-1) >= 9*req.Budget {
-		b.least--
+	b := &exchanger{e: e, p: p, items: req.Items, minTokens: room, maxTokens: room, maxLetters: anyLength}
+	for b.minTokens > 1 && 10*req.Count.Scale(b.minTokens-1) >= 9*req.Budget {
+		b.minTokens--
 	}
-	full := b.good(segs)
-	b.even(room)
-	if b.good(segs) {
+	full := b.measure(segs)
+	b.setLength(room)
+	if b.measure(segs) {
 		return segs
 	}
 	b.value, b.has = p.worth(), make([]int32, len(p.weight))
 	taken := slices.Clone(p.taken)
 	var better []Segment
 	var ok bool
-	if better, ok = b.settle(segs, full); ok {
+	if better, ok = b.improve(segs, full); ok {
 		return better
 	}
 	copy(p.taken, taken)
-	if b.shortest, b.longest = 0, anyLength; full {
+	if b.minLetters, b.maxLetters = 0, anyLength; full {
 		return segs
 	}
 	if better, ok = b.exchange(segs); ok {
@@ -88,27 +87,27 @@ func (e *extractor) brim(p *pool, req Request, room int, segs []Segment) []Segme
 const anyLength = 1 << 30
 
 // length is how many letters a unit takes when it is written.
-func (b *brimmer) length(i int32) int {
+func (b *exchanger) length(i int32) int {
 	return utf8.RuneCountInString(b.p.text(i)) + 2*int(frame(b.p.units.at(i).class)) - 1
 }
 
-// good measures segments and says whether they are what is wanted.
-func (b *brimmer) good(segs []Segment) bool {
+// measure measures segments and says whether they are what is wanted.
+func (b *exchanger) measure(segs []Segment) bool {
 	text, page := b.e.sizes.both(segs)
 	b.tokens, b.letters = max(text, page), utf8.RuneCountInString(Text(segs))
-	b.full = b.tokens <= b.most && min(text, page) >= b.least && b.e.tooMany(segs) == 0
-	return b.full && b.shortest <= b.letters && b.letters <= b.longest
+	b.full = b.tokens <= b.maxTokens && min(text, page) >= b.minTokens && b.e.tooMany(segs) == 0
+	return b.full && b.minLetters <= b.letters && b.letters <= b.maxLetters
 }
 
 // write renders what is taken.
-func (b *brimmer) write() ([]Segment, bool) {
+func (b *exchanger) write() ([]Segment, bool) {
 	segs := render(b.p, b.items)
-	return segs, b.good(segs)
+	return segs, b.measure(segs)
 }
 
-// exchange changes what is taken until it is what is wanted. What is left of a round does not count, even if it
-// is that: versions were made so.
-func (b *brimmer) exchange(segs []Segment) (wanted []Segment, ok bool) {
+// exchange exchanges units until the limits are met. The state between two rounds does not count, even if it meets
+// them: this keeps the output of earlier versions.
+func (b *exchanger) exchange(segs []Segment) (wanted []Segment, ok bool) {
 	b.search(segs, func(segs []Segment, good, left bool) {
 		if good && !left {
 			wanted, ok = segs, true
@@ -117,10 +116,9 @@ func (b *brimmer) exchange(segs []Segment) (wanted []Segment, ok bool) {
 	return wanted, ok
 }
 
-// search exchanges units in rounds until they are what is wanted, and reports whether they are. Each text on
-// the way is shown to tried: whether it is good, and whether it is what is left of a round without a good one,
-// where the next begins.
-func (b *brimmer) search(segs []Segment, tried func(segs []Segment, good, left bool)) bool {
+// search exchanges units in rounds until the limits are met, and reports whether they are. It calls tried for each
+// text: good says that it meets the limits, left that it is the state after a round without a good one.
+func (b *exchanger) search(segs []Segment, tried func(segs []Segment, good, left bool)) bool {
 	clear(b.has)
 	b.p.listed = 0
 	for i := range b.p.units.n {
@@ -134,7 +132,7 @@ func (b *brimmer) search(segs []Segment, tried func(segs []Segment, good, left b
 		tried(segs, good, left)
 		return good
 	}
-	b.good(segs)
+	b.measure(segs)
 	for range rounds {
 		best, nearest := b.find()
 		for _, x := range best {
@@ -149,24 +147,24 @@ func (b *brimmer) search(segs []Segment, tried func(segs []Segment, good, left b
 		if try(nearest, true) {
 			return true
 		}
-		if b.tokens > b.most {
+		if b.tokens > b.maxTokens {
 			return false
 		}
 	}
 	return false
 }
 
-func (b *brimmer) do(x exchange)   { b.set(x, true) }
-func (b *brimmer) undo(x exchange) { b.set(x, false) }
+func (b *exchanger) do(x exchange)   { b.set(x, true) }
+func (b *exchanger) undo(x exchange) { b.set(x, false) }
 
-func (b *brimmer) set(x exchange, in bool) {
+func (b *exchanger) set(x exchange, in bool) {
 	b.put(x.out, !in)
 	b.put(x.in, in)
 	b.put(x.also, in)
 }
 
-// put takes a unit or gives it back; -1 is none.
-func (b *brimmer) put(i int32, taken bool) {
+// put adds or removes a unit; -1 is none.
+func (b *exchanger) put(i int32, taken bool) {
 	if i < 0 {
 		return
 	}
@@ -180,41 +178,41 @@ func (b *brimmer) put(i int32, taken bool) {
 	}
 }
 
-func (b *brimmer) count(i, by int32) {
+func (b *exchanger) count(i, by int32) {
 	about := b.p.about(i)
 	for k := range about.len() {
 		b.has[about.at(k)] += by
 	}
 }
 
-// gain is what a unit adds to what is taken.
-func (b *brimmer) gain(i int32) int64 {
+// gain returns the value that a unit adds to the chosen units.
+func (b *exchanger) gain(i int32) int64 {
 	u, about := b.p.units.at(i), b.p.about(i)
 	sum := b.p.alone(u)
 	for k := range about.len() {
 		c := about.at(k)
 		w := b.value[c]
 		for range min(b.has[c], 4) {
-			w /= covered
+			w /= coveredDivisor
 		}
 		sum += w
 	}
 	return sum * int64(u.prior)
 }
 
-// find returns the exchanges that promise what is wanted, the best first, and the one that comes nearest to it.
-func (b *brimmer) find() (best []exchange, nearest exchange) {
-	nearest = exchange{in: -1, off: b.off(b.letters)}
+// find returns the exchanges that should meet the limits, the best first, and the one nearest to the limits.
+func (b *exchanger) find() (best []exchange, nearest exchange) {
+	nearest = exchange{in: -1, distance: b.distance(b.letters)}
 	more := b.candidates()
 	gains := make([]int64, len(more))
 	try := func(x exchange, tokens, letters int) {
-		if tokens < b.least || tokens > b.most {
+		if tokens < b.minTokens || tokens > b.maxTokens {
 			return
 		}
-		if x.off = b.off(letters); x.off < nearest.off || x.off == nearest.off && nearest.in >= 0 && x.worth > nearest.worth {
+		if x.distance = b.distance(letters); x.distance < nearest.distance || x.distance == nearest.distance && nearest.in >= 0 && x.worth > nearest.worth {
 			nearest = x
 		}
-		if b.shortest <= letters && letters <= b.longest {
+		if b.minLetters <= letters && letters <= b.maxLetters {
 			best = keepBest(best, x)
 		}
 	}
@@ -229,9 +227,9 @@ func (b *brimmer) find() (best []exchange, nearest exchange) {
 			for l := k + 1; l < len(more); l++ {
 				v := b.p.units.at(more[l])
 				if listed.has(u.class) && listed.has(v.class) {
-					continue // one name more, at most
+					continue // at most one more name
 				}
-				if tokens+int(v.cost) > b.most {
+				if tokens+int(v.cost) > b.maxTokens {
 					break // they are sorted by cost
 				}
 				try(exchange{out: out, in: i, also: more[l], worth: gains[k] + gains[l] - lost}, tokens+int(v.cost),
@@ -250,9 +248,9 @@ func (b *brimmer) find() (best []exchange, nearest exchange) {
 	return best, nearest
 }
 
-// off is how far a length is from the middle of what is wanted.
-func (b *brimmer) off(letters int) int {
-	n := letters - (b.shortest+b.longest)/2
+// distance is how far a length is from the middle of what is wanted.
+func (b *exchanger) distance(letters int) int {
+	n := letters - (b.minLetters+b.maxLetters)/2
 	return max(n, -n)
 }
 
@@ -272,15 +270,15 @@ func keepBest(list []exchange, x exchange) []exchange {
 }
 
 // candidates are the units that may come in, by cost; of those of one cost, the ones that add most.
-func (b *brimmer) candidates() []int32 {
+func (b *exchanger) candidates() []int32 {
 	type scored struct {
 		unit int32
 		gain int64
 	}
-	byCost := make([][]scored, b.most+1)
+	byCost := make([][]scored, b.maxTokens+1)
 	for i := range b.p.units.n {
 		u := b.p.units.at(int32(i))
-		if b.p.taken[i] || int(u.cost) > b.most || !b.p.hasName(u) || !listed.has(u.class) && u.tells&tellsLittle != 0 {
+		if b.p.taken[i] || int(u.cost) > b.maxTokens || !b.p.hasName(u) || !listed.has(u.class) && u.traits&traitBare != 0 {
 			continue // a line that tells nothing alone is no better than the gap
 		}
 		s, list := scored{int32(i), b.gain(int32(i))}, byCost[u.cost]
@@ -302,9 +300,9 @@ func (b *brimmer) candidates() []int32 {
 	return out
 }
 
-// cut fills the room with the beginning of a unit: beside what is taken, beside all but one of that, alone, or
-// beside one other unit.
-func (b *brimmer) cut() ([]Segment, bool) {
+// cut fills the room with the beginning of a unit: next to the chosen units, next to all but one of them, alone, or
+// next to one other unit.
+func (b *exchanger) cut() ([]Segment, bool) {
 	if segs, ok := b.begin(); ok {
 		return segs, true
 	}
@@ -322,7 +320,7 @@ func (b *brimmer) cut() ([]Segment, bool) {
 		return segs, true
 	}
 	for _, i := range b.important() {
-		if b.p.taken[i] = true; int(b.p.units.at(i).cost) < b.most {
+		if b.p.taken[i] = true; int(b.p.units.at(i).cost) < b.maxTokens {
 			if segs, ok := b.begin(); ok {
 				return segs, true
 			}
@@ -333,8 +331,8 @@ func (b *brimmer) cut() ([]Segment, bool) {
 	return nil, false
 }
 
-// important are some units that are not taken, those with the highest priority first.
-func (b *brimmer) important() []int32 {
+// important returns some units that are not chosen, those with the highest priority first.
+func (b *exchanger) important() []int32 {
 	var order []int32
 	for i := range b.p.units.n {
 		if u := b.p.units.at(int32(i)); !b.p.taken[i] && u.class != file {
@@ -346,7 +344,7 @@ func (b *brimmer) important() []int32 {
 }
 
 // begin tries the beginnings of units, the longest first.
-func (b *brimmer) begin() ([]Segment, bool) {
+func (b *exchanger) begin() ([]Segment, bool) {
 	for _, i := range b.important() {
 		text := b.p.text(i)
 		b.p.taken[i] = true
@@ -362,8 +360,7 @@ func (b *brimmer) begin() ([]Segment, bool) {
 	return nil, false
 }
 
-// breaks returns where a text may end so that it still says something: between words, in Han and Kana
-// between characters, not before the second.
+// breaks returns the offsets where a text may end: between words, in Han and Kana between characters, except the first.
 func breaks(s string) []int {
 	var out []int
 	for i, r := range s {
@@ -374,9 +371,9 @@ func breaks(s string) []int {
 	return out[min(1, len(out)):]
 }
 
-// even asks for as many letters as the tokens of the room have in the units of the session; the larger the room, the
-// more it may be off.
-func (b *brimmer) even(room int) {
+// setLength asks for as many letters as the tokens of the room have in the units of the session; the larger the room,
+// the more it may be off.
+func (b *exchanger) setLength(room int) {
 	n, cost := 0, 0
 	for i := range b.p.units.n {
 		n, cost = n+b.length(int32(i)), cost+int(b.p.units.at(int32(i)).cost)
@@ -385,23 +382,23 @@ func (b *brimmer) even(room int) {
 		return
 	}
 	off := min(max(2, room/16), widest)
-	b.shortest, b.longest = n*room/cost*(100-shorter-off)/100, n*room/cost*(100-shorter+off)/100
+	b.minLetters, b.maxLetters = n*room/cost*(100-shorter-off)/100, n*room/cost*(100-shorter+off)/100
 }
 
-// settle exchanges units until they are what is wanted, at last those of the user, too. If no exchange does
+// improve exchanges units until they are what is wanted, at last those of the user, too. If no exchange does
 // that, what comes nearest to it is better than what there was: two budgets that differ little are then filled
 // alike.
-func (b *brimmer) settle(segs []Segment, full bool) ([]Segment, bool) {
+func (b *exchanger) improve(segs []Segment, full bool) ([]Segment, bool) {
 	var best []Segment
 	off := anyLength
 	if full {
-		best, off = segs, b.off(b.letters)
+		best, off = segs, b.distance(b.letters)
 	}
 	before := slices.Clone(b.p.taken)
 	for _, b.all = range []bool{false, true} {
 		copy(b.p.taken, before)
 		if b.search(segs, func(segs []Segment, good, _ bool) {
-			if n := b.off(b.letters); b.full && (good || n < off) {
+			if n := b.distance(b.letters); b.full && (good || n < off) {
 				best, off = segs, n
 			}
 		}) {

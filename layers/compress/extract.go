@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// Level and Counter are those of the packages that define them.
+// Level and Counter are the types of packages keepit and tokens.
 type (
 	Level   = keepit.Level
 	Counter = tokens.Counter
@@ -22,25 +22,25 @@ type Extract struct{}
 // ID names the engine and its version.
 func (Extract) ID() string { return "extract/5" }
 
-// IsExtract reports whether an ID is that of an engine without a model, of this version or another.
+// IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
 
-// share is a part of the budget that only some classes of units may use. What is left over is free for all.
+// A share is a part of the budget that only some classes of units may use. The rest of it is available to all.
 type share struct {
 	percent int
 	of      classSet
 }
 
-// mix is how a level weighs things.
+// A mix has the weights and the shares of a level.
 type mix struct {
 	prior  [classes]int64 // per cent, by class
 	shares []share
 	weights
 }
 
-// mixFor returns the mix of a level. The numbers of aggressive were found by measuring what versions of real sessions
-// keep (anchors, words of the user, files and words of commits, failures that were fixed); the milder levels give
-// more room to what was said and done in between.
+// mixFor returns the mix of a level. The numbers of the aggressive level maximise what versions of real sessions keep
+// (anchors, text of the user, files and words of commits, fixed failures). The milder levels give more room to prose
+// and commands.
 func mixFor(l Level) mix {
 	m := mix{
 		prior: [...]int64{userClass: 200, closing: 170, prose: 100, failure: 160, file: 200, symbols: 130, command: 50,
@@ -67,10 +67,9 @@ func mixFor(l Level) mix {
 	return m
 }
 
-// close changes the mix of the aggressive level for where a good part of the items fits (see [near]): what was said is
-// soon covered, and then the lines that changed say more than saying it again, and last what tools returned. Of
-// the much that these hold, what comes up again in other messages is what matters. The numbers were found as
-// those of the level.
+// close changes the mix of the aggressive level for a budget that is large for the items (see [near]). The prose is
+// soon covered; then changed lines add more than repetition, and last the output of tools, of which the concepts that
+// occur in other messages matter. The numbers were found in the same way.
 func (m *mix) close() {
 	m.weights = weights{stem: 5, anchor: 350, pair: 60, name: 150, once: 30, exponent: 100}
 	m.prior[command], m.prior[call], m.prior[change], m.prior[output] = 90, 90, 100, 6
@@ -82,8 +81,8 @@ func (m *mix) close() {
 	}
 }
 
-// near says whether a good part of what was said and done fits into room plain tokens, a sixth of it or more, and
-// the level would rather name things than tell about them.
+// near reports whether the level is aggressive and a sixth or more of the items, without tool output and changed lines,
+// fits into room plain tokens.
 func near(items []Item, room int, l Level) bool {
 	if l != keepit.Aggressive {
 		return false
@@ -97,44 +96,44 @@ func near(items []Item, room int, l Level) bool {
 	return n < 4*6*int64(room)
 }
 
-// Summarize picks units of the items until the budget is full.
+// Summarize chooses units of the items until the budget is full.
 func (e Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
-	return newExtractor(sizer{}, (*Aside)(nil).Text, &Aside{}).Summarize(ctx, req)
+	return newExtractor(sizer{}, (*Spill)(nil).Text, &Spill{}).Summarize(ctx, req)
 }
 
-// An extractor is Extract for one run: it remembers how it took the items apart, which a new budget does not change.
+// An extractor is Extract with a cache of the units of items, which do not depend on the budget.
 type extractor struct {
 	Extract
-	sizes sizer
-	text  func(*Item) string
-	aside *Aside
-	known map[cutting]apart
+	sizes  sizer
+	text   func(*Item) string
+	spill  *Spill
+	cached map[unitKey]unitSet
 }
 
-// A cutting names a list of items and says whether a good part of them fits.
-type cutting struct {
+// A unitKey names a list of items and says whether a good part of them fits.
+type unitKey struct {
 	first *Item
 	n     int
 	near  bool
 }
 
-func newExtractor(z sizer, text func(*Item) string, aside *Aside) *extractor {
-	return &extractor{sizes: z, text: text, aside: aside, known: map[cutting]apart{}}
+func newExtractor(z sizer, text func(*Item) string, aside *Spill) *extractor {
+	return &extractor{sizes: z, text: text, spill: aside, cached: map[unitKey]unitSet{}}
 }
 
-// cut returns the units of the items. There is at least one item.
-func (e *extractor) cut(items []Item, near bool) apart {
-	key := cutting{&items[0], len(items), near}
-	a, ok := e.known[key]
+// unitsOf returns the units of the items. There is at least one item.
+func (e *extractor) unitsOf(items []Item, near bool) unitSet {
+	key := unitKey{&items[0], len(items), near}
+	a, ok := e.cached[key]
 	if !ok {
-		a = split(items, e.text, near, e.aside)
-		a.measure(near, e.aside)
-		e.known[key] = a
+		a = split(items, e.text, near, e.spill)
+		a.measure(near, e.spill)
+		e.cached[key] = a
 	}
 	return a
 }
 
-// Summarize is that of Extract.
+// Summarize is [Extract.Summarize].
 func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error) {
 	room := req.Count.Unscale(req.Budget)
 	if room <= 0 || len(req.Items) == 0 {
@@ -144,7 +143,7 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	if close {
 		m.close()
 	}
-	a := e.cut(req.Items, close)
+	a := e.unitsOf(req.Items, close)
 	for i := range a.units.n {
 		u := a.units.at(int32(i))
 		it := &req.Items[u.item]
@@ -155,8 +154,8 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 		switch {
 		case (it.Kind == User || it.Kind == Script) && it.length() > pasted:
 			u.prior /= 2
-		case close && u.class >= output && u.tells&tellsLittle != 0:
-			u.prior = 0 // only where nothing else is left
+		case close && u.class >= output && u.traits&traitBare != 0:
+			u.prior = 0 // chosen only if nothing else remains
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -170,38 +169,38 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	}
 	p.fill(left, 1, anyUnit)
 	segs := e.fit(p, req, room)
-	return Summary{e.brim(p, req, room, segs)}, nil
+	return Summary{e.fillSmall(p, req, room, segs)}, nil
 }
 
-// recency is by how many per cent what is said at i of n counts more: the later of the assistant's own
-// conclusions are about what became of the work, the earlier ones about what was found on the way.
+// recency returns by how many per cent the priority of item i of n is raised: later conclusions of the assistant are
+// about the result of the work, earlier ones about intermediate findings.
 func recency(i, n int64) int64 {
 	const most = 20
 	return (2*i*most - n*most) / max(1, n)
 }
 
-// priority is the prior of a unit. An error that names nothing says little; the name of a test that failed says much.
+// priority returns the prior of a unit. It is low for an error without names and high for the name of a failed test.
 func (m mix) priority(u *unit) int64 {
 	prior := m.prior[u.class]
 	if u.class != failure {
 		return prior
 	}
 	switch {
-	case u.tells&tellsPackage != 0:
+	case u.traits&traitTestPackage != 0:
 		return prior / 20
-	case u.tells&tellsAnchor == 0:
+	case u.traits&traitAnchor == 0:
 		return prior / 2
-	case u.tells&tellsFailed != 0:
+	case u.traits&traitTestName != 0:
 		return prior * 3
 	}
 	return prior
 }
 
-// pasted is the length from which on a message of the user was hardly typed: a log or a page that was pasted must not
-// crowd out the requests around it.
+// pasted is the length in bytes above which a message of the user counts as pasted: a log or a page must not displace
+// the requests around it.
 const pasted = 4000
 
-// bare says that a line of a file or of output tells nothing alone: it has fewer than two words, such as "return".
+// bare reports whether a line of a file or of output says nothing alone: it has fewer than two words, such as "return".
 func bare(s string) bool {
 	words, run := 0, 0
 	for i := range len(s) {
@@ -219,7 +218,7 @@ func bare(s string) bool {
 	return words < 2
 }
 
-// tooMany returns how many plain tokens of lists are too many in segments.
+// tooMany returns by how many plain tokens the lists in segments exceed their part.
 func (e *extractor) tooMany(segs []Segment) int {
 	names := 0
 	for _, s := range segs {
@@ -233,7 +232,7 @@ func (e *extractor) tooMany(segs []Segment) int {
 	return max(0, names-e.sizes.size(segs)/mostNames)
 }
 
-// fewerNames renders what was taken with so few names that lists are not too much of it.
+// fewerNames renders the chosen units. It drops names until the lists do not exceed their part.
 func (e *extractor) fewerNames(p *pool, items []Item) []Segment {
 	segs := render(p, items)
 	for k := len(p.order) - 1; k >= 0; k-- {
@@ -249,12 +248,12 @@ func (e *extractor) fewerNames(p *pool, items []Item) []Segment {
 	return segs
 }
 
-// mostNames is which part of a version names may be at most.
+// mostNames is the limit of lists of names: one fifth of a version.
 const mostNames = 5
 
 const anyUnit = ^classSet(0)
 
-// fit renders what was taken, uses up what rounding left over, and makes sure that it is not too long.
+// fit renders the chosen units, fills the rest that rounding leaves, and ensures that the result is not too long.
 func (e *extractor) fit(p *pool, req Request, room int) []Segment {
 	var segs []Segment
 	for range 4 {
@@ -265,7 +264,7 @@ func (e *extractor) fit(p *pool, req Request, room int) []Segment {
 		}
 		least := int64(1)
 		if used < room*9/10 {
-			least = 0 // better a line that says nothing new than none
+			least = 0 // a line without new concepts is better than none
 		}
 		if p.fill(room-used, least, anyUnit) == 0 {
 			return segs
@@ -274,9 +273,8 @@ func (e *extractor) fit(p *pool, req Request, room int) []Segment {
 	return e.shorten(p, req, room)
 }
 
-// shorten renders what was taken without the last units that are too many. It drops as many at once as their
-// costs say: a text of which each unit is a little longer than it was taken for is not written out once for
-// each.
+// shorten renders the chosen units without the last ones that exceed the room. It drops several units at once according
+// to their costs, to render the text only a few times.
 func (e *extractor) shorten(p *pool, req Request, room int) []Segment {
 	segs := e.fewerNames(p, req.Items)
 	for k := len(p.order) - 1; k >= 0; {

@@ -10,12 +10,12 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 )
 
-// Items turns the entries of an L1 into items. Echo tells of a message whether its typed text is an echo, text that mem
-// wrote or that a fork copied: it does not count as typed then. It may be nil. The changed lines of edits become items
+// Items converts the entries of an L1 to items. echo reports whether the typed text of a message is an echo, which mem
+// wrote or a fork copied: it does not count as typed. It may be nil. The changed lines of edits become items
 // of kind [Diff]: [Run] uses them only when there is room. Texts that are too many to hold are put into aside
-// and not into the items, which [Run] and [Aside.Text] know; it may be nil.
-func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, aside *Aside) ([]Item, error) {
-	b := builder{aside: aside}
+// and not into the items, which [Run] and [Spill.Text] know; it may be nil.
+func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, aside *Spill) ([]Item, error) {
+	b := builder{spill: aside}
 	for e, err := range entries {
 		if err != nil {
 			return nil, fmt.Errorf("read items: %w", err)
@@ -50,14 +50,14 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, aside 
 }
 
 type builder struct {
-	aside *Aside
+	spill *Spill
 	items []Item
 	last  int // index behind the last words of the assistant
 }
 
 func (b *builder) add(it Item) {
 	if strings.TrimSpace(it.Text) != "" || it.Kind == Edit && it.Target != "" {
-		b.items = append(b.items, b.aside.KeepItem(it))
+		b.items = append(b.items, b.spill.KeepItem(it))
 	}
 }
 
@@ -107,7 +107,7 @@ func (b *builder) tool(e refine.Entry) {
 	b.add(Item{N: e.N, Kind: Failure, Text: strings.Join(e.Errors, "\n")})
 }
 
-// staged returns the files that a shell command names to git add, mv or rm: they changed, whoever changed them.
+// staged returns the files that a shell command passes to git add, mv or rm: they have changed.
 func staged(cmd string) []string {
 	var files []string
 	for rest := cmd; ; {

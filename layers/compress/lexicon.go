@@ -12,7 +12,7 @@ type lexicon struct {
 	ids   map[string]int32
 	pairs map[[2]int32]int32
 	words map[string]int32 // lower-case word -> stem concept, -1 for stop words
-	known blocks[concept]
+	known chunkList[concept]
 
 	rare   *filter            // what it says is met once gets no number; nil: everything has one
 	hashes map[int32]uint64   // of stems, in the filter
@@ -39,8 +39,8 @@ func newLexicon() *lexicon {
 	return &lexicon{ids: map[string]int32{}, pairs: map[[2]int32]int32{}, words: map[string]int32{}}
 }
 
-// without makes the lexicon number only what the filter says comes up again.
-func (l *lexicon) without(f *filter) *lexicon {
+// withFilter makes the lexicon number only what the filter says comes up again.
+func (l *lexicon) withFilter(f *filter) *lexicon {
 	l.rare, l.hashes, l.at = f, map[int32]uint64{}, map[uint64]int32{}
 	return l
 }
@@ -49,7 +49,7 @@ func (l *lexicon) id(k anchors.Kind, s string) int32 {
 	h := uint64(0)
 	if l.rare != nil {
 		if h = l.rare.hash(k, s); !l.rare.several(h) {
-			return l.only(k, h)
+			return l.unique(k, h)
 		}
 	}
 	key := string([]byte{'0' + byte(k)}) + s
@@ -74,10 +74,10 @@ func (l *lexicon) fresh(k anchors.Kind) int32 {
 func (l *lexicon) pair(a, b int32) int32 {
 	if l.rare != nil {
 		if a < 0 || b < 0 { // what is met once has neighbours once
-			return l.only(anchors.PairConcept, spread(uint64(uint32(a))<<32|uint64(uint32(b))))
+			return l.unique(anchors.PairConcept, spread(uint64(uint32(a))<<32|uint64(uint32(b))))
 		}
 		if h := l.rare.pair(l.hashes[a], l.hashes[b]); !l.rare.several(h) {
-			return l.only(anchors.PairConcept, h)
+			return l.unique(anchors.PairConcept, h)
 		}
 	}
 	key := [2]int32{a, b}
@@ -89,8 +89,8 @@ func (l *lexicon) pair(a, b int32) int32 {
 	return id
 }
 
-// only returns what stands for a concept in the text at hand, the only one that is about it.
-func (l *lexicon) only(k anchors.Kind, h uint64) int32 {
+// unique returns what stands for a concept in the text at hand, the only one that is about it.
+func (l *lexicon) unique(k anchors.Kind, h uint64) int32 {
 	const few = 48 // are found as fast as in a map
 	i := int32(slices.Index(l.alone[:min(len(l.alone), few)], h))
 	if i < 0 && len(l.alone) > few {
@@ -127,15 +127,15 @@ func (l *lexicon) word(w string) int32 {
 	return id
 }
 
-// gathering says which concepts are looked for beside stems and anchors.
-type gathering struct {
+// gatherOptions says which concepts are looked for beside stems and anchors.
+type gatherOptions struct {
 	pairs bool  // of neighbouring stems
 	names bool  // with dots
 	in    int32 // what is counted: a concept counts once for each
 }
 
 // gather appends the concepts of text to out, each once per unit. What has no number it counts in l.kinds.
-func (l *lexicon) gather(out []int32, unit int32, text string, g gathering) []int32 {
+func (l *lexicon) gather(out []int32, unit int32, text string, g gatherOptions) []int32 {
 	if len(l.alone) > 0 {
 		l.alone, l.kinds = l.alone[:0], [anchors.Kinds]int{}
 		clear(l.at)

@@ -26,7 +26,7 @@ func Marks(n int, typed string) []Mark {
 
 func (m Mark) span() Span { return Span{m.Message, m.TextStart, m.TextEnd, m.Weight} }
 
-// Fate is what was decided about a mark.
+// A Fate is the decision about a mark.
 type Fate struct {
 	Mark      Mark
 	Pressure  keepit.Pressure // of its tier
@@ -36,10 +36,10 @@ type Fate struct {
 	Skipped   bool            // it stands in a message that is left out
 }
 
-// Pinned says whether the mark survives because its weight is that of pins.
+// Pinned reports whether the mark is kept because its weight is that of a pin.
 func (f Fate) Pinned() bool { return f.Kept && f.Pressure.Pins(f.Mark.Weight) }
 
-// fates holds every mark against the pressure of its tier.
+// fates compares each mark with the pressure of its tier.
 func (s Settings) fates(tiers []Tier, parts []Part, marks []Mark) []Fate {
 	marks = append([]Mark(nil), marks...)
 	sort.SliceStable(marks, func(a, b int) bool {
@@ -70,7 +70,7 @@ func (s Settings) fates(tiers []Tier, parts []Part, marks []Mark) []Fate {
 	return out
 }
 
-// PinError says that the kept texts alone are larger than the budget.
+// A PinError reports that the kept texts alone exceed the budget.
 type PinError struct {
 	Need, Budget int    // tokens
 	Pins         []Span // what is kept, in order

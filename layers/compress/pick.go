@@ -6,9 +6,9 @@ import (
 	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
-// The choice is greedy weighted coverage: take the unit that covers most weight of what is not covered yet, for what
-// it costs; what is covered then counts only a twentieth. Weights only ever fall, so a stale score is an upper
-// bound and a heap of stale scores finds the best unit without looking at the others: the cost is near linear.
+// The choice is greedy weighted coverage: choose the unit with the highest weight of uncovered concepts for its cost. A
+// covered concept then counts only a twentieth. Weights only decrease, so an old score is an upper bound, and a heap of
+// old scores finds the best unit without computing the others: the time is near linear.
 //
 // All arithmetic is on integers, so that every machine makes the same choice.
 
@@ -20,7 +20,7 @@ type weights struct {
 }
 
 type pool struct {
-	apart
+	unitSet
 	single [anchors.Kinds]int64 // what covering a concept is worth that only one unit has
 	costs  [512]int64           // by cost, that to the power of the exponent
 	weight []int64              // per concept, what covering it is still worth
@@ -33,11 +33,11 @@ type pool struct {
 	w      weights
 }
 
-// covered is by how much less a concept counts when a unit has it that was taken.
-const covered = 20
+// coveredDivisor is by how much less a concept counts when a unit has it that was taken.
+const coveredDivisor = 20
 
-func newPool(a apart, w weights) *pool {
-	p := &pool{apart: a, taken: make([]bool, a.units.n), begun: map[int32]string{}, w: w}
+func newPool(a unitSet, w weights) *pool {
+	p := &pool{unitSet: a, taken: make([]bool, a.units.n), begun: map[int32]string{}, w: w}
 	for k := range p.single {
 		p.single[k] = p.value(concept{Kind: anchors.Kind(k), count: 1})
 	}
@@ -48,15 +48,15 @@ func newPool(a apart, w weights) *pool {
 	return p
 }
 
-// text returns a unit as it will be written.
+// text returns the text of a unit in the output.
 func (p *pool) text(i int32) string {
 	if text, ok := p.begun[i]; ok {
 		return text
 	}
-	return p.apart.text(i)
+	return p.unitSet.text(i)
 }
 
-// worth is what covering each concept is worth at first.
+// worth returns the initial weight of each concept.
 func (p *pool) worth() []int64 {
 	worth := make([]int64, 0, p.lexicon.known.n)
 	for _, block := range p.lexicon.known.list {
@@ -67,7 +67,7 @@ func (p *pool) worth() []int64 {
 	return worth
 }
 
-// value is what covering a concept is worth at first.
+// value returns the initial weight of a concept.
 func (p *pool) value(x concept) int64 {
 	v := log2(int64(x.count)+1) * [...]int64{p.w.stem, p.w.anchor, p.w.pair, p.w.name}[x.Kind]
 	if x.Kind == anchors.AnchorConcept && x.count == 1 && p.w.once > 0 {
@@ -76,7 +76,7 @@ func (p *pool) value(x concept) int64 {
 	return v
 }
 
-// alone is what covering the concepts is worth that only unit u has.
+// alone returns the weight of the concepts that only unit u has.
 func (p *pool) alone(u *unit) int64 {
 	sum := int64(0)
 	for k, n := range u.alone {
@@ -85,10 +85,10 @@ func (p *pool) alone(u *unit) int64 {
 	return sum
 }
 
-// score is what taking unit i is worth now, for what it costs.
+// score returns the current value of unit i for its cost.
 func (p *pool) score(i int32) int64 { return p.rate(i, p.about(i)) }
 
-// rate is score of a unit that is about that.
+// rate is [pool.score] for a unit with these concepts.
 func (p *pool) rate(i int32, about list) int64 {
 	u := p.units.at(i)
 	gain := p.alone(u)
@@ -114,8 +114,8 @@ func setOf(cs ...class) (s classSet) {
 	return s
 }
 
-// fill takes units of the classes, best first, while they fit into budget plain tokens and are worth at least least.
-// It returns what they cost.
+// fill chooses units of the classes, best first, while they fit into budget plain tokens and their score is at least
+// least. It returns their cost.
 func (p *pool) fill(budget int, least int64, want classSet) int {
 	h, lists := p.room(budget, want), p.lists.browse()
 	for i := range p.units.n {
@@ -182,11 +182,11 @@ func (p *pool) take(i int) {
 	}
 	about := p.about(int32(i))
 	for k := range about.len() {
-		p.weight[about.at(k)] /= covered
+		p.weight[about.at(k)] /= coveredDivisor
 	}
 }
 
-// drop gives a unit back. What it covered stays covered.
+// drop removes a unit. Its concepts still count as covered.
 func (p *pool) drop(i int) {
 	p.taken[i] = false
 	if u := p.units.at(int32(i)); listed.has(u.class) {
@@ -199,7 +199,7 @@ type ranked struct {
 	unit, round int32
 }
 
-// ranking is a heap: no unit is before the one at half its index.
+// A ranking is a heap of units by score.
 type ranking []ranked
 
 func (r ranked) before(s ranked) bool {

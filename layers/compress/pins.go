@@ -27,18 +27,18 @@ func pinSegments(pins []pin) []Segment {
 }
 
 // PinTokens returns the smallest budget that a [Plan] may have which keeps the texts of these segments, in their order.
-func PinTokens(c Counter, kept []Segment) int { return pinned(c, sizer{}, kept) }
+func PinTokens(c Counter, kept []Segment) int { return pinTokens(c, sizer{}, kept) }
 
-// pinned is the tokens that kept texts take at most, wherever they stand among others.
-func pinned(c Counter, z sizer, kept []Segment) int {
+// pinTokens is the tokens that kept texts take at most, wherever they stand among others.
+func pinTokens(c Counter, z sizer, kept []Segment) int {
 	if len(kept) == 0 {
 		return 0
 	}
 	return c.Scale(z.size(kept) + len(kept))
 }
 
-// marked returns the spans of all marks in the order of the text, and which of them are kept.
-func marked(p Plan) (spans []Span, kept map[Span]bool) {
+// sortedSpans returns the spans of all marks in the order of the text, and which of them are kept.
+func sortedSpans(p Plan) (spans []Span, kept map[Span]bool) {
 	spans = append(append([]Span(nil), p.Kept...), p.Summarised...)
 	sort.SliceStable(spans, func(a, b int) bool {
 		return spans[a].Message < spans[b].Message || spans[a].Message == spans[b].Message && spans[a].Start < spans[b].Start
@@ -50,10 +50,10 @@ func marked(p Plan) (spans []Span, kept map[Span]bool) {
 	return spans, kept
 }
 
-// cutOut takes the kept spans out of the items of the user, and the tags of all marks. What is left between them are
-// items of their own; a mark that is not kept gives its item its weight.
-func cutOut(in Input, p Plan) ([]Item, []pin, error) {
-	spans, kept := marked(p)
+// extractPins takes the kept spans out of the items of the user, and the tags of all marks. What is left between them
+// are items of their own; a mark that is not kept gives its item its weight.
+func extractPins(in Input, p Plan) ([]Item, []pin, error) {
+	spans, kept := sortedSpans(p)
 	out := make([]Item, 0, len(in.Items)+2*len(spans))
 	var pins []pin
 	for _, it := range in.Items {
@@ -83,7 +83,7 @@ func cutOut(in Input, p Plan) ([]Item, []pin, error) {
 			case len(part) == len(text) && weight <= it.Weight:
 				out = append(out, it)
 			default:
-				f.Text, f.aside, f.size, f.Weight = part, 0, 0, max(weight, it.Weight)
+				f.Text, f.spilled, f.size, f.Weight = part, 0, 0, max(weight, it.Weight)
 				out = append(out, f)
 			}
 			at = to

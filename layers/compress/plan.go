@@ -14,10 +14,10 @@ import (
 // ErrSettings reports invalid settings; the message contains the reason and valid settings.
 var ErrSettings = errors.New("compression settings")
 
-// ErrEmpty says that there is nothing to compress.
+// ErrEmpty reports that there is nothing to compress.
 var ErrEmpty = errors.New("no conversation to compress")
 
-// ErrTooSmall says that not one line fits into the budget.
+// ErrTooSmall reports that not one line fits into the budget.
 var ErrTooSmall = errors.New("no line of the conversation fits")
 
 // KeepitMode sets how a compression treats markers.
@@ -61,10 +61,10 @@ func ParseTier(s string) (Tier, error) {
 	return Tier{end, ratio, level}, nil
 }
 
-// String writes the tier as [ParseTier] reads it.
+// String returns the tier in the form that [ParseTier] reads.
 func (t Tier) String() string { return fmt.Sprintf("%d:%d:%s", t.End, t.Ratio, t.Level) }
 
-// maxRatio is far above what is useful and far below what overflows.
+// maxRatio is far above useful ratios and cannot overflow.
 const maxRatio = 1_000_000_000
 
 // Presets are the names of the tables of tiers, mildest first.
@@ -84,8 +84,8 @@ func Preset(name string) ([]Tier, error) {
 	return nil, fmt.Errorf("%w: preset %q is unknown; there are %s", ErrSettings, name, strings.Join(Presets[:], ", "))
 }
 
-// Settings are what the user asked for. One of Ratio, Tokens, Preset and Tiers says how small; Tokens may stand beside
-// Preset or Tiers and then scales all their budgets.
+// Settings are the options of a compression. One of Ratio, Tokens, Preset and Tiers determines the size. Tokens may
+// also be given with Preset or Tiers; then it scales their budgets.
 type Settings struct {
 	Ratio    int    // uniform: tokens of the original for one of the output
 	Tokens   int    // greatest number of tokens of the output
@@ -101,7 +101,7 @@ type Settings struct {
 	Engine   Summarizer // nil: Extract
 }
 
-// Tiered says whether the settings name tiers.
+// Tiered reports whether the settings name tiers.
 func (s Settings) Tiered() bool { return s.Preset != "" || len(s.Tiers) > 0 }
 
 // A Message is one message of the conversation, as tiers and budgets count it: records that share a message id are one.
@@ -110,14 +110,14 @@ type Message struct {
 	Raw         int // plain tokens of what a model would read of it
 }
 
-// Stats are what a plan must know of a session.
+// Stats are the sizes of a session that a plan needs.
 type Stats struct {
 	Messages []Message // in order
 	Typed    []int     // records with text that the user typed, ascending; they need not be among the messages
 }
 
-// After returns the stats of what comes after record n. Of a message that has records on both sides, its part is as
-// large as its share of the records.
+// After returns the stats of the records after n. A message with records on both sides is divided in proportion to its
+// records.
 func (s Stats) After(n int) Stats {
 	out := Stats{Typed: s.Typed}
 	for _, m := range s.Messages {
@@ -133,7 +133,7 @@ func (s Stats) After(n int) Stats {
 	return out
 }
 
-// Raw is the plain tokens of the conversation.
+// Raw returns the number of plain tokens of the conversation.
 func (s Stats) Raw() int {
 	n := 0
 	for _, m := range s.Messages {
@@ -158,8 +158,8 @@ type Part struct {
 	Level  Level `json:"level"`
 }
 
-// Plan is a compression with everything decided. It is the parameters of the recipe: two equal plans on equal input
-// give the same bytes.
+// A Plan is a compression with all decisions made. It is the parameters of the recipe: equal plans on equal input give
+// the same bytes.
 type Plan struct {
 	Engine     string `json:"engine"`
 	Tokenizer  string `json:"tokenizer"`
@@ -173,7 +173,7 @@ type Plan struct {
 	Without [][2]int `json:"without,omitempty"` // messages whose calls of tools, with what they returned, are left out
 }
 
-// Skips says whether message n is one of those that [Settings.Skip] leaves out.
+// Skips reports whether message n is one of those that [Settings.Skip] omits.
 func (p Plan) Skips(n int) bool {
 	return p.Skip > 0 && n > p.Since && len(p.Tiers) > 0 && n < p.Tiers[0].From
 }
@@ -187,8 +187,8 @@ const (
 // Recipe returns the recipe of the plan.
 func (p Plan) Recipe() (lineage.Recipe, error) { return lineage.NewRecipe(Step, StepVersion, p) }
 
-// Resolve decides everything: the bounds and budgets of tiers, which marks are kept. The fates tell, for each mark
-// in order, what was decided and why; -n and the keepit preview print them.
+// Resolve makes all decisions: the bounds and budgets of tiers, and which marks are kept. It returns a fate for each
+// mark, in order.
 func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 	if err := s.valid(); err != nil {
 		return Plan{}, nil, err
@@ -302,8 +302,8 @@ func (s Settings) tiers(msgs []Message) ([]Tier, error) {
 	return []Tier{t}, nil
 }
 
-// first returns the first record that is compressed. What was typed into the queue right before the first
-// message that is not left out is not left out either.
+// first returns the first record to compress. Text that was queued right before the first message that is not omitted
+// is included.
 func (s Settings) first(st Stats) int {
 	after, first := s.Since, st.Messages[s.Skip].First
 	if s.Skip > 0 {
@@ -317,8 +317,8 @@ func (s Settings) first(st Stats) int {
 	return first
 }
 
-// parts lays tiers over messages from a first record on. Every tier is there, even one without messages (From >
-// To, no budget).
+// parts divides messages from a first record on into tiers. It returns a part for each tier, even one without messages
+// (From > To, no budget).
 func parts(tiers []Tier, msgs []Message, first int, c Counter) []Part {
 	out := make([]Part, 0, len(tiers))
 	at, prev := 0, first-1

@@ -11,21 +11,20 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// Prepared runs plans on one input. It remembers what does not depend on the budget: how the items divide into
-// tiers, what tools returned, and how the engine took the items apart. A run gives the same bytes with and without
-// what is remembered. Make one with [Prepare]; its methods may be called from several goroutines, which wait
-// for each other.
+// A Prepared runs plans on one input. It caches what does not depend on the budget: the items of each tier, the output
+// of tools, and the units of the items. The results do not depend on the cache. Make one with [Prepare]. It is safe for
+// concurrent use; runs are serialised.
 type Prepared struct {
-	mu     sync.Mutex
-	in     Input
-	sizes  sizer
-	work   *Aside
-	cuts   *extractor
-	shapes []shape // the last ones
-	once   bool    // there is one run only: what it does not need at its end is dropped
+	mu        sync.Mutex
+	in        Input
+	sizes     sizer
+	work      *Spill
+	extractor *extractor
+	shapes    []shape // the last ones
+	once      bool    // there is one run only: what it does not need at its end is dropped
 }
 
-// A shape is how the items of the input divide when these spans are cut out and the tiers have these bounds.
+// A shape is the division of the items into tiers with these bounds, without these spans.
 type shape struct {
 	kept, summarised []Span
 	bounds           [][2]int
@@ -43,7 +42,7 @@ type tier struct {
 const (
 	mostShapes = 2       // that are remembered
 	mostSizes  = 1 << 16 // texts whose size is remembered
-	mostCuts   = 12      // lists of items that stay taken apart
+	mostCached = 12      // lists of items that stay taken apart
 )
 
 // Prepare returns an input ready for plans. The input must not change any more.
@@ -53,10 +52,10 @@ func Prepare(in Input) *Prepared {
 	return k
 }
 
-// forget drops what the engine remembers.
+// forget drops the cache of the engine.
 func (k *Prepared) forget() {
-	k.work = k.in.Aside.again()
-	k.cuts = newExtractor(k.sizes, k.in.Aside.Text, k.work)
+	k.work = k.in.Spill.fresh()
+	k.extractor = newExtractor(k.sizes, k.in.Spill.Text, k.work)
 }
 
 // Run is [Run] on the input.
@@ -72,13 +71,13 @@ func (k *Prepared) Run(ctx context.Context, p Plan, engine Summarizer) (Result, 
 		return Result{}, err
 	}
 	if r.engine = engine; isOwn {
-		r.engine, r.own = k.cuts, true
+		r.engine, r.own = k.extractor, true
 	}
-	err = r.fill(ctx)
-	if aside := errors.Join(k.in.Aside.Err(), k.work.Err()); err == nil && aside != nil {
+	err = r.summarizeTiers(ctx)
+	if aside := errors.Join(k.in.Spill.Err(), k.work.Err()); err == nil && aside != nil {
 		err = fmt.Errorf("read the spill file: %w", aside)
 	}
-	if err != nil || k.once || len(k.cuts.known) > mostCuts {
+	if err != nil || k.once || len(k.extractor.cached) > mostCached {
 		k.forget()
 	}
 	if err != nil {
@@ -88,7 +87,7 @@ func (k *Prepared) Run(ctx context.Context, p Plan, engine Summarizer) (Result, 
 	return r.finish(r.pins)
 }
 
-// CheckPins says whether the kept texts of a plan have room in its budget: the error is a [*PinError] if not.
+// CheckPins checks that the kept texts of a plan fit into its budget. The error is a [*PinError] if not.
 func (k *Prepared) CheckPins(p Plan) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -96,7 +95,7 @@ func (k *Prepared) CheckPins(p Plan) error {
 	return err
 }
 
-// prepare cuts out the pins and shares out what they leave. With whole, all items have their texts.
+// prepare extracts the pins and divides the rest of the budget. If whole is set, all items have their texts in memory.
 func (k *Prepared) prepare(p Plan, whole bool) (*run, error) {
 	c, err := tokens.ByID(p.Tokenizer)
 	if err != nil {
@@ -108,7 +107,7 @@ func (k *Prepared) prepare(p Plan, whole bool) (*run, error) {
 	r := &run{in: k.in, plan: p, count: c, sizes: k.sizes}
 	var s shape
 	if whole {
-		r.in.Items = k.in.Aside.whole(k.in.Items)
+		r.in.Items = k.in.Spill.restored(k.in.Items)
 		s, err = shapeOf(r.in, p)
 	} else {
 		s, err = k.shape(p)
@@ -117,7 +116,7 @@ func (k *Prepared) prepare(p Plan, whole bool) (*run, error) {
 		return nil, err
 	}
 	r.pins = s.pins
-	return r, r.share(s.tiers)
+	return r, r.shareBudget(s.tiers)
 }
 
 // shape returns the shape that a plan gives the input.
@@ -152,7 +151,7 @@ func boundsOf(p Plan) [][2]int {
 }
 
 func shapeOf(in Input, p Plan) (shape, error) {
-	items, pins, err := cutOut(in, p)
+	items, pins, err := extractPins(in, p)
 	if err != nil {
 		return shape{}, err
 	}
@@ -170,7 +169,7 @@ func shapeOf(in Input, p Plan) (shape, error) {
 	return s, nil
 }
 
-// tierOf tells the items of a tier from what is only read when there is room.
+// tierOf separates the items of a tier from the detail, which is used only when there is room.
 func tierOf(items []Item) *tier {
 	t := &tier{}
 	for _, it := range items {
@@ -209,13 +208,13 @@ func (t *tier) full(ctx context.Context, in Input, p Part) ([]Item, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read tool output of messages %d to %d: %w", p.From, p.To, err)
 		}
-		more = append(more, in.Aside.KeepItem(it))
+		more = append(more, in.Spill.KeepItem(it))
 	}
 	t.all = zip(t.detailed(), more)
 	return t.all, nil
 }
 
-// zip joins two lists of items in the order of their messages.
+// zip merges two lists of items in the order of their messages.
 func zip(a, b []Item) []Item {
 	out := append(append(make([]Item, 0, len(a)+len(b)), a...), b...)
 	sort.SliceStable(out, func(i, j int) bool { return out[i].N < out[j].N })

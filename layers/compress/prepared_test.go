@@ -20,7 +20,7 @@ func TestPrepared(t *testing.T) {
 		items, stats, marks := session(seed, 120)
 		items = withDiffs(items)
 		lying, _ := lying(t, items)
-		ready := Prepare(Input{Items: lying.items, Output: outputs(items), Aside: lying.Aside})
+		ready := Prepare(Input{Items: lying.items, Output: outputs(items), Spill: lying.Spill})
 		aggressive := keepit.Aggressive
 		var all sync.WaitGroup
 		for _, s := range []Settings{{Tokens: 90}, {Tokens: 400}, {Ratio: 40}, {Ratio: 2}, {Preset: "standard"}, {Ratio: 3, Level: &aggressive},

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Recall turns the segments of a version into items, so that a smaller version can be made of it. They name the
-// messages of the original that the segments name. A kept text is an item of the user, and the spans of a plan for
-// these items are those of all kept texts, in order, or none.
+// Recall converts the segments of a version to items, to make a smaller version of it. The items name the messages of
+// the original. A kept text becomes an item of the user. A plan for these items must have the spans of all kept texts,
+// in order, or none.
 func Recall(segs []Segment) []Item {
 	var items []Item
 	for _, s := range segs {
@@ -36,7 +36,7 @@ func Recall(segs []Segment) []Item {
 	return items
 }
 
-// tools tells apart what the engine writes in the role of tools: lists, commands, errors and the rest.
+// tools converts a segment in the role of tools: a list, a command, an error or other text.
 func tools(it Item) []Item {
 	if !strings.Contains(it.Text, "\n") {
 		if c, names, ok := listOf(it.Text); ok {

@@ -147,11 +147,11 @@ func TestRecall(t *testing.T) {
 
 	// A plan for them must name the kept texts as they are.
 	p := Plan{Tiers: []Part{{From: 1, To: 7}}, Kept: []Span{{Message: 1, Start: 20, End: 35, Weight: 80}}}
-	if _, pins, err := cutOut(Input{Items: got}, p); err != nil || len(pins) != 1 || pins[0].text != "never ##sleep##" {
+	if _, pins, err := extractPins(Input{Items: got}, p); err != nil || len(pins) != 1 || pins[0].text != "never ##sleep##" {
 		t.Errorf("pins are %v, %v", pins, err)
 	}
 	for _, wrong := range []Span{{Message: 1, Start: 20, End: 34, Weight: 80}, {Message: 2, Start: 20, End: 35, Weight: 80}} {
-		if _, _, err := cutOut(Input{Items: got}, Plan{Kept: []Span{wrong}}); err == nil {
+		if _, _, err := extractPins(Input{Items: got}, Plan{Kept: []Span{wrong}}); err == nil {
 			t.Errorf("a plan that keeps %+v is accepted", wrong)
 		}
 	}

@@ -20,14 +20,14 @@ type Input struct {
 	// Output yields what tools returned in the messages from..to, in order, as items of kind [Output]. It is only
 	// asked when the budget has room for more than Items hold. It may be nil.
 	Output func(ctx context.Context, from, to int) iter.Seq2[Item, error]
-	// Aside holds the texts that Items do not. It may be nil.
-	Aside *Aside
+	// Spill holds the texts that Items do not. It may be nil.
+	Spill *Spill
 }
 
 // Text returns the text of one of the items.
-func (in Input) Text(it *Item) string { return in.Aside.Text(it) }
+func (in Input) Text(it *Item) string { return in.Spill.Text(it) }
 
-// Result is a finished version.
+// A Result is a finished version.
 type Result struct {
 	Segments []Segment
 	Body     []byte // the segments as they are stored
@@ -35,8 +35,7 @@ type Result struct {
 	Messages int    // how many messages the segments name
 }
 
-// ErrEngineGone says that a plan is for an engine that this program does not have: what it once made cannot be
-// made again.
+// ErrEngineGone reports a plan for an engine, or a version of it, that this program does not have.
 var ErrEngineGone = errors.New("made by another version of the engine")
 
 // Run carries out a plan. Run promises that the tokens of the result are at most p.Budget, measured by the plan's
@@ -48,7 +47,7 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 	return k.Run(ctx, p, engine)
 }
 
-// run is a plan on its way.
+// A run executes a plan.
 type run struct {
 	in     Input
 	plan   Plan
@@ -60,7 +59,7 @@ type run struct {
 	sizes  sizer
 }
 
-// part is a tier on its way.
+// A part is a tier of a run.
 type part struct {
 	Part
 	items []Item
@@ -71,9 +70,9 @@ type part struct {
 	segs  []Segment
 }
 
-// share gives every tier the tokens that its pins leave; what the pins of a tier exceed it by, the others lose.
-func (r *run) share(tiers []*tier) error {
-	pinned := pinned(r.count, r.sizes, pinSegments(r.pins))
+// shareBudget gives every tier the tokens that its pins leave; what the pins of a tier exceed it by, the others lose.
+func (r *run) shareBudget(tiers []*tier) error {
+	pinned := pinTokens(r.count, r.sizes, pinSegments(r.pins))
 	if pinned > r.plan.Budget {
 		e := &PinError{Need: pinned, Budget: r.plan.Budget}
 		for _, p := range r.pins {
@@ -101,8 +100,9 @@ func (r *run) share(tiers []*tier) error {
 	return nil
 }
 
-// fill lets the engine work, twice at most more: what some tiers leave over goes to those that used up theirs.
-func (r *run) fill(ctx context.Context) error {
+// summarizeTiers lets the engine work, twice at most more: what some tiers leave over goes to those that used up
+// theirs.
+func (r *run) summarizeTiers(ctx context.Context) error {
 	todo := r.parts
 	for range 3 {
 		for _, p := range todo {
@@ -152,7 +152,7 @@ func (r *run) largest() *part {
 }
 
 // tokens is the length of the version as it stands.
-func (r *run) tokens() int { return r.count.Scale(r.sizes.size(r.splice())) }
+func (r *run) tokens() int { return r.count.Scale(r.sizes.size(r.insertPins())) }
 
 func (r *run) summarize(ctx context.Context, p *part) error {
 	p.segs, p.used = nil, 0
@@ -161,11 +161,11 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 	}
 	room := r.count.Unscale(p.room)
 	close := r.own && near(p.items, room, p.Level)
-	if p.extra == 0 && (close || r.in.roomy(p.items, room)) {
+	if p.extra == 0 && (close || r.in.leavesRoom(p.items, room)) {
 		p.extra++
 		p.items = p.tier.detailed()
 	}
-	if p.extra == 1 && r.in.Output != nil && (close || r.in.roomy(p.items, room)) {
+	if p.extra == 1 && r.in.Output != nil && (close || r.in.leavesRoom(p.items, room)) {
 		p.extra++
 		items, err := p.tier.full(ctx, r.in, p.Part)
 		if err != nil {
@@ -188,8 +188,8 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 	return nil
 }
 
-// roomy says whether all of the items would leave a good part of room (plain tokens) unused.
-func (in Input) roomy(items []Item, room int) bool {
+// leavesRoom says whether all of the items would leave a good part of room (plain tokens) unused.
+func (in Input) leavesRoom(items []Item, room int) bool {
 	raw := 0
 	for _, it := range items {
 		if raw += tokens.Raw(in.Text(&it)) + 2; raw > room*5/4 {
@@ -199,8 +199,8 @@ func (in Input) roomy(items []Item, room int) bool {
 	return true
 }
 
-// splice puts the pins back where they were.
-func (r *run) splice() []Segment {
+// insertPins puts the pins back where they were.
+func (r *run) insertPins() []Segment {
 	var segs []Segment
 	for _, p := range r.parts {
 		segs = append(segs, p.segs...)
@@ -220,8 +220,8 @@ func (r *run) splice() []Segment {
 	return append(out, pinSegments(pins)...)
 }
 
-// markPartial marks the segments of the user that are not one unbroken piece of what was typed, white space
-// aside. What a model calls the user's and only a script typed is the script's.
+// markPartial marks the segments of the user that are not a contiguous part of the typed text, ignoring white space. A
+// segment that a model attributes to the user but that only a script typed gets the role of a script.
 func (r *run) markPartial(segs []Segment) {
 	items := r.in.Items
 	for i := range segs {
@@ -229,14 +229,14 @@ func (r *run) markPartial(segs []Segment) {
 		if s.Role != "user" || s.Keep != "" || len(s.Src) == 0 {
 			continue
 		}
-		text, first := flat(s.Text), s.Src[0][0]
+		text, first := singleSpaced(s.Text), s.Src[0][0]
 		s.Partial = true
 		script := false
 		for k := sort.Search(len(items), func(k int) bool { return items[k].N >= first }); k < len(items) &&
 			items[k].N <= s.Src[len(s.Src)-1][1]; k++ {
 			script = script || items[k].Kind == Script
 			if it := &items[k]; (it.Kind == User || it.Kind == Answer) && !it.Partial &&
-				strings.Contains(flat(r.in.Text(it)), text) {
+				strings.Contains(singleSpaced(r.in.Text(it)), text) {
 				s.Partial, script = false, false
 				break
 			}
@@ -254,12 +254,12 @@ func (r *run) typedIn(s *Segment) bool {
 	})
 }
 
-// flat returns a text with single spaces.
-func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+// singleSpaced returns a text with single spaces.
+func singleSpaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // finish checks the promises and encodes the version.
 func (r *run) finish(pins []pin) (Result, error) {
-	res := Result{Segments: r.splice()}
+	res := Result{Segments: r.insertPins()}
 	r.markPartial(res.Segments)
 	for _, s := range res.Segments {
 		if s.Keep == "" || len(pins) == 0 {

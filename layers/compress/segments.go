@@ -11,8 +11,8 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 )
 
-// Text writes segments for a terminal or a model: what the user said behind "> ", the rest as it is, a kept text as
-// it was typed. It is the form that a budget is measured on.
+// Text returns segments for a terminal or a model: text of the user after "> ", other text as it is, kept texts as they
+// were typed. Budgets are measured on this form.
 func Text(segs []Segment) string {
 	var b strings.Builder
 	for _, s := range segs {
@@ -21,8 +21,8 @@ func Text(segs []Segment) string {
 	return b.String()
 }
 
-// Markdown writes segments as a page: the lines of [Text] with an empty line between segments. Run keeps the budget in
-// this form, too.
+// Markdown returns segments as a page: the lines of [Text] with an empty line between segments. [Run] keeps the budget
+// in this form too.
 func Markdown(segs []Segment) string {
 	var b strings.Builder
 	for i, s := range segs {
@@ -44,7 +44,7 @@ func (s Segment) write(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
-// Encode writes segments as JSON lines, the form in which a version is stored.
+// Encode returns segments as JSON lines, the form in which a version is stored.
 func Encode(segs []Segment) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -60,7 +60,7 @@ func Encode(segs []Segment) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads what [Encode] wrote.
+// Decode reads the result of [Encode].
 func Decode(b []byte) ([]Segment, error) {
 	var segs []Segment
 	for s, err := range Segments(bytes.NewReader(b)) {

@@ -4,24 +4,24 @@ import (
 	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
-// A Vocabulary numbers what texts are about, so that texts can be held against each other: the same term has the
-// same number in every text. Terms are the stems of words without stop words, pairs of neighbouring Han, Kana or
-// Hangul characters, and anchors. It must not be used by two goroutines at once.
+// A Vocabulary numbers the terms of texts, so that texts can be compared: a term has the same number in every text.
+// Terms are the stems of words without stop words, pairs of adjacent Han, Kana or Hangul characters, and anchors. It is
+// not safe for concurrent use.
 type Vocabulary struct {
 	l    *lexicon
 	text int32
 }
 
-// NewVocabulary returns a vocabulary that knows no text yet.
+// NewVocabulary returns an empty vocabulary.
 func NewVocabulary() *Vocabulary { return &Vocabulary{l: newLexicon()} }
 
-// About returns the terms of a text, each once, in the order in which they first occur: words before anchors.
-func (v *Vocabulary) About(text string) []int32 {
+// Terms returns the terms of a text, each once, in the order in which they first occur: words before anchors.
+func (v *Vocabulary) Terms(text string) []int32 {
 	v.text++
-	return v.l.gather(nil, v.text, text, gathering{in: v.text})
+	return v.l.gather(nil, v.text, text, gatherOptions{in: v.text})
 }
 
-// Len is how many terms the vocabulary knows.
+// Len returns the number of terms.
 func (v *Vocabulary) Len() int { return v.l.known.n }
 
 // Anchor reports whether a term is an anchor: a file, a symbol, an issue, a hash, a version, a number, or a span in

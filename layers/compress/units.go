@@ -15,42 +15,42 @@ import (
 )
 
 // unit is the smallest thing the engine keeps or drops: a line or sentence of a text, a call, an error line, or a file
-// that was changed. Its text and what it is about lie on shelves, see [apart].
+// that was changed. Its text and what it is about lie on shelves, see [unitSet].
 type unit struct {
-	item  int32                 // index of its Item
-	line  int32                 // units of one line of the source share it
-	cost  int32                 // plain tokens of its text, as it will be written
-	prior int32                 // per cent
-	alone [anchors.Kinds]uint16 // concepts that no other unit has, and that have no number
-	at    uint16                // which piece of its line
-	class class
-	tells tells
-	edges anchors.Edges
+	item   int32                 // index of its Item
+	line   int32                 // units of one line of the source share it
+	cost   int32                 // plain tokens of its text, as it will be written
+	prior  int32                 // per cent
+	alone  [anchors.Kinds]uint16 // concepts that no other unit has, and that have no number
+	at     uint16                // which piece of its line
+	class  class
+	traits traits
+	edges  anchors.Edges
 }
 
-// tells is what the text of a unit says of it.
-type tells uint8
+// traits is what the text of a unit says of it.
+type traits uint8
 
 const (
-	tellsLittle  tells = 1 << iota // see [bare]
-	tellsFailed                    // the name of a test
-	tellsAnchor                    // it is about one
-	tellsPackage                   // the package of a test that failed, which says less than the name of the test
+	traitBare        traits = 1 << iota // see [bare]
+	traitTestName                       // the name of a test
+	traitAnchor                         // it is about one
+	traitTestPackage                    // the package of a test that failed, which says less than the name of the test
 )
 
-// apart is a list of items, taken apart.
-type apart struct {
-	units   blocks[unit]
-	texts   *shelf   // of the units, as they will be written
-	lists   *shelf   // what each unit is about
-	lexicon *lexicon // of what the units are about
+// unitSet is a list of items, taken apart.
+type unitSet struct {
+	units   chunkList[unit]
+	texts   *textList // of the units, as they will be written
+	lists   *textList // what each unit is about
+	lexicon *lexicon  // of what the units are about
 }
 
 // text returns the text of a unit.
-func (a *apart) text(i int32) string { return a.texts.text(int(i)) }
+func (a *unitSet) text(i int32) string { return a.texts.text(int(i)) }
 
 // about returns the concepts of a unit.
-func (a *apart) about(i int32) list { return list(a.lists.text(int(i))) }
+func (a *unitSet) about(i int32) list { return list(a.lists.text(int(i))) }
 
 // list is a number of concepts, four bytes each.
 type list string
@@ -80,8 +80,8 @@ const (
 )
 
 // split makes the units of items. Said returns the text of an item.
-func split(items []Item, said func(*Item) string, near bool, aside *Aside) apart {
-	t := &taker{apart: apart{texts: newShelf(aside, 8)}, said: &digestSet{}}
+func split(items []Item, said func(*Item) string, near bool, aside *Spill) unitSet {
+	t := &taker{unitSet: unitSet{texts: newTextList(aside, 8)}, said: &digestSet{}}
 	line := int32(0)
 	put := func(i int, c class, text string) { t.put(unit{item: int32(i), line: line, class: c}, text) }
 	files := map[string]bool{}
@@ -117,7 +117,7 @@ func split(items []Item, said func(*Item) string, near bool, aside *Aside) apart
 				line++
 				u := unit{item: int32(i), line: line, class: failure}
 				if strings.HasPrefix(s, "FAIL\t") && !strings.HasSuffix(s, "]") {
-					u.tells = tellsPackage
+					u.traits = traitTestPackage
 				}
 				t.put(u, oneLine(s, 240))
 			})
@@ -134,7 +134,7 @@ func split(items []Item, said func(*Item) string, near bool, aside *Aside) apart
 	}
 	t.flush()
 	t.texts.close()
-	return t.apart
+	return t.unitSet
 }
 
 // bareLine returns a line of a file, or of the changes of one, without what stands before its text: the number
@@ -148,7 +148,7 @@ func bareLine(k Kind, s string) string {
 
 // A taker makes units of texts, many at once.
 type taker struct {
-	apart
+	unitSet
 	fresh []unit   // not looked at yet
 	found []string // their texts
 	size  int      // of those
@@ -181,10 +181,10 @@ func (t *taker) flush() {
 		u, text := &t.fresh[i], t.found[i]
 		u.cost = int32(tokens.Raw(text)) + frame(u.class)
 		if bare(text) {
-			u.tells |= tellsLittle
+			u.traits |= traitBare
 		}
 		if strings.Contains(text, "FAIL") {
-			u.tells |= tellsFailed
+			u.traits |= traitTestName
 		}
 	})
 	for _, text := range t.found {
@@ -264,19 +264,19 @@ func cut(s string, n int) string {
 }
 
 // measure fills in what units are about.
-func (a *apart) measure(near bool, aside *Aside) {
-	a.lexicon, a.lists = newLexicon(), newShelf(aside, 8)
-	if size := a.texts.total(); size > aside.much() {
+func (a *unitSet) measure(near bool, aside *Spill) {
+	a.lexicon, a.lists = newLexicon(), newTextList(aside, 8)
+	if size := a.texts.total(); size > aside.numberLimit() {
 		f := newFilter(size)
 		f.look(&a.units, a.texts, near)
-		a.lexicon = a.lexicon.without(f)
+		a.lexicon = a.lexicon.withFilter(f)
 	}
 	l, texts := a.lexicon, a.texts.browse()
 	var about []int32
 	var b []byte
 	for i := range a.units.n {
 		u := a.units.at(int32(i))
-		g := gathering{pairs: u.class == userClass, names: near, in: int32(i)}
+		g := gatherOptions{pairs: u.class == userClass, names: near, in: int32(i)}
 		if near {
 			g.in = u.item
 		}
@@ -291,12 +291,12 @@ func (a *apart) measure(near bool, aside *Aside) {
 		b = b[:0]
 		for _, c := range about {
 			if l.known.at(c).Kind == anchors.AnchorConcept {
-				u.tells |= tellsAnchor
+				u.traits |= traitAnchor
 			}
 			b = binary.LittleEndian.AppendUint32(b, uint32(c))
 		}
 		if u.alone[anchors.AnchorConcept] > 0 {
-			u.tells |= tellsAnchor
+			u.traits |= traitAnchor
 		}
 		a.lists.putBytes(b)
 	}

@@ -244,8 +244,8 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 		c, err := m.Counts(ctx, project, s, p)
 		done <- counting{c, err}
 	}()
-	out.Input.Aside = m.PutAside()
-	items, err := m.ItemsWith(ctx, project, s, p, ItemOptions{without, out.Input.Aside})
+	out.Input.Spill = m.PutAside()
+	items, err := m.ItemsWith(ctx, project, s, p, ItemOptions{without, out.Input.Spill})
 	counts := <-done
 	if err := errors.Join(err, counts.err); err != nil {
 		return out, err
@@ -270,7 +270,7 @@ func (m Ops) Items(ctx context.Context, project refs.Project, s *state.Session,
 // ItemOptions say which items are wanted, and where their texts go.
 type ItemOptions struct {
 	Without [][2]int        // messages whose calls of tools are left out
-	Aside   *compress.Aside // for texts that are too many to hold; nil: they are in the items
+	Aside   *compress.Spill // for texts that are too many to hold; nil: they are in the items
 }
 
 // ItemsWith is [Ops.Items] with options.
@@ -292,8 +292,8 @@ func (m Ops) ItemsWith(ctx context.Context, project refs.Project, s *state.Sessi
 }
 
 // PutAside is where a compression puts texts that are too many to hold: a file of the cache without a name.
-func (m Ops) PutAside() *compress.Aside {
-	return &compress.Aside{Open: func() (compress.File, error) {
+func (m Ops) PutAside() *compress.Spill {
+	return &compress.Spill{Open: func() (compress.File, error) {
 		dir := m.CachePath("l1", "")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err

@@ -126,7 +126,7 @@ type sourceText struct {
 	// from a message with one tool call to that with the result; from one that left the queue to that which queued it
 	results map[int]int
 	sent    map[int]int // from a message that queued text to that in which it left the queue
-	texts   *compress.Aside
+	texts   *compress.Spill
 	role    map[int]string
 	time    map[int]string
 	markers []compress.Mark
@@ -213,14 +213,14 @@ func (b *blamer) load(v *sourceText, at sourcePoint) error {
 			v.role[e.N], v.time[e.N] = speakerOf(e), e.TS
 		}
 	}
-	in := compress.Input{Aside: markers.On(m.DB).PutAside()}
+	in := compress.Input{Spill: markers.On(m.DB).PutAside()}
 	in.Items, err = markers.On(m.DB).ItemsWith(b.ctx, at.project, at.session, at.point,
-		markers.ItemOptions{Aside: in.Aside})
+		markers.ItemOptions{Aside: in.Spill})
 	if err != nil {
 		return err
 	}
 	v.markers = at.session.Marks(in, at.point)
-	return in.Aside.Err()
+	return in.Spill.Err()
 }
 
 // add adds a text to a message, and sets the speaker if none is set.

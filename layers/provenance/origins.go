@@ -148,7 +148,7 @@ func (t *tracer) refined(ctx context.Context, rev state.Rev) (trace.Side, error)
 
 // fromItems adds the items of the messages in span to a side that contains their texts; all markers count as kept.
 func (t *tracer) fromItems(side *trace.Side, of *state.Session, p *records.Point, items []compress.Item, span [2]int) {
-	in, source := compress.Input{Items: items, Aside: side.Texts}, t.source(of, p)
+	in, source := compress.Input{Items: items, Spill: side.Texts}, t.source(of, p)
 	marks := of.Marks(in, p)
 	put := func(it *compress.Item, role, text, keep string) {
 		if keep != "" || strings.TrimSpace(text) != "" {

@@ -140,7 +140,7 @@ func (b *blamer) message(source string, n int) message {
 	m, ok := b.cache[at]
 	if !ok {
 		text := b.said(source, n)
-		m = message{singleSpaced(text), b.vocabulary.About(text)}
+		m = message{singleSpaced(text), b.vocabulary.Terms(text)}
 		slices.Sort(m.terms)
 		if b.size += len(m.text); b.size > b.maxBytes {
 			clear(b.cache)
@@ -157,7 +157,7 @@ func singleSpaced(s string) string { return strings.Join(strings.Fields(s), " ")
 func (b *blamer) trace(o *Origin, l Line, p Piece) {
 	o.Frame, o.Source, o.Messages = false, p.Source, Runs(p.Src...)
 	content := singleSpaced(l.Content)
-	terms := b.vocabulary.About(l.Content)
+	terms := b.vocabulary.Terms(l.Content)
 	if len(terms) == 0 { // without terms it cannot be wrong
 		o.Frame = content == ""
 		o.Supported, o.Confidence = true, 100

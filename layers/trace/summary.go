@@ -90,7 +90,7 @@ func (d *differ) missing(x group, held, missed [2]seenSet, miss func(kind, side 
 					if about[other] == nil {
 						about[other] = aboutOf(v, d.texts(x, other))
 					}
-					if !containsMost(v.About(h.normalised), about[other]) {
+					if !containsMost(v.Terms(h.normalised), about[other]) {
 						tell(h.kind, h.text)
 					}
 				}
@@ -121,7 +121,7 @@ func (d *differ) countOf(a *Anchors, side int) *int {
 func aboutOf(v *compress.Vocabulary, pieces iter.Seq[pieceText]) map[int32]bool {
 	out := map[int32]bool{}
 	for p := range pieces {
-		for _, t := range v.About(p.text) {
+		for _, t := range v.Terms(p.text) {
 			out[t] = true
 		}
 	}

@@ -15,10 +15,10 @@ type LineIndex struct{ known map[[2]uint64]int32 }
 func NewLineIndex() *LineIndex { return &LineIndex{map[[2]uint64]int32{}} }
 
 // A Text is a text that is compared by lines: write it, close it, then read it. Long texts are stored in an
-// [compress.Aside].
+// [compress.Spill].
 type Text struct {
 	of     *LineIndex
-	aside  *compress.Aside
+	aside  *compress.Spill
 	ids    []int32
 	ends   []uint32 // of each line in its chunk
 	chunks []int    // number of lines up to the end of each chunk
@@ -31,7 +31,7 @@ type Text struct {
 }
 
 // New returns an empty text, stored in aside, which must not be used for anything else while the text is written.
-func (l *LineIndex) New(aside *compress.Aside) *Text { return &Text{of: l, aside: aside} }
+func (l *LineIndex) New(aside *compress.Spill) *Text { return &Text{of: l, aside: aside} }
 
 // chunkSize is the size of a chunk in bytes.
 const chunkSize = 64 << 10

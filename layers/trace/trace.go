@@ -37,7 +37,7 @@ type Side struct {
 	Pieces []Piece         // in the order of the text
 	Marks  []Mark          // all markers that the text was made from, kept or not
 	Tokens int             // of the whole text; 0 counts those of the pieces
-	Texts  *compress.Aside // large texts of pieces; nil: all texts are in the pieces
+	Texts  *compress.Spill // large texts of pieces; nil: all texts are in the pieces
 }
 
 // Add appends a piece. Its text may move to s.Texts.

@@ -194,7 +194,7 @@ func TestDiffAside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	dir, files := t.TempDir(), 0
 	away := func(s Side) Side {
-		out := Side{Marks: s.Marks, Tokens: s.Tokens, Texts: &compress.Aside{Held: 1, Open: func() (compress.File, error) {
+		out := Side{Marks: s.Marks, Tokens: s.Tokens, Texts: &compress.Spill{Held: 1, Open: func() (compress.File, error) {
 			files++
 			f, err := os.CreateTemp(dir, "")
 			t.Cleanup(func() { f.Close() })
@@ -231,7 +231,7 @@ func TestDiffAside(t *testing.T) {
 func TestAddItem(t *testing.T) {
 	t.Parallel()
 	var s Side
-	s.Texts = &compress.Aside{Held: 10, Open: func() (compress.File, error) {
+	s.Texts = &compress.Spill{Held: 10, Open: func() (compress.File, error) {
 		t.Error("a file was made")
 		return nil, os.ErrPermission
 	}}

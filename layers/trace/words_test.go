@@ -174,7 +174,7 @@ func unified(a, b string) string {
 	l := NewLineIndex()
 	var texts [2]*Text
 	for i, s := range []string{a, b} {
-		texts[i] = l.New(&compress.Aside{})
+		texts[i] = l.New(&compress.Spill{})
 		for at := 0; at < len(s); at += 3 {
 			texts[i].Write([]byte(s[at:min(at+3, len(s))]))
 		}

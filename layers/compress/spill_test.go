@@ -37,7 +37,7 @@ func TestAside(t *testing.T) {
 			{
 				want, wrong := Run(context.Background(), Input{Items: items, Output: outputs(items)}, p, Extract{})
 				aside, f := lying(t, items)
-				got, err := Run(context.Background(), Input{Items: aside.items, Output: outputs(items), Aside: aside.Aside}, p, Extract{})
+				got, err := Run(context.Background(), Input{Items: aside.items, Output: outputs(items), Spill: aside.Spill}, p, Extract{})
 				if fmt.Sprint(err) != fmt.Sprint(wrong) || !bytes.Equal(got.Body, want.Body) || got.Tokens != want.Tokens {
 					t.Errorf("session %d, %d tokens: %d bytes, %v from a file, want %d bytes, %v", seed, p.Budget, len(got.Body), err, len(want.Body), wrong)
 				}
@@ -64,7 +64,7 @@ func oddities(seed int64) string {
 
 // A lain is items whose texts lie in a file.
 type lain struct {
-	*Aside
+	*Spill
 	items []Item
 }
 
@@ -75,7 +75,7 @@ func lying(t *testing.T, items []Item) (lain, *count) {
 		t.Cleanup(func() { f.Close() })
 		return &counted{f, n}, err
 	}
-	l := lain{Aside: &Aside{Held: 2 << 10, Open: open}}
+	l := lain{Spill: &Spill{Held: 2 << 10, Open: open}}
 	for _, it := range items {
 		l.items = append(l.items, l.KeepItem(it))
 	}
@@ -124,12 +124,12 @@ func TestAsideFails(t *testing.T) {
 		"no file":   func() (File, error) { return nil, errors.New("no directory") },
 		"full disk": func() (File, error) { return full, nil },
 	} {
-		a := &Aside{Held: 1 << 10, Open: open}
+		a := &Spill{Held: 1 << 10, Open: open}
 		var kept []Item
 		for _, it := range items {
 			kept = append(kept, a.KeepItem(it))
 		}
-		got, err := Run(context.Background(), Input{Items: kept, Aside: a}, p, Extract{})
+		got, err := Run(context.Background(), Input{Items: kept, Spill: a}, p, Extract{})
 		if err != nil || !bytes.Equal(got.Body, want.Body) {
 			t.Errorf("%s: %d bytes, %v, want %d", name, len(got.Body), err, len(want.Body))
 		}
@@ -139,7 +139,7 @@ func TestAsideFails(t *testing.T) {
 	}
 	a, f := lying(t, items)
 	f.broken = true
-	if _, err := Run(context.Background(), Input{Items: a.items, Aside: a.Aside}, p, Extract{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := Run(context.Background(), Input{Items: a.items, Spill: a.Spill}, p, Extract{}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a file that cannot be read: %v", err)
 	}
 }

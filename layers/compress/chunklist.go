@@ -1,7 +1,7 @@
 package compress
 
-// blocks are a list that grows without being copied: there may be millions of elements.
-type blocks[T any] struct {
+// chunkList are a list that grows without being copied: there may be millions of elements.
+type chunkList[T any] struct {
 	list [][]T // all but the last have blockSize
 	n    int
 }
@@ -12,9 +12,9 @@ const (
 )
 
 // at returns element i.
-func (b *blocks[T]) at(i int32) *T { return &b.list[i>>blockShift][i&(blockSize-1)] }
+func (b *chunkList[T]) at(i int32) *T { return &b.list[i>>blockShift][i&(blockSize-1)] }
 
-func (b *blocks[T]) add(x T) {
+func (b *chunkList[T]) add(x T) {
 	last := len(b.list) - 1
 	switch {
 	case last < 0: // most lists are short
@@ -35,7 +35,7 @@ type digestShard struct {
 	n     int
 }
 
-// add reports whether a digest was not in the set yet.
+// add adds a digest and reports whether it was not in the set.
 func (s *digestSet) add(d digest) bool {
 	d[1] |= 1
 	h := &s.shards[d[0]>>56]
@@ -50,7 +50,7 @@ func (s *digestSet) add(d digest) bool {
 	return true
 }
 
-// place returns where a digest is or belongs.
+// place returns the position of a digest, or the free one where it belongs.
 func (h *digestShard) place(d digest) int {
 	at := int(d[0] % uint64(len(h.table)))
 	for h.table[at] != d && h.table[at] != (digest{}) {

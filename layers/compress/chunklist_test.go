@@ -29,7 +29,7 @@ func TestDigestSet(t *testing.T) {
 // TestBlocks holds a list against a slice.
 func TestBlocks(t *testing.T) {
 	t.Parallel()
-	var b blocks[int]
+	var b chunkList[int]
 	const n = 3*blockSize + 5
 	for i := range n {
 		b.add(7 * i)
