@@ -1,3 +1,4 @@
+// Package layers is the facade over the packages below it: [Memory] has an accessor for each of them.
 package layers
 
 import (
@@ -30,10 +31,10 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// A Memory is an open store, and what can be done with it. Its methods may be called from several goroutines at once.
+// A Memory is an open store with the operations of all packages below layers. It is safe for concurrent use.
 type Memory struct{ *state.DB }
 
-// Init creates a store in dir for a device of the given name and opens it. It may be repeated.
+// Init creates a store in dir for a device and opens it. It may be repeated.
 func Init(ctx context.Context, dir, device string, o state.Options) (*Memory, error) {
 	db, err := state.Init(ctx, dir, device, o)
 	return wrap(db, err)
@@ -45,7 +46,7 @@ func Open(dir string, o state.Options) (*Memory, error) {
 	return wrap(db, err)
 }
 
-// OpenObjects is [Open] for reading objects by name and nothing else: it has no cache.
+// OpenObjects is [Open] without a cache, only to read objects by name.
 func OpenObjects(dir string, o state.Options) (*Memory, error) {
 	db, err := state.OpenObjects(dir, o)
 	return wrap(db, err)
@@ -56,6 +57,16 @@ func wrap(db *state.DB, err error) (*Memory, error) {
 		return nil, err
 	}
 	return &Memory{db}, nil
+}
+
+// Close writes token counts to the cache and closes the store.
+func (m *Memory) Close() error {
+	m.Capture().WriteTokens()
+	m.EvictSometimes()
+	if m.CacheDir != nil {
+		m.CacheDir.Close() // nothing was written to it
+	}
+	return m.Refs.Close()
 }
 
 // Capture returns the operations of package capture.

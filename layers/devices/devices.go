@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Strangers returns the names of the devices whose lanes are here and that are not trusted, by id.
+// Strangers returns the names of untrusted devices with lanes here, by ID.
 func (m Ops) Strangers(ctx context.Context) (map[string]string, error) {
 	lanes, err := m.Refs.Lanes()
 	if err != nil {
@@ -37,14 +37,14 @@ func (m Ops) Strangers(ctx context.Context) (map[string]string, error) {
 	return out, nil
 }
 
-// Peers returns the user's last word on each device.
+// Peers returns the user's last settings for each device, by ID.
 func (m Ops) Peers(ctx context.Context) (map[string]records.PeerBody, error) {
 	out := map[string]records.PeerBody{}
 	return out, state.Home(ctx, m.DB, records.KindPeer, func(_ records.Stamp, b records.PeerBody) { out[b.Device] = b })
 }
 
-// Devices returns this device, the devices whose lanes are here, and those that were dropped; this one first,
-// then by name.
+// Devices returns this device, the devices with lanes here, and dropped ones. This device is the first; the others
+// are sorted by name.
 func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
 	trust, err := m.Trust(ctx)
 	if err != nil {
@@ -54,29 +54,9 @@ func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	lanes, err := m.Refs.Lanes()
+	found, err := m.laneDevices()
 	if err != nil {
 		return nil, err
-	}
-	own := m.Refs.Device()
-	found := map[string]*state.Device{own.ID: {ID: own.ID, Name: own.Name, Key: own.PublicKey(), Own: true}}
-	for _, l := range lanes {
-		d := found[l.Device]
-		if d == nil {
-			d = &state.Device{ID: l.Device}
-			found[l.Device] = d
-		}
-		d.Projects++
-		if err := m.Refs.Describe(l, func(name, key string, at time.Time) {
-			if at.After(d.Last) {
-				d.Last = at
-				if !d.Own {
-					d.Name, d.Key = name, key
-				}
-			}
-		}); err != nil {
-			return nil, err
-		}
 	}
 	for id, b := range peers {
 		if !b.Dropped {
@@ -107,8 +87,37 @@ func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
 	return out, nil
 }
 
-// tellApart adds to the names of devices that are called the same what tells them apart, as it is with
-// versions: vm~562364fe. What a bare name means on the device own never changes by a pull.
+// laneDevices returns this device and the devices of all lanes here, by ID.
+func (m Ops) laneDevices() (map[string]*state.Device, error) {
+	lanes, err := m.Refs.Lanes()
+	if err != nil {
+		return nil, err
+	}
+	own := m.Refs.Device()
+	found := map[string]*state.Device{own.ID: {ID: own.ID, Name: own.Name, Key: own.PublicKey(), Own: true}}
+	for _, l := range lanes {
+		d := found[l.Device]
+		if d == nil {
+			d = &state.Device{ID: l.Device}
+			found[l.Device] = d
+		}
+		d.Projects++
+		if err := m.Refs.Describe(l, func(name, key string, at time.Time) {
+			if at.After(d.Last) {
+				d.Last = at
+				if !d.Own {
+					d.Name, d.Key = name, key
+				}
+			}
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// tellApart adds the start of the ID to equal names, as for versions: vm~562364fe. This device keeps its name, so
+// that a pull never changes what the name means here.
 func tellApart(all []state.Device) {
 	called := map[string]int{}
 	for _, d := range all {
@@ -121,8 +130,8 @@ func tellApart(all []state.Device) {
 	}
 }
 
-// Device finds a device by its name, or by the beginning of its id or fingerprint. The error is a
-// [*NotFoundError] or an [*AmbiguousError].
+// Device finds a device by its name, or by a prefix of its ID or fingerprint. The error is a [*state.NotFoundError]
+// or a [*state.AmbiguousError].
 func (m Ops) Device(ctx context.Context, name string) (state.Device, error) {
 	all, err := m.Devices(ctx)
 	if err != nil {
@@ -131,8 +140,7 @@ func (m Ops) Device(ctx context.Context, name string) (state.Device, error) {
 	return deviceNamed(all, name)
 }
 
-// Reader finds a device as [Ops.Device] does, also one of which nothing is here and that is only known to read
-// an encrypted remote.
+// Reader is [Ops.Device] for devices without data here that can read an encrypted remote, too.
 func (m Ops) Reader(ctx context.Context, name string) (state.Device, error) {
 	all, err := m.Devices(ctx)
 	if err != nil {
@@ -145,7 +153,7 @@ func (m Ops) Reader(ctx context.Context, name string) (state.Device, error) {
 	}
 	for _, k := range members {
 		if k.Device == "" || slices.ContainsFunc(all, func(d state.Device) bool { return d.ID == k.Device }) {
-			continue // the recovery key, or one that is here
+			continue // the recovery key or a device with lanes here
 		}
 		all = append(all, state.Device{ID: k.Device, Name: k.Name})
 	}
@@ -180,10 +188,10 @@ func deviceNamed(all []state.Device, name string) (state.Device, error) {
 	return state.Device{}, &state.AmbiguousError{What: "device", Name: name, Candidates: candidates}
 }
 
-// ErrOwnDevice says that this device cannot be trusted or not: it is the one that does it.
+// ErrOwnDevice reports an operation that is not possible on this device itself.
 var ErrOwnDevice = errors.New("that is this device")
 
-// TrustDevice says whether the user trusts a device from now on.
+// TrustDevice sets whether the user trusts a device.
 func (m Ops) TrustDevice(ctx context.Context, d state.Device, trusted bool) error {
 	if d.Own {
 		return ErrOwnDevice
@@ -198,9 +206,8 @@ func (m Ops) TrustDevice(ctx context.Context, d state.Device, trusted bool) erro
 	})
 }
 
-// DropDevice ends the trust in a device and removes its lanes from this store, with every byte that only they
-// hold. A fetch leaves them out until the device is trusted again. Dropping it again removes what a killed run
-// left.
+// DropDevice distrusts a device and removes its lanes and their bytes from this store. A fetch ignores its lanes
+// until the device is trusted again. A second run removes what a killed run left.
 func (m Ops) DropDevice(ctx context.Context, d state.Device) error {
 	selves, err := m.Refs.Selves()
 	if err != nil {
@@ -210,7 +217,7 @@ func (m Ops) DropDevice(ctx context.Context, d state.Device) error {
 		return ErrOwnDevice
 	}
 	err = m.SetPeer(ctx, d, "drop device "+d.Name, func(b *records.PeerBody) {
-		if name, _, _ := strings.Cut(d.Name, "~"); b.Name == "" { // no lane tells it any more
+		if name, _, _ := strings.Cut(d.Name, "~"); b.Name == "" { // its lanes, which have the name, are removed
 			b.Name = name
 		}
 		b.Trusted, b.Revoked, b.Dropped = false, true, true
@@ -227,7 +234,7 @@ func (m Ops) DropDevice(ctx context.Context, d state.Device) error {
 	return err
 }
 
-// Dropped returns the devices whose lanes are left out.
+// Dropped returns the devices whose lanes are ignored.
 func (m Ops) Dropped(ctx context.Context) (map[string]bool, error) {
 	peers, err := m.Peers(ctx)
 	out := map[string]bool{}
@@ -237,7 +244,7 @@ func (m Ops) Dropped(ctx context.Context) (map[string]bool, error) {
 	return out, err
 }
 
-// RenameDevice gives a device another name: this one for all to see from its next commit on, others only here.
+// RenameDevice renames a device: this one for everybody from its next commit, other ones only here.
 func (m Ops) RenameDevice(ctx context.Context, d state.Device, name string) error {
 	if d.Own {
 		return m.Refs.RenameDevice(ctx, name)
@@ -262,6 +269,6 @@ func (m Ops) SetPeer(ctx context.Context, d state.Device, message string, change
 		_, err := tx.Add(records.KindPeer, b)
 		return err
 	})
-	m.Outlines.Clear() // they depend on who is trusted
+	m.Outlines.Clear() // they depend on trust
 	return err
 }

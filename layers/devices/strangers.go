@@ -7,8 +7,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// DeviceSuffix splits NAME~DEVICE. The device is one that is here, by name, or the start of an id of at least
-// four digits; ok is false if there is none behind the name.
+// DeviceSuffix splits NAME~DEVICE. DEVICE is the name of a device with lanes here, or a prefix of at least four
+// digits of its ID. ok is false for any other s.
 func (m Ops) DeviceSuffix(ctx context.Context, s string) (name, device string, ok bool) {
 	i := strings.LastIndexByte(s, '~')
 	if i <= 0 || s[0] == '@' || i+1 == len(s) {
@@ -25,8 +25,8 @@ func (m Ops) DeviceSuffix(ctx context.Context, s string) (name, device string, o
 	return name, d.ID, true
 }
 
-// WithDevice returns NAME~DEVICE in the form in which things of a device that is not trusted are named, if a
-// device is called so.
+// WithDevice returns NAME~DEVICE with the ID of the device, as data of untrusted devices is named, if DEVICE is the
+// name of a device.
 func (m Ops) WithDevice(ctx context.Context, s string) string {
 	name, device, ok := m.DeviceSuffix(ctx, s)
 	if !ok {

@@ -7,9 +7,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Future returns the newest of the latest operations of all projects if it lies after t: then a clock is wrong,
-// here or on the device that wrote it. ok is false if there is none. Times decide nothing, but people read
-// them, and sessions age by them.
+// Future returns the newest operation of all projects if its time is after t: then the clock of this or another
+// device is wrong. Times decide nothing, but users read them and sessions age by them.
 func (m Ops) Future(ctx context.Context, t time.Time) (newest refs.Entry, ok bool, err error) {
 	ids, err := m.Refs.Projects()
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A cursor goes through a log. A log of ten thousand operations takes megabytes once it is decoded, which cost
-// more time than decoding it: at holds one of them.
+// A Cursor iterates over a log. It holds one decoded entry at a time, because a decoded log of ten thousand
+// operations takes megabytes.
 type Cursor struct {
-	at    *refs.Entry // good until next
-	Place int         // among the logs that are gone through together
+	at    *refs.Entry // valid until next
+	Place int         // among the merged logs
 
-	c    records.Codec // before the next stored entry
-	left int           // of the stored ones
+	c    records.Codec // at the next stored entry
+	left int           // stored entries left
 	e    refs.Entry
-	rest []refs.Entry // of a log that is decoded
+	rest []refs.Entry // decoded entries left
 }
 
-// Read reads what code wrote and reports whether it was that.
+// Read decodes an encoded ledger and reports whether it is valid.
 func (l *Ledger) Read(s string) bool {
 	c := state.NewDecoder(s)
 	if l.codeHead(c); c.Failed {
@@ -39,7 +39,7 @@ func (l *Ledger) Read(s string) bool {
 	return all.left == 0 && all.c.Done()
 }
 
-// cursor returns a cursor before the n newest of the stored entries, or before all if n is 0.
+// cursor returns a cursor before the n newest stored entries, or before all if n is 0.
 func (l *Ledger) cursor(p refs.Project, n int) *Cursor {
 	k := &Cursor{c: *l.stored, left: l.n, e: refs.Entry{Project: p}}
 	if n > 0 {
@@ -48,6 +48,7 @@ func (l *Ledger) cursor(p refs.Project, n int) *Cursor {
 	return k
 }
 
+// Newest returns the first n entries, all if n is 0.
 func Newest(entries []refs.Entry, n int) []refs.Entry {
 	if n > 0 && n < len(entries) {
 		return entries[:n]
@@ -55,7 +56,7 @@ func Newest(entries []refs.Entry, n int) []refs.Entry {
 	return entries
 }
 
-// next goes on to the next entry and reports whether there is one.
+// next advances to the next entry and reports whether there is one.
 func (k *Cursor) next() bool {
 	switch {
 	case len(k.rest) > 0:
@@ -79,7 +80,7 @@ func (l *Ledger) Newest(p refs.Project, n int) []refs.Entry {
 	}
 	k := l.cursor(p, n)
 	out := make([]refs.Entry, 0, k.left)
-	var trailers []string // of many entries
+	var trailers []string // shared by many entries
 	for k.next() {
 		e := *k.at
 		if cap(trailers)-len(trailers) < len(e.Trailers) {
@@ -92,14 +93,14 @@ func (l *Ledger) Newest(p refs.Project, n int) []refs.Entry {
 	return out
 }
 
-// Entries yields what [Ops.Log] returns. An entry is good, with its trailers, until the next one is yielded.
+// Entries yields the result of [Ops.Log]. An entry and its trailers are valid until the next one is yielded.
 func (m Ops) Entries(ctx context.Context, p refs.Project, n int) (iter.Seq[*refs.Entry], error) {
 	k, err := m.cursor(ctx, p, n, false)
 	return Together([]*Cursor{k}), err
 }
 
-// EntriesByTime yields the newest n operations of each of the projects, or all if n is 0, those with the latest
-// times first and those with the same time in the order of the projects. An entry is good as in [Ops.Entries].
+// EntriesByTime yields the newest n operations of each project, or all if n is 0, the latest first and equal times
+// in the order of the projects. An entry is valid as in [Ops.Entries].
 func (m Ops) EntriesByTime(ctx context.Context, projects []state.Project, n int) (iter.Seq[*refs.Entry], error) {
 	var logs []*Cursor
 	for i, p := range projects {
@@ -113,8 +114,8 @@ func (m Ops) EntriesByTime(ctx context.Context, projects []state.Project, n int)
 	return Together(logs), nil
 }
 
-// cursor returns a cursor before the n newest operations of a project, or before all if n is 0. They come in
-// the order of the log, or in that of their times, which is the same where no clock was wrong.
+// cursor returns a cursor before the n newest operations of a project, or before all if n is 0, in the order of the
+// log or by time. The orders only differ if a clock was wrong.
 func (m Ops) cursor(ctx context.Context, p refs.Project, n int, byTime bool) (*Cursor, error) {
 	if n > 0 && n <= fewEntries {
 		entries, err := m.Log(ctx, p, n)
@@ -142,8 +143,7 @@ func decodedCursor(entries []refs.Entry, byTime bool) *Cursor {
 	return &Cursor{rest: entries}
 }
 
-// Together yields the entries of logs that are each in the order of their times, in the order of their times.
-// It can be gone through once. One log is yielded as it is.
+// Together merges logs that are sorted by time. It can be iterated once. A single log is yielded unchanged.
 func Together(logs []*Cursor) iter.Seq[*refs.Entry] {
 	order := func(a, b *Cursor) int {
 		return cmp.Or(b.at.Time.Compare(a.at.Time), cmp.Compare(a.Place, b.Place))

@@ -10,23 +10,23 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A ledger is the cached log of a project, newest first. It grows from the tips it was made at. What was read
-// from the cache is decoded as it is gone through: see [cursor].
+// A Ledger is the cached log of a project, the newest entry first. It is extended from the tips at which it was
+// made. Cached entries are decoded while iterating, see [Cursor].
 type Ledger struct {
 	Format  int
 	tips    []refs.Tip
-	Entries []refs.Entry   // if they are decoded
-	stored  *records.Codec // else before the first of them
-	n       int            // how many are stored
-	Falls   bool           // no stored one has a later time than the one before it
+	Entries []refs.Entry   // decoded entries
+	stored  *records.Codec // or encoded ones
+	n       int            // number of encoded entries
+	Falls   bool           // encoded entries are sorted by time
 }
 
 const LedgerVersion = 1
 
-// fewEntries is up to how many operations are read from their commits rather than from the ledger.
+// fewEntries is the largest number of operations that are read from their commits instead of the ledger.
 const fewEntries = 64
 
-// Log returns the newest n operations of a project, newest first; n of 0 returns all.
+// Log returns the newest n operations of a project, the newest first, or all if n is 0.
 func (m Ops) Log(ctx context.Context, p refs.Project, n int) ([]refs.Entry, error) {
 	if n > 0 && n <= fewEntries {
 		var out []refs.Entry
@@ -47,7 +47,7 @@ func (m Ops) Log(ctx context.Context, p refs.Project, n int) ([]refs.Entry, erro
 	return l.Newest(p, n), nil
 }
 
-// ledger returns the ledger of a project, brought up to date.
+// ledger returns the current ledger of a project.
 func (m Ops) ledger(ctx context.Context, p refs.Project) (*Ledger, error) {
 	var tips []refs.Tip
 	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
@@ -63,7 +63,7 @@ func (m Ops) ledger(ctx context.Context, p refs.Project) (*Ledger, error) {
 		return l, nil
 	}
 	ok, err := m.extend(ctx, p, l, tips)
-	if err == nil && !ok { // a lane was rewritten: from the start
+	if err == nil && !ok { // a lane was rewritten: start again
 		l = &Ledger{Format: LedgerVersion}
 		_, err = m.extend(ctx, p, l, tips)
 	}
@@ -74,10 +74,11 @@ func (m Ops) ledger(ctx context.Context, p refs.Project) (*Ledger, error) {
 	return l, nil
 }
 
-// extend adds what came since the tips of l. It reports false if a lane does not go on from its tip; l is
-// useless then.
+// extend adds the operations after the tips of l. It returns false if a lane does not descend from its tip; then l
+// is invalid.
 func (m Ops) extend(ctx context.Context, p refs.Project, l *Ledger, now []refs.Tip) (bool, error) {
-	newest, oldest := map[string]string{}, map[string]string{} // by device: commit of the first entry, parent of the last
+	// by device: commit of the first entry, parent of the last one
+	newest, oldest := map[string]string{}, map[string]string{}
 	var fresh []refs.Entry
 	for e, err := range m.Refs.Log(ctx, p, l.tips) {
 		if err != nil {
@@ -107,7 +108,7 @@ func (m Ops) extend(ctx context.Context, p refs.Project, l *Ledger, now []refs.T
 	return true, nil
 }
 
-// mergeEntries merges two logs, each newest first.
+// mergeEntries merges two logs, each with the newest entry first.
 func mergeEntries(a, b []refs.Entry) []refs.Entry {
 	out := make([]refs.Entry, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -120,7 +121,7 @@ func mergeEntries(a, b []refs.Entry) []refs.Entry {
 	return append(append(out, a...), b...)
 }
 
-// Code writes the ledger; read reads it.
+// Code encodes the ledger. Read decodes it.
 func (l *Ledger) Code(c *records.Codec) {
 	l.codeHead(c)
 	records.List(c, &l.Entries, func(e *refs.Entry) { codeEntry(c, e) })
@@ -135,7 +136,7 @@ func (l *Ledger) codeHead(c *records.Codec) {
 	state.CodeTips(c, &l.tips)
 }
 
-// codeEntry leaves out the project, which is known. Trailers are read into the room of those of e.
+// codeEntry codes an entry without its project, which is known. It decodes trailers into the memory of e.
 func codeEntry(c *records.Codec, e *refs.Entry) {
 	records.Word(c, &e.Commit)
 	records.Word(c, &e.Parent)
@@ -147,8 +148,8 @@ func codeEntry(c *records.Codec, e *refs.Entry) {
 	c.Words(&e.Trailers)
 }
 
-// Touching returns the entries whose commits brought one of the records: those of a commit have Lamport
-// times above that of the commit before it in the lane.
+// Touching returns the entries that added one of the records: records of a commit have Lamport times above that of
+// the previous commit in the lane.
 func Touching(entries []refs.Entry, stamps []records.Stamp) []refs.Entry {
 	times := map[string][]uint64{}
 	for _, s := range stamps {

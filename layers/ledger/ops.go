@@ -1,4 +1,4 @@
-// Package ledger lists the entries of a project's lanes in the order of their time.
+// Package ledger lists the operations of projects, in order.
 package ledger
 
 import "github.com/memvcs/mem/layers/state"

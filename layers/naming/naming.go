@@ -1,4 +1,4 @@
-// Package naming gives names: titles to sessions, tags to sessions and versions, other names to compositions.
+// Package naming sets titles of sessions, tags of sessions and versions, and names of compositions.
 package naming
 
 import (
@@ -15,13 +15,13 @@ import (
 // Ops names things in a store.
 type Ops struct {
 	*state.DB
-	tool string // that the names come from; "" for memory
+	tool string // source of the names; "" for mem
 }
 
 // On returns the operations on a store.
 func On(db *state.DB) Ops { return Ops{DB: db} }
 
-// From returns the operations that say in the log that the names come from another tool.
+// From returns operations that log another tool as the source of the names.
 func (m Ops) From(tool string) Ops { return Ops{m.DB, tool} }
 
 // Errors of naming.
@@ -31,7 +31,7 @@ var (
 	ErrKind  = errors.New("only sessions and compositions are renamed, only sessions and versions are tagged")
 )
 
-// Retitle gives a session a title; an empty one is that of its transcript again.
+// Retitle sets the title of a session. An empty title restores that of the transcript.
 func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string) error {
 	body := records.NameBody{Target: "session/" + rev.Session.ID, Field: records.FieldTitle, Removed: title == ""}
 	if title != "" {
@@ -44,8 +44,8 @@ func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string) error {
 	return m.say(ctx, rev, "mv "+rev.Session.Name(), "mv", body)
 }
 
-// Tag gives a session or a version a tag; a dry run only checks. The error wraps [ErrTaken] if something else
-// has the tag and force is not set.
+// Tag tags a session or a version. A dry run only checks. The error wraps [ErrTaken] if another target has the tag
+// and force is not set.
 func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force, dryRun bool) error {
 	if _, err := records.ParseName(name); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force, dryRun 
 		Name: name})
 }
 
-// Untag removes a tag of a project; a dry run only checks. The error wraps [ErrNoTag] if nothing has it.
+// Untag deletes a tag of a project. A dry run only checks. The error wraps [ErrNoTag] if the tag does not exist.
 func (m Ops) Untag(ctx context.Context, p state.Project, name string, dryRun bool) error {
 	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
@@ -101,7 +101,7 @@ func (m Ops) Untag(ctx context.Context, p state.Project, name string, dryRun boo
 	return fmt.Errorf("tag %s: %w", name, ErrNoTag)
 }
 
-// Tags returns the tags of a project, by name.
+// Tags returns the tags of a project, sorted by name.
 func (m Ops) Tags(ctx context.Context, p refs.Project) ([]state.Tag, error) {
 	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
@@ -110,8 +110,8 @@ func (m Ops) Tags(ctx context.Context, p refs.Project) ([]state.Tag, error) {
 	return st.Tags(), nil
 }
 
-// RenameComposition gives a composition and its earlier states another name. Its content stays: the heading in
-// it is the name that it was composed under. The error wraps [ErrTaken] if a composition or a tag has the name.
+// RenameComposition renames a composition and its earlier states. Its text keeps the old name in its heading. The
+// error wraps [ErrTaken] if a composition or a tag has the name.
 func (m Ops) RenameComposition(ctx context.Context, rev state.Rev, name string) error {
 	if _, err := records.ParseName(name); err != nil {
 		return err

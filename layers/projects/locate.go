@@ -23,7 +23,7 @@ func ProjectOf(identity, dir string) state.Project {
 	return state.Project{ID: lane.ProjectOf(identity), Name: baseName(dir), Identity: identity}
 }
 
-// baseName returns the last element of a path of any system.
+// baseName returns the last element of a path of any operating system.
 func baseName(dir string) string {
 	dir = strings.TrimRight(strings.ReplaceAll(dir, `\`, "/"), "/")
 	if i := strings.LastIndexByte(dir, '/'); i >= 0 {
@@ -35,9 +35,8 @@ func baseName(dir string) string {
 	return dir
 }
 
-// Locate returns the project that the directory dir belongs to: the one it was linked to or found to be
-// before, itself or the nearest directory above it; else by the origin of its git repository, its root
-// commit, or its path. Known says that this memory has met it before.
+// Locate returns the project of the directory dir: that of dir or of its nearest known parent, else one identified
+// by the origin of its git repository, its root commit, or its path. Known says that this memory knows the project.
 func (m Ops) Locate(ctx context.Context, dir string) (p state.Project, known bool, err error) {
 	paths, err := m.Paths(ctx)
 	if err != nil {
@@ -47,7 +46,7 @@ func (m Ops) Locate(ctx context.Context, dir string) (p state.Project, known boo
 	return p, known, nil
 }
 
-// Locate is [Ops.Locate] by what paths say.
+// Locate is [Ops.Locate] with the given paths.
 func Locate(ctx context.Context, paths []records.PathBody, dir string) (p state.Project, known bool) {
 	for d := dir; d != ""; d = Parent(d) {
 		if b := lastWord(paths, d); b != nil && (b.Linked || d == dir || IsRepo(d) || !InsideRepo(dir)) {
@@ -57,7 +56,7 @@ func Locate(ctx context.Context, paths []records.PathBody, dir string) (p state.
 	return Identify(ctx, dir), false
 }
 
-// lastWord returns the newest of what paths say of a directory, nil if they say nothing.
+// lastWord returns the newest record of a directory in paths, nil if there is none.
 func lastWord(paths []records.PathBody, dir string) *records.PathBody {
 	for i := len(paths) - 1; i >= 0; i-- {
 		if paths[i].Path == dir {
@@ -67,7 +66,7 @@ func lastWord(paths []records.PathBody, dir string) *records.PathBody {
 	return nil
 }
 
-// Paths returns what this device knows of directories, later records last.
+// Paths returns the directories known to this device, later records last.
 func (m Ops) Paths(ctx context.Context) ([]records.PathBody, error) {
 	var paths []records.PathBody
 	err := m.Refs.ViewRetry(ctx, refs.Home, func(tx *refs.Tx) error {
@@ -80,7 +79,7 @@ func (m Ops) Paths(ctx context.Context) ([]records.PathBody, error) {
 	return paths, err
 }
 
-// Parent returns the directory above d, "" if there is none.
+// Parent returns the parent directory of d, "" if there is none.
 func Parent(d string) string {
 	up := filepath.Dir(d)
 	if up == d || up == "." {
@@ -103,8 +102,8 @@ func InsideRepo(dir string) bool {
 	return false
 }
 
-// Identify finds out what a directory is. One that is not there any more, or was never on this machine,
-// is its path; a worktree among those is the path of the directory that contains the worktrees.
+// Identify identifies the project of a directory. A directory that does not exist is identified by its path; a
+// deleted worktree by the directory that contains the worktrees.
 func Identify(ctx context.Context, dir string) state.Project {
 	for d := dir; d != ""; d = Parent(d) {
 		if !IsRepo(d) {
@@ -122,8 +121,8 @@ func Identify(ctx context.Context, dir string) state.Project {
 	return ProjectOf("path "+dir, dir)
 }
 
-// worktreeOwner returns the directory whose worktree dir is or lies in, by the places where Claude Code and
-// people keep worktrees: .claude/worktrees/NAME and .worktrees/NAME. It returns dir if that is none.
+// worktreeOwner returns the directory that owns the worktree dir is in, by the usual places .claude/worktrees/NAME
+// and .worktrees/NAME. It returns dir if dir is not in one.
 func worktreeOwner(dir string) string {
 	slash := string(filepath.Separator)
 	for _, place := range []string{filepath.Join(".claude", "worktrees"), ".worktrees"} {
@@ -134,12 +133,11 @@ func worktreeOwner(dir string) string {
 	return dir
 }
 
-// originURL returns the normalised URL of the remote "origin" of the repository in dir, "" if it has
-// none.
+// originURL returns the normalised URL of the remote "origin" of the repository in dir, "" if it has none.
 func originURL(dir string) string {
 	f, err := os.Open(filepath.Join(gitDir(dir), "config"))
 	if err != nil {
-		return "" // no readable configuration is not an origin
+		return "" // unreadable configuration
 	}
 	defer f.Close()
 	section := ""
@@ -157,7 +155,8 @@ func originURL(dir string) string {
 	return ""
 }
 
-// gitDir returns where the configuration of the repository in dir lies: of a linked worktree, the main one's.
+// gitDir returns the directory with the configuration of the repository in dir, for a linked worktree that of the
+// main one.
 func gitDir(dir string) string {
 	git := filepath.Join(dir, ".git")
 	b, err := os.ReadFile(git)
@@ -174,8 +173,8 @@ func gitDir(dir string) string {
 	return target
 }
 
-// NormalURL brings the spellings of one remote into one form, host/path: without scheme, user, port,
-// trailing ".git" and slashes, the host in lower case. It never keeps a password.
+// NormalURL normalises the URL of a remote to host/path: without scheme, user, password, port, trailing ".git" and
+// slashes, and with the host in lower case.
 func NormalURL(s string) string {
 	if host, path, ok := strings.Cut(s, ":"); ok && !strings.Contains(host, "/") && !strings.HasPrefix(path, "//") &&
 		len(host) > 1 {
@@ -192,12 +191,12 @@ func NormalURL(s string) string {
 	return strings.ToLower(u.Hostname()) + "/" + path
 }
 
-// rootCommit asks git for the first commit of the repository in dir, "" if it cannot tell.
+// rootCommit returns the first commit of the repository in dir according to git, "" if there is none.
 func rootCommit(ctx context.Context, dir string) string {
 	cmd := exec.CommandContext(ctx, "git", "-C", dir, "rev-list", "--max-parents=0", "HEAD")
 	out, err := cmd.Output()
 	if err != nil {
-		return "" // no git, or no commit yet: the path will do
+		return "" // no git or no commit: use the path
 	}
 	roots := strings.Fields(string(out))
 	slices.Sort(roots)
@@ -207,7 +206,7 @@ func rootCommit(ctx context.Context, dir string) string {
 	return roots[0]
 }
 
-// HasProject reports whether there are records of a project.
+// HasProject reports whether the memory has records of a project.
 func (m Ops) HasProject(ctx context.Context, p refs.Project) (has bool, err error) {
 	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
 		has = len(tx.Tips()) > 0
@@ -216,18 +215,17 @@ func (m Ops) HasProject(ctx context.Context, p refs.Project) (has bool, err erro
 	return has, err
 }
 
-// LinkProject makes dir belong to the project p on this device, from now on.
+// LinkProject links dir to the project p on this device.
 func (m Ops) LinkProject(ctx context.Context, p state.Project, dir string) error {
 	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
 		Linked: true}})
 }
 
-// ErrNotLinked says that a directory was not linked to a project.
+// ErrNotLinked reports a directory that is not linked to a project.
 var ErrNotLinked = errors.New("it is not linked to a project")
 
-// UnlinkProject takes a link of dir back and returns the project that dir belongs to from now on: the one it
-// would be without. What was captured there stays where it is. The error is [ErrNotLinked] if there is no link.
-// A dry run writes nothing.
+// UnlinkProject removes the link of dir and returns its project without the link. Captured sessions stay in their
+// project. The error is [ErrNotLinked] if there is no link. A dry run writes nothing.
 func (m Ops) UnlinkProject(ctx context.Context, dir string, dryRun bool) (p state.Project, err error) {
 	paths, err := m.Paths(ctx)
 	if err != nil {
@@ -246,14 +244,14 @@ func (m Ops) UnlinkProject(ctx context.Context, dir string, dryRun bool) (p stat
 		Linked: false}})
 }
 
-// Meet remembers that dir is the project p on this device, unless something is known of it: what lies inside it
-// and is no repository of its own belongs to p from now on.
+// Meet records that dir belongs to the project p on this device, unless dir has a record. It also applies to
+// subdirectories that are not repositories.
 func (m Ops) Meet(ctx context.Context, p state.Project, dir string) error {
 	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
 		Linked: false}})
 }
 
-// AddPaths remembers which directories belong to which projects, unless that is known.
+// AddPaths records the projects of directories, unless they are known.
 func (m Ops) AddPaths(ctx context.Context, paths []records.PathBody) error {
 	if len(paths) == 0 {
 		return nil
@@ -286,7 +284,7 @@ func (m Ops) AddPaths(ctx context.Context, paths []records.PathBody) error {
 	return err
 }
 
-// knowsPath reports whether the newest word on a directory says the same as b, or was the user's.
+// knowsPath reports whether the newest record of the directory equals b or is a link by the user.
 func knowsPath(known []records.PathBody, b records.PathBody) bool {
 	for _, p := range slices.Backward(known) {
 		if p.Path == b.Path {

@@ -10,10 +10,10 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ErrForeign says that text of one project would travel with another one.
+// ErrForeign reports text of one project that would be pushed with another one.
 var ErrForeign = errors.New("text of another project")
 
-// Share says whether compositions of the project with may hold parts of the project from and still travel.
+// Share sets whether compositions of the project with may contain text of the project from and be pushed.
 func (m Ops) Share(ctx context.Context, from, with state.Project, allowed bool) error {
 	if from.ID == with.ID {
 		return fmt.Errorf("%s and %s are one project", from.Name, with.Name)
@@ -36,7 +36,7 @@ func (m Ops) Share(ctx context.Context, from, with state.Project, allowed bool) 
 	})
 }
 
-// Shares returns which project's text may travel with which.
+// Shares returns which pairs of projects (from, with) are allowed.
 func (m Ops) Shares(ctx context.Context) (map[[2]refs.Project]bool, error) {
 	out := map[[2]refs.Project]bool{}
 	return out, state.Home(ctx, m.DB, records.KindShare, func(_ records.Stamp, b records.ShareBody) {
@@ -44,7 +44,7 @@ func (m Ops) Shares(ctx context.Context) (map[[2]refs.Project]bool, error) {
 	})
 }
 
-// A ForeignError says whose text would travel with what.
+// A ForeignError names the projects whose text would be pushed with another one.
 type ForeignError struct {
 	Composition string // that holds the text; "" if it is not made yet
 	From, With  string // names of projects

@@ -31,7 +31,7 @@ var (
 	ErrNotRelated = errors.New("the session is not related to that project")
 )
 
-// A Relation says that a session of one project has to do with another one.
+// A Relation is a session of one project that is related to another one.
 type Relation struct {
 	Session *state.Session
 	From    state.Project // of the session
@@ -40,7 +40,7 @@ type Relation struct {
 	Time    time.Time
 }
 
-// Relate relates the session that rev names to a project. The error wraps [ErrOwn] if it is of that project.
+// Relate relates the session in rev to a project. The error wraps [ErrOwn] if it is the session's project.
 func (m Ops) Relate(ctx context.Context, rev state.Rev, to refs.Project, reason string) error {
 	if rev.Project.ID == to {
 		return fmt.Errorf("relate %s: %w", records.ShortID(rev.Session.ID), ErrOwn)
@@ -52,7 +52,7 @@ func (m Ops) Relate(ctx context.Context, rev state.Rev, to refs.Project, reason 
 	return m.say(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Reason: string(title)})
 }
 
-// Unrelate takes a relation back. The error wraps [ErrNotRelated] if there is none.
+// Unrelate deletes a relation. The error wraps [ErrNotRelated] if there is none.
 func (m Ops) Unrelate(ctx context.Context, rev state.Rev, to refs.Project) error {
 	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
@@ -78,8 +78,8 @@ func (m Ops) say(ctx context.Context, rev state.Rev, b records.RelationBody) err
 	})
 }
 
-// To returns the sessions of other projects that are related to one, by project and id. It leaves out sessions that are
-// removed, revoked or from a device that is not trusted.
+// To returns the sessions of other projects related to a project, sorted by project and ID. It excludes removed and
+// revoked sessions and those of untrusted devices.
 func (m Ops) To(ctx context.Context, to refs.Project) (out []Relation, err error) {
 	projects, err := trust.On(m.DB).Projects(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (m Ops) To(ctx context.Context, to refs.Project) (out []Relation, err error
 	return out, nil
 }
 
-// Of returns what other projects a session is related to.
+// Of returns the other projects to which a session is related.
 func (m Ops) Of(ctx context.Context, rev state.Rev) ([]Relation, error) {
 	all, err := m.from(ctx, rev.Project)
 	return slices.DeleteFunc(all, func(r Relation) bool { return r.Session.ID != rev.Session.ID }), err

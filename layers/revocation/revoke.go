@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Revocations returns the sources of a project that are revoked, sorted.
+// Revocations returns the revoked sources of a project, sorted.
 func (m Ops) Revocations(ctx context.Context, p refs.Project) ([]trusted.Revocation, error) {
 	st, err := trusted.On(m.DB).Outline(ctx, p)
 	if err != nil {
@@ -26,7 +26,7 @@ func (m Ops) Revocations(ctx context.Context, p refs.Project) ([]trusted.Revocat
 	return trusted.On(m.DB).RevocationsOf(ctx, st)
 }
 
-// NormalOrigin returns the source as records name it: a host without scheme, path and a final dot.
+// NormalOrigin returns a source in the form of records: a host has no scheme, path or final dot.
 func NormalOrigin(kind, name string) (records.Origin, error) {
 	name = strings.TrimSpace(name)
 	switch kind {
@@ -50,17 +50,17 @@ func NormalOrigin(kind, name string) (records.Origin, error) {
 	return records.Origin{Kind: kind, Name: name}, nil
 }
 
-// An Effect is what revoking a source, or taking that back, changes in what is shown of a project.
+// An Effect lists what a revocation or its withdrawal changes in a project.
 type Effect struct {
-	Changed []state.Hidden // what is hidden by it, or shown again
-	Places  int            // messages that came from the source
-	Copies  []string       // sessions that repeat a conversation that is hidden, or were given what was made of it
-	Already bool           // it was so before
+	Changed []state.Hidden // hidden or shown again
+	Places  int            // messages from the source
+	Copies  []string       // sessions that repeat hidden text or used data derived from it
+	Already bool           // nothing to change
 }
 
-// Revoke revokes a source, or restores it if b does not revoke. Nothing is deleted: what came from it is out of lists,
-// contexts and views, here and wherever the project is pulled, until that is taken back. A dry run only says what would
-// change.
+// Revoke revokes a source, or withdraws its revocation if b.Revoked is false. It deletes nothing: data from the
+// source is hidden in lists, contexts and views, on all devices, until the revocation is withdrawn. A dry run only
+// returns the effect.
 func (m Ops) Revoke(ctx context.Context, p state.Project, b records.RevokeBody, dryRun bool) (Effect, error) {
 	var out Effect
 	src := b.Origin
@@ -102,7 +102,7 @@ func (m Ops) Revoke(ctx context.Context, p state.Project, b records.RevokeBody, 
 	})
 }
 
-// changed lists what is hidden by one list of revocations and not by another.
+// changed lists what one list of revocations hides and another does not.
 func (m Ops) changed(ctx context.Context, p state.Project, st *state.State, now,
 	then []trusted.Revocation) ([]state.Hidden, error) {
 	before, err := m.HiddenBy(ctx, p, st, now)
@@ -126,7 +126,7 @@ func (m Ops) changed(ctx context.Context, p state.Project, st *state.State, now,
 	return out, nil
 }
 
-// HiddenBy lists all that revocations hide of a project.
+// HiddenBy lists what revocations hide in a project.
 func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State,
 	by []trusted.Revocation) ([]state.Hidden, error) {
 	from, err := trusted.On(m.DB).Foreigns(ctx, st)
@@ -163,7 +163,7 @@ func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State,
 	return slices.Concat(out, upper, elsewhere), err
 }
 
-// hiddenElsewhere lists the compositions of other projects with parts of the one of st that are hidden.
+// hiddenElsewhere lists the compositions of other projects with hidden parts from the project of st.
 func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State, by []trusted.Revocation) (out []state.Hidden,
 	err error) {
 	ids, err := m.Refs.Projects()
@@ -241,7 +241,7 @@ func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State,
 	return out, nil
 }
 
-// copies names the sessions of all projects that used what is hidden.
+// copies returns the sessions of all projects that used hidden data.
 func (m Ops) copies(ctx context.Context, st *state.State, hidden []state.Hidden, src records.Origin) ([]string, error) {
 	in := map[refs.Project][]state.Hidden{st.Project: nil}
 	for _, h := range hidden {
@@ -263,9 +263,9 @@ func (m Ops) copies(ctx context.Context, st *state.State, hidden []state.Hidden,
 	return slices.Compact(out), nil
 }
 
-// FindOrigin finds the source that a name stands for: a session, a tool or MCP server, a host or a URL; behind
-// session:, tool: or host: it is that, known or not. Project is the one that it is looked for in; of a session
-// it is the session's. The error is a [*NotFoundError] or an [*AmbiguousError].
+// FindOrigin finds a source by name: a session, a tool or MCP server, a host or a URL. A prefix session:, tool: or
+// host: selects the kind, and the source need not be known. It also returns the project to search: that of the
+// session, or of the scope. The error is a [*state.NotFoundError] or a [*state.AmbiguousError].
 func (m Ops) FindOrigin(ctx context.Context, sc state.Scope, name string) (records.Origin, state.Project, error) {
 	kind, rest, ok := strings.Cut(name, ":")
 	switch {
@@ -317,7 +317,7 @@ func (m Ops) sessionOrigin(ctx context.Context, sc state.Scope, name string) (re
 	return records.Origin{Kind: records.SessionSource, Name: rev.Session.ID}, rev.Project, nil
 }
 
-// looksLikeHost reports whether a name has the form of a host with a domain, an address, or a port.
+// looksLikeHost reports whether s has the form of a domain name, an address, or a host with a port.
 func looksLikeHost(s string) bool {
 	if s == "localhost" || net.ParseIP(strings.Trim(s, "[]")) != nil {
 		return true

@@ -15,8 +15,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Commit gives the staged files their names, and flushes the directories. It calls wrote, which may be nil,
-// with each file. A file that appeared meanwhile is not replaced.
+// Commit renames the staged files into place and syncs the directories. It calls wrote, which may be nil, for each
+// file. It does not replace a file that appeared meanwhile.
 func (t *Tree) Commit(wrote func(path string, sum objects.Hash)) error {
 	for len(t.staged) > 0 {
 		s := t.staged[0]
@@ -42,12 +42,12 @@ func (t *Tree) Commit(wrote func(path string, sum objects.Hash)) error {
 	return nil
 }
 
-// name gives a staged file its name.
+// name renames a staged file into place.
 func (t *Tree) name(s *staged) error {
 	if s.replace {
 		return t.root.Rename(s.tmp, s.name)
 	}
-	err := t.root.Link(s.tmp, s.name) // fails if there is one by now, as a rename would not
+	err := t.root.Link(s.tmp, s.name) // fails if the file exists; a rename would replace it
 	switch {
 	case err == nil:
 		return t.root.Remove(s.tmp)
@@ -57,10 +57,10 @@ func (t *Tree) name(s *staged) error {
 	if _, err := t.root.Lstat(s.name); !errors.Is(err, fs.ErrNotExist) {
 		return ErrExists
 	}
-	return t.root.Rename(s.tmp, s.name) // a file system without hard links
+	return t.root.Rename(s.tmp, s.name) // the file system has no hard links
 }
 
-// Close removes what was staged and not committed, with the directories that were created for it.
+// Close removes staged files that were not committed, and the directories that were created for them.
 func (t *Tree) Close() error {
 	var errs []error
 	for _, s := range t.staged {
@@ -69,7 +69,7 @@ func (t *Tree) Close() error {
 	t.staged = nil
 	if !t.opts.DryRun {
 		for _, dir := range slices.Backward(t.made) {
-			_ = os.Remove(dir) // one that holds something stays
+			_ = os.Remove(dir) // fails if it is not empty
 		}
 	}
 	if t.root != nil {
@@ -79,7 +79,7 @@ func (t *Tree) Close() error {
 	return errors.Join(errs...)
 }
 
-// syncDir flushes the names in a directory to the disk.
+// syncDir makes the names in a directory durable.
 func syncDir(dir string) error {
 	if err := pack.SyncDir(dir); err != nil && !unsyncable(err) {
 		return err
@@ -87,26 +87,26 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// unsyncable reports whether a directory could not be flushed because of what it is: some file systems cannot,
-// and a directory that may be written to need not be readable.
+// unsyncable reports whether a directory cannot be synced: some file systems do not support it, and a writable
+// directory need not be readable.
 func unsyncable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }
 
-// IsOutlet reports whether a path that the user gave leads to a device, a pipe or an open file of a process. It
-// is written to as it is, see [WriteOutlet]: its name cannot be taken by a file.
+// IsOutlet reports whether a path is a device, a pipe or an open file of a process. Such a path is written with
+// [WriteOutlet], because a file must not replace it.
 func IsOutlet(path string) bool {
 	fi, err := os.Stat(path)
 	if err != nil || fi.IsDir() {
 		return false
 	}
 	if link, err := os.Readlink(path); err == nil && strings.HasPrefix(link, "/proc/") {
-		return true // as /dev/stdout does
+		return true // such as /dev/stdout
 	}
 	return !fi.Mode().IsRegular()
 }
 
-// WriteOutlet writes to what [IsOutlet] reports.
+// WriteOutlet writes to a path that [IsOutlet] accepts.
 func WriteOutlet(path string, f func(io.Writer) error) error {
 	out, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -1,10 +1,9 @@
 // Package worktree writes files for a user.
 //
-// The names of such files come in part from records, and so from other devices. Every file that mem writes outside
-// its own directory therefore goes through a [Tree]: names are resolved inside one directory that the user named
-// ([os.Root]), and links are refused. A file is replaced only if mem wrote it and it has not changed since, if it
-// has the same bytes already, or with [Options].Force. Files are written under another name first, flushed, and
-// renamed when all of them are ready.
+// Parts of their names come from records, and so from other devices. Therefore every file outside mem's own
+// directory is written through a [Tree]: names are resolved inside one directory from the user ([os.Root]), and
+// links are refused. A file is only replaced if mem wrote it and it has not changed, if it has the same bytes, or
+// with [Options].Force. Files are written under temporary names, synced, and renamed when all of them are complete.
 package worktree
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// The reasons for which a [Tree] refuses to write a file.
+// Reasons why a [Tree] does not write a file.
 var (
 	ErrName   = errors.New("not a valid file name")
 	ErrLink   = errors.New("is a symbolic link")
@@ -31,7 +30,7 @@ var (
 	ErrInWay  = errors.New("is not a regular file")
 )
 
-// A FileError is a file that was not written. It wraps the reason.
+// A FileError reports a file that was not written. It wraps the reason.
 type FileError struct {
 	Path string
 	Err  error
@@ -42,33 +41,33 @@ func (e *FileError) Error() string { return e.Path + ": " + e.Err.Error() }
 // Unwrap returns the reason.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Options say what a [Tree] may do.
+// Options are the options of a [Tree].
 type Options struct {
-	Force  bool // replace any regular file, and any link by a file
-	DryRun bool // check, and write nothing
+	Force  bool // replace any regular file or link
+	DryRun bool // only check
 
-	// Wrote reports whether mem wrote these bytes to a path last. May be nil.
+	// Wrote reports whether mem wrote these bytes to a path last; may be nil.
 	Wrote func(path string, sum objects.Hash) bool
 }
 
-// A Tree is a directory that files are written into. Use Stage for each file, then Commit; Close in any case.
+// A Tree is a directory to write files into. Call Stage for each file, then Commit, and Close in any case.
 type Tree struct {
 	dir    string
-	root   *os.Root // nil in a dry run if there is no such directory
+	root   *os.Root // nil in a dry run without the directory
 	opts   Options
-	made   []string // directories, outermost first
+	made   []string // created directories, the outermost first
 	staged []*staged
 }
 
-// staged is a file that is written under another name.
+// A staged is a file under its temporary name.
 type staged struct {
 	name    string // in the tree, with slashes
 	tmp     string // "" in a dry run
 	sum     objects.Hash
-	replace bool // there is a file of the name that may be replaced
+	replace bool // a file exists and may be replaced
 }
 
-// Open opens the directory dir, whose path the user gave, and creates it if it is missing.
+// Open opens the directory dir, a path from the user, and creates it if it does not exist.
 func Open(dir string, o Options) (*Tree, error) {
 	t := &Tree{dir: dir, opts: o}
 	if !o.DryRun {
@@ -97,7 +96,7 @@ func (t *Tree) Path(name string) string { return filepath.Join(t.dir, filepath.F
 // Created returns the directories that were created for the files, the outermost first.
 func (t *Tree) Created() []string { return slices.Clone(t.made) }
 
-// checkName refuses what is not a path of plain file names, separated by slashes.
+// checkName refuses names that are not a path of plain file names, separated by slashes.
 func checkName(name string) error {
 	for elem := range strings.SplitSeq(name, "/") {
 		bad := strings.ContainsFunc(elem, func(r rune) bool {
@@ -110,8 +109,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// Stage writes a file of the tree under another name, from what f writes. The error is a [*FileError] if the
-// file may not be written, or that of f.
+// Stage writes a file under a temporary name, with the content that f writes. The error is a [*FileError] if the
+// file must not be written, or that of f.
 func (t *Tree) Stage(name string, f func(io.Writer) error) error {
 	if err := checkName(name); err != nil {
 		return &FileError{t.Path(name), err}
@@ -142,7 +141,7 @@ func (t *Tree) Stage(name string, f func(io.Writer) error) error {
 	return nil
 }
 
-// look reports whether there is a file of the name, and refuses everything else that can be there.
+// look reports whether a regular file with the name exists, and refuses anything else.
 func (t *Tree) look(name string) (exists bool, err error) {
 	if t.root == nil {
 		return false, nil
@@ -179,7 +178,7 @@ func (t *Tree) look(name string) (exists bool, err error) {
 	return true, nil
 }
 
-// mayReplace reports whether the file of the name has the bytes that are to be written, or those that mem wrote to it.
+// mayReplace checks that an existing file has the new bytes already, or the bytes that mem wrote.
 func (t *Tree) mayReplace(name string, sum objects.Hash) error {
 	f, err := t.root.Open(name)
 	if err != nil {
@@ -197,7 +196,7 @@ func (t *Tree) mayReplace(name string, sum objects.Hash) error {
 	return ErrExists
 }
 
-// write writes what f writes into a new file next to the one of the name.
+// write writes a new temporary file in the directory of the file.
 func (t *Tree) write(s *staged, h *objects.Hasher, f func(io.Writer) error) error {
 	if err := t.mkdirs(path.Dir(s.name)); err != nil {
 		return err
@@ -215,7 +214,7 @@ func (t *Tree) write(s *staged, h *objects.Hasher, f func(io.Writer) error) erro
 	return nil
 }
 
-// create opens a new file of a name that is free.
+// create creates a file with an unused temporary name.
 func (t *Tree) create(s *staged) (*os.File, error) {
 	for n := 0; ; n++ {
 		s.tmp = path.Join(path.Dir(s.name), fmt.Sprintf(".mem-%d-%d", os.Getpid(), n))
@@ -226,7 +225,7 @@ func (t *Tree) create(s *staged) (*os.File, error) {
 	}
 }
 
-// mkdirs creates a directory of the tree with those above it.
+// mkdirs creates a directory of the tree and its parents.
 func (t *Tree) mkdirs(dir string) error {
 	if dir == "." {
 		return nil
@@ -236,7 +235,7 @@ func (t *Tree) mkdirs(dir string) error {
 	}
 	err := t.root.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {
-		return nil // what it is was looked at
+		return nil // checked before
 	}
 	if err == nil {
 		t.made = append(t.made, t.Path(dir))
@@ -244,7 +243,7 @@ func (t *Tree) mkdirs(dir string) error {
 	return err
 }
 
-// drop removes the file that is not needed.
+// drop removes a temporary file.
 func (t *Tree) drop(s *staged) error {
 	if s.tmp == "" {
 		return nil
