@@ -18,14 +18,14 @@ import (
 	"strings"
 )
 
-// Weight is the importance of a mark in hundredths, 0 to 100. At 100 it is pinned: it survives everything.
+// Weight is the importance of a marker in hundredths, 0 to 100. A marker of weight 100 is pinned: it always survives.
 type Weight int
 
 // Pinned is the weight that always survives.
 const Pinned Weight = 100
 
-// ParseWeight reads a weight in the one form it is written in, one digit, a dot and two decimals: "0.80". Other forms
-// and weights above 1.00 are errors: a command must not guess, only [Scan] clamps.
+// ParseWeight parses a weight in its only written form, one digit, a dot and two decimals: "0.80". Other forms and
+// weights above 1.00 are errors: a command must not guess, only [Scan] clamps.
 func ParseWeight(s string) (Weight, error) {
 	if len(s) != 4 || s[1] != '.' || !digit(s[0]) || !digit(s[2]) || !digit(s[3]) {
 		return 0, fmt.Errorf("weight %q: want two decimals between 0.00 and 1.00, such as 0.80", s)
@@ -37,12 +37,12 @@ func ParseWeight(s string) (Weight, error) {
 	return w, nil
 }
 
-// presets are the weights of the seeds that have a name.
+// presets are the named weights.
 var presets = map[string]Weight{"pinned": Pinned, "critical": 90, "important": 75, "notable": 50, "minor": 25,
 	"hint": 10}
 
-// ParseTyped reads a weight as a person types it in a command: as [ParseWeight] reads it, with one decimal or none
-// ("0.9", "1"), or the name of a preset: pinned, critical, important, notable, minor or hint.
+// ParseTyped parses a weight in a command: as [ParseWeight] does, with one decimal or none ("0.9", "1"), or the name of
+// a preset: pinned, critical, important, notable, minor or hint.
 func ParseTyped(s string) (Weight, error) {
 	if w, ok := presets[strings.ToLower(s)]; ok {
 		return w, nil
@@ -60,7 +60,7 @@ func ParseTyped(s string) (Weight, error) {
 	return w, err
 }
 
-// String gives the weight as it is written in a mark: "0.80".
+// String returns the weight as it is written in a marker: "0.80".
 func (w Weight) String() string {
 	sign := ""
 	if w < 0 {
@@ -69,10 +69,10 @@ func (w Weight) String() string {
 	return fmt.Sprintf("%s%d.%02d", sign, int(w)/100, int(w)%100)
 }
 
-// MarshalText writes the weight as [Weight.String] does.
+// MarshalText returns the same text as String.
 func (w Weight) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// UnmarshalText reads what [ParseWeight] reads.
+// UnmarshalText parses a weight like [ParseWeight].
 func (w *Weight) UnmarshalText(b []byte) error {
 	v, err := ParseWeight(string(b))
 	if err == nil {
@@ -81,10 +81,10 @@ func (w *Weight) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Level is how freely a compression may drop things.
+// Level says how much a compression may drop.
 type Level int
 
-// The levels, from the one that keeps most. Minimal is also called light.
+// The levels, from the one that keeps the most. Minimal is also called light.
 const (
 	Minimal Level = iota
 	Moderate
@@ -93,7 +93,7 @@ const (
 
 var levelNames = [...]string{"minimal", "moderate", "aggressive"}
 
-// ParseLevel reads minimal (or light, min), moderate (mod) or aggressive (agg), in any case.
+// ParseLevel parses minimal (or light, min), moderate (mod) or aggressive (agg), in any case.
 func ParseLevel(s string) (Level, error) {
 	switch strings.ToLower(s) {
 	case "minimal", "light", "min":
@@ -106,7 +106,7 @@ func ParseLevel(s string) (Level, error) {
 	return 0, fmt.Errorf("level %q: want minimal, moderate or aggressive", s)
 }
 
-// LevelFor is the level that goes with a ratio when the user names none: minimal up to 5:1, moderate up to 15:1.
+// LevelFor is the default level for a ratio: minimal up to 5:1, moderate up to 15:1.
 func LevelFor(ratio int) Level {
 	switch {
 	case ratio <= 5:
@@ -128,7 +128,7 @@ func (l Level) String() string {
 // MarshalText writes the level's name.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText reads what [ParseLevel] reads.
+// UnmarshalText parses a level like [ParseLevel].
 func (l *Level) UnmarshalText(b []byte) error {
 	v, err := ParseLevel(string(b))
 	if err == nil {

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Finding is something in a message that looks like a mark and is none, or a mark that does not do what it seems to.
+// Finding is text that looks like a marker but is not one, or a marker with an unexpected effect.
 type Finding struct {
 	Start, End int    // bytes of the message text
-	Text       string // what stands there
-	Problem    string // what is wrong, without the text
+	Text       string // the found text
+	Problem    string // predicate of the sentence about the text
 	Hint       string // what to type instead
 }
 
@@ -25,11 +25,11 @@ func lazily(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-const endOfText = 4000 // an unclosed text longer than this deserves a word
+const endOfText = 4000 // an unclosed text longer than this is a finding
 
-// Lint returns the near misses of a message, in order: one or three decimals, a comma, missing or too few #, spaces, a
-// clamped weight, a mark without text, a closing tag that closes nothing, a tag inside a code fence, and a text that
-// runs to the end of a long message because nothing closes it.
+// Lint returns the near misses of a message, in order: one or three decimals, a comma, missing # characters, spaces, a
+// clamped weight, a marker without text, a closing tag without an open marker, a tag inside a code fence, and an
+// unclosed text that runs to the end of a long message.
 func Lint(text string) []Finding {
 	var out []Finding
 	marks := Scan(text)
@@ -70,7 +70,7 @@ func Lint(text string) []Finding {
 	return out
 }
 
-// tagAt returns where in s, among its leading #, an opening tag starts; -1 if there is none.
+// tagAt returns where an opening tag starts among the leading # of s, -1 if there is none.
 func tagAt(s string) int {
 	k := strings.IndexFunc(s, func(r rune) bool { return r != '#' })
 	if k < 2 {
@@ -102,7 +102,7 @@ func markProblem(text string, m Marker) (problem, hint string) {
 	return "", ""
 }
 
-// nearProblem says why s, which mentions keepit behind a #, is no mark.
+// nearProblem says why s, which mentions keepit after a #, is not a marker.
 func nearProblem(s string) (problem, hint string) {
 	if k := strings.IndexByte(s, '/'); k >= 0 && k < strings.IndexAny(s+"k", "kK") {
 		return "is no closing mark", "write ##/keepit##"
@@ -127,7 +127,7 @@ func nearProblem(s string) (problem, hint string) {
 	return "is no mark: ## must follow the weight", hint
 }
 
-// suggest turns a number as it was written into the weight that was probably meant.
+// suggest returns the weight that was probably meant by a number.
 func suggest(num string) (w string, twoDecimals bool) {
 	if num == "" {
 		return "0.80", false

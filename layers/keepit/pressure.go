@@ -2,19 +2,19 @@ package keepit
 
 import "fmt"
 
-// Decay holds the constants of the threshold. Its zero value stands for [DefaultDecay].
+// Decay contains the constants of the threshold. The zero value means [DefaultDecay].
 type Decay struct {
 	Minimal     Weight `json:"minimal"`
 	Moderate    Weight `json:"moderate"`
 	Aggressive  Weight `json:"aggressive"`
-	MaxDistance int    `json:"max_distance"` // distances beyond it press no harder
-	Pinned      Weight `json:"pinned"`       // weights from here on always survive
+	MaxDistance int    `json:"max_distance"` // greater distances have the same effect
+	Pinned      Weight `json:"pinned"`       // this weight and higher ones always survive
 }
 
-// DefaultDecay is the decay that applies unless the configuration says otherwise.
+// DefaultDecay is the decay without configuration.
 var DefaultDecay = Decay{Minimal: 10, Moderate: 30, Aggressive: 50, MaxDistance: 10, Pinned: Pinned}
 
-// Valid says whether the constants can be used: weights in range, a distance of at least 1.
+// Valid returns an error if a weight is out of range or the distance is less than 1.
 func (d Decay) Valid() error {
 	if d == (Decay{}) {
 		return nil
@@ -30,8 +30,8 @@ func (d Decay) Valid() error {
 	return nil
 }
 
-// Pressure is how hard a compression presses on marks: its level, its ratio (rounded up) and how many sessions ago
-// the marked session was (1 = the newest).
+// Pressure is the strength of a compression: its level, its ratio (rounded up) and how many sessions ago the session
+// was (1 = the newest).
 type Pressure struct {
 	Level    Level
 	Ratio    int
@@ -39,7 +39,7 @@ type Pressure struct {
 	Decay    Decay // zero: DefaultDecay
 }
 
-const bound = 1 << 40 // ratios above it press no harder; keeps the products inside an int64
+const bound = 1 << 40 // limit of ratios: products must fit in an int64
 
 func (p Pressure) decay() Decay {
 	if p.Decay == (Decay{}) {
@@ -56,10 +56,10 @@ func (p Pressure) parts() (base, push, most int64) {
 	return base, min(max(int64(p.Ratio), 0), bound) * min(max(int64(p.Distance), 0), most), most
 }
 
-// Pins says whether a mark of weight w survives whatever the pressure.
+// Pins reports whether a marker of weight w survives any pressure.
 func (p Pressure) Pins(w Weight) bool { return w >= p.decay().Pinned }
 
-// Keeps says whether a mark of weight w survives: it is pinned, or 10w >= 10 base + ratio x min(distance, 10).
+// Keeps reports whether a marker of weight w survives: it is pinned, or 10w >= 10 base + ratio x min(distance, 10).
 func (p Pressure) Keeps(w Weight) bool {
 	if p.Pins(w) {
 		return true
@@ -74,17 +74,17 @@ func (p Pressure) Threshold() int {
 	return int(10*base + (10*push+most-1)/most)
 }
 
-// Margin is how far w lies above the threshold (below: negative), in thousandths.
+// Margin is the distance of w from the threshold in thousandths, negative below it.
 func (p Pressure) Margin(w Weight) int { return 10*int(w) - p.Threshold() }
 
-// String tells the threshold as a sum: "0.65 = base 0.50 + 30/100 x 5/10".
+// String returns the threshold as a sum: "0.65 = base 0.50 + 30/100 x 5/10".
 func (p Pressure) String() string {
 	base, _, most := p.parts()
 	return fmt.Sprintf("%s = base %s + %d/100 x %d/%d", Thousandths(p.Threshold()), Weight(base),
 		max(p.Ratio, 0), min(max(int64(p.Distance), 0), most), most)
 }
 
-// Thousandths writes a threshold or margin with two decimals, or three where the third counts: "0.65", "0.135".
+// Thousandths formats a threshold or margin with two decimals, or three if the third is not 0: "0.65", "0.135".
 func Thousandths(n int) string {
 	sign := ""
 	if n < 0 {
@@ -96,7 +96,7 @@ func Thousandths(n int) string {
 	return fmt.Sprintf("%s%d.%03d", sign, n/1000, n%1000)
 }
 
-// Fate is what a pressure does to a weight.
+// Fate is the effect of a pressure on a weight.
 type Fate byte
 
 // The fates, as the preview prints them.
@@ -106,7 +106,7 @@ const (
 	Summarised Fate = '.'
 )
 
-// Fate tells whether w survives, survives only just, or is summarised.
+// Fate returns the fate of a marker of weight w.
 func (p Pressure) Fate(w Weight) Fate {
 	switch {
 	case !p.Keeps(w):
@@ -120,14 +120,14 @@ func (p Pressure) Fate(w Weight) Fate {
 // PreviewDistances are the columns of a preview.
 var PreviewDistances = [...]int{1, 2, 3, 5, 7, 10}
 
-// PreviewRow is what becomes of one weight at one level and ratio, at each of [PreviewDistances].
+// PreviewRow contains the fates of one weight at one level and ratio, at each of [PreviewDistances].
 type PreviewRow struct {
 	Level Level                       `json:"level"`
 	Ratio int                         `json:"ratio"`
 	Fates [len(PreviewDistances)]Fate `json:"-"`
 }
 
-// Preview shows the fates of w under the usual pressures: 5:1, 15:1, 30:1 and 50:1, each with its level.
+// Preview returns the fates of w at typical pressures: 5:1, 15:1, 30:1 and 50:1, each with its level.
 func Preview(w Weight, d Decay) []PreviewRow {
 	var rows []PreviewRow
 	for _, ratio := range []int{5, 15, 30, 50} {

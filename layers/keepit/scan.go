@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Marker is one mark of a message. All offsets are bytes of the message text.
+// Marker is a marker in a message. All offsets are in bytes of the message text.
 type Marker struct {
 	Weight    Weight
 	Clamped   bool   // the written weight was above 1.00
 	Start     int    // at "##keepit"
-	End       int    // behind the text, or behind ##/keepit## where that closes it
-	TextStart int    // behind the opening tag
-	TextEnd   int    // where the text ends
+	End       int    // after the text, or after ##/keepit## if that closes it
+	TextStart int    // after the opening tag
+	TextEnd   int    // end of the text
 	Text      string // exactly text[TextStart:TextEnd]: no trimming, no change
 	Closed    bool   // by ##/keepit##
 }
@@ -54,7 +54,7 @@ func Scan(text string) []Marker {
 			}
 			w, clamped, n := openingTag(text[i:l.end])
 			if n == 0 {
-				if hasFold(text[i:l.end], opening) { // a malformed tag marks nothing, and what follows it was not to be kept
+				if hasFold(text[i:l.end], opening) { // a malformed tag ends the text, but starts no marker
 					end(i, i, false)
 				}
 				i++
@@ -70,8 +70,8 @@ func Scan(text string) []Marker {
 	return out
 }
 
-// Malformed returns the tags of text that begin with ##keepit and mark nothing, such as ##keepit0.8##, in
-// order: up to the next ##, or the first blank. Tags in code fences are literal and not among them.
+// Malformed returns the tags of text that start with ##keepit but are not markers, such as ##keepit0.8##, in order: up
+// to the next ##, or the first blank. Tags in code fences are literal and not included.
 func Malformed(text string) []string {
 	if !strings.Contains(text, "##") {
 		return nil
@@ -117,7 +117,7 @@ func closingTag(s string) int {
 	return 0
 }
 
-// openingTag reads the opening tag that s starts with; n is its length, 0 if there is none.
+// openingTag parses the opening tag at the start of s; n is its length, 0 if there is none.
 func openingTag(s string) (w Weight, clamped bool, n int) {
 	if !hasFold(s, opening) {
 		return 0, false, 0
@@ -141,7 +141,7 @@ type line struct {
 	closes     bool // ends the fence
 }
 
-// lines walks over the lines of a text and tells which belong to a code fence.
+// lines yields the lines of a text and says which belong to a code fence.
 func lines(text string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		fence, length := byte(0), 0
@@ -169,7 +169,7 @@ func lines(text string) iter.Seq[line] {
 	}
 }
 
-// fenceLine returns the fence character, how many there are (after up to three spaces), and whether nothing follows.
+// fenceLine returns the fence character, its count (after up to three spaces), and whether nothing follows.
 func fenceLine(s string) (c byte, n int, bare bool) {
 	i := 0
 	for i < 3 && i < len(s) && s[i] == ' ' {
@@ -185,7 +185,7 @@ func fenceLine(s string) (c byte, n int, bare bool) {
 	return c, n, strings.TrimRight(s[i+n:], " \t\r") == ""
 }
 
-// openFence returns where the code fence starts that runs to the end of text, or len(text).
+// openFence returns the start of the code fence that runs to the end of text, or len(text).
 func openFence(text string) int {
 	start, inside := len(text), false
 	for l := range lines(text) {

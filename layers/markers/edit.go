@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// SetKeepit gives a marker of a session another weight, also one that was removed. The transcript stays as it is.
+// SetKeepit sets the weight of a marker of a session, also of a removed one. The transcript does not change.
 func (m Ops) SetKeepit(ctx context.Context, rev state.Rev, id string, w keepit.Weight,
 	dryRun bool) (state.Keepit, error) {
 	k, all, err := m.keepitByID(ctx, rev, id)
@@ -36,7 +36,7 @@ func (m Ops) SetKeepit(ctx context.Context, rev state.Rev, id string, w keepit.W
 	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit set %s %s %s", records.ShortID(rev.Session.ID), id, w), dryRun)
 }
 
-// RemoveKeepit takes a marker of a session away: its text counts as any other. Setting its weight brings it back.
+// RemoveKeepit removes a marker of a session: its text counts like any other. SetKeepit restores it.
 func (m Ops) RemoveKeepit(ctx context.Context, rev state.Rev, id string, dryRun bool) (state.Keepit, error) {
 	k, _, err := m.keepitByID(ctx, rev, id)
 	if err != nil {
@@ -55,8 +55,8 @@ var (
 	ErrMarked    = errors.New("a marker is there already")
 )
 
-// AddKeepit marks a text in the one message that rev names, or all that was typed in it if the text is empty.
-// White space in the text stands for any white space.
+// AddKeepit marks a text in the message that rev names, or the whole typed message if text is empty. White space in the
+// text matches any white space.
 func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit.Weight,
 	dryRun bool) (state.Keepit, error) {
 	p := rev.Session.Now()
@@ -87,7 +87,7 @@ func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit
 		dryRun)
 }
 
-// nextAdded returns the ID that an added marker has or will have.
+// nextAdded returns the ID of an added marker.
 func nextAdded(s *state.Session, o records.Override) string {
 	n := 1
 	for _, x := range s.Overrides {
@@ -102,7 +102,7 @@ func nextAdded(s *state.Session, o records.Override) string {
 	return "a" + strconv.Itoa(n)
 }
 
-// find returns where in what was typed a text stands.
+// find returns the offsets of text in what the user typed.
 func find(typed, text string) (start, end int, err error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -113,7 +113,7 @@ func find(typed, text string) (start, end int, err error) {
 	}
 	expr, err := regexp.Compile(strings.Join(words, `\s+`))
 	if err != nil {
-		return 0, 0, ErrNoText // it is not even UTF-8
+		return 0, 0, ErrNoText // invalid UTF-8
 	}
 	found := expr.FindAllStringIndex(typed, 2)
 	switch len(found) {
@@ -132,7 +132,7 @@ func overrideOf(s *state.Session, k state.Keepit) records.Override {
 	}
 }
 
-// keepitByID returns the marker of that name, and all there are.
+// keepitByID returns the marker with an ID, and all markers.
 func (m Ops) keepitByID(ctx context.Context, rev state.Rev, id string) (state.Keepit, []state.Keepit, error) {
 	all, err := m.AllKeepits(ctx, rev)
 	if err != nil {
@@ -164,7 +164,7 @@ func (m Ops) write(ctx context.Context, rev state.Rev, o records.Override, messa
 	})
 }
 
-// A NearMiss is something in what the user typed that looks like a marker and is none.
+// A NearMiss is typed text that looks like a marker but is not one.
 type NearMiss struct {
 	Session *state.Session
 	Message int

@@ -16,10 +16,10 @@ import (
 // A Judgement is the fate of a marker in a version.
 type Judgement struct {
 	compress.Fate
-	Judged bool // Pressure, Threshold and Margin are those that decided
+	Judged bool // Pressure, Threshold and Margin are valid
 }
 
-// Fates returns what became of the markers of a session in the version that rev names, and why.
+// Fates returns the fates of the markers of a session in the version that rev names.
 func (m Ops) Fates(ctx context.Context, rev state.Rev) ([]Judgement, error) {
 	v := rev.Version
 	plan, err := v.Plan()
@@ -54,7 +54,7 @@ func (m Ops) Fates(ctx context.Context, rev state.Rev) ([]Judgement, error) {
 	return inOrder(out), nil
 }
 
-// fatesBefore returns the markers that did not survive in the version that a version was made from.
+// fatesBefore returns the markers that did not survive in the source of a version.
 func (m Ops) fatesBefore(ctx context.Context, rev state.Rev) ([]Judgement, error) {
 	if rev.Version.Source == "" {
 		return nil, nil
@@ -62,7 +62,7 @@ func (m Ops) fatesBefore(ctx context.Context, rev state.Rev) ([]Judgement, error
 	source, err := m.Source(ctx, rev)
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) {
-		return nil, nil // its record is not here, so nobody knows
+		return nil, nil // the record is missing
 	}
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (m Ops) fatesBefore(ctx context.Context, rev state.Rev) ([]Judgement, error
 	return slices.DeleteFunc(fates, func(j Judgement) bool { return j.Kept }), err
 }
 
-// Source returns the version that a version was made from, or goes on from.
+// Source returns the version from which a version was made, or whose messages it continues.
 func (m Ops) Source(ctx context.Context, rev state.Rev) (state.Rev, error) {
 	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
 	if err != nil {
@@ -93,15 +93,15 @@ func inOrder(js []Judgement) []Judgement {
 	return js
 }
 
-// SpanOf returns a function that reports whether a span is that of a mark.
+// SpanOf returns a function that reports whether a span is the span of a mark.
 func SpanOf(k compress.Mark) func(compress.Span) bool {
 	return func(s compress.Span) bool {
 		return s.Message == k.Message && s.Start == k.TextStart && s.End == k.TextEnd
 	}
 }
 
-// recorded returns the marks that a plan speaks of, with the weights that they had when it was made. A plan
-// that ignored markers speaks of none: then they are those that count now.
+// recorded returns the marks in a plan with the weights at that time. A plan that ignored markers lists none; then the
+// current ones are returned.
 func recorded(all []state.Keepit, plan compress.Plan) []compress.Mark {
 	var out []compress.Mark
 	for _, k := range all {
@@ -118,13 +118,13 @@ func recorded(all []state.Keepit, plan compress.Plan) []compress.Mark {
 	return out
 }
 
-// judged holds fates against what was recorded: where they differ, the constants of the decay were others.
+// judged compares fates with the recorded ones. If they differ, the decay had other constants.
 func judged(fates []compress.Fate, plan compress.Plan) []Judgement {
 	var out []Judgement
 	for _, f := range fates {
 		kept, summarised := slices.ContainsFunc(plan.Kept, SpanOf(f.Mark)),
 			slices.ContainsFunc(plan.Summarised, SpanOf(f.Mark))
-		known := kept || summarised // a version that ignores markers knows of none
+		known := kept || summarised // a version that ignores markers records none
 		j := Judgement{Fate: f, Judged: f.Kept == kept || !known}
 		j.Fate.Kept = kept
 		out = append(out, j)

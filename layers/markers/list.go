@@ -10,13 +10,13 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// Keepits returns the markers of a session that count and what became of them in its versions.
+// Keepits returns the markers of a session in force with their fates in its versions.
 func (m Ops) Keepits(ctx context.Context, rev state.Rev) ([]state.Keepit, error) {
 	all, err := m.AllKeepits(ctx, rev)
 	return slices.DeleteFunc(all, func(k state.Keepit) bool { return k.Removed }), err
 }
 
-// AllKeepits is Keepits with those that were removed.
+// AllKeepits is Keepits with removed markers.
 func (m Ops) AllKeepits(ctx context.Context, rev state.Rev) ([]state.Keepit, error) {
 	if rev.Session == nil {
 		return nil, records.ErrNotCompressible
@@ -28,7 +28,7 @@ func (m Ops) AllKeepits(ctx context.Context, rev state.Rev) ([]state.Keepit, err
 	return m.keepitsIn(ctx, st, rev)
 }
 
-// KeepitsIn is Keepits in the state st of the project, for who asks for many sessions.
+// KeepitsIn is Keepits with a loaded state of the project, for calls for many sessions.
 func (m Ops) KeepitsIn(ctx context.Context, st *state.State, rev state.Rev) ([]state.Keepit, error) {
 	all, err := m.keepitsIn(ctx, st, rev)
 	return slices.DeleteFunc(all, func(k state.Keepit) bool { return k.Removed }), err

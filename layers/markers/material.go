@@ -22,7 +22,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Count is how much something is. Tokens are always an estimate, by Method.
+// A Count is the size of a text. Tokens are an estimate by Method.
 type Count struct {
 	Tokens   int
 	Method   string
@@ -30,8 +30,8 @@ type Count struct {
 	Bytes    int64
 }
 
-// CountBytes counts a transcript, of which only what a model reads counts as tokens, or any other text. The
-// model is whose tokens are counted if a transcript does not say; "" is the newest.
+// CountBytes counts a transcript, of which only text that a model reads counts as tokens, or any other text. model is
+// used if a transcript names no model; "" is the newest.
 func CountBytes(ctx context.Context, b []byte, model string, workers int) (Count, error) {
 	if trimmed := bytes.TrimSpace(b); len(trimmed) > 0 && trimmed[0] == '{' {
 		c := Counted{}
@@ -51,14 +51,12 @@ func CountBytes(ctx context.Context, b []byte, model string, workers int) (Count
 	return Count{Tokens: by.Count(string(b)), Method: by.ID(), Bytes: int64(len(b))}, nil
 }
 
-// scanned returns what a scan of a transcript finds.
 func scanned(b []byte) transcript.Summary {
 	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
 	sc.Write(b) // never fails
 	return sc.Summary()
 }
 
-// Objects returns the names of all objects of a project, sorted.
 func (m Ops) Objects(ctx context.Context, p refs.Project) ([]objects.Hash, error) {
 	var names []objects.Hash
 	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
@@ -73,8 +71,8 @@ func (m Ops) Objects(ctx context.Context, p refs.Project) ([]objects.Hash, error
 	return names, err
 }
 
-// Counted is what the messages of a session are worth, kept in the cache: the plain tokens of what a model
-// would read of them. It is extended when the session grows, so each message is counted once.
+// Counted contains the plain tokens of the messages of a session, as a model reads them. It is cached and extended when
+// the session grows, so each message is counted once.
 type Counted struct {
 	Format   int                `json:"format"`
 	Messages []compress.Message `json:"messages"`
@@ -82,8 +80,8 @@ type Counted struct {
 	Size     int64              `json:"size"`
 	Values   int                `json:"values"`
 	LastID   string             `json:"last_id"`
-	Open     bool               `json:"open,omitempty"` // a message has begun of which nothing was read yet, only thought
-	// all there is so far is the client's own, which goes with the first message
+	Open     bool               `json:"open,omitempty"` // a message has begun but contains only thinking so far
+	// only text of the client so far, which belongs to the first message
 	Lead bool `json:"lead,omitempty"`
 }
 
@@ -130,7 +128,7 @@ func (m Ops) Counts(ctx context.Context, project refs.Project, s *state.Session,
 // countBatch is how many bytes of text are counted at a time.
 const countBatch = 4 << 20
 
-// Extend counts the messages of r, which begins behind what c has counted.
+// Extend counts the messages of r, which starts after the text counted by c.
 func (c *Counted) Extend(ctx context.Context, r io.Reader, workers int) error {
 	counter := transcript.Counter{LastID: c.LastID}
 	var texts []string
@@ -154,11 +152,11 @@ func (c *Counted) Extend(ctx context.Context, r io.Reader, workers int) error {
 		}
 		msg, err := transcript.Decode(v)
 		if err != nil {
-			continue // an object that is no record: L1 shows it as opaque
+			continue // not a record: L1 shows it as opaque
 		}
 		begins := counter.Add(msg)
 		c.Open = c.Open || begins
-		opens := c.Open && (begins || msg.Type == "assistant") // an answer begins with what was thought, a record of its own
+		opens := c.Open && (begins || msg.Type == "assistant") // an answer starts with a record of thinking
 		for text := range transcript.Read(msg) {
 			if len(c.Messages) == 0 || opens && !c.Lead {
 				c.Messages = append(c.Messages, compress.Message{First: base + v.N})
@@ -183,24 +181,24 @@ func (c *Counted) Extend(ctx context.Context, r io.Reader, workers int) error {
 	return nil
 }
 
-// countRaw counts plain tokens of texts on several goroutines.
+// countRaw counts plain tokens of texts concurrently.
 func countRaw(texts []string, workers int) []int {
 	out := make([]int, len(texts))
 	state.Parallel(len(texts), workers, func(i int) { out[i] = tokens.Raw(texts[i]) })
 	return out
 }
 
-// Tokens returns the tokens of the session at p, or 0 and false if they have not been counted yet.
+// Tokens returns the tokens of the session at p, and whether they have been counted.
 func (m Ops) Tokens(p *records.Point, known map[objects.Hash]int) (n int, counted bool) {
 	raw, counted := known[p.Original]
 	return m.Counter(p).Scale(raw), counted
 }
 
-// CountNow is how many bytes of transcripts are counted as soon as they are added: it takes a few hundredths of
-// a second.
+// CountNow is the number of bytes of transcripts that are counted as soon as they are added: it takes a few hundredths
+// of a second.
 const CountNow = 4 << 20
 
-// Estimate returns the tokens of the session at p, estimated from what the scan measured if they have not been counted.
+// Estimate returns the tokens of the session at p, estimated from the scan if they have not been counted.
 func (m Ops) Estimate(p *records.Point, known map[objects.Hash]int) int {
 	if n, ok := m.Tokens(p, known); ok {
 		return n
@@ -212,8 +210,8 @@ func (m Ops) Estimate(p *records.Point, known map[objects.Hash]int) int {
 	return c.Estimate(s.Size / readShare)
 }
 
-// readShare is about which part of a transcript's bytes a model reads; the rest is what the client keeps. It holds for
-// most within a factor of four: [transcript.Carry] knows better.
+// readShare is the approximate ratio of a transcript's size to the text that a model reads, right within a factor of
+// four for most. [transcript.Carry] is more exact.
 const readShare = 5
 
 // Counter returns the counter for the model of a session.
@@ -224,14 +222,14 @@ func (m Ops) Counter(p *records.Point) tokens.Counter {
 	return tokens.For(p.Scan.Model)
 }
 
-// Material is a session, ready to compress.
+// Material is the input of a compression.
 type Material struct {
 	Stats compress.Stats
 	Marks []compress.Mark
 	Input compress.Input
 }
 
-// Material reads what a compression of the session at p needs, without the calls of tools in some messages.
+// Material reads the input of a compression of the session at p, without the tool calls in some messages.
 func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
 	without [][2]int) (Material, error) {
 	var out Material
@@ -261,13 +259,13 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 	return out, nil
 }
 
-// Items returns the L1 of the session as a compression sees it.
+// Items returns the L1 of the session as items of a compression.
 func (m Ops) Items(ctx context.Context, project refs.Project, s *state.Session,
 	p *records.Point) ([]compress.Item, error) {
 	return m.ItemsWith(ctx, project, s, p, ItemOptions{})
 }
 
-// ItemOptions say which items are wanted, and where their texts go.
+// ItemOptions are the options of [Ops.ItemsWith].
 type ItemOptions struct {
 	Without [][2]int        // messages whose calls of tools are left out
 	Aside   *compress.Spill // for texts that are too many to hold; nil: they are in the items
@@ -302,12 +300,12 @@ func (m Ops) PutAside() *compress.Spill {
 		if err != nil {
 			return nil, err
 		}
-		os.Remove(f.Name()) // else it is evicted; f is closed when nobody can read it any more
+		os.Remove(f.Name()) // the cache must not evict it; the space is freed when f is closed
 		return f, nil
 	}}
 }
 
-// ToolOutput yields what tools returned, for versions with room for it.
+// ToolOutput yields the output of tools, for versions with room for it.
 func (m Ops) ToolOutput(project refs.Project, p *records.Point, without [][2]int) func(ctx context.Context, from,
 	to int) iter.Seq2[compress.Item, error] {
 	return func(ctx context.Context, from, to int) iter.Seq2[compress.Item, error] {
@@ -328,7 +326,7 @@ func (m Ops) ToolOutput(project refs.Project, p *records.Point, without [][2]int
 	}
 }
 
-// Messages yields the records of a growth point with numbers in span that can be read, but for those of without.
+// Messages yields the readable records of a growth point with numbers in span, except those in without.
 func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Point, span [2]int,
 	without [][2]int) iter.Seq2[transcript.Message, error] {
 	return func(yield func(transcript.Message, error) bool) {
@@ -345,7 +343,7 @@ func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Poin
 				}
 				msg, err := transcript.Decode(v)
 				if err != nil {
-					continue // no record
+					continue // not a record
 				}
 				if !yield(msg, nil) {
 					return nil
@@ -359,7 +357,7 @@ func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Poin
 	}
 }
 
-// noteTokens keeps the size of a session where lists find it quickly; Close writes it.
+// noteTokens stores the size of a session for lists; Close writes it.
 func (m Ops) noteTokens(project refs.Project, h objects.Hash, raw int) {
 	m.CountedMu.Lock()
 	defer m.CountedMu.Unlock()

@@ -1,4 +1,4 @@
-// Package markers lists, sets and removes markers and tells the fate of each.
+// Package markers lists, sets and removes markers and determines their fates.
 package markers
 
 import "github.com/memvcs/mem/layers/state"
@@ -6,11 +6,11 @@ import "github.com/memvcs/mem/layers/state"
 // Ops are the operations of this package on a store.
 type Ops struct {
 	*state.DB
-	tool string // that the markers come from; "" for memory
+	tool string // source of the markers; "" for mem
 }
 
 // On returns the operations on db.
 func On(db *state.DB) Ops { return Ops{DB: db} }
 
-// From returns the operations that say in the log that the markers come from another tool.
+// From returns operations whose log entries name another tool as the source of markers.
 func (m Ops) From(tool string) Ops { return Ops{m.DB, tool} }

@@ -11,8 +11,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// RecordUse notes that the session by used what rev names, at a time by its clock. That a session uses the same
-// again is not noted again.
+// RecordUse records that the session by used what rev names, at a time by its clock. Repeated uses are not recorded.
 func (m Ops) RecordUse(ctx context.Context, rev state.Rev, by string, at time.Time) error {
 	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
 	if err != nil {
@@ -34,9 +33,8 @@ func (m Ops) recordUse(ctx context.Context, p refs.Project, u records.Use, messa
 	})
 }
 
-// RecordGiven notes that the session by was given a context that tells of sessions, if by is a session of the
-// project: one that nobody went on with used nothing. Known says whether it is. That it is given the same again
-// is not noted again.
+// RecordGiven records that the session by got a context about sessions. It reports whether by is a session of the
+// project with messages; otherwise nothing was used and nothing is recorded. Repeated uses are not recorded.
 func (m Ops) RecordGiven(ctx context.Context, p refs.Project, by string, sessions []string, at time.Time) (known bool,
 	err error) {
 	st, err := trust.On(m.DB).Outline(ctx, p)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Spellings returns the forms in which a value stands in transcripts and other files: as it is, as a part of a
-// JSON string, once and twice, percent-encoded, and inside base64 wherever it begins.
+// Spellings returns the forms of a value in transcripts and other files: unchanged, inside a JSON string, once and
+// twice, percent-encoded, and inside base64 at any offset.
 func Spellings(value []byte) [][]byte {
 	out := [][]byte{value}
 	add := func(b []byte) {
@@ -37,10 +37,10 @@ func Spellings(value []byte) [][]byte {
 		add([]byte(b.String()))
 	}
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for shift := range 3 { // bytes before the value in its group of three
+		for shift := range 3 { // bytes of its group of three before the value
 			text := enc.EncodeToString(append(make([]byte, shift), value...))
-			first := (shift*8 + 5) / 6           // digits that hold bits of what stands before
-			last := (shift + len(value)) * 8 / 6 // those behind hold bits of what follows
+			first := (shift*8 + 5) / 6           // digits with bits of the preceding text
+			last := (shift + len(value)) * 8 / 6 // later digits contain bits of the following text
 			if last-first >= 8 {
 				add([]byte(text[first:last]))
 			}
@@ -49,7 +49,7 @@ func Spellings(value []byte) [][]byte {
 	return out
 }
 
-// MinSecret is how long a value must be at least to be forgotten wherever it stands.
+// MinSecret is the minimum length of a value that can be forgotten everywhere.
 const MinSecret = 6
 
 func jsonInside(value []byte) []byte {

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	longPiece   = 1024    // a longer run without a cut is counted in parts of this size
-	cachedPiece = 40      // longer pieces are rarely seen twice
-	cacheSize   = 1 << 16 // pieces; a full cache starts anew
+	longPiece   = 1024    // a longer piece is counted in parts of this size
+	cachedPiece = 40      // longer pieces are rarely repeated
+	cacheSize   = 1 << 16 // pieces; a full cache is cleared
 )
 
-// caches holds the counts of pieces for the goroutines that count; what is in them never changes a result.
+// caches contains a cache of counts for each goroutine that counts. A cache never changes a result.
 var caches = sync.Pool{New: func() any { c := make(cache, 1<<12); return &c }}
 
 type cache map[string]uint16
@@ -50,7 +50,7 @@ func (c *cache) count(p string) int {
 	return n
 }
 
-// countLong counts a piece in parts, cut between runes; the tokens that would cross a cut cost a little extra.
+// countLong counts a piece in parts, split between runes; tokens across a split cost a little extra.
 func countLong(p string) int {
 	total := 0
 	for len(p) > longPiece {
@@ -64,8 +64,8 @@ func countLong(p string) int {
 	return total + encode(p)
 }
 
-// encode counts one piece, or a part of a long one, which may fall into pieces again. As counts have always
-// been, every invalid byte is U+FFFD and U+007F belongs to no token; if nothing is left, every byte counts.
+// encode counts a piece, or a part of a long one, which may be split again. For stable counts every invalid byte counts
+// as U+FFFD and U+007F as no token; if nothing else remains, every byte counts.
 func encode(p string) int {
 	if !utf8.ValidString(p) {
 		p = string([]rune(p))
@@ -84,7 +84,7 @@ func encode(p string) int {
 	return total
 }
 
-// short is [piece], but blanks with several line ends are cut behind the first run of them: counts have always been so.
+// short is [piece], but splits blanks with several line ends after the first run of them, for stable counts.
 func short(s string) int {
 	n := piece(s)
 	blanks := s[:run(s[:n], 0, space)]

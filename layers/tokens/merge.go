@@ -1,7 +1,7 @@
 package tokens
 
-// merged returns how many tokens byte-pair encoding makes of p: of all neighbours whose union is a token, those
-// of the lowest rank become one, the leftmost first, until there are none.
+// merged returns the number of tokens of p in byte-pair encoding: of all neighbours that form a token together, those
+// of the lowest rank are joined, the leftmost first, until there are none.
 func merged(p string) int {
 	if rankOf(p) != noRank {
 		return 1
@@ -18,7 +18,7 @@ func merged(p string) int {
 		c := m.queue.pop()
 		i := c.at()
 		if m.parts[i].rank != c.rank() {
-			continue // the pair is not there any more
+			continue // the pair no longer exists
 		}
 		m.join(i)
 		left--
@@ -26,7 +26,7 @@ func merged(p string) int {
 	return left
 }
 
-// A merger holds the parts of a text that is being merged. A part is named by where it begins.
+// A merger contains the parts of a text. A part is identified by its start.
 type merger struct {
 	text  string
 	parts []part
@@ -34,11 +34,11 @@ type merger struct {
 }
 
 type part struct {
-	prev, next int    // where its neighbours begin: -1 and the length of the text stand for none
-	rank       uint32 // of it and the next part together; noRank if they are no token
+	prev, next int    // starts of its neighbours: -1 and the length of the text mean none
+	rank       uint32 // of it joined with the next part; noRank if that is not a token
 }
 
-// offer looks up what the part at i and the next one are together.
+// offer updates the rank of the part at i joined with the next one.
 func (m *merger) offer(i int) {
 	p := &m.parts[i]
 	p.rank = noRank
@@ -51,7 +51,7 @@ func (m *merger) offer(i int) {
 	}
 }
 
-// join makes one of the part at i and the next one.
+// join joins the part at i with the next one.
 func (m *merger) join(i int) {
 	p := &m.parts[i]
 	gone := &m.parts[p.next]
@@ -66,13 +66,14 @@ func (m *merger) join(i int) {
 	}
 }
 
-// A candidate is a pair that could be joined: its rank above where it begins, so that the least one is next.
+// A candidate is a pair that can be joined: its rank in the high bits and its start in the low ones, so that the
+// smallest is the next.
 type candidate uint64
 
 func (c candidate) rank() uint32 { return uint32(c >> 32) }
 func (c candidate) at() int      { return int(uint32(c)) }
 
-// A queue is a heap with the least candidate on top.
+// A queue is a heap with the smallest candidate on top.
 type queue []candidate
 
 func (q *queue) push(c candidate) {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// class says which of the sets of the o200k pattern a rune belongs to.
+// class is a bit set of the character classes in the o200k pattern.
 type class uint8
 
 const (
@@ -67,12 +67,12 @@ func at(s string, i int) (class, int) {
 	return class(c), n
 }
 
-// classes are those of the runes met so far; what is known has the bit known.
+// classes caches the classes of runes; cached entries have the bit known.
 var classes [1 << 16]atomic.Uint32
 
 const known = 1 << 8
 
-// run returns the end of the run of runes from i on that are in any of the sets.
+// run returns the end of the run of runes from i on in any of the sets.
 func run(s string, i int, sets class) int {
 	for {
 		c, n := at(s, i)
@@ -83,7 +83,7 @@ func run(s string, i int, sets class) int {
 	}
 }
 
-// piece returns the length of the piece that s starts with, as the pattern of o200k cuts it:
+// piece returns the length of the piece at the start of s, as the pattern of o200k splits it:
 //
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -185,7 +185,7 @@ func symbols(s string, i int) int {
 	}
 }
 
-// blank cuts white space: up to the last line end in it, else all but the last one before a word, else all.
+// blank splits white space: up to the last line end, else before the last character if a word follows, else all of it.
 func blank(s string) int {
 	i, last, newline := 0, 0, 0
 	for {

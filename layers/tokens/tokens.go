@@ -4,10 +4,10 @@
 // that was fitted to the counts in real transcripts: 1.13 for models up to 4.6, 1.60 for later ones. Print counts
 // with a "~". A budget kept by a [Counter] is kept exactly in that counter's own measure, always rounded up.
 //
-// Our own splitter cuts the text into pieces, and new pieces are merged by byte-pair encoding with the vocabulary of
-// o200k_base, which is read in place inside the program: nothing is loaded before the first count. Recipes assume
-// the counts of the library tiktoken-go/tokenizer for each piece, and tests compare with it. Long runs of one kind
-// of character are cut up, so a count of any text takes about linear time.
+// The text is split into pieces, and new pieces are merged by byte-pair encoding with the vocabulary of o200k_base,
+// which is read in place inside the program: nothing is loaded before the first count. Recipes depend on the counts of
+// the library tiktoken-go/tokenizer for each piece, and tests compare with it. Long runs of one kind of character are
+// split, so a count of any text takes about linear time.
 package tokens
 
 import (
@@ -22,14 +22,14 @@ const (
 	factorNew = 160
 )
 
-// Counter counts the tokens of one family of models. It is a small value; all its methods may be used from several
-// goroutines. The zero value counts plain o200k tokens.
+// Counter counts the tokens of one family of models. It is a small immutable value, safe for concurrent use. The zero
+// value counts plain o200k tokens.
 type Counter struct {
 	factor int // hundredths; 0 means 100
 }
 
-// For returns the counter of a model: factor 1.13 for Claude models up to 4.6, 1.60 for every other name, the empty one
-// included, because a budget counted too high still fits.
+// For returns the counter of a model: factor 1.13 for Claude models up to 4.6, 1.60 for every other name, also the
+// empty one, because a text counted too high still fits the budget.
 func For(model string) Counter {
 	if older(model) {
 		return Counter{factorOld}
@@ -37,7 +37,7 @@ func For(model string) Counter {
 	return Counter{factorNew}
 }
 
-// older says whether model names a Claude of version 4.6 or before.
+// older reports whether model is a Claude of version 4.6 or earlier.
 func older(model string) bool {
 	claude := false
 	var version []int
@@ -67,7 +67,7 @@ func (c Counter) hundredths() int {
 	return c.factor
 }
 
-// ID names the way of counting, for recipes: "o200k*1.13/1". Equal IDs give equal counts.
+// ID identifies the counter in recipes: "o200k*1.13/1". Equal IDs give equal counts.
 func (c Counter) ID() string {
 	h := c.hundredths()
 	return fmt.Sprintf("o200k*%d.%02d/1", h/100, h%100)
@@ -83,20 +83,20 @@ func ByID(id string) (Counter, error) {
 	return Counter{}, fmt.Errorf("token counter %q is unknown to this version of mem", id)
 }
 
-// Count returns the tokens of s, rounded up. Count(a+b) is at most Count(a) + Count(b) plus a few where pieces meet.
+// Count returns the tokens of s, rounded up. Count(a+b) is at most Count(a) + Count(b) plus a few at the seam.
 func (c Counter) Count(s string) int { return c.Scale(Raw(s)) }
 
-// Scale turns a number of plain o200k tokens ([Raw]) into this counter's tokens. To count a text that grows, add raw
-// counts and scale once: rounding then costs at most one token altogether.
+// Scale converts plain o200k tokens ([Raw]) to this counter's tokens. For a growing text, add raw counts and scale
+// once, so that only one token is lost to rounding.
 func (c Counter) Scale(raw int) int { return (raw*c.hundredths() + 99) / 100 }
 
-// Unscale is the greatest raw count that scales to at most n.
+// Unscale is the largest raw count that scales to at most n.
 func (c Counter) Unscale(n int) int { return n * 100 / c.hundredths() }
 
-// Estimate guesses the tokens of so many bytes of text without reading them.
+// Estimate estimates the tokens of a text from its length in bytes.
 func (c Counter) Estimate(bytes int64) int { return int((bytes*int64(c.hundredths()) + 399) / 400) }
 
-// Format writes a count for people, short: "512", "3.0k", "100.2k", "1.2M".
+// Format formats a count briefly: "512", "3.0k", "100.2k", "1.2M".
 func Format(n int) string {
 	switch {
 	case n < 0:
@@ -111,7 +111,7 @@ func Format(n int) string {
 	return fmt.Sprintf("%d.%dM", n/10, n%10)
 }
 
-// Commas writes a count for people, in full: "100,234".
+// Commas formats a count in full: "100,234".
 func Commas(n int) string {
 	if n < 0 {
 		return "-" + Commas(-n)

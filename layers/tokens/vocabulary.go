@@ -2,15 +2,15 @@ package tokens
 
 import _ "embed"
 
-// o200k is the vocabulary of o200k_base, as OpenAI publishes it (o200k.LICENSE), laid out to be looked up where
-// it lies. All numbers are little-endian:
+// o200k is the vocabulary of o200k_base, as OpenAI publishes it (o200k.LICENSE), as a hash table that is read in
+// place. All numbers are little-endian:
 //
-//	buckets × uint32  where the entries of each bucket end
-//	n × uint64        entries, by bucket and in it by rank: rank (18 bits), length (8), place in the texts (22), check (16)
+//	buckets × uint32  ends of the entries of each bucket
+//	n × uint64        entries by bucket and rank: rank (18 bits), length (8), offset in the texts (22), check (16)
 //	bytes             the texts of all tokens, by rank
 //
-// The bucket and the check of a token come from its hash. TestVocabulary holds the file against the library's and
-// makes it with -update.
+// The bucket and the check of a token are derived from its hash. TestVocabulary compares the file with the library
+// and writes it with -update.
 //
 //go:embed o200k.bin
 var o200k string
@@ -29,7 +29,7 @@ func (e entry) length() int   { return int(e >> 18 & (1<<8 - 1)) }
 func (e entry) place() int    { return int(e >> 26 & (1<<22 - 1)) }
 func (e entry) check() uint16 { return uint16(e >> 48) }
 
-// rankOf returns the rank of the token s, noRank if there is none. Merging goes by rank, the lowest first.
+// rankOf returns the rank of the token s, noRank if s is not a token.
 func rankOf(s string) uint32 {
 	bucket, check := hashOf(s)
 	from, to := 0, endOf(bucket)
@@ -45,7 +45,7 @@ func rankOf(s string) uint32 {
 	return noRank
 }
 
-// hashOf says in which bucket the token s is, and what its entry bears for a check.
+// hashOf returns the bucket and the check of the token s.
 func hashOf(s string) (bucket int, check uint16) {
 	h := uint64(len(s)) // FNV-1a, with a last step that spreads short strings
 	for i := range len(s) {
@@ -63,7 +63,7 @@ func entryAt(i int) entry {
 	return entry(uint32At(at)) | entry(uint32At(at+4))<<32
 }
 
-// textsAt is where the texts begin: behind the last entry.
+// textsAt is the offset of the texts, after the last entry.
 func textsAt() int { return 4*buckets + 8*endOf(buckets-1) }
 
 func uint32At(at int) uint32 {
