@@ -1,10 +1,9 @@
 // Package lineage records how derived objects were made.
 //
-// A derivation is a pure step: the same [Recipe] on the same inputs makes the same output. Its [Key]
-// is known before the work is done, so finished work is found and not done again, exactly as a build
-// cache finds the output of an action. A recipe holds the resolved plan (kept spans, bounds of tiers,
-// budget, tokenizer), never the flags or the day it was asked on. What a model answered is not part of
-// a key: a [Derivation] names it as witnesses, and replaying them gives the same bytes.
+// A derivation is a pure step: the same [Recipe] with the same inputs gives the same output. Its [Key] is known before
+// the work is done, so finished work is found and not repeated, as in a build cache. A recipe contains the resolved
+// plan (kept spans, bounds of tiers, budget, tokenizer), never flags or dates. Responses of a model are not part of a
+// key: a [Derivation] names them as witnesses, and replaying them gives the same bytes.
 package lineage
 
 import (
@@ -25,7 +24,7 @@ var (
 	ErrParams = errors.New("recipe parameters are not JSON")
 )
 
-// A Recipe says how an object was made.
+// A Recipe is a step with its parameters.
 type Recipe struct {
 	Step    string          `json:"step"`    // "refine", "redact", "compress", "compose"
 	Version int             `json:"version"` // of the step: raised when its output changes

@@ -57,7 +57,7 @@ func (w *Writer) Receive(r io.Reader, l Limits) (Receipt, error) {
 	return Receipt{in.n, in.deltas, in.f.offset()}, err
 }
 
-// An inlet is a pack that is being received.
+// An inlet receives a pack.
 type inlet struct {
 	w        *Writer
 	l        Limits
@@ -66,17 +66,17 @@ type inlet struct {
 	deltas   int
 	unpacked int64
 	spooled  int64        // bytes of objects that went through a file
-	at       map[int64]ID // objects by where they were in the pack that arrives
+	at       map[int64]ID // objects by their offset in the received pack
 	byOffset map[int64][]waiting
 	byID     map[ID][]waiting
-	waits    int64       // bytes of differences
+	waits    int64       // bytes of deltas
 	large    map[ID]bool // objects of more than maxHeld
 	z        io.ReadCloser
 	scratch  []byte
-	shown    bytes.Buffer // the content in hand, for Limits.Blob
+	shown    bytes.Buffer // the current content, for Limits.Blob
 }
 
-// A waiting difference waits for its base.
+// A waiting delta is one whose base has not arrived yet.
 type waiting struct {
 	off   int64
 	delta []byte
@@ -162,7 +162,7 @@ func (in *inlet) entry() error {
 	return fmt.Errorf("entry of kind %d: %w", k, ErrCorrupt)
 }
 
-// whole reads an object that is held in memory.
+// whole reads an object into memory.
 func (in *inlet) whole(off int64, k Kind, size int64) error {
 	show := k == Blob && size <= MaxShown && in.l.Blob != nil
 	var also io.Writer
@@ -204,7 +204,7 @@ func (in *inlet) header() (Kind, int64, error) {
 	return k, size, nil
 }
 
-// distance reads how far before an entry its base lies.
+// distance reads the distance from an entry back to its base.
 func (in *inlet) distance() (int64, error) {
 	var n int64
 	for i := range 8 {
@@ -223,8 +223,7 @@ func (in *inlet) distance() (int64, error) {
 	return 0, ErrCorrupt
 }
 
-// object reads the content of an object and returns its name. What it reads also goes to a writer that takes
-// all, if there is one.
+// object reads the content of an object and returns its name. If a writer is given, it also gets the content.
 func (in *inlet) object(k Kind, size int64, also io.Writer) (id ID, err error) {
 	h := sha1.New()
 	h.Write(preamble(k, size))
@@ -240,13 +239,13 @@ func (in *inlet) object(k Kind, size int64, also io.Writer) (id ID, err error) {
 	return id, err
 }
 
-// stored reads content that was stored in blocks, as [Encode] does at level 0, without a decompressor. It reports
-// false, with nothing read, if it is of another form.
+// stored reads content in stored blocks, as [Encode] writes it at level 0, without a decompressor. It reports false,
+// with nothing read, if the content has another form.
 func (in *inlet) stored(to io.Writer, size int64) (bool, error) {
 	total := storedSize(int(size))
 	b, err := in.f.peek(min(total, 7))
 	if err != nil || len(b) < 7 || b[0] != 0x78 || b[1] != 1 || b[2]&6 != 0 || size > flushAt*8 {
-		return false, nil // the decompressor finds out what is wrong, if anything is
+		return false, nil // the decompressor reports the error, if there is one
 	}
 	if b, err = in.f.peek(total); err != nil {
 		return false, nil // as above

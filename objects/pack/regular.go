@@ -7,22 +7,22 @@ import (
 	"os"
 )
 
-// ErrNotFile says that something lies where a file should be: a link, a pipe, a device, a directory.
+// ErrNotFile means that a path is not a regular file: a link, a pipe, a device, a directory.
 var ErrNotFile = errors.New("not a regular file")
 
-// OpenFile opens a file of the store to be read. What is no regular file is refused with [ErrNotFile] without
-// being opened: a link could lead anywhere, and a pipe would wait for ever.
+// OpenFile opens a file of the store for reading. It refuses anything but a regular file with [ErrNotFile] without
+// opening it: a link could lead anywhere, and a pipe would block.
 func OpenFile(path string) (*os.File, error) {
 	f, _, err := openFile(path)
 	return f, err
 }
 
-// openFile is OpenFile and says how long the file is.
+// openFile is [OpenFile] that also returns the size.
 func openFile(path string) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
 		if noFollow != 0 && errors.Is(err, os.ErrNotExist) {
-			return nil, 0, err // a link that leads nowhere is another error
+			return nil, 0, err // a dangling link is another error
 		}
 		if fi, lerr := os.Lstat(path); lerr == nil && !fi.Mode().IsRegular() {
 			return nil, 0, &os.PathError{Op: "open", Path: path, Err: notFile(fi)}
@@ -41,7 +41,7 @@ func openFile(path string) (*os.File, int64, error) {
 
 func notFile(fi os.FileInfo) error { return fmt.Errorf("%s, %w", KindOf(fi), ErrNotFile) }
 
-// KindOf says in words what lies somewhere: a file, a symbolic link, a device.
+// KindOf describes the type of a file: a file, a symbolic link, a device.
 func KindOf(fi os.FileInfo) string {
 	switch fi.Mode().Type() {
 	case 0:
@@ -58,8 +58,8 @@ func KindOf(fi os.FileInfo) string {
 	return "a device"
 }
 
-// CheckFile refuses what is no regular file with [ErrNotFile], for those who open a file in another way than
-// [OpenFile]. It is fine if nothing is there.
+// CheckFile returns [ErrNotFile] for anything but a regular file, for callers that do not use [OpenFile]. A missing
+// file is no error.
 func CheckFile(path string) error {
 	fi, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -71,14 +71,14 @@ func CheckFile(path string) error {
 	return err
 }
 
-// ReadFile reads a file of the store whole, as [OpenFile] opens it.
+// ReadFile is [os.ReadFile] for a file of the store; see [OpenFile].
 func ReadFile(path string) ([]byte, error) {
 	f, size, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	b.Grow(int(min(size, MaxSize)) + bytes.MinRead) // so that the end is seen without more room
+	b.Grow(int(min(size, MaxSize)) + bytes.MinRead) // avoids a reallocation to detect the end
 	_, err = b.ReadFrom(f)
 	return b.Bytes(), errors.Join(err, f.Close())
 }

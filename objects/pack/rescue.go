@@ -14,19 +14,18 @@ import (
 	"slices"
 )
 
-// A Rescue says what was saved of a damaged pack, or would be.
+// A Rescue is the result of [Save], or the planned one in a dry run.
 type Rescue struct {
-	Objects int  // that are good
-	Lost    []ID // names of others, as far as the index knows them
-	Gaps    int  // stretches of bytes that are no object, if there is no index to name them
+	Objects int  // intact objects
+	Lost    []ID // names of damaged objects that are in the index
+	Gaps    int  // byte ranges that are not objects, if there is no index to name them
 	Pack    string
 	Aside   map[string]string // the names that the damaged files have in aside, by ".pack" and ".idx"
 }
 
-// Save makes good what can be of a damaged pack of dir. An index is made anew if the pack is good; else every
-// object that still has its name goes to a new pack. Before that the damaged files get a second name in aside:
-// nothing is ever deleted. With dryRun it only looks. It may be killed at any point and done again. The caller
-// holds the lock of those who merge.
+// Save repairs a damaged pack of dir. If the pack is intact, it rebuilds the index; otherwise it writes all intact
+// objects to a new pack. Before that it links the damaged files into the directory aside, so nothing is ever lost.
+// With dryRun it writes nothing. It can be interrupted at any point and repeated. The caller must have locked merges.
 func Save(dir, mark, aside string, d Damage, dryRun bool) (Rescue, error) {
 	r, err := save(dir, mark, aside, d, dryRun)
 	if err != nil {
@@ -83,9 +82,9 @@ func (r *Rescue) setAside(base, ext, aside string) error {
 	return err
 }
 
-// SetAside gives a file a second name in the directory to, which it makes, and returns that name: its own, or
-// with a number behind it if another file has that. It is fine if the file is there already; if it is gone the
-// name is empty.
+// SetAside links a file into the directory to, which it creates, and returns its name there: the same name, or one
+// with a number appended if another file has it. If the file is linked there already, nothing changes; if it does not
+// exist, the name is "".
 func SetAside(file, to string) (name string, err error) {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return "", err
@@ -106,7 +105,7 @@ func SetAside(file, to string) (name string, err error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
-	if err != nil { // no links here, or a symbolic link
+	if err != nil { // no hard links on this file system, or a symbolic link
 		err = copyFile(file, filepath.Join(to, name))
 	}
 	return name, errors.Join(err, SyncDir(to))
@@ -137,7 +136,7 @@ func copyFile(from, to string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// A salvage reads what can be read of a pack.
+// A salvage reads the intact objects of a pack.
 type salvage struct {
 	f    *os.File
 	end  int64
@@ -174,7 +173,7 @@ func openSalvage(base string, indexed bool) (*salvage, error) {
 	return s, nil
 }
 
-// all finds the good objects, in the order of the pack.
+// all finds the intact objects, in the order of the pack.
 func (s *salvage) all(r *Rescue) ([]item, error) {
 	var items []item
 	var err error
@@ -203,10 +202,10 @@ func (s *salvage) indexed(r *Rescue) (items []item, err error) {
 	return items, nil
 }
 
-// scan goes through a pack without an index. Where an entry is damaged it looks for the next place at which one
-// could begin: a header, and behind it a zlib stream of the right length and checksum.
+// scan reads a pack without an index. After a damaged entry it searches for the next possible one: a header, followed
+// by a zlib stream of the right length and checksum.
 func (s *salvage) scan(r *Rescue) (items []item, err error) {
-	var waiting []int64 // differences whose base was not seen yet
+	var waiting []int64 // deltas before their base
 	inGap := false
 	for off := int64(headerSize); off < s.end; {
 		if !s.plausible(off) {
@@ -244,13 +243,13 @@ func (s *salvage) scan(r *Rescue) (items []item, err error) {
 	}
 	r.Gaps += len(waiting)
 	if n, ok := s.count(); r.Gaps == 0 && (!ok || n > len(items)) {
-		r.Gaps++ // what was cut off
+		r.Gaps++ // truncated
 	}
 	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.off, b.off) })
 	return items, nil
 }
 
-// count returns how many entries the pack says it has.
+// count returns the number of entries in the header of the pack.
 func (s *salvage) count() (int, bool) {
 	var b [headerSize]byte
 	if readAt(s.f, b[:], 0) != nil {
@@ -308,7 +307,7 @@ func (s *salvage) check(off int64) (id ID, crc uint32, err error) {
 	return Name(k, data), crc32.ChecksumIEEE(raw), nil
 }
 
-// object returns what the entry at off holds, its differences worked out.
+// object returns the object of the entry at off, with deltas resolved.
 func (s *salvage) object(off int64, depth int) (Kind, []byte, error) {
 	f := &feed{r: io.NewSectionReader(s.f, off, s.end-off), limit: s.end, sum: sha1.New(),
 		buf: slices.Grow(s.buf[:0], 1<<10)}
@@ -363,7 +362,7 @@ func (s *salvage) object(off int64, depth int) (Kind, []byte, error) {
 	return k, data, err
 }
 
-// reindex writes the index of a good pack.
+// reindex writes the index of an intact pack.
 func (s *salvage) reindex(dir, mark, base string, items []item) error {
 	if err := checkMark(mark); err != nil {
 		return err
@@ -386,7 +385,7 @@ func (s *salvage) reindex(dir, mark, base string, items []item) error {
 	return SyncDir(dir)
 }
 
-// copy writes a pack of the good objects, as they stand where that is possible.
+// copy writes a pack of the intact objects. It copies their entries unchanged where possible.
 func (s *salvage) copy(dir, mark string, items []item) (string, error) {
 	w, err := Create(dir, mark)
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// maxChain is how long a chain of differences may be; git makes none longer than 4095.
+// maxChain is the maximum length of a delta chain; git creates none longer than 4095.
 const maxChain = 4095
 
-// A solved object is one whose differences are worked out next.
+// A solved object is the base of the deltas that are resolved next.
 type solved struct {
 	off   int64
 	id    ID
@@ -17,8 +17,7 @@ type solved struct {
 	depth int
 }
 
-// resolve works out all differences, from the objects that are whole outwards, depth first: at no time are more
-// objects in memory than a chain is long.
+// resolve resolves all deltas, depth first from the whole objects, so that at most one chain of objects is in memory.
 func (in *inlet) resolve() error {
 	var offs []int64
 	for off, id := range in.at {
@@ -77,7 +76,7 @@ func (in *inlet) resolveFrom(root solved) error {
 	return nil
 }
 
-// next takes one of the differences that wait for s.
+// next returns one of the deltas that wait for s.
 func (in *inlet) next(s solved) (d waiting, ok bool) {
 	if ds := in.byOffset[s.off]; len(ds) > 0 {
 		d, in.byOffset[s.off] = ds[0], ds[1:]

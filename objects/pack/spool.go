@@ -10,13 +10,14 @@ import (
 	"os"
 )
 
-// spoolAt is from which size on an object that is received or copied goes through a file instead of memory.
+// spoolAt is the size from which a received or copied object goes through a file instead of memory.
 const spoolAt = 16 << 20
 
-// spoolSlack is what such objects of a pack may unpack to whatever its size: they cost time, but no memory.
+// spoolSlack is the number of bytes that such objects may unpack to whatever the size of the pack: they need time, but
+// no memory.
 const spoolSlack = 1 << 30
 
-// A counted writer keeps the CRC-32 and the length of what passes.
+// A counted writer computes the CRC-32 and the length of its input.
 type counted struct {
 	w   io.Writer
 	crc hash.Hash32
@@ -30,7 +31,7 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// spool receives a large object through a temporary file beside the pack: its name is known only at its end.
+// spool receives a large object through a temporary file next to the pack, because its name is known only at its end.
 func (in *inlet) spool(k Kind, size int64) (id ID, err error) {
 	f, err := os.CreateTemp(in.w.dir, packPrefix(in.w.mark)+"*")
 	if err != nil {
@@ -74,7 +75,7 @@ func (w *Writer) addFrom(id ID, crc uint32, r io.Reader, n int64) error {
 	return w.err
 }
 
-// begin notes an entry that is about to be appended; it reports false if it need not be.
+// begin registers an entry before it is appended. It reports false if the pack contains the object already.
 func (w *Writer) begin(id ID, crc uint32) (bool, error) {
 	if w.done {
 		return false, errors.New("add to a pack that is closed")
@@ -94,8 +95,8 @@ func (w *Writer) begin(id ID, crc uint32) (bool, error) {
 	return true, nil
 }
 
-// CopyTo adds an object to w as it stands in a pack, without holding a large one in memory, and returns its
-// size there. The errors are those of [Dir.Entry].
+// CopyTo copies the pack entry of an object to w and returns its size. Large entries are not kept in memory. The errors
+// are those of [Dir.Entry].
 func (d *Dir) CopyTo(w *Writer, id ID) (n int64, err error) {
 	size, err := d.EntrySize(id)
 	if err != nil {

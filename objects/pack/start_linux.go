@@ -5,8 +5,7 @@ import (
 	"syscall"
 )
 
-// startWrite lets the disk begin to take in a file up to a byte, without waiting for it. If it does not, the
-// wait at the end is longer.
+// startWrite starts writing a file to disk up to the byte end, without waiting. It is only an optimisation.
 func startWrite(f *os.File, end int64) {
 	const write = 2 // SYNC_FILE_RANGE_WRITE, which says nothing about whether it is durable
 	c, err := f.SyscallConn()

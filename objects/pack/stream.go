@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// A stream reads one object and checks it at its end.
+// A stream reads one object and verifies it at its end.
 type stream struct {
 	z     io.ReadCloser
 	close func() error

@@ -13,16 +13,15 @@ import (
 	"strings"
 )
 
-// A Damage says what is wrong with a pack: with its data, its index or both.
+// A Damage describes the damage of a pack: of its data, its index or both.
 type Damage struct {
 	Name  string // without ".pack"
 	Pack  error
 	Index error
 }
 
-// Verify reads every pack of dir and its index to the last byte and compares them with the checksums at
-// their ends, so that no flipped bit goes unseen. It calls bad for each file that is damaged or lacks
-// its other half, and returns how many bytes it read.
+// Verify reads all packs and indexes of dir and compares them with their checksums, so it finds every flipped bit. It
+// calls bad for each file that is damaged or whose pack or index is missing, and returns the number of bytes read.
 func Verify(dir string, bad func(file string, err error)) (int64, error) {
 	total, err := Examine(dir, func(d Damage) {
 		if d.Pack != nil {
@@ -70,7 +69,7 @@ func isGone(base string) bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// belong makes sure that the index of a pack is that of this pack.
+// belong checks that a pack and its index belong together.
 func belong(base string) error {
 	x, err := openIndex(base + ".idx")
 	if err != nil {
@@ -84,7 +83,7 @@ func belong(base string) error {
 	return errors.Join(err, p.Close(), x.close())
 }
 
-// verifyFile looks at how a file begins, and compares its last 20 bytes with the SHA-1 of all before them.
+// verifyFile checks the header of a file, and compares its last 20 bytes with the SHA-1 of all bytes before.
 func verifyFile(file, magic string) (int64, error) {
 	f, err := OpenFile(file)
 	if err != nil {

@@ -12,24 +12,24 @@ import (
 	"runtime"
 )
 
-// flushAt is how much a Writer holds in memory. A pack below it is written at once.
+// flushAt is the buffer size of a Writer. A smaller pack is written with one call.
 const flushAt = 1 << 20
 
-// A Writer makes one pack. It is not safe for use by several goroutines; the slow part, [Encode],
-// is. Until Close has returned nothing of it can be seen by others.
+// A Writer writes one pack. It is not safe for concurrent use; the slow part, [Encode], is. The pack is invisible to
+// others until Close has returned.
 type Writer struct {
 	dir, mark string
 	f         *os.File // nil until the first flush
 	buf       []byte
-	sum       uint32 // CRC-32 of all that was flushed, but of the header
+	sum       uint32 // CRC-32 of the flushed bytes without the header
 	size      int64  // of the pack so far, without its checksum
-	begun     int64  // up to where the disk was told to take the file in
-	fresh     int64  // what was written since
-	same      *ID    // the checksum of a pack that holds the same entries in the same order, if one is known
-	unread    bool   // what was written has not been read back
+	begun     int64  // offset up to which startWrite was called
+	fresh     int64  // bytes written since
+	same      *ID    // the checksum of a pack with the same entries in the same order, if known
+	unread    bool   // the written bytes have not been read back
 	items     []item
 	seen      map[ID]struct{}
-	places    map[ID]int64 // of the items, made when one is read back
+	places    map[ID]int64 // of the items; built on first use
 	err       error
 	done      bool
 }
@@ -37,8 +37,8 @@ type Writer struct {
 // header is "PACK", version 2, and the number of entries, which is known at the end.
 const headerSize = 12
 
-// Create starts a pack in dir, the directory objects/pack of a git repository. Temporary files
-// carry the mark, so that [Sweep] can find them after a crash.
+// Create starts a pack in dir, the directory objects/pack of a git repository. The names of its temporary files
+// contain the mark, so that [Sweep] finds them after a crash.
 func Create(dir, mark string) (*Writer, error) {
 	if err := checkMark(mark); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// write sends b to the temporary file, which it makes if need be.
+// write appends b to the temporary file, which it creates if necessary.
 func (w *Writer) write(b []byte) error {
 	body := b
 	if w.f == nil {
@@ -109,15 +109,15 @@ func (w *Writer) write(b []byte) error {
 	return nil
 }
 
-// startAt is how much is written before the disk begins to take it in. Left to itself a kernel gathers half a
-// minute's worth, for which [Writer.Close] would wait.
+// startAt is the number of bytes after which writing to disk is started. By itself the kernel collects data for half a
+// minute, for which [Writer.Close] would have to wait.
 const startAt = 8 << 20
 
-// writeSize is how much is written to a file at once. For more the kernel looks for long runs of free memory,
-// which takes several times as long where memory is scarce or a virtual machine's.
+// writeSize is the maximum size of one write. For larger ones the kernel searches long runs of free pages, which is
+// several times slower if memory is scarce or virtualised.
 const writeSize = 16 << 10
 
-// Abort gives the pack up and removes its temporary file. After Close it is a no-op.
+// Abort discards the pack and removes its temporary file. After Close it is a no-op.
 func (w *Writer) Abort() error {
 	w.done = true
 	if w.f == nil {
@@ -131,20 +131,19 @@ func (w *Writer) Abort() error {
 	return removeFile(f.Name())
 }
 
-// Close makes the pack durable and visible, and returns its name, "pack-<SHA-1>". With nothing to
-// write it makes no file and returns "". On error no temporary file is left.
+// Close makes the pack durable and visible, and returns its name, "pack-<SHA-1>". If the pack is empty, it creates no
+// file and returns "". On an error it removes the temporary files.
 //
-// A pack of the same name has the same content; it is replaced, which mends it if it was damaged.
+// An existing pack of the same name has the same content. It is replaced, which repairs it if it was damaged.
 func (w *Writer) Close() (name string, err error) {
 	name, _, err = w.close(false)
 	return name, err
 }
 
-// CloseEarly is [Writer.Close] in a directory that nobody else reads and that is not missed: the pack can be
-// read at once, while the disk still takes it in. The caller moves it to where others see it only after
-// durable, which is called once, has returned nil.
+// CloseEarly is [Writer.Close] for a private, temporary directory: the pack can be read before it is durable. The
+// caller must call durable once, and may move the pack to a shared directory only after that has returned nil.
 func (w *Writer) CloseEarly() (name string, durable func() error, err error) {
-	name, settled, err := w.close(runtime.GOOS != "windows") // where an open file has to keep its name
+	name, settled, err := w.close(runtime.GOOS != "windows") // there an open file cannot be renamed
 	return name, func() error {
 		if err := <-settled; err != nil {
 			return fmt.Errorf("write a pack: %w", err)
@@ -170,7 +169,8 @@ func (w *Writer) close(early bool) (name string, settled chan error, err error) 
 	return name, settled, nil
 }
 
-// finish sends to settled when the pack is durable. Unless it is early, it waits for that before the pack can be seen.
+// finish sends to settled when the pack is durable. Unless early is set, it waits for that before it makes the pack
+// visible.
 func (w *Writer) finish(early bool, settled chan error) (string, error) {
 	sum, err := w.seal()
 	if err != nil {
@@ -204,10 +204,10 @@ func (w *Writer) finish(early bool, settled chan error) (string, error) {
 	if err := rename(w.f.Name(), base+".pack", w.size+int64(len(sum))); err != nil {
 		return "", err
 	}
-	if err := Wanted(base); err != nil { // the same content again: it is wanted after all
+	if err := Wanted(base); err != nil { // the same pack may be marked as superseded
 		return "", err
 	}
-	if early { // nobody misses the directory
+	if early { // the directory is temporary
 		return name, nil
 	}
 	return name, SyncDir(w.dir)
@@ -238,7 +238,7 @@ func (w *Writer) seal() (sum ID, err error) {
 	return sum, err
 }
 
-// readBack makes sure that the file holds what was written, unless [Writer.rehash] did.
+// readBack checks that the file contains the written bytes, unless [Writer.rehash] has done so.
 func (w *Writer) readBack(f *os.File) error {
 	if !w.unread {
 		return nil
@@ -250,7 +250,7 @@ func (w *Writer) readBack(f *os.File) error {
 	return w.held(f, c.Sum32())
 }
 
-// held compares the CRC-32 of what is in a file with that of what was written.
+// held compares the CRC-32 of the content of a file with that of the written bytes.
 func (w *Writer) held(f *os.File, sum uint32) error {
 	if sum != w.sum {
 		return fmt.Errorf("%s differs from what was written: %w", f.Name(), ErrCorrupt)
@@ -258,8 +258,8 @@ func (w *Writer) held(f *os.File, sum uint32) error {
 	return nil
 }
 
-// rehash reads the pack back for its checksum, which begins with the number of entries. It leaves the file at
-// its end and makes sure that it holds what was written.
+// rehash reads the pack back to compute its checksum, which covers the number of entries in the header. It also checks
+// that the file contains the written bytes, and leaves the file offset at the end.
 func (w *Writer) rehash() (sum ID, err error) {
 	var head [headerSize]byte
 	if _, err := w.f.ReadAt(head[:], 0); err != nil {
@@ -307,8 +307,8 @@ func flush(f *os.File) error {
 	return f.Chmod(0o400)
 }
 
-// rename gives a file its final name. Where an open file cannot be replaced, one of the right size
-// is as good: it has the same content.
+// rename gives a file its final name. On systems where an open file cannot be replaced, an existing one of the same
+// size is kept: it has the same content.
 func rename(tmp, final string, size int64) error {
 	err := os.Rename(tmp, final)
 	if err == nil {

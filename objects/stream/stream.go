@@ -21,13 +21,12 @@ import (
 )
 
 const (
-	// MaxDict is how many bytes before a segment are its dictionary, at most. In a long growth all but the first have
-	// none: they repeat themselves enough, and a dictionary costs time and memory.
+	// MaxDict is the maximum size of a dictionary: the bytes before a segment. In a long growth only the first segment has
+	// one: the others contain enough repetition, and a dictionary costs time and memory.
 	MaxDict = 1 << 20
-	// MaxSegment is how many bytes of content a segment holds, at most.
+	// MaxSegment is the maximum size of the content of a segment in bytes.
 	MaxSegment = 4 << 20
-	// MaxBlob is how many bytes a segment takes, at most: those of its content, if they do not get fewer, and what
-	// stands around them.
+	// MaxBlob is the maximum size of a stored segment in bytes: incompressible content and the frames around it.
 	MaxBlob = MaxSegment + 64<<10
 	// KeyFrame is the distance in bytes of segments without a dictionary.
 	KeyFrame = 32 << 20
@@ -36,7 +35,7 @@ const (
 	maxHead   = 512
 )
 
-// ErrFormat says that bytes are not a segment, or that segments do not fit together.
+// ErrFormat means that bytes are not a segment, or that segments are not consecutive.
 var ErrFormat = errors.New("not a valid segment")
 
 // Name returns the name of a stream: that of a session's content in its generation, counted from 0.
@@ -45,30 +44,29 @@ func Name(session string, generation int) objects.Hash {
 	return objects.Sum(fmt.Appendf(nil, "mem stream 1\n%s\n%d\n", session, generation))
 }
 
-// Whole returns the name of the stream that is the content h from its start to its end and never grows: what is
-// too large to be held in memory, but is no session.
+// Whole returns the name of the stream that contains exactly the object h and never grows: an object too large for
+// memory that is not a session.
 func Whole(h objects.Hash) objects.Hash {
 	return objects.Sum(fmt.Appendf(nil, "mem object stream 1\n%s\n", h))
 }
 
-// A Head says which bytes of a stream a segment holds.
+// A Head describes the range of bytes of a stream in a segment.
 type Head struct {
 	Offset int64        `json:"o"`  // where they start
 	Length int64        `json:"l"`  // how many they are
-	Dict   int64        `json:"d"`  // how many bytes before Offset are the dictionary
+	Dict   int64        `json:"d"`  // size of the dictionary, the bytes before Offset
 	Sum    objects.Hash `json:"b3"` // BLAKE3 of the stream up to their end
 }
 
 // End returns the length of the stream after the segment.
 func (h Head) End() int64 { return h.Offset + h.Length }
 
-// dictLen returns how many bytes are the dictionary of a segment that starts at off.
+// dictLen returns the dictionary size of a segment that starts at off.
 func dictLen(off int64) int64 {
 	return min(MaxDict, off%KeyFrame)
 }
 
-// check reports whether a segment with this head may exist. How long a dictionary is best is the writer's
-// choice, which may change; the format only bounds it.
+// check reports whether the head is valid. The writer chooses the size of the dictionary; the format only limits it.
 func (h Head) check() error {
 	switch {
 	case h.Offset < 0 || h.Length <= 0 || h.Length > MaxSegment:
@@ -81,7 +79,7 @@ func (h Head) check() error {
 	return nil
 }
 
-// ParseHead reads the head of a segment and returns the zstd frame behind it.
+// ParseHead parses the head of a segment and returns it with the zstd frame that follows.
 func ParseHead(blob []byte) (Head, []byte, error) {
 	var h Head
 	if len(blob) < 8 || binary.LittleEndian.Uint32(blob) != skippable {

@@ -23,7 +23,7 @@ type Segment struct {
 	room []byte // what Blob is part of
 }
 
-// Release hands the memory of the blob back, for those of later segments. It may be left out.
+// Release returns the memory of the blob for reuse. Calling it is optional.
 func (s Segment) Release() {
 	select {
 	case blobs <- s.room[:0]:
@@ -31,8 +31,8 @@ func (s Segment) Release() {
 	}
 }
 
-// A Tail is the end of a stream: what a growth needs to know of what came before. The zero Tail,
-// with a new hasher, is that of an empty stream.
+// A Tail is the state at the end of a stream that is needed to append to it. The zero Tail with a new hasher is that
+// of an empty stream.
 type Tail struct {
 	Length int64
 	Dict   []byte          // the last bytes before Length, [DictLen] of them or more
@@ -46,19 +46,19 @@ type Tail struct {
 	Before func() error
 }
 
-// DictLen returns how many bytes before off a segment that starts there needs as its dictionary.
+// DictLen returns the number of bytes before off that a segment starting there needs as its dictionary.
 func DictLen(off int64) int64 { return dictLen(off) }
 
-// NewDict returns the memory of the dictionary of a growth that starts at off, for the caller to fill, with
-// room behind it for about n bytes: Append reads what comes into it instead of copying the dictionary.
+// NewDict returns a buffer for the dictionary of a growth that starts at off, which the caller fills. It has extra
+// capacity for about n bytes: Append reads the content into it instead of copying the dictionary.
 func NewDict(off, n int64) []byte {
 	d := dictLen(off)
 	return make([]byte, d, d+min(n+n/8, MaxSegment)+readSize)
 }
 
-// Append reads content from r until its end and yields the segments that add it to the stream that
-// ends in t, in order. It works on up to two segments at once and holds only those in memory. When it
-// has finished t describes the longer stream. The blob of a segment belongs to the receiver.
+// Append reads content from r until its end and yields, in order, the segments that append it to the stream that ends
+// in t. At most two segments are in memory at once. When it has finished, t describes the longer stream. The caller
+// owns the blobs of the segments.
 func Append(ctx context.Context, t *Tail, r io.Reader) iter.Seq2[Segment, error] {
 	return func(yield func(Segment, error) bool) {
 		a := &appender{t: t, r: r, free: make(chan []byte, workers+1), ready: prepare(t)}

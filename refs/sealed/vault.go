@@ -15,22 +15,22 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// Options say who this device is to an encrypted remote, and what to take from it.
+// Options contains the name of this device for an encrypted remote, and limits.
 type Options struct {
 	Name    string                   // of the device, for people
-	Revoked func(device string) bool // nobody else's word: who loses access at the next push; nil is nobody
+	Revoked func(device string) bool // devices that lose access at the next push, decided by this device; may be nil
 	Rand    io.Reader
 	Limits  pack.Limits // on what is downloaded
 }
 
-// A Vault is an encrypted remote as one command sees it. It is not safe for use by several goroutines.
+// A Vault is one command's access to an encrypted remote. It is not safe for concurrent use.
 type Vault struct {
 	repo   *refs.Repo
 	client *remote.Client
 	id     string
 	o      Options
 	st     state
-	in     *refs.Scratch // what was downloaded; nil before
+	in     *refs.Scratch // downloaded objects; nil before the first download
 	found  map[string]*found
 	broken []Broken
 }
@@ -38,11 +38,11 @@ type Vault struct {
 // A found branch of the remote is a lane.
 type found struct {
 	branch
-	news  []pack.ID // commits of the remote whose segments are not here, the oldest first
+	news  []pack.ID // commits of the remote with new segments, oldest first
 	whole bool      // these are all
 }
 
-// A Broken branch cannot be read. Lane is "" if it is not known which lane it would be.
+// A Broken branch cannot be read. Lane is "" if its lane is unknown.
 type Broken struct {
 	Lane string
 	Err  error
@@ -62,7 +62,7 @@ func Open(r *refs.Repo, c *remote.Client, id string, o Options) (*Vault, error) 
 	return &Vault{repo: r, client: c, id: id, o: o, st: st}, nil
 }
 
-// Close throws away what was downloaded.
+// Close deletes the downloaded data.
 func (v *Vault) Close() error {
 	if v.in == nil {
 		return nil
@@ -75,13 +75,13 @@ func (v *Vault) Close() error {
 // Public reports whether anybody can read the remote.
 func (v *Vault) Public(ctx context.Context) (bool, error) { return v.client.Public(ctx) }
 
-// Keyring returns the keyring that was seen last.
+// Keyring returns the last known keyring.
 func (v *Vault) Keyring() Keyring { return v.st.Keyring }
 
-// Broken returns the branches that could not be read, and why.
+// Broken returns the branches that could not be read, with the errors.
 func (v *Vault) Broken() []Broken { return v.broken }
 
-// Open connects to the remote. To say where lanes are it downloads what it does not know yet.
+// Open connects to the remote. It downloads new segments to learn the tips of the lanes.
 func (v *Vault) Open(ctx context.Context, svc remote.Service) (remote.Session, error) {
 	inner, err := v.client.Open(ctx, svc)
 	if err != nil {
@@ -94,7 +94,7 @@ func (v *Vault) Open(ctx context.Context, svc remote.Service) (remote.Session, e
 	return s, nil
 }
 
-// download fetches commits into the scratch repository, over the conversation s or one of its own.
+// download fetches commits into the scratch repository, in the session s or a new one.
 func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pack.ID) (err error) {
 	if v.in == nil {
 		if v.in, err = v.repo.Scratch(ctx, "in-"+v.id); err != nil {
@@ -128,7 +128,7 @@ func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pac
 	return err
 }
 
-// look finds out what the branches of the remote stand for.
+// look reads the keyring and the branches of the remote.
 func (s *session) look(ctx context.Context) error {
 	v := s.v
 	v.found, v.broken, s.branches = map[string]*found{}, nil, map[string]pack.ID{}
@@ -146,7 +146,7 @@ func (s *session) look(ctx context.Context) error {
 		if len(s.branches) > 0 && s.service == remote.Upload {
 			return fmt.Errorf("it is gone: %w", ErrKeyring)
 		}
-		// Made anew, perhaps: the next push brings everything back.
+		// The remote may have been recreated: the next push restores everything.
 	} else if err := s.lookKeyring(ctx); err != nil {
 		return err
 	}
@@ -163,8 +163,8 @@ func isBranch(ref string) bool {
 	return len(name) == 32
 }
 
-// lookKeyring reads the keyring if it is another one than was seen last. One from before is put right by the
-// next push; until then nothing is taken from the remote.
+// lookKeyring reads the keyring if it has changed. The next push replaces an outdated one; until then nothing is
+// fetched from the remote.
 func (s *session) lookKeyring(ctx context.Context) error {
 	v := s.v
 	if s.keysAt.String() == v.st.KeyringAt {
@@ -229,8 +229,7 @@ func readCommit(g *refs.Scratch, id pack.ID) (files []pack.ID, parent pack.ID, e
 // partName is the name of the i-th file of a commit.
 func partName(i int) string { return fmt.Sprintf("%06d", i) }
 
-// lookBranches finds out which lanes the branches are, and where they are: those of this device for a push, all
-// for a fetch.
+// lookBranches reads the lanes and tips of branches: those of this device for a push, all for a fetch.
 func (s *session) lookBranches(ctx context.Context) error {
 	v := s.v
 	wanted, err := s.wanted()
@@ -258,14 +257,14 @@ func (s *session) lookBranches(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range again { // the remote has less than before, or something else
+	for _, name := range again { // the remote was rolled back or rewritten
 		v.found[name] = &found{}
 	}
 	_, err = s.follow(ctx, again)
 	return err
 }
 
-// wanted returns the names of the branches that matter, sorted.
+// wanted returns the sorted names of the branches to read.
 func (s *session) wanted() ([]string, error) {
 	var names []string
 	if s.service == remote.Upload {
@@ -305,7 +304,7 @@ func (v *Vault) ownLanes() ([]refs.Lane, error) {
 		nil
 }
 
-// here reports whether all that a branch stood for is in the store.
+// here reports whether the lane of a branch is in the store up to the branch's tip.
 func (v *Vault) here(b branch) (bool, error) {
 	l, ok := lane.ParseBranch(b.Lane)
 	if l.Tip = b.tip(); !ok || l.Tip.IsZero() || b.at().IsZero() {
@@ -314,7 +313,7 @@ func (v *Vault) here(b branch) (bool, error) {
 	return v.repo.Has(l)
 }
 
-// read downloads what branches have beside what is known of them.
+// read downloads the new commits of branches.
 func (s *session) read(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -334,9 +333,8 @@ func (s *session) read(ctx context.Context, names []string) error {
 	return s.v.download(ctx, conversation, want, have)
 }
 
-// follow reads the heads of the segments of branches that are new. What is wrong with one is noted, and the
-// branch left out. It returns those that do not go on from where they were, which must be read from their
-// start.
+// follow reads the heads of new segments of branches. It records a branch with an error as broken and skips it. It
+// returns the branches that do not continue their known position: they must be read from their start.
 func (s *session) follow(ctx context.Context, names []string) (again []string, err error) {
 	v := s.v
 	if err := s.read(ctx, names); err != nil {
@@ -361,11 +359,11 @@ func (s *session) follow(ctx context.Context, names []string) (again []string, e
 	return again, nil
 }
 
-// maxSegments bounds the segments of one branch.
+// maxSegments is the maximum number of segments of one branch.
 const maxSegments = 5_000_000
 
-// walk goes from a commit back to where a branch was, or to its start, and reads the heads from there on. It
-// returns how far it came.
+// walk goes from a commit back to the known position of a branch, or to its start, and reads the heads from there on.
+// It returns the new position.
 func (v *Vault) walk(name string, tip pack.ID, was branch) (f *found, err error) {
 	f = &found{branch: was}
 	var news []pack.ID
@@ -397,7 +395,7 @@ func (v *Vault) walk(name string, tip pack.ID, was branch) (f *found, err error)
 	return f, nil
 }
 
-// accept says what is wrong with a segment as the next one.
+// accept returns an error unless a segment is a valid next one.
 func (f *found) accept(h head, named bool) error {
 	switch {
 	case !named || f.Lane != "" && f.Lane != h.Lane:
@@ -409,7 +407,7 @@ func (f *found) accept(h head, named bool) error {
 	return nil
 }
 
-// segment opens the segment of a commit that was downloaded.
+// segment opens the segment of a downloaded commit.
 func (v *Vault) segment(id pack.ID) (h head, in *bufio.Reader, err error) {
 	files, _, err := readCommit(v.in, id)
 	if err != nil {
