@@ -12,21 +12,20 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-// A Keepit is a marker of a session with its text and where it stands. Its ID is k1, k2, ... in the order of
-// the session, or a1, a2, ... in the order in which markers.AddKeepit made it; one that was removed keeps its
-// ID.
+// A Keepit is a marker of a session with its text and position. Its ID is k1, k2, ... in the order of the session, or
+// a1, a2, ... in the order in which markers.AddKeepit added it. A removed marker retains its ID.
 type Keepit struct {
 	ID      string
 	Mark    compress.Mark
-	Context string // what stands before it in the message
-	Set     bool   // its weight is not the one that was typed
-	Added   bool   // no tag marks it
-	Removed bool   // it counts no more
+	Context string // the text before it in the message
+	Set     bool   // its weight was changed
+	Added   bool   // it was added later, without a tag
+	Removed bool   // it has no effect any more
 	Kept    []string
 	Lost    []string // labels of versions
 }
 
-// LastWords returns the end of s in one line of at most n characters. It reads no more of s than that takes.
+// LastWords returns the end of s in one line of at most n characters. It reads only the end of s.
 func LastWords(s string, n int) string {
 	at, space, left := len(s), true, n+2 // characters that are still wanted: one more than fits, and a space before it
 	for at > 0 && left > 0 {
@@ -44,7 +43,7 @@ func LastWords(s string, n int) string {
 	return string(r)
 }
 
-// Marks returns the markers that count in the items of the session at p, in order.
+// Marks returns the markers in the items of the session at p, in order, without removed ones.
 func (s *Session) Marks(in compress.Input, p *records.Point) []compress.Mark {
 	var out []compress.Mark
 	for _, k := range s.Keepits(in, p) {
@@ -55,8 +54,7 @@ func (s *Session) Marks(in compress.Input, p *records.Point) []compress.Mark {
 	return out
 }
 
-// Keepits returns the markers in the items of the session at p, also those that were removed, in the order of
-// their texts.
+// Keepits returns the markers in the items of the session at p, including removed ones, in the order of their texts.
 func (s *Session) Keepits(in compress.Input, p *records.Point) []Keepit {
 	var out []Keepit
 	for i := range in.Items {
@@ -96,7 +94,7 @@ func (s *Session) Keepits(in compress.Input, p *records.Point) []Keepit {
 	return out
 }
 
-// typedAt returns the text of the item that holds the text of an override, if there is one.
+// typedAt returns the text of the item that contains the text of an override; ok is false if there is none.
 func typedAt(in compress.Input, o records.Override) (string, bool) {
 	for i := range in.Items {
 		it := &in.Items[i]
@@ -111,12 +109,13 @@ func typedAt(in compress.Input, o records.Override) (string, bool) {
 	return "", false
 }
 
+// Overlap reports whether two marks overlap.
 func Overlap(a, b compress.Mark) bool {
 	return a.Message == b.Message && a.Start < b.End && b.Start < a.End
 }
 
-// overridden applies the overrides of a session to its markers: first to those that were typed, so that what was added
-// where none of them counts does.
+// overridden applies the overrides of a session to its markers. Typed markers come first, so that an added marker
+// counts where no typed one does.
 func (s *Session) overridden(marks []records.Mark) []records.Mark {
 	if len(s.Overrides) == 0 {
 		return marks
@@ -143,7 +142,7 @@ func (s *Session) overridden(marks []records.Mark) []records.Mark {
 	return marks
 }
 
-// override keeps the winner of all that speak of the same text.
+// override keeps the last override of each text.
 func (st *State) override(o override) {
 	i := slices.IndexFunc(st.Keepits, func(x override) bool {
 		a, b := x.Override, o.Override

@@ -10,15 +10,14 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A State is cached in two files. The outline holds what lists, names and logs need, and is read by every
-// command. The bulk holds the rest, which only adding and deriving need: plans, the keys of typed messages,
-// unread queues. Each names the tips it was made at and is brought up to date from there on its own, so
-// neither depends on the other.
+// A State is cached in two files. The outline is for lists, names and logs, and is read by every command. The bulk is
+// only for capture and derivation: plans, the keys of typed messages, and unread queues. Each file has its tips and is
+// updated from there, so neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
 const stateVersion = 19
 
-// Fold returns the state of a project as a transaction sees it, using and refreshing the cache.
+// Fold returns the state of a project in a transaction. It reads and updates the cache.
 func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
 	h := &history{tx: tx, tips: tx.Tips()}
 	st, err := m.outlineAt(ctx, h, p)
@@ -34,12 +33,12 @@ func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, err
 	return st, nil
 }
 
-// Advance caches st as it is behind the commit that tx made on top of it, so that the next to ask need not read
-// that. st is of no use for anything else any more.
+// Advance caches st together with the records of the commit that tx made on top of it, so that they need not be read
+// again. st must not be used afterwards.
 func (m *DB) Advance(st *State, tx *refs.Tx) {
 	records, err := tx.Added()
 	if err != nil || len(records) == 0 {
-		return // whoever reads them finds it, too
+		return // the next reader reports the error
 	}
 	b, tips := st.bulk, tx.Tips()
 	for _, r := range records {
@@ -52,7 +51,7 @@ func (m *DB) Advance(st *State, tx *refs.Tx) {
 	m.WriteCacheBytes(m.CachePath("bulk", string(st.Project)), Encode(b.Code))
 }
 
-// keepOutline makes st, to which records were added, whole and caches it as that of the tips.
+// keepOutline finishes st, to which records were added, and caches its outline for tips.
 func (m *DB) keepOutline(st *State, tips []refs.Tip) {
 	st.Tips = tips
 	st.Finish()
@@ -61,7 +60,7 @@ func (m *DB) keepOutline(st *State, tips []refs.Tip) {
 	m.WriteCacheBytes(m.CachePath("state", string(st.Project)), Encode(st.Code))
 }
 
-// FoldOutline is state without what only adding and deriving need.
+// FoldOutline is [DB.Fold] without the bulk. The state is shared and must not be changed.
 func (m *DB) FoldOutline(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
 	h := &history{tx: tx, tips: tx.Tips()}
 	if st, ok := m.Outlines.Load(p); ok && slices.Equal(st.(*State).Tips, h.tips) {
@@ -69,7 +68,7 @@ func (m *DB) FoldOutline(ctx context.Context, tx *refs.Tx, p refs.Project) (*Sta
 	}
 	st, err := m.outlineAt(ctx, h, p)
 	if err == nil {
-		st.Session("") // makes the index, which is only read from here on
+		st.Index() // before several goroutines read the state
 		m.Outlines.Store(p, st)
 	}
 	return st, err
@@ -98,7 +97,7 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 	}
 	records, follows, err := h.after(ctx, st.Tips)
 	if err == nil && follows && len(st.Tips) > 0 && (!same || slices.ContainsFunc(records, isPurge)) {
-		records, _, err = h.after(ctx, nil) // what was taken in already may have to go
+		records, _, err = h.after(ctx, nil) // records that were applied before may be hidden now
 		follows = false
 	}
 	if err != nil {
@@ -120,13 +119,15 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 	return st, nil
 }
 
+// NewState returns the empty state of a project.
 func NewState(p refs.Project) *State {
 	return &State{Format: stateVersion, Project: p, Purged: NewPurges(nil)}
 }
 
 func isPurge(r refs.Record) bool { return r.Kind == records.KindPurge }
 
-// ApplyPurges lets a state leave out what the purges among records name. Those that nobody heeds are only counted.
+// ApplyPurges has a state omit what the purges among records name. Purges of untrusted devices have no effect; their
+// devices are listed in Unheeded.
 func (m *DB) ApplyPurges(ctx context.Context, st *State, records []refs.Record) error {
 	all, err := PurgesIn(records)
 	if err != nil || len(all) == 0 {
@@ -145,7 +146,7 @@ func (m *DB) ApplyPurges(ctx context.Context, st *State, records []refs.Record) 
 	return nil
 }
 
-// Heeded returns the devices whose purges a state heeds.
+// Heeded returns the devices whose purges take effect.
 func (st *State) Heeded() []string {
 	var out []string
 	for _, q := range st.Purges {
@@ -154,8 +155,7 @@ func (st *State) Heeded() []string {
 	return out
 }
 
-// StillHeeds reports whether the user trusts the devices whose purges of a project were heeded, and none of
-// those whose were not.
+// StillHeeds reports whether the devices in heeded are still trusted, and those in unheeded still are not.
 func (m *DB) StillHeeds(ctx context.Context, p refs.Project, heeded, unheeded []string) (bool, error) {
 	if len(heeded)+len(unheeded) == 0 || p == refs.Home {
 		return true, nil
@@ -194,7 +194,7 @@ func (m *DB) bulksAt(ctx context.Context, h *history, p refs.Project) (*Bulks, e
 	return b, nil
 }
 
-// Apply keeps the bulk of a record, if it has any.
+// Apply adds the bulk of a record, if it has any.
 func (b *Bulks) Apply(r refs.Record) error {
 	switch r.Kind {
 	case records.KindSession:
@@ -209,7 +209,7 @@ func (b *Bulks) Apply(r refs.Record) error {
 	return nil
 }
 
-// Fill puts the bulk into the state.
+// Fill sets the fields that the outline omits.
 func (st *State) Fill(b *Bulks) {
 	for _, s := range st.Sessions {
 		for _, points := range [][]records.Point{s.Points, s.Guests} {
@@ -229,10 +229,10 @@ func (st *State) Fill(b *Bulks) {
 	}
 }
 
-// Strip takes out of the state what the outline lacks.
+// Strip clears the fields that the outline omits.
 func (st *State) Strip() { st.Fill(&Bulks{}) }
 
-// Complete returns a version with what the outline leaves out of it.
+// Complete returns a version with the fields that the outline omits.
 func (m *DB) Complete(ctx context.Context, p refs.Project, v *records.Version) (*records.Version, error) {
 	full := *v
 	return &full, m.Refs.View(ctx, p, func(tx *refs.Tx) error {
@@ -244,7 +244,7 @@ func (m *DB) Complete(ctx context.Context, p refs.Project, v *records.Version) (
 	})
 }
 
-// CompleteComposition returns a composition with what the outline leaves out of it.
+// CompleteComposition returns a composition with the fields that the outline omits.
 func (m *DB) CompleteComposition(ctx context.Context, p refs.Project,
 	c *records.Composition) (*records.Composition, error) {
 	full := *c

@@ -13,12 +13,13 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// PurgeKey is what a purge calls a session or a message: it is known by its random id, which it does not tell.
+// PurgeKey returns the name of a session or a message in purges: a hash of its random ID, which cannot be inverted.
 func PurgeKey(id string) string { return objects.Sum([]byte("mem purge 1\n" + id)).String()[:32] }
 
-// RecordName names a record by who made it and when, not by what it says.
+// RecordName returns the name of a record in purges: its device and Lamport time, nothing of its content.
 func RecordName(s bodies.Stamp) string { return s.Device + "/" + strconv.FormatUint(s.Lamport, 10) }
 
+// NewPurges returns an index of purges, which are in the order of records.
 func NewPurges(all []StoredPurge) *Purges {
 	p := &Purges{All: all, sessions: map[string]bool{}, Records: map[string]bool{}, Passages: map[string][]int{},
 		Acked: map[string]bool{}, Ids: map[string]bool{}, Parts: map[string]bool{}}
@@ -43,7 +44,7 @@ func NewPurges(all []StoredPurge) *Purges {
 	return p
 }
 
-// Place reports whether a message without an id was forgotten at a place in a session.
+// Place reports whether a message without an ID was deleted as number n of a session.
 func (p *Purges) Place(session string, n int) bool {
 	key := PurgeKey(session)
 	return slices.ContainsFunc(p.Passages[key], func(i int) bool {
@@ -53,10 +54,10 @@ func (p *Purges) Place(session string, n int) bool {
 	})
 }
 
-// Session reports whether a session was forgotten as a whole.
+// Session reports whether a whole session was deleted.
 func (p *Purges) Session(id string) bool { return len(p.sessions) > 0 && p.sessions[PurgeKey(id)] }
 
-// Hides reports whether a record speaks of what was forgotten, in a lane that has not forgotten it yet.
+// Hides reports whether a record is about deleted text, in a lane that has not deleted it yet.
 func (p *Purges) Hides(kind string, s bodies.Stamp, body []byte) bool {
 	if len(p.All) == 0 || kind == bodies.KindPurge || kind == "device" {
 		return false
@@ -75,8 +76,8 @@ func (p *Purges) Hides(kind string, s bodies.Stamp, body []byte) bool {
 	return slices.ContainsFunc(about, func(id string) bool { return p.Before(id, s) })
 }
 
-// Before reports whether something of a session was said before messages of it were forgotten, by a device that
-// has not done so yet.
+// Before reports whether a record of a session is older than a purge of messages of the session, and from a device that
+// has not applied the purge.
 func (p *Purges) Before(session string, s bodies.Stamp) bool {
 	return slices.ContainsFunc(p.Passages[PurgeKey(session)], func(i int) bool {
 		q := p.All[i]
@@ -102,7 +103,7 @@ func SessionsIn(kind string, body []byte) []string {
 		Sessions json.RawMessage `json:"sessions"`
 	}
 	if json.Unmarshal(body, &b) != nil {
-		return nil // of a form that is not known here: it is about nothing that is
+		return nil // an unknown form
 	}
 	text := func(raw json.RawMessage, prefix string) string {
 		var s string
@@ -147,8 +148,7 @@ func PurgesIn(records []refs.Record) (out []StoredPurge, err error) {
 	return out, nil
 }
 
-// heeded returns those purges that count here: those of this device and of devices that the user trusts.
-// Another one cannot make this memory forget anything.
+// heeded returns the purges that take effect here: those of this device and of trusted devices.
 func (m *DB) heeded(ctx context.Context, p refs.Project, all []StoredPurge) ([]StoredPurge, error) {
 	if len(all) == 0 || p == refs.Home {
 		return all, nil
@@ -160,7 +160,7 @@ func (m *DB) heeded(ctx context.Context, p refs.Project, all []StoredPurge) ([]S
 	return slices.DeleteFunc(slices.Clone(all), func(q StoredPurge) bool { return !trust.Of(q.Stamp.Device) }), nil
 }
 
-// purgesOf returns what a project is to forget.
+// purgesOf returns the purges of a project that take effect.
 func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges, error) {
 	up, err := m.upperRecords(ctx, tx, p)
 	if err != nil {
@@ -180,7 +180,7 @@ func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges
 	return NewPurges(all), err
 }
 
-// Unpurged leaves out the records that are hidden.
+// Unpurged returns records without the hidden ones.
 func (m *DB) Unpurged(ctx context.Context, p refs.Project, records []refs.Record) ([]refs.Record, error) {
 	all, err := PurgesIn(records)
 	if err == nil {

@@ -15,10 +15,12 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
+// FoldConcepts returns the concepts of a project. known has the facts of the project.
 func FoldConcepts(records []UpperRecord, known *facts.Set, trust Trust) (*concepts.Set, error) {
 	return concepts.Fold(Statements(records, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, trust.Of)
 }
 
+// FoldFacts returns the facts of a project.
 func FoldFacts(records []UpperRecord, trust Trust) (*facts.Set, error) {
 	var mine []facts.Record
 	for _, r := range records {
@@ -27,7 +29,7 @@ func FoldFacts(records []UpperRecord, trust Trust) (*facts.Set, error) {
 	return facts.Fold(mine, trust.Of)
 }
 
-// lastingCells are the cells of what is said of concepts and rules.
+// lastingCells returns the cells of a record about concepts or rules.
 func lastingCells(r refs.Record) (out []Cell, err error) {
 	switch r.Kind {
 	case concepts.Kind:
@@ -54,8 +56,8 @@ func lastingCells(r refs.Record) (out []Cell, err error) {
 	return out, err
 }
 
-// madeCells are the cells of a concept that was made: until then it was as good as removed. What it was called
-// then is what a later name replaces.
+// madeCells returns the cells of a new concept. Its first value is removed. Its first name is the one that a later name
+// replaces.
 func madeCells(record string, m concepts.Definition) []Cell {
 	there := conceptCell(concepts.Change{Concept: record, Field: "removed", Value: "false"})
 	gone := conceptCell(concepts.Change{Concept: record, Field: "removed", Value: "true"})
@@ -69,7 +71,7 @@ func madeCells(record string, m concepts.Definition) []Cell {
 	return out
 }
 
-// conceptCell is the cell of a field of a concept.
+// conceptCell returns the cell of a field of a concept.
 func conceptCell(b concepts.Change) Cell {
 	was := concepts.Change{Concept: b.Concept, Field: b.Field}
 	if b.Field == "removed" {
@@ -81,7 +83,7 @@ func conceptCell(b concepts.Change) Cell {
 	}
 }
 
-// assignCell is the cell of where a member belongs.
+// assignCell returns the cell of the concept of a member.
 func assignCell(b concepts.Assignment) Cell {
 	return Cell{
 		Slot: "assign/" + b.Member, What: "concept of " + b.Member, Says: b.Concept, Again: Statement{concepts.KindAssign, b},
@@ -89,20 +91,21 @@ func assignCell(b concepts.Assignment) Cell {
 	}
 }
 
-// voidCell is the cell of a statement about a rule, which counts unless it is void.
+// voidCell returns the cell of a statement about a rule, which is in force unless it is void.
 func voidCell(record, what string) Cell {
 	counts := Statement{permanent.KindAct, permanent.Act{Rule: record, Act: permanent.Restore}}
 	void := Statement{permanent.KindAct, permanent.Act{Rule: record, Act: permanent.Void}}
 	return Cell{Slot: "rule/" + record, What: what, Says: "counts", Again: counts, None: cellNone{"void", void}}
 }
 
+// FoldRules returns the rules of a project. known has the facts of the project.
 func FoldRules(records []UpperRecord, known *facts.Set, trust Trust) (*permanent.Set, error) {
 	return permanent.Fold(Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), known,
 		trust.Of, nil)
 }
 
-// Families returns a function that names the conversation of a session: sessions that hold the same typed
-// message, as forks and resumed copies do, and the agents that a session started, are one.
+// Families returns a function that maps a session to the name of its conversation. Sessions with the same typed message
+// (forks and resumed copies) and the subagents of a session are one conversation.
 func (st *State) Families() func(string) string {
 	parent := map[string]string{}
 	root := func(s string) string {
@@ -134,15 +137,14 @@ func (st *State) Families() func(string) string {
 	return root
 }
 
-// Signs are what one pass over the L1 of a session finds: what the user asked for in so many words, and what
-// went well only after many attempts. They are kept in the cache.
+// Signs are what one pass over the L1 of a session finds: explicit requests of the user, and work that succeeded only
+// after several attempts. They are cached.
 type Signs struct {
 	Words  []permanent.Quote
 	Trials []permanent.Trial
 }
 
-// Own says of signs that they are the session's, but for what it only repeats: words in messages that another
-// session or mem itself wrote first.
+// Own returns signs as those of the session, without words in messages that another session or mem itself wrote first.
 func (s *Session) Own(in Signs) Signs {
 	for i := range in.Words {
 		in.Words[i].Session = s.ID
@@ -160,8 +162,8 @@ func (s *Session) Own(in Signs) Signs {
 	return in
 }
 
-// An upperRecord is a record of the layers above L1: facts, concepts, rules and what is said about them.
-// The outline leaves them out; who needs them folds them in their order. Their bodies are kept as they stand.
+// An UpperRecord is a record of the layers above L1: about facts, concepts and rules. The outline omits these records;
+// callers that need them fold them in their order.
 type UpperRecord struct {
 	Kind  string
 	Stamp bodies.Stamp
@@ -177,7 +179,7 @@ var UpperKinds = []string{
 	bodies.KindPeer, bodies.KindShare, bodies.KindPurge,
 }
 
-// uppers are the records of the upper layers of a project, kept in the cache as the outline is.
+// uppers are the cached records of the upper layers of a project.
 type uppers struct {
 	version int
 	tips    []refs.Tip
@@ -196,7 +198,7 @@ func (m *DB) Upper(ctx context.Context, p refs.Project) (out []UpperRecord, err 
 	return out, err
 }
 
-// UpperAt is upper as a transaction sees it.
+// UpperAt is [DB.Upper] in a transaction.
 func (m *DB) UpperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperRecord, error) {
 	records, err := m.upperRecords(ctx, tx, p)
 	if err != nil || !slices.ContainsFunc(records, func(r UpperRecord) bool { return r.Kind == bodies.KindPurge }) {
@@ -210,7 +212,7 @@ func (m *DB) UpperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperR
 		nil
 }
 
-// upperRecords is upperAt with what is hidden because it was forgotten.
+// upperRecords is [DB.UpperAt] including the records that purges hide.
 func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperRecord, error) {
 	h := &history{tx: tx, tips: tx.Tips()}
 	file := m.CachePath("upper", string(p))
@@ -239,7 +241,7 @@ func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project) ([]U
 	return u.records, nil
 }
 
-// Statements returns the records of some kinds as concepts and rules are folded from.
+// Statements returns the records of some kinds in the form from which concepts and rules are folded.
 func Statements(records []UpperRecord, kinds ...string) []concepts.Record {
 	var out []concepts.Record
 	for _, r := range records {

@@ -14,7 +14,7 @@ type Piece struct {
 	Edges Edges
 }
 
-// Edges say how a piece meets its neighbours in the line.
+// Edges describe how a piece is connected to its neighbours in the line.
 type Edges uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	AfterGap                   // what was between it and the piece before is left out already
 )
 
-// Gap marks what was left out of a line.
+// Gap marks omitted text in a line.
 const Gap = " … "
 
 const (

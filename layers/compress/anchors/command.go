@@ -16,9 +16,8 @@ func Unnumbered(s string) string {
 	return s
 }
 
-// ShortCommand returns a command, behind "$ ", without what says little at its ends: where it runs, what
-// becomes of its output. Commands that do the same have the same short form. What is left is an unbroken piece
-// of the command, with its exit status.
+// ShortCommand returns a command, after "$ ", without the directory at its start and the handling of output at its end.
+// Commands that do the same have the same short form, which is a contiguous part of the command with its exit status.
 func ShortCommand(s string) string {
 	if rest, ok := strings.CutPrefix(s, "$ cd "); ok {
 		if dir, cmd, ok := strings.Cut(rest, " && "); ok && !strings.ContainsAny(dir, "\n;|") {

@@ -256,7 +256,7 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func IsUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 func IsLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// FileName says whether s looks like a file: a name and an extension of one to five letters.
+// FileName reports whether s looks like a file name: a name and an extension of one to five letters.
 func FileName(s string) bool {
 	k := strings.LastIndexByte(s, '.')
 	if k == 0 && len(s) >= 4 {
@@ -276,7 +276,7 @@ func FileName(s string) bool {
 	return letters > 0 && !isDigit(s[k+1])
 }
 
-// Symbol says whether s is written in camelCase, PascalCase with a second hump, or snake_case.
+// Symbol reports whether s is in camelCase, PascalCase with a second capital, or snake_case.
 func Symbol(s string) bool {
 	lower, humps, under := false, 0, false
 	for i := range len(s) {
@@ -344,7 +344,7 @@ func version(c string) string {
 	return c[:i]
 }
 
-// issue says whether c starts like ABC-123.
+// issue reports whether c starts like ABC-123.
 func issue(c string) bool {
 	k := 0
 	for k < len(c) && IsUpper(c[k]) {

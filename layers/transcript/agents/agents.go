@@ -26,7 +26,7 @@ type Agent interface {
 	Detect(kind, agent string) bool
 	// Values yields the values of a session from its files, in order.
 	Values(s Session) iter.Seq2[[]byte, error]
-	// Message returns what a value says, as a record of Claude Code.
+	// Message returns a value as a record of Claude Code.
 	Message(value []byte) Rec
 	// Unknown returns the type of a value, or of a part of it, that this package does not know; "" if it knows all.
 	Unknown(value []byte) string
@@ -45,7 +45,7 @@ type Session struct {
 	Packed bool     // Path is a stream of values, compressed with zstd
 }
 
-// A FileError says that a file which must be that of a session cannot be read.
+// A FileError reports a session file that cannot be read.
 type FileError struct {
 	Path string
 	Err  error
@@ -56,10 +56,10 @@ func (e *FileError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err)
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Names are the agents that can be imported, sorted.
+// Names are the names of the agents that can be imported, sorted.
 func Names() []string { return []string{"codex", "gemini", "opencode"} }
 
-// ByName returns the agent of that name, nil if there is none.
+// ByName returns the agent with a name, nil if there is none.
 func ByName(name string) Agent {
 	switch name {
 	case "codex":
@@ -72,7 +72,7 @@ func ByName(name string) Agent {
 	return nil
 }
 
-// Of returns the agent whose value has these members, nil if it is none of ours.
+// Of returns the agent whose value has these members, nil if it is of no known agent.
 func Of(kind, agent string) Agent {
 	for _, name := range Names() {
 		if a := ByName(name); a.Detect(kind, agent) {
@@ -82,7 +82,7 @@ func Of(kind, agent string) Agent {
 	return nil
 }
 
-// Record returns the record of Claude Code for a value with these members, nil if the value is of no agent here.
+// Record returns the record of Claude Code for a value with these members, nil if the value is of no known agent.
 func Record(value []byte, kind, agent string) []byte {
 	a := Of(kind, agent)
 	if a == nil {
@@ -95,7 +95,7 @@ func Record(value []byte, kind, agent string) []byte {
 	return b
 }
 
-// A Rec is a record as Claude Code writes it.
+// A Rec is a record in the form of Claude Code.
 type Rec struct {
 	Type      string   `json:"type"`
 	Subtype   string   `json:"subtype,omitempty"`
@@ -111,7 +111,7 @@ type Rec struct {
 	Message   *Message `json:"message,omitempty"`
 }
 
-// A Message is what was said, called or returned.
+// A Message is the message of a record: text, tool calls or results.
 type Message struct {
 	Role    string  `json:"role"`
 	ID      string  `json:"id,omitempty"`
@@ -131,10 +131,10 @@ type Block struct {
 	IsError bool            `json:"is_error,omitempty"`
 }
 
-// user is what the user, or the agent in the user's name, said.
+// user returns the record of a message of the user, or of the agent as the user.
 func user(texts ...string) *Message { return said("user", texts) }
 
-// answer is what the model said.
+// answer returns the record of a message of the model.
 func answer(texts ...string) *Message { return said("assistant", texts) }
 
 func said(role string, texts []string) *Message {
@@ -150,7 +150,7 @@ func said(role string, texts []string) *Message {
 	return m
 }
 
-// call is the call of a tool.
+// call returns the block of a tool call.
 func call(id, name string, input any) Block {
 	raw, ok := input.(json.RawMessage)
 	if !ok {
@@ -162,7 +162,7 @@ func call(id, name string, input any) Block {
 	return Block{Type: "tool_use", ID: id, Name: name, Input: raw}
 }
 
-// result is the result of a tool. An exit status that is not 0 stands in front, as Claude Code has it.
+// result returns the block of a tool result. A non-zero exit status is written first, as Claude Code does.
 func result(id, text string, failed bool, status int) Block {
 	if status != 0 {
 		text, failed = fmt.Sprintf("Exit code %d\n%s", status, text), true
@@ -178,7 +178,7 @@ func object(v any) json.RawMessage {
 	return b
 }
 
-// A todo is an item of the list that a model keeps.
+// A todo is an item of a model's to-do list.
 type todo struct {
 	Content string `json:"content"`
 	Status  string `json:"status"`

@@ -87,7 +87,7 @@ type codexItem struct {
 	} `json:"git"`
 }
 
-// Message returns what a line says.
+// Message returns a line as a record of Claude Code.
 func (Codex) Message(value []byte) Rec {
 	var l codexLine
 	if json.Unmarshal(value, &l) != nil {
@@ -122,7 +122,7 @@ func (Codex) Message(value []byte) Rec {
 	return rec
 }
 
-// fill sets what an item says: a message, the call of a tool or its result.
+// fill sets the message of an item: text, a tool call or a result.
 func (it *codexItem) fill(rec *Rec) {
 	var blocks []Block
 	switch it.Type {
@@ -200,8 +200,8 @@ const (
 	editorRequest = "## My request for Codex:\n"
 )
 
-// codexWrote reports whether Codex itself wrote a text in the user's name: instructions, or one element whose name
-// has an underscore or is a name of Codex.
+// codexWrote reports whether Codex itself wrote a text as the user: instructions, or a single element whose name has an
+// underscore or is a name of Codex.
 func codexWrote(s string) bool {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "# AGENTS.md instructions") {
@@ -218,7 +218,7 @@ func codexWrote(s string) bool {
 	return strings.Contains(name, "_") && strings.HasSuffix(s, "</"+name+">")
 }
 
-// codexCall returns the call of a function: of a shell, a patch, a plan, or any other by its own name.
+// codexCall returns the tool call of a function: of a shell, a patch, a plan, or another tool by its own name.
 func codexCall(id, name, arguments string) []Block {
 	var a struct {
 		Command json.RawMessage `json:"command"`
@@ -261,7 +261,7 @@ func codexCall(id, name, arguments string) []Block {
 	return []Block{call(id, name, json.RawMessage(arguments))}
 }
 
-// shellCall returns a command line; of a shell with -c or -lc what it is given to run.
+// shellCall returns a command line; for a shell with -c or -lc, the command that it runs.
 func shellCall(id string, argv []string) Block {
 	line := strings.Join(argv, " ")
 	if len(argv) == 3 && (argv[1] == "-lc" || argv[1] == "-c") {
@@ -274,7 +274,7 @@ var exited = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:Process exited with code|Exit code:) (\d+)$`)
 })
 
-// codexOutput returns the text of a result, and the exit status if it tells one.
+// codexOutput returns the text of a result, and the exit status if it has one.
 func codexOutput(raw json.RawMessage) (text string, status int) {
 	if json.Unmarshal(raw, &text) != nil {
 		text = strings.Join(append(codexTexts(raw), outputContent(raw)), "")

@@ -27,8 +27,8 @@ type codexDone struct {
 	Exit    int                    `json:"exit_code"`
 }
 
-// codexEvent sets what an event says that no item of the response does: the title, and the tools that a script of
-// the model called. The id of such a call starts with "exec-". All other events repeat items.
+// codexEvent sets what only events contain: the title, and the tools that a script of the model called. The IDs of such
+// calls start with "exec-". All other events repeat items.
 func codexEvent(payload json.RawMessage, rec *Rec) {
 	var ev struct {
 		Type string    `json:"type"`

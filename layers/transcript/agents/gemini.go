@@ -79,7 +79,7 @@ func (Gemini) Unknown(value []byte) string {
 	return cmp.Or(m.Type, "no type")
 }
 
-// Message returns what a line says.
+// Message returns a line as a record of Claude Code.
 func (Gemini) Message(value []byte) Rec {
 	var l line
 	if json.Unmarshal(value, &l) != nil {
@@ -116,7 +116,7 @@ func (Gemini) Message(value []byte) Rec {
 	return rec
 }
 
-// user sets what the user said. A summary that Gemini made of what was said before is that of a compaction.
+// user sets a message of the user. A summary that Gemini made of earlier messages is the summary of a compaction.
 func (m geminiMessage) user(rec *Rec) {
 	texts := geminiTexts(m.Display)
 	if len(texts) == 0 {
@@ -162,7 +162,7 @@ func geminiTexts(content json.RawMessage) (out []string) {
 	return out
 }
 
-// geminiCall names a tool as Claude Code does where it does the same.
+// geminiCall gives a tool the name of the equivalent tool of Claude Code, if there is one.
 func geminiCall(id, name string, args json.RawMessage) Block {
 	var a struct {
 		Command  string `json:"command"`

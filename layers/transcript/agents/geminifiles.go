@@ -136,7 +136,7 @@ type geminiReader struct {
 	ended   bool
 }
 
-// geminiKnown is what the values before have of a message.
+// geminiKnown is the part of a message that earlier values contain.
 type geminiKnown struct {
 	said  bool
 	calls map[string]bool // those with a result are true
@@ -150,7 +150,7 @@ func (r *geminiReader) put(l line) {
 	r.ended = !r.yield(l.bytes())
 }
 
-// lines takes a .jsonl file. The last line, if it is not complete, is being written.
+// lines reads a .jsonl file. It ignores an incomplete last line, which is still being written.
 func (r *geminiReader) lines(file []byte) {
 	for row := range bytes.SplitAfterSeq(file, []byte("\n")) {
 		whole := bytes.HasSuffix(row, []byte("\n"))
@@ -167,7 +167,7 @@ func (r *geminiReader) lines(file []byte) {
 	}
 }
 
-// record takes a document or a line of one.
+// record reads a document or a line of one.
 func (r *geminiReader) record(raw json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
@@ -224,7 +224,7 @@ func (r *geminiReader) set(raw json.RawMessage) {
 	}
 }
 
-// message takes a message: all of it, or what was added to it.
+// message reads a message, or an addition to it.
 func (r *geminiReader) message(raw json.RawMessage, fields map[string]json.RawMessage) {
 	var id, at string
 	_ = json.Unmarshal(fields["id"], &id)        // one that is not a string is none
@@ -268,7 +268,7 @@ func (r *geminiReader) results(at string, results json.RawMessage) {
 	}
 }
 
-// news returns the calls that are new, without their results, and the results that are new; nil if there are none.
+// news returns the new calls without their results, and the new results; nil if there are none.
 func (k *geminiKnown) news(toolCalls json.RawMessage) (calls, results json.RawMessage) {
 	var list, made, ended []map[string]json.RawMessage
 	if json.Unmarshal(toolCalls, &list) != nil {

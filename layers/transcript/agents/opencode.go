@@ -89,7 +89,7 @@ func (OpenCode) Unknown(value []byte) string {
 	return ""
 }
 
-// Message returns what a line says.
+// Message returns a line as a record of Claude Code.
 func (OpenCode) Message(value []byte) Rec {
 	var l line
 	if json.Unmarshal(value, &l) != nil {
@@ -176,7 +176,7 @@ type openInput struct {
 	} `json:"edits"`
 }
 
-// openCall names a tool as Claude Code does where it does the same.
+// openCall gives a tool the name of the equivalent tool of Claude Code, if there is one.
 func openCall(p openPart) []Block {
 	var a openInput
 	if json.Unmarshal(p.State.Input, &a) != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A DatabaseError says that opencode keeps sessions in a database, which is not read here.
+// A DatabaseError reports a database of opencode sessions, which is not read.
 type DatabaseError struct{ Path string }
 
 func (e *DatabaseError) Error() string {
@@ -79,7 +79,7 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// isDatabase reports whether a file begins as those of SQLite do.
+// isDatabase reports whether a file begins like a SQLite database.
 func isDatabase(path string) bool {
 	const magic = "SQLite format 3"
 	f, err := os.Open(path)
@@ -124,8 +124,8 @@ func openExport(path string) (s Session, ok bool, err error) {
 	return s, true, nil
 }
 
-// readSession reads the JSON file of a session, if it is one by its shape. A file that was deleted meanwhile is none; one
-// that cannot be read or is not JSON is a [*FileError].
+// readSession reads the JSON file of a session, if it is one by its shape. A file that was deleted meanwhile is none;
+// one that cannot be read or is not JSON is a [*FileError].
 func readSession(path string, v any) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,7 +175,7 @@ type openDocument struct {
 	} `json:"messages"`
 }
 
-// A stored is a message with its parts, in order. A file that is no JSON has its text as malformed.
+// A stored is a message with its parts, in order. malformed has the text of a file that is not JSON.
 type stored struct {
 	id        string
 	info      openMessage
@@ -279,7 +279,7 @@ func openMessages(s Session) (out []stored, err error) {
 	return out, nil
 }
 
-// openFile returns the JSON of a file, or its text if it is none.
+// openFile returns the JSON of a file, or its text if it is not JSON.
 func openFile(path string) (raw json.RawMessage, malformed string, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -291,8 +291,8 @@ func openFile(path string) (raw json.RawMessage, malformed string, err error) {
 	return b, "", nil
 }
 
-// lasting returns a message without what opencode adds when it is complete, or later, so that the values before do
-// not change when a session goes on. The file has it.
+// lasting returns a message without the fields that opencode adds when it completes or later, so that earlier values do
+// not change when a session continues. The stored file contains them.
 func lasting(raw json.RawMessage) json.RawMessage {
 	var m, at map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil {
@@ -310,7 +310,7 @@ func lasting(raw json.RawMessage) json.RawMessage {
 	return object(m)
 }
 
-// split returns the parts of a message without the results of tools, and these.
+// split returns the parts of a message without tool results, and the tool results.
 func (m stored) split() (parts, results json.RawMessage) {
 	list, out := []json.RawMessage{}, []map[string]json.RawMessage{}
 	for _, raw := range m.parts {
