@@ -14,9 +14,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// messageNames returns what the messages of transcripts are called in Claude Code: their UUIDs. A transcript
-// that is not here names none.
-func (m Ops) messageNames(ctx context.Context, p refs.Project, cited map[views.MessageRef]bool) (func(views.MessageRef) string,
+// messageNames returns a function for the UUIDs of the messages of transcripts, "" for a missing message or transcript.
+func (m Ops) messageNames(ctx context.Context, p refs.Project,
+	cited map[views.MessageRef]bool) (func(views.MessageRef) string,
 	error) {
 	st, err := trust.On(m.DB).Outline(ctx, p)
 	if err != nil {
@@ -50,7 +50,7 @@ func (m Ops) messageNames(ctx context.Context, p refs.Project, cited map[views.M
 	return func(c views.MessageRef) string { return names[c] }, nil
 }
 
-// nameMessages notes the UUIDs of the messages of a transcript.
+// nameMessages collects the UUIDs of the messages of a transcript.
 func nameMessages(r io.Reader, wanted []views.MessageRef, names map[views.MessageRef]string) error {
 	at, last := map[int][]views.MessageRef{}, 0
 	for _, c := range wanted {
@@ -68,7 +68,7 @@ func nameMessages(r io.Reader, wanted []views.MessageRef, names map[views.Messag
 		}
 		msg, err := transcript.Decode(v)
 		if err != nil {
-			continue // no record: it has no name
+			continue // not a record: no UUID
 		}
 		for _, c := range at[v.N] {
 			names[c] = msg.UUID

@@ -19,8 +19,8 @@ import (
 	"github.com/memvcs/mem/layers/worktree"
 )
 
-// FactStatements counts the statements about facts. Records are only ever added, so there is something new to
-// reflect on when there are more than the most that a reflection has seen, in whatever order they arrived.
+// FactStatements counts the records about facts. Records are only added, so there are new facts for a reflection if the
+// number exceeds the largest that a reflection has seen, in any order of arrival.
 func FactStatements(records []state.UpperRecord) int {
 	n := 0
 	for _, r := range records {
@@ -31,7 +31,7 @@ func FactStatements(records []state.UpperRecord) int {
 	return n
 }
 
-// remembered gathers what the views of a project are made of.
+// remembered gathers the input of the views of a project.
 func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, error) {
 	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
@@ -72,7 +72,7 @@ func (m Ops) MemoryPage(ctx context.Context, p state.Project, budget int) (views
 	return views.Memory(v, budget, tokens.For(m.Opts.Model))
 }
 
-// An ExportFormat is a file of the seeds that a project is written as.
+// An ExportFormat is a file format for the knowledge of a project.
 type ExportFormat string
 
 // The formats of exports.
@@ -83,7 +83,7 @@ const (
 	ExportMemory   ExportFormat = "memory"   // memory.md, all of it
 )
 
-// FileName is what the seeds call the file.
+// FileName is the default name of the file.
 func (f ExportFormat) FileName() string {
 	if f == ExportMemory {
 		return "memory.md"
@@ -91,7 +91,7 @@ func (f ExportFormat) FileName() string {
 	return string(f) + ".json"
 }
 
-// Export returns what a project remembers as a file of the seeds.
+// Export returns the knowledge of a project in a format.
 func (m Ops) Export(ctx context.Context, p state.Project, f ExportFormat) ([]byte, error) {
 	v, err := m.remembered(ctx, p)
 	if err != nil {
@@ -121,8 +121,8 @@ func (m Ops) Export(ctx context.Context, p state.Project, f ExportFormat) ([]byt
 	return b.Bytes(), err
 }
 
-// ExportTo writes an export into a file, or into a file of the seeds' name in a directory, whole or not at all
-// (see [worktree.Tree]). It returns its size.
+// ExportTo writes an export to a file, or to a file with the default name in a directory, whole or not at all (see
+// [worktree.Tree]). It returns the size.
 func (m Ops) ExportTo(ctx context.Context, p state.Project, f ExportFormat, at checkout.Place,
 	o checkout.CheckoutOptions) (size int, done capture.CheckedOut, err error) {
 	b, err := m.Export(ctx, p, f)

@@ -16,10 +16,10 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Made is a thing in the graph of what was made from what.
+// A Made is a node in the graph of derivations.
 type Made struct {
 	Kind      state.Kind
-	Name      string // as people write it: abc123:v002
+	Name      string // such as abc123:v002
 	Project   state.Project
 	Hash      objects.Hash   // zero: a pure function that is not stored, such as L1
 	Recipe    lineage.Recipe // of a version or composition
@@ -27,19 +27,19 @@ type Made struct {
 	Tokens    int
 	Time      time.Time
 	Device    string
-	Since     string         // of a version: the label of the one whose messages it goes on from
-	Witnesses []objects.Hash // what a model was asked and answered
-	Missing   bool           // its record is not in this memory
-	Next      []*Made        // what it was made from, or what was made from it
+	Since     string         // of a version: the label of the version that it continues
+	Witnesses []objects.Hash // requests to a model and its answers
+	Missing   bool           // its record is missing
+	Next      []*Made        // its inputs, or the things made from it
 
 	record objects.Hash // of a version
 }
 
-// ErrNoLineage says that a revision names nothing that has a lineage.
+// ErrNoLineage means that a revision has no lineage.
 var ErrNoLineage = errors.New("has no lineage")
 
-// Lineage returns what rev names with all that it was made from, or if down is set with all that was made from it. A
-// session stands for all its growth points.
+// Lineage returns rev with everything that it was made from, or if down is set with everything made from it. A session
+// represents all its growth points.
 func (m Ops) Lineage(ctx context.Context, rev state.Rev, down bool) (*Made, error) {
 	a, err := m.ancestry(ctx)
 	if err != nil {
@@ -53,20 +53,20 @@ func (m Ops) Lineage(ctx context.Context, rev state.Rev, down bool) (*Made, erro
 	return start, nil
 }
 
-// ancestry is what there is in all projects, from which the graph is walked.
+// An ancestry is the graph of all projects.
 type ancestry struct {
 	versions     map[objects.Hash][]*Made // by output
 	compositions map[objects.Hash][]*Made
 	originals    map[objects.Hash]*Made
 	inputs       map[*Made][]objects.Hash
 	users        map[objects.Hash][]*Made // by input
-	guests       map[objects.Hash]bool    // originals that only devices which are not trusted have
+	guests       map[objects.Hash]bool    // originals that only untrusted devices have
 	points       map[string][]objects.Hash
 	session      map[*Made]string // of an original
 	names        map[objects.Hash]string
 	records      map[objects.Hash]*Made   // versions
 	text         map[*Made]objects.Hash   // record of the version whose text a version was made from
-	base         map[*Made]objects.Hash   // record of the version that a version goes on from
+	base         map[*Made]objects.Hash   // record of the version that a version continues
 	followers    map[objects.Hash][]*Made // by that
 }
 
@@ -102,7 +102,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 			if a.originals[q.Original] != nil && (s.Guest != "" || !a.guests[q.Original]) {
 				continue
 			}
-			a.guests[q.Original] = s.Guest != "" // one that a trusted device captured goes before it
+			a.guests[q.Original] = s.Guest != "" // the original of a trusted device has precedence
 			name := records.ShortID(s.ID) + ":original"
 			if q.Original != s.Now().Original {
 				name += fmt.Sprintf(" (messages 1-%d)", q.Scan.Values)
@@ -126,7 +126,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 			a.derived(x, v.Derivation, a.versions)
 		}
 	}
-	for _, v := range st.Versions { // what is out of the lists is only known as what things were made from
+	for _, v := range st.Versions { // hidden versions count only as inputs
 		if v.Deleted {
 			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p,
 				Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
@@ -155,7 +155,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 }
 
-// derived puts the output of a derivation in its places.
+// derived adds the output of a derivation to the graph.
 func (a *ancestry) derived(x *Made, d lineage.Derivation, by map[objects.Hash][]*Made) {
 	x.Hash, x.Recipe, x.Witnesses = d.Output, d.Recipe, d.Witnesses
 	by[d.Output] = append(by[d.Output], x)
@@ -167,7 +167,7 @@ func (a *ancestry) derived(x *Made, d lineage.Derivation, by map[objects.Hash][]
 	}
 }
 
-// start returns the thing that a revision names.
+// start returns the node of a revision.
 func (a *ancestry) start(rev state.Rev) (*Made, error) {
 	same := func(x *Made) bool { return x.Project.ID == rev.Project.ID }
 	pick := func(list []*Made) *Made {
@@ -206,14 +206,14 @@ func (a *ancestry) start(rev state.Rev) (*Made, error) {
 	return x, nil
 }
 
-// refined returns the L1 of a session, which is made when it is needed and never stored.
+// refined returns the L1 of a session, which is computed when needed and never stored.
 func (a *ancestry) refined(session string, p state.Project) *Made {
 	return &Made{Kind: state.IsL1, Name: session + ":L1", Project: p}
 }
 
-// walk fills in the ancestors or descendants of x. Derivations are the nodes. Where a record does not name its source,
-// equal outputs make it ambiguous which derivation an input came from; an edge back to a node of path is dropped, so
-// the result is a tree of finite depth.
+// walk fills in the ancestors or descendants of x. The nodes are derivations. If a record does not name its source,
+// equal outputs make it ambiguous from which derivation an input came; an edge to a node of path is dropped, so the
+// result is a tree of finite depth.
 func (a *ancestry) walk(x *Made, down bool, path map[*Made]bool) {
 	if down {
 		a.down(x)
@@ -230,7 +230,7 @@ func (a *ancestry) walk(x *Made, down bool, path map[*Made]bool) {
 	delete(path, x)
 }
 
-// source returns the version whose text x was made from, if its record names one with that output.
+// source returns the version whose text is the input of x, if its record names one with that output.
 func (a *ancestry) source(x *Made, in objects.Hash) *Made {
 	if from := a.records[a.text[x]]; from != nil && from.Hash == in {
 		return from
@@ -258,7 +258,7 @@ func (a *ancestry) up(x *Made) {
 	}
 }
 
-// version returns the version with that output that compositions name, the first that was made.
+// version returns the version with an output: the one that compositions name, else the first.
 func (a *ancestry) version(out objects.Hash) *Made {
 	list := a.versions[out]
 	if i := slices.IndexFunc(list, func(x *Made) bool { return x.Name == a.names[out] }); i >= 0 {

@@ -14,16 +14,16 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// A Status says how a session in a list stands to the file it came from.
+// A Status compares a session with its file.
 type Status string
 
 // The states of a session.
 const (
-	Stored    Status = "stored"    // in memory; the file is as it was, or gone
+	Stored    Status = "stored"    // in memory; the file is unchanged or missing
 	Changed   Status = "changed"   // in memory; the file has grown or was rewritten
 	Untracked Status = "untracked" // only a file
-	Removed   Status = "removed"   // taken out of the lists; the bytes are there
-	Revoked   Status = "revoked"   // hidden, because its source is revoked; the bytes are there
+	Removed   Status = "removed"   // hidden by the user; the bytes are kept
+	Revoked   Status = "revoked"   // hidden, because its source is revoked; the bytes are kept
 )
 
 // An Item is one session in a list.
@@ -31,7 +31,7 @@ type Item struct {
 	ID       string
 	Status   Status
 	Title    string
-	Last     time.Time // of the last message; of an untracked file, when it was changed
+	Last     time.Time // time of the last message; of an untracked file, of the last change
 	Messages int
 	Tokens   int
 	Counted  bool // the tokens are known; else Tokens is 0
@@ -40,7 +40,7 @@ type Item struct {
 	Markers  int
 	Parent   string
 	Path     string // the file, if it is there
-	Extra    int64  // bytes the file has more than memory
+	Extra    int64  // bytes of the file beyond the stored ones
 	Device   string // that captured the session last
 	Session  *state.Session
 }
@@ -90,7 +90,7 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 		if st.Purged.Session(id) && !o.Forgotten {
 			continue
 		}
-		if _, ok := capture.SubagentOf(f.Path); !ok { // it comes with its session
+		if _, ok := capture.SubagentOf(f.Path); !ok { // listed with its session
 			items = append(items, m.untracked(id, f, found))
 		}
 	}
@@ -99,7 +99,7 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 	return items, st, nil
 }
 
-// versionsOf returns the versions to list, by session.
+// versionsOf returns the listed versions by session.
 func versionsOf(st *state.State, o capture.ListOptions) map[string][]*records.Version {
 	versions := map[string][]*records.Version{}
 	for _, v := range st.Versions {
@@ -110,8 +110,8 @@ func versionsOf(st *state.State, o capture.ListOptions) map[string][]*records.Ve
 	return versions
 }
 
-// compare reports whether the files of a session have changed, and how many bytes more they have than memory. An error
-// is of the files beside that of the session.
+// compare reports whether the files of a session have changed, and by how many bytes they exceed the stored ones. The
+// error is about the files next to the session file.
 func (m Ops) compare(ctx context.Context, st *state.State, s *state.Session, f capture.ClientFile,
 	found *capture.FileCache) (extra int64, changed bool, err error) {
 	extra, changed = capture.On(m.DB).ChangedFile(ctx, st.Project, s, f, found)
@@ -140,8 +140,7 @@ func (m Ops) item(s *state.Session, versions []*records.Version, known map[objec
 	return it
 }
 
-// Untracked returns, as items, the session files of Claude Code that [capture.Ops.Untracked] finds in all
-// projects, and the project of each.
+// Untracked returns the session files that [capture.Ops.Untracked] finds in all projects, and the project of each.
 func (m Ops) Untracked(ctx context.Context, o capture.ListOptions) (items []Item, of []state.Project, err error) {
 	list, err := capture.On(m.DB).Untracked(ctx, o)
 	if err != nil {

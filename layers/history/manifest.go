@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Manifest is a project in the shape of the seeds' manifest.json. It is a view, computed when asked for.
+// A Manifest is manifest.json: a view of a project, computed when requested.
 type Manifest struct {
 	Version      string                         `json:"version"`
 	ProjectID    refs.Project                   `json:"projectId"`
@@ -33,14 +33,14 @@ type Manifest struct {
 	Settings     ManifestSettings               `json:"settings"`
 }
 
-// ManifestSettings are the settings that a manifest repeats.
+// ManifestSettings are the settings in a manifest.
 type ManifestSettings struct {
 	Preset       string `json:"defaultCompressionPreset"`
 	AutoRegister bool   `json:"autoRegisterNewSessions"`
 	Decay        bool   `json:"keepitDecayEnabled"`
 }
 
-// A ManifestSession is a SessionManifestEntry of the seeds.
+// A ManifestSession is a session in a manifest.
 type ManifestSession struct {
 	SessionID        string            `json:"sessionId"`
 	OriginalFile     string            `json:"originalFile"`
@@ -55,7 +55,7 @@ type ManifestSession struct {
 	Compressions     []ManifestVersion `json:"compressions"`
 }
 
-// ManifestMetadata is a SessionMetadata of the seeds.
+// ManifestMetadata describes a session in a manifest.
 type ManifestMetadata struct {
 	Branch  string   `json:"gitBranch,omitempty"`
 	Project string   `json:"projectName,omitempty"`
@@ -63,7 +63,7 @@ type ManifestMetadata struct {
 	Topics  []string `json:"primaryTopics,omitempty"` // of its facts, the most frequent first
 }
 
-// A ManifestMarker is a KeepitMarker of the seeds, and the number of its message.
+// A ManifestMarker is a marker in a manifest.
 type ManifestMarker struct {
 	ID         string           `json:"markerId"`
 	UUID       string           `json:"messageUuid"`
@@ -77,13 +77,13 @@ type ManifestMarker struct {
 	Summarised []string         `json:"summarizedIn"`
 }
 
-// A ManifestPosition is where a marker stands in the text of its message, in bytes.
+// A ManifestPosition is the position of a marker in the text of its message, in bytes.
 type ManifestPosition struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
 }
 
-// A ManifestVersion is a CompressionRecord of the seeds.
+// A ManifestVersion is a version in a manifest.
 type ManifestVersion struct {
 	VersionID string                 `json:"versionId"`
 	File      string                 `json:"file"`
@@ -96,7 +96,7 @@ type ManifestVersion struct {
 	Source    string                 `json:"sourceVersion,omitempty"`
 }
 
-// ManifestVersions is the seeds' versions.json of a session.
+// ManifestVersions is versions.json of a session.
 type ManifestVersions struct {
 	SessionID        string            `json:"sessionId"`
 	OriginalFile     string            `json:"originalFile"`
@@ -105,12 +105,12 @@ type ManifestVersions struct {
 	Versions         []ManifestVersion `json:"versions"`
 }
 
-// Versions returns the versions of s in the shape of the seeds' versions.json.
+// Versions returns versions.json of s.
 func (s ManifestSession) Versions() ManifestVersions {
 	return ManifestVersions{s.SessionID, s.OriginalFile, s.OriginalTokens, s.OriginalMessages, s.Compressions}
 }
 
-// A ManifestComposition is a ComposedContextRecord of the seeds.
+// A ManifestComposition is a composition in a manifest.
 type ManifestComposition struct {
 	ID         string              `json:"compositionId"`
 	Name       string              `json:"name"`
@@ -122,7 +122,7 @@ type ManifestComposition struct {
 	UsedIn     []string            `json:"usedInSessions"`
 }
 
-// A ManifestComponent is a CompositionComponent of the seeds.
+// A ManifestComponent is a part of a composition in a manifest.
 type ManifestComponent struct {
 	SessionID  string                 `json:"sessionId"`
 	VersionID  string                 `json:"versionId"`
@@ -247,13 +247,13 @@ func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State
 	return out, err
 }
 
-// An envelope is what a manifest says of the message of a marker.
+// An envelope contains the metadata of a message with a marker.
 type envelope struct {
 	UUID      string
 	Timestamp string
 }
 
-// saidIn returns the envelopes of the messages that hold markers, by their numbers.
+// saidIn returns the envelopes of the messages with markers, by number.
 func (m Ops) saidIn(ctx context.Context, rev state.Rev, marks []state.Keepit) (map[int]envelope, error) {
 	out := map[int]envelope{}
 	for _, k := range marks {
@@ -269,7 +269,7 @@ func (m Ops) saidIn(ctx context.Context, rev state.Rev, marks []state.Keepit) (m
 			}
 			var e envelope
 			if err := json.Unmarshal(v.Raw, &e); err != nil {
-				continue // a marker of what is no object has neither
+				continue // not an object: no metadata
 			}
 			out[v.N] = e
 		}
@@ -278,7 +278,7 @@ func (m Ops) saidIn(ctx context.Context, rev state.Rev, marks []state.Keepit) (m
 	return out, err
 }
 
-// ManifestVersionOf returns a version as a manifest has it.
+// ManifestVersionOf returns a version in the form of a manifest.
 func ManifestVersionOf(v *records.Version) (ManifestVersion, error) {
 	stats, err := v.KeepitStats()
 	if err != nil {
@@ -294,7 +294,7 @@ func ManifestVersionOf(v *records.Version) (ManifestVersion, error) {
 	}, nil
 }
 
-// ManifestCompositionOf returns a composition of the project of st as a manifest has it.
+// ManifestCompositionOf returns a composition of the project of st in the form of a manifest.
 func ManifestCompositionOf(st *state.State, c *records.Composition) ManifestComposition {
 	out := ManifestComposition{
 		ID: compose.ID(c.Derivation.Output), Name: c.Name, CreatedAt: stampText(c.Time), Components: []ManifestComponent{},

@@ -1,4 +1,4 @@
-// Package history lists what happened, undoes it and exports it.
+// Package history lists, undoes and exports the operations and the knowledge of a project.
 package history
 
 import "github.com/memvcs/mem/layers/state"

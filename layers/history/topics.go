@@ -10,11 +10,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// topicsMax is the number of topics that the manifest lists of a session.
+// topicsMax is the number of topics of a session in a manifest.
 const topicsMax = 5
 
-// topics returns the topics of the exchanges of each session, the most frequent first, those of untrusted
-// devices and of revoked sources left out.
+// topics returns the topics of the exchanges of each session, the most frequent first, without those of untrusted
+// devices and revoked sources.
 func (m Ops) topics(ctx context.Context, p refs.Project, st *state.State) (map[string][]string, error) {
 	records, err := m.Upper(ctx, p)
 	if err != nil || len(records) == 0 {

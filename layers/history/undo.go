@@ -14,32 +14,32 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An Operation is an operation of this device in a project, as undoing sees it.
+// An Operation is an operation of this device with its undo state.
 type Operation struct {
 	refs.Entry
 	State OpState
 }
 
-// An OpState says what can be done about an operation.
+// An OpState says whether an operation can be undone.
 type OpState string
 
 // The states of operations.
 const (
-	OpNext     OpState = "undo"     // is the next to be undone
-	OpUndoable OpState = "undoable" // is undone after that
-	OpRedoable OpState = "redo"     // was undone and can be done again
-	OpUndone   OpState = "undone"   // was undone, and something else was done since
-	OpFixed    OpState = "fixed"    // brought nothing that can be taken back
+	OpNext     OpState = "undo"     // the next to be undone
+	OpUndoable OpState = "undoable" // can be undone after OpNext
+	OpRedoable OpState = "redo"     // was undone and can be redone
+	OpUndone   OpState = "undone"   // was undone and cannot be redone, because of later operations
+	OpFixed    OpState = "fixed"    // changed nothing that can be undone
 )
 
-// ErrNothingToUndo says that no operation is left that could be undone or done again.
+// ErrNothingToUndo means that there is no operation to undo or redo.
 var ErrNothingToUndo = errors.New("no operation of this device is left")
 
-// A Reverted is what became of one operation by undoing it, or doing it again.
+// A Reverted is the result of undoing or redoing an operation.
 type Reverted struct {
 	Operation refs.Entry
-	Changed   []string // what it spoke of that is now as it was before, or as it was after it
-	Left      []string // what was changed again since, by whom ever, and stays as it is
+	Changed   []string // things restored to their state before (undo) or after (redo) the operation
+	Left      []string // things changed by later operations, left alone
 }
 
 // Operations returns the operations of this device in a project, the newest first.
@@ -58,7 +58,6 @@ func (m Ops) Operations(ctx context.Context, p refs.Project) ([]Operation, error
 	return out, err
 }
 
-// state says what can be done about an operation.
 func (u *Undoing) state(op *UndoOp) OpState {
 	switch {
 	case len(u.done) > 0 && op == u.done[len(u.done)-1]:
@@ -73,14 +72,14 @@ func (u *Undoing) state(op *UndoOp) OpState {
 	return OpFixed
 }
 
-// Undo takes back the last n operations of this device that can be taken back: with records that say what was so before
-// them. What has been changed since by another operation stays. Captures, and what sessions used, are not
-// operations to undo. A dry run writes nothing. The error is [ErrNothingToUndo] if there is none.
+// Undo undoes the last n undoable operations of this device, with records that restore the state before them. Things
+// changed since by other operations stay. Captures and uses cannot be undone. A dry run writes nothing. The error is
+// [ErrNothingToUndo] if there is none.
 func (m Ops) Undo(ctx context.Context, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
 	return m.revert(ctx, p, n, dryRun, "undo")
 }
 
-// Redo does the last n operations again that were undone, the one undone last first.
+// Redo redoes the last n undone operations, the one undone last first.
 func (m Ops) Redo(ctx context.Context, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
 	return m.revert(ctx, p, n, dryRun, "redo")
 }
@@ -119,7 +118,7 @@ func (m Ops) revert(ctx context.Context, p refs.Project, n int, dryRun bool, ver
 	if dryRun {
 		return out, m.Refs.View(ctx, p, run)
 	}
-	// What is undone is known under the lock alone, so the subject names only how many.
+	// The operations are known only under the lock, so the subject contains their number.
 	subject := verb
 	if n > 1 {
 		subject = fmt.Sprintf("%s up to %d operations", verb, n)
@@ -130,21 +129,22 @@ func (m Ops) revert(ctx context.Context, p refs.Project, n int, dryRun bool, ver
 	return out, err
 }
 
-// trailerOf is the trailer by which a commit names what it undoes or does again.
+// trailerOf is the trailer with the commit that is undone or redone.
 var trailerOf = map[string]string{"undo": "Undoes", "redo": "Redoes"}
 
-// An undoing is the operations of this device in a project with what they said.
+// An Undoing contains the operations of this device in a project with their statements.
 type Undoing struct {
 	Ops    []*UndoOp // oldest first
-	done   []*UndoOp // that can be undone, the one to undo first last
-	undone []*UndoOp // that can be done again, the one to do first last
+	done   []*UndoOp // undoable operations, the next one last
+	undone []*UndoOp // redoable operations, the next one last
 	Said   state.Timeline
-	count  uint64 // of cells that were only planned
+	count  uint64 // number of planned cells
 }
 
+// An UndoOp is an operation with the cells that it changed.
 type UndoOp struct {
 	refs.Entry
-	From  uint64 // lamport times of its records are above this, up to that of the entry
+	From  uint64 // its records have lamport times above this, up to that of the entry
 	Cells []state.Cell
 }
 
@@ -152,7 +152,7 @@ func (o *UndoOp) brought(s bodies.Stamp) bool {
 	return s.Device == o.Device && s.Lamport > o.From && s.Lamport <= o.Lamport
 }
 
-// undoing reads what can be undone.
+// undoing loads the operations.
 func (m Ops) undoing(ctx context.Context, tx *refs.Tx, p refs.Project) (*Undoing, error) {
 	records, err := tx.Records(ctx, nil)
 	if err == nil {
@@ -187,15 +187,15 @@ func (m Ops) undoing(ctx context.Context, tx *refs.Tx, p refs.Project) (*Undoing
 	return u, nil
 }
 
-// anew are the operations that began a lane anew: they hold what others before them brought.
+// anew are the operations that rewrite a lane: their records are those of earlier operations.
 var anew = []string{"clean", "forget"}
 
-// read sorts what records say by slot and by operation.
+// read sorts the statements of records by slot and by operation.
 func (u *Undoing) read(st *state.State, records []refs.Record) error {
 	captures := map[*UndoOp]bool{}
 	for _, r := range records {
 		if st.FromStranger(r.Device) {
-			continue // the user's word stands, whatever it says
+			continue // untrusted devices do not affect undo
 		}
 		cells, err := st.Cells(r)
 		if err != nil {
@@ -219,7 +219,7 @@ func (u *Undoing) read(st *state.State, records []refs.Record) error {
 	return nil
 }
 
-// Fold finds out, from the operations in their order, which were undone and not done again.
+// Fold determines, from the operations in their order, which are undone and not redone.
 func (u *Undoing) Fold() {
 	byCommit := map[string]*UndoOp{}
 	for _, op := range u.Ops {
@@ -252,7 +252,7 @@ func named(e refs.Entry, key string) []string {
 	return out
 }
 
-// move takes an operation from the one stack to the other.
+// move moves an operation between the stacks.
 func (u *Undoing) move(op *UndoOp, verb string) {
 	from, to := &u.done, &u.undone
 	if verb == "redo" {
@@ -263,8 +263,7 @@ func (u *Undoing) move(op *UndoOp, verb string) {
 	}
 }
 
-// Next plans the next operation to undo or do again: the last one of which anything can be. It counts as done
-// from then on.
+// Next plans the next operation to undo or redo: the last one with an effect. It then counts as done.
 func (u *Undoing) Next(verb string) (Reverted, []state.Statement, bool) {
 	stack := u.done
 	if verb == "redo" {
@@ -279,7 +278,7 @@ func (u *Undoing) Next(verb string) (Reverted, []state.Statement, bool) {
 		for _, c := range cells {
 			say = append(say, u.Said.Again(c))
 			u.count++
-			c.Stamp = bodies.Stamp{Lamport: u.Ops[len(u.Ops)-1].Lamport + u.count} // of nobody: no operation brought it
+			c.Stamp = bodies.Stamp{Lamport: u.Ops[len(u.Ops)-1].Lamport + u.count} // without a device: it belongs to no operation
 			u.Said.Add(c)
 		}
 		u.move(op, verb)
@@ -294,7 +293,7 @@ func (u *Undoing) Plan(op *UndoOp, verb string) (Reverted, []state.Cell) {
 	r := Reverted{Operation: op.Entry}
 	var out []state.Cell
 	seen := map[string]bool{}
-	for _, c := range slices.Backward(op.Cells) { // the last word of the operation on each slot
+	for _, c := range slices.Backward(op.Cells) { // the last change of each slot by the operation
 		if seen[c.Slot] {
 			continue
 		}
