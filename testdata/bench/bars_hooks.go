@@ -34,8 +34,8 @@ func (b *bench) hookProbe(name, event, transcript string, prep func() error) (*p
 	return &probe{name: name, in: file, prep: prep, argv: []string{b.mem, "hook", event}, env: []string{"CLAUDE_CODE_ENTRYPOINT=cli"}}, nil
 }
 
-// anew gives the hook a session of its own each time: nothing is handed over twice in a session.
-func (p *probe) anew() *probe {
+// newSession gives every run of the hook a new session, because nothing is handed over twice in a session.
+func (p *probe) newSession() *probe {
 	n := 0
 	p.prep = func() error {
 		payload, err := os.ReadFile(p.in)
@@ -233,7 +233,7 @@ func (b *bench) barSession() ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		start.anew().keep = true
+		start.newSession().keep = true
 		hello := &probe{name: "hello", argv: []string{b.hello}}
 		if err := b.repeat(5, hello, start); err != nil {
 			return nil, err

@@ -204,7 +204,7 @@ func (b *bench) barPrompt() ([]row, error) {
 	if err := typed(prompt, c.files[len(c.files)/2]); err != nil {
 		return nil, err
 	}
-	prompt.anew().keep = true
+	prompt.newSession().keep = true
 	hello := &probe{name: "hello", argv: []string{b.hello}}
 	for range 8 {
 		if err := b.interleave(hello, prompt); err != nil {

@@ -19,7 +19,7 @@ const (
 	crowdRounds  = 20
 )
 
-// crowd measures how much 64 clients that read pages slow down the writers beside them: a capture, as a hook makes it, and a
+// crowd measures how much 64 clients that read pages slow down the writers next to them: a capture, as a hook makes it, and a
 // compression. Rounds with and without readers alternate.
 func (b *bench) crowd(c corpus) (rows []row, err error) {
 	s, err := b.serveSite()
@@ -62,7 +62,7 @@ func (b *bench) crowd(c corpus) (rows []row, err error) {
 		return p
 	}
 	alone := []*probe{capture("capture alone"), compress("compress alone")}
-	beside := []*probe{capture("capture beside"), compress("compress beside")}
+	loaded := []*probe{capture("capture next to them"), compress("compress next to them")}
 	var read, failed atomic.Int64
 	var first atomic.Value
 	for range crowdRounds {
@@ -85,7 +85,7 @@ func (b *bench) crowd(c corpus) (rows []row, err error) {
 			})
 		}
 		time.Sleep(300 * time.Millisecond)
-		err := b.round(beside...)
+		err := b.round(loaded...)
 		stop()
 		clients.Wait()
 		if err != nil {
@@ -99,8 +99,8 @@ func (b *bench) crowd(c corpus) (rows []row, err error) {
 	d, least := atMost(1.10)
 	return []row{
 		none,
-		ratio("web", "a capture beside 64 reading clients / alone", c.name, beside[0], alone[0], d, least),
-		ratio("web", "a compression beside 64 reading clients / alone", c.name, beside[1], alone[1], d, least),
+		ratio("web", "a capture next to 64 reading clients / alone", c.name, loaded[0], alone[0], d, least),
+		ratio("web", "a compression next to 64 reading clients / alone", c.name, loaded[1], alone[1], d, least),
 	}, nil
 }
 

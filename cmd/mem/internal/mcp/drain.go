@@ -10,8 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A drained transport reports the end of its input only when each call has its answer. The SDK drops the answers of
-// calls that still run then, so that "mem mcp <calls" would print some of them, or none.
+// A drained transport delays the end of its input until each call has its answer. The SDK would drop the answers of
+// running calls, so "mem mcp <calls" would print only some of them.
 type drained struct{ sdk.Transport }
 
 func (t drained) Connect(ctx context.Context) (sdk.Connection, error) {
@@ -67,7 +67,7 @@ func (c *drainedConn) Close() error {
 	return c.Connection.Close()
 }
 
-// note changes the open calls.
+// note updates the set of open calls.
 func (c *drainedConn) note(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *drainedConn) note(change func()) {
 	}
 }
 
-// ends reports whether a call has an answer in any case. A subscription has none until the input ends.
+// ends reports whether a call gets an answer before the input ends. A subscription does not.
 func ends(method string) bool {
 	return slices.Contains([]string{"initialize", "server/discover", "ping", "tools/list", "tools/call"}, method)
 }

@@ -2,7 +2,7 @@ package mcp
 
 import "context"
 
-// Memory answers the calls of tools. Compose saves nothing unless save is set.
+// Memory implements the tools. Compose saves nothing unless save is set.
 type Memory interface {
 	Search(ctx context.Context, in SearchIn) (SearchOut, error)
 	Timeline(ctx context.Context, in TimelineIn) (TimelineOut, error)
@@ -13,7 +13,7 @@ type Memory interface {
 	Compose(ctx context.Context, in ComposeIn, save bool) (ComposeOut, error)
 }
 
-// Options say how to serve.
+// Options configure [Serve].
 type Options struct {
 	Version string // of the program
 	Write   bool   // offer tools that change memory

@@ -2,11 +2,11 @@ package mcp
 
 import "unicode/utf8"
 
-// PageSize is how many bytes of text a page has at most.
+// PageSize is the maximum length of a page in bytes.
 const PageSize = 12_000
 
-// Page returns the piece of text that starts at offset and the offset of the next one, 0 after the last. It
-// ends at a line if it can, and never within a character.
+// Page returns the page of text at offset and the offset of the next page, 0 after the last. A page ends after a line if
+// possible, and never within a character.
 func Page(text string, offset int) (page string, next int) {
 	offset = min(max(offset, 0), len(text))
 	for offset < len(text) && !utf8.RuneStart(text[offset]) {

@@ -1,6 +1,6 @@
 package mcp
 
-// SearchIn is what the tool search is asked.
+// SearchIn is the input of the tool search.
 type SearchIn struct {
 	Query    string   `json:"query,omitempty" jsonschema:"words to look for; a phrase in double quotes must stand in the text as it is"`
 	Regexp   []string `json:"regexp,omitempty" jsonschema:"regular expressions that the text must match"`
@@ -16,7 +16,7 @@ type SearchIn struct {
 	Limit    int      `json:"limit,omitempty" jsonschema:"the most hits, 20 without it"`
 }
 
-// A Hit is a place that fits a query.
+// A Hit is a match of a query.
 type Hit struct {
 	Ref  string `json:"ref" jsonschema:"name of the hit, for the tool show"`
 	Who  string `json:"who" jsonschema:"user, assistant, tool, note, or the kind of a derived thing"`
@@ -24,7 +24,7 @@ type Hit struct {
 	Line string `json:"line" jsonschema:"the text around the match"`
 }
 
-// SearchOut is what the tool search answers.
+// SearchOut is the output of the tool search.
 type SearchOut struct {
 	Hits []Hit `json:"hits"`
 	More int   `json:"more,omitempty" jsonschema:"hits that did not fit into the answer"`
@@ -32,7 +32,7 @@ type SearchOut struct {
 	Note string `json:"note,omitempty" jsonschema:"why nothing is found"`
 }
 
-// TimelineIn is what the tool timeline is asked.
+// TimelineIn is the input of the tool timeline.
 type TimelineIn struct {
 	Ref   string `json:"ref,omitempty" jsonschema:"a message such as 6ecd8c99#12, or a session; without it the sessions of the project are listed"`
 	Count int    `json:"count,omitempty" jsonschema:"messages before and after, or sessions; 10 without it"`
@@ -46,13 +46,13 @@ type Moment struct {
 	Line string `json:"line"`
 }
 
-// TimelineOut is what the tool timeline answers.
+// TimelineOut is the output of the tool timeline.
 type TimelineOut struct {
 	Moments []Moment `json:"moments"`
 	Note    string   `json:"note,omitempty" jsonschema:"why the list is empty"`
 }
 
-// ShowIn is what the tool show is asked.
+// ShowIn is the input of the tool show.
 type ShowIn struct {
 	Ref    string `json:"ref" jsonschema:"a session, message, message range, layer, version, composition, fact, concept or rule"`
 	Offset int    `json:"offset,omitempty" jsonschema:"where to read on: next of the page before"`
@@ -66,7 +66,7 @@ type ShowOut struct {
 	Next int    `json:"next,omitempty" jsonschema:"the offset of the next page; absent on the last one"`
 }
 
-// FactsIn is what the tool facts is asked.
+// FactsIn is the input of the tool facts.
 type FactsIn struct {
 	Query   string   `json:"query,omitempty" jsonschema:"words to look for; without them the newest facts are listed"`
 	Kinds   []string `json:"kinds,omitempty" jsonschema:"request, action, decision, issue, solution or preference"`
@@ -75,7 +75,7 @@ type FactsIn struct {
 	Limit   int      `json:"limit,omitempty" jsonschema:"the most facts, 20 without it"`
 }
 
-// A Fact is what was established in a session.
+// A Fact is a fact of a session.
 type Fact struct {
 	ID      string `json:"id"`
 	Kind    string `json:"kind"`
@@ -84,20 +84,20 @@ type Fact struct {
 	Text    string `json:"text"`
 }
 
-// FactsOut is what the tool facts answers.
+// FactsOut is the output of the tool facts.
 type FactsOut struct {
 	Facts []Fact `json:"facts"`
 	Note  string `json:"note,omitempty" jsonschema:"why the list is empty"`
 }
 
-// KeepitIn is what the tool keepit_add is asked.
+// KeepitIn is the input of the tool keepit_add.
 type KeepitIn struct {
 	Ref    string `json:"ref" jsonschema:"one message that the user typed, such as 6ecd8c99#12"`
 	Text   string `json:"text,omitempty" jsonschema:"the part to keep, word for word; without it all that was typed"`
 	Weight string `json:"weight,omitempty" jsonschema:"0.00 to 1.00, or pinned, critical, important, notable, minor, hint; 0.80 without it"`
 }
 
-// KeepitOut is what the tool keepit_add answers.
+// KeepitOut is the output of the tool keepit_add.
 type KeepitOut struct {
 	ID     string `json:"id"`
 	Ref    string `json:"ref"`
@@ -105,7 +105,7 @@ type KeepitOut struct {
 	Text   string `json:"text"`
 }
 
-// SuggestIn is what the tool suggest is asked.
+// SuggestIn is the input of the tool suggest.
 type SuggestIn struct {
 	Files  []string `json:"files,omitempty" jsonschema:"files of the task: names, ends of paths or patterns"`
 	Topics []string `json:"topics,omitempty" jsonschema:"what the task is about"`
@@ -125,20 +125,20 @@ type Suggestion struct {
 	Title  string   `json:"title,omitempty"`
 }
 
-// SuggestOut is what the tool suggest answers.
+// SuggestOut is the output of the tool suggest.
 type SuggestOut struct {
 	Suggestions []Suggestion `json:"suggestions"`
 	Note        string       `json:"note,omitempty" jsonschema:"why nothing is suggested"`
 }
 
-// ComposeIn is what the tool compose is asked.
+// ComposeIn is the input of the tool compose.
 type ComposeIn struct {
 	Name   string   `json:"name" jsonschema:"name of the composition"`
 	Revs   []string `json:"revs" jsonschema:"sessions or versions, each with its own share if it ends in =TOKENS"`
 	Budget int      `json:"budget,omitempty" jsonschema:"the most tokens, 16000 without it"`
 }
 
-// A Part is what a composition takes of one session.
+// A Part is the part of one session in a composition.
 type Part struct {
 	Session string `json:"session"`
 	Pick    string `json:"pick"`
@@ -146,7 +146,7 @@ type Part struct {
 	Why     string `json:"why"`
 }
 
-// ComposeOut is what the tool compose answers.
+// ComposeOut is the output of the tool compose.
 type ComposeOut struct {
 	Name   string `json:"name"`
 	Tokens int    `json:"tokens"`

@@ -19,17 +19,17 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// canary is in every text of a forged lane. No own command and no session may be handed it.
+// canary is in every text of a forged lane. No own command may print it and no session may receive it.
 const canary = "CANARY"
 
-// An attack is a lane, validly signed by a device that nobody trusts.
+// An attack is a lane with a valid signature of an untrusted device.
 type attack struct {
 	what    string
 	refused bool // at the fetch; else it arrives and changes nothing
 	forge   func(*ForgedLane, *siege) error
 }
 
-// attacks are the lanes that [Rig.Attacks] forges.
+// attacks returns the lanes that [Rig.Attacks] forges.
 func attacks() []attack {
 	say := func(kind, body string) func(*ForgedLane, *siege) error {
 		return func(l *ForgedLane, s *siege) error {
@@ -64,7 +64,7 @@ func attacks() []attack {
 	return all
 }
 
-// sessionBody is the body of a session record whose text is in the lane.
+// sessionBody returns the body of a session record whose text is in the lane.
 func sessionBody(id string) string {
 	return `{"session":"` + id +
 		`","generation":3,"original":"ORIGINAL","size":1000000,"segments":1,"scan":{"closed":170,"values":99,"messages":99,"typed":1,"first":"2026-03-08T10:00:00Z",` +
@@ -72,7 +72,7 @@ func sessionBody(id string) string {
 		`"},"source":"/home/user/x.jsonl"}`
 }
 
-// clock makes the victim go on from a time at which other stores refuse its work.
+// clock advances the victim's clock to a time at which other stores refuse its records.
 func clock(l *ForgedLane, s *siege) error {
 	l.Clock = 1 << 62
 	l.Say("later", l.Clock, []byte(`{}`))
@@ -95,7 +95,7 @@ func parts(l *ForgedLane, s *siege) error {
 	return nil
 }
 
-// A siege is a store that fetches forged lanes from a remote, and what it does without them.
+// A siege is a store that fetches forged lanes from a remote, with its output without them.
 type siege struct {
 	*Rig
 	*dice
@@ -191,7 +191,7 @@ func (r *Rig) newSiege(ctx context.Context) (*siege, error) {
 	return s, err
 }
 
-// own runs commands about what is the user's, and the hook that hands text to a session.
+// own runs commands on the user's own data, and the hook that hands text to a session.
 func (s *siege) own(ctx context.Context) (all []Result) {
 	all = append(all, s.Run(ctx, 0, filepath.Join(s.Home, "start.json"), []string{s.Store.Bin, "hook", "SessionStart"}))
 	for _, line := range []string{
@@ -204,7 +204,7 @@ func (s *siege) own(ctx context.Context) (all []Result) {
 	return all
 }
 
-// outside are the files of the home but those of the store and of the remote, with their content.
+// outside returns the files of the home, except the store and the remote, with their content.
 func (s *siege) outside() (map[string]string, error) {
 	all := map[string]string{}
 	err := filepath.WalkDir(filepath.Dir(s.Home), func(path string, d fs.DirEntry, err error) error {
@@ -265,7 +265,7 @@ func (s *siege) attack(ctx context.Context, a attack) error {
 	return errors.Join(err, s.unchanged(ctx, a), os.Remove(filepath.Join(s.hub, l.Ref())))
 }
 
-// unchanged checks that own commands do what they did before any attack.
+// unchanged checks that the output of own commands is the same as before any attack.
 func (s *siege) unchanged(ctx context.Context, a attack) error {
 	for _, got := range s.own(ctx) {
 		if ctx.Err() != nil {
@@ -295,7 +295,7 @@ func (s *siege) has(ref string) (bool, error) {
 	return err == nil, err
 }
 
-// lead makes a branch of the remote lead to a commit.
+// lead sets a branch of the remote to a commit.
 func (s *siege) lead(ref string, id pack.ID) error { return s.write(ref, []byte(id.String()+"\n")) }
 
 // put stores an object in the remote, in a file of its own.

@@ -13,14 +13,14 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A view is what a store holds.
+// A view is the content of a store.
 type view struct {
 	sessions     map[string]*state.Session
 	versions     []*records.Version
 	compositions map[string]*records.Composition
 }
 
-// view opens a store in this process, which costs less than a program.
+// view reads a store in this process, which is faster than running the program.
 func (m *machine) view(ctx context.Context, p *pair) (v view, err error) {
 	mem, err := m.memory(p.Now)
 	if err != nil {
@@ -48,7 +48,7 @@ func (m *machine) view(ctx context.Context, p *pair) (v view, err error) {
 	return v, nil
 }
 
-// look compares what a machine holds with what it acknowledged and was asked for.
+// look compares the content of a machine with the acknowledged and requested data.
 func (p *pair) look(ctx context.Context, m *machine, when string) error {
 	v, err := m.view(ctx, p)
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *pair) look(ctx context.Context, m *machine, when string) error {
 	return m.compositionsKept(v, other, when)
 }
 
-// reached is the state of a session of the other machine that must have come.
+// reached returns the state of a session that must have arrived from the other machine.
 func (m *machine) reached(l *life) int {
 	if at, ok := m.seen[l]; ok {
 		return at
@@ -103,7 +103,7 @@ func (m *machine) reached(l *life) int {
 	return -1
 }
 
-// kept checks that what was acknowledged of a session is there, and listed or not as it was asked for.
+// kept checks that the acknowledged data of a session exists and is listed as requested.
 func (l *life) kept(v view, when string) error {
 	s := v.sessions[l.ID]
 	if s == nil {
@@ -140,7 +140,7 @@ func (m *machine) compositionsKept(v view, other *machine, when string) error {
 	return nil
 }
 
-// sound lets the program check the store, and restores a session.
+// sound runs mem fsck on the store and restores a session.
 func (p *pair) sound(ctx context.Context, m *machine, when string) error {
 	if err := m.Do(ctx, "fsck"); err != nil {
 		return fmt.Errorf("%s: %w", when, err)
@@ -170,7 +170,7 @@ func (p *pair) restore(ctx context.Context, m *machine, l *life, when string) er
 	return l.restored(got, when)
 }
 
-// end lets both machines fold, push and pull without a kill, and looks at everything.
+// end folds, pushes and pulls on both machines without a kill, and checks everything.
 func (p *pair) end(ctx context.Context) error {
 	when := "at the end of pair " + p.dir
 	for _, m := range p.machines {
@@ -189,7 +189,7 @@ func (p *pair) end(ctx context.Context) error {
 		if err := p.look(ctx, m, when); err != nil {
 			return err
 		}
-		if err := p.buried(ctx, m, when); err != nil {
+		if err := p.checkForgotten(ctx, m, when); err != nil {
 			return err
 		}
 		if err := p.last(ctx, m); err != nil {
@@ -213,7 +213,7 @@ func (p *pair) end(ctx context.Context) error {
 	return nil
 }
 
-// settle folds what hooks noted on a machine, adds the last state of every session and pushes all.
+// settle folds the notes of hooks on a machine, adds the last state of every session and pushes everything.
 func (p *pair) settle(ctx context.Context, m *machine, when string) error {
 	noted := m.noted()
 	if err := m.Fold(ctx, p.Uptime); err != nil {
@@ -222,7 +222,7 @@ func (p *pair) settle(ctx context.Context, m *machine, when string) error {
 	for l, at := range noted {
 		l.acked = max(l.acked, at)
 	}
-	if err := p.bury(ctx, m); err != nil {
+	if err := p.finishForget(ctx, m); err != nil {
 		return err
 	}
 	for _, l := range m.lives {
@@ -246,7 +246,7 @@ func (p *pair) settle(ctx context.Context, m *machine, when string) error {
 	return nil
 }
 
-// last checks every byte of a store and that nothing is left of what was killed.
+// last checks every byte of a store, and that killed commands left nothing behind.
 func (p *pair) last(ctx context.Context, m *machine) error {
 	if err := m.Do(ctx, "fsck", "--full"); err != nil {
 		return err
@@ -263,8 +263,7 @@ func (p *pair) last(ctx context.Context, m *machine) error {
 	return err
 }
 
-// swept checks that nothing is left of commands that were killed, once somebody has cleared up: what was killed
-// last may have had no successor that writes.
+// swept checks that killed commands left nothing behind after a cleanup, because no later command may have written.
 func (p *pair) swept(ctx context.Context, m *machine) error {
 	for end := p.Uptime() + 2*time.Minute; ; {
 		if err := m.Do(ctx, "gc"); err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// forget forgets a session for ever. One that was killed at it is brought to its end by the next.
+// forget deletes a session permanently. The next command finishes a killed forget.
 func (p *pair) forget(ctx context.Context, m *machine, l *life) error {
 	if len(m.dying) > 0 {
 		l = m.dying[0]
@@ -40,7 +40,7 @@ func (p *pair) forget(ctx context.Context, m *machine, l *life) error {
 	return p.noByte(ctx, m, l, "after forgetting it")
 }
 
-// noByte looks for a session that was forgotten at every byte of a store.
+// noByte checks that no file of a store contains bytes of a forgotten session.
 func (p *pair) noByte(ctx context.Context, m *machine, l *life, when string) (err error) {
 	for range 20 { // a hook in the background may take something away meanwhile
 		var left []string
@@ -64,8 +64,8 @@ func (m *machine) holds(ctx context.Context, p *pair, text string) (left []strin
 	return mem.Forget().Holds(ctx, []byte(text))
 }
 
-// bury forgets what is to be forgotten, to its end.
-func (p *pair) bury(ctx context.Context, m *machine) error {
+// finishForget completes the pending deletions.
+func (p *pair) finishForget(ctx context.Context, m *machine) error {
 	for tries := 0; len(m.dying) > 0; tries++ {
 		p.killed = true
 		if err := p.forget(ctx, m, nil); err != nil {
@@ -78,8 +78,8 @@ func (p *pair) bury(ctx context.Context, m *machine) error {
 	return nil
 }
 
-// buried looks that nothing of what was forgotten came back, and that it is not on the other machine either.
-func (p *pair) buried(ctx context.Context, m *machine, when string) error {
+// checkForgotten checks that no forgotten data came back, on either machine.
+func (p *pair) checkForgotten(ctx context.Context, m *machine, when string) error {
 	v, err := m.view(ctx, p)
 	if err != nil {
 		return err
@@ -97,13 +97,13 @@ func (p *pair) buried(ctx context.Context, m *machine, when string) error {
 	return nil
 }
 
-// prune takes versions out of the lists. They stay, and an undo brings them back.
+// prune hides versions. An undo restores them.
 func (p *pair) prune(ctx context.Context, m *machine, l *life) error {
 	_, _, err := p.run(ctx, m, "prune", "", "prune", l.ID, "--keep-last", "1", "--yes")
 	return err
 }
 
-// undo takes back what was done last in a project, or does it again.
+// undo undoes the last operation in a project, or redoes it.
 func (p *pair) undo(ctx context.Context, m *machine, l *life) error {
 	verb := "undo"
 	if p.chance(3) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Generator writes a transcript record by record, in the shape of Claude Code's: the same seed, the same bytes.
+// A Generator generates a transcript in the format of Claude Code: the same seed gives the same bytes.
 type Generator struct {
 	dice
 	ID     string // of the session
@@ -19,7 +19,7 @@ type Generator struct {
 	now    time.Time
 }
 
-// NewGenerator returns a teller whose session id follows from n.
+// NewGenerator returns a generator of the session with the number n.
 func NewGenerator(n uint64, cwd string) *Generator {
 	w := &Generator{dice: dice(n*0x9e3779b9 + 7), Cwd: cwd, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 	w.ID = fmt.Sprintf("%08x-0000-4000-a000-%012x", uint32(w.next()), n)
@@ -79,7 +79,7 @@ func (w *Generator) says(b *strings.Builder, block map[string]any) {
 	}})
 }
 
-// Record writes one line in the shape of the client's.
+// Record returns one line in the format of the client.
 func (w *Generator) Record(b *strings.Builder, fields map[string]any) {
 	uuid := fmt.Sprintf("%08x-1111-4111-a111-%012x", uint32(w.next()), w.next()>>16)
 	w.now = w.now.Add(time.Duration(w.IntN(5000)) * time.Millisecond)

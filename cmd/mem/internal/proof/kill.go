@@ -49,10 +49,10 @@ func (r *Rig) Kills(ctx context.Context, n int) ([]Promise, error) {
 	return slices.DeleteFunc(all, func(p Promise) bool { return p.Times == 0 }), err
 }
 
-// sides is how many proofs run at once: more than there are processors, because commands wait for the disk.
+// sides is the number of concurrent proofs: more than processors, because commands wait for the disk.
 const sides = 4
 
-// A tally counts what was done.
+// A tally counts commands and kills.
 type tally struct {
 	kills, acks                                   map[string]int
 	looks, fscks, next, restores, meetings, files int
@@ -88,7 +88,7 @@ func counts(m map[string]int) string {
 	return fmt.Sprintf("%d:%s", sum(m), out)
 }
 
-// A pair is two machines and the directory that they talk through.
+// A pair is two machines and the remote directory between them.
 type pair struct {
 	*Rig
 	*dice
@@ -98,7 +98,7 @@ type pair struct {
 	killed   bool // the last command
 }
 
-// A machine is a store with what is known of it.
+// A machine is a store with its expected content.
 type machine struct {
 	*Store
 	n        int
@@ -148,10 +148,10 @@ func (p *pair) newLife(m *machine) *life {
 	return newLife(m.Store, p.next64(), fmt.Sprintf("/home/user/app%d", p.IntN(2)))
 }
 
-// next64 returns a number for a new session, which fits into its id.
+// next64 returns a number for a new session id.
 func (p *pair) next64() uint64 { return p.dice.next() >> 17 }
 
-// bareRepository makes an empty repository that git would know as bare.
+// bareRepository creates an empty bare repository.
 func bareRepository(dir string) error {
 	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
@@ -165,7 +165,7 @@ func bareRepository(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600)
 }
 
-// live runs commands until n of them were killed, looks at the store after each, and at everything in the end.
+// live runs commands until n were killed, checks the store after each, and everything at the end.
 func (p *pair) live(ctx context.Context, n int) error {
 	for i := 0; sum(p.kills) < n; i++ {
 		m := p.machines[p.IntN(10)/7]
@@ -192,7 +192,7 @@ func (p *pair) live(ctx context.Context, n int) error {
 	return p.end(ctx)
 }
 
-// command runs one random command on a machine; two of three are killed, if they take as long.
+// command runs a random command on a machine. It kills two of three, if they run long enough.
 func (p *pair) command(ctx context.Context, m *machine) (string, error) {
 	if len(m.lives) == 0 {
 		m.lives = append(m.lives, p.newLife(m))
@@ -235,11 +235,11 @@ func (p *pair) command(ctx context.Context, m *machine) (string, error) {
 	}
 }
 
-// answers are the codes of commands for which there is nothing to do any more, or that could not do all.
+// answers returns the exit statuses of commands that had nothing to do or were only partly done.
 var answers = map[string][]int{"forget": {1, 3, 128}, "undo": {1}, "redo": {1}}
 
-// run runs a command, which may be killed at a moment that it usually reaches, and reports whether it acknowledged. One
-// that was not killed must, or say that something cannot be done.
+// run runs a command, which may be killed within its usual duration, and reports whether it succeeded. A command that was
+// not killed must succeed or exit with an expected status.
 func (p *pair) run(ctx context.Context, m *machine, name, stdin string, args ...string) (Result, bool, error) {
 	takes := cmp.Or(m.takes[name], 20*time.Millisecond)
 	after := time.Duration(1 + p.dice.next()%uint64(takes+takes/8))
@@ -282,7 +282,7 @@ func (p *pair) growing(ctx context.Context, m *machine, l *life) error {
 	return err
 }
 
-// hook runs a hook of a session that grew. What it acknowledges is noted.
+// hook runs a hook of a grown session and records the acknowledged state.
 func (p *pair) hook(ctx context.Context, m *machine, l *life) error {
 	if err := m.grow(ctx, l, 1+p.IntN(2)); err != nil {
 		return err
@@ -350,7 +350,7 @@ func (p *pair) compose(ctx context.Context, m *machine, l *life) error {
 	return err
 }
 
-// remove takes a session out of the lists; adding it brings it back.
+// remove hides a session; adding it again restores it.
 func (p *pair) remove(ctx context.Context, m *machine, l *life) error {
 	if notes, err := m.notes(); err != nil || len(notes) > 0 {
 		return err // folding them would bring it back, as it should
@@ -368,7 +368,7 @@ func (p *pair) simple(ctx context.Context, m *machine, name string) error {
 	return err
 }
 
-// push sends what a machine has. What was acknowledged before is on the remote when the push is.
+// push pushes from a machine. After an acknowledged push, everything acknowledged before is on the remote.
 func (p *pair) push(ctx context.Context, m *machine) error {
 	had := map[*life]int{}
 	for _, l := range m.lives {
@@ -383,7 +383,7 @@ func (p *pair) push(ctx context.Context, m *machine) error {
 	return err
 }
 
-// pull brings what the other machine has pushed.
+// pull fetches the pushed data of the other machine.
 func (p *pair) pull(ctx context.Context, m *machine) error {
 	_, acked, err := p.run(ctx, m, "pull", "", "pull")
 	if acked {
@@ -394,7 +394,7 @@ func (p *pair) pull(ctx context.Context, m *machine) error {
 	return err
 }
 
-// checkout writes an original over an older file: afterwards there is the old one or the new one.
+// checkout overwrites an older file with an original. Afterwards the file is the old or the new one, never a mix.
 func (p *pair) checkout(ctx context.Context, m *machine, l *life) error {
 	to := filepath.Join(m.Home, "out.jsonl")
 	const old = "what was there before\n"

@@ -17,8 +17,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// A ForgedLane is a lane of a device that no store knows. Nothing checks its content, which may break any rule;
-// its signature is valid.
+// A ForgedLane is a lane of an unknown device with a valid signature. Its content is not checked and may break any rule.
 type ForgedLane struct {
 	Project, Device, Name string
 	Key                   ed25519.PrivateKey
@@ -66,7 +65,7 @@ func (l *ForgedLane) Introduce() {
 	l.Say("device", 1, fmt.Appendf(nil, `{"id":%q,"name":%q,"key":"ssh-ed25519 %s"}`, l.Device, l.Name, public))
 }
 
-// Say adds a record.
+// Say adds a record of a kind with its Lamport clock and body.
 func (l *ForgedLane) Say(kind string, clock uint64, body []byte) {
 	b := fmt.Appendf(nil, `{"kind":%q,"device":%q,"lamport":%d,"time":%q,"body":%s}`+"\n", kind, l.Device, clock,
 		l.Time.UTC().Format(time.RFC3339), body)

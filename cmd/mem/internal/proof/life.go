@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// A life is what is known of one session: every state that was offered, and which were acknowledged.
+// A life is the history of one session: all states that were written, and which of them were acknowledged.
 type life struct {
 	*Generator
 	file     string
@@ -34,7 +34,7 @@ type life struct {
 	tries    int          // to forget it
 }
 
-// newLife begins a session on the machine of the store.
+// newLife starts a session on the machine of the store.
 func newLife(s *Store, n uint64, cwd string) *life {
 	w := NewGenerator(n, cwd)
 	w.Mark = fmt.Sprintf("mark%xof%x", w.dice, n)
@@ -49,7 +49,7 @@ func (s *Store) Transcript(id string) string {
 	return filepath.Join(s.Home, "claude", "projects", "-home-user-app", id+".jsonl")
 }
 
-// grow offers a further state. Claude Code appends.
+// grow appends to the transcript, like Claude Code.
 func (l *life) grow(records int) error {
 	more := l.More(records)
 	if err := os.MkdirAll(filepath.Dir(l.file), 0o700); err != nil {
@@ -68,8 +68,7 @@ func (l *life) grow(records int) error {
 	return f.Close()
 }
 
-// grow lets a session grow while nobody in the background captures: what is read in the middle of a write is no
-// state that was offered.
+// grow appends to a session while no background capture runs, which could read an incomplete write.
 func (m *machine) grow(ctx context.Context, l *life, records int) error {
 	lock := flock.New(filepath.Join(m.Dir, "spool", "fold.lock"), flock.SetPermissions(0o600))
 	// no hook has run yet
@@ -79,10 +78,10 @@ func (m *machine) grow(ctx context.Context, l *life, records int) error {
 	return errors.Join(l.grow(records), lock.Close())
 }
 
-// last is the state that was offered last.
+// last returns the newest state.
 func (l *life) last() int { return len(l.names) - 1 }
 
-// payload writes what Claude Code hands to a hook of the session and returns the file.
+// payload writes the input of a hook of the session and returns the file.
 func (l *life) payload(s *Store) (string, error) {
 	b, err := json.Marshal(map[string]any{"session_id": l.ID, "transcript_path": l.file, "cwd": l.Cwd})
 	if err != nil {
@@ -92,7 +91,7 @@ func (l *life) payload(s *Store) (string, error) {
 	return path, os.WriteFile(path, b, 0o600)
 }
 
-// state checks that a name is of a state at or after the one that must be there.
+// state checks that a hash is of the required state or a later one.
 func (l *life) state(name objects.Hash, from int, when string) error {
 	if from = max(0, from); from > l.last() || !slices.Contains(l.names[from:], name) {
 		at := slices.Index(l.names, name)
@@ -102,7 +101,7 @@ func (l *life) state(name objects.Hash, from int, when string) error {
 	return nil
 }
 
-// restored checks the bytes that came back.
+// restored checks restored bytes.
 func (l *life) restored(content []byte, when string) error {
 	if !bytes.HasPrefix(l.content, content) {
 		return broken("%s: %d bytes of session %s came back, which are not those it was given", when, len(content), l.ID)
@@ -110,8 +109,8 @@ func (l *life) restored(content []byte, when string) error {
 	return l.state(objects.Sum(content), l.acked, when)
 }
 
-// reached checks the bytes that came back where programs in the background may have read the file while it was
-// written: they are what was written until then, and no less than what was acknowledged.
+// reached checks restored bytes if background programs may have read the file during a write: they are a prefix of the
+// file and include everything acknowledged.
 func (l *life) reached(content []byte, when string) error {
 	if !bytes.HasPrefix(l.content, content) || l.acked >= 0 && len(content) < l.ends[l.acked] {
 		return l.restored(content, when)
@@ -119,12 +118,12 @@ func (l *life) reached(content []byte, when string) error {
 	return nil
 }
 
-// must says whether the session must be listed: true, false, or either.
+// must returns whether the session must be listed, must not be, or either.
 func (l *life) must() (listed, either bool) { return l.gone[0], l.gone[0] && l.gone[1] }
 
 func (l *life) String() string { return fmt.Sprintf("session %s", l.ID) }
 
-// rewrite writes the transcript as it was, for who wrote it had no promise of its disk.
+// rewrite writes the transcript again, because a power cut may lose unsynced data of the client.
 func (l *life) rewrite() error {
 	if l.last() < 0 {
 		return nil

@@ -15,14 +15,14 @@ import (
 	"unsafe"
 )
 
-// What the kernel wants to hear to cut a file system off its disk (EXT4_IOC_SHUTDOWN): nothing that is not on
-// the disk gets there any more, not even its journal. What a disk itself may lose or reorder is not simulated.
+// The ioctl that cuts a file system off its disk (EXT4_IOC_SHUTDOWN): no more data reaches the disk, not even the
+// journal. Losses and reordering within a disk are not simulated.
 const (
 	shutdown     = 0x8004587d
 	withoutFlush = 2
 )
 
-// mountOptions take turns.
+// mountOptions are used in turn.
 func mountOptions() []string {
 	return []string{"data=ordered", "data=writeback", "data=journal", "data=ordered,nobarrier"}
 }
@@ -81,7 +81,7 @@ type disk struct {
 	takes     time.Duration // of power, for a command that ends
 }
 
-// make makes the file system, in a mount namespace of this thread.
+// make creates and mounts the file system, in a mount namespace of this thread.
 func (d *disk) make(ctx context.Context) error {
 	mkfs, err := exec.LookPath("mkfs.ext4")
 	if err != nil {
@@ -128,7 +128,7 @@ func (d *disk) mount(ctx context.Context, i int) error {
 	return nil
 }
 
-// unmount waits for programs that a command left in the background.
+// unmount waits for background programs and unmounts the file system.
 func (d *disk) unmount() error {
 	var err error
 	for end := d.Uptime() + time.Minute; d.Uptime() < end; {
@@ -155,7 +155,7 @@ func (d *disk) cut() error {
 	return nil
 }
 
-// fresh begins with an empty store on an empty disk.
+// fresh starts again with an empty store on an empty disk.
 func (d *disk) fresh(ctx context.Context) error {
 	if d.store != nil {
 		if err := os.RemoveAll(d.store.Home); err != nil {
@@ -184,7 +184,7 @@ func (d *disk) fresh(ctx context.Context) error {
 	return nil
 }
 
-// cuts loads the disk and cuts its power, again and again; now and then with a new store.
+// cuts repeatedly loads the disk and cuts its power, sometimes with a new store.
 func (d *disk) cuts(ctx context.Context, n int) error {
 	roll := dice(d.Seed + 77)
 	for i := range n {
@@ -214,7 +214,7 @@ func (d *disk) cuts(ctx context.Context, n int) error {
 	return nil
 }
 
-// checkedOut writes an original into a new directory and cuts the power as soon as that has ended: it is there.
+// checkedOut writes an original into a new directory and cuts the power right after. The file must exist.
 func (d *disk) checkedOut(ctx context.Context, i int) error {
 	at := slices.IndexFunc(d.lives, func(l *life) bool { return l.acked >= 0 })
 	if at < 0 {
@@ -242,8 +242,8 @@ type ended struct {
 	res  Result
 }
 
-// load runs a command for each session at a time and cuts the power somewhere after so many of them have ended,
-// or a bit sooner than that. It waits for all to end.
+// load runs one command per session at a time, cuts the power around the end of a random number of them, and waits for
+// all to end.
 func (d *disk) load(ctx context.Context, roll *dice, power int) error {
 	results := make(chan ended, len(d.lives))
 	running := 0
@@ -299,7 +299,7 @@ func (d *disk) load(ctx context.Context, roll *dice, power int) error {
 	return nil
 }
 
-// begin starts a command of a session.
+// begin starts a command on a session.
 func (d *disk) begin(ctx context.Context, roll *dice, l *life) (string, *process, error) {
 	kind := "add"
 	argv := []string{d.Bin, "add", l.file}
@@ -327,7 +327,7 @@ func (d *disk) begin(ctx context.Context, roll *dice, l *life) (string, *process
 	return kind, p, err
 }
 
-// ended notes what a command acknowledged. With the power on it must.
+// ended records the acknowledgement of a command. Without a power cut it must succeed.
 func (d *disk) ended(e ended, dark bool) error {
 	if e.res.Code != 0 {
 		if dark || e.res.Code == 5 || e.res.Code == 11 { // a budget that cannot be met; the others have a slow disk for long
@@ -353,8 +353,7 @@ func (d *disk) ended(e ended, dark bool) error {
 	return nil
 }
 
-// check looks at the store after the journal was replayed. What Claude Code wrote itself may be lost, and is
-// written again.
+// check checks the store after the journal was replayed. Files of Claude Code may be lost and are written again.
 func (d *disk) check(ctx context.Context, when string) error {
 	if err := d.store.Do(ctx, "fsck", "--full"); err != nil {
 		return fmt.Errorf("%s: %w", when, err)

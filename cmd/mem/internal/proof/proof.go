@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// A Rig is what a proof runs on. Its methods may be called one after the other or at once.
+// A Rig is the program and directory of a proof. It is safe for concurrent use.
 type Rig struct {
 	Bin    string               // the program
 	Dir    string               // an empty directory on the disk to be tried
@@ -33,21 +33,21 @@ type Rig struct {
 	Note   func(format string, args ...any)
 }
 
-// A Broken says which promise did not hold.
+// A Broken error reports a promise that did not hold.
 type Broken struct{ What string }
 
 func (b *Broken) Error() string { return b.What }
 
 func broken(format string, args ...any) error { return &Broken{fmt.Sprintf(format, args...)} }
 
-// A Skipped says why something cannot be tried on this machine.
+// A Skipped error reports why a proof cannot run on this machine.
 type Skipped struct{ Why string }
 
 func (s *Skipped) Error() string { return s.Why }
 
 func skipped(format string, args ...any) error { return &Skipped{fmt.Sprintf(format, args...)} }
 
-// A Promise is one thing that held, and how often it was looked at. One that did not hold says why.
+// A Promise is the result of one property: the number of checks, and the error if it did not hold.
 type Promise struct {
 	What  string
 	Times int
@@ -55,7 +55,7 @@ type Promise struct {
 	Why   string // it did not hold
 }
 
-// dir makes a directory below that of the rig.
+// dir creates a directory below that of the rig.
 func (r *Rig) dir(name string) (string, error) {
 	dir := filepath.Join(r.Dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -70,7 +70,7 @@ func (r *Rig) note(format string, args ...any) {
 	}
 }
 
-// Sweep removes a directory. A program that works on in the background may write while it goes, or right after.
+// Sweep removes a directory, with retries because background programs may still write to it.
 func Sweep(dir string) error {
 	var err error
 	for range 300 {
@@ -85,7 +85,7 @@ func Sweep(dir string) error {
 	return err
 }
 
-// sideBySide calls work for 0 to n-1, most of them at once. The first error stops the others.
+// sideBySide calls work for 0 to n-1 concurrently. The first error stops the others.
 func sideBySide(ctx context.Context, n, most int, work func(ctx context.Context, i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -110,7 +110,7 @@ func sideBySide(ctx context.Context, n, most int, work func(ctx context.Context,
 	return ctx.Err()
 }
 
-// dice make the choices of a proof: the same seed, the same choices.
+// dice is a deterministic random generator for the choices of a proof.
 type dice uint64
 
 // next is SplitMix64.
@@ -125,5 +125,5 @@ func (d *dice) next() uint64 {
 // IntN returns a number from 0 to n-1.
 func (d *dice) IntN(n int) int { return int(d.next() >> 1 % uint64(n)) }
 
-// chance is true once in n times.
+// chance returns true with the probability 1/n.
 func (d *dice) chance(n int) bool { return d.IntN(n) == 0 }

@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A Store is a memory in a home of its own. Its methods may be called from several goroutines at once.
+// A Store is a memory in a home of its own. It is safe for concurrent use.
 type Store struct {
 	Bin  string
 	Home string
@@ -26,7 +26,7 @@ type Store struct {
 	Path string // where programs are
 }
 
-// NewStore makes an empty memory below home.
+// NewStore creates an empty memory below home.
 func NewStore(ctx context.Context, bin, path, home string) (*Store, error) {
 	home, err := filepath.EvalSymlinks(home)
 	if err != nil {
@@ -36,7 +36,7 @@ func NewStore(ctx context.Context, bin, path, home string) (*Store, error) {
 	return s, s.Do(ctx, "init")
 }
 
-// A Result is how a program ended. A killed one has the code -1, one that could not be started -2.
+// A Result is the outcome of a program. The code is -1 if it was killed, -2 if it could not be started.
 type Result struct {
 	Args           []string
 	Code           int
@@ -48,7 +48,7 @@ func (r Result) String() string {
 		r.Stdout, r.Stderr)
 }
 
-// Environ is what programs see that the store runs.
+// Environ returns the environment of the programs that the store runs.
 func (s *Store) Environ() []string {
 	return []string{
 		"HOME=" + s.Home, "USERPROFILE=" + s.Home, "MEM_DIR=" + s.Dir, "CLAUDE_CONFIG_DIR=" + filepath.Join(s.Home, "claude"),
@@ -61,12 +61,12 @@ func (s *Store) Environ() []string {
 // Mem runs a command to its end.
 func (s *Store) Mem(ctx context.Context, args ...string) Result { return s.Kill(ctx, 0, args...) }
 
-// Kill runs a command and kills it after a time, unless that is 0.
+// Kill runs a command and kills it after a time; 0 means never.
 func (s *Store) Kill(ctx context.Context, after time.Duration, args ...string) Result {
 	return s.Run(ctx, after, "", append([]string{s.Bin}, args...))
 }
 
-// Run runs any program where the store is, with the file called stdin as its input unless that is "".
+// Run runs any program in the directory of the store, with the file stdin as its input unless that is "".
 func (s *Store) Run(ctx context.Context, after time.Duration, stdin string, argv []string) Result {
 	res := Result{Args: argv[1:]}
 	p, err := s.start(ctx, stdin, argv)
@@ -80,7 +80,7 @@ func (s *Store) Run(ctx context.Context, after time.Duration, stdin string, argv
 	return p.wait()
 }
 
-// A process is a program that runs.
+// A process is a running program.
 type process struct {
 	cmd       *exec.Cmd
 	in        *os.File
@@ -153,7 +153,7 @@ func (s *Store) Original(ctx context.Context, id string) ([]byte, error) {
 	return os.ReadFile(to)
 }
 
-// Read returns the bytes of a session as this process restores them, which costs less than a program.
+// Read returns the bytes of a session, restored in this process, which is faster than running the program.
 func (s *Store) Read(ctx context.Context, now func() time.Time, id string) (content []byte, err error) {
 	m, err := s.memory(now)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *Store) Read(ctx context.Context, now func() time.Time, id string) (cont
 	return nil, fmt.Errorf("session %s is not there", id)
 }
 
-// Fold captures what hooks have left notes of, until none is left.
+// Fold folds the notes of hooks until none is left.
 func (s *Store) Fold(ctx context.Context, uptime func() time.Duration) error {
 	for end := uptime() + 5*time.Minute; ; {
 		res := s.Mem(ctx, "hook", "work")
@@ -230,7 +230,7 @@ func (s *Store) GitFsck(ctx context.Context) error {
 	return nil
 }
 
-// Leftovers returns what writers that were killed have left and nobody has swept.
+// Leftovers returns the remaining temporary files of killed writers.
 func (s *Store) Leftovers() ([]string, error) {
 	var all []string
 	for _, repo := range Repositories() {
@@ -243,8 +243,7 @@ func (s *Store) Leftovers() ([]string, error) {
 	return all, nil
 }
 
-// Private checks that nobody but the user may look into the store, and returns how many files and directories
-// there are.
+// Private checks that only the user can access the store, and returns the number of its files and directories.
 func (s *Store) Private() (int, error) {
 	n := 0
 	err := filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {
@@ -270,7 +269,7 @@ func (s *Store) Private() (int, error) {
 	return n, err
 }
 
-// memory opens the store in this process, to look at it.
+// memory opens the store in this process for reading.
 func (s *Store) memory(now func() time.Time) (*layers.Memory, error) {
 	return layers.Open(s.Dir, state.Options{Now: now, LockTimeout: time.Minute})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Writers lets many processes at a time write to one store, half of them to one lane, n commands each, while
+// Writers runs many concurrent processes that write to one store, half of them to one lane, n commands each, while
 // others read.
 func (r *Rig) Writers(ctx context.Context, writers, n int) ([]Promise, error) {
 	dir, err := r.dir("writers")
@@ -69,7 +69,7 @@ func (r *Rig) Writers(ctx context.Context, writers, n int) ([]Promise, error) {
 	}, Sweep(dir)
 }
 
-// readers are the programs that read while others write.
+// readers returns the programs that read while others write.
 func (s *Store) readers() [][]string {
 	all := [][]string{{s.Bin, "ls", "--all-projects", "--json"}, {s.Bin, "log", "--all-projects", "--json"}}
 	if _, err := exec.LookPath("git"); err != nil {
@@ -81,7 +81,7 @@ func (s *Store) readers() [][]string {
 	return append(all, []string{"git", "-C", filepath.Join(s.Dir, "memory.git"), "log", "--all", "--format=%H"})
 }
 
-// readOn repeats a reading command, which must never fail. It leaves most of the machine to the writers.
+// readOn repeats a reading command, which must never fail, with pauses for the writers.
 func (s *Store) readOn(ctx context.Context, uptime func() time.Duration, argv []string) (n int, err error) {
 	for ctx.Err() == nil {
 		begin := uptime()
@@ -102,10 +102,10 @@ func (s *Store) readOn(ctx context.Context, uptime func() time.Duration, argv []
 	return n, nil
 }
 
-// patience is how long a writer waits for the others: to give up is no fault on a slow disk.
+// patience is the lock timeout of a writer; a timeout is no failure on a slow disk.
 const patience = "10m"
 
-// A writer is one session that grows.
+// A writer is a growing session.
 type writer struct {
 	*Store
 	*life
@@ -139,7 +139,7 @@ func (w *writer) work(ctx context.Context, n int) error {
 	return nil
 }
 
-// hook runs a hook of the session, which must end well and without a word.
+// hook runs a hook of the session, which must succeed without output.
 func (w *writer) hook(ctx context.Context) error {
 	file, err := w.payload(w.Store)
 	if err != nil {
@@ -156,7 +156,7 @@ func (w *writer) hook(ctx context.Context) error {
 	return nil
 }
 
-// checkWriters looks for every acknowledged state, and that every lane is one line of commits.
+// checkWriters checks that every acknowledged state exists and every lane is one line of commits.
 func (s *Store) checkWriters(ctx context.Context, all []*writer) (states int, err error) {
 	err = sideBySide(ctx, len(all), sides, func(ctx context.Context, i int) error {
 		w := all[i]
@@ -218,7 +218,7 @@ func (s *Store) linear(ctx context.Context) error {
 	return nil
 }
 
-// Storm starts n hooks at once, each of a session of its own.
+// Storm starts n hooks at once, each of its own session.
 func (r *Rig) Storm(ctx context.Context, n int) ([]Promise, error) {
 	dir, err := r.dir("storm")
 	if err != nil {
@@ -261,7 +261,7 @@ func (r *Rig) Storm(ctx context.Context, n int) ([]Promise, error) {
 		Of: "sessions captured"}}, Sweep(dir)
 }
 
-// logged returns what hooks have logged.
+// logged returns the log of the hooks.
 func (s *Store) logged() string {
 	log, err := os.ReadFile(filepath.Join(s.Dir, "cache", "hooks.log"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
