@@ -36,7 +36,7 @@ func (r *Repo) remove(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.wait(ctx, ref); err != nil {
+	if err := l.wait(ctx); err != nil {
 		return errors.Join(err, os.Remove(l.ticket))
 	}
 	if err = r.Unknow(ref); err == nil { // first: if the process is killed now, the branch is not reported as lost

@@ -99,7 +99,7 @@ func (m *Move) Update(ctx context.Context, old pack.ID) error {
 
 func (m *Move) update(ctx context.Context, old pack.ID) error {
 	r, l := m.r, m.l
-	if err := l.wait(ctx, m.ref); err != nil {
+	if err := l.wait(ctx); err != nil {
 		return errors.Join(err, os.Remove(l.ticket))
 	}
 	if err := r.move(m.ref, old, l.path); err != nil {
@@ -229,7 +229,7 @@ const (
 )
 
 // wait acquires the lock, waiting for other processes.
-func (l lock) wait(ctx context.Context, ref string) error {
+func (l lock) wait(ctx context.Context) error {
 	pause, waited := firstPause, time.Duration(0)
 	for {
 		err := l.take()

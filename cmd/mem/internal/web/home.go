@@ -42,7 +42,9 @@ func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, err
 		shown = shown || sum.Current
 		b.Projects = append(b.Projects, sum)
 	}
-	slices.SortStableFunc(b.Projects, func(x, y api.ProjectSummary) int { return strings.Compare(y.LastAccessed, x.LastAccessed) })
+	slices.SortStableFunc(b.Projects, func(x, y api.ProjectSummary) int {
+		return strings.Compare(y.LastAccessed, x.LastAccessed)
+	})
 	if !shown && len(all) > 0 { // the directory of the server belongs to none
 		b.Current = all[0]
 	}

@@ -39,7 +39,8 @@ func lookEndpoints() []endpoint {
 			answers(blameAnswer{}), (*API).apiBlame},
 		{http.MethodGet, "/status", "Show new and changed sessions", []param{projectParam()}, nil, answers(statusAnswer{}),
 			(*API).apiStatus},
-		{http.MethodGet, "/next", "Show the context for the next session", []param{projectParam()}, nil, answers(NextAnswer{}),
+		{http.MethodGet, "/next", "Show the context for the next session", []param{projectParam()}, nil,
+			answers(NextAnswer{}),
 			(*API).apiNext},
 	}
 }

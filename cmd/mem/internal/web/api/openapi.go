@@ -25,7 +25,8 @@ func openAPI() map[string]any {
 		"openapi": "3.1.0",
 		"info": map[string]any{
 			"title": "mem", "version": "1",
-			"description": "The memory of Claude Code sessions. Served by \"mem serve\" on the loopback interface; a program sends a token of \"mem token add\".",
+			"description": "The memory of Claude Code sessions, served by \"mem serve\" on the loopback interface. " +
+				"Programs authenticate with a token of \"mem token add\".",
 		},
 		"paths":    paths,
 		"security": []any{map[string]any{"token": []any{}}, map[string]any{"cookie": []any{}}},

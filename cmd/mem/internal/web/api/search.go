@@ -189,7 +189,8 @@ func (s *API) apiSearch(c *call) (reply, error) {
 
 func hitOf(h search.Hit, cut *search.Snippets) HitAnswer {
 	s := cut.Line(h.Doc.Text, snippetWidth)
-	a := HitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Time: TimeText(h.Time()), Count: h.Count, File: h.Doc.File, Snippet: s.Text,
+	a := HitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Time: TimeText(h.Time()),
+		Count: h.Count, File: h.Doc.File, Snippet: s.Text,
 		Matches: append([][2]int{}, s.Matches...), Class: h.Doc.Class}
 	if h.Weight >= 0 {
 		w := weight(h.Weight)
