@@ -44,7 +44,7 @@ func refused(want string, do func(*forger)) hostileCase { return hostileCase{do,
 
 // lacking is a lane that names an object which the remote does not have: it alone is refused by name, the other lanes arrive.
 func lacking(want string, do func(*forger)) hostileCase {
-	return hostileCase{do, 1, "device [^ ]+~[0-9a-f]{8} was not taken: .*" + want, true}
+	return hostileCase{do, 1, "device [^ ]+~[0-9a-f]{8} was not fetched: .*" + want, true}
 }
 
 // failed is a fetch that ends with an error.

@@ -326,7 +326,7 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 	}
 	switch l.Status {
 	case "refused":
-		e.Warn("%s, project %s: the lane %s was refused: %s", r.Name, l.Name, whose, l.Why)
+		e.Warn("%s, project %s: the lane %s was not fetched: %s", r.Name, l.Name, whose, l.Why)
 	case "rewritten":
 		e.Warn("%s, project %s: the lane %s was rewritten; the local copy stays", r.Name, l.Name, whose)
 	case "missing":
