@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -13,17 +14,17 @@ import (
 	"github.com/memvcs/mem/layers/search/terms"
 )
 
-// The format of segments. What changes them raises the version: an index of another one is built again.
+// The segment format. A change of it raises the version; an index of another version is rebuilt.
 const (
 	version    = 1
 	magic      = "memseg\x00\x01"
 	footerSize = 4*8 + 4 + 4 + 8
 
-	blockText  = 16 << 10 // bytes of texts in a block, about
-	blockTerms = 8 << 10  // bytes of terms and postings in a block, about
+	blockText  = 16 << 10 // approximate bytes of text in a block
+	blockTerms = 8 << 10  // approximate bytes of terms and postings in a block
 )
 
-// FileTerm is the term of documents about a file of that base name.
+// FileTerm returns the term of all documents about files with the base name of file, in lower case.
 func FileTerm(file string) string {
 	return "\x01" + strings.ToLower(path.Base(strings.ReplaceAll(file, "\\", "/")))
 }
@@ -34,12 +35,12 @@ type builder struct {
 	off int64
 	err error
 
-	cut   *terms.Cutter
-	ids   map[string]uint32
-	lists []list
-	held  int // bytes in lists, about
-	words int // in all documents
-	tools int // words of tool calls
+	cut    *terms.Cutter
+	ids    map[string]uint32
+	lists  []postingList
+	memory int // approximate bytes in lists
+	words  int // in all documents
+	tools  int // words of tool calls
 
 	lengths, classes []byte
 	times            []uint32
@@ -51,9 +52,9 @@ type builder struct {
 	inBlock   int // documents
 }
 
-// A list is the postings of a term: for each document the distance from the one before, doubled, plus one if
-// the term occurs more than once, and how often then.
-type list struct {
+// A postingList contains the encoded postings of a term: for each document twice the distance from the previous
+// document, plus one if the term occurs more than once, followed by the number of occurrences in that case.
+type postingList struct {
 	b    []byte
 	docs uint32
 	last uint32 // document, plus one
@@ -61,7 +62,8 @@ type list struct {
 	prev uint32 // document before the last, plus one
 }
 
-func (l *list) add(doc uint32) (grown int) {
+// add counts one occurrence in doc and returns the number of bytes that the list grew by.
+func (l *postingList) add(doc uint32) (grown int) {
 	if l.last == doc+1 {
 		l.n++
 		return 0
@@ -73,7 +75,7 @@ func (l *list) add(doc uint32) (grown int) {
 	return len(l.b) - before
 }
 
-func (l *list) flush() {
+func (l *postingList) flush() {
 	if l.last == 0 {
 		return
 	}
@@ -98,14 +100,14 @@ func (b *builder) write(p []byte) {
 	b.off += int64(len(p))
 }
 
-// checked writes p behind its checksum and returns how long that is.
+// checked writes the checksum of p and then p. It returns the length of both.
 func (b *builder) checked(p []byte) int {
 	b.write(binary.LittleEndian.AppendUint32(nil, sum(p)))
 	b.write(p)
 	return len(p) + 4
 }
 
-// docs returns how many documents there are.
+// docs returns the number of documents.
 func (b *builder) docs() int { return len(b.lengths) }
 
 func (b *builder) add(d Doc) {
@@ -145,13 +147,13 @@ func (b *builder) post(term []byte, doc uint32) {
 	if !ok {
 		id = uint32(len(b.lists))
 		b.ids[string(term)] = id
-		b.lists = append(b.lists, list{})
-		b.held += len(term) + 100
+		b.lists = append(b.lists, postingList{})
+		b.memory += len(term) + 100
 	}
-	b.held += b.lists[id].add(doc)
+	b.memory += b.lists[id].add(doc)
 }
 
-// flushBlock writes the block of texts.
+// flushBlock compresses and writes the current block of texts.
 func (b *builder) flushBlock() {
 	if b.inBlock == 0 {
 		return
@@ -194,11 +196,6 @@ func (b *builder) finish() (int64, error) {
 
 // finishTerms writes the blocks of terms and returns their directory.
 func (b *builder) finishTerms() (dir []byte, n int) {
-	names := make([]string, 0, len(b.ids))
-	for t := range b.ids {
-		names = append(names, t)
-	}
-	slices.Sort(names)
 	var block []byte
 	first, last := "", ""
 	flush := func() {
@@ -209,7 +206,7 @@ func (b *builder) finishTerms() (dir []byte, n int) {
 		n++
 		block, last = block[:0], ""
 	}
-	for _, t := range names {
+	for _, t := range slices.Sorted(maps.Keys(b.ids)) {
 		if len(block) == 0 {
 			first = t
 		}
@@ -235,10 +232,10 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// question marks the class of a document that ends with a question.
+// question is the flag in the class byte of a document that ends with a question.
 const question = 0x80
 
-// asks returns [question] for a text that asks something near its end.
+// asks returns [question] if there is a question mark in the last 80 bytes of text.
 func asks(text string) byte {
 	tail := text[max(0, len(text)-80):]
 	if strings.ContainsAny(tail, "?") || strings.Contains(tail, "？") {
@@ -247,7 +244,7 @@ func asks(text string) byte {
 	return 0
 }
 
-// packLength makes a byte of the length of a text: exact to 40, with a growing step beyond.
+// packLength encodes a length in one byte: exactly up to 40, in logarithmic steps above.
 func packLength(n int) byte {
 	if n <= 40 {
 		return byte(n)
@@ -255,8 +252,8 @@ func packLength(n int) byte {
 	return byte(min(255, 40+int(math.Round(16*math.Log2(float64(n)/40)))))
 }
 
-// unpackLengths is what each byte of [packLength] stands for.
-func unpackLengths() (t [256]float32) {
+// Lengths returns the number of words that each packed length stands for.
+func Lengths() (t [256]float32) {
 	for i := range t {
 		t[i] = float32(i)
 		if i > 40 {

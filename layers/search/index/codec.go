@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 )
 
-// A decoder reads what the append functions wrote. After a fault it returns zeros and failed is set.
+// A decoder reads the output of the append functions. After a malformed value it returns zeros and sets failed.
 type decoder struct {
 	b      []byte
 	failed bool
@@ -21,7 +21,7 @@ func (d *decoder) uint() uint64 {
 	return v
 }
 
-// count reads the length of a list whose elements take at least one byte each.
+// count reads the length of a list. Each element takes at least one byte, so a larger number is malformed.
 func (d *decoder) count() int {
 	n := d.uint()
 	if n > uint64(len(d.b)) {
@@ -31,7 +31,7 @@ func (d *decoder) count() int {
 	return int(n)
 }
 
-// small reads a number that fits an int with room to add.
+// small reads a number of at most 2^40, so that sums of such numbers fit an int.
 func (d *decoder) small() int {
 	v := d.uint()
 	if v > 1<<40 {
@@ -47,10 +47,7 @@ func (d *decoder) int() int64 {
 }
 
 func (d *decoder) bytes() []byte {
-	n := d.count()
-	s := d.b[:n]
-	d.b = d.b[n:]
-	return s
+	return d.fixed(d.count())
 }
 
 func (d *decoder) string() string { return string(d.bytes()) }
@@ -75,7 +72,7 @@ func appendString(b []byte, s string) []byte {
 	return append(appendUint(b, len(s)), s...)
 }
 
-// appendID appends a name. A UUID in its usual form takes 17 bytes.
+// appendID appends an identifier. A UUID in lower case takes 17 bytes.
 func appendID(b []byte, id string) []byte {
 	if raw, ok := parseUUID(id); ok {
 		return append(append(b, 0), raw[:]...)
@@ -102,7 +99,7 @@ func parseUUID(s string) (raw [16]byte, ok bool) {
 	if _, err := hex.Decode(raw[:], []byte(digits)); err != nil {
 		return raw, false
 	}
-	return raw, formatUUID(raw[:]) == s // not one with capitals
+	return raw, formatUUID(raw[:]) == s // a UUID with capitals is stored as text
 }
 
 func formatUUID(raw []byte) string {
@@ -116,7 +113,7 @@ func formatUUID(raw []byte) string {
 	return string(b)
 }
 
-// appendDoc appends a document to a block that began at the time base.
+// appendDoc appends a document. Times are relative to base, the time of the first document of the block.
 func appendDoc(b []byte, d Doc, base int64) []byte {
 	b = append(appendUint(b, d.N), byte(d.Class))
 	b = appendID(appendInt(b, d.Time-base), d.ID)
@@ -133,7 +130,7 @@ func (d *decoder) doc(base int64) Doc {
 	return x
 }
 
-// skipDoc skips what doc reads.
+// skipDoc skips one document.
 func (d *decoder) skipDoc() {
 	d.small()
 	d.fixed(1)

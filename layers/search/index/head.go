@@ -62,7 +62,7 @@ func (s *Session) decode(d *decoder) {
 	}
 }
 
-// sessions reads a list of sessions.
+// sessions reads the list of sessions and checks its lengths, but does not decode the sessions.
 func (d *decoder) sessions() (l Sessions) {
 	l.at = make([]int, 0, d.count())
 	n := d.count()
@@ -76,7 +76,8 @@ func (d *decoder) sessions() (l Sessions) {
 	return l
 }
 
-// decodeHead reads what encode wrote. A query needs no names and versions of spans.
+// decodeHead decodes the output of encode. Source and Version of the spans are read only if named is set: queries
+// do not need them.
 func decodeHead(b []byte, named bool) (*Head, error) {
 	n := len(b) - 4
 	if n < len(headMagic) || string(b[:len(headMagic)]) != headMagic || binary.LittleEndian.Uint32(b[n:]) != sum(b[:n]) {
@@ -110,7 +111,7 @@ func decodeHead(b []byte, named bool) (*Head, error) {
 	return h, nil
 }
 
-// before reports whether a is before b in the list of spans.
+// before reports whether a sorts before b in the list of spans.
 func before(a, b Span) bool {
 	return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.First, b.First)) < 0
 }
@@ -126,17 +127,17 @@ func readHead(dir string, named bool) (*Head, error) {
 	return decodeHead(b, named)
 }
 
-// A Reader is an index that is open for reading. It does not change, whatever is written meanwhile.
+// A Reader is an index that is open for reading. It is a snapshot: later updates do not change it.
 type Reader struct {
 	*Head
 	Open []*Segment // of Segments
 }
 
-// rereads is how often a head is read again because a segment of it was merged away meanwhile.
-const rereads = 8
+// maxRereads is how often Open reads the head again when a writer has removed one of its segments.
+const maxRereads = 8
 
-// Open opens the index in dir, whose head is h if it is not nil. The error wraps [fs.ErrNotExist] if there is
-// none, or [ErrDamaged].
+// Open opens the index in dir. h is its head if the caller has read it already, else nil. The error wraps
+// [fs.ErrNotExist] if there is no index, or [ErrDamaged].
 func Open(dir string, h *Head) (*Reader, error) {
 	for try := 0; ; try++ {
 		var err error
@@ -152,7 +153,7 @@ func Open(dir string, h *Head) (*Reader, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		if try == rereads {
+		if try == maxRereads {
 			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 	}
@@ -178,7 +179,7 @@ func openSegments(dir string, h *Head) (*Reader, error) {
 // Close closes the segments.
 func (r *Reader) Close() {
 	for _, s := range r.Open {
-		s.close() // was only read
+		s.close() // opened for reading only
 	}
 	r.Open = nil
 }

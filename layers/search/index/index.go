@@ -16,7 +16,7 @@ import (
 	"hash/crc32"
 )
 
-// ErrDamaged says that a file of an index is not what was written, or of another version.
+// ErrDamaged reports that a file of an index is malformed, fails its checksum or has another version.
 var ErrDamaged = errors.New("search index is damaged")
 
 // A Class is the kind of a document. Files contain the numbers.
@@ -38,18 +38,18 @@ const (
 	classes
 )
 
-// A Doc is one thing that can be found.
+// A Doc is one search result: a message, fact, rule or other text.
 type Doc struct {
-	N     int // of the message; 0 if it is none
+	N     int // number of the message; 0 if it is not a message
 	Class Class
 	Time  int64  // seconds since 1970
-	ID    string // uuid of a message, name of a fact
-	Name  string // of a tool, a kind of fact, the label of a version
-	File  string // that the tool call is about; several if newlines are in it
+	ID    string // UUID of a message, ID of a fact, concept or rule
+	Name  string // of a tool or composition, kind of a fact, label of a version
+	File  string // paths that the tool call is about, separated by newlines
 	Text  string
 }
 
-// A Session is what searching needs to know of a session.
+// A Session contains the metadata of a session that search needs. Times are seconds since 1970.
 type Session struct {
 	ID, Title, Branch, Parent, Device string
 	First, Last                       int64
@@ -60,22 +60,22 @@ type Session struct {
 // A Mark is the weight of a marker in a message.
 type Mark struct{ N, Weight int }
 
-// Sessions is an immutable list of sessions, which are decoded when they are asked for.
+// Sessions is an immutable list of encoded sessions; [Sessions.At] decodes one.
 type Sessions struct {
 	b  []byte
-	at []int // where each begins
+	at []int // offsets in b
 }
 
 // Len returns the number of sessions.
 func (l Sessions) Len() int { return len(l.at) }
 
-// At returns session i.
+// At decodes and returns session i.
 func (l Sessions) At(i int) (s Session) {
 	s.decode(&decoder{b: l.b[l.at[i]:]})
 	return s
 }
 
-// encodeSessions makes a list.
+// encodeSessions returns the list of all.
 func encodeSessions(all []Session) (l Sessions) {
 	for i := range all {
 		one := all[i].encode(nil)
@@ -86,21 +86,21 @@ func encodeSessions(all []Session) (l Sessions) {
 	return l
 }
 
-// A Span is the documents of one thing in a segment.
+// A Span is a run of documents in a segment that come from one [Source].
 type Span struct {
-	Source    string // name of the thing
+	Source    string // name of the source
 	Version   string // of its content
-	Session   int    // in Sessions; -1 if it belongs to none
+	Session   int    // index in Sessions; -1 if there is no session
 	Segment   int
 	First     int
 	Count     int
-	Words     int // in all of them
+	Words     int // in all documents of the span
 	ToolWords int // in those of class [Tool]
 }
 
-// A Head is what an index consists of.
+// A Head lists the contents of an index.
 type Head struct {
-	Key      string // of the state that it was made from
+	Key      string // identifies the state that the index was built from
 	Segments []Ref
 	Spans    []Span // by segment and first document
 	Sessions Sessions

@@ -144,7 +144,7 @@ func TestGrowing(t *testing.T) {
 		}
 	}
 	h, err := ReadHead(dir)
-	if err != nil || len(h.Segments) > mostSegments+1 {
+	if err != nil || len(h.Segments) > maxSegments+1 {
 		t.Errorf("%d segments, %v", len(h.Segments), err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))

@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/search/terms"
 )
 
-// A Segment is open for reading.
+// A Segment is a segment file that is open for reading. It caches one block and is for one goroutine.
 type Segment struct {
 	f       *os.File
 	docs    int
@@ -23,10 +23,10 @@ type Segment struct {
 	timesAt    int64
 	times      []byte
 
-	block []byte // the block of texts read last
-	base  int64  // of its times
-	docAt []int  // where each of its documents begins
-	from  int    // document that it begins with
+	block []byte // decoded block of texts, the last one read
+	base  int64  // base of its times
+	docAt []int  // offsets of its documents
+	from  int    // its first document, -1 if none was read
 }
 
 type docBlock struct {
@@ -41,8 +41,8 @@ type termBlock struct {
 	length int
 }
 
-// biggest is how many bytes one part of a segment may have.
-const biggest = 1 << 30
+// maxPart is the most bytes that one part of a segment may have.
+const maxPart = 1 << 30
 
 func openSegment(file string) (*Segment, error) {
 	f, err := os.Open(file)
@@ -82,9 +82,9 @@ func (s *Segment) open() error {
 	return s.directory(dir, at(0))
 }
 
-// read returns a checked part of the file.
+// read reads n bytes at offset at, verifies their checksum and returns the rest.
 func (s *Segment) read(at int64, n int) ([]byte, error) {
-	if n < 4 || n > biggest || at < 0 {
+	if n < 4 || n > maxPart || at < 0 {
 		return nil, ErrDamaged
 	}
 	b := make([]byte, n)
@@ -125,10 +125,10 @@ func (s *Segment) directory(dir []byte, termsAt int64) error {
 	return nil
 }
 
-// Docs returns how many documents the segment has.
+// Docs returns the number of documents.
 func (s *Segment) Docs() int { return s.docs }
 
-// Class returns what a document is.
+// Class returns the class of a document.
 func (s *Segment) Class(doc int) Class { return Class(s.classes[doc] &^ question) }
 
 // Asks reports whether a document ends with a question.
@@ -137,10 +137,7 @@ func (s *Segment) Asks(doc int) bool { return s.classes[doc]&question != 0 }
 // Length returns the packed length of a document; see [Lengths].
 func (s *Segment) Length(doc int) byte { return s.lengths[doc] }
 
-// Lengths returns how many words each packed length stands for.
-func Lengths() [256]float32 { return unpackLengths() }
-
-// Time returns when a document was written, in seconds since 1970.
+// Time returns the time of a document in seconds since 1970.
 func (s *Segment) Time(doc int) (int64, error) {
 	if s.times == nil {
 		var err error
@@ -177,7 +174,7 @@ func (s *Segment) readBlock(i int) error {
 		return err
 	}
 	n, err := s2.DecodedLen(raw)
-	if err != nil || n > biggest {
+	if err != nil || n > maxPart {
 		return ErrDamaged
 	}
 	s.from = -1
@@ -197,16 +194,16 @@ func (s *Segment) readBlock(i int) error {
 	return nil
 }
 
-// Postings are the documents that have a term.
+// Postings iterates over the documents that contain a term.
 type Postings struct {
 	Docs int
 	b    []byte
 	doc  int
 	bad  bool
-	most int
+	max  int // number of documents of the segment
 }
 
-// Postings returns the postings of a term; the zero Postings if no document has it.
+// Postings returns the postings of a term; the zero Postings if no document contains it.
 func (s *Segment) Postings(term string) (Postings, error) {
 	i := sort.Search(len(s.termBlocks), func(i int) bool { return s.termBlocks[i].first > term }) - 1
 	if i < 0 {
@@ -227,7 +224,7 @@ func (s *Segment) Postings(term string) (Postings, error) {
 		}
 		name = append(name[:same], rest...)
 		if string(name) == term {
-			return Postings{Docs: docs, b: postings, doc: -1, most: s.docs}, nil
+			return Postings{Docs: docs, b: postings, doc: -1, max: s.docs}, nil
 		}
 		if string(name) > term {
 			break
@@ -236,7 +233,7 @@ func (s *Segment) Postings(term string) (Postings, error) {
 	return Postings{}, nil
 }
 
-// Next returns the next document and how often it has the term; ok is false behind the last.
+// Next returns the next document and the number of occurrences in it; ok is false at the end.
 func (p *Postings) Next() (doc, n int, ok bool) {
 	if len(p.b) == 0 {
 		return 0, 0, false
@@ -257,14 +254,14 @@ func (p *Postings) Next() (doc, n int, ok bool) {
 		p.b, n = p.b[size:], int(c)
 	}
 	p.doc += int(v >> 1)
-	if p.doc >= p.most || p.doc < 0 {
+	if p.doc >= p.max || p.doc < 0 {
 		p.bad, p.b = true, nil
 		return 0, 0, false
 	}
 	return p.doc, n, true
 }
 
-// Damaged reports whether the postings ended early because they cannot be read.
+// Damaged reports whether Next stopped early because the postings are malformed.
 func (p *Postings) Damaged() bool { return p.bad }
 
 // Terms returns all terms of the segment, sorted, for tests and for fsck.

@@ -12,46 +12,47 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A Plan is what an index is to consist of.
+// A Plan lists the contents that an index should have.
 type Plan struct {
 	Key      string
 	Sessions []Session
 	Sources  []Source
 }
 
-// A Source is a thing whose documents are to be in the index.
+// A Source yields documents for the index.
 type Source struct {
 	Name    string
-	Version string // of its content: documents of the same name and version are not read again
-	Session int    // in Sessions; -1 if it belongs to none
+	Version string // of its content: the index keeps documents of the same name and version
+	Session int    // index in Sessions; -1 if there is no session
 	Docs    func(add func(Doc)) error
 }
 
-// ErrBusy says that another process writes the index.
+// ErrBusy reports that another process writes the index.
 var ErrBusy = errors.New("search index is being written")
 
 const (
-	mostMemory   = 24 << 20 // bytes of postings held before a segment is written
-	mostSegments = 12       // before small ones are merged
-	smallSegment = 8 << 20  // bytes: what is larger is merged only when most of it is dead
+	maxMemory    = 24 << 20 // bytes of postings in memory before a segment is written
+	maxSegments  = 12       // before small ones are merged
+	smallSegment = 8 << 20  // bytes; a larger segment is merged only when most of its documents are dead
 )
 
-// An Update is a writer at work.
-type updating struct {
-	dir  string
-	keep func() bool
-	plan Plan
-	old  *Head
-	head *Head
-	b    *builder
-	f    *os.File
-	news []Span // of the segment that is being built
+// An updater runs one [Update].
+type updater struct {
+	dir     string
+	valid   func() bool
+	plan    Plan
+	old     *Head
+	head    *Head
+	b       *builder
+	f       *os.File
+	pending []Span // of the segment that is being built
 }
 
-// Update brings the index in dir to the plan: documents of sources that it has in the same version stay, others
-// are read. keep is asked before the result is put in its place: if it is false nothing changes. The error is
-// [ErrBusy] if another process does it now. An error of a source ends it and is returned.
-func Update(dir string, plan Plan, keep func() bool) error {
+// Update changes the index in dir to match plan. It keeps the documents of sources whose version is unchanged and
+// reads the others. It calls valid before each rename of a new file into place; if valid returns false, nothing more
+// changes and the error is [ErrBusy]. The error is also [ErrBusy] if another process updates the index. An error of
+// a source stops the update and is returned.
+func Update(dir string, plan Plan, valid func() bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -64,20 +65,20 @@ func Update(dir string, plan Plan, keep func() bool) error {
 		return ErrBusy
 	}
 	defer lock.Close()
-	u := &updating{dir: dir, keep: keep, plan: plan}
+	u := &updater{dir: dir, valid: valid, plan: plan}
 	if u.old, err = readHead(dir, true); err != nil {
 		u.old = &Head{}
 	}
 	err = u.run()
 	if u.f != nil {
 		u.f.Close()
-		os.Remove(u.f.Name()) // half of a segment
+		os.Remove(u.f.Name()) // an incomplete segment
 	}
 	u.sweep()
 	return err
 }
 
-func (u *updating) run() error {
+func (u *updater) run() error {
 	u.head = &Head{Key: u.plan.Key, Sessions: encodeSessions(u.plan.Sessions), Segments: slices.Clone(u.old.Segments)}
 	have := make(map[[2]string]Span, len(u.old.Spans))
 	for _, s := range u.old.Spans {
@@ -89,7 +90,7 @@ func (u *updating) run() error {
 			u.head.Spans = append(u.head.Spans, s)
 			continue
 		}
-		if err := u.take(src.Name, src.Version, src.Session, src.Docs); err != nil {
+		if err := u.add(src.Name, src.Version, src.Session, src.Docs); err != nil {
 			return err
 		}
 	}
@@ -103,8 +104,8 @@ func (u *updating) run() error {
 	return u.write()
 }
 
-// take adds the documents of a source to the segment that is being built.
-func (u *updating) take(name, version string, session int, docs func(func(Doc)) error) error {
+// add appends the documents of a source to the segment that is being built and starts one if there is none.
+func (u *updater) add(name, version string, session int, docs func(func(Doc)) error) error {
 	if u.b == nil {
 		f, err := os.CreateTemp(u.dir, ".tmp-*")
 		if err != nil {
@@ -116,16 +117,16 @@ func (u *updating) take(name, version string, session int, docs func(func(Doc)) 
 	if err := docs(u.b.add); err != nil {
 		return fmt.Errorf("index %s: %w", name, err)
 	}
-	u.news = append(u.news, Span{Source: name, Version: version, Session: session, First: first, Count: u.b.docs() - first,
+	u.pending = append(u.pending, Span{Source: name, Version: version, Session: session, First: first, Count: u.b.docs() - first,
 		Words: u.b.words - words, ToolWords: u.b.tools - tools})
-	if u.b.held > mostMemory {
+	if u.b.memory > maxMemory {
 		return u.flush()
 	}
 	return nil
 }
 
-// flush ends the segment that is being built.
-func (u *updating) flush() error {
+// flush completes the segment that is being built and adds it to the head.
+func (u *updater) flush() error {
 	if u.b == nil {
 		return nil
 	}
@@ -134,7 +135,7 @@ func (u *updating) flush() error {
 	err = errors.Join(err, u.f.Close())
 	tmp := u.f.Name()
 	name := "s" + filepath.Base(tmp)[len(".tmp-"):]
-	if err == nil && !u.keep() {
+	if err == nil && !u.valid() {
 		err = ErrBusy
 	}
 	if err == nil {
@@ -142,31 +143,32 @@ func (u *updating) flush() error {
 	}
 	u.b, u.f = nil, nil
 	if err != nil {
-		os.Remove(tmp) // the error is told
+		os.Remove(tmp) // the error is returned
 		return err
 	}
-	for _, s := range u.news {
+	for _, s := range u.pending {
 		s.Segment = len(u.head.Segments)
 		u.head.Spans = append(u.head.Spans, s)
 	}
 	u.head.Segments = append(u.head.Segments, Ref{name, docs, size})
-	u.news = nil
+	u.pending = nil
 	return nil
 }
 
-// merge builds small segments, and those of which most is dead, again as part of the one that is being built.
-func (u *updating) merge() error {
+// merge copies segments whose documents are mostly dead, and small segments if there are too many, into the segment
+// that is being built.
+func (u *updater) merge() error {
 	live := make([]int, len(u.head.Segments))
 	for _, s := range u.head.Spans {
 		live[s.Segment] += s.Count
 	}
-	var again, small []int
+	var rewrite, small []int
 	n := 0
 	for i, ref := range u.head.Segments {
 		switch {
 		case live[i] == 0:
 		case live[i]*2 < ref.Docs:
-			again = append(again, i)
+			rewrite = append(rewrite, i)
 		case ref.Size < smallSegment:
 			small = append(small, i)
 			n++
@@ -174,25 +176,25 @@ func (u *updating) merge() error {
 			n++
 		}
 	}
-	if n > mostSegments {
-		again = append(again, u.smallest(small)...)
+	if n > maxSegments {
+		rewrite = append(rewrite, u.smallest(small)...)
 	}
-	for _, i := range again {
-		if err := u.again(i); err != nil {
+	for _, i := range rewrite {
+		if err := u.rewrite(i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// smallest returns the segments that are merged when there are too many: from the smallest on, until the next
-// is larger than all before together, at least half of them.
-func (u *updating) smallest(of []int) []int {
+// smallest returns the segments to merge when there are too many, in order of size. It stops, after at least
+// maxSegments/2 segments, before one that is larger than all previous ones together.
+func (u *updater) smallest(of []int) []int {
 	size := func(i int) int64 { return u.head.Segments[i].Size }
 	slices.SortFunc(of, func(a, b int) int { return cmp.Or(cmp.Compare(size(a), size(b)), cmp.Compare(a, b)) })
 	total := int64(0)
 	for k, i := range of {
-		if k >= mostSegments/2 && size(i) > total {
+		if k >= maxSegments/2 && size(i) > total {
 			return of[:k]
 		}
 		total += size(i)
@@ -200,8 +202,8 @@ func (u *updating) smallest(of []int) []int {
 	return of
 }
 
-// again takes the live documents of a segment again.
-func (u *updating) again(i int) error {
+// rewrite copies the live documents of a segment into the segment that is being built.
+func (u *updater) rewrite(i int) error {
 	seg, err := openSegment(filepath.Join(u.dir, u.head.Segments[i].Name))
 	if err != nil {
 		return err
@@ -218,7 +220,7 @@ func (u *updating) again(i int) error {
 		}
 	}
 	for _, s := range moved {
-		err := u.take(s.Source, s.Version, s.Session, func(add func(Doc)) error {
+		err := u.add(s.Source, s.Version, s.Session, func(add func(Doc)) error {
 			for n := range s.Count {
 				d, err := seg.Doc(s.First + n)
 				if err != nil {
@@ -235,8 +237,8 @@ func (u *updating) again(i int) error {
 	return nil
 }
 
-// compact takes segments without live documents out of the head.
-func (u *updating) compact() {
+// compact removes segments without live documents from the head and sorts the spans.
+func (u *updater) compact() {
 	used := make([]bool, len(u.head.Segments))
 	for _, s := range u.head.Spans {
 		used[s.Segment] = used[s.Segment] || s.Count > 0
@@ -249,7 +251,7 @@ func (u *updating) compact() {
 		}
 	}
 	u.head.Segments = refs
-	if len(refs) == 0 && len(u.head.Spans) > 0 { // of which nothing can be found
+	if len(refs) == 0 && len(u.head.Spans) > 0 { // the spans are empty
 		u.head.Spans = nil
 		return
 	}
@@ -266,28 +268,28 @@ func (u *updating) compact() {
 	})
 }
 
-// write puts the head in its place.
-func (u *updating) write() error {
+// write writes the head and renames it into place.
+func (u *updater) write() error {
 	f, err := os.CreateTemp(u.dir, ".tmp-*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(u.head.encode())
 	err = errors.Join(err, f.Close())
-	if err == nil && !u.keep() {
+	if err == nil && !u.valid() {
 		err = ErrBusy
 	}
 	if err == nil {
 		err = os.Rename(f.Name(), filepath.Join(u.dir, headName))
 	}
 	if err != nil {
-		os.Remove(f.Name()) // the error is told
+		os.Remove(f.Name()) // the error is returned
 	}
 	return err
 }
 
-// sweep removes the files that the head does not name.
-func (u *updating) sweep() {
+// sweep deletes the files that the head does not list.
+func (u *updater) sweep() {
 	h, err := ReadHead(u.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return
@@ -303,6 +305,6 @@ func (u *updating) sweep() {
 		}) {
 			continue
 		}
-		os.Remove(filepath.Join(u.dir, name)) // one that another process reads goes when it is done
+		os.Remove(filepath.Join(u.dir, name)) // other processes keep the files that they have open
 	}
 }

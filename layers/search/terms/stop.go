@@ -2,7 +2,7 @@ package terms
 
 import "strings"
 
-// stopWords are the words that nearly every text has.
+// stopWords are the words that nearly every text contains; they have no term.
 var stopWords = words(
 	`a about above after again against all am an and any are as at be because been before being below between both
 but by can cannot could did do does doing down during each few for from further had has have having he her here hers herself him himself

@@ -15,13 +15,13 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// Version changes when the same text has other terms.
+// Version changes when the terms of the same text change.
 const Version = 1
 
-// longest is how many bytes a term may have. Longer runs are data, not words.
-const longest = 64
+// maxTerm is the length limit of a term in bytes. Longer runs are data, not words.
+const maxTerm = 64
 
-// A Cutter cuts texts. It remembers stems; it is for one goroutine. The zero Cutter is ready.
+// A Cutter splits texts into terms. It caches stems, so it is for one goroutine. The zero Cutter is ready to use.
 type Cutter struct {
 	stems map[string]string
 	low   []byte
@@ -29,8 +29,8 @@ type Cutter struct {
 	first [128]bool
 }
 
-// Begin restricts c to terms that begin as the given one does, or with a letter beyond ASCII; further calls
-// allow further ones. A stem begins as its word does, so the other words need not be stemmed.
+// Begin restricts c to terms that start with the first byte of term, or with a letter beyond ASCII. Further calls
+// allow further first bytes. A stem starts with the first byte of its word, so c need not stem the other words.
 func (c *Cutter) Begin(term string) {
 	c.only = true
 	if b := term[0]; b < utf8.RuneSelf {
@@ -38,7 +38,7 @@ func (c *Cutter) Begin(term string) {
 	}
 }
 
-// skips reports whether no term that is asked for begins as w does.
+// skips reports whether [Cutter.Begin] excludes the terms of w.
 func (c *Cutter) skips(w string) bool {
 	if !c.only || w[0] >= utf8.RuneSelf {
 		return false
@@ -50,17 +50,17 @@ func (c *Cutter) skips(w string) bool {
 	return !c.first[b]
 }
 
-// rememberedStems is how many stems a Cutter keeps.
-const rememberedStems = 1 << 16
+// maxStems is the number of stems that a Cutter caches.
+const maxStems = 1 << 16
 
 // A Term is a term of a text.
 type Term struct {
-	Text       []byte // only good until the next term
-	Start, End int    // where it stands
-	Whole      bool   // it is a whole identifier, which comes after its parts and does not count for the length of a text
+	Text       []byte // valid until the next term
+	Start, End int    // byte offsets in the text
+	Whole      bool   // a whole identifier: follows its parts and does not count in the length of a text
 }
 
-// Each calls yield with the terms of text in their order.
+// Each calls yield with the terms of text in order.
 func (c *Cutter) Each(text string, yield func(Term)) {
 	for i := 0; i < len(text); {
 		if b := text[i]; b < utf8.RuneSelf {
@@ -83,13 +83,14 @@ func (c *Cutter) Each(text string, yield func(Term)) {
 	}
 }
 
-// wordByte holds the ASCII bytes of words, joins those that hold the parts of a compound together.
+// wordByte contains the ASCII bytes of words, joins those that connect the words of a compound.
 var (
 	wordByte = asciiWords()
 	joins    = [128]bool{'.': true, '/': true, '-': true, ':': true, '\\': true, '@': true, '#': true}
 )
 
-// compound cuts the words from text[i] on that nothing but a joint parts, and returns the index behind them.
+// compound yields the terms of the words at text[i] that only single bytes of joins separate, such as a path, and of
+// the whole compound. It returns the index after it.
 func (c *Cutter) compound(text string, i int, yield func(Term)) int {
 	start, words, base := i, 0, i
 	end := i
@@ -109,17 +110,17 @@ func (c *Cutter) compound(text string, i int, yield func(Term)) int {
 		}
 	}
 	if words > 1 {
-		if end-start <= longest {
+		if end-start <= maxTerm {
 			yield(Term{c.lower(text[start:end]), start, end, true})
 		}
-		if base > start && base < end && strings.ContainsAny(text[base:end], ".-:@#_") && end-base <= longest {
+		if base > start && base < end && strings.ContainsAny(text[base:end], ".-:@#_") && end-base <= maxTerm {
 			yield(Term{c.lower(text[base:end]), base, end, true})
 		}
 	}
 	return max(end, i)
 }
 
-// wordEnd returns the index behind the word that starts at text[i]; i if there is none.
+// wordEnd returns the index after the word that starts at text[i]; i if there is none.
 func wordEnd(text string, i int) int {
 	for i < len(text) {
 		if b := text[i]; b < utf8.RuneSelf {
@@ -138,10 +139,10 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// word yields the terms of a word: of its parts, then of the whole if there is more than one.
+// word yields the terms of the parts of a word, then the whole word if there is more than one part.
 func (c *Cutter) word(text string, start, end int, yield func(Term)) {
 	w := text[start:end]
-	if len(w) > 4*longest {
+	if len(w) > 4*maxTerm {
 		return
 	}
 	parts := 0
@@ -153,14 +154,14 @@ func (c *Cutter) word(text string, start, end int, yield func(Term)) {
 		}
 		i = max(end, i+1)
 	}
-	if parts > 1 && len(w) <= longest {
+	if parts > 1 && len(w) <= maxTerm {
 		yield(Term{c.lower(w), start, start + len(w), true})
 	}
 }
 
-// partEnd returns where the part of an identifier that starts at w[i] ends: before an underscore, before a
-// capital behind a small letter or a digit, and before the last capital of several that a small letter follows,
-// as in HTTPServer.
+// partEnd returns the end of the part of an identifier that starts at w[i]. A part ends before an underscore, before a
+// capital that follows a small letter or a digit, and before the last of several capitals if a small letter follows
+// it: HTTPServer is HTTP and Server.
 func partEnd(w string, i int) int {
 	if w[i] == '_' {
 		return i + 1
@@ -183,9 +184,9 @@ func upper(b byte) bool { return b >= 'A' && b <= 'Z' }
 func lower(b byte) bool { return b >= 'a' && b <= 'z' }
 func digit(b byte) bool { return b >= '0' && b <= '9' }
 
-// plain yields the term of a word that is no identifier.
+// plain yields the term of a single word, unless it is a stop word.
 func (c *Cutter) plain(w string, at int, yield func(Term)) {
-	if len(w) > longest || c.skips(w) {
+	if len(w) > maxTerm || c.skips(w) {
 		return
 	}
 	low := c.lower(w)
@@ -208,7 +209,7 @@ func (c *Cutter) stem(low []byte) []byte {
 	if s, ok := c.stems[string(low)]; ok {
 		return append(c.low[:0], s...)
 	}
-	if c.stems == nil || len(c.stems) >= rememberedStems {
+	if c.stems == nil || len(c.stems) >= maxStems {
 		c.stems = map[string]string{}
 	}
 	w := string(low)
@@ -217,7 +218,7 @@ func (c *Cutter) stem(low []byte) []byte {
 	return append(c.low[:0], s...)
 }
 
-// lower returns s in lower case, in memory that the next call uses again.
+// lower returns s in lower case. The result is valid until the next call.
 func (c *Cutter) lower(s string) []byte {
 	c.low = c.low[:0]
 	for i := 0; i < len(s); {
@@ -237,15 +238,15 @@ func (c *Cutter) lower(s string) []byte {
 	return c.low
 }
 
-// paired reports whether r belongs to a script that is written without blanks or whose words change their ends:
-// such runs are cut into pairs.
+// paired reports whether r is a Han, Kana or Hangul character. These scripts have no blanks between words or have
+// changing word endings, so their runs are split into pairs of characters.
 func paired(r rune) bool {
 	return r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
 		r == 'ー' || r == '々')
 }
 
-// pairs yields the pairs of the run that starts at text[i], a single character if it is alone, and returns the
-// index behind it.
+// pairs yields the pairs of neighbouring characters of the run at text[i], or the character of a run of one. It returns
+// the index after the run.
 func pairs(text string, i int, yield func(Term)) int {
 	last, n := -1, 0
 	for i < len(text) {

@@ -66,7 +66,7 @@ func FuzzEach(f *testing.F) {
 			t.Fatal("the same text has other terms")
 		}
 		for _, w := range all {
-			if w == "" || len(w) > 2*longest+utf8.UTFMax {
+			if w == "" || len(w) > 2*maxTerm+utf8.UTFMax {
 				t.Fatalf("term of %d bytes", len(w))
 			}
 		}
