@@ -20,7 +20,7 @@ import (
 // Version changes when the same records make other documents, so that indexes are built again.
 const Version = 3
 
-// A Unit is what a hit is.
+// A Unit is the kind of thing that a search returns.
 type Unit string
 
 // The units.
@@ -32,9 +32,9 @@ const (
 
 // A Query contains the words, phrases and patterns of a search, its filter and its limit.
 type Query struct {
-	Words    string           // whatever has some of them is found, what has more of them first
-	Phrases  []string         // all must stand in the text, in any case, if any text has them
-	Patterns []*regexp.Regexp // all must match the text
+	Words    string           // a text with some of them is found; one with more of them ranks higher
+	Phrases  []string         // the text must contain all, in any case, unless no text does
+	Patterns []*regexp.Regexp // the text must match all
 	Filter   Filter
 	By       Unit
 	Limit    int // 0 is no limit
@@ -43,7 +43,7 @@ type Query struct {
 // A Filter restricts the results. The zero Filter accepts everything.
 type Filter struct {
 	Classes []index.Class
-	Files   []string // names or ends of paths, or patterns with * and ?: one must fit
+	Files   []string // names or ends of paths, or patterns with * and ?; one must match
 	Since   int64    // seconds since 1970
 	Until   int64    // exclusive; 0 is no limit
 	Branch  string
@@ -55,13 +55,13 @@ type Filter struct {
 // Only restricts projects to some of their sessions, by id. A project that is not in it is searched whole.
 type Only map[string]map[string]bool
 
-// allows reports whether a session of a project may be found; nil is what belongs to no session.
+// allows reports whether a session of a project may be found; s is nil for a document without a session.
 func (o Only) allows(project string, s *index.Session) bool {
 	some, ok := o[project]
 	return !ok || s != nil && (some[s.ID] || some[s.Parent])
 }
 
-// Parse reads what a user types: words, and phrases in double quotes.
+// Parse reads the text of a query: words, and phrases in double quotes.
 func Parse(s string) (q Query) {
 	var words []string
 	for {
@@ -81,15 +81,15 @@ func Parse(s string) (q Query) {
 	return q
 }
 
-// text is all that the ranking looks for.
+// text returns the words and phrases, which the ranking counts.
 func (q *Query) text() string {
 	return strings.TrimSpace(q.Words + "\n" + strings.Join(q.Phrases, "\n"))
 }
 
-// exact reports whether a hit must be looked up in its text.
+// exact reports whether the text of a hit must be checked.
 func (q *Query) exact() bool { return len(q.Phrases)+len(q.Patterns) > 0 }
 
-// fits reports whether a text has all phrases and patterns.
+// fits reports whether a text contains all phrases and matches all patterns.
 func (q *Query) fits(text string) bool {
 	for _, p := range q.Phrases {
 		if indexFold(text, p) < 0 {
@@ -104,25 +104,25 @@ func (q *Query) fits(text string) bool {
 	return true
 }
 
-// Restricts reports whether f keeps anything from being found.
+// Restricts reports whether f excludes anything.
 func (f *Filter) Restricts() bool {
 	return len(f.Classes)+len(f.Files) > 0 || f.Since != 0 || f.Until != 0 || f.Branch != "" || f.Topic != "" ||
 		f.Keepit != nil || len(f.Only) > 0
 }
 
-// A Hit is one thing that was found.
+// A Hit is one result.
 type Hit struct {
 	Project string
 	Session *index.Session // nil if it belongs to none
 	Doc     index.Doc      // of a session or file its best message
 	Score   float64
 	Weight  int    // of the heaviest marker in the message, -1 without one
-	Count   int    // messages of the session or file that match, at most [mostCounted]
+	Count   int    // messages of the session or file that match, at most [maxCounted]
 	File    string // of [ByFile]
-	Loose   bool   // it has words of the phrases, but not the phrases
+	Loose   bool   // the text has words of the phrases, but not the phrases
 }
 
-// Time is when the text was said or made, the zero time if its record has no time, as a title has none.
+// Time returns the time of the text; the zero time if its record has none, like a title.
 func (h Hit) Time() time.Time {
 	if h.Doc.Time <= 0 {
 		return time.Time{}
@@ -130,7 +130,7 @@ func (h Hit) Time() time.Time {
 	return time.Unix(h.Doc.Time, 0)
 }
 
-// indexFold is strings.Index without regard to case, with any run of blanks as good as another.
+// indexFold is strings.Index without regard to case, and treats every run of blanks as one.
 func indexFold(s, sub string) int {
 	return strings.Index(fold(s), fold(sub))
 }

@@ -1,9 +1,7 @@
 package search
 
 import (
-	"cmp"
 	"errors"
-	"iter"
 	"math"
 	"runtime"
 	"slices"
@@ -25,8 +23,8 @@ const (
 	sessionB  = .75
 
 	nextShare       = .25 // of the scores of the messages before and after
-	secondNextShare = .1  // of those beside these
-	answerShare     = .4  // more of the one before, if that asks something
+	secondNextShare = .1  // of the messages next to those
+	answerShare     = .4  // more of the one before, if it is a question
 	sessionShare    = 1   // of the score of the session
 
 	bestShare   = .4 // of the best message in the score of a session
@@ -120,7 +118,7 @@ func (m *matcher) find(doc int) (*part, index.Span) {
 
 func (m *matcher) allows(p *part, doc int) bool { return m.allowed == nil || m.allowed[p.base+doc] }
 
-// filter notes which documents may be found. What needs their text is looked at later.
+// filter marks the documents that may be found. The conditions on their text are checked later.
 func (m *matcher) filter(f *Filter) error {
 	if !f.Restricts() {
 		return nil
@@ -182,7 +180,7 @@ func (p *part) about(files []string) (map[int]bool, error) {
 	return near, nil
 }
 
-// session reports whether a filter lets through what belongs to a session, or with -1 to none.
+// session reports whether a filter accepts the documents of session n, or with -1 those without a session.
 func (f *Filter) session(c Corpus, n int) bool {
 	if n < 0 {
 		return f.Only.allows(c.Project, nil) && f.Branch == "" && f.Topic == "" && f.Keepit == nil
@@ -216,7 +214,7 @@ func queryTerms(text string) []queryTerm {
 	return out
 }
 
-// terms adds what the terms of the query are worth to the documents and sessions that have them.
+// terms adds the scores of the query's terms to the documents and sessions that contain them.
 func (m *matcher) terms(all []queryTerm) error {
 	lists := make([][]index.Postings, len(m.parts)) // of each term
 	err := m.each(func(i int) (err error) {
@@ -259,7 +257,7 @@ func (m *matcher) terms(all []queryTerm) error {
 	return err
 }
 
-// sessions adds what a term is worth to the sessions that have it.
+// sessions adds the score of a term to the sessions that contain it.
 func (m *matcher) sessions(q queryTerm, frequency []float32) {
 	n := 0
 	for _, f := range frequency {
@@ -319,7 +317,7 @@ func (m *matcher) postings(p *part, list *index.Postings, worth float32, frequen
 			break
 		}
 		if doc < p.spans[at].First || !m.allows(p, doc) {
-			continue // it is not in the index any more, or is not asked for
+			continue // it was deleted, or the filter excludes it
 		}
 		p.found[at] = true
 		class := p.seg.Class(doc)
@@ -347,89 +345,8 @@ func saturated(f, length, k1, b float32) float32 {
 	return f * (k1 + 1) / (f + k1*(1-b+b*length))
 }
 
-// A ranked is a document or session with its score.
-type ranked struct {
-	n     int32
-	score float32
-}
-
-func byScore(a, b ranked) int {
-	switch {
-	case a.score != b.score && a.score > b.score:
-		return -1
-	case a.score != b.score:
-		return 1
-	}
-	return cmp.Compare(a.n, b.n)
-}
-
-func worstFirst(a, b ranked) int { return byScore(b, a) }
-
-func sortRanked(all []ranked) { slices.SortFunc(all, byScore) }
-
-// bestFirst yields what sortRanked would, in that order, and orders only as much as is asked for.
-func bestFirst(all []ranked) iter.Seq[ranked] {
-	return func(yield func(ranked) bool) {
-		order(all, byScore)
-		for rest := all; len(rest) > 0; {
-			if !yield(rest[0]) {
-				return
-			}
-			last := len(rest) - 1
-			rest[0] = rest[last]
-			rest = rest[:last]
-			sink(rest, 0, byScore)
-		}
-	}
-}
-
-// order makes a heap.
-func order(all []ranked, by func(a, b ranked) int) {
-	for i := len(all)/2 - 1; i >= 0; i-- {
-		sink(all, i, by)
-	}
-}
-
-// sink restores a heap below element i.
-func sink(heap []ranked, i int, by func(a, b ranked) int) {
-	for {
-		k := 2*i + 1
-		if k >= len(heap) {
-			return
-		}
-		if k+1 < len(heap) && by(heap[k+1], heap[k]) < 0 {
-			k++
-		}
-		if by(heap[i], heap[k]) <= 0 {
-			return
-		}
-		heap[i], heap[k] = heap[k], heap[i]
-		i = k
-	}
-}
-
-// A top collects the documents with the best scores, at most limit of them.
-type top struct {
-	limit int
-	all   []ranked // a heap with the worst first, once it is full
-}
-
-func (t *top) add(n int, score float32) {
-	r := ranked{int32(n), score}
-	if len(t.all) < t.limit {
-		if t.all = append(t.all, r); len(t.all) == t.limit {
-			order(t.all, worstFirst)
-		}
-		return
-	}
-	if byScore(r, t.all[0]) < 0 {
-		t.all[0] = r
-		sink(t.all, 0, worstFirst)
-	}
-}
-
-// around returns the score of document i of a span with its neighbours'.
-func (m *matcher) around(p *part, s index.Span, i int) float32 {
+// withNeighbours returns the score of document i of a span with its neighbours'.
+func (m *matcher) withNeighbours(p *part, s index.Span, i int) float32 {
 	doc := p.base + s.First + i
 	at := func(k int) float32 {
 		if i+k < 0 || i+k >= s.Count {
@@ -444,9 +361,9 @@ func (m *matcher) around(p *part, s index.Span, i int) float32 {
 	return m.score[doc] + before*at(-1) + nextShare*at(1) + secondNextShare*(at(-2)+at(2))
 }
 
-// titled adds the first message that the user typed of a session of which only the title, the branch or a
+// addFirstTyped adds the first message that the user typed of a session of which only the title, the branch or a
 // topic matches.
-func (m *matcher) titled(out *top, p *part, s index.Span) {
+func (m *matcher) addFirstTyped(out *top, p *part, s index.Span) {
 	for k := range s.Count {
 		if p.seg.Class(s.First+k) == index.User && m.allows(p, s.First+k) {
 			out.add(p.base+s.First+k, sessionShare*m.session[p.scope+s.Session]*classBoost(index.User))
@@ -466,7 +383,7 @@ func (m *matcher) rankMessages(limit int) (out []ranked) {
 				continue
 			}
 			if s.Session >= 0 && m.session[p.scope+s.Session] > 0 {
-				m.titled(&best[i], p, s)
+				m.addFirstTyped(&best[i], p, s)
 			}
 		}
 		return nil
@@ -485,16 +402,16 @@ func (m *matcher) rankSpan(out *top, p *part, s index.Span) (ok bool) {
 			continue
 		}
 		if m.hits[p.base+s.First+k] == 0 && class != index.User && class != index.Assistant {
-			continue // what stands beside a match is only of interest if somebody said it
+			continue // a neighbour of a match is a result only if it is a message of a person or the model
 		}
-		v := m.around(p, s, k)
+		v := m.withNeighbours(p, s, k)
 		if v == 0 {
 			continue
 		}
 		if s.Session >= 0 {
 			v += sessionShare * m.session[p.scope+s.Session]
 		} else {
-			v += sessionShare * v // it is its own surroundings
+			v += sessionShare * v // without a session, its own score takes the place
 		}
 		out.add(p.base+s.First+k, v*classBoost(class))
 		ok = true
@@ -544,7 +461,7 @@ func (m *matcher) rankSessions() []ranked {
 	return out
 }
 
-// classBoost puts what was established before what was said: rules, concepts, facts, then messages.
+// classBoost ranks rules, concepts and facts before messages.
 func classBoost(c index.Class) float32 {
 	switch c {
 	case index.Rule:
@@ -568,8 +485,8 @@ func spanWords(s index.Span, first index.Class) float32 {
 	return float32(s.Words-s.ToolWords)*classWeight(first) + float32(s.ToolWords)*classWeight(index.Tool)
 }
 
-// classWeight is how much a word in a document counts for its session. What tools were given is long and says
-// little of what a session is about.
+// classWeight is the weight of a word in a document for its session. Tool calls are long and tell little about the
+// subject of a session.
 func classWeight(c index.Class) float32 {
 	switch c {
 	case index.Tool:
@@ -577,7 +494,7 @@ func classWeight(c index.Class) float32 {
 	case index.About:
 		return 2
 	case index.Version:
-		return 0 // its session has it all
+		return 0 // its session contains all of it
 	}
 	return 1
 }

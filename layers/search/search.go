@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/layers/search/index"
 )
 
-// mostCounted is up to how many documents are read to tell how many match.
-const mostCounted = 1000
+// maxCounted is the number of documents that are read at most to count matches.
+const maxCounted = 1000
 
 // Search returns the hits of a query, the best first. If no text has its phrases, they count as words, and the
 // hits are loose. The error is [index.ErrDamaged] if an index cannot be read.
@@ -47,7 +47,7 @@ func find(corpora []Corpus, q Query) ([]Hit, error) {
 	return f.messages()
 }
 
-// A finder turns ranks into hits.
+// A finder makes hits of ranked documents.
 type finder struct {
 	*matcher
 	q Query
@@ -84,7 +84,7 @@ func (f *finder) newest() []ranked {
 	return out
 }
 
-// messages returns the documents that fit.
+// messages returns the documents that match.
 func (f *finder) messages() (hits []Hit, err error) {
 	for r := range bestFirst(f.candidates()) {
 		if len(hits) == f.q.Limit {
@@ -101,7 +101,7 @@ func (f *finder) messages() (hits []Hit, err error) {
 	return hits, nil
 }
 
-// hit reads a document and reports whether it fits.
+// hit reads a document and reports whether it matches.
 func (f *finder) hit(r ranked) (h Hit, ok bool, err error) {
 	p, s := f.find(int(r.n))
 	h = Hit{Project: f.corpora[p.corpus].Project, Score: float64(r.score), Weight: -1}
@@ -139,7 +139,7 @@ func weightOf(s *index.Session, n int) int {
 	return w
 }
 
-// fileFits reports whether a path is what a user means by a name: the same, the end of it, or what a pattern fits.
+// fileFits reports whether pattern is a path, the end of it, or a pattern that matches it or its end.
 func fileFits(pattern, file string) bool {
 	if file == "" {
 		return false
@@ -162,7 +162,7 @@ func fileFits(pattern, file string) bool {
 	return file == pattern || strings.HasSuffix(file, "/"+strings.TrimPrefix(pattern, "/"))
 }
 
-// sessions returns the sessions that fit, each with its best message.
+// sessions returns the sessions that match, each with its best message.
 func (f *finder) sessions() (hits []Hit, err error) {
 	best, err := f.bestOf()
 	if err != nil {
@@ -191,7 +191,7 @@ type counted struct {
 	count int
 }
 
-// bestOf returns the best document of each session that has one that fits.
+// bestOf returns the best matching document of each session.
 func (f *finder) bestOf() (map[int]counted, error) {
 	best := map[int]counted{}
 	read := 0
@@ -202,7 +202,7 @@ func (f *finder) bestOf() (map[int]counted, error) {
 		}
 		n := p.scope + s.Session
 		b, ok := best[n]
-		if ok && (read >= mostCounted || f.hits[r.n] == 0) {
+		if ok && (read >= maxCounted || f.hits[r.n] == 0) {
 			continue
 		}
 		if f.slow() {
@@ -223,12 +223,12 @@ func (f *finder) bestOf() (map[int]counted, error) {
 	return best, nil
 }
 
-// slow reports whether documents must be read to know whether they fit.
+// slow reports whether documents must be read to know whether they match.
 func (f *finder) slow() bool {
 	return f.q.exact() || len(f.q.Filter.Files) > 0 || f.q.Filter.Keepit != nil
 }
 
-// files returns the files that calls which fit are about, each with its best message.
+// files returns the files of the matching tool calls, each with its best message.
 func (f *finder) files() (hits []Hit, err error) {
 	at := map[[2]string]int{}
 	read := 0
@@ -237,7 +237,7 @@ func (f *finder) files() (hits []Hit, err error) {
 		if p.seg.Class(int(r.n)-p.base) != index.Tool {
 			continue
 		}
-		if read++; read > mostCounted {
+		if read++; read > maxCounted {
 			break
 		}
 		h, ok, err := f.hit(r)

@@ -113,7 +113,7 @@ func TestSuggestOrder(t *testing.T) {
 		"b": texts("the door of the hens"),
 		"c": texts("nothing of that"),
 	})
-	got, err := Suggest(c, Wish{Files: []string{"door.go"}, Topics: []string{"door hens"}, Now: 1002})
+	got, err := Suggest(c, Criteria{Files: []string{"door.go"}, Topics: []string{"door hens"}, Now: 1002})
 	if err != nil || len(got) != 2 || got[0].Session.ID != "a" || got[1].Session.ID != "b" || got[0].Score > 1 {
 		t.Errorf("%+v, %v", got, err)
 	}

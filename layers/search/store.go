@@ -1,30 +1,20 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/search/index"
-	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
-// Search answers a query over projects. Their indexes are brought up to date first; if another process does
-// that now, what they had before is searched. A damaged index is deleted and built again.
+// Search answers a query over projects. It updates their indexes first; if another process is updating one, its
+// previous state is searched. A damaged index is deleted and built again.
 func (m Ops) Search(ctx context.Context, projects []refs.Project, q Query) ([]Hit, error) {
 	s, err := m.Searcher(ctx, projects)
 	if err != nil {
@@ -48,7 +38,7 @@ func (m Ops) Searcher(ctx context.Context, projects []refs.Project) (*Searcher, 
 }
 
 func (s *Searcher) open(ctx context.Context) error {
-	tips := s.m.look(ctx)
+	tips := s.m.currentTips(ctx)
 	if len(s.projects) > 1 {
 		all, err := s.m.Refs.Tips()
 		if err != nil {
@@ -58,7 +48,7 @@ func (s *Searcher) open(ctx context.Context) error {
 	}
 	ready := make([]*index.Reader, len(s.projects))
 	if len(s.projects) > 1 {
-		parallel(len(ready), func(i int) { ready[i] = s.m.ready(s.projects[i], tips) })
+		parallel(len(ready), func(i int) { ready[i] = s.m.openFresh(s.projects[i], tips) })
 	}
 	for i, p := range s.projects {
 		c := Corpus{string(p), ready[i]}
@@ -76,8 +66,8 @@ func (s *Searcher) open(ctx context.Context) error {
 	return nil
 }
 
-// ready opens the index of a project if it is up to date and undamaged, else it returns nil.
-func (m Ops) ready(p refs.Project, tips tipsOf) *index.Reader {
+// openFresh opens the index of a project if it is up to date and undamaged, else it returns nil.
+func (m Ops) openFresh(p refs.Project, tips tipsOf) *index.Reader {
 	head, err := index.ReadHead(m.searchDir(p))
 	if err != nil {
 		return nil
@@ -121,8 +111,8 @@ func (m Ops) searchDir(p refs.Project) string { return m.CachePath("search", str
 // tipsOf returns the tips of the lanes of a project.
 type tipsOf func(p refs.Project) ([]refs.Tip, error)
 
-// look returns tipsOf as the lanes are when it is called.
-func (m Ops) look(ctx context.Context) tipsOf {
+// currentTips returns tipsOf as the lanes are when it is called.
+func (m Ops) currentTips(ctx context.Context) tipsOf {
 	return func(p refs.Project) (tips []refs.Tip, err error) {
 		err = m.Refs.View(ctx, p, func(tx *refs.Tx) error {
 			tips = tx.Tips()
@@ -156,7 +146,7 @@ func (m Ops) corpus(ctx context.Context, p refs.Project, tips tipsOf) (Corpus, e
 
 // UpdateSearch brings the search index of a project up to date, unless another process does.
 func (m Ops) UpdateSearch(ctx context.Context, p refs.Project) error {
-	_, err := m.updateSearch(ctx, p, m.look(ctx))
+	_, err := m.updateSearch(ctx, p, m.currentTips(ctx))
 	return err
 }
 
@@ -226,283 +216,4 @@ func searchFresh(p refs.Project, key string, tips tipsOf) (bool, error) {
 	}
 	now, err := searchKey(projects, tips)
 	return now == key, err
-}
-
-// A searchPlan gathers what an index consists of.
-type searchPlan struct {
-	m     Ops
-	ctx   context.Context
-	p     refs.Project
-	st    *state.State
-	trust state.Trust
-	upper trust.UpperState
-	by    []trust.Revocation
-	plan  index.Plan
-	at    map[string]int // of sessions in plan
-}
-
-// searchPlan returns what the index of a project is to consist of: what is shown, was not revoked and comes
-// from devices that are trusted.
-func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error) {
-	s := &searchPlan{m: m, ctx: ctx, p: p, at: map[string]int{}}
-	bare, err := trust.On(m.DB).Bare(ctx, p)
-	if err != nil {
-		return s.plan, err
-	}
-	projects := []refs.Project{p, refs.Home}
-	for _, q := range bare.PartsFrom() {
-		if strings.Trim(string(q), "0123456789abcdef") == "" {
-			projects = append(projects, q)
-		}
-	}
-	// before the rest is read: what comes meanwhile makes it stale
-	if s.plan.Key, err = searchKey(projects, m.look(ctx)); err != nil {
-		return s.plan, err
-	}
-	if s.st, err = trust.On(m.DB).Outline(ctx, p); err != nil {
-		return s.plan, err
-	}
-	if s.trust, err = m.Trust(ctx); err != nil {
-		return s.plan, err
-	}
-	all, err := trust.On(m.DB).RevocationsOf(ctx, s.st)
-	if err != nil {
-		return s.plan, err
-	}
-	s.by = trust.InForce(all)
-	records, err := m.Upper(ctx, p)
-	if err != nil {
-		return s.plan, err
-	}
-	if s.upper, err = trust.On(m.DB).Folded(ctx, p, records); err != nil {
-		return s.plan, err
-	}
-	return s.plan, s.gather()
-}
-
-func (s *searchPlan) gather() error {
-	for _, x := range s.st.Sessions {
-		if x.Shown() && s.trust.Of(x.Now().Stamp.Device) {
-			if err := s.session(x); err != nil {
-				return err
-			}
-		}
-	}
-	for _, v := range s.st.Versions {
-		n, ok := s.at[v.Session]
-		if ok && !v.Deleted && v.Revoked == "" && s.trust.Of(v.Device) {
-			s.made("v/"+v.ID.String(), n, v.Derivation.Output,
-				index.Doc{Class: index.Version, Time: v.Time.Unix(), Name: v.Name()})
-		}
-	}
-	seen := map[string]bool{}
-	for _, c := range slices.Backward(s.st.Compositions) {
-		if seen[c.Name] || c.Deleted || c.Revoked != "" || !s.trust.Of(c.Device) {
-			continue
-		}
-		seen[c.Name] = true
-		s.made("c/"+c.Name, -1, c.Derivation.Output,
-			index.Doc{Class: index.Composition, Time: c.Time.Unix(), Name: c.Name})
-	}
-	s.facts()
-	s.lasting()
-	return nil
-}
-
-// session plans a session: its messages, and the session itself.
-func (s *searchPlan) session(x *state.Session) error {
-	now := x.Now()
-	meta := index.Session{
-		ID: x.ID, Title: x.Title(), Branch: now.Scan.Branch, Parent: x.Parent(), Device: now.Stamp.Device,
-		First: now.Scan.First.Unix(), Last: now.Scan.Last.Unix(), Topics: s.topics(x.ID),
-	}
-	if now.Scan.First.IsZero() {
-		meta.First, meta.Last = now.Time.Unix(), now.Time.Unix()
-	}
-	for _, k := range x.Markers() {
-		meta.Marks = append(meta.Marks, index.Mark{N: k.N, Weight: int(k.Weight)})
-	}
-	var hidden [][2]int
-	if len(s.by) > 0 {
-		var err error
-		if hidden, err = trust.On(s.m.DB).LeaveOut(s.ctx, s.p, x, now.Original); errors.Is(err, trust.ErrRevoked) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-	n := len(s.plan.Sessions)
-	s.at[x.ID] = n
-	s.plan.Sessions = append(s.plan.Sessions, meta)
-	s.plan.Sources = append(s.plan.Sources, index.Source{
-		Name: "s/" + x.ID, Version: now.Original.String()[:32] + hiddenText(hidden), Session: n,
-		Docs: func(add func(index.Doc)) error {
-			err := originals.On(s.m.DB).Stream(s.ctx, s.p, now.Original, func(r io.Reader) error {
-				return Transcript(r, func(n int) bool { return !originals.Outside(n, hidden) }, add)
-			})
-			return unlessMissing(err)
-		},
-	})
-	about := About(meta)
-	s.texts("a/"+x.ID, n, []index.Doc{about})
-	return nil
-}
-
-// unlessMissing returns nil for the error of an object that is not here: what cannot be read cannot be found,
-// and fsck tells of it.
-func unlessMissing(err error) error {
-	if errors.Is(err, objects.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
-func hiddenText(spans [][2]int) string {
-	var b strings.Builder
-	for _, s := range spans {
-		b.WriteString(" " + strconv.Itoa(s[0]) + "-" + strconv.Itoa(s[1]))
-	}
-	return b.String()
-}
-
-// topics returns the concepts of a session and the topics of its exchanges.
-func (s *searchPlan) topics(session string) (out []string) {
-	add := func(t string) {
-		if t = strings.TrimSpace(t); t != "" && !slices.Contains(out, t) {
-			out = append(out, t)
-		}
-	}
-	for _, c := range s.upper.Concepts.Live() {
-		if slices.Contains(c.Sessions, session) && s.trust.Of(c.Device) && c.Revoked == "" {
-			add(c.Name)
-			add(c.Topic)
-		}
-	}
-	for _, x := range s.upper.Facts.LiveExchanges(session) {
-		if x.Revoked == "" && s.trust.Of(x.Device) {
-			add(x.Topic)
-		}
-	}
-	return out
-}
-
-// made plans the output of a derivation as one document, of which d is all but the text.
-func (s *searchPlan) made(name string, session int, h objects.Hash, d index.Doc) {
-	s.plan.Sources = append(s.plan.Sources, index.Source{
-		Name: name, Version: h.String()[:32] + " " + d.Name, Session: session,
-		Docs: func(add func(index.Doc)) error {
-			b, err := originals.On(s.m.DB).Object(s.ctx, s.p, h)
-			if err != nil {
-				return unlessMissing(err)
-			}
-			segs, err := compress.Decode(b)
-			if d.Class == index.Composition {
-				segs, err = provenance.SegmentsOf(state.IsComposition, b)
-			}
-			if err != nil {
-				return nil // what cannot be read cannot be found; fsck tells of it
-			}
-			var text []string
-			for _, x := range segs {
-				text = append(text, x.Text)
-			}
-			doc := d
-			doc.Text = strings.Join(text, "\n")
-			add(doc)
-			return nil
-		},
-	})
-}
-
-// texts plans documents that are at hand. Their content is their version.
-func (s *searchPlan) texts(name string, session int, docs []index.Doc) {
-	if len(docs) == 0 {
-		return
-	}
-	var b strings.Builder
-	for _, d := range docs {
-		fmt.Fprintf(&b, "%d\x00%d\x00%d\x00%s\x00%s\x00%s\x00%s\x00", d.N, d.Class, d.Time, d.ID, d.Name, d.File, d.Text)
-	}
-	s.plan.Sources = append(s.plan.Sources, index.Source{
-		Name: name, Version: objects.Sum([]byte(b.String())).String()[:32], Session: session,
-		Docs: func(add func(index.Doc)) error {
-			for _, d := range docs {
-				add(d)
-			}
-			return nil
-		},
-	})
-}
-
-// facts plans the facts that stand, by session.
-func (s *searchPlan) facts() {
-	of := map[string][]index.Doc{}
-	for f := range s.upper.Facts.All() {
-		if !f.Live() || !s.trust.Of(f.Device) {
-			continue
-		}
-		n := 0
-		if len(f.Evidence) > 0 {
-			n = f.Evidence[0].Message
-		}
-		text := f.Text
-		if len(f.Keywords) > 0 {
-			text += "\n" + strings.Join(f.Keywords, " ")
-		}
-		if len(f.Files) > 0 {
-			text += "\n" + strings.Join(f.Files, " ")
-		}
-		of[f.Session] = append(of[f.Session], index.Doc{N: n, Class: index.Fact, Time: f.Time.Unix(), ID: f.ID,
-			Name: string(f.Kind), Text: text})
-	}
-	ids := make([]string, 0, len(of))
-	for id := range of {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		n, ok := s.at[id]
-		if !ok && id != "" {
-			continue // of a session that is not shown
-		}
-		if id == "" {
-			n = -1
-		}
-		docs := of[id]
-		slices.SortFunc(docs, func(a, b index.Doc) int { return cmp.Or(cmp.Compare(a.N, b.N), cmp.Compare(a.ID, b.ID)) })
-		s.texts("f/"+id, n, docs)
-	}
-}
-
-// shows reports whether one of some sessions is shown, or there are none.
-func (s *searchPlan) shows(ids []string) bool {
-	return len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { _, ok := s.at[id]; return ok })
-}
-
-// lasting plans concepts and rules. A concept of sessions that were all removed is not found.
-func (s *searchPlan) lasting() {
-	var docs []index.Doc
-	for _, c := range s.upper.Concepts.Live() {
-		if c.Revoked == "" && s.trust.Of(c.Device) && s.shows(c.Sessions) {
-			text := strings.TrimSpace(strings.Join([]string{c.Name, c.Topic, c.Summary, strings.Join(c.Keywords, " "),
-				strings.Join(c.Files, " ")}, "\n"))
-			if c.Doubt != "" {
-				text = strings.TrimSpace(c.Name + "\n" + c.Topic)
-			}
-			docs = append(docs, index.Doc{Class: index.Concept, Time: c.Updated.Unix(), ID: c.ID,
-				Name: s.upper.Concepts.DisplayLabel(c, s.m.Refs.Device().ID), Text: text})
-		}
-	}
-	s.texts("concepts", -1, docs)
-	docs = nil
-	for _, r := range s.upper.Rules.Rules {
-		if r.InForce() && s.trust.Of(r.Device) {
-			text := r.Text
-			if r.Problem != "" {
-				text += "\n" + r.Problem
-			}
-			docs = append(docs, index.Doc{Class: index.Rule, Time: r.LastValidated.Unix(), ID: r.ID, Name: r.Type, Text: text})
-		}
-	}
-	s.texts("rules", -1, docs)
 }

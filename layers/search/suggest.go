@@ -9,15 +9,15 @@ import (
 	"github.com/memvcs/mem/layers/search/index"
 )
 
-// A Wish is what sessions are suggested for.
-type Wish struct {
+// Criteria select the sessions that are suggested.
+type Criteria struct {
 	Files  []string // names or ends of paths
 	Topics []string // words
 	Only   Only
 	Now    int64 // seconds since 1970
 }
 
-// A Suggestion is a session that fits a wish.
+// A Suggestion is a session that meets criteria.
 type Suggestion struct {
 	Project string
 	Session *index.Session
@@ -26,7 +26,7 @@ type Suggestion struct {
 	Topics  []string
 }
 
-// How much of a score follows from files, topics and age. What was not wished for leaves its part to the others.
+// How much of a score follows from files, topics and age. The shares of criteria that were not given go to the others.
 const (
 	filesPart  = .45
 	topicsPart = .35
@@ -36,9 +36,9 @@ const (
 	related = .35            // the least share of the best score with which a session counts as about a topic
 )
 
-// Suggest returns the sessions that fit a wish, the best first. A session that has none of the files and topics
+// Suggest returns the sessions that meet the criteria, the best first. A session that has none of the files and topics
 // is left out, if any are given. Subagents are part of the sessions that started them.
-func Suggest(corpora []Corpus, w Wish) ([]Suggestion, error) {
+func Suggest(corpora []Corpus, w Criteria) ([]Suggestion, error) {
 	found := map[[2]string]*Suggestion{}
 	var all []*Suggestion
 	for i := range corpora {
@@ -56,20 +56,20 @@ func Suggest(corpora []Corpus, w Wish) ([]Suggestion, error) {
 		return found[[2]string{h.Project, cmp.Or(h.Session.Parent, h.Session.ID)}]
 	}
 	for _, file := range w.Files {
-		if err := wishFile(corpora, file, w.Only, of); err != nil {
+		if err := matchFile(corpora, file, w.Only, of); err != nil {
 			return nil, err
 		}
 	}
 	for _, topic := range w.Topics {
-		if err := wishTopic(corpora, topic, w.Only, of); err != nil {
+		if err := matchTopic(corpora, topic, w.Only, of); err != nil {
 			return nil, err
 		}
 	}
 	return scored(all, w), nil
 }
 
-// wishFile notes which sessions had to do with a file.
-func wishFile(corpora []Corpus, file string, only Only, of func(Hit) *Suggestion) error {
+// matchFile adds a file to the suggestions of the sessions with calls about it.
+func matchFile(corpora []Corpus, file string, only Only, of func(Hit) *Suggestion) error {
 	filter := Filter{Files: []string{file}, Classes: []index.Class{index.Tool}, Only: only}
 	hits, err := find(corpora, Query{Filter: filter, By: BySession})
 	for _, h := range hits {
@@ -80,9 +80,9 @@ func wishFile(corpora []Corpus, file string, only Only, of func(Hit) *Suggestion
 	return err
 }
 
-// wishTopic notes which sessions are about a topic: those that have it as one, and those whose words fit it
-// nearly as well as the best's.
-func wishTopic(corpora []Corpus, topic string, only Only, of func(Hit) *Suggestion) error {
+// matchTopic adds a topic to the suggestions of the sessions that have it, and of those whose score for its words is
+// near the best.
+func matchTopic(corpora []Corpus, topic string, only Only, of func(Hit) *Suggestion) error {
 	hits, err := find(corpora, Query{Words: topic, Filter: Filter{Only: only}, By: BySession})
 	if err != nil || len(hits) == 0 {
 		return err
@@ -107,7 +107,7 @@ func btof(b bool) float64 {
 }
 
 // scored puts suggestions in order. Until then their score is the sum over topics.
-func scored(all []*Suggestion, w Wish) (out []Suggestion) {
+func scored(all []*Suggestion, w Criteria) (out []Suggestion) {
 	whole := agePart
 	if len(w.Files) > 0 {
 		whole += filesPart

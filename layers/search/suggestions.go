@@ -40,7 +40,7 @@ func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error)
 		return nil, err
 	}
 	defer s.Close()
-	all, err := Suggest(s.corpora, Wish{Files: r.Files, Topics: r.Topics, Only: r.Only, Now: m.Opts.Now().Unix()})
+	all, err := Suggest(s.corpora, Criteria{Files: r.Files, Topics: r.Topics, Only: r.Only, Now: m.Opts.Now().Unix()})
 	if err != nil {
 		return nil, err
 	}

@@ -117,8 +117,8 @@ func (u *updater) add(name, version string, session int, docs func(func(Doc)) er
 	if err := docs(u.b.add); err != nil {
 		return fmt.Errorf("index %s: %w", name, err)
 	}
-	u.pending = append(u.pending, Span{Source: name, Version: version, Session: session, First: first, Count: u.b.docs() - first,
-		Words: u.b.words - words, ToolWords: u.b.tools - tools})
+	u.pending = append(u.pending, Span{Source: name, Version: version, Session: session, First: first,
+		Count: u.b.docs() - first, Words: u.b.words - words, ToolWords: u.b.tools - tools})
 	if u.b.memory > maxMemory {
 		return u.flush()
 	}
