@@ -84,15 +84,9 @@ type WrittenLine struct {
 	Line string // as written
 }
 
-// Write returns the sheet as a text of at most limit UTF-16 units, "" if there are no items or no room. seal returns
+// Write returns the sheet as a text of at most limit UTF-16 units, "" if there are no items or no room, and its lines. seal returns
 // the key for a text: a few characters that nobody else can compute.
-func Write(s Sheet, limit int, seal func(text string) string) string {
-	text, _ := WriteLines(s, limit, seal)
-	return text
-}
-
-// WriteLines is [Write] with the written lines.
-func WriteLines(s Sheet, limit int, seal func(text string) string) (string, []WrittenLine) {
+func Write(s Sheet, limit int, seal func(text string) string) (string, []WrittenLine) {
 	list := lines(s)
 	if !slices.ContainsFunc(list, func(l line) bool { return l.item && !l.More }) {
 		return "", nil

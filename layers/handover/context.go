@@ -63,7 +63,7 @@ type Line struct {
 
 // give lays out a sheet as text.
 func (m Ops) give(s brief.Sheet, limit int) (g Given) {
-	g.Text, g.Told = brief.WriteLines(s, limit, m.Refs.Seal)
+	g.Text, g.Told = brief.Write(s, limit, m.Refs.Seal)
 	if g.Text == "" {
 		return g
 	}

@@ -142,22 +142,6 @@ func ParseFileName(s string) (FileName, error) {
 	return FileName(s), nil
 }
 
-// A Path is a relative path with slashes that stays inside its directory. Each element is a [FileName].
-type Path string
-
-// ParsePath checks that s is a [Path].
-func ParsePath(s string) (Path, error) {
-	if len(s) > 4096 {
-		return "", fmt.Errorf("a path of %d bytes", len(s))
-	}
-	for elem := range strings.SplitSeq(s, "/") {
-		if _, err := ParseFileName(elem); err != nil {
-			return "", fmt.Errorf("%.80q is not a relative path", s)
-		}
-	}
-	return Path(s), nil
-}
-
 // A Title is a line of text for people: 1 to 200 bytes without control and format characters. It is the name of a
 // device, a project or a concept.
 type Title string

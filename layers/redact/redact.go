@@ -58,10 +58,10 @@ func (r Rules) Redact(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) 
 		return raw, nil
 	}
 	kept := 0 // raw[:kept] is in clean, if there are cuts
-	known := numbered.known.Len()
+	learned := numbered.learned
 	for _, u := range r.findAll(raw, &numbered.known) {
 		start, end := u.start, u.end
-		if numbered.known.Len() != known { // since all were searched
+		if numbered.learned != learned { // after the search of all
 			u.found = r.FindUnits(raw[start:end], nil, &numbered.known)
 		}
 		spans := r.spans(raw[start:end], u.found, numbered)

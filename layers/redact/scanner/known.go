@@ -38,25 +38,22 @@ func startOf(text []byte) uint64 {
 type Knowns struct {
 	begins  *[1 << 8]uint64 // a bit for the start of each value
 	byStart map[uint64][]Known
-	n       int
 }
 
-// Len returns the number of values.
-func (k *Knowns) Len() int { return k.n }
-
-func (k *Knowns) Add(v Known) {
+// Add adds a value and reports whether it is new.
+func (k *Knowns) Add(v Known) bool {
 	if k.begins == nil {
 		k.begins, k.byStart = new([1 << 8]uint64), map[uint64][]Known{}
 	}
 	for _, old := range k.byStart[v.start] {
 		if old.Sum == v.Sum {
-			return
+			return false
 		}
 	}
 	s := v.start >> 50
 	k.begins[s>>6] |= 1 << (s & 63)
 	k.byStart[v.start] = append(k.byStart[v.start], v)
-	k.n++
+	return true
 }
 
 // scan finds the known values in the text of s.
