@@ -99,9 +99,9 @@ func (o overview) commands(r sessioncmd.StatusReport) []example {
 	for _, name := range app.SortedKeys(r.Untrusted) {
 		add(true, term.Shell("mem", "device", "trust", name), "use the data of this device")
 	}
-	add(o.Stored > 0, "mem next", "print what the next session is handed")
+	add(o.Stored > 0, "mem next", "print the text for the next session")
 	add(o.newest != nil, "mem show @", "print the newest session")
-	add(o.Stored > 0, "mem search WORDS", "find what was said")
+	add(o.Stored > 0, "mem search WORDS", "search all sessions")
 	add(o.Stored == 0 && o.projects > 0, "mem ls --all-projects", "list the sessions of other projects")
 	add(o.Stored == 0 && unseen == 0 && o.projects == 0 && len(r.Elsewhere) == 0, "mem demo",
 		"see what it does, on a sample")

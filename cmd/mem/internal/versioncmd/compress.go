@@ -53,7 +53,7 @@ func Compress(e *app.Env) *cli.Command {
 			flags.Parsed(&o.tokens, "tokens", "compress to at most `T` tokens, such as 3000 or 3k", ParseTokens),
 			flags.Choice(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
 			flags.Repeated(&o.tiers, "tier", "add a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
-			flags.Choice(&o.level, "aggressiveness,a", "set the `LEVEL` is minimal, moderate or aggressive",
+			flags.Choice(&o.level, "aggressiveness,a", "compress at the aggressiveness `LEVEL`: minimal, moderate or aggressive",
 				"minimal", "light", "moderate", "aggressive"),
 			flags.Parsed(&o.distance, "distance", "decide the fate of markers at a distance of `N` sessions",
 				positive("a distance", "5")),
