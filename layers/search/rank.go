@@ -7,11 +7,10 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/memvcs/mem/layers/search/index"
 	"github.com/memvcs/mem/layers/search/terms"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // The weights of the ranking. They were tuned on conversations 0 to 4 of LoCoMo, and on commit subjects and the
@@ -280,7 +279,7 @@ func (m *matcher) sessions(q queryTerm, frequency []float32) {
 // documents of the same sessions and follow each other.
 func (m *matcher) each(do func(part int) error) error {
 	errs := make([]error, len(m.corpora))
-	parallel(len(m.corpora), func(c int) {
+	state.Parallel(len(m.corpora), runtime.GOMAXPROCS(0), func(c int) {
 		for i := range m.parts {
 			if m.parts[i].corpus == c && errs[c] == nil {
 				errs[c] = do(i)
@@ -288,22 +287,6 @@ func (m *matcher) each(do func(part int) error) error {
 		}
 	})
 	return errors.Join(errs...)
-}
-
-// parallel calls do for the numbers below n, on all processors.
-func parallel(n int, do func(i int)) {
-	var next atomic.Int64
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(i)
-		}
-	}
-	var wait sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
-		wait.Go(work)
-	}
-	work()
-	wait.Wait()
 }
 
 // postings adds the documents of one part.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -48,7 +50,7 @@ func (s *Searcher) open(ctx context.Context) error {
 	}
 	ready := make([]*index.Reader, len(s.projects))
 	if len(s.projects) > 1 {
-		parallel(len(ready), func(i int) { ready[i] = s.m.openFresh(s.projects[i], tips) })
+		state.Parallel(len(ready), runtime.GOMAXPROCS(0), func(i int) { ready[i] = s.m.openFresh(s.projects[i], tips) })
 	}
 	for i, p := range s.projects {
 		c := Corpus{string(p), ready[i]}
