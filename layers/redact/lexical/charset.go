@@ -4,10 +4,10 @@ import (
 	"cmp"
 )
 
-// HostChars are what the first field of .pgpass holds.
+// HostChars are the characters of the host name in a line of .pgpass.
 var HostChars = func() Set { v := Dotted; v['*'>>6] |= 1 << '*'; return v }()
 
-// Uuid reports whether value is one, which names a thing rather than opens it.
+// Uuid reports whether value is a UUID. A UUID usually identifies something and is not a secret.
 func Uuid(value []byte) bool {
 	if len(value) != 36 {
 		return false
@@ -20,7 +20,7 @@ func Uuid(value []byte) bool {
 	return true
 }
 
-// Lower maps the bytes of ASCII to lower case.
+// Lower maps ASCII upper-case letters to lower case and every other byte to itself.
 var Lower = func() (t [256]byte) {
 	for i := range t {
 		t[i] = byte(i)
@@ -31,7 +31,7 @@ var Lower = func() (t [256]byte) {
 	return t
 }()
 
-// HasFold reports whether text begins with word, which is in lower case.
+// HasFold reports whether text begins with word in any case. word must be lower case.
 func HasFold(text []byte, word string) bool {
 	if len(text) < len(word) {
 		return false
@@ -47,6 +47,7 @@ func HasFold(text []byte, word string) bool {
 // Set is a set of bytes.
 type Set [4]uint64
 
+// SetOf returns the set of the bytes of chars.
 func SetOf(chars string) (s Set) {
 	for i := 0; i < len(chars); i++ {
 		s[chars[i]>>6] |= 1 << (chars[i] & 63)
@@ -77,10 +78,10 @@ func (s *Set) RunBack(text []byte, limit int) int {
 	return n
 }
 
-// Seen is the rule that finds a secret again.
+// Seen is the name of the rule that finds further occurrences of a known secret.
 const Seen = "seen"
 
-// compareRules orders the names of rules; any other says more than seen.
+// compareRules orders the names of rules. The rule Seen comes last because it is the least specific.
 func compareRules(a, b string) int {
 	return cmp.Or(boolInt(a == Seen)-boolInt(b == Seen), cmp.Compare(a, b))
 }

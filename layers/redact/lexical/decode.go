@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sextets are what the characters of base64, of either alphabet, stand for; 63 for all others.
+// Sextets maps the characters of both base64 alphabets to their values; every other byte has the value 63.
 var Sextets = func() (t [256]byte) {
 	for i := range t {
 		t[i] = 63
@@ -18,10 +18,10 @@ var Sextets = func() (t [256]byte) {
 
 func sextet(c byte) byte { return Sextets[c] }
 
-// Printed are the control characters that stand in texts, those of colours among them.
+// Printed are the control characters that occur in text, including ESC of terminal colours.
 var Printed = SetOf("\n\t\r\x1b")
 
-// Decode64 appends to b what text, base64 without padding, says.
+// Decode64 appends the decoded bytes of text, base64 without padding, to b.
 func Decode64(b, text []byte) []byte {
 	for ; len(text) >= 4; text = text[4:] {
 		v := uint32(sextet(text[0]))<<18 | uint32(sextet(text[1]))<<12 | uint32(sextet(text[2]))<<6 | uint32(sextet(text[3]))
@@ -55,6 +55,7 @@ func Readable(b []byte) bool {
 	return true
 }
 
+// Visible are the bytes that are not blanks, control characters, quotes or angle brackets.
 var Visible = func() (v Set) {
 	for c := range 256 {
 		if c > ' ' && c != '"' && c != '\'' && c != '`' && c != '<' && c != '>' && c != 0x7f {
@@ -64,6 +65,7 @@ var Visible = func() (v Set) {
 	return v
 }()
 
+// Nibble returns the value of the hexadecimal digit c.
 func Nibble(c byte) byte {
 	if c <= '9' {
 		return c - '0'

@@ -1,3 +1,3 @@
-// Package lexical tells what a run of characters looks like: a name, a placeholder, a reference to a variable,
-// a quoted or random value, and where it ends. It knows no rule.
+// Package lexical classifies runs of characters: names, placeholders, references to variables, quoted values and
+// random values, and finds where they end. It contains no rules.
 package lexical

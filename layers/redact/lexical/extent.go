@@ -4,7 +4,7 @@ import (
 	"bytes"
 )
 
-// InWord are the bytes that a word of a text may hold: all but blanks, line ends and control characters.
+// InWord are the bytes of a word: all but blanks, line ends and control characters.
 var InWord = func() (v Set) {
 	for c := range 256 {
 		if c > ' ' && c != 0x7f {
@@ -14,10 +14,10 @@ var InWord = func() (v Set) {
 	return v
 }()
 
-// maxOpen is how far before a value the quotes and brackets are looked for that are open there.
+// maxOpen is the number of bytes before a value that are searched for open quotes and brackets.
 const maxOpen = 256
 
-// A nesting says which quotes and brackets are open at a place of a line.
+// A nesting describes the quotes and brackets that are open at a place in a line.
 type nesting struct {
 	Quotes   Set
 	brackets [4]int
@@ -25,7 +25,7 @@ type nesting struct {
 
 const openers, enders = "([{<", ")]}>"
 
-// OpenBefore returns what is open where text ends.
+// OpenBefore returns the quotes and brackets that are open at the end of text.
 func OpenBefore(text []byte) (o nesting) {
 	text = text[max(0, len(text)-maxOpen):]
 	if n := bytes.LastIndexByte(text, '\n'); n >= 0 {
@@ -54,8 +54,8 @@ func OpenBefore(text []byte) (o nesting) {
 // any reports whether a quote or a bracket is open.
 func (o *nesting) any() bool { return o.Quotes != Set{} || o.brackets != [4]int{} }
 
-// WordEnd returns where the value ends that begins at i without a quote: at a blank, at what closes a quote or
-// a bracket that is open before it, at a separator behind which something else begins.
+// WordEnd returns the end of the unquoted value at i: a blank, the closing quote or bracket of what was open before
+// i, or a separator that something else follows.
 func WordEnd(text []byte, i int) int {
 	end := i + InWord.Run(text[i:], MaxValue)
 	o := OpenBefore(text[:i])
@@ -91,7 +91,7 @@ func WordEnd(text []byte, i int) int {
 	return end
 }
 
-// Tag reports whether a tag of HTML stands in front of text: one that ends an element, or the line.
+// Tag reports whether text begins with a closing HTML tag or <br>.
 func Tag(text []byte) bool {
 	if HasFold(text, "<br") {
 		return true
@@ -103,11 +103,11 @@ func Tag(text []byte) bool {
 	return n > 2 && n < len(text) && text[n] == '>'
 }
 
-// slashesBefore returns how many backslashes text ends with.
+// slashesBefore returns the number of backslashes at the end of text.
 func slashesBefore(text []byte) int { return len(text) - len(bytes.TrimRight(text, `\`)) }
 
-// separates reports whether the mark at k ends a value: the text ends behind it, or something else begins, such
-// as the next key.
+// separates reports whether the separator at k ends a value: it is followed by the end of the text, a quote, or
+// another key.
 func separates(text []byte, k int) bool {
 	c, rest := text[k], text[k+1:]
 	if len(rest) == 0 || rest[0] <= ' ' || Quote(rest[0]) || rest[0] == '\\' && len(rest) > 1 &&
@@ -119,8 +119,8 @@ func separates(text []byte, k int) bool {
 		(rest[n] == '=' && n+1 < len(rest) && rest[n+1] > ' ' || rest[n] == ':' && c == ',')
 }
 
-// LineEnd returns where the value ends that begins at i and has the rest of the line for itself, unless a quote
-// or a bracket is open before it.
+// LineEnd returns the end of the value at i that extends to the end of its line. If a quote or a bracket is open
+// before i, it returns WordEnd.
 func LineEnd(text []byte, i int) int {
 	end := i + InWord.Run(text[i:], MaxValue)
 	if o := OpenBefore(text[:i]); o.any() {
@@ -135,7 +135,7 @@ func LineEnd(text []byte, i int) int {
 	return end
 }
 
-// KeyBehind reports whether text goes on with a semicolon and the next key of a connection string.
+// KeyBehind reports whether text begins with a semicolon and another key of a connection string.
 func KeyBehind(text []byte) bool {
 	if len(text) == 0 || text[0] != ';' {
 		return false
@@ -146,7 +146,7 @@ func KeyBehind(text []byte) bool {
 
 var keyChars = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 
-// Connects reports whether text holds a key of a connection string.
+// Connects reports whether text contains a key of a connection string.
 func Connects(text []byte) bool {
 	low := bytes.ToLower(text)
 	for _, key := range [...]string{"server=", "data source=", "host=", "uid=", "user id=", "user=", "username=",
@@ -158,8 +158,8 @@ func Connects(text []byte) bool {
 	return false
 }
 
-// ClosingQuote returns where the value at i ends that stands behind a quote in a sentence, with slashes before
-// it: at the first such quote that ends a word. ok is false if there is none.
+// ClosingQuote returns the end of the quoted value at i in a sentence: before the first quote q that ends a word, and
+// before at most slashes backslashes. ok is false if there is none.
 func ClosingQuote(text []byte, i int, q byte, slashes int) (end int, ok bool) {
 	limit := i + InWord.Run(text[i:], MaxValue)
 	for k := i + 1; k < limit; k++ {
@@ -178,5 +178,5 @@ func ClosingQuote(text []byte, i int, q byte, slashes int) (end int, ok bool) {
 	return limit, false
 }
 
-// SentenceMarks are what may stand behind the last word of a sentence.
+// SentenceMarks are the punctuation marks after the last word of a sentence.
 const SentenceMarks = ".?!:,;"

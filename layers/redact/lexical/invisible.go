@@ -4,10 +4,10 @@ import (
 	"bytes"
 )
 
-// Unseen are the characters of no width.
+// Unseen are the characters of zero width.
 var Unseen = [...]string{"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff"}
 
-// Hidden returns the length of the character of no width in front of text.
+// Hidden returns the length of the zero-width character at the start of text, 0 if there is none.
 func Hidden(text []byte) int {
 	if len(text) > 2 && text[0] >= 0xe2 {
 		for _, h := range Unseen {
@@ -19,11 +19,11 @@ func Hidden(text []byte) int {
 	return 0
 }
 
-// MinLine is the shortest line of base64 that others of the same block stand below.
+// MinLine is the minimum length of a base64 line that continues on the next line.
 const MinLine = 40
 
-// NumberOf returns where the line ends before the number that a listing puts in front of a line and that text
-// ends with, or len(text).
+// NumberOf returns the end of the line before the line number at the end of text, as in the output of cat -n;
+// len(text) if text does not end with a line number.
 func NumberOf(text []byte) int {
 	end := len(text)
 	for _, mark := range [...]string{"→", "\t"} {

@@ -4,14 +4,14 @@ import (
 	"bytes"
 )
 
-// MarginOf returns what a tool put before the last line of text: the sign of a comparison, the mark of a
-// quotation, a time, the name of a file. Of a number at its end it is the length that counts.
+// MarginOf returns the prefix that a tool put before the last line of text: the sign of a diff, a quotation mark, a
+// time, or a file name. For a number at its end only the length matters.
 func MarginOf(text []byte, newline string) string {
 	if n := bytes.LastIndex(text, []byte(newline)); n >= 0 {
 		text = text[n+len(newline):]
 	}
 	if string(text) == "-" {
-		return "-" // the sign
+		return "-" // of a diff
 	}
 	text = bytes.TrimRight(text, " ")
 	if string(text) == "-" || len(text) > 64 || bytes.HasSuffix(text, []byte("→")) ||
@@ -24,7 +24,7 @@ func MarginOf(text []byte, newline string) string {
 	return string(text)
 }
 
-// Listing returns the length of the number that a listing puts before a line.
+// Listing returns the length of the line number at the start of line, as cat -n prints it.
 func Listing(line []byte) int {
 	i := 0
 	for i < len(line) && line[i] == ' ' {
@@ -42,8 +42,7 @@ func Listing(line []byte) int {
 	return 0
 }
 
-// Colour returns the length of the sequences in front of text that colour it on a terminal, as they are or as
-// JSON writes them.
+// Colour returns the length of the terminal colour sequences at the start of text, either raw or escaped as in JSON.
 func Colour(text []byte) int {
 	n := 0
 	for {
@@ -66,7 +65,8 @@ func Colour(text []byte) int {
 	}
 }
 
-// Unpainted returns where the name begins that was found at start: behind the end of a sequence that colours it.
+// Unpainted returns the start of the name that was found at start, after the end of a colour sequence that ends
+// inside it.
 func Unpainted(text []byte, start int) int {
 	if start < 2 || text[start-1] != '[' && text[start-1] != ';' {
 		return start
@@ -86,7 +86,7 @@ func Unpainted(text []byte, start int) int {
 	return start
 }
 
-// UnpaintedLine returns text without the sequences at its end that colour what follows.
+// UnpaintedLine returns text without the colour sequences at its end.
 func UnpaintedLine(text []byte) []byte {
 	for len(text) > 2 && (text[len(text)-1] == 'm' || text[len(text)-1] == 'K') {
 		i := bytes.LastIndexByte(text[max(0, len(text)-24):], '[')
@@ -110,11 +110,11 @@ func UnpaintedLine(text []byte) []byte {
 	return text
 }
 
-// Closers are what may stand between a name and what follows it.
+// Closers are the characters that may stand between a name and the operator after it.
 var Closers = SetOf("\"'\\`]?*")
 
-// Behind returns where what closes a name ends that ends at end, how much of that is colour, and whether there
-// was more.
+// Behind skips the characters that close the name ending at end. It returns the offset after them, how many bytes of
+// them are colour sequences, and whether there were any others.
 func Behind(text []byte, end int) (i, painted int, closed bool) {
 	i = end
 	for {
@@ -132,7 +132,7 @@ func Behind(text []byte, end int) (i, painted int, closed bool) {
 	}
 }
 
-// dimension returns the length of what says in C that a name in front of text is one of a list.
+// dimension returns the length of an array dimension of C at the start of text, such as [16].
 func dimension(text []byte) int {
 	if len(text) > 1 && text[0] == '[' {
 		if n := 1 + Digits.Run(text[1:], 5); n != 2 && n < len(text) && text[n] == ']' {
@@ -142,7 +142,7 @@ func dimension(text []byte) int {
 	return 0
 }
 
-// Entity returns the length of the quote in front of text that is written as HTML does it.
+// Entity returns the length of the HTML entity of a quote at the start of text.
 func Entity(text []byte) int {
 	if len(text) > 0 && text[0] == '&' {
 		for _, e := range [...]string{"&quot;", "&#34;", "&#39;", "&#x27;", "&apos;"} {
@@ -154,8 +154,8 @@ func Entity(text []byte) int {
 	return 0
 }
 
-// Adorned skips what stands between an operator and its value at i: blanks, colours, bold, and anchors and tags
-// of YAML.
+// Adorned returns the offset of the value after i: it skips blanks, colours, Markdown bold, and YAML anchors and
+// tags.
 func Adorned(text []byte, i int) int {
 	i += Spaces(text[i:])
 	if n := Colour(text[i:]); n > 0 {
@@ -178,7 +178,7 @@ func Adorned(text []byte, i int) int {
 	return i
 }
 
-// Newline returns the length of the line end in front of text, which may be that of a string within this one.
+// Newline returns the length of the line end at the start of text, which may be escaped as in a nested string.
 func Newline(text []byte) int {
 	switch {
 	case bytes.HasPrefix(text, []byte("\r\n")), bytes.HasPrefix(text, []byte(`\n`)):
@@ -189,8 +189,7 @@ func Newline(text []byte) int {
 	return 0
 }
 
-// LineStart returns where the first word stands of the line at i: behind the number and the sign that a listing
-// or a comparison puts before it.
+// LineStart returns the offset of the first word of the line at i, after a line number or the sign of a diff.
 func LineStart(text []byte, i int) int {
 	rest := text[i:min(len(text), i+64)]
 	n := Listing(rest)
@@ -200,13 +199,13 @@ func LineStart(text []byte, i int) int {
 	return i + n + Spaces(text[i+n:])
 }
 
-// CellOf reports whether text ends where the cell of a table begins.
+// CellOf reports whether text ends at the start of a table cell.
 func CellOf(text []byte) bool {
 	text = bytes.TrimRight(text[max(0, len(text)-32):], " `*\"'")
 	return bytes.HasSuffix(text, []byte("|")) || bytes.HasSuffix(text, []byte("│"))
 }
 
-// Plural says what kind of secrets a list of that name holds, "" for none.
+// Plural returns the kind of the secrets in a list of this name, "" for none.
 func Plural(name []byte) string {
 	if n := len(name); n > 4 && Lower[name[n-1]] == 's' {
 		return SecretName(name[:n-1])
@@ -214,13 +213,13 @@ func Plural(name []byte) string {
 	return ""
 }
 
-// Strong reports whether value is as mixed as only what a machine made is.
+// Strong reports whether value mixes characters so much that it must be generated.
 func Strong(value []byte) bool {
 	t := TraitsOf(value)
 	return t.Digits > 1 && t.Lower > 1 && (t.Upper > 1 || t.Digits > 3 && t.Lower > 3 && len(value) >= 20) && Random(value)
 }
 
-// Braced finds the value at i that stands between brackets: {value}; as ODBC has it, [[value]] as Lua has it.
+// Braced returns the bounds of a bracketed value at i: {value}; as in ODBC or [[value]] as in Lua.
 func Braced(text []byte, i int) (v Span, ok bool) {
 	open, end := 1, byte('}')
 	switch {
@@ -237,23 +236,23 @@ func Braced(text []byte, i int) (v Span, ok bool) {
 	return Span{Start: i + open, End: at}, true
 }
 
-// NameChars are those of the name in name = value.
+// NameChars are the characters of the name in name = value.
 var NameChars = Dotted
 
-// MaxValue is how much of a line is looked at for the value of a pair.
+// MaxValue is the number of bytes that are searched for the end of a value.
 const MaxValue = 4 << 10
 
-// Leading are marks that a password in a sentence may begin with and that stand before values elsewhere.
+// Leading are characters that a password in a sentence may begin with, and that otherwise precede a value.
 var Leading = SetOf(":=<>?!|;,{")
 
-// OpensQuote reports whether text begins with a quote, behind backslashes.
+// OpensQuote reports whether text begins with a quote, which may be escaped.
 func OpensQuote(text []byte) bool {
 	rest := bytes.TrimLeft(text, `\`)
 	return len(rest) > 0 && Quote(rest[0])
 }
 
-// HeaderEnd returns the length of the value of a header that a command is given, or of a line that is all of a
-// string: what stands before the quote that closes it.
+// HeaderEnd returns the length of the value of a quoted HTTP header, which ends before the quote that closes it; 0 if
+// before does not end with the quote of a header option or of a JSON string.
 func HeaderEnd(before, value []byte) int {
 	if len(before) < 4 || !Quote(before[len(before)-1]) {
 		return 0
@@ -270,7 +269,7 @@ func HeaderEnd(before, value []byte) int {
 	return n
 }
 
-// Trimmed returns text[start:end] without the punctuation of a list or sentence at its end.
+// Trimmed returns the bounds of text[start:end] without the punctuation at its end.
 func Trimmed(text []byte, start, end int) Span {
 	for end > start && (text[end-1] == ',' || text[end-1] == ';') &&
 		(end-start < 2 || TraitsOf(text[start:end-1]).Strange == 0 || bytes.IndexByte([]byte("\"'`)]}"), text[end-2]) >= 0) {
@@ -280,9 +279,9 @@ func Trimmed(text []byte, start, end int) Span {
 }
 
 var (
-	// visibleLine is what a value alone on its line may hold.
+	// VisibleLine are the characters of a value alone on its line.
 	VisibleLine = InWord
-	// unquotedChars is what a value may hold that other things stand behind.
+	// UnquotedChars are the characters of an unquoted value that other text follows.
 	UnquotedChars = func() (v Set) {
 		for c := range 256 {
 			if Visible.Has(byte(c)) && bytes.IndexByte([]byte(`,;()[]{}|&\`), byte(c)) < 0 {
@@ -293,6 +292,7 @@ var (
 	}()
 )
 
+// Spaces returns the number of blanks at the start of text, at most 16.
 func Spaces(text []byte) int {
 	n := 0
 	for n < len(text) && n < 16 && (text[n] == ' ' || text[n] == '\t') {
@@ -301,8 +301,8 @@ func Spaces(text []byte) int {
 	return n
 }
 
-// OpensLine reports whether text ends where the first word of a line may stand. In a text that was decoded that may be
-// the beginning of a part of a query.
+// OpensLine reports whether the first word of a line may start at the end of text. In decoded text (deep) a parameter
+// of a query may also start there.
 func OpensLine(text []byte, deep bool) bool {
 	i := len(text)
 	for i > 0 && i > len(text)-48 && leadsLine(text[i-1]) {
@@ -322,7 +322,7 @@ func OpensLine(text []byte, deep bool) bool {
 	return numbered(text[:i])
 }
 
-// leadsLine reports whether c may stand before the first word of a line: in a list, a comment, a patch, a quote.
+// leadsLine reports whether c may precede the first word of a line, as in a list, a comment, a diff or a quotation.
 func leadsLine(c byte) bool {
 	switch c {
 	case ' ', '\t', '-', '+', '#', '>', '"', '\'':
@@ -331,7 +331,7 @@ func leadsLine(c byte) bool {
 	return false
 }
 
-// numbered reports whether text ends with the number that a listing puts before its lines.
+// numbered reports whether text ends with a line number.
 func numbered(text []byte) bool {
 	if bytes.HasSuffix(text, []byte("→")) {
 		return true
@@ -340,7 +340,7 @@ func numbered(text []byte) bool {
 	return d > 0 && (i-d == 0 || text[i-d-1] == '\n' || text[i-d-1] == ' ')
 }
 
-// EndsLine reports whether nothing but blanks and a comment stands on the line before text goes on.
+// EndsLine reports whether only blanks and a comment precede the next line end of text.
 func EndsLine(text []byte) bool {
 	n := Spaces(text)
 	if n == len(text) {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 )
 
-// Names reports whether text ends with the key whose value is a name: "name": ".
+// Names reports whether text ends with a key such as "name": or "key":, whose value is the name of something.
 func Names(text []byte) bool {
 	text = bytes.TrimRight(text[max(0, len(text)-64):],
 		"/ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -17,9 +17,9 @@ func Names(text []byte) bool {
 	return false
 }
 
-// GoesBehind returns how much of rest, which stands behind a quote, takes the literal up again that seemed to
-// end there: the quote doubled, as YAML, SQL and ADO.NET write one within a literal, or one that a shell is
-// given as '\” or '"'"'. Slashes stand before each quote.
+// GoesBehind returns the length of an escaped quote at the start of rest, the text after a quote q: 0 if q closes its
+// literal. A quote is escaped by doubling (YAML, SQL, ADO.NET) or, in a shell, by a quoted quote between two
+// literals. slashes is the number of backslashes before each quote of the literal.
 func GoesBehind(rest []byte, q byte, slashes int) int {
 	if n := slashes; len(rest) > n && rest[n] == q && slashesBefore(rest[:n]) == n {
 		return n + 1

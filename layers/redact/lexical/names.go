@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// SecretName says what kind of secret a thing of that name holds: "password", "token", "secret" or "api-key"; ""
-// for none. What counts is the last word of the name: "db_password" is one, "password_field" is none.
+// SecretName returns the kind of secret that something with this name contains: "password", "token", "secret",
+// "api-key", or "" for none. The last word of the name decides: "db_password" is a password, "password_field" is not.
 func SecretName(name []byte) string {
 	var words NameWords
 	words.Split(name)
@@ -25,13 +25,13 @@ func SecretName(name []byte) string {
 	return kindOf(string(words.At(n-1)), string(words.At(n-2)), false)
 }
 
-// A nameCache remembers what kind of secret things of a name hold. Keys of JSON are the same in every line.
+// NameCache caches the results of [SecretName]: the keys of JSON objects repeat in every line.
 type NameCache map[string]string
 
-// maxNames bounds a cache of names.
+// maxNames is the maximum number of names in a cache.
 const maxNames = 4 << 10
 
-// Kind is secretName.
+// Kind returns SecretName(name).
 func (c NameCache) Kind(name []byte) string {
 	kind, ok := c[string(name)]
 	if !ok {
@@ -42,7 +42,8 @@ func (c NameCache) Kind(name []byte) string {
 	return kind
 }
 
-// kindOf is secretName of a name that ends with the word last, behind before or alone.
+// kindOf returns the kind of a name that ends with the word last. before is the word before it; alone reports that
+// there is none.
 func kindOf(last, before string, alone bool) string {
 	switch last {
 	case "password", "passwd", "pwd", "passphrase", "passcode", "passwort", "psw", "requirepass", "masterauth", "bindpw",
@@ -99,7 +100,7 @@ func kindOf(last, before string, alone bool) string {
 	return ""
 }
 
-// neutral reports whether a last word says nothing about what a thing holds.
+// neutral reports whether word, the last one of a name, does not affect the kind of the name.
 func neutral(word string) bool {
 	switch word {
 	case "value", "val", "base64", "b64", "prod", "production", "dev", "development", "staging", "live", "old", "new",
@@ -118,13 +119,14 @@ type NameWords struct {
 	Count  int
 }
 
-// maxName is how much of a name is looked at: its end.
+// maxName is the number of bytes at the end of a name that are split into words.
 const maxName = 96
 
 // At returns word i.
 func (w *NameWords) At(i int) []byte { return w.text[w.bounds[i][0]:w.bounds[i][1]] }
 
-// Split sets w to the words of a name, which is split at what is no letter or digit, and before a capital.
+// Split sets w to the words of a name. Words are separated by characters other than letters and digits, and begin at
+// a capital.
 func (w *NameWords) Split(name []byte) {
 	start, end := 0, 0
 	flush := func() {
@@ -153,7 +155,7 @@ func (w *NameWords) Split(name []byte) {
 
 var upperChars = SetOf("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 
-// UpperName reports whether a name is that of an environment variable.
+// UpperName reports whether name looks like the name of an environment variable.
 func UpperName(name []byte) bool {
 	return len(name) > 2 && upperChars.Run(name, len(name)) == len(name) && name[0] != '_'
 }

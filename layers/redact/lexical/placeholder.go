@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Placeholderish reports whether value stands for a secret in an example. A word such as "fake" within a random
-// value says nothing.
+// Placeholderish reports whether value is a placeholder of an example, such as xxxx or your-token. A word such as
+// "fake" inside a random value does not make it one.
 func Placeholderish(value []byte) bool {
 	var room [96]byte
 	v := room[:0]
@@ -26,8 +26,8 @@ func Placeholderish(value []byte) bool {
 	return exemplary(s, value) || Repeats(v)
 }
 
-// exemplary reports whether a value, of which low is the beginning in lower case, holds a word of examples and
-// else nothing that is random.
+// exemplary reports whether value contains a word of examples and, besides such words, nothing random. low is the
+// beginning of value in lower case.
 func exemplary(low string, value []byte) bool {
 	rest := ""
 	for _, word := range [...]string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_",
@@ -48,7 +48,7 @@ func exemplary(low string, value []byte) bool {
 	return rest != "" && !Random([]byte(rest)) && TraitsOf([]byte(rest)).Strange < 4
 }
 
-// angled reports whether value holds a name between angle brackets, as in <your-password>.
+// angled reports whether value contains a name in angle brackets, as in <your-password>.
 func angled(value []byte) bool {
 	for at := 0; ; {
 		n := bytes.IndexAny(value[at:], `<\`)
@@ -73,7 +73,7 @@ func angled(value []byte) bool {
 	}
 }
 
-// Common reports whether a password is one of those that examples and local servers have.
+// Common reports whether password is a common one, such as the default of a local server.
 func Common(password []byte) bool {
 	if Weak(password) {
 		return true
@@ -89,7 +89,7 @@ func Common(password []byte) bool {
 	return false
 }
 
-// coded reports whether value is base64 of what examples have.
+// coded reports whether value is the base64 of a placeholder or of a common password.
 func coded(value []byte) bool {
 	if value[len(value)-1] != '=' || len(value)%4 != 0 || len(value) > 64 {
 		return false
@@ -100,7 +100,7 @@ func coded(value []byte) bool {
 		(Placeholderish(plain) || Common(plain))
 }
 
-// Weak reports whether value is made of the words that tests and examples use, with little else.
+// Weak reports whether value consists mostly of words that tests and examples use.
 func Weak(value []byte) bool {
 	if len(value) > 40 {
 		return false
@@ -136,8 +136,8 @@ func Weak(value []byte) bool {
 	return found && (left <= 4 || left*2 <= len(s) && left < 10)
 }
 
-// beyondWords returns how many letters of run, small letters in a row, belong to no weak word. A word within
-// another one, as in monkey, is none.
+// beyondWords returns how many letters of run, a run of lower-case letters, are not part of a weak word. A word
+// inside another one, such as key in monkey, does not count.
 func beyondWords(run string) int {
 	rest := run
 	for _, word := range weakWords() {
@@ -151,7 +151,7 @@ func beyondWords(run string) int {
 	return len(rest)
 }
 
-// weakWords are in an order in which none is a part of a later one.
+// weakWords returns the weak words. No word is a part of a later one.
 func weakWords() []string {
 	return []string{"authorization", "authentication", "credentials", "credential", "administrator", "organization",
 		"application", "development", "production", "integration",

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// traits say which characters a value is made of.
+// traits counts the characters of a value by class. Strange are symbols other than -_./:,=+.
 type traits struct{ Lower, Upper, Digits, Symbols, Strange int }
 
+// TraitsOf returns the traits of value.
 func TraitsOf(value []byte) (t traits) {
 	for _, c := range value {
 		switch {
@@ -28,7 +29,7 @@ func TraitsOf(value []byte) (t traits) {
 	return t
 }
 
-// Random reports whether a part of value looks like nothing that a person would write: letters and digits mixed.
+// Random reports whether a part of value mixes letters and digits as no handwritten word does.
 func Random(value []byte) bool {
 	for len(value) > 0 {
 		n := Alnum.Run(value, len(value))
@@ -44,6 +45,7 @@ func Random(value []byte) bool {
 	return false
 }
 
+// randomWord is [Random] for a run of letters and digits.
 func randomWord(w []byte) bool {
 	if len(w) < 8 {
 		return false
@@ -75,8 +77,8 @@ func randomWord(w []byte) bool {
 	return changes >= 3 && changes*8 >= len(w) && Entropy(w) > 2.6 || digit == len(w) && len(w) >= 24
 }
 
-// Lone returns how often capitals and small letters of w follow each other as in no words in a row: a small
-// letter alone between capitals, and from the second time on several capitals together.
+// Lone returns how often upper and lower case alternate in w as in no sequence of words: a lower-case letter between
+// capitals, and every run of capitals after the first.
 func Lone(w []byte) (n int) {
 	runs := 0
 	for i := 1; i+1 < len(w); i++ {
@@ -90,7 +92,7 @@ func Lone(w []byte) (n int) {
 	return n + max(0, runs-1)
 }
 
-// Dashed reports whether value is words with dashes, dots or underscores between them, each of them plain.
+// Dashed reports whether value is plain words joined by dashes, dots, underscores, slashes or colons.
 func Dashed(value []byte) bool {
 	parts := bytes.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_./:", r) })
 	if len(parts) < 2 {
@@ -116,7 +118,7 @@ func Dashed(value []byte) bool {
 	return true
 }
 
-// letterThenDigit reports whether word is letters with at most some digits behind them.
+// letterThenDigit reports whether word is letters followed by optional digits.
 func letterThenDigit(word []byte) bool {
 	n := 0
 	for n < len(word) && word[n] > '9' {
@@ -138,7 +140,7 @@ func Repeats(text []byte) bool {
 	return n <= 3
 }
 
-// Entropy returns Shannon's entropy of the bytes of text, in bits a byte.
+// Entropy returns the Shannon entropy of text in bits per byte.
 func Entropy(text []byte) float64 {
 	var counts [256]int
 	for _, c := range text {

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// Before is how far in front of its keyword a match may start; that of one which assigns starts with it.
+// Before is the maximum distance from the start of a match to its keyword. The match of an assignment starts with its
+// keyword.
 const Before = 200
 
-// MaxReach bounds how much text one look with a pattern takes, before it is seen to be too little.
+// MaxReach is the number of bytes that a pattern searches at first. It searches further if a match reaches the end.
 const MaxReach = 4 << 10
 
-// LeastOfGroup returns how many bytes the first group of re has at least; 0 if there is none, or none in some
-// matches, or it may hold a blank.
+// LeastOfGroup returns the minimum length in bytes of the first group of re. It is 0 if there is no group, if the
+// group is optional, or if it may contain a blank.
 func LeastOfGroup(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpAlternate, syntax.OpQuest, syntax.OpStar, syntax.OpRepeat:
@@ -31,7 +32,7 @@ func LeastOfGroup(re *syntax.Regexp) int {
 	return 0
 }
 
-// blankless reports whether no match of re holds a blank or a control character.
+// blankless reports whether no match of re contains a blank or a control character.
 func blankless(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -49,7 +50,7 @@ func blankless(re *syntax.Regexp) bool {
 	return true
 }
 
-// shortest returns how many bytes a match has at least.
+// shortest returns the minimum length of a match in bytes.
 func shortest(re *syntax.Regexp) (n int) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -73,7 +74,7 @@ func shortest(re *syntax.Regexp) (n int) {
 	return n
 }
 
-// HoldsWord reports whether text holds n bytes in a row without a blank between them.
+// HoldsWord reports whether text contains n consecutive bytes without a blank.
 func HoldsWord(text []byte, n int) bool {
 	for i := n - 1; i < len(text); {
 		k := i
@@ -88,7 +89,7 @@ func HoldsWord(text []byte, n int) bool {
 	return false
 }
 
-// Longest returns how many bytes a match can have at most, or maxReach.
+// Longest returns the maximum length of a match in bytes, at most MaxReach.
 func Longest(re *syntax.Regexp) int {
 	sum := 0
 	switch re.Op {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Reference reports whether value, which stands in that style, says where a secret comes from instead of being
-// one. Between quotes, in a URL and in an environment file only what is interpolated there does; a name, a
-// member or a call does so in code alone.
+// Reference reports whether value refers to a secret that is stored elsewhere. In quotes, URLs and environment files
+// only an interpolation is a reference; in code a name, a member or a call is one too.
 func Reference(value []byte, st Style) bool {
 	if Interpolated(value) || located(value) || st < Quoted && encodedText(value) {
 		return true
@@ -26,8 +25,7 @@ func Reference(value []byte, st Style) bool {
 	return loosely(value)
 }
 
-// Interpolated reports whether a shell, a template or a formatter puts something else in the place of value, or
-// of a part of it.
+// Interpolated reports whether a shell, a template or a formatter replaces value or a part of it.
 func Interpolated(value []byte) bool {
 	for _, mark := range [...][2]string{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"#{", "}"}, {"<%", "%>"}, {"%(", ")s"},
 		{"%{", "}"}, {`\(`, ")"}, {"[[", "]]"}} {
@@ -52,13 +50,13 @@ func Interpolated(value []byte) bool {
 	return bytes.Contains(value, []byte("‹secret:")) || verbs(value)
 }
 
-// opensName reports whether text begins as a name does, or the blanks before one.
+// opensName reports whether text begins with the start of a name, or with a blank before one.
 func opensName(text []byte) bool {
 	return len(text) > 0 &&
 		(text[0] == ' ' || text[0] == '.' || text[0] == '_' || text[0] > '9' && Alnum.Has(text[0]))
 }
 
-// substituted reports whether value looks as a whole like a placeholder or a variable, and whether it is one.
+// substituted reports whether value as a whole has the form of a placeholder or a variable, and whether it is one.
 func substituted(value []byte) (whole, yes bool) {
 	switch n := len(value); {
 	case value[0] == '{' && value[n-1] == '}':
@@ -75,8 +73,7 @@ func substituted(value []byte) (whole, yes bool) {
 	return false, false
 }
 
-// variable reports whether a program or a shell may have a variable, or a member of one, of that name: words,
-// with at most one digit, behind them.
+// variable reports whether name may be a variable or a member of one: words with at most one digit, at the end.
 func variable(name []byte) bool {
 	for part := range bytes.SplitSeq(name, []byte(".")) {
 		if len(part) == 0 || Urlish.Run(part, len(part)) < len(part) ||
@@ -88,7 +85,7 @@ func variable(name []byte) bool {
 	return n == 0 || n == 1 && Digits.Has(name[len(name)-1])
 }
 
-// encodedText reports whether value is a text in percent encoding, with its blanks: what it says is looked at decoded.
+// encodedText reports whether value is percent-encoded text with blanks. Such text is scanned after decoding.
 func encodedText(value []byte) bool {
 	escapes, blank := 0, bytes.IndexByte(value, '+') >= 0
 	for i := 0; i+2 < len(value); i++ {
@@ -104,7 +101,7 @@ func encodedText(value []byte) bool {
 	return blank && (escapes > 1 || escapes > 0 && bytes.IndexByte(value, '+') < 0)
 }
 
-// verbs reports whether value holds a verb of printf, and else nothing but words.
+// verbs reports whether value contains a verb of printf and otherwise only words.
 func verbs(value []byte) bool {
 	n := bytes.IndexByte(value, '%')
 	if n < 0 || n+1 == len(value) || bytes.IndexByte([]byte("sdvqxt"), value[n+1]) < 0 {
@@ -114,8 +111,7 @@ func verbs(value []byte) bool {
 	return len(rest) == 0 || TraitsOf(rest).Strange == 0 && !Random(rest)
 }
 
-// located reports whether value is the address of a secret, or of something else: a path, a URL, the name that
-// a vault knows it by.
+// located reports whether value is a path, a URL or an identifier in a vault.
 func located(value []byte) bool {
 	if bytes.Contains(value, []byte("://")) {
 		return true
@@ -135,7 +131,7 @@ func located(value []byte) bool {
 	return path(value)
 }
 
-// pathChars are what paths are written with.
+// pathChars are the characters of paths.
 var pathChars = func() Set {
 	v := Dotted
 	for _, c := range []byte("/~*{}$@+:") {
@@ -144,7 +140,8 @@ var pathChars = func() Set {
 	return v
 }()
 
-// keyly reports whether value, which begins like a path, is rather a key in base64: a long piece of it is no word.
+// keyly reports whether value, which begins like a path, is a base64 key: it contains a long piece that is not a
+// word.
 func keyly(value []byte) bool {
 	value = bytes.TrimRight(value, "=")
 	if len(value) < 12 || Base64.Run(value, len(value)) < len(value) {
@@ -158,7 +155,7 @@ func keyly(value []byte) bool {
 	return false
 }
 
-// path reports whether value is the path of a file, with or without a directory.
+// path reports whether value is a file path or a file name.
 func path(value []byte) bool {
 	if bytes.Contains(value, []byte(":\\")) && pathChars.Run(bytes.ReplaceAll(value, []byte(`\`), nil),
 		len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && Dashed(value) {
@@ -176,7 +173,8 @@ func path(value []byte) bool {
 	return false
 }
 
-// member reports whether value is a.b, as code writes it. What ends with a digit may be two words of a password.
+// member reports whether value is a member expression a.b. If it ends with a digit, it may be two words of a
+// password.
 func member(value []byte) bool {
 	dots := bytes.Count(value, []byte("."))
 	if dots == 0 {
@@ -191,7 +189,7 @@ func member(value []byte) bool {
 	return !Digits.Has(value[len(value)-1]) || holder(value[:bytes.IndexByte(value, '.')])
 }
 
-// holder reports whether code keeps values in what has that name.
+// holder reports whether name is a usual name of an object with values in code.
 func holder(name []byte) bool {
 	switch string(bytes.ToLower(name)) {
 	case "this", "self", "config", "cfg", "conf", "env", "process", "os", "secrets", "req", "request", "res", "response",
@@ -203,8 +201,8 @@ func holder(name []byte) bool {
 	return false
 }
 
-// code reports whether value is an expression of a program: names, with brackets, dots and operators between
-// them, every bracket closed unless it is the call that goes on behind value.
+// code reports whether value is an expression of a program: names, brackets, dots and operators. Brackets are
+// balanced, except in a call that continues after value.
 func code(value []byte) bool {
 	if member(value) {
 		return true
@@ -248,13 +246,13 @@ func code(value []byte) bool {
 		(len(open) == 0 || Calls(value))
 }
 
-// operators are the marks of an expression that are no brackets and no quotes.
+// operators are the characters of operators in an expression.
 var operators = SetOf("<>|&!*?.,:;-+=/")
 
-// operates reports whether the mark in front of text may stand there in an expression.
+// operates reports whether the character at the start of text may be an operator.
 func operates(text []byte) bool { return operators.Has(text[0]) && (text[0] != ';' || len(text) == 1) }
 
-// joined reports whether two marks are one operator.
+// joined reports whether two characters form one operator.
 func joined(a, b byte) bool {
 	return a == b || b == '=' || b == '>' && (a == '-' || a == '=') || a == '?' && b == '.' || a == '!' && b == '.' ||
 		a == '=' && (b == '!' || b == '*' || b == '&' || b == '-') || a == ',' && b == '*' || a == '.' && b == '?'
@@ -262,14 +260,14 @@ func joined(a, b byte) bool {
 
 func boolByte(b bool) byte { return byte(boolInt(b)) }
 
-// plainName reports whether code may call something by that name: words, with digits between or behind them.
+// plainName reports whether name may be an identifier: words with digits between or after them.
 func plainName(name []byte) bool {
 	if Random(name) && !versioned(name) || Lone(name) > 1 || Digits.Has(name[0]) &&
 		Digits.Run(name, len(name)) < len(name) {
 		return false
 	}
 	if n := len(name); n > 3 && 'A' <= name[n-1] && name[n-1] <= 'Z' && 'a' <= name[n-2] && name[n-2] <= 'z' {
-		return false // no word ends so
+		return false // no identifier ends with a single capital
 	}
 	groups := 0
 	for i := 0; i < len(name); {
@@ -287,7 +285,7 @@ func plainName(name []byte) bool {
 	return groups < 3
 }
 
-// versioned reports whether name is a word with a number behind it, and maybe more words behind that: base64Encode.
+// versioned reports whether name is a word followed by a number and optional words, such as base64Encode.
 func versioned(name []byte) bool {
 	n := Letters.Run(name, len(name))
 	k := n + Digits.Run(name[n:], len(name))
@@ -296,9 +294,10 @@ func versioned(name []byte) bool {
 		Letters.Run(rest, len(rest)) == len(rest)) && !randomWord(name[:n]) && !randomWord(rest)
 }
 
+// Letters are the ASCII letters.
 var Letters = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
-// Calls reports whether value holds a bracket behind a name, as a call or an index does.
+// Calls reports whether value contains a bracket after a name, as in a call or an index expression.
 func Calls(value []byte) bool {
 	for i := 1; i < len(value); i++ {
 		if (value[i] == '(' || value[i] == '[' || value[i] == '{' || value[i] == '`') && Wordly.Has(value[i-1]) {
@@ -308,7 +307,7 @@ func Calls(value []byte) bool {
 	return false
 }
 
-// loosely reports whether value, somewhere in code or in a sentence, names where a secret is.
+// loosely reports whether value, somewhere in code or in a sentence, refers to a secret.
 func loosely(value []byte) bool {
 	switch value[0] {
 	case '/':
@@ -333,8 +332,8 @@ func loosely(value []byte) bool {
 	return member(value)
 }
 
-// call reports whether value calls a function by its name, as in hexB(psk): words with at most some digits
-// behind them, the first of which begins with a small letter.
+// call reports whether value is a call of a named function, such as hexB(psk): words with optional trailing digits,
+// the first of which begins with a lower-case letter.
 func call(value []byte) bool {
 	open := bytes.IndexByte(value, '(')
 	if open < 3 || value[0] < 'a' || value[len(value)-1] != ')' {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 )
 
+// Quote reports whether c is a single or double quote.
 func Quote(c byte) bool { return c == '"' || c == '\'' }
 
-// ShellWord returns where the next word of a command is, without its quotes. It is empty where the command ends.
+// ShellWord returns the bounds of the next word of a command at i, without its quotes. They are equal at the end of
+// the command.
 func ShellWord(text []byte, i int) (from, end int) {
 	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\\' && i+1 < len(text) &&
 		(text[i+1] == '\n' || Quote(text[i+1]))) {
@@ -40,7 +42,7 @@ func ShellWord(text []byte, i int) (from, end int) {
 	return i, end
 }
 
-// Assigns reports whether text ends with a word that gives the variable behind it the value behind that.
+// Assigns reports whether text ends with a command that sets the variable after it to the word after that.
 func Assigns(text []byte) bool {
 	if n := Visible.RunBack(text, 128); n > 2 && bytes.HasPrefix(text[len(text)-n:], []byte("//")) {
 		text = text[:len(text)-n] // //registry/:
@@ -54,7 +56,7 @@ func Assigns(text []byte) bool {
 	return false
 }
 
-// Defines reports whether text ends with a call that gives the variable whose name stands behind it a value.
+// Defines reports whether text ends with the opening of a call that sets or reads the variable whose name follows.
 func Defines(text []byte) bool {
 	for _, words := range [...]string{"define(", "setenv(", "putenv(", "setdefault(", "set_env(", "setProperty(",
 		"Setenv(", "getenv(", "environ.get(", "env(", "config(", "EnvironmentVariable("} {

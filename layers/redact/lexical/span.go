@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// A span is a stretch of a value that is to be cut, with the rule that found it. quote says that
-// the placeholder needs quotes of its own.
+// A Span is a part of a value that will be cut, with the rule that found it. Quote reports that the placeholder must
+// be quoted.
 type Span struct {
 	Start, End int
 	Rule       string
 	Quote      bool
 }
 
-// Merge sorts spans and joins those that overlap. The rule of the longest part names the whole.
+// Merge sorts spans and joins overlapping ones. The rule of the longest part becomes the rule of the whole.
 func Merge(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), compareRules(a.Rule, b.Rule))
@@ -36,7 +36,7 @@ func Merge(spans []Span) []Span {
 	return out
 }
 
-// Size returns how many bytes the spans cover.
+// Size returns the total length of the spans.
 func Size(spans []Span) (n int) {
 	for _, s := range spans {
 		n += s.End - s.Start
@@ -44,7 +44,7 @@ func Size(spans []Span) (n int) {
 	return n
 }
 
-// Without returns spans less holes; both are in order and apart.
+// Without returns spans minus holes. Both must be sorted and must not overlap.
 func Without(spans, holes []Span) []Span {
 	if len(holes) == 0 {
 		return spans
@@ -70,19 +70,19 @@ func Without(spans, holes []Span) []Span {
 	return out
 }
 
-// Places are the stretches of a value that may be cut, in order and apart.
+// Places are the parts of a value that may be cut, sorted and without overlap.
 type Places struct {
 	List []Place
 	Json bool // the value is JSON: a backslash starts an escape
 }
 
-// A place is the inside of a JSON string, a whole number, or a line of what is no JSON.
+// A Place is the content of a JSON string, a whole number, or a line of text that is not JSON.
 type Place struct {
 	Start, End int
 	Number     bool
 }
 
-// SafePlaces finds where value may be cut.
+// SafePlaces returns the parts of value that may be cut.
 func SafePlaces(value []byte) Places {
 	if !Valid(value) {
 		return TextPlaces(value)
@@ -108,7 +108,7 @@ func SafePlaces(value []byte) Places {
 	return p
 }
 
-// TextPlaces takes each line without its end as a place.
+// TextPlaces returns each line of value, without its line end, as a place.
 func TextPlaces(value []byte) (p Places) {
 	start := 0
 	for i, c := range value {
@@ -121,7 +121,8 @@ func TextPlaces(value []byte) (p Places) {
 	return p
 }
 
-// stringEnd returns where the closing quote of the string stands whose inside starts at i.
+// stringEnd returns the offset of the quote that closes the string whose content starts at i. value must be valid
+// JSON.
 func stringEnd(value []byte, i int) int {
 	for value[i] != '"' {
 		if value[i] == '\\' {
@@ -132,8 +133,8 @@ func stringEnd(value []byte, i int) int {
 	return i
 }
 
-// Clip cuts found down to the places and widens what is left to whole characters and escapes,
-// numbers to the whole number. found must be in order and apart; so is the result.
+// Clip restricts found to the places and extends the rest to whole characters, whole escapes and whole numbers. found
+// must be sorted and must not overlap; neither does the result.
 func (p Places) Clip(value []byte, found []Span) []Span {
 	var out []Span
 	list, at := p.List, 0 // at is the start of a character
@@ -157,8 +158,8 @@ func (p Places) Clip(value []byte, found []Span) []Span {
 	return Merge(out)
 }
 
-// fit returns the part of f in q, made safe, and the start of its last character. at is the start of
-// a character in q, at or before f.
+// fit returns the part of f in q, extended as in Clip, and the start of its last character. at is the start of a
+// character in q, at or before f.
 func (p Places) fit(value []byte, q Place, f Span, at int) (Span, int) {
 	if q.Number {
 		return Span{q.Start, q.End, f.Rule, true}, q.Start
@@ -176,8 +177,8 @@ func (p Places) fit(value []byte, q Place, f Span, at int) (Span, int) {
 	return s, at
 }
 
-// character returns the length of the first character of b: an escape, a surrogate pair of two
-// escapes, or the bytes of a rune.
+// character returns the length of the first character of b: an escape, a surrogate pair of two escapes, or a UTF-8
+// sequence.
 func (p Places) character(b []byte) int {
 	if p.Json && b[0] == '\\' {
 		return escape(b)
@@ -186,7 +187,7 @@ func (p Places) character(b []byte) int {
 	return n
 }
 
-// escape returns the length of the escape in front of b, which is inside of a valid JSON string.
+// escape returns the length of the escape at the start of b, which is inside a valid JSON string.
 func escape(b []byte) int {
 	if b[1] != 'u' {
 		return 2
@@ -197,7 +198,7 @@ func escape(b []byte) int {
 	return 6
 }
 
-// surrogate reports whether the escape \uXXXX is a surrogate whose third digit is one of digits.
+// surrogate reports whether the escape \\uXXXX is a surrogate whose third digit is one of digits.
 func surrogate(b []byte, digits string) bool {
 	b = bytes.ToLower(b)
 	return b[0] == '\\' && b[1] == 'u' && b[2] == 'd' && bytes.IndexByte([]byte(digits), b[3]) >= 0

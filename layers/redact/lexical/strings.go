@@ -11,8 +11,8 @@ import (
 
 func IndexByte(b []byte, c byte) int { return bytes.IndexByte(b, c) }
 
-// closing quote: endOfString returns where the string ends whose inside starts at i: at its closing quote, or
-// at len(b) and false if there is none.
+// EndOfString returns the offset of the quote that closes the JSON string whose content starts at i; len(b) and false
+// if there is none.
 func EndOfString(b []byte, i int) (int, bool) {
 	for at := i; ; {
 		n := bytes.IndexByte(b[at:], '"')
@@ -31,8 +31,8 @@ func EndOfString(b []byte, i int) (int, bool) {
 	}
 }
 
-// Unquote appends to dst the text of raw, the inside of a JSON string. Escapes are a line apart or less, so it
-// copies eight bytes at a time and looks for a backslash among them.
+// Unquote appends the unescaped content raw of a JSON string to dst. Escapes are rare, so it copies eight bytes at a
+// time and searches them for a backslash.
 func Unquote(dst, raw []byte) []byte {
 	const ones = 0x0101010101010101
 	from := len(dst)
@@ -74,11 +74,11 @@ func Unquote(dst, raw []byte) []byte {
 	return dst[:from+n]
 }
 
-// escapes are what the escapes of one letter stand for, by that letter.
+// escapes maps the letter of a two-byte escape to its character.
 var escapes = [256]byte{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '"': '"', '\\': '\\', '/': '/'}
 
-// Unescape returns what the escape in front of b stands for, and its length. What is no escape stands for its
-// backslash.
+// Unescape returns the character of the escape at the start of b, and the length of the escape. A backslash that does
+// not start a valid escape is a character of its own.
 func Unescape(b []byte) (rune, int) {
 	c := b[1]
 	if e := escapes[c]; e != 0 {
@@ -102,7 +102,7 @@ func Unescape(b []byte) (rune, int) {
 	return r, 6
 }
 
-// hex4 reads the escape \uXXXX in front of b.
+// hex4 parses the escape \\uXXXX at the start of b.
 func hex4(b []byte) (r rune, ok bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
@@ -116,7 +116,7 @@ func hex4(b []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// RawOffsets translates offsets in the text of raw, in increasing order, into offsets in raw.
+// RawOffsets converts increasing offsets in the unescaped text of raw to offsets in raw, in place.
 func RawOffsets(raw []byte, offsets []int) []int {
 	out := offsets[:0]
 	at, text := 0, 0
