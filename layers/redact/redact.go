@@ -246,7 +246,7 @@ func unit(b []byte) int {
 			return i + 1
 		case c == '"':
 			if line <= i {
-				if line = i + lexical.IndexByte(b[i:], '\n'); line < i {
+				if line = i + bytes.IndexByte(b[i:], '\n'); line < i {
 					line = len(b)
 				}
 			}

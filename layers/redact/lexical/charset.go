@@ -5,7 +5,7 @@ import (
 )
 
 // HostChars are the characters of the host name in a line of .pgpass.
-var HostChars = func() Set { v := Dotted; v['*'>>6] |= 1 << '*'; return v }()
+var HostChars = Dotted.With("*")
 
 // Uuid reports whether value is a UUID. A UUID usually identifies something and is not a secret.
 func Uuid(value []byte) bool {
@@ -48,9 +48,20 @@ func HasFold(text []byte, word string) bool {
 type Set [4]uint64
 
 // SetOf returns the set of the bytes of chars.
-func SetOf(chars string) (s Set) {
-	for i := 0; i < len(chars); i++ {
+func SetOf(chars string) Set { return Set{}.With(chars) }
+
+// With returns s and the bytes of chars.
+func (s Set) With(chars string) Set {
+	for i := range len(chars) {
 		s[chars[i]>>6] |= 1 << (chars[i] & 63)
+	}
+	return s
+}
+
+// Without returns s except for the bytes of chars.
+func (s Set) Without(chars string) Set {
+	for i := range len(chars) {
+		s[chars[i]>>6] &^= 1 << (chars[i] & 63)
 	}
 	return s
 }

@@ -56,14 +56,7 @@ func Readable(b []byte) bool {
 }
 
 // Visible are the bytes that are not blanks, control characters, quotes or angle brackets.
-var Visible = func() (v Set) {
-	for c := range 256 {
-		if c > ' ' && c != '"' && c != '\'' && c != '`' && c != '<' && c != '>' && c != 0x7f {
-			v[c>>6] |= 1 << (c & 63)
-		}
-	}
-	return v
-}()
+var Visible = InWord.Without("\"'`<>")
 
 // Nibble returns the value of the hexadecimal digit c.
 func Nibble(c byte) byte {

@@ -282,14 +282,7 @@ var (
 	// VisibleLine are the characters of a value alone on its line.
 	VisibleLine = InWord
 	// UnquotedChars are the characters of an unquoted value that other text follows.
-	UnquotedChars = func() (v Set) {
-		for c := range 256 {
-			if Visible.Has(byte(c)) && bytes.IndexByte([]byte(`,;()[]{}|&\`), byte(c)) < 0 {
-				v[c>>6] |= 1 << (c & 63)
-			}
-		}
-		return v
-	}()
+	UnquotedChars = Visible.Without(`,;()[]{}|&\`)
 )
 
 // Spaces returns the number of blanks at the start of text, at most 16.

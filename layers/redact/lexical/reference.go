@@ -132,13 +132,7 @@ func located(value []byte) bool {
 }
 
 // pathChars are the characters of paths.
-var pathChars = func() Set {
-	v := Dotted
-	for _, c := range []byte("/~*{}$@+:") {
-		v[c>>6] |= 1 << (c & 63)
-	}
-	return v
-}()
+var pathChars = Dotted.With("/~*{}$@+:")
 
 // keyly reports whether value, which begins like a path, is a base64 key: it contains a long piece that is not a
 // word.

@@ -9,8 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-func IndexByte(b []byte, c byte) int { return bytes.IndexByte(b, c) }
-
 // EndOfString returns the offset of the quote that closes the JSON string whose content starts at i; len(b) and false
 // if there is none.
 func EndOfString(b []byte, i int) (int, bool) {

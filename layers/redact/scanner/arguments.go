@@ -6,8 +6,7 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// userinfoEscaped is userinfo of a URL whose slashes are escaped, as some write them in JSON. at is where
-// ":\/\/" stands.
+// userinfoEscaped is userinfo for a URL with escaped slashes, as in some JSON.
 func (s *Scan) userinfoEscaped(at int, w *word) {
 	text := s.Text
 	from := at + len(w.text)
@@ -22,7 +21,7 @@ func (s *Scan) userinfoEscaped(at int, w *word) {
 	}
 }
 
-// userinfoProperty is userinfo of a URL in a file of properties, whose colons are escaped. at is where "\://" stands.
+// userinfoProperty is userinfo for a URL with escaped colons, as in a Java properties file.
 func (s *Scan) userinfoProperty(at int, w *word) {
 	text := s.Text
 	from := at + len(w.text)
@@ -37,8 +36,8 @@ func (s *Scan) userinfoProperty(at int, w *word) {
 	}
 }
 
-// piped finds what "echo value |" hands to a command that reads a password. at is where the option of that
-// command stands.
+// piped finds the argument of echo or printf that is piped to a command reading a password. at is the offset of that
+// command's option.
 func (s *Scan) piped(at int, _ *word) {
 	text := s.Text
 	start := max(0, at-maxCommand)
@@ -61,9 +60,7 @@ func (s *Scan) piped(at int, _ *word) {
 				return
 			}
 			if w := text[from:end]; w[0] == '-' || w[0] == '%' {
-				if i = end; i < limit && lexical.Quote(text[i]) {
-					i++
-				}
+				i = afterQuote(text[:limit], end)
 				continue
 			}
 			if n := bytes.IndexByte(text[from:end], ':'); n > 0 && lexical.HasFold(text[at:], "chpasswd") {
@@ -75,14 +72,14 @@ func (s *Scan) piped(at int, _ *word) {
 	}
 }
 
-// password takes text[from:end], that a command is given, for a password if it may be one.
+// password reports text[from:end], an argument of a command, if it may be a password.
 func (s *Scan) password(from, end int) {
 	if value := s.Text[from:end]; lexical.Plausible("password", value, lexical.Env) && !lexical.Common(value) {
 		s.found(from, end, "password")
 	}
 }
 
-// htpasswd finds the last word of "htpasswd -b file user password". at is where the command stands.
+// htpasswd finds the last word of "htpasswd -b file user password".
 func (s *Scan) htpasswd(at int, w *word) {
 	limit := min(len(s.Text), at+maxCommand)
 	i, words, given := at+len(w.text), 0, false
@@ -93,9 +90,7 @@ func (s *Scan) htpasswd(at int, w *word) {
 			return
 		}
 		word := s.Text[from:end]
-		if i = end; i < limit && lexical.Quote(s.Text[i]) {
-			i++
-		}
+		i = afterQuote(s.Text[:limit], end)
 		if word[0] == '-' && words == 0 {
 			given = given || bytes.IndexByte(word, 'b') > 0
 			if bytes.IndexByte(word, 'n') > 0 {
@@ -112,7 +107,7 @@ func (s *Scan) htpasswd(at int, w *word) {
 	}
 }
 
-// pairOfTwo finds the password in auth=("user", "password"). at is where "auth=(" stands.
+// pairOfTwo finds the password in auth=("user", "password").
 func (s *Scan) pairOfTwo(at int, w *word) {
 	user, _, ok := s.literal(at + len(w.text))
 	if !ok {
@@ -131,7 +126,7 @@ func (s *Scan) pairOfTwo(at int, w *word) {
 	}
 }
 
-// identified finds the password that SQL gives a user. at is where "identified by" stands, or "identified with".
+// identified finds the password in "identified by" and "identified with ... by" of SQL.
 func (s *Scan) identified(at int, w *word) {
 	i := at + len(w.text)
 	if w.text == "identified with" {
@@ -150,7 +145,7 @@ func (s *Scan) identified(at int, w *word) {
 	}
 }
 
-// amzSignature finds the signature of an address of S3. at is where the parameter stands.
+// amzSignature finds the signature of a presigned S3 URL.
 func (s *Scan) amzSignature(at int, w *word) {
 	i := at + len(w.text)
 	if n := lexical.HexLow.Run(s.Text[i:], 80); n == 64 && !lexical.Repeats(s.Text[i:i+n]) {
@@ -158,7 +153,7 @@ func (s *Scan) amzSignature(at int, w *word) {
 	}
 }
 
-// cookieOption finds the cookies in "curl -b 'name=value'". at is where the command stands.
+// cookieOption finds the cookies in "curl -b 'name=value'".
 func (s *Scan) cookieOption(at int, w *word) {
 	limit := min(len(s.Text), at+maxCommand)
 	for i := at + len(w.text); i < limit; {
@@ -166,9 +161,7 @@ func (s *Scan) cookieOption(at int, w *word) {
 		if from == end {
 			return
 		}
-		if i = end; i < limit && lexical.Quote(s.Text[i]) {
-			i++
-		}
+		i = afterQuote(s.Text[:limit], end)
 		if o := string(s.Text[from:end]); o != "-b" && o != "--cookie" {
 			continue
 		}
@@ -190,7 +183,7 @@ func (s *Scan) cookieOption(at int, w *word) {
 	}
 }
 
-// gemSource finds the password in "bundle config host user:password". at is where the command stands.
+// gemSource finds the password in "bundle config host user:password".
 func (s *Scan) gemSource(at int, w *word) {
 	limit := min(len(s.Text), at+maxCommand)
 	i := at + len(w.text)
@@ -199,9 +192,7 @@ func (s *Scan) gemSource(at int, w *word) {
 		if from == end {
 			return
 		}
-		if i = end; i < limit && lexical.Quote(s.Text[i]) {
-			i++
-		}
+		i = afterQuote(s.Text[:limit], end)
 		if n := bytes.IndexByte(s.Text[from:end], ':'); n > 0 && bytes.IndexByte(s.Text[from:end], '/') < 0 {
 			s.password(from+n+1, end)
 			return
@@ -209,7 +200,7 @@ func (s *Scan) gemSource(at int, w *word) {
 	}
 }
 
-// spokenKey finds the key in "my API key is value" and "API key: value". at is where the two words stand.
+// spokenKey finds the key in "my API key is value" and "API key: value".
 func (s *Scan) spokenKey(at int, w *word) {
 	text := s.Text
 	i, _, _ := lexical.Behind(text, at+len(w.text))

@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// Warm makes the tables of the built-in rules, which else the first look at a text makes. It takes a
-// millisecond and may run beside anything.
+// Warm builds the tables of the built-in rules, which the first scan would otherwise do. It takes a millisecond and
+// is safe to call from any goroutine.
 func Warm() { builtin() }
 
 // builtin returns the keywords of all built-in rules.
@@ -33,14 +33,7 @@ var builtin = sync.OnceValue(func() *keywords {
 			}
 		}
 	}
-	patterns, err := ParsePatterns(GitleaksData)
-	if err != nil {
-		panic("redact: " + err.Error()) // a test reads them
-	}
-	for _, p := range patterns {
-		if slices.Contains(Covered, p.ID) {
-			continue
-		}
+	for _, p := range uncovered() {
 		for _, k := range p.Keywords {
 			if len(k) > 2 { // "s." alone stands everywhere
 				add(p.match, strings.ToLower(k))
@@ -115,7 +108,16 @@ var builtin = sync.OnceValue(func() *keywords {
 	return newKeywords(words)
 })
 
-// Names returns the names of all built-in rules, sorted.
+// uncovered returns the patterns of gitleaks that are not in [Covered].
+func uncovered() []*pattern {
+	patterns, err := ParsePatterns(GitleaksData)
+	if err != nil {
+		panic("redact: " + err.Error()) // a test parses them
+	}
+	return slices.DeleteFunc(patterns, func(p *pattern) bool { return slices.Contains(Covered, p.ID) })
+}
+
+// Names returns the sorted names of all built-in rules.
 func Names() []string {
 	names := []string{"api-key", "authorization", "aws-secret-key", "aws-signature", "azure-client-secret", "azure-sas",
 		"cookie", "database-url", "discord-bot-token", "discord-webhook", envRule, "firebase-server-key", "jwt",
@@ -124,23 +126,17 @@ func Names() []string {
 	for _, t := range tokens() {
 		names = append(names, t.rule)
 	}
-	patterns, err := ParsePatterns(GitleaksData)
-	if err != nil {
-		panic("redact: " + err.Error()) // a test reads them
-	}
-	for _, p := range patterns {
-		if !slices.Contains(Covered, p.ID) {
-			names = append(names, p.ID)
-		}
+	for _, p := range uncovered() {
+		names = append(names, p.ID)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// Version is that of the built-in rules. It changes with every change of what they find.
+// Version is the version of the built-in rules. It changes whenever their findings change.
 const Version = "mem-8 gitleaks-" + gitleaksVersion
 
-// NewScan returns a scan by the rules of a set.
+// NewScan returns a scan with the given rules.
 func NewScan(rules *Ruleset) *Scan {
 	return &Scan{Rules: rules, words: builtin(), Names: lexical.NameCache{}}
 }

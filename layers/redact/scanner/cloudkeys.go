@@ -6,11 +6,11 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// nearKey is how far from the id of an AWS key its secret is looked for.
+// nearKey is the maximum distance between the id of an AWS key and its secret.
 const nearKey = 160
 
-// awsSecret finds the secret that stands beside the id of a key, whose four letters stand at text[at:]: 40
-// characters of base64, on the same line or the next, in either direction.
+// awsSecret finds the secret next to the id of an AWS key at text[at:]: 40 characters of base64 on the same or the
+// next line, in either direction.
 func (s *Scan) awsSecret(at int, _ *word) {
 	text := s.Text
 	if at > 0 && (lexical.Alnum.Has(text[at-1]) || text[at-1] == '_') && !escaped(text, at) ||
@@ -38,10 +38,10 @@ func (s *Scan) awsSecret(at int, _ *word) {
 	}
 }
 
-// secretly is what the secret of an AWS key is written with.
+// secretly are the characters of the secret of an AWS key.
 var secretly = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/")
 
-// aws40 takes text[from:to] for the secret of a key unless it is a hash, a path or a name.
+// aws40 reports text[from:to] as the secret of a key unless it is a hash, a path or a name.
 func (s *Scan) aws40(from, to int) bool {
 	v := s.Text[from:to]
 	t := lexical.TraitsOf(v)
@@ -53,8 +53,7 @@ func (s *Scan) aws40(from, to int) bool {
 	return true
 }
 
-// awsPrompt finds what is typed behind "AWS Secret Access Key [None]:", and in like headings. at is where
-// "secret access key" stands.
+// awsPrompt finds the input after "AWS Secret Access Key [None]:" and similar headings.
 func (s *Scan) awsPrompt(at int, w *word) {
 	i := at + len(w.text)
 	for range 24 {
@@ -70,7 +69,8 @@ func (s *Scan) awsPrompt(at int, w *word) {
 	}
 }
 
-// passwordLine finds the password in a line of .pgpass, host:port:database:user:password. at is where its port stands.
+// passwordLine finds the password in a line of .pgpass, host:port:database:user:password. at is the offset of the
+// port.
 func (s *Scan) passwordLine(at int, _ *word) {
 	text := s.Text
 	start := at - lexical.HostChars.RunBack(text[:at], 255)
@@ -78,7 +78,7 @@ func (s *Scan) passwordLine(at int, _ *word) {
 		start++ // behind \n
 	}
 	end := at + lineLength(text[at:])
-	if n := lexical.IndexByte(text[at:end], '"'); n >= 0 { // of a string within this one
+	if n := bytes.IndexByte(text[at:end], '"'); n >= 0 { // of a string within this one
 		end = at + len(bytes.TrimRight(text[at:at+n], `\`))
 	}
 	fields := bytes.SplitN(text[start:end], []byte(":"), 5)
@@ -93,12 +93,10 @@ func (s *Scan) passwordLine(at int, _ *word) {
 	value := bytes.TrimRight(fields[4], "\r \"'")
 	value = value[:lexical.Visible.Run(value, len(value))]
 	from := end - len(fields[4])
-	if lexical.Plausible("password", value, lexical.Env) && !lexical.Common(value) {
-		s.found(from, from+len(value), "password")
-	}
+	s.password(from, from+len(value))
 }
 
-// webhook finds the token in the address of a webhook of Discord. at is where "/api/webhooks/" stands.
+// webhook finds the token in the URL of a Discord webhook.
 func (s *Scan) webhook(at int, w *word) {
 	i := at + len(w.text)
 	n := lexical.Digits.Run(s.Text[i:], 24)
@@ -110,7 +108,7 @@ func (s *Scan) webhook(at int, w *word) {
 	}
 }
 
-// botLogin finds the token that a bot of Discord logs in with: three parts, the first of which is a number in base64.
+// botLogin finds the token of a Discord bot: three parts, the first of which is a number in base64.
 func (s *Scan) botLogin(at int, w *word) {
 	i := at + len(w.text)
 	var parts [3]int
@@ -127,7 +125,7 @@ func (s *Scan) botLogin(at int, w *word) {
 	}
 }
 
-// serverKey finds a server key of Firebase. at is where ":APA91b" stands.
+// serverKey finds a server key of Firebase.
 func (s *Scan) serverKey(at int, _ *word) {
 	back, n := lexical.Urlish.RunBack(s.Text[:at], 16), lexical.Urlish.Run(s.Text[at+1:], 200)
 	if back >= 10 && back <= 12 && n >= 130 && n <= 160 {
@@ -135,7 +133,7 @@ func (s *Scan) serverKey(at int, _ *word) {
 	}
 }
 
-// masterKey finds the key that Rails keeps in a file of that name: 32 hexadecimal digits on a line of their own.
+// masterKey finds the content of a Rails master.key file: 32 hexadecimal digits on a line of their own.
 func (s *Scan) masterKey(at int, w *word) {
 	text := s.Text[:min(len(s.Text), at+200)]
 	for i := at + len(w.text); i < len(text); i++ {
@@ -151,7 +149,7 @@ func (s *Scan) masterKey(at int, w *word) {
 	}
 }
 
-// putty finds the private half of a key in PuTTY's form. at is where "Private-Lines:" stands.
+// putty finds the private part of a key in PuTTY's format.
 func (s *Scan) putty(at int, w *word) {
 	text := s.Text[:min(len(s.Text), at+maxBlock)]
 	i := at + len(w.text)
@@ -172,7 +170,7 @@ func (s *Scan) putty(at int, w *word) {
 	}
 }
 
-// ssh2 finds a private key in the form of RFC 4716's cousins. at is where "---- BEGIN SSH2" stands.
+// ssh2 finds a private key in the format of ssh.com.
 func (s *Scan) ssh2(at int, w *word) {
 	text := s.Text[at:min(len(s.Text), at+maxBlock)]
 	head := text[:min(len(text), 80)]
@@ -186,7 +184,7 @@ func (s *Scan) ssh2(at int, w *word) {
 	s.found(at, at+end, "private-key")
 }
 
-// thin finds the password in an address of Oracle's driver, user/password@host. at is where "jdbc:oracle:" stands.
+// thin finds the password in user/password@host of an Oracle JDBC URL.
 func (s *Scan) thin(at int, w *word) {
 	i := at + len(w.text)
 	i += lexical.Alnum.Run(s.Text[i:], 8) + 1

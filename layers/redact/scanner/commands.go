@@ -6,19 +6,19 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// maxCommand is how much of a command line is looked at.
+// maxCommand is the number of bytes of a command line that are examined.
 const maxCommand = 400
 
-// A flagged command takes a password behind an option that is no word.
+// A flagged is a command that takes a password in an option with a short or unspecific name.
 type flagged struct {
-	name   string // with the blank behind it where other words begin so
+	name   string // ends with a blank if other words begin with it
 	flags  []string
-	joined bool // the value may stand right behind the option
-	apart  bool // or as the next word
+	joined bool // the value may follow the option directly
+	apart  bool // the value may be the next word
 	user   bool // the value is user:password
 }
 
-// flaggeds are the commands that developers type passwords to.
+// flaggeds returns the commands that take passwords in options.
 func flaggeds() []flagged {
 	return []flagged{
 		{"curl ", []string{"-u", "--user", "--proxy-user", "-U"}, true, true, true},
@@ -56,7 +56,7 @@ func flaggeds() []flagged {
 	}
 }
 
-// match finds the password in the command at text[at:], which ends with its line.
+// match finds the password in the command at text[at:], up to the end of the line.
 func (f *flagged) match(s *Scan, at int, _ *word) {
 	text := s.Text
 	if at > 0 && lexical.Wordly.Has(text[at-1]) && !escaped(text, at) &&
@@ -69,10 +69,7 @@ func (f *flagged) match(s *Scan, at int, _ *word) {
 		if from == end && (end >= limit || !lexical.Quote(text[end])) {
 			return
 		}
-		i = end
-		if i < limit && lexical.Quote(text[i]) {
-			i++
-		}
+		i = afterQuote(text[:limit], end)
 		if from, end, ok := f.argument(text[:limit], from, end, i); ok {
 			f.value(s, from, end)
 			return
@@ -80,7 +77,8 @@ func (f *flagged) match(s *Scan, at int, _ *word) {
 	}
 }
 
-// argument returns where the value of the flag is that the word text[from:end] is, or begins with; i is behind it.
+// argument returns the value of an option if the word text[from:end] is that option or begins with it. i is the
+// offset after the word.
 func (f *flagged) argument(text []byte, from, end, i int) (start, stop int, ok bool) {
 	w := text[from:end]
 	for _, flag := range f.flags {
@@ -103,6 +101,7 @@ func (f *flagged) argument(text []byte, from, end, i int) (start, stop int, ok b
 	return 0, 0, false
 }
 
+// value reports text[from:end], or the part after the user's name, if it may be a password.
 func (f *flagged) value(s *Scan, from, end int) {
 	if f.user {
 		n := bytes.IndexByte(s.Text[from:end], ':')
@@ -111,21 +110,16 @@ func (f *flagged) value(s *Scan, from, end int) {
 		}
 		from += n + 1
 	}
-	if value := s.Text[from:end]; lexical.Plausible("password", value, lexical.Env) && !lexical.Common(value) {
-		s.found(from, end, "password")
-	}
+	s.password(from, end)
 }
 
-// passOption finds the value in "-passin pass:value" of openssl. at is where the word stands.
+// passOption finds the value in "-passin pass:value" of openssl.
 func (s *Scan) passOption(at int, w *word) {
 	i := at + len(w.text)
-	end := i + lexical.UnquotedChars.Run(s.Text[i:], lexical.MaxValue)
-	if value := s.Text[i:end]; lexical.Plausible("password", value, lexical.Env) && !lexical.Common(value) {
-		s.found(i, end, "password")
-	}
+	s.password(i, i+lexical.UnquotedChars.Run(s.Text[i:], lexical.MaxValue))
 }
 
-// secureString finds the text that PowerShell is to make one of.
+// secureString finds the plain text that PowerShell converts to a secure string.
 func (s *Scan) secureString(at int, w *word) {
 	rest := s.Text[at+len(w.text) : min(len(s.Text), at+len(w.text)+200)]
 	n := bytes.IndexAny(rest, `"'`)
@@ -139,4 +133,12 @@ func (s *Scan) secureString(at int, w *word) {
 	if ok && lexical.Plausible("password", s.Text[v.Start:v.End], lexical.Quoted) {
 		s.found(v.Start, v.End, "password")
 	}
+}
+
+// afterQuote returns the offset after the word of a command that ends at end: after its closing quote, if it has one.
+func afterQuote(text []byte, end int) int {
+	if end < len(text) && lexical.Quote(text[end]) {
+		return end + 1
+	}
+	return end
 }

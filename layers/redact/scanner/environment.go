@@ -6,8 +6,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// Environment returns the values of an environment file that are secrets, by their names or by their looks: lines
-// of NAME=value, with or without "export" and quotes. What is no such line is passed over.
+// Environment returns the values of an environment file that are secrets by name or by form. The lines are
+// NAME=value, with or without "export" and quotes; other lines are ignored.
 func Environment(file []byte) []Known {
 	var out []Known
 	for l := range bytes.Lines(file) {
@@ -29,7 +29,7 @@ func Environment(file []byte) []Known {
 	return out
 }
 
-// unquoteValue returns what stands between the quotes of a value, or in front of the comment behind it.
+// unquoteValue returns the content of a quoted value, or an unquoted value without its comment.
 func unquoteValue(v []byte) []byte {
 	if len(v) > 1 && (v[0] == '"' || v[0] == '\'') {
 		if n := bytes.IndexByte(v[1:], v[0]); n >= 0 {
@@ -42,10 +42,10 @@ func unquoteValue(v []byte) []byte {
 	return v
 }
 
-// envRule is the rule that finds the values of variables.
+// envRule is the rule that finds values of environment variables.
 const envRule = "env-value"
 
-// Variable returns the Known of the value of a variable whose name says that it is a secret.
+// Variable returns the Known of the value of a variable. ok is false if the name is not that of a secret.
 func Variable(name, value []byte) (Known, bool) {
 	if lexical.SecretName(name) == "" || lexical.Weak(value) {
 		return Known{}, false

@@ -6,7 +6,7 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// connection finds the value at i of a key in a connection string, such as
+// connection returns the value at i of a key in a connection string, such as
 // Server=db;Uid=app;Password=value;Encrypt=true. The key begins at start.
 func (s *Scan) connection(start, i int) (v lexical.Span, ok bool) {
 	text := s.Text

@@ -12,25 +12,26 @@ import (
 type finder struct {
 	scan  *Scan
 	value []byte
-	part  bool // the value is a part of one, with its strings whole
+	part  bool // the value is incomplete, but its strings are whole
 	spans []lexical.Span
-	key   []byte // whose value comes next, decoded; nil if none
-	keys  []byte // memory of key
-	// the name that the value of {"name": ..., "value": ...} and of name: {"value": ...} goes by; empty if none
+	key   []byte // the decoded key of the next value; nil if none
+	keys  []byte // buffer for key
+	// the name of the value in {"name": ..., "value": ...} and name: {"value": ...}; empty if none
 	outer []byte
-	list  string // what kind of secrets the strings of this list are
-	flag  string // what kind of secret the option asks for that stood before in this list
+	list  string // the kind of the strings in this list
+	flag  string // the kind of the option that precedes this string in its list
 
 	joins bool   // the strings of this list are lines of one text
 	lines []byte // that text
-	parts []part // where its lines come from
+	parts []part // the strings of its lines
 }
 
-// A part is a line of several that are one text: where it begins there, and where its string is in the value.
+// A part is one line of a text that a list of strings contains: its offset in the text, and the bounds of its string
+// in the value.
 type part struct{ at, start, end int }
 
-// walk finds the secrets in the strings and keys of the value, and reports false if it is no JSON: then what it
-// found counts for nothing.
+// walk finds the secrets in the strings and keys of the value. It returns false if the value is not JSON; then its
+// findings are not valid.
 func (f *finder) walk() bool {
 	depth, v := 0, f.value
 	for i := 0; i < len(v); {
@@ -72,10 +73,10 @@ func (f *finder) walk() bool {
 	return depth == 0 || f.part
 }
 
-// outside is what numbers, true, false and null are written with.
+// outside are the characters of numbers, true, false and null.
 var outside = lexical.SetOf("0123456789+-.eEtrufalsn")
 
-// string looks at the string whose inside is value[start:end].
+// string scans the string whose content is value[start:end].
 func (f *finder) string(start, end int, isKey bool) {
 	raw := f.value[start:end]
 	text := raw
@@ -106,7 +107,7 @@ func (f *finder) string(start, end int, isKey bool) {
 	f.place(f.spans[from:], raw, start, len(text) != len(raw))
 }
 
-// join looks at the lines of a list as at one text.
+// join scans the lines of a list as one text.
 func (f *finder) join() {
 	if f.joins && len(f.lines) >= 8 {
 		for _, s := range f.scan.Run(f.lines, 0) {
@@ -127,8 +128,8 @@ func (f *finder) join() {
 	f.joins, f.lines, f.parts = false, f.lines[:0], f.parts[:0]
 }
 
-// lined reports whether a list of that name holds the lines of one text: of a patch, of a notebook, of what a
-// command said.
+// lined reports whether a list of this name contains the lines of one text, as in a patch, a notebook, or the output
+// of a command.
 func lined(name []byte) bool {
 	switch string(name) {
 	case "lines", "source", "stdout_lines", "stderr_lines":
@@ -150,7 +151,7 @@ func (f *finder) open(bracket byte) {
 	f.key = nil
 }
 
-// named takes the whole of text, a string that is no key, for a secret if its name says so.
+// named reports the whole of text, a string that is not a key, if its name is that of a secret.
 func (f *finder) named(text []byte) {
 	kind := cmp.Or(f.list, f.flag)
 	if f.flag = ""; f.key == nil && !f.joins && option(text) {
@@ -175,13 +176,13 @@ func (f *finder) named(text []byte) {
 	}
 }
 
-// option reports whether text is an option of a program, all of it, and not a line that begins like one.
+// option reports whether text is an option of a program.
 func option(text []byte) bool {
 	text = bytes.TrimRight(text, "=")
 	return len(text) > 2 && len(text) <= 96 && text[0] == '-' && lexical.NameChars.Run(text, 96) == len(text)
 }
 
-// place turns offsets in the text of the string raw into offsets in the value.
+// place converts offsets in the text of the string raw to offsets in the value.
 func (f *finder) place(spans []lexical.Span, raw []byte, start int, escapes bool) {
 	if escapes {
 		var texts []int
@@ -203,7 +204,7 @@ func (f *finder) place(spans []lexical.Span, raw []byte, start int, escapes bool
 	}
 }
 
-// number looks at a number, or a word, that may stand for a password.
+// number reports a number or word that may be a password.
 func (f *finder) number(start, end int) {
 	if f.key == nil || end-start < 8 {
 		return
@@ -215,8 +216,8 @@ func (f *finder) number(start, end int) {
 	}
 }
 
-// Find returns the secrets of a value, or of a part of one, in no order. session are the values known from what
-// came before.
+// Find returns the secrets of value in no order. If part is set, value is a part of a JSON value with whole strings.
+// session contains the known values of the session and may be nil.
 func (r *Ruleset) Find(value []byte, session *Knowns, part bool) []lexical.Span {
 	f := finder{scan: r.Scans.Get().(*Scan), value: value, part: part}
 	defer r.Scans.Put(f.scan)

@@ -13,16 +13,16 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// The rules of gitleaks as data, one in a line, made by testdata/gen/gitleaks; the first line holds what they
-// all allow. gitleaks.LICENSE is their notice.
+// GitleaksData are the rules of gitleaks, one JSON object per line, written by testdata/gen/gitleaks. The first line
+// contains the allow-list of all rules. See gitleaks.LICENSE.
 //
 //go:embed gitleaks.jsonl
 var GitleaksData []byte
 
-// gitleaksVersion is that of the data.
+// gitleaksVersion is the version of GitleaksData.
 const gitleaksVersion = "8.30.1"
 
-// A pattern is a rule that is a regular expression behind keywords.
+// A pattern is a regular expression that is applied around its keywords.
 type pattern struct {
 	ID       string      `json:"id"`
 	Regexp   string      `json:"re"`
@@ -34,14 +34,14 @@ type pattern struct {
 	All     *allowList     `json:"-"` // of every pattern
 	once    sync.Once      // guards what follows
 	Re      *regexp.Regexp `json:"-"`
-	Reach   int            `json:"-"` // how far behind its keyword a match may go
-	least   int            // how many bytes the first group has at least
+	Reach   int            `json:"-"` // the maximum distance from the keyword to the end of a match
+	least   int            // the minimum length of the first group in bytes
 	assigns bool           // the match is NAME operator VALUE, with the keyword in NAME
 }
 
-// An allowList says what is no secret although a pattern matches it.
+// An allowList describes matches that are not secrets.
 type allowList struct {
-	Target  string   `json:"target"` // "" is the secret; "match" and "line" are what stands around it
+	Target  string   `json:"target"` // what Regexps match: "" is the secret, "match" the whole match, "line" its line
 	Regexps []string `json:"re"`
 	Words   []string `json:"words"`
 
@@ -49,7 +49,7 @@ type allowList struct {
 	res  []*regexp.Regexp
 }
 
-// Covered are the rules of which [tokens] and the other code here know more.
+// Covered are the rules of gitleaks that [tokens] and the other code of this package replace.
 var Covered = []string{"age-secret-key", "anthropic-admin-api-key", "anthropic-api-key", "aws-access-token",
 	"azure-ad-client-secret", "databricks-api-token",
 	"digitalocean-access-token", "digitalocean-pat", "digitalocean-refresh-token", "gcp-api-key", "github-app-token",
@@ -60,7 +60,7 @@ var Covered = []string{"age-secret-key", "anthropic-admin-api-key", "anthropic-a
 	"shopify-shared-secret", "stripe-access-token",
 	"telegram-bot-api-token", "twilio-api-key"}
 
-// ParsePatterns reads the rules of gitleaks.
+// ParsePatterns parses the rules of gitleaks.
 func ParsePatterns(data []byte) ([]*pattern, error) {
 	var all *allowList
 	var out []*pattern
@@ -79,6 +79,7 @@ func ParsePatterns(data []byte) ([]*pattern, error) {
 	return out, nil
 }
 
+// Compile compiles the expression and computes its bounds.
 func (p *pattern) Compile() {
 	p.Re = regexp.MustCompile(p.Regexp) // tests compile every one
 	tree, err := syntax.Parse(p.Regexp, syntax.Perl)
@@ -89,7 +90,7 @@ func (p *pattern) Compile() {
 	p.least = lexical.LeastOfGroup(tree)
 }
 
-// match looks with the pattern around its keyword at text[at:].
+// match applies the pattern around its keyword at text[at:].
 func (p *pattern) match(s *Scan, at int, w *word) {
 	text := s.Text
 	start := max(0, at-lexical.Before)
@@ -109,7 +110,7 @@ func (p *pattern) match(s *Scan, at int, w *word) {
 		cut := false
 		for _, m := range p.Re.FindAllSubmatchIndex(text[start:end], 8) {
 			if m[1] == end-start && end < len(text) {
-				cut = true // it may end there only because the text does
+				cut = true // the match may be longer than the searched text
 				break
 			}
 			p.Judge(s, start, m)
@@ -120,7 +121,8 @@ func (p *pattern) match(s *Scan, at int, w *word) {
 	}
 }
 
-// Judge takes what group or match m says for a secret, unless an allow-list or the entropy speaks against it.
+// Judge reports the secret of match m unless an allow-list or the entropy excludes it. The offsets of m are relative
+// to base.
 func (p *pattern) Judge(s *Scan, base int, m []int) {
 	lo, hi := m[0], m[1]
 	for g := 1; 2*g < len(m); g++ {
@@ -149,6 +151,7 @@ func (p *pattern) Judge(s *Scan, base int, m []int) {
 	s.found(base+lo, base+hi, p.ID)
 }
 
+// Allows reports whether a excludes the secret. match is the whole match and around its line.
 func (a *allowList) Allows(secret, match, around []byte) bool {
 	a.once.Do(func() {
 		for _, re := range a.Regexps {

@@ -6,10 +6,10 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// hides notes that the text holds a character of no width.
+// hides notes that the text contains a zero-width character.
 func (s *Scan) hides(int, *word) { s.hiding = true }
 
-// uncovered scans the text without its characters of no width.
+// uncovered scans the text without its zero-width characters.
 func (s *Scan) uncovered(inner *Scan) {
 	s.plain, s.where = s.plain[:0], s.where[:0]
 	for i := 0; i < len(s.Text); {
@@ -25,8 +25,8 @@ func (s *Scan) uncovered(inner *Scan) {
 	}
 }
 
-// lines appends to s.joined the base64 of text[start:end] with that of the lines below that go on with it,
-// notes in s.where where each character stands, and returns where the block ends.
+// lines sets s.joined to the base64 text[start:end] and its continuation on the next lines, and s.where to the offset
+// of each of its characters. It returns the end of the block.
 func (s *Scan) lines(start, end int) int {
 	s.joined, s.where = s.joined[:0], s.where[:0]
 	add := func(from, to int) {
@@ -61,7 +61,7 @@ func (s *Scan) lines(start, end int) int {
 	}
 }
 
-// tail finds the end of a private key whose beginning is not there. at is where "-----END" stands.
+// tail finds the end of a private key whose beginning is missing. at is the offset of "-----END".
 func (s *Scan) tail(at int, w *word) {
 	text := s.Text
 	head := text[at:min(len(text), at+80)]

@@ -7,10 +7,10 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// MinKnown is the shortest value that is looked for wherever it stands.
+// MinKnown is the minimum length of a value that is searched for everywhere.
 const MinKnown = 8
 
-// A Known is a value that is a secret wherever it stands. It holds hashes of the value, not the value.
+// A Known is a value that is a secret wherever it occurs. It contains hashes of the value, not the value.
 type Known struct {
 	rule   string
 	start  uint64 // hash of the first MinKnown bytes
@@ -18,8 +18,8 @@ type Known struct {
 	Sum    objects.Hash
 }
 
-// Know returns the Known of a value; ok is false for one that is too short or too plain to be looked for: it would
-// be found in what is no secret.
+// Know returns the Known of a value. ok is false if the value is so short or plain that it would be found in other
+// text.
 func Know(rule string, value []byte) (k Known, ok bool) {
 	if len(value) < MinKnown || len(value) > 64<<10 || lexical.Repeats(value) || lexical.Placeholderish(value) ||
 		lexical.Reference(value, lexical.Quoted) {
@@ -28,13 +28,13 @@ func Know(rule string, value []byte) (k Known, ok bool) {
 	return Known{rule, startOf(value), len(value), objects.Sum(value)}, true
 }
 
-// startOf returns the hash of the first [MinKnown] bytes of text.
+// startOf returns a hash of the first [MinKnown] bytes of text.
 func startOf(text []byte) uint64 {
 	v := binary.LittleEndian.Uint64(text)
 	return (v ^ v>>29) * 0xBF58476D1CE4E5B9
 }
 
-// Knowns finds known values. The zero value knows none.
+// Knowns finds known values. The zero value is empty.
 type Knowns struct {
 	begins  *[1 << 8]uint64 // a bit for the start of each value
 	byStart map[uint64][]Known

@@ -6,22 +6,22 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// kubeRule is the rule that finds the values of Kubernetes' Secrets.
+// kubeRule is the rule that finds the values of Kubernetes Secrets.
 const kubeRule = "kubernetes-secret"
 
-// maxKube is how far from its kind the values of a Secret are looked for, in either direction.
+// maxKube is the maximum distance, in either direction, from the kind of a Secret to its values.
 const maxKube = 16 << 10
 
-// kubernetes finds the values of a Secret of Kubernetes, in YAML and in JSON, whatever their names. at is where
-// "kind" stands.
+// kubernetes finds the values of a Kubernetes Secret in YAML or JSON, whatever their names. at is the offset of
+// "kind".
 func (s *Scan) kubernetes(at int, w *word) {
 	text := s.Text
 	if end := at + len(w.text); end < len(text) && lexical.Wordly.Has(text[end]) {
-		return // another kind, whose name begins so
+		return // another kind with this prefix
 	}
 	lo, hi := max(0, at-maxKube), min(len(text), at+maxKube)
 	newline := "\n"
-	if lexical.IndexByte(text[lo:hi], '\n') < 0 {
+	if bytes.IndexByte(text[lo:hi], '\n') < 0 {
 		newline = `\n` // of a string within this one, or of a line that is not JSON
 	}
 	margin := lexical.MarginOf(text[lo:at], newline)
@@ -41,10 +41,10 @@ func (s *Scan) kubernetes(at int, w *word) {
 	s.kubeJSON(lo, hi)
 }
 
-// kubeYAML looks at the lines of text[lo:hi] that are indented below data: or stringData:, behind the margin
-// that tools put before them.
+// kubeYAML scans the lines of text[lo:hi] that are indented below data: or stringData:, after the margin that a tool
+// added.
 func (s *Scan) kubeYAML(lo, hi int, newline, margin string) {
-	below := -1 // how far the key of the block is indented
+	below := -1 // the indentation of the block's key; -1 outside a block
 	for start := lo; start < hi; {
 		end := hi
 		if n := bytes.Index(s.Text[start:hi], []byte(newline)); n >= 0 {
@@ -78,7 +78,7 @@ func (s *Scan) kubeYAML(lo, hi int, newline, margin string) {
 	}
 }
 
-// kubeJSON looks at the strings in the objects of text[lo:hi] that are called data or stringData.
+// kubeJSON scans the strings in the objects of text[lo:hi] that are called data or stringData.
 func (s *Scan) kubeJSON(lo, hi int) {
 	for _, name := range [...]string{`"data`, `"stringData`} {
 		for at := lo; ; {
@@ -95,7 +95,7 @@ func (s *Scan) kubeJSON(lo, hi int) {
 				continue
 			}
 			end := hi
-			if n := lexical.IndexByte(s.Text[open:hi], '}'); n >= 0 {
+			if n := bytes.IndexByte(s.Text[open:hi], '}'); n >= 0 {
 				end = open + n
 			}
 			s.kubePairs(open+1, end)
@@ -104,15 +104,15 @@ func (s *Scan) kubeJSON(lo, hi int) {
 	}
 }
 
-// kubePairs looks at every second string of text[at:end]: names and values take turns.
+// kubePairs scans every second string of text[at:end]: names and values alternate.
 func (s *Scan) kubePairs(at, end int) {
 	for value := false; ; value = !value {
-		n := lexical.IndexByte(s.Text[at:end], '"')
+		n := bytes.IndexByte(s.Text[at:end], '"')
 		if n < 0 {
 			return
 		}
 		from := at + n + 1
-		if n = lexical.IndexByte(s.Text[from:end], '"'); n < 0 {
+		if n = bytes.IndexByte(s.Text[from:end], '"'); n < 0 {
 			return
 		}
 		if value {
@@ -122,7 +122,7 @@ func (s *Scan) kubePairs(at, end int) {
 	}
 }
 
-// kubeValue takes a value for a secret unless it is one of those that examples have.
+// kubeValue reports a value unless it is a typical example.
 func (s *Scan) kubeValue(start, end int) {
 	value := s.Text[start:end]
 	if len(value) < 8 || lexical.Placeholderish(value) || lexical.Repeats(value) {

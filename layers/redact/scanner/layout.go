@@ -6,7 +6,7 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// below finds the value at i of "password: |" or "password = <<EOT": the line below, if it is one word.
+// below returns the value at i of "password: |" or "password = <<EOT": the next line, if it is one word.
 func (s *Scan) below(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	n := 0
@@ -34,15 +34,12 @@ func (s *Scan) below(i int) (v lexical.Span, st lexical.Style, ok bool) {
 		return v, st, false
 	}
 	i = lexical.LineStart(text, i+end)
-	n = lexical.VisibleLine.Run(text[i:], lexical.MaxValue)
-	if k := bytes.Index(text[i:i+n], []byte(`\n`)); k >= 0 {
-		n = k
-	}
+	n = lineRun(text[i:])
 	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.EndsLine(text[i+n:])
 }
 
-// nextLine finds the value that stands on the line below, whose end is at i: between quotes, or as a word that
-// no person would write. A line of dashes may stand between the two.
+// nextLine returns the value on the line after the line end at i: a quoted value, or a generated word. A line of
+// dashes may stand between the two lines.
 func (s *Scan) nextLine(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	i = lexical.LineStart(text, i+lexical.Newline(text[i:]))
@@ -56,7 +53,7 @@ func (s *Scan) nextLine(i int) (v lexical.Span, st lexical.Style, ok bool) {
 		}
 		i = lexical.LineStart(text, i+n)
 	} else if bytes.HasPrefix(text[i:], []byte("string(")) {
-		if n := lexical.IndexByte(text[i:min(len(text), i+24)], ')'); n > 0 {
+		if n := bytes.IndexByte(text[i:min(len(text), i+24)], ')'); n > 0 {
 			i += n + 1
 			return s.literal(i + lexical.Spaces(text[i:]))
 		}
@@ -69,7 +66,7 @@ func (s *Scan) nextLine(i int) (v lexical.Span, st lexical.Style, ok bool) {
 		lexical.EndsLine(text[i+n:])
 }
 
-// entry finds the value in "- name: DB_PASSWORD" with "value: ..." on the line below. i is behind the name.
+// entry returns the value in "- name: DB_PASSWORD" followed by a line "value: ...". i is the offset after the name.
 func (s *Scan) entry(start, i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	before := bytes.TrimRight(text[:start], ` "'\`)
@@ -85,19 +82,16 @@ func (s *Scan) entry(start, i int) (v lexical.Span, st lexical.Style, ok bool) {
 	if v, st, ok = s.literal(i); ok {
 		return v, st, ok
 	}
-	n := lexical.VisibleLine.Run(text[i:], lexical.MaxValue)
-	if k := bytes.Index(text[i:i+n], []byte(`\n`)); k >= 0 {
-		n = k
-	}
+	n := lineRun(text[i:])
 	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.EndsLine(text[i+n:])
 }
 
-// inner finds the value in {"type": "string", "value": "..."}, or in { default = "..." }, of which i is behind
-// the bracket.
+// inner returns the value in {"type": "string", "value": "..."} or { default = "..." }. i is the offset after the
+// bracket.
 func (s *Scan) inner(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	rest := text[i:min(len(text), i+240)]
-	if n := lexical.IndexByte(rest, '}'); n >= 0 {
+	if n := bytes.IndexByte(rest, '}'); n >= 0 {
 		rest = rest[:n]
 	}
 	for _, name := range [...]string{"value", "Value", "default"} {
@@ -113,7 +107,7 @@ func (s *Scan) inner(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return v, st, false
 }
 
-// cell finds the value in the cell at i of a table.
+// cell returns the value in the table cell at i.
 func (s *Scan) cell(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	for i < len(text) && bytes.IndexByte([]byte(" `*\"'"), text[i]) >= 0 {
@@ -127,7 +121,7 @@ func (s *Scan) cell(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return lexical.Span{Start: i, End: end}, lexical.Loose, end > i
 }
 
-// list finds the strings of the list at i, each of which is a value, and takes those that are plausible.
+// list reports the strings of the list at i that are plausible.
 func (s *Scan) list(i int, kind string) {
 	for range 32 {
 		i += lexical.Spaces(s.Text[i:])
@@ -150,7 +144,7 @@ func (s *Scan) list(i int, kind string) {
 	}
 }
 
-// items finds the items of a list in YAML that begins on the line behind i.
+// items reports the items of the YAML list that begins on the line after i.
 func (s *Scan) items(i int, kind string) {
 	for range 32 {
 		n := lexical.Newline(s.Text[i:])
@@ -164,11 +158,7 @@ func (s *Scan) items(i int, kind string) {
 		i += 2
 		v, st, ok := s.literal(i)
 		if !ok {
-			n := lexical.VisibleLine.Run(s.Text[i:], lexical.MaxValue)
-			if k := bytes.Index(s.Text[i:i+n], []byte(`\n`)); k >= 0 {
-				n = k
-			}
-			v, st = lexical.Span{Start: i, End: i + n}, lexical.Line
+			v, st = lexical.Span{Start: i, End: i + lineRun(s.Text[i:])}, lexical.Line
 		}
 		if v.End > v.Start && lexical.Plausible(kind, s.Text[v.Start:v.End], st) {
 			s.found(v.Start, v.End, kind)
@@ -178,7 +168,7 @@ func (s *Scan) items(i int, kind string) {
 	}
 }
 
-// Setter reports whether a function of that name is given a secret to keep.
+// Setter reports whether a function of this name stores the secret that it receives.
 func Setter(name []byte) bool {
 	var words lexical.NameWords
 	words.Split(name)
@@ -191,7 +181,7 @@ func Setter(name []byte) bool {
 	return false
 }
 
-// directive reports whether a line that begins with such a name goes on with a password.
+// directive reports whether name is a configuration directive whose argument is a password.
 func directive(name []byte) bool {
 	switch string(bytes.ToLower(name)) {
 	case "requirepass", "masterauth", "bindpw", "rootpw", "-setcookie":

@@ -6,7 +6,7 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// literal finds the string literal that starts at i.
+// literal returns the string literal that starts at i.
 func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	if i+1 < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == 'u' || text[i] == '@' || text[i] == '$') &&
@@ -34,8 +34,8 @@ func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return lexical.Span{Start: from, End: from + end}, lexical.Quoted, ok
 }
 
-// opened returns where a literal begins whose opening quote with its backslashes is text[start:end]: behind the
-// third of three if it ends in three, too.
+// opened returns the start of the content of a literal whose opening quote, with its backslashes, is text[start:end]:
+// after the third quote if the literal is triple-quoted.
 func opened(text []byte, start, end int) int {
 	mark := text[start:end]
 	if !bytes.HasPrefix(text[end:], mark) || !bytes.HasPrefix(text[end+len(mark):], mark) {
@@ -48,8 +48,8 @@ func opened(text []byte, start, end int) int {
 	return end
 }
 
-// literalEnd returns where a literal ends that the quote q opened behind some backslashes, and false if it is empty
-// or has no end.
+// literalEnd returns the end of a literal that the quote q opened after some backslashes; false if it is empty or is
+// not closed.
 func literalEnd(rest []byte, q byte, slashes int) (end int, ok bool) {
 	odd := 0 // where a quote stands behind a backslash that may be the last of the value
 	for at := 0; at < len(rest); at++ {
@@ -76,8 +76,8 @@ func literalEnd(rest []byte, q byte, slashes int) (end int, ok bool) {
 	return odd, odd > 0
 }
 
-// member finds the value in {"name": "DB_PASSWORD", "value": "..."}, of which i is behind the first comma.
-// Named says that the name is called one; then others may stand between the two.
+// member returns the value in {"name": "DB_PASSWORD", "value": "..."}. i is the offset after the first comma. If
+// named is set, the key of the name is one such as "name", and other members may stand between the two.
 func (s *Scan) member(i int, named bool) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	reach := 64

@@ -6,7 +6,7 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// tagged finds the text at i of an element of XML, up to the next tag.
+// tagged returns the text at i of an XML element, up to the next tag.
 func (s *Scan) tagged(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	for range 4 {
@@ -36,9 +36,9 @@ func (s *Scan) tagged(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return v, lexical.Loose, v.End > v.Start
 }
 
-// element finds the text of the element whose name ends at i, behind its attributes.
+// element returns the text of the element whose name ends at i, after its attributes.
 func (s *Scan) element(i int) (v lexical.Span, st lexical.Style, ok bool) {
-	n := lexical.IndexByte(s.Text[i:min(len(s.Text), i+200)], '>')
+	n := bytes.IndexByte(s.Text[i:min(len(s.Text), i+200)], '>')
 	if n < 0 || n > 0 && s.Text[i+n-1] == '/' || bytes.IndexByte(s.Text[i:i+n], '<') >= 0 {
 		return v, st, false
 	}
@@ -46,7 +46,7 @@ func (s *Scan) element(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return v, lexical.Quoted, ok
 }
 
-// element reports whether text ends where the name of an element of XML begins.
+// element reports whether the name of an XML element begins at the end of text.
 func element(text []byte) bool {
 	n := len(text)
 	if n > 0 && text[n-1] == ':' {
@@ -55,9 +55,9 @@ func element(text []byte) bool {
 	return n > 0 && text[n-1] == '<'
 }
 
-// initialised finds the value of { get; set; } = "value".
+// initialised returns the value of { get; set; } = "value" in C#.
 func (s *Scan) initialised(i int) (v lexical.Span, st lexical.Style, ok bool) {
-	n := lexical.IndexByte(s.Text[i:min(len(s.Text), i+48)], '}')
+	n := bytes.IndexByte(s.Text[i:min(len(s.Text), i+48)], '}')
 	if n < 0 {
 		return v, st, false
 	}
@@ -68,7 +68,7 @@ func (s *Scan) initialised(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return s.literal(i + 1 + lexical.Spaces(s.Text[i+1:]))
 }
 
-// property finds the string behind <key>password</key>, the end of which is at i.
+// property returns the string after <key>password</key> in a property list. The key ends at i.
 func (s *Scan) property(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	rest := s.Text[i:min(len(s.Text), i+80)]
 	const open = "<string>"

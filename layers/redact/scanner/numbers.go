@@ -7,7 +7,7 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Plain resolves JSON escapes, so that a secret is the same however it is escaped.
+// Plain resolves JSON escapes, so that a secret has the same bytes however it is escaped.
 func Plain(secret []byte) []byte {
 	if bytes.IndexByte(secret, '\\') < 0 {
 		return secret
@@ -19,6 +19,6 @@ func Plain(secret []byte) []byte {
 	return []byte(s)
 }
 
-// Fingerprint returns the first 12 digits of the BLAKE3 of a secret, its JSON escapes resolved: what
-// people tell it by without seeing it.
+// Fingerprint returns the first 12 hexadecimal digits of the BLAKE3 hash of a secret, with its JSON escapes resolved.
+// It identifies the secret without showing it.
 func Fingerprint(secret []byte) string { return objects.Sum(Plain(secret)).String()[:12] }

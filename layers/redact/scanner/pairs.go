@@ -6,7 +6,7 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// pair looks at the name around text[at:] and, if it is one of a secret, at the value beside it.
+// pair examines the name around text[at:] and, if it is that of a secret, the value after it.
 func (s *Scan) pair(at int, _ *word) {
 	if at < s.name {
 		return // the name was looked at already
@@ -51,7 +51,8 @@ func (s *Scan) pair(at int, _ *word) {
 	s.table(start, end)
 }
 
-// judged reports whether the value v of that style may be a secret of the kind. What ends a sentence may belong to it.
+// judged reports whether the value v of that style may be a secret of the kind. The punctuation at the end of a
+// sentence is ignored.
 func (s *Scan) judged(kind string, v lexical.Span, st lexical.Style) bool {
 	value := s.Text[v.Start:v.End]
 	if st == lexical.Sentence {
@@ -60,7 +61,7 @@ func (s *Scan) judged(kind string, v lexical.Span, st lexical.Style) bool {
 	return lexical.Plausible(kind, value, st)
 }
 
-// many looks at the list whose name ends at end, if it is one of secrets.
+// many examines the list after the name that ends at end, if the name is a plural of a secret's.
 func (s *Scan) many(name []byte, end int) {
 	kind := lexical.Plural(name)
 	if kind == "" {
@@ -79,16 +80,16 @@ func (s *Scan) many(name []byte, end int) {
 	}
 }
 
-// A place is where the value of a pair may begin, and what stands before it.
+// A place is where the value of a pair may begin, and what precedes it.
 type place struct {
 	name       []byte
 	start, end int  // of the name
-	i          int  // where the value, or what leads to it, begins
+	i          int  // the start of the value or of an operator before it
 	blanks     int  // before i
-	closed     bool // the name stands between quotes
+	closed     bool // the name is quoted
 }
 
-// value finds what stands behind a name that ends at end, and how.
+// value returns the value after the name text[start:end], and its style.
 func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	i, painted, closed := lexical.Behind(text, end)
@@ -126,7 +127,7 @@ func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.St
 	return s.behindBlanks(&p, c)
 }
 
-// prefixed reports whether c is a mark before the password of a sentence: "with password =value".
+// prefixed reports whether c is a mark that begins the password of a sentence, as in "with password =value".
 func (s *Scan) prefixed(p *place, c byte) bool {
 	text, i := s.Text, p.i
 	return p.blanks > 0 && !p.closed && lexical.Leading.Has(c) && i+1 < len(text) && lexical.Alnum.Has(text[i+1]) &&
@@ -134,7 +135,7 @@ func (s *Scan) prefixed(p *place, c byte) bool {
 		lexical.SecretName(p.name) == "password" && s.judged("password", s.word(i), lexical.Sentence)
 }
 
-// enclosed finds a value in a tag, a group or a call that begins with c.
+// enclosed returns a value in a tag, a group or a call that begins with c.
 func (s *Scan) enclosed(p *place, c byte) (v lexical.Span, st lexical.Style, ok, done bool) {
 	text, i := s.Text, p.i
 	switch {
@@ -158,7 +159,7 @@ func (s *Scan) enclosed(p *place, c byte) (v lexical.Span, st lexical.Style, ok,
 	return v, st, ok, true
 }
 
-// inCell finds a value in the next cell of a table, or behind "or else".
+// inCell returns a value in the next cell of a table, or after an operator "or else".
 func (s *Scan) inCell(p *place, c byte) (v lexical.Span, st lexical.Style, ok, done bool) {
 	text, i := s.Text, p.i
 	switch {
@@ -177,7 +178,7 @@ func (s *Scan) inCell(p *place, c byte) (v lexical.Span, st lexical.Style, ok, d
 	return v, st, ok, true
 }
 
-// listed finds a value behind the comma at p.i.
+// listed returns a value after the comma at p.i.
 func (s *Scan) listed(p *place) (v lexical.Span, st lexical.Style, ok, done bool) {
 	text, i := s.Text, p.i
 	switch {
@@ -205,7 +206,7 @@ func (s *Scan) listed(p *place) (v lexical.Span, st lexical.Style, ok, done bool
 	return v, st, ok, true
 }
 
-// behindBlanks finds a value that nothing but blanks, a word or a quote sets apart from its name.
+// behindBlanks returns a value that only blanks, a word or a quote separate from its name.
 func (s *Scan) behindBlanks(p *place, c byte) (v lexical.Span, st lexical.Style, ok bool) {
 	text, i := s.Text, p.i
 	switch {
@@ -234,14 +235,14 @@ func (s *Scan) behindBlanks(p *place, c byte) (v lexical.Span, st lexical.Style,
 	return s.apart(p.name, p.start, i, p.blanks)
 }
 
-// spoken finds the value at i of "the password is value".
+// spoken returns the value at i of "the password is value".
 func (s *Scan) spoken(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	i += lexical.Spaces(s.Text[i:])
 	v = s.word(i)
 	return v, lexical.Sentence, v.End > v.Start
 }
 
-// word returns where the word at i of a sentence is, between quotes or not.
+// word returns the bounds of the word at i of a sentence, without its quotes.
 func (s *Scan) word(i int) lexical.Span {
 	text := s.Text
 	n := i
@@ -261,7 +262,7 @@ func (s *Scan) word(i int) lexical.Span {
 	return lexical.Span{Start: i, End: end}
 }
 
-// apart finds the value at i that only blanks set apart from its name: in a table, and in "with password value".
+// apart returns the value at i that only blanks separate from its name, as in a table or in "with password value".
 func (s *Scan) apart(name []byte, start, i, blanks int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	if lexical.HasFold(text[i:], "reg_") { // of Windows
@@ -291,7 +292,7 @@ func netrc(text []byte) bool {
 	return len(fields) >= 2 && string(fields[len(fields)-2]) == "login"
 }
 
-// operatorEnd returns where the operator at op ends. Tight says that nothing stands between it and the name.
+// operatorEnd returns the end of the operator at op. tight reports that the operator follows the name directly.
 func operatorEnd(text []byte, op int, tight bool) int {
 	i := op
 	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>' || text[i] == '!' ||
@@ -305,7 +306,7 @@ func operatorEnd(text []byte, op int, tight bool) int {
 	return i
 }
 
-// operand finds the value behind the operator at op. Tight says that nothing stands between it and the name.
+// operand returns the value after the operator at op. tight reports that the operator follows the name directly.
 func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	assigned := operatorEnd(text, op, tight)
@@ -334,7 +335,7 @@ func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, 
 	return s.undelimited(&a)
 }
 
-// An assignment is a name, an operator and the beginning of its value.
+// An assignment is a name, an operator and the start of its value.
 type assignment struct {
 	name     []byte
 	start    int // of the name
@@ -344,11 +345,11 @@ type assignment struct {
 	whole    int // the end of its line
 	tight    bool
 	first    bool // the name is the first in its line
-	alone    bool // nothing else stands behind the value
-	raw      bool // of an environment file: quotes are a part of it unless they are around it
+	alone    bool // nothing follows the value
+	raw      bool // in an environment file: quotes inside the value are a part of it
 }
 
-// surround notes what stands around an assignment in its line.
+// surround sets the fields that depend on the rest of the line.
 func (s *Scan) surround(a *assignment) {
 	text := s.Text
 	a.whole = lexical.LineEnd(text, a.i)
@@ -359,7 +360,7 @@ func (s *Scan) surround(a *assignment) {
 	a.raw = text[a.op] == '=' && a.tight && lexical.UpperName(a.name) && string(a.name) != "PWD" && a.first && a.alone
 }
 
-// delimited finds a value that says itself where it ends: a literal, a group, a connection string.
+// delimited returns a value with an end mark: a literal, a group, a part of a connection string.
 func (s *Scan) delimited(a *assignment) (v lexical.Span, st lexical.Style, ok, done bool) {
 	text, i := s.Text, a.i
 	if v, st, ok = s.literal(i); ok && (!a.raw || lexical.EndsLine(text[min(len(text), v.End+1):]) ||
@@ -387,7 +388,7 @@ func (s *Scan) delimited(a *assignment) (v lexical.Span, st lexical.Style, ok, d
 	return v, st, false, false
 }
 
-// undelimited finds a value that ends with its line, or with what else stands there.
+// undelimited returns a value that ends with its line or at other text.
 func (s *Scan) undelimited(a *assignment) (v lexical.Span, st lexical.Style, ok bool) {
 	text, i := s.Text, a.i
 	if n := lexical.HeaderEnd(text[:a.start], text[i:a.whole]); n > 0 {
@@ -410,7 +411,7 @@ func (s *Scan) undelimited(a *assignment) (v lexical.Span, st lexical.Style, ok 
 	return s.inCode(a, st)
 }
 
-// inCode finds the value at i that other things stand behind.
+// inCode returns the value at i that other text follows.
 func (s *Scan) inCode(a *assignment, st lexical.Style) (lexical.Span, lexical.Style, bool) {
 	text, i := s.Text, a.i
 	end := lexical.WordEnd(text, i)

@@ -1,6 +1,6 @@
 package scanner
 
-// Blank returns the length of the white space in front of b, up to its first line end.
+// Blank returns the length of the white space at the start of b, up to and including the first line end.
 func Blank(b []byte) int {
 	for i, c := range b {
 		switch c {

@@ -5,21 +5,20 @@ import (
 	"sync"
 )
 
-// A Config says what the rules of [New] find beside what is built in.
+// A Config contains the rules of a user, in addition to the built-in ones.
 type Config struct {
 	Known  []Known  // values that are secrets wherever they stand
 	Allow  []string // rules, and fingerprints of secrets, that are left alone
 	Custom []Custom
 }
 
-// A Custom rule is a user's own: what the regular expression matches, or else its first group that matched, is
-// a secret.
+// A Custom rule is a user's own: the match of the regular expression, or its first group that matched, is a secret.
 type Custom struct {
 	Name   string
 	Regexp string
 }
 
-// A ruleset is the built-in rules with what a [Config] adds. It may be used by several goroutines at once.
+// A Ruleset is the built-in rules and those of a [Config]. It is safe for use by several goroutines.
 type Ruleset struct {
 	Values  []Known // what known holds
 	known   Knowns
@@ -28,22 +27,24 @@ type Ruleset struct {
 	Scans   sync.Pool
 }
 
+// Know adds a value that is a secret wherever it occurs.
 func (r *Ruleset) Know(k Known) {
 	r.Values = append(r.Values, k)
 	r.known.Add(k)
 }
 
+// A CustomPattern is a compiled [Custom] rule.
 type CustomPattern struct {
 	Name string
 	Re   *regexp.Regexp
 }
 
-// allows reports whether the user said that this is no secret.
+// allows reports whether the user allowed this rule or this secret.
 func (r *Ruleset) allows(rule string, secret []byte) bool {
 	return len(r.Allowed) > 0 && (r.Allowed[rule] || r.Allowed[Fingerprint(secret)])
 }
 
-// users finds what the custom rules say.
+// users applies the custom rules.
 func (s *Scan) users() {
 	for _, u := range s.Rules.Custom {
 		for _, m := range u.Re.FindAllSubmatchIndex(s.Text, -1) {

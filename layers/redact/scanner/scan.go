@@ -1,37 +1,39 @@
 package scanner
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// A scan is one look at one text: a decoded string, a line that is no JSON, or what was decoded from a part of one.
+// A Scan scans one text at a time: a decoded string, a line that is not JSON, or decoded base64 or percent encoding.
+// It is not safe for use by several goroutines.
 type Scan struct {
 	Rules   *Ruleset
 	words   *keywords // of the built-in rules
-	session *Knowns   // values known from what came before, may be nil
+	session *Knowns   // known values of the session; may be nil
 	Text    []byte
-	Spans   []lexical.Span // what was found, in no order
-	name    int            // end of the last name of a pair that was looked at
-	depth   int            // how often the text was decoded from a part of another
-	plain   []byte         // where encoded parts are decoded to
-	where   []int          // where in the text each byte of it comes from
+	Spans   []lexical.Span // the findings, in no order
+	name    int            // the end of the last name that pair examined
+	depth   int            // how often the text was decoded
+	plain   []byte         // buffer for decoded text
+	where   []int          // the offset in Text of each byte of plain or joined
 
-	decoder *Scan // of decoded parts; kept, for most texts have none
+	decoder *Scan // scans decoded parts; made on first use
 
-	unquoted []byte // memory of the string of a JSON value that text is
+	unquoted []byte // buffer for an unescaped JSON string
 
-	joined []byte         // lines of base64, without their ends
-	unread int            // where the last of them ended
-	hiding bool           // the text holds characters of no width
-	tabled int            // up to here the text was looked at as a table
-	cells  []lexical.Span // memory of a row
-	kinds  []string       // of its columns
+	joined []byte         // consecutive lines of base64, without line ends
+	unread int            // the end of the last block of base64
+	hiding bool           // the text contains zero-width characters
+	tabled int            // the end of the last table
+	cells  []lexical.Span // buffer for a row
+	kinds  []string       // the kinds of the columns
 	Names  lexical.NameCache
 }
 
-// found takes text[start:end] for a secret, unless it is allowed.
+// found reports text[start:end] as a secret unless it is allowed.
 func (s *Scan) found(start, end int, rule string) {
 	if start >= end || s.Rules.allows(rule, s.Text[start:end]) {
 		return
@@ -39,10 +41,11 @@ func (s *Scan) found(start, end int, rule string) {
 	s.Spans = append(s.Spans, lexical.Span{Start: start, End: end, Rule: rule})
 }
 
-// maxDepth is how many codings are looked through: base64 of base64, as in a Secret of a Secret.
+// maxDepth is the maximum number of nested encodings, such as base64 in base64.
 const maxDepth = 2
 
-// Run scans text and returns what was found, with what is found in decoded parts up to maxDepth.
+// Run scans text and returns the findings, including those in decoded parts up to maxDepth. The result is valid until
+// the next call.
 func (s *Scan) Run(text []byte, depth int) []lexical.Span {
 	s.Text, s.Spans, s.name, s.depth = text, s.Spans[:0], 0, depth
 	s.unread, s.hiding, s.tabled = 0, false, 0
@@ -60,10 +63,10 @@ func (s *Scan) Run(text []byte, depth int) []lexical.Span {
 	return s.Spans
 }
 
-// MinEncoded is the shortest run of base64 that is decoded: 18 bytes.
+// MinEncoded is the minimum length of a run of base64 that is decoded: 18 bytes.
 const MinEncoded = 24
 
-// encoded looks through a level of base64 and of percent encoding.
+// encoded decodes and scans the base64 and percent-encoded parts of the text.
 func (s *Scan) encoded() {
 	text := s.Text
 	if s.decoder == nil {
@@ -89,15 +92,15 @@ func (s *Scan) encoded() {
 	s.percent(inner)
 }
 
-// gaps reports whether one of the first eight bytes of b is below '+', the least character of base64.
+// gaps reports whether one of the first eight bytes of b is below '+', the smallest character of base64.
 func gaps(b []byte) bool {
 	v := binary.LittleEndian.Uint64(b)
 	const ones = 0x0101010101010101
 	return (v-'+'*ones)&^v&(0x80*ones) != 0
 }
 
-// base64 decodes text[start:end], whose beginning may belong to something else, with the lines below that go on
-// with it, and scans what that says.
+// base64 decodes and scans text[start:end] and its continuation on the next lines. The first characters may belong to
+// other text.
 func (s *Scan) base64(inner *Scan, start, end int) {
 	for shift := range 4 {
 		from := start + shift
@@ -116,7 +119,7 @@ func (s *Scan) base64(inner *Scan, start, end int) {
 	}
 }
 
-// Readable64 reports whether text, base64 of 24 characters, says something readable. Most does not, from its start on.
+// Readable64 reports whether text, 24 characters of base64, decodes to readable text. Most base64 does not.
 func Readable64(text []byte) bool {
 	var b [MinEncoded / 4 * 3]byte
 	more := 0 // bytes that the character still has
@@ -142,14 +145,14 @@ func Readable64(text []byte) bool {
 	return lexical.Readable(b[:])
 }
 
-// maxPercent is how much of a percent-encoded run is looked at together.
+// maxPercent is the maximum length of a percent-encoded run that is decoded.
 const maxPercent = 8 << 10
 
-// percent decodes the runs of text that hold percent escapes, and scans what they say.
+// percent decodes and scans the parts of text that contain percent escapes.
 func (s *Scan) percent(inner *Scan) {
 	text := s.Text
 	for i := 0; i+2 < len(text); {
-		n := lexical.IndexByte(text[i:], '%')
+		n := bytes.IndexByte(text[i:], '%')
 		if n < 0 {
 			return
 		}
@@ -164,7 +167,7 @@ func (s *Scan) percent(inner *Scan) {
 			for _, f := range inner.Run(s.plain, s.depth+1) {
 				s.found(s.where[f.Start], s.where[f.End], f.Rule)
 			}
-			if lexical.IndexByte(s.plain, '+') < 0 {
+			if bytes.IndexByte(s.plain, '+') < 0 {
 				break
 			}
 			for k, c := range s.plain { // as forms write a blank

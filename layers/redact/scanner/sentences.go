@@ -6,8 +6,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// said finds the value that a sentence gives the password whose name ends at end: "the password of admin is:
-// value", "set to value", "(valid for a day): value", "- value". It must be one that no person would write.
+// said finds the value of a password in a sentence, after the name that ends at end: "the password of admin is:
+// value", "set to value", "(valid for a day): value", "- value". The value must look generated.
 func (s *Scan) said(name []byte, end int) {
 	for _, word := range [...]string{"password", "passphrase", "passwd", "passwort"} {
 		if len(name) == len(word) && lexical.HasFold(name, word) {
@@ -16,7 +16,7 @@ func (s *Scan) said(name []byte, end int) {
 	}
 }
 
-// sentence looks for the value behind end, up to the end of the sentence.
+// sentence searches for the value from end to the end of the sentence.
 func (s *Scan) sentence(end int) {
 	text := s.Text
 	rest := text[end:min(len(text), end+80)]
@@ -59,10 +59,10 @@ func (s *Scan) sentence(end int) {
 	}
 }
 
-// signs are what the words and marks begin with that a value stands behind, and what ends a sentence.
+// signs are the first bytes of the words and marks that precede a value, and the bytes that end a sentence.
 var signs = lexical.SetOf(":=-itle\xc3\xe3\xef;{\".")
 
-// foreign finds the password in "Kennwort: value", and in like words of other languages. at is where the word stands.
+// foreign finds the password in "Kennwort: value" and similar words of other languages.
 func (s *Scan) foreign(at int, w *word) {
 	i := at + len(w.text)
 	for i < len(s.Text) && lexical.Alnum.Has(s.Text[i]) {
@@ -71,7 +71,7 @@ func (s *Scan) foreign(at int, w *word) {
 	s.sentence(i)
 }
 
-// basicAuth finds the password in user:password that stands behind the word at at, which says that it does.
+// basicAuth finds the password in user:password after the keyword.
 func (s *Scan) basicAuth(at int, w *word) {
 	text := s.Text
 	i := at + len(w.text)
@@ -87,7 +87,7 @@ func (s *Scan) basicAuth(at int, w *word) {
 	s.password(i+n+1, end)
 }
 
-// slashed finds the password in user/password@host, that tools of Oracle are given. at is where the command stands.
+// slashed finds the password in user/password@host, an argument of Oracle's tools.
 func (s *Scan) slashed(at int, w *word) {
 	text := s.Text
 	limit := min(len(text), at+maxCommand)
@@ -96,9 +96,7 @@ func (s *Scan) slashed(at int, w *word) {
 		if from == end {
 			return
 		}
-		if i = end; i < limit && lexical.Quote(text[i]) {
-			i++
-		}
+		i = afterQuote(text[:limit], end)
 		n := bytes.IndexByte(text[from:end], '/')
 		if n < 1 || lexical.Wordly.Run(text[from:end], n) < n {
 			continue
@@ -111,8 +109,7 @@ func (s *Scan) slashed(at int, w *word) {
 	}
 }
 
-// redisAuth finds the password in "AUTH password" and "AUTH user password", as a line of its own. at is where
-// the word stands.
+// redisAuth finds the password in a line "AUTH password" or "AUTH user password".
 func (s *Scan) redisAuth(at int, w *word) {
 	text := s.Text
 	if !bytes.HasPrefix(text[at:], []byte("AUTH ")) || at > 0 && !lexical.OpensLine(text[:at], false) {
@@ -134,7 +131,7 @@ func (s *Scan) redisAuth(at int, w *word) {
 	s.password(last.Start, last.End)
 }
 
-// lineLength returns the length of the line in front of text, without blanks at its end.
+// lineLength returns the length of the first line of text without its trailing blanks.
 func lineLength(text []byte) int {
 	n := len(text)
 	for _, mark := range [...]string{"\n", `\n`, `\r`} {
@@ -145,7 +142,7 @@ func lineLength(text []byte) int {
 	return len(bytes.TrimRight(text[:n], " \t\r"))
 }
 
-// given finds the secret that is all of the word behind the one at at.
+// given finds the secret that is the whole word after the keyword.
 func (s *Scan) given(at int, w *word) {
 	i := at + len(w.text)
 	end := i + lineRun(s.Text[i:])
@@ -155,7 +152,7 @@ func (s *Scan) given(at int, w *word) {
 	s.password(i, end)
 }
 
-// storageKey finds the key of a storage account that Azure lists beside its name. at is where "keyname" stands.
+// storageKey finds the key of an Azure storage account next to its name.
 func (s *Scan) storageKey(at int, _ *word) {
 	text := s.Text[:min(len(s.Text), at+240)]
 	for i := at; i < len(text); i++ {
@@ -168,7 +165,7 @@ func (s *Scan) storageKey(at int, _ *word) {
 	}
 }
 
-// generated finds the password that terraform made. at is where "random_password" stands.
+// generated finds the password of a random_password resource of terraform.
 func (s *Scan) generated(at int, w *word) {
 	const name = "result"
 	from := at + len(w.text)
@@ -194,7 +191,7 @@ func (s *Scan) generated(at int, w *word) {
 	}
 }
 
-// credentials finds the last of the four that sbt is given. at is where the call begins.
+// credentials finds the last of the four arguments of sbt's Credentials.
 func (s *Scan) credentials(at int, w *word) {
 	i := at + len(w.text)
 	for k := range 4 {
@@ -216,8 +213,7 @@ func (s *Scan) credentials(at int, w *word) {
 	}
 }
 
-// third finds the second word behind "http-basic.name", which poetry and composer take for a password. at is
-// where it stands.
+// third finds the second word after "http-basic.name", which poetry and composer use as a password.
 func (s *Scan) third(at int, w *word) {
 	text := s.Text
 	limit := min(len(text), at+maxCommand)

@@ -7,20 +7,20 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// maxHead is the longest line that is looked at as the head of a table.
+// maxHead is the maximum length of the head of a table.
 const maxHead = 4 << 10
 
-// A grid is a table: how its lines end, what stands between its cells, and what kind of secrets each column holds.
+// A grid is the layout of a table.
 type grid struct {
-	newline string // a line end, or \n as a string within this one writes it
-	between string // empty: two blanks at least
+	newline string // the line end, which is escaped in a nested string
+	between string // between cells; empty for two or more blanks
 	kinds   []string
 	style   lexical.Style
 }
 
-// table takes the line around the name text[start:end] for the head of a table, if that is what it looks like,
-// and finds the secrets in the rows below: CSV, what databases and tools print with bars or blanks between
-// their columns, and Markdown.
+// table treats the line around the name text[start:end] as the head of a table, if it looks like one, and finds the
+// secrets in the rows below. It handles CSV, Markdown, and the output of databases and tools with bars or blanks
+// between columns.
 func (s *Scan) table(start, end int) {
 	if start < s.tabled {
 		return
@@ -52,7 +52,7 @@ func (s *Scan) table(start, end int) {
 		case i == 0:
 			cell = cell[behindMark(cell):]
 		case i == len(s.cells)-1:
-			if n := lexical.IndexByte(cell, '"'); n >= 0 { // behind the string
+			if n := bytes.IndexByte(cell, '"'); n >= 0 { // behind the string
 				cell = bytes.TrimRight(cell[:n], `\`)
 			}
 		}
@@ -71,7 +71,7 @@ func (s *Scan) table(start, end int) {
 	}
 }
 
-// gridAt says what stands beside the name text[start:end], if it may be one of several in the head of a table.
+// gridAt returns the layout of a table if the name text[start:end] may be in its head.
 func gridAt(text []byte, start, end int) (g grid, ok bool) {
 	g = grid{newline: "\n", style: lexical.Quoted}
 	i, _, _ := lexical.Behind(text, end)
@@ -103,10 +103,10 @@ func gridAt(text []byte, start, end int) (g grid, ok bool) {
 	return g, n > 1 || start > 1 && text[start-1] == ' ' && text[start-2] == ' '
 }
 
-// besideCell are the bytes that may stand behind a cell.
+// besideCell are the bytes that may follow a cell.
 var besideCell = lexical.SetOf("|,;\t\r\n\\\xe2")
 
-// line returns the bounds of the line around text[start:end], without its end.
+// line returns the bounds of the line around text[start:end], without its line end.
 func (g *grid) line(text []byte, start, end int) (from, to int, ok bool) {
 	from, to = max(0, start-maxHead), min(len(text), end+maxHead)
 	if n := bytes.IndexByte(text[end:to], '\n'); n >= 0 {
@@ -124,7 +124,7 @@ func (g *grid) line(text []byte, start, end int) (from, to int, ok bool) {
 	return from, to, to-from <= maxHead && to < len(text)
 }
 
-// split appends to cells where the cells of the line text[from:to] are, without the blanks and quotes around them.
+// split appends the bounds of the cells of the line text[from:to], without the blanks and quotes around them.
 func (g *grid) split(text []byte, from, to int, cells []lexical.Span) []lexical.Span {
 	if g.between == "" {
 		for i := from; i < to; {
@@ -152,8 +152,8 @@ func (g *grid) split(text []byte, from, to int, cells []lexical.Span) []lexical.
 	}
 }
 
-// closed returns where the separator stands behind the cell between quotes, the first of which is cell[q]. n is
-// where the next separator is.
+// closed returns the offset of the separator after a quoted cell, whose opening quote is cell[q]. n is the offset of
+// the next separator.
 func (g *grid) closed(cell []byte, q, n int) int {
 	mark := []byte(`"` + g.between)
 	if k := bytes.Index(cell[q+1:], mark); k >= 0 {
@@ -167,7 +167,7 @@ func (g *grid) closed(cell []byte, q, n int) int {
 
 var blanks = lexical.SetOf(" \t")
 
-// bare returns the bounds of text[start:end] without what stands around a cell.
+// bare returns the bounds of text[start:end] without blanks, quotes and other marks around it.
 func bare(text []byte, start, end int) lexical.Span {
 	const around = " \t\r\"'`*\\"
 	for end > start && bytes.IndexByte([]byte(around), text[end-1]) >= 0 || end-1 > start && text[end-1] == 'r' &&
@@ -180,8 +180,7 @@ func bare(text []byte, start, end int) lexical.Span {
 	return lexical.Span{Start: start, End: end}
 }
 
-// behindMark returns where the name begins in the first cell of a line: behind the quote or the number that
-// stands before it.
+// behindMark returns the start of the name in the first cell of a line, after a quote or a line number.
 func behindMark(cell []byte) int {
 	n := 0
 	if len(cell) > 0 && cell[0] == '-' {
@@ -198,7 +197,7 @@ func behindMark(cell []byte) int {
 	return n
 }
 
-// unmarked are the bytes of no such mark.
+// unmarked are the bytes that do not occur in such a mark.
 var unmarked = func() (v lexical.Set) {
 	for c := range 256 {
 		if bytes.IndexByte([]byte("\"\xe2\t\\:>|+"), byte(c)) < 0 {
@@ -208,14 +207,14 @@ var unmarked = func() (v lexical.Set) {
 	return v
 }()
 
-// heading reports whether a cell may stand in the head of a table.
+// heading reports whether a cell may be in the head of a table.
 func heading(cell []byte) bool {
 	return len(cell) <= 48 && headingChars.Run(cell, 48) == len(cell) && bytes.Count(cell, []byte(" ")) < 5
 }
 
 var headingChars = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-./ #%?:*@\"\xc2\xa0")
 
-// rows finds the secrets in the rows of g that begin behind i, and returns where they end.
+// rows finds the secrets in the rows of g after i, and returns the end of the table.
 func (s *Scan) rows(g *grid, i int) int {
 	text := s.Text
 	for {
@@ -247,7 +246,7 @@ func (s *Scan) rows(g *grid, i int) int {
 	}
 }
 
-// cellOf takes the cell c of column k for a secret if it may be one.
+// cellOf reports the cell c of column k if it may be a secret.
 func (s *Scan) cellOf(g *grid, k int, c lexical.Span) {
 	if g.kinds[k] == "" {
 		return
@@ -270,13 +269,13 @@ func (s *Scan) cellOf(g *grid, k int, c lexical.Span) {
 	}
 }
 
-// camel reports whether value is words in a row, as code names things.
+// camel reports whether value is an identifier of several words.
 func camel(value []byte) bool {
 	t := lexical.TraitsOf(value)
 	return t.Digits+t.Symbols == 0 && lexical.Lone(value) < 2
 }
 
-// ruler reports whether a line holds nothing but what tables are drawn with.
+// ruler reports whether a line consists of the lines that tables are drawn with.
 func ruler(line []byte) bool {
 	drawn := false
 	for i := lexical.Listing(line); i < len(line); {
@@ -296,8 +295,7 @@ func ruler(line []byte) bool {
 	return drawn
 }
 
-// insert finds the values that SQL puts into columns whose names are those of secrets. at is where "insert
-// into" stands.
+// insert finds the values that an SQL INSERT stores in columns with names of secrets.
 func (s *Scan) insert(at int, w *word) {
 	text := s.Text
 	from := at + len(w.text)
@@ -330,7 +328,7 @@ func (s *Scan) insert(at int, w *word) {
 	s.tabled = max(s.tabled, i)
 }
 
-// columns sets s.kinds to those of the names in text[from:to], and reports whether any is one of a secret.
+// columns sets s.kinds to the kinds of the column names in text[from:to], and reports whether any is a secret.
 func (s *Scan) columns(from, to int) (secret bool) {
 	s.kinds = s.kinds[:0]
 	for name := range bytes.SplitSeq(s.Text[from:to], []byte(",")) {
@@ -343,7 +341,7 @@ func (s *Scan) columns(from, to int) (secret bool) {
 	return secret
 }
 
-// between returns where the blanks and line ends at i are over.
+// between returns the offset after the blanks and line ends at i.
 func (s *Scan) between(i int) int {
 	for i < len(s.Text) {
 		n := lexical.Spaces(s.Text[i:]) + lexical.Newline(s.Text[i:])
@@ -355,7 +353,7 @@ func (s *Scan) between(i int) int {
 	return i
 }
 
-// tuple looks at the values at i, up to the bracket that closes them, and returns where that is.
+// tuple scans the values at i up to the closing bracket, and returns the offset after it.
 func (s *Scan) tuple(i int) (end int, ok bool) {
 	text := s.Text
 	for k := 0; ; k++ {
@@ -377,7 +375,7 @@ func (s *Scan) tuple(i int) (end int, ok bool) {
 	}
 }
 
-// copied finds the secrets in the rows that COPY reads from its input. at is where "from stdin" stands.
+// copied finds the secrets in the rows of an SQL COPY from stdin.
 func (s *Scan) copied(at int, w *word) {
 	text := s.Text
 	to := bytes.LastIndexByte(text[max(0, at-4):at], ')')

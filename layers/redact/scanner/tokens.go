@@ -6,18 +6,18 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// A shape is a kind of secret that tells by its beginning what it is.
+// A shape is a kind of token that is recognised by its prefix.
 type shape struct {
 	rule     string
 	prefix   string      // case matters
-	chars    lexical.Set // of what follows
-	min, max int         // how many of them
-	entropy  float64     // of the whole, at least
-	mixed    bool        // letters and digits are mixed in it, since words of code begin like it too
+	chars    lexical.Set // of the rest
+	min, max int         // the number of characters after the prefix
+	entropy  float64     // minimum, of the whole token
+	mixed    bool        // it must mix letters and digits, because identifiers have the same prefix
 }
 
-// tokens are those that need no regular expression. The rules of gitleaks know more kinds; these are the frequent
-// ones, and they are found whatever stands behind them.
+// tokens returns the shapes of frequent tokens, which need no regular expression. They are found whatever follows
+// them. The rules of gitleaks cover more kinds.
 func tokens() []shape {
 	list := append(frequentTokens(), rareTokens()...)
 	for _, p := range []string{"AKIA", "ASIA", "ABIA", "ACCA"} {
@@ -143,7 +143,7 @@ func (t *shape) match(s *Scan, at int, _ *word) {
 		return
 	}
 	end := from + n
-	if n > t.max { // a longer run of the same characters is something else
+	if n > t.max { // too long for this token
 		return
 	}
 	for t.chars.Has('.') && text[end-1] == '.' {
@@ -157,12 +157,13 @@ func (t *shape) match(s *Scan, at int, _ *word) {
 	s.found(at, end, t.rule)
 }
 
-// escaped reports whether the letter before at belongs to an escape, as in "\nAKIA...".
+// escaped reports whether the letter before at belongs to an escape, as in "\
+// AKIA...".
 func escaped(text []byte, at int) bool {
 	return at >= 2 && text[at-2] == '\\' && (text[at-1] == 'n' || text[at-1] == 't' || text[at-1] == 'r')
 }
 
-// jwt finds a JSON web token at text[at:]: two parts that begin as JSON does, and a signature.
+// jwt finds a JSON web token at text[at:]: two parts that begin like base64 of JSON, and a signature.
 func (s *Scan) jwt(at int, _ *word) {
 	text := s.Text
 	if text[at] != 'e' || text[at+1] != 'y' || text[at+2] != 'J' || at > 0 && lexical.Urlish.Has(text[at-1]) &&

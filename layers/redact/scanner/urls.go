@@ -6,8 +6,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// userinfo finds the password in scheme://user:password@host, and a token that stands for a user. at is where "://"
-// stands.
+// userinfo finds the password in scheme://user:password@host, and a token in place of the user. at is the offset of
+// "://".
 func (s *Scan) userinfo(at int, _ *word) {
 	text := s.Text
 	if at == 0 || !lexical.Alnum.Has(text[at-1]) {
@@ -39,16 +39,9 @@ func (s *Scan) userinfo(at int, _ *word) {
 }
 
 var (
-	// authority is what user, password and host of a URL may hold.
-	authority = func() (v lexical.Set) {
-		for c := range 256 {
-			if lexical.Visible.Has(byte(c)) && bytes.IndexByte([]byte(`/?#\()|,`), byte(c)) < 0 {
-				v[c>>6] |= 1 << (c & 63)
-			}
-		}
-		return v
-	}()
-	scheme = lexical.SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
+	// authority are the characters of user, password and host of a URL.
+	authority = lexical.Visible.Without(`/?#\()|,`)
+	scheme    = lexical.SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
 )
 
 func database(scheme []byte) bool {
@@ -61,8 +54,8 @@ func database(scheme []byte) bool {
 	return false
 }
 
-// hostOf returns where the @ stands behind which the host of the URL is whose authority begins at from, as an
-// offset from there. The password before it may hold what should be escaped in a URL.
+// hostOf returns the offset from from of the @ before the host of a URL whose authority begins at from. The password
+// may contain characters that should be escaped in a URL.
 func hostOf(text []byte, from int) (at int, ok bool) {
 	end := from + authority.Run(text[from:], 512)
 	if at = bytes.LastIndexByte(text[from:end], '@'); at > 0 && at < end-from-1 {
@@ -88,14 +81,13 @@ func hostOf(text []byte, from int) (at int, ok bool) {
 	return at, n > 2 && (next == end || bytes.IndexByte([]byte(":/?"), text[next]) >= 0)
 }
 
-// authorises reports whether a password of a URL is one: whatever stands in its place, unless it is
-// interpolated or an example.
+// authorises reports whether the password of a URL is a real one, and not interpolated or an example.
 func authorises(password []byte) bool {
 	return len(password) >= 4 && !lexical.Placeholderish(password) && !lexical.Interpolated(password) &&
 		!lexical.Common(password)
 }
 
-// dsn finds the password in user:password@tcp(host), as Go's MySQL driver writes it. at is where "@tcp(" stands.
+// dsn finds the password in user:password@tcp(host), the format of Go's MySQL driver.
 func (s *Scan) dsn(at int, _ *word) {
 	text := s.Text
 	start := at - authority.RunBack(text[:at], 256)
@@ -109,7 +101,7 @@ func (s *Scan) dsn(at int, _ *word) {
 	}
 }
 
-// authorization finds what stands behind "Authorization:", and behind "Bearer" anywhere. at is where the word stands.
+// authorization finds the credentials after "Authorization:", and after "Bearer" anywhere.
 func (s *Scan) authorization(at int, w *word) {
 	text := s.Text
 	i := at + len(w.text)
@@ -149,7 +141,7 @@ func (s *Scan) authorization(at int, w *word) {
 	s.found(i, end, "authorization")
 }
 
-// credential is what the credentials of a header may hold.
+// credential are the characters of the credentials in a header.
 var credential = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-+/=.~:%")
 
 // cookie finds the values in "Cookie: a=b; c=d" that are long and random.
@@ -185,20 +177,13 @@ func (s *Scan) cookie(at int, w *word) {
 	}
 }
 
-var cookieChars = func() (v lexical.Set) {
-	for c := range 256 {
-		if lexical.Visible.Has(byte(c)) && bytes.IndexByte([]byte(`;,\`), byte(c)) < 0 {
-			v[c>>6] |= 1 << (c & 63)
-		}
-	}
-	return v
-}()
+var cookieChars = lexical.Visible.Without(`;,\`)
 
-// maxBlock is the longest private key that is found whole.
+// maxBlock is the maximum length of a private key that is found whole.
 const maxBlock = 64 << 10
 
-// block finds a private key: from -----BEGIN to the END that belongs to it or, where that is missing, to
-// the end of what may be part of it.
+// block finds a private key: from -----BEGIN to its END line or, if that is missing, to the end of the text that may
+// be a part of it.
 func (s *Scan) block(at int, w *word) {
 	text := s.Text[at:min(len(s.Text), at+maxBlock)]
 	head := text[:min(len(text), 80)]
@@ -230,8 +215,8 @@ func (s *Scan) block(at int, w *word) {
 	s.found(at, at+end, "private-key")
 }
 
-// endOfBlock returns where a private key ends whose own end is missing, with the numbers and names of files
-// that tools put before its lines.
+// endOfBlock returns the end of a private key without an END line. Line numbers and other marks that tools add to its
+// lines are skipped.
 func endOfBlock(text []byte, i int) int {
 	for {
 		i += blockChars.Run(text[i:], len(text))
@@ -254,16 +239,10 @@ func endOfBlock(text []byte, i int) int {
 	}
 }
 
-// blockChars are what a private key holds, with the quotes and escapes of what it stands in.
-var blockChars = func() (v lexical.Set) {
-	v = lexical.Base64
-	for _, c := range []byte("=\r\n \\:,.") {
-		v[c>>6] |= 1 << (c & 63)
-	}
-	return v
-}()
+// blockChars are the characters of a private key, including quotes and escapes around its lines.
+var blockChars = lexical.Base64.With("=\r\n \\:,.")
 
-// signature finds the signature of a shared access URL of Azure. at is where "sig=" stands.
+// signature finds the signature of an Azure shared access URL.
 func (s *Scan) signature(at int, _ *word) {
 	text := s.Text
 	if at == 0 || text[at-1] != '&' && text[at-1] != '?' {
@@ -276,7 +255,7 @@ func (s *Scan) signature(at int, _ *word) {
 	}
 }
 
-// chatToken finds the token of a Telegram bot: digits, a colon, 35 characters. at is where ":aa" stands.
+// chatToken finds the token of a Telegram bot: digits, a colon, 35 characters.
 func (s *Scan) chatToken(at int, _ *word) {
 	text := s.Text
 	n := lexical.Digits.RunBack(text[:at], 12)
@@ -289,8 +268,8 @@ func (s *Scan) chatToken(at int, _ *word) {
 	}
 }
 
-// azureSecret finds the client secret of Azure's directory: three characters, a digit, Q~, 31 to 34 more. at
-// is where the digit stands.
+// azureSecret finds a client secret of Azure Active Directory: three characters, a digit, Q~, 31 to 34 more. at is
+// the offset of the digit.
 func (s *Scan) azureSecret(at int, _ *word) {
 	text := s.Text
 	if at < 3 || text[at+1] != 'Q' || !lexical.Dotted.Has(text[at-1]) || at > 3 && lexical.Dotted.Has(text[at-4]) {

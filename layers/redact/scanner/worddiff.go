@@ -6,9 +6,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// compared finds the values behind the name that ends at end in what a comparison word by word prints:
-// [-old-]{+new+}, the two in colours, and each on a line of its own behind its sign. It reports whether there
-// are any.
+// compared finds the values after the name that ends at end in the output of a word diff: [-old-]{+new+}, two
+// colours, or two lines with signs. It reports whether there are any.
 func (s *Scan) compared(kind string, end int) bool {
 	text := s.Text
 	i, _, _ := lexical.Behind(text, end)
@@ -55,8 +54,7 @@ func (s *Scan) marked(kind string, i int) (any bool) {
 	return any
 }
 
-// signed finds the values on the lines behind i, each behind the sign of its side, up to a line that holds a
-// tilde or none of them.
+// signed finds the values on the next lines after i, each after a sign. It stops at a line without one.
 func (s *Scan) signed(kind string, i int) (any bool) {
 	text := s.Text
 	for range 2 {
@@ -76,7 +74,7 @@ func (s *Scan) signed(kind string, i int) (any bool) {
 	return any
 }
 
-// lineRun returns the length of what stands in front of text without a blank, up to the end of its line.
+// lineRun returns the length of the text without blanks at the start of text, up to the end of its line.
 func lineRun(text []byte) int {
 	n := lexical.VisibleLine.Run(text, lexical.MaxValue)
 	if k := bytes.Index(text[:n], []byte(`\n`)); k >= 0 {
@@ -85,7 +83,7 @@ func lineRun(text []byte) int {
 	return n
 }
 
-// beside finds the value that replaces the one that ends at end: of another colour right behind it, or behind an arrow.
+// beside finds the value that replaces the one ending at end: in another colour directly after it, or after an arrow.
 func (s *Scan) beside(kind string, end int) {
 	text := s.Text
 	i := end
