@@ -11,7 +11,7 @@ func blocks(raw []byte, whole bool) []Block {
 		return []Block{{Kind: Text, Text: quoted(raw)}}
 	}
 	var all []Block
-	_ = elements(raw, func(value []byte) bool { // content that is neither string nor array has no blocks
+	_ = elements(raw, func(value []byte) bool { // content of another type has no blocks
 		if len(value) > 0 && value[0] == '"' {
 			all = append(all, Block{Kind: Text, Text: quoted(value)})
 		} else {
@@ -25,7 +25,7 @@ func blocks(raw []byte, whole bool) []Block {
 func block(raw []byte, whole bool) Block {
 	b := Block{}
 	var text, thinking []byte
-	_ = members(raw, func(key, value []byte) bool { // a block that is no object is of kind Other
+	_ = members(raw, func(key, value []byte) bool { // a block that is not an object has kind Other
 		switch string(key) {
 		case "type":
 			b.Kind = Kind(quoted(value))
@@ -64,7 +64,8 @@ func block(raw []byte, whole bool) Block {
 	return b
 }
 
-// resultText returns the text of a tool result's content: a string, or blocks of which the text ones count.
+// resultText returns the text of a tool result's content, which is a string or a list of blocks. Only text blocks
+// count.
 func resultText(raw []byte) string {
 	if len(raw) > 0 && raw[0] == '"' {
 		return quoted(raw)
@@ -72,7 +73,7 @@ func resultText(raw []byte) string {
 	return contentText(raw)
 }
 
-// contentText returns raw if it is a string, or the text of its text blocks, one a line.
+// contentText returns raw if it is a string, or its text blocks, one per line.
 func contentText(raw []byte) string {
 	var parts []string
 	for _, b := range blocks(raw, false) {
@@ -85,7 +86,7 @@ func contentText(raw []byte) string {
 
 func usage(raw []byte) Usage {
 	var u Usage
-	_ = members(raw, func(key, value []byte) bool { // no object: nothing was used
+	_ = members(raw, func(key, value []byte) bool { // anything else has no usage
 		switch string(key) {
 		case "input_tokens":
 			u.Input = number(value)
@@ -109,10 +110,10 @@ func number(raw []byte) int64 {
 	return n
 }
 
-// member returns the string member of that name, or "".
+// member returns the string member with the given name, "" if there is none.
 func member(raw []byte, name string) string {
 	found := ""
-	_ = members(raw, func(key, value []byte) bool { // no object: no member
+	_ = members(raw, func(key, value []byte) bool { // anything else has no members
 		if string(key) == name {
 			found = quoted(value)
 		}
@@ -121,5 +122,5 @@ func member(raw []byte, name string) string {
 	return found
 }
 
-// contains reports whether raw holds s as it stands.
+// contains reports whether raw contains s literally, without unescaping.
 func contains(raw []byte, s string) bool { return bytes.Contains(raw, []byte(s)) }

@@ -2,9 +2,8 @@ package transcript
 
 import "io"
 
-// Cwd returns the working directory that the start of a session names first, "" if it names none. It reads 1
-// MiB of r at most, but for the rest of a record that is longer, and holds little of what it reads. The error
-// is one of r.
+// Cwd returns the first working directory named at the start of a session, "" if there is none. It reads at most 1
+// MiB of r, plus the rest of a longer record, and buffers little of it. The error is one of r.
 func Cwd(r io.Reader) (string, error) {
 	const start = 1 << 20
 	sc := NewScanner(Carry{}, func([]byte) (sum [32]byte) { return sum })
@@ -35,8 +34,8 @@ func Cwd(r io.Reader) (string, error) {
 	}
 }
 
-// open reports whether the scan stands in a record that is not closed yet, and which directory that one names
-// so far, if any.
+// open reports whether the scan is inside a record that is not closed yet, and returns the directory named in it so
+// far.
 func (sc *Scanner) open() (cwd string, open bool) {
 	h := &sc.h
 	if h.s.phase != inside {

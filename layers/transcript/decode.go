@@ -7,15 +7,15 @@ import (
 	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
-// Decode reads the record v. The error wraps [ErrOpaque] for an opaque value. A field of an unexpected type
-// counts as missing.
+// Decode decodes the record v. The error wraps [ErrOpaque] for an opaque value. A field of an unexpected type is
+// treated as missing.
 func Decode(v Value) (Message, error) { return decode(v, true) }
 
-// Skim is [Decode] without the text of tool results and of thinking, which is most of a transcript: [Block.Result]
-// gives it for the blocks where it is wanted.
+// Skim is [Decode] without the text of tool results and of thinking, which is most of a transcript. [Block.Result]
+// returns the text of a result.
 func Skim(v Value) (Message, error) { return decode(v, false) }
 
-// Result returns the text parts of a tool_result, one a line.
+// Result returns the text parts of a tool_result, one per line.
 func (b Block) Result() string { return resultText(b.Content) }
 
 func decode(v Value, whole bool) (Message, error) {
@@ -63,7 +63,7 @@ func decode(v Value, whole bool) (Message, error) {
 	return m, nil
 }
 
-// set takes a member of the record itself.
+// set decodes a member of the record itself.
 func (m *Message) set(key, value []byte) {
 	switch string(key) {
 	case "type":
@@ -109,7 +109,7 @@ func (m *Message) set(key, value []byte) {
 	}
 }
 
-// attach takes an attachment: its type, and what was typed if it is a queued command.
+// attach decodes an attachment: its type and, for a queued command, its text.
 func (m *Message) attach(raw []byte) {
 	m.Subtype = member(raw, "type")
 	if m.Subtype != "queued_command" {
@@ -128,9 +128,9 @@ func (m *Message) attach(raw []byte) {
 	})
 }
 
-// fill takes the message of a user or assistant record.
+// fill decodes the message of a user or assistant record.
 func (m *Message) fill(raw []byte, whole bool) {
-	_ = members(raw, func(key, value []byte) bool { // what is no object has no fields
+	_ = members(raw, func(key, value []byte) bool { // anything else has no fields
 		switch string(key) {
 		case "role":
 			m.Role = quoted(value)
@@ -147,10 +147,10 @@ func (m *Message) fill(raw []byte, whole bool) {
 	})
 }
 
-// Foreign reports whether a value may be one of another agent than Claude Code.
+// Foreign reports whether a value may be a record of an agent other than Claude Code.
 func Foreign(raw []byte) bool {
 	kind, agent, message := "", "", false
-	_ = members(raw, func(key, value []byte) bool { // what is no object is of no agent
+	_ = members(raw, func(key, value []byte) bool { // anything else is of no agent
 		switch string(key) {
 		case "type":
 			kind = quoted(value)

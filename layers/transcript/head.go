@@ -1,18 +1,19 @@
 package transcript
 
-// A head finds the values of a stream and holds the first bytes of the object that is not closed yet, so that an
-// object can be had whole although it came in pieces. Of what is behind them it holds the short members of the object.
+// A head splits a stream and buffers the first bytes of the object that is not closed yet, because an object may
+// arrive in several pieces. Of the bytes after the limit it keeps only short members of the object.
 type head struct {
 	s     splitter
-	limit int     // how much of an object is held
-	buf   []byte  // what came of the open object before the bytes being fed
-	off   int64   // where buf starts
-	base  int64   // where the bytes being fed start
+	limit int     // the number of bytes of an object that are kept
+	buf   []byte  // the bytes of the open object before those being fed
+	off   int64   // the offset of buf
+	base  int64   // the offset of the bytes being fed
 	prev  [2]byte // the two bytes before them
 	late  late
 }
 
-// feed splits p and calls emit for what that closes; there, raw gives the bytes. It stops when emit returns false.
+// feed splits p and calls emit for each value that p closes; during the call, raw returns its bytes. It stops when
+// emit returns false.
 func (h *head) feed(p []byte, emit func(piece) bool) bool {
 	h.base, h.prev = h.s.off, h.s.last
 	if !h.s.feed(p, emit) {
@@ -34,21 +35,21 @@ func (h *head) raw(v piece, p []byte) []byte {
 	return h.buf[:min(int64(len(h.buf)), v.end-v.start)]
 }
 
-// rebase makes buf start at from, which is before base. It moves only when an object was found glued to a torn one,
-// and then its brace is one of the two bytes before base.
+// rebase moves the start of buf to from, which is before base. This is needed only for an object after a torn one,
+// whose brace is one of the two bytes before base.
 func (h *head) rebase(from int64) {
 	if from != h.off {
 		h.buf, h.off = append(h.buf[:0], h.prev[2-(h.base-from):]...), from
 	}
 }
 
-// keep copies what p holds of an object that is not closed yet.
+// keep copies the bytes in p of an object that is not closed yet.
 func (h *head) keep(p []byte) {
 	if h.s.phase != inside && h.s.phase != pending {
 		h.buf = h.buf[:0]
 		return
 	}
-	if h.s.off-h.s.cand > int64(h.limit-maxLate) { // a short member that ends behind the limit begins behind this
+	if h.s.off-h.s.cand > int64(h.limit-maxLate) { // a short member that ends after the limit begins after this offset
 		h.late.keep(h, p)
 	}
 	if from := h.s.cand; from >= h.base {
@@ -61,8 +62,8 @@ func (h *head) keep(p []byte) {
 	}
 }
 
-// member returns member i of the object v, from its key on, while p is fed, if it ends behind the limit and is short.
-// It is valid until the next call.
+// member returns member i of the object v, starting at its key, if it is short and ends after the limit. It is called
+// while p is fed. The result is valid until the next call.
 func (h *head) member(v piece, i int, p []byte) []byte {
 	if h.late.of == v.start && i < h.late.n {
 		return h.late.held(v.start, i)

@@ -9,8 +9,8 @@ import (
 
 var errSyntax = errors.New("no valid JSON")
 
-// members calls fn with every member of the JSON object raw, until fn returns false. Keys are given as they are
-// written, without their quotes. It trusts that raw is valid where fn does not look, and never reads beyond it.
+// members calls fn for every member of the JSON object raw, until fn returns false. Keys are passed without quotes
+// and with their escapes. It does not validate the parts that fn does not read, and never reads beyond raw.
 func members(raw []byte, fn func(key, value []byte) bool) error {
 	i := space(raw, 0)
 	if i >= len(raw) || raw[i] != '{' {
@@ -46,7 +46,8 @@ func members(raw []byte, fn func(key, value []byte) bool) error {
 	return nil
 }
 
-// elements calls fn with every element of the JSON array raw, until fn returns false, as [members] does.
+// elements calls fn for every element of the JSON array raw, until fn returns false, under the same conditions as
+// [members].
 func elements(raw []byte, fn func(value []byte) bool) error {
 	i := space(raw, 0)
 	if i >= len(raw) || raw[i] != '[' {
@@ -79,7 +80,7 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the index behind the string that starts at b[i], or len(b).
+// skipString returns the index after the string that starts at b[i], or len(b).
 func skipString(b []byte, i int) int {
 	for i++; i < len(b); {
 		n := bytes.IndexByte(b[i:], '"')
@@ -99,7 +100,7 @@ func skipString(b []byte, i int) int {
 	return len(b)
 }
 
-// skipValue returns the index behind the value that starts at b[i], or i if there is none.
+// skipValue returns the index after the value that starts at b[i], or i if there is none.
 func skipValue(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {
@@ -136,8 +137,8 @@ func skipValue(b []byte, i int) int {
 var delimiter = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true, ',': true, ':': true, ' ': true,
 	'\t': true, '\r': true, '\n': true}
 
-// quoted returns what the JSON string raw says, or "" if raw is something else. Bytes that are no UTF-8
-// and lone surrogates become U+FFFD, as encoding/json has it.
+// quoted returns the decoded JSON string raw, "" if raw is not a string. Invalid UTF-8 and lone surrogates become
+// U+FFFD, as in encoding/json.
 func quoted(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return ""
@@ -149,7 +150,7 @@ func quoted(raw []byte) string {
 	return string(unquote(make([]byte, 0, len(s)), s))
 }
 
-// unquote appends what stands in a JSON string, its quotes taken off, to dst.
+// unquote appends the decoded content of a JSON string to dst.
 func unquote(dst, s []byte) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -193,7 +194,7 @@ func unescape(c byte) byte {
 	return c
 }
 
-// escaped reads the \u escape at the start of s, or a pair of them, and returns how many bytes that took.
+// escaped decodes the \\u escape, or the surrogate pair of two escapes, at the start of s, and returns its length.
 func escaped(s []byte) (rune, int) {
 	r := hex4(s)
 	if r < 0 {
@@ -208,7 +209,7 @@ func escaped(s []byte) (rune, int) {
 	return r, 6
 }
 
-// hex4 returns the number of the \u escape at the start of s, or -1.
+// hex4 returns the number in the \\u escape at the start of s, -1 if it is malformed.
 func hex4(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1

@@ -2,20 +2,21 @@ package transcript
 
 import "slices"
 
-// maxLate is how long a member may be, from its key to its end, to be held although it ends behind the limit.
+// maxLate is the maximum length of a member, from its key to its end, that is kept although it ends after the limit.
 const maxLate = 4 << 10
 
-// A late holds the short members of an object that end behind the limit of a [head]. The values that make a
-// record longer than that are few, and what is asked of the record may stand behind them.
+// A late keeps the short members of an object that end after the limit of a [head]. A record exceeds the limit
+// because of a few long values, and important short members may follow them.
 type late struct {
-	of    int64             // where the object starts
-	n     int               // how many of its members were looked at
-	text  [maxFields][]byte // of each, from its key on; nil if it is not held
-	open  []byte            // what came before the bytes being fed of the member that is not closed yet
-	start int64             // where open starts
+	of    int64             // the offset of the object
+	n     int               // the number of its members examined
+	text  [maxFields][]byte // of each member, starting at its key; nil if it is not kept
+	open  []byte            // the bytes of the open member before those being fed
+	start int64             // the offset of open
 }
 
-// keep copies the members that close in p, which was fed and ends within the object, and the beginning of the next.
+// keep copies the members that end in p, which lies within the object and was fed, and the beginning of the next
+// member.
 func (l *late) keep(h *head, p []byte) {
 	m := &h.s.m
 	if l.of != h.s.cand {
@@ -25,14 +26,14 @@ func (l *late) keep(h *head, p []byte) {
 		l.text[l.n] = slices.Clone(l.member(h, p, l.of, m.fields[l.n]))
 	}
 	from := l.of + m.cur.k0
-	if m.n > 0 && m.cur == m.fields[m.n-1] || from >= h.s.off { // none has begun
+	if m.n > 0 && m.cur == m.fields[m.n-1] || from >= h.s.off { // no member is open
 		l.open = l.open[:0]
 		return
 	}
 	if from >= h.base {
 		l.open, l.start, p = l.open[:0], from, p[from-h.base:]
 	} else if l.start != from || len(l.open) == 0 {
-		return // it began long ago
+		return // it is too long
 	}
 	l.open = append(l.open, p[:min(maxLate-len(l.open), len(p))]...)
 }
@@ -45,7 +46,7 @@ func (l *late) held(of int64, i int) []byte {
 	return l.text[i]
 }
 
-// member returns a member, from its key on, of the object at of, if it closes in p and is one to be held.
+// member returns a member of the object at of, starting at its key, if it ends in p and is short.
 func (l *late) member(h *head, p []byte, of int64, f field) []byte {
 	from, to := of+f.k0, of+f.v1
 	switch {

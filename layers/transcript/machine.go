@@ -2,7 +2,7 @@ package transcript
 
 import "math/bits"
 
-// A state is where a [machine] stands in the grammar of JSON.
+// A state is the position of a [machine] in the grammar of JSON.
 type state uint8
 
 const (
@@ -27,43 +27,44 @@ const (
 	stExpInt
 )
 
-// A verdict is what a [machine] says of the bytes it was fed.
+// A verdict is the result of feeding bytes to a [machine].
 type verdict uint8
 
 const (
-	more verdict = iota // all fine, not complete
+	more verdict = iota // valid so far, not complete
 	done                // the object is complete
-	bad                 // this byte cannot be here
+	bad                 // the next byte is invalid
 )
 
-// A field is one member of the top-level object: offsets of the key without its quotes and of the value.
+// A field is one member of the top-level object: the offsets of the key without its quotes, and of the value.
 type field struct{ k0, k1, v0, v1 int64 }
 
-// maxFields is how many members of a value a [machine] remembers. Real records have at most 25.
+// maxFields is the maximum number of members that a [machine] records. Real records have at most 25.
 const maxFields = 48
 
-// A machine checks one JSON object and may be stopped and fed on at any byte. On the way it notes where the members
-// of the top-level object lie, so that nobody has to walk the bytes a second time.
+// A machine validates one JSON object incrementally. It also records the offsets of the members of the top-level
+// object, so that no second pass over the bytes is necessary.
 type machine struct {
 	state  state
 	key    bool   // the string being read is a key
-	lit    string // what is left of true, false or null
+	lit    string // the rest of true, false or null
 	hex    int    // digits left of a \u escape
 	depth  int
-	object [MaxDepth / 64]uint64 // one bit a level: it is an object
+	object [MaxDepth / 64]uint64 // one bit per level: set for an object, clear for an array
 	pos    int64                 // bytes fed
 	fields [maxFields]field
 	n      int
 	cur    field
 }
 
-// reset makes m ready for another object.
+// reset prepares m for another object.
 func (m *machine) reset() {
 	m.state, m.depth, m.pos, m.n = stOpen, 0, 0, 0
 }
 
-// feed reads b. It returns how many bytes are fine and, with done, included or, with bad, followed by the byte at
-// fault. It is one loop over the states of nearly all bytes: a call for each would take half as long again.
+// feed reads b. It returns the number of valid bytes: for done they include the closing brace, for bad the next byte
+// is the invalid one. The common states are handled in one loop because a call for each byte would take half as long
+// again.
 func (m *machine) feed(b []byte) (int, verdict) {
 	i, st := 0, m.state
 	at, end, mask := 0, 0, uint64(0) // the special bytes from byte at to byte end
@@ -152,7 +153,7 @@ func (m *machine) member(c byte, st state, i int) (next state, ok bool) {
 	return st, blank(c)
 }
 
-// close ends the object or array whose last byte is byte i of what is being fed, and reports whether that is the
+// close ends the object or array whose last byte is byte i of the bytes being fed, and reports whether that is the
 // whole value.
 func (m *machine) close(i int) bool {
 	m.depth--
@@ -160,7 +161,7 @@ func (m *machine) close(i int) bool {
 	return m.depth == 0
 }
 
-// stop notes where feed came to a halt.
+// stop saves the state at the end of feed.
 func (m *machine) stop(i int, st state) int {
 	m.pos += int64(i)
 	m.state = st
@@ -171,7 +172,7 @@ func (m *machine) inObject() bool {
 	return m.object[(m.depth-1)>>6]>>((m.depth-1)&63)&1 == 1
 }
 
-// push opens a level and reports whether it may be that deep.
+// push opens a level and reports whether the nesting is still within [MaxDepth].
 func (m *machine) push(object bool) bool {
 	if m.depth == MaxDepth {
 		return false
@@ -186,7 +187,7 @@ func (m *machine) push(object bool) bool {
 	return true
 }
 
-// closeString ends the string whose closing quote is byte i of what is being fed.
+// closeString ends the string whose closing quote is byte i of the bytes being fed.
 func (m *machine) closeString(i int) state {
 	if m.key {
 		if m.depth == 1 {
@@ -198,7 +199,7 @@ func (m *machine) closeString(i int) state {
 	return stAfter
 }
 
-// closeValue notes a member of the top-level object whose value ends before byte i of what is being fed.
+// closeValue records a member of the top-level object whose value ends before byte i of the bytes being fed.
 func (m *machine) closeValue(i int) {
 	if m.depth == 1 && m.n < maxFields {
 		m.cur.v1 = m.pos + int64(i)

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// ErrOpaque says that a value is no JSON object, so that it holds no message.
+// ErrOpaque reports that a value is not a JSON object and has no message.
 var ErrOpaque = errors.New("value is opaque")
 
 // A Kind is the kind of a [Block].
 type Kind string
 
-// The kinds of blocks. What Claude Code may add one day is Other.
+// The kinds of blocks. Unknown kinds are Other.
 const (
 	Text       Kind = "text"
 	Thinking   Kind = "thinking"
@@ -21,10 +21,10 @@ const (
 	Other      Kind = "other"
 )
 
-// A Block is one part of a message's content. Content that is a plain string is one block of kind Text.
+// A Block is one part of a message's content. String content is one block of kind Text.
 type Block struct {
 	Kind    Kind
-	Text    string // of text, thinking and tool_result (its text parts, one a line)
+	Text    string // of text, thinking and tool_result (its text parts, one per line)
 	Name    string // of tool_use: the tool
 	ToolID  string // joins a tool_use with its tool_result
 	Input   []byte // of tool_use: its input, JSON
@@ -32,17 +32,17 @@ type Block struct {
 	IsError bool   // of tool_result
 }
 
-// Usage is what the model reported to have read and written. All records with the same message id repeat the
-// same usage.
+// Usage is the number of tokens that the model read and wrote. All records with the same message id repeat the same
+// usage.
 type Usage struct{ Input, Output, CacheWrite, CacheRead int64 }
 
-// A Message is what one record says. Fields that the record does not have are empty; byte slices are parts of the
-// value that was decoded.
+// A Message is a decoded record. Fields that the record does not have are empty. Byte slices are parts of the decoded
+// value.
 type Message struct {
 	N                int    // of the value
 	Type, Subtype    string // "user", "assistant", "system"/"compact_boundary", "attachment"/its type, "progress", ...
 	Role             string // of message: "user" or "assistant"
-	TS               string // as it is written
+	TS               string // the timestamp as written
 	Time             time.Time
 	UUID, ParentUUID string
 	SessionID        string
@@ -52,19 +52,19 @@ type Message struct {
 	Version          string // of Claude Code
 	AgentID          string
 	Entrypoint       string // how the client was started: "cli", "claude-vscode", "sdk-cli", ...; see [Interactive]
-	// origin.kind: who sent a user record, "human" or a part of the client; older clients do not say
+	// origin.kind: the sender of a user record, "human" or a part of the client; empty for older clients
 	Origin         string
 	Operation      string // of queue-operation
 	Mode           string // of a queued command: "prompt" when it was typed
 	Title          string // of summary and custom-title records
-	LeafUUID       string // of summary: the record it speaks of
+	LeafUUID       string // of summary: the record that it describes
 	Content        string // of system, queue-operation and queued_command records
 	Sidechain      bool
 	Meta           bool // written by the client, not shown
 	CompactSummary bool
 	Blocks         []Block
 	Usage          Usage
-	Message        []byte // JSON, of user and assistant records: what Role to Usage come from
+	Message        []byte // JSON, of user and assistant records: the source of Role to Usage
 	ToolUseResult  []byte // JSON, the client's own copy of a tool result
 	Raw            []byte
 }

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// What a message has around its text, in bytes: keys, ids, and with an answer its usage. Found on real sessions; it
-// need not be right for one message, only for many.
+// The typical size in bytes of a message without its text: keys, ids and, for an answer, its usage. Measured on real
+// sessions; accurate on average, not for each message.
 const (
 	aroundTyped  = 28
 	aroundResult = 200
 	aroundAnswer = 350
 )
 
-// smallPicture is the size of a message in which no picture is looked for.
+// smallPicture is the size up to which a message is not searched for images.
 const smallPicture = 16 << 10
 
-// read adds about how many bytes of text a model reads of a record. It looks at no more of the record than its length,
-// but where it holds what no text is: thinking, which is not read again, and pictures.
+// read adds an estimate of the bytes of text that a model reads of a record. Only the length of the record counts,
+// except for thinking, which is not read again, and images.
 func (sc *Scanner) read(r record) {
 	if sc.blind || r.size == 0 {
 		return
@@ -47,7 +47,7 @@ func (sc *Scanner) read(r record) {
 	sc.carry.Read += max(n, 1)
 }
 
-// thinks reports whether an answer begins with thinking, as those do that hold any.
+// thinks reports whether an answer begins with thinking. Answers with thinking always do.
 func thinks(message []byte) bool {
 	const start = `"content":[{"type":"`
 	i := bytes.Index(message, []byte(start))
@@ -58,13 +58,14 @@ func thinks(message []byte) bool {
 	return bytes.HasPrefix(rest, []byte(`thinking"`)) || bytes.HasPrefix(rest, []byte(`redacted_thinking"`))
 }
 
-// textless returns how many bytes of a message are blocks that hold one of the marks, which no text holds unescaped.
+// textless returns the total size of the blocks of a message that contain one of the marks. A mark cannot occur
+// unescaped in text.
 func textless(message []byte, marks ...string) (n int64) {
-	_ = members(message, func(key, value []byte) bool { // what is no object has no blocks
+	_ = members(message, func(key, value []byte) bool { // anything else has no blocks
 		if string(key) != "content" {
 			return true
 		}
-		_ = elements(value, func(block []byte) bool { // nor has what is no array
+		_ = elements(value, func(block []byte) bool { // anything else has no elements
 			if slices.ContainsFunc(marks, func(mark string) bool { return contains(block, mark) }) {
 				n += int64(len(block))
 			}

@@ -8,35 +8,35 @@ import (
 	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
-// headLimit is how much of one value a [Scanner] looks at. Boundaries and numbers are right for values of any
-// size; of what is said behind the limit only short members of the value are read.
+// headLimit is the number of bytes of a value that a [Scanner] parses. Boundaries and numbers are correct for values
+// of any size; after the limit only short members are read.
 const headLimit = 8 << 20
 
-// Longest is how many bytes an object may have for what it says to be read. A longer one is kept like any other.
+// Longest is the maximum length of an object that is decoded. A longer one is stored like any other.
 const Longest = 16 << 20
 
-// A Scanner learns from one pass over a session what capture wants to know, in little memory, whatever the
-// length of the lines. Bytes are written to it in pieces of any size; how they are cut makes no difference, and
-// a scan that goes on from a [Carry] gives what one scan of everything gives. It is for one goroutine.
+// A Scanner collects what capture needs in one pass over a session, in little memory, for lines of any length. The
+// result does not depend on the size of the writes, and a scan that continues from a [Carry] gives the same result as
+// one scan of everything. It is not safe for use by several goroutines.
 type Scanner struct {
 	h       head
 	sum     func([]byte) [32]byte
 	base    int64 // offset of the first byte written
 	carry   Carry
-	blind   bool // the scan that this one goes on from did not measure Carry.Read
+	blind   bool // Carry.Read is unknown for the bytes before this scan
 	prompts []Prompt
 	long    int
 	keyText []byte
 }
 
-// NewScanner returns a Scanner for the bytes from carry.Closed on; the zero Carry is that of an empty session. sum is
-// the hash of which a [Prompt] keeps the first bytes.
+// NewScanner returns a Scanner for the bytes from carry.Closed on; use the zero Carry for a new session. sum is the
+// hash function for the keys of prompts.
 func NewScanner(carry Carry, sum func([]byte) [32]byte) *Scanner {
 	return &Scanner{h: head{limit: headLimit}, carry: carry, base: carry.Closed, blind: carry.Messages > 0 &&
 		carry.Read == 0, sum: sum}
 }
 
-// Write scans p. It never fails and keeps no reference to p.
+// Write scans p. It never fails and does not retain p.
 func (sc *Scanner) Write(p []byte) (int, error) {
 	sc.h.feed(p, func(v piece) bool {
 		sc.carry.Values++
@@ -53,25 +53,25 @@ func (sc *Scanner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Summary returns what was found so far. A value that is not closed is not counted yet.
+// Summary returns the results so far. A value that is not closed is not counted yet.
 func (sc *Scanner) Summary() Summary {
 	c := sc.carry
 	c.Closed = sc.base + sc.h.s.closed()
 	return Summary{Carry: c, Tail: sc.h.s.off - sc.h.s.closed(), Prompts: sc.prompts, Long: sc.long}
 }
 
-// A record is what the top-level members of an object say, not decoded.
+// A record is the top-level members of an object, not decoded.
 type record struct {
 	typ, timestamp, session, agent, cwd, branch, version, uuid []byte
 	message, title, leaf, entrypoint, program                  []byte
-	size                                                       int64 // of message, behind the limit too
-	// of message, what is before the limit, if it ends behind it
+	size                                                       int64 // of message, including the part after the limit
+	// the part of message before the limit, if it ends after it
 	begun                    []byte
 	meta, sidechain, compact bool
 }
 
-// record takes the object raw, whose members are where fields says. late gives those that raw does not reach,
-// as [head.member] does.
+// record processes the object raw with the members at fields. late returns the members after raw, as [head.member]
+// does.
 func (sc *Scanner) record(raw []byte, fields []field, late func(i int) []byte) {
 	c := &sc.carry
 	if contains(raw, "##keepit") {
@@ -87,7 +87,7 @@ func (sc *Scanner) record(raw []byte, fields []field, late func(i int) []byte) {
 	sc.own(raw, r)
 }
 
-// foreign takes a record that stands for the value of another agent.
+// foreign processes the record that replaces the value of another agent.
 func (sc *Scanner) foreign(rec []byte) {
 	var m machine
 	m.reset()
@@ -96,7 +96,7 @@ func (sc *Scanner) foreign(rec []byte) {
 	}
 }
 
-// own takes a record whose members are r.
+// own processes a record with the members r.
 func (sc *Scanner) own(raw []byte, r record) {
 	c := &sc.carry
 	if len(r.timestamp) > 0 {
@@ -143,8 +143,8 @@ func (sc *Scanner) own(raw []byte, r record) {
 	}
 }
 
-// members1 picks the members that matter. Strings lose their quotes only: what is compared or shown has no escapes but
-// in paths of Windows, which [first] decodes.
+// members1 returns the members that the scan uses. Strings only lose their quotes: the compared and shown ones have
+// no escapes except in Windows paths, which [first] decodes.
 func members1(raw []byte, fields []field, late func(i int) []byte) record {
 	var r record
 	for i, f := range fields {
@@ -204,7 +204,7 @@ func (sc *Scanner) message(r record) {
 	assistant := string(r.typ) == "assistant"
 	var id, model []byte
 	if assistant {
-		_ = members(r.message, func(key, value []byte) bool { // what is no object has neither
+		_ = members(r.message, func(key, value []byte) bool { // anything else has neither
 			switch string(key) {
 			case "id":
 				id = bare(value)
@@ -234,10 +234,10 @@ func (sc *Scanner) message(r record) {
 	c.Messages++
 }
 
-// speaks reports whether the message of a user record holds text and not only tool results.
+// speaks reports whether the message of a user record contains text and not only tool results.
 func speaks(message []byte) bool {
 	found := false
-	_ = members(message, func(key, value []byte) bool { // what is no object says nothing
+	_ = members(message, func(key, value []byte) bool { // anything else has no content
 		if string(key) != "content" {
 			return true
 		}
@@ -245,11 +245,11 @@ func speaks(message []byte) bool {
 			found = true
 			return false
 		}
-		_ = elements(value, func(block []byte) bool { // neither string nor array: nothing
+		_ = elements(value, func(block []byte) bool { // other content has no text
 			if block[0] == '"' {
 				found = true
 			} else {
-				_ = members(block, func(key, value []byte) bool { // no object: no text
+				_ = members(block, func(key, value []byte) bool { // anything else has no text
 					if string(key) == "type" {
 						found = found || string(value) == `"text"`
 						return false
@@ -264,12 +264,12 @@ func speaks(message []byte) bool {
 	return found
 }
 
-// typed takes a record that may hold what the user typed.
+// typed processes a record that may contain typed text.
 func (sc *Scanner) typed(raw []byte) {
 	c := &sc.carry
 	m, err := decode(Value{N: c.Values, Raw: raw}, false)
 	if err != nil {
-		return // cut off at the limit: counted, but nobody typed that much
+		return // truncated at the limit: counted, but too long to be typed
 	}
 	text, ok := c.Queue.Typed(m)
 	if !ok {
@@ -288,7 +288,8 @@ func (sc *Scanner) typed(raw []byte) {
 	sc.prompts = append(sc.prompts, p)
 }
 
-// begun takes the title from a message that goes on behind the limit. It is not counted: nobody typed that much.
+// begun takes the title from a message that is truncated at the limit. The message is not counted as typed: it is too
+// long.
 func (sc *Scanner) begun(r record) {
 	c := &sc.carry
 	if r.meta || r.compact || r.sidechain || c.TitleFrom >= FromTyped {
@@ -299,9 +300,9 @@ func (sc *Scanner) begun(r record) {
 	}
 }
 
-// opening returns the beginning of the first text of a message that is cut off.
+// opening returns the beginning of the first text of a truncated message.
 func opening(message []byte) (text string) {
-	_ = members(message, func(key, value []byte) bool { // what is cut off ends in an error
+	_ = members(message, func(key, value []byte) bool { // truncated JSON ends in an error
 		if string(key) != "content" || len(value) == 0 {
 			return true
 		}
@@ -323,7 +324,7 @@ func opening(message []byte) (text string) {
 	return text
 }
 
-// beginning returns the first few thousand bytes of a JSON string that may be cut off.
+// beginning returns the first few thousand bytes of a JSON string, which may be truncated.
 func beginning(raw []byte) string {
 	const most = 4 << 10
 	if len(raw) > most {
@@ -335,7 +336,7 @@ func beginning(raw []byte) string {
 	return quoted(raw)
 }
 
-// bare returns what stands between the quotes of raw.
+// bare returns raw without its quotes.
 func bare(raw []byte) []byte {
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil
@@ -343,14 +344,14 @@ func bare(raw []byte) []byte {
 	return raw[1 : len(raw)-1]
 }
 
-// first sets s to the string raw if it is empty.
+// first sets s to the string raw if s is empty.
 func first(s *string, raw []byte) {
 	if *s == "" && len(raw) > 2 {
 		*s = quoted(raw)
 	}
 }
 
-// replace sets s to the string raw unless that is empty.
+// replace sets s to the string raw unless raw is empty.
 func replace(s *string, raw []byte) {
 	if v := bare(raw); len(v) > 0 && string(v) != *s {
 		if bytes.IndexByte(v, '\\') < 0 || quoted(raw) != *s {

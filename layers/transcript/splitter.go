@@ -1,6 +1,6 @@
 package transcript
 
-// A piece is a value that a [splitter] found, by absolute offsets.
+// A piece is a value found by a [splitter], as absolute offsets.
 type piece struct {
 	start, end int64
 	opaque     bool
@@ -10,26 +10,26 @@ type piece struct {
 type phase uint8
 
 const (
-	between phase = iota // in white space: nothing is open
-	inside               // in an object that may still prove torn
-	lost                 // in something that is no object, looking for one glued behind it
-	pending              // behind an object that was found in a torn line: what follows decides
+	between phase = iota // in white space between values
+	inside               // in an object that may turn out to be torn
+	lost                 // in an opaque value, looking for an object after it
+	pending              // after an object in a torn line: the next bytes decide
 )
 
-// A splitter finds the values of a stream that arrives in pieces of any size. Each byte is looked at once (the two
-// before an error a second time), and nothing is kept but offsets.
+// A splitter finds the values of a stream that arrives in pieces of any size. It reads each byte once (the two before
+// an error twice) and stores only offsets.
 type splitter struct {
 	m       machine
 	phase   phase
-	torn    bool    // the open value is opaque; an object in it may end it
+	torn    bool    // the open value is opaque; an object may end it
 	off     int64   // bytes fed
 	start   int64   // of the open value
-	cand    int64   // of the object being read, which in a torn line is not start
+	cand    int64   // start of the object being read; differs from start in a torn line
 	candEnd int64   // of the pending object
 	last    [2]byte // the two bytes before off
 }
 
-// closed returns the offset behind everything that cannot change any more.
+// closed returns the offset up to which nothing can change any more.
 func (s *splitter) closed() int64 {
 	if s.phase == between {
 		return s.off
@@ -90,7 +90,7 @@ func (s *splitter) feed(b []byte, emit func(piece) bool) bool {
 	return true
 }
 
-// finish says that the stream ends here and that its last line ends with it.
+// finish ends the stream and its last line.
 func (s *splitter) finish(emit func(piece) bool) {
 	switch s.phase {
 	case inside, lost:
@@ -101,7 +101,7 @@ func (s *splitter) finish(emit func(piece) bool) {
 	}
 }
 
-// skip passes white space and opens the value that follows it.
+// skip skips white space and opens the next value.
 func (s *splitter) skip(b []byte, i int, base int64) (int, bool) {
 	for i < len(b) {
 		switch b[i] {
@@ -120,13 +120,13 @@ func (s *splitter) skip(b []byte, i int, base int64) (int, bool) {
 	return i, true
 }
 
-// open starts to read an object at off.
+// open starts an object at off.
 func (s *splitter) open(off int64) {
 	s.cand, s.phase = off, inside
 	s.m.reset()
 }
 
-// complete takes the end of an object.
+// complete handles the end of an object.
 func (s *splitter) complete(end int64, emit func(piece) bool) bool {
 	if s.torn {
 		s.candEnd, s.phase = end, pending
@@ -136,9 +136,9 @@ func (s *splitter) complete(end int64, emit func(piece) bool) bool {
 	return emit(piece{start: s.start, end: end, fields: s.m.fields[:s.m.n]})
 }
 
-// broken takes a byte that cannot be in the object being read: the line is torn. If an object was glued into it, its
-// brace is this byte or one of the two before: inside a string, a torn record's open string ends with the first
-// quote behind the brace, and the key that follows is the error.
+// broken handles an invalid byte in an object: the line is torn. If another object starts in it, its brace is this
+// byte or one of the two before: within a string, the open string of the torn record ends with the first quote after
+// the brace, and the key that follows is the error.
 func (s *splitter) broken(i int, base int64, at func(int) byte, emit func(piece) bool) (bool, int) {
 	if at(i) == '\n' {
 		return s.tornEnd(base+int64(i), emit), i + 1
@@ -161,8 +161,8 @@ func (s *splitter) broken(i int, base int64, at func(int) byte, emit func(piece)
 	return true, i
 }
 
-// decide looks at what follows an object in a torn line. Only the end of the line or another object makes it a
-// value: behind an object that is part of the torn one there is a comma or a bracket.
+// decide handles the byte after an object in a torn line. The object is a value only if the end of the line or
+// another object follows: after an object that is a part of the torn one there is a comma or a bracket.
 func (s *splitter) decide(b []byte, i int, base int64, emit func(piece) bool) (bool, int) {
 	switch b[i] {
 	case ' ', '\t', '\r':
@@ -181,7 +181,7 @@ func (s *splitter) decide(b []byte, i int, base int64, emit func(piece) bool) (b
 	return true, i
 }
 
-// accept closes the torn part and the object behind it.
+// accept closes the torn part and the object after it.
 func (s *splitter) accept(emit func(piece) bool) bool {
 	return emit(piece{start: s.start, end: s.cand, opaque: true}) &&
 		emit(piece{start: s.cand, end: s.candEnd, fields: s.m.fields[:s.m.n]})

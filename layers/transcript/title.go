@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// titleOf returns the first sentence of a typed text, without markers. What a session repeats of the
-// composition that it was resumed from has no title.
+// titleOf returns the first sentence of a typed text, without markers; "" for a text from the composition that the
+// session was resumed from.
 func titleOf(text string) string {
 	if composed(text) {
 		return ""
@@ -15,8 +15,8 @@ func titleOf(text string) string {
 	return firstSentence(strings.TrimSpace(unmarked(text)))
 }
 
-// composed reports whether text is a piece of composed.jsonl: its heading, the heading of a part, or a text
-// with its tag.
+// composed reports whether text is a part of composed.jsonl: its heading, the heading of a part, or a text with a
+// tag.
 func composed(text string) bool {
 	if strings.HasPrefix(text, "# Memory: ") {
 		return strings.Contains(text[:min(len(text), 1024)],
@@ -39,12 +39,11 @@ func tagged(text string) bool {
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// markerMax is the length of the longest marker tag, malformed ones included, that a title leaves out.
+// markerMax is the maximum length of a marker tag, including malformed ones, that is removed from a title.
 const markerMax = 24
 
-// unmarked returns the beginning of text without the tags of markers, well formed or not: "##keepit0.80##",
-// "##keepit 0.8##", "##/keepit##". It ends where a marker begins behind other words, unless that marker is
-// closed within their line.
+// unmarked returns the beginning of text without marker tags, well formed or not: "##keepit0.80##", "##keepit 0.8##",
+// "##/keepit##". It ends where a marker begins after other words, unless that marker is closed on the same line.
 func unmarked(text string) string {
 	var out strings.Builder
 	for {
@@ -67,23 +66,23 @@ func unmarked(text string) string {
 	}
 }
 
-// closed reports whether the marker in front of text is closed in its line.
+// closed reports whether the marker at the start of text is closed on its line.
 func closed(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")
 	end := strings.Index(line, "##/keepit##")
 	return end >= 0 && !strings.Contains(line[:end], "##keepit")
 }
 
-// firstSentence returns text up to the end of its first sentence: a full stop, a question mark or an
-// exclamation mark in front of a blank, a Chinese or Japanese one, or an empty line that no colon precedes.
-// Marks inside `code` do not count.
+// firstSentence returns text up to the end of its first sentence: a full stop, a question mark or an exclamation mark
+// before a blank, a Chinese or Japanese one, or an empty line that does not follow a colon. Marks inside `code` do
+// not count.
 func firstSentence(text string) string {
 	code := false
 	for i, r := range text {
 		rest := text[i+utf8.RuneLen(r):]
 		switch r {
 		case utf8.RuneError:
-			return text // titles of damaged text are cut by their length alone
+			return text // invalid UTF-8: only the length limits the title
 		case '`':
 			code = !code && strings.Contains(rest, "`")
 		case '\n':
@@ -100,7 +99,7 @@ func firstSentence(text string) string {
 	return text
 }
 
-// paragraphEnds reports whether a line end after before ends a sentence.
+// paragraphEnds reports whether the line end after before ends a sentence.
 func paragraphEnds(before, rest string) bool {
 	before = strings.TrimRightFunc(before, unicode.IsSpace)
 	line := before[strings.LastIndexByte(before, '\n')+1:]
@@ -111,13 +110,14 @@ func paragraphEnds(before, rest string) bool {
 	return strings.TrimSpace(next) == "" && !strings.HasSuffix(before, ":")
 }
 
-// stops reports whether the mark r after before, with after behind it and its closing quotes, ends a sentence.
+// stops reports whether the mark r ends a sentence. before is the text before it, after the text after it and its
+// closing quotes.
 func stops(before string, r rune, after string) bool {
 	if r >= utf8.RuneSelf {
 		return true
 	}
 	if next, _ := utf8.DecodeRuneInString(after); after != "" && !unicode.IsSpace(next) {
-		return false // a name of a file, a version, a URL, the middle of "..."
+		return false // a file name, a version, a URL, the middle of "..."
 	}
 	if r != '.' {
 		return true
@@ -125,16 +125,16 @@ func stops(before string, r rune, after string) bool {
 	word := before[strings.LastIndexFunc(before, unicode.IsSpace)+1:]
 	word = strings.TrimLeft(word, "\"'([*_“‘«")
 	if strings.HasSuffix(word, ".") {
-		return strings.TrimSpace(after) == "" // "..." goes on
+		return strings.TrimSpace(after) == "" // "..." continues the sentence
 	}
 	if word == "" || digits(word) {
-		return word != "" && strings.TrimLeft(before, "#-* \t") != word // the number of an item
+		return word != "" && strings.TrimLeft(before, "#-* \t") != word // the number of a list item
 	}
 	return !abbreviation(strings.ToLower(word), strings.TrimSpace(after))
 }
 
-// abbreviation reports whether word, in lower case and without its last full stop, is an abbreviation or an
-// initial in front of after.
+// abbreviation reports whether word, in lower case and without its full stop, is an abbreviation or an initial before
+// after.
 func abbreviation(word, after string) bool {
 	next, _ := utf8.DecodeRuneInString(after)
 	switch word {

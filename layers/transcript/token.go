@@ -2,8 +2,8 @@ package transcript
 
 import "encoding/binary"
 
-// scalar takes the next byte of an escape, a literal or a number. again asks to look at the byte once more in
-// the new state.
+// scalar reads the next byte of an escape, a literal or a number. again reports that the byte must be read once more
+// in the new state.
 func (m *machine) scalar(st state, c byte, i int) (next state, again, ok bool) {
 	digit := c >= '0' && c <= '9'
 	switch st {
@@ -60,12 +60,12 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// A stride is how many bytes [specials] looks at together.
+// stride is the number of bytes that [specials] examines at once.
 const stride = 64
 
-// specials returns which of the first [stride] bytes of b end a run of ordinary string bytes, one bit each:
-// quotes, backslashes and control characters. Strings of transcripts have one every ten bytes; asking each of
-// these where it is costs a wrong guess of the processor, and this has no branch to guess.
+// specials returns which of the first [stride] bytes of b end a run of ordinary string bytes, one bit each: quotes,
+// backslashes and control characters. Strings of transcripts have one every ten bytes. A branch for each of them
+// would often be mispredicted; this has none.
 func specials(b []byte) uint64 {
 	if len(b) < stride {
 		var whole [stride]byte
@@ -79,8 +79,8 @@ func specials(b []byte) uint64 {
 		special8(w[32:])<<32 | special8(w[40:])<<40 | special8(w[48:])<<48 | special8(w[56:])<<56
 }
 
-// special8 returns which of the first eight bytes of b are special. With the high bit of each byte put away, an
-// addition carries into it unless the byte is the one looked for; the product gathers the high bits.
+// special8 is specials for the first eight bytes of b. With the high bit of each byte masked, an addition carries
+// into that bit unless the byte is the wanted one; the product gathers the high bits.
 func special8(b []byte) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	x := binary.LittleEndian.Uint64(b)

@@ -1,25 +1,25 @@
-// Package transcript reads the session files that Claude Code writes, whatever state they are in.
+// Package transcript parses the session files of Claude Code, complete or damaged.
 //
-// A session file is a stream of JSON objects, nearly always one a line. Nearly: two objects may
-// share a line, a crash leaves a torn line, a restore leaves no final newline, and a line may hold
-// NUL or bytes that are no UTF-8. The reader therefore splits bytes into [Value]s by three rules:
+// A session file is a stream of JSON objects, usually one per line. But two objects may share a line, a crash leaves a
+// torn line, a restored file has no final newline, and a line may contain NUL or invalid UTF-8. The package splits a
+// file into [Value]s by three rules:
 //
-//   - A value never spans lines. A complete JSON object (as [encoding/json.Valid] means it, nested at most
-//     [MaxDepth] deep) is a value as soon as its closing brace is there.
-//   - Everything else on a line, from its first byte that is no white space, is one opaque value, closed by its
-//     '\n'. So are bare scalars, arrays, torn objects, garbage.
-//   - An object glued behind a torn one or behind garbage is still found if it is complete and is followed by
-//     the end of the line or by another object; the part before it is an opaque value, closed with it.
+//   - A value never spans lines. A complete JSON object (valid by [encoding/json.Valid] and nested at most
+//     [MaxDepth] deep) is a value as soon as its closing brace is read.
+//   - Everything else on a line, from its first byte that is not white space, is one opaque value, which the
+//     line end closes: bare scalars, arrays, torn objects, garbage.
+//   - An object after a torn one or after garbage is a value of its own if it is complete and followed by the
+//     end of the line or by another object. The part before it is an opaque value, closed at the same time.
 //
-// Message n of a session is its n-th value, counted from 1, opaque ones included. The rules look at nothing
-// before a value and at nothing behind the byte that closes it, so numbers never change when a file grows:
-// [Closed] only ever grows, and what lies before it keeps its meaning. What is not closed yet is the tail.
+// Message n of a session is its n-th value, counted from 1, including opaque values. A value does not depend on the
+// bytes before it or after the byte that closes it, so message numbers never change when a file grows: [Closed] only
+// increases. The bytes that are not closed yet are the tail.
 //
-// [Values] walks a file in memory and [Decode] gives what a record says. [Scanner] is the one cheap pass over a
-// file of any size that capture needs, and [Cwd] a look at its start. [Typed] tells the words of the user from
-// those of the client, [Queue] follows what was typed while the model worked, and [Read] yields what a model
-// would read, which is what is counted as tokens. The format is internal to Claude Code and changes: an unknown
-// type is no error, it is a [Message] with little in it.
+// [Values] splits a file in memory and [Decode] decodes a record. [Scanner] collects what capture needs in one pass
+// over a file of any size, and [Cwd] reads only its start. [Typed] separates the user's words from those of the
+// client, [Queue] tracks what the user typed while the model worked, and [Read] yields what a model reads, which is
+// counted as tokens. The format is internal to Claude Code and changes: an unknown type is not an error but a
+// [Message] with few fields.
 package transcript
 
 import (
@@ -27,20 +27,20 @@ import (
 	"iter"
 )
 
-// MaxDepth is how deep the arrays and objects of a value may nest. What nests deeper is opaque.
+// MaxDepth is the maximum nesting of arrays and objects in a value. A deeper object is opaque.
 const MaxDepth = 512
 
-// A Value is one top-level piece of a session file.
+// A Value is one top-level element of a session file.
 type Value struct {
-	N      int    // from 1
-	Off    int64  // where it starts in the file
+	N      int    // its number, from 1
+	Off    int64  // its offset in the file
 	Size   int64  // in bytes
-	Raw    []byte // the bytes themselves, a slice of what was split; [Stream] cuts them off at its limit
-	Opaque bool   // it is no JSON object
+	Raw    []byte // its bytes, a slice of the input; [Stream] truncates them at its limit
+	Opaque bool   // it is not a JSON object
 }
 
-// Values yields the values of b in file order. Nothing is lost: the Raw of all values and the white space
-// between them are b. A tail that is not closed counts as if its line ended at the end of b.
+// Values yields the values of b in file order. The Raw of all values and the white space between them are b. A tail
+// that is not closed is treated as if its line ended at the end of b.
 func Values(b []byte) iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		s := splitter{}
@@ -58,9 +58,9 @@ func Values(b []byte) iter.Seq[Value] {
 	}
 }
 
-// Stream is [Values] for a file that is too large to hold: it reads r and yields the same values, but of a value that
-// is larger than limit only the first limit bytes are in Raw, and of an opaque value none. Raw is overwritten by the
-// next step. An error of r is yielded last, behind the values that were closed before it.
+// Stream is [Values] for a file that does not fit into memory. It yields the same values, but Raw has only the first
+// limit bytes of an object, and is empty for an opaque value. Raw is valid until the next iteration. A read error is
+// yielded last, after the values closed before it.
 func Stream(r io.Reader, limit int) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		h := head{limit: limit}
@@ -94,9 +94,9 @@ func Stream(r io.Reader, limit int) iter.Seq2[Value, error] {
 	}
 }
 
-// Whole is [Values] for a file that is too large to hold, if its values are not: it reads r and yields the same
-// values with all their bytes, and holds one value at a time. Raw is overwritten by the next step. An error of
-// r is yielded last, behind the values that were closed before it.
+// Whole is [Values] for a file that does not fit into memory although each of its values does: it yields the same
+// values with all their bytes. Raw is valid until the next iteration. A read error is yielded last, after the values
+// closed before it.
 func Whole(r io.Reader) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		k := &keeper{r: r}
@@ -112,11 +112,11 @@ func Whole(r io.Reader) iter.Seq2[Value, error] {
 	}
 }
 
-// A keeper keeps what was read until it is dropped.
+// A keeper buffers the bytes read from r until they are dropped.
 type keeper struct {
 	r   io.Reader
 	buf []byte
-	at  int64 // where buf begins
+	at  int64 // the offset of buf
 }
 
 func (k *keeper) Read(p []byte) (int, error) {
@@ -125,18 +125,18 @@ func (k *keeper) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// from returns what was read from off on.
+// from returns the bytes read from off on.
 func (k *keeper) from(off int64) []byte { return k.buf[off-k.at:] }
 
-// drop lets go of what was read before off. It moves the rest once that is the smaller part.
+// drop releases the bytes before off. It moves the rest once that is smaller than the released part.
 func (k *keeper) drop(off int64) {
 	if n := off - k.at; n > int64(len(k.buf))/2 {
 		k.buf, k.at = k.buf[:copy(k.buf, k.buf[n:])], off
 	}
 }
 
-// Closed returns the length of b without its tail, the last value if that is not closed yet. White space
-// behind a closed value is closed with it.
+// Closed returns the length of b without its tail, which is the last value if it is not closed. White space after a
+// closed value is closed with it.
 func Closed(b []byte) int {
 	s := splitter{}
 	s.feed(b, func(piece) bool { return true })

@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// Typed returns the text of m that the user typed, or a script in a headless run ([Interactive]), and whether
-// there is any.
+// Typed returns the text of m that the user typed, or a script in a headless run ([Interactive]), and whether there is
+// any.
 //
-// It is text of a user record or of a queued command, unless the record was written by the client (meta, a compact
-// summary, a notification), belongs to a sidechain (there the "user" is another agent), or starts with one
-// of the client's marks, such as a slash command, local command output or the notice of an interruption. Text
-// that stands beside a tool result counts: it was typed while the tool ran.
+// It is the text of a user record or of a queued command, unless the record was written by the client (meta, a compact
+// summary, a notification), belongs to a sidechain (where the "user" is another agent), or starts with one of the
+// client's marks, such as a slash command, local command output or the notice of an interruption. Text next to a tool
+// result counts: it was typed while the tool ran.
 //
-// If the client put something of its own into typed text (a system reminder, what the editor has open, hook
-// output) those spans are cut out, and what is left is trimmed and joined by a newline. Text without such a span is
-// returned as it is, to the byte.
+// Text that the client inserted into typed text (a system reminder, the state of the editor, hook output) is removed,
+// and the remaining parts are trimmed and joined by a newline. Other text is returned byte for byte.
 func Typed(m Message) (text string, ok bool) {
 	if m.Meta || m.CompactSummary || m.Sidechain || m.AgentID != "" || m.Origin != "" && m.Origin != "human" {
 		return "", false
@@ -45,7 +44,7 @@ func Typed(m Message) (text string, ok bool) {
 	return strings.Join(parts, "\n"), true
 }
 
-// clientMarks start texts that the client sends in the user's name.
+// clientMarks are the beginnings of texts that the client sends as the user.
 var clientMarks = []string{
 	"<command-name>", "<command-message>", "<command-args>", "<command-contents>",
 	"<local-command-caveat>", "<local-command-stdout>", "<local-command-stderr>",
@@ -61,13 +60,13 @@ func clientWrote(s string) bool {
 	return slices.ContainsFunc(clientMarks, func(mark string) bool { return strings.HasPrefix(s, mark) })
 }
 
-// clientSpans are the tags around what the client adds to typed text.
+// clientSpans are the tags around text that the client inserts into typed text.
 var clientSpans = []string{
 	"system-reminder", "user-prompt-submit-hook", "ide_opened_file", "ide_selection", "ide_diagnostics",
 }
 
-// withoutSpans cuts what the client added out of s: of each kind from the first opening tag to the last closing
-// one, for what stands inside may hold the closing tag, so that what is behind it would pass for typed.
+// withoutSpans removes the client's text from s: for each tag, from the first opening tag to the last closing one,
+// because the content may contain the closing tag and the rest would look typed.
 func withoutSpans(s string) string {
 	cut := false
 	for _, tag := range clientSpans {
@@ -86,8 +85,8 @@ func withoutSpans(s string) string {
 	return s
 }
 
-// Read yields the pieces of m that a model would read: text of user and assistant, calls of tools (name, then
-// input) and their results. Not the JSON around them, not thinking, which is dropped from later turns, and no images.
+// Read yields the parts of m that a model reads: text of user and assistant, tool calls (name, then input) and their
+// results. It omits the JSON around them, images, and thinking, which is dropped from later turns.
 func Read(m Message) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if m.Type == "attachment" && m.Subtype == "queued_command" && m.Content != "" {
@@ -115,8 +114,8 @@ func Read(m Message) iter.Seq[string] {
 	}
 }
 
-// Interactive reports whether a person sits behind a client with this entrypoint. An older client names none.
-// An entrypoint that is not known belongs to a program: headless runs and the SDKs get their prompts from
+// Interactive reports whether a client with this entrypoint is operated by a person. Older clients have no entrypoint
+// and are interactive. Unknown entrypoints are treated as programs: headless runs and SDKs get their prompts from
 // scripts.
 func Interactive(entrypoint string) bool {
 	switch entrypoint {
@@ -126,26 +125,26 @@ func Interactive(entrypoint string) bool {
 	return false
 }
 
-// A Queue follows what the user typed while the model worked. Old clients leave no other trace of it than
-// queue-operation records; newer ones repeat it as an attachment or beside a tool result. Of each the first counts.
-// The zero Queue is ready; it is part of a [Carry].
+// A Queue tracks what the user typed while the model worked. Old clients record it only in queue-operation records;
+// newer ones repeat it as an attachment or next to a tool result. The first occurrence counts. The zero Queue is
+// ready to use; it is a part of a [Carry].
 type Queue struct {
 	Waiting []string `json:"waiting,omitempty"`
-	Took    []string `json:"took,omitempty"`  // the keys of what was counted when it left the queue
-	Taken   []string `json:"taken,omitempty"` // its texts, in records of an older mem
+	Took    []string `json:"took,omitempty"`  // keys of the texts that were counted when they left the queue
+	Taken   []string `json:"taken,omitempty"` // these texts, in older records
 
-	// Script is whether a script, and not a person, typed what Typed returned last.
+	// Script reports whether a script typed the text that Typed returned last.
 	Script bool `json:"script,omitempty"`
 }
 
-// queueKey stands for a text that left the queue: the first 16 hexadecimal digits of its SHA-256. Each record of a
-// session repeats what its queue remembers, so that must be short.
+// queueKey returns the key of a text that left the queue: the first 16 hexadecimal digits of its SHA-256. Each record
+// of a session contains these keys, so they must be short.
 func queueKey(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// took reports whether a text was counted when it left the queue, and forgets it.
+// took reports whether a text was counted when it left the queue, and removes it.
 func (q *Queue) took(text string) bool {
 	return remove(&q.Took, queueKey(text)) || remove(&q.Taken, text)
 }
@@ -156,8 +155,8 @@ const (
 	queueBytes = 1 << 20
 )
 
-// Typed is [Typed] for the next message of a session: it adds what left the queue and leaves out its repetition. Script
-// tells afterwards who typed it. Records of the queue name no entrypoint: theirs is that of the message before.
+// Typed is the function [Typed] for the next message of a session. It adds texts that left the queue and omits their
+// repetitions. Afterwards Script is set. Queue records have no entrypoint, so that of the previous message applies.
 func (q *Queue) Typed(m Message) (text string, ok bool) {
 	if m.Type == "queue-operation" {
 		return q.operation(m)
@@ -187,10 +186,10 @@ func (q *Queue) operation(m Message) (string, bool) {
 		}
 	case "dequeue":
 		if len(q.Waiting) > 0 {
-			q.Waiting = q.Waiting[1:] // comes as a user record
+			q.Waiting = q.Waiting[1:] // a user record follows
 		}
 	case "popAll":
-		q.Waiting = nil // went back to the user
+		q.Waiting = nil // returned to the user
 	case "remove":
 		text := m.Content
 		if text == "" && len(q.Waiting) > 0 {
@@ -205,7 +204,7 @@ func (q *Queue) operation(m Message) (string, bool) {
 	return "", false
 }
 
-// isCommand reports whether queued text is for the client, not for the model.
+// isCommand reports whether a queued text is a command for the client and not a prompt.
 func isCommand(s string) bool {
 	if strings.HasPrefix(s, `{"task_id"`) || strings.TrimSpace(s) == "" {
 		return true
@@ -214,7 +213,7 @@ func isCommand(s string) bool {
 	return strings.HasPrefix(s, "/") && !strings.ContainsAny(name, "/.\n")
 }
 
-// last drops the oldest texts of list that are too many.
+// last removes the oldest texts of list beyond the limits.
 func last(list []string) []string {
 	n, size := 0, 0
 	for n < min(len(list), queueLimit) {
@@ -226,7 +225,7 @@ func last(list []string) []string {
 	return list[len(list)-n:]
 }
 
-// remove takes the first s out of list and reports whether it was there.
+// remove deletes the first s from list and reports whether there was one.
 func remove(list *[]string, s string) bool {
 	i := slices.Index(*list, s)
 	if i >= 0 {
