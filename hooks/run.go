@@ -1,11 +1,10 @@
 package hooks
 
 import (
-	"encoding/json"
-	"strings"
 	"sync/atomic"
 
 	"github.com/memvcs/mem/hooks/settings"
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // A run is one run of a hook.
@@ -32,13 +31,11 @@ const maxAnswer = 9500
 
 // say writes the answer in one piece.
 func (r *run) say(answer map[string]any) error {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(answer); err != nil {
+	b, err := strictjson.Line(answer)
+	if err != nil {
 		return err
 	}
-	_, err := r.Stdout.Write([]byte(b.String()))
+	_, err = r.Stdout.Write(b)
 	return err
 }
 

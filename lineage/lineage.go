@@ -7,7 +7,6 @@
 package lineage
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 var (
@@ -34,13 +34,11 @@ type Recipe struct {
 // NewRecipe returns the recipe of a step with the given plan, which is marshalled as JSON. The plan
 // must be made of structs, slices and scalars, so that its JSON is always the same.
 func NewRecipe(step string, version int, plan any) (Recipe, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(plan); err != nil {
+	params, err := strictjson.Marshal(plan)
+	if err != nil {
 		return Recipe{}, fmt.Errorf("recipe of %s: %w: %w", step, ErrParams, err)
 	}
-	return Recipe{Step: step, Version: version, Params: bytes.TrimSpace(b.Bytes())}, nil
+	return Recipe{Step: step, Version: version, Params: params}, nil
 }
 
 // A Key names a derivation before it has run.

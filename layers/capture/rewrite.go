@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -345,7 +346,7 @@ func (a *regrowing) point(ctx context.Context, p records.Point, end int64,
 	if s.Withheld = chained || len(own) > 0; s.Withheld {
 		out.Patch, a.prev = patch.Encode(), patch
 	}
-	out.Body, err = records.Marshal(*s)
+	out.Body, err = strictjson.Marshal(*s)
 	return out, err
 }
 

@@ -1,11 +1,8 @@
 package engines
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // Limits of an answer. A longer one is rejected.
@@ -41,13 +39,8 @@ func decode(text string) ([]answerSegment, error) {
 	var v struct {
 		Segments *[]answerSegment `json:"segments"`
 	}
-	d := json.NewDecoder(strings.NewReader(unfence(text)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&v); err != nil {
+	if err := strictjson.Decode(strictjson.Unfence([]byte(text)), &v); err != nil {
 		return nil, fmt.Errorf("%w: %s", errMalformed, printable(err.Error()))
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: something follows the object", errMalformed)
 	}
 	switch {
 	case v.Segments == nil:
@@ -61,17 +54,6 @@ func decode(text string) ([]answerSegment, error) {
 		}
 	}
 	return *v.Segments, nil
-}
-
-// unfence removes a Markdown fence.
-func unfence(s string) string {
-	s = strings.TrimSpace(s)
-	body, ok := strings.CutPrefix(s, "```")
-	if !ok || !strings.HasSuffix(body, "```") {
-		return s
-	}
-	_, body, _ = strings.Cut(body, "\n")
-	return strings.TrimSpace(strings.TrimSuffix(body, "```"))
 }
 
 // check converts the answer for a window to segments in the order of their messages. wrong lists the bad segments with
@@ -209,13 +191,4 @@ func printable(s string) string {
 		return string(r[:most]) + "…"
 	}
 	return string(r)
-}
-
-// encodeJSON returns v as JSON without HTML escapes.
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
 }

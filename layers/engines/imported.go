@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // importedName starts the ID of an [Imported].
@@ -46,7 +47,7 @@ func NewImportedAnswer(segs []compress.Segment) ([]byte, error) {
 		}
 		v.Segments = append(v.Segments, one)
 	}
-	return encodeJSON(v)
+	return strictjson.Line(v)
 }
 
 // ID contains the tool and a hash of the answer, so that two versions of a session have different recipes.

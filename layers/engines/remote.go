@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // A Server is an HTTP server with a model.
@@ -148,7 +150,7 @@ const maxBody = 32 << 20
 
 // post sends v as JSON. The response has status 200; the caller closes its body.
 func (s *Server) post(ctx context.Context, path string, header http.Header, v any) (*http.Response, error) {
-	body, err := encodeJSON(v)
+	body, err := strictjson.Line(v)
 	if err != nil {
 		return nil, err
 	}

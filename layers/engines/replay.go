@@ -1,13 +1,12 @@
 package engines
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // Replay is a model that returns recorded answers.
@@ -48,7 +47,7 @@ func EncodeExchanges(exchanges []Exchange) ([][]byte, error) {
 	var out [][]byte
 	for _, x := range exchanges {
 		for _, v := range []any{x.Question, x.Answer} {
-			b, err := encodeJSON(v)
+			b, err := strictjson.Line(v)
 			if err != nil {
 				return nil, fmt.Errorf("store the request: %w", err)
 			}
@@ -66,21 +65,15 @@ func DecodeExchanges(witnesses [][]byte) ([]Exchange, error) {
 	var out []Exchange
 	for i := 0; i < len(witnesses); i += 2 {
 		var x Exchange
-		if err := decodeStrict(witnesses[i], &x.Question); err != nil || x.Question.Format != questionFormat {
+		if err := strictjson.Decode(witnesses[i], &x.Question); err != nil || x.Question.Format != questionFormat {
 			return nil, fmt.Errorf("witness %d is not a question: %w", i+1, orFormat(err, x.Question.Format))
 		}
-		if err := decodeStrict(witnesses[i+1], &x.Answer); err != nil || x.Answer.Format != answerFormat {
+		if err := strictjson.Decode(witnesses[i+1], &x.Answer); err != nil || x.Answer.Format != answerFormat {
 			return nil, fmt.Errorf("witness %d is not an answer: %w", i+2, orFormat(err, x.Answer.Format))
 		}
 		out = append(out, x)
 	}
 	return out, nil
-}
-
-func decodeStrict(b []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	return d.Decode(v)
 }
 
 func orFormat(err error, format string) error {

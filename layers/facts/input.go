@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // An Input is the input of "mem facts save": exchanges of a session, usually written by a model.
@@ -74,7 +76,7 @@ func Decode(b []byte) (Input, error) {
 	if len(b) > maxBytes {
 		return g, &InputError{[]string{fmt.Sprintf("%d bytes are too many: want at most %d", len(b), maxBytes)}}
 	}
-	b = Unfence(bytes.TrimPrefix(b, []byte("\ufeff")))
+	b = strictjson.Unfence(bytes.TrimPrefix(b, []byte("\ufeff")))
 	if !utf8.Valid(b) {
 		return g, &InputError{[]string{"the input is not UTF-8"}}
 	}
@@ -119,17 +121,6 @@ func syntaxProblem(b []byte, err error) string {
 		return at + fmt.Sprintf("not JSON: %v", err)
 	}
 	return "not JSON: " + err.Error()
-}
-
-// Unfence removes the Markdown fence that models write around JSON.
-func Unfence(b []byte) []byte {
-	s := bytes.TrimSpace(b)
-	body, ok := bytes.CutPrefix(s, []byte("```"))
-	if !ok || !bytes.HasSuffix(body, []byte("```")) {
-		return b
-	}
-	_, body, _ = bytes.Cut(body, []byte("\n"))
-	return bytes.TrimSuffix(body, []byte("```"))
 }
 
 // A decoder converts JSON values and collects the problems.

@@ -21,6 +21,7 @@ import (
 	trusted "github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -397,7 +398,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 					snap.Files[i].Withheld = snap.Files[i].Withheld || len(now.cuts) > 0
 				}
 			}
-			b, err := records.Marshal(snap)
+			b, err := strictjson.Marshal(snap)
 			if err != nil {
 				return err
 			}

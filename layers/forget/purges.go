@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -102,7 +103,7 @@ func (f *forgetting) obey(ctx context.Context) error {
 }
 
 func sumOf(p records.Purge) objects.Hash {
-	b, err := records.Marshal(p)
+	b, err := strictjson.Marshal(p)
 	if err != nil {
 		panic("layers: a purge of strings and numbers does not marshal: " + err.Error())
 	}

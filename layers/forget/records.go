@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -356,7 +357,7 @@ func (f *forgetting) withoutReferences(r refs.Record, was []byte) (body []byte, 
 			case len(u.Targets) == 0 && n > 0:
 				f.drop[r.ID] = true
 			case len(u.Targets) < n:
-				body, err = records.Marshal(u)
+				body, err = strictjson.Marshal(u)
 			}
 		})
 	case records.KindSet:
@@ -371,7 +372,7 @@ func (f *forgetting) withoutReferences(r refs.Record, was []byte) (body []byte, 
 		err = state.ApplyTo(r, func(j facts.Judgement) {
 			if f.gone[j.By.String()] {
 				j.By = objects.Hash{}
-				body, err = records.Marshal(j)
+				body, err = strictjson.Marshal(j)
 			}
 		})
 	case permanent.Kind:
@@ -384,7 +385,7 @@ func (f *forgetting) withoutReferences(r refs.Record, was []byte) (body []byte, 
 				return f.sessions[x.Session] || f.wordPassed(x)
 			})
 			if len(b.Evidence) < e || len(b.Quotes) < w {
-				body, err = records.Marshal(b)
+				body, err = strictjson.Marshal(b)
 			}
 		})
 	}

@@ -1,12 +1,10 @@
 package knowledge
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -296,15 +295,8 @@ func readAssignments(b []byte) ([]assignment, error) {
 	var v struct {
 		Assignments []assignment `json:"assignments"`
 	}
-	dec := json.NewDecoder(bytes.NewReader(facts.Unfence(b)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("something follows the JSON object")
-	}
-	return v.Assignments, nil
+	err := strictjson.Decode(strictjson.Unfence(b), &v)
+	return v.Assignments, err
 }
 
 // assign applies one assignment and returns the number of assigned exchanges. An assignment to an unknown concept, or

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // Spellings returns the forms of a value in transcripts and other files: unchanged, inside a JSON string, once and
@@ -53,11 +55,9 @@ func Spellings(value []byte) [][]byte {
 const MinSecret = 6
 
 func jsonInside(value []byte) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(string(value)) != nil {
+	b, err := strictjson.Marshal(string(value))
+	if err != nil {
 		return value // a string always encodes
 	}
-	return b.Bytes()[1 : b.Len()-2]
+	return b[1 : len(b)-1]
 }

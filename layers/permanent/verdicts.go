@@ -1,16 +1,14 @@
 package permanent
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // A Verdict is a model's answer about a candidate. It is not trusted: [Decide] decides.
@@ -46,13 +44,8 @@ func DecodeVerdicts(b []byte, asked []Candidate) ([]Verdict, error) {
 	var v struct {
 		Verdicts []Verdict `json:"verdicts"`
 	}
-	dec := json.NewDecoder(bytes.NewReader(facts.Unfence(b)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&v); err != nil {
+	if err := strictjson.Decode(strictjson.Unfence(b), &v); err != nil {
 		return nil, fmt.Errorf("verdicts: %w", err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("verdicts: something follows the JSON object")
 	}
 	seen := map[string]bool{}
 	for i := range v.Verdicts {

@@ -1,9 +1,6 @@
 package records
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
@@ -166,13 +163,4 @@ func (k *Composition) Code(c *Codec) {
 	Word(c, &k.Counter)
 	Number(c, &k.Messages)
 	Word(c, &k.Tier)
-}
-
-// Marshal returns v as the body of a record: JSON without a line break and without HTML escapes.
-func Marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // ErrRecord means that bytes are not a record in its canonical form.
@@ -32,14 +33,12 @@ func (r Record) Compare(o Record) int {
 
 // Encode returns the canonical form of r and sets its ID.
 func (r *Record) Encode() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r); err != nil {
+	b, err := strictjson.Line(r)
+	if err != nil {
 		return nil, fmt.Errorf("encode %s record: %w", r.Kind, err)
 	}
-	r.ID = objects.Sum(b.Bytes())
-	return b.Bytes(), nil
+	r.ID = objects.Sum(b)
+	return b, nil
 }
 
 // DecodeRecord reads a record. The error wraps [ErrRecord] if b is not exactly its canonical form.
@@ -60,14 +59,11 @@ func DecodeRecord(b []byte) (Record, error) {
 
 // NewRecord returns a record and its bytes.
 func NewRecord(kind string, d Device, lamport uint64, now time.Time, body any) (Record, []byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(body); err != nil {
+	b, err := strictjson.Marshal(body)
+	if err != nil {
 		return Record{}, nil, fmt.Errorf("encode %s record: %w", kind, err)
 	}
-	r := Record{Kind: kind, Device: d.ID, Lamport: lamport, Time: now.UTC().Truncate(time.Millisecond),
-		Body: bytes.TrimSpace(b.Bytes())}
+	r := Record{Kind: kind, Device: d.ID, Lamport: lamport, Time: now.UTC().Truncate(time.Millisecond), Body: b}
 	enc, err := r.Encode()
 	return r, enc, err
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // PrintJSON prints the struct v as the answer of the command what, indented on a terminal.
@@ -75,13 +76,11 @@ const jsonPiece = 16 << 10
 
 // EncodeJSON encodes v, which must be a JSON object, with the member "schema" in front.
 func EncodeJSON(what string, v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	b, err := strictjson.Line(v)
+	if err != nil {
 		return nil, fmt.Errorf("encode the answer: %w", err)
 	}
-	body, ok := bytes.CutPrefix(b.Bytes(), []byte("{"))
+	body, ok := bytes.CutPrefix(b, []byte("{"))
 	if !ok {
 		return nil, fmt.Errorf("encode the answer: %T is not an object", v)
 	}

@@ -1,8 +1,6 @@
 package sessioncmd
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // A hitAnswer is the JSON form of a hit, one a line.
@@ -234,12 +233,10 @@ func (p *HitPrinter) forPeople(hits []search.Hit) {
 
 // printJSONLine prints v on one line, also on a terminal: a line is one hit, or the answer to one query.
 func printJSONLine(e *app.Env, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	b, err := strictjson.Line(v)
+	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	_, err := e.Out.Write(term.EscapeJSON(b.Bytes()))
+	_, err = e.Out.Write(term.EscapeJSON(b))
 	return err
 }
