@@ -34,7 +34,7 @@ func (n *Numbers) knowWord(secret []byte) {
 		(t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
 		return // it may be an ordinary word elsewhere
 	}
-	if k, ok := scanner.Know(lexical.Seen, secret); ok && n.known.Add(k) {
+	if k, ok := scanner.Know(lexical.SeenRule, secret); ok && n.known.Add(k) {
 		n.learned++
 	}
 }

@@ -231,7 +231,7 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 			p.Judge(s, 0, m)
 		}
 		for _, want := range s.Spans {
-			near := strings.ToLower(text[max(0, want.Start-lexical.Before):want.End])
+			near := strings.ToLower(text[max(0, want.Start-lexical.MaxLead):want.End])
 			covered := true // what is far from its keyword is not looked at: 40 digits behind a "sourcegraph" somewhere
 			for _, k := range p.Keywords {
 				covered = covered && (len(k) < 3 || !strings.Contains(near, strings.ToLower(k)))

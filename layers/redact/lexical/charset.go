@@ -5,10 +5,10 @@ import (
 )
 
 // HostChars are the characters of the host name in a line of .pgpass.
-var HostChars = Dotted.With("*")
+var HostChars = DottedChars.With("*")
 
-// Uuid reports whether value is a UUID. A UUID usually identifies something and is not a secret.
-func Uuid(value []byte) bool {
+// IsUUID reports whether value is a UUID. A UUID usually identifies something and is not a secret.
+func IsUUID(value []byte) bool {
 	if len(value) != 36 {
 		return false
 	}
@@ -89,12 +89,12 @@ func (s *Set) RunBack(text []byte, limit int) int {
 	return n
 }
 
-// Seen is the name of the rule that finds further occurrences of a known secret.
-const Seen = "seen"
+// SeenRule is the name of the rule that finds further occurrences of a known secret.
+const SeenRule = "seen"
 
 // compareRules orders the names of rules. The rule Seen comes last because it is the least specific.
 func compareRules(a, b string) int {
-	return cmp.Or(boolInt(a == Seen)-boolInt(b == Seen), cmp.Compare(a, b))
+	return cmp.Or(boolInt(a == SeenRule)-boolInt(b == SeenRule), cmp.Compare(a, b))
 }
 
 func boolInt(b bool) int {
@@ -105,18 +105,18 @@ func boolInt(b bool) int {
 }
 
 var (
-	Alnum   = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	Wordly  = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
-	Urlish  = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
-	Dotted  = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")
-	Base64  = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-+/")
-	Upper   = SetOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
-	Upnum   = SetOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-	Digits  = SetOf("0123456789")
-	HexLow  = SetOf("0123456789abcdef")
-	HexAny  = SetOf("0123456789abcdefABCDEF")
-	Lownum  = SetOf("abcdefghijklmnopqrstuvwxyz0123456789")
-	Paypal  = SetOf("abcdefghijklmnopqrstuvwxyz0123456789$")
-	Percent = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-%")
-	Bech32  = SetOf("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L")
+	Alnum       = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	WordChars   = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+	URLChars    = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
+	DottedChars = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")
+	Base64      = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-+/")
+	Upper       = SetOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+	UpperDigits = SetOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+	Digits      = SetOf("0123456789")
+	HexLow      = SetOf("0123456789abcdef")
+	HexAny      = SetOf("0123456789abcdefABCDEF")
+	LowerDigits = SetOf("abcdefghijklmnopqrstuvwxyz0123456789")
+	Paypal      = SetOf("abcdefghijklmnopqrstuvwxyz0123456789$")
+	Percent     = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-%")
+	Bech32      = SetOf("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L")
 )

@@ -18,8 +18,8 @@ var Sextets = func() (t [256]byte) {
 
 func sextet(c byte) byte { return Sextets[c] }
 
-// Printed are the control characters that occur in text, including ESC of terminal colours.
-var Printed = SetOf("\n\t\r\x1b")
+// TextControls are the control characters that occur in text, including ESC of terminal colours.
+var TextControls = SetOf("\n\t\r\x1b")
 
 // Decode64 appends the decoded bytes of text, base64 without padding, to b.
 func Decode64(b, text []byte) []byte {
@@ -40,7 +40,7 @@ func Decode64(b, text []byte) []byte {
 func Readable(b []byte) bool {
 	for len(b) > 0 {
 		if c := b[0]; c < utf8.RuneSelf {
-			if c < ' ' && !Printed.Has(c) || c == 0x7f {
+			if c < ' ' && !TextControls.Has(c) || c == 0x7f {
 				return false
 			}
 			b = b[1:]

@@ -135,8 +135,8 @@ func LineEnd(text []byte, i int) int {
 	return end
 }
 
-// KeyBehind reports whether text begins with a semicolon and another key of a connection string.
-func KeyBehind(text []byte) bool {
+// KeyFollows reports whether text begins with a semicolon and another key of a connection string.
+func KeyFollows(text []byte) bool {
 	if len(text) == 0 || text[0] != ';' {
 		return false
 	}
@@ -146,8 +146,8 @@ func KeyBehind(text []byte) bool {
 
 var keyChars = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 
-// Connects reports whether text contains a key of a connection string.
-func Connects(text []byte) bool {
+// HasConnectionKey reports whether text contains a key of a connection string.
+func HasConnectionKey(text []byte) bool {
 	low := bytes.ToLower(text)
 	for _, key := range [...]string{"server=", "data source=", "host=", "uid=", "user id=", "user=", "username=",
 		"database=", "catalog=", "driver=", "provider=", "encrypt=", "port=", "endpoint="} {

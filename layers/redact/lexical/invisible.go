@@ -4,13 +4,13 @@ import (
 	"bytes"
 )
 
-// Unseen are the characters of zero width.
-var Unseen = [...]string{"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff"}
+// ZeroWidthChars are the characters of zero width.
+var ZeroWidthChars = [...]string{"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff"}
 
-// Hidden returns the length of the zero-width character at the start of text, 0 if there is none.
-func Hidden(text []byte) int {
+// ZeroWidth returns the length of the zero-width character at the start of text, 0 if there is none.
+func ZeroWidth(text []byte) int {
 	if len(text) > 2 && text[0] >= 0xe2 {
-		for _, h := range Unseen {
+		for _, h := range ZeroWidthChars {
 			if bytes.HasPrefix(text, []byte(h)) {
 				return len(h)
 			}
@@ -22,9 +22,9 @@ func Hidden(text []byte) int {
 // MinLine is the minimum length of a base64 line that continues on the next line.
 const MinLine = 40
 
-// NumberOf returns the end of the line before the line number at the end of text, as in the output of cat -n;
+// BeforeLineNumber returns the end of the line before the line number at the end of text, as in the output of cat -n;
 // len(text) if text does not end with a line number.
-func NumberOf(text []byte) int {
+func BeforeLineNumber(text []byte) int {
 	end := len(text)
 	for _, mark := range [...]string{"→", "\t"} {
 		if bytes.HasSuffix(text, []byte(mark)) {

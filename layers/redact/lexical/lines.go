@@ -24,8 +24,8 @@ func MarginOf(text []byte, newline string) string {
 	return string(text)
 }
 
-// Listing returns the length of the line number at the start of line, as cat -n prints it.
-func Listing(line []byte) int {
+// LineNumberLen returns the length of the line number at the start of line, as cat -n prints it.
+func LineNumberLen(line []byte) int {
 	i := 0
 	for i < len(line) && line[i] == ' ' {
 		i++
@@ -65,9 +65,9 @@ func Colour(text []byte) int {
 	}
 }
 
-// Unpainted returns the start of the name that was found at start, after the end of a colour sequence that ends
+// SkipColour returns the start of the name that was found at start, after the end of a colour sequence that ends
 // inside it.
-func Unpainted(text []byte, start int) int {
+func SkipColour(text []byte, start int) int {
 	if start < 2 || text[start-1] != '[' && text[start-1] != ';' {
 		return start
 	}
@@ -86,8 +86,8 @@ func Unpainted(text []byte, start int) int {
 	return start
 }
 
-// UnpaintedLine returns text without the colour sequences at its end.
-func UnpaintedLine(text []byte) []byte {
+// TrimColour returns text without the colour sequences at its end.
+func TrimColour(text []byte) []byte {
 	for len(text) > 2 && (text[len(text)-1] == 'm' || text[len(text)-1] == 'K') {
 		i := bytes.LastIndexByte(text[max(0, len(text)-24):], '[')
 		if i < 0 {
@@ -113,9 +113,9 @@ func UnpaintedLine(text []byte) []byte {
 // Closers are the characters that may stand between a name and the operator after it.
 var Closers = SetOf("\"'\\`]?*")
 
-// Behind skips the characters that close the name ending at end. It returns the offset after them, how many bytes of
+// SkipClosers skips the characters that close the name ending at end. It returns the offset after them, how many bytes of
 // them are colour sequences, and whether there were any others.
-func Behind(text []byte, end int) (i, painted int, closed bool) {
+func SkipClosers(text []byte, end int) (i, painted int, closed bool) {
 	i = end
 	for {
 		c := Colour(text[i:])
@@ -124,7 +124,7 @@ func Behind(text []byte, end int) (i, painted int, closed bool) {
 			Newline(text[i+c+n:]) == 0 {
 			n++
 		}
-		n += Entity(text[i+c+n:]) + Hidden(text[i+c+n:]) + dimension(text[i+c+n:])
+		n += Entity(text[i+c+n:]) + ZeroWidth(text[i+c+n:]) + dimension(text[i+c+n:])
 		if n+c == 0 {
 			return i, painted, i-painted > end
 		}
@@ -154,9 +154,9 @@ func Entity(text []byte) int {
 	return 0
 }
 
-// Adorned returns the offset of the value after i: it skips blanks, colours, Markdown bold, and YAML anchors and
+// SkipDecoration returns the offset of the value after i: it skips blanks, colours, Markdown bold, and YAML anchors and
 // tags.
-func Adorned(text []byte, i int) int {
+func SkipDecoration(text []byte, i int) int {
 	i += Spaces(text[i:])
 	if n := Colour(text[i:]); n > 0 {
 		i += n
@@ -192,21 +192,21 @@ func Newline(text []byte) int {
 // LineStart returns the offset of the first word of the line at i, after a line number or the sign of a diff.
 func LineStart(text []byte, i int) int {
 	rest := text[i:min(len(text), i+64)]
-	n := Listing(rest)
+	n := LineNumberLen(rest)
 	if n == 0 && len(rest) > 0 && (rest[0] == '+' || rest[0] == '-') {
 		n = 1
 	}
 	return i + n + Spaces(text[i+n:])
 }
 
-// CellOf reports whether text ends at the start of a table cell.
-func CellOf(text []byte) bool {
+// OpensCell reports whether text ends at the start of a table cell.
+func OpensCell(text []byte) bool {
 	text = bytes.TrimRight(text[max(0, len(text)-32):], " `*\"'")
 	return bytes.HasSuffix(text, []byte("|")) || bytes.HasSuffix(text, []byte("│"))
 }
 
-// Plural returns the kind of the secrets in a list of this name, "" for none.
-func Plural(name []byte) string {
+// PluralKind returns the kind of the secrets in a list of this name, "" for none.
+func PluralKind(name []byte) string {
 	if n := len(name); n > 4 && Lower[name[n-1]] == 's' {
 		return SecretName(name[:n-1])
 	}
@@ -237,7 +237,7 @@ func Braced(text []byte, i int) (v Span, ok bool) {
 }
 
 // NameChars are the characters of the name in name = value.
-var NameChars = Dotted
+var NameChars = DottedChars
 
 // MaxValue is the number of bytes that are searched for the end of a value.
 const MaxValue = 4 << 10
@@ -269,8 +269,8 @@ func HeaderEnd(before, value []byte) int {
 	return n
 }
 
-// Trimmed returns the bounds of text[start:end] without the punctuation at its end.
-func Trimmed(text []byte, start, end int) Span {
+// TrimPunctuation returns the bounds of text[start:end] without the punctuation at its end.
+func TrimPunctuation(text []byte, start, end int) Span {
 	for end > start && (text[end-1] == ',' || text[end-1] == ';') &&
 		(end-start < 2 || TraitsOf(text[start:end-1]).Strange == 0 || bytes.IndexByte([]byte("\"'`)]}"), text[end-2]) >= 0) {
 		end--

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Placeholderish reports whether value is a placeholder of an example, such as xxxx or your-token. A word such as
+// IsPlaceholder reports whether value is a placeholder of an example, such as xxxx or your-token. A word such as
 // "fake" inside a random value does not make it one.
-func Placeholderish(value []byte) bool {
+func IsPlaceholder(value []byte) bool {
 	var room [96]byte
 	v := room[:0]
 	for _, c := range value[:min(len(value), len(room))] {
@@ -20,15 +20,15 @@ func Placeholderish(value []byte) bool {
 			return true
 		}
 	}
-	if angled(value) || bytes.HasSuffix(value, []byte("EXAMPLE")) || bytes.HasSuffix(value, []byte("EXAMPLEKEY")) {
+	if inAngleBrackets(value) || bytes.HasSuffix(value, []byte("EXAMPLE")) || bytes.HasSuffix(value, []byte("EXAMPLEKEY")) {
 		return true
 	}
-	return exemplary(s, value) || Repeats(v)
+	return isExample(s, value) || Repeats(v)
 }
 
-// exemplary reports whether value contains a word of examples and, besides such words, nothing random. low is the
+// isExample reports whether value contains a word of examples and, besides such words, nothing random. low is the
 // beginning of value in lower case.
-func exemplary(low string, value []byte) bool {
+func isExample(low string, value []byte) bool {
 	rest := ""
 	for _, word := range [...]string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_",
 		"yourapi", "yourtoken", "yoursecret", "yourpassword",
@@ -48,8 +48,8 @@ func exemplary(low string, value []byte) bool {
 	return rest != "" && !Random([]byte(rest)) && TraitsOf([]byte(rest)).Strange < 4
 }
 
-// angled reports whether value contains a name in angle brackets, as in <your-password>.
-func angled(value []byte) bool {
+// inAngleBrackets reports whether value contains a name in angle brackets, as in <your-password>.
+func inAngleBrackets(value []byte) bool {
 	for at := 0; ; {
 		n := bytes.IndexAny(value[at:], `<\`)
 		if n < 0 {
@@ -64,7 +64,7 @@ func angled(value []byte) bool {
 			}
 		}
 		at += open
-		if n := Dotted.Run(value[at:], 48); n > 2 && (at+n == len(value) && at == open || at+n < len(value) &&
+		if n := DottedChars.Run(value[at:], 48); n > 2 && (at+n == len(value) && at == open || at+n < len(value) &&
 			value[at+n] == '>' || HasFold(value[at+n:], `\u003e`)) && variable(value[at:at+n]) &&
 			TraitsOf(value[at:at+n]).Digits == 0 && value[at] > '9' &&
 			TraitsOf(value[:at-open]).Strange+TraitsOf(value[min(len(value), at+n+open):]).Strange < 3 {
@@ -89,15 +89,15 @@ func Common(password []byte) bool {
 	return false
 }
 
-// coded reports whether value is the base64 of a placeholder or of a common password.
-func coded(value []byte) bool {
+// encodedExample reports whether value is the base64 of a placeholder or of a common password.
+func encodedExample(value []byte) bool {
 	if value[len(value)-1] != '=' || len(value)%4 != 0 || len(value) > 64 {
 		return false
 	}
 	body := bytes.TrimRight(value, "=")
 	plain := Decode64(nil, body)
 	return Base64.Run(body, len(body)) == len(body) && len(plain) > 0 && Readable(plain) &&
-		(Placeholderish(plain) || Common(plain))
+		(IsPlaceholder(plain) || Common(plain))
 }
 
 // Weak reports whether value consists mostly of words that tests and examples use.
@@ -129,16 +129,16 @@ func Weak(value []byte) bool {
 			rest = rest[1:]
 			continue
 		}
-		k := beyondWords(rest[:n])
+		k := lettersOutsideWords(rest[:n])
 		found, left, rest = found || k < n, left+k, rest[n:]
 	}
 	left += max(0, TraitsOf(value).Strange-2)
 	return found && (left <= 4 || left*2 <= len(s) && left < 10)
 }
 
-// beyondWords returns how many letters of run, a run of lower-case letters, are not part of a weak word. A word
+// lettersOutsideWords returns how many letters of run, a run of lower-case letters, are not part of a weak word. A word
 // inside another one, such as key in monkey, does not count.
-func beyondWords(run string) int {
+func lettersOutsideWords(run string) int {
 	rest := run
 	for _, word := range weakWords() {
 		if len(word) <= len(rest) {

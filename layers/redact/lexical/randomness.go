@@ -69,7 +69,7 @@ func randomWord(w []byte) bool {
 		last = class
 	}
 	if digit == 0 && len(w) < 20 {
-		return len(w) >= 12 && Lone(w) > 1
+		return len(w) >= 12 && CaseChanges(w) > 1
 	}
 	if digit == 0 {
 		return len(w) >= 20 && upper > 0 && low > 0 && changes*4 >= len(w) && Entropy(w) > 3.7
@@ -77,9 +77,9 @@ func randomWord(w []byte) bool {
 	return changes >= 3 && changes*8 >= len(w) && Entropy(w) > 2.6 || digit == len(w) && len(w) >= 24
 }
 
-// Lone returns how often upper and lower case alternate in w as in no sequence of words: a lower-case letter between
+// CaseChanges returns how often upper and lower case alternate in w as in no sequence of words: a lower-case letter between
 // capitals, and every run of capitals after the first.
-func Lone(w []byte) (n int) {
+func CaseChanges(w []byte) (n int) {
 	runs := 0
 	for i := 1; i+1 < len(w); i++ {
 		if w[i] >= 'a' && w[i-1] < 'a' && w[i+1] < 'a' {
@@ -92,8 +92,8 @@ func Lone(w []byte) (n int) {
 	return n + max(0, runs-1)
 }
 
-// Dashed reports whether value is plain words joined by dashes, dots, underscores, slashes or colons.
-func Dashed(value []byte) bool {
+// DashedWords reports whether value is plain words joined by dashes, dots, underscores, slashes or colons.
+func DashedWords(value []byte) bool {
 	parts := bytes.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_./:", r) })
 	if len(parts) < 2 {
 		return false

@@ -5,35 +5,35 @@ import (
 	"strings"
 )
 
-// Before is the maximum distance from the start of a match to its keyword. The match of an assignment starts with its
+// MaxLead is the maximum distance from the start of a match to its keyword. The match of an assignment starts with its
 // keyword.
-const Before = 200
+const MaxLead = 200
 
 // MaxReach is the number of bytes that a pattern searches at first. It searches further if a match reaches the end.
 const MaxReach = 4 << 10
 
-// LeastOfGroup returns the minimum length in bytes of the first group of re. It is 0 if there is no group, if the
+// MinGroupLen returns the minimum length in bytes of the first group of re. It is 0 if there is no group, if the
 // group is optional, or if it may contain a blank.
-func LeastOfGroup(re *syntax.Regexp) int {
+func MinGroupLen(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpAlternate, syntax.OpQuest, syntax.OpStar, syntax.OpRepeat:
 		return 0 // the group may be missing
 	case syntax.OpCapture:
-		if blankless(re.Sub[0]) {
-			return shortest(re.Sub[0])
+		if hasNoBlank(re.Sub[0]) {
+			return minMatchLen(re.Sub[0])
 		}
 		return 0
 	}
 	for _, sub := range re.Sub {
 		if sub.MaxCap() > 0 {
-			return LeastOfGroup(sub)
+			return MinGroupLen(sub)
 		}
 	}
 	return 0
 }
 
-// blankless reports whether no match of re contains a blank or a control character.
-func blankless(re *syntax.Regexp) bool {
+// hasNoBlank reports whether no match of re contains a blank or a control character.
+func hasNoBlank(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return re.Rune[0] > ' ' && !strings.ContainsAny(string(re.Rune), " \t\r\n")
@@ -43,39 +43,39 @@ func blankless(re *syntax.Regexp) bool {
 		return false
 	}
 	for _, sub := range re.Sub {
-		if !blankless(sub) {
+		if !hasNoBlank(sub) {
 			return false
 		}
 	}
 	return true
 }
 
-// shortest returns the minimum length of a match in bytes.
-func shortest(re *syntax.Regexp) (n int) {
+// minMatchLen returns the minimum length of a match in bytes.
+func minMatchLen(re *syntax.Regexp) (n int) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return len(re.Rune)
 	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return 1
 	case syntax.OpPlus:
-		return shortest(re.Sub[0])
+		return minMatchLen(re.Sub[0])
 	case syntax.OpRepeat:
-		return re.Min * shortest(re.Sub[0])
+		return re.Min * minMatchLen(re.Sub[0])
 	case syntax.OpAlternate:
-		n = shortest(re.Sub[0])
+		n = minMatchLen(re.Sub[0])
 		for _, sub := range re.Sub[1:] {
-			n = min(n, shortest(sub))
+			n = min(n, minMatchLen(sub))
 		}
 	case syntax.OpCapture, syntax.OpConcat:
 		for _, sub := range re.Sub {
-			n += shortest(sub)
+			n += minMatchLen(sub)
 		}
 	}
 	return n
 }
 
-// HoldsWord reports whether text contains n consecutive bytes without a blank.
-func HoldsWord(text []byte, n int) bool {
+// HasWord reports whether text contains n consecutive bytes without a blank.
+func HasWord(text []byte, n int) bool {
 	for i := n - 1; i < len(text); {
 		k := i
 		for k > i-n && text[k] > ' ' {
@@ -89,8 +89,8 @@ func HoldsWord(text []byte, n int) bool {
 	return false
 }
 
-// Longest returns the maximum length of a match in bytes, at most MaxReach.
-func Longest(re *syntax.Regexp) int {
+// MaxMatchLen returns the maximum length of a match in bytes, at most MaxReach.
+func MaxMatchLen(re *syntax.Regexp) int {
 	sum := 0
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -108,14 +108,14 @@ func Longest(re *syntax.Regexp) int {
 		if re.Max < 0 {
 			return MaxReach
 		}
-		return min(MaxReach, re.Max*Longest(re.Sub[0]))
+		return min(MaxReach, re.Max*MaxMatchLen(re.Sub[0]))
 	case syntax.OpAlternate:
 		for _, sub := range re.Sub {
-			sum = max(sum, Longest(sub))
+			sum = max(sum, MaxMatchLen(sub))
 		}
 	default:
 		for _, sub := range re.Sub {
-			sum += Longest(sub)
+			sum += MaxMatchLen(sub)
 		}
 	}
 	return min(MaxReach, sum)

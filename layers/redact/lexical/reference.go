@@ -8,7 +8,7 @@ import (
 // Reference reports whether value refers to a secret that is stored elsewhere. In quotes, URLs and environment files
 // only an interpolation is a reference; in code a name, a member or a call is one too.
 func Reference(value []byte, st Style) bool {
-	if Interpolated(value) || located(value) || st < Quoted && encodedText(value) {
+	if Interpolated(value) || isLocation(value) || st < Quoted && encodedText(value) {
 		return true
 	}
 	switch st {
@@ -16,13 +16,13 @@ func Reference(value []byte, st Style) bool {
 		return false
 	case Env:
 		end := value[len(value)-1]
-		return (end == ')' || end == ']') && Calls(value) && code(value)
+		return (end == ')' || end == ']') && HasCall(value) && code(value)
 	case Line:
 		return code(value) && bytes.Count(value, []byte("(")) <= bytes.Count(value, []byte(")"))
 	case Sentence:
-		return value[0] == '[' && value[len(value)-1] == ']' || Calls(value) && code(value)
+		return value[0] == '[' && value[len(value)-1] == ']' || HasCall(value) && code(value)
 	}
-	return loosely(value)
+	return referenceInCode(value)
 }
 
 // Interpolated reports whether a shell, a template or a formatter replaces value or a part of it.
@@ -37,7 +37,7 @@ func Interpolated(value []byte) bool {
 		if len(rest) == 0 && n == 0 {
 			return true // {{ name }}, cut at the blank
 		}
-		if mark[0] == `\(` && (len(rest) == 0 || !Letters.Has(rest[0]) || rest[Dotted.Run(rest, 64)%len(rest)] != ')') {
+		if mark[0] == `\(` && (len(rest) == 0 || !Letters.Has(rest[0]) || rest[DottedChars.Run(rest, 64)%len(rest)] != ')') {
 			continue
 		}
 		if opensName(rest) && bytes.Contains(rest, []byte(mark[1])) {
@@ -60,15 +60,15 @@ func opensName(text []byte) bool {
 func substituted(value []byte) (whole, yes bool) {
 	switch n := len(value); {
 	case value[0] == '{' && value[n-1] == '}':
-		return true, Dotted.Run(value[1:], n) == n-2 && !Random(value)
+		return true, DottedChars.Run(value[1:], n) == n-2 && !Random(value)
 	case value[0] == '%' && value[n-1] == '%':
-		return true, Wordly.Run(value[1:], n) == n-2
+		return true, WordChars.Run(value[1:], n) == n-2
 	case value[0] == '$' || value[0] == '@' || value[0] == ':': // a variable
 		at := 1
 		if value[0] == '$' && HasFold(value[1:], "env:") {
 			at += len("env:")
 		}
-		return true, n > at && Wordly.Has(value[at]) && variable(value[at:])
+		return true, n > at && WordChars.Has(value[at]) && variable(value[at:])
 	}
 	return false, false
 }
@@ -76,7 +76,7 @@ func substituted(value []byte) (whole, yes bool) {
 // variable reports whether name may be a variable or a member of one: words with at most one digit, at the end.
 func variable(name []byte) bool {
 	for part := range bytes.SplitSeq(name, []byte(".")) {
-		if len(part) == 0 || Urlish.Run(part, len(part)) < len(part) ||
+		if len(part) == 0 || URLChars.Run(part, len(part)) < len(part) ||
 			!plainName(bytes.ReplaceAll(part, []byte("-"), []byte("_"))) {
 			return false
 		}
@@ -111,8 +111,8 @@ func verbs(value []byte) bool {
 	return len(rest) == 0 || TraitsOf(rest).Strange == 0 && !Random(rest)
 }
 
-// located reports whether value is a path, a URL or an identifier in a vault.
-func located(value []byte) bool {
+// isLocation reports whether value is a path, a URL or an identifier in a vault.
+func isLocation(value []byte) bool {
 	if bytes.Contains(value, []byte("://")) {
 		return true
 	}
@@ -126,17 +126,17 @@ func located(value []byte) bool {
 	case value[0] == '/', bytes.HasPrefix(value, []byte("./")), bytes.HasPrefix(value, []byte("../")),
 		bytes.HasPrefix(value, []byte("~/")):
 		at := bytes.IndexByte(value, '/')
-		return pathChars.Run(value, len(value)) == len(value) && !keyly(value[at:])
+		return pathChars.Run(value, len(value)) == len(value) && !base64Key(value[at:])
 	}
 	return path(value)
 }
 
 // pathChars are the characters of paths.
-var pathChars = Dotted.With("/~*{}$@+:")
+var pathChars = DottedChars.With("/~*{}$@+:")
 
-// keyly reports whether value, which begins like a path, is a base64 key: it contains a long piece that is not a
+// base64Key reports whether value, which begins like a path, is a base64 key: it contains a long piece that is not a
 // word.
-func keyly(value []byte) bool {
+func base64Key(value []byte) bool {
 	value = bytes.TrimRight(value, "=")
 	if len(value) < 12 || Base64.Run(value, len(value)) < len(value) {
 		return false
@@ -152,7 +152,7 @@ func keyly(value []byte) bool {
 // path reports whether value is a file path or a file name.
 func path(value []byte) bool {
 	if bytes.Contains(value, []byte(":\\")) && pathChars.Run(bytes.ReplaceAll(value, []byte(`\`), nil),
-		len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && Dashed(value) {
+		len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && DashedWords(value) {
 		return true
 	}
 	dot := bytes.LastIndexByte(value, '.')
@@ -176,15 +176,15 @@ func member(value []byte) bool {
 	}
 	for part := range bytes.SplitSeq(value, []byte(".")) {
 		part = bytes.TrimRight(part, "?!")
-		if len(part) == 0 || Digits.Has(part[0]) || Wordly.Run(part, len(part)) != len(part) || !plainName(part) {
+		if len(part) == 0 || Digits.Has(part[0]) || WordChars.Run(part, len(part)) != len(part) || !plainName(part) {
 			return false
 		}
 	}
-	return !Digits.Has(value[len(value)-1]) || holder(value[:bytes.IndexByte(value, '.')])
+	return !Digits.Has(value[len(value)-1]) || objectName(value[:bytes.IndexByte(value, '.')])
 }
 
-// holder reports whether name is a usual name of an object with values in code.
-func holder(name []byte) bool {
+// objectName reports whether name is a usual name of an object with values in code.
+func objectName(name []byte) bool {
 	switch string(bytes.ToLower(name)) {
 	case "this", "self", "config", "cfg", "conf", "env", "process", "os", "secrets", "req", "request", "res", "response",
 		"args", "opts", "options", "params", "props", "state", "ctx", "context", "data", "body",
@@ -205,7 +205,7 @@ func code(value []byte) bool {
 	var quotes Set
 	names, marks, brackets := 0, 0, 0
 	for i := 0; i < len(value); {
-		if n := Wordly.Run(value[i:], len(value)); n > 0 {
+		if n := WordChars.Run(value[i:], len(value)); n > 0 {
 			if !plainName(value[i : i+n]) {
 				return false
 			}
@@ -226,7 +226,7 @@ func code(value []byte) bool {
 			quotes[c>>6] ^= 1 << (c & 63)
 			marks++
 		default:
-			if !operates(value[i:]) || i > 0 && operators.Has(value[i-1]) && !joined(value[i-1], c) {
+			if !isOperator(value[i:]) || i > 0 && operators.Has(value[i-1]) && !isOperatorPair(value[i-1], c) {
 				return false
 			}
 			marks += boolInt(bytes.IndexByte([]byte("<>|&!*?"), c) >= 0)
@@ -237,17 +237,19 @@ func code(value []byte) bool {
 		return false
 	}
 	return marks > 0 && marks <= 2+2*names && quotes == Set{} && (names > 0 || len(value) < 10) &&
-		(len(open) == 0 || Calls(value))
+		(len(open) == 0 || HasCall(value))
 }
 
 // operators are the characters of operators in an expression.
 var operators = SetOf("<>|&!*?.,:;-+=/")
 
-// operates reports whether the character at the start of text may be an operator.
-func operates(text []byte) bool { return operators.Has(text[0]) && (text[0] != ';' || len(text) == 1) }
+// isOperator reports whether the character at the start of text may be an operator.
+func isOperator(text []byte) bool {
+	return operators.Has(text[0]) && (text[0] != ';' || len(text) == 1)
+}
 
-// joined reports whether two characters form one operator.
-func joined(a, b byte) bool {
+// isOperatorPair reports whether two characters form one operator.
+func isOperatorPair(a, b byte) bool {
 	return a == b || b == '=' || b == '>' && (a == '-' || a == '=') || a == '?' && b == '.' || a == '!' && b == '.' ||
 		a == '=' && (b == '!' || b == '*' || b == '&' || b == '-') || a == ',' && b == '*' || a == '.' && b == '?'
 }
@@ -256,7 +258,7 @@ func boolByte(b bool) byte { return byte(boolInt(b)) }
 
 // plainName reports whether name may be an identifier: words with digits between or after them.
 func plainName(name []byte) bool {
-	if Random(name) && !versioned(name) || Lone(name) > 1 || Digits.Has(name[0]) &&
+	if Random(name) && !versioned(name) || CaseChanges(name) > 1 || Digits.Has(name[0]) &&
 		Digits.Run(name, len(name)) < len(name) {
 		return false
 	}
@@ -291,21 +293,21 @@ func versioned(name []byte) bool {
 // Letters are the ASCII letters.
 var Letters = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
-// Calls reports whether value contains a bracket after a name, as in a call or an index expression.
-func Calls(value []byte) bool {
+// HasCall reports whether value contains a bracket after a name, as in a call or an index expression.
+func HasCall(value []byte) bool {
 	for i := 1; i < len(value); i++ {
-		if (value[i] == '(' || value[i] == '[' || value[i] == '{' || value[i] == '`') && Wordly.Has(value[i-1]) {
+		if (value[i] == '(' || value[i] == '[' || value[i] == '{' || value[i] == '`') && WordChars.Has(value[i-1]) {
 			return true
 		}
 	}
 	return false
 }
 
-// loosely reports whether value, somewhere in code or in a sentence, refers to a secret.
-func loosely(value []byte) bool {
+// referenceInCode reports whether value, somewhere in code or in a sentence, refers to a secret.
+func referenceInCode(value []byte) bool {
 	switch value[0] {
 	case '/':
-		return !keyly(value)
+		return !base64Key(value)
 	case '~', '.', '<', '{', '[', '(', '@', '*', '|', '>', '#':
 		return true
 	case '$':
@@ -334,7 +336,7 @@ func call(value []byte) bool {
 		return false
 	}
 	for word := range bytes.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("(),._", r) }) {
-		if Digits.Has(word[0]) || Wordly.Run(word, len(word)) < len(word) || !letterThenDigit(word) || randomWord(word) {
+		if Digits.Has(word[0]) || WordChars.Run(word, len(word)) < len(word) || !letterThenDigit(word) || randomWord(word) {
 			return false
 		}
 	}

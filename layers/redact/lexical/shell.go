@@ -18,10 +18,10 @@ func ShellWord(text []byte, i int) (from, end int) {
 		i++
 	}
 	if i < len(text) && Quote(text[i]) {
-		if n := bytes.IndexByte(text[i+1:], text[i]); n > 0 || n == 0 && GoesBehind(text[i+2:], text[i], 0) > 0 {
+		if n := bytes.IndexByte(text[i+1:], text[i]); n > 0 || n == 0 && EscapedQuote(text[i+2:], text[i], 0) > 0 {
 			q := text[i]
 			for end = i + 1 + n; end < len(text); {
-				more := GoesBehind(text[end+1:], q, 0)
+				more := EscapedQuote(text[end+1:], q, 0)
 				k := bytes.IndexByte(text[min(len(text), end+1+more):], q)
 				if more == 0 || k < 0 {
 					break

@@ -172,7 +172,7 @@ func (s *Scan) cookieOption(at int, w *word) {
 				return
 			}
 			k := cookieChars.Run(s.Text[from:end], end-from)
-			if v := s.Text[from : from+k]; len(v) >= 12 && lexical.Random(v) && !lexical.Placeholderish(v) &&
+			if v := s.Text[from : from+k]; len(v) >= 12 && lexical.Random(v) && !lexical.IsPlaceholder(v) &&
 				!lexical.Reference(v, lexical.Loose) {
 				s.found(from, from+k, "cookie")
 			}
@@ -203,7 +203,7 @@ func (s *Scan) gemSource(at int, w *word) {
 // spokenKey finds the key in "my API key is value" and "API key: value".
 func (s *Scan) spokenKey(at int, w *word) {
 	text := s.Text
-	i, _, _ := lexical.Behind(text, at+len(w.text))
+	i, _, _ := lexical.SkipClosers(text, at+len(w.text))
 	i += lexical.Spaces(text[i:])
 	switch {
 	case i < len(text) && (text[i] == ':' || text[i] == '='):
@@ -213,7 +213,7 @@ func (s *Scan) spokenKey(at int, w *word) {
 	default:
 		return
 	}
-	i = lexical.Adorned(text, i)
+	i = lexical.SkipDecoration(text, i)
 	for i < len(text) && i < at+64 && bytes.IndexByte([]byte("`\"'\\*"), text[i]) >= 0 {
 		i++
 	}

@@ -98,7 +98,7 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*Scan).generated, "random_password")
 	add((*Scan).credentials, "credentials(")
 	add((*Scan).third, "http-basic.")
-	add((*Scan).hides, lexical.Unseen[:]...)
+	add((*Scan).hides, lexical.ZeroWidthChars[:]...)
 	add((*Scan).tail, "-----end")
 	add((*Scan).insert, "insert into", "replace into")
 	add((*Scan).copied, "from stdin")
@@ -121,7 +121,7 @@ func uncovered() []*pattern {
 func Names() []string {
 	names := []string{"api-key", "authorization", "aws-secret-key", "aws-signature", "azure-client-secret", "azure-sas",
 		"cookie", "database-url", "discord-bot-token", "discord-webhook", envRule, "firebase-server-key", "jwt",
-		kubeRule, "password", "private-key", "rails-master-key", "secret", lexical.Seen,
+		kubeRule, "password", "private-key", "rails-master-key", "secret", lexical.SeenRule,
 		"telegram-bot-token", "token", "url-password", "url-token"}
 	for _, t := range tokens() {
 		names = append(names, t.rule)

@@ -17,7 +17,7 @@ func (s *Scan) awsSecret(at int, _ *word) {
 		lexical.Upper.Run(text[at:], 21) != 20 {
 		return
 	}
-	if lexical.Placeholderish(text[at : at+20]) {
+	if lexical.IsPlaceholder(text[at : at+20]) {
 		return
 	}
 	for i, limit := at+20, min(len(text), at+20+nearKey); i < limit; i++ {
@@ -46,7 +46,7 @@ func (s *Scan) aws40(from, to int) bool {
 	v := s.Text[from:to]
 	t := lexical.TraitsOf(v)
 	if lexical.HexAny.Run(v, 40) == 40 || t.Upper < 4 || t.Lower < 4 || t.Digits == 0 || lexical.Entropy(v) < 4 ||
-		lexical.Placeholderish(v) {
+		lexical.IsPlaceholder(v) {
 		return false
 	}
 	s.found(from, to, "aws-secret-key")
@@ -103,7 +103,7 @@ func (s *Scan) webhook(at int, w *word) {
 	if i += n + 1; n < 15 || i >= len(s.Text) || s.Text[i-1] != '/' {
 		return
 	}
-	if k := lexical.Urlish.Run(s.Text[i:], 100); k >= 60 && k <= 80 && lexical.Random(s.Text[i:i+k]) {
+	if k := lexical.URLChars.Run(s.Text[i:], 100); k >= 60 && k <= 80 && lexical.Random(s.Text[i:i+k]) {
 		s.found(i, i+k, "discord-webhook")
 	}
 }
@@ -114,7 +114,7 @@ func (s *Scan) botLogin(at int, w *word) {
 	var parts [3]int
 	end := i
 	for k := range parts {
-		if parts[k] = lexical.Urlish.Run(s.Text[end:], 60); k < 2 &&
+		if parts[k] = lexical.URLChars.Run(s.Text[end:], 60); k < 2 &&
 			(end+parts[k] >= len(s.Text) || s.Text[end+parts[k]] != '.') {
 			return
 		}
@@ -127,7 +127,7 @@ func (s *Scan) botLogin(at int, w *word) {
 
 // serverKey finds a server key of Firebase.
 func (s *Scan) serverKey(at int, _ *word) {
-	back, n := lexical.Urlish.RunBack(s.Text[:at], 16), lexical.Urlish.Run(s.Text[at+1:], 200)
+	back, n := lexical.URLChars.RunBack(s.Text[:at], 16), lexical.URLChars.Run(s.Text[at+1:], 200)
 	if back >= 10 && back <= 12 && n >= 130 && n <= 160 {
 		s.found(at-back, at+1+n, "firebase-server-key")
 	}
@@ -138,7 +138,7 @@ func (s *Scan) masterKey(at int, w *word) {
 	text := s.Text[:min(len(s.Text), at+200)]
 	for i := at + len(w.text); i < len(text); i++ {
 		n := lexical.HexLow.Run(text[i:], 64)
-		if n == 32 && (!lexical.Wordly.Has(text[i-1]) || escaped(text, i)) && lexical.EndsLine(text[i+n:]) &&
+		if n == 32 && (!lexical.WordChars.Has(text[i-1]) || escaped(text, i)) && lexical.EndsLine(text[i+n:]) &&
 			lexical.Entropy(text[i:i+n]) > 3 {
 			s.found(i, i+n, "rails-master-key")
 			return

@@ -59,7 +59,7 @@ func flaggeds() []flagged {
 // match finds the password in the command at text[at:], up to the end of the line.
 func (f *flagged) match(s *Scan, at int, _ *word) {
 	text := s.Text
-	if at > 0 && lexical.Wordly.Has(text[at-1]) && !escaped(text, at) &&
+	if at > 0 && lexical.WordChars.Has(text[at-1]) && !escaped(text, at) &&
 		(at < 2 || !lexical.HasFold(text[at-2:], "unzip ")) {
 		return
 	}

@@ -18,7 +18,7 @@ func Environment(file []byte) []Known {
 		}
 		name, value = bytes.TrimSpace(name), unquoteValue(bytes.TrimSpace(value))
 		k, ok := Variable(name, value)
-		if !ok && lexical.Random(value) && !lexical.Uuid(value) && !lexical.Weak(value) &&
+		if !ok && lexical.Random(value) && !lexical.IsUUID(value) && !lexical.Weak(value) &&
 			!bytes.HasPrefix(value, []byte("pk_")) {
 			k, ok = Know(envRule, value)
 		}

@@ -20,10 +20,10 @@ func (s *Scan) connection(start, i int) (v lexical.Span, ok bool) {
 			end = k
 		}
 	}
-	if end == i || !bytes.HasSuffix(before, []byte(";")) && !lexical.KeyBehind(text[end:]) {
+	if end == i || !bytes.HasSuffix(before, []byte(";")) && !lexical.KeyFollows(text[end:]) {
 		return v, false
 	}
-	if !lexical.Connects(before) && !lexical.Connects(text[end:min(len(text), end+200)]) {
+	if !lexical.HasConnectionKey(before) && !lexical.HasConnectionKey(text[end:min(len(text), end+200)]) {
 		return v, false
 	}
 	return lexical.Span{Start: i, End: end}, true

@@ -144,7 +144,7 @@ func (f *finder) open(bracket byte) {
 	switch {
 	case f.key == nil || len(f.key) > 96:
 	case bracket == '[':
-		f.list, f.joins = cmp.Or(lexical.Plural(f.key), lexical.SecretName(f.key)), lined(f.key)
+		f.list, f.joins = cmp.Or(lexical.PluralKind(f.key), lexical.SecretName(f.key)), lined(f.key)
 	case f.scan.Names.Kind(f.key) != "":
 		f.outer = append(f.outer, f.key...)
 	}

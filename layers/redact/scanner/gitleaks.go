@@ -86,14 +86,14 @@ func (p *pattern) Compile() {
 	if err != nil {
 		panic("redact: " + err.Error()) // it compiled
 	}
-	p.Reach = min(lexical.Longest(tree), lexical.MaxReach)
-	p.least = lexical.LeastOfGroup(tree)
+	p.Reach = min(lexical.MaxMatchLen(tree), lexical.MaxReach)
+	p.least = lexical.MinGroupLen(tree)
 }
 
 // match applies the pattern around its keyword at text[at:].
 func (p *pattern) match(s *Scan, at int, w *word) {
 	text := s.Text
-	start := max(0, at-lexical.Before)
+	start := max(0, at-lexical.MaxLead)
 	if p.assigns {
 		behind := at + len(w.text)
 		if !bytes.ContainsAny(text[behind:min(len(text), behind+24)], "=>:|,") {
@@ -102,7 +102,7 @@ func (p *pattern) match(s *Scan, at int, w *word) {
 		start = at
 	}
 	p.once.Do(p.Compile)
-	if p.least > 4 && !lexical.HoldsWord(text[start:min(len(text), at+p.Reach+8+p.least)], p.least) {
+	if p.least > 4 && !lexical.HasWord(text[start:min(len(text), at+p.Reach+8+p.least)], p.least) {
 		return
 	}
 	for reach := p.Reach + 8; ; reach *= 4 {
@@ -132,7 +132,7 @@ func (p *pattern) Judge(s *Scan, base int, m []int) {
 		}
 	}
 	secret := bytes.Trim(s.Text[base+lo:base+hi], "\n")
-	if p.Entropy > 0 && lexical.Entropy(secret) <= p.Entropy || lexical.Placeholderish(secret) {
+	if p.Entropy > 0 && lexical.Entropy(secret) <= p.Entropy || lexical.IsPlaceholder(secret) {
 		return
 	}
 	match := s.Text[base+m[0] : base+m[1]]

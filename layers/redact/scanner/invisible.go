@@ -13,7 +13,7 @@ func (s *Scan) hides(int, *word) { s.hiding = true }
 func (s *Scan) uncovered(inner *Scan) {
 	s.plain, s.where = s.plain[:0], s.where[:0]
 	for i := 0; i < len(s.Text); {
-		if n := lexical.Hidden(s.Text[i:]); n > 0 {
+		if n := lexical.ZeroWidth(s.Text[i:]); n > 0 {
 			i += n
 			continue
 		}
@@ -72,7 +72,7 @@ func (s *Scan) tail(at int, w *word) {
 	start, body := at, 0
 	for i := at; ; {
 		end := len(bytes.TrimRight(text[:i], " #+>|*/"))
-		switch n := lexical.NumberOf(text[:end]); {
+		switch n := lexical.BeforeLineNumber(text[:end]); {
 		case n < end:
 			end = n
 		case end > 0 && text[end-1] == '\n':

@@ -21,7 +21,7 @@ type Known struct {
 // Know returns the Known of a value. ok is false if the value is so short or plain that it would be found in other
 // text.
 func Know(rule string, value []byte) (k Known, ok bool) {
-	if len(value) < MinKnown || len(value) > 64<<10 || lexical.Repeats(value) || lexical.Placeholderish(value) ||
+	if len(value) < MinKnown || len(value) > 64<<10 || lexical.Repeats(value) || lexical.IsPlaceholder(value) ||
 		lexical.Reference(value, lexical.Quoted) {
 		return Known{}, false
 	}

@@ -16,7 +16,7 @@ const maxKube = 16 << 10
 // "kind".
 func (s *Scan) kubernetes(at int, w *word) {
 	text := s.Text
-	if end := at + len(w.text); end < len(text) && lexical.Wordly.Has(text[end]) {
+	if end := at + len(w.text); end < len(text) && lexical.WordChars.Has(text[end]) {
 		return // another kind with this prefix
 	}
 	lo, hi := max(0, at-maxKube), min(len(text), at+maxKube)
@@ -51,7 +51,7 @@ func (s *Scan) kubeYAML(lo, hi int, newline, margin string) {
 			end = start + n
 		}
 		line := s.Text[start:end]
-		from := start + lexical.Listing(line)
+		from := start + lexical.LineNumberLen(line)
 		if from == start {
 			from += min(len(line), len(margin))
 		}
@@ -125,12 +125,12 @@ func (s *Scan) kubePairs(at, end int) {
 // kubeValue reports a value unless it is a typical example.
 func (s *Scan) kubeValue(start, end int) {
 	value := s.Text[start:end]
-	if len(value) < 8 || lexical.Placeholderish(value) || lexical.Repeats(value) {
+	if len(value) < 8 || lexical.IsPlaceholder(value) || lexical.Repeats(value) {
 		return
 	}
 	if body := bytes.TrimRight(value, "="); len(value)%4 == 0 && lexical.Base64.Run(body, len(body)) == len(body) {
 		if plain := lexical.Decode64(nil, body); len(plain) < 6 || lexical.Readable(plain) &&
-			(lexical.Placeholderish(plain) || lexical.Common(plain)) {
+			(lexical.IsPlaceholder(plain) || lexical.Common(plain)) {
 			return
 		}
 	} else if lexical.Reference(value, lexical.Quoted) || lexical.Common(value) {

@@ -99,7 +99,7 @@ func (s *Scan) inner(i int) (v lexical.Span, st lexical.Style, ok bool) {
 		if n < 0 {
 			continue
 		}
-		at, _, _ := lexical.Behind(text, i+n+len(name))
+		at, _, _ := lexical.SkipClosers(text, i+n+len(name))
 		if at += lexical.Spaces(text[at:]); at < len(text) && (text[at] == ':' || text[at] == '=') {
 			return s.literal(at + 1 + lexical.Spaces(text[at+1:]))
 		}

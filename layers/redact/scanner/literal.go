@@ -62,7 +62,7 @@ func literalEnd(rest []byte, q byte, slashes int) (end int, ok bool) {
 				back--
 			}
 			if n := at - back; n == slashes || n < slashes || slashes == 0 && n%2 == 0 {
-				if more := lexical.GoesBehind(rest[at+1:], q, slashes); more > 0 {
+				if more := lexical.EscapedQuote(rest[at+1:], q, slashes); more > 0 {
 					at += more
 					continue
 				}

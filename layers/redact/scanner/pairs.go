@@ -21,7 +21,7 @@ func (s *Scan) pair(at int, _ *word) {
 	for end > at && text[end-1] == '.' {
 		end--
 	}
-	if n := lexical.Unpainted(text, start); n < at+3 {
+	if n := lexical.SkipColour(text, start); n < at+3 {
 		start = n
 	}
 	name := text[start:end]
@@ -63,11 +63,11 @@ func (s *Scan) judged(kind string, v lexical.Span, st lexical.Style) bool {
 
 // many examines the list after the name that ends at end, if the name is a plural of a secret's.
 func (s *Scan) many(name []byte, end int) {
-	kind := lexical.Plural(name)
+	kind := lexical.PluralKind(name)
 	if kind == "" {
 		return
 	}
-	i, _, _ := lexical.Behind(s.Text, end)
+	i, _, _ := lexical.SkipClosers(s.Text, end)
 	if i += lexical.Spaces(s.Text[i:]); i >= len(s.Text) || s.Text[i] != ':' && s.Text[i] != '=' {
 		return
 	}
@@ -92,7 +92,7 @@ type place struct {
 // value returns the value after the name text[start:end], and its style.
 func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
-	i, painted, closed := lexical.Behind(text, end)
+	i, painted, closed := lexical.SkipClosers(text, end)
 	blanks := lexical.Spaces(text[i:])
 	i += blanks
 	if i >= len(text) {
@@ -163,7 +163,7 @@ func (s *Scan) enclosed(p *place, c byte) (v lexical.Span, st lexical.Style, ok,
 func (s *Scan) inCell(p *place, c byte) (v lexical.Span, st lexical.Style, ok, done bool) {
 	text, i := s.Text, p.i
 	switch {
-	case c == '|' && lexical.CellOf(text[:p.start]):
+	case c == '|' && lexical.OpensCell(text[:p.start]):
 		v, st, ok = s.cell(i + 1)
 	case bytes.HasPrefix(text[i:], []byte("│")):
 		v, st, ok = s.cell(i + len("│"))
@@ -201,7 +201,7 @@ func (s *Scan) listed(p *place) (v lexical.Span, st lexical.Style, ok, done bool
 		}
 		v, st, ok = s.literal(i)
 	default:
-		v, st, ok = s.member(i+1, lexical.Names(text[:p.start]))
+		v, st, ok = s.member(i+1, lexical.EndsWithNameKey(text[:p.start]))
 	}
 	return v, st, ok, true
 }
@@ -266,7 +266,7 @@ func (s *Scan) word(i int) lexical.Span {
 func (s *Scan) apart(name []byte, start, i, blanks int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	if lexical.HasFold(text[i:], "reg_") { // of Windows
-		i += lexical.Wordly.Run(text[i:], 16)
+		i += lexical.WordChars.Run(text[i:], 16)
 		blanks = lexical.Spaces(text[i:])
 		i += blanks
 	}
@@ -312,7 +312,7 @@ func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, 
 	assigned := operatorEnd(text, op, tight)
 	i := assigned
 	if text[op] == ':' || !bytes.HasPrefix(text[i:], []byte("**")) {
-		i = lexical.Adorned(text, i)
+		i = lexical.SkipDecoration(text, i)
 	}
 	if i >= len(text) {
 		return v, st, false
@@ -356,7 +356,7 @@ func (s *Scan) surround(a *assignment) {
 	rest := text[a.whole:]
 	rest = rest[lexical.Colour(rest):]
 	a.alone = len(rest) == 0 || lexical.EndsLine(rest)
-	a.first = a.start == 0 || lexical.OpensLine(lexical.UnpaintedLine(text[:a.start]), s.depth > 0)
+	a.first = a.start == 0 || lexical.OpensLine(lexical.TrimColour(text[:a.start]), s.depth > 0)
 	a.raw = text[a.op] == '=' && a.tight && lexical.UpperName(a.name) && string(a.name) != "PWD" && a.first && a.alone
 }
 
@@ -406,7 +406,7 @@ func (s *Scan) undelimited(a *assignment) (v lexical.Span, st lexical.Style, ok 
 		return lexical.Span{Start: i, End: a.whole}, st, a.whole > i
 	}
 	if a.alone && st != lexical.Loose {
-		return lexical.Trimmed(text, i, a.whole), st, a.whole > i
+		return lexical.TrimPunctuation(text, i, a.whole), st, a.whole > i
 	}
 	return s.inCode(a, st)
 }
@@ -420,10 +420,10 @@ func (s *Scan) inCode(a *assignment, st lexical.Style) (lexical.Span, lexical.St
 		q++
 		return s.literal(q + lexical.Spaces(text[min(q, len(text)):]))
 	}
-	if st == lexical.Loose && lexical.Calls(text[i:end]) {
+	if st == lexical.Loose && lexical.HasCall(text[i:end]) {
 		return lexical.Span{}, st, false
 	}
-	if lexical.Uuid(text[i:end]) {
+	if lexical.IsUUID(text[i:end]) {
 		return lexical.Span{Start: i, End: end}, lexical.Line, true
 	}
 	if st == lexical.Loose && text[a.op] == ':' && text[a.assigned-1] == ':' && i != a.assigned &&

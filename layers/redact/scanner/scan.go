@@ -129,7 +129,7 @@ func Readable64(text []byte) bool {
 		b[k], b[k+1], b[k+2] = byte(v>>16), byte(v>>8), byte(v)
 		for _, c := range b[k : k+3] {
 			switch {
-			case (c&0xc0 == 0x80) != (more > 0), c < ' ' && !lexical.Printed.Has(c), c == 0x7f, c > 0xf4:
+			case (c&0xc0 == 0x80) != (more > 0), c < ' ' && !lexical.TextControls.Has(c), c == 0x7f, c > 0xf4:
 				return false
 			case more > 0:
 				more--

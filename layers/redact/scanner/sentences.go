@@ -81,7 +81,7 @@ func (s *Scan) basicAuth(at int, w *word) {
 	}
 	end := i + lexical.UnquotedChars.Run(text[i:], 256)
 	n := bytes.IndexByte(text[i:end], ':')
-	if n < 1 || !lexical.Dotted.Has(text[i]) || bytes.IndexByte(text[i:i+n], '/') >= 0 {
+	if n < 1 || !lexical.DottedChars.Has(text[i]) || bytes.IndexByte(text[i:i+n], '/') >= 0 {
 		return
 	}
 	s.password(i+n+1, end)
@@ -98,7 +98,7 @@ func (s *Scan) slashed(at int, w *word) {
 		}
 		i = afterQuote(text[:limit], end)
 		n := bytes.IndexByte(text[from:end], '/')
-		if n < 1 || lexical.Wordly.Run(text[from:end], n) < n {
+		if n < 1 || lexical.WordChars.Run(text[from:end], n) < n {
 			continue
 		}
 		if h := bytes.LastIndexByte(text[from:end], '@'); h > n {
@@ -180,7 +180,7 @@ func (s *Scan) generated(at int, w *word) {
 			return
 		}
 		i += n + len(name)
-		k, _, _ := lexical.Behind(s.Text, from+i)
+		k, _, _ := lexical.SkipClosers(s.Text, from+i)
 		if k += lexical.Spaces(s.Text[k:]); k >= len(s.Text) || s.Text[k] != ':' && s.Text[k] != '=' {
 			continue
 		}
@@ -218,7 +218,7 @@ func (s *Scan) third(at int, w *word) {
 	text := s.Text
 	limit := min(len(text), at+maxCommand)
 	i := at + len(w.text)
-	i += lexical.Dotted.Run(text[i:limit], 64)
+	i += lexical.DottedChars.Run(text[i:limit], 64)
 	_, end := lexical.ShellWord(text[:limit], i)
 	from, end := lexical.ShellWord(text[:limit], end)
 	if from < end {

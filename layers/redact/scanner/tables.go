@@ -74,7 +74,7 @@ func (s *Scan) table(start, end int) {
 // gridAt returns the layout of a table if the name text[start:end] may be in its head.
 func gridAt(text []byte, start, end int) (g grid, ok bool) {
 	g = grid{newline: "\n", style: lexical.Quoted}
-	i, _, _ := lexical.Behind(text, end)
+	i, _, _ := lexical.SkipClosers(text, end)
 	if lexical.HasFold(text[end:], `\t`) || lexical.HasFold(text[end:], `\r`) {
 		i = end
 	}
@@ -264,7 +264,7 @@ func (s *Scan) cellOf(g *grid, k int, c lexical.Span) {
 		}
 	}
 	if value := s.Text[c.Start:c.End]; lexical.Plausible(g.kinds[k], value, g.style) && !camel(value) &&
-		(g.kinds[k] == "password" || !lexical.Dashed(value)) {
+		(g.kinds[k] == "password" || !lexical.DashedWords(value)) {
 		s.found(c.Start, c.End, g.kinds[k])
 	}
 }
@@ -272,13 +272,13 @@ func (s *Scan) cellOf(g *grid, k int, c lexical.Span) {
 // camel reports whether value is an identifier of several words.
 func camel(value []byte) bool {
 	t := lexical.TraitsOf(value)
-	return t.Digits+t.Symbols == 0 && lexical.Lone(value) < 2
+	return t.Digits+t.Symbols == 0 && lexical.CaseChanges(value) < 2
 }
 
 // ruler reports whether a line consists of the lines that tables are drawn with.
 func ruler(line []byte) bool {
 	drawn := false
-	for i := lexical.Listing(line); i < len(line); {
+	for i := lexical.LineNumberLen(line); i < len(line); {
 		switch c := line[i]; {
 		case c == ' ' || c == '\t' || c == '\r' || c == '\\' || c == 'r' && i > 0 && line[i-1] == '\\' || c == '>':
 			i++

@@ -32,7 +32,7 @@ func tokens() []shape {
 func frequentTokens() []shape {
 	return []shape{
 		{"age-secret-key", "AGE-SECRET-KEY-1", lexical.Bech32, 58, 58, 0, false},
-		{"anthropic-api-key", "sk-ant-", lexical.Urlish, 32, 200, 3.5, false},
+		{"anthropic-api-key", "sk-ant-", lexical.URLChars, 32, 200, 3.5, false},
 		{"aws-access-key", "A3T", lexical.Upper, 17, 17, 2.8, false},
 		{"aws-bedrock-key", "ABSK", lexical.Base64, 100, 300, 4, false},
 		{"azure-storage-key", "AccountKey=", lexical.Base64, 40, 100, 3.5, false},
@@ -40,15 +40,15 @@ func frequentTokens() []shape {
 		{"digitalocean-token", "dop_v1_", lexical.HexLow, 64, 64, 3, false},
 		{"digitalocean-token", "doo_v1_", lexical.HexLow, 64, 64, 3, false},
 		{"digitalocean-token", "dor_v1_", lexical.HexLow, 64, 64, 3, false},
-		{"docker-token", "dckr_pat_", lexical.Urlish, 24, 60, 3, false},
-		{"docker-token", "dckr_oat_", lexical.Urlish, 24, 60, 3, false},
-		{"gcp-api-key", "AIza", lexical.Urlish, 35, 35, 3.5, false},
-		{"gcp-oauth-secret", "GOCSPX-", lexical.Urlish, 28, 28, 3, false},
-		{"gcp-oauth-token", "ya29.", lexical.Dotted, 40, 2048, 3.5, false},
-		{"github-token", "github_pat_", lexical.Wordly, 60, 100, 3, false},
-		{"gitlab-token", "glpat-", lexical.Dotted, 20, 120, 3, false},
-		{"gitlab-token", "gldt-", lexical.Urlish, 20, 64, 3, false},
-		{"gitlab-token", "glrt-", lexical.Urlish, 20, 64, 3, false},
+		{"docker-token", "dckr_pat_", lexical.URLChars, 24, 60, 3, false},
+		{"docker-token", "dckr_oat_", lexical.URLChars, 24, 60, 3, false},
+		{"gcp-api-key", "AIza", lexical.URLChars, 35, 35, 3.5, false},
+		{"gcp-oauth-secret", "GOCSPX-", lexical.URLChars, 28, 28, 3, false},
+		{"gcp-oauth-token", "ya29.", lexical.DottedChars, 40, 2048, 3.5, false},
+		{"github-token", "github_pat_", lexical.WordChars, 60, 100, 3, false},
+		{"gitlab-token", "glpat-", lexical.DottedChars, 20, 120, 3, false},
+		{"gitlab-token", "gldt-", lexical.URLChars, 20, 64, 3, false},
+		{"gitlab-token", "glrt-", lexical.URLChars, 20, 64, 3, false},
 		{"gitlab-token", "glptt-", lexical.HexLow, 40, 40, 3, false},
 		{"groq-api-key", "gsk_", lexical.Alnum, 40, 60, 3.5, false},
 		{"huggingface-token", "hf_", lexical.Alnum, 34, 40, 3, false},
@@ -56,27 +56,27 @@ func frequentTokens() []shape {
 		{"netlify-token", "nfp_", lexical.Alnum, 36, 40, 3, false},
 		{"notion-token", "ntn_", lexical.Alnum, 40, 50, 3, false},
 		{"npm-token", "npm_", lexical.Alnum, 36, 36, 3, false},
-		{"openai-api-key", "sk-proj-", lexical.Urlish, 40, 250, 3.5, false},
-		{"openai-api-key", "sk-svcacct-", lexical.Urlish, 40, 250, 3.5, false},
-		{"openai-api-key", "sk-admin-", lexical.Urlish, 40, 250, 3.5, false},
-		{"openai-api-key", "sk-None-", lexical.Urlish, 40, 250, 3.5, false},
+		{"openai-api-key", "sk-proj-", lexical.URLChars, 40, 250, 3.5, false},
+		{"openai-api-key", "sk-svcacct-", lexical.URLChars, 40, 250, 3.5, false},
+		{"openai-api-key", "sk-admin-", lexical.URLChars, 40, 250, 3.5, false},
+		{"openai-api-key", "sk-None-", lexical.URLChars, 40, 250, 3.5, false},
 		{"openai-api-key", "sk-", lexical.Alnum, 40, 64, 3.7, false},
 		{"openrouter-api-key", "sk-or-v1-", lexical.HexLow, 64, 64, 3, false},
 		{"perplexity-api-key", "pplx-", lexical.Alnum, 40, 60, 3.5, false},
-		{"pypi-token", "pypi-AgE", lexical.Urlish, 50, 1000, 3.5, false},
+		{"pypi-token", "pypi-AgE", lexical.URLChars, 50, 1000, 3.5, false},
 		{"replicate-token", "r8_", lexical.Alnum, 37, 40, 3.5, false},
-		{"sendgrid-api-key", "SG.", lexical.Dotted, 60, 70, 4, false},
+		{"sendgrid-api-key", "SG.", lexical.DottedChars, 60, 70, 4, false},
 		{"shopify-token", "shpat_", lexical.HexAny, 32, 32, 3, false},
 		{"shopify-token", "shpss_", lexical.HexAny, 32, 32, 3, false},
 		{"shopify-token", "shpca_", lexical.HexAny, 32, 32, 3, false},
 		{"shopify-token", "shppa_", lexical.HexAny, 32, 32, 3, false},
-		{"slack-token", "xoxb-", lexical.Urlish, 24, 255, 2.8, false},
-		{"slack-token", "xoxp-", lexical.Urlish, 24, 255, 2.8, false},
-		{"slack-token", "xoxa-", lexical.Urlish, 24, 255, 2.8, false},
-		{"slack-token", "xoxr-", lexical.Urlish, 24, 255, 2.8, false},
-		{"slack-token", "xoxs-", lexical.Urlish, 24, 255, 2.8, false},
-		{"slack-token", "xoxe.xox", lexical.Dotted, 40, 400, 3, false},
-		{"slack-token", "xapp-", lexical.Urlish, 40, 255, 3, false},
+		{"slack-token", "xoxb-", lexical.URLChars, 24, 255, 2.8, false},
+		{"slack-token", "xoxp-", lexical.URLChars, 24, 255, 2.8, false},
+		{"slack-token", "xoxa-", lexical.URLChars, 24, 255, 2.8, false},
+		{"slack-token", "xoxr-", lexical.URLChars, 24, 255, 2.8, false},
+		{"slack-token", "xoxs-", lexical.URLChars, 24, 255, 2.8, false},
+		{"slack-token", "xoxe.xox", lexical.DottedChars, 40, 400, 3, false},
+		{"slack-token", "xapp-", lexical.URLChars, 40, 255, 3, false},
 		{"stripe-key", "sk_live_", lexical.Alnum, 16, 250, 3, false},
 		{"stripe-key", "sk_test_", lexical.Alnum, 16, 250, 3, false},
 		{"stripe-key", "rk_live_", lexical.Alnum, 16, 250, 3, false},
@@ -85,46 +85,46 @@ func frequentTokens() []shape {
 		{"stripe-key", "rk_prod_", lexical.Alnum, 16, 250, 3, false},
 		{"stripe-key", "whsec_", lexical.Base64, 32, 100, 3.5, false},
 		{"supabase-key", "sbp_", lexical.HexLow, 40, 40, 3, false},
-		{"supabase-key", "sb_secret_", lexical.Urlish, 24, 80, 3, false},
+		{"supabase-key", "sb_secret_", lexical.URLChars, 24, 80, 3, false},
 	}
 }
 
 func rareTokens() []shape {
 	return []shape{
-		{"tailscale-key", "tskey-", lexical.Urlish, 24, 80, 3, false},
+		{"tailscale-key", "tskey-", lexical.URLChars, 24, 80, 3, false},
 		{"twilio-api-key", "SK", lexical.HexLow, 32, 32, 3, false},
-		{"vault-token", "hvs.", lexical.Urlish, 24, 300, 3.5, false},
-		{"vault-token", "hvb.", lexical.Urlish, 100, 400, 3.5, false},
-		{"vault-token", "hvr.", lexical.Urlish, 24, 300, 3.5, false},
+		{"vault-token", "hvs.", lexical.URLChars, 24, 300, 3.5, false},
+		{"vault-token", "hvb.", lexical.URLChars, 100, 400, 3.5, false},
+		{"vault-token", "hvr.", lexical.URLChars, 24, 300, 3.5, false},
 		{"vercel-token", "vcp_", lexical.Alnum, 40, 80, 3, false},
 		{"xai-api-key", "xai-", lexical.Alnum, 60, 100, 3.5, false},
 		{"1password-token", "ops_eyJ", lexical.Base64, 100, 2000, 4, false},
-		{"atlassian-token", "ATATT3", lexical.Urlish, 100, 250, 3.5, false},
-		{"atlassian-token", "ATCTT3", lexical.Urlish, 100, 250, 3.5, false},
+		{"atlassian-token", "ATATT3", lexical.URLChars, 100, 250, 3.5, false},
+		{"atlassian-token", "ATCTT3", lexical.URLChars, 100, 250, 3.5, false},
 		{"atlassian-token", "ATBB", lexical.Alnum, 28, 40, 3.5, true},
 		{"braintree-token", "access_token$production$", lexical.Paypal, 40, 64, 3, false},
 		{"deepseek-api-key", "sk-", lexical.HexLow, 32, 32, 3, false},
-		{"dropbox-token", "sl.", lexical.Urlish, 120, 1200, 4, true},
+		{"dropbox-token", "sl.", lexical.URLChars, 120, 1200, 4, true},
 		{"elevenlabs-api-key", "sk_", lexical.HexLow, 48, 48, 3, false},
-		{"figma-token", "figd_", lexical.Urlish, 38, 60, 3.5, true},
+		{"figma-token", "figd_", lexical.URLChars, 38, 60, 3.5, true},
 		{"firecrawl-api-key", "fc-", lexical.HexLow, 32, 32, 3, true},
-		{"gcp-refresh-token", "1//0", lexical.Urlish, 60, 200, 4, true},
-		{"langsmith-api-key", "lsv2_", lexical.Wordly, 40, 64, 3, true},
-		{"mapbox-token", "sk.eyJ", lexical.Dotted, 60, 250, 4, false},
-		{"new-relic-key", "NRAK-", lexical.Upnum, 27, 27, 3, false},
+		{"gcp-refresh-token", "1//0", lexical.URLChars, 60, 200, 4, true},
+		{"langsmith-api-key", "lsv2_", lexical.WordChars, 40, 64, 3, true},
+		{"mapbox-token", "sk.eyJ", lexical.DottedChars, 60, 250, 4, false},
+		{"new-relic-key", "NRAK-", lexical.UpperDigits, 27, 27, 3, false},
 		{"notion-token", "secret_", lexical.Alnum, 43, 43, 4, true},
-		{"nuget-api-key", "oy2", lexical.Lownum, 43, 43, 3.5, true},
-		{"okta-token", "SSWS 00", lexical.Urlish, 38, 42, 3.5, false},
+		{"nuget-api-key", "oy2", lexical.LowerDigits, 43, 43, 3.5, true},
+		{"okta-token", "SSWS 00", lexical.URLChars, 38, 42, 3.5, false},
 		{"openai-session", "sess-", lexical.Alnum, 40, 40, 3.7, true},
-		{"pinecone-api-key", "pcsk_", lexical.Wordly, 50, 100, 3.5, true},
-		{"resend-api-key", "re_", lexical.Wordly, 32, 36, 4, true},
+		{"pinecone-api-key", "pcsk_", lexical.WordChars, 50, 100, 3.5, true},
+		{"resend-api-key", "re_", lexical.WordChars, 32, 36, 4, true},
 		{"sentry-token", "sntrys_", lexical.Base64, 80, 500, 4, false},
-		{"slack-token", "xoxc-", lexical.Urlish, 40, 255, 2.8, false},
+		{"slack-token", "xoxc-", lexical.URLChars, 40, 255, 2.8, false},
 		{"slack-token", "xoxd-", lexical.Percent, 40, 400, 3, false},
-		{"slack-token", "xoxe-1-", lexical.Urlish, 40, 400, 3, false},
-		{"square-token", "sq0csp-", lexical.Urlish, 43, 43, 3.5, true},
-		{"tavily-api-key", "tvly-", lexical.Urlish, 24, 64, 3.5, true},
-		{"twitch-token", "oauth:", lexical.Lownum, 30, 30, 3.5, true},
+		{"slack-token", "xoxe-1-", lexical.URLChars, 40, 400, 3, false},
+		{"square-token", "sq0csp-", lexical.URLChars, 43, 43, 3.5, true},
+		{"tavily-api-key", "tvly-", lexical.URLChars, 24, 64, 3.5, true},
+		{"twitch-token", "oauth:", lexical.LowerDigits, 30, 30, 3.5, true},
 	}
 }
 
@@ -150,7 +150,7 @@ func (t *shape) match(s *Scan, at int, _ *word) {
 		end-- // of the sentence
 	}
 	secret := text[at:end]
-	if end-from < t.min || lexical.Entropy(secret) < t.entropy || lexical.Placeholderish(secret[len(t.prefix):]) ||
+	if end-from < t.min || lexical.Entropy(secret) < t.entropy || lexical.IsPlaceholder(secret[len(t.prefix):]) ||
 		t.mixed && !lexical.Random(secret[len(t.prefix):]) {
 		return
 	}
@@ -166,13 +166,13 @@ func escaped(text []byte, at int) bool {
 // jwt finds a JSON web token at text[at:]: two parts that begin like base64 of JSON, and a signature.
 func (s *Scan) jwt(at int, _ *word) {
 	text := s.Text
-	if text[at] != 'e' || text[at+1] != 'y' || text[at+2] != 'J' || at > 0 && lexical.Urlish.Has(text[at-1]) &&
+	if text[at] != 'e' || text[at+1] != 'y' || text[at+2] != 'J' || at > 0 && lexical.URLChars.Has(text[at-1]) &&
 		!escaped(text, at) {
 		return
 	}
 	end, parts := at, 0
 	for parts < 3 {
-		n := lexical.Urlish.Run(text[end:], 16<<10)
+		n := lexical.URLChars.Run(text[end:], 16<<10)
 		if n < 8 || parts == 1 && (n < 12 || text[end] != 'e' || text[end+1] != 'y') {
 			break
 		}
@@ -184,7 +184,7 @@ func (s *Scan) jwt(at int, _ *word) {
 			end++
 		}
 	}
-	if parts == 3 && !lexical.Placeholderish(text[at:end]) {
+	if parts == 3 && !lexical.IsPlaceholder(text[at:end]) {
 		s.found(at, end, "jwt")
 	}
 }

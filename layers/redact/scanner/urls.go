@@ -21,7 +21,7 @@ func (s *Scan) userinfo(at int, _ *word) {
 	info := text[from : from+host]
 	colon := bytes.IndexByte(info, ':')
 	if colon < 0 {
-		if len(info) >= 16 && lexical.Random(info) && !lexical.Placeholderish(info) &&
+		if len(info) >= 16 && lexical.Random(info) && !lexical.IsPlaceholder(info) &&
 			!lexical.Reference(info, lexical.Quoted) {
 			s.found(from, from+host, "url-token")
 		}
@@ -61,7 +61,7 @@ func hostOf(text []byte, from int) (at int, ok bool) {
 	if at = bytes.LastIndexByte(text[from:end], '@'); at > 0 && at < end-from-1 {
 		return at, true
 	}
-	user := lexical.Wordly.Run(text[from:], 64)
+	user := lexical.WordChars.Run(text[from:], 64)
 	if user == 0 || from+user+1 >= len(text) || text[from+user] != ':' {
 		return 0, false
 	}
@@ -76,14 +76,14 @@ func hostOf(text []byte, from int) (at int, ok bool) {
 	if at <= user+1 {
 		return 0, false
 	}
-	n := lexical.Dotted.Run(text[from+at+1:end], 255)
+	n := lexical.DottedChars.Run(text[from+at+1:end], 255)
 	next := from + at + 1 + n
 	return at, n > 2 && (next == end || bytes.IndexByte([]byte(":/?"), text[next]) >= 0)
 }
 
 // authorises reports whether the password of a URL is a real one, and not interpolated or an example.
 func authorises(password []byte) bool {
-	return len(password) >= 4 && !lexical.Placeholderish(password) && !lexical.Interpolated(password) &&
+	return len(password) >= 4 && !lexical.IsPlaceholder(password) && !lexical.Interpolated(password) &&
 		!lexical.Common(password)
 }
 
@@ -127,7 +127,7 @@ func (s *Scan) authorization(at int, w *word) {
 	if end < len(text) && (text[end] == '(' || text[end] == '{') {
 		return
 	}
-	if len(value) < 8 || lexical.Placeholderish(value) || lexical.Reference(value, lexical.Loose) || lexical.Weak(value) {
+	if len(value) < 8 || lexical.IsPlaceholder(value) || lexical.Reference(value, lexical.Loose) || lexical.Weak(value) {
 		return
 	}
 	if w.text == "basic " || bytes.Contains(bytes.ToLower(text[at:i]), []byte("basic ")) {
@@ -166,7 +166,7 @@ func (s *Scan) cookie(at int, w *word) {
 		i += n + 1
 		end := i + cookieChars.Run(text[i:], 8<<10)
 		value := text[i:end]
-		if len(value) >= 12 && lexical.Random(value) && !lexical.Placeholderish(value) &&
+		if len(value) >= 12 && lexical.Random(value) && !lexical.IsPlaceholder(value) &&
 			!lexical.Reference(value, lexical.Loose) {
 			s.found(i, end, "cookie")
 		}
@@ -259,7 +259,7 @@ func (s *Scan) signature(at int, _ *word) {
 func (s *Scan) chatToken(at int, _ *word) {
 	text := s.Text
 	n := lexical.Digits.RunBack(text[:at], 12)
-	if n < 8 || n > 10 || lexical.Urlish.Run(text[at+1:], 40) != 35 || at-n > 0 && lexical.Wordly.Has(text[at-n-1]) &&
+	if n < 8 || n > 10 || lexical.URLChars.Run(text[at+1:], 40) != 35 || at-n > 0 && lexical.WordChars.Has(text[at-n-1]) &&
 		!bytes.HasSuffix(text[:at-n], []byte("bot")) {
 		return
 	}
@@ -272,7 +272,7 @@ func (s *Scan) chatToken(at int, _ *word) {
 // the offset of the digit.
 func (s *Scan) azureSecret(at int, _ *word) {
 	text := s.Text
-	if at < 3 || text[at+1] != 'Q' || !lexical.Dotted.Has(text[at-1]) || at > 3 && lexical.Dotted.Has(text[at-4]) {
+	if at < 3 || text[at+1] != 'Q' || !lexical.DottedChars.Has(text[at-1]) || at > 3 && lexical.DottedChars.Has(text[at-4]) {
 		return
 	}
 	n := azureChars.Run(text[at+3:], 40)

@@ -10,7 +10,7 @@ import (
 // colours, or two lines with signs. It reports whether there are any.
 func (s *Scan) compared(kind string, end int) bool {
 	text := s.Text
-	i, _, _ := lexical.Behind(text, end)
+	i, _, _ := lexical.SkipClosers(text, end)
 	i += lexical.Spaces(text[i:])
 	op := i
 	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>') {
