@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/json"
 	"iter"
 	"runtime"
 	"sync"
@@ -225,7 +226,7 @@ func units(raw []byte) iter.Seq2[int, int] {
 				end = line
 			}
 			end = start + unit(raw[start:end])
-			if line > start && line < end && !lexical.Valid(raw[start:end]) {
+			if line > start && line < end && !json.Valid(raw[start:end]) {
 				broken, end = end, line
 			}
 			if !yield(start, end) {

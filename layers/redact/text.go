@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/json"
 	"iter"
 	"slices"
 
@@ -74,7 +75,7 @@ func texts(raw []byte) iter.Seq2[int, int] {
 		from := 0 // the start of the lines that are not JSON
 		for start, end := range units(raw) {
 			if head := bytes.TrimLeft(raw[start:end], " \t\r\n"); len(head) == 0 || head[0] != '{' && head[0] != '[' ||
-				!lexical.Valid(raw[start:end]) {
+				!json.Valid(raw[start:end]) {
 				continue
 			}
 			if from < start && !yield(from, start) || !yield(start, end) {

@@ -3,6 +3,7 @@ package lexical
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
 	"unicode/utf8"
 )
@@ -84,7 +85,7 @@ type Place struct {
 
 // SafePlaces returns the parts of value that may be cut.
 func SafePlaces(value []byte) Places {
-	if !Valid(value) {
+	if !json.Valid(value) {
 		return TextPlaces(value)
 	}
 	p := Places{Json: true}

@@ -16,7 +16,7 @@ func (s *Scan) userinfoEscaped(at int, w *word) {
 	if colon < 0 || host < colon+2 {
 		return
 	}
-	if value := text[from+colon+1 : from+host]; authorises(value) {
+	if value := text[from+colon+1 : from+host]; isURLPassword(value) {
 		s.found(from+colon+1, from+host, "url-password")
 	}
 }
@@ -31,14 +31,14 @@ func (s *Scan) userinfoProperty(at int, w *word) {
 	if colon < 0 || host < colon+3 {
 		return
 	}
-	if value := text[from+colon+2 : from+host]; authorises(value) {
+	if value := text[from+colon+2 : from+host]; isURLPassword(value) {
 		s.found(from+colon+2, from+host, "url-password")
 	}
 }
 
-// piped finds the argument of echo or printf that is piped to a command reading a password. at is the offset of that
+// pipedPassword finds the argument of echo or printf that is piped to a command reading a password. at is the offset of that
 // command's option.
-func (s *Scan) piped(at int, _ *word) {
+func (s *Scan) pipedPassword(at int, _ *word) {
 	text := s.Text
 	start := max(0, at-maxCommand)
 	if n := bytes.LastIndexByte(text[start:at], '\n'); n >= 0 {
@@ -107,8 +107,8 @@ func (s *Scan) htpasswd(at int, w *word) {
 	}
 }
 
-// pairOfTwo finds the password in auth=("user", "password").
-func (s *Scan) pairOfTwo(at int, w *word) {
+// authTuple finds the password in auth=("user", "password").
+func (s *Scan) authTuple(at int, w *word) {
 	user, _, ok := s.literal(at + len(w.text))
 	if !ok {
 		return
@@ -126,8 +126,8 @@ func (s *Scan) pairOfTwo(at int, w *word) {
 	}
 }
 
-// identified finds the password in "identified by" and "identified with ... by" of SQL.
-func (s *Scan) identified(at int, w *word) {
+// sqlPassword finds the password in "identified by" and "identified with ... by" of SQL.
+func (s *Scan) sqlPassword(at int, w *word) {
 	i := at + len(w.text)
 	if w.text == "identified with" {
 		n := bytes.Index(bytes.ToLower(s.Text[i:min(len(s.Text), i+48)]), []byte(" by"))

@@ -63,7 +63,7 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*Scan).chatToken, ":aa")
 	add((*Scan).kubernetes, "kind: secret", `kind: "secret`, "kind: 'secret", `kind":"secret`, `kind": "secret`,
 		`kind\":\"secret`, `kind\": \"secret`)
-	commands := flaggeds()
+	commands := passwordCommands()
 	for i := range commands {
 		add(commands[i].match, commands[i].name)
 	}
@@ -77,38 +77,38 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*Scan).putty, "private-lines:")
 	add((*Scan).ssh2, "---- begin ssh2")
 	add((*Scan).botLogin, ".login('", `.login("`, `.login(\"`)
-	add((*Scan).thin, "jdbc:oracle:")
-	add((*Scan).piped, "--password-stdin", "sudo -s", "chpasswd")
+	add((*Scan).oracleThin, "jdbc:oracle:")
+	add((*Scan).pipedPassword, "--password-stdin", "sudo -s", "chpasswd")
 	add((*Scan).htpasswd, "htpasswd ")
-	add((*Scan).pairOfTwo, "auth=(")
-	add((*Scan).identified, "identified by", "identified with")
+	add((*Scan).authTuple, "auth=(")
+	add((*Scan).sqlPassword, "identified by", "identified with")
 	add((*Scan).amzSignature, "x-amz-signature=")
 	add((*Scan).cookieOption, "curl ")
 	add((*Scan).gemSource, "bundle config")
 	add((*Scan).spokenKey, "api key", "access key", "secret key", "license key")
 	add((*Scan).passOption, "-passin pass:", "-passout pass:", "-pass pass:")
 	add((*Scan).secureString, "convertto-securestring")
-	add((*Scan).foreign, "kennwort", "mot de passe", "contraseñ", "contrasena", "senha", "wachtwoord", "пароль", "密码",
+	add((*Scan).foreignPassword, "kennwort", "mot de passe", "contraseñ", "contrasena", "senha", "wachtwoord", "пароль", "密码",
 		"パスワード", "비밀번호")
 	add((*Scan).basicAuth, "stats auth ", "login=", "proxy-user = ", "proxy-user=", `user = "`)
-	add((*Scan).slashed, "sqlplus ", "impdp ", "expdp ", "sqlldr ", "rman target ")
+	add((*Scan).oracleLogin, "sqlplus ", "impdp ", "expdp ", "sqlldr ", "rman target ")
 	add((*Scan).redisAuth, "auth ")
-	add((*Scan).given, "::add-mask::", "securestring\t")
+	add((*Scan).nextWord, "::add-mask::", "securestring\t")
 	add((*Scan).storageKey, "keyname")
-	add((*Scan).generated, "random_password")
+	add((*Scan).terraformPassword, "random_password")
 	add((*Scan).credentials, "credentials(")
-	add((*Scan).third, "http-basic.")
-	add((*Scan).hides, lexical.ZeroWidthChars[:]...)
-	add((*Scan).tail, "-----end")
-	add((*Scan).insert, "insert into", "replace into")
-	add((*Scan).copied, "from stdin")
+	add((*Scan).httpBasic, "http-basic.")
+	add((*Scan).zeroWidth, lexical.ZeroWidthChars[:]...)
+	add((*Scan).privateKeyEnd, "-----end")
+	add((*Scan).sqlInsert, "insert into", "replace into")
+	add((*Scan).sqlCopy, "from stdin")
 	for _, d := range "0123456789" {
 		add((*Scan).azureSecret, string(d)+"q~")
 	}
 	return newKeywords(words)
 })
 
-// uncovered returns the patterns of gitleaks that are not in [Covered].
+// withoutZeroWidth returns the patterns of gitleaks that are not in [Covered].
 func uncovered() []*pattern {
 	patterns, err := ParsePatterns(GitleaksData)
 	if err != nil {

@@ -21,7 +21,7 @@ func (s *Scan) awsSecret(at int, _ *word) {
 		return
 	}
 	for i, limit := at+20, min(len(text), at+20+nearKey); i < limit; i++ {
-		if n := secretly.Run(text[i:], 64); n > 0 {
+		if n := awsSecretChars.Run(text[i:], 64); n > 0 {
 			if n == 40 && s.aws40(i, i+n) {
 				return
 			}
@@ -29,7 +29,7 @@ func (s *Scan) awsSecret(at int, _ *word) {
 		}
 	}
 	for i, limit := at, max(0, at-nearKey); i > limit; i-- {
-		if n := secretly.RunBack(text[:i], 64); n > 0 {
+		if n := awsSecretChars.RunBack(text[:i], 64); n > 0 {
 			if n == 40 && s.aws40(i-n, i) {
 				return
 			}
@@ -38,8 +38,8 @@ func (s *Scan) awsSecret(at int, _ *word) {
 	}
 }
 
-// secretly are the characters of the secret of an AWS key.
-var secretly = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/")
+// awsSecretChars are the characters of the secret of an AWS key.
+var awsSecretChars = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/")
 
 // aws40 reports text[from:to] as the secret of a key unless it is a hash, a path or a name.
 func (s *Scan) aws40(from, to int) bool {
@@ -57,7 +57,7 @@ func (s *Scan) aws40(from, to int) bool {
 func (s *Scan) awsPrompt(at int, w *word) {
 	i := at + len(w.text)
 	for range 24 {
-		if n := secretly.Run(s.Text[i:], 64); n >= 36 {
+		if n := awsSecretChars.Run(s.Text[i:], 64); n >= 36 {
 			if n == 40 {
 				s.aws40(i, i+n)
 			}
@@ -184,8 +184,8 @@ func (s *Scan) ssh2(at int, w *word) {
 	s.found(at, at+end, "private-key")
 }
 
-// thin finds the password in user/password@host of an Oracle JDBC URL.
-func (s *Scan) thin(at int, w *word) {
+// oracleThin finds the password in user/password@host of an Oracle JDBC URL.
+func (s *Scan) oracleThin(at int, w *word) {
 	i := at + len(w.text)
 	i += lexical.Alnum.Run(s.Text[i:], 8) + 1
 	if i >= len(s.Text) {
@@ -197,7 +197,7 @@ func (s *Scan) thin(at int, w *word) {
 	if slash < 1 || host < slash+2 {
 		return
 	}
-	if value := s.Text[i+slash+1 : i+host]; authorises(value) {
+	if value := s.Text[i+slash+1 : i+host]; isURLPassword(value) {
 		s.found(i+slash+1, i+host, "database-url")
 	}
 }

@@ -9,8 +9,8 @@ import (
 // maxCommand is the number of bytes of a command line that are examined.
 const maxCommand = 400
 
-// A flagged is a command that takes a password in an option with a short or unspecific name.
-type flagged struct {
+// A passwordCommand is a command that takes a password in an option with a short or unspecific name.
+type passwordCommand struct {
 	name   string // ends with a blank if other words begin with it
 	flags  []string
 	joined bool // the value may follow the option directly
@@ -18,9 +18,9 @@ type flagged struct {
 	user   bool // the value is user:password
 }
 
-// flaggeds returns the commands that take passwords in options.
-func flaggeds() []flagged {
-	return []flagged{
+// passwordCommands returns the commands that take passwords in options.
+func passwordCommands() []passwordCommand {
+	return []passwordCommand{
 		{"curl ", []string{"-u", "--user", "--proxy-user", "-U"}, true, true, true},
 		{"sshpass ", []string{"-p"}, true, true, false},
 		{"docker login", []string{"-p"}, false, true, false},
@@ -57,7 +57,7 @@ func flaggeds() []flagged {
 }
 
 // match finds the password in the command at text[at:], up to the end of the line.
-func (f *flagged) match(s *Scan, at int, _ *word) {
+func (f *passwordCommand) match(s *Scan, at int, _ *word) {
 	text := s.Text
 	if at > 0 && lexical.WordChars.Has(text[at-1]) && !escaped(text, at) &&
 		(at < 2 || !lexical.HasFold(text[at-2:], "unzip ")) {
@@ -79,7 +79,7 @@ func (f *flagged) match(s *Scan, at int, _ *word) {
 
 // argument returns the value of an option if the word text[from:end] is that option or begins with it. i is the
 // offset after the word.
-func (f *flagged) argument(text []byte, from, end, i int) (start, stop int, ok bool) {
+func (f *passwordCommand) argument(text []byte, from, end, i int) (start, stop int, ok bool) {
 	w := text[from:end]
 	for _, flag := range f.flags {
 		if !bytes.HasPrefix(w, []byte(flag)) {
@@ -102,7 +102,7 @@ func (f *flagged) argument(text []byte, from, end, i int) (start, stop int, ok b
 }
 
 // value reports text[from:end], or the part after the user's name, if it may be a password.
-func (f *flagged) value(s *Scan, from, end int) {
+func (f *passwordCommand) value(s *Scan, from, end int) {
 	if f.user {
 		n := bytes.IndexByte(s.Text[from:end], ':')
 		if n < 0 {

@@ -128,9 +128,9 @@ func (f *finder) join() {
 	f.joins, f.lines, f.parts = false, f.lines[:0], f.parts[:0]
 }
 
-// lined reports whether a list of this name contains the lines of one text, as in a patch, a notebook, or the output
+// isLineList reports whether a list of this name contains the lines of one text, as in a patch, a notebook, or the output
 // of a command.
-func lined(name []byte) bool {
+func isLineList(name []byte) bool {
 	switch string(name) {
 	case "lines", "source", "stdout_lines", "stderr_lines":
 		return true
@@ -144,7 +144,7 @@ func (f *finder) open(bracket byte) {
 	switch {
 	case f.key == nil || len(f.key) > 96:
 	case bracket == '[':
-		f.list, f.joins = cmp.Or(lexical.PluralKind(f.key), lexical.SecretName(f.key)), lined(f.key)
+		f.list, f.joins = cmp.Or(lexical.PluralKind(f.key), lexical.SecretName(f.key)), isLineList(f.key)
 	case f.scan.Names.Kind(f.key) != "":
 		f.outer = append(f.outer, f.key...)
 	}
@@ -226,4 +226,18 @@ func (r *Ruleset) Find(value []byte, session *Knowns, part bool) []lexical.Span 
 		f.spans = append([]lexical.Span(nil), f.scan.Run(value, 0)...)
 	}
 	return f.spans
+}
+
+// Blank returns the length of the white space at the start of b, up to and including the first line end.
+func Blank(b []byte) int {
+	for i, c := range b {
+		switch c {
+		case '\n':
+			return i + 1
+		case ' ', '\t', '\r':
+		default:
+			return i
+		}
+	}
+	return len(b)
 }

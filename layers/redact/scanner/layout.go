@@ -6,8 +6,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// below returns the value at i of "password: |" or "password = <<EOT": the next line, if it is one word.
-func (s *Scan) below(i int) (v lexical.Span, st lexical.Style, ok bool) {
+// blockValue returns the value at i of "password: |" or "password = <<EOT": the next line, if it is one word.
+func (s *Scan) blockValue(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	n := 0
 	switch {
@@ -66,8 +66,8 @@ func (s *Scan) nextLine(i int) (v lexical.Span, st lexical.Style, ok bool) {
 		lexical.EndsLine(text[i+n:])
 }
 
-// entry returns the value in "- name: DB_PASSWORD" followed by a line "value: ...". i is the offset after the name.
-func (s *Scan) entry(start, i int) (v lexical.Span, st lexical.Style, ok bool) {
+// nameValueEntry returns the value in "- name: DB_PASSWORD" followed by a line "value: ...". i is the offset after the name.
+func (s *Scan) nameValueEntry(start, i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	before := bytes.TrimRight(text[:start], ` "'\`)
 	if !bytes.HasSuffix(before, []byte("name:")) && !bytes.HasSuffix(before, []byte("key:")) {
@@ -86,9 +86,9 @@ func (s *Scan) entry(start, i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.EndsLine(text[i+n:])
 }
 
-// inner returns the value in {"type": "string", "value": "..."} or { default = "..." }. i is the offset after the
+// nestedValue returns the value in {"type": "string", "value": "..."} or { default = "..." }. i is the offset after the
 // bracket.
-func (s *Scan) inner(i int) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) nestedValue(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	rest := text[i:min(len(text), i+240)]
 	if n := bytes.IndexByte(rest, '}'); n >= 0 {

@@ -29,14 +29,14 @@ func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	if i >= len(text) || text[i] != '"' && text[i] != '\'' && text[i] != '`' {
 		return v, st, false
 	}
-	from := opened(text, i-slashes, i+1)
+	from := contentStart(text, i-slashes, i+1)
 	end, ok := literalEnd(text[from:min(len(text), from+lexical.MaxValue)], text[i], slashes)
 	return lexical.Span{Start: from, End: from + end}, lexical.Quoted, ok
 }
 
-// opened returns the start of the content of a literal whose opening quote, with its backslashes, is text[start:end]:
+// contentStart returns the start of the content of a literal whose opening quote, with its backslashes, is text[start:end]:
 // after the third quote if the literal is triple-quoted.
-func opened(text []byte, start, end int) int {
+func contentStart(text []byte, start, end int) int {
 	mark := text[start:end]
 	if !bytes.HasPrefix(text[end:], mark) || !bytes.HasPrefix(text[end+len(mark):], mark) {
 		return end

@@ -6,8 +6,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// tagged returns the text at i of an XML element, up to the next tag.
-func (s *Scan) tagged(i int) (v lexical.Span, st lexical.Style, ok bool) {
+// elementText returns the text at i of an XML element, up to the next tag.
+func (s *Scan) elementText(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	for range 4 {
 		i += lexical.Spaces(text[i:])
@@ -26,13 +26,13 @@ func (s *Scan) tagged(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	if n < 1 {
 		return v, st, false
 	}
-	v = bare(text, i, i+n)
+	v = trimCell(text, i, i+n)
 	if k := bytes.IndexAny(text[v.Start:v.End], "\r\n"); k >= 0 { // and the number of the next line
 		v.End = v.Start + k
 	} else if k := bytes.Index(text[v.Start:v.End], []byte(`\n`)); k >= 0 {
 		v.End = v.Start + k
 	}
-	v = bare(text, v.Start, v.End)
+	v = trimCell(text, v.Start, v.End)
 	return v, lexical.Loose, v.End > v.Start
 }
 
@@ -42,7 +42,7 @@ func (s *Scan) element(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	if n < 0 || n > 0 && s.Text[i+n-1] == '/' || bytes.IndexByte(s.Text[i:i+n], '<') >= 0 {
 		return v, st, false
 	}
-	v, _, ok = s.tagged(i + n + 1)
+	v, _, ok = s.elementText(i + n + 1)
 	return v, lexical.Quoted, ok
 }
 
@@ -55,8 +55,8 @@ func element(text []byte) bool {
 	return n > 0 && text[n-1] == '<'
 }
 
-// initialised returns the value of { get; set; } = "value" in C#.
-func (s *Scan) initialised(i int) (v lexical.Span, st lexical.Style, ok bool) {
+// propertyInitialiser returns the value of { get; set; } = "value" in C#.
+func (s *Scan) propertyInitialiser(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	n := bytes.IndexByte(s.Text[i:min(len(s.Text), i+48)], '}')
 	if n < 0 {
 		return v, st, false
@@ -76,5 +76,5 @@ func (s *Scan) property(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	if n < 0 || !bytes.HasPrefix(rest, []byte("</key>")) || len(bytes.Trim(rest[len("</key>"):n], " \t\r\n\\")) > 1 {
 		return v, st, false
 	}
-	return s.tagged(i + n + len(open))
+	return s.elementText(i + n + len(open))
 }

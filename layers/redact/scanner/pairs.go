@@ -33,27 +33,27 @@ func (s *Scan) pair(at int, _ *word) {
 		return // of a test
 	}
 	if kind == "" {
-		s.many(name, end)
+		s.secretList(name, end)
 		return
 	}
-	if s.compared(kind, end) {
+	if s.wordDiff(kind, end) {
 		return
 	}
 	v, st, ok := s.value(name, start, end)
-	if ok && s.judged(kind, v, st) {
+	if ok && s.plausible(kind, v, st) {
 		s.found(v.Start, v.End, kind)
-		s.beside(kind, v.End)
+		s.replacement(kind, v.End)
 		return
 	}
 	if !ok || st == lexical.Sentence { // elsewhere the value is there, and no secret
-		s.said(name, end)
+		s.inSentence(name, end)
 	}
 	s.table(start, end)
 }
 
-// judged reports whether the value v of that style may be a secret of the kind. The punctuation at the end of a
+// plausible reports whether the value v of that style may be a secret of the kind. The punctuation at the end of a
 // sentence is ignored.
-func (s *Scan) judged(kind string, v lexical.Span, st lexical.Style) bool {
+func (s *Scan) plausible(kind string, v lexical.Span, st lexical.Style) bool {
 	value := s.Text[v.Start:v.End]
 	if st == lexical.Sentence {
 		value = bytes.TrimRight(value, lexical.SentenceMarks)
@@ -61,8 +61,8 @@ func (s *Scan) judged(kind string, v lexical.Span, st lexical.Style) bool {
 	return lexical.Plausible(kind, value, st)
 }
 
-// many examines the list after the name that ends at end, if the name is a plural of a secret's.
-func (s *Scan) many(name []byte, end int) {
+// secretList examines the list after the name that ends at end, if the name is a plural of a secret's.
+func (s *Scan) secretList(name []byte, end int) {
 	kind := lexical.PluralKind(name)
 	if kind == "" {
 		return
@@ -107,9 +107,9 @@ func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.St
 	case c == '=' || c == ':' || (c == '!' || c == '?') && i+1 < len(text) && text[i+1] == '=':
 		return s.operand(name, start, i, i-painted == end)
 	case bytes.HasPrefix(text[i:], []byte("：")):
-		return s.spoken(i + len("："))
+		return s.sentenceValue(i + len("："))
 	case lexical.Newline(text[i:]) > 0:
-		return s.entry(start, i)
+		return s.nameValueEntry(start, i)
 	case element(text[:start]) && (c == '>' || blanks > 0): // <password>value</password>
 		return s.element(i)
 	}
@@ -132,7 +132,7 @@ func (s *Scan) prefixed(p *place, c byte) bool {
 	text, i := s.Text, p.i
 	return p.blanks > 0 && !p.closed && lexical.Leading.Has(c) && i+1 < len(text) && lexical.Alnum.Has(text[i+1]) &&
 		p.start > 1 && text[p.start-1] == ' ' && lexical.Letters.Has(text[p.start-2]) &&
-		lexical.SecretName(p.name) == "password" && s.judged("password", s.word(i), lexical.Sentence)
+		lexical.SecretName(p.name) == "password" && s.plausible("password", s.word(i), lexical.Sentence)
 }
 
 // enclosed returns a value in a tag, a group or a call that begins with c.
@@ -140,13 +140,13 @@ func (s *Scan) enclosed(p *place, c byte) (v lexical.Span, st lexical.Style, ok,
 	text, i := s.Text, p.i
 	switch {
 	case c == '>' && p.closed: // the name is in a tag
-		v, st, ok = s.tagged(i + 1)
+		v, st, ok = s.elementText(i + 1)
 	case c == '<':
 		v, st, ok = s.property(i)
 	case c == '{' && p.closed:
-		v, st, ok = s.inner(i + 1)
+		v, st, ok = s.nestedValue(i + 1)
 	case c == '{' && p.blanks > 0 && lexical.HasFold(text[i:], "{ get"): // of C#
-		v, st, ok = s.initialised(i)
+		v, st, ok = s.propertyInitialiser(i)
 	case c == ';' && p.closed && lexical.HasFold(text[i+1:], "s:"): // of PHP
 		n := i + len(";s:")
 		n += lexical.Digits.Run(text[n:], 6)
@@ -213,7 +213,7 @@ func (s *Scan) behindBlanks(p *place, c byte) (v lexical.Span, st lexical.Style,
 	case p.closed && lexical.HasFold(text[i:], "value="):
 		return s.literal(i + len("value="))
 	case i > p.end && !p.closed && (lexical.HasFold(text[i:], "is ") || lexical.HasFold(text[i:], "to ")):
-		return s.spoken(i + len("is "))
+		return s.sentenceValue(i + len("is "))
 	case c == '"' || c == '\'' || c == '\\':
 		if i == p.end {
 			return v, st, false
@@ -221,7 +221,7 @@ func (s *Scan) behindBlanks(p *place, c byte) (v lexical.Span, st lexical.Style,
 		if v, st, ok = s.literal(i); ok || p.closed { // PASSWORD 'x'
 			return v, st, ok
 		}
-		return s.apart(p.name, p.start, i, p.blanks)
+		return s.afterBlanks(p.name, p.start, i, p.blanks)
 	case p.blanks == 0 || p.closed:
 		return v, st, false
 	case bytes.HasPrefix(p.name, []byte("-")) || directive(p.name) || netrc(text[:p.start]) ||
@@ -232,11 +232,11 @@ func (s *Scan) behindBlanks(p *place, c byte) (v lexical.Span, st lexical.Style,
 		end := lexical.WordEnd(text, i)
 		return lexical.Span{Start: i, End: end}, st, end > i
 	}
-	return s.apart(p.name, p.start, i, p.blanks)
+	return s.afterBlanks(p.name, p.start, i, p.blanks)
 }
 
-// spoken returns the value at i of "the password is value".
-func (s *Scan) spoken(i int) (v lexical.Span, st lexical.Style, ok bool) {
+// sentenceValue returns the value at i of "the password is value".
+func (s *Scan) sentenceValue(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	i += lexical.Spaces(s.Text[i:])
 	v = s.word(i)
 	return v, lexical.Sentence, v.End > v.Start
@@ -262,8 +262,8 @@ func (s *Scan) word(i int) lexical.Span {
 	return lexical.Span{Start: i, End: end}
 }
 
-// apart returns the value at i that only blanks separate from its name, as in a table or in "with password value".
-func (s *Scan) apart(name []byte, start, i, blanks int) (v lexical.Span, st lexical.Style, ok bool) {
+// afterBlanks returns the value at i that only blanks separate from its name, as in a table or in "with password value".
+func (s *Scan) afterBlanks(name []byte, start, i, blanks int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	if lexical.HasFold(text[i:], "reg_") { // of Windows
 		i += lexical.WordChars.Run(text[i:], 16)
@@ -367,11 +367,11 @@ func (s *Scan) delimited(a *assignment) (v lexical.Span, st lexical.Style, ok, d
 		lexical.Closers.Has(text[min(len(text)-1, v.End+1)])) {
 		return v, st, ok, true
 	}
-	if v, st, ok = s.below(i); ok {
+	if v, st, ok = s.blockValue(i); ok {
 		return v, st, ok, true
 	}
 	if text[i] == '{' && text[a.op] == ':' || bytes.HasPrefix(text[i:], []byte(`{"`)) {
-		v, st, ok = s.inner(i + 1)
+		v, st, ok = s.nestedValue(i + 1)
 		return v, st, ok, true
 	}
 	if v, ok = lexical.Braced(text, i); ok {

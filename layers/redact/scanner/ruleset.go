@@ -44,8 +44,8 @@ func (r *Ruleset) allows(rule string, secret []byte) bool {
 	return len(r.Allowed) > 0 && (r.Allowed[rule] || r.Allowed[Fingerprint(secret)])
 }
 
-// users applies the custom rules.
-func (s *Scan) users() {
+// custom applies the custom rules.
+func (s *Scan) custom() {
 	for _, u := range s.Rules.Custom {
 		for _, m := range u.Re.FindAllSubmatchIndex(s.Text, -1) {
 			lo, hi := m[0], m[1]

@@ -24,13 +24,13 @@ type Scan struct {
 
 	unquoted []byte // buffer for an unescaped JSON string
 
-	joined []byte         // consecutive lines of base64, without line ends
-	unread int            // the end of the last block of base64
-	hiding bool           // the text contains zero-width characters
-	tabled int            // the end of the last table
-	cells  []lexical.Span // buffer for a row
-	kinds  []string       // the kinds of the columns
-	Names  lexical.NameCache
+	joined       []byte         // consecutive lines of base64, without line ends
+	base64End    int            // the end of the last block of base64
+	hasZeroWidth bool           // the text contains zero-width characters
+	tableEnd     int            // the end of the last table
+	cells        []lexical.Span // buffer for a row
+	kinds        []string       // the kinds of the columns
+	Names        lexical.NameCache
 }
 
 // found reports text[start:end] as a secret unless it is allowed.
@@ -48,14 +48,14 @@ const maxDepth = 2
 // the next call.
 func (s *Scan) Run(text []byte, depth int) []lexical.Span {
 	s.Text, s.Spans, s.name, s.depth = text, s.Spans[:0], 0, depth
-	s.unread, s.hiding, s.tabled = 0, false, 0
+	s.base64End, s.hasZeroWidth, s.tableEnd = 0, false, 0
 	s.words.each(text, func(at int, w *word) { w.do(s, at, w) })
 	s.Rules.known.scan(s)
 	if s.session != nil {
 		s.session.scan(s)
 	}
 	if len(s.Rules.Custom) > 0 {
-		s.users()
+		s.custom()
 	}
 	if depth < maxDepth {
 		s.encoded()
@@ -76,24 +76,24 @@ func (s *Scan) encoded() {
 	inner.session = s.session
 	// A run of 24 characters covers eight bytes that begin at a multiple of sixteen.
 	for i := 0; i+8 <= len(text); i += 16 {
-		if gaps(text[i:]) || lexical.Base64.Run(text[i:i+8], 8) < 8 {
+		if hasGap(text[i:]) || lexical.Base64.Run(text[i:i+8], 8) < 8 {
 			continue
 		}
 		start := i - lexical.Base64.RunBack(text[:i], len(text))
 		end := i + lexical.Base64.Run(text[i:], len(text))
-		if end-start >= MinEncoded && start >= s.unread {
+		if end-start >= MinEncoded && start >= s.base64End {
 			s.base64(inner, start, end)
 		}
 		i = end &^ 15
 	}
-	if s.hiding {
-		s.uncovered(inner)
+	if s.hasZeroWidth {
+		s.withoutZeroWidth(inner)
 	}
 	s.percent(inner)
 }
 
-// gaps reports whether one of the first eight bytes of b is below '+', the smallest character of base64.
-func gaps(b []byte) bool {
+// hasGap reports whether one of the first eight bytes of b is below '+', the smallest character of base64.
+func hasGap(b []byte) bool {
 	v := binary.LittleEndian.Uint64(b)
 	const ones = 0x0101010101010101
 	return (v-'+'*ones)&^v&(0x80*ones) != 0
@@ -110,7 +110,7 @@ func (s *Scan) base64(inner *Scan, start, end int) {
 		if !Readable64(s.Text[from : from+MinEncoded]) {
 			continue
 		}
-		s.unread = s.lines(from, end)
+		s.base64End = s.lines(from, end)
 		s.plain = lexical.Decode64(s.plain[:0], s.joined)
 		for _, f := range inner.Run(s.plain, s.depth+1) {
 			s.found(s.where[f.Start*4/3], s.where[min(len(s.joined), (f.End*4+2)/3)-1]+1, f.Rule)

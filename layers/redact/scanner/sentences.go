@@ -6,9 +6,9 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// said finds the value of a password in a sentence, after the name that ends at end: "the password of admin is:
+// inSentence finds the value of a password in a sentence, after the name that ends at end: "the password of admin is:
 // value", "set to value", "(valid for a day): value", "- value". The value must look generated.
-func (s *Scan) said(name []byte, end int) {
+func (s *Scan) inSentence(name []byte, end int) {
 	for _, word := range [...]string{"password", "passphrase", "passwd", "passwort"} {
 		if len(name) == len(word) && lexical.HasFold(name, word) {
 			s.sentence(end)
@@ -51,7 +51,7 @@ func (s *Scan) sentence(end int) {
 			i += 2
 		}
 		v := s.word(end + i)
-		if s.judged("password", v, lexical.Sentence) {
+		if s.plausible("password", v, lexical.Sentence) {
 			s.found(v.Start, v.End, "password")
 			return
 		}
@@ -62,8 +62,8 @@ func (s *Scan) sentence(end int) {
 // signs are the first bytes of the words and marks that precede a value, and the bytes that end a sentence.
 var signs = lexical.SetOf(":=-itle\xc3\xe3\xef;{\".")
 
-// foreign finds the password in "Kennwort: value" and similar words of other languages.
-func (s *Scan) foreign(at int, w *word) {
+// foreignPassword finds the password in "Kennwort: value" and similar words of other languages.
+func (s *Scan) foreignPassword(at int, w *word) {
 	i := at + len(w.text)
 	for i < len(s.Text) && lexical.Alnum.Has(s.Text[i]) {
 		i++
@@ -87,8 +87,8 @@ func (s *Scan) basicAuth(at int, w *word) {
 	s.password(i+n+1, end)
 }
 
-// slashed finds the password in user/password@host, an argument of Oracle's tools.
-func (s *Scan) slashed(at int, w *word) {
+// oracleLogin finds the password in user/password@host, an argument of Oracle's tools.
+func (s *Scan) oracleLogin(at int, w *word) {
 	text := s.Text
 	limit := min(len(text), at+maxCommand)
 	for i := at + len(w.text); i < limit; {
@@ -120,7 +120,7 @@ func (s *Scan) redisAuth(at int, w *word) {
 	if len(words) < 2 || len(words) > 3 {
 		return
 	}
-	last := bare(text, end-len(words[len(words)-1]), end)
+	last := trimCell(text, end-len(words[len(words)-1]), end)
 	if string(words[1]) == "PLAIN" || string(words[1]) == "LOGIN" { // of SMTP
 		plain := lexical.Decode64(nil, bytes.TrimRight(text[last.Start:last.End], "="))
 		if value := plain[bytes.LastIndexByte(plain, 0)+1:]; len(value) == 0 ||
@@ -142,8 +142,8 @@ func lineLength(text []byte) int {
 	return len(bytes.TrimRight(text[:n], " \t\r"))
 }
 
-// given finds the secret that is the whole word after the keyword.
-func (s *Scan) given(at int, w *word) {
+// nextWord finds the secret that is the whole word after the keyword.
+func (s *Scan) nextWord(at int, w *word) {
 	i := at + len(w.text)
 	end := i + lineRun(s.Text[i:])
 	for end > i && bytes.IndexByte([]byte("\"'\\"), s.Text[end-1]) >= 0 {
@@ -156,7 +156,7 @@ func (s *Scan) given(at int, w *word) {
 func (s *Scan) storageKey(at int, _ *word) {
 	text := s.Text[:min(len(s.Text), at+240)]
 	for i := at; i < len(text); i++ {
-		n := secretly.Run(text[i:], 100)
+		n := awsSecretChars.Run(text[i:], 100)
 		if n == 86 && bytes.HasPrefix(text[i+n:], []byte("==")) && lexical.Entropy(text[i:i+n]) > 4 {
 			s.found(i, i+n+2, "azure-storage-key")
 			return
@@ -165,8 +165,8 @@ func (s *Scan) storageKey(at int, _ *word) {
 	}
 }
 
-// generated finds the password of a random_password resource of terraform.
-func (s *Scan) generated(at int, w *word) {
+// terraformPassword finds the password of a random_password resource of terraform.
+func (s *Scan) terraformPassword(at int, w *word) {
 	const name = "result"
 	from := at + len(w.text)
 	rest := s.Text[from:min(len(s.Text), from+2000)]
@@ -213,8 +213,8 @@ func (s *Scan) credentials(at int, w *word) {
 	}
 }
 
-// third finds the second word after "http-basic.name", which poetry and composer use as a password.
-func (s *Scan) third(at int, w *word) {
+// httpBasic finds the second word after "http-basic.name", which poetry and composer use as a password.
+func (s *Scan) httpBasic(at int, w *word) {
 	text := s.Text
 	limit := min(len(text), at+maxCommand)
 	i := at + len(w.text)

@@ -20,9 +20,9 @@ type grid struct {
 
 // table treats the line around the name text[start:end] as the head of a table, if it looks like one, and finds the
 // secrets in the rows below. It handles CSV, Markdown, and the output of databases and tools with bars or blanks
-// between columns.
+// skipBlanks columns.
 func (s *Scan) table(start, end int) {
-	if start < s.tabled {
+	if start < s.tableEnd {
 		return
 	}
 	text := s.Text
@@ -33,11 +33,11 @@ func (s *Scan) table(start, end int) {
 	from, to, ok := g.line(text, start, end)
 	if !ok {
 		if to-from > maxHead {
-			s.tabled = end + maxHead/4 // of this line nothing more is looked at here
+			s.tableEnd = end + maxHead/4 // of this line nothing more is looked at here
 		}
 		return
 	}
-	s.tabled = to
+	s.tableEnd = to
 	s.cells = g.split(text, from, to, s.cells[:0])
 	for i := 1; i < len(s.cells)-1; i++ {
 		if c := s.cells[i]; !heading(text[c.Start:c.End]) {
@@ -50,7 +50,7 @@ func (s *Scan) table(start, end int) {
 		cell := text[c.Start:c.End]
 		switch {
 		case i == 0:
-			cell = cell[behindMark(cell):]
+			cell = cell[nameStart(cell):]
 		case i == len(s.cells)-1:
 			if n := bytes.IndexByte(cell, '"'); n >= 0 { // behind the string
 				cell = bytes.TrimRight(cell[:n], `\`)
@@ -67,7 +67,7 @@ func (s *Scan) table(start, end int) {
 	}
 	s.kinds = g.kinds
 	if secret && named > 1 {
-		s.tabled = max(to, s.rows(&g, to))
+		s.tableEnd = max(to, s.rows(&g, to))
 	}
 }
 
@@ -133,7 +133,7 @@ func (g *grid) split(text []byte, from, to int, cells []lexical.Span) []lexical.
 			for i = start; i < to && (text[i] != ' ' || i+1 < to && text[i+1] != ' ') && text[i] != '\t'; i++ {
 			}
 			if i > start {
-				cells = append(cells, bare(text, start, i))
+				cells = append(cells, trimCell(text, start, i))
 			}
 		}
 		return cells
@@ -145,9 +145,9 @@ func (g *grid) split(text []byte, from, to int, cells []lexical.Span) []lexical.
 			n = g.closed(text[i:to], q-i, n)
 		}
 		if n < 0 || len(cells) > 256 {
-			return append(cells, bare(text, i, to))
+			return append(cells, trimCell(text, i, to))
 		}
-		cells = append(cells, bare(text, i, i+n))
+		cells = append(cells, trimCell(text, i, i+n))
 		i += n + len(g.between)
 	}
 }
@@ -167,8 +167,8 @@ func (g *grid) closed(cell []byte, q, n int) int {
 
 var blanks = lexical.SetOf(" \t")
 
-// bare returns the bounds of text[start:end] without blanks, quotes and other marks around it.
-func bare(text []byte, start, end int) lexical.Span {
+// trimCell returns the bounds of text[start:end] without blanks, quotes and other marks around it.
+func trimCell(text []byte, start, end int) lexical.Span {
 	const around = " \t\r\"'`*\\"
 	for end > start && bytes.IndexByte([]byte(around), text[end-1]) >= 0 || end-1 > start && text[end-1] == 'r' &&
 		text[end-2] == '\\' {
@@ -180,8 +180,8 @@ func bare(text []byte, start, end int) lexical.Span {
 	return lexical.Span{Start: start, End: end}
 }
 
-// behindMark returns the start of the name in the first cell of a line, after a quote or a line number.
-func behindMark(cell []byte) int {
+// nameStart returns the start of the name in the first cell of a line, after a quote or a line number.
+func nameStart(cell []byte) int {
 	n := 0
 	if len(cell) > 0 && cell[0] == '-' {
 		n = 1
@@ -260,17 +260,17 @@ func (s *Scan) cellOf(g *grid, k int, c lexical.Span) {
 	}
 	if k == len(g.kinds)-1 { // before what closes the string
 		if n := bytes.IndexByte(s.Text[c.Start:c.End], '"'); n >= 0 {
-			c = bare(s.Text, c.Start, c.Start+n)
+			c = trimCell(s.Text, c.Start, c.Start+n)
 		}
 	}
-	if value := s.Text[c.Start:c.End]; lexical.Plausible(g.kinds[k], value, g.style) && !camel(value) &&
+	if value := s.Text[c.Start:c.End]; lexical.Plausible(g.kinds[k], value, g.style) && !camelCase(value) &&
 		(g.kinds[k] == "password" || !lexical.DashedWords(value)) {
 		s.found(c.Start, c.End, g.kinds[k])
 	}
 }
 
-// camel reports whether value is an identifier of several words.
-func camel(value []byte) bool {
+// camelCase reports whether value is an identifier of several words.
+func camelCase(value []byte) bool {
 	t := lexical.TraitsOf(value)
 	return t.Digits+t.Symbols == 0 && lexical.CaseChanges(value) < 2
 }
@@ -295,12 +295,12 @@ func ruler(line []byte) bool {
 	return drawn
 }
 
-// insert finds the values that an SQL INSERT stores in columns with names of secrets.
-func (s *Scan) insert(at int, w *word) {
+// sqlInsert finds the values that an SQL INSERT stores in columns with names of secrets.
+func (s *Scan) sqlInsert(at int, w *word) {
 	text := s.Text
 	from := at + len(w.text)
 	open := bytes.IndexByte(text[from:min(len(text), from+160)], '(')
-	if at < s.tabled || open < 0 {
+	if at < s.tableEnd || open < 0 {
 		return
 	}
 	from += open + 1
@@ -308,14 +308,14 @@ func (s *Scan) insert(at int, w *word) {
 	if to < 0 || !s.columns(from, from+to) {
 		return
 	}
-	i := s.between(from + to + 1)
+	i := s.skipBlanks(from + to + 1)
 	if !lexical.HasFold(text[i:], "values") {
 		return
 	}
 	for i += len("values"); ; {
-		i = s.between(i)
+		i = s.skipBlanks(i)
 		if i < len(text) && text[i] == ',' {
-			i = s.between(i + 1)
+			i = s.skipBlanks(i + 1)
 		}
 		if i >= len(text) || text[i] != '(' {
 			break
@@ -325,7 +325,7 @@ func (s *Scan) insert(at int, w *word) {
 			break
 		}
 	}
-	s.tabled = max(s.tabled, i)
+	s.tableEnd = max(s.tableEnd, i)
 }
 
 // columns sets s.kinds to the kinds of the column names in text[from:to], and reports whether any is a secret.
@@ -341,8 +341,8 @@ func (s *Scan) columns(from, to int) (secret bool) {
 	return secret
 }
 
-// between returns the offset after the blanks and line ends at i.
-func (s *Scan) between(i int) int {
+// skipBlanks returns the offset after the blanks and line ends at i.
+func (s *Scan) skipBlanks(i int) int {
 	for i < len(s.Text) {
 		n := lexical.Spaces(s.Text[i:]) + lexical.Newline(s.Text[i:])
 		if n == 0 {
@@ -357,7 +357,7 @@ func (s *Scan) between(i int) int {
 func (s *Scan) tuple(i int) (end int, ok bool) {
 	text := s.Text
 	for k := 0; ; k++ {
-		i = s.between(i)
+		i = s.skipBlanks(i)
 		v, _, quoted1 := s.literal(i)
 		if quoted1 {
 			if k < len(s.kinds) && s.kinds[k] != "" && lexical.Plausible(s.kinds[k], text[v.Start:v.End], lexical.Quoted) {
@@ -375,11 +375,11 @@ func (s *Scan) tuple(i int) (end int, ok bool) {
 	}
 }
 
-// copied finds the secrets in the rows of an SQL COPY from stdin.
-func (s *Scan) copied(at int, w *word) {
+// sqlCopy finds the secrets in the rows of an SQL COPY from stdin.
+func (s *Scan) sqlCopy(at int, w *word) {
 	text := s.Text
 	to := bytes.LastIndexByte(text[max(0, at-4):at], ')')
-	if at < s.tabled || to < 0 {
+	if at < s.tableEnd || to < 0 {
 		return
 	}
 	to += max(0, at-4)
@@ -397,6 +397,6 @@ func (s *Scan) copied(at int, w *word) {
 	}
 	if s.columns(from, to) {
 		g.kinds = slices.Clone(s.kinds)
-		s.tabled = max(s.tabled, s.rows(&g, i))
+		s.tableEnd = max(s.tableEnd, s.rows(&g, i))
 	}
 }

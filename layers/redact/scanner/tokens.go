@@ -6,8 +6,8 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// A shape is a kind of token that is recognised by its prefix.
-type shape struct {
+// A tokenShape is a kind of token that is recognised by its prefix.
+type tokenShape struct {
 	rule     string
 	prefix   string      // case matters
 	chars    lexical.Set // of the rest
@@ -18,19 +18,19 @@ type shape struct {
 
 // tokens returns the shapes of frequent tokens, which need no regular expression. They are found whatever follows
 // them. The rules of gitleaks cover more kinds.
-func tokens() []shape {
+func tokens() []tokenShape {
 	list := append(frequentTokens(), rareTokens()...)
 	for _, p := range []string{"AKIA", "ASIA", "ABIA", "ACCA"} {
-		list = append(list, shape{"aws-access-key", p, lexical.Upper, 16, 16, 2.8, false})
+		list = append(list, tokenShape{"aws-access-key", p, lexical.Upper, 16, 16, 2.8, false})
 	}
 	for _, p := range []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"} {
-		list = append(list, shape{"github-token", p, lexical.Alnum, 36, 255, 3, false})
+		list = append(list, tokenShape{"github-token", p, lexical.Alnum, 36, 255, 3, false})
 	}
 	return list
 }
 
-func frequentTokens() []shape {
-	return []shape{
+func frequentTokens() []tokenShape {
+	return []tokenShape{
 		{"age-secret-key", "AGE-SECRET-KEY-1", lexical.Bech32, 58, 58, 0, false},
 		{"anthropic-api-key", "sk-ant-", lexical.URLChars, 32, 200, 3.5, false},
 		{"aws-access-key", "A3T", lexical.Upper, 17, 17, 2.8, false},
@@ -89,8 +89,8 @@ func frequentTokens() []shape {
 	}
 }
 
-func rareTokens() []shape {
-	return []shape{
+func rareTokens() []tokenShape {
+	return []tokenShape{
 		{"tailscale-key", "tskey-", lexical.URLChars, 24, 80, 3, false},
 		{"twilio-api-key", "SK", lexical.HexLow, 32, 32, 3, false},
 		{"vault-token", "hvs.", lexical.URLChars, 24, 300, 3.5, false},
@@ -129,7 +129,7 @@ func rareTokens() []shape {
 }
 
 // match finds the token at text[at:].
-func (t *shape) match(s *Scan, at int, _ *word) {
+func (t *tokenShape) match(s *Scan, at int, _ *word) {
 	text := s.Text
 	if !strings.HasPrefix(string(text[at:min(len(text), at+len(t.prefix))]), t.prefix) {
 		return

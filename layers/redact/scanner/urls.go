@@ -28,7 +28,7 @@ func (s *Scan) userinfo(at int, _ *word) {
 		return
 	}
 	password := info[colon+1:]
-	if !authorises(password) || bytes.Equal(password, info[:colon]) {
+	if !isURLPassword(password) || bytes.Equal(password, info[:colon]) {
 		return
 	}
 	rule := "url-password"
@@ -81,8 +81,8 @@ func hostOf(text []byte, from int) (at int, ok bool) {
 	return at, n > 2 && (next == end || bytes.IndexByte([]byte(":/?"), text[next]) >= 0)
 }
 
-// authorises reports whether the password of a URL is a real one, and not interpolated or an example.
-func authorises(password []byte) bool {
+// isURLPassword reports whether the password of a URL is a real one, and not interpolated or an example.
+func isURLPassword(password []byte) bool {
 	return len(password) >= 4 && !lexical.IsPlaceholder(password) && !lexical.Interpolated(password) &&
 		!lexical.Common(password)
 }
@@ -96,7 +96,7 @@ func (s *Scan) dsn(at int, _ *word) {
 		return
 	}
 	password := text[start+colon+1 : at]
-	if authorises(password) {
+	if isURLPassword(password) {
 		s.found(start+colon+1, at, "database-url")
 	}
 }

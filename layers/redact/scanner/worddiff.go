@@ -6,9 +6,9 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// compared finds the values after the name that ends at end in the output of a word diff: [-old-]{+new+}, two
+// wordDiff finds the values after the name that ends at end in the output of a word diff: [-old-]{+new+}, two
 // colours, or two lines with signs. It reports whether there are any.
-func (s *Scan) compared(kind string, end int) bool {
+func (s *Scan) wordDiff(kind string, end int) bool {
 	text := s.Text
 	i, _, _ := lexical.SkipClosers(text, end)
 	i += lexical.Spaces(text[i:])
@@ -21,17 +21,17 @@ func (s *Scan) compared(kind string, end int) bool {
 	}
 	i += lexical.Spaces(text[i:])
 	if lexical.Newline(text[i:]) > 0 {
-		return s.signed(kind, i)
+		return s.signedDiff(kind, i)
 	}
 	q := i
 	for q < len(text) && q < i+4 && (lexical.Quote(text[q]) || text[q] == '\\') {
 		q++
 	}
-	return s.marked(kind, q)
+	return s.markedDiff(kind, q)
 }
 
-// marked finds the values of [-old-]{+new+} at i.
-func (s *Scan) marked(kind string, i int) (any bool) {
+// markedDiff finds the values of [-old-]{+new+} at i.
+func (s *Scan) markedDiff(kind string, i int) (any bool) {
 	text := s.Text
 	for _, mark := range [...][2]string{{"[-", "-]"}, {"{+", "+}"}} {
 		if !bytes.HasPrefix(text[i:], []byte(mark[0])) {
@@ -42,7 +42,7 @@ func (s *Scan) marked(kind string, i int) (any bool) {
 		if n < 0 || bytes.IndexByte(text[from:from+n], '\n') >= 0 {
 			return any
 		}
-		v := bare(text, from, from+n)
+		v := trimCell(text, from, from+n)
 		for v.End > v.Start && bytes.IndexByte([]byte(",;\"'\\"), text[v.End-1]) >= 0 {
 			v.End--
 		}
@@ -54,8 +54,8 @@ func (s *Scan) marked(kind string, i int) (any bool) {
 	return any
 }
 
-// signed finds the values on the next lines after i, each after a sign. It stops at a line without one.
-func (s *Scan) signed(kind string, i int) (any bool) {
+// signedDiff finds the values on the next lines after i, each after a sign. It stops at a line without one.
+func (s *Scan) signedDiff(kind string, i int) (any bool) {
 	text := s.Text
 	for range 2 {
 		n := lexical.Newline(text[i:])
@@ -64,7 +64,7 @@ func (s *Scan) signed(kind string, i int) (any bool) {
 		}
 		from := i + n + 1
 		n = lineRun(text[from:])
-		if v := bare(text, from, from+n); n > 0 && lexical.EndsLine(text[from+n:]) &&
+		if v := trimCell(text, from, from+n); n > 0 && lexical.EndsLine(text[from+n:]) &&
 			lexical.Plausible(kind, text[v.Start:v.End], lexical.Line) {
 			s.found(v.Start, v.End, kind)
 			any = true
@@ -83,8 +83,8 @@ func lineRun(text []byte) int {
 	return n
 }
 
-// beside finds the value that replaces the one ending at end: in another colour directly after it, or after an arrow.
-func (s *Scan) beside(kind string, end int) {
+// replacement finds the value that replaces the one ending at end: in another colour directly after it, or after an arrow.
+func (s *Scan) replacement(kind string, end int) {
 	text := s.Text
 	i := end
 	if n := lexical.Colour(text[i:]); n > 0 {

@@ -6,11 +6,11 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// hides notes that the text contains a zero-width character.
-func (s *Scan) hides(int, *word) { s.hiding = true }
+// zeroWidth notes that the text contains a zero-width character.
+func (s *Scan) zeroWidth(int, *word) { s.hasZeroWidth = true }
 
-// uncovered scans the text without its zero-width characters.
-func (s *Scan) uncovered(inner *Scan) {
+// withoutZeroWidth scans the text without its zero-width characters.
+func (s *Scan) withoutZeroWidth(inner *Scan) {
 	s.plain, s.where = s.plain[:0], s.where[:0]
 	for i := 0; i < len(s.Text); {
 		if n := lexical.ZeroWidth(s.Text[i:]); n > 0 {
@@ -61,8 +61,8 @@ func (s *Scan) lines(start, end int) int {
 	}
 }
 
-// tail finds the end of a private key whose beginning is missing. at is the offset of "-----END".
-func (s *Scan) tail(at int, w *word) {
+// privateKeyEnd finds the end of a private key whose beginning is missing. at is the offset of "-----END".
+func (s *Scan) privateKeyEnd(at int, w *word) {
 	text := s.Text
 	head := text[at:min(len(text), at+80)]
 	label := head[len(w.text):]
