@@ -35,7 +35,7 @@ func demoCommand(e *app.Env) *cli.Command {
 	var o demoOptions
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "show the whole journey on your newest sessions, in a throwaway memory",
+		Usage: "try mem on your newest sessions, in a throwaway memory",
 		Description: "Reads the newest sessions under ~/.claude (or CLAUDE_CONFIG_DIR) and changes nothing there. Without any, it uses the\n" +
 			"bundled sample. Each command is printed as it runs; the memory is deleted at the end, unless --keep names a directory.",
 		Flags: []cli.Flag{
@@ -119,7 +119,7 @@ func (d *demo) steps(files []string) []demoStep {
 		{about: "every change is a signed commit", args: []string{"log", "--oneline", "--all-projects"}, full: true},
 		{about: "one context from all of them", args: append([]string{"compose", "demo", "--budget", "8k"}, names...)},
 		{
-			about: "write it where Claude Code can resume it", args: []string{"checkout", "demo", "-o", composed},
+			about: "write it as a transcript that Claude Code can resume", args: []string{"checkout", "demo", "-o", composed},
 			shown: "checkout demo -o context", full: true,
 			then: func() error { return d.print(filepath.Join(composed, "composed.md")) },
 		},
@@ -130,7 +130,7 @@ func (d *demo) steps(files []string) []demoStep {
 			},
 		},
 		{about: "verify every byte", args: []string{"fsck", "--full"}},
-		{about: "what the next session is handed", args: []string{"next"}, dir: workingDir(newest)},
+		{about: "what Claude reads when the next session starts", args: []string{"next"}, dir: workingDir(newest)},
 	}
 }
 

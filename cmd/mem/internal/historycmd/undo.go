@@ -114,7 +114,7 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 		if e.Opt.JSON {
 			return e.PrintJSON(verb, answer)
 		}
-		did := map[string]string{"undo": "undone", "redo": "done again"}[verb]
+		did := map[string]string{"undo": "undone", "redo": "redone"}[verb]
 		if e.Opt.DryRun {
 			did = "would be " + did
 		}

@@ -140,10 +140,10 @@ func runFactsList(ctx context.Context, e *app.Env, o FactsOptions, name string) 
 		switch {
 		case len(list) > 0 || e.Opt.JSON:
 		case len(projects) == 1:
-			e.Note("no such facts in the project %s", projects[0].Name)
+			e.Note("no matching facts in project %s", projects[0].Name)
 			e.Hint("mem facts draft; of another project: -p NAME, of all: --all-projects")
 		default:
-			e.Note("no such facts in any project")
+			e.Note("no matching facts in any project")
 			e.Hint("mem facts draft")
 		}
 		return printFacts(ctx, run, "facts.list", list)

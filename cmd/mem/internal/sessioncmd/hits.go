@@ -228,7 +228,7 @@ func (p *HitPrinter) forPeople(hits []search.Hit) {
 			p.E.Printf("  %s %s  %s\n", p.E.Style().Cyan(name), p.Who(h), p.snippet(h, "  "))
 		}
 	}
-	p.E.Note("%d hits in %d sessions", len(hits), sessions)
+	p.E.Note("%s in %s", term.Count(len(hits), "hit"), term.Count(sessions, "session"))
 }
 
 // printJSONLine prints v on one line, also on a terminal: a line is one hit, or the answer to one query.

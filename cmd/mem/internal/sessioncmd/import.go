@@ -38,7 +38,7 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 	var o importOptions
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "capture all sessions that Claude Code has, or those under a directory; read an archive or another tool's store",
+		Usage:     "capture all sessions of Claude Code or a directory; read an archive",
 		ArgsUsage: "[<dir>|<file>.tar.zst]",
 		Description: "Without a directory it is ~/.claude, or CLAUDE_CONFIG_DIR. Subagents and overflow files of tool results come\n" +
 			"along, linked to their sessions. Importing again adds only what is new. With --agent it is ~/.codex (CODEX_HOME),\n" +

@@ -185,6 +185,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 		}
 		if len(answer.Markers) == 0 {
 			e.Note("no markers")
+			e.Hint("type ##keepit0.80## before the text to keep, in a message to Claude")
 			return nil
 		}
 		if err := e.Page("keepit"); err != nil {
