@@ -41,6 +41,6 @@ func (sc *Scanner) open() (cwd string, open bool) {
 	if h.s.phase != inside {
 		return "", false
 	}
-	late := func(i int) []byte { return h.late.held(h.s.cand, i) }
-	return quoted(members1(h.buf, h.s.m.fields[:h.s.m.n], late).cwd), true
+	shortMembers := func(i int) []byte { return h.shortMembers.held(h.s.cand, i) }
+	return quoted(topLevel(h.buf, h.s.m.fields[:h.s.m.n], shortMembers).cwd), true
 }

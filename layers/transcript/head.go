@@ -3,13 +3,13 @@ package transcript
 // A head splits a stream and buffers the first bytes of the object that is not closed yet, because an object may
 // arrive in several pieces. Of the bytes after the limit it keeps only short members of the object.
 type head struct {
-	s     splitter
-	limit int     // the number of bytes of an object that are kept
-	buf   []byte  // the bytes of the open object before those being fed
-	off   int64   // the offset of buf
-	base  int64   // the offset of the bytes being fed
-	prev  [2]byte // the two bytes before them
-	late  late
+	s            splitter
+	limit        int     // the number of bytes of an object that are kept
+	buf          []byte  // the bytes of the open object before those being fed
+	off          int64   // the offset of buf
+	base         int64   // the offset of the bytes being fed
+	prev         [2]byte // the two bytes before them
+	shortMembers shortMembers
 }
 
 // feed splits p and calls emit for each value that p closes; during the call, raw returns its bytes. It stops when
@@ -49,8 +49,9 @@ func (h *head) keep(p []byte) {
 		h.buf = h.buf[:0]
 		return
 	}
-	if h.s.off-h.s.cand > int64(h.limit-maxLate) { // a short member that ends after the limit begins after this offset
-		h.late.keep(h, p)
+	// a short member that ends after the limit begins after this offset
+	if h.s.off-h.s.cand > int64(h.limit-maxShortMember) {
+		h.shortMembers.keep(h, p)
 	}
 	if from := h.s.cand; from >= h.base {
 		h.buf, h.off, p = h.buf[:0], from, p[from-h.base:]
@@ -65,8 +66,8 @@ func (h *head) keep(p []byte) {
 // member returns member i of the object v, starting at its key, if it is short and ends after the limit. It is called
 // while p is fed. The result is valid until the next call.
 func (h *head) member(v piece, i int, p []byte) []byte {
-	if h.late.of == v.start && i < h.late.n {
-		return h.late.held(v.start, i)
+	if h.shortMembers.of == v.start && i < h.shortMembers.n {
+		return h.shortMembers.held(v.start, i)
 	}
-	return h.late.member(h, p, v.start, v.fields[i])
+	return h.shortMembers.member(h, p, v.start, v.fields[i])
 }

@@ -19,20 +19,20 @@ const Longest = 16 << 20
 // result does not depend on the size of the writes, and a scan that continues from a [Carry] gives the same result as
 // one scan of everything. It is not safe for use by several goroutines.
 type Scanner struct {
-	h       head
-	sum     func([]byte) [32]byte
-	base    int64 // offset of the first byte written
-	carry   Carry
-	blind   bool // Carry.Read is unknown for the bytes before this scan
-	prompts []Prompt
-	long    int
-	keyText []byte
+	h           head
+	sum         func([]byte) [32]byte
+	base        int64 // offset of the first byte written
+	carry       Carry
+	readUnknown bool // Carry.Read is unknown for the bytes before this scan
+	prompts     []Prompt
+	long        int
+	keyText     []byte
 }
 
 // NewScanner returns a Scanner for the bytes from carry.Closed on; use the zero Carry for a new session. sum is the
 // hash function for the keys of prompts.
 func NewScanner(carry Carry, sum func([]byte) [32]byte) *Scanner {
-	return &Scanner{h: head{limit: headLimit}, carry: carry, base: carry.Closed, blind: carry.Messages > 0 &&
+	return &Scanner{h: head{limit: headLimit}, carry: carry, base: carry.Closed, readUnknown: carry.Messages > 0 &&
 		carry.Read == 0, sum: sum}
 }
 
@@ -66,19 +66,19 @@ type record struct {
 	message, title, leaf, entrypoint, program                  []byte
 	size                                                       int64 // of message, including the part after the limit
 	// the part of message before the limit, if it ends after it
-	begun                    []byte
+	truncated                []byte
 	meta, sidechain, compact bool
 }
 
 // record processes the object raw with the members at fields. late returns the members after raw, as [head.member]
 // does.
-func (sc *Scanner) record(raw []byte, fields []field, late func(i int) []byte) {
+func (sc *Scanner) record(raw []byte, fields []field, shortMembers func(i int) []byte) {
 	c := &sc.carry
 	if contains(raw, "##keepit") {
 		c.Marked++
 	}
-	r := members1(raw, fields, late)
-	if r.message == nil && r.begun == nil && len(raw) < headLimit {
+	r := topLevel(raw, fields, shortMembers)
+	if r.message == nil && r.truncated == nil && len(raw) < headLimit {
 		if rec := agents.Record(raw, string(r.typ), string(r.program)); rec != nil {
 			sc.foreign(rec)
 			return
@@ -92,7 +92,7 @@ func (sc *Scanner) foreign(rec []byte) {
 	var m machine
 	m.reset()
 	if _, verdict := m.feed(rec); verdict == done {
-		sc.own(rec, members1(rec, m.fields[:m.n], func(int) []byte { return nil }))
+		sc.own(rec, topLevel(rec, m.fields[:m.n], func(int) []byte { return nil }))
 	}
 }
 
@@ -115,11 +115,11 @@ func (sc *Scanner) own(raw []byte, r record) {
 	switch string(r.typ) {
 	case "user":
 		if r.message == nil {
-			sc.begun(r)
+			sc.truncatedTitle(r)
 			return
 		}
 		sc.message(r)
-		if !r.meta && !r.compact && !r.sidechain && speaks(r.message) {
+		if !r.meta && !r.compact && !r.sidechain && hasText(r.message) {
 			sc.typed(raw)
 		}
 	case "assistant":
@@ -143,19 +143,19 @@ func (sc *Scanner) own(raw []byte, r record) {
 	}
 }
 
-// members1 returns the members that the scan uses. Strings only lose their quotes: the compared and shown ones have
+// topLevel returns the members that the scan uses. Strings only lose their quotes: the compared and shown ones have
 // no escapes except in Windows paths, which [first] decodes.
-func members1(raw []byte, fields []field, late func(i int) []byte) record {
+func topLevel(raw []byte, fields []field, shortMembers func(i int) []byte) record {
 	var r record
 	for i, f := range fields {
 		var key, v []byte
 		if f.v1 <= int64(len(raw)) {
 			key, v = raw[f.k0:f.k1], raw[f.v0:f.v1]
-		} else if b := late(i); b != nil && string(b[:f.k1-f.k0]) != "message" {
+		} else if b := shortMembers(i); b != nil && string(b[:f.k1-f.k0]) != "message" {
 			key, v = b[:f.k1-f.k0], b[f.v0-f.k0:]
 		} else {
 			if f.k1 <= int64(len(raw)) && string(raw[f.k0:f.k1]) == "message" {
-				r.size, r.begun = f.v1-f.v0, raw[min(f.v0, int64(len(raw))):]
+				r.size, r.truncated = f.v1-f.v0, raw[min(f.v0, int64(len(raw))):]
 			}
 			continue
 		}
@@ -234,8 +234,8 @@ func (sc *Scanner) message(r record) {
 	c.Messages++
 }
 
-// speaks reports whether the message of a user record contains text and not only tool results.
-func speaks(message []byte) bool {
+// hasText reports whether the message of a user record contains text and not only tool results.
+func hasText(message []byte) bool {
 	found := false
 	_ = members(message, func(key, value []byte) bool { // anything else has no content
 		if string(key) != "content" {
@@ -288,14 +288,14 @@ func (sc *Scanner) typed(raw []byte) {
 	sc.prompts = append(sc.prompts, p)
 }
 
-// begun takes the title from a message that is truncated at the limit. The message is not counted as typed: it is too
-// long.
-func (sc *Scanner) begun(r record) {
+// truncatedTitle takes the title from a message that is truncated at the limit. The message is not counted as typed:
+// it is too long.
+func (sc *Scanner) truncatedTitle(r record) {
 	c := &sc.carry
 	if r.meta || r.compact || r.sidechain || c.TitleFrom >= FromTyped {
 		return
 	}
-	if text, ok := Typed(Message{Type: "user", Blocks: []Block{{Kind: Text, Text: opening(r.begun)}}}); ok {
+	if text, ok := Typed(Message{Type: "user", Blocks: []Block{{Kind: Text, Text: opening(r.truncated)}}}); ok {
 		c.title(titleOf(text), FromTyped, !Interactive(string(r.entrypoint)))
 	}
 }

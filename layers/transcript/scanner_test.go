@@ -59,7 +59,7 @@ func TestScannerReads(t *testing.T) {
 		}
 	}
 	huge := `{"type":"user","message":{"role":"user","content":"` + strings.Repeat("x", headLimit) + `"}}`
-	if got := scan([]byte(huge+"\n"), Carry{}, 1<<20).Read; got < headLimit-aroundResult {
+	if got := scan([]byte(huge+"\n"), Carry{}, 1<<20).Read; got < headLimit-resultOverhead {
 		t.Errorf("behind the limit: %d bytes, want %d", got, headLimit)
 	}
 	if got := scan([]byte(huge+"\n"), Carry{Messages: 1}, 1<<20).Read; got != 0 {

@@ -9,15 +9,15 @@ import (
 // titleOf returns the first sentence of a typed text, without markers; "" for a text from the composition that the
 // session was resumed from.
 func titleOf(text string) string {
-	if composed(text) {
+	if fromComposition(text) {
 		return ""
 	}
 	return firstSentence(strings.TrimSpace(unmarked(text)))
 }
 
-// composed reports whether text is a part of composed.jsonl: its heading, the heading of a part, or a text with a
-// tag.
-func composed(text string) bool {
+// fromComposition reports whether text is a part of composed.jsonl: its heading, the heading of a part, or a text
+// with a tag.
+func fromComposition(text string) bool {
 	if strings.HasPrefix(text, "# Memory: ") {
 		return strings.Contains(text[:min(len(text), 1024)],
 			"\n\nThis is context from earlier sessions, put together by mem.")

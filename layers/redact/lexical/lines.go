@@ -113,8 +113,8 @@ func TrimColour(text []byte) []byte {
 // Closers are the characters that may stand between a name and the operator after it.
 var Closers = SetOf("\"'\\`]?*")
 
-// SkipClosers skips the characters that close the name ending at end. It returns the offset after them, how many bytes of
-// them are colour sequences, and whether there were any others.
+// SkipClosers skips the characters that close the name ending at end. It returns the offset after them, how many
+// bytes of them are colour sequences, and whether there were any others.
 func SkipClosers(text []byte, end int) (i, painted int, closed bool) {
 	i = end
 	for {

@@ -20,7 +20,8 @@ func IsPlaceholder(value []byte) bool {
 			return true
 		}
 	}
-	if inAngleBrackets(value) || bytes.HasSuffix(value, []byte("EXAMPLE")) || bytes.HasSuffix(value, []byte("EXAMPLEKEY")) {
+	if inAngleBrackets(value) || bytes.HasSuffix(value, []byte("EXAMPLE")) ||
+		bytes.HasSuffix(value, []byte("EXAMPLEKEY")) {
 		return true
 	}
 	return isExample(s, value) || Repeats(v)

@@ -77,8 +77,8 @@ func randomWord(w []byte) bool {
 	return changes >= 3 && changes*8 >= len(w) && Entropy(w) > 2.6 || digit == len(w) && len(w) >= 24
 }
 
-// CaseChanges returns how often upper and lower case alternate in w as in no sequence of words: a lower-case letter between
-// capitals, and every run of capitals after the first.
+// CaseChanges returns how often upper and lower case alternate in w as in no sequence of words: a lower-case letter
+// between capitals, and every run of capitals after the first.
 func CaseChanges(w []byte) (n int) {
 	runs := 0
 	for i := 1; i+1 < len(w); i++ {

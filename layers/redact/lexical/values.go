@@ -89,8 +89,8 @@ func loosePassword(value []byte, t traits) bool {
 	return Random(value) || t.Strange > 1 && t.Upper > 0 && t.Lower > 0 && !code(value)
 }
 
-// passwordInSentence reports whether value, in a sentence about passwords, is unlikely to be an ordinary word: it has digits,
-// mixed case, symbols, or digits between words.
+// passwordInSentence reports whether value, in a sentence about passwords, is unlikely to be an ordinary word: it has
+// digits, mixed case, symbols, or digits between words.
 func passwordInSentence(value []byte, t traits) bool {
 	letters := t.Upper + t.Lower
 	switch {

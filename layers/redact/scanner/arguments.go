@@ -36,8 +36,8 @@ func (s *Scan) userinfoProperty(at int, w *word) {
 	}
 }
 
-// pipedPassword finds the argument of echo or printf that is piped to a command reading a password. at is the offset of that
-// command's option.
+// pipedPassword finds the argument of echo or printf that is piped to a command reading a password. at is the offset
+// of that command's option.
 func (s *Scan) pipedPassword(at int, _ *word) {
 	text := s.Text
 	start := max(0, at-maxCommand)

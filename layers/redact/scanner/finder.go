@@ -128,8 +128,8 @@ func (f *finder) join() {
 	f.joins, f.lines, f.parts = false, f.lines[:0], f.parts[:0]
 }
 
-// isLineList reports whether a list of this name contains the lines of one text, as in a patch, a notebook, or the output
-// of a command.
+// isLineList reports whether a list of this name contains the lines of one text, as in a patch, a notebook, or the
+// output of a command.
 func isLineList(name []byte) bool {
 	switch string(name) {
 	case "lines", "source", "stdout_lines", "stderr_lines":

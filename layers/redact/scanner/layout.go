@@ -66,7 +66,8 @@ func (s *Scan) nextLine(i int) (v lexical.Span, st lexical.Style, ok bool) {
 		lexical.EndsLine(text[i+n:])
 }
 
-// nameValueEntry returns the value in "- name: DB_PASSWORD" followed by a line "value: ...". i is the offset after the name.
+// nameValueEntry returns the value in "- name: DB_PASSWORD" followed by a line "value: ...". i is the offset after
+// the name.
 func (s *Scan) nameValueEntry(start, i int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	before := bytes.TrimRight(text[:start], ` "'\`)

@@ -34,8 +34,8 @@ func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
 	return lexical.Span{Start: from, End: from + end}, lexical.Quoted, ok
 }
 
-// contentStart returns the start of the content of a literal whose opening quote, with its backslashes, is text[start:end]:
-// after the third quote if the literal is triple-quoted.
+// contentStart returns the start of the content of a literal whose opening quote, with its backslashes, is
+// text[start:end]: after the third quote if the literal is triple-quoted.
 func contentStart(text []byte, start, end int) int {
 	mark := text[start:end]
 	if !bytes.HasPrefix(text[end:], mark) || !bytes.HasPrefix(text[end+len(mark):], mark) {

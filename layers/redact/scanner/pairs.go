@@ -262,7 +262,8 @@ func (s *Scan) word(i int) lexical.Span {
 	return lexical.Span{Start: i, End: end}
 }
 
-// afterBlanks returns the value at i that only blanks separate from its name, as in a table or in "with password value".
+// afterBlanks returns the value at i that only blanks separate from its name, as in a table or in "with password
+// value".
 func (s *Scan) afterBlanks(name []byte, start, i, blanks int) (v lexical.Span, st lexical.Style, ok bool) {
 	text := s.Text
 	if lexical.HasFold(text[i:], "reg_") { // of Windows

@@ -272,7 +272,8 @@ func (s *Scan) chatToken(at int, _ *word) {
 // the offset of the digit.
 func (s *Scan) azureSecret(at int, _ *word) {
 	text := s.Text
-	if at < 3 || text[at+1] != 'Q' || !lexical.DottedChars.Has(text[at-1]) || at > 3 && lexical.DottedChars.Has(text[at-4]) {
+	if at < 3 || text[at+1] != 'Q' || !lexical.DottedChars.Has(text[at-1]) ||
+		at > 3 && lexical.DottedChars.Has(text[at-4]) {
 		return
 	}
 	n := azureChars.Run(text[at+3:], 40)

@@ -83,7 +83,8 @@ func lineRun(text []byte) int {
 	return n
 }
 
-// replacement finds the value that replaces the one ending at end: in another colour directly after it, or after an arrow.
+// replacement finds the value that replaces the one ending at end: in another colour directly after it, or after an
+// arrow.
 func (s *Scan) replacement(kind string, end int) {
 	text := s.Text
 	i := end

@@ -2,12 +2,13 @@ package transcript
 
 import "slices"
 
-// maxLate is the maximum length of a member, from its key to its end, that is kept although it ends after the limit.
-const maxLate = 4 << 10
+// maxShortMember is the maximum length of a member, from its key to its end, that is kept although it ends after the
+// limit.
+const maxShortMember = 4 << 10
 
-// A late keeps the short members of an object that end after the limit of a [head]. A record exceeds the limit
+// A shortMembers keeps the short members of an object that end after the limit of a [head]. A record exceeds the limit
 // because of a few long values, and important short members may follow them.
-type late struct {
+type shortMembers struct {
 	of    int64             // the offset of the object
 	n     int               // the number of its members examined
 	text  [maxFields][]byte // of each member, starting at its key; nil if it is not kept
@@ -17,7 +18,7 @@ type late struct {
 
 // keep copies the members that end in p, which lies within the object and was fed, and the beginning of the next
 // member.
-func (l *late) keep(h *head, p []byte) {
+func (l *shortMembers) keep(h *head, p []byte) {
 	m := &h.s.m
 	if l.of != h.s.cand {
 		l.of, l.n, l.open = h.s.cand, 0, l.open[:0]
@@ -35,11 +36,11 @@ func (l *late) keep(h *head, p []byte) {
 	} else if l.start != from || len(l.open) == 0 {
 		return // it is too long
 	}
-	l.open = append(l.open, p[:min(maxLate-len(l.open), len(p))]...)
+	l.open = append(l.open, p[:min(maxShortMember-len(l.open), len(p))]...)
 }
 
 // held returns member i of the object at of, if it was kept.
-func (l *late) held(of int64, i int) []byte {
+func (l *shortMembers) held(of int64, i int) []byte {
 	if l.of != of || i >= l.n {
 		return nil
 	}
@@ -47,10 +48,10 @@ func (l *late) held(of int64, i int) []byte {
 }
 
 // member returns a member of the object at of, starting at its key, if it ends in p and is short.
-func (l *late) member(h *head, p []byte, of int64, f field) []byte {
+func (l *shortMembers) member(h *head, p []byte, of int64, f field) []byte {
 	from, to := of+f.k0, of+f.v1
 	switch {
-	case f.v1-f.k0 > maxLate || f.v1 <= int64(h.limit) || to <= h.base:
+	case f.v1-f.k0 > maxShortMember || f.v1 <= int64(h.limit) || to <= h.base:
 		return nil
 	case from >= h.base:
 		return p[from-h.base : to-h.base]

@@ -13,7 +13,7 @@ import (
 // wants of it what stands before, between and behind them.
 func TestScannerBehindLimit(t *testing.T) {
 	t.Parallel()
-	const limit = 3 * maxLate
+	const limit = 3 * maxShortMember
 	long := strings.Repeat("long ", limit)
 	for _, c := range []struct{ name, message, title string }{
 		{"text", `{"role":"user","content":"Mend the \"shop\" ` + long + `"}`, "Mend the"},
@@ -22,7 +22,7 @@ func TestScannerBehindLimit(t *testing.T) {
 		{"command", `{"role":"user","content":"<local-command-stdout>` + long + `"}`, ""},
 	} {
 		line := `{"type":"user","message":` + c.message + `,"uuid":"u1","timestamp":"2026-01-15T10:00:00Z", "cwd" : "C:\\w",` +
-			`"toolUseResult":"` + long + `","sessionId":"s1","gitBranch":"` + strings.Repeat("b", 3000) + `","version":"` + strings.Repeat("v", maxLate) + `"}`
+			`"toolUseResult":"` + long + `","sessionId":"s1","gitBranch":"` + strings.Repeat("b", 3000) + `","version":"` + strings.Repeat("v", maxShortMember) + `"}`
 		in := line + "\n" + `{"type":"assistant","gitBranch":"main","message":{"id":"m"}}` + "\n"
 		one := limited(in, len(in), limit)
 		if one.Cwd != `C:\w` || one.SessionID != "s1" || one.First.IsZero() || one.Version != "" || one.Branch != "main" || one.Typed != 0 || !strings.HasPrefix(one.Title, c.title) || (one.Title == "") != (c.title == "") {
