@@ -1,4 +1,4 @@
 package secrets
 
-// Nonblock is 0: Windows has no FIFOs among files.
+// Nonblock is 0: Windows has no FIFOs in the file system.
 const Nonblock = 0

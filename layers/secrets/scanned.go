@@ -73,7 +73,7 @@ func (m Ops) NoteLooked(p refs.Project, r redact.Rules, looks []Look) {
 	_, _ = f.Write(b.Bytes()) // one write, so that processes do not interleave; torn lines are ignored
 }
 
-// A lookedAt has the content that need not be scanned again.
+// A lookedAt is the content that need not be scanned again.
 type lookedAt map[objects.Hash][]objects.Hash // bases by end
 
 // Looked returns the content scanned with the rules r, or with more known values.

@@ -1,15 +1,14 @@
 // Package agents reads the sessions of coding agents other than Claude Code: Codex CLI, Gemini CLI and OpenCode.
 //
-// A session of any agent is stored as a stream of JSON values, one a line. Codex writes such a stream itself,
-// so its file is the original. Gemini writes one JSON document a session and OpenCode one file a message part;
-// their [Agent.Values] are lines made from these files, which contain each part of them as it is, and the files
-// themselves are stored with the session, byte for byte.
+// A session of any agent is stored as a stream of JSON values, one per line. The session file of Codex is such a
+// stream, so it is the original. Gemini writes one JSON document per session and OpenCode one file per message part;
+// their [Agent.Values] are lines made from these files, with each part unchanged, and the files themselves are stored
+// with the session, byte for byte.
 //
-// [Record] turns a value into the record that Claude Code would have written for it: a prompt, an answer, the
-// call of a tool, its result. Everything above package transcript reads that and knows one format. The tools of
-// the agents are given the names and the input of Claude Code's tools where they do the same, so that commands,
-// edits and to-do lists count as such. A value that is not understood becomes a record without a message; its
-// bytes stay in the session.
+// [Record] converts a value to the record that Claude Code would have written: a prompt, an answer, a tool call or
+// its result. All packages above transcript therefore handle one format. Tools that do the same as a tool of Claude
+// Code get its name and input, so that commands, edits and to-do lists are recognised. An unknown value becomes a
+// record without a message; its bytes stay in the session.
 package agents
 
 import (
@@ -38,10 +37,10 @@ type Agent interface {
 // A Session is the files of one session.
 type Session struct {
 	ID     string
-	Path   string   // the file that is the session, or names it
+	Path   string   // the file with the session, or with its name
 	Files  []string // the files that belong to it; empty if Path is a stream of values
-	Cwd    string   // where it works, if a file says so
-	Parent string   // the session whose subagent it is, if it is one
+	Cwd    string   // the working directory, if known
+	Parent string   // the parent session of a subagent
 	Packed bool     // Path is a stream of values, compressed with zstd
 }
 
@@ -72,7 +71,7 @@ func ByName(name string) Agent {
 	return nil
 }
 
-// Of returns the agent whose value has these members, nil if it is of no known agent.
+// Of returns the agent whose values have these members, nil for an unknown agent.
 func Of(kind, agent string) Agent {
 	for _, name := range Names() {
 		if a := ByName(name); a.Detect(kind, agent) {
@@ -82,7 +81,7 @@ func Of(kind, agent string) Agent {
 	return nil
 }
 
-// Record returns the record of Claude Code for a value with these members, nil if the value is of no known agent.
+// Record returns the Claude Code record for a value with these members, nil for an unknown agent.
 func Record(value []byte, kind, agent string) []byte {
 	a := Of(kind, agent)
 	if a == nil {
@@ -90,7 +89,7 @@ func Record(value []byte, kind, agent string) []byte {
 	}
 	b, err := json.Marshal(a.Message(value))
 	if err != nil {
-		return nil // only raw JSON of the value can be at fault, which then says nothing
+		return nil // only raw JSON of the value can fail; then it has no message
 	}
 	return b
 }

@@ -11,8 +11,8 @@ import (
 
 // Codex is OpenAI's Codex CLI: ~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl, and the same names below
 // ~/.codex/archived_sessions. Each line is {"timestamp", "type", "payload"}; lines of versions before 0.32 are the
-// payload alone. Codex compresses files that have not changed for a while to .jsonl.zst: the session is what they
-// were before.
+// payload alone. Codex compresses files that have not changed for a while to .jsonl.zst; the
+// session is the decompressed file.
 type Codex struct{}
 
 // Detect reports whether a value has a type of Codex.
@@ -66,7 +66,7 @@ type codexLine struct {
 	Payload   json.RawMessage `json:"payload"`
 }
 
-// A codexItem is a payload: of any type, so that most members are empty.
+// A codexItem is a payload of any type, so most members are empty.
 type codexItem struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -99,7 +99,7 @@ func (Codex) Message(value []byte) Rec {
 	rec := Rec{Type: "codex", Subtype: l.Type, Timestamp: l.Timestamp}
 	var it codexItem
 	if json.Unmarshal(l.Payload, &it) != nil {
-		return rec // a member of a type that is not known
+		return rec // a member of an unknown type
 	}
 	switch l.Type {
 	case "session_meta":
@@ -152,7 +152,7 @@ func (it *codexItem) fill(rec *Rec) {
 		var action struct {
 			Command []string `json:"command"`
 		}
-		_ = json.Unmarshal(it.Action, &action) // what cannot be read has no command
+		_ = json.Unmarshal(it.Action, &action) // a malformed action has no command
 		if patch := patchOf(action.Command); patch != "" {
 			blocks = patchCalls(it.CallID, patch)
 		} else {
@@ -170,7 +170,7 @@ func (it *codexItem) fill(rec *Rec) {
 		rec.Type, rec.Message = "user", &Message{Role: "user", Content: []Block{result(it.CallID, text, failed, status)}}
 		return
 	default:
-		return // reasoning, and what is not known yet
+		return // reasoning and unknown types
 	}
 	rec.Type, rec.Message = "assistant", &Message{Role: "assistant", Content: blocks}
 }

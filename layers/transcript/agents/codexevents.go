@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A codexChange is what a patch does to one file.
+// A codexChange is the change of one file by a patch.
 type codexChange struct {
 	Type    string `json:"type"` // add, delete, update
 	Content string `json:"content"`
@@ -14,7 +14,7 @@ type codexChange struct {
 	Moved   string `json:"move_path"`
 }
 
-// A codexDone is a tool that ran, as an event reports it.
+// A codexDone is a finished tool call, as an event reports it.
 type codexDone struct {
 	Type    string                 `json:"type"`
 	ID      string                 `json:"id"`
@@ -61,7 +61,7 @@ func codexEvent(payload json.RawMessage, rec *Rec) {
 	}
 }
 
-// blocks returns the calls of a tool that ran, and their results.
+// blocks returns the calls of a finished tool, and their results.
 func (d codexDone) blocks() (out []Block) {
 	switch d.Type {
 	case "CommandExecution":

@@ -15,7 +15,8 @@ import (
 )
 
 // Sessions lists the rollout files under dir, which is ~/.codex, a directory in it or a rollout file. The rollout of
-// a subagent names the session that started it. A second file with an id that another has is a session by its name.
+// a subagent has the session that started it as its parent. A second file with the same id is a session with its file
+// name as id.
 func (Codex) Sessions(dir string) (out []Session, err error) {
 	known := map[string]bool{}
 	err = walk(dir, func(path string) error {
@@ -58,7 +59,7 @@ func walk(dir string, fn func(path string) error) error {
 	})
 }
 
-// RolloutID returns the id in the name of a rollout file, "" if path is none: the 36 characters behind the time.
+// RolloutID returns the id in the name of a rollout file: the 36 characters after the time; "" for any other name.
 func RolloutID(path string) string {
 	name, ok := strings.CutSuffix(strings.TrimSuffix(filepath.Base(path), ".zst"), ".jsonl")
 	rest, rollout := strings.CutPrefix(name, "rollout-")
@@ -75,12 +76,12 @@ func RolloutID(path string) string {
 	return id
 }
 
-// rolloutMeta returns the session that started the subagent whose rollout s is, "" if it is no subagent's, and the
-// directory where it works: the first line says both.
+// rolloutMeta returns the session that started the subagent of the rollout s, "" if it is not a subagent's, and its
+// working directory. Both are in the first line.
 func rolloutMeta(s Session) (parent, cwd string) {
 	for line, err := range (Codex{}).Values(s) {
 		if err != nil {
-			return "", "" // whoever captures the file says so
+			return "", "" // the capture of the file reports the error
 		}
 		var first struct {
 			Payload struct {

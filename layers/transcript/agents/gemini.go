@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Gemini is Google's Gemini CLI: ~/.gemini/tmp/<project>/chats/session-*.jsonl, a record a line, in older versions
-// session-*.json, one document with all messages. Chats of subagents are in a directory that has the name of their
-// session. A line repeats a message with all that has been added to it; values have each message, call and result
+// Gemini is Google's Gemini CLI: ~/.gemini/tmp/<project>/chats/session-*.jsonl with one record per line or, in older
+// versions, session-*.json with all messages in one document. Chats of subagents are in a directory named after their
+// session. A line repeats a message together with its additions; the values contain each message, call and result
 // once.
 type Gemini struct{}
 
 // Detect reports whether a value was made by Values.
 func (Gemini) Detect(_, agent string) bool { return agent == "gemini" }
 
-// A line is a value that is made of other files.
+// A line is a value made from other files.
 type line struct {
 	Agent     string          `json:"agent"`
 	Session   string          `json:"sessionId"`
@@ -39,7 +39,7 @@ type geminiMessage struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"` // user, gemini, info, warning, error
 	Content   json.RawMessage `json:"content"`
-	Display   json.RawMessage `json:"displayContent"` // what the user typed, where Content has files, too
+	Display   json.RawMessage `json:"displayContent"` // the user's text; Content also contains files
 	Model     string          `json:"model"`
 	ToolCalls []struct {
 		ID   string          `json:"id"`

@@ -15,10 +15,10 @@ import (
 	"strings"
 )
 
-// Sessions lists the chats under dir, which is ~/.gemini, a directory in it or the file of a chat. A chat names its
-// project by a hash of the directory; where Gemini left that directory in .project_root beside the chats, the
-// session has it. Of two files of one session, as a new version of Gemini leaves them, the newer format and then the
-// longer file is the session.
+// Sessions lists the chats under dir, which is ~/.gemini, a directory in it or the file of a chat. A chat identifies
+// its project by a hash of the directory; the session's directory is known only if Gemini left it in .project_root
+// next to the chats. If a new version of Gemini left two files for a session, the newer format wins, then the longer
+// file.
 func (Gemini) Sessions(dir string) ([]Session, error) {
 	type found struct {
 		Session
@@ -72,7 +72,7 @@ func (Gemini) Sessions(dir string) ([]Session, error) {
 	return out, errors.Join(append(unread, err)...)
 }
 
-// GeminiProject returns the name that Gemini gives the project in a directory.
+// GeminiProject returns Gemini's name for the project in a directory.
 func GeminiProject(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return hex.EncodeToString(sum[:])
@@ -87,8 +87,8 @@ type geminiChat struct {
 	Messages []json.RawMessage `json:"messages,omitempty"`
 }
 
-// geminiID returns the id of the session of a chat: the first JSON value names it, before the messages. It is "" if the
-// file does not begin with a JSON object, and the error is that of an object which breaks off before it is named.
+// geminiID returns the session id of a chat, which the first JSON value contains before the messages; "" if the file
+// does not begin with a JSON object. The error reports an object that ends before the id.
 func geminiID(r io.Reader) (string, error) {
 	d := json.NewDecoder(r)
 	t, err := d.Token()
@@ -109,8 +109,8 @@ func geminiID(r io.Reader) (string, error) {
 	return "", err
 }
 
-// Values yields a line for the chat, one for each message or for what was added to it since, and one for the results
-// of a message's tools. What it yields for the beginning of a .jsonl file does not depend on the rest.
+// Values yields a line for the chat, a line for each message and each addition to it, and a line for the results of a
+// message's tools. The values from the beginning of a .jsonl file do not depend on the rest.
 func (Gemini) Values(s Session) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		b, err := os.ReadFile(s.Path)
@@ -127,10 +127,10 @@ func (Gemini) Values(s Session) iter.Seq2[[]byte, error] {
 	}
 }
 
-// A geminiReader turns the records of a chat into values.
+// A geminiReader converts the records of a chat to values.
 type geminiReader struct {
 	session Session
-	start   bool // the line for the chat was made
+	start   bool // the line for the chat was yielded
 	known   map[string]*geminiKnown
 	yield   func([]byte, error) bool
 	ended   bool
@@ -199,8 +199,8 @@ func (r *geminiReader) record(raw json.RawMessage) {
 	}
 }
 
-// set takes a change of the chat. One of its messages means that the model is sent others from now on: those that are
-// new were said, a summary above all. The time of the last change is no news.
+// set applies a change of the chat. A change of the messages replaces what the model is sent from now on: the new
+// ones, above all a summary, are yielded. A new time of the last change is ignored.
 func (r *geminiReader) set(raw json.RawMessage) {
 	var fields map[string]json.RawMessage
 	var messages []json.RawMessage
@@ -227,8 +227,8 @@ func (r *geminiReader) set(raw json.RawMessage) {
 // message reads a message, or an addition to it.
 func (r *geminiReader) message(raw json.RawMessage, fields map[string]json.RawMessage) {
 	var id, at string
-	_ = json.Unmarshal(fields["id"], &id)        // one that is not a string is none
-	_ = json.Unmarshal(fields["timestamp"], &at) // as above
+	_ = json.Unmarshal(fields["id"], &id)        // any other type is no id
+	_ = json.Unmarshal(fields["timestamp"], &at) // any other type is no time
 	said := len(geminiTexts(fields["content"])) > 0
 	k := r.known[id]
 	if k == nil || id == "" {

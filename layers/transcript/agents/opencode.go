@@ -9,8 +9,8 @@ import (
 
 // OpenCode is opencode before version 1.2: storage/session/<project>/<session>.json,
 // storage/message/<session>/<message>.json and storage/part/<message>/<part>.json below its data directory. Later
-// versions keep sessions in a database, see [DatabaseError]; what "opencode export" writes of them is read. The values
-// of a session are a line for the session, one for each message with its parts, and one for the results of a
+// versions keep sessions in a database, see [DatabaseError]; the output of "opencode export" is supported. The values
+// of a session are a line for the session, a line for each message with its parts, and a line for the results of a
 // message's tools.
 type OpenCode struct{}
 
@@ -44,11 +44,11 @@ type openMessage struct {
 	ID      string   `json:"id"`
 	Role    string   `json:"role"`
 	Model   string   `json:"modelID"`
-	Summary any      `json:"summary"` // true: the message sums up what a compaction dropped
+	Summary any      `json:"summary"` // true: the message is the summary of a compaction
 	Time    openTime `json:"time"`
 }
 
-// An openPart is the file of a part. Of a tool's state the results are in a line of their own.
+// An openPart is the file of a part. Results of tools are in a line of their own.
 type openPart struct {
 	Type      string `json:"type"`
 	Text      string `json:"text"`
@@ -129,7 +129,7 @@ func openMessageOf(l line, rec *Rec) {
 	for _, raw := range parts {
 		var p openPart
 		if json.Unmarshal(raw, &p) != nil {
-			continue // of a shape that is not known: see Unknown
+			continue // an unknown shape: see Unknown
 		}
 		switch {
 		case p.Type == "text" && strings.TrimSpace(p.Text) != "" && !p.Synthetic && !p.Ignored:
@@ -153,7 +153,7 @@ func openMessageOf(l line, rec *Rec) {
 	rec.Message = out
 }
 
-// An openInput is the input of a tool: of any, so that most members are empty.
+// An openInput is the input of any tool, so most members are empty.
 type openInput struct {
 	Command     string `json:"command"`
 	File        string `json:"filePath"`

@@ -88,7 +88,7 @@ func isDatabase(path string) bool {
 	}
 	defer f.Close()
 	b := make([]byte, len(magic))
-	n, _ := f.Read(b) // what cannot be read is no database
+	n, _ := f.Read(b) // an unreadable file is not a database
 	return string(b[:n]) == magic
 }
 
@@ -114,7 +114,7 @@ func openStored(dir, path string) (s Session, ok bool, err error) {
 	return s, true, nil
 }
 
-// openExport returns the session of a file that "opencode export" wrote.
+// openExport returns the session in the output of "opencode export".
 func openExport(path string) (s Session, ok bool, err error) {
 	var e openDocument
 	if err := readSession(path, &e); err != nil || e.Info.ID == "" || e.Messages == nil {
@@ -124,8 +124,8 @@ func openExport(path string) (s Session, ok bool, err error) {
 	return s, true, nil
 }
 
-// readSession reads the JSON file of a session, if it is one by its shape. A file that was deleted meanwhile is none;
-// one that cannot be read or is not JSON is a [*FileError].
+// readSession reads the JSON file of a session. ok is false for other JSON and for a file deleted meanwhile; a file
+// that cannot be read or is not JSON is a [*FileError].
 func readSession(path string, v any) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,7 +166,7 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// An openDocument is what "opencode export" writes.
+// An openDocument is the output of "opencode export".
 type openDocument struct {
 	Info     openSession `json:"info"`
 	Messages []struct {
@@ -239,10 +239,10 @@ func openRead(s Session) (info openSession, messages []stored, err error) {
 	return info, messages, err
 }
 
-// openMessages returns the messages of a session by time. Ids grow with time, which a file that is no JSON does not
-// tell: it stays behind the message before it.
+// openMessages returns the messages of a session by time. A file that is not JSON has no time and stays after the
+// message before it.
 func openMessages(s Session) (out []stored, err error) {
-	parts := map[string][]string{} // by the message
+	parts := map[string][]string{} // by message
 	for _, path := range s.Files {
 		if dir := filepath.Dir(path); filepath.Base(filepath.Dir(dir)) == "part" {
 			parts[filepath.Base(dir)] = append(parts[filepath.Base(dir)], path)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// patchCalls returns the changes of a patch in Codex's format as edits, one a file. The first has the id of the
-// call, which its result names. A file that is renamed is an edit of the new name.
+// patchCalls returns the changes of a patch in Codex's format as edits, one per file. The first has the id of the
+// call, which its result refers to. A renamed file is an edit of the new name.
 func patchCalls(id, patch string) (out []Block) {
 	var path string
 	var before, after []string
@@ -45,7 +45,7 @@ func patchCalls(id, patch string) (out []Block) {
 	return out
 }
 
-// patchID returns the id of the change of a patch with that index.
+// patchID returns the id of the change with that index in a patch.
 func patchID(id string, i int) string {
 	if i == 0 {
 		return id
@@ -77,8 +77,8 @@ func fileOf(line string) (string, bool) {
 	return "", false
 }
 
-// patchOf returns the patch that a command gives to apply_patch, as an argument or as a here-document of a shell; ""
-// if it does not.
+// patchOf returns the patch that a command passes to apply_patch, as an argument or a here-document; "" if it does
+// not.
 func patchOf(argv []string) string {
 	const begin, end = "*** Begin Patch", "*** End Patch"
 	i := slices.IndexFunc(argv, func(s string) bool { return strings.Contains(s, begin) })
