@@ -30,18 +30,18 @@ func Purposes(s Settings) []Purpose {
 	if s.Distill {
 		end, endCosts = end+"; a model distils the session", "tokens of that model, within llm.maxTokensPerDay"
 	}
-	start, startCosts := "captures what earlier sessions left", "at most 3 s"
+	start, startCosts := "captures", "at most 3 s"
 	compact, compactCosts := "captures; names pinned text to the compaction", capture
 	if s.ContextSize > 0 {
-		start, startCosts = start+"; hands over context", fmt.Sprintf("input tokens of at most %d characters; at most 3 s",
+		start, startCosts = start+"; adds context", fmt.Sprintf("up to %d characters; 3 s",
 			s.ContextSize)
-		compact, compactCosts = "captures; hands over what a compaction loses",
-			fmt.Sprintf("input tokens of at most %d characters", s.ContextSize)
+		compact, compactCosts = "captures; adds pinned text",
+			fmt.Sprintf("up to %d characters", s.ContextSize)
 	}
-	prompt, promptCosts := "marks where an exchange begins", capture
+	prompt, promptCosts := "marks a request", capture
 	if s.Recall && s.PromptSize > 0 {
-		prompt += "; hands over what fits the prompt"
-		promptCosts = fmt.Sprintf("input tokens of at most %d characters, if anything fits", s.PromptSize)
+		prompt += "; adds matches"
+		promptCosts = fmt.Sprintf("up to %d characters", s.PromptSize)
 	}
 	return []Purpose{
 		{settings.SessionStart, start, startCosts},

@@ -36,8 +36,9 @@ func demoCommand(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
 		Usage: "try mem on your newest sessions, in a throwaway memory",
-		Description: "Reads the newest sessions under ~/.claude (or CLAUDE_CONFIG_DIR) and changes nothing there. Without any, it uses the\n" +
-			"bundled sample. Each command is printed as it runs; the memory is deleted at the end, unless --keep names a directory.",
+		Description: "Reads the newest sessions under ~/.claude (or CLAUDE_CONFIG_DIR) and changes nothing\n" +
+			"there. Without any, it uses the bundled sample. Each command is printed as it runs;\n" +
+			"the memory is deleted at the end, unless --keep names a directory.",
 		Flags: []cli.Flag{
 			flags.String(&o.keep, "keep", "create the memory in `DIR` and keep it"),
 			flags.Bool(&o.sample, "sample", "use the bundled sample even if there are sessions"),

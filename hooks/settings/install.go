@@ -21,10 +21,10 @@ func timeout(e Event) int {
 }
 
 // ErrProgram reports a program whose name would not identify its hooks in settings: they could not be removed again.
-var ErrProgram = errors.New("hooks are recognised by the name of their program, which begins with mem")
+var ErrProgram = errors.New("the program must be named mem: uninstall finds its hooks by that name")
 
 // Install returns the settings b with hooks that run p at every event. It replaces other hooks of mem, and nothing else
-// changes, not even a space. The name of p must begin with mem ([ErrProgram]).
+// changes, not even a space. The name of p must be mem, perhaps with a suffix such as mem-1.2 ([ErrProgram]).
 func Install(b []byte, p Program) ([]byte, error) {
 	if !isMem(p.Path) {
 		return nil, fmt.Errorf("%s: %w", p.Path, ErrProgram)

@@ -196,7 +196,7 @@ func (x *Exam) settings() {
 	}
 	unknown := conf.Unknown()
 	if len(unknown) == 0 {
-		x.ok(check, "all are known")
+		x.ok(check, "all valid")
 		return
 	}
 	for _, key := range unknown {

@@ -26,7 +26,7 @@ func (x *Exam) devices() {
 	names := slices.Sorted(maps.Values(found))
 	switch len(names) {
 	case 0:
-		x.ok(check, "all are trusted")
+		x.ok(check, "all trusted")
 	case 1:
 		x.warn(check, term.Shell("mem", "device", "trust", names[0]), "%s is not trusted: nothing of it is used", names[0])
 	default:

@@ -40,15 +40,18 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 		Name:      "import",
 		Usage:     "capture all sessions of Claude Code or a directory; read an archive",
 		ArgsUsage: "[<dir>|<file>.tar.zst]",
-		Description: "Without a directory it is ~/.claude, or CLAUDE_CONFIG_DIR. Subagents and overflow files of tool results come\n" +
-			"along, linked to their sessions. Importing again adds only what is new. With --agent it is ~/.codex (CODEX_HOME),\n" +
-			"~/.gemini, or ~/.local/share/opencode (XDG_DATA_HOME), or a file: a rollout, a chat, or what \"opencode export\" wrote.\n" +
-			"A Codex session is stored as its file is. Of Gemini and OpenCode the files are stored, byte for byte, with a stream of\n" +
-			"records that is made from them (\"mem checkout --files\" writes them). What mem does not understand is stored and named.\n" +
-			"The stores of cc_context_eng and memory-keeper are recognised by what is in them. Each thing in such a store is listed\n" +
-			"with what became of it; what memory has already stays as it is, and what cannot be verified is not believed.\n" +
-			"A file that \"mem export\" wrote is read like a remote: all of it is checked, what is here stays as it is, and what is known\n" +
-			"is not stored again. If it is killed, run it again.",
+		Description: "Without a directory, captures the sessions under ~/.claude, or CLAUDE_CONFIG_DIR.\n" +
+			"Subagents and overflow files of tool results are captured with their sessions.\n" +
+			"Importing again adds only new data.\n\n" +
+			"--agent imports from ~/.codex (CODEX_HOME), ~/.gemini, or ~/.local/share/opencode\n" +
+			"(XDG_DATA_HOME), or from one file. A Codex session is stored as it is. Files of Gemini\n" +
+			"and OpenCode are stored byte for byte (\"mem checkout --files\" writes them), with\n" +
+			"records made from them. Unknown parts are stored and listed.\n\n" +
+			"The stores of cc_context_eng and memory-keeper are recognised by their content. Every\n" +
+			"item of such a store is listed with its result; existing data does not change, and an\n" +
+			"item that cannot be verified is not trusted.\n\n" +
+			"An archive of \"mem export\" is verified like a remote; existing data does not change.\n" +
+			"An interrupted import is completed by running it again.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed"),
 			flags.Choice(&o.agent, "agent", "capture the sessions of another `AGENT`: codex, gemini or opencode",

@@ -22,11 +22,13 @@ func Rm(e *app.Env) *cli.Command {
 		Name:      "rm",
 		Usage:     "hide sessions, versions or compositions",
 		ArgsUsage: "<rev>...",
-		Description: "Nothing is deleted: the bytes stay in the memory, \"mem ls -a\" lists what is hidden and \"mem undo\" restores it. A version\n" +
-			"that a composition uses is only hidden with --force; the composition keeps its own copy.\n\n" +
-			"--older-than, --keep-last, --unused and --expired choose versions, of all sessions or of the one that is named. The\n" +
-			"newest version of each session stays, unless --keep-last says otherwise. Without a session, only versions that mem made\n" +
-			"for compositions and tiers are hidden, not those that you made with \"mem compress\".",
+		Description: "Nothing is deleted: the bytes stay in the memory, \"mem ls -a\" lists what is hidden and\n" +
+			"\"mem undo\" restores it. A version that a composition uses is only hidden with --force;\n" +
+			"the composition keeps its own copy.\n\n" +
+			"--older-than, --keep-last, --unused and --expired choose versions, of all sessions or\n" +
+			"of the one that is named. The newest version of each session stays, unless --keep-last\n" +
+			"says otherwise. Without a session, only versions that mem made for compositions and\n" +
+			"tiers are hidden, not those that you made with \"mem compress\".",
 		Flags: []cli.Flag{
 			flags.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
 			flags.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),

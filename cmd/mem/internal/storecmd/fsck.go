@@ -35,16 +35,19 @@ func Fsck(e *app.Env) *cli.Command {
 		Name:      "fsck",
 		Usage:     "verify the integrity of the store",
 		ArgsUsage: "[<rev>]",
-		Description: "Verifies packs and indexes, refs, signed commits, trees, records, streams and lineage of both repositories, and the\n" +
-			"small files next to them. If all is well it prints one line. The exit status is 1 if there is a problem. The root hash\n" +
-			"of a project (--root) is the same in two memories that contain the same records.\n\n" +
-			"--repair replaces damaged data with copies from this memory, the remotes (or --remote) and the files of Claude Code. It\n" +
-			"lists what is lost by session and message, and deletes nothing: damaged files are moved to the directory \"damaged\" of\n" +
-			"the memory. The exit status is 0 if everything was repaired, else 3. With -n it only prints what it would do, and exits\n" +
-			"with 1 if that is something. With --forget it continues without what no copy is left of: the lanes of this device start\n" +
-			"again with all valid data.\n\n" +
-			"--reproduce runs the recipe of a version or composition again, or of all of the project, and compares every byte;\n" +
-			"recorded answers are used in place of models. The exit status is 1 if one differs, 3 if one cannot be reproduced.",
+		Description: "Verifies packs and indexes, refs, signed commits, trees, records, streams and lineage\n" +
+			"of both repositories, and the small files next to them. If all is well it prints one\n" +
+			"line. The exit status is 1 if there is a problem. The root hash of a project (--root)\n" +
+			"is the same in two memories that contain the same records.\n\n" +
+			"--repair replaces damaged data with copies from this memory, the remotes (or --remote)\n" +
+			"and the files of Claude Code. It lists lost data by session and message, and deletes\n" +
+			"nothing: damaged files are moved to the directory \"damaged\" of the memory. The exit\n" +
+			"status is 0 if everything was repaired, else 3. With -n it only prints the repairs,\n" +
+			"and exits with 1 if there are any. With --forget it continues without\n" +
+			"lost data: the lanes of this device start again with all valid data.\n\n" +
+			"--reproduce runs the recipe of a version or composition again, or of all of the\n" +
+			"project, and compares every byte; recorded answers are used in place of models. The\n" +
+			"exit status is 1 if one differs, 3 if one cannot be reproduced.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.full, "full", "read and hash every byte"),
 			flags.Bool(&o.root, "root", "print only the root hash of each project"),

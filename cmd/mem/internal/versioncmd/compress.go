@@ -313,10 +313,12 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 	case c.Existed:
 		e.Report("%s\n", existing(e, v))
 	default:
-		e.Report("[%s] compress %s%s  %s -> %s tokens (%.1f:1), %d of %d keepits kept\n", e.Safe(c.Project.Name),
-			e.Safe(names.Label(v)), e.Safe(rangeOf(c)),
-			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, v.Preserved,
-			v.Preserved+v.Summarised+skippedOf(c.Fates))
+		kept := ""
+		if n := v.Preserved + v.Summarised + skippedOf(c.Fates); n > 0 {
+			kept = fmt.Sprintf(", %d of %d keepits kept", v.Preserved, n)
+		}
+		e.Report("[%s] compress %s%s  %s -> %s tokens (%.1f:1)%s\n", e.Safe(c.Project.Name), e.Safe(names.Label(v)),
+			e.Safe(rangeOf(c)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, kept)
 		if n := skippedOf(c.Fates); n > 0 {
 			e.Warn("%s of skipped messages left out: %s", term.Count(n, "keepit"), skippedText(c.Fates))
 		}

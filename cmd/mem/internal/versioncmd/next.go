@@ -96,7 +96,7 @@ func printWhyNext(e *app.Env, answer nextJSON) error {
 		if l.Source != "" {
 			from += " " + l.Source
 		}
-		e.Printf("  %s  %s\n      %s\n", l.Hash[:8], e.Safe(l.Text), e.Safe(from+"; "+l.Why))
+		e.Printf("  %s  %s\n      %s\n", l.Hash[:8], e.Safe(l.Text), e.Safe(strings.TrimSuffix(from+"; "+l.Why, "; ")))
 	}
 	return nil
 }
