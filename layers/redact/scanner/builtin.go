@@ -89,8 +89,7 @@ var builtin = sync.OnceValue(func() *keywords {
 	add((*Scan).passOption, "-passin pass:", "-passout pass:", "-pass pass:")
 	add((*Scan).secureString, "convertto-securestring")
 	add((*Scan).foreignPassword, "kennwort", "mot de passe", "contraseñ", "contrasena", "senha", "wachtwoord",
-		"пароль", "密码",
-		"パスワード", "비밀번호")
+		"пароль", "密码", "パスワード", "비밀번호")
 	add((*Scan).basicAuth, "stats auth ", "login=", "proxy-user = ", "proxy-user=", `user = "`)
 	add((*Scan).oracleLogin, "sqlplus ", "impdp ", "expdp ", "sqlldr ", "rman target ")
 	add((*Scan).redisAuth, "auth ")

@@ -199,8 +199,8 @@ func (r *geminiReader) record(raw json.RawMessage) {
 	}
 }
 
-// set applies a change of the chat. A change of the messages replaces what the model is sent from now on: the new
-// ones, above all a summary, are yielded. A new time of the last change is ignored.
+// set applies a change of the chat. New messages in it, above all a summary, are yielded like others: the model is
+// sent them from now on. The time of the last change is ignored.
 func (r *geminiReader) set(raw json.RawMessage) {
 	var fields map[string]json.RawMessage
 	var messages []json.RawMessage

@@ -124,8 +124,8 @@ func openExport(path string) (s Session, ok bool, err error) {
 	return s, true, nil
 }
 
-// readSession reads the JSON file of a session. ok is false for other JSON and for a file deleted meanwhile; a file
-// that cannot be read or is not JSON is a [*FileError].
+// readSession decodes the JSON file of a session into v. It leaves v unchanged if the file was deleted meanwhile, and
+// ignores fields of other types. A file that cannot be read or is not JSON is a [*FileError].
 func readSession(path string, v any) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
