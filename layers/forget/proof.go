@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/markers"
@@ -112,17 +111,10 @@ func (m Ops) AllLanes() ([]refs.Lane, error) {
 func (v *Prover) lanes(ctx context.Context, lanes []refs.Lane) error {
 	each := make([]Prover, len(lanes))
 	errs := make([]error, len(lanes))
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wait sync.WaitGroup
-	for i, l := range lanes {
-		free <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-free }()
-			each[i] = Prover{M: v.M, o: v.o, Needles: v.Needles, Out: Proof{Others: map[string]int{}}}
-			errs[i] = each[i].Lane(ctx, l)
-		})
-	}
-	wait.Wait()
+	state.Parallel(len(lanes), runtime.GOMAXPROCS(0), func(i int) {
+		each[i] = Prover{M: v.M, o: v.o, Needles: v.Needles, Out: Proof{Others: map[string]int{}}}
+		errs[i] = each[i].Lane(ctx, lanes[i])
+	})
 	for i := range each {
 		out := each[i].Out
 		v.Out.Bytes += out.Bytes
