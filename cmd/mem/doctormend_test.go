@@ -21,7 +21,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs"
@@ -67,7 +66,7 @@ func checkMem(t *testing.T, all []*cli.Command, where string, words []string) {
 		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(w) })
 		switch name := strings.TrimLeft(w, "-"); {
 		case name != w:
-			if flags.Find(known, name) == nil {
+			if !slices.ContainsFunc(known, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) }) {
 				t.Errorf("%s: mem %s: no option %s", where, strings.Join(words, " "), w)
 			}
 		case at >= 0:

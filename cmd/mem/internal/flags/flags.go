@@ -169,15 +169,6 @@ func placeholder(usage string) (value, plain string) {
 	return value, before + value + after
 }
 
-// Find returns the flag with that name or alias, nil if there is none.
-func Find(list []cli.Flag, name string) cli.Flag {
-	i := slices.IndexFunc(list, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
-	if i < 0 {
-		return nil
-	}
-	return list[i]
-}
-
 // OrList writes "a, b or c".
 func OrList(words []string) string {
 	if len(words) < 2 {

@@ -72,7 +72,7 @@ func TestKinds(t *testing.T) {
 		{"o", []string{"maybe", ""}, false}, {"n", []string{"1.5", "", "99999999999999999999"}, true},
 		{"word", []string{"c", ""}, true}, {"u", nil, false}, {"text", nil, true},
 	} {
-		k := KindOf(Find(list, tt.name))
+		k := KindOf(find(list, tt.name))
 		if k.NeedsValue() != tt.needs {
 			t.Errorf("%s needs a value: %v", tt.name, !tt.needs)
 		}
@@ -82,15 +82,24 @@ func TestKinds(t *testing.T) {
 			}
 		}
 	}
-	if KindOf(Find(list, "word")).Check("b") != nil || KindOf(Find(list, "n")).Check("0xa") != nil || s.word != "" {
+	if KindOf(find(list, "word")).Check("b") != nil || KindOf(find(list, "n")).Check("0xa") != nil || s.word != "" {
 		t.Error("a good value was refused, or a check set it")
 	}
 	for name, want := range map[string][2]string{"text": {"TEXT", "use TEXT here"}, "upper": {"", "half a `NAME"}, "n": {}} {
-		if k := KindOf(Find(list, name)); k.Value != want[0] || k.Usage != want[1] {
+		if k := KindOf(find(list, name)); k.Value != want[0] || k.Usage != want[1] {
 			t.Errorf("%s: %q, %q", name, k.Value, k.Usage)
 		}
 	}
-	if Find(list, "none") != nil {
+	if find(list, "none") != nil {
 		t.Error("found a flag that does not exist")
 	}
+}
+
+// find returns the flag with that name or alias, nil if there is none.
+func find(list []cli.Flag, name string) cli.Flag {
+	i := slices.IndexFunc(list, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+	if i < 0 {
+		return nil
+	}
+	return list[i]
 }
