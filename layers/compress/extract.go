@@ -126,7 +126,7 @@ func (e *extractor) unitsOf(items []Item, near bool) unitSet {
 	key := unitKey{&items[0], len(items), near}
 	a, ok := e.cached[key]
 	if !ok {
-		a = split(items, e.text, near, e.spill)
+		a = split(items, e.text, e.spill)
 		a.measure(near, e.spill)
 		e.cached[key] = a
 	}

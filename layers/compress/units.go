@@ -80,7 +80,7 @@ const (
 )
 
 // split makes the units of items. Said returns the text of an item.
-func split(items []Item, said func(*Item) string, near bool, aside *Spill) unitSet {
+func split(items []Item, said func(*Item) string, aside *Spill) unitSet {
 	t := &taker{unitSet: unitSet{texts: newTextList(aside, 8)}, said: &digestSet{}}
 	line := int32(0)
 	put := func(i int, c class, text string) { t.put(unit{item: int32(i), line: line, class: c}, text) }

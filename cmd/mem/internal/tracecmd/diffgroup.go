@@ -22,7 +22,7 @@ func DiffGroup(e *app.Env, c provenance.Comparison, g trace.Group, whole bool) {
 	case g.Pieces[1] == 0 && g.Pieces[0] > 0:
 		only = "  [only in " + c.A.Name + "]"
 	}
-	e.Printf("%s %s -> %s tok%s\n", e.Style().Cyan(e.Safe("@@ "+place(e, c, g.Source, g.Src)+" @@")),
+	e.Printf("%s %s -> %s tok%s\n", e.Style().Cyan(e.Safe("@@ "+place(c, g.Source, g.Src)+" @@")),
 		tokens.Commas(g.Tokens[0]), tokens.Commas(g.Tokens[1]), e.Safe(only))
 	for _, k := range g.Keepits {
 		diffKeepit(e, k)
@@ -52,14 +52,14 @@ func diffChange(e *app.Env, ch trace.Change, whole bool) {
 	case ch.Words != nil:
 		e.Printf("%s\n", indent("  ", words(e, ch.Words, whole)))
 	case ch.A != "":
-		e.Printf("%s\n", painted(e, indent("- ", e.Safe(shortened(ch.A, whole))), e.Style().Red))
+		e.Printf("%s\n", painted(indent("- ", e.Safe(shortened(ch.A, whole))), e.Style().Red))
 	default:
-		e.Printf("%s\n", painted(e, indent("+ ", e.Safe(shortened(ch.B, whole))), e.Style().Green))
+		e.Printf("%s\n", painted(indent("+ ", e.Safe(shortened(ch.B, whole))), e.Style().Green))
 	}
 }
 
 // painted colours each line of a text separately, because pagers reset colour at the end of a line.
-func painted(e *app.Env, text string, paint func(string) string) string {
+func painted(text string, paint func(string) string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
 		lines[i] = paint(lines[i])
@@ -112,9 +112,9 @@ func words(e *app.Env, edits []trace.Edit, whole bool) string {
 		text = e.Safe(text)
 		switch w.Op {
 		case trace.Del:
-			text = painted(e, "[-"+text+"-]", style.Red)
+			text = painted("[-"+text+"-]", style.Red)
 		case trace.Add:
-			text = painted(e, "{+"+text+"+}", style.Green)
+			text = painted("{+"+text+"+}", style.Green)
 		}
 		b.WriteString(text)
 	}

@@ -29,7 +29,7 @@ func diffStat(e *app.Env, c provenance.Comparison) error {
 	where := e.Table(app.Column{Name: "messages"}, app.Column{Name: "before", Right: true},
 		app.Column{Name: "after", Right: true})
 	for _, g := range c.Groups {
-		where.Row(app.Cell{Full: place(e, c, g.Source, g.Src)}, app.Cell{Full: fmt.Sprint(g.Tokens[0])},
+		where.Row(app.Cell{Full: place(c, g.Source, g.Src)}, app.Cell{Full: fmt.Sprint(g.Tokens[0])},
 			app.Cell{Full: fmt.Sprint(g.Tokens[1])})
 	}
 	return where.Flush()
@@ -48,7 +48,7 @@ func anchorNames(a trace.Anchors, most int) string {
 }
 
 // place returns messages: "#12", "#12-18 #77"; with the session first if there are several.
-func place(e *app.Env, c provenance.Comparison, source string, src [][2]int) string {
+func place(c provenance.Comparison, source string, src [][2]int) string {
 	text := runsText(src)
 	if s := c.Sessions[source]; s != nil && len(c.Sessions) > 1 {
 		text = term.ShortID(s.ID) + " " + text
@@ -85,7 +85,7 @@ func diffKeepits(e *app.Env, c provenance.Comparison) error {
 		for _, k := range g.Keepits {
 			if k.Changed {
 				t.Row(app.Cell{Full: weightsText(k)}, app.Cell{Full: placeText(k.Sides[0])}, app.Cell{Full: placeText(k.Sides[1])},
-					app.Cell{Full: place(e, c, k.Source, [][2]int{{k.Message, k.Message}})},
+					app.Cell{Full: place(c, k.Source, [][2]int{{k.Message, k.Message}})},
 					app.Cell{Full: term.FirstWords(k.Text, 120)})
 			}
 		}

@@ -61,7 +61,7 @@ func DoPrune(e *app.Env, c *cli.Context, o PruneOptions) error {
 		return printPruned(e, nil, nil, false)
 	}
 	r.Force = o.Force
-	return runPrune(c.Context, e, o, r, e.Operand(0))
+	return runPrune(c.Context, e, r, e.Operand(0))
 }
 
 // retention returns the versions to keep by the options or the setting; some is false if all are kept.
@@ -112,7 +112,7 @@ type prunedAnswer struct {
 	Asked   bool     `json:"asked_for,omitempty"` // made by mem compress, and kept because its session was not named
 }
 
-func runPrune(ctx context.Context, e *app.Env, o PruneOptions, r derive.Retention, name string) error {
+func runPrune(ctx context.Context, e *app.Env, r derive.Retention, name string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		var only *state.Session
 		p := run.Project
