@@ -94,7 +94,7 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 	var o exportOptions
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write memory to an archive, a session to an HTML page, or facts and concepts to JSON",
+		Usage:     "write an archive, an HTML page of a session, or facts as JSON",
 		ArgsUsage: "[<file>.tar.zst]",
 		Description: "With FILE, writes an archive of the project, or of all projects with --all, that\n" +
 			"\"mem import\" reads on another machine: sessions, versions, compositions, facts and\n" +

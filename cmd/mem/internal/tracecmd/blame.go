@@ -158,7 +158,7 @@ func blameTable(e *app.Env, rev state.Rev, lines []provenance.BlameLine) error {
 	if err := e.Page("blame"); err != nil {
 		return err
 	}
-	t := e.Table(app.Column{Name: "from"}, app.Column{Name: "said by"}, app.Column{Name: "date"},
+	t := e.Table(app.Column{Name: "from", Most: 10}, app.Column{Name: "said by", Most: 12}, app.Column{Name: "date"},
 		app.Column{Name: "keepit"}, app.Column{Name: "conf", Right: true},
 		app.Column{Name: "line", Right: true}, app.Column{Name: "text", Shrinks: true})
 	for _, l := range lines {
