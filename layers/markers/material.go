@@ -125,8 +125,8 @@ func (m Ops) Counts(ctx context.Context, project refs.Project, s *state.Session,
 	return c, nil
 }
 
-// countBatch is how many bytes of text are counted at a time.
-const countBatch = 4 << 20
+// countBatch is how many bytes of text are counted at a time, while the next ones are read.
+const countBatch = 128 << 10
 
 // Extend counts the messages of r, which starts after the text counted by c.
 func (c *Counted) Extend(ctx context.Context, r io.Reader, workers int) error {
@@ -134,12 +134,17 @@ func (c *Counted) Extend(ctx context.Context, r io.Reader, workers int) error {
 	var texts []string
 	var of []int // index of the message of each text
 	size := 0
+	settle := func() {} // adds the counts of the batch before
 	flush := func() {
-		for i, n := range countRaw(texts, workers) {
-			c.Messages[of[i]].Raw += n
-			c.Raw += n
+		settle()
+		counts, index := countRaw(texts, workers), of
+		settle = func() {
+			for i, n := range <-counts {
+				c.Messages[index[i]].Raw += n
+				c.Raw += n
+			}
 		}
-		texts, of, size = texts[:0], of[:0], 0
+		texts, of, size = nil, nil, 0
 	}
 	base := c.Values
 	for v, err := range transcript.Stream(r, originals.HugeValue) {
@@ -177,15 +182,20 @@ func (c *Counted) Extend(ctx context.Context, r io.Reader, workers int) error {
 		}
 	}
 	flush()
+	settle()
 	c.LastID = counter.LastID
 	return nil
 }
 
-// countRaw counts plain tokens of texts concurrently.
-func countRaw(texts []string, workers int) []int {
-	out := make([]int, len(texts))
-	state.Parallel(len(texts), workers, func(i int) { out[i] = tokens.Raw(texts[i]) })
-	return out
+// countRaw starts to count the plain tokens of texts. The channel receives the counts.
+func countRaw(texts []string, workers int) <-chan []int {
+	done := make(chan []int, 1)
+	go func() {
+		out := make([]int, len(texts))
+		state.Parallel(len(texts), workers, func(i int) { out[i] = tokens.Raw(texts[i]) })
+		done <- out
+	}()
+	return done
 }
 
 // Tokens returns the tokens of the session at p, and whether they have been counted.

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 
 	"github.com/memvcs/mem/layers/redact"
@@ -23,6 +24,7 @@ type Cleaner struct {
 	length  int64        // of the redacted bytes so far
 	Cuts    []redact.Cut
 	eof     bool
+	step    int                                   // bytes that are read at a time; 0 for 1 MiB
 	found   func(clean []byte, cuts []redact.Cut) // receives every redacted piece; offsets are in clean; may be nil
 }
 
@@ -36,17 +38,25 @@ const CleanerRoom = redact.Window + 1<<20
 
 // Read returns redacted bytes.
 func (c *Cleaner) Read(p []byte) (int, error) {
-	for len(c.clean) == 0 {
-		if c.eof && len(c.buf) == 0 {
-			return 0, io.EOF
-		}
-		if err := c.next(); err != nil {
-			return 0, err
-		}
+	if err := c.fillClean(); err != nil {
+		return 0, err
 	}
 	n := copy(p, c.clean)
 	c.clean = c.clean[n:]
 	return n, nil
+}
+
+// fillClean redacts until redacted bytes are buffered. It returns [io.EOF] at the end.
+func (c *Cleaner) fillClean() error {
+	for len(c.clean) == 0 {
+		if c.eof && len(c.buf) == 0 {
+			return io.EOF
+		}
+		if err := c.next(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // next redacts the next lines, or the next piece of a long line, if enough is buffered.
@@ -137,7 +147,7 @@ func (c *Cleaner) fill() error {
 		c.Room = make([]byte, CleanerRoom) // the input is larger than announced
 	}
 	have := copy(c.Room, c.buf)
-	n, err := io.ReadFull(c.R, c.Room[have:min(len(c.Room), have+1<<20)])
+	n, err := io.ReadFull(c.R, c.Room[have:min(len(c.Room), have+cmp.Or(c.step, 1<<20))])
 	c.buf = c.Room[:have+n]
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		c.eof, err = true, nil
