@@ -199,7 +199,7 @@ func (s *Server) createCompression(w http.ResponseWriter, r *http.Request) (stri
 	if err != nil {
 		return "", page{}, err
 	}
-	long, err := s.Asks(ctx, rev, in)
+	long, err := s.CallsModel(ctx, rev, in)
 	if err != nil {
 		return "", page{}, err
 	}

@@ -41,7 +41,7 @@ func (s *Server) history(_ http.ResponseWriter, r *http.Request) (string, page, 
 	if err != nil {
 		return "", page{}, err
 	}
-	entries, err := s.Memory.Ledger().Log(ctx, p.ID, api.MostLogged)
+	entries, err := s.Memory.Ledger().Log(ctx, p.ID, api.MaxLogged)
 	if err != nil {
 		return "", page{}, err
 	}

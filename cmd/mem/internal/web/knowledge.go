@@ -48,13 +48,13 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page
 		if err != nil {
 			return "", page{}, err
 		}
-		for _, f := range api.Standing(set, "") {
+		for _, f := range api.Valid(set, "") {
 			if !slices.Contains(b.Kinds, f.Kind) {
 				b.Kinds = append(b.Kinds, f.Kind)
 			}
 		}
 		slices.Sort(b.Kinds)
-		b.Facts = api.Standing(set, b.Kind)
+		b.Facts = api.Valid(set, b.Kind)
 	}
 	return "knowledge", page{Title: "Facts, concepts and rules", Tab: "facts", Project: p,
 		Crumbs: projectCrumbs(p, "Facts, concepts and rules"), Body: b}, nil

@@ -95,7 +95,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	if err != nil {
 		return "", page{}, err
 	}
-	for _, f := range api.Standing(set, "") {
+	for _, f := range api.Valid(set, "") {
 		if f.Session == rev.Session.ID {
 			b.Facts = append(b.Facts, f)
 		}

@@ -25,25 +25,25 @@ type World struct {
 	Memory   *layers.Memory
 	Store    string      // the directory of the memory
 	Scope    state.Scope // the project that is shown first; if it is strict, the only one
-	Dir      string      // the working directory, whose sessions count as the project's too
+	Dir      string      // the working directory; its sessions belong to the project too
 	Claude   string      // the configuration directory of Claude Code; "" looks at no files there
-	Program  string      // how to call mem, for commands that are shown
+	Program  string      // how to call mem, for the commands shown on pages
 	ReadOnly bool        // refuse all changes
 	Now      func() time.Time
 	Rand     io.Reader
 	Clean    func(string) string // makes invisible and control characters of a page visible
 	Hints    func(error) []string
 
-	// Settings reads the settings as they are now; Set changes one, or with an empty value unsets it.
+	// Settings reads the current settings; Set changes one, or with an empty value unsets it.
 	Settings func() (*config.Config, error)
 	Set      func(ctx context.Context, key, value string) error
-	// Engine returns the engine of that name, nil for extract; "" is the one of the settings.
+	// Engine returns the engine of that name, nil for extract; "" is the engine of the settings.
 	Engine func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error)
 	Decay  func(*config.Config) (keepit.Decay, error)
-	// Examine runs the checks of "mem doctor"; with fix it mends what can be mended without harm.
+	// Examine runs the checks of "mem doctor"; with fix it repairs what is safe to repair.
 	Examine func(ctx context.Context, fix bool) ([]Check, error)
 	Hooks   func() (HooksState, error)
-	// Activity returns what hooks did, for statistics.
+	// Activity returns the activity of hooks, for statistics.
 	Activity stats.Activity
 }
 
@@ -65,11 +65,11 @@ func New(w World) *API {
 	s := &API{World: w, quit: make(chan struct{})}
 	s.Events = newEvents(w.Store, s.quit)
 	s.Jobs = newJobs(s.Events, s.ProblemOf)
-	s.idle = time.AfterFunc(idleAfter, s.dropKept)
+	s.idle = time.AfterFunc(idleTime, s.dropCaches)
 	return s
 }
 
-// Close ends streams and jobs. It does not close the memory: that is up to its owner's.
+// Close ends streams and jobs. It does not close the memory.
 func (s *API) Close() {
 	s.ended.Do(func() {
 		close(s.quit)
@@ -79,14 +79,13 @@ func (s *API) Close() {
 	})
 }
 
-// idleAfter is the time after which unused caches of previews and lists are dropped.
-const idleAfter = 30 * time.Second
+// idleTime is the time after which unused caches of previews and lists are dropped.
+const idleTime = 30 * time.Second
 
-// keepIdle restarts the timer that drops the caches of previews and lists.
-func (s *API) keepIdle() { s.idle.Reset(idleAfter) }
+// restartIdle restarts the timer of dropCaches.
+func (s *API) restartIdle() { s.idle.Reset(idleTime) }
 
-// dropKept drops the caches of previews and lists.
-func (s *API) dropKept() {
+func (s *API) dropCaches() {
 	previews, lists := s.previews.Clear(), s.lists.drop()
 	if previews || lists {
 		debug.FreeOSMemory() // otherwise an idle server keeps the memory for minutes

@@ -20,18 +20,19 @@ import (
 func compositionEndpoints() []endpoint {
 	return []endpoint{
 		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil,
-			answers(CompositionList{}), (*API).apiCompositions},
+			answers(CompositionList{}), with(pathProject, (*API).apiCompositions)},
 		{http.MethodPost, "/projects/{projectId}/compositions",
 			"Create a composition: 202 and a job whose result is its URL", nil,
-			CompositionRequest{}, map[int]any{http.StatusAccepted: JobAnswer{}}, (*API).apiCompose},
+			CompositionRequest{}, map[int]any{http.StatusAccepted: JobAnswer{}}, with(pathProject, (*API).apiCompose)},
 		{http.MethodPost, "/projects/{projectId}/compositions/preview",
 			"Preview a composition without writing or calling a model", nil,
-			CompositionRequest{}, answers(CompositionPreview{}), (*API).apiComposePreview},
+			CompositionRequest{}, answers(CompositionPreview{}), with(pathProject, (*API).apiComposePreview)},
 		{http.MethodGet, "/compositions/{compositionId}", "Get composition details, by id or name",
 			[]param{{"format", "string", "md or jsonl: only the content"}}, nil, answers(CompositionDetails{}),
-			(*API).apiComposition},
+			with(pathComposition, (*API).apiComposition)},
 		{http.MethodDelete, "/compositions/{compositionId}", "Delete a composition: hide it",
-			[]param{{"force", "boolean", "even if it is used"}}, nil, answers(removedAnswer{}), (*API).apiDeleteComposition},
+			[]param{{"force", "boolean", "even if it is used"}}, nil, answers(removedAnswer{}),
+			with(pathComposition, (*API).apiDeleteComposition)},
 	}
 }
 
@@ -41,17 +42,17 @@ type CompositionList struct {
 	Next         string                        `json:"nextCursor,omitempty"`
 }
 
-// A CompositionRequest is the seeds' CompositionRequest, and how the budget is shared.
+// A CompositionRequest is the request for a composition, with the strategy that divides its budget.
 type CompositionRequest struct {
 	Name       string             `json:"name"`
 	Components []ComponentRequest `json:"components"`
 	Budget     int                `json:"totalTokenBudget"`
-	// md, jsonl or both: what a client downloads afterwards
+	// the format that the client downloads afterwards: md, jsonl or both
 	Format   string `json:"outputFormat,omitempty"`
 	Strategy string `json:"allocationStrategy,omitempty"` // equal, proportional, recency or inverse-recency
 }
 
-// A ComponentRequest is a part: a version that exists, or with "auto" or settings one that fits.
+// A ComponentRequest is a part: an existing version, or with "auto" or settings a version that fits.
 type ComponentRequest struct {
 	SessionID  string               `json:"sessionId"`
 	VersionID  string               `json:"versionId,omitempty"`
@@ -62,24 +63,14 @@ type ComponentRequest struct {
 // MaxParts is the maximum number of parts in a request for a composition.
 const MaxParts = 200
 
-func (s *API) apiCompositions(c *call) (reply, error) {
-	p, err := s.Project(c, c.r.PathValue("projectId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiCompositions(c *call, p state.Project) (reply, error) {
 	st, err := s.Memory.Trusted().Outline(c, p.ID)
 	if err != nil {
 		return reply{}, err
 	}
-	page, next, err := paged(c, st.Named(), func(x *records.Composition) string { return x.Name })
-	if err != nil {
-		return reply{}, err
-	}
-	out := CompositionList{Compositions: []history.ManifestComposition{}, Next: next}
-	for _, one := range page {
-		out.Compositions = append(out.Compositions, history.ManifestCompositionOf(st, one))
-	}
-	return ok(out)
+	list, next, err := paged(c, st.Named(), func(x *records.Composition) string { return x.Name },
+		func(x *records.Composition) history.ManifestComposition { return history.ManifestCompositionOf(st, x) })
+	return result(CompositionList{list, next}, err)
 }
 
 // ComposeRequest converts a request to the options of package derive.
@@ -89,7 +80,7 @@ func (s *API) ComposeRequest(ctx context.Context, p state.Project, in Compositio
 	if err := checkCompositionName(in.Name); err != nil {
 		return out, err
 	}
-	if in.Budget < 1 || in.Budget > most || len(in.Components) == 0 || len(in.Components) > MaxParts {
+	if in.Budget < 1 || in.Budget > maxNumber || len(in.Components) == 0 || len(in.Components) > MaxParts {
 		return out, BadRequest(fmt.Sprintf("a composition has a totalTokenBudget from 1 and 1 to %d components", MaxParts))
 	}
 	switch in.Format {
@@ -125,7 +116,7 @@ func (s *API) ComposeRequest(ctx context.Context, p state.Project, in Compositio
 
 // part resolves a component. One with settings of its own is compressed first; in a preview it stays a session.
 func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dryRun bool) (derive.ComposePart, error) {
-	if c.Tokens < 0 || c.Tokens > most {
+	if c.Tokens < 0 || c.Tokens > maxNumber {
 		return derive.ComposePart{}, BadRequest("tokenAllocation is a whole number from 0")
 	}
 	out := derive.ComposePart{Share: c.Tokens}
@@ -157,24 +148,21 @@ func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dry
 
 // checkCompositionName refuses names that are ambiguous or paths.
 func checkCompositionName(name string) error {
+	plain := true
 	for part := range strings.SplitSeq(name, "/") {
-		if !PlainName(part) {
-			return BadRequest(fmt.Sprintf("%q cannot be the name of a composition", name),
-				"use letters, digits, '-', '.' and '/', such as feature-x")
-		}
+		plain = plain && PlainName(part)
 	}
-	if len(name) > 100 || strings.ContainsAny(name, " ~=") || strings.HasPrefix(name, "-") || name == "HEAD" ||
-		revision.IsLabel(name) ||
-		path.Clean(name) != name || !filepath.IsLocal(name) {
+	if !plain || len(name) > 100 || strings.ContainsAny(name, " ~=") || strings.HasPrefix(name, "-") || name == "HEAD" ||
+		revision.IsLabel(name) || path.Clean(name) != name || !filepath.IsLocal(name) {
 		return BadRequest(fmt.Sprintf("%q cannot be the name of a composition", name),
 			"use letters, digits, '-', '.' and '/', such as feature-x")
 	}
 	return nil
 }
 
-func (s *API) apiCompose(c *call) (reply, error) {
-	p, in, err := s.composeInput(c)
-	if err != nil {
+func (s *API) apiCompose(c *call, p state.Project) (reply, error) {
+	var in CompositionRequest
+	if err := c.into(&in); err != nil {
 		return reply{}, err
 	}
 	if _, err := s.ComposeRequest(c, p, in, true); err != nil { // reports errors before the job starts
@@ -199,15 +187,6 @@ func (s *API) Compose(ctx context.Context, p state.Project, in CompositionReques
 	return s.Memory.Derive().Compose(ctx, req)
 }
 
-func (s *API) composeInput(c *call) (state.Project, CompositionRequest, error) {
-	var in CompositionRequest
-	if err := c.into(&in); err != nil {
-		return state.Project{}, in, err
-	}
-	p, err := s.Project(c, c.r.PathValue("projectId"))
-	return p, in, err
-}
-
 // A CompositionPreview describes the parts of a composition before it is created.
 type CompositionPreview struct {
 	Tokens   int           `json:"totalTokens"`
@@ -229,16 +208,12 @@ type PartPreview struct {
 	Why       string  `json:"reason"`
 }
 
-func (s *API) apiComposePreview(c *call) (reply, error) {
-	p, in, err := s.composeInput(c)
-	if err != nil {
+func (s *API) apiComposePreview(c *call, p state.Project) (reply, error) {
+	var in CompositionRequest
+	if err := c.into(&in); err != nil {
 		return reply{}, err
 	}
-	out, err := s.PreviewComposition(c, p, in)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(out)
+	return result(s.PreviewComposition(c, p, in))
 }
 
 // PreviewComposition plans a composition. It writes nothing and calls no model.
@@ -265,7 +240,7 @@ func (s *API) PreviewComposition(ctx context.Context, p state.Project,
 	return out, nil
 }
 
-// A CompositionDetails is the seeds' ComposedContextRecord with its text.
+// A CompositionDetails is a composition with its text.
 type CompositionDetails struct {
 	history.ManifestComposition
 	ProjectID string `json:"projectId"`
@@ -275,11 +250,7 @@ type CompositionDetails struct {
 	Content   string `json:"content"` // Markdown
 }
 
-func (s *API) apiComposition(c *call) (reply, error) {
-	rev, err := s.composition(c, c.r.PathValue("compositionId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiComposition(c *call, rev state.Rev) (reply, error) {
 	if format := c.r.URL.Query().Get("format"); format != "" {
 		return reply{}, s.Write(c, c.w, rev, format, rev.Composition.Name)
 	}
@@ -296,10 +267,6 @@ func (s *API) apiComposition(c *call) (reply, error) {
 		rev.Hash.String(), text})
 }
 
-func (s *API) apiDeleteComposition(c *call) (reply, error) {
-	rev, err := s.composition(c, c.r.PathValue("compositionId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiDeleteComposition(c *call, rev state.Rev) (reply, error) {
 	return s.remove(c, rev)
 }

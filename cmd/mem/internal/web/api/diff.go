@@ -53,11 +53,7 @@ func (s *API) Comparison(ctx context.Context, sc state.Scope, a, b string) (prov
 	return s.Memory.Provenance().Compare(ctx, first, second)
 }
 
-func (s *API) apiDiff(c *call) (reply, error) {
-	p, err := s.projectOf(c, c.r)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiDiff(c *call, p state.Project) (reply, error) {
 	q := c.r.URL.Query()
 	if q.Get("a") == "" || q.Get("b") == "" {
 		return reply{}, BadRequest("a comparison needs two revisions, a and b")
@@ -104,11 +100,7 @@ type blameLine struct {
 	Supported  bool     `json:"supported"`
 }
 
-func (s *API) apiBlame(c *call) (reply, error) {
-	p, err := s.projectOf(c, c.r)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiBlame(c *call, p state.Project) (reply, error) {
 	rev, err := s.resolve(c, s.ScopeOf(p), c.r.URL.Query().Get("rev"))
 	if err != nil {
 		return reply{}, err

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/memvcs/mem/layers/state"
 )
 
 // Prefix is the path prefix of the API.
@@ -34,8 +36,8 @@ type endpoint struct {
 // A param is a parameter of a query.
 type param struct{ name, kind, about string }
 
-// known returns an error if a query has a parameter that the endpoint does not define.
-func (e endpoint) known(query url.Values) error {
+// check returns an error if a query has a parameter that the endpoint does not define.
+func (e endpoint) check(query url.Values) error {
 	var names []string
 	for _, p := range e.query {
 		names = append(names, p.name)
@@ -62,10 +64,45 @@ type reply struct {
 	body   any
 }
 
-func ok(body any) (reply, error)      { return reply{http.StatusOK, body}, nil }
-func created(body any) (reply, error) { return reply{http.StatusCreated, body}, nil }
+func ok(body any) (reply, error) { return reply{http.StatusOK, body}, nil }
 
-// removed is the response to a deletion.
+// result is the response with status 200, or the error.
+func result(body any, err error) (reply, error) { return reply{http.StatusOK, body}, err }
+
+// with resolves the project, session, version or composition of a request before do handles it.
+func with[T any](find func(*API, *call) (T, error),
+	do func(*API, *call, T) (reply, error)) func(*API, *call) (reply, error) {
+	return func(s *API, c *call) (reply, error) {
+		subject, err := find(s, c)
+		if err != nil {
+			return reply{}, err
+		}
+		return do(s, c, subject)
+	}
+}
+
+func pathProject(s *API, c *call) (state.Project, error) {
+	return s.Project(c, c.r.PathValue("projectId"))
+}
+
+func queryProject(s *API, c *call) (state.Project, error) {
+	if name := c.r.URL.Query().Get("project"); name != "" {
+		return s.Project(c, name)
+	}
+	return s.Scope.Project, nil
+}
+
+func pathSession(s *API, c *call) (state.Rev, error) { return s.Session(c, c.r.PathValue("sessionId")) }
+
+func pathVersion(s *API, c *call) (state.Rev, error) {
+	return s.Version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
+}
+
+func pathComposition(s *API, c *call) (state.Rev, error) {
+	return s.composition(c, c.r.PathValue("compositionId"))
+}
+
+// A removedAnswer is the response to a deletion.
 type removedAnswer struct {
 	Removed string `json:"removed"`
 }
@@ -87,20 +124,20 @@ func (c *call) into(v any) error {
 	return nil
 }
 
-// number reads a whole number from the query.
-func (c *call) number(name string, otherwise, most int) (int, error) {
+// number reads a whole number from 0 to limit from the query.
+func (c *call) number(name string, otherwise, limit int) (int, error) {
 	text := c.r.URL.Query().Get(name)
 	if text == "" {
 		return otherwise, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > most {
-		return 0, BadRequest(fmt.Sprintf("%s is a whole number from 0 to %d", name, most))
+	if err != nil || n < 0 || n > limit {
+		return 0, BadRequest(fmt.Sprintf("%s is a whole number from 0 to %d", name, limit))
 	}
 	return n, nil
 }
 
-// flag reads a true or false from the query.
+// flag reads true or false from the query.
 func (c *call) flag(name string) (bool, error) {
 	text := c.r.URL.Query().Get(name)
 	if text == "" {
@@ -115,8 +152,8 @@ func (c *call) flag(name string) (bool, error) {
 
 // Limits of a page of a list.
 const (
-	usualPage = 50
-	mostPage  = 500
+	defaultPage = 50
+	maxPage     = 500
 )
 
 // pageParams are the parameters of every list.
@@ -125,10 +162,10 @@ func pageParams(more ...param) []param {
 		param{"cursor", "string", "nextCursor of the previous page"})
 }
 
-// paged returns the requested page of a list. The cursor is the key of the last element of the previous page, so new
-// elements do not shift the pages.
-func paged[T any](c *call, list []T, key func(T) string) (page []T, next string, err error) {
-	limit, err := c.number("limit", usualPage, mostPage)
+// paged returns the requested page of a list, each element converted. The cursor is the key of the last element of the
+// previous page, so new elements do not shift the pages.
+func paged[T, A any](c *call, list []T, key func(T) string, convert func(T) A) (page []A, next string, err error) {
+	limit, err := c.number("limit", defaultPage, maxPage)
 	if err != nil {
 		return nil, "", err
 	}
@@ -144,7 +181,11 @@ func paged[T any](c *call, list []T, key func(T) string) (page []T, next string,
 		from++
 	}
 	to := min(len(list), from+limit)
-	if page = append([]T{}, list[from:to]...); to < len(list) {
+	page = []A{}
+	for _, x := range list[from:to] {
+		page = append(page, convert(x))
+	}
+	if to < len(list) {
 		next = key(list[to-1])
 	}
 	return page, next, nil

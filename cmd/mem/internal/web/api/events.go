@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lookEvery is the interval at which the watcher looks for changes by other processes, while there are listeners.
-const lookEvery = time.Second
+// pollInterval is the interval at which changes by other processes are looked for, while there are listeners.
+const pollInterval = time.Second
 
 // Events notifies listeners of changes. One watcher looks for changes by other processes; it pauses without listeners.
 type Events struct {
@@ -21,7 +21,7 @@ type Events struct {
 	mu        sync.Mutex
 	listeners map[chan event]bool
 	watching  bool
-	seen      string
+	seen      string // the last fingerprint
 }
 
 // An event is one message of the stream.
@@ -49,9 +49,9 @@ func (e *Events) send(kind string, v any) {
 
 // Changed notifies listeners that this server has changed the memory.
 func (e *Events) Changed() {
-	print := e.fingerprint()
+	fp := e.fingerprint()
 	e.mu.Lock()
-	e.seen = print
+	e.seen = fp
 	e.mu.Unlock()
 	e.send("memory", struct{}{})
 }
@@ -76,11 +76,11 @@ func (e *Events) leave(l chan event) {
 
 // watch runs until there are no listeners. Changes within one interval are one event.
 func (e *Events) watch() {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	print := e.fingerprint()
+	fp := e.fingerprint()
 	e.mu.Lock()
-	e.seen = print
+	e.seen = fp
 	e.mu.Unlock()
 	for {
 		select {
@@ -88,23 +88,23 @@ func (e *Events) watch() {
 			return
 		case <-tick.C:
 		}
-		print := e.fingerprint()
+		fp := e.fingerprint()
 		e.mu.Lock()
 		if len(e.listeners) == 0 {
 			e.watching = false
 			e.mu.Unlock()
 			return
 		}
-		news := print != e.seen
-		e.seen = print
+		changed := fp != e.seen
+		e.seen = fp
 		e.mu.Unlock()
-		if news {
+		if changed {
 			e.send("memory", struct{}{})
 		}
 	}
 }
 
-// fingerprint changes when a ref of the memory or a setting does.
+// fingerprint changes when a ref of the memory or a setting changes.
 func (e *Events) fingerprint() string {
 	out := ""
 	add := func(name string, d fs.DirEntry) {
@@ -133,8 +133,8 @@ func (s *API) apiEvents(c *call) (reply, error) {
 	if _, err := fmt.Fprint(c.w, "retry: 2000\n\n"); err != nil {
 		return reply{}, nil // the client has closed the connection
 	}
-	alive := time.NewTicker(20 * time.Second)
-	defer alive.Stop()
+	keepAlive := time.NewTicker(20 * time.Second)
+	defer keepAlive.Stop()
 	for {
 		if err := flush.Flush(); err != nil {
 			return reply{}, nil // as above
@@ -145,7 +145,7 @@ func (s *API) apiEvents(c *call) (reply, error) {
 			return reply{}, nil
 		case <-s.quit:
 			return reply{}, nil
-		case <-alive.C:
+		case <-keepAlive.C:
 			_, err = fmt.Fprint(c.w, ": still here\n\n")
 		case ev := <-l:
 			_, err = fmt.Fprintf(c.w, "event: %s\ndata: %s\n\n", ev.kind, ev.data)

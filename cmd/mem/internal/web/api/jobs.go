@@ -26,7 +26,7 @@ type JobAnswer struct {
 	Error  *Problem `json:"error,omitempty"`
 }
 
-// maxJobs is the maximum number of running jobs, and keptJobs that of remembered ones.
+// Limits of the numbers of running and of remembered jobs.
 const (
 	maxJobs  = 4
 	keptJobs = 100
@@ -189,17 +189,9 @@ type jobList struct {
 func (s *API) apiJobs(*call) (reply, error) { return ok(jobList{s.Jobs.list()}) }
 
 func (s *API) apiJob(c *call) (reply, error) {
-	one, err := s.Jobs.Find(c.r.PathValue("jobId"))
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(one)
+	return result(s.Jobs.Find(c.r.PathValue("jobId")))
 }
 
 func (s *API) apiCancelJob(c *call) (reply, error) {
-	one, err := s.Jobs.Cancel(c, c.r.PathValue("jobId"))
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(one)
+	return result(s.Jobs.Cancel(c, c.r.PathValue("jobId")))
 }

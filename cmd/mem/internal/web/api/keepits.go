@@ -5,12 +5,13 @@ import (
 
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/state"
 )
 
 func keepitEndpoints() []endpoint {
 	return []endpoint{
 		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, answers(MarkerList{}),
-			(*API).apiKeepits},
+			with(pathSession, (*API).apiKeepits)},
 		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}",
 			"Update a keepit weight; existing versions do not change", nil,
 			WeightRequest{}, answers(history.ManifestMarker{}), (*API).apiSetKeepit},
@@ -27,11 +28,7 @@ type WeightRequest struct {
 	Weight weight `json:"weight"`
 }
 
-func (s *API) apiKeepits(c *call) (reply, error) {
-	rev, err := s.Session(c, c.r.PathValue("sessionId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiKeepits(c *call, rev state.Rev) (reply, error) {
 	man, err := s.Memory.History().ManifestOf(c, rev)
 	if err != nil {
 		return reply{}, err

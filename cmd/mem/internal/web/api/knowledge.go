@@ -7,16 +7,18 @@ import (
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
 )
 
 func knowledgeEndpoints() []endpoint {
 	return []endpoint{
 		{http.MethodGet, "/facts", "List valid facts",
-			pageParams(projectParam(), param{"kind", "string", "kind of the facts"}), nil, answers(factList{}), (*API).apiFacts},
+			pageParams(projectParam(), param{"kind", "string", "kind of the facts"}), nil, answers(factList{}),
+			with(queryProject, (*API).apiFacts)},
 		{http.MethodGet, "/rules", "List the permanent rules", pageParams(projectParam()), nil, answers(ruleList{}),
-			(*API).apiRules},
+			with(queryProject, (*API).apiRules)},
 		{http.MethodGet, "/concepts", "List the concepts", pageParams(projectParam()), nil, answers(conceptList{}),
-			(*API).apiConcepts},
+			with(queryProject, (*API).apiConcepts)},
 	}
 }
 
@@ -55,24 +57,13 @@ func factOf(f facts.Fact) factAnswer {
 	return a
 }
 
-func (s *API) apiFacts(c *call) (reply, error) {
-	p, err := s.projectOf(c, c.r)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiFacts(c *call, p state.Project) (reply, error) {
 	set, err := s.Memory.Revision().Facts(c, p.ID)
 	if err != nil {
 		return reply{}, err
 	}
-	page, next, err := paged(c, Standing(set, c.r.URL.Query().Get("kind")), func(f facts.Fact) string { return f.ID })
-	if err != nil {
-		return reply{}, err
-	}
-	out := factList{[]factAnswer{}, next}
-	for _, f := range page {
-		out.Facts = append(out.Facts, factOf(f))
-	}
-	return ok(out)
+	list, next, err := paged(c, Valid(set, c.r.URL.Query().Get("kind")), func(f facts.Fact) string { return f.ID }, factOf)
+	return result(factList{list, next}, err)
 }
 
 type ruleList struct {
@@ -94,26 +85,17 @@ type ruleAnswer struct {
 	LastValidated  string   `json:"lastValidated,omitempty"`
 }
 
-func (s *API) apiRules(c *call) (reply, error) {
-	p, err := s.projectOf(c, c.r)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiRules(c *call, p state.Project) (reply, error) {
 	set, err := s.Memory.Revision().Rules(c, p.ID)
 	if err != nil {
 		return reply{}, err
 	}
-	page, next, err := paged(c, set.Rules, func(r *permanent.Rule) string { return r.ID })
-	if err != nil {
-		return reply{}, err
-	}
-	out := ruleList{[]ruleAnswer{}, next}
-	for _, r := range page {
-		out.Rules = append(out.Rules, ruleAnswer{r.ID, r.Type, r.Text, r.State, float64(r.Confidence) / 100,
-			r.Contradictions, r.Stated,
-			append([]string{}, r.Evidence...), append([]string{}, r.Files...), TimeText(r.LastValidated)})
-	}
-	return ok(out)
+	list, next, err := paged(c, set.Rules, func(r *permanent.Rule) string { return r.ID },
+		func(r *permanent.Rule) ruleAnswer {
+			return ruleAnswer{r.ID, r.Type, r.Text, r.State, float64(r.Confidence) / 100, r.Contradictions, r.Stated,
+				append([]string{}, r.Evidence...), append([]string{}, r.Files...), TimeText(r.LastValidated)}
+		})
+	return result(ruleList{list, next}, err)
 }
 
 type conceptList struct {
@@ -133,35 +115,28 @@ type conceptAnswer struct {
 	Updated  string   `json:"updated,omitempty"`
 }
 
-func (s *API) apiConcepts(c *call) (reply, error) {
-	p, err := s.projectOf(c, c.r)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiConcepts(c *call, p state.Project) (reply, error) {
 	set, err := s.Memory.Revision().Concepts(c, p.ID)
 	if err != nil {
 		return reply{}, err
 	}
-	var standing []*concepts.Concept
-	for _, x := range set.Concepts {
-		if x.Live() && x.Revoked == "" {
-			standing = append(standing, x)
-		}
-	}
-	page, next, err := paged(c, standing, func(x *concepts.Concept) string { return x.ID })
-	if err != nil {
-		return reply{}, err
-	}
-	out := conceptList{[]conceptAnswer{}, next}
-	for _, x := range page {
-		out.Concepts = append(out.Concepts, conceptAnswer{x.ID, x.Label, x.Name, x.Topic, x.Summary,
-			append([]string{}, x.Sessions...), append([]string{}, x.Files...), TimeText(x.Updated)})
-	}
-	return ok(out)
+	list, next, err := paged(c, ValidConcepts(set), func(x *concepts.Concept) string { return x.ID },
+		func(x *concepts.Concept) conceptAnswer {
+			return conceptAnswer{x.ID, x.Label, x.Name, x.Topic, x.Summary, append([]string{}, x.Sessions...),
+				append([]string{}, x.Files...), TimeText(x.Updated)}
+		})
+	return result(conceptList{list, next}, err)
 }
 
-// Standing returns the valid facts that are not hidden, newest first; kind "" means all kinds.
-func Standing(set *facts.Set, kind string) []facts.Fact {
+// ValidConcepts returns the concepts that are neither deleted, merged into another one nor revoked.
+func ValidConcepts(set *concepts.Set) []*concepts.Concept {
+	return slices.DeleteFunc(slices.Clone(set.Concepts), func(c *concepts.Concept) bool {
+		return !c.Live() || c.Revoked != ""
+	})
+}
+
+// Valid returns the valid facts that are not hidden, newest first; kind "" means all kinds.
+func Valid(set *facts.Set, kind string) []facts.Fact {
 	out := slices.DeleteFunc(set.Live(), func(f facts.Fact) bool {
 		return f.Revoked != "" || kind != "" && string(f.Kind) != kind
 	})

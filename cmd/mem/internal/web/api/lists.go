@@ -12,13 +12,13 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Lists of sessions stay in memory while the memory does not change: a project of 10,000 sessions has as many files of
-// Claude Code, and looking at all of them takes longer than the page. The files are looked at again behind
-// the page, and listeners hear of what has changed.
+// Lists of sessions are cached until the store changes. A project of 10,000 sessions has as many session files, and
+// checking all of them takes longer than rendering the page. The files are checked again in the background, and
+// listeners are notified of changes.
 const (
-	listFresh = time.Second     // until the files are looked at again
-	listStale = 5 * time.Second // from when on a page waits for that
-	mostLists = 2               // that stay in memory
+	listFresh = time.Second     // an older list is refreshed in the background
+	listStale = 5 * time.Second // an older list is not shown: the page waits for a new one
+	maxLists  = 2               // size of the cache
 )
 
 // A listKey identifies a list.
@@ -29,70 +29,70 @@ type listKey struct {
 
 // A list contains the sessions of a project at one time.
 type list struct {
-	key   listKey
-	print string // of the memory
-	looks time.Time
-	items []history.Item
-	state *state.State
-	again bool // somebody is looking
+	key         listKey
+	fingerprint string // of the store
+	checked     time.Time
+	items       []history.Item
+	state       *state.State
+	refreshing  bool
 }
 
-// lists are those that stay in memory, the last used first.
+// lists is the cache, the last used list first.
 type lists struct {
-	mu   sync.Mutex
-	kept []*list
-	work sync.WaitGroup
+	mu     sync.Mutex
+	cached []*list
+	work   sync.WaitGroup
 }
 
-func (l *lists) find(key listKey, print string) *list {
-	i := slices.IndexFunc(l.kept, func(x *list) bool { return x.key == key })
+func (l *lists) find(key listKey, fingerprint string) *list {
+	i := slices.IndexFunc(l.cached, func(x *list) bool { return x.key == key })
 	if i < 0 {
 		return nil
 	}
-	x := l.kept[i]
-	l.kept = slices.Delete(l.kept, i, i+1)
-	if x.print != print {
+	x := l.cached[i]
+	l.cached = slices.Delete(l.cached, i, i+1)
+	if x.fingerprint != fingerprint {
 		return nil
 	}
-	l.kept = slices.Insert(l.kept, 0, x)
+	l.cached = slices.Insert(l.cached, 0, x)
 	return x
 }
 
 func (l *lists) put(x *list) {
-	l.kept = slices.DeleteFunc(l.kept, func(y *list) bool { return y.key == x.key })
-	l.kept = slices.Insert(l.kept, 0, x)
-	l.kept = l.kept[:min(len(l.kept), mostLists)]
+	l.cached = slices.DeleteFunc(l.cached, func(y *list) bool { return y.key == x.key })
+	l.cached = slices.Insert(l.cached, 0, x)
+	l.cached = l.cached[:min(len(l.cached), maxLists)]
 }
 
 func (l *lists) drop() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	some := len(l.kept) > 0
-	l.kept = nil
+	some := len(l.cached) > 0
+	l.cached = nil
 	return some
 }
 
-// Listed is [API.List] for pages: the files of Claude Code are as they were at most five seconds ago, and the items are
-// shared: the caller must not change them.
+// Listed is [API.List] from a cache, for pages. The session files are as they were at most five seconds ago. The items
+// are shared: the caller must not change them.
 func (s *API) Listed(ctx context.Context, p state.Project, o capture.ListOptions) ([]history.Item, *state.State,
 	error) {
-	key, print := listKey{p.ID, o.Subagents, o.Removed}, s.Events.fingerprint()
-	defer s.keepIdle()
+	key, fp := listKey{p.ID, o.Subagents, o.Removed}, s.Events.fingerprint()
+	defer s.restartIdle()
 	s.lists.mu.Lock()
-	known := s.lists.find(key, print)
+	known := s.lists.find(key, fp)
 	if known != nil {
-		age := s.Now().Sub(known.looks)
+		age := s.Now().Sub(known.checked)
 		if age >= 0 && age < listStale {
-			if age > listFresh && !known.again {
-				known.again = true
-				s.lists.work.Go(func() { s.lookAgain(p, o, known) })
+			if age > listFresh && !known.refreshing {
+				known.refreshing = true
+				s.lists.work.Go(func() { s.refresh(p, o, known) })
 			}
 			s.lists.mu.Unlock()
 			return known.items, known.state, nil
 		}
 	}
 	s.lists.mu.Unlock()
-	x := &list{key: key, print: print, looks: s.Now()}
+	x := &list{key: key, fingerprint: fp, checked: s.Now()}
 	var err error
 	if x.items, x.state, err = s.List(ctx, p, o); err != nil {
 		return nil, nil, err
@@ -103,13 +103,13 @@ func (s *API) Listed(ctx context.Context, p state.Project, o capture.ListOptions
 	return x.items, x.state, nil
 }
 
-// lookAgain lists the sessions in the background and notifies listeners if they differ from the last list.
-func (s *API) lookAgain(p state.Project, o capture.ListOptions, last *list) {
-	x := &list{key: last.key, print: s.Events.fingerprint(), looks: s.Now()}
+// refresh lists the sessions in the background and notifies listeners if they differ from the last list.
+func (s *API) refresh(p state.Project, o capture.ListOptions, last *list) {
+	x := &list{key: last.key, fingerprint: s.Events.fingerprint(), checked: s.Now()}
 	var err error
 	x.items, x.state, err = s.List(s.Jobs.ctx, p, o)
 	s.lists.mu.Lock()
-	last.again = false
+	last.refreshing = false
 	if err == nil {
 		s.lists.put(x)
 	}

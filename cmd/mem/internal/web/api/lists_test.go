@@ -58,7 +58,7 @@ func TestListed(t *testing.T) {
 			t.Errorf("%d sessions, %d not in memory, want %d, %d", len(items), fresh, total, untracked)
 		}
 	}
-	older := func(by time.Duration) { s.lists.kept[0].looks = s.lists.kept[0].looks.Add(-by) }
+	older := func(by time.Duration) { s.lists.cached[0].checked = s.lists.cached[0].checked.Add(-by) }
 	list(1, 0)
 	write(2)
 	older(2 * listFresh)

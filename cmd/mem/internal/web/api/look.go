@@ -13,12 +13,12 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// projectParam names the project of a request that is about one.
+// projectParam is the parameter that [queryProject] reads.
 func projectParam() param {
 	return param{"project", "string", "id or name; default: the project that the server was started for"}
 }
 
-func lookEndpoints() []endpoint {
+func readEndpoints() []endpoint {
 	return []endpoint{
 		{http.MethodGet, "/search", "Search messages, facts, rules, versions and compositions", searchParams(), nil,
 			answers(SearchAnswer{}), (*API).apiSearch},
@@ -28,36 +28,28 @@ func lookEndpoints() []endpoint {
 				{"limit", "integer", "maximum number of sessions; default 5"}},
 			nil, answers(suggestAnswer{}), (*API).apiSuggest},
 		{http.MethodGet, "/stats", "Get statistics of a project", []param{projectParam()}, nil, answers(stats.Stats{}),
-			(*API).apiStats},
+			with(queryProject, (*API).apiStats)},
 		{http.MethodGet, "/log", "List operations, newest first", pageParams(projectParam()), nil, answers(LogAnswer{}),
-			(*API).apiLog},
+			with(queryProject, (*API).apiLog)},
 		{http.MethodGet, "/diff", "Compare two revisions", []param{projectParam(), {"a", "string", "a revision"},
 			{"b", "string", "a revision"}}, nil,
-			answers(diffAnswer{}), (*API).apiDiff},
+			answers(diffAnswer{}), with(queryProject, (*API).apiDiff)},
 		{http.MethodGet, "/blame", "Show the source of each line of a version or composition",
 			[]param{projectParam(), {"rev", "string", "a revision"}}, nil,
-			answers(blameAnswer{}), (*API).apiBlame},
+			answers(blameAnswer{}), with(queryProject, (*API).apiBlame)},
 		{http.MethodGet, "/status", "Show new and changed sessions", []param{projectParam()}, nil, answers(statusAnswer{}),
-			(*API).apiStatus},
+			with(queryProject, (*API).apiStatus)},
 		{http.MethodGet, "/next", "Show the context for the next session", []param{projectParam()}, nil,
 			answers(NextAnswer{}),
-			(*API).apiNext},
+			with(queryProject, (*API).apiNext)},
 	}
-}
-
-// projectOf returns the project of a request.
-func (s *API) projectOf(ctx context.Context, r *http.Request) (state.Project, error) {
-	if name := r.URL.Query().Get("project"); name != "" {
-		return s.Project(ctx, name)
-	}
-	return s.Scope.Project, nil
 }
 
 type suggestAnswer struct {
 	Suggestions []suggestion `json:"suggestions"`
 }
 
-// A suggestion is the seeds' answer of 7.1.
+// A suggestion is a session or version that fits a task.
 type suggestion struct {
 	Session string   `json:"sessionId"`
 	Version string   `json:"versionId"`
@@ -70,15 +62,15 @@ type suggestion struct {
 }
 
 func (s *API) apiSuggest(c *call) (reply, error) {
-	budget, err := c.number("budget", 8000, most)
+	budget, err := c.number("budget", 8000, maxNumber)
 	if err != nil {
 		return reply{}, err
 	}
-	limit, err := c.number("limit", 5, mostPage)
+	limit, err := c.number("limit", 5, maxPage)
 	if err != nil {
 		return reply{}, err
 	}
-	projects, err := s.searched(c, c.r)
+	projects, err := s.searchScope(c, c.r)
 	if err != nil {
 		return reply{}, err
 	}
@@ -114,27 +106,18 @@ type operation struct {
 	Subject string `json:"operation"`
 }
 
-// MostLogged is the maximum number of operations in a log.
-const MostLogged = 10_000
+// MaxLogged is the maximum number of operations in a log.
+const MaxLogged = 10_000
 
-func (s *API) apiLog(c *call) (reply, error) {
-	p, err := s.projectOf(c, c.r)
+func (s *API) apiLog(c *call, p state.Project) (reply, error) {
+	all, err := s.Memory.Ledger().Log(c, p.ID, MaxLogged)
 	if err != nil {
 		return reply{}, err
 	}
-	all, err := s.Memory.Ledger().Log(c, p.ID, MostLogged)
-	if err != nil {
-		return reply{}, err
-	}
-	page, next, err := paged(c, all, func(e refs.Entry) string { return e.Commit })
-	if err != nil {
-		return reply{}, err
-	}
-	out := LogAnswer{[]operation{}, next}
-	for _, e := range page {
-		out.Operations = append(out.Operations, operation{e.Commit, e.Parent, TimeText(e.Time), e.Device, e.Name, e.Subject})
-	}
-	return ok(out)
+	list, next, err := paged(c, all, func(e refs.Entry) string { return e.Commit }, func(e refs.Entry) operation {
+		return operation{e.Commit, e.Parent, TimeText(e.Time), e.Device, e.Name, e.Subject}
+	})
+	return result(LogAnswer{list, next}, err)
 }
 
 // A statusAnswer contains the output of mem status.
@@ -157,16 +140,8 @@ type layersDebt struct {
 	Reflected string `json:"reflectedAt,omitempty"`
 }
 
-func (s *API) apiStatus(c *call) (reply, error) {
-	p, err := s.projectOf(c, c.r)
-	if err != nil {
-		return reply{}, err
-	}
-	out, err := s.status(c, p)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(out)
+func (s *API) apiStatus(c *call, p state.Project) (reply, error) {
+	return result(s.status(c, p))
 }
 
 func (s *API) status(ctx context.Context, p state.Project) (statusAnswer, error) {
@@ -206,16 +181,8 @@ type NextLine struct {
 	Why     string `json:"why,omitempty"`
 }
 
-func (s *API) apiNext(c *call) (reply, error) {
-	p, err := s.projectOf(c, c.r)
-	if err != nil {
-		return reply{}, err
-	}
-	out, err := s.Next(c, p)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(out)
+func (s *API) apiNext(c *call, p state.Project) (reply, error) {
+	return result(s.Next(c, p))
 }
 
 // Next returns exactly what SessionStart would hand over.

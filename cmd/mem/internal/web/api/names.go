@@ -35,7 +35,7 @@ func (s *API) Projects(ctx context.Context) ([]state.Project, error) {
 	return all, err
 }
 
-// Project finds a project by its id, the start of it, or its name if only one has it.
+// Project finds a project by its id, a prefix of it, or its name if that is unambiguous.
 func (s *API) Project(ctx context.Context, name string) (state.Project, error) {
 	all, err := s.Projects(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *API) resolve(ctx context.Context, sc state.Scope, name string) (state.R
 	return rev, err
 }
 
-// Session finds a session by its id or the start of it.
+// Session finds a session by its id or a prefix of it.
 func (s *API) Session(ctx context.Context, id string) (state.Rev, error) {
 	if !PlainName(id) {
 		return state.Rev{}, NoSuch("session", id)
@@ -140,7 +140,7 @@ func (s *API) CompositionIn(ctx context.Context, p state.Project, name string) (
 	return state.Rev{}, NoSuch("composition", name)
 }
 
-// ScopeOf is where names are looked up from a project on.
+// ScopeOf returns the scope for names in a project.
 func (s *API) ScopeOf(p state.Project) state.Scope {
 	return state.Scope{Project: p, Strict: s.Scope.Strict}
 }

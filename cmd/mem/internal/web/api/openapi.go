@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// openAPI describes the API, made from the same table as its routes. Schemas come from the types of what is
-// sent and answered.
+// openAPI describes the API. It is generated from the same table as the routes; schemas come from the types of requests
+// and responses.
 func openAPI() map[string]any {
 	d := &describer{schemas: map[string]any{}}
 	paths := map[string]any{}
@@ -121,7 +121,7 @@ func (d *describer) schema(t reflect.Type) map[string]any {
 	case reflect.Struct:
 		name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
 		if _, ok := d.schemas[name]; !ok {
-			d.schemas[name] = nil // for types that hold themselves
+			d.schemas[name] = nil // for recursive types
 			props, required := map[string]any{}, []any{}
 			d.members(t, props, &required)
 			d.schemas[name] = map[string]any{"type": "object", "properties": props, "required": required,

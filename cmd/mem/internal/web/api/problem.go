@@ -46,7 +46,7 @@ func BadRequest(message string, hints ...string) *Problem {
 	return NewProblem(http.StatusBadRequest, "bad_request", message, hints...)
 }
 
-// causes says with which status and code errors of the memory are answered. The first match holds.
+// causes maps errors of the memory to statuses and codes. The first match applies.
 func causes() []struct {
 	err    error
 	status int
@@ -83,7 +83,7 @@ func causes() []struct {
 	}
 }
 
-// ProblemOf returns what a client is told about an error.
+// ProblemOf converts an error to the problem that a client sees.
 func (s *API) ProblemOf(err error) *Problem {
 	var own *Problem
 	if errors.As(err, &own) {
@@ -136,18 +136,18 @@ func statusOf(err error) (int, string) {
 	return http.StatusInternalServerError, "internal"
 }
 
-// fail answers with an error.
+// FailJSON responds with an error.
 func (s *API) FailJSON(w http.ResponseWriter, err error) {
 	p := s.ProblemOf(err)
 	writeJSON(w, p.Status, errorAnswer{*p})
 }
 
-// An errorAnswer is how every error of the API looks.
+// An errorAnswer is the body of every error response.
 type errorAnswer struct {
 	Error Problem `json:"error"`
 }
 
-// writeJSON answers with v. Signs that could end a script are escaped.
+// writeJSON responds with v. Characters that could end a script are escaped.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -156,5 +156,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(b, '\n')) // a client that has gone needs no answer
+	_, _ = w.Write(append(b, '\n')) // the client may have closed the connection
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,16 +19,17 @@ func projectEndpoints() []endpoint {
 		{http.MethodGet, "/projects", "List all projects in memory", pageParams(), nil, answers(projectList{}),
 			(*API).apiProjects},
 		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(ProjectRecord{}),
-			(*API).apiProject},
+			with(pathProject, (*API).apiProject)},
 		{http.MethodPost, "/projects/{projectId}/sessions/{sessionId}", "Register session", nil, nil,
-			map[int]any{http.StatusCreated: history.ManifestSession{}}, (*API).apiRegister},
+			map[int]any{http.StatusCreated: history.ManifestSession{}}, with(pathProject, (*API).apiRegister)},
 		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}",
 			"Unregister a session: hide it; its data is kept",
-			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removedAnswer{}), (*API).apiUnregister},
+			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removedAnswer{}),
+			with(pathProject, (*API).apiUnregister)},
 		{http.MethodGet, "/projects/{projectId}/sessions",
 			"List the sessions of a project, including those not in memory",
 			pageParams(param{"untracked", "boolean", "only sessions that are not in memory"}), nil, answers(SessionList{}),
-			(*API).apiSessions},
+			with(pathProject, (*API).apiSessions)},
 	}
 }
 
@@ -49,7 +52,7 @@ type projectList struct {
 	Next     string           `json:"nextCursor,omitempty"`
 }
 
-// A ProjectRecord is the seeds' ProjectRecord, with the compositions of the manifest.
+// A ProjectRecord is a project with its sessions and compositions, as in the manifest.
 type ProjectRecord struct {
 	ID           refs.Project                  `json:"projectId"`
 	OriginalPath string                        `json:"originalPath"`
@@ -65,19 +68,14 @@ func (s *API) apiProjects(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page, next, err := paged(c, all, func(p state.Project) string { return string(p.ID) })
-	if err != nil {
-		return reply{}, err
-	}
-	out := projectList{Projects: []ProjectSummary{}, Next: next}
-	for _, p := range page {
-		sum, err := s.Summary(c, p)
-		if err != nil {
-			return reply{}, err
-		}
-		out.Projects = append(out.Projects, sum)
-	}
-	return ok(out)
+	var errs error
+	list, next, err := paged(c, all, func(p state.Project) string { return string(p.ID) },
+		func(p state.Project) ProjectSummary {
+			sum, err := s.Summary(c, p)
+			errs = errors.Join(errs, err)
+			return sum
+		})
+	return result(projectList{list, next}, errors.Join(err, errs))
 }
 
 // Summary returns the counts of a project.
@@ -117,25 +115,18 @@ func (s *API) manifest(ctx context.Context, p state.Project) (history.Manifest, 
 	return s.Memory.History().Manifest(ctx, p, history.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
 }
 
-func (s *API) apiProject(c *call) (reply, error) {
-	p, err := s.Project(c, c.r.PathValue("projectId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiProject(c *call, p state.Project) (reply, error) {
 	man, err := s.manifest(c, p)
 	if err != nil {
 		return reply{}, err
 	}
 	out := ProjectRecord{
 		ID: p.ID, OriginalPath: man.OriginalPath, DisplayName: man.DisplayName, CreatedAt: man.CreatedAt,
-		Sessions: []history.ManifestSession{}, Compositions: []history.ManifestComposition{},
+		Sessions:     slices.AppendSeq([]history.ManifestSession{}, maps.Values(man.Sessions)),
+		Compositions: slices.AppendSeq([]history.ManifestComposition{}, maps.Values(man.Compositions)),
 	}
-	for _, one := range man.Sessions {
-		out.Sessions = append(out.Sessions, one)
+	for _, one := range out.Sessions {
 		out.LastAccessed = max(out.LastAccessed, one.LastAccessed)
-	}
-	for _, one := range man.Compositions {
-		out.Compositions = append(out.Compositions, one)
 	}
 	slices.SortFunc(out.Sessions, func(a, b history.ManifestSession) int {
 		return strings.Compare(b.Last+b.SessionID, a.Last+a.SessionID)
@@ -177,11 +168,7 @@ type SessionList struct {
 	Next     string       `json:"nextCursor,omitempty"`
 }
 
-func (s *API) apiSessions(c *call) (reply, error) {
-	p, err := s.Project(c, c.r.PathValue("projectId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiSessions(c *call, p state.Project) (reply, error) {
 	only, err := c.flag("untracked")
 	if err != nil {
 		return reply{}, err
@@ -193,15 +180,8 @@ func (s *API) apiSessions(c *call) (reply, error) {
 	if only {
 		items = slices.DeleteFunc(items, func(it history.Item) bool { return it.Status != history.Untracked })
 	}
-	page, next, err := paged(c, items, func(it history.Item) string { return it.ID })
-	if err != nil {
-		return reply{}, err
-	}
-	out := SessionList{Sessions: []sessionRow{}, Next: next}
-	for _, it := range page {
-		out.Sessions = append(out.Sessions, rowOf(it))
-	}
-	return ok(out)
+	list, next, err := paged(c, items, func(it history.Item) string { return it.ID }, rowOf)
+	return result(SessionList{list, next}, err)
 }
 
 func rowOf(it history.Item) sessionRow {
@@ -242,11 +222,7 @@ func (s *API) Register(ctx context.Context, p state.Project, id string) error {
 	return s.Memory.Capture().CountAdded(ctx, added)
 }
 
-func (s *API) apiRegister(c *call) (reply, error) {
-	p, err := s.Project(c, c.r.PathValue("projectId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiRegister(c *call, p state.Project) (reply, error) {
 	id := c.r.PathValue("sessionId")
 	if !PlainName(id) {
 		return reply{}, NoSuch("session", id)
@@ -263,14 +239,10 @@ func (s *API) apiRegister(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return created(out)
+	return reply{http.StatusCreated, out}, nil
 }
 
-func (s *API) apiUnregister(c *call) (reply, error) {
-	p, err := s.Project(c, c.r.PathValue("projectId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiUnregister(c *call, p state.Project) (reply, error) {
 	rev, err := s.Session(c, c.r.PathValue("sessionId"))
 	if err == nil && rev.Project.ID != p.ID {
 		err = NoSuch("session", c.r.PathValue("sessionId"))

@@ -8,7 +8,7 @@ import (
 func endpoints() []endpoint {
 	var all []endpoint
 	for _, part := range [][]endpoint{
-		projectEndpoints(), versionEndpoints(), keepitEndpoints(), compositionEndpoints(), lookEndpoints(),
+		projectEndpoints(), versionEndpoints(), keepitEndpoints(), compositionEndpoints(), readEndpoints(),
 		knowledgeEndpoints(), jobEndpoints(),
 	} {
 		all = append(all, part...)
@@ -21,7 +21,7 @@ func (s *API) Route(mux *http.ServeMux) {
 	for _, e := range endpoints() {
 		mux.HandleFunc(e.method+" "+Prefix+e.path, func(w http.ResponseWriter, r *http.Request) {
 			var out reply
-			err := e.known(r.URL.Query())
+			err := e.check(r.URL.Query())
 			if err == nil {
 				out, err = e.do(s, &call{r.Context(), w, r})
 			}

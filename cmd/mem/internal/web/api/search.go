@@ -145,7 +145,7 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 		return SearchAnswer{}, err
 	}
 	q.Limit = limit
-	projects, err := s.searched(ctx, r)
+	projects, err := s.searchScope(ctx, r)
 	if err != nil {
 		return SearchAnswer{}, err
 	}
@@ -161,8 +161,8 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 	return out, nil
 }
 
-// searched returns the projects to search: the named one, or all that this server shows.
-func (s *API) searched(ctx context.Context, r *http.Request) ([]refs.Project, error) {
+// searchScope returns the projects to search: the named one, or all that this server shows.
+func (s *API) searchScope(ctx context.Context, r *http.Request) ([]refs.Project, error) {
 	if name := r.URL.Query().Get("project"); name != "" {
 		p, err := s.Project(ctx, name)
 		return []refs.Project{p.ID}, err
@@ -176,15 +176,11 @@ func (s *API) searched(ctx context.Context, r *http.Request) ([]refs.Project, er
 }
 
 func (s *API) apiSearch(c *call) (reply, error) {
-	limit, err := c.number("limit", 20, mostPage)
+	limit, err := c.number("limit", 20, maxPage)
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := s.Find(c, c.r, max(limit, 1))
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(out)
+	return result(s.Find(c, c.r, max(limit, 1)))
 }
 
 func hitOf(h search.Hit, cut *search.Snippets) HitAnswer {

@@ -7,16 +7,8 @@ import (
 	"github.com/memvcs/mem/layers/stats"
 )
 
-func (s *API) apiStats(c *call) (reply, error) {
-	p, err := s.projectOf(c, c.r)
-	if err != nil {
-		return reply{}, err
-	}
-	out, err := s.Stats(c, p)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(out)
+func (s *API) apiStats(c *call, p state.Project) (reply, error) {
+	return result(s.Stats(c, p))
 }
 
 // Stats returns the figures of a project, as "mem stats --json" prints them.

@@ -19,7 +19,7 @@ func versionEndpoints() []endpoint {
 		http.StatusAccepted: JobAnswer{}}
 	return []endpoint{
 		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil,
-			answers(history.ManifestVersions{}), (*API).apiVersions},
+			answers(history.ManifestVersions{}), with(pathSession, (*API).apiVersions)},
 		{http.MethodPost, "/sessions/{sessionId}/versions",
 			"Create a compression: 201; 200 if the recipe was used before; 202 and a job if it needs a model", nil,
 			CompressionSettings{}, made, (*API).apiCompress},
@@ -28,16 +28,16 @@ func versionEndpoints() []endpoint {
 			CompressionSettings{}, answers(compressionPreview{}), (*API).apiCompressPreview},
 		{http.MethodDelete, "/sessions/{sessionId}/versions/{versionId}", "Delete a version: hide it",
 			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removedAnswer{}),
-			(*API).apiDeleteVersion},
+			with(pathVersion, (*API).apiDeleteVersion)},
 		{http.MethodGet, "/sessions/{sessionId}/versions/{versionId}", "Get version content",
 			[]param{{"format", "string", "md, jsonl or text: only the content"}}, nil, answers(VersionContent{}),
-			(*API).apiVersion},
+			with(pathVersion, (*API).apiVersion)},
 		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, DecayRequest{}, answers(DecayPreview{}),
 			(*API).apiDecay},
 	}
 }
 
-// A CompressionSettings is the seeds' CompressionSettings, and what mem compress takes besides.
+// A CompressionSettings is the settings of a compression.
 type CompressionSettings struct {
 	Mode           string        `json:"mode,omitempty"`
 	Ratio          int           `json:"compactionRatio,omitempty"`
@@ -50,7 +50,7 @@ type CompressionSettings struct {
 	Skip           int           `json:"skipFirstMessages,omitempty"`
 	Keepit         string        `json:"keepitMode,omitempty"`
 	Distance       int           `json:"sessionDistance,omitempty"`
-	Since          string        `json:"since,omitempty"` // label of a version: only what was said after it
+	Since          string        `json:"since,omitempty"` // label of a version: compress only later messages
 }
 
 // sized reports whether the settings determine the size of the version.
@@ -65,15 +65,15 @@ type TierSetting struct {
 	Aggressiveness string `json:"aggressiveness"`
 }
 
-// most is the maximum of numeric settings.
-const most = 1_000_000_000
+// maxNumber is the maximum of numeric settings.
+const maxNumber = 1_000_000_000
 
 // settings converts a request to the options of package derive.
 func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
 	out := compress.Settings{Ratio: in.Ratio, Tokens: in.Tokens, Preset: in.Preset, Skip: in.Skip,
 		Keepit: compress.KeepitMode(in.Keepit), Distance: in.Distance}
 	for _, n := range []int{in.Ratio, in.Tokens, in.Skip, in.Distance} {
-		if n < 0 || n > most {
+		if n < 0 || n > maxNumber {
 			return out, BadRequest("a number is negative or too large")
 		}
 	}
@@ -112,11 +112,11 @@ func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
 		}
 		out.Tiers = append(out.Tiers, compress.Tier{End: t.End, Ratio: t.Ratio, Level: level})
 	}
-	return out, s.usual(&out)
+	return out, s.setDefaults(&out)
 }
 
-// usual fills unset fields from the settings of the memory.
-func (s *API) usual(out *compress.Settings) error {
+// setDefaults fills unset fields from the settings of the memory.
+func (s *API) setDefaults(out *compress.Settings) error {
 	conf, err := s.Settings()
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSetting
 	}
 	with := s.Memory.Derive()
 	if dryRun {
-		defer s.keepIdle()
+		defer s.restartIdle()
 		with = with.WithPreviews(&s.previews)
 	}
 	if in.Since == "" {
@@ -160,8 +160,8 @@ func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSetting
 	return with.CompressSince(ctx, rev, base, set, dryRun)
 }
 
-// Asks reports whether the engine of a request calls a model, which may take long.
-func (s *API) Asks(ctx context.Context, rev state.Rev, in CompressionSettings) (bool, error) {
+// CallsModel reports whether the engine of a request calls a model, which may take long.
+func (s *API) CallsModel(ctx context.Context, rev state.Rev, in CompressionSettings) (bool, error) {
 	engine, err := s.Engine(ctx, rev, in.Engine, in.Model)
 	return engine != nil, err
 }
@@ -175,7 +175,7 @@ func (s *API) apiCompress(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	long, err := s.Asks(c, rev, in)
+	long, err := s.CallsModel(c, rev, in)
 	if err != nil {
 		return reply{}, err
 	}
@@ -217,7 +217,7 @@ type compressionPreview struct {
 	Existing       string       `json:"existingVersion,omitempty"` // the same recipe made it before
 }
 
-// A markerFate is what becomes of a marker.
+// A markerFate is the fate of a marker.
 type markerFate struct {
 	Message   int         `json:"message"`
 	Weight    weight      `json:"weight"`
@@ -267,11 +267,7 @@ func previewOf(d derive.CompressResult) compressionPreview {
 	return out
 }
 
-func (s *API) apiVersions(c *call) (reply, error) {
-	rev, err := s.Session(c, c.r.PathValue("sessionId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiVersions(c *call, rev state.Rev) (reply, error) {
 	man, err := s.Memory.History().ManifestOf(c, rev)
 	if err != nil {
 		return reply{}, err
@@ -287,11 +283,7 @@ type VersionContent struct {
 	Content   string `json:"content"` // Markdown
 }
 
-func (s *API) apiVersion(c *call) (reply, error) {
-	rev, err := s.Version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiVersion(c *call, rev state.Rev) (reply, error) {
 	if format := c.r.URL.Query().Get("format"); format != "" {
 		return reply{}, s.Write(c, c.w, rev, format, rev.Version.FileName())
 	}
@@ -322,7 +314,7 @@ func (s *API) Write(ctx context.Context, w http.ResponseWriter, rev state.Rev, f
 		format = "txt"
 	}
 	Download(w, kind, FileName(name)+"."+format)
-	_, _ = w.Write([]byte(b.String())) // a client that has gone needs no answer
+	_, _ = w.Write([]byte(b.String())) // the client may have closed the connection
 	return nil
 }
 
@@ -343,15 +335,11 @@ func FileName(s string) string {
 	}, s)
 }
 
-func (s *API) apiDeleteVersion(c *call) (reply, error) {
-	rev, err := s.Version(c, c.r.PathValue("sessionId"), c.r.PathValue("versionId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiDeleteVersion(c *call, rev state.Rev) (reply, error) {
 	return s.remove(c, rev)
 }
 
-// A DecayRequest is the seeds' request of a decay preview.
+// A DecayRequest is the request for a decay preview.
 type DecayRequest struct {
 	SessionID      string `json:"sessionId"`
 	Ratio          int    `json:"compressionRatio"`
@@ -376,7 +364,7 @@ func (s *API) apiDecay(c *call) (reply, error) {
 	if err := c.into(&in); err != nil {
 		return reply{}, err
 	}
-	if in.Ratio < 1 || in.Ratio > most || in.Distance < 0 || in.Distance > most {
+	if in.Ratio < 1 || in.Ratio > maxNumber || in.Distance < 0 || in.Distance > maxNumber {
 		return reply{},
 			BadRequest("compressionRatio is a whole number from 1, sessionDistance from 1, or 0 for the distance of the session")
 	}
@@ -407,7 +395,7 @@ func (s *API) apiDecay(c *call) (reply, error) {
 	return ok(out)
 }
 
-// pressure returns what presses on the markers of a session, with the constants of the settings.
+// pressure returns the pressure on the markers of a session, with the decay of the settings.
 func (s *API) pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level,
 	distance int) (keepit.Pressure, error) {
 	p, err := s.Memory.Derive().Pressure(ctx, rev, ratio, level, distance)
