@@ -29,8 +29,8 @@ const (
 // one.
 const maxAnswer = 9500
 
-// say writes the answer in one piece.
-func (r *run) say(answer map[string]any) error {
+// writeAnswer writes the answer in one piece.
+func (r *run) writeAnswer(answer map[string]any) error {
 	b, err := strictjson.Line(answer)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (r *run) say(answer map[string]any) error {
 
 // addContext answers with a text that is added to the model's context.
 func (r *run) addContext(text string) error {
-	return r.say(map[string]any{
+	return r.writeAnswer(map[string]any{
 		"hookSpecificOutput": map[string]any{"hookEventName": r.event, "additionalContext": text},
 	})
 }

@@ -53,7 +53,7 @@ func (r *run) stop(ctx context.Context) error {
 	if err != nil {
 		return err // without the count, Stop could block for ever
 	}
-	return r.say(map[string]any{"decision": "block", "reason": r.reason(s, left)})
+	return r.writeAnswer(map[string]any{"decision": "block", "reason": r.reason(s, left)})
 }
 
 // noteIncomplete writes a note if the transcript lacks the model's last message. The client writes that a moment later

@@ -56,7 +56,7 @@ func TestDistillMeanwhile(t *testing.T) {
 					forgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
 				}
 			})
-			if !errors.Is(err, originals.ErrMeanwhile) || asked == 0 {
+			if !errors.Is(err, originals.ErrInputDeleted) || asked == 0 {
 				t.Errorf("asked %d times: %v", asked, err)
 			}
 			if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {

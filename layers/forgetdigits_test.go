@@ -26,7 +26,7 @@ func TestBlot(t *testing.T) {
 		if c.nines {
 			nines = func([]byte) bool { return true }
 		}
-		originals.Blot(raw, originals.PlacesOf(raw, [][]byte{[]byte("481516")}), nines)
+		originals.Mask(raw, originals.PlacesOf(raw, [][]byte{[]byte("481516")}), nines)
 		if string(raw) != c.want || json.Valid(raw) != json.Valid([]byte(c.in)) {
 			t.Errorf("%s became %s, want %s", c.in, raw, c.want)
 		}

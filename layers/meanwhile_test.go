@@ -33,10 +33,10 @@ func TestForgetMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	forgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
-	if _, err := late.Save(ctx, done); !errors.Is(err, originals.ErrMeanwhile) {
+	if _, err := late.Save(ctx, done); !errors.Is(err, originals.ErrInputDeleted) {
 		t.Errorf("a composition was stored: %v", err)
 	}
-	if _, err := m.Derive().SaveVersion(ctx, version, nil); !errors.Is(err, originals.ErrMeanwhile) {
+	if _, err := m.Derive().SaveVersion(ctx, version, nil); !errors.Is(err, originals.ErrInputDeleted) {
 		t.Errorf("a version was stored: %v", err)
 	}
 	if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {

@@ -248,12 +248,12 @@ func TestUndoLeavesWhatOthersChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := records.SetBody{Target: "session/" + rev.Session.ID, Field: "deleted", Value: false}
-	u := &history.Undoing{Said: state.Timeline{}}
+	u := &history.UndoLog{Values: state.Timeline{}}
 	add := func(device string, lamport uint64, commit string, b records.SetBody) {
 		st := state.NewState(rev.Project.ID)
 		for _, c := range st.SetCells(b) {
 			c.Stamp = records.Stamp{Lamport: lamport, Device: device}
-			c = u.Said.Add(c)
+			c = u.Values.Add(c)
 			if device == "mine" {
 				u.Ops = append(u.Ops, &history.UndoOp{Entry: refs.Entry{Commit: commit, Device: device, Lamport: lamport}, From: lamport - 1, Cells: []state.Cell{c}})
 			}

@@ -19,7 +19,7 @@ func (r *Repo) DropDevice(ctx context.Context, device string) error {
 	}
 	defer unlock()
 	for _, g := range []*gitstore.Repo{r.memory, r.originals} {
-		names, err := g.Known() // includes missing branches, which are no longer expected then
+		names, err := g.RegisteredRefs() // includes missing branches, which are no longer expected then
 		if err != nil {
 			return err
 		}

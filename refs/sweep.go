@@ -101,7 +101,7 @@ func (r *Repo) sweepKilled(dir string) error {
 
 // checkKnown returns an error if a known branch is missing: objects that it led to are not garbage.
 func checkKnown(g *gitstore.Repo) error {
-	known, err := g.Known()
+	known, err := g.RegisteredRefs()
 	if err != nil {
 		return err
 	}

@@ -401,7 +401,7 @@ func (tx *Tx) checkNew(l *lane.Snapshot) error {
 		return nil
 	}
 	ref := lane.Ref(tx.project, l.Device)
-	was, err := l.Git.Knows(ref)
+	was, err := l.Git.IsRegistered(ref)
 	if was {
 		return lostError(l.Git, ref)
 	}

@@ -376,7 +376,7 @@ func (b *batch) commit(ctx context.Context, s *refs.Stage, changed []*Capture) (
 	err := m.Refs.Update(ctx, b.p.ID, addMessage(changed, b.o), func(tx *refs.Tx) error {
 		done, direct = tx, slices.Equal(tx.Tips(), st.Tips)
 		if !direct {
-			if err := originals.NothingForgotten(ctx, tx, st.Tips); err != nil {
+			if err := originals.CheckNoPurge(ctx, tx, st.Tips); err != nil {
 				return err
 			}
 		}
@@ -547,19 +547,19 @@ func (m Ops) rememberPaths(ctx context.Context, groups []*Group, o AddOptions) e
 
 // noteScanned records which contents of a commit the rules have scanned, so that a push need not scan them again.
 func (m Ops) noteScanned(p refs.Project, captures []*Capture) {
-	byHead := map[string][]secrets.Look{}
+	byHead := map[string][]secrets.CleanSpan{}
 	rules := map[string]redact.Rules{}
 	for _, c := range captures {
-		looks := c.looks
-		if c.looked != nil {
-			looks = append(slices.Clone(looks), *c.looked)
+		looks := c.cleanFiles
+		if c.clean != nil {
+			looks = append(slices.Clone(looks), *c.clean)
 		}
 		if len(looks) > 0 {
-			head := secrets.On(m.DB).LookedHead(c.Rules)
+			head := secrets.On(m.DB).ScanHead(c.Rules)
 			byHead[head], rules[head] = append(byHead[head], looks...), c.Rules
 		}
 	}
 	for head, looks := range byHead {
-		secrets.On(m.DB).NoteLooked(p, rules[head], looks)
+		secrets.On(m.DB).RecordScanned(p, rules[head], looks)
 	}
 }

@@ -30,7 +30,7 @@ type overflow struct {
 
 // stageOverflow stages the overflow files of the session that are new or have changed.
 func (c *Capture) stageOverflow(ctx context.Context, p refs.Project, s *refs.Stage) error {
-	c.files, c.snap.Files, c.looks = nil, nil, nil
+	c.files, c.snap.Files, c.cleanFiles = nil, nil, nil
 	if c.Base != nil {
 		c.snap.Files = slices.Clone(c.Base.Files)
 	}
@@ -121,7 +121,7 @@ func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.
 			Cuts: clean.Cuts}.Encode()
 	}
 	if c.Rules.Any() && !clean.Pieces {
-		c.looks = append(c.looks, secrets.Look{End: ref.Hash})
+		c.cleanFiles = append(c.cleanFiles, secrets.CleanSpan{End: ref.Hash})
 	}
 	c.files = append(c.files, o)
 	return ref, raw, nil

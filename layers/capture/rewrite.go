@@ -39,7 +39,7 @@ type OwnStream struct {
 	Points     []records.Point
 	Patches    []*redact.Patch                   // of Points; nil for points without one
 	read       func(func(io.Reader) error) error // the clean bytes
-	nines      func(spot []byte) bool            // see [originals.Blot]
+	asDigits   func(spot []byte) bool            // see [originals.Mask]
 }
 
 // OwnStreams calls f with each stream of a session that this device captured, in the order of the generations. It
@@ -53,7 +53,7 @@ func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, n
 		}
 		o := by[pt.Generation]
 		if o == nil {
-			o = &OwnStream{session: s.ID, Generation: pt.Generation, nines: nines}
+			o = &OwnStream{session: s.ID, Generation: pt.Generation, asDigits: nines}
 			by[pt.Generation] = o
 		}
 		var patch *redact.Patch
@@ -158,9 +158,9 @@ func recuts(raw []byte, start int64, cuts []redact.Cut, base int64) (again []red
 
 // A Rewriting describes a stream without the forgotten text. The new bytes are made when they are read.
 type Rewriting struct {
-	changes []change
-	Cuts    []redact.Cut // of the new clean bytes
-	nines   func(spot []byte) bool
+	changes  []change
+	Cuts     []redact.Cut // of the new clean bytes
+	asDigits func(spot []byte) bool
 }
 
 // A change is the edit of one value.
@@ -176,7 +176,7 @@ type change struct {
 
 // Without returns the stream without the text that the edit deletes, nil if it deletes nothing.
 func (o *OwnStream) Without(e edit) (*Rewriting, error) {
-	w := &Rewriting{nines: o.nines}
+	w := &Rewriting{asDigits: o.asDigits}
 	moved := int64(0) // the distance between the new and the old offset
 	err := o.Values(func(v transcript.Value, start, end int64, cuts []redact.Cut) {
 		whole, spots := e(v)
@@ -189,7 +189,7 @@ func (o *OwnStream) Without(e edit) (*Rewriting, error) {
 		if whole {
 			c.now = c.base + v.Size
 		} else {
-			w.Cuts = append(w.Cuts, recuts(w.blotted(bytes.Clone(v.Raw), spots), start, cuts, c.base)...)
+			w.Cuts = append(w.Cuts, recuts(w.masked(bytes.Clone(v.Raw), spots), start, cuts, c.base)...)
 		}
 		moved = c.now - end
 		w.changes = append(w.changes, c)
@@ -200,8 +200,8 @@ func (o *OwnStream) Without(e edit) (*Rewriting, error) {
 	return w, nil
 }
 
-func (w *Rewriting) blotted(raw []byte, spots [][2]int) []byte {
-	originals.Blot(raw, spots, w.nines)
+func (w *Rewriting) masked(raw []byte, spots [][2]int) []byte {
+	originals.Mask(raw, spots, w.asDigits)
 	return raw
 }
 
@@ -210,7 +210,7 @@ func (w *Rewriting) bytes(c change, clean []byte) []byte {
 	if c.whole {
 		return originals.Placeholder(c.exact, c.opaque)
 	}
-	return recut(w.blotted(bytes.Clone(uncut(clean, c.start, c.cuts)), c.spots), clean, c.start, c.cuts)
+	return recut(w.masked(bytes.Clone(uncut(clean, c.start, c.cuts)), c.spots), clean, c.start, c.cuts)
 }
 
 // reader returns the new clean bytes, given the old ones.

@@ -94,26 +94,26 @@ func (a Added) Growth() string {
 
 // A Capture stages one source.
 type Capture struct {
-	M        Ops
-	src      Source
-	File     originals.SourceFile
-	guard    *originals.Guard // nil if nothing was ever forgotten
-	size     int64
-	known    *state.Session // nil if the project does not contain the session
-	Base     *records.Point // the snapshot that the file continues, nil for none
-	prev     []redact.Patch // the patches of Base
-	older    bool           // Base contains the whole file
-	restored bool           // the file is an earlier generation again, see isRestored
-	snap     records.Snapshot
-	verify   bool   // compare the file with the stored bytes before staging, not meanwhile
-	tail     []byte // the bytes after the last closed value
-	patch    []byte // encoded, nil if the clean bytes are the exact ones
-	files    []overflow
-	Rules    redact.Rules
-	torn     bool           // the stored stream ends, or ended, within a value
-	looked   *secrets.Look  // the scan of the new bytes; nil if a secret may cross their start or end
-	looks    []secrets.Look // the scans of overflow files
-	added    Added
+	M          Ops
+	src        Source
+	File       originals.SourceFile
+	guard      *originals.Guard // nil if nothing was ever forgotten
+	size       int64
+	known      *state.Session // nil if the project does not contain the session
+	Base       *records.Point // the snapshot that the file continues, nil for none
+	prev       []redact.Patch // the patches of Base
+	older      bool           // Base contains the whole file
+	restored   bool           // the file is an earlier generation again, see isRestored
+	snap       records.Snapshot
+	verify     bool   // compare the file with the stored bytes before staging, not meanwhile
+	tail       []byte // the bytes after the last closed value
+	patch      []byte // encoded, nil if the clean bytes are the exact ones
+	files      []overflow
+	Rules      redact.Rules
+	torn       bool                // the stored stream ends, or ended, within a value
+	clean      *secrets.CleanSpan  // the scan of the new bytes; nil if a secret may cross their start or end
+	cleanFiles []secrets.CleanSpan // the scans of overflow files
+	added      Added
 }
 
 // OpenSource opens a regular file that is not empty and returns its size. It does not block on FIFOs or devices.
@@ -300,9 +300,9 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at originals.Place, e
 	c.added.Long = sum.Long
 	c.added.Stored = g.Stored
 	if rules.Any() && !clean.Pieces && !c.torn {
-		c.looked = &secrets.Look{End: g.Sum}
+		c.clean = &secrets.CleanSpan{End: g.Sum}
 		if before > 0 {
-			c.looked.Base = c.Base.Original
+			c.clean.Base = c.Base.Original
 		}
 	}
 	cuts := redact.Shift(clean.Cuts, before)

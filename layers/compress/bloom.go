@@ -68,8 +68,8 @@ func (f *filter) several(h uint64) bool {
 }
 
 // look adds the concepts of units: first all except pairs, then the pairs of concepts that occur again.
-func (f *filter) look(us *chunkList[unit], texts *textList, near bool) {
-	f.pass(us, texts, func(w *collector, u *unit, text string) { w.terms(text, near) })
+func (f *filter) look(us *chunkList[unit], texts *textList, roomy bool) {
+	f.pass(us, texts, func(w *collector, u *unit, text string) { w.terms(text, roomy) })
 	clear(f.once)
 	f.pass(us, texts, func(w *collector, u *unit, text string) {
 		if u.class == userClass {
@@ -117,14 +117,14 @@ func (w *collector) add(h uint64) {
 	w.f.add(h)
 }
 
-func (w *collector) terms(text string, near bool) {
+func (w *collector) terms(text string, roomy bool) {
 	anchors.EachTerm(text, func(s string, word bool) {
 		if h := w.hash(s, word); h != 0 {
 			w.add(h)
 		}
 	})
 	anchors.EachAnchor(text, func(a string) { w.add(w.f.hash(anchors.AnchorConcept, a)) })
-	if near {
+	if roomy {
 		anchors.EachName(text, func(a string) { w.add(w.f.hash(anchors.NameConcept, a)) })
 	}
 }

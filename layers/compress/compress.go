@@ -37,8 +37,8 @@ type Item struct {
 
 	Src [][2]int // its messages, if they are not all of N to To
 
-	spilled int32 // 1 + where its text is put aside, instead of in Text; 0: it is not
-	size    int32 // of the text that is put aside
+	spilled int32 // 1 + the place of its text in the spill file; 0: it is in Text
+	size    int32 // of the text in the spill file
 }
 
 // length is the bytes of the text of the item.

@@ -67,10 +67,10 @@ func mixFor(l Level) mix {
 	return m
 }
 
-// close changes the mix of the aggressive level for a budget that is large for the items (see [near]). The prose is
+// relax changes the mix of the aggressive level for a budget that is large for the items (see [isRoomy]). The prose is
 // soon covered; then changed lines add more than repetition, and last the output of tools, of which the concepts that
 // occur in other messages matter. The numbers were found in the same way.
-func (m *mix) close() {
+func (m *mix) relax() {
 	m.weights = weights{stem: 5, anchor: 350, pair: 60, name: 150, once: 30, exponent: 100}
 	m.prior[command], m.prior[call], m.prior[change], m.prior[output] = 90, 90, 100, 6
 	for i, s := range m.shares {
@@ -81,9 +81,9 @@ func (m *mix) close() {
 	}
 }
 
-// near reports whether the level is aggressive and a sixth or more of the items, without tool output and changed lines,
-// fits into room plain tokens.
-func near(items []Item, room int, l Level) bool {
+// isRoomy reports whether the level is aggressive and a sixth or more of the items, without tool output and changed
+// lines, fits into room plain tokens.
+func isRoomy(items []Item, room int, l Level) bool {
 	if l != keepit.Aggressive {
 		return false
 	}
@@ -114,20 +114,20 @@ type extractor struct {
 type unitKey struct {
 	first *Item
 	n     int
-	near  bool
+	roomy bool
 }
 
-func newExtractor(z sizer, text func(*Item) string, aside *Spill) *extractor {
-	return &extractor{sizes: z, text: text, spill: aside, cached: map[unitKey]unitSet{}}
+func newExtractor(z sizer, text func(*Item) string, spill *Spill) *extractor {
+	return &extractor{sizes: z, text: text, spill: spill, cached: map[unitKey]unitSet{}}
 }
 
 // unitsOf returns the units of the items. There is at least one item.
-func (e *extractor) unitsOf(items []Item, near bool) unitSet {
-	key := unitKey{&items[0], len(items), near}
+func (e *extractor) unitsOf(items []Item, roomy bool) unitSet {
+	key := unitKey{&items[0], len(items), roomy}
 	a, ok := e.cached[key]
 	if !ok {
 		a = split(items, e.text, e.spill)
-		a.measure(near, e.spill)
+		a.measure(roomy, e.spill)
 		e.cached[key] = a
 	}
 	return a
@@ -139,22 +139,22 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	if room <= 0 || len(req.Items) == 0 {
 		return Summary{}, ctx.Err()
 	}
-	m, close := mixFor(req.Level), near(req.Items, room, req.Level)
-	if close {
-		m.close()
+	m, roomy := mixFor(req.Level), isRoomy(req.Items, room, req.Level)
+	if roomy {
+		m.relax()
 	}
-	a := e.unitsOf(req.Items, close)
+	a := e.unitsOf(req.Items, roomy)
 	for i := range a.units.n {
 		u := a.units.at(int32(i))
 		it := &req.Items[u.item]
 		u.prior = int32(m.priority(u) * int64(100+it.Weight) / 100)
-		if u.class == closing && !close {
+		if u.class == closing && !roomy {
 			u.prior = int32(int64(u.prior) * (100 + recency(int64(u.item), int64(len(req.Items)-1))) / 100)
 		}
 		switch {
 		case (it.Kind == User || it.Kind == Script) && it.length() > pasted:
 			u.prior /= 2
-		case close && u.class >= output && u.traits&traitBare != 0:
+		case roomy && u.class >= output && u.traits&traitBare != 0:
 			u.prior = 0 // chosen only if nothing else remains
 		}
 	}

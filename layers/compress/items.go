@@ -12,10 +12,10 @@ import (
 
 // Items converts the entries of an L1 to items. echo reports whether the typed text of a message is an echo, which mem
 // wrote or a fork copied: it does not count as typed. It may be nil. The changed lines of edits become items
-// of kind [Diff]: [Run] uses them only when there is room. Texts that are too many to hold are put into aside
+// of kind [Diff]: [Run] uses them only when there is room. Texts that are too large for memory are written to spill
 // and not into the items, which [Run] and [Spill.Text] know; it may be nil.
-func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, aside *Spill) ([]Item, error) {
-	b := builder{spill: aside}
+func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, spill *Spill) ([]Item, error) {
+	b := builder{spill: spill}
 	for e, err := range entries {
 		if err != nil {
 			return nil, fmt.Errorf("read items: %w", err)

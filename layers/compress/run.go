@@ -160,12 +160,12 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 		return nil
 	}
 	room := r.count.Unscale(p.room)
-	close := r.own && near(p.items, room, p.Level)
-	if p.extra == 0 && (close || r.in.leavesRoom(p.items, room)) {
+	roomy := r.own && isRoomy(p.items, room, p.Level)
+	if p.extra == 0 && (roomy || r.in.leavesRoom(p.items, room)) {
 		p.extra++
 		p.items = p.tier.detailed()
 	}
-	if p.extra == 1 && r.in.Output != nil && (close || r.in.leavesRoom(p.items, room)) {
+	if p.extra == 1 && r.in.Output != nil && (roomy || r.in.leavesRoom(p.items, room)) {
 		p.extra++
 		items, err := p.tier.full(ctx, r.in, p.Part)
 		if err != nil {

@@ -147,7 +147,7 @@ func (a *Spill) Err() error {
 	return a.err
 }
 
-// A textList is a list of texts, which come in order and lie in rows, in memory or aside.
+// A textList is a list of texts, which are put in order and stored in rows, in memory or in the spill file.
 type textList struct {
 	spill *Spill
 	shift uint     // a row has 1<<shift texts

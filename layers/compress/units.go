@@ -80,8 +80,8 @@ const (
 )
 
 // split makes the units of items. Said returns the text of an item.
-func split(items []Item, said func(*Item) string, aside *Spill) unitSet {
-	t := &taker{unitSet: unitSet{texts: newTextList(aside, 8)}, said: &digestSet{}}
+func split(items []Item, said func(*Item) string, spill *Spill) unitSet {
+	t := &taker{unitSet: unitSet{texts: newTextList(spill, 8)}, said: &digestSet{}}
 	line := int32(0)
 	put := func(i int, c class, text string) { t.put(unit{item: int32(i), line: line, class: c}, text) }
 	files := map[string]bool{}
@@ -264,11 +264,11 @@ func cut(s string, n int) string {
 }
 
 // measure fills in what units are about.
-func (a *unitSet) measure(near bool, aside *Spill) {
-	a.lexicon, a.lists = newLexicon(), newTextList(aside, 8)
-	if size := a.texts.total(); size > aside.numberLimit() {
+func (a *unitSet) measure(roomy bool, spill *Spill) {
+	a.lexicon, a.lists = newLexicon(), newTextList(spill, 8)
+	if size := a.texts.total(); size > spill.numberLimit() {
 		f := newFilter(size)
-		f.look(&a.units, a.texts, near)
+		f.look(&a.units, a.texts, roomy)
 		a.lexicon = a.lexicon.withFilter(f)
 	}
 	l, texts := a.lexicon, a.texts.browse()
@@ -276,8 +276,8 @@ func (a *unitSet) measure(near bool, aside *Spill) {
 	var b []byte
 	for i := range a.units.n {
 		u := a.units.at(int32(i))
-		g := gatherOptions{pairs: u.class == userClass, names: near, in: int32(i)}
-		if near {
+		g := gatherOptions{pairs: u.class == userClass, names: roomy, in: int32(i)}
+		if roomy {
 			g.in = u.item
 		}
 		about = l.gather(about[:0], int32(i), texts.text(i), g)

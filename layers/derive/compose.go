@@ -211,7 +211,7 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 func (c *composer) versions(ctx context.Context, i int, st *state.State, p ComposePart, src *compose.Source) error {
 	for _, v := range st.VersionsOf(p.Rev.Session.ID) {
 		asked := p.Rev.Kind == state.IsVersion && v.ID == p.Rev.Version.ID
-		if v.ByStranger && !asked && p.Rev.Session.Guest == "" {
+		if v.Untrusted && !asked && p.Rev.Session.UntrustedDevice == "" {
 			continue
 		}
 		current := v.Origin() == p.Rev.Session.Now().Original && v.Since == ""
@@ -329,7 +329,7 @@ func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult,
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}
-		if err := originals.On(c.m.DB).UnforgottenParts(ctx, tx, comp); err != nil {
+		if err := originals.On(c.m.DB).CheckParts(ctx, tx, comp); err != nil {
 			return err
 		}
 		tx.Trailer("Op", "compose")

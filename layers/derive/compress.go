@@ -261,7 +261,7 @@ func (m Ops) SaveVersion(ctx context.Context, c CompressResult, bodies [][]byte)
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}
-		if err := originals.Unforgotten(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
+		if err := originals.CheckInputs(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
 			return fmt.Errorf("session %s: %w", records.ShortID(c.Session.ID), err)
 		}
 		v := c.Version

@@ -198,7 +198,7 @@ func (a *tierRun) finish(ctx context.Context, out *TierResult) error {
 		}
 		tx.Trailer("Op", "tier")
 		for _, c := range made {
-			if err := originals.On(a.m.DB).UnforgottenParts(ctx, tx, c); err != nil {
+			if err := originals.On(a.m.DB).CheckParts(ctx, tx, c); err != nil {
 				return err
 			}
 			if _, err := tx.Add(records.KindComposition, c); err != nil {

@@ -139,7 +139,7 @@ func (t *batchWriter) commit(ctx context.Context) error {
 					tx.Trailer("Op", "tier")
 					adopted = true
 				}
-				if err := originals.Unforgotten(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
+				if err := originals.CheckInputs(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
 					return fmt.Errorf("session %s: %w", records.ShortID(c.Session.ID), err)
 				}
 				c.Version.Label = st.NextLabel(c.Session.ID, m.Refs.Device().ID)

@@ -14,8 +14,8 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Strangers returns the names of untrusted devices with lanes here, by ID.
-func (m Ops) Strangers(ctx context.Context) (map[string]string, error) {
+// Untrusted returns the names of untrusted devices with lanes here, by ID.
+func (m Ops) Untrusted(ctx context.Context) (map[string]string, error) {
 	lanes, err := m.Refs.Lanes()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
 		d.Fingerprint = lane.Fingerprint(d.Key)
 		out = append(out, *d)
 	}
-	tellApart(out)
+	disambiguate(out)
 	slices.SortFunc(out, func(a, b state.Device) int {
 		if a.Own != b.Own {
 			if a.Own {
@@ -116,9 +116,9 @@ func (m Ops) laneDevices() (map[string]*state.Device, error) {
 	return found, nil
 }
 
-// tellApart adds the start of the ID to equal names, as for versions: vm~562364fe. This device keeps its name, so
+// disambiguate adds the start of the ID to equal names, as for versions: vm~562364fe. This device keeps its name, so
 // that a pull never changes what the name means here.
-func tellApart(all []state.Device) {
+func disambiguate(all []state.Device) {
 	called := map[string]int{}
 	for _, d := range all {
 		called[d.Name]++

@@ -110,24 +110,24 @@ type forgetting struct {
 	missing map[objects.Hash]bool // records that name a transcript that no lane contains any more
 	stale   map[objects.Hash]bool // records that name a transcript that its device will change
 
-	held    *refs.Writer // of the project, nil unless other writers are locked out during planning
-	Stage   *refs.Stage
-	streams map[objects.Hash]bool            // deleted or rewritten streams
-	points  map[objects.Hash]bool            // their growth points
-	regrown map[objects.Hash]capture.Regrown // rewritten growth points by record
-	passed  map[string]map[int]map[int]bool  // deleted messages by session and generation
-	heard   map[objects.Hash]bool            // records with a witness or text that contains the deleted text
-	drop    map[objects.Hash]bool            // deleted records
-	gone    map[string]bool                  // names of deleted objects and records
-	names   map[string]string                // new names by old names
-	bodies  map[objects.Hash]json.RawMessage // changed records
-	patches map[objects.Hash][]byte          // changed patches of unchanged records
-	purge   records.Purge                    // for other devices
-	Seals   originals.Seals
-	nines   func(spot []byte) bool // see [originals.Blot]
-	files   []string
-	things  []ForgottenThing
-	redo    []rebuild
+	held     *refs.Writer // of the project, nil unless other writers are locked out during planning
+	Stage    *refs.Stage
+	streams  map[objects.Hash]bool            // deleted or rewritten streams
+	points   map[objects.Hash]bool            // their growth points
+	regrown  map[objects.Hash]capture.Regrown // rewritten growth points by record
+	passed   map[string]map[int]map[int]bool  // deleted messages by session and generation
+	heard    map[objects.Hash]bool            // records with a witness or text that contains the deleted text
+	drop     map[objects.Hash]bool            // deleted records
+	gone     map[string]bool                  // names of deleted objects and records
+	names    map[string]string                // new names by old names
+	bodies   map[objects.Hash]json.RawMessage // changed records
+	patches  map[objects.Hash][]byte          // changed patches of unchanged records
+	purge    records.Purge                    // for other devices
+	Seals    originals.Seals
+	asDigits func(spot []byte) bool // see [originals.Mask]
+	files    []string
+	things   []ForgottenThing
+	redo     []rebuild
 }
 
 // NewForgetting returns an empty plan on the state of a project. heeding has the purges of other devices to apply, nil
@@ -146,7 +146,7 @@ func (m Ops) NewForgetting(ctx context.Context, p state.Project, o ForgetOptions
 	if err != nil {
 		return nil, err
 	}
-	f.nines = originals.On(m.DB).Nines(known)
+	f.asDigits = originals.On(m.DB).MaskAsDigits(known)
 	err = m.Refs.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
 		if f.records, err = tx.Records(ctx, nil); err != nil {
 			return err
@@ -251,7 +251,7 @@ func (f *forgetting) session(ctx context.Context, s *state.Session) error {
 		return nil
 	}
 	names := map[string]bool{} // overflow files that forgotten messages name
-	err := capture.On(f.m.DB).OwnStreams(ctx, f.p.ID, s, f.nines, func(o *capture.OwnStream) error {
+	err := capture.On(f.m.DB).OwnStreams(ctx, f.p.ID, s, f.asDigits, func(o *capture.OwnStream) error {
 		return f.stream(ctx, s, o, names)
 	})
 	if err != nil || f.heeding != nil {

@@ -133,7 +133,7 @@ func (b *rebuilder) commit(ctx context.Context) error {
 					names = append(names, v.Derivation.Output.String())
 					continue
 				}
-				if err := originals.Unforgotten(ctx, tx, v.Derivation.Inputs...); err != nil {
+				if err := originals.CheckInputs(ctx, tx, v.Derivation.Inputs...); err != nil {
 					if err := unlessStore(err); err != nil {
 						return err
 					}

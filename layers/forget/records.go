@@ -336,7 +336,7 @@ func (f *forgetting) mend(r refs.Record) error {
 	}
 	if spots := originals.PlacesOf(body, f.needles); len(spots) > 0 { // in a path, a name or a title
 		body = bytes.Clone(body)
-		originals.Blot(body, spots, f.nines)
+		originals.Mask(body, spots, f.asDigits)
 	}
 	if !bytes.Equal(body, r.Body) {
 		f.bodies[r.ID] = body

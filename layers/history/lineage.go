@@ -16,8 +16,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Made is a node in the graph of derivations.
-type Made struct {
+// A Node is a node in the graph of derivations.
+type Node struct {
 	Kind      state.Kind
 	Name      string // such as abc123:v002
 	Project   state.Project
@@ -30,7 +30,7 @@ type Made struct {
 	Since     string         // of a version: the label of the version that it continues
 	Witnesses []objects.Hash // requests to a model and its answers
 	Missing   bool           // its record is missing
-	Next      []*Made        // its inputs, or the things made from it
+	Next      []*Node        // its inputs, or the things made from it
 
 	record objects.Hash // of a version
 }
@@ -40,7 +40,7 @@ var ErrNoLineage = errors.New("has no lineage")
 
 // Lineage returns rev with everything that it was made from, or if down is set with everything made from it. A session
 // represents all its growth points.
-func (m Ops) Lineage(ctx context.Context, rev state.Rev, down bool) (*Made, error) {
+func (m Ops) Lineage(ctx context.Context, rev state.Rev, down bool) (*Node, error) {
 	a, err := m.ancestry(ctx)
 	if err != nil {
 		return nil, err
@@ -49,34 +49,34 @@ func (m Ops) Lineage(ctx context.Context, rev state.Rev, down bool) (*Made, erro
 	if err != nil {
 		return nil, err
 	}
-	a.walk(start, down, map[*Made]bool{})
+	a.walk(start, down, map[*Node]bool{})
 	return start, nil
 }
 
 // An ancestry is the graph of all projects.
 type ancestry struct {
-	versions     map[objects.Hash][]*Made // by output
-	compositions map[objects.Hash][]*Made
-	originals    map[objects.Hash]*Made
-	inputs       map[*Made][]objects.Hash
-	users        map[objects.Hash][]*Made // by input
-	guests       map[objects.Hash]bool    // originals that only untrusted devices have
+	versions     map[objects.Hash][]*Node // by output
+	compositions map[objects.Hash][]*Node
+	originals    map[objects.Hash]*Node
+	inputs       map[*Node][]objects.Hash
+	users        map[objects.Hash][]*Node // by input
+	untrusted    map[objects.Hash]bool    // originals that only untrusted devices have
 	points       map[string][]objects.Hash
-	session      map[*Made]string // of an original
+	session      map[*Node]string // of an original
 	names        map[objects.Hash]string
-	records      map[objects.Hash]*Made   // versions
-	text         map[*Made]objects.Hash   // record of the version whose text a version was made from
-	base         map[*Made]objects.Hash   // record of the version that a version continues
-	followers    map[objects.Hash][]*Made // by that
+	records      map[objects.Hash]*Node   // versions
+	text         map[*Node]objects.Hash   // record of the version whose text a version was made from
+	base         map[*Node]objects.Hash   // record of the version that a version continues
+	followers    map[objects.Hash][]*Node // by that
 }
 
 func (m Ops) ancestry(ctx context.Context) (*ancestry, error) {
 	a := &ancestry{
-		versions: map[objects.Hash][]*Made{}, compositions: map[objects.Hash][]*Made{}, originals: map[objects.Hash]*Made{},
-		inputs: map[*Made][]objects.Hash{}, users: map[objects.Hash][]*Made{}, guests: map[objects.Hash]bool{},
-		points: map[string][]objects.Hash{}, session: map[*Made]string{},
-		names: map[objects.Hash]string{}, records: map[objects.Hash]*Made{}, text: map[*Made]objects.Hash{},
-		base: map[*Made]objects.Hash{}, followers: map[objects.Hash][]*Made{},
+		versions: map[objects.Hash][]*Node{}, compositions: map[objects.Hash][]*Node{}, originals: map[objects.Hash]*Node{},
+		inputs: map[*Node][]objects.Hash{}, users: map[objects.Hash][]*Node{}, untrusted: map[objects.Hash]bool{},
+		points: map[string][]objects.Hash{}, session: map[*Node]string{},
+		names: map[objects.Hash]string{}, records: map[objects.Hash]*Node{}, text: map[*Node]objects.Hash{},
+		base: map[*Node]objects.Hash{}, followers: map[objects.Hash][]*Node{},
 	}
 	ids, err := m.Refs.Projects()
 	if err != nil {
@@ -99,22 +99,22 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	for _, s := range st.Sessions {
 		for i := range s.Points {
 			q := &s.Points[i]
-			if a.originals[q.Original] != nil && (s.Guest != "" || !a.guests[q.Original]) {
+			if a.originals[q.Original] != nil && (s.UntrustedDevice != "" || !a.untrusted[q.Original]) {
 				continue
 			}
-			a.guests[q.Original] = s.Guest != "" // the original of a trusted device has precedence
+			a.untrusted[q.Original] = s.UntrustedDevice != "" // the original of a trusted device has precedence
 			name := records.ShortID(s.ID) + ":original"
 			if q.Original != s.Now().Original {
 				name += fmt.Sprintf(" (messages 1-%d)", q.Scan.Values)
 			}
-			o := &Made{Kind: state.IsOriginal, Name: name, Project: p, Hash: q.Original, Time: q.Time, Device: q.Stamp.Device}
+			o := &Node{Kind: state.IsOriginal, Name: name, Project: p, Hash: q.Original, Time: q.Time, Device: q.Stamp.Device}
 			a.originals[q.Original], a.session[o] = o, s.ID
 			a.points[s.ID] = append(a.points[s.ID], q.Original)
 		}
 	}
 	for _, v := range st.Versions {
 		if !v.Deleted {
-			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p,
+			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p,
 				Time: v.Time, Device: v.Device, Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
 			a.records[v.ID] = x
 			if v.Source != "" {
@@ -128,7 +128,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 	for _, v := range st.Versions { // hidden versions count only as inputs
 		if v.Deleted {
-			x := &Made{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p,
+			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p,
 				Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
 				Engine: v.Engine, Tokens: v.TokensOut, Time: v.Time, Device: v.Device, Witnesses: v.Derivation.Witnesses}
 			a.records[v.ID], a.inputs[x] = x, v.Derivation.Inputs
@@ -136,7 +136,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 				a.text[x] = v.Base
 			}
 			if len(a.versions[x.Hash]) == 0 {
-				a.versions[x.Hash] = []*Made{x}
+				a.versions[x.Hash] = []*Node{x}
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 		if c.Deleted {
 			continue
 		}
-		x := &Made{Kind: state.IsComposition, Name: names[c.ID], Project: p, Time: c.Time, Device: c.Device, Tokens: c.Tokens}
+		x := &Node{Kind: state.IsComposition, Name: names[c.ID], Project: p, Time: c.Time, Device: c.Device, Tokens: c.Tokens}
 		a.derived(x, c.Derivation, a.compositions)
 		for i, part := range c.Parts {
 			if i < len(c.Derivation.Inputs) {
@@ -156,7 +156,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 }
 
 // derived adds the output of a derivation to the graph.
-func (a *ancestry) derived(x *Made, d lineage.Derivation, by map[objects.Hash][]*Made) {
+func (a *ancestry) derived(x *Node, d lineage.Derivation, by map[objects.Hash][]*Node) {
 	x.Hash, x.Recipe, x.Witnesses = d.Output, d.Recipe, d.Witnesses
 	by[d.Output] = append(by[d.Output], x)
 	a.inputs[x] = d.Inputs
@@ -168,18 +168,18 @@ func (a *ancestry) derived(x *Made, d lineage.Derivation, by map[objects.Hash][]
 }
 
 // start returns the node of a revision.
-func (a *ancestry) start(rev state.Rev) (*Made, error) {
-	same := func(x *Made) bool { return x.Project.ID == rev.Project.ID }
-	pick := func(list []*Made) *Made {
+func (a *ancestry) start(rev state.Rev) (*Node, error) {
+	same := func(x *Node) bool { return x.Project.ID == rev.Project.ID }
+	pick := func(list []*Node) *Node {
 		if i := slices.IndexFunc(list, same); i >= 0 {
 			return list[i]
 		}
 		return nil
 	}
-	var x *Made
+	var x *Node
 	switch rev.Kind {
 	case state.IsVersion:
-		x = pick(slices.DeleteFunc(slices.Clone(a.versions[rev.Hash]), func(x *Made) bool { return x.Name != rev.Name() }))
+		x = pick(slices.DeleteFunc(slices.Clone(a.versions[rev.Hash]), func(x *Node) bool { return x.Name != rev.Name() }))
 	case state.IsComposition:
 		x = pick(a.compositions[rev.Hash])
 	case state.IsSession, state.IsOriginal, state.IsMessages:
@@ -207,21 +207,21 @@ func (a *ancestry) start(rev state.Rev) (*Made, error) {
 }
 
 // refined returns the L1 of a session, which is computed when needed and never stored.
-func (a *ancestry) refined(session string, p state.Project) *Made {
-	return &Made{Kind: state.IsL1, Name: session + ":L1", Project: p}
+func (a *ancestry) refined(session string, p state.Project) *Node {
+	return &Node{Kind: state.IsL1, Name: session + ":L1", Project: p}
 }
 
 // walk fills in the ancestors or descendants of x. The nodes are derivations. If a record does not name its source,
 // equal outputs make it ambiguous from which derivation an input came; an edge to a node of path is dropped, so the
 // result is a tree of finite depth.
-func (a *ancestry) walk(x *Made, down bool, path map[*Made]bool) {
+func (a *ancestry) walk(x *Node, down bool, path map[*Node]bool) {
 	if down {
 		a.down(x)
 	} else {
 		a.up(x)
 	}
 	path[x] = true
-	x.Next = slices.DeleteFunc(x.Next, func(n *Made) bool { return path[n] })
+	x.Next = slices.DeleteFunc(x.Next, func(n *Node) bool { return path[n] })
 	for _, n := range x.Next {
 		if n.Next == nil {
 			a.walk(n, down, path)
@@ -231,15 +231,15 @@ func (a *ancestry) walk(x *Made, down bool, path map[*Made]bool) {
 }
 
 // source returns the version whose text is the input of x, if its record names one with that output.
-func (a *ancestry) source(x *Made, in objects.Hash) *Made {
+func (a *ancestry) source(x *Node, in objects.Hash) *Node {
 	if from := a.records[a.text[x]]; from != nil && from.Hash == in {
 		return from
 	}
 	return nil
 }
 
-func (a *ancestry) up(x *Made) {
-	x.Next = []*Made{}
+func (a *ancestry) up(x *Node) {
+	x.Next = []*Node{}
 	for i, in := range a.inputs[x] {
 		switch {
 		case a.originals[in] != nil:
@@ -249,8 +249,8 @@ func (a *ancestry) up(x *Made) {
 		case len(a.versions[in]) > 0:
 			x.Next = append(x.Next, a.version(in))
 		default:
-			x.Next = append(x.Next, &Made{Kind: state.IsObject, Name: cmp.Or(a.names[in], fmt.Sprintf("input %d", i+1)),
-				Hash: in, Missing: true, Next: []*Made{}})
+			x.Next = append(x.Next, &Node{Kind: state.IsObject, Name: cmp.Or(a.names[in], fmt.Sprintf("input %d", i+1)),
+				Hash: in, Missing: true, Next: []*Node{}})
 		}
 	}
 	if base := a.records[a.base[x]]; base != nil {
@@ -259,16 +259,16 @@ func (a *ancestry) up(x *Made) {
 }
 
 // version returns the version with an output: the one that compositions name, else the first.
-func (a *ancestry) version(out objects.Hash) *Made {
+func (a *ancestry) version(out objects.Hash) *Node {
 	list := a.versions[out]
-	if i := slices.IndexFunc(list, func(x *Made) bool { return x.Name == a.names[out] }); i >= 0 {
+	if i := slices.IndexFunc(list, func(x *Node) bool { return x.Name == a.names[out] }); i >= 0 {
 		return list[i]
 	}
 	return list[0]
 }
 
-func (a *ancestry) down(x *Made) {
-	x.Next = []*Made{}
+func (a *ancestry) down(x *Node) {
+	x.Next = []*Node{}
 	switch x.Kind {
 	case state.IsSession:
 		x.Next = append(x.Next, a.refined(x.Name, x.Project))
@@ -286,8 +286,8 @@ func (a *ancestry) down(x *Made) {
 			x.Next = append(x.Next, a.followers[x.record]...)
 		}
 	}
-	seen := map[*Made]bool{}
-	x.Next = slices.DeleteFunc(x.Next, func(n *Made) bool {
+	seen := map[*Node]bool{}
+	x.Next = slices.DeleteFunc(x.Next, func(n *Node) bool {
 		again := seen[n]
 		seen[n] = true
 		return again

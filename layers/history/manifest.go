@@ -149,7 +149,7 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 	}
 	var first, last, accessed time.Time
 	for _, s := range st.Sessions {
-		if s.Deleted || s.Guest != "" {
+		if s.Deleted || s.UntrustedDevice != "" {
 			continue
 		}
 		entry, err := m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}, st, known, topics)
@@ -167,13 +167,13 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 		}
 	}
 	for _, c := range st.Compositions {
-		if !c.Deleted && !st.FromStranger(c.Device) {
+		if !c.Deleted && !st.IsUntrusted(c.Device) {
 			out.Compositions[c.Name] = ManifestCompositionOf(st, c)
 			last = later(last, c.Time)
 		}
 	}
 	for _, v := range st.Versions {
-		if !v.ByStranger {
+		if !v.Untrusted {
 			last = later(last, v.Time)
 		}
 	}

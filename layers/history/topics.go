@@ -26,7 +26,7 @@ func (m Ops) topics(ctx context.Context, p refs.Project, st *state.State) (map[s
 	}
 	counts := map[string]map[string]int{}
 	for _, x := range known.Exchanges {
-		if x.Topic == "" || x.Revoked != "" || st.FromStranger(x.Device) {
+		if x.Topic == "" || x.Revoked != "" || st.IsUntrusted(x.Device) {
 			continue
 		}
 		if counts[x.Session] == nil {

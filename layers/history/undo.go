@@ -46,7 +46,7 @@ type Reverted struct {
 func (m Ops) Operations(ctx context.Context, p refs.Project) ([]Operation, error) {
 	var out []Operation
 	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
-		u, err := m.undoing(ctx, tx, p)
+		u, err := m.undoLog(ctx, tx, p)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (m Ops) Operations(ctx context.Context, p refs.Project) ([]Operation, error
 	return out, err
 }
 
-func (u *Undoing) state(op *UndoOp) OpState {
+func (u *UndoLog) state(op *UndoOp) OpState {
 	switch {
 	case len(u.done) > 0 && op == u.done[len(u.done)-1]:
 		return OpNext
@@ -86,17 +86,17 @@ func (m Ops) Redo(ctx context.Context, p refs.Project, n int, dryRun bool) ([]Re
 
 func (m Ops) revert(ctx context.Context, p refs.Project, n int, dryRun bool, verb string) (out []Reverted, err error) {
 	run := func(tx *refs.Tx) error {
-		u, err := m.undoing(ctx, tx, p)
+		u, err := m.undoLog(ctx, tx, p)
 		if err != nil {
 			return err
 		}
-		var say []state.Statement
+		var statements []state.Statement
 		for len(out) < n {
 			r, more, ok := u.Next(verb)
 			if !ok {
 				break
 			}
-			out, say = append(out, r), append(say, more...)
+			out, statements = append(out, r), append(statements, more...)
 		}
 		if len(out) == 0 {
 			return fmt.Errorf("%s: %w", verb, ErrNothingToUndo)
@@ -108,7 +108,7 @@ func (m Ops) revert(ctx context.Context, p refs.Project, n int, dryRun bool, ver
 		for _, r := range out {
 			tx.Trailer(trailerOf[verb], r.Operation.Commit)
 		}
-		for _, s := range say {
+		for _, s := range statements {
 			if _, err := tx.Add(s.Kind, s.Body); err != nil {
 				return err
 			}
@@ -133,11 +133,11 @@ func (m Ops) revert(ctx context.Context, p refs.Project, n int, dryRun bool, ver
 var trailerOf = map[string]string{"undo": "Undoes", "redo": "Redoes"}
 
 // An Undoing contains the operations of this device in a project with their statements.
-type Undoing struct {
+type UndoLog struct {
 	Ops    []*UndoOp // oldest first
 	done   []*UndoOp // undoable operations, the next one last
 	undone []*UndoOp // redoable operations, the next one last
-	Said   state.Timeline
+	Values state.Timeline
 	count  uint64 // number of planned cells
 }
 
@@ -148,12 +148,12 @@ type UndoOp struct {
 	Cells []state.Cell
 }
 
-func (o *UndoOp) brought(s bodies.Stamp) bool {
+func (o *UndoOp) wrote(s bodies.Stamp) bool {
 	return s.Device == o.Device && s.Lamport > o.From && s.Lamport <= o.Lamport
 }
 
-// undoing loads the operations.
-func (m Ops) undoing(ctx context.Context, tx *refs.Tx, p refs.Project) (*Undoing, error) {
+// undoLog loads the operations.
+func (m Ops) undoLog(ctx context.Context, tx *refs.Tx, p refs.Project) (*UndoLog, error) {
 	records, err := tx.Records(ctx, nil)
 	if err == nil {
 		records, err = m.Unpurged(ctx, p, records)
@@ -169,7 +169,7 @@ func (m Ops) undoing(ctx context.Context, tx *refs.Tx, p refs.Project) (*Undoing
 	if err != nil {
 		return nil, err
 	}
-	u := &Undoing{Said: state.Timeline{}}
+	u := &UndoLog{Values: state.Timeline{}}
 	for _, e := range slices.Backward(entries) {
 		if e.Device != m.Refs.Device().ID {
 			continue
@@ -187,14 +187,14 @@ func (m Ops) undoing(ctx context.Context, tx *refs.Tx, p refs.Project) (*Undoing
 	return u, nil
 }
 
-// anew are the operations that rewrite a lane: their records are those of earlier operations.
-var anew = []string{"clean", "forget"}
+// rewriteOps are the operations that rewrite a lane: their records are those of earlier operations.
+var rewriteOps = []string{"clean", "forget"}
 
 // read sorts the statements of records by slot and by operation.
-func (u *Undoing) read(st *state.State, records []refs.Record) error {
+func (u *UndoLog) read(st *state.State, records []refs.Record) error {
 	captures := map[*UndoOp]bool{}
 	for _, r := range records {
-		if st.FromStranger(r.Device) {
+		if st.IsUntrusted(r.Device) {
 			continue // untrusted devices do not affect undo
 		}
 		cells, err := st.Cells(r)
@@ -202,7 +202,7 @@ func (u *Undoing) read(st *state.State, records []refs.Record) error {
 			return err
 		}
 		for i, c := range cells {
-			cells[i] = u.Said.Add(c)
+			cells[i] = u.Values.Add(c)
 		}
 		i, _ := slices.BinarySearchFunc(u.Ops, r.Lamport, func(o *UndoOp, n uint64) int { return cmp.Compare(o.Lamport, n) })
 		if i == len(u.Ops) || r.Device != u.Ops[i].Device {
@@ -212,7 +212,7 @@ func (u *Undoing) read(st *state.State, records []refs.Record) error {
 		captures[u.Ops[i]] = captures[u.Ops[i]] || r.Kind == bodies.KindSession
 	}
 	for op := range captures {
-		if captures[op] || slices.Contains(anew, op.Trailer("Op")) {
+		if captures[op] || slices.Contains(rewriteOps, op.Trailer("Op")) {
 			op.Cells = nil
 		}
 	}
@@ -220,7 +220,7 @@ func (u *Undoing) read(st *state.State, records []refs.Record) error {
 }
 
 // Fold determines, from the operations in their order, which are undone and not redone.
-func (u *Undoing) Fold() {
+func (u *UndoLog) Fold() {
 	byCommit := map[string]*UndoOp{}
 	for _, op := range u.Ops {
 		byCommit[op.Commit] = op
@@ -253,7 +253,7 @@ func named(e refs.Entry, key string) []string {
 }
 
 // move moves an operation between the stacks.
-func (u *Undoing) move(op *UndoOp, verb string) {
+func (u *UndoLog) move(op *UndoOp, verb string) {
 	from, to := &u.done, &u.undone
 	if verb == "redo" {
 		from, to = to, from
@@ -264,7 +264,7 @@ func (u *Undoing) move(op *UndoOp, verb string) {
 }
 
 // Next plans the next operation to undo or redo: the last one with an effect. It then counts as done.
-func (u *Undoing) Next(verb string) (Reverted, []state.Statement, bool) {
+func (u *UndoLog) Next(verb string) (Reverted, []state.Statement, bool) {
 	stack := u.done
 	if verb == "redo" {
 		stack = u.undone
@@ -274,22 +274,22 @@ func (u *Undoing) Next(verb string) (Reverted, []state.Statement, bool) {
 		if len(cells) == 0 {
 			continue
 		}
-		var say []state.Statement
+		var statements []state.Statement
 		for _, c := range cells {
-			say = append(say, u.Said.Again(c))
+			statements = append(statements, u.Values.Restore(c))
 			u.count++
 			c.Stamp = bodies.Stamp{Lamport: u.Ops[len(u.Ops)-1].Lamport + u.count} // without a device: it belongs to no operation
-			u.Said.Add(c)
+			u.Values.Add(c)
 		}
 		u.move(op, verb)
-		return r, say, true
+		return r, statements, true
 	}
 	return Reverted{}, nil, false
 }
 
-// Plan decides what undoing an operation, or doing it again, has to say: for each slot that it spoke of and that still
-// says what it left there, what was said before it; or the other way round.
-func (u *Undoing) Plan(op *UndoOp, verb string) (Reverted, []state.Cell) {
+// Plan returns the cells that undo or redo an operation: for each slot that it changed, the value before or after it. A
+// slot that has another value now was changed by a later operation; it is left alone and listed in Left.
+func (u *UndoLog) Plan(op *UndoOp, verb string) (Reverted, []state.Cell) {
 	r := Reverted{Operation: op.Entry}
 	var out []state.Cell
 	seen := map[string]bool{}
@@ -298,18 +298,18 @@ func (u *Undoing) Plan(op *UndoOp, verb string) (Reverted, []state.Cell) {
 			continue
 		}
 		seen[c.Slot] = true
-		was, ok := u.Said.Before(c.Slot, op.brought)
+		was, ok := u.Values.Before(c.Slot, op.wrote)
 		if !ok {
-			first := u.Said[c.Slot][0]
-			was = state.Cell{Slot: c.Slot, What: c.What, Says: first.None.Says, Again: first.None.Again, None: first.None}
+			first := u.Values[c.Slot][0]
+			was = state.Cell{Slot: c.Slot, What: c.What, Value: first.Empty.Value, Restore: first.Empty.Restore, Empty: first.Empty}
 		}
 		from, to := c, was
 		if verb == "redo" {
 			from, to = was, c
 		}
-		switch now := u.Said.Last(c.Slot).Says; {
-		case from.Says == to.Says:
-		case now != from.Says:
+		switch now := u.Values.Last(c.Slot).Value; {
+		case from.Value == to.Value:
+		case now != from.Value:
 			r.Left = append(r.Left, c.What)
 		default:
 			r.Changed = append(r.Changed, c.What)

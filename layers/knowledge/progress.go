@@ -98,17 +98,17 @@ func (m Ops) computeProgress(ctx context.Context, p refs.Project, st *state.Stat
 		}
 	}
 	for _, f := range known.Live() {
-		if !st.FromStranger(f.Device) {
+		if !st.IsUntrusted(f.Device) {
 			d.Facts++
 		}
 	}
 	for _, x := range known.Exchanges {
-		if !st.FromStranger(x.Device) {
+		if !st.IsUntrusted(x.Device) {
 			d.Exchanges++
 		}
 	}
 	for _, x := range jobs.Unassigned(known) {
-		if !st.FromStranger(x.Device) {
+		if !st.IsUntrusted(x.Device) {
 			d.L3++
 		}
 	}

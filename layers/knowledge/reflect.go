@@ -103,11 +103,11 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 		if !trust.Of(s.Now().Stamp.Device) {
 			continue
 		}
-		found, err := m.signs(ctx, p, s)
+		found, err := m.ruleEvidence(ctx, p, s)
 		if err != nil {
 			return in, fmt.Errorf("search %s: %w", records.ShortID(s.ID), err)
 		}
-		if found, err = trusted.On(m.DB).Believed(ctx, st, s, found); err != nil {
+		if found, err = trusted.On(m.DB).WithoutRevoked(ctx, st, s, found); err != nil {
 			return in, err
 		}
 		in.Quotes, in.Trials = append(in.Quotes, found.Words...), append(in.Trials, found.Trials...)
@@ -115,30 +115,30 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 	return in, nil
 }
 
-// signsVersion changes with the rules of recognition; results of another version in the cache are ignored.
-const signsVersion = 3
+// evidenceVersion changes with the rules of recognition; results of another version in the cache are ignored.
+const evidenceVersion = 3
 
-func (m Ops) signs(ctx context.Context, p refs.Project, s *state.Session) (state.Signs, error) {
+func (m Ops) ruleEvidence(ctx context.Context, p refs.Project, s *state.Session) (state.RuleEvidence, error) {
 	now := s.Now()
-	file := m.CachePath("signs", fmt.Sprintf("%s-%d-%d.json", now.Original, refine.Version, signsVersion))
-	var out state.Signs
+	file := m.CachePath("signs", fmt.Sprintf("%s-%d-%d.json", now.Original, refine.Version, evidenceVersion))
+	var out state.RuleEvidence
 	if state.ReadCache(file, &out) {
 		m.Touch(file)
-		return s.Own(out), nil
+		return s.OwnEvidence(out), nil
 	}
 	l1, err := originals.On(m.DB).L1(ctx, p, now.Original, refine.Full)
 	if err != nil {
 		return out, err
 	}
 	defer l1.Close()
-	if out, err = signsOf(l1); err != nil {
+	if out, err = findRuleEvidence(l1); err != nil {
 		return out, err
 	}
 	m.WriteCache(file, out)
-	return s.Own(out), nil
+	return s.OwnEvidence(out), nil
 }
 
-func signsOf(l1 io.Reader) (out state.Signs, err error) {
+func findRuleEvidence(l1 io.Reader) (out state.RuleEvidence, err error) {
 	var runs []permanent.Run
 	for e, err := range refine.Entries(l1) {
 		if err != nil {

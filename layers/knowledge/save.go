@@ -353,7 +353,7 @@ func (s *saver) write(ctx context.Context) error {
 			if s.isSaved(x) {
 				continue
 			}
-			if err := originals.Unforgotten(ctx, tx, x.Original); err != nil {
+			if err := originals.CheckInputs(ctx, tx, x.Original); err != nil {
 				return err
 			}
 			if _, err := tx.Add(facts.KindExchange, x.Bare()); err != nil {
@@ -390,7 +390,7 @@ func adoptWitnesses(ctx context.Context, tx *refs.Tx, stage *refs.Stage, witness
 	if len(witnesses) == 0 {
 		return nil
 	}
-	if err := originals.UnforgottenWords(ctx, tx, tips); err != nil {
+	if err := originals.CheckQuestion(ctx, tx, tips); err != nil {
 		return err
 	}
 	return tx.Adopt(stage)

@@ -47,7 +47,7 @@ func (m Ops) keepitsIn(ctx context.Context, st *state.State, rev state.Rev) ([]s
 	out := s.Keepits(compress.Input{Items: items}, p)
 	versions := st.OwnVersionsOf(s)
 	for _, v := range versions {
-		if v.ByStranger && s.Guest == "" {
+		if v.Untrusted && s.UntrustedDevice == "" {
 			continue
 		}
 		fates := v.MarkFates()

@@ -252,7 +252,7 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 		c, err := m.Counts(ctx, project, s, p)
 		done <- counting{c, err}
 	}()
-	out.Input.Spill = m.PutAside()
+	out.Input.Spill = m.NewSpill()
 	items, err := m.ItemsWith(ctx, project, s, p, ItemOptions{without, out.Input.Spill})
 	counts := <-done
 	if err := errors.Join(err, counts.err); err != nil {
@@ -278,7 +278,7 @@ func (m Ops) Items(ctx context.Context, project refs.Project, s *state.Session,
 // ItemOptions are the options of [Ops.ItemsWith].
 type ItemOptions struct {
 	Without [][2]int        // messages whose calls of tools are left out
-	Aside   *compress.Spill // for texts that are too many to hold; nil: they are in the items
+	Spill   *compress.Spill // for texts that are too large for memory; nil: they are in the items
 }
 
 // ItemsWith is [Ops.Items] with options.
@@ -296,11 +296,12 @@ func (m Ops) ItemsWith(ctx context.Context, project refs.Project, s *state.Sessi
 		}
 	}
 	entries := trust.WithoutEntries(refine.Entries(l1), o.Without)
-	return compress.Items(entries, func(n int) bool { return echo[n] }, o.Aside)
+	return compress.Items(entries, func(n int) bool { return echo[n] }, o.Spill)
 }
 
-// PutAside is where a compression puts texts that are too many to hold: a file of the cache without a name.
-func (m Ops) PutAside() *compress.Spill {
+// NewSpill returns the spill file of a compression, for texts that are too large for memory: an unlinked file in the
+// cache.
+func (m Ops) NewSpill() *compress.Spill {
 	return &compress.Spill{Open: func() (compress.File, error) {
 		dir := m.CachePath("l1", "")
 		if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -41,7 +41,7 @@ func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string) error {
 		}
 		body.Name = string(t)
 	}
-	return m.say(ctx, rev, "mv "+rev.Session.Name(), "mv", body)
+	return m.record(ctx, rev, "mv "+rev.Session.Name(), "mv", body)
 }
 
 // Tag tags a session or a version. A dry run only checks. The error wraps [ErrTaken] if another target has the tag
@@ -74,7 +74,7 @@ func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force, dryRun 
 	if dryRun {
 		return nil
 	}
-	return m.say(ctx, rev, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag,
+	return m.record(ctx, rev, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag,
 		Name: name})
 }
 
@@ -94,7 +94,7 @@ func (m Ops) Untag(ctx context.Context, p state.Project, name string, dryRun boo
 			if dryRun {
 				return nil
 			}
-			return m.say(ctx, rev, "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name,
+			return m.record(ctx, rev, "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name,
 				Removed: true})
 		}
 	}
@@ -150,8 +150,8 @@ func (m Ops) RenameComposition(ctx context.Context, rev state.Rev, name string) 
 	})
 }
 
-// say writes a name.
-func (m Ops) say(ctx context.Context, rev state.Rev, message, op string, body records.NameBody) error {
+// record writes a name.
+func (m Ops) record(ctx context.Context, rev state.Rev, message, op string, body records.NameBody) error {
 	if m.tool != "" {
 		message += ", imported from " + m.tool
 	}

@@ -12,19 +12,19 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ErrMeanwhile reports that an input was deleted while something was derived from it. The result is not stored.
-var ErrMeanwhile = errors.New("an input was deleted meanwhile")
+// ErrInputDeleted reports that an input was deleted while something was derived from it. The result is not stored.
+var ErrInputDeleted = errors.New("an input was deleted meanwhile")
 
-// Unforgotten checks, in the transaction that stores a derived object, that its inputs still exist. Derivations read
-// without a lock, and a deletion considers only stored objects. The error wraps [ErrMeanwhile].
-func Unforgotten(ctx context.Context, tx *refs.Tx, names ...objects.Hash) error {
+// CheckInputs checks, in the transaction that stores a derived object, that its inputs still exist. Derivations read
+// without a lock, and a deletion considers only stored objects. The error wraps [ErrInputDeleted].
+func CheckInputs(ctx context.Context, tx *refs.Tx, names ...objects.Hash) error {
 	for _, h := range names {
 		if h.IsZero() {
 			continue
 		}
 		rc, err := tx.Get(ctx, h)
 		if errors.Is(err, objects.ErrNotFound) {
-			return fmt.Errorf("%s: %w", h.Short(), ErrMeanwhile)
+			return fmt.Errorf("%s: %w", h.Short(), ErrInputDeleted)
 		}
 		if err != nil {
 			return err
@@ -34,13 +34,13 @@ func Unforgotten(ctx context.Context, tx *refs.Tx, names ...objects.Hash) error 
 	return nil
 }
 
-// UnforgottenParts is [Unforgotten] for the parts of a composition, which may be in other projects.
-func (m Ops) UnforgottenParts(ctx context.Context, tx *refs.Tx, c *bodies.Composition) error {
+// CheckParts is [CheckInputs] for the parts of a composition, which may be in other projects.
+func (m Ops) CheckParts(ctx context.Context, tx *refs.Tx, c *bodies.Composition) error {
 	for i, p := range c.Parts {
 		if i >= len(c.Derivation.Inputs) {
 			break
 		}
-		look := func(tx *refs.Tx) error { return Unforgotten(ctx, tx, c.Derivation.Inputs[i]) }
+		look := func(tx *refs.Tx) error { return CheckInputs(ctx, tx, c.Derivation.Inputs[i]) }
 		var err error
 		if p.Project == tx.Project() {
 			err = look(tx)
@@ -54,10 +54,10 @@ func (m Ops) UnforgottenParts(ctx context.Context, tx *refs.Tx, c *bodies.Compos
 	return nil
 }
 
-// NothingForgotten checks, in the transaction that stores a capture, that nothing was deleted since the lanes had the
+// CheckNoPurge checks, in the transaction that stores a capture, that nothing was deleted since the lanes had the
 // given tips: a stream may have been rewritten without a change of length, and the capture may contain deleted text.
 // The error is [refs.ErrConflict] otherwise.
-func NothingForgotten(ctx context.Context, tx *refs.Tx, since []refs.Tip) error {
+func CheckNoPurge(ctx context.Context, tx *refs.Tx, since []refs.Tip) error {
 	if follows, err := tx.Follows(since); err != nil || !follows {
 		return cmp.Or(err, refs.ErrConflict)
 	}
@@ -68,19 +68,19 @@ func NothingForgotten(ctx context.Context, tx *refs.Tx, since []refs.Tip) error 
 	return err
 }
 
-// Tips returns the tips of the lanes of a project, for [NothingForgotten].
+// Tips returns the tips of the lanes of a project, for [CheckNoPurge].
 func (m Ops) Tips(ctx context.Context, p refs.Project) (tips []refs.Tip, err error) {
 	err = m.Refs.View(ctx, p, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
 	return tips, err
 }
 
-// UnforgottenWords checks, in the transaction that stores a question to a model, that nothing was deleted since the
-// lanes had the tips at which the question was made: it contains text of sessions. The error is [ErrMeanwhile]
+// CheckQuestion checks, in the transaction that stores a question to a model, that nothing was deleted since the
+// lanes had the tips at which the question was made: it contains text of sessions. The error is [ErrInputDeleted]
 // otherwise.
-func UnforgottenWords(ctx context.Context, tx *refs.Tx, asked []refs.Tip) error {
-	err := NothingForgotten(ctx, tx, asked)
+func CheckQuestion(ctx context.Context, tx *refs.Tx, asked []refs.Tip) error {
+	err := CheckNoPurge(ctx, tx, asked)
 	if errors.Is(err, refs.ErrConflict) {
-		return ErrMeanwhile
+		return ErrInputDeleted
 	}
 	return err
 }

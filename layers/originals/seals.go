@@ -41,9 +41,9 @@ func (s *Seals) value(seal string) int {
 	return slices.IndexFunc(s.Values, func(v SealedValue) bool { return v.Seal == seal })
 }
 
-// Nines returns a function that reports whether digits of a deleted value are overwritten with nines even in strings:
-// see [Blot].
-func (m Ops) Nines(s Seals) func(spot []byte) bool {
+// MaskAsDigits returns a function that reports whether digits of a deleted value are overwritten with nines even in
+// strings, see [Mask].
+func (m Ops) MaskAsDigits(s Seals) func(spot []byte) bool {
 	return func(spot []byte) bool {
 		i := s.value(m.SealValue(spot).Seal)
 		return i >= 0 && !s.Values[i].Stars
@@ -201,7 +201,7 @@ func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, e
 			continue
 		}
 		raw := slices.Clone(v.Raw)
-		Blot(raw, spots, g.M.Nines(g.Seals))
+		Mask(raw, spots, g.M.MaskAsDigits(g.Seals))
 		for _, s := range spots {
 			out.over = append(out.over, overlay{v.Off + int64(s[0]), raw[s[0]:s[1]]})
 		}

@@ -12,10 +12,10 @@ func Holds(b []byte, needles [][]byte) bool {
 	return slices.ContainsFunc(needles, func(n []byte) bool { return bytes.Contains(b, n) })
 }
 
-// Blot overwrites spots of a JSON value, or of a line that is not JSON, so that a JSON value remains valid: digits in
+// Mask overwrites spots of a JSON value, or of a line that is not JSON, so that a JSON value remains valid: digits in
 // numbers with nines, other bytes with stars, which no rule for secrets mistakes for digits. In strings it writes nines
-// only for the values for which nines reports true: they were deleted when strings were not distinguished.
-func Blot(value []byte, spots [][2]int, nines func(spot []byte) bool) {
+// only for the values for which asDigits reports true: they were deleted when strings were not distinguished.
+func Mask(value []byte, spots [][2]int, asDigits func(spot []byte) bool) {
 	json, quoted, at := len(value) > 0 && (value[0] == '{' || value[0] == '['), false, 0
 	for _, s := range spots {
 		for ; at < s[0]; at++ {
@@ -27,7 +27,7 @@ func Blot(value []byte, spots [][2]int, nines func(spot []byte) bool) {
 			}
 		}
 		c := byte('*')
-		if spot := value[s[0]:s[1]]; strings.Trim(string(spot), "0123456789") == "" && (json && !quoted || nines(spot)) {
+		if spot := value[s[0]:s[1]]; strings.Trim(string(spot), "0123456789") == "" && (json && !quoted || asDigits(spot)) {
 			c = '9'
 		}
 		for i := s[0]; i < s[1]; i++ {
@@ -69,14 +69,14 @@ func Joined(spans [][2]int) [][2]int {
 // Placeholder returns the record of n bytes that replaces a deleted message, so that the numbers of messages and the
 // offsets in the file do not change.
 func Placeholder(n int, opaque bool) []byte {
-	const says = `{"type":"forgotten"`
+	const prefix = `{"type":"forgotten"`
 	switch {
 	case opaque:
 		return bytes.Repeat([]byte("?"), n)
-	case n <= len(says):
+	case n <= len(prefix):
 		return []byte("{" + strings.Repeat(" ", max(0, n-2)) + "}")
 	}
-	return []byte(says + strings.Repeat(" ", n-len(says)-1) + "}")
+	return []byte(prefix + strings.Repeat(" ", n-len(prefix)-1) + "}")
 }
 
 // A SealedValue identifies a deleted value in a text. Without this device's key, the value cannot be read, and a guess

@@ -150,7 +150,7 @@ func (b *blamer) source(source string) *sourceText {
 		return v
 	}
 	v := &sourceText{messages: map[int][]int{}, results: map[int]int{}, sent: map[int]int{},
-		texts: markers.On(b.t.m.DB).PutAside(), role: map[int]string{}, time: map[int]string{}}
+		texts: markers.On(b.t.m.DB).NewSpill(), role: map[int]string{}, time: map[int]string{}}
 	b.sources[source] = v
 	for _, at := range b.points {
 		if at.source == source {
@@ -213,9 +213,9 @@ func (b *blamer) load(v *sourceText, at sourcePoint) error {
 			v.role[e.N], v.time[e.N] = speakerOf(e), e.TS
 		}
 	}
-	in := compress.Input{Spill: markers.On(m.DB).PutAside()}
+	in := compress.Input{Spill: markers.On(m.DB).NewSpill()}
 	in.Items, err = markers.On(m.DB).ItemsWith(b.ctx, at.project, at.session, at.point,
-		markers.ItemOptions{Aside: in.Spill})
+		markers.ItemOptions{Spill: in.Spill})
 	if err != nil {
 		return err
 	}

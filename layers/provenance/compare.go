@@ -38,7 +38,7 @@ type Comparison struct {
 
 // Compare compares two revisions.
 func (m Ops) Compare(ctx context.Context, a, b state.Rev) (Comparison, error) {
-	t := &tracer{m: m, sessions: map[string]*state.Session{}, aside: true}
+	t := &tracer{m: m, sessions: map[string]*state.Session{}, spills: true}
 	left, err := t.operand(ctx, a)
 	if err != nil {
 		return Comparison{}, err
@@ -74,7 +74,7 @@ func (m Ops) CompareSince(ctx context.Context, sc state.Scope, rev state.Rev) (C
 		return Comparison{}, ErrNoVersions
 	}
 	s := st.Session(newest.Session)
-	t := &tracer{m: m, sessions: map[string]*state.Session{}, aside: true}
+	t := &tracer{m: m, sessions: map[string]*state.Session{}, spills: true}
 	v, err := revision.On(m.DB).At(ctx, state.Rev{Project: p, Session: s}, newest)
 	if err != nil {
 		return Comparison{}, err
@@ -162,7 +162,7 @@ func (m Ops) PreviousVersion(ctx context.Context, rev state.Rev) (state.Rev, err
 		if x.ID == rev.Version.ID {
 			break
 		}
-		if x.Since == "" && (!x.ByStranger || rev.Version.ByStranger) {
+		if x.Since == "" && (!x.Untrusted || rev.Version.Untrusted) {
 			last = x
 		}
 	}

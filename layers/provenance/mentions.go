@@ -173,7 +173,7 @@ func (s *mentionFinder) beforeVersion(st *state.State, v *records.Version) (bool
 			break
 		}
 		// removed versions count, because the log shows them
-		if x.Session == v.Session && x.Since == "" && (!x.ByStranger || v.ByStranger) {
+		if x.Session == v.Session && x.Since == "" && (!x.Untrusted || v.Untrusted) {
 			last = x
 		}
 	}

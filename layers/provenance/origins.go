@@ -27,7 +27,7 @@ import (
 type tracer struct {
 	m        Ops
 	sessions map[string]*state.Session // by source
-	aside    bool                      // large texts are stored outside the pieces
+	spills   bool                      // large texts are stored outside the pieces
 }
 
 func (t *tracer) compare(a, b Operand) (Comparison, error) {
@@ -40,10 +40,10 @@ func (c Comparison) Err() error { return errors.Join(c.A.Side.Texts.Err(), c.B.S
 
 // side returns an empty side.
 func (t *tracer) side() trace.Side {
-	if !t.aside {
+	if !t.spills {
 		return trace.Side{}
 	}
-	texts := markers.On(t.m.DB).PutAside()
+	texts := markers.On(t.m.DB).NewSpill()
 	texts.Held = maxSideBytes
 	return trace.Side{Texts: texts}
 }
@@ -114,7 +114,7 @@ func (t *tracer) operand(ctx context.Context, rev state.Rev) (Operand, error) {
 func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, from, to int) (trace.Side, error) {
 	side := t.side()
 	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, p,
-		markers.ItemOptions{Aside: side.Texts})
+		markers.ItemOptions{Spill: side.Texts})
 	if err != nil {
 		return side, err
 	}
@@ -141,7 +141,7 @@ func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, 
 func (t *tracer) refined(ctx context.Context, rev state.Rev) (trace.Side, error) {
 	p, side := rev.Session.Now(), t.side()
 	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, p,
-		markers.ItemOptions{Aside: side.Texts})
+		markers.ItemOptions{Spill: side.Texts})
 	t.fromItems(&side, rev.Session, p, items, [2]int{1, p.Scan.Values})
 	return side, err
 }
@@ -280,7 +280,7 @@ func (t *tracer) part(ctx context.Context, p records.CompositionPart) (source st
 	source = t.source(rev.Session, point)
 	side := t.side()
 	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, point,
-		markers.ItemOptions{Aside: side.Texts})
+		markers.ItemOptions{Spill: side.Texts})
 	t.fromItems(&side, rev.Session, point, items, [2]int{1, point.Scan.Values})
 	return source, append([]trace.Mark{}, side.Marks...), errors.Join(err, side.Texts.Err())
 }
@@ -341,7 +341,7 @@ func (m Ops) WriteMarkdown(ctx context.Context, rev state.Rev, w io.Writer) erro
 func (m Ops) Lines(ctx context.Context, c Comparison) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		lines := trace.NewLineIndex()
-		a, b := lines.New(markers.On(m.DB).PutAside()), lines.New(markers.On(m.DB).PutAside())
+		a, b := lines.New(markers.On(m.DB).NewSpill()), lines.New(markers.On(m.DB).NewSpill())
 		var err error
 		if !c.Since {
 			err = m.WriteMarkdown(ctx, c.A.Rev, a)

@@ -65,9 +65,6 @@ func (v VersionSettings) Asked(counter string) (compress.Settings, error) {
 	return s, nil
 }
 
-// Guest reports whether an untrusted device made the version.
-func (v *Version) Guest() bool { return v.ByStranger }
-
 // Numbered returns a number with a noun: "1 message", "2 messages".
 func Numbered(n int, one, many string) string {
 	if n == 1 {

@@ -74,7 +74,7 @@ func (r *refiner) failed(e *Entry, text string) {
 			e.Exit, text = n, strings.TrimSpace(rest)
 		}
 	}
-	e.Result = cut(telling(text), limit)
+	e.Result = cut(withoutProgress(text), limit)
 	if strings.HasPrefix(e.Result, refused) {
 		e.Result = "error: " + e.Result // the tool reports it, not the user
 	}
@@ -84,8 +84,8 @@ func (r *refiner) failed(e *Entry, text string) {
 	e.Diff = cut(e.Diff, 300) // the change was not made
 }
 
-// telling removes lines without information about an error: blank ones and the progress of Go tests.
-func telling(s string) string {
+// withoutProgress removes lines without information about an error: blank ones and the progress of Go tests.
+func withoutProgress(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
 		t := strings.TrimSpace(line)

@@ -49,7 +49,7 @@ func (m Ops) Relate(ctx context.Context, rev state.Rev, to refs.Project, reason 
 	if err != nil {
 		return err
 	}
-	return m.say(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Reason: string(title)})
+	return m.record(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Reason: string(title)})
 }
 
 // Unrelate deletes a relation. The error wraps [ErrNotRelated] if there is none.
@@ -62,10 +62,10 @@ func (m Ops) Unrelate(ctx context.Context, rev state.Rev, to refs.Project) error
 	if !slices.ContainsFunc(st.Relations, there) {
 		return fmt.Errorf("relate %s: %w", records.ShortID(rev.Session.ID), ErrNotRelated)
 	}
-	return m.say(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Removed: true})
+	return m.record(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Removed: true})
 }
 
-func (m Ops) say(ctx context.Context, rev state.Rev, b records.RelationBody) error {
+func (m Ops) record(ctx context.Context, rev state.Rev, b records.RelationBody) error {
 	message := fmt.Sprintf("relate %s to %.8s", records.ShortID(b.Session), b.To)
 	if b.Removed {
 		message = fmt.Sprintf("relate %s to %.8s no more", records.ShortID(b.Session), b.To)
@@ -115,7 +115,7 @@ func (m Ops) from(ctx context.Context, p state.Project) (out []Relation, err err
 	}
 	for _, r := range st.Relations {
 		s := st.Session(r.Session)
-		if r.Removed || s == nil || !s.Shown() || s.Guest != "" {
+		if r.Removed || s == nil || !s.Shown() || s.UntrustedDevice != "" {
 			continue
 		}
 		out = append(out, Relation{Session: s, From: p, To: r.To, Reason: r.Reason, Time: r.Time})

@@ -93,7 +93,7 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 		fresh := state.NewState(id) // not from the cache, which is checked, too
 		records, err := tx.Records(ctx, nil)
 		if err == nil {
-			fresh.Strangers, err = m.StrangersAt(ctx, id, tx.Tips())
+			fresh.Untrusted, err = m.UntrustedAt(ctx, id, tx.Tips())
 		}
 		if err == nil {
 			err = m.ApplyPurges(ctx, fresh, records)
@@ -117,7 +117,7 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 		if err != nil {
 			return err
 		}
-		named := state.Project{ID: id, Name: cmp.Or(st.Name, brief.Plain(st.Guest.Name, 60)), Identity: st.Identity} // equal in every store
+		named := state.Project{ID: id, Name: cmp.Or(st.Name, brief.Plain(st.ClaimedName.Name, 60)), Identity: st.Identity} // equal in every store
 		c.Roots = append(c.Roots, Root{named, root})
 		return m.checkLineage(ctx, tx, st, upper, c)
 	})
@@ -145,7 +145,7 @@ func (l *lineageCheck) bad(what, device string, err error) {
 // problem records a fault in a record of a device.
 func (c *Checked) problem(st *state.State, what, device string, err error) {
 	p := repair.Problem{Where: "project " + st.AsProject().Name + ": " + what, What: err.Error()}
-	if st.FromStranger(device) {
+	if st.IsUntrusted(device) {
 		p.Device = device
 		c.Ignored = append(c.Ignored, p)
 		return
@@ -163,7 +163,7 @@ func (l *lineageCheck) need(what, device string, h objects.Hash) {
 func (l *lineageCheck) input(what, device string, deleted bool, h objects.Hash) {
 	switch {
 	case l.have[h]:
-	case l.told[h] || device == l.m.Refs.Device().ID || l.st.FromStranger(device):
+	case l.told[h] || device == l.m.Refs.Device().ID || l.st.IsUntrusted(device):
 		l.need(what, device, h)
 	case !deleted:
 		a := MissingInput{l.st.AsProject(), what, device, h}
@@ -184,7 +184,7 @@ func (m Ops) checkLineage(ctx context.Context, tx *refs.Tx, st *state.State, upp
 	l.upper(upper)
 	var graph lineage.Graph
 	for _, s := range st.Sessions {
-		for _, p := range slices.Concat(s.Points, s.Guests) {
+		for _, p := range slices.Concat(s.Points, s.UntrustedPoints) {
 			l.need("session "+bodies.ShortID(s.ID), p.Stamp.Device, p.Original)
 			graph.AddSource(p.Original)
 			for _, f := range p.Files {
@@ -193,13 +193,13 @@ func (m Ops) checkLineage(ctx context.Context, tx *refs.Tx, st *state.State, upp
 		}
 	}
 	for _, v := range st.Versions {
-		if !v.ByStranger {
+		if !v.Untrusted {
 			graph.Add(v.Derivation)
 		}
 		l.version(ctx, v)
 	}
 	for _, k := range st.Compositions {
-		if !st.FromStranger(k.Device) {
+		if !st.IsUntrusted(k.Device) {
 			graph.Add(k.Derivation)
 		}
 		l.composition(ctx, k)
@@ -251,7 +251,7 @@ func (l *lineageCheck) upper(records []facts.Record) {
 	of := map[string][]facts.Record{}
 	for _, r := range records {
 		device := ""
-		if l.st.FromStranger(r.Device) {
+		if l.st.IsUntrusted(r.Device) {
 			device = r.Device
 		}
 		of[device] = append(of[device], r)
@@ -296,18 +296,18 @@ func made(st *state.State) map[objects.Hash]bool {
 	out := map[objects.Hash]bool{}
 	for _, s := range st.Sessions {
 		for _, p := range s.Points {
-			if !st.FromStranger(p.Stamp.Device) {
+			if !st.IsUntrusted(p.Stamp.Device) {
 				out[p.Original] = true
 			}
 		}
 	}
 	for _, v := range st.Versions {
-		if !v.ByStranger {
+		if !v.Untrusted {
 			out[v.Derivation.Output] = true
 		}
 	}
 	for _, k := range st.Compositions {
-		if !st.FromStranger(k.Device) {
+		if !st.IsUntrusted(k.Device) {
 			out[k.Derivation.Output] = true
 		}
 	}

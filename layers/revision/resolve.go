@@ -90,8 +90,8 @@ func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, 
 	}
 	rev, err := m.ResolveSession(ctx, sc, name)
 	var missing *state.NotFoundError
-	if _, _, ok := devices.On(m.DB).DeviceSuffix(ctx, sub); ok && errors.As(err, &missing) && len(missing.Guests) == 1 {
-		rev, err = m.ResolveSession(ctx, sc, missing.Guests[0]) // abc1:v001~desk, of a session on untrusted devices only
+	if _, _, ok := devices.On(m.DB).DeviceSuffix(ctx, sub); ok && errors.As(err, &missing) && len(missing.Untrusted) == 1 {
+		rev, err = m.ResolveSession(ctx, sc, missing.Untrusted[0]) // abc1:v001~desk, of a session on untrusted devices only
 	}
 	if err != nil {
 		return rev, err
@@ -154,11 +154,11 @@ func (m Ops) ResolveSession(ctx context.Context, sc state.Scope, name string) (s
 	var near []string // sessions of the scope's project, or of all projects
 	inScope, known := false, false
 	base, device, hasDevice := devices.On(m.DB).DeviceSuffix(ctx, name)
-	var guests []string
+	var untrusted []string
 	err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
 		var names []string
 		for _, s := range st.Sessions {
-			if how := s.Matches(name); how != "" && s.Guest == "" {
+			if how := s.Matches(name); how != "" && s.UntrustedDevice == "" {
 				rev := state.Rev{Kind: state.IsSession, Project: p, Session: s, Hash: s.Now().Original, How: how}
 				if s.ID == name {
 					found = []state.Rev{rev}
@@ -169,7 +169,7 @@ func (m Ops) ResolveSession(ctx context.Context, sc state.Scope, name string) (s
 				found = append(found, state.Rev{Kind: state.IsSession, Project: p, Session: one, Hash: one.Now().Original,
 					Device: device, How: one.Matches(base)})
 			} else if how != "" {
-				guests = append(guests, s.Name())
+				untrusted = append(untrusted, s.Name())
 			} else if s.Shown() && s.Parent() == "" {
 				names = append(names, s.Name())
 			}
@@ -191,7 +191,7 @@ func (m Ops) ResolveSession(ctx context.Context, sc state.Scope, name string) (s
 	found = preferSessions(preferShown(found))
 	switch len(found) {
 	case 0:
-		return state.Rev{}, &state.NotFoundError{What: "session", Name: name, Candidates: near, Guests: guests}
+		return state.Rev{}, &state.NotFoundError{What: "session", Name: name, Candidates: near, Untrusted: untrusted}
 	case 1:
 		return found[0], nil
 	}
@@ -254,7 +254,7 @@ func (m Ops) resolveRecent(ctx context.Context, sc state.Scope, name string) (st
 	if back >= len(recent) {
 		missing := &state.NotFoundError{What: "session", Name: name}
 		if len(recent) == 0 {
-			missing.Guests = st.Guests()
+			missing.Untrusted = st.UntrustedSessions()
 		}
 		if n := len(recent); n > 0 {
 			missing.Candidates = []string{fmt.Sprintf("@~%d", n-1)}
@@ -303,7 +303,7 @@ func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (sta
 	switch len(found) {
 	case 0:
 		return rev, noVersion(rev, sub, versions, func(v *records.Version) bool {
-			return v.ByStranger && v.Label == label && device == ""
+			return v.Untrusted && v.Label == label && device == ""
 		})
 	case 1:
 		return m.At(ctx, rev, found[0])
@@ -322,7 +322,7 @@ func meant(rev state.Rev, versions []*records.Version) func(*records.Version) bo
 	if slices.ContainsFunc(versions, by) {
 		return by
 	}
-	return func(v *records.Version) bool { return !v.ByStranger }
+	return func(v *records.Version) bool { return !v.Untrusted }
 }
 
 // selected returns the versions for which ok is true.
@@ -346,14 +346,14 @@ func (m Ops) labelled(all []*records.Version, label, device string, means func(*
 	return found
 }
 
-// noVersion returns the error for a name without a version. Guest reports whether an untrusted device made a
+// noVersion returns the error for a name without a version. untrusted reports whether an untrusted device made a
 // version.
-func noVersion(rev state.Rev, name string, versions []*records.Version, guest func(*records.Version) bool) error {
+func noVersion(rev state.Rev, name string, versions []*records.Version, untrusted func(*records.Version) bool) error {
 	missing := &state.NotFoundError{What: "version", Name: name, Of: records.ShortID(rev.Session.ID)}
 	for _, v := range versions {
 		missing.Candidates = append(missing.Candidates, v.Name())
-		if guest(v) {
-			missing.Guests = append(missing.Guests, records.ShortID(rev.Session.ID)+":"+v.Name())
+		if untrusted(v) {
+			missing.Untrusted = append(missing.Untrusted, records.ShortID(rev.Session.ID)+":"+v.Name())
 		}
 	}
 	return missing
@@ -372,7 +372,7 @@ func (m Ops) resolveLabel(ctx context.Context, sc state.Scope, label string) (st
 		var rev state.Rev
 		err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
 			if s := st.Session(sc.Last.ID); s != nil {
-				rev = state.Rev{Kind: state.IsSession, Project: p, Session: s, Device: sc.Last.Guest,
+				rev = state.Rev{Kind: state.IsSession, Project: p, Session: s, Device: sc.Last.UntrustedDevice,
 					How: "of the session named last"}
 			}
 			return rev.Session != nil
@@ -418,10 +418,10 @@ func (m Ops) resolveComposition(ctx context.Context, sc state.Scope, s string) (
 	}
 	var found []state.Rev
 	var homes []string // projects with such a composition
-	guest := devices.On(m.DB).WithDevice(ctx, name)
+	qualified := devices.On(m.DB).WithDevice(ctx, name)
 	err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
 		for i := len(st.Compositions) - 1; i >= 0; i-- {
-			if c := st.Compositions[i]; (c.Name == name || c.Name == guest) && !c.Deleted {
+			if c := st.Compositions[i]; (c.Name == name || c.Name == qualified) && !c.Deleted {
 				found = append(found, state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output,
 					How: "name of a composition"})
 			}

@@ -56,10 +56,10 @@ func (m Ops) ScanOutgoing(ctx context.Context, p refs.Project, have func(commit 
 // GateLane is [Ops.ScanOutgoing] for any lane before a push. It skips content that this device has scanned with the
 // same rules. Nothing may be pushed unless it returns no leak and no error.
 func (m Ops) GateLane(ctx context.Context, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
-	return m.scanLane(ctx, l, have, m.Looked(l.Project, m.Gate()))
+	return m.scanLane(ctx, l, have, m.Scanned(l.Project, m.Gate()))
 }
 
-func (m Ops) scanLane(ctx context.Context, l refs.Lane, have func(commit string) bool, known lookedAt) ([]Leak, error) {
+func (m Ops) scanLane(ctx context.Context, l refs.Lane, have func(commit string) bool, known cleanSpans) ([]Leak, error) {
 	sessions, err := m.streamNames(ctx, l.Project)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (m Ops) scanLane(ctx context.Context, l refs.Lane, have func(commit string)
 	if failed != nil || err != nil {
 		return leaks, cmp.Or(failed, err)
 	}
-	m.NoteLooked(l.Project, g.rules, clean)
+	m.RecordScanned(l.Project, g.rules, clean)
 	return leaks, nil
 }
 

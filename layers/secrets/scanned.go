@@ -21,18 +21,18 @@ import (
 // values) has its own file. Captures and pushes write notes for bytes that passed the rules. Without notes
 // everything is scanned.
 
-// A Look records that the rules found nothing in some content.
-type Look struct {
+// A CleanSpan records that the rules found nothing in some content.
+type CleanSpan struct {
 	Base objects.Hash // hash of the stream before it, zero at the start
 	End  objects.Hash // hash of the stream up to its end
 }
 
-// maxLooks is the maximal size of a file of notes. A larger file is deleted.
-const maxLooks = 4 << 20
+// maxScanned is the maximal size of a file of notes. A larger file is deleted.
+const maxScanned = 4 << 20
 
-// LookedHead returns the head of a file of notes: the rules and the known values, each as a keyed hash of this
+// ScanHead returns the head of a file of notes: the rules and the known values, each as a keyed hash of this
 // device.
-func (m Ops) LookedHead(r redact.Rules) string {
+func (m Ops) ScanHead(r redact.Rules) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rules %s\n", m.Refs.Seal("rules "+m.Opts.World.Agent+" "+r.ID))
 	for _, h := range r.Known() {
@@ -41,17 +41,17 @@ func (m Ops) LookedHead(r redact.Rules) string {
 	return b.String()
 }
 
-func (m Ops) lookedFile(p refs.Project, head string) string {
+func (m Ops) scanFile(p refs.Project, head string) string {
 	return m.CachePath("looked", string(p), m.Refs.Seal("looked "+head))
 }
 
-// NoteLooked records content without secrets. If the store cannot be written, it records nothing.
-func (m Ops) NoteLooked(p refs.Project, r redact.Rules, looks []Look) {
+// RecordScanned records content without secrets. If the store cannot be written, it records nothing.
+func (m Ops) RecordScanned(p refs.Project, r redact.Rules, looks []CleanSpan) {
 	if len(looks) == 0 || !r.Any() {
 		return
 	}
-	head := m.LookedHead(r)
-	file := m.lookedFile(p, head)
+	head := m.ScanHead(r)
+	file := m.scanFile(p, head)
 	if os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
@@ -73,13 +73,13 @@ func (m Ops) NoteLooked(p refs.Project, r redact.Rules, looks []Look) {
 	_, _ = f.Write(b.Bytes()) // one write, so that processes do not interleave; torn lines are ignored
 }
 
-// A lookedAt is the content that need not be scanned again.
-type lookedAt map[objects.Hash][]objects.Hash // bases by end
+// A cleanSpans is the content that need not be scanned again.
+type cleanSpans map[objects.Hash][]objects.Hash // bases by end
 
-// Looked returns the content scanned with the rules r, or with more known values.
-func (m Ops) Looked(p refs.Project, r redact.Rules) lookedAt {
-	out := lookedAt{}
-	want := strings.Split(strings.TrimSuffix(m.LookedHead(r), "\n"), "\n")
+// Scanned returns the content scanned with the rules r, or with more known values.
+func (m Ops) Scanned(p refs.Project, r redact.Rules) cleanSpans {
+	out := cleanSpans{}
+	want := strings.Split(strings.TrimSuffix(m.ScanHead(r), "\n"), "\n")
 	dir := m.CachePath("looked", string(p))
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -87,7 +87,7 @@ func (m Ops) Looked(p refs.Project, r redact.Rules) lookedAt {
 	}
 	for _, f := range files {
 		file := filepath.Join(dir, f.Name())
-		if fi, err := f.Info(); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxLooks {
+		if fi, err := f.Info(); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxScanned {
 			os.Remove(file) // start again
 			continue
 		}
@@ -95,7 +95,7 @@ func (m Ops) Looked(p refs.Project, r redact.Rules) lookedAt {
 		if err != nil {
 			continue
 		}
-		head, notes := SplitLooks(b)
+		head, notes := ParseScanned(b)
 		if m.Refs.Seal("looked "+strings.Join(head, "\n")+"\n") != f.Name() {
 			continue // torn
 		}
@@ -109,9 +109,9 @@ func (m Ops) Looked(p refs.Project, r redact.Rules) lookedAt {
 	return out
 }
 
-// SplitLooks parses a file of notes. It ignores malformed lines. Two processes that created the file both wrote the
+// ParseScanned parses a file of notes. It ignores malformed lines. Two processes that created the file both wrote the
 // head.
-func SplitLooks(b []byte) (head []string, notes []Look) {
+func ParseScanned(b []byte) (head []string, notes []CleanSpan) {
 	for line := range bytes.Lines(b) {
 		text, whole := bytes.CutSuffix(line, []byte("\n"))
 		base, end, ok := strings.Cut(string(text), " ")
@@ -129,14 +129,14 @@ func SplitLooks(b []byte) (head []string, notes []Look) {
 			continue
 		}
 		if to, err := objects.ParseHash(end); err == nil {
-			notes = append(notes, Look{from, to})
+			notes = append(notes, CleanSpan{from, to})
 		}
 	}
 	return head, notes
 }
 
 // Covers reports whether everything between base and end was scanned.
-func (l lookedAt) Covers(base, end objects.Hash) bool {
+func (l cleanSpans) Covers(base, end objects.Hash) bool {
 	seen := map[objects.Hash]bool{}
 	todo := []objects.Hash{end}
 	for len(todo) > 0 {
@@ -157,25 +157,25 @@ func (l lookedAt) Covers(base, end objects.Hash) bool {
 // A gatekeeper scans pieces on several goroutines. It returns leaks in the order of the pieces.
 type gatekeeper struct {
 	rules  redact.Rules
-	known  lookedAt // scanned content to skip; may be nil
+	known  cleanSpans // scanned content to skip; may be nil
 	free   chan struct{}
 	wait   sync.WaitGroup
 	mu     sync.Mutex
 	leaks  map[int][]Leak
-	clean  map[int]Look
+	clean  map[int]CleanSpan
 	pieces int
 	err    error
 	failed int // index of the piece of err
 }
 
-func newGatekeeper(r redact.Rules, known lookedAt, workers int) *gatekeeper {
+func newGatekeeper(r redact.Rules, known cleanSpans, workers int) *gatekeeper {
 	return &gatekeeper{rules: r, known: known, free: make(chan struct{}, max(1, workers)), leaks: map[int][]Leak{},
-		clean: map[int]Look{}}
+		clean: map[int]CleanSpan{}}
 }
 
 // take starts the scan of a piece, described by where.
 func (g *gatekeeper) take(piece refs.Piece, where Leak) error {
-	l, noted := lookOf(piece)
+	l, noted := spanOf(piece)
 	if noted && g.known.Covers(l.Base, l.End) {
 		return nil
 	}
@@ -201,16 +201,16 @@ func (g *gatekeeper) take(piece refs.Piece, where Leak) error {
 	return g.err
 }
 
-// lookOf returns the note for a piece without secrets. ok is false for kinds without notes, which are short.
-func lookOf(p refs.Piece) (Look, bool) {
+// spanOf returns the note for a piece without secrets. ok is false for kinds without notes, which are short.
+func spanOf(p refs.Piece) (CleanSpan, bool) {
 	if p.Kind == "object" {
-		return Look{End: p.Name}, true
+		return CleanSpan{End: p.Name}, true
 	}
-	return Look{p.Base, p.End}, p.Kind == "stream"
+	return CleanSpan{p.Base, p.End}, p.Kind == "stream"
 }
 
 // done waits for all scans.
-func (g *gatekeeper) done() (leaks []Leak, clean []Look, err error) {
+func (g *gatekeeper) done() (leaks []Leak, clean []CleanSpan, err error) {
 	g.wait.Wait()
 	for n := range g.pieces {
 		leaks = append(leaks, g.leaks[n]...)

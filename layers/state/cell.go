@@ -4,12 +4,12 @@ import "github.com/memvcs/mem/layers/records"
 
 // A Cell is the value of a slot in one record.
 type Cell struct {
-	Slot  string
-	What  string // the name of the slot for display
-	Says  string // the value, for comparison with other cells of the slot
-	Stamp records.Stamp
-	Again Statement // the record that sets the value again
-	None  cellNone  // the value before the first record about the slot
+	Slot    string
+	What    string // the name of the slot for display
+	Value   string // the value, for comparison with other cells of the slot
+	Stamp   records.Stamp
+	Restore Statement // the record that sets the value again
+	Empty   emptyCell // the value before the first record about the slot
 }
 
 // A Statement is a record to write.
@@ -18,8 +18,8 @@ type Statement struct {
 	Body any
 }
 
-// A cellNone is the value of a slot without records.
-type cellNone struct {
-	Says  string
-	Again Statement
+// An emptyCell is the value of a slot without records.
+type emptyCell struct {
+	Value   string
+	Restore Statement
 }

@@ -31,15 +31,15 @@ func (st *State) Cells(r refs.Record) ([]Cell, error) {
 	case records.KindVersion:
 		err = ApplyTo(r, func(b records.Version) {
 			c := deletedCell("version/"+r.ID.String(), records.ShortID(b.Session)+":"+b.Label, false)
-			c.None = cellNone{"deleted", Statement{records.KindSet,
+			c.Empty = emptyCell{"deleted", Statement{records.KindSet,
 				records.SetBody{Target: "version/" + r.ID.String(), Field: "deleted", Value: true}}}
 			out = []Cell{c}
 		})
 	case records.KindComposition:
 		err = ApplyTo(r, func(b records.Composition) {
 			c := deletedCell("composition/"+b.Name, b.Name, true)
-			c.None = cellNone{c.Says, c.Again}
-			c.Says, c.Again = string(r.Body), Statement{records.KindComposition, json.RawMessage(r.Body)}
+			c.Empty = emptyCell{c.Value, c.Restore}
+			c.Value, c.Restore = string(r.Body), Statement{records.KindComposition, json.RawMessage(r.Body)}
 			out = []Cell{c}
 		})
 	case records.KindRevoke:
@@ -80,19 +80,19 @@ func (st *State) SetCells(b records.SetBody) []Cell {
 }
 
 func deletedCell(target, what string, deleted bool) Cell {
-	says := map[bool]string{true: "deleted", false: "there"}
+	values := map[bool]string{true: "deleted", false: "there"}
 	body := func(v bool) Statement {
 		return Statement{records.KindSet, records.SetBody{Target: target, Field: "deleted", Value: v}}
 	}
-	return Cell{Slot: "set/" + target, What: what, Says: says[deleted], Again: body(deleted),
-		None: cellNone{says[false], body(false)}}
+	return Cell{Slot: "set/" + target, What: what, Value: values[deleted], Restore: body(deleted),
+		Empty: emptyCell{values[false], body(false)}}
 }
 
 // keepitCell returns the cell of an override of a marker. Its first value is the typed marker, or none.
 func (st *State) keepitCell(o records.Override) Cell {
 	slot := o
 	slot.Weight, slot.Removed = 0, false
-	says := func(o records.Override) string {
+	value := func(o records.Override) string {
 		if o.Removed {
 			return "removed"
 		}
@@ -111,20 +111,20 @@ func (st *State) keepitCell(o records.Override) Cell {
 	}
 	return Cell{
 		Slot: fmt.Sprintf("keepit/%v", slot), What: fmt.Sprintf("marker of %s#%d", records.ShortID(o.Session), o.Message),
-		Says: says(o), Again: Statement{records.KindKeepit, o}, None: cellNone{says(was), Statement{records.KindKeepit, was}},
+		Value: value(o), Restore: Statement{records.KindKeepit, o}, Empty: emptyCell{value(was), Statement{records.KindKeepit, was}},
 	}
 }
 
 // judgementCell returns the cell of a judgement of a fact.
 func judgementCell(j facts.Judgement) Cell {
-	says := func(j facts.Judgement) string {
+	value := func(j facts.Judgement) string {
 		return fmt.Sprint(j.Value, " ", j.By, " ", j.Keywords, " ", j.Files, " ", j.Reason)
 	}
 	was := facts.Judgement{Fact: j.Fact, Says: j.Says}
 	return Cell{
 		Slot: "fact/" + j.Fact.String() + "/" + j.Says, What: "f:" + j.Fact.Short(),
-		Says: says(j), Again: Statement{facts.KindJudgement, j},
-		None: cellNone{says(was), Statement{facts.KindJudgement, was}},
+		Value: value(j), Restore: Statement{facts.KindJudgement, j},
+		Empty: emptyCell{value(was), Statement{facts.KindJudgement, was}},
 	}
 }
 
@@ -135,7 +135,7 @@ func exchangeCells(x facts.Exchange) []Cell {
 		f.Session = x.Session
 		c := judgementCell(facts.Judgement{Fact: f.Key(), Says: facts.Removes})
 		gone := judgementCell(facts.Judgement{Fact: f.Key(), Says: facts.Removes, Value: true})
-		c.None = cellNone{gone.Says, gone.Again}
+		c.Empty = emptyCell{gone.Value, gone.Restore}
 		out = append(out, c)
 	}
 	return out
@@ -146,10 +146,10 @@ type Timeline map[string][]Cell
 
 // Add adds a cell and returns it. The cell of a restored composition gets the value of its newest state.
 func (t Timeline) Add(c Cell) Cell {
-	if strings.HasPrefix(c.Slot, "set/composition/") && c.Says == "there" {
+	if strings.HasPrefix(c.Slot, "set/composition/") && c.Value == "there" {
 		for _, x := range slices.Backward(t[c.Slot]) {
-			if x.Again.Kind == records.KindComposition {
-				c.Says, c.Again = x.Says, x.Again
+			if x.Restore.Kind == records.KindComposition {
+				c.Value, c.Restore = x.Value, x.Restore
 				break
 			}
 		}
@@ -174,21 +174,21 @@ func (t Timeline) Before(slot string, brought func(records.Stamp) bool) (Cell, b
 	return found, ok
 }
 
-// Again returns the record that sets the value of c again. If a composition was removed once, the removal is undone, so
+// Restore returns the record that sets the value of c again. If a composition was removed once, the removal is undone, so
 // that its earlier states are restored too; otherwise its text is stored again.
-func (t Timeline) Again(c Cell) Statement {
+func (t Timeline) Restore(c Cell) Statement {
 	name, isComposition := strings.CutPrefix(c.Slot, "set/composition/")
-	if !isComposition || c.Again.Kind != records.KindComposition || t.Last(c.Slot).Says != "deleted" {
-		return c.Again
+	if !isComposition || c.Restore.Kind != records.KindComposition || t.Last(c.Slot).Value != "deleted" {
+		return c.Restore
 	}
 	removals := 0
 	for _, x := range t[c.Slot] {
-		if x.Says == "deleted" {
+		if x.Value == "deleted" {
 			removals++
 		}
 	}
 	if removals == 1 {
 		return Statement{records.KindSet, records.SetBody{Target: "composition/" + name, Field: "deleted", Value: false}}
 	}
-	return c.Again
+	return c.Restore
 }

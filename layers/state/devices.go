@@ -68,8 +68,8 @@ func (m *DB) Members() (out []sealed.Member, err error) {
 	return out, err
 }
 
-// StrangersAt returns the untrusted devices among those of tips, sorted.
-func (m *DB) StrangersAt(ctx context.Context, p refs.Project, tips []refs.Tip) ([]string, error) {
+// UntrustedAt returns the untrusted devices among those of tips, sorted.
+func (m *DB) UntrustedAt(ctx context.Context, p refs.Project, tips []refs.Tip) ([]string, error) {
 	own := m.Refs.Device().ID
 	if p == refs.Home || !slices.ContainsFunc(tips, func(t refs.Tip) bool { return t.Device != own }) {
 		return nil, nil

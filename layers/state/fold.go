@@ -18,7 +18,7 @@ func (st *State) Apply(r refs.Record) error {
 	if st.Purged != nil && st.Purged.Hides(r.Kind, StampOf(r), r.Body) {
 		return nil
 	}
-	if slices.Contains(trustedOnly, r.Kind) && st.FromStranger(r.Device) {
+	if slices.Contains(trustedOnly, r.Kind) && st.IsUntrusted(r.Device) {
 		return nil
 	}
 	switch r.Kind {
@@ -68,13 +68,13 @@ func (st *State) Apply(r refs.Record) error {
 func (st *State) Finish() {
 	Order(st.Sessions, func(a, b **Session) int { return cmp.Compare((*a).ID, (*b).ID) })
 	for _, s := range st.Sessions {
-		st.seat(s)
+		st.separateUntrusted(s)
 		Order(s.Points, func(a, b *records.Point) int { return a.Stamp.Compare(b.Stamp) })
-		Order(s.Guests, func(a, b *records.Point) int { return a.Stamp.Compare(b.Stamp) })
+		Order(s.UntrustedPoints, func(a, b *records.Point) int { return a.Stamp.Compare(b.Stamp) })
 		s.settle()
-		s.Guest = ""
-		if d := s.Now().Stamp.Device; st.FromStranger(d) {
-			s.Guest = d
+		s.UntrustedDevice = ""
+		if d := s.Now().Stamp.Device; st.IsUntrusted(d) {
+			s.UntrustedDevice = d
 		}
 		s.Deleted, s.Overrides, s.Renamed, s.Tags = false, nil, "", nil
 	}
@@ -94,7 +94,7 @@ func (st *State) Finish() {
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
 	for _, v := range st.Stored.Versions {
 		v.Body.ID, v.Body.Device, v.Body.Time, v.Body.Deleted = v.Stamp.Record, v.Stamp.Device, v.Time, false
-		v.Body.ByStranger = st.FromStranger(v.Stamp.Device)
+		v.Body.Untrusted = st.IsUntrusted(v.Stamp.Device)
 		st.Versions = append(st.Versions, v.Body)
 	}
 	st.Compositions = slices.Grow(st.Compositions[:0], len(st.Stored.Compositions))
@@ -130,16 +130,16 @@ func (st *State) applySets() {
 			if s := st.Session(name); s != nil {
 				s.Deleted = a.Value
 			}
-		case guestTarget + "session":
-			if s := st.Session(name); s != nil && s.Guest != "" {
+		case untrustedTarget + "session":
+			if s := st.Session(name); s != nil && s.UntrustedDevice != "" {
 				s.Deleted = a.Value
 			}
 		case "version":
 			if v := versions[name]; v != nil {
 				v.Deleted = a.Value
 			}
-		case guestTarget + "version":
-			if v := versions[name]; v != nil && v.ByStranger {
+		case untrustedTarget + "version":
+			if v := versions[name]; v != nil && v.Untrusted {
 				v.Deleted = a.Value
 			}
 		case "composition":
@@ -152,8 +152,8 @@ func (st *State) applySets() {
 
 func (st *State) applyProject(r refs.Record) error {
 	return ApplyTo(r, func(b records.ProjectBody) {
-		if st.FromStranger(r.Device) {
-			st.Guest.claim(StampOf(r), b)
+		if st.IsUntrusted(r.Device) {
+			st.ClaimedName.claim(StampOf(r), b)
 			return
 		}
 		if s := StampOf(r); st.Name == "" || s.Compare(st.NameStamp) > 0 {
@@ -225,7 +225,7 @@ func (st *State) NameVersions(own string) {
 	}
 	for _, v := range st.Versions {
 		v.Shown = ""
-		if v.ByStranger || v.Device != own && twice[name{v.Session, v.Label}] {
+		if v.Untrusted || v.Device != own && twice[name{v.Session, v.Label}] {
 			v.Shown = v.Label + "~" + v.Device[:8]
 		}
 	}

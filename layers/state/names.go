@@ -63,7 +63,7 @@ func (st *State) Tags() []Tag {
 		switch v := versions[name]; {
 		case kind == "session" && st.Session(name) != nil:
 			out = append(out, Tag{Name: n.Name, Session: st.Session(name)})
-		case kind == "version" && v != nil && !v.ByStranger && st.Session(v.Session) != nil:
+		case kind == "version" && v != nil && !v.Untrusted && st.Session(v.Session) != nil:
 			out = append(out, Tag{n.Name, st.Session(v.Session), v})
 		}
 	}
@@ -73,7 +73,7 @@ func (st *State) Tags() []Tag {
 
 // nameCell returns the cell of a title or a tag.
 func nameCell(b records.NameBody) Cell {
-	says := func(b records.NameBody) string {
+	value := func(b records.NameBody) string {
 		if b.Removed {
 			return "removed"
 		}
@@ -88,8 +88,8 @@ func nameCell(b records.NameBody) Cell {
 	if b.Field == records.FieldTitle {
 		was.Name = ""
 	}
-	return Cell{Slot: "name/" + b.Slot(), What: what, Says: says(b), Again: Statement{records.KindName, b},
-		None: cellNone{says(was), Statement{records.KindName, was}}}
+	return Cell{Slot: "name/" + b.Slot(), What: what, Value: value(b), Restore: Statement{records.KindName, b},
+		Empty: emptyCell{value(was), Statement{records.KindName, was}}}
 }
 
 // Rev returns the revision that a tag names in a project.

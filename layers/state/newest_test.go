@@ -23,7 +23,7 @@ func TestNewest(t *testing.T) {
 			}
 			s := &Session{ID: fmt.Sprintf("%02d-%d", rng.IntN(100), i), Points: []records.Point{p}, Deleted: rng.IntN(4) == 0}
 			if rng.IntN(5) == 0 {
-				s.Guest = "phone"
+				s.UntrustedDevice = "phone"
 			}
 			st.Sessions = append(st.Sessions, s)
 		}

@@ -85,11 +85,11 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 	if err != nil {
 		return nil, err
 	}
-	strangers, err := m.StrangersAt(ctx, p, h.tips)
+	strangers, err := m.UntrustedAt(ctx, p, h.tips)
 	if err != nil {
 		return nil, err
 	}
-	same = same && slices.Equal(st.Strangers, strangers)
+	same = same && slices.Equal(st.Untrusted, strangers)
 	if slices.Equal(st.Tips, h.tips) && same {
 		st.Finish()
 		st.NameVersions(m.Refs.Device().ID)
@@ -106,7 +106,7 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 	if !follows {
 		st = NewState(p)
 	}
-	st.Strangers = strangers
+	st.Untrusted = strangers
 	if err := m.ApplyPurges(ctx, st, records); err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (b *Bulks) Apply(r refs.Record) error {
 // Fill sets the fields that the outline omits.
 func (st *State) Fill(b *Bulks) {
 	for _, s := range st.Sessions {
-		for _, points := range [][]records.Point{s.Points, s.Guests} {
+		for _, points := range [][]records.Point{s.Points, s.UntrustedPoints} {
 			for i := range points {
 				p := &points[i]
 				x := b.Of[p.Stamp.Record]
@@ -334,9 +334,9 @@ func (st *State) Code(c *records.Codec) {
 	records.List(c, &st.Revokes, func(r *StoredRevoke) { r.code(c) })
 	records.List(c, &st.Purges, func(q *StoredPurge) { q.code(c) })
 	c.Words(&st.Unheeded)
-	c.Words(&st.Strangers)
-	records.Word(c, &st.Guest.Name)
-	st.Guest.Stamp.Code(c)
+	c.Words(&st.Untrusted)
+	records.Word(c, &st.ClaimedName.Name)
+	st.ClaimedName.Stamp.Code(c)
 }
 
 func (i *StoredItem[T]) code(c *records.Codec) {

@@ -53,7 +53,7 @@ func (n *Names) code(c *records.Codec) {
 		records.Word(c, &x.Identity)
 		c.Words(&x.Heeded)
 		c.Words(&x.Unheeded)
-		c.Words(&x.Strangers)
+		c.Words(&x.Untrusted)
 		n.Of[*id] = x
 	})
 }

@@ -20,7 +20,7 @@ func (r StoredRelation) key() (string, records.Stamp) { return r.Slot(), r.Stamp
 
 // relationCell returns the cell of a relation.
 func relationCell(b records.RelationBody) Cell {
-	says := func(b records.RelationBody) string {
+	value := func(b records.RelationBody) string {
 		if b.Removed {
 			return "removed"
 		}
@@ -28,8 +28,8 @@ func relationCell(b records.RelationBody) Cell {
 	}
 	was := records.RelationBody{Session: b.Session, To: b.To, Removed: true}
 	return Cell{
-		Slot: "relation/" + b.Slot(), What: "relation of " + records.ShortID(b.Session), Says: says(b),
-		Again: Statement{records.KindRelation, b},
-		None:  cellNone{says(was), Statement{records.KindRelation, was}},
+		Slot: "relation/" + b.Slot(), What: "relation of " + records.ShortID(b.Session), Value: value(b),
+		Restore: Statement{records.KindRelation, b},
+		Empty:   emptyCell{value(was), Statement{records.KindRelation, was}},
 	}
 }

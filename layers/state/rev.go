@@ -72,9 +72,9 @@ func (r Rev) Target() (target, what string, err error) {
 // contain their own text and are made again when needed.
 func (st *State) Users(rev Rev) []string {
 	var names []string
-	guest := rev.Session != nil && rev.Session.Guest != "" || rev.Version != nil && rev.Version.ByStranger
+	guest := rev.Session != nil && rev.Session.UntrustedDevice != "" || rev.Version != nil && rev.Version.Untrusted
 	for _, c := range st.Compositions {
-		if !guest && st.FromStranger(c.Device) {
+		if !guest && st.IsUntrusted(c.Device) {
 			continue // an untrusted device cannot prevent a removal
 		}
 		if c.Deleted || c.Tier != "" || rev.Kind == IsComposition || slices.Contains(names, c.Name) {
@@ -170,7 +170,7 @@ func (s *Session) Shown() bool { return !s.Deleted && s.Revoked == "" }
 func (st *State) Recent() []*Session {
 	var out []*Session
 	for _, s := range st.Sessions {
-		if s.Shown() && s.Parent() == "" && s.Guest == "" {
+		if s.Shown() && s.Parent() == "" && s.UntrustedDevice == "" {
 			out = append(out, s)
 		}
 	}
@@ -189,7 +189,7 @@ func (st *State) Newest() *Session {
 				continue
 			}
 		}
-		if s.Shown() && s.Parent() == "" && s.Guest == "" {
+		if s.Shown() && s.Parent() == "" && s.UntrustedDevice == "" {
 			best = s
 		}
 	}
@@ -214,17 +214,17 @@ func (st *State) AllVersionsOf(session string) []*records.Version {
 	return out
 }
 
-// OwnVersionsOf returns the versions of a session that commands list and choose from, see [Session.WithoutGuests].
+// OwnVersionsOf returns the versions of a session that commands list and choose from, see [Session.TrustedVersions].
 func (st *State) OwnVersionsOf(s *Session) []*records.Version {
-	return s.WithoutGuests(st.VersionsOf(s.ID))
+	return s.TrustedVersions(st.VersionsOf(s.ID))
 }
 
-// WithoutGuests returns versions without those of untrusted devices, unless only such devices have the session.
-func (s *Session) WithoutGuests(all []*records.Version) []*records.Version {
-	if s.Guest != "" {
+// TrustedVersions returns versions without those of untrusted devices, unless only such devices have the session.
+func (s *Session) TrustedVersions(all []*records.Version) []*records.Version {
+	if s.UntrustedDevice != "" {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(v *records.Version) bool { return v.ByStranger })
+	return slices.DeleteFunc(slices.Clone(all), func(v *records.Version) bool { return v.Untrusted })
 }
 
 // PointOf returns the growth point with that content, or else the session as it is now.

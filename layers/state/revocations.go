@@ -128,10 +128,10 @@ func (st *State) CopiesOf(hidden []Hidden, src records.Origin) []string {
 
 // revokeCell is the cell of whether a source is revoked.
 func revokeCell(b records.RevokeBody) Cell {
-	says := func(b records.RevokeBody) string { return fmt.Sprint(b.Revoked) }
+	value := func(b records.RevokeBody) string { return fmt.Sprint(b.Revoked) }
 	was := records.RevokeBody{Origin: b.Origin}
 	return Cell{
-		Slot: "revoke/" + b.Kind + "/" + b.Name, What: b.Origin.String(), Says: says(b),
-		Again: Statement{records.KindRevoke, b}, None: cellNone{says(was), Statement{records.KindRevoke, was}},
+		Slot: "revoke/" + b.Kind + "/" + b.Name, What: b.Origin.String(), Value: value(b),
+		Restore: Statement{records.KindRevoke, b}, Empty: emptyCell{value(was), Statement{records.KindRevoke, was}},
 	}
 }

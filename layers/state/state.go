@@ -37,8 +37,8 @@ type State struct {
 	Unknown      int                    // the number of records of unknown kinds
 	Purges       []StoredPurge          // those that take effect, in the order of records
 	Unheeded     []string               // the devices of the other purges, which are not trusted
-	Strangers    []string               // devices with a lane that are not trusted, sorted: see strangers.go
-	Guest        guestName
+	Untrusted    []string               // devices with a lane that are not trusted, sorted: see untrusted.go
+	ClaimedName  claimedName
 
 	bulk       *Bulks // nil in an outline
 	ByID       map[string]*Session
@@ -87,16 +87,16 @@ type StoredItem[T any] struct {
 
 // A Session is one conversation.
 type Session struct {
-	ID        string
-	Points    []records.Point    // growth points, in the order of records; see Now
-	Deleted   bool               // removed from the lists; its bytes remain
-	Renamed   string             // the title that the user gave it, "" for none
-	Tags      []string           // sorted
-	Guests    []records.Point    // of untrusted devices, if a trusted one has the session too; they have no effect
-	Guest     string             // the device of Now if only untrusted devices have the session, else ""
-	Revoked   string             // why it is hidden, "" if it is not
-	Overrides []records.Override // of its markers, in the order of their first records
-	Used      records.Rehearsal
+	ID              string
+	Points          []records.Point    // growth points, in the order of records; see Now
+	Deleted         bool               // removed from the lists; its bytes remain
+	Renamed         string             // the title that the user gave it, "" for none
+	Tags            []string           // sorted
+	UntrustedPoints []records.Point    // of untrusted devices, if a trusted one has the session too; they have no effect
+	UntrustedDevice string             // the device of Now if only untrusted devices have the session, else ""
+	Revoked         string             // why it is hidden, "" if it is not
+	Overrides       []records.Override // of its markers, in the order of their first records
+	Used            records.Rehearsal
 
 	NowAt int // the position of Now in Points
 }
@@ -207,8 +207,8 @@ type Bulks struct {
 	Of   map[objects.Hash]Bulk
 }
 
-// A guestName is the name that untrusted devices give to a project.
-type guestName struct {
+// A claimedName is the name that untrusted devices give to a project.
+type claimedName struct {
 	Name  string
 	Stamp records.Stamp
 }
@@ -220,7 +220,7 @@ type StoredName struct {
 	Name, Identity string
 	Heeded         []string
 	Unheeded       []string
-	Strangers      []string
+	Untrusted      []string
 }
 
 // Purges is an index of purges.
@@ -234,8 +234,8 @@ type Purges struct {
 	Parts    map[string]bool  // keys of these and of the messages that are deleted in part
 }
 
-// FromStranger reports whether a device is not trusted.
-func (st *State) FromStranger(device string) bool {
-	_, found := slices.BinarySearch(st.Strangers, device)
+// IsUntrusted reports whether a device is not trusted.
+func (st *State) IsUntrusted(device string) bool {
+	_, found := slices.BinarySearch(st.Untrusted, device)
 	return found
 }

@@ -45,7 +45,7 @@ func lastingCells(r refs.Record) (out []Cell, err error) {
 			if b.Act == permanent.Void || b.Act == permanent.Restore {
 				c := voidCell(b.Rule, "rule")
 				if b.Act == permanent.Void {
-					c.Says, c.Again = c.None.Says, c.None.Again
+					c.Value, c.Restore = c.Empty.Value, c.Empty.Restore
 				}
 				out = []Cell{c}
 				return
@@ -61,11 +61,11 @@ func lastingCells(r refs.Record) (out []Cell, err error) {
 func madeCells(record string, m concepts.Definition) []Cell {
 	there := conceptCell(concepts.Change{Concept: record, Field: "removed", Value: "false"})
 	gone := conceptCell(concepts.Change{Concept: record, Field: "removed", Value: "true"})
-	there.What, there.None = "concept "+m.Label, cellNone{gone.Says, gone.Again}
+	there.What, there.Empty = "concept "+m.Label, emptyCell{gone.Value, gone.Restore}
 	out := []Cell{there}
 	for _, f := range [][2]string{{"name", m.Name}, {"topic", m.Topic}, {"summary", m.Summary}} {
 		c := conceptCell(concepts.Change{Concept: record, Field: f[0], Value: f[1]})
-		c.None = cellNone{c.Says, c.Again}
+		c.Empty = emptyCell{c.Value, c.Restore}
 		out = append(out, c)
 	}
 	return out
@@ -79,15 +79,15 @@ func conceptCell(b concepts.Change) Cell {
 	}
 	return Cell{
 		Slot: "concept/" + b.Concept + "/" + b.Field, What: fmt.Sprintf("%s of concept c:%.8s", b.Field, b.Concept),
-		Says: b.Value, Again: Statement{concepts.KindSet, b}, None: cellNone{was.Value, Statement{concepts.KindSet, was}},
+		Value: b.Value, Restore: Statement{concepts.KindSet, b}, Empty: emptyCell{was.Value, Statement{concepts.KindSet, was}},
 	}
 }
 
 // assignCell returns the cell of the concept of a member.
 func assignCell(b concepts.Assignment) Cell {
 	return Cell{
-		Slot: "assign/" + b.Member, What: "concept of " + b.Member, Says: b.Concept, Again: Statement{concepts.KindAssign, b},
-		None: cellNone{"", Statement{concepts.KindAssign, concepts.Assignment{Member: b.Member}}},
+		Slot: "assign/" + b.Member, What: "concept of " + b.Member, Value: b.Concept, Restore: Statement{concepts.KindAssign, b},
+		Empty: emptyCell{"", Statement{concepts.KindAssign, concepts.Assignment{Member: b.Member}}},
 	}
 }
 
@@ -95,7 +95,7 @@ func assignCell(b concepts.Assignment) Cell {
 func voidCell(record, what string) Cell {
 	counts := Statement{permanent.KindAct, permanent.Act{Rule: record, Act: permanent.Restore}}
 	void := Statement{permanent.KindAct, permanent.Act{Rule: record, Act: permanent.Void}}
-	return Cell{Slot: "rule/" + record, What: what, Says: "counts", Again: counts, None: cellNone{"void", void}}
+	return Cell{Slot: "rule/" + record, What: what, Value: "counts", Restore: counts, Empty: emptyCell{"void", void}}
 }
 
 // FoldRules returns the rules of a project. known has the facts of the project.
@@ -137,15 +137,15 @@ func (st *State) Families() func(string) string {
 	return root
 }
 
-// Signs are what one pass over the L1 of a session finds: explicit requests of the user, and work that succeeded only
-// after several attempts. They are cached.
-type Signs struct {
+// RuleEvidence is what one pass over the L1 of a session finds: explicit requests of the user, and work that succeeded
+// only after several attempts. It is cached.
+type RuleEvidence struct {
 	Words  []permanent.Quote
 	Trials []permanent.Trial
 }
 
-// Own returns signs as those of the session, without words in messages that another session or mem itself wrote first.
-func (s *Session) Own(in Signs) Signs {
+// OwnEvidence adds the session to evidence, and removes words in messages that another session or mem itself wrote first.
+func (s *Session) OwnEvidence(in RuleEvidence) RuleEvidence {
 	for i := range in.Words {
 		in.Words[i].Session = s.ID
 	}

@@ -25,17 +25,17 @@ func (st *State) Composition(name string) *records.Composition {
 // and forth by undo changes what there is, and never its order.
 func (st *State) Named() []*records.Composition {
 	first := map[string]int{}
-	says := func(c *records.Composition) string { return c.Name + " " + c.Derivation.Output.String() }
+	identity := func(c *records.Composition) string { return c.Name + " " + c.Derivation.Output.String() }
 	var out []*records.Composition
 	for i, c := range st.Compositions {
-		if _, ok := first[says(c)]; !ok {
-			first[says(c)] = i
+		if _, ok := first[identity(c)]; !ok {
+			first[identity(c)] = i
 		}
 		if st.Composition(c.Name) == c {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b *records.Composition) int { return cmp.Compare(first[says(a)], first[says(b)]) })
+	slices.SortFunc(out, func(a, b *records.Composition) int { return cmp.Compare(first[identity(a)], first[identity(b)]) })
 	return out
 }
 
@@ -43,7 +43,7 @@ func (st *State) Named() []*records.Composition {
 // it made is none.
 func (st *State) Made(k lineage.Key) *records.Version {
 	for _, v := range slices.Backward(st.Versions) {
-		if !v.Deleted && !v.ByStranger && v.Key == k {
+		if !v.Deleted && !v.Untrusted && v.Key == k {
 			return v
 		}
 	}

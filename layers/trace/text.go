@@ -18,7 +18,7 @@ func NewLineIndex() *LineIndex { return &LineIndex{map[[2]uint64]int32{}} }
 // [compress.Spill].
 type Text struct {
 	of     *LineIndex
-	aside  *compress.Spill
+	spill  *compress.Spill
 	ids    []int32
 	ends   []uint32 // of each line in its chunk
 	chunks []int    // number of lines up to the end of each chunk
@@ -30,8 +30,8 @@ type Text struct {
 	read string
 }
 
-// New returns an empty text, stored in aside, which must not be used for anything else while the text is written.
-func (l *LineIndex) New(aside *compress.Spill) *Text { return &Text{of: l, aside: aside} }
+// New returns an empty text, stored in spill, which must not be used for anything else while the text is written.
+func (l *LineIndex) New(spill *compress.Spill) *Text { return &Text{of: l, spill: spill} }
 
 // chunkSize is the size of a chunk in bytes.
 const chunkSize = 64 << 10
@@ -62,7 +62,7 @@ func (t *Text) endLine() {
 
 // flush moves the finished lines to a chunk.
 func (t *Text) flush() {
-	t.aside.Put(string(t.last))
+	t.spill.Put(string(t.last))
 	t.chunks = append(t.chunks, len(t.ids))
 	t.last, t.begun = t.last[:0], 0
 }
@@ -78,7 +78,7 @@ func (t *Text) Close() {
 }
 
 // Err returns the error of reading the text back; then its lines are invalid.
-func (t *Text) Err() error { return t.aside.Err() }
+func (t *Text) Err() error { return t.spill.Err() }
 
 func (t *Text) line(i int) string {
 	chunk, first := sort.SearchInts(t.chunks, i+1), 0
@@ -86,7 +86,7 @@ func (t *Text) line(i int) string {
 		first = t.chunks[chunk-1]
 	}
 	if t.at != chunk+1 {
-		t.at, t.read = chunk+1, t.aside.At(chunk)
+		t.at, t.read = chunk+1, t.spill.At(chunk)
 	}
 	from := uint32(0)
 	if i > first {

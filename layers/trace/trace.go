@@ -22,7 +22,7 @@ import (
 type Piece struct {
 	Source string // names the conversation
 	compress.Segment
-	aside int32 // 1 + the index of its text in Side.Texts; 0: the text is in Text
+	spilled int32 // 1 + the index of its text in Side.Texts; 0: the text is in Text
 }
 
 // A Mark is a marker of a conversation and its fate in a text.
@@ -43,7 +43,7 @@ type Side struct {
 // Add appends a piece. Its text may move to s.Texts.
 func (s *Side) Add(p Piece) {
 	if n, ok := s.Texts.Keep(p.Text); ok {
-		p.Text, p.aside = "", int32(n)+1
+		p.Text, p.spilled = "", int32(n)+1
 	}
 	s.Pieces = append(s.Pieces, p)
 }
@@ -52,16 +52,16 @@ func (s *Side) Add(p Piece) {
 func (s *Side) AddItem(p Piece, it *compress.Item) {
 	p.Text = it.Text
 	if n, ok := it.Number(); ok {
-		p.aside = int32(n) + 1
+		p.spilled = int32(n) + 1
 	}
 	s.Pieces = append(s.Pieces, p)
 }
 
 func (s *Side) text(p *Piece) string {
-	if p.aside == 0 {
+	if p.spilled == 0 {
 		return p.Text
 	}
-	return s.Texts.At(int(p.aside) - 1)
+	return s.Texts.At(int(p.spilled) - 1)
 }
 
 // A Counter counts tokens; [tokens.Counter] is one.

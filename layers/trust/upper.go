@@ -166,11 +166,11 @@ func (t *taint) word(session string) string {
 	return ""
 }
 
-// Believed leaves out of what a session shows what rests on revoked sources.
-func (m Ops) Believed(ctx context.Context, st *state.State, s *state.Session, found state.Signs) (state.Signs, error) {
+// WithoutRevoked removes the evidence that is based on revoked sources.
+func (m Ops) WithoutRevoked(ctx context.Context, st *state.State, s *state.Session, found state.RuleEvidence) (state.RuleEvidence, error) {
 	without, err := m.LeaveOut(ctx, st.Project, s, s.Now().Original)
 	if errors.Is(err, ErrRevoked) {
-		return state.Signs{}, nil
+		return state.RuleEvidence{}, nil
 	}
 	if err != nil || len(without) == 0 {
 		return found, err

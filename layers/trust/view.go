@@ -95,11 +95,11 @@ func (m Ops) nameOf(ctx context.Context, id refs.Project, tips []refs.Tip, known
 	if err != nil {
 		return state.Project{}, err
 	}
-	strangers, err := m.StrangersAt(ctx, id, tips)
+	strangers, err := m.UntrustedAt(ctx, id, tips)
 	if err != nil {
 		return state.Project{}, err
 	}
-	if same && slices.Equal(n.Strangers, strangers) && len(tips) > 0 && slices.Equal(n.Tips, tips) {
+	if same && slices.Equal(n.Untrusted, strangers) && len(tips) > 0 && slices.Equal(n.Tips, tips) {
 		return state.Project{ID: id, Name: n.Name, Identity: n.Identity}, nil
 	}
 	st, err := m.Outline(ctx, id)
@@ -108,7 +108,7 @@ func (m Ops) nameOf(ctx context.Context, id refs.Project, tips []refs.Tip, known
 	}
 	p := st.AsProject()
 	known.Of[id] = state.StoredName{Tips: st.Tips, Name: p.Name, Identity: p.Identity, Heeded: st.Heeded(),
-		Unheeded: st.Unheeded, Strangers: st.Strangers}
+		Unheeded: st.Unheeded, Untrusted: st.Untrusted}
 	known.Changed = true
 	return p, nil
 }

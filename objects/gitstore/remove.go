@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Remove deletes a branch, loose and packed, and removes it from [Repo.Known]. When it returns nil, that is durable. It
+// Remove deletes a branch, loose and packed, and removes it from [Repo.RegisteredRefs]. When it returns nil, that is durable. It
 // deletes no commits. Removing a branch that does not exist is a no-op.
 func (r *Repo) Remove(ctx context.Context, ref string) error {
 	if err := r.remove(ctx, ref); err != nil {
@@ -39,7 +39,7 @@ func (r *Repo) remove(ctx context.Context, ref string) error {
 	if err := l.wait(ctx); err != nil {
 		return errors.Join(err, os.Remove(l.ticket))
 	}
-	if err = r.Unknow(ref); err == nil { // first: if the process is killed now, the branch is not reported as lost
+	if err = r.Unregister(ref); err == nil { // first: if the process is killed now, the branch is not reported as lost
 		err = r.unpack(ref)
 	}
 	if err == nil {

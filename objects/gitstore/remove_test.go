@@ -55,7 +55,7 @@ func TestRemove(t *testing.T) {
 			if id, err := r.Ref(other); err != nil || id != a {
 				t.Errorf("Ref(%s) = %v, %v", other, id, err)
 			}
-			if known, err := r.Knows(ref); err != nil || known {
+			if known, err := r.IsRegistered(ref); err != nil || known {
 				t.Errorf("Knows(%s) = %v, %v", ref, known, err)
 			}
 			left, err := filepath.Glob(filepath.Join(dir, "refs", "heads", "p", "*.lock"))

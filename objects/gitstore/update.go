@@ -107,7 +107,7 @@ func (m *Move) update(ctx context.Context, old pack.ID) error {
 	}
 	err := r.syncDirs(filepath.Dir(l.path))
 	if err == nil {
-		r.know(m.ref)
+		r.register(m.ref)
 	}
 	return errors.Join(err, os.Remove(l.ticket))
 }

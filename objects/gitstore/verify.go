@@ -244,23 +244,23 @@ func foreignSections(path string) string {
 	return out.String()
 }
 
-// known is the directory of the names of all branches that have existed, as empty files. A name without a branch means
+// registry is the directory of the names of all branches that have existed, as empty files. A name without a branch means
 // that the branch was lost.
-const known = "known"
+const registry = "known"
 
-func (r *Repo) knownPath(ref string) string {
-	return filepath.Join(r.dir, scratch, known, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref))
+func (r *Repo) registryPath(ref string) string {
+	return filepath.Join(r.dir, scratch, registry, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref))
 }
 
-// know adds a branch to the known ones. Errors are ignored: the branch is durable already, and its next move tries
+// register adds a branch to the registry. Errors are ignored: the branch is durable already, and its next move tries
 // again.
-func (r *Repo) know(ref string) {
-	path := r.knownPath(ref)
+func (r *Repo) register(ref string) {
+	path := r.registryPath(ref)
 	_, err := os.Lstat(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) && makeDirs(filepath.Dir(path)) == nil { // a store of an older mem, or a copy
 		if all, err := r.Refs(branches); err == nil {
 			for _, other := range all {
-				r.know(other.Name)
+				r.register(other.Name)
 			}
 		}
 	}
@@ -272,9 +272,9 @@ func (r *Repo) know(ref string) {
 	}
 }
 
-// Known returns the names of all branches that exist or were lost.
-func (r *Repo) Known() ([]string, error) {
-	files, err := os.ReadDir(filepath.Join(r.dir, scratch, known))
+// RegisteredRefs returns the names of all branches that exist or were lost.
+func (r *Repo) RegisteredRefs() ([]string, error) {
+	files, err := os.ReadDir(filepath.Join(r.dir, scratch, registry))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -288,18 +288,18 @@ func (r *Repo) Known() ([]string, error) {
 	return names, err
 }
 
-// Knows reports whether [Repo.Known] lists a branch.
-func (r *Repo) Knows(ref string) (bool, error) {
-	_, err := os.Lstat(r.knownPath(ref))
+// IsRegistered reports whether [Repo.RegisteredRefs] lists a branch.
+func (r *Repo) IsRegistered(ref string) (bool, error) {
+	_, err := os.Lstat(r.registryPath(ref))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Unknow removes a branch from [Repo.Known], because it is removed on purpose.
-func (r *Repo) Unknow(ref string) error {
-	err := os.Remove(r.knownPath(ref))
+// Unregister removes a branch from [Repo.RegisteredRefs], because it is removed on purpose.
+func (r *Repo) Unregister(ref string) error {
+	err := os.Remove(r.registryPath(ref))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -10,23 +10,23 @@ import (
 // A feed reads a stream of unknown quality through a buffer, remembers the bytes since a mark, and gives a decompressor
 // exactly what it asks for.
 type feed struct {
-	r     io.Reader
-	limit int64
-	buf   []byte // read and not given up yet
-	pos   int    // up to where it was consumed
-	start int    // the mark
-	base  int64  // of buf[0] in the stream
-	sum   hash.Hash
-	sumTo int // up to where buf went into sum
-	err   error
-	told  func(int64)
-	spill io.Writer // if not nil it gets what lies between the mark and the place in hand, instead of memory
+	r        io.Reader
+	limit    int64
+	buf      []byte // read and not given up yet
+	pos      int    // up to where it was consumed
+	start    int    // the mark
+	base     int64  // of buf[0] in the stream
+	sum      hash.Hash
+	sumTo    int // up to where buf went into sum
+	err      error
+	progress func(int64)
+	spill    io.Writer // if not nil it gets what lies between the mark and the place in hand, instead of memory
 }
 
 const feedSize = 256 << 10
 
 func newFeed(r io.Reader, limit int64, told func(int64)) *feed {
-	return &feed{r: r, limit: limit, told: told, sum: sha1.New(), buf: make([]byte, 0, feedSize)}
+	return &feed{r: r, limit: limit, progress: told, sum: sha1.New(), buf: make([]byte, 0, feedSize)}
 }
 
 // offset returns the number of consumed bytes.
@@ -54,8 +54,8 @@ func (f *feed) fill(n int) error {
 		m, err := f.r.Read(f.buf[len(f.buf):cap(f.buf)])
 		f.buf = f.buf[:len(f.buf)+m]
 		f.err = err
-		if f.told != nil {
-			f.told(int64(m))
+		if f.progress != nil {
+			f.progress(int64(m))
 		}
 		if f.base+int64(len(f.buf)) > f.limit {
 			f.err = fmt.Errorf("more than %d bytes: %w", f.limit, ErrTooLarge)

@@ -48,8 +48,8 @@ type Arrival struct {
 	Kinds   map[string]int // number of checked records by kind
 }
 
-// An arriver verifies one lane.
-type arriver struct {
+// A verifier verifies one lane.
+type verifier struct {
 	ctx     context.Context
 	git     *gitstore.Repo // the quarantine on top of the store
 	a       *Arrival
@@ -57,7 +57,7 @@ type arriver struct {
 	grown   map[objects.Hash][]int          // new segments, by stream
 	sums    map[objects.Hash][]objects.Hash // hash at the end of each segment, by grown stream
 	points  map[objects.Hash]pack.ID
-	ahead   *ahead // streams verified while they arrived; may be nil
+	pre     *preverifier // streams verified while they arrived; may be nil
 	unpack  *allowance
 	lamport uint64 // of the current commit
 	names   int    // directory entries seen
@@ -68,7 +68,7 @@ type arriver struct {
 // check verifies everything new in the lane, whoever signed it: the chain of commits back to the known tip, their
 // signatures, the closed grammar of trees, that no file changes or disappears, every record, the name of every object,
 // and every byte of the streams that grew. Errors wrap [ErrRewritten] or [ErrRefused].
-func (v *arriver) check() error {
+func (v *verifier) check() error {
 	commits, follows, err := lane.Since(v.ctx, v.git, v.a.Tip, v.a.Old, lane.MaxCommits)
 	if err != nil {
 		return v.refuse(err)
@@ -103,7 +103,7 @@ func (v *arriver) check() error {
 }
 
 // gone counts the records that a new epoch lacks, and excludes the remaining ones from the new records.
-func (v *arriver) gone() error {
+func (v *verifier) gone() error {
 	names := func(tip pack.ID) ([]objects.Hash, error) {
 		l, err := lane.At(v.git, tip, v.a.Device)
 		if err != nil {
@@ -130,7 +130,7 @@ func (v *arriver) gone() error {
 }
 
 // refuse wraps [ErrRefused] around an error of the lane. A cancelled context is not the lane's error.
-func (v *arriver) refuse(err error) error {
+func (v *verifier) refuse(err error) error {
 	if err == nil || v.ctx.Err() != nil {
 		return errors.Join(err, v.ctx.Err())
 	}
@@ -138,7 +138,7 @@ func (v *arriver) refuse(err error) error {
 }
 
 // commit verifies a commit and the difference of its tree to the tree old.
-func (v *arriver) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport uint64, err error) {
+func (v *verifier) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport uint64, err error) {
 	if err := v.ctx.Err(); err != nil {
 		return tree, 0, err
 	}
@@ -179,7 +179,7 @@ func (v *arriver) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport 
 }
 
 // tree verifies the difference between two trees.
-func (v *arriver) tree(tree, old pack.ID) error {
+func (v *verifier) tree(tree, old pack.ID) error {
 	if tree == old {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (v *arriver) tree(tree, old pack.ID) error {
 
 // name counts a directory entry. In a lane each object has about one path, because the path contains its hash. A few
 // trees that give one file millions of names are an attack.
-func (v *arriver) name(id pack.ID) error {
+func (v *verifier) name(id pack.ID) error {
 	v.seen[id] = struct{}{}
 	if v.names++; v.names > 10_000+4*len(v.seen) {
 		return fmt.Errorf("%d names lead to %d objects", v.names, len(v.seen))
@@ -219,7 +219,7 @@ func (v *arriver) name(id pack.ID) error {
 }
 
 // dir refuses directories that no lane contains, before they are read.
-func (v *arriver) dir(path []string) error {
+func (v *verifier) dir(path []string) error {
 	name, ok := path[len(path)-1], false
 	switch {
 	case len(path) == 1 && v.a.Originals:
@@ -242,7 +242,7 @@ func (v *arriver) dir(path []string) error {
 }
 
 // blob verifies one new file of a lane.
-func (v *arriver) blob(path []string, id pack.ID) error {
+func (v *verifier) blob(path []string, id pack.ID) error {
 	m := lane.PathGrammar().FindStringSubmatch(strings.Join(path, "/"))
 	if m == nil || m[1] == "" && (m[2] == "patches") != v.a.Originals {
 		return errors.New("path not allowed in a lane")
@@ -302,7 +302,7 @@ const maxSmall = 64 << 20
 const maxAtOnce = 1 << 20
 
 // size returns the size of a received blob, 0 if the store has it already.
-func (v *arriver) size(id pack.ID) (int64, error) {
+func (v *verifier) size(id pack.ID) (int64, error) {
 	n, err := v.git.Packs().Size(id)
 	if errors.Is(err, pack.ErrNotFound) || errors.Is(err, pack.ErrDelta) {
 		return 0, nil
@@ -311,7 +311,7 @@ func (v *arriver) size(id pack.ID) (int64, error) {
 }
 
 // whole compares the hash of an object with its name, without keeping the object in memory.
-func (v *arriver) whole(id pack.ID, name string) error {
+func (v *verifier) whole(id pack.ID, name string) error {
 	h, err := objects.ParseHash(name)
 	if err != nil {
 		return err
@@ -332,7 +332,7 @@ func (v *arriver) whole(id pack.ID, name string) error {
 	return err
 }
 
-func (v *arriver) segment(m []string) error {
+func (v *verifier) segment(m []string) error {
 	h, err := objects.ParseHash(m[15] + m[16] + m[17] + m[18])
 	if err != nil {
 		return err
@@ -352,7 +352,7 @@ func (v *arriver) segment(m []string) error {
 	return nil
 }
 
-func (v *arriver) record(b []byte, h objects.Hash) error {
+func (v *verifier) record(b []byte, h objects.Hash) error {
 	r, err := lane.CheckRecord(b, h)
 	if err != nil {
 		return err
@@ -382,7 +382,7 @@ func (v *arriver) record(b []byte, h objects.Hash) error {
 }
 
 // content verifies every byte of the streams that grew, and the new growth points.
-func (v *arriver) content() error {
+func (v *verifier) content() error {
 	l, err := lane.At(v.git, v.a.Tip, v.a.Device)
 	if err != nil {
 		return err
@@ -398,9 +398,9 @@ func (v *arriver) content() error {
 	return nil
 }
 
-// point checks that the name of a growth point is the hash in its last segment. [arriver.streams] has verified that
+// point checks that the name of a growth point is the hash in its last segment. [verifier.streams] has verified that
 // hash if the stream grew.
-func (v *arriver) point(l *lane.Snapshot, h objects.Hash) error {
+func (v *verifier) point(l *lane.Snapshot, h objects.Hash) error {
 	p, err := l.Point(h)
 	if err != nil {
 		return err
@@ -416,7 +416,7 @@ func (v *arriver) point(l *lane.Snapshot, h objects.Hash) error {
 }
 
 // streams verifies the streams that grew, in parallel. It returns the error of the first one in order of their names.
-func (v *arriver) streams(l *lane.Snapshot) error {
+func (v *verifier) streams(l *lane.Snapshot) error {
 	all := slices.SortedFunc(maps.Keys(v.grown), objects.Hash.Compare)
 	errs := make([]error, len(all))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -445,7 +445,7 @@ func (v *arriver) streams(l *lane.Snapshot) error {
 
 // grew returns a reader of a stream whose new segments must be its last ones; nil if the stream was verified while it
 // arrived.
-func (v *arriver) grew(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error) {
+func (v *verifier) grew(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error) {
 	added := v.grown[h]
 	slices.Sort(added)
 	n, err := l.Segments(h)
@@ -461,7 +461,7 @@ func (v *arriver) grew(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error)
 	if err != nil {
 		return nil, err
 	}
-	if sums, ok := v.ahead.sums(ids); ok {
+	if sums, ok := v.pre.sums(ids); ok {
 		v.sums[h] = sums
 		return nil, nil
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // newEpoch accepts a lane that does not continue its known commits if the device restarted it: its first commit has a
-// later epoch, and a Lamport time that shows that its author knew the known tip. [arriver.commit] checks the signature.
-func (v *arriver) newEpoch(first pack.ID) error {
+// later epoch, and a Lamport time that shows that its author knew the known tip. [verifier.commit] checks the signature.
+func (v *verifier) newEpoch(first pack.ID) error {
 	c, err := v.git.Commit(first)
 	if err != nil {
 		return v.refuse(err)
@@ -43,7 +43,7 @@ func (v *arriver) newEpoch(first pack.ID) error {
 
 // rewritten returns [ErrRewritten] if the device has signed the new tip, and [ErrRefused] otherwise. Without this
 // check, anybody could make a device believe that a copy of its store exists.
-func (v *arriver) rewritten() error {
+func (v *verifier) rewritten() error {
 	c, err := v.git.Commit(v.a.Tip)
 	if err == nil && c.Email != v.a.Device+"@mem.invalid" {
 		err = fmt.Errorf("its author %q is not the lane's device", c.Email)

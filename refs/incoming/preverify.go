@@ -8,10 +8,10 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 )
 
-// An ahead verifies the segments of streams while their pack still arrives: a pack contains the segments of a stream
-// in order and adjacent. It refuses nothing. [arriver] skips streams that were verified completely here, and verifies
+// A preverifier verifies the segments of streams while their pack still arrives: a pack contains the segments of a stream
+// in order and adjacent. It refuses nothing. [verifier] skips streams that were verified completely here, and verifies
 // all others itself.
-type ahead struct {
+type preverifier struct {
 	free chan struct{} // limits the chains that are verified at once
 	now  *chain        // of the stream that is arriving; nil if there is none
 	end  int64         // of that stream so far
@@ -39,33 +39,33 @@ type segment struct {
 	blob []byte
 }
 
-// aheadSlack is the number of bytes that may be unpacked here whatever the size of the pack.
-const aheadSlack = 1 << 30
+// preverifySlack is the number of bytes that may be unpacked here whatever the size of the pack.
+const preverifySlack = 1 << 30
 
-func newAhead(workers int) *ahead {
-	a := &ahead{free: make(chan struct{}, workers), links: map[pack.ID]link{}, spare: make(chan []byte, 2*workers)}
-	a.left.n.Store(aheadSlack)
+func newPreverifier(workers int) *preverifier {
+	a := &preverifier{free: make(chan struct{}, workers), links: map[pack.ID]link{}, spare: make(chan []byte, 2*workers)}
+	a.left.n.Store(preverifySlack)
 	return a
 }
 
-// take receives the next blob of the pack. If it is a segment that can be verified, take keeps it. It returns a buffer
+// add receives the next blob of the pack. If it is a segment that can be verified, add keeps it. It returns a buffer
 // for the next blob.
-func (a *ahead) take(id pack.ID, blob []byte) []byte {
+func (a *preverifier) add(id pack.ID, blob []byte) []byte {
 	a.left.add(int64(len(blob)))
 	h, _, err := stream.ParseHead(blob)
 	if err != nil {
 		return blob
 	}
 	if a.left.spend(h.Length) != nil || a.isBroken() {
-		a.cut()
+		a.endChain()
 		return blob
 	}
 	switch {
 	case h.Offset == 0:
-		a.cut()
-		a.begin()
+		a.endChain()
+		a.startChain()
 	case a.now == nil || h.Offset != a.end:
-		a.cut()
+		a.endChain()
 		return blob
 	}
 	a.end = h.End()
@@ -78,27 +78,27 @@ func (a *ahead) take(id pack.ID, blob []byte) []byte {
 	}
 }
 
-// begin starts a chain. It waits while too many are being verified.
-func (a *ahead) begin() {
+// startChain starts a chain. It waits while too many are being verified.
+func (a *preverifier) startChain() {
 	a.free <- struct{}{}
 	c := &chain{in: make(chan segment, 1)}
 	a.now = c
 	a.wg.Go(func() {
 		defer func() { <-a.free }()
-		a.follow(c)
+		a.verify(c)
 	})
 }
 
-// cut ends the current chain.
-func (a *ahead) cut() {
+// endChain ends the current chain.
+func (a *preverifier) endChain() {
 	if a.now != nil {
 		close(a.now.in)
 		a.now = nil
 	}
 }
 
-// follow verifies the segments of a chain.
-func (a *ahead) follow(c *chain) {
+// verify verifies the segments of a chain.
+func (a *preverifier) verify(c *chain) {
 	var before pack.ID
 	r := stream.NewChain()
 	defer r.Release()
@@ -120,20 +120,20 @@ func (a *ahead) follow(c *chain) {
 	}
 }
 
-func (a *ahead) isBroken() bool {
+func (a *preverifier) isBroken() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.broken
 }
 
 // wait ends the current chain and waits for all.
-func (a *ahead) wait() {
-	a.cut()
+func (a *preverifier) wait() {
+	a.endChain()
 	a.wg.Wait()
 }
 
 // sums returns the hash of the stream up to the end of each segment, if all segments were found valid in this order.
-func (a *ahead) sums(ids []pack.ID) ([]objects.Hash, bool) {
+func (a *preverifier) sums(ids []pack.ID) ([]objects.Hash, bool) {
 	var before pack.ID
 	sums := make([]objects.Hash, len(ids))
 	for i, id := range ids {

@@ -64,12 +64,12 @@ func TestAhead(t *testing.T) {
 			i, j := rng.IntN(len(all)), rng.IntN(len(all))
 			all[i], all[j] = all[j], all[i]
 		}
-		a := newAhead(1 + rng.IntN(3))
+		a := newPreverifier(1 + rng.IntN(3))
 		sums := map[pack.ID]objects.Hash{}
 		for _, c := range all {
 			sums[c.id] = c.sum
-			a.take(c.id, bytes.Clone(c.blob))
-			a.take(pack.Name(pack.Blob, []byte("x")), []byte("no segment"))
+			a.add(c.id, bytes.Clone(c.blob))
+			a.add(pack.Name(pack.Blob, []byte("x")), []byte("no segment"))
 		}
 		a.wait()
 		for _, ids := range streams {
@@ -93,7 +93,7 @@ func TestAhead(t *testing.T) {
 func TestAheadBomb(t *testing.T) {
 	t.Parallel()
 	tail := &stream.Tail{Hash: objects.NewHasher()}
-	a := newAhead(1)
+	a := newPreverifier(1)
 	a.left.n.Store(10 << 20)
 	var ids []pack.ID
 	for s, err := range stream.Append(context.Background(), tail, bytes.NewReader(make([]byte, 24<<20))) {
@@ -101,7 +101,7 @@ func TestAheadBomb(t *testing.T) {
 			t.Fatal(err)
 		}
 		ids = append(ids, pack.Name(pack.Blob, s.Blob))
-		a.take(ids[len(ids)-1], bytes.Clone(s.Blob))
+		a.add(ids[len(ids)-1], bytes.Clone(s.Blob))
 		s.Release()
 	}
 	a.wait()

@@ -30,7 +30,7 @@ type Quarantine struct {
 	seen   map[pack.ID]struct{}
 
 	durable []func() error // wait until the received packs are on stable storage
-	ahead   *ahead
+	pre     *preverifier
 	unpack  allowance // for all lanes together
 }
 
@@ -55,7 +55,7 @@ func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine
 		return nil, err
 	}
 	q := &Quarantine{r: r, unlock: unlock, store: store, dir: filepath.Join(r.Dir(), refs.QuarantineDir),
-		seen: map[pack.ID]struct{}{}, ahead: newAhead(runtime.GOMAXPROCS(0))}
+		seen: map[pack.ID]struct{}{}, pre: newPreverifier(runtime.GOMAXPROCS(0))}
 	q.unpack.n.Store(unpackSlack)
 	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), refs.FetchMark))
 	if err == nil {
@@ -73,7 +73,7 @@ func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine
 // Close deletes the quarantine.
 func (q *Quarantine) Close() error {
 	var errs []error
-	q.ahead.wait()
+	q.pre.wait()
 	if q.git != nil {
 		errs = append(errs, q.git.Close())
 	}
@@ -92,13 +92,13 @@ func (q *Quarantine) Writer() (*pack.Writer, error) {
 
 // Received is the callback for [pack.Limits.Blob]: it verifies the segments of streams while the rest of the pack still
 // arrives.
-func (q *Quarantine) Received(id pack.ID, content []byte) []byte { return q.ahead.take(id, content) }
+func (q *Quarantine) Received(id pack.ID, content []byte) []byte { return q.pre.add(id, content) }
 
 // Finish ends a pack. It does not wait until the pack is durable, so that the check can start; [Quarantine.Adopt] does.
 func (q *Quarantine) Finish(w *pack.Writer) error {
 	size := w.Size()
 	_, durable, err := w.CloseEarly()
-	q.ahead.wait()
+	q.pre.wait()
 	q.unpack.add(size)
 	if err == nil {
 		q.durable = append(q.durable, durable)
@@ -124,8 +124,8 @@ func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (Arriva
 }
 
 func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
-	v := &arriver{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
-		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, ahead: q.ahead, unpack: &q.unpack,
+	v := &verifier{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
+		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, pre: q.pre, unpack: &q.unpack,
 		body: q.r.CheckBody, accepts: q.r.AcceptsLamport}
 	if err := v.check(); err != nil {
 		return err

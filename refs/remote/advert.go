@@ -141,7 +141,7 @@ func (a *advert) receive(l *lines, w *pack.Writer, lim pack.Limits, say func(str
 	if !a.caps["side-band-64k"] {
 		return w.Receive(l.rest(), lim)
 	}
-	b := &band{l: l, say: say}
+	b := &band{l: l, print: say}
 	got, err := w.Receive(b, lim)
 	if err != nil {
 		return got, err
@@ -176,7 +176,7 @@ func (a *advert) commands(b Batch, agent string) []byte {
 func (a *advert) report(r io.Reader, b Batch, say func(string)) error {
 	l, outer := newLines(r), io.Reader(nil)
 	if a.caps["side-band-64k"] {
-		outer = &band{l: l, say: say}
+		outer = &band{l: l, print: say}
 		l = newLines(outer)
 	}
 	if !a.caps["report-status"] {

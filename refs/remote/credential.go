@@ -44,24 +44,24 @@ func (c *Client) fill(ctx context.Context) (user, password string, err error) {
 	return user, password, nil
 }
 
-// approve tells git's credential helpers once that a password was accepted. [Client.told] waits for them.
+// approve tells git's credential helpers once that a password was accepted. [Client.waitApproved] waits for them.
 func (c *Client) approve(ctx context.Context, user, password string) {
 	if password == "" || c.login.approved {
 		return
 	}
 	c.login.approved = true
-	c.telling.Go(func() {
+	c.approving.Go(func() {
 		_, _ = c.credential(ctx, "approve", user, password) // a helper that cannot keep it will be asked again
 	})
 }
 
-// told waits for the credential helpers that approve has started.
-func (c *Client) told() { c.telling.Wait() }
+// waitApproved waits for the credential helpers that approve has started.
+func (c *Client) waitApproved() { c.approving.Wait() }
 
 // reject tells git's credential helpers that a password was rejected.
 func (c *Client) reject(ctx context.Context, user, password string) {
 	c.login = login{}
-	c.told()
+	c.waitApproved()
 	_, _ = c.credential(ctx, "reject", user, password) // as above
 }
 

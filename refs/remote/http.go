@@ -51,7 +51,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 func (c *Client) openHTTP(ctx context.Context, s Service) (_ Session, err error) {
 	defer func() {
 		if err != nil {
-			c.told()
+			c.waitApproved()
 		}
 	}()
 	resp, err := c.do(ctx, request{method: http.MethodGet, address: c.base() + "/info/refs?service=" + string(s)})
@@ -110,7 +110,7 @@ func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.W
 		return pack.Receipt{}, err
 	}
 	defer resp.Body.Close()
-	return s.receive(newLines(resp.Body), w, resp.Body.(*answer).watch.pack(lim), s.c.world.Say)
+	return s.receive(newLines(resp.Body), w, resp.Body.(*answer).watch.pack(lim), s.c.world.Print)
 }
 
 // Push sends a batch. Its length is known, so it needs no buffer.
@@ -141,12 +141,12 @@ func (s *httpSession) Push(ctx context.Context, b Batch) error {
 		}
 	}
 	defer resp.Body.Close()
-	return s.report(resp.Body, b, s.c.world.Say)
+	return s.report(resp.Body, b, s.c.world.Print)
 }
 
 // Close ends the conversation.
 func (s *httpSession) Close() error {
-	s.c.told()
+	s.c.waitApproved()
 	s.c.http.CloseIdleConnections()
 	return nil
 }

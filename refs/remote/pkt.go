@@ -95,11 +95,11 @@ const flush = "0000"
 // A band reads what the remote sends on side-band 1, and gives what it says to people on 2 to say. An error on
 // 3 is an error.
 type band struct {
-	l    *lines
-	say  func(string)
-	rest []byte
-	text []byte // of a line for people that has no end yet
-	done bool
+	l     *lines
+	print func(string)
+	rest  []byte
+	text  []byte // of a line for people that has no end yet
+	done  bool
 }
 
 // Read reads from band 1 up to the flush.
@@ -124,7 +124,7 @@ func (b *band) Read(p []byte) (int, error) {
 func (b *band) take(line []byte) error {
 	if line == nil {
 		b.done = true
-		b.tell([]byte("\n"))
+		b.report([]byte("\n"))
 		return nil
 	}
 	if len(line) == 0 {
@@ -134,7 +134,7 @@ func (b *band) take(line []byte) error {
 	case 1:
 		b.rest = line[1:]
 	case 2:
-		b.tell(line[1:])
+		b.report(line[1:])
 	case 3:
 		if lacks(string(line[1:])) {
 			return fmt.Errorf("%w: %.500s", ErrLacking, line[1:])
@@ -146,16 +146,16 @@ func (b *band) take(line []byte) error {
 	return nil
 }
 
-// maxSaid bounds a line that the remote says to people.
+// maxSaid bounds a line that the remote prints for people.
 const maxSaid = 1000
 
-// tell hands whole lines to say. What a carriage return would overwrite is left out.
-func (b *band) tell(p []byte) {
+// report passes whole lines to print, without text that a carriage return would overwrite.
+func (b *band) report(p []byte) {
 	for _, c := range p {
 		switch {
 		case c == '\n':
-			if len(b.text) > 0 && b.say != nil {
-				b.say(string(b.text))
+			if len(b.text) > 0 && b.print != nil {
+				b.print(string(b.text))
 			}
 			b.text = b.text[:0]
 		case c == '\r':

@@ -47,7 +47,7 @@ type World struct {
 	Command     func(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd
 	Getenv      func(string) string
 	Proxy       func(*http.Request) (*url.URL, error) // nil: none
-	Say         func(line string)                     // messages of the remote to the user; may be nil
+	Print       func(line string)                     // messages of the remote to the user; may be nil
 	Agent       string                                // name and version of this program
 	Quiet       time.Duration                         // maximum time without data from a server; 0: 10 seconds
 	Mark        string                                // of the temporary files of this device in a directory
@@ -88,7 +88,7 @@ type Client struct {
 	http  *http.Client
 	login login
 
-	telling sync.WaitGroup // running calls of git credential approve
+	approving sync.WaitGroup // running calls of git credential approve
 }
 
 // New returns a client. It does not connect.

@@ -102,7 +102,7 @@ func FuzzBand(f *testing.F) {
 	f.Add([]byte("0006\x01x0006\x02y0000"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		said := 0
-		n, err := io.Copy(io.Discard, &band{l: newLines(bytes.NewReader(b)), say: func(s string) { said += len(s) }})
+		n, err := io.Copy(io.Discard, &band{l: newLines(bytes.NewReader(b)), print: func(s string) { said += len(s) }})
 		if n+int64(said) > int64(len(b)) {
 			t.Errorf("%d bytes and %d said, of %d: %v", n, said, len(b), err)
 		}
@@ -361,7 +361,7 @@ func TestReports(t *testing.T) {
 	push := func(answer func(http.ResponseWriter, *http.Request)) error {
 		c := fake(t, oneLane, answer)
 		said := ""
-		c.world.Say = func(s string) { said += s }
+		c.world.Print = func(s string) { said += s }
 		s, err := c.Open(context.Background(), Receive)
 		if err != nil {
 			t.Fatal(err)

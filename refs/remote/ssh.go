@@ -147,7 +147,7 @@ func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Wr
 	}()
 	defer pulse(lim.Progress)()
 	c.watch.expect(begin * c.watch.quiet)
-	got, err := c.receive(c.l, w, c.watch.pack(lim), c.w.Say)
+	got, err := c.receive(c.l, w, c.watch.pack(lim), c.w.Print)
 	c.watch.rest()
 	if err != nil {
 		if !errors.Is(err, ErrLacking) { // then the server has ended by itself
@@ -183,7 +183,7 @@ func (c *sshSession) Push(ctx context.Context, b Batch) error {
 		return errors.Join(err, c.cmd.Process.Kill())
 	}
 	c.watch.expect(c.from.limit)
-	rerr := c.report(c.l.rest(), b, c.w.Say) // the remote may have said why it stopped listening
+	rerr := c.report(c.l.rest(), b, c.w.Print) // the remote may have said why it stopped listening
 	c.watch.rest()
 	switch {
 	case rerr == nil || errors.Is(rerr, ErrRejected):

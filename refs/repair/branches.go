@@ -45,7 +45,7 @@ func (x *repair) branches(g *gitstore.Repo) error {
 	if err != nil {
 		return err
 	}
-	known, err := g.Known()
+	known, err := g.RegisteredRefs()
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (c *checker) part(r *refs.Repo, p refs.Part) error {
 	if err != nil {
 		return fmt.Errorf("list refs of %s: %w", p.Dir, err)
 	}
-	known, err := p.Git.Known()
+	known, err := p.Git.RegisteredRefs()
 	if err != nil {
 		return fmt.Errorf("list refs of %s: %w", p.Dir, err)
 	}

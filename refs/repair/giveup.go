@@ -54,7 +54,7 @@ func GiveUp(ctx context.Context, r *refs.Repo, dryRun bool, lost []Loss,
 	}
 	for _, name := range gone {
 		if !dryRun {
-			if err := r.Git().Unknow(name); err != nil {
+			if err := r.Git().Unregister(name); err != nil {
 				return x.fixes, err
 			}
 		}
@@ -65,7 +65,7 @@ func GiveUp(ctx context.Context, r *refs.Repo, dryRun bool, lost []Loss,
 
 // lostBranches returns the names of known branches that do not exist any more.
 func (x *repair) lostBranches() (gone []string, err error) {
-	known, err := x.Git.Known()
+	known, err := x.Git.RegisteredRefs()
 	if err != nil {
 		return nil, err
 	}

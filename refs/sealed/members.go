@@ -139,8 +139,8 @@ type Joined struct {
 	Created  bool   // the remote was empty and is encrypted now
 	Recovery string // the recovery key, if it was created; it is stored nowhere
 	Open     bool   // this device can read the remote
-	// Guest is why it could not become a member, and so can only read until the keyring changes; nil for a member
-	Guest     error
+	// ReadOnly is why it could not become a member, and so can only read until the keyring changes; nil for a member
+	ReadOnly  error
 	Originals bool    // exact bytes travel there
 	Request   Request // for a member to approve, if it cannot
 }
@@ -179,8 +179,8 @@ func Join(ctx context.Context, r *refs.Repo, c *remote.Client, how Joining, o Op
 		if ok, err := v.reuse(ctx); err == nil && ok { // an interrupted Join got so far
 			return Joined{ID: v.id, Open: true, Originals: v.st.Keyring.Originals}, nil
 		}
-		guest, err := v.enter(ctx, how.Recovery)
-		return Joined{ID: v.id, Open: true, Guest: guest, Originals: v.st.Keyring.Originals}, err
+		readOnly, err := v.enter(ctx, how.Recovery)
+		return Joined{ID: v.id, Open: true, ReadOnly: readOnly, Originals: v.st.Keyring.Originals}, err
 	}
 	if ok, err := v.reuse(ctx); err != nil || ok {
 		return Joined{ID: v.id, Open: true, Originals: v.st.Keyring.Originals}, err
@@ -254,8 +254,8 @@ func (v *Vault) readKeyring(ctx context.Context) error {
 }
 
 // enter decrypts the keyring with the recovery key and makes this device a member. If the remote cannot be written,
-// guest is the reason, and the remote can still be read.
-func (v *Vault) enter(ctx context.Context, recovery string) (guest, err error) {
+// readOnly is the reason, and the remote can still be read.
+func (v *Vault) enter(ctx context.Context, recovery string) (readOnly, err error) {
 	v.st.Keys = []string{recovery} // here alone: what is stored has no recovery key
 	err = v.readKeyring(ctx)
 	if errors.Is(err, ErrNoKey) {
@@ -267,6 +267,6 @@ func (v *Vault) enter(ctx context.Context, recovery string) (guest, err error) {
 	if err != nil {
 		return nil, err
 	}
-	guest = v.change(ctx, func(k Keyring) (Keyring, error) { return k, nil })
-	return guest, ctx.Err()
+	readOnly = v.change(ctx, func(k Keyring) (Keyring, error) { return k, nil })
+	return readOnly, ctx.Err()
 }

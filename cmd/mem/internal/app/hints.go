@@ -66,7 +66,7 @@ func HintsOf(err error) []string {
 		return []string{"mem config unset " + value.Key}
 	case errors.As(err, &missing):
 		return MissingHints(missing)
-	case errors.Is(err, originals.ErrMeanwhile):
+	case errors.Is(err, originals.ErrInputDeleted):
 		return []string{"retry: a source was removed meanwhile"}
 	}
 	if hints := storeHints(err); hints != nil {
@@ -148,10 +148,10 @@ func IsReadOnly(err error) bool {
 // MissingHints suggests similar names for one that was not found, or lists the names that exist.
 func MissingHints(missing *state.NotFoundError) []string {
 	switch {
-	case len(missing.Guests) > 0:
+	case len(missing.Untrusted) > 0:
 		const most = 3
 		return []string{"name it with its device: " +
-			strings.Join(term.QuoteAll(missing.Guests[:min(most, len(missing.Guests))]), ", "),
+			strings.Join(term.QuoteAll(missing.Untrusted[:min(most, len(missing.Untrusted))]), ", "),
 			"or trust the device: mem device trust"}
 	case missing.What == "message":
 		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}

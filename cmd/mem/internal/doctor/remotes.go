@@ -18,7 +18,7 @@ import (
 // devices checks for devices that wait for trust.
 func (x *Exam) devices() {
 	const check = "devices"
-	found, err := x.m.Devices().Strangers(x.Ctx)
+	found, err := x.m.Devices().Untrusted(x.Ctx)
 	if err != nil {
 		x.fail(check, "mem fsck --repair", "%v", err)
 		return

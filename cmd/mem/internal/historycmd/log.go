@@ -90,11 +90,11 @@ func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions) error {
 		if !since.IsZero() {
 			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(since) })
 		}
-		strangers, err := names.Untrusted(ctx, run.Memory)
+		untrusted, err := names.Untrusted(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
-		d := &details{Run: run, LogScope: in, strangers: strangers}
+		d := &details{Run: run, LogScope: in, untrusted: untrusted}
 		if o.Asks() {
 			return logDetails(ctx, d, o, slices.Collect(cloned(found)))
 		}
@@ -110,7 +110,7 @@ func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions) error {
 		case o.Format != "":
 			return d.format(o, found)
 		}
-		printed, err := PrintLog(e, o, found, in, strangers)
+		printed, err := PrintLog(e, o, found, in, untrusted)
 		if err == nil && !printed {
 			noteNothingLogged(run, o)
 		}
@@ -208,9 +208,9 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq
 
 // PrintLog prints entries, one per line, and reports whether there were any.
 func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope,
-	strangers app.Untrusted) (printed bool, err error) {
+	untrusted app.Untrusted) (printed bool, err error) {
 	if e.Term.Stdout && !o.Oneline {
-		return LogTable(e, slices.Collect(cloned(found)), in, strangers)
+		return LogTable(e, slices.Collect(cloned(found)), in, untrusted)
 	}
 	var b []byte
 	for en := range found {
@@ -221,9 +221,9 @@ func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in
 			printed = true
 		}
 		if o.Oneline {
-			b = appendShort(e, b, en, strangers)
+			b = appendShort(e, b, en, untrusted)
 		} else {
-			b = appendEntry(e, b, en, in, strangers)
+			b = appendEntry(e, b, en, in, untrusted)
 		}
 		if len(b) < logPiece {
 			continue
@@ -240,16 +240,16 @@ func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in
 // logPiece is the size in bytes at which lines are written.
 const logPiece = 16 << 10
 
-func appendShort(e *app.Env, b []byte, en *refs.Entry, strangers app.Untrusted) []byte {
+func appendShort(e *app.Env, b []byte, en *refs.Entry, untrusted app.Untrusted) []byte {
 	b = append(append(b, e.Style().Yellow(en.Commit[:7])...), ' ')
-	return append(append(b, e.Safe(en.Subject+strangers.Note(en.Device))...), '\n')
+	return append(append(b, e.Safe(en.Subject+untrusted.Note(en.Device))...), '\n')
 }
 
 // appendEntry appends the line of an entry for scripts.
-func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope, strangers app.Untrusted) []byte {
+func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope, untrusted app.Untrusted) []byte {
 	b = append(append(b, en.Commit...), '\t')
 	b = append(app.AppendTime(b, en.Time), '\t')
-	b = append(append(b, term.SanitizeLine(app.TrustCell(en.Name, strangers.Of(en.Device)).Full)...), '\t')
+	b = append(append(b, term.SanitizeLine(app.TrustCell(en.Name, untrusted.Of(en.Device)).Full)...), '\t')
 	if e.Opt.AllProjects {
 		b = append(append(b, term.SanitizeLine(in.Names[en.Project])...), '\t')
 	}
@@ -257,7 +257,7 @@ func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope, strangers ap
 }
 
 // LogTable prints entries for people, and reports whether there are any.
-func LogTable(e *app.Env, entries []refs.Entry, in LogScope, strangers app.Untrusted) (printed bool, err error) {
+func LogTable(e *app.Env, entries []refs.Entry, in LogScope, untrusted app.Untrusted) (printed bool, err error) {
 	if len(entries) == 0 {
 		return false, nil
 	}
@@ -271,7 +271,7 @@ func LogTable(e *app.Env, entries []refs.Entry, in LogScope, strangers app.Untru
 	t := e.Table(append(columns, app.Column{Name: "operation", Shrinks: true})...)
 	for _, en := range entries {
 		row := []app.Cell{{Full: en.Commit, Short: en.Commit[:7], Paint: e.Style().Yellow}, e.TimeCell(en.Time),
-			app.TrustCell(en.Name, strangers.Of(en.Device))}
+			app.TrustCell(en.Name, untrusted.Of(en.Device))}
 		if e.Opt.AllProjects {
 			row = append(row, app.Cell{Full: in.Names[en.Project]})
 		}
@@ -377,7 +377,7 @@ func (d *details) format(o tracecmd.LogOptions, found iter.Seq[*refs.Entry]) err
 func (d *details) answer(o tracecmd.LogOptions, en *refs.Entry) operationAnswer {
 	a := operationAnswer{
 		Commit: en.Commit, Parent: en.Parent, Project: d.Names[en.Project], Device: en.Device, Name: en.Name,
-		Trusted: d.strangers.Of(en.Device) == "", Time: term.TimeText(en.Time),
+		Trusted: d.untrusted.Of(en.Device) == "", Time: term.TimeText(en.Time),
 		Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
 	}
 	for _, t := range en.Trailers {

@@ -22,7 +22,7 @@ import (
 type details struct {
 	names.Run
 	LogScope
-	strangers app.Untrusted
+	untrusted app.Untrusted
 	works     map[string]*revision.Operation  // by commit
 	mentions  map[string][]provenance.Mention // by commit, of the text that is looked for
 }

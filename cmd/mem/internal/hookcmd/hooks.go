@@ -115,7 +115,7 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	if err != nil {
 		return err
 	}
-	return sayHooks(e, "install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Changed: changed,
+	return printHooks(e, "install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Changed: changed,
 		Hooks: hooks.Purposes(s)})
 }
 
@@ -163,10 +163,10 @@ func runHooksUninstall(_ context.Context, e *app.Env, scope string) error {
 	if err != nil {
 		return settingsError(e, err, f)
 	}
-	return sayHooks(e, "uninstall", hooksChange{File: f.Path, Changed: changed})
+	return printHooks(e, "uninstall", hooksChange{File: f.Path, Changed: changed})
 }
 
-func sayHooks(e *app.Env, op string, c hooksChange) error {
+func printHooks(e *app.Env, op string, c hooksChange) error {
 	c.DryRun, c.Events = e.Opt.DryRun, []string{}
 	for _, ev := range settings.Events() {
 		c.Events = append(c.Events, string(ev))

@@ -72,7 +72,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 		if err != nil {
 			return err
 		}
-		strangers, err := names.Untrusted(ctx, run.Memory)
+		untrusted, err := names.Untrusted(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 				if e.Opt.AllProjects {
 					row = append(row, app.Cell{Full: p.Name})
 				}
-				t.Row(append(row, app.Cell{Full: conceptText(set, c, run.Repo().Device().ID, strangers)})...)
+				t.Row(append(row, app.Cell{Full: conceptText(set, c, run.Repo().Device().ID, untrusted)})...)
 			}
 		}
 		if e.Opt.JSON {

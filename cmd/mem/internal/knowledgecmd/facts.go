@@ -152,13 +152,13 @@ func runFactsList(ctx context.Context, e *app.Env, o FactsOptions, name string) 
 
 // printFacts prints a list of facts.
 func printFacts(ctx context.Context, run names.Run, what string, list []app.ListedFact) error {
-	strangers, err := names.Untrusted(ctx, run.Memory)
+	untrusted, err := names.Untrusted(ctx, run.Memory)
 	if err != nil {
 		return err
 	}
 	all := false
 	for i, f := range list {
-		list[i].Untrusted = strangers.Of(f.Device)
+		list[i].Untrusted = untrusted.Of(f.Device)
 		all = all || f.Project != ""
 	}
 	if run.Opt.JSON {

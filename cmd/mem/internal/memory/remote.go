@@ -14,7 +14,7 @@ import (
 func world(e *app.Env) remote.World {
 	return remote.World{
 		Command: e.Command, Getenv: e.Getenv, Proxy: http.ProxyFromEnvironment, Agent: "mem/" + app.Release,
-		Say: func(line string) { e.Note("remote: %s", line) },
+		Print: func(line string) { e.Note("remote: %s", line) },
 	}
 }
 

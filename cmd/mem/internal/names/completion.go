@@ -65,7 +65,7 @@ func CompleteRev(e *app.Env, ctx context.Context, typed string) []Candidate {
 	}
 	list := append([]Candidate{{"@", "the newest session"}}, sessionsOf(st, typed)...)
 	for _, c := range st.Named() {
-		if !st.FromStranger(c.Device) {
+		if !st.IsUntrusted(c.Device) {
 			list = append(list, Candidate{c.Name, "a composition"})
 		}
 	}

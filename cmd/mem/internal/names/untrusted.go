@@ -9,5 +9,5 @@ import (
 
 // Untrusted returns the devices that are not trusted, for lists that mark their data.
 func Untrusted(ctx context.Context, m *layers.Memory) (app.Untrusted, error) {
-	return m.Devices().Strangers(ctx)
+	return m.Devices().Untrusted(ctx)
 }

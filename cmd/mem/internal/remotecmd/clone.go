@@ -218,7 +218,7 @@ func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, o cloneOptions
 	if !j.Open {
 		return memory.SealError(&sealed.WaitingError{Request: j.Request})
 	}
-	warnGuest(e, j)
+	warnReadOnly(e, j)
 	return nil
 }
 

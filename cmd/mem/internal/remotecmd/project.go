@@ -77,18 +77,18 @@ func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (pr
 		return a, err
 	}
 	for _, s := range st.Sessions {
-		if !s.Deleted && s.Guest == "" {
+		if !s.Deleted && s.UntrustedDevice == "" {
 			a.Sessions++
 		}
 	}
 	for _, v := range st.Versions {
-		if !v.Deleted && !v.Guest() {
+		if !v.Deleted && !v.Untrusted {
 			a.Versions++
 		}
 	}
 	names := map[string]bool{}
 	for _, c := range st.Compositions {
-		if !c.Deleted && !st.FromStranger(c.Device) {
+		if !c.Deleted && !st.IsUntrusted(c.Device) {
 			names[c.Name] = true
 		}
 	}

@@ -136,7 +136,7 @@ func printRemoteAdded(e *app.Env, name string, j sealed.Joined, o sealOptions) e
 		return memory.SealError(&sealed.WaitingError{Request: j.Request})
 	default:
 		e.Note("%s is an encrypted remote; this device can read it", name)
-		warnGuest(e, j)
+		warnReadOnly(e, j)
 		if o.file == "" {
 			e.Hint("mem remote recovery-key %s creates a recovery key, if you have none", name)
 		}
@@ -148,10 +148,10 @@ func printRemoteAdded(e *app.Env, name string, j sealed.Joined, o sealOptions) e
 	return nil
 }
 
-// warnGuest warns that the device is not a member of the encrypted remote, because it may not write there.
-func warnGuest(e *app.Env, j sealed.Joined) {
-	if j.Guest != nil {
-		e.Warn("this device could not become a member, and reads the remote only until its keyring changes: %v", j.Guest)
+// warnReadOnly warns that the device is not a member of the encrypted remote, because it may not write there.
+func warnReadOnly(e *app.Env, j sealed.Joined) {
+	if j.ReadOnly != nil {
+		e.Warn("this device could not become a member, and reads the remote only until its keyring changes: %v", j.ReadOnly)
 	}
 }
 

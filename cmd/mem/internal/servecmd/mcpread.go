@@ -44,7 +44,7 @@ func mayServe(ctx context.Context, m *layers.Memory, rev state.Rev, name string)
 		return mayServeKnown(ctx, m, rev, name)
 	case rev.Session == nil:
 		return nil
-	case rev.Session.Guest != "":
+	case rev.Session.UntrustedDevice != "":
 		return fmt.Errorf("%s: %w", name, trust.ErrUntrusted)
 	case rev.Session.Deleted:
 		return &state.NotFoundError{What: "session", Name: name}
@@ -64,7 +64,7 @@ func mayServeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 	case rev.Concept != nil:
 		ok = v.concept(rev.Concept)
 	case rev.Rule != nil:
-		ok = rev.Rule.InForce() && v.strangers[rev.Rule.Device] == ""
+		ok = rev.Rule.InForce() && v.untrusted[rev.Rule.Device] == ""
 	}
 	if !ok {
 		return &state.NotFoundError{What: string(rev.Kind), Name: name}
@@ -74,12 +74,12 @@ func mayServeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 
 // A view decides which data of a project is served: the same that search finds.
 type view struct {
-	strangers map[string]string
+	untrusted map[string]string
 	st        *state.State
 }
 
 func viewOf(ctx context.Context, m *layers.Memory, p refs.Project) (v view, err error) {
-	if v.strangers, err = m.Devices().Strangers(ctx); err == nil {
+	if v.untrusted, err = m.Devices().Untrusted(ctx); err == nil {
 		v.st, err = m.Trusted().Outline(ctx, p)
 	}
 	return v, err
@@ -88,17 +88,17 @@ func viewOf(ctx context.Context, m *layers.Memory, p refs.Project) (v view, err 
 // session reports whether a session is listed.
 func (v view) session(id string) bool {
 	s := v.st.Session(id)
-	return s != nil && s.Shown() && s.Guest == ""
+	return s != nil && s.Shown() && s.UntrustedDevice == ""
 }
 
 // fact reports whether a fact is live, its device is trusted, and its session is listed.
 func (v view) fact(f facts.Fact) bool {
-	return f.Live() && v.strangers[f.Device] == "" && (f.Session == "" || v.session(f.Session))
+	return f.Live() && v.untrusted[f.Device] == "" && (f.Session == "" || v.session(f.Session))
 }
 
 func (v view) concept(c *concepts.Concept) bool {
 	listed := len(c.Sessions) == 0 || slices.ContainsFunc(c.Sessions, v.session)
-	return c.Live() && v.strangers[c.Device] == "" && listed
+	return c.Live() && v.untrusted[c.Device] == "" && listed
 }
 
 // turns calls f with the turns of a session, without the calls and results of revoked tools and hosts.

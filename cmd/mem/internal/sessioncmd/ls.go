@@ -206,7 +206,7 @@ func elsewhereText(items []Listed) string {
 
 // listKnown lists the sessions of the projects in memory.
 func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Listed, error) {
-	strangers, err := names.Untrusted(ctx, run.Memory)
+	untrusted, err := names.Untrusted(ctx, run.Memory)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Lis
 				continue
 			}
 			files[it.Path] = it.Status == history.Untracked
-			all = append(all, Listed{it, p, it.ID == newest, strangers.Of(it.Device)})
+			all = append(all, Listed{it, p, it.ID == newest, untrusted.Of(it.Device)})
 		}
 	}
 	if len(projects) > 1 {

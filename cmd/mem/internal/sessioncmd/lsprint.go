@@ -65,10 +65,10 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 
 // name returns the name of a session: its id, with the suffix ~DEVICE if the device is not trusted.
 func (it Listed) name() string {
-	if it.Session == nil || it.Session.Guest == "" {
+	if it.Session == nil || it.Session.UntrustedDevice == "" {
 		return it.ID
 	}
-	return it.ID + "~" + it.Session.Guest[:8]
+	return it.ID + "~" + it.Session.UntrustedDevice[:8]
 }
 
 func (it Listed) idCell(unique int) app.Cell {
@@ -187,22 +187,22 @@ func counted(n int, ok bool) *int {
 type sessionAnswer struct {
 	ID string `json:"id"`
 	// the name if it is not the id: the id and a device that is not trusted
-	Name     string   `json:"name,omitempty"`
-	Project  string   `json:"project"`
-	Status   string   `json:"status"`
-	Newest   bool     `json:"newest"`
-	Title    string   `json:"title"`
-	Last     string   `json:"last"`
-	Messages *int     `json:"messages"` // null for a file that is not in memory
-	Tokens   *int     `json:"tokens"`   // null if they have not been counted
-	Bytes    int64    `json:"bytes"`
-	Extra    int64    `json:"extra_bytes"`
-	Versions []string `json:"versions"`
-	Markers  int      `json:"markers"`
-	Parent   string   `json:"parent,omitempty"`
-	Path     string   `json:"path,omitempty"`
-	Revoked  string   `json:"revoked,omitempty"`   // why it is hidden
-	Stranger string   `json:"untrusted,omitempty"` // the device that captured it, if it is not trusted
+	Name      string   `json:"name,omitempty"`
+	Project   string   `json:"project"`
+	Status    string   `json:"status"`
+	Newest    bool     `json:"newest"`
+	Title     string   `json:"title"`
+	Last      string   `json:"last"`
+	Messages  *int     `json:"messages"` // null for a file that is not in memory
+	Tokens    *int     `json:"tokens"`   // null if they have not been counted
+	Bytes     int64    `json:"bytes"`
+	Extra     int64    `json:"extra_bytes"`
+	Versions  []string `json:"versions"`
+	Markers   int      `json:"markers"`
+	Parent    string   `json:"parent,omitempty"`
+	Path      string   `json:"path,omitempty"`
+	Revoked   string   `json:"revoked,omitempty"`   // why it is hidden
+	Untrusted string   `json:"untrusted,omitempty"` // the device that captured it, if it is not trusted
 }
 
 func sessionAnswerOf(it Listed) sessionAnswer {
@@ -212,7 +212,7 @@ func sessionAnswerOf(it Listed) sessionAnswer {
 		Tokens: counted(it.Tokens, it.Counted), Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers,
 		Parent: it.Parent, Path: it.Path,
 	}
-	if a.Stranger = it.untrusted; it.name() != it.ID {
+	if a.Untrusted = it.untrusted; it.name() != it.ID {
 		a.Name = it.name()
 	}
 	if it.Session != nil {

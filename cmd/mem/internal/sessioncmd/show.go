@@ -257,11 +257,11 @@ func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown
 		if err != nil {
 			return err
 		}
-		strangers, err := names.Untrusted(ctx, run.Memory)
+		untrusted, err := names.Untrusted(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
-		if s.Versions, err = versioncmd.VersionAnswers(st, st.OwnVersionsOf(rev.Session), strangers); err != nil {
+		if s.Versions, err = versioncmd.VersionAnswers(st, st.OwnVersionsOf(rev.Session), untrusted); err != nil {
 			return err
 		}
 		if len(rev.Session.Markers()) == 0 {

@@ -19,7 +19,7 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 		report := func(a provenance.Reproduction) {
 			done = append(done, a)
 			if !e.Opt.JSON {
-				sayAttempt(e, a)
+				printAttempt(e, a)
 			}
 		}
 		if name != "" {
@@ -54,7 +54,7 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 	})
 }
 
-func sayAttempt(e *app.Env, a provenance.Reproduction) {
+func printAttempt(e *app.Env, a provenance.Reproduction) {
 	switch {
 	case a.Err != nil:
 		e.Printf("%s  %s  %s\n", e.Safe(a.Name), e.Style().Yellow("not made"), e.Safe(app.OneLine(a.Err.Error())))

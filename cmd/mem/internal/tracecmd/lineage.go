@@ -64,8 +64,8 @@ func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) err
 		if err := e.Page("lineage"); err != nil {
 			return err
 		}
-		tree[*history.Made]{e, func(x *history.Made) string { return madeLine(e, x) },
-			func(x *history.Made) []*history.Made { return x.Next }}.print(made, "", "")
+		tree[*history.Node]{e, func(x *history.Node) string { return madeLine(e, x) },
+			func(x *history.Node) []*history.Node { return x.Next }}.print(made, "", "")
 		return nil
 	})
 }
@@ -90,7 +90,7 @@ func (t tree[T]) print(x T, first, rest string) {
 	}
 }
 
-func madeLine(e *app.Env, x *history.Made) string {
+func madeLine(e *app.Env, x *history.Node) string {
 	kind := string(x.Kind)
 	if x.Kind == state.IsObject {
 		kind = "missing"
@@ -142,7 +142,7 @@ type madeAnswer struct {
 	Next      []madeAnswer `json:"next"`
 }
 
-func madeAnswerOf(x *history.Made) madeAnswer {
+func madeAnswerOf(x *history.Node) madeAnswer {
 	a := madeAnswer{
 		Kind: string(x.Kind), Name: x.Name, Project: x.Project.Name, Step: x.Recipe.Step, Version: x.Recipe.Version,
 		Engine: x.Engine, Since: x.Since,

@@ -258,7 +258,7 @@ func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, i
 		}
 		return d, err
 	}
-	d.Name, d.Untrusted = api.SessionName(it.Session), it.Session.Guest != ""
+	d.Name, d.Untrusted = api.SessionName(it.Session), it.Session.UntrustedDevice != ""
 	d.Rev = state.Rev{Kind: state.IsSession, Project: p, Session: it.Session}
 	d.Versions = st.OwnVersionsOf(it.Session)
 	if it.Markers == 0 {

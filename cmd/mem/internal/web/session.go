@@ -28,7 +28,7 @@ type sessionBody struct {
 	Versions []versionRow
 	Keepits  []state.Keepit
 	Facts    []facts.Fact
-	Made     *history.Made // what was made from the session
+	Made     *history.Node // what was made from the session
 	Earlier  []*records.Point
 	New      int        // messages since the newest version
 	Agents   []agentRow // subagents that the session started

@@ -83,10 +83,10 @@ func (s *API) Session(ctx context.Context, id string) (state.Rev, error) {
 
 // SessionName returns the unambiguous name of a session: its id, followed by the device if that is not trusted.
 func SessionName(s *state.Session) string {
-	if s.Guest == "" {
+	if s.UntrustedDevice == "" {
 		return s.ID
 	}
-	return s.ID + "~" + s.Guest[:min(8, len(s.Guest))]
+	return s.ID + "~" + s.UntrustedDevice[:min(8, len(s.UntrustedDevice))]
 }
 
 // Version finds a version of a session by its label.

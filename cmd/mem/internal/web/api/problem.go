@@ -60,7 +60,7 @@ func causes() []struct {
 		{refs.ErrLocked, http.StatusConflict, "locked"},
 		{config.ErrLocked, http.StatusConflict, "locked"},
 		{refs.ErrConflict, http.StatusConflict, "conflict"},
-		{originals.ErrMeanwhile, http.StatusConflict, "conflict"},
+		{originals.ErrInputDeleted, http.StatusConflict, "conflict"},
 		{markers.ErrMarked, http.StatusConflict, "conflict"},
 		{history.ErrNothingToUndo, http.StatusConflict, "nothing_to_undo"},
 		{knowledge.ErrUsersRule, http.StatusForbidden, "users_rule"},

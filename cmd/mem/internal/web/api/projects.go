@@ -188,7 +188,7 @@ func rowOf(it history.Item) sessionRow {
 	row := sessionRow{
 		ID: it.ID, Status: string(it.Status), InMemory: it.Status != history.Untracked, Title: it.Title,
 		Last: TimeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
-		Versions: []string{}, Markers: it.Markers, Untrusted: it.Session != nil && it.Session.Guest != "",
+		Versions: []string{}, Markers: it.Markers, Untrusted: it.Session != nil && it.Session.UntrustedDevice != "",
 	}
 	if it.Counted {
 		row.Tokens = &it.Tokens

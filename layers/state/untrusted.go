@@ -15,12 +15,12 @@ import (
 // (6ecd8c99~3b0e55d1, v002~3b0e55d1, feature-x~3b0e55d1, shop~3b0e55d1) and are found only under these. If the device
 // is trusted later, the state is built again.
 
-// guestTarget is the prefix of the targets of assignments of untrusted devices.
-const guestTarget = "guest "
+// untrustedTarget is the prefix of the targets of assignments of untrusted devices.
+const untrustedTarget = "guest "
 
-func (g *guestName) claim(s records.Stamp, b records.ProjectBody) {
+func (g *claimedName) claim(s records.Stamp, b records.ProjectBody) {
 	if g.Name == "" || s.Compare(g.Stamp) > 0 {
-		*g = guestName{b.Name, s}
+		*g = claimedName{b.Name, s}
 	}
 }
 
@@ -29,7 +29,7 @@ func WithDevice(name, device string) string { return name + "~" + device[:min(8,
 
 // nameBy returns the name here of something that a device has named.
 func (st *State) nameBy(name, device string) string {
-	if st.FromStranger(device) {
+	if st.IsUntrusted(device) {
 		return WithDevice(name, device)
 	}
 	return name
@@ -38,40 +38,40 @@ func (st *State) nameBy(name, device string) string {
 // assignedBy returns an assignment of a device. If the device is not trusted, the target is changed so that the
 // assignment cannot replace another one.
 func (st *State) assignedBy(b records.SetBody, device string) records.SetBody {
-	if !st.FromStranger(device) {
+	if !st.IsUntrusted(device) {
 		return b
 	}
 	if name, ok := strings.CutPrefix(b.Target, "composition/"); ok {
 		b.Target = "composition/" + WithDevice(name, device)
 	} else {
-		b.Target = guestTarget + b.Target
+		b.Target = untrustedTarget + b.Target
 	}
 	return b
 }
 
-// seat separates the growth points of a session by trusted and other devices.
-func (st *State) seat(s *Session) {
-	if len(st.Strangers) == 0 {
+// separateUntrusted separates the growth points of a session by trusted and other devices.
+func (st *State) separateUntrusted(s *Session) {
+	if len(st.Untrusted) == 0 {
 		return
 	}
 	var own, guests []records.Point
-	for _, p := range append(s.Points, s.Guests...) {
-		if st.FromStranger(p.Stamp.Device) {
+	for _, p := range append(s.Points, s.UntrustedPoints...) {
+		if st.IsUntrusted(p.Stamp.Device) {
 			guests = append(guests, p)
 		} else {
 			own = append(own, p)
 		}
 	}
-	if s.Points, s.Guests = own, guests; len(own) == 0 {
-		s.Points, s.Guests = guests, nil
+	if s.Points, s.UntrustedPoints = own, guests; len(own) == 0 {
+		s.Points, s.UntrustedPoints = guests, nil
 	}
 }
 
-// by returns the session of the device whose ID begins with prefix, nil if that device does not have it.
-func (s *Session) by(prefix string) *Session {
+// ofDevice returns the session of the device whose ID begins with prefix, nil if that device does not have it.
+func (s *Session) ofDevice(prefix string) *Session {
 	var points []records.Point
 	device := ""
-	for _, p := range slices.Concat(s.Points, s.Guests) {
+	for _, p := range slices.Concat(s.Points, s.UntrustedPoints) {
 		if strings.HasPrefix(p.Stamp.Device, prefix) {
 			points, device = append(points, p), p.Stamp.Device
 		}
@@ -80,27 +80,27 @@ func (s *Session) by(prefix string) *Session {
 		return nil
 	}
 	only := *s
-	only.Points, only.Guests, only.Guest = points, nil, device
+	only.Points, only.UntrustedPoints, only.UntrustedDevice = points, nil, device
 	only.settle()
 	return &only
 }
 
 // Named returns the session of a device if it has this name there, else nil.
 func (s *Session) Named(name, device string) *Session {
-	if device == "" || s.Matches(name) == "" && s.Guests == nil {
+	if device == "" || s.Matches(name) == "" && s.UntrustedPoints == nil {
 		return nil
 	}
-	if one := s.by(device); one != nil && one.Matches(name) != "" {
+	if one := s.ofDevice(device); one != nil && one.Matches(name) != "" {
 		return one
 	}
 	return nil
 }
 
-// Guests returns the names of the sessions that only untrusted devices have, the newest first.
-func (st *State) Guests() (out []string) {
+// UntrustedSessions returns the names of the sessions that only untrusted devices have, the newest first.
+func (st *State) UntrustedSessions() (out []string) {
 	var all []*Session
 	for _, s := range st.Sessions {
-		if s.Guest != "" && s.Shown() && s.Parent() == "" {
+		if s.UntrustedDevice != "" && s.Shown() && s.Parent() == "" {
 			all = append(all, s)
 		}
 	}
@@ -113,18 +113,18 @@ func (st *State) Guests() (out []string) {
 
 // Name returns the name of a session in lists: the start of its ID, with the device if that is not trusted.
 func (s *Session) Name() string {
-	if s.Guest != "" {
-		return WithDevice(records.ShortID(s.ID), s.Guest)
+	if s.UntrustedDevice != "" {
+		return WithDevice(records.ShortID(s.ID), s.UntrustedDevice)
 	}
 	return records.ShortID(s.ID)
 }
 
 // AsProject returns the project of a state. If only untrusted devices have named it, the name includes the device.
 func (st *State) AsProject() Project {
-	if st.Name != "" || st.Guest.Name == "" {
+	if st.Name != "" || st.ClaimedName.Name == "" {
 		return Project{st.Project, st.Name, st.Identity}
 	}
-	return Project{ID: st.Project, Name: WithDevice(brief.Plain(st.Guest.Name, 60), st.Guest.Stamp.Device)}
+	return Project{ID: st.Project, Name: WithDevice(brief.Plain(st.ClaimedName.Name, 60), st.ClaimedName.Stamp.Device)}
 }
 
 // SeenElsewhere reports whether a typed message is in another session or in a composition. If it is in none, it is
@@ -133,7 +133,7 @@ func (st *State) SeenElsewhere(k transcript.Key, session string) bool {
 	if st.Typed == nil {
 		st.Typed = map[transcript.Key]string{}
 		for _, c := range st.Compositions {
-			if st.FromStranger(c.Device) {
+			if st.IsUntrusted(c.Device) {
 				continue
 			}
 			for _, k := range c.Typed {
@@ -141,7 +141,7 @@ func (st *State) SeenElsewhere(k transcript.Key, session string) bool {
 			}
 		}
 		for _, s := range st.Sessions {
-			if s.Guest != "" {
+			if s.UntrustedDevice != "" {
 				continue // otherwise an untrusted device could claim messages of the user
 			}
 			for _, p := range s.Points {
