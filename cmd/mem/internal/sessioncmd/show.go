@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -109,7 +110,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 			w = e.Out
 		}
 		if rev.Kind == state.IsMessages && unformatted {
-			return names.StoreError(WriteTurns(ctx, run.Memory, rev, w))
+			return showTurns(ctx, run, rev, w)
 		}
 		err = run.Checkout().Write(ctx, rev, checkout.Format(o.format), w)
 		if errors.Is(err, revision.ErrLayer) {
@@ -117,6 +118,20 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 		}
 		return names.StoreError(err)
 	})
+}
+
+// showTurns prints messages of a session. Lines without text, such as a snapshot of files, print nothing: a note says so.
+func showTurns(ctx context.Context, run names.Run, rev state.Rev, w io.Writer) error {
+	empty, write := true, TurnWriter(w)
+	err := run.Checkout().Turns(ctx, rev, rev.From, rev.To, func(t checkout.Turn) error {
+		empty = false
+		return write(t)
+	})
+	if err == nil && empty {
+		run.Note("no text in %s", rev.Name())
+		run.Hint("the lines of the session file: %s", term.Shell("mem", "show", rev.Name(), "--format", "jsonl"))
+	}
+	return names.StoreError(err)
 }
 
 func showManifest(ctx context.Context, run names.Run) error {

@@ -33,9 +33,9 @@ func Diff(e *app.Env) *cli.Command {
 		Usage:     "compare versions, originals, L1 or compositions",
 		ArgsUsage: "[<rev>] [<rev>]",
 		Description: "Segments are aligned by their source messages, then compared by words. One version is\n" +
-			"compared with its original, a composition with its previous state, a session with its\n" +
-			"newest version. Without operands, compares the newest version of the project with the\n" +
-			"messages since.",
+			"compared with its original, a composition with its previous state. For a session, and\n" +
+			"for the project without operands, prints the messages that came after the newest\n" +
+			"version; nothing if there are none.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
 			flags.Bool(&o.stat, "stat", "print numbers, and the names that were lost or gained"),
