@@ -241,7 +241,7 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 // printAddedTotal prints the totals of all sessions for people, with warnings of unreadable records if withOpaque.
 func printAddedTotal(e *app.Env, op string, added []capture.Added, withOpaque bool) {
 	var bytes, stored int64
-	opaque, long, unchanged, forgotten := 0, 0, 0, 0
+	opaque, long, unchanged, forgotten, subagents := 0, 0, 0, 0, 0
 	for _, a := range added {
 		bytes += a.NewBytes
 		stored += a.Stored
@@ -252,6 +252,10 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, withOpaque bo
 			unchanged++
 		case "forgotten":
 			forgotten++
+		default:
+			if a.Now.Parent != "" {
+				subagents++
+			}
 		}
 	}
 	verb := op
@@ -262,12 +266,15 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, withOpaque bo
 		e.Note("nothing to %s", op)
 		return
 	}
-	changed, also := len(added)-unchanged-forgotten, ""
+	changed, of, also := len(added)-unchanged-forgotten, "", ""
+	if subagents > 0 {
+		of = fmt.Sprintf(" (%d of subagents)", subagents)
+	}
 	if forgotten > 0 {
 		also = fmt.Sprintf(", %d forgotten", forgotten)
 	}
-	e.Report("%s: %d session%s new or changed, %d unchanged%s, %s%s\n", verb, changed, term.Plural(changed), unchanged, also,
-		app.BytesText(bytes), storedText(stored))
+	e.Report("%s: %s new or changed%s, %d unchanged%s, %s%s\n", verb, term.Count(changed, "session"), of, unchanged,
+		also, app.BytesText(bytes), storedText(stored))
 	if opaque > 0 && withOpaque {
 		e.Warn("not JSON, stored as is: %s (-v prints where)", term.Count(opaque, "line"))
 	}
