@@ -60,7 +60,6 @@ type matcher struct {
 	lengths [256]float32
 
 	score   []float32 // of documents
-	hits    []uint8   // how many terms of the query each has
 	allowed []bool    // documents that may be found; nil: all
 
 	session      []float32 // score of sessions
@@ -102,7 +101,7 @@ func newMatcher(corpora []Corpus) *matcher {
 	}
 	n := len(m.sessionWords)
 	m.words, m.averageWords = float32(words)/float32(max(1, m.live)), total/float32(max(1, n))
-	m.score, m.hits = make([]float32, m.docs), make([]uint8, m.docs)
+	m.score = make([]float32, m.docs)
 	m.session = make([]float32, n)
 	return m
 }
@@ -243,6 +242,8 @@ func (m *matcher) terms(all []queryTerm) error {
 		frequency[t] = make([]float32, len(m.session))
 	}
 	err = m.each(func(i int) error {
+		// One write fault a page costs less than the two that reading new memory before writing it takes.
+		clear(m.score[m.parts[i].base:][:m.parts[i].seg.Docs()])
 		for t := range all {
 			if err := m.postings(&m.parts[i], &lists[i][t], worth[t], frequency[t]); err != nil {
 				return err
@@ -306,7 +307,6 @@ func (m *matcher) postings(p *part, list *index.Postings, worth float32, frequen
 		class := p.seg.Class(doc)
 		if class != index.About {
 			m.score[p.base+doc] += worth * saturated(float32(n), m.lengths[p.seg.Length(doc)]/m.words, messageK1, messageB)
-			m.hits[p.base+doc]++
 		}
 		if s := p.spans[at].Session; s >= 0 {
 			frequency[p.scope+s] += float32(n) * classWeight(class)
@@ -384,7 +384,7 @@ func (m *matcher) rankSpan(out *top, p *part, s index.Span) (ok bool) {
 		if class == index.About || !m.allows(p, s.First+k) {
 			continue
 		}
-		if m.hits[p.base+s.First+k] == 0 && class != index.User && class != index.Assistant {
+		if m.score[p.base+s.First+k] == 0 && class != index.User && class != index.Assistant {
 			continue // a neighbour of a match is a result only if it is a message of a person or the model
 		}
 		v := m.withNeighbours(p, s, k)

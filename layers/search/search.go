@@ -202,7 +202,7 @@ func (f *finder) bestOf() (map[int]counted, error) {
 		}
 		n := p.scope + s.Session
 		b, ok := best[n]
-		if ok && (read >= maxCounted || f.hits[r.n] == 0) {
+		if ok && (read >= maxCounted || f.score[r.n] == 0) {
 			continue
 		}
 		if f.slow() {
