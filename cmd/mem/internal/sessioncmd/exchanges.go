@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
@@ -17,12 +18,16 @@ import (
 // shownExchanges is how many exchanges show prints of the start and of the end of a session.
 const shownExchanges = 2
 
-// showExchanges prints the first and the last exchanges of a session.
+// longestText is the length in characters to which show shortens the texts of a session.
+const longestText = 300
+
+// showExchanges prints the first and the last exchanges of a session, and a hint if their texts are shortened.
 func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 	all, err := run.Checkout().Exchanges(ctx, rev)
 	if err != nil || len(all) == 0 {
 		return err
 	}
+	cut := 0 // the first message that is shortened
 	for i, x := range all {
 		if i >= shownExchanges && i < len(all)-shownExchanges {
 			if i == shownExchanges {
@@ -34,17 +39,24 @@ func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 			continue
 		}
 		run.Printf("\n")
-		turnLine(run.Env, x.Asked)
-		if x.Answered.Role != "" {
-			turnLine(run.Env, x.Answered)
+		for _, t := range []checkout.Turn{x.Asked, x.Answered} {
+			if t.Role != "" && turnLine(run.Env, t) && cut == 0 {
+				cut = t.Message
+			}
 		}
+	}
+	if cut > 0 {
+		run.Hint("long texts are shortened; in full: %s, or --format text",
+			term.Shell("mem", "show", fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), cut)))
 	}
 	return nil
 }
 
-// turnLine prints the number, role and first words of a turn.
-func turnLine(e *app.Env, t checkout.Turn) {
-	e.Printf("%s  %s\n", e.Style().Cyan(fmt.Sprintf("#%d %s", t.Message, t.Role)), e.Safe(term.FirstWords(t.Text, 300)))
+// turnLine prints the number, role and first words of a turn, and reports whether the text is shortened.
+func turnLine(e *app.Env, t checkout.Turn) bool {
+	text := term.FirstWords(t.Text, longestText)
+	e.Printf("%s  %s\n", e.Style().Cyan(fmt.Sprintf("#%d %s", t.Message, t.Role)), e.Safe(text))
+	return utf8.RuneCountInString(text) == longestText && strings.HasSuffix(text, "…")
 }
 
 // WriteTurns writes the messages of a range.
