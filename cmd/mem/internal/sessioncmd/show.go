@@ -354,7 +354,8 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 	if !now.Scan.First.IsZero() {
 		names.Field(run.Env, "Date", run.SpanText(now.Scan.First, now.Scan.Last))
 	}
-	names.Field(run.Env, "Messages", tokens.Commas(now.Scan.Messages))
+	names.Field(run.Env, "Messages", fmt.Sprintf("%s (#N is line N of %s)", tokens.Commas(now.Scan.Messages),
+		tokens.Commas(now.Scan.Values)))
 	if n, ok := run.Capture().TokensOf(rev.Project.ID, rev.Session); ok {
 		names.Field(run.Env, "Tokens", "~"+tokens.Commas(n))
 	} else {
