@@ -109,7 +109,7 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (orig
 		c.snap.Generation = max(c.snap.Generation, base.Generation+1)
 	}
 	c.Base, c.prev, c.restored = nil, nil, false
-	return originals.Place{Clean: stream.Tail{Hash: objects.NewHasher()}, Exact: objects.NewHasher()}, nil
+	return originals.Place{Clean: stream.Tail{Hash: objects.NewHasher(), Expect: end}, Exact: objects.NewHasher()}, nil
 }
 
 // loadPatches reads the patches of base and returns the size that the file had then.

@@ -61,10 +61,7 @@ func NewDict(off, n int64) []byte {
 // owns the blobs of the segments.
 func Append(ctx context.Context, t *Tail, r io.Reader) iter.Seq2[Segment, error] {
 	return func(yield func(Segment, error) bool) {
-		a := &appender{t: t, r: r, free: make(chan []byte, workers+1), ready: prepare(t)}
-		for range workers + 1 {
-			a.free <- nil
-		}
+		a := &appender{t: t, r: r, end: t.Length + t.Expect, ready: prepare(t)}
 		defer a.release()
 		if err := a.run(ctx, yield); err != nil && !errors.Is(err, errStopped) {
 			yield(Segment{}, err)
@@ -91,7 +88,8 @@ type appender struct {
 	owned bool // whether the dictionary of t was made here
 	bulk  bool // the segment before was a whole one
 	r     io.Reader
-	free  chan []byte
+	end   int64     // about where the stream will end; at most t.Length if that is not known
+	free  [][]byte  // buffers for the next segments; the last one was used last
 	ready *prepared // for the first segment, nil if nothing was prepared
 }
 
@@ -157,7 +155,9 @@ var (
 // buffer returns a free buffer. Those of short content grow as they are needed; those that have grown are
 // used again.
 func (a *appender) buffer() []byte {
-	if b := <-a.free; b != nil {
+	if last := len(a.free) - 1; last >= 0 {
+		b := a.free[last]
+		a.free = a.free[:last]
 		return b
 	}
 	select {
@@ -170,12 +170,10 @@ func (a *appender) buffer() []byte {
 
 // release hands the buffers on, when all work is done.
 func (a *appender) release() {
-	for range workers + 1 {
-		if b := <-a.free; b != nil {
-			select {
-			case buffers <- b:
-			default:
-			}
+	for _, b := range a.free {
+		select {
+		case buffers <- b:
+		default:
 		}
 	}
 }
@@ -193,10 +191,12 @@ func (a *appender) next() (*job, error) {
 		return nil, fmt.Errorf("append at %d: dictionary of %d bytes, want %d", t.Length, len(t.Dict), d)
 	}
 	buf, lent := t.Dict[int64(len(t.Dict))-d:], a.lent(d)
-	if lent {
-		<-a.free // which nothing has used yet
-	} else {
-		buf = append(a.buffer()[:0], buf...)
+	if !lent {
+		b := a.buffer()[:0]
+		if want := d + min(size, a.end-t.Length+readSize); a.end > t.Length && int64(cap(b)) < want {
+			b = make([]byte, 0, want)
+		}
+		buf = append(b, buf...)
 	}
 	buf, err := fill(buf, a.r, size)
 	if err == io.ErrUnexpectedEOF {
@@ -221,12 +221,11 @@ func (a *appender) lent(d int64) bool {
 	return d > 0 && !a.owned && a.t.Expect > 0 && int64(cap(a.t.Dict)-len(a.t.Dict)) > a.t.Expect
 }
 
-// back takes a buffer back. What the caller made is not used again: who hashes what came before may still read it.
+// back takes the buffer of j for reuse, unless the caller made it: the hasher of the earlier content may still read it.
 func (a *appender) back(j *job) {
-	if j.lent {
-		j.buf = nil
+	if !j.lent {
+		a.free = append(a.free, j.buf)
 	}
-	a.free <- j.buf
 }
 
 // hash names the stream up to the end of j's segment, while that is compressed.
