@@ -17,7 +17,7 @@ func TestTablesFitNarrowTerminals(t *testing.T) {
 		for _, line := range []string{
 			"ls --all-projects", "ls --compositions --all-projects", "log --all-projects", "log --undo", "keepit list --all-projects",
 			"project list", "device list", "facts list --all-projects", "concepts list --all-projects", "rules list --all-projects",
-			"stats --all-projects", "config list", "status --layers", "tier",
+			"stats --all-projects", "config list", "status --layers", "tier", "suggest -p shop",
 		} {
 			var out, errs bytes.Buffer
 			env := testEnv(t, store, &out, &errs)
@@ -44,7 +44,7 @@ func TestLongIDsGiveWay(t *testing.T) {
 	}{
 		{120, "ID                                                 MSGS  KEEPIT  TITLE\n" + long + "  1234      12  Prices become whole cents\n"},
 		{60, "ID                        MSGS  KEEPIT  TITLE\na-very-long-name-of-a-s…  1234      12  Prices become whole…\n"},
-		{40, "ID                    MSGS  TITLE\na-very-long-name-of…  1234  Prices beco…\n"},
+		{40, "ID                   MSGS  TITLE\na-very-long-name-o…  1234  Prices becom…\n"},
 	} {
 		var b bytes.Buffer
 		e := &app.Env{Getenv: func(string) string { return "1" }, Out: app.NewOutput(&b, false)}
@@ -53,6 +53,41 @@ func TestLongIDsGiveWay(t *testing.T) {
 		tab := e.Table(app.Column{Name: "id"}, app.Column{Name: "msgs", Right: true}, app.Column{Name: "keepit", Right: true},
 			app.Column{Name: "title", Shrinks: true})
 		tab.Row(app.Cell{Full: long}, app.Cell{Full: "1234"}, app.Cell{Full: "12"}, app.Cell{Full: "Prices become whole cents"})
+		must(t, tab.Flush())
+		must(t, e.Out.Flush())
+		if got := b.String(); got != tt.want {
+			t.Errorf("on %d columns:\n%swant\n%s", tt.wide, got, tt.want)
+		}
+	}
+}
+
+// TestTitleIsCutLast checks that a title has at least a third of the line, and that blank columns go before it is cut.
+func TestTitleIsCutLast(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		wide         int
+		score, title string
+		want         string
+	}{
+		{60, "0.95", "Prices become whole cents", "ID        WHEN         SCORE  KEEPIT  TITLE\n" +
+			"6ecd8c99  4 weeks ago   0.95      12  Prices become whole c…\n"},
+		{60, "-", "Prices become whole cents", "ID        WHEN         KEEPIT  TITLE\n" +
+			"6ecd8c99  4 weeks ago      12  Prices become whole cents\n"},
+		{60, "-", "Stock levels", "ID        WHEN         SCORE  KEEPIT  TITLE\n" +
+			"6ecd8c99  4 weeks ago      -      12  Stock levels\n"},
+		{50, "0.95", "Prices become whole cents", "ID        WHEN         SCORE  TITLE\n" +
+			"6ecd8c99  4 weeks ago   0.95  Prices become whole…\n"},
+		{40, "0.95", "Prices become whole cents", "ID        WHEN         TITLE\n" +
+			"6ecd8c99  4 weeks ago  Prices become wh…\n"},
+	} {
+		var b bytes.Buffer
+		e := &app.Env{Getenv: func(string) string { return "1" }, Out: app.NewOutput(&b, false)}
+		e.Term = app.Term{Stdout: true, Width: func() int { return tt.wide }}
+		e.Opt.Color = "never"
+		tab := e.Table(app.Column{Name: "id"}, app.Column{Name: "when"}, app.Column{Name: "score", Right: true},
+			app.Column{Name: "keepit", Right: true}, app.Column{Name: "title", Shrinks: true})
+		tab.Row(app.Cell{Full: "6ecd8c99"}, app.Cell{Full: "4 weeks ago"}, app.Cell{Full: tt.score}, app.Cell{Full: "12"},
+			app.Cell{Full: tt.title})
 		must(t, tab.Flush())
 		must(t, e.Out.Flush())
 		if got := b.String(); got != tt.want {

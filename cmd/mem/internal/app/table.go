@@ -22,7 +22,7 @@ type Column struct {
 	Name     string
 	Right    bool // align to the right, for numbers
 	Estimate bool // a token estimate: hidden if ui.showTokenEstimates is false
-	Shrinks  bool // cut first if the line is too long; without it the last column is
+	Shrinks  bool // has what the others leave, at least a third of the line; without it the last column has
 	Tail     bool // cut at the start instead of the end, for paths
 	Most     int  // maximum width on a terminal if the line is too long; 0 is no limit
 }
@@ -42,6 +42,9 @@ func (c Cell) Text() string {
 	}
 	return term.SanitizeLine(c.Full)
 }
+
+// blank reports whether the cell has no value.
+func (c Cell) blank() bool { return c.Full == "" || c.Full == "-" }
 
 // IdCell returns the cell of an id. People see it shortened to its usual length or its unique prefix, whichever
 // is longer; the unique prefix is bold.
@@ -185,10 +188,11 @@ const (
 	longCell  = 24 // wider columns are cut to this first
 	shortCell = 16 // then to this, before columns are left out
 	leastCell = 12 // minimum of the column that shrinks, before columns are left out
+	leastPart = 3  // and the part of the line that it has at least: a third
 )
 
 // widths returns the column widths with which a line fits the terminal. It cuts wide columns first, then leaves
-// out columns from the last; the first two and the one that shrinks stay.
+// out columns from the last, blank ones first; the first two and the one that shrinks stay.
 func (t *Table) widths() []int {
 	screen := t.e.width()
 	widths, shrinks := t.natural()
@@ -196,19 +200,43 @@ func (t *Table) widths() []int {
 		return widths
 	}
 	for {
-		if t.fit(widths, shrinks, screen) <= 0 {
+		full := widths[shrinks]
+		fits := t.fit(widths, shrinks, screen) <= 0
+		if fits && widths[shrinks] == full {
 			return widths
 		}
-		out := len(t.Columns) - 1
-		if out == shrinks {
-			out--
-		}
-		if out < 2 {
-			break
+		out := t.expendable(shrinks, !fits)
+		switch {
+		case out < 0 && fits:
+			return widths
+		case out < 0:
+			return t.squeeze(widths, screen)
 		}
 		t.leaveOut(out)
 		widths, shrinks = t.natural()
 	}
+}
+
+// expendable returns the column to leave out next: the last one without values, else, if any may go, the last one.
+// It returns -1 if there is none.
+func (t *Table) expendable(shrinks int, any bool) int {
+	last := -1
+	for i := len(t.Columns) - 1; i >= 2; i-- {
+		if i == shrinks {
+			continue
+		}
+		if !slices.ContainsFunc(t.rows, func(row []Cell) bool { return !t.isHeading(row) && !row[i].blank() }) {
+			return i
+		}
+		if any {
+			last = max(last, i)
+		}
+	}
+	return last
+}
+
+// squeeze cuts all columns until a line fits the terminal, ids last.
+func (t *Table) squeeze(widths []int, screen int) []int {
 	over := t.over(widths, screen)
 	for _, least := range []int{8, 4} {
 		for i := range widths {
@@ -248,7 +276,7 @@ func (t *Table) fit(widths []int, shrinks, screen int) int {
 			cut(i, longCell)
 		}
 	}
-	cut(shrinks, max(leastCell, displaywidth.String(t.Columns[shrinks].Name)))
+	cut(shrinks, max(leastCell, screen/leastPart, displaywidth.String(t.Columns[shrinks].Name)))
 	for i := range widths {
 		if i != shrinks {
 			cut(i, shortCell)
