@@ -33,7 +33,7 @@ func checkLayout(dir string) error {
 		path := filepath.Join(dir, sub)
 		fi, err := os.Lstat(path)
 		if err == nil && !fi.IsDir() {
-			return fmt.Errorf("%s is not a directory but %s: %w", path, pack.KindOf(fi), ErrDamaged)
+			return fmt.Errorf("%s is not a directory but %s: %w", path, pack.FileType(fi), ErrDamaged)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("open memory: %w", err)

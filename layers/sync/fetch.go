@@ -342,7 +342,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 // lane alone.
 func (f *fetcher) receive(ctx context.Context, s remote.Session, q *incoming.Quarantine, want []pack.ID) error {
 	lim := Limits(f.o.Progress)
-	lim.Blob = q.Received
+	lim.Inspect = q.Received
 	fetch := func(s remote.Session, want []pack.ID) error {
 		w, err := q.Writer()
 		if err != nil {

@@ -374,7 +374,7 @@ func (p *pusher) ship(ctx context.Context, b *batch) error {
 	if p.o.DryRun {
 		return nil
 	}
-	if err := p.git.Packs().Order(b.ids); err != nil {
+	if err := p.git.Packs().SortByOffset(b.ids); err != nil {
 		return err
 	}
 	b.Objects = len(b.ids)

@@ -35,12 +35,12 @@ func applyDelta(base, delta []byte, limit int64) ([]byte, error) {
 			return nil, fmt.Errorf("delta with the operation %d: %w", op, ErrCorrupt)
 		}
 		if int64(len(out)+len(piece)) > to {
-			return nil, fmt.Errorf("delta makes more than %d bytes: %w", to, ErrCorrupt)
+			return nil, fmt.Errorf("delta produces more than %d bytes: %w", to, ErrCorrupt)
 		}
 		out = append(out, piece...)
 	}
 	if int64(len(out)) != to {
-		return nil, fmt.Errorf("delta makes %d bytes, not %d: %w", len(out), to, ErrCorrupt)
+		return nil, fmt.Errorf("delta produces %d bytes, not %d: %w", len(out), to, ErrCorrupt)
 	}
 	return out, nil
 }
@@ -59,7 +59,7 @@ func deltaSize(b []byte) (n int64, rest []byte, ok bool) {
 	return 0, nil, false
 }
 
-// copyOp reads what follows the first byte of a copy: the bytes of offset and size that are not 0.
+// copyOp reads the arguments of a copy: those bytes of offset and size that are not 0.
 func copyOp(op byte, b []byte) (off, size int64, rest []byte, ok bool) {
 	for i := range 7 {
 		if op>>i&1 == 0 {

@@ -25,9 +25,9 @@ type Dir struct {
 	path string
 
 	mu    sync.Mutex
-	state int      // counts the changes of what is listed; 0 = nothing is listed yet
-	bases []string // what was listed, in order
-	files []*file  // the last one used first; the slice is replaced, never changed
+	state int      // number of listings that differed from the one before; 0: not listed yet
+	bases []string // of the last listing, sorted
+	files []*file  // most recently used first; the slice is replaced, never changed
 }
 
 // OpenDir returns a reader of the packs in path, the directory objects/pack of a git repository.
@@ -38,10 +38,7 @@ func OpenDir(path string) *Dir { return &Dir{path: path} }
 // [ErrNotFound] if no pack contains it, [ErrDelta] if it is stored as a delta, [ErrCorrupt] if it is damaged in every
 // pack that contains it. The caller owns the result.
 func (d *Dir) Get(id ID) (k Kind, data []byte, err error) {
-	err = d.look(id, func(f *file, off int64) error {
-		if err := d.openData(f); err != nil {
-			return err
-		}
+	err = d.withData(id, func(f *file, off int64) error {
 		var err error
 		k, data, err = readObject(f.f, id, off, f.end)
 		return err
@@ -54,7 +51,7 @@ func (d *Dir) Get(id ID) (k Kind, data []byte, err error) {
 
 // Has reports whether a pack contains an object of that name. It does not read the object.
 func (d *Dir) Has(id ID) (bool, error) {
-	err := d.look(id, func(*file, int64) error { return nil })
+	err := d.lookup(id, func(*file, int64) error { return nil })
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -67,27 +64,21 @@ func (d *Dir) Has(id ID) (bool, error) {
 // Reader opens an object of any size. The content is compared with its name at the end: if the reader fails there with
 // [ErrCorrupt], the bytes before were wrong.
 func (d *Dir) Reader(id ID) (k Kind, size int64, rc io.ReadCloser, err error) {
-	err = d.look(id, func(f *file, off int64) error {
-		if err := d.openData(f); err != nil {
-			return err
-		}
+	err = d.withData(id, func(f *file, off int64) error {
 		own, err := OpenFile(f.base + ".pack")
 		if err != nil {
 			return err
 		}
 		br := bufio.NewReaderSize(nil, 64<<10)
-		s, err := readSlot(br, own, off, f.end)
-		if err == nil && (s.kind == offsetDelta || s.kind == refDelta) {
-			err = ErrDelta
-		}
+		h, err := readEntryHeader(br, own, off, f.end)
 		var z io.ReadCloser
 		if err == nil {
-			z, err = inflater(br, own, s, f.end)
+			z, err = newInflater(br)
 		}
 		if err != nil {
 			return errors.Join(err, own.Close())
 		}
-		k, size, rc = s.kind, s.size, newStream(z, s, id, own.Close)
+		k, size, rc = h.kind, h.size, newObjectReader(z, h, id, own.Close)
 		return nil
 	})
 	if err != nil {
@@ -96,15 +87,24 @@ func (d *Dir) Reader(id ID) (k Kind, size int64, rc io.ReadCloser, err error) {
 	return k, size, rc, nil
 }
 
-// look calls use with the packs that hold id until it succeeds. A directory that is listed while
-// packs are merged may show neither the old packs nor the new one. So nothing is "not found" before
-// two lists, one after the other, have shown the packs that were searched: what the first may have
-// missed was there before the second began. Packs that are added are searched, but need no further list:
-// only where some have gone may others have what was in them.
-func (d *Dir) look(id ID, use func(f *file, off int64) error) error {
+// withData is lookup with the pack of f open for reading.
+func (d *Dir) withData(id ID, use func(f *file, off int64) error) error {
+	return d.lookup(id, func(f *file, off int64) error {
+		if err := d.openData(f); err != nil {
+			return err
+		}
+		return use(f, off)
+	})
+}
+
+// lookup calls use with each pack that contains id until it succeeds. A listing of the directory during a merge may
+// show neither the old packs nor the new one. So lookup returns [ErrNotFound] only after two consecutive listings have
+// shown the searched packs: a pack that the first one missed existed before the second one began. Added packs are
+// searched but need no second listing; only packs that disappear can have moved their objects elsewhere.
+func (d *Dir) lookup(id ID, use func(f *file, off int64) error) error {
 	files, state, err := d.list(false)
-	var before []*file // what the last list but one showed, if that was made here
-	made, reopened := false, false
+	var before []*file // packs of the listing before the last one, if made here
+	listed, reopened := false, false
 	for range maxLists {
 		if err != nil {
 			return err
@@ -115,28 +115,28 @@ func (d *Dir) look(id ID, use func(f *file, off int64) error) error {
 		}
 		if len(r.bad) > 0 && !reopened {
 			reopened, before = true, nil // a damaged pack may have been repaired since it was opened
-			d.forget(r.bad)
+			d.evict(r.bad)
 		}
-		if before != nil && !r.vanished && among(before, files) {
+		if before != nil && !r.vanished && subset(before, files) {
 			return cmp.Or(r.err, ErrNotFound)
 		}
-		if before = nil; made && !r.vanished {
+		if before = nil; listed && !r.vanished {
 			before = files
 		}
 		searched := state
 		for try := 0; try < 2 && err == nil && state == searched; try++ {
 			files, state, err = d.list(true)
-			made = true
+			listed = true
 		}
 		if err == nil && state == searched && !r.vanished {
 			return cmp.Or(r.err, ErrNotFound)
 		}
 	}
-	return fmt.Errorf("%s changes all the time", d.path)
+	return fmt.Errorf("%s changed during each of %d searches", d.path, maxLists)
 }
 
-// among reports whether all files of some are in all.
-func among(some, all []*file) bool {
+// subset reports whether all files of some are in all.
+func subset(some, all []*file) bool {
 	has := make(map[*file]bool, len(all))
 	for _, f := range all {
 		has[f] = true
@@ -144,24 +144,24 @@ func among(some, all []*file) bool {
 	return !slices.ContainsFunc(some, func(f *file) bool { return !has[f] })
 }
 
-// A result of a search: found, or the first error of a pack that is damaged.
-type result struct {
+// A searchResult is the outcome of a search.
+type searchResult struct {
 	found    bool
 	err      error
-	bad      []*file
-	vanished bool // a pack was gone when it was opened
+	bad      []*file // damaged packs
+	vanished bool    // a pack was removed before it was opened
 }
 
 // search tries the packs one by one.
-func (d *Dir) search(files []*file, id ID, use func(f *file, off int64) error) (r result) {
+func (d *Dir) search(files []*file, id ID, use func(f *file, off int64) error) (r searchResult) {
 	for i, f := range files {
-		ok, err := try(f, id, use)
+		ok, err := tryPack(f, id, use)
 		switch {
 		case err == nil && ok:
 			if i > 0 {
 				d.toFront(f)
 			}
-			return result{found: true}
+			return searchResult{found: true}
 		case err == nil:
 		case errors.Is(err, fs.ErrNotExist):
 			r.vanished = true
@@ -175,7 +175,7 @@ func (d *Dir) search(files []*file, id ID, use func(f *file, off int64) error) (
 	return r
 }
 
-func try(f *file, id ID, use func(f *file, off int64) error) (ok bool, err error) {
+func tryPack(f *file, id ID, use func(f *file, off int64) error) (ok bool, err error) {
 	x, err := f.pin()
 	if err != nil {
 		return false, err
@@ -187,9 +187,9 @@ func try(f *file, id ID, use func(f *file, off int64) error) (ok bool, err error
 	return ok, errors.Join(err, f.unpin())
 }
 
-// openData opens the pack of a pinned file, and closes those longest unused if too many are open.
+// openData opens the pack of a pinned file. If too many packs are open, it closes the least recently used ones.
 func (d *Dir) openData(f *file) error {
-	opened, err := f.data()
+	opened, err := f.openData()
 	if err != nil || !opened {
 		return err
 	}
@@ -202,7 +202,7 @@ func (d *Dir) openData(f *file) error {
 			open++
 		}
 		if open > maxOpen {
-			if err := o.rest(); err != nil {
+			if err := o.closeData(); err != nil {
 				return err
 			}
 		}
@@ -222,7 +222,7 @@ func (d *Dir) Close() error {
 	defer d.mu.Unlock()
 	var errs []error
 	for _, f := range d.files {
-		errs = append(errs, f.drop())
+		errs = append(errs, f.closeWhenIdle())
 	}
 	d.files, d.bases, d.state = nil, nil, 0
 	return errors.Join(errs...)

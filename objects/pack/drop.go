@@ -14,7 +14,7 @@ import (
 // can be interrupted, without loss of a kept object, and repeated.
 //
 // Drop skips no pack: if one with an object to delete is unreadable, has deltas or a .keep file, the error names it.
-// The caller must prevent that packs with objects unknown to keep are added meanwhile.
+// The caller must prevent others from adding packs with objects unknown to keep.
 func Drop(dir, mark string, keep func(ID) bool) error {
 	if err := drop(dir, mark, keep); err != nil {
 		return fmt.Errorf("drop objects: %w", err)
@@ -35,7 +35,7 @@ func drop(dir, mark string, keep func(ID) bool) error {
 	}
 	var old []string
 	for _, base := range bases {
-		some, err := drops(base, keep)
+		some, err := hasUnwanted(base, keep)
 		if err != nil {
 			return fmt.Errorf("pack %s: %w", filepath.Base(base), err)
 		}
@@ -46,11 +46,12 @@ func drop(dir, mark string, keep func(ID) bool) error {
 	if len(old) == 0 {
 		return nil
 	}
-	return replacePacks(dir, mark, old, keep)
+	_, err = replacePacks(dir, mark, old, keep, removePack)
+	return err
 }
 
-// drops reports whether a pack contains objects that are not kept.
-func drops(base string, keep func(ID) bool) (some bool, err error) {
+// hasUnwanted reports whether a pack contains objects for which keep returns false.
+func hasUnwanted(base string, keep func(ID) bool) (some bool, err error) {
 	x, err := openIndex(base + ".idx")
 	if err != nil {
 		return false, err
@@ -63,43 +64,11 @@ func drops(base string, keep func(ID) bool) (some bool, err error) {
 	if !slices.ContainsFunc(items, func(it item) bool { return !keep(it.id) }) {
 		return false, nil
 	}
-	kept, err := hasAny(base, ".keep", ".promisor")
+	kept, err := isKept(base)
 	if err == nil && kept {
-		err = errors.New("somebody else keeps it, see its .keep file")
+		err = errors.New("it must be kept: it has a .keep or .promisor file")
 	}
 	return true, err
-}
-
-// replacePacks writes the kept objects of packs to a new pack and removes the old ones.
-func replacePacks(dir, mark string, old []string, keep func(ID) bool) error {
-	w, err := Create(dir, mark)
-	if err != nil {
-		return err
-	}
-	for _, base := range old {
-		if err := copyKept(w, base, keep); err != nil {
-			return errors.Join(err, w.Abort())
-		}
-	}
-	name := ""
-	if w.Len() == 0 {
-		err = w.Abort()
-	} else {
-		name, err = w.Close()
-	}
-	if err != nil {
-		return err
-	}
-	if err := dropMultiIndex(dir); err != nil {
-		return err // git would open the old packs
-	}
-	var errs []error
-	for _, base := range old {
-		if filepath.Base(base) != name {
-			errs = append(errs, removePack(base))
-		}
-	}
-	return errors.Join(append(errs, SyncDir(dir))...)
 }
 
 // DropLoose deletes the loose objects for which keep returns false. dir is the objects directory of a git repository.
@@ -122,7 +91,7 @@ func DropLoose(dir string, keep func(ID) bool) error {
 		for _, f := range files {
 			id, err := ParseID(fan.Name() + f.Name())
 			if err != nil || keep(id) {
-				continue // no object, or a kept one
+				continue // not an object, or a kept one
 			}
 			if err := removeFile(filepath.Join(dir, fan.Name(), f.Name())); err != nil {
 				return err

@@ -25,53 +25,44 @@ func (e Entry) Size() int { return len(e.raw) }
 
 // Release returns the memory of e for reuse. e must not be used any more. Calling it is optional.
 func (e Entry) Release() {
-	if cap(e.raw) < spareFrom { // not worth reusing
+	if cap(e.raw) < minReuse { // not worth reusing
 		return
 	}
 	select {
-	case spare <- e.raw[:0]:
+	case freeBuffers <- e.raw[:0]:
 	default:
 	}
 }
 
-// Show gives the content of a blob to l.Blob, as [Writer.Receive] does, if it stands in the entry as [Encode]
-// stores it at level 0 and has the name that the entry says. Of others it does nothing: whoever reads them
-// finds out. It uses buf and returns what it may use next.
-func (l Limits) Show(e Entry, buf []byte) []byte {
-	if l.Blob == nil || e.Kind != Blob || len(e.raw) == 0 || len(e.raw) > MaxShown {
+// InspectEntry calls l.Inspect with the content of a blob, as [Writer.Receive] does, if [Encode] stored it at level 0
+// and it matches the ID. All other entries are skipped: their readers verify them. It uses buf and returns the buffer
+// for the next call.
+func (l Limits) InspectEntry(e Entry, buf []byte) []byte {
+	if l.Inspect == nil || e.Kind != Blob || len(e.raw) == 0 || len(e.raw) > MaxInspect {
 		return buf
 	}
 	content, ok := e.stored(buf[:0])
 	if !ok || Name(Blob, content) != e.ID {
 		return content
 	}
-	return l.Blob(e.ID, content)
+	return l.Inspect(e.ID, content)
 }
 
-// stored appends the content of an entry to dst. It reports false if that is in no stored blocks, or they are
-// not in order to the last byte.
+// stored appends the content of an entry in stored blocks to dst. It reports false if the entry has another form or is
+// damaged.
 func (e Entry) stored(dst []byte) ([]byte, bool) {
-	from, size, head := len(dst), int64(e.raw[0]&15), 1
-	for shift := 4; e.raw[head-1]&0x80 != 0; shift += 7 {
-		if head == len(e.raw) || shift > 53 {
-			return dst, false
-		}
-		size |= int64(e.raw[head]&0x7f) << shift
-		head++
-	}
-	rest := e.raw[head:]
-	if len(rest) < 7 || rest[0] != 0x78 || rest[1] != 1 {
+	from := len(dst)
+	_, size, n, err := decodeHeader(bytes.NewReader(e.raw))
+	rest := e.raw[n:]
+	if err != nil || len(rest) < 7 || rest[0] != 0x78 || rest[1] != 1 {
 		return dst, false
 	}
 	for rest = rest[2:]; ; {
-		if len(rest) < 5+4 || rest[0] > 1 {
+		block, next, last, ok := nextStored(rest)
+		if !ok {
 			return dst, false
 		}
-		n, m, last := int(rest[1])|int(rest[2])<<8, int(rest[3])|int(rest[4])<<8, rest[0] == 1
-		if n != m^0xffff || len(rest) < 5+n+4 {
-			return dst, false
-		}
-		dst, rest = append(dst, rest[5:5+n]...), rest[5+n:]
+		dst, rest = append(dst, block...), next
 		if last {
 			content := dst[from:]
 			return dst, int64(len(content)) == size && len(rest) == 4 &&
@@ -80,17 +71,17 @@ func (e Entry) stored(dst []byte) ([]byte, bool) {
 	}
 }
 
-// spareFrom is the capacity from which the memory of an entry is reused.
-const spareFrom = 64 << 10
+// minReuse is the capacity from which the memory of an entry is reused.
+const minReuse = 64 << 10
 
-// spare is the memory of entries that were released.
-var spare = make(chan []byte, 4)
+// freeBuffers contains the memory of released entries.
+var freeBuffers = make(chan []byte, 4)
 
-// room returns memory for n bytes.
-func room(n int) []byte {
-	if n >= spareFrom {
+// newBuffer returns an empty buffer with a capacity of at least n.
+func newBuffer(n int) []byte {
+	if n >= minReuse {
 		select {
-		case b := <-spare:
+		case b := <-freeBuffers:
 			return slices.Grow(b, n)
 		default:
 		}
@@ -98,17 +89,17 @@ func room(n int) []byte {
 	return make([]byte, 0, n)
 }
 
-// tiny is the size up to which content is not compressed, such as a directory of one entry: compression does not
+// minCompress is the size up to which content is not compressed, such as a tree of one entry: compression does not
 // shorten it, and initialising a compressor costs hundreds of times as much as the rest.
-const tiny = 32
+const minCompress = 32
 
-// Encode names and encodes an object. Level 0 stores it as it is, for content that is compressed
-// already, and so is content of a few bytes; 1 to 9 compress, 6 is usual. It is the slow part of writing, needs
-// no lock and may run in many goroutines at once. It does not keep data.
+// Encode names and encodes an object. Level 0 stores data unchanged, for content that is already compressed, and so
+// does every level for content of a few bytes. Levels 1 to 9 compress; 6 is usual. Encode is the slow part of writing
+// and safe for concurrent use. It does not keep data.
 func Encode(k Kind, data []byte, level int) Entry {
 	e := Entry{ID: Name(k, data), Kind: k}
-	if level <= 0 || len(data) <= tiny {
-		e.raw = appendStored(appendHeader(room(10+storedSize(len(data))), k, len(data)), data)
+	if level <= 0 || len(data) <= minCompress {
+		e.raw = appendStored(appendHeader(newBuffer(10+storedSize(len(data))), k, len(data)), data)
 	} else {
 		e.raw = appendDeflated(appendHeader(make([]byte, 0, 64+len(data)/2), k, len(data)), data, min(level, 9))
 	}
@@ -124,6 +115,19 @@ func appendHeader(dst []byte, k Kind, size int) []byte {
 		c = byte(size & 0x7f)
 	}
 	return append(dst, c)
+}
+
+// nextStored splits the first stored block from b, the rest of a zlib stream. It reports ok == false if b does not begin
+// with a whole stored block that is followed by at least the checksum of the stream.
+func nextStored(b []byte) (block, rest []byte, last, ok bool) {
+	if len(b) < 5+4 || b[0] > 1 {
+		return nil, nil, false, false
+	}
+	n, complement := int(b[1])|int(b[2])<<8, int(b[3])|int(b[4])<<8
+	if n != complement^0xffff || len(b) < 5+n+4 {
+		return nil, nil, false, false
+	}
+	return b[5 : 5+n], b[5+n:], b[0] == 1, true
 }
 
 // maxStored is the maximum size of a stored block of a deflate stream.
@@ -151,7 +155,7 @@ func appendStored(dst, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(dst, adler32.Checksum(data))
 }
 
-// deflaters holds idle compressors by level; one is large and slow to make.
+// deflaters contains idle compressors by level; they are large and slow to create.
 var deflaters [10]sync.Pool
 
 func appendDeflated(dst, data []byte, level int) []byte {

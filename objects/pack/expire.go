@@ -12,7 +12,7 @@ import (
 // superseded is the extension of the empty file that marks a pack that was merged into a larger one.
 const superseded = ".superseded"
 
-// supersede marks a pack. Readers of this package do not see it any more; git still does.
+// supersede marks a pack. Readers of this package skip it from now on; git still uses it.
 func supersede(base string) error {
 	f, err := os.OpenFile(base+superseded, os.O_CREATE|os.O_WRONLY, 0o400)
 	if err != nil {
@@ -21,12 +21,12 @@ func supersede(base string) error {
 	return f.Close()
 }
 
-// Wanted removes the superseded mark of a pack, because the same pack was added again. base is its path without
+// Reinstate removes the superseded mark of a pack, because the same pack was added again. base is its path without
 // ".pack".
-func Wanted(base string) error { return removeFile(base + superseded) }
+func Reinstate(base string) error { return removeFile(base + superseded) }
 
 // Expire removes the packs of dir that were superseded at least grace before the last change of dir; all of them if
-// grace is 0. The caller holds the lock of those who merge.
+// grace is 0. The caller holds the merge lock.
 func Expire(dir string, grace time.Duration) error {
 	names, err := readNames(dir)
 	if err != nil {
@@ -43,7 +43,7 @@ func Expire(dir string, grace time.Duration) error {
 		}
 		mark, err := os.Lstat(filepath.Join(dir, name))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // it is wanted again
+			continue // the pack was reinstated
 		}
 		if err != nil {
 			return fmt.Errorf("expire packs: %w", err)

@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// A file is one pack with its index. Both are opened when they are first needed. Users pin it, so
-// that it is closed only when nobody reads.
+// A file is one pack with its index. Both are opened when they are first needed. Readers pin it, so that it is closed
+// only when nobody reads it.
 type file struct {
 	base string // path without ".pack"
 
-	mu     sync.Mutex
-	users  int
-	gone   bool // close when the last user leaves
-	idx    *index
-	f      *os.File
-	end    int64   // where the entries end
-	starts []int64 // of the entries, ascending, and end; nil until needed
+	mu      sync.Mutex
+	users   int
+	closing bool // close at the last unpin
+	idx     *index
+	f       *os.File
+	end     int64   // offset of the end of the entries
+	starts  []int64 // offsets of the entries, ascending, and end; nil until needed
 }
 
 // pin opens the index and keeps f open until unpin.
@@ -40,17 +40,17 @@ func (f *file) unpin() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.users--
-	if f.gone {
+	if f.closing {
 		return f.closeIdle()
 	}
 	return nil
 }
 
-// drop closes f now, or when its last user leaves.
-func (f *file) drop() error {
+// closeWhenIdle closes f now if it is not pinned, else at its last unpin.
+func (f *file) closeWhenIdle() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.gone = true
+	f.closing = true
 	return f.closeIdle()
 }
 
@@ -61,8 +61,8 @@ func (f *file) isOpen() bool {
 	return f.f != nil
 }
 
-// rest closes the pack, but not the index, if nobody uses it.
-func (f *file) rest() error {
+// closeData closes the pack, but not the index, if f is not pinned.
+func (f *file) closeData() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.users > 0 || f.f == nil {
@@ -88,9 +88,9 @@ func (f *file) closeIdle() error {
 	return err
 }
 
-// data opens the pack of a pinned file and checks once that it and the index belong together.
-// It reports whether it opened a file.
-func (f *file) data() (opened bool, err error) {
+// openData opens the pack of a pinned file unless it is open, and checks that the index belongs to it. opened reports
+// whether it was closed before.
+func (f *file) openData() (opened bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.f != nil {

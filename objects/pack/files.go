@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// SyncDir makes the names in a directory durable. Windows keeps them so by itself.
+// SyncDir makes the names in a directory durable. On Windows they always are.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -35,7 +35,7 @@ func checkMark(mark string) error {
 	return nil
 }
 
-// What the names of temporary files begin with; then come the mark, "_" and a number.
+// The prefixes of temporary files, before the mark, "_" and a number.
 const (
 	packTemp = "tmp_pack_"
 	idxTemp  = "tmp_idx_"
@@ -44,8 +44,8 @@ const (
 func packPrefix(mark string) string { return packTemp + mark + "_" }
 func idxPrefix(mark string) string  { return idxTemp + mark + "_" }
 
-// Sweep removes the temporary files that killed writers with that mark left in dir, and nothing
-// else. The caller knows that no such writer lives: it holds the lock that they held.
+// Sweep removes the temporary files of killed writers with the given mark from dir, and nothing else. No such writer
+// may be running: the caller holds their lock.
 func Sweep(dir, mark string) error {
 	if err := checkMark(mark); err != nil {
 		return err
@@ -64,7 +64,7 @@ func Sweep(dir, mark string) error {
 }
 
 // SweepIndexes removes indexes and other files without a pack: a killed process may have renamed only the index, or
-// removed only the pack. The caller must prevent that packs are added or removed meanwhile.
+// removed only the pack. The caller must prevent others from adding or removing packs.
 func SweepIndexes(dir string) error {
 	names, err := readNames(dir)
 	if err != nil {
@@ -75,15 +75,15 @@ func SweepIndexes(dir string) error {
 	for _, name := range names {
 		base := strings.TrimSuffix(name, filepath.Ext(name))
 		_, pack := slices.BinarySearch(names, base+".pack")
-		if strings.HasPrefix(name, "pack-") && slices.Contains(beside, name[len(base):]) && !pack {
+		if strings.HasPrefix(name, "pack-") && slices.Contains(companionExts, name[len(base):]) && !pack {
 			errs = append(errs, removeFile(filepath.Join(dir, name)))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// beside are the extensions of the files that belong to a pack.
-var beside = []string{".idx", ".rev", ".bitmap", ".mtimes", superseded}
+// companionExts contains the extensions of the files that belong to a pack.
+var companionExts = []string{".idx", ".rev", ".bitmap", ".mtimes", superseded}
 
 // Marks returns the marks of all temporary files in dir, of running and killed writers.
 func Marks(dir string) ([]string, error) {
@@ -110,7 +110,7 @@ func isTemp(name, prefix string) bool {
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// readNames lists a directory in no order.
+// readNames lists a directory, unsorted.
 func readNames(dir string) ([]string, error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -11,31 +11,31 @@ import (
 // a standard deviation of 31, so the first window nearly always contains it.
 const window = 200
 
-// windows holds idle room for the names of a window.
-var windows = sync.Pool{New: func() any { return new([]byte) }}
+// windowBuffers contains idle buffers for the names of a window.
+var windowBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// find returns where the entry of id begins. Names are spread evenly, so it guesses the place and
-// reads a window around it; a window that misses halves what is left at the latest every other step.
+// find returns the offset of the entry of id. Names are distributed evenly, so it reads a window of names around the
+// position that it guesses by interpolation. Every other step bisects the remaining range instead.
 func (x *index) find(id ID) (off int64, ok bool, err error) {
 	lo, hi := x.fan[id[0]], x.fan[int(id[0])+1]
-	below, above := span(id[0])
-	room := windows.Get().(*[]byte)
-	defer windows.Put(room)
+	below, above := bucketBounds(id[0])
+	pooled := windowBuffers.Get().(*[]byte)
+	defer windowBuffers.Put(pooled)
 	for step := 0; lo < hi; step++ {
 		from, to := lo, hi
 		if hi-lo > window {
 			mid := lo + (hi-lo)/2
 			if step%2 == 0 {
-				mid = lo + int(float64(hi-lo)*share(prefix(id[:]), below, above))
+				mid = lo + int(float64(hi-lo)*fraction(prefix(id[:]), below, above))
 			}
 			from = min(max(lo, mid-window/2), hi-window)
 			to = from + window
 		}
-		buf, err := x.names(*room, from, to)
+		buf, err := x.names(*pooled, from, to)
 		if err != nil {
 			return 0, false, err
 		}
-		*room = buf
+		*pooled = buf
 		first, last := buf[:idSize], buf[len(buf)-idSize:]
 		switch {
 		case bytes.Compare(id[:], first) < 0:
@@ -58,11 +58,11 @@ func (x *index) find(id ID) (off int64, ok bool, err error) {
 // prefix returns the first 8 bytes of a name as a number.
 func prefix(name []byte) uint64 { return binary.BigEndian.Uint64(name) }
 
-// span returns the numbers between which the names that begin with b lie.
-func span(b byte) (below, above uint64) { return uint64(b) << 56, uint64(b)<<56 | (1<<56 - 1) }
+// bucketBounds returns the smallest and the largest prefix of names that begin with b.
+func bucketBounds(b byte) (below, above uint64) { return uint64(b) << 56, uint64(b)<<56 | (1<<56 - 1) }
 
-// share returns the relative position of v between below and above, from 0 to 1.
-func share(v, below, above uint64) float64 {
+// fraction returns the relative position of v between below and above, from 0 to 1.
+func fraction(v, below, above uint64) float64 {
 	if v <= below || above <= below {
 		return 0
 	}

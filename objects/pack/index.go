@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// An item is one line of an index: an object, the CRC-32 of its entry and where the entry begins.
+// An item is one line of an index: an object, and the CRC-32 and the offset of its entry.
 type item struct {
 	id  ID
 	crc uint32
@@ -20,11 +20,11 @@ type item struct {
 }
 
 const (
-	idxMagic  = "\xfftOc\x00\x00\x00\x02"
-	fanAt     = len(idxMagic)
-	namesAt   = fanAt + 256*4
-	idSize    = len(ID{})
-	farOffset = 1 << 31 // marks an offset that lies in the table of 64-bit ones
+	idxMagic    = "\xfftOc\x00\x00\x00\x02"
+	fanAt       = len(idxMagic)
+	namesAt     = fanAt + 256*4
+	idSize      = len(ID{})
+	largeOffset = 1 << 31 // marks an offset in the table of 64-bit offsets
 )
 
 // encodeIndex returns an index (version 2) of the pack with the checksum sum. It sorts items.
@@ -44,16 +44,16 @@ func encodeIndex(items []item, sum ID) []byte {
 	for _, it := range items {
 		b = binary.BigEndian.AppendUint32(b, it.crc)
 	}
-	var far []int64
+	var large []int64
 	for _, it := range items {
 		o := uint32(it.off)
-		if it.off >= farOffset {
-			o = farOffset | uint32(len(far))
-			far = append(far, it.off)
+		if it.off >= largeOffset {
+			o = largeOffset | uint32(len(large))
+			large = append(large, it.off)
 		}
 		b = binary.BigEndian.AppendUint32(b, o)
 	}
-	for _, o := range far {
+	for _, o := range large {
 		b = binary.BigEndian.AppendUint64(b, uint64(o))
 	}
 	b = append(b, sum[:]...)
@@ -67,13 +67,13 @@ const smallIndex = 256 << 10
 // An index finds objects in the index file of one pack, reading only what it needs.
 type index struct {
 	r    io.ReaderAt
-	f    *os.File // what r is, if the index is not in memory
-	fan  [257]int // fan[b] = how many names begin with a byte below b
+	f    *os.File // the same as r; nil if the index is in memory
+	fan  [257]int // fan[b] = number of names that begin with a byte below b
 	n    int
 	size int64
 }
 
-// openIndex opens an index file. A small one is checked whole, of a large one only the shape.
+// openIndex opens an index file. It verifies the checksum of a small one; of a large one it checks only the structure.
 func openIndex(path string) (*index, error) {
 	f, size, err := openFile(path)
 	if err != nil {
@@ -130,7 +130,7 @@ func parseIndex(r io.ReaderAt, f *os.File, size int64) (*index, error) {
 		}
 	}
 	x.n = x.fan[256]
-	// At most every object has a 64-bit offset beside the 32-bit one.
+	// At most every object has a 64-bit offset in addition to the 32-bit one.
 	rest := size - int64(namesAt) - int64(x.n)*28 - 2*int64(idSize)
 	if rest < 0 || rest%8 != 0 || rest > int64(x.n)*8 {
 		return nil, fmt.Errorf("%d bytes for %d objects: %w", size, x.n, ErrCorrupt)
@@ -168,17 +168,17 @@ func (x *index) names(buf []byte, lo, hi int) ([]byte, error) {
 	return buf, readAt(x.r, buf, int64(namesAt)+int64(lo)*int64(idSize))
 }
 
-// offset returns where the entry of the i-th object begins.
+// offset returns the offset of the entry of the i-th object.
 func (x *index) offset(i int) (int64, error) {
 	var b [8]byte
 	if err := readAt(x.r, b[:4], int64(namesAt)+int64(x.n)*24+int64(i)*4); err != nil {
 		return 0, err
 	}
 	off := int64(binary.BigEndian.Uint32(b[:4]))
-	if off < farOffset {
+	if off < largeOffset {
 		return off, nil
 	}
-	at := int64(namesAt) + int64(x.n)*28 + (off-farOffset)*8
+	at := int64(namesAt) + int64(x.n)*28 + (off-largeOffset)*8
 	if at+8 > x.size-2*int64(idSize) {
 		return 0, fmt.Errorf("object %d has no offset: %w", i, ErrCorrupt)
 	}

@@ -174,7 +174,7 @@ func FuzzReadObject(f *testing.F) {
 		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrDelta) && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("readObject: %v", err)
 		}
-		if s, err := readSlot(bufio.NewReader(nil), r, headerSize, end); err == nil && (s.size < 0 || s.at > end) {
+		if s, err := readEntryHeader(bufio.NewReader(nil), r, headerSize, end); err == nil && (s.size < 0 || s.dataOff > end) {
 			t.Errorf("readSlot = %+v", s)
 		}
 	})

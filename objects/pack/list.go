@@ -17,31 +17,31 @@ func (d *Dir) toFront(f *file) {
 	defer d.mu.Unlock()
 	i := slices.Index(d.files, f)
 	if i <= 0 {
-		return // another goroutine was faster, or the pack is gone
+		return // another goroutine has moved it, or the pack was removed
 	}
 	next := make([]*file, 0, len(d.files))
 	next = append(append(append(next, f), d.files[:i]...), d.files[i+1:]...)
 	d.files = next
 }
 
-// forget closes packs, so that the next list opens them again.
-func (d *Dir) forget(bad []*file) {
+// evict closes packs and removes them from the list, so that the next listing opens them again.
+func (d *Dir) evict(bad []*file) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, f := range bad {
 		i := slices.Index(d.files, f)
 		if i < 0 {
-			continue // another goroutine was faster
+			continue // another goroutine has closed it
 		}
 		d.files = slices.Delete(slices.Clone(d.files), i, i+1)
 		d.bases = slices.DeleteFunc(d.bases, func(b string) bool { return b == f.base })
 		d.state++
-		_ = f.drop() // it was opened for reading; what matters is read again
+		_ = f.closeWhenIdle() // opened for reading only
 	}
 }
 
-// list returns the packs, and a number that changes when they do. It reads the directory if that
-// has not been done yet or again is set.
+// list returns the packs, and a number that changes when they do. It reads the directory the first time and if again
+// is set.
 func (d *Dir) list(again bool) ([]*file, int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,7 +60,7 @@ func (d *Dir) list(again bool) ([]*file, int, error) {
 		if _, ok := slices.BinarySearch(bases, f.base); ok {
 			next = append(next, f)
 		} else {
-			_ = f.drop() // it was opened for reading and is removed already
+			_ = f.closeWhenIdle() // opened for reading only
 		}
 	}
 	fresh := slices.DeleteFunc(slices.Clone(bases), func(base string) bool {
@@ -72,12 +72,12 @@ func (d *Dir) list(again bool) ([]*file, int, error) {
 	return d.files, d.state, nil
 }
 
-// newestFirst orders packs so that the tip of a branch, which is what a process reads first, is
-// found in the first pack that is opened.
+// newestFirst sorts packs by descending time: the tips of branches, which every process reads first, are usually in the
+// newest pack.
 func newestFirst(bases []string) []*file {
 	type aged struct {
 		f  *file
-		at time.Time // zero if the pack is gone again
+		at time.Time // zero if the pack was removed
 	}
 	var packs []aged
 	for _, base := range bases {
@@ -128,7 +128,7 @@ func (d *Dir) All() iter.Seq2[ID, error] {
 			ids, err := bucket(xs, first)
 			if err != nil {
 				yield(ID{}, fmt.Errorf("list objects: %w", err))
-				unpin() // the error before it is the one to tell
+				unpin() // the first error is the cause
 				return
 			}
 			for _, id := range ids {
@@ -144,7 +144,7 @@ func (d *Dir) All() iter.Seq2[ID, error] {
 	}
 }
 
-// pinAll opens the indexes of all packs that are there now.
+// pinAll opens the indexes of all packs that exist now. The caller must call unpin.
 func (d *Dir) pinAll() (xs []*index, unpin func() error, err error) {
 	for range maxLists {
 		var files []*file

@@ -12,32 +12,31 @@ import (
 	"strings"
 )
 
-// fanIn is the minimum number of packs in a merge, if there are as many.
-const fanIn = 16
+// minMerge is the minimum number of packs in a merge, if there are as many.
+const minMerge = 16
 
-// Merge copies small packs of dir into one and returns how many it merged. What was merged stays for
-// [Expire] to remove, and nobody here reads it any more: plain git may be reading the directory, and
-// git fsck lists the packs once and opens each later. Merge takes the smallest packs, at least 16, and
-// goes on as long as the next is not larger than twice what it has: so the work of all merges grows
-// with n log n, not with the square.
+// Merge copies small packs of dir into one and returns the number of merged packs. It marks the merged packs as
+// superseded, for [Expire] to remove: readers of this package skip them, but plain git may be reading the directory,
+// and git fsck lists the packs once and opens each later. Merge chooses the smallest packs, at least 16 if there are as
+// many, and adds the next larger one while its size is at most twice the sum so far. So the work of all merges grows
+// with n log n.
 //
-// Entries are copied as they are; each is checked by its CRC-32. The new pack is durable before an
-// old one is given up, and no object is dropped. Packs with a .keep or .promisor file and packs with
-// deltas are left alone; so are damaged ones, but they are named in an error that wraps
-// [ErrCorrupt], returned beside the number of those that were merged. The caller holds the lock
-// of those who merge; writers and readers need none.
-func Merge(dir, mark string) (int, error) { return merge(dir, mark, smallest, supersede) }
+// Entries are copied unchanged; each is checked by its CRC-32. The new pack is durable before an old one is marked,
+// and no object is dropped. Packs with deltas or with a .keep or .promisor file are skipped. So are damaged ones, which
+// are named in an error that wraps [ErrCorrupt], returned together with the number of merged packs. The caller holds
+// the merge lock; writers and readers need none.
+func Merge(dir, mark string) (int, error) { return merge(dir, mark, chooseSmallest, supersede) }
 
-// MergeAll is [Merge] of all packs that can be merged. It removes what it merged.
+// MergeAll is [Merge] of all packs that can be merged. It removes the merged packs.
 func MergeAll(dir, mark string) (int, error) {
 	return merge(dir, mark, func(cs []candidate) []candidate { return cs }, removePack)
 }
 
-// smallest chooses the packs of a merge.
-func smallest(cs []candidate) []candidate {
+// chooseSmallest chooses the packs of a merge.
+func chooseSmallest(cs []candidate) []candidate {
 	var sum int64
 	for i, c := range cs {
-		if i >= fanIn && c.size > 2*sum {
+		if i >= minMerge && c.size > 2*sum {
 			return cs[:i]
 		}
 		sum += c.size
@@ -54,7 +53,7 @@ type candidate struct {
 // errSkip means that an intact pack cannot be merged.
 var errSkip = errors.New("pack has deltas")
 
-// A packError says which pack made a merge stop.
+// A packError names the pack that stopped a merge.
 type packError struct {
 	base string
 	err  error
@@ -63,25 +62,25 @@ type packError struct {
 func (e *packError) Error() string { return fmt.Sprintf("pack %s: %v", filepath.Base(e.base), e.err) }
 func (e *packError) Unwrap() error { return e.err }
 
-// merge repeats until all packs that choose returns are intact, and leaves out the others. It calls dispose with each
-// pack that was merged.
+// merge merges the packs that choose returns, and tries again without each one that cannot be merged. It calls dispose
+// with each merged pack.
 func merge(dir, mark string, choose func([]candidate) []candidate, dispose func(base string) error) (int, error) {
 	var damaged []error
-	left := map[string]bool{}
+	skip := map[string]bool{}
 	for {
-		all, err := candidates(dir, left)
+		all, err := candidates(dir, skip)
 		if err != nil {
 			return 0, fmt.Errorf("merge packs: %w", err)
 		}
-		n, err := mergeThese(dir, mark, choose(all), dispose)
+		n, err := mergePacks(dir, mark, choose(all), dispose)
 		var at *packError
-		if !errors.As(err, &at) || left[at.base] {
+		if !errors.As(err, &at) || skip[at.base] {
 			if err != nil {
 				err = fmt.Errorf("merge packs: %w", err)
 			}
 			return n, errors.Join(append(damaged, err)...)
 		}
-		left[at.base] = true
+		skip[at.base] = true
 		if errors.Is(err, ErrCorrupt) {
 			damaged = append(damaged, fmt.Errorf("merge packs: %w", err))
 		}
@@ -89,18 +88,18 @@ func merge(dir, mark string, choose func([]candidate) []candidate, dispose func(
 }
 
 // candidates returns the packs that may be merged, the smallest first.
-func candidates(dir string, left map[string]bool) ([]candidate, error) {
+func candidates(dir string, skip map[string]bool) ([]candidate, error) {
 	bases, err := listPacks(dir)
 	if err != nil {
 		return nil, err
 	}
 	var cs []candidate
 	for _, base := range bases {
-		kept, err := hasAny(base, ".keep", ".promisor")
+		kept, err := isKept(base)
 		if err != nil {
 			return nil, err
 		}
-		if kept || left[base] {
+		if kept || skip[base] {
 			continue
 		}
 		st, err := os.Stat(base + ".pack")
@@ -113,8 +112,9 @@ func candidates(dir string, left map[string]bool) ([]candidate, error) {
 	return cs, nil
 }
 
-func hasAny(base string, exts ...string) (bool, error) {
-	for _, ext := range exts {
+// isKept reports whether a pack has a file that forbids its removal.
+func isKept(base string) (bool, error) {
+	for _, ext := range []string{".keep", ".promisor"} {
 		_, err := os.Lstat(base + ext)
 		if err == nil {
 			return true, nil
@@ -126,47 +126,58 @@ func hasAny(base string, exts ...string) (bool, error) {
 	return false, nil
 }
 
-// mergeThese does one merge. If a pack prevents it, the error is a packError.
-func mergeThese(dir, mark string, cs []candidate, dispose func(string) error) (int, error) {
+// mergePacks does one merge. If a pack prevents it, the error is a packError.
+func mergePacks(dir, mark string, cs []candidate, dispose func(string) error) (int, error) {
 	if len(cs) < 2 {
 		return 0, nil
 	}
-	w, err := Create(dir, mark)
-	if err != nil {
+	var bases []string
+	for _, c := range cs {
+		bases = append(bases, c.base)
+	}
+	replaced, err := replacePacks(dir, mark, bases, func(ID) bool { return true }, dispose)
+	if !replaced {
 		return 0, err
 	}
-	for _, c := range cs {
-		if err := copyPack(w, c.base); err != nil {
-			return 0, errors.Join(err, w.Abort())
+	return len(cs), err
+}
+
+// replacePacks writes the kept objects of packs to a new pack, unless there are none, and calls dispose with each old
+// pack. It reports whether it got as far as that.
+func replacePacks(dir, mark string, old []string, keep func(ID) bool, dispose func(string) error) (bool, error) {
+	w, err := Create(dir, mark)
+	if err != nil {
+		return false, err
+	}
+	for _, base := range old {
+		if err := copyKept(w, base, keep); err != nil {
+			return false, errors.Join(err, w.Abort())
 		}
 	}
 	name, err := w.Close()
 	if err != nil {
-		return 0, err
+		return false, err
+	}
+	if err := removeMultiPackIndex(dir); err != nil {
+		return false, err // git would open the old packs
 	}
 	var errs []error
-	if err := dropMultiIndex(dir); err != nil {
-		return 0, err // git would open the old packs
-	}
-	for _, c := range cs {
-		if filepath.Base(c.base) != name {
-			errs = append(errs, dispose(c.base))
+	for _, base := range old {
+		if filepath.Base(base) != name {
+			errs = append(errs, dispose(base))
 		}
 	}
-	return len(cs), errors.Join(append(errs, SyncDir(dir))...)
+	return true, errors.Join(append(errs, SyncDir(dir))...)
 }
 
-// mergeRead is how much of a pack is read at once: most entries are small.
+// mergeRead is the number of bytes of a pack that are read at once: most entries are small.
 const mergeRead = 256 << 10
 
-// copyPack adds all entries of a pack to w.
-func copyPack(w *Writer, base string) error { return copyKept(w, base, func(ID) bool { return true }) }
-
-// copyKept adds those entries of a pack to w that are kept.
+// copyKept adds the entries of a pack for which keep returns true to w.
 func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 	x, err := openIndex(base + ".idx")
 	if err != nil {
-		return inPack(base, err)
+		return asPackError(base, err)
 	}
 	defer func() { err = errors.Join(err, x.close()) }()
 	p, err := OpenFile(base + ".pack")
@@ -176,13 +187,13 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 	defer func() { err = errors.Join(err, p.Close()) }()
 	end, err := checkPack(p, x)
 	if err != nil {
-		return inPack(base, err)
+		return asPackError(base, err)
 	}
 	items, err := x.items()
 	if err != nil {
-		return inPack(base, err)
+		return asPackError(base, err)
 	}
-	var buf []byte // what of the pack lies from byte at on
+	var buf []byte // a part of the pack, from offset at
 	at := int64(0)
 	for i, it := range items {
 		next := end
@@ -190,7 +201,7 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 			next = items[i+1].off
 		}
 		if it.off < headerSize || next <= it.off || next > end {
-			return inPack(base, fmt.Errorf("object %s lies from byte %d to %d: %w", it.id, it.off, next, ErrCorrupt))
+			return asPackError(base, fmt.Errorf("object %s from byte %d to %d: %w", it.id, it.off, next, ErrCorrupt))
 		}
 		if !keep(it.id) {
 			continue
@@ -199,15 +210,15 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 			n := int(min(max(next-it.off, mergeRead), end-it.off))
 			buf, at = slices.Grow(buf[:0], n)[:n], it.off
 			if err := readAt(p, buf, at); err != nil {
-				return inPack(base, err)
+				return asPackError(base, err)
 			}
 		}
 		raw := buf[it.off-at : next-at]
 		if crc32.ChecksumIEEE(raw) != it.crc {
-			return inPack(base, fmt.Errorf("object %s: wrong CRC-32: %w", it.id, ErrCorrupt))
+			return asPackError(base, fmt.Errorf("object %s: wrong CRC-32: %w", it.id, ErrCorrupt))
 		}
-		if k := Kind(raw[0] >> 4 & 7); k == offsetDelta || k == refDelta {
-			return inPack(base, errSkip)
+		if entryKind(raw[0]).isDelta() {
+			return asPackError(base, errSkip)
 		}
 		if err := w.add(it.id, it.crc, raw); err != nil {
 			return err
@@ -216,16 +227,16 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 	return nil
 }
 
-// inPack wraps an error that excludes one pack from a merge. Errors of the disk stop the whole merge.
-func inPack(base string, err error) error {
+// asPackError wraps an error that excludes one pack from a merge. I/O errors stop the whole merge.
+func asPackError(base string, err error) error {
 	if errors.Is(err, ErrCorrupt) || errors.Is(err, errSkip) {
 		return &packError{base, err}
 	}
 	return err
 }
 
-// dropMultiIndex removes git's index over several packs, which may name those to be removed.
-func dropMultiIndex(dir string) error {
+// removeMultiPackIndex removes git's multi-pack-index, which may name the packs to be removed.
+func removeMultiPackIndex(dir string) error {
 	names, err := readNames(dir)
 	if err != nil {
 		return err
@@ -238,9 +249,9 @@ func dropMultiIndex(dir string) error {
 	return err
 }
 
-// removePack removes the pack before its index, so that no pack is ever without one.
+// removePack removes the pack before its index, so that no pack is ever without an index.
 func removePack(base string) error {
-	for _, ext := range append([]string{".pack"}, beside...) {
+	for _, ext := range append([]string{".pack"}, companionExts...) {
 		if err := removeFile(base + ext); err != nil {
 			return err
 		}

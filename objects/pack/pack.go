@@ -5,15 +5,14 @@
 // found, checked and copied without any other. A [Dir] finds and reads objects in all packs of a directory; [Merge]
 // copies small packs into one.
 //
-// The order of the last steps is the point of the package: pack and index are written to temporary
-// files and synced, then the index gets its final name, then the pack, then the directory is synced.
-// A reader takes a pack only if both files are there, so it sees a pack whole or not at all; git
-// ignores an index without a pack, while go-git fails every read beside a pack without an index.
-// For the same reason a pack is removed before its index.
+// The order of the last steps matters: pack and index are written to temporary files and synced, then the index gets
+// its final name, then the pack, then the directory is synced. A reader uses a pack only if both files exist, so it
+// sees a whole pack or none. Git ignores an index without a pack, while go-git fails every read if a pack has no
+// index. For the same reason a pack is removed before its index.
 //
-// Packs come and go while others read. A Dir that misses an object or a file lists the directory
-// again, until two lists agree; a merge has its result durable before it removes anything, so no
-// reader in any process ever misses an object because of it.
+// Packs are added and removed while others read. A Dir that misses an object or a file lists the directory again,
+// until two listings agree. A merge makes its result durable before it removes anything, so no reader in any process
+// misses an object because of it.
 package pack
 
 import (
@@ -92,6 +91,11 @@ const (
 	offsetDelta Kind = 6
 	refDelta    Kind = 7
 )
+
+// entryKind returns the kind in the first byte of a pack entry.
+func entryKind(c byte) Kind { return Kind(c >> 4 & 7) }
+
+func (k Kind) isDelta() bool { return k == offsetDelta || k == refDelta }
 
 // String returns git's word for k.
 func (k Kind) String() string {

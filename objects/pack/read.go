@@ -11,49 +11,62 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// A slot is one entry of a pack, its header read.
-type slot struct {
-	kind Kind
-	size int64 // of the object
-	at   int64 // where the zlib stream begins
+// An entryHeader is the header of a pack entry.
+type entryHeader struct {
+	kind    Kind
+	size    int64 // of the object
+	dataOff int64 // offset of the zlib stream in the pack
 }
 
-// buffers holds idle readers of packs.
-var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4096) }}
+// entryReaders contains idle readers for entries.
+var entryReaders = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4096) }}
 
-// inflaters holds idle decompressors.
+// inflaters contains idle decompressors.
 var inflaters sync.Pool
 
-// readSlot reads the header of the entry at off.
-func readSlot(br *bufio.Reader, r io.ReaderAt, off, end int64) (s slot, err error) {
+// readEntryHeader reads the header of the entry at off and leaves br at its zlib stream. A delta is [ErrDelta].
+func readEntryHeader(br *bufio.Reader, r io.ReaderAt, off, end int64) (h entryHeader, err error) {
 	if off < headerSize || off >= end {
-		return s, fmt.Errorf("entry at byte %d of %d: %w", off, end, ErrCorrupt)
+		return h, fmt.Errorf("entry at byte %d of %d: %w", off, end, ErrCorrupt)
 	}
 	br.Reset(io.NewSectionReader(r, off, end-off))
-	c, err := br.ReadByte()
+	k, size, n, err := decodeHeader(br)
 	if err != nil {
-		return s, damage(err)
+		return h, fmt.Errorf("entry at byte %d: %w", off, err)
 	}
-	s = slot{kind: Kind(c >> 4 & 7), size: int64(c & 15), at: off + 1}
-	for shift := 4; c&0x80 != 0; shift += 7 {
-		if c, err = br.ReadByte(); err != nil {
-			return s, damage(err)
-		}
-		if shift > 53 {
-			return s, fmt.Errorf("size of the entry at byte %d: %w", off, ErrCorrupt)
-		}
-		s.size |= int64(c&0x7f) << shift
-		s.at++
-	}
+	h = entryHeader{kind: k, size: size, dataOff: off + int64(n)}
 	// Deflate expands a byte to at most 1032, so a larger size is damage.
-	if s.kind == 0 || s.kind == 5 || s.size > 1032*(end-s.at) {
-		return s, fmt.Errorf("entry at byte %d: kind %d, size %d: %w", off, s.kind, s.size, ErrCorrupt)
+	if k == 0 || k == 5 || size > 1032*(end-h.dataOff) {
+		return h, fmt.Errorf("entry at byte %d: kind %d, size %d: %w", off, k, size, ErrCorrupt)
 	}
-	return s, nil
+	if k.isDelta() {
+		return h, ErrDelta
+	}
+	return h, nil
 }
 
-// damage adds ErrCorrupt to errors of a malformed stream. It returns errors of the disk unchanged.
-func damage(err error) error {
+// decodeHeader reads the kind of an entry and the size of its object, and returns the number of bytes read.
+func decodeHeader(r io.ByteReader) (k Kind, size int64, n int, err error) {
+	c, err := r.ReadByte()
+	if err != nil {
+		return 0, 0, 0, asCorrupt(err)
+	}
+	k, size, n = entryKind(c), int64(c&15), 1
+	for shift := 4; c&0x80 != 0; shift += 7 {
+		if c, err = r.ReadByte(); err != nil {
+			return 0, 0, 0, asCorrupt(err)
+		}
+		if shift > 53 {
+			return 0, 0, 0, fmt.Errorf("size of an entry: %w", ErrCorrupt)
+		}
+		size |= int64(c&0x7f) << shift
+		n++
+	}
+	return k, size, n, nil
+}
+
+// asCorrupt adds [ErrCorrupt] to errors of a malformed stream. It returns I/O errors unchanged.
+func asCorrupt(err error) error {
 	var input flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
@@ -67,103 +80,93 @@ func damage(err error) error {
 
 // readObject reads and checks the object whose entry is at off.
 func readObject(r io.ReaderAt, id ID, off, end int64) (Kind, []byte, error) {
-	br := buffers.Get().(*bufio.Reader)
-	defer buffers.Put(br)
-	s, err := readSlot(br, r, off, end)
-	switch {
-	case err != nil:
+	br := entryReaders.Get().(*bufio.Reader)
+	defer entryReaders.Put(br)
+	h, err := readEntryHeader(br, r, off, end)
+	if err != nil {
 		return 0, nil, err
-	case s.kind == offsetDelta || s.kind == refDelta:
-		return 0, nil, ErrDelta
-	case s.size > MaxSize:
-		return 0, nil, fmt.Errorf("%d bytes: %w", s.size, ErrTooLarge)
 	}
-	data, ok, err := readStored(br, r, s, end)
+	if h.size > MaxSize {
+		return 0, nil, fmt.Errorf("%d bytes: %w", h.size, ErrTooLarge)
+	}
+	data, ok, err := readStored(br, r, h, end)
 	if err == nil && !ok {
-		data, err = inflate(br, s)
+		data, err = inflate(br, h)
 	}
 	if err != nil {
 		return 0, nil, err
 	}
-	if got := Name(s.kind, data); got != id {
+	if got := Name(h.kind, data); got != id {
 		return 0, nil, fmt.Errorf("content has the name %s: %w", got, ErrCorrupt)
 	}
-	return s.kind, data, nil
+	return h.kind, data, nil
 }
 
-// readStored reads an object that Encode stored at level 0: one read, no copy but to close the gaps
-// between blocks. It reports false if the entry is of another form.
-func readStored(br *bufio.Reader, r io.ReaderAt, s slot, end int64) ([]byte, bool, error) {
-	total := int64(storedSize(int(s.size)))
+// readStored reads an object that [Encode] stored at level 0, with one read. It does not verify the checksum of the
+// zlib stream. It reports false if the entry has another form.
+func readStored(br *bufio.Reader, r io.ReaderAt, h entryHeader, end int64) ([]byte, bool, error) {
+	total := int64(storedSize(int(h.size)))
 	head, err := br.Peek(7)
-	if err != nil || s.at+total > end || head[2]&6 != 0 {
+	if err != nil || h.dataOff+total > end || head[2]&6 != 0 {
 		return nil, false, nil // inflate reports the error, if there is one
 	}
 	raw := make([]byte, total)
-	if err := readAt(r, raw, s.at); err != nil {
+	if err := readAt(r, raw, h.dataOff); err != nil {
 		return nil, false, err
 	}
-	out, rest := raw[:0], raw[2:]
-	for {
-		n := int(rest[1]) | int(rest[2])<<8
-		last := rest[0] == 1
-		if rest[0] > 1 || len(rest) < 5+n+4 || !last && len(rest) < 5+n+5+4 {
+	out := raw[:0] // the blocks move to the front of raw
+	for rest := raw[2:]; ; {
+		block, next, last, ok := nextStored(rest)
+		if !ok {
 			return nil, false, nil
 		}
-		out = append(out, rest[5:5+n]...)
-		rest = rest[5+n:]
+		out, rest = append(out, block...), next
 		if last {
-			return out[:len(out):len(out)], int64(len(out)) == s.size, nil
+			return out[:len(out):len(out)], int64(len(out)) == h.size, nil
 		}
 	}
 }
 
 // inflate reads an object from its zlib stream.
-func inflate(br *bufio.Reader, s slot) ([]byte, error) {
-	z, err := inflaterOf(br)
+func inflate(br *bufio.Reader, h entryHeader) ([]byte, error) {
+	z, err := newInflater(br)
 	if err != nil {
 		return nil, err
 	}
 	defer inflaters.Put(z)
-	out := make([]byte, s.size)
+	out := make([]byte, h.size)
 	if _, err := io.ReadFull(z, out); err != nil {
-		return nil, damage(err)
+		return nil, asCorrupt(err)
 	}
-	return out, atEnd(z)
+	return out, checkEnd(z)
 }
 
-// inflater starts to inflate an entry from its first byte.
-func inflater(br *bufio.Reader, r io.ReaderAt, s slot, end int64) (io.ReadCloser, error) {
-	br.Reset(io.NewSectionReader(r, s.at, end-s.at))
-	return inflaterOf(br)
-}
-
-// inflaterOf starts to inflate what br is at.
-func inflaterOf(br *bufio.Reader) (io.ReadCloser, error) {
+// newInflater returns a decompressor of the zlib stream at which br is.
+func newInflater(br *bufio.Reader) (io.ReadCloser, error) {
 	z, ok := inflaters.Get().(io.ReadCloser)
 	if ok {
 		if err := z.(zlib.Resetter).Reset(br, nil); err != nil {
-			return nil, damage(err)
+			return nil, asCorrupt(err)
 		}
 		return z, nil
 	}
 	z, err := zlib.NewReader(br)
 	if err != nil {
-		return nil, damage(err)
+		return nil, asCorrupt(err)
 	}
 	return z, nil
 }
 
-// atEnd checks that a stream ends here, which also checks its checksum.
-func atEnd(z io.Reader) error {
+// checkEnd checks that a zlib stream ends here. The decompressor then verifies its checksum.
+func checkEnd(z io.Reader) error {
 	var b [1]byte
 	switch n, err := z.Read(b[:]); {
 	case n > 0:
-		return fmt.Errorf("longer than it says: %w", ErrCorrupt)
+		return fmt.Errorf("longer than its header says: %w", ErrCorrupt)
 	case err == io.EOF:
 		return nil
 	case err != nil:
-		return damage(err)
+		return asCorrupt(err)
 	}
 	return fmt.Errorf("does not end: %w", ErrCorrupt)
 }
@@ -171,17 +174,11 @@ func atEnd(z io.Reader) error {
 // Size returns the declared size of an object, which [Dir.Get] verifies. The error wraps [ErrDelta] if it is stored as
 // a delta.
 func (d *Dir) Size(id ID) (n int64, err error) {
-	err = d.look(id, func(f *file, off int64) error {
-		if err := d.openData(f); err != nil {
-			return err
-		}
-		br := headers.Get().(*bufio.Reader)
-		defer headers.Put(br)
-		s, err := readSlot(br, f.f, off, f.end)
-		if err == nil && (s.kind == offsetDelta || s.kind == refDelta) {
-			err = ErrDelta
-		}
-		n = s.size
+	err = d.withData(id, func(f *file, off int64) error {
+		br := headerReaders.Get().(*bufio.Reader)
+		defer headerReaders.Put(br)
+		h, err := readEntryHeader(br, f.f, off, f.end)
+		n = h.size
 		return err
 	})
 	if err != nil {
@@ -190,23 +187,14 @@ func (d *Dir) Size(id ID) (n int64, err error) {
 	return n, nil
 }
 
-// headers holds idle readers of nothing but the header of an entry.
-var headers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 16) }}
+// headerReaders contains idle readers for the header of an entry alone.
+var headerReaders = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 16) }}
 
 // Kind returns the kind of an object. The error wraps [ErrDelta] if it is stored as a delta.
 func (d *Dir) Kind(id ID) (k Kind, err error) {
-	err = d.look(id, func(f *file, off int64) error {
-		if err := d.openData(f); err != nil {
-			return err
-		}
-		var head [1]byte
-		if err := readAt(f.f, head[:], off); err != nil {
-			return err
-		}
-		if k = Kind(head[0] >> 4 & 7); k == offsetDelta || k == refDelta {
-			return ErrDelta
-		}
-		return nil
+	err = d.withData(id, func(f *file, off int64) error {
+		k, err = f.kind(off)
+		return err
 	})
 	return k, err
 }

@@ -17,26 +17,26 @@ type Limits struct {
 	Bytes   int64 // of the pack as it arrives
 	Objects int   // in the pack
 	Object  int64 // bytes of one object; of all but whole blobs at most 64 MiB
-	Ratio   int64 // how many times its size a pack may unpack to, beyond 64 MiB
+	Ratio   int64 // maximum ratio of the unpacked size to the size of the pack, beyond 64 MiB
 
 	Progress func(n int64) // called with the number of received bytes; may be nil
 
-	// Blob is called with the content of each added blob of up to [MaxShown] bytes, in the order of the pack. It owns that
+	// Inspect is called with the content of each added blob of up to [MaxInspect] bytes, in the order of the pack. It owns that
 	// memory and returns a buffer for the next one. It may be nil.
-	Blob func(id ID, content []byte) []byte
+	Inspect func(id ID, content []byte) []byte
 }
 
-// MaxShown is the maximum size of a blob for [Limits.Blob], in bytes.
-const MaxShown = 5 << 20
+// MaxInspect is the maximum size of a blob for [Limits.Inspect], in bytes.
+const MaxInspect = 5 << 20
 
-// slack is the number of bytes that a pack may unpack to whatever its size.
-const slack = 64 << 20
+// minUnpacked is the number of bytes to which every pack may unpack, whatever its size.
+const minUnpacked = 64 << 20
 
-// maxHeld is the maximum size of objects in memory: all except whole blobs, which are hashed while they stream.
-const maxHeld = 64 << 20
+// maxInMemory is the maximum size of objects in memory: all except whole blobs, which are hashed while they stream.
+const maxInMemory = 64 << 20
 
-// maxWaiting is the maximum size of the deltas that wait for the end of a pack, in bytes.
-const maxWaiting = 128 << 20
+// maxPending is the maximum size of the deltas that wait for their bases, in bytes.
+const maxPending = 128 << 20
 
 // A Receipt contains the amounts that [Writer.Receive] received.
 type Receipt struct {
@@ -49,7 +49,7 @@ type Receipt struct {
 // verifies the checksum at the end, and reads nothing after it. A pack with deltas against objects outside itself is
 // refused. Errors wrap [ErrCorrupt] or [ErrTooLarge] if they are caused by the pack.
 func (w *Writer) Receive(r io.Reader, l Limits) (Receipt, error) {
-	in := &inlet{w: w, l: l, f: newFeed(r, l.Bytes, l.Progress), at: map[int64]ID{}}
+	in := &receiver{w: w, l: l, f: newMarkReader(r, l.Bytes, l.Progress), at: map[int64]ID{}}
 	err := in.receive()
 	if err != nil {
 		err = fmt.Errorf("receive a pack: %w", err)
@@ -57,34 +57,34 @@ func (w *Writer) Receive(r io.Reader, l Limits) (Receipt, error) {
 	return Receipt{in.n, in.deltas, in.f.offset()}, err
 }
 
-// An inlet receives a pack.
-type inlet struct {
-	w        *Writer
-	l        Limits
-	f        *feed
-	n        int
-	deltas   int
-	unpacked int64
-	spooled  int64        // bytes of objects that went through a file
-	at       map[int64]ID // objects by their offset in the received pack
-	byOffset map[int64][]waiting
-	byID     map[ID][]waiting
-	waits    int64       // bytes of deltas
-	large    map[ID]bool // objects of more than maxHeld
-	z        io.ReadCloser
-	scratch  []byte
-	shown    bytes.Buffer // the current content, for Limits.Blob
+// A receiver receives a pack.
+type receiver struct {
+	w            *Writer
+	l            Limits
+	f            *markReader
+	n            int
+	deltas       int
+	unpacked     int64
+	spooled      int64        // bytes of objects that went through a file
+	at           map[int64]ID // objects by their offset in the received pack
+	byOffset     map[int64][]pendingDelta
+	byID         map[ID][]pendingDelta
+	pendingBytes int64       // bytes of deltas
+	large        map[ID]bool // objects of more than maxInMemory
+	z            io.ReadCloser
+	scratch      []byte
+	content      bytes.Buffer // the current content, for Limits.Inspect
 }
 
-// A waiting delta is one whose base has not arrived yet.
-type waiting struct {
+// A pendingDelta is a delta whose base has not arrived yet.
+type pendingDelta struct {
 	off   int64
 	delta []byte
 }
 
-func (in *inlet) receive() error {
-	in.byOffset, in.byID = map[int64][]waiting{}, map[ID][]waiting{}
-	head, err := in.f.take(headerSize)
+func (in *receiver) receive() error {
+	in.byOffset, in.byID = map[int64][]pendingDelta{}, map[ID][]pendingDelta{}
+	head, err := in.f.next(headerSize)
 	if err != nil {
 		return err
 	}
@@ -106,70 +106,70 @@ func (in *inlet) receive() error {
 	if err != nil {
 		return err
 	}
-	if whole { // every entry was taken as it came, so that the pack that is written is the one that was read
-		in.w.same = &sum
+	if whole { // every entry was copied unchanged: the written pack is the received one
+		in.w.knownSum = &sum
 		return nil
 	}
 	return in.resolve()
 }
 
 // entry reads one entry.
-func (in *inlet) entry() error {
+func (in *receiver) entry() error {
 	in.f.mark()
 	off := in.f.offset()
-	k, size, err := in.header()
+	k, size, _, err := decodeHeader(in.f)
 	if err != nil {
 		return err
 	}
-	if size > in.l.Object || k != Blob && size > maxHeld {
+	if size > in.l.Object || k != Blob && size > maxInMemory {
 		return fmt.Errorf("an object of %d bytes: %w", size, ErrTooLarge)
 	}
-	if in.unpacked > slack+in.l.Ratio*off {
-		return fmt.Errorf("it unpacks to more than %d bytes: %w", slack+in.l.Ratio*off, ErrTooLarge)
+	if in.unpacked > minUnpacked+in.l.Ratio*off {
+		return fmt.Errorf("it unpacks to more than %d bytes: %w", minUnpacked+in.l.Ratio*off, ErrTooLarge)
 	}
-	if size <= spoolAt {
+	if size <= minSpool {
 		in.unpacked += size
-	} else if in.spooled += size; in.spooled > spoolSlack+in.l.Ratio*off {
-		return fmt.Errorf("its large objects unpack to more than %d bytes: %w", spoolSlack+in.l.Ratio*off, ErrTooLarge)
+	} else if in.spooled += size; in.spooled > minSpooled+in.l.Ratio*off {
+		return fmt.Errorf("its large objects unpack to more than %d bytes: %w", minSpooled+in.l.Ratio*off, ErrTooLarge)
 	}
 	in.n++
 	switch k {
 	case Commit, Tree, Blob, Tag:
-		if size > spoolAt {
+		if size > minSpool {
 			id, err := in.spool(k, size)
 			in.at[off] = id
 			return err
 		}
-		return in.whole(off, k, size)
+		return in.wholeObject(off, k, size)
 	case offsetDelta:
 		back, err := in.distance()
 		if err != nil || back <= 0 || back > off {
-			return fmt.Errorf("difference to byte %d before %d: %w", back, off, ErrCorrupt)
+			return fmt.Errorf("delta at byte %d: its base is %d bytes before it: %w", off, back, ErrCorrupt)
 		}
 		d, err := in.inflate(size)
-		in.byOffset[off-back] = append(in.byOffset[off-back], waiting{off, d})
+		in.byOffset[off-back] = append(in.byOffset[off-back], pendingDelta{off, d})
 		return err
 	case refDelta:
-		b, err := in.f.take(idSize)
+		b, err := in.f.next(idSize)
 		if err != nil {
 			return err
 		}
 		base := ID(b)
 		d, err := in.inflate(size)
-		in.byID[base] = append(in.byID[base], waiting{off, d})
+		in.byID[base] = append(in.byID[base], pendingDelta{off, d})
 		return err
 	}
 	return fmt.Errorf("entry of kind %d: %w", k, ErrCorrupt)
 }
 
-// whole reads an object into memory.
-func (in *inlet) whole(off int64, k Kind, size int64) error {
-	show := k == Blob && size <= MaxShown && in.l.Blob != nil
+// wholeObject reads an object into memory.
+func (in *receiver) wholeObject(off int64, k Kind, size int64) error {
+	show := k == Blob && size <= MaxInspect && in.l.Inspect != nil
 	var also io.Writer
 	if show {
-		in.shown.Reset()
-		in.shown.Grow(int(size))
-		also = &in.shown
+		in.content.Reset()
+		in.content.Grow(int(size))
+		also = &in.content
 	}
 	id, err := in.object(k, size, also)
 	if err != nil {
@@ -181,36 +181,18 @@ func (in *inlet) whole(off int64, k Kind, size int64) error {
 		return err
 	}
 	if show && len(in.w.items) > n {
-		in.shown = *bytes.NewBuffer(in.l.Blob(id, in.shown.Bytes())[:0])
+		in.content = *bytes.NewBuffer(in.l.Inspect(id, in.content.Bytes())[:0])
 	}
 	return nil
 }
 
-func (in *inlet) header() (Kind, int64, error) {
-	c, err := in.f.ReadByte()
-	if err != nil {
-		return 0, 0, damage(err)
-	}
-	k, size := Kind(c>>4&7), int64(c&15)
-	for shift := 4; c&0x80 != 0; shift += 7 {
-		if c, err = in.f.ReadByte(); err != nil {
-			return 0, 0, damage(err)
-		}
-		if shift > 53 {
-			return 0, 0, fmt.Errorf("size of an entry: %w", ErrCorrupt)
-		}
-		size |= int64(c&0x7f) << shift
-	}
-	return k, size, nil
-}
-
 // distance reads the distance from an entry back to its base.
-func (in *inlet) distance() (int64, error) {
+func (in *receiver) distance() (int64, error) {
 	var n int64
 	for i := range 8 {
 		c, err := in.f.ReadByte()
 		if err != nil {
-			return 0, damage(err)
+			return 0, asCorrupt(err)
 		}
 		if i > 0 {
 			n++
@@ -224,7 +206,7 @@ func (in *inlet) distance() (int64, error) {
 }
 
 // object reads the content of an object and returns its name. If a writer is given, it also gets the content.
-func (in *inlet) object(k Kind, size int64, also io.Writer) (id ID, err error) {
+func (in *receiver) object(k Kind, size int64, also io.Writer) (id ID, err error) {
 	h := sha1.New()
 	h.Write(preamble(k, size))
 	to := io.Writer(h)
@@ -241,7 +223,7 @@ func (in *inlet) object(k Kind, size int64, also io.Writer) (id ID, err error) {
 
 // stored reads content in stored blocks, as [Encode] writes it at level 0, without a decompressor. It reports false,
 // with nothing read, if the content has another form.
-func (in *inlet) stored(to io.Writer, size int64) (bool, error) {
+func (in *receiver) stored(to io.Writer, size int64) (bool, error) {
 	total := storedSize(int(size))
 	b, err := in.f.peek(min(total, 7))
 	if err != nil || len(b) < 7 || b[0] != 0x78 || b[1] != 1 || b[2]&6 != 0 || size > flushAt*8 {
@@ -250,38 +232,33 @@ func (in *inlet) stored(to io.Writer, size int64) (bool, error) {
 	if b, err = in.f.peek(total); err != nil {
 		return false, nil // as above
 	}
-	left, rest := size, b[2:]
+	left, rest, last := size, b[2:], false
 	check := adler32.New()
-	for {
-		n := int(rest[1]) | int(rest[2])<<8
-		m := int(rest[3]) | int(rest[4])<<8
-		last := rest[0] == 1
-		if rest[0] > 1 || n != m^0xffff || len(rest) < 5+n+4 || !last && len(rest) < 5+n+5+4 {
+	for !last {
+		var block []byte
+		var ok bool
+		if block, rest, last, ok = nextStored(rest); !ok {
 			return false, nil
 		}
-		check.Write(rest[5 : 5+n])
-		left -= int64(n)
-		rest = rest[5+n:]
-		if last {
-			break
-		}
+		check.Write(block)
+		left -= int64(len(block))
 	}
 	if left != 0 || len(rest) != 4 || binary.BigEndian.Uint32(rest) != check.Sum32() {
 		return false, nil
 	}
 	for rest := b[2:]; len(rest) > 4; {
-		n := int(rest[1]) | int(rest[2])<<8
-		if _, err := to.Write(rest[5 : 5+n]); err != nil {
+		var block []byte
+		block, rest, _, _ = nextStored(rest) // checked above
+		if _, err := to.Write(block); err != nil {
 			return false, err
 		}
-		rest = rest[5+n:]
 	}
-	_, err = in.f.take(total)
+	_, err = in.f.next(total)
 	return true, err
 }
 
 // copy unpacks size bytes into w.
-func (in *inlet) copy(w io.Writer, size int64) error {
+func (in *receiver) copy(w io.Writer, size int64) error {
 	z, err := in.inflater()
 	if err != nil {
 		return err
@@ -291,34 +268,34 @@ func (in *inlet) copy(w io.Writer, size int64) error {
 	}
 	n, err := io.CopyBuffer(w, onlyReader{io.LimitReader(z, size)}, in.scratch)
 	if err != nil {
-		return damage(err)
+		return asCorrupt(err)
 	}
 	if n != size {
 		return fmt.Errorf("an object of %d bytes has %d: %w", size, n, ErrCorrupt)
 	}
-	return atEnd(z)
+	return checkEnd(z)
 }
 
-func (in *inlet) inflate(size int64) ([]byte, error) {
-	if in.waits += size; in.waits > maxWaiting {
-		return nil, fmt.Errorf("differences of more than %d bytes: %w", maxWaiting, ErrTooLarge)
+func (in *receiver) inflate(size int64) ([]byte, error) {
+	if in.pendingBytes += size; in.pendingBytes > maxPending {
+		return nil, fmt.Errorf("deltas of more than %d bytes: %w", maxPending, ErrTooLarge)
 	}
 	var b bytes.Buffer
 	err := in.copy(&b, size)
 	return b.Bytes(), err
 }
 
-func (in *inlet) inflater() (io.Reader, error) {
+func (in *receiver) inflater() (io.Reader, error) {
 	if in.z == nil {
 		z, err := zlib.NewReader(in.f)
 		if err != nil {
-			return nil, damage(err)
+			return nil, asCorrupt(err)
 		}
 		in.z = z
 		return z, nil
 	}
 	if err := in.z.(zlib.Resetter).Reset(in.f, nil); err != nil {
-		return nil, damage(err)
+		return nil, asCorrupt(err)
 	}
 	return in.z, nil
 }

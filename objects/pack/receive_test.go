@@ -139,7 +139,7 @@ func streamOf(t testing.TB, entries ...Entry) []byte {
 // TestReceiveShowsBlobs hands on each blob that is added, stored or compressed, once and in order, but no long ones.
 func TestReceiveShowsBlobs(t *testing.T) {
 	t.Parallel()
-	long := bytes.Repeat([]byte("much"), MaxShown/4)
+	long := bytes.Repeat([]byte("much"), MaxInspect/4)
 	var want []string
 	entries := []Entry{Encode(Commit, []byte("no blob"), 6), Encode(Blob, append(long, '.'), 1)}
 	for i, content := range []string{"one", "", string(long), "two", "one", strings.Repeat("three", 100_000)} {
@@ -150,7 +150,7 @@ func TestReceiveShowsBlobs(t *testing.T) {
 	}
 	var got []string
 	l := testLimits()
-	l.Blob = func(id ID, content []byte) []byte {
+	l.Inspect = func(id ID, content []byte) []byte {
 		if Name(Blob, content) != id {
 			t.Errorf("%d bytes are not %s", len(content), id)
 		}
@@ -421,7 +421,7 @@ func TestEntry(t *testing.T) {
 		}
 		ids = append([]ID{e.ID}, ids...)
 	}
-	if err := d.Order(ids); err != nil {
+	if err := d.SortByOffset(ids); err != nil {
 		t.Fatal(err)
 	}
 	for i, id := range ids {
@@ -509,19 +509,19 @@ func TestShow(t *testing.T) {
 		"compressed": {Encode(Blob, content, 1), false}, "a tree": {kind, false}, "another size": {edit(1, good.raw[1]^1), false},
 		"another header": {edit(4, 0x9c), false}, "another byte": {edit(100, 'x'), false}, "another checksum": {edit(-1, good.raw[len(good.raw)-1]^1), false},
 		"a longer entry": {long, false}, "a shorter entry": {short, false}, "nothing": {Entry{Kind: Blob}, false},
-		"a length of a block": {edit(6, 0), false}, "a very long one": {Encode(Blob, make([]byte, MaxShown), 0), false},
+		"a length of a block": {edit(6, 0), false}, "a very long one": {Encode(Blob, make([]byte, MaxInspect), 0), false},
 	} {
 		shown := 0
-		l := Limits{Blob: func(id ID, b []byte) []byte {
+		l := Limits{Inspect: func(id ID, b []byte) []byte {
 			if shown++; Name(Blob, b) != id || id != c.e.ID {
 				t.Errorf("%s: %d bytes were shown that are not %s", name, len(b), id)
 			}
 			return nil
 		}}
-		l.Show(c.e, nil)
+		l.InspectEntry(c.e, nil)
 		if (shown == 1) != c.want {
 			t.Errorf("%s: shown %d times", name, shown)
 		}
 	}
-	Limits{}.Show(good, nil) // nobody looks
+	Limits{}.InspectEntry(good, nil) // nobody looks
 }

@@ -22,7 +22,7 @@ func openFile(path string) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {
 		if noFollow != 0 && errors.Is(err, os.ErrNotExist) {
-			return nil, 0, err // a dangling link is another error
+			return nil, 0, err // for a dangling link the error is ELOOP
 		}
 		if fi, lerr := os.Lstat(path); lerr == nil && !fi.Mode().IsRegular() {
 			return nil, 0, &os.PathError{Op: "open", Path: path, Err: notFile(fi)}
@@ -39,10 +39,10 @@ func openFile(path string) (*os.File, int64, error) {
 	return f, fi.Size(), nil
 }
 
-func notFile(fi os.FileInfo) error { return fmt.Errorf("%s, %w", KindOf(fi), ErrNotFile) }
+func notFile(fi os.FileInfo) error { return fmt.Errorf("%s, %w", FileType(fi), ErrNotFile) }
 
-// KindOf describes the type of a file: a file, a symbolic link, a device.
-func KindOf(fi os.FileInfo) string {
+// FileType describes the type of a file: a file, a symbolic link, a device.
+func FileType(fi os.FileInfo) string {
 	switch fi.Mode().Type() {
 	case 0:
 		return "a file"

@@ -4,5 +4,5 @@ package pack
 
 import "syscall"
 
-// noFollow keeps the last part of a path from being a link, and opening from waiting for a writer.
+// noFollow makes opening fail for a symbolic link, and not wait for the writer of a pipe.
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK

@@ -1,4 +1,4 @@
 package pack
 
-// noFollow is nothing: what is no regular file is found out after it was opened.
+// noFollow has no equivalent on Windows: the type of the file is checked after opening.
 const noFollow = 0

@@ -8,8 +8,8 @@ import (
 // maxChain is the maximum length of a delta chain; git creates none longer than 4095.
 const maxChain = 4095
 
-// A solved object is the base of the deltas that are resolved next.
-type solved struct {
+// A resolvedObject is the base of the deltas that are resolved next.
+type resolvedObject struct {
 	off   int64
 	id    ID
 	kind  Kind
@@ -18,7 +18,7 @@ type solved struct {
 }
 
 // resolve resolves all deltas, depth first from the whole objects, so that at most one chain of objects is in memory.
-func (in *inlet) resolve() error {
+func (in *receiver) resolve() error {
 	var offs []int64
 	for off, id := range in.at {
 		if len(in.byOffset[off]) > 0 || len(in.byID[id]) > 0 {
@@ -28,13 +28,13 @@ func (in *inlet) resolve() error {
 	slices.Sort(offs)
 	for _, off := range offs {
 		if in.large[in.at[off]] {
-			return fmt.Errorf("a difference to an object of more than %d bytes: %w", maxHeld, ErrTooLarge)
+			return fmt.Errorf("a delta of an object of more than %d bytes: %w", maxInMemory, ErrTooLarge)
 		}
 		k, data, err := in.w.read(in.at[off])
 		if err != nil {
 			return err
 		}
-		if err := in.resolveFrom(solved{off, in.at[off], k, data, 0}); err != nil {
+		if err := in.resolveFrom(resolvedObject{off, in.at[off], k, data, 0}); err != nil {
 			return err
 		}
 	}
@@ -45,57 +45,59 @@ func (in *inlet) resolve() error {
 	return nil
 }
 
-func (in *inlet) resolveFrom(root solved) error {
-	stack := []solved{root}
-	held := int64(len(root.data))
+func (in *receiver) resolveFrom(root resolvedObject) error {
+	stack := []resolvedObject{root}
+	inMemory := int64(len(root.data))
 	for len(stack) > 0 {
 		top := stack[len(stack)-1]
 		d, ok := in.next(top)
 		if !ok {
-			held -= int64(len(top.data))
+			inMemory -= int64(len(top.data))
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		data, err := applyDelta(top.data, d.delta, min(in.l.Object, maxHeld))
+		data, err := applyDelta(top.data, d.delta, min(in.l.Object, maxInMemory))
 		if err != nil {
 			return err
 		}
 		in.deltas++
 		in.unpacked += int64(len(data))
-		held += int64(len(data))
-		if in.unpacked > slack+in.l.Ratio*in.f.offset() || held > MaxSize || top.depth == maxChain {
-			return fmt.Errorf("its differences make too much: %w", ErrTooLarge)
+		inMemory += int64(len(data))
+		if in.unpacked > minUnpacked+in.l.Ratio*in.f.offset() || inMemory > MaxSize || top.depth == maxChain {
+			return fmt.Errorf("its deltas unpack to too many bytes: %w", ErrTooLarge)
 		}
 		e := Encode(top.kind, data, 6)
 		if err := in.w.Add(e); err != nil {
 			return err
 		}
 		in.at[d.off] = e.ID
-		stack = append(stack, solved{d.off, e.ID, top.kind, data, top.depth + 1})
+		stack = append(stack, resolvedObject{d.off, e.ID, top.kind, data, top.depth + 1})
 	}
 	return nil
 }
 
-// next returns one of the deltas that wait for s.
-func (in *inlet) next(s solved) (d waiting, ok bool) {
-	if ds := in.byOffset[s.off]; len(ds) > 0 {
-		d, in.byOffset[s.off] = ds[0], ds[1:]
-		if len(ds) == 1 {
-			delete(in.byOffset, s.off)
-		}
+// next removes and returns one of the deltas that wait for s.
+func (in *receiver) next(s resolvedObject) (d pendingDelta, ok bool) {
+	if d, ok = pop(in.byOffset, s.off); ok {
 		return d, true
 	}
-	if ds := in.byID[s.id]; len(ds) > 0 {
-		d, in.byID[s.id] = ds[0], ds[1:]
-		if len(ds) == 1 {
-			delete(in.byID, s.id)
-		}
-		return d, true
-	}
-	return d, false
+	return pop(in.byID, s.id)
 }
 
-// read returns an object that was added before.
+func pop[K comparable](deltas map[K][]pendingDelta, key K) (d pendingDelta, ok bool) {
+	ds := deltas[key]
+	switch len(ds) {
+	case 0:
+		return d, false
+	case 1:
+		delete(deltas, key)
+	default:
+		deltas[key] = ds[1:]
+	}
+	return ds[0], true
+}
+
+// read returns an object of the pack that is being written.
 func (w *Writer) read(id ID) (Kind, []byte, error) {
 	if w.places == nil {
 		w.places = map[ID]int64{}

@@ -10,21 +10,21 @@ import (
 	"os"
 )
 
-// spoolAt is the size from which a received or copied object goes through a file instead of memory.
-const spoolAt = 16 << 20
+// minSpool is the size from which a received or copied object goes through a file instead of memory.
+const minSpool = 16 << 20
 
-// spoolSlack is the number of bytes that such objects may unpack to whatever the size of the pack: they need time, but
-// no memory.
-const spoolSlack = 1 << 30
+// minSpooled is the number of bytes to which such objects may always unpack, whatever the size of the pack: they cost
+// time, but no memory.
+const minSpooled = 1 << 30
 
-// A counted writer computes the CRC-32 and the length of its input.
-type counted struct {
+// A crcWriter computes the CRC-32 and the length of its input.
+type crcWriter struct {
 	w   io.Writer
 	crc hash.Hash32
 	n   int64
 }
 
-func (c *counted) Write(b []byte) (int, error) {
+func (c *crcWriter) Write(b []byte) (int, error) {
 	n, err := c.w.Write(b)
 	c.crc.Write(b[:n])
 	c.n += int64(n)
@@ -32,13 +32,13 @@ func (c *counted) Write(b []byte) (int, error) {
 }
 
 // spool receives a large object through a temporary file next to the pack, because its name is known only at its end.
-func (in *inlet) spool(k Kind, size int64) (id ID, err error) {
+func (in *receiver) spool(k Kind, size int64) (id ID, err error) {
 	f, err := os.CreateTemp(in.w.dir, packPrefix(in.w.mark)+"*")
 	if err != nil {
 		return id, err
 	}
 	defer func() { err = errors.Join(err, f.Close(), removeFile(f.Name())) }()
-	raw := &counted{w: f, crc: crc32.NewIEEE()}
+	raw := &crcWriter{w: f, crc: crc32.NewIEEE()}
 	in.f.spill = raw
 	defer func() { in.f.spill = nil }()
 	if id, err = in.object(k, size, nil); err != nil {
@@ -47,7 +47,7 @@ func (in *inlet) spool(k Kind, size int64) (id ID, err error) {
 	if err := in.f.spillMarked(); err != nil {
 		return id, err
 	}
-	if size > maxHeld {
+	if size > maxInMemory {
 		if in.large == nil {
 			in.large = map[ID]bool{}
 		}
@@ -56,7 +56,7 @@ func (in *inlet) spool(k Kind, size int64) (id ID, err error) {
 	return id, in.w.addFrom(id, raw.crc.Sum32(), io.NewSectionReader(f, 0, raw.n), raw.n)
 }
 
-// addFrom appends an entry of n bytes that r holds.
+// addFrom appends an entry of n bytes from r.
 func (w *Writer) addFrom(id ID, crc uint32, r io.Reader, n int64) error {
 	if ok, err := w.begin(id, crc); !ok {
 		return err
@@ -90,7 +90,7 @@ func (w *Writer) begin(id ID, crc uint32) (bool, error) {
 		return false, errors.New("add to a pack that is full")
 	}
 	w.seen[id] = struct{}{}
-	w.same = nil
+	w.knownSum = nil
 	w.items = append(w.items, item{id, crc, w.size})
 	return true, nil
 }
@@ -102,28 +102,19 @@ func (d *Dir) CopyTo(w *Writer, id ID) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if size <= spoolAt {
+	if size <= minSpool {
 		e, err := d.Entry(id)
 		if err != nil {
 			return 0, err
 		}
 		return int64(e.Size()), w.Add(e)
 	}
-	err = d.look(id, func(f *file, off int64) error {
-		if err := d.openData(f); err != nil {
+	err = d.withData(id, func(f *file, off int64) error {
+		if _, err := f.kind(off); err != nil {
 			return err
 		}
-		next, err := f.extent(off)
-		if err != nil {
+		if n, err = f.entrySize(off); err != nil {
 			return err
-		}
-		n = next - off
-		var kind [1]byte
-		if err := readAt(f.f, kind[:], off); err != nil {
-			return err
-		}
-		if k := Kind(kind[0] >> 4 & 7); k == offsetDelta || k == refDelta {
-			return ErrDelta
 		}
 		crc := crc32.NewIEEE()
 		if _, err := io.Copy(crc, io.NewSectionReader(f.f, off, n)); err != nil {

@@ -22,7 +22,7 @@ func noise(n int) []byte {
 // TestReceiveLarge: objects that go through a file arrive as they are, in whatever form, and take no memory.
 func TestReceiveLarge(t *testing.T) {
 	t.Parallel()
-	big, soft := noise(spoolAt+5_000_000), bytes.Repeat([]byte("the same again\n"), 3_000_000)
+	big, soft := noise(minSpool+5_000_000), bytes.Repeat([]byte("the same again\n"), 3_000_000)
 	small := []byte("small")
 	l := testLimits()
 	l.Object, l.Bytes = MaxSize, 1<<30
@@ -57,7 +57,7 @@ func TestReceiveLargeMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED in short mode: under the race detector its count of memory says nothing")
 	}
-	p := streamOf(t, Encode(Blob, noise(3*spoolAt), 6))
+	p := streamOf(t, Encode(Blob, noise(3*minSpool), 6))
 	l := testLimits()
 	l.Object = MaxSize
 	w, err := Create(t.TempDir(), "test")
@@ -72,7 +72,7 @@ func TestReceiveLargeMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
-		t.Errorf("%d bytes were allocated for an object of %d", n, 3*spoolAt)
+		t.Errorf("%d bytes were allocated for an object of %d", n, 3*minSpool)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestReceiveLargeLimits(t *testing.T) {
 	t.Parallel()
 	l := testLimits()
 	l.Object = MaxSize
-	zeros := make([]byte, maxHeld+1)
+	zeros := make([]byte, maxInMemory+1)
 	blob := Encode(Blob, zeros, 6)
 	if _, _, err := receive(t, streamOf(t, blob), l); err != nil {
 		t.Errorf("a blob: %v", err)
@@ -99,7 +99,7 @@ func TestReceiveLargeLimits(t *testing.T) {
 	if _, _, err := receive(t, rawPack(2, blob.raw, raw), l); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a difference to a large blob: %v", err)
 	}
-	many := slices.Repeat([]Entry{blob}, spoolSlack/maxHeld+4)
+	many := slices.Repeat([]Entry{blob}, minSpooled/maxInMemory+4)
 	if _, _, err := receive(t, streamOf(t, many...), l); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("many for nothing: %v", err)
 	}
@@ -109,7 +109,7 @@ func TestReceiveLargeLimits(t *testing.T) {
 func TestCopyTo(t *testing.T) {
 	t.Parallel()
 	from, to := t.TempDir(), t.TempDir()
-	contents := [][]byte{[]byte("small"), noise(spoolAt + 1), []byte("last")}
+	contents := [][]byte{[]byte("small"), noise(minSpool + 1), []byte("last")}
 	w, err := Create(from, "test")
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A Damage describes the damage of a pack: of its data, its index or both.
+// A Damage contains the errors of a pack, of its index, or of both.
 type Damage struct {
 	Name  string // without ".pack"
 	Pack  error
@@ -23,7 +23,7 @@ type Damage struct {
 // Verify reads all packs and indexes of dir and compares them with their checksums, so it finds every flipped bit. It
 // calls bad for each file that is damaged or whose pack or index is missing, and returns the number of bytes read.
 func Verify(dir string, bad func(file string, err error)) (int64, error) {
-	total, err := Examine(dir, func(d Damage) {
+	total, err := VerifyEach(dir, func(d Damage) {
 		if d.Pack != nil {
 			bad(d.Name+".pack", d.Pack)
 		}
@@ -34,8 +34,8 @@ func Verify(dir string, bad func(file string, err error)) (int64, error) {
 	return total, err
 }
 
-// Examine is [Verify] with one call for each pack.
-func Examine(dir string, bad func(Damage)) (int64, error) {
+// VerifyEach is [Verify] with one call for each damaged pack.
+func VerifyEach(dir string, bad func(Damage)) (int64, error) {
 	names, err := readNames(dir)
 	if err != nil {
 		return 0, err
@@ -54,10 +54,10 @@ func Examine(dir string, bad func(Damage)) (int64, error) {
 		m, d.Index = verifyFile(base+".idx", idxMagic)
 		total += n + m
 		if d.Pack == nil && d.Index == nil {
-			d.Index = belong(base)
+			d.Index = checkPair(base)
 		}
 		if d.Pack == nil && d.Index == nil || isGone(base) {
-			continue // or merged into another pack meanwhile
+			continue // intact, or removed by a merge meanwhile
 		}
 		bad(d)
 	}
@@ -69,8 +69,8 @@ func isGone(base string) bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// belong checks that a pack and its index belong together.
-func belong(base string) error {
+// checkPair checks that a pack and its index belong together.
+func checkPair(base string) error {
 	x, err := openIndex(base + ".idx")
 	if err != nil {
 		return err
@@ -104,11 +104,11 @@ func verifyFile(file, magic string) (int64, error) {
 	}
 	h := sha1.New()
 	if n, err := io.CopyN(h, r, body); err != nil {
-		return n, damage(err)
+		return n, asCorrupt(err)
 	}
 	var sum ID
 	if _, err := io.ReadFull(r, sum[:]); err != nil {
-		return body, damage(err)
+		return body, asCorrupt(err)
 	}
 	if !bytes.Equal(h.Sum(nil), sum[:]) {
 		return fi.Size(), fmt.Errorf("checksum does not match: %w", ErrCorrupt)

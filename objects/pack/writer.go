@@ -18,20 +18,20 @@ const flushAt = 1 << 20
 // A Writer writes one pack. It is not safe for concurrent use; the slow part, [Encode], is. The pack is invisible to
 // others until Close has returned.
 type Writer struct {
-	dir, mark string
-	f         *os.File // nil until the first flush
-	buf       []byte
-	sum       uint32 // CRC-32 of the flushed bytes without the header
-	size      int64  // of the pack so far, without its checksum
-	begun     int64  // offset up to which startWrite was called
-	fresh     int64  // bytes written since
-	same      *ID    // the checksum of a pack with the same entries in the same order, if known
-	unread    bool   // the written bytes have not been read back
-	items     []item
-	seen      map[ID]struct{}
-	places    map[ID]int64 // of the items; built on first use
-	err       error
-	done      bool
+	dir, mark   string
+	f           *os.File // nil until the first flush
+	buf         []byte
+	sum         uint32 // CRC-32 of the flushed bytes without the header
+	size        int64  // of the pack so far, without its checksum
+	started     int64  // offset up to which startWriteback was called
+	unstarted   int64  // bytes written since
+	knownSum    *ID    // the checksum of a pack with the same entries in the same order, if known
+	readBackDue bool   // the written bytes have not been read back
+	items       []item
+	seen        map[ID]struct{}
+	places      map[ID]int64 // of the items; built on first use
+	err         error
+	done        bool
 }
 
 // header is "PACK", version 2, and the number of entries, which is known at the end.
@@ -102,16 +102,16 @@ func (w *Writer) write(b []byte) error {
 		rest = rest[n:]
 	}
 	w.sum = crc32.Update(w.sum, crc32.IEEETable, body)
-	if w.fresh += int64(len(b)); w.fresh >= startAt {
-		w.begun, w.fresh = w.begun+w.fresh, 0
-		go startWrite(w.f, w.begun)
+	if w.unstarted += int64(len(b)); w.unstarted >= writebackAt {
+		w.started, w.unstarted = w.started+w.unstarted, 0
+		go startWriteback(w.f, w.started)
 	}
 	return nil
 }
 
-// startAt is the number of bytes after which writing to disk is started. By itself the kernel collects data for half a
+// writebackAt is the number of bytes after which writing to disk is started. By itself the kernel collects data for half a
 // minute, for which [Writer.Close] would have to wait.
-const startAt = 8 << 20
+const writebackAt = 8 << 20
 
 // writeSize is the maximum size of one write. For larger ones the kernel searches long runs of free pages, which is
 // several times slower if memory is scarce or virtualised.
@@ -143,35 +143,35 @@ func (w *Writer) Close() (name string, err error) {
 // CloseEarly is [Writer.Close] for a private, temporary directory: the pack can be read before it is durable. The
 // caller must call durable once, and may move the pack to a shared directory only after that has returned nil.
 func (w *Writer) CloseEarly() (name string, durable func() error, err error) {
-	name, settled, err := w.close(runtime.GOOS != "windows") // there an open file cannot be renamed
+	name, synced, err := w.close(runtime.GOOS != "windows") // there an open file cannot be renamed
 	return name, func() error {
-		if err := <-settled; err != nil {
+		if err := <-synced; err != nil {
 			return fmt.Errorf("write a pack: %w", err)
 		}
 		return nil
 	}, err
 }
 
-func (w *Writer) close(early bool) (name string, settled chan error, err error) {
-	settled = make(chan error, 1)
+func (w *Writer) close(early bool) (name string, synced chan error, err error) {
+	synced = make(chan error, 1)
 	if w.done {
-		settled <- nil
-		return "", settled, errors.New("close a pack that is closed")
+		synced <- nil
+		return "", synced, errors.New("close a pack that is closed")
 	}
 	if w.err != nil || len(w.items) == 0 {
-		settled <- nil
-		return "", settled, errors.Join(w.err, w.Abort())
+		synced <- nil
+		return "", synced, errors.Join(w.err, w.Abort())
 	}
-	if name, err = w.finish(early, settled); err != nil {
-		return "", settled, errors.Join(fmt.Errorf("write a pack: %w", err), w.Abort())
+	if name, err = w.finish(early, synced); err != nil {
+		return "", synced, errors.Join(fmt.Errorf("write a pack: %w", err), w.Abort())
 	}
 	w.done, w.f = true, nil
-	return name, settled, nil
+	return name, synced, nil
 }
 
-// finish sends to settled when the pack is durable. Unless early is set, it waits for that before it makes the pack
+// finish sends to synced when the pack is durable. Unless early is set, it waits for that before it makes the pack
 // visible.
-func (w *Writer) finish(early bool, settled chan error) (string, error) {
+func (w *Writer) finish(early bool, synced chan error) (string, error) {
 	sum, err := w.seal()
 	if err != nil {
 		return "", err
@@ -180,7 +180,7 @@ func (w *Writer) finish(early bool, settled chan error) (string, error) {
 	go func() {
 		back := make(chan error, 1)
 		go func() { back <- w.readBack(f) }()
-		err := flush(f)
+		err := syncReadOnly(f)
 		flushed <- errors.Join(err, <-back, f.Close())
 	}()
 	idx := encodeIndex(w.items, sum)
@@ -188,10 +188,10 @@ func (w *Writer) finish(early bool, settled chan error) (string, error) {
 	if err != nil {
 		return "", errors.Join(<-flushed, err)
 	}
-	go func() { settled <- errors.Join(settle(x), <-flushed) }()
+	go func() { synced <- errors.Join(syncAndClose(x), <-flushed) }()
 	if !early {
-		err := <-settled
-		settled <- err
+		err := <-synced
+		synced <- err
 		if err != nil {
 			return "", errors.Join(err, removeFile(x.Name()))
 		}
@@ -204,7 +204,7 @@ func (w *Writer) finish(early bool, settled chan error) (string, error) {
 	if err := rename(w.f.Name(), base+".pack", w.size+int64(len(sum))); err != nil {
 		return "", err
 	}
-	if err := Wanted(base); err != nil { // the same pack may be marked as superseded
+	if err := Reinstate(base); err != nil { // the same pack may be marked as superseded
 		return "", err
 	}
 	if early { // the directory is temporary
@@ -229,8 +229,8 @@ func (w *Writer) seal() (sum ID, err error) {
 	if _, err := w.f.WriteAt(count[:], 8); err != nil {
 		return sum, err
 	}
-	if w.same != nil {
-		sum, w.unread = *w.same, true
+	if w.knownSum != nil {
+		sum, w.readBackDue = *w.knownSum, true
 	} else if sum, err = w.rehash(); err != nil {
 		return sum, err
 	}
@@ -240,20 +240,20 @@ func (w *Writer) seal() (sum ID, err error) {
 
 // readBack checks that the file contains the written bytes, unless [Writer.rehash] has done so.
 func (w *Writer) readBack(f *os.File) error {
-	if !w.unread {
+	if !w.readBackDue {
 		return nil
 	}
 	c := crc32.NewIEEE()
 	if _, err := io.Copy(c, io.NewSectionReader(f, headerSize, w.size-headerSize)); err != nil {
 		return err
 	}
-	return w.held(f, c.Sum32())
+	return w.compareSum(f, c.Sum32())
 }
 
-// held compares the CRC-32 of the content of a file with that of the written bytes.
-func (w *Writer) held(f *os.File, sum uint32) error {
+// compareSum compares the CRC-32 of the content of a file with that of the written bytes.
+func (w *Writer) compareSum(f *os.File, sum uint32) error {
 	if sum != w.sum {
-		return fmt.Errorf("%s differs from what was written: %w", f.Name(), ErrCorrupt)
+		return fmt.Errorf("%s does not contain the written bytes: %w", f.Name(), ErrCorrupt)
 	}
 	return nil
 }
@@ -278,13 +278,13 @@ func (w *Writer) rehash() (sum ID, err error) {
 		return sum, err
 	}
 	h.Sum(sum[:0])
-	return sum, w.held(w.f, c.Sum32())
+	return sum, w.compareSum(w.f, c.Sum32())
 }
 
 // onlyReader hides the other methods of a file, so that io.CopyBuffer uses its buffer.
 type onlyReader struct{ io.Reader }
 
-// writeIndex writes a temporary file, which [settle] makes durable.
+// writeIndex writes a temporary file, which [syncAndClose] makes durable.
 func (w *Writer) writeIndex(idx []byte) (*os.File, error) {
 	f, err := os.CreateTemp(w.dir, idxPrefix(w.mark)+"*")
 	if err != nil {
@@ -296,11 +296,11 @@ func (w *Writer) writeIndex(idx []byte) (*os.File, error) {
 	return f, nil
 }
 
-// settle makes a file durable and read-only, and closes it.
-func settle(f *os.File) error { return errors.Join(flush(f), f.Close()) }
+// syncAndClose makes a file durable and read-only, and closes it.
+func syncAndClose(f *os.File) error { return errors.Join(syncReadOnly(f), f.Close()) }
 
-// flush makes a file durable and read-only.
-func flush(f *os.File) error {
+// syncReadOnly makes a file durable and read-only.
+func syncReadOnly(f *os.File) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}

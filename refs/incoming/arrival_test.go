@@ -56,7 +56,7 @@ func carryPack(t *testing.T, p []byte, to *refs.Repo, l refs.Lane, ahead bool) (
 	}
 	lim := pack.Limits{Bytes: 1 << 30, Objects: 1 << 20, Object: 1 << 30, Ratio: 10_000}
 	if ahead {
-		lim.Blob = q.Received
+		lim.Inspect = q.Received
 	}
 	if _, err := w.Receive(bytes.NewReader(p), lim); err != nil {
 		t.Fatal(err)

@@ -113,7 +113,7 @@ func TestMuchOfNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := w.Receive(bytes.NewReader(p), pack.Limits{Bytes: 1 << 30, Objects: 1000, Object: 1 << 30, Ratio: 100, Blob: q.Received}); err != nil {
+			if _, err := w.Receive(bytes.NewReader(p), pack.Limits{Bytes: 1 << 30, Objects: 1000, Object: 1 << 30, Ratio: 100, Inspect: q.Received}); err != nil {
 				t.Fatal(err)
 			}
 			if err := q.Finish(w); err != nil {

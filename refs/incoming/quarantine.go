@@ -90,7 +90,7 @@ func (q *Quarantine) Writer() (*pack.Writer, error) {
 	return pack.Create(q.git.PackDir(), refs.FetchMark)
 }
 
-// Received is the callback for [pack.Limits.Blob]: it verifies the segments of streams while the rest of the pack still
+// Received is the callback for [pack.Limits.Inspect]: it verifies the segments of streams while the rest of the pack still
 // arrives.
 func (q *Quarantine) Received(id pack.ID, content []byte) []byte { return q.pre.add(id, content) }
 
@@ -224,7 +224,7 @@ func (q *Quarantine) adoptPacks() error {
 			if err := os.Rename(filepath.Join(q.git.PackDir(), f.Name()), to+ext); err != nil {
 				return err
 			}
-			if err := pack.Wanted(to); err != nil {
+			if err := pack.Reinstate(to); err != nil {
 				return err
 			}
 		}
@@ -233,7 +233,7 @@ func (q *Quarantine) adoptPacks() error {
 }
 
 func (q *Quarantine) copy(ids []pack.ID) error {
-	if err := q.git.Packs().Order(ids); err != nil {
+	if err := q.git.Packs().SortByOffset(ids); err != nil {
 		return err
 	}
 	w, err := pack.Create(q.store.PackDir(), refs.FetchMark)

@@ -155,7 +155,7 @@ func InOrder(t testing.TB, from *refs.Repo) (ids []pack.ID) {
 		}
 		ids = append(ids, id)
 	}
-	if err := from.Git().Packs().Order(ids); err != nil {
+	if err := from.Git().Packs().SortByOffset(ids); err != nil {
 		t.Fatal(err)
 	}
 	return ids

@@ -110,7 +110,7 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 			return fmt.Errorf("more than %d objects: %w", f.l.Objects, pack.ErrTooLarge)
 		}
 	}
-	if err := f.git.Packs().Order(ids); err != nil {
+	if err := f.git.Packs().SortByOffset(ids); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -162,7 +162,7 @@ func (f *copier) copy(id pack.ID) error {
 
 // entry copies an entry of a pack, and passes its content to the Blob callback if it is short.
 func (f *copier) entry(id pack.ID, size int) (int64, error) {
-	if size > pack.MaxShown {
+	if size > pack.MaxInspect {
 		return f.git.Packs().CopyTo(f.w, id)
 	}
 	e, err := f.git.Packs().Entry(id)
@@ -173,7 +173,7 @@ func (f *copier) entry(id pack.ID, size int) (int64, error) {
 	if err := f.w.Add(e); err != nil {
 		return 0, err
 	}
-	f.shown = f.l.Show(e, f.shown)
+	f.shown = f.l.InspectEntry(e, f.shown)
 	return int64(e.Size()), nil
 }
 

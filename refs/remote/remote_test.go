@@ -489,7 +489,7 @@ func TestDirShows(t *testing.T) {
 	}
 	good, bad := bytes.Repeat([]byte("good "), 20_000), bytes.Repeat([]byte("lies "), 20_000)
 	files := []gitstore.TreeEntry{{Name: "bad", ID: put(pack.Blob, bad, 0)}, {Name: "good", ID: put(pack.Blob, good, 0)},
-		{Name: "long", ID: put(pack.Blob, make([]byte, pack.MaxShown+1), 0)}, {Name: "packed", ID: put(pack.Blob, append(good, '.'), 6)}}
+		{Name: "long", ID: put(pack.Blob, make([]byte, pack.MaxInspect+1), 0)}, {Name: "packed", ID: put(pack.Blob, append(good, '.'), 6)}}
 	tree, err := gitstore.EncodeTree(files)
 	if err != nil {
 		t.Fatal(err)
@@ -522,7 +522,7 @@ func TestDirShows(t *testing.T) {
 	defer s.Close()
 	var shown []string
 	lim := limits()
-	lim.Blob = func(id pack.ID, b []byte) []byte {
+	lim.Inspect = func(id pack.ID, b []byte) []byte {
 		shown = append(shown, string(b))
 		if pack.Name(pack.Blob, b) != id {
 			t.Errorf("%.10q is not %s", b, id)

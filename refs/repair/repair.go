@@ -221,12 +221,12 @@ func (x *repair) packs() error {
 		}
 	}
 	var bad []pack.Damage
-	if _, err := pack.Examine(dir, func(d pack.Damage) { bad = append(bad, d) }); err != nil {
+	if _, err := pack.VerifyEach(dir, func(d pack.Damage) { bad = append(bad, d) }); err != nil {
 		return err
 	}
 	x.damagedPacks = len(bad) > 0
 	for _, d := range bad {
-		got, err := pack.Save(dir, refs.RepairMark, x.damagedDir(x.Part.Dir), d, x.dryRun)
+		got, err := pack.Recover(dir, refs.RepairMark, x.damagedDir(x.Part.Dir), d, x.dryRun)
 		if err != nil {
 			return err
 		}
@@ -238,11 +238,11 @@ func (x *repair) packs() error {
 	return nil
 }
 
-func (x *repair) packFixes(d pack.Damage, got pack.Rescue) (out []Fix) {
+func (x *repair) packFixes(d pack.Damage, got pack.Recovery) (out []Fix) {
 	kept := func(ext string) string { return refs.KeptAs(x.Part.Dir, got.Aside[ext]) }
 	where := x.Part.Dir + "/objects/pack/" + d.Name
 	done := fmt.Sprintf("%d objects were saved", got.Objects)
-	if n := len(got.Lost) + got.Gaps; n > 0 {
+	if n := len(got.Lost) + got.DamagedRanges; n > 0 {
 		done += fmt.Sprintf(", %d were damaged", n)
 	}
 	if d.Pack != nil {

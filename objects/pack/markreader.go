@@ -7,46 +7,46 @@ import (
 	"io"
 )
 
-// A feed reads a stream of unknown quality through a buffer, remembers the bytes since a mark, and gives a decompressor
-// exactly what it asks for.
-type feed struct {
+// A markReader is a buffered reader of untrusted input. It limits the number of bytes, hashes them, keeps those since
+// a mark, and as an [io.ByteReader] it makes a decompressor read no byte too many.
+type markReader struct {
 	r        io.Reader
 	limit    int64
-	buf      []byte // read and not given up yet
-	pos      int    // up to where it was consumed
+	buf      []byte // read and not dropped yet
+	pos      int    // end of the consumed bytes in buf
 	start    int    // the mark
 	base     int64  // of buf[0] in the stream
 	sum      hash.Hash
-	sumTo    int // up to where buf went into sum
+	summed   int // end of the hashed bytes in buf
 	err      error
 	progress func(int64)
-	spill    io.Writer // if not nil it gets what lies between the mark and the place in hand, instead of memory
+	spill    io.Writer // if not nil, it gets the marked bytes when the buffer is full
 }
 
 const feedSize = 256 << 10
 
-func newFeed(r io.Reader, limit int64, told func(int64)) *feed {
-	return &feed{r: r, limit: limit, progress: told, sum: sha1.New(), buf: make([]byte, 0, feedSize)}
+func newMarkReader(r io.Reader, limit int64, progress func(int64)) *markReader {
+	return &markReader{r: r, limit: limit, progress: progress, sum: sha1.New(), buf: make([]byte, 0, feedSize)}
 }
 
 // offset returns the number of consumed bytes.
-func (f *feed) offset() int64 { return f.base + int64(f.pos) }
+func (f *markReader) offset() int64 { return f.base + int64(f.pos) }
 
-// mark sets the start of [feed.marked] to the current position, and releases the bytes before it.
-func (f *feed) mark() { f.start = f.pos }
+// mark sets the start of [markReader.marked] to the current position, and releases the bytes before it.
+func (f *markReader) mark() { f.start = f.pos }
 
 // marked returns the bytes consumed since the mark. They are valid until the next read.
-func (f *feed) marked() []byte { return f.buf[f.start:f.pos] }
+func (f *markReader) marked() []byte { return f.buf[f.start:f.pos] }
 
-// spillMarked hands on what was consumed since the mark, and moves the mark.
-func (f *feed) spillMarked() error {
+// spillMarked writes the marked bytes to spill, and moves the mark.
+func (f *markReader) spillMarked() error {
 	_, err := f.spill.Write(f.marked())
 	f.mark()
 	return err
 }
 
 // fill makes at least n unconsumed bytes available, if the stream has them.
-func (f *feed) fill(n int) error {
+func (f *markReader) fill(n int) error {
 	for len(f.buf)-f.pos < n && f.err == nil {
 		if f.makeRoom(); f.err != nil {
 			return f.err
@@ -71,8 +71,8 @@ func (f *feed) fill(n int) error {
 	return f.err
 }
 
-// makeRoom drops what lies before the mark, and grows the buffer if that is not enough.
-func (f *feed) makeRoom() {
+// makeRoom drops the bytes before the mark, or else grows the buffer.
+func (f *markReader) makeRoom() {
 	if len(f.buf) < cap(f.buf) {
 		return
 	}
@@ -86,7 +86,7 @@ func (f *feed) makeRoom() {
 	if f.start > cap(f.buf)/2 {
 		n := copy(f.buf, f.buf[f.start:])
 		f.base += int64(f.start)
-		f.pos, f.sumTo, f.start, f.buf = f.pos-f.start, f.sumTo-f.start, 0, f.buf[:n]
+		f.pos, f.summed, f.start, f.buf = f.pos-f.start, f.summed-f.start, 0, f.buf[:n]
 		return
 	}
 	next := make([]byte, len(f.buf), 2*cap(f.buf))
@@ -94,14 +94,14 @@ func (f *feed) makeRoom() {
 	f.buf = next
 }
 
-// flushSum adds what was consumed to the checksum.
-func (f *feed) flushSum() {
-	f.sum.Write(f.buf[f.sumTo:f.pos])
-	f.sumTo = f.pos
+// flushSum adds the consumed bytes to the checksum.
+func (f *markReader) flushSum() {
+	f.sum.Write(f.buf[f.summed:f.pos])
+	f.summed = f.pos
 }
 
-// ReadByte reads one byte.
-func (f *feed) ReadByte() (byte, error) {
+// ReadByte implements [io.ByteReader].
+func (f *markReader) ReadByte() (byte, error) {
 	if f.pos == len(f.buf) {
 		if err := f.fill(1); err != nil {
 			return 0, err
@@ -111,8 +111,8 @@ func (f *feed) ReadByte() (byte, error) {
 	return f.buf[f.pos-1], nil
 }
 
-// Read reads what is there, at least one byte.
-func (f *feed) Read(p []byte) (int, error) {
+// Read implements [io.Reader].
+func (f *markReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -125,26 +125,26 @@ func (f *feed) Read(p []byte) (int, error) {
 }
 
 // peek returns the next n bytes without consuming them.
-func (f *feed) peek(n int) ([]byte, error) {
+func (f *markReader) peek(n int) ([]byte, error) {
 	err := f.fill(n)
 	return f.buf[f.pos:min(f.pos+n, len(f.buf))], err
 }
 
-// take consumes n bytes. They are valid until the next read.
-func (f *feed) take(n int) ([]byte, error) {
+// next consumes n bytes. They are valid until the next read.
+func (f *markReader) next(n int) ([]byte, error) {
 	if err := f.fill(n); err != nil {
-		return nil, damage(err)
+		return nil, asCorrupt(err)
 	}
 	f.pos += n
 	return f.buf[f.pos-n : f.pos], nil
 }
 
 // checksum reads the last 20 bytes of a pack and compares them with the SHA-1 of all before.
-func (f *feed) checksum() (ID, error) {
+func (f *markReader) checksum() (ID, error) {
 	f.flushSum()
 	want := ID(f.sum.Sum(nil))
 	f.mark()
-	b, err := f.take(idSize)
+	b, err := f.next(idSize)
 	if err != nil {
 		return want, err
 	}

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// A stream reads one object and verifies it at its end.
-type stream struct {
+// An objectReader reads one object and verifies it at its end.
+type objectReader struct {
 	z     io.ReadCloser
 	close func() error
 	sum   hash.Hash
@@ -16,15 +16,15 @@ type stream struct {
 	left  int64
 }
 
-func newStream(z io.ReadCloser, s slot, id ID, close func() error) *stream {
-	st := &stream{z: z, close: close, sum: sha1.New(), id: id, left: s.size}
+func newObjectReader(z io.ReadCloser, s entryHeader, id ID, close func() error) *objectReader {
+	st := &objectReader{z: z, close: close, sum: sha1.New(), id: id, left: s.size}
 	st.sum.Write(preamble(s.kind, s.size))
 	return st
 }
 
-func (s *stream) Read(p []byte) (int, error) {
+func (s *objectReader) Read(p []byte) (int, error) {
 	if s.left == 0 {
-		if err := atEnd(s.z); err != nil {
+		if err := checkEnd(s.z); err != nil {
 			return 0, fmt.Errorf("read %s: %w", s.id, err)
 		}
 		if got := ID(s.sum.Sum(nil)); got != s.id {
@@ -39,9 +39,9 @@ func (s *stream) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	if err != nil {
-		return n, fmt.Errorf("read %s: %w", s.id, damage(err))
+		return n, fmt.Errorf("read %s: %w", s.id, asCorrupt(err))
 	}
 	return n, nil
 }
 
-func (s *stream) Close() error { return s.close() }
+func (s *objectReader) Close() error { return s.close() }

@@ -14,30 +14,30 @@ import (
 	"slices"
 )
 
-// A Rescue is the result of [Save], or the planned one in a dry run.
-type Rescue struct {
-	Objects int  // intact objects
-	Lost    []ID // names of damaged objects that are in the index
-	Gaps    int  // byte ranges that are not objects, if there is no index to name them
-	Pack    string
-	Aside   map[string]string // the names that the damaged files have in aside, by ".pack" and ".idx"
+// A Recovery is the result of [Recover].
+type Recovery struct {
+	Objects       int  // intact objects
+	Lost          []ID // names of damaged objects that are in the index
+	DamagedRanges int  // byte ranges that are not objects, if there is no index to name them
+	Pack          string
+	Aside         map[string]string // the names of the damaged files in aside, by ".pack" and ".idx"
 }
 
-// Save repairs a damaged pack of dir. If the pack is intact, it rebuilds the index; otherwise it writes all intact
+// Recover repairs a damaged pack of dir. If the pack is intact, it rebuilds the index; otherwise it writes all intact
 // objects to a new pack. Before that it links the damaged files into the directory aside, so nothing is ever lost.
 // With dryRun it writes nothing. It can be interrupted at any point and repeated. The caller must have locked merges.
-func Save(dir, mark, aside string, d Damage, dryRun bool) (Rescue, error) {
-	r, err := save(dir, mark, aside, d, dryRun)
+func Recover(dir, mark, aside string, d Damage, dryRun bool) (Recovery, error) {
+	r, err := recoverPack(dir, mark, aside, d, dryRun)
 	if err != nil {
-		err = fmt.Errorf("rescue %s: %w", d.Name, err)
+		err = fmt.Errorf("recover %s: %w", d.Name, err)
 	}
 	return r, err
 }
 
-func save(dir, mark, aside string, d Damage, dryRun bool) (r Rescue, err error) {
+func recoverPack(dir, mark, aside string, d Damage, dryRun bool) (r Recovery, err error) {
 	base := filepath.Join(dir, d.Name)
 	if fi, err := os.Lstat(base + ".pack"); err != nil || !fi.Mode().IsRegular() {
-		r.Gaps = 1
+		r.DamagedRanges = 1
 		if err != nil || dryRun {
 			return r, err
 		}
@@ -61,17 +61,17 @@ func save(dir, mark, aside string, d Damage, dryRun bool) (r Rescue, err error) 
 			return r, err
 		}
 	}
-	if d.Pack == nil && r.Gaps == 0 {
+	if d.Pack == nil && r.DamagedRanges == 0 {
 		r.Pack = d.Name
 		return r, s.reindex(dir, mark, base, items)
 	}
 	if r.Pack, err = s.copy(dir, mark, items); err != nil || r.Pack == d.Name {
-		return r, err // of the same name: the whole of it is good again
+		return r, err // the new pack has the same name: it has replaced the damaged one
 	}
 	return r, errors.Join(removePack(base), SyncDir(dir))
 }
 
-func (r *Rescue) setAside(base, ext, aside string) error {
+func (r *Recovery) setAside(base, ext, aside string) error {
 	name, err := SetAside(base+ext, aside)
 	if name != "" {
 		if r.Aside == nil {
@@ -82,9 +82,9 @@ func (r *Rescue) setAside(base, ext, aside string) error {
 	return err
 }
 
-// SetAside links a file into the directory to, which it creates, and returns its name there: the same name, or one
-// with a number appended if another file has it. If the file is linked there already, nothing changes; if it does not
-// exist, the name is "".
+// SetAside links a file into the directory to, which it creates, and returns the name of the link: the same name, or
+// one with a number appended if another file has it. An existing link with the same content is reused. If the file does
+// not exist, the name is "".
 func SetAside(file, to string) (name string, err error) {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return "", err
@@ -136,8 +136,8 @@ func copyFile(from, to string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// A salvage reads the intact objects of a pack.
-type salvage struct {
+// A salvager reads the intact objects of a pack.
+type salvager struct {
 	f    *os.File
 	end  int64
 	idx  []item // in the order of the pack; nil if there is no good index
@@ -146,7 +146,7 @@ type salvage struct {
 	buf  []byte
 }
 
-func openSalvage(base string, indexed bool) (*salvage, error) {
+func openSalvage(base string, indexed bool) (*salvager, error) {
 	f, err := OpenFile(base + ".pack")
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func openSalvage(base string, indexed bool) (*salvage, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	s := &salvage{f: f, end: st.Size(), at: map[ID]int64{}, size: map[int64]int64{}}
+	s := &salvager{f: f, end: st.Size(), at: map[ID]int64{}, size: map[int64]int64{}}
 	if !indexed {
 		return s, nil
 	}
@@ -174,7 +174,7 @@ func openSalvage(base string, indexed bool) (*salvage, error) {
 }
 
 // all finds the intact objects, in the order of the pack.
-func (s *salvage) all(r *Rescue) ([]item, error) {
+func (s *salvager) all(r *Recovery) ([]item, error) {
 	var items []item
 	var err error
 	if s.idx != nil {
@@ -186,7 +186,7 @@ func (s *salvage) all(r *Rescue) ([]item, error) {
 	return items, err
 }
 
-func (s *salvage) indexed(r *Rescue) (items []item, err error) {
+func (s *salvager) indexed(r *Recovery) (items []item, err error) {
 	for _, it := range s.idx {
 		id, crc, err := s.check(it.off)
 		switch {
@@ -204,12 +204,12 @@ func (s *salvage) indexed(r *Rescue) (items []item, err error) {
 
 // scan reads a pack without an index. After a damaged entry it searches for the next possible one: a header, followed
 // by a zlib stream of the right length and checksum.
-func (s *salvage) scan(r *Rescue) (items []item, err error) {
-	var waiting []int64 // deltas before their base
+func (s *salvager) scan(r *Recovery) (items []item, err error) {
+	var pending []int64 // deltas before their base
 	inGap := false
 	for off := int64(headerSize); off < s.end; {
 		if !s.plausible(off) {
-			r.Gaps, inGap = r.Gaps+gap(s, off, inGap), true
+			r.DamagedRanges, inGap = r.DamagedRanges+gap(s, off, inGap), true
 			off++
 			continue
 		}
@@ -221,18 +221,18 @@ func (s *salvage) scan(r *Rescue) (items []item, err error) {
 			s.at[id] = off
 			off += size
 		case read && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt)):
-			waiting, inGap = append(waiting, off), false
+			pending, inGap = append(pending, off), false
 			off += size
 		case errors.Is(err, ErrCorrupt), errors.Is(err, ErrTooLarge), errors.Is(err, ErrNotFound):
-			r.Gaps, inGap = r.Gaps+gap(s, off, inGap), true
+			r.DamagedRanges, inGap = r.DamagedRanges+gap(s, off, inGap), true
 			off++
 		default:
 			return nil, err
 		}
 	}
-	for n := -1; n != len(waiting); {
-		n = len(waiting)
-		waiting = slices.DeleteFunc(waiting, func(off int64) bool {
+	for n := -1; n != len(pending); {
+		n = len(pending)
+		pending = slices.DeleteFunc(pending, func(off int64) bool {
 			id, crc, err := s.check(off)
 			if err == nil {
 				items = append(items, item{id, crc, off})
@@ -241,16 +241,16 @@ func (s *salvage) scan(r *Rescue) (items []item, err error) {
 			return err == nil
 		})
 	}
-	r.Gaps += len(waiting)
-	if n, ok := s.count(); r.Gaps == 0 && (!ok || n > len(items)) {
-		r.Gaps++ // truncated
+	r.DamagedRanges += len(pending)
+	if n, ok := s.count(); r.DamagedRanges == 0 && (!ok || n > len(items)) {
+		r.DamagedRanges++ // truncated
 	}
 	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.off, b.off) })
 	return items, nil
 }
 
 // count returns the number of entries in the header of the pack.
-func (s *salvage) count() (int, bool) {
+func (s *salvager) count() (int, bool) {
 	var b [headerSize]byte
 	if readAt(s.f, b[:], 0) != nil {
 		return 0, false
@@ -258,28 +258,27 @@ func (s *salvage) count() (int, bool) {
 	return int(binary.BigEndian.Uint32(b[8:])), true
 }
 
-// gap counts a stretch of damaged bytes once, and the checksum at the end of a pack not at all.
-func gap(s *salvage, off int64, in bool) int {
+// gap returns 1 for the first byte of a damaged range, 0 for its other bytes and for the checksum at the end of a pack.
+func gap(s *salvager, off int64, in bool) int {
 	if in || off >= s.end-int64(idSize) {
 		return 0
 	}
 	return 1
 }
 
-// plausible reports whether an entry could begin at off.
-func (s *salvage) plausible(off int64) bool {
+// plausible reports whether an entry may begin at off.
+func (s *salvager) plausible(off int64) bool {
 	var b [40]byte
 	n, err := s.f.ReadAt(b[:], off)
 	if n == 0 || err != nil && err != io.EOF {
 		return false
 	}
-	k := Kind(b[0] >> 4 & 7)
 	i := 0
 	for i < n && b[i]&0x80 != 0 {
 		i++
 	}
 	i++
-	switch k {
+	switch entryKind(b[0]) {
 	case Commit, Tree, Blob, Tag:
 	case offsetDelta:
 		for i < n && b[i]&0x80 != 0 {
@@ -294,8 +293,8 @@ func (s *salvage) plausible(off int64) bool {
 	return i+1 < n && b[i]&0x0f == 8 && (int(b[i])<<8|int(b[i+1]))%31 == 0
 }
 
-// check reads the entry at off and returns the name of the object it holds and the CRC-32 of the entry.
-func (s *salvage) check(off int64) (id ID, crc uint32, err error) {
+// check reads the entry at off and returns the name of its object and the CRC-32 of the entry.
+func (s *salvager) check(off int64) (id ID, crc uint32, err error) {
 	k, data, err := s.object(off, 0)
 	if err != nil {
 		return id, 0, err
@@ -308,18 +307,18 @@ func (s *salvage) check(off int64) (id ID, crc uint32, err error) {
 }
 
 // object returns the object of the entry at off, with deltas resolved.
-func (s *salvage) object(off int64, depth int) (Kind, []byte, error) {
-	f := &feed{r: io.NewSectionReader(s.f, off, s.end-off), limit: s.end, sum: sha1.New(),
+func (s *salvager) object(off int64, depth int) (Kind, []byte, error) {
+	f := &markReader{r: io.NewSectionReader(s.f, off, s.end-off), limit: s.end, sum: sha1.New(),
 		buf: slices.Grow(s.buf[:0], 1<<10)}
-	in := &inlet{f: f, l: Limits{Object: MaxSize}}
-	k, size, err := in.header()
+	in := &receiver{f: f, l: Limits{Object: MaxSize}}
+	k, size, _, err := decodeHeader(f)
 	switch {
 	case err != nil:
 		return 0, nil, err
 	case size > MaxSize || size > 1032*(s.end-off):
 		return 0, nil, fmt.Errorf("%d bytes: %w", size, ErrTooLarge)
 	case depth > maxChain:
-		return 0, nil, fmt.Errorf("a chain of differences without end: %w", ErrCorrupt)
+		return 0, nil, fmt.Errorf("an endless chain of deltas: %w", ErrCorrupt)
 	}
 	base := int64(-1)
 	switch k {
@@ -327,17 +326,16 @@ func (s *salvage) object(off int64, depth int) (Kind, []byte, error) {
 	case offsetDelta:
 		back, err := in.distance()
 		if err != nil || back <= 0 || back > off-headerSize {
-			return 0, nil, fmt.Errorf("difference to byte %d before %d: %w", back, off, ErrCorrupt)
+			return 0, nil, fmt.Errorf("delta at byte %d: its base is %d bytes before it: %w", off, back, ErrCorrupt)
 		}
 		base = off - back
 	case refDelta:
-		b, err := in.f.take(idSize)
+		b, err := in.f.next(idSize)
 		if err != nil {
 			return 0, nil, err
 		}
-		at, ok := s.at[ID(b)]
-		if base = at; !ok {
-			base = -1
+		if at, ok := s.at[ID(b)]; ok {
+			base = at
 		}
 	default:
 		return 0, nil, fmt.Errorf("entry of kind %d: %w", k, ErrCorrupt)
@@ -348,11 +346,11 @@ func (s *salvage) object(off int64, depth int) (Kind, []byte, error) {
 	}
 	data := b.Bytes()
 	s.size[off], s.buf = f.offset(), f.buf
-	if k != offsetDelta && k != refDelta {
+	if !k.isDelta() {
 		return k, data, nil
 	}
 	if base < 0 {
-		return 0, nil, fmt.Errorf("the base of a difference: %w", ErrNotFound)
+		return 0, nil, fmt.Errorf("base of a delta: %w", ErrNotFound)
 	}
 	k, from, err := s.object(base, depth+1)
 	if err != nil {
@@ -363,7 +361,7 @@ func (s *salvage) object(off int64, depth int) (Kind, []byte, error) {
 }
 
 // reindex writes the index of an intact pack.
-func (s *salvage) reindex(dir, mark, base string, items []item) error {
+func (s *salvager) reindex(dir, mark, base string, items []item) error {
 	if err := checkMark(mark); err != nil {
 		return err
 	}
@@ -376,7 +374,7 @@ func (s *salvage) reindex(dir, mark, base string, items []item) error {
 	if err != nil {
 		return err
 	}
-	if err = settle(f); err == nil {
+	if err = syncAndClose(f); err == nil {
 		err = os.Rename(f.Name(), base+".idx")
 	}
 	if err != nil {
@@ -386,7 +384,7 @@ func (s *salvage) reindex(dir, mark, base string, items []item) error {
 }
 
 // copy writes a pack of the intact objects. It copies their entries unchanged where possible.
-func (s *salvage) copy(dir, mark string, items []item) (string, error) {
+func (s *salvager) copy(dir, mark string, items []item) (string, error) {
 	w, err := Create(dir, mark)
 	if err != nil {
 		return "", err
@@ -403,12 +401,12 @@ func (s *salvage) copy(dir, mark string, items []item) (string, error) {
 	return w.Close()
 }
 
-func (s *salvage) entry(it item) (Entry, error) {
+func (s *salvager) entry(it item) (Entry, error) {
 	raw := make([]byte, s.size[it.off])
 	if err := readAt(s.f, raw, it.off); err != nil {
 		return Entry{}, err
 	}
-	if k := Kind(raw[0] >> 4 & 7); k != offsetDelta && k != refDelta {
+	if k := entryKind(raw[0]); !k.isDelta() {
 		return Entry{ID: it.id, Kind: k, crc: it.crc, raw: raw}, nil
 	}
 	k, data, err := s.object(it.off, 0)

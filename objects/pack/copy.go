@@ -13,20 +13,17 @@ import (
 // Entry returns an object in the encoding of its pack, to copy it to another pack without unpacking. The error wraps
 // [ErrDelta] if it is stored as a delta, and [ErrNotFound] if no pack contains it.
 func (d *Dir) Entry(id ID) (e Entry, err error) {
-	err = d.look(id, func(f *file, off int64) error {
-		if err := d.openData(f); err != nil {
-			return err
-		}
-		next, err := f.extent(off)
+	err = d.withData(id, func(f *file, off int64) error {
+		n, err := f.entrySize(off)
 		if err != nil {
 			return err
 		}
-		raw := room(int(next - off))[:next-off]
+		raw := newBuffer(int(n))[:n]
 		if err := readAt(f.f, raw, off); err != nil {
 			return err
 		}
-		k := Kind(raw[0] >> 4 & 7)
-		if k == offsetDelta || k == refDelta {
+		k := entryKind(raw[0])
+		if k.isDelta() {
 			return ErrDelta
 		}
 		e = Entry{ID: id, Kind: k, crc: crc32.ChecksumIEEE(raw), raw: raw}
@@ -40,19 +37,12 @@ func (d *Dir) Entry(id ID) (e Entry, err error) {
 
 // EntrySize returns [Entry.Size] of [Dir.Entry] without reading the object.
 func (d *Dir) EntrySize(id ID) (n int, err error) {
-	err = d.look(id, func(f *file, off int64) error {
-		if err := d.openData(f); err != nil {
+	err = d.withData(id, func(f *file, off int64) error {
+		if _, err := f.kind(off); err != nil {
 			return err
 		}
-		var kind [1]byte
-		if err := readAt(f.f, kind[:], off); err != nil {
-			return err
-		}
-		if k := Kind(kind[0] >> 4 & 7); k == offsetDelta || k == refDelta {
-			return ErrDelta
-		}
-		next, err := f.extent(off)
-		n = int(next - off)
+		size, err := f.entrySize(off)
+		n = int(size)
 		return err
 	})
 	if err != nil {
@@ -61,14 +51,10 @@ func (d *Dir) EntrySize(id ID) (n int, err error) {
 	return n, nil
 }
 
-// StoredSize returns the size of the entry of an object in its pack, also of a delta.
+// StoredSize is [Dir.EntrySize] without the refusal of deltas.
 func (d *Dir) StoredSize(id ID) (n int64, err error) {
-	err = d.look(id, func(f *file, off int64) error {
-		if err := d.openData(f); err != nil {
-			return err
-		}
-		next, err := f.extent(off)
-		n = next - off
+	err = d.withData(id, func(f *file, off int64) error {
+		n, err = f.entrySize(off)
 		return err
 	})
 	if err != nil {
@@ -77,8 +63,21 @@ func (d *Dir) StoredSize(id ID) (n int64, err error) {
 	return n, nil
 }
 
-// extent returns where the entry at off of a pinned file with open data ends.
-func (f *file) extent(off int64) (int64, error) {
+// kind returns the kind of the entry at off of a pinned file with open data, or [ErrDelta].
+func (f *file) kind(off int64) (Kind, error) {
+	var head [1]byte
+	if err := readAt(f.f, head[:], off); err != nil {
+		return 0, err
+	}
+	k := entryKind(head[0])
+	if k.isDelta() {
+		return 0, ErrDelta
+	}
+	return k, nil
+}
+
+// entrySize returns the size of the entry at off of a pinned file with open data.
+func (f *file) entrySize(off int64) (int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.starts == nil {
@@ -96,13 +95,13 @@ func (f *file) extent(off int64) (int64, error) {
 	if !ok || i+1 >= len(f.starts) || f.starts[i+1] <= off || f.starts[i+1] > f.end {
 		return 0, fmt.Errorf("entry at byte %d: %w", off, ErrCorrupt)
 	}
-	return f.starts[i+1], nil
+	return f.starts[i+1] - off, nil
 }
 
 // StreamSize returns the length of the output of [Stream] for entries with a total of size bytes.
 func StreamSize(size int64) int64 { return headerSize + size + int64(idSize) }
 
-// ErrChanged means that the entries have another total size than declared.
+// ErrChanged means that the number or the total size of the entries differs from the declared one.
 var ErrChanged = errors.New("the store changed meanwhile")
 
 // Stream writes a pack with n entries to w, without an index, as git expects it over a connection. It fails with
@@ -131,9 +130,9 @@ func Stream(w io.Writer, n int, size int64, entries func(yield func(Entry) error
 	return err
 }
 
-// Order sorts ids by their position in the packs, so that reading them in order is sequential. Ids in no pack come
+// SortByOffset sorts ids by their position in the packs, so that reading them in order is sequential. Ids in no pack come
 // last.
-func (d *Dir) Order(ids []ID) error {
+func (d *Dir) SortByOffset(ids []ID) error {
 	type place struct {
 		id   ID
 		base string
@@ -142,7 +141,7 @@ func (d *Dir) Order(ids []ID) error {
 	places := make([]place, len(ids))
 	for i, id := range ids {
 		places[i] = place{id: id, base: "\xff"}
-		err := d.look(id, func(f *file, off int64) error {
+		err := d.lookup(id, func(f *file, off int64) error {
 			places[i].base, places[i].off = f.base, off
 			return nil
 		})

@@ -89,9 +89,9 @@ func contents(t testing.TB, dir string) map[ID]string {
 	return got
 }
 
-// TestSave damages a pack, its index or both in many ways. Every damage is seen, what is good is there afterwards, what is not is
+// TestRecover damages a pack, its index or both in many ways. Every damage is seen, what is good is there afterwards, what is not is
 // named if there is an index, the damaged files are kept, and a second look finds nothing to do.
-func TestSave(t *testing.T) {
+func TestRecover(t *testing.T) {
 	t.Parallel()
 	rounds := 6
 	if testing.Short() {
@@ -115,17 +115,17 @@ func TestSave(t *testing.T) {
 func saved(t *testing.T, what, dir, aside string, want map[ID]string, part []string) {
 	t.Helper()
 	var found []Damage
-	if _, err := Examine(dir, func(d Damage) { found = append(found, d) }); err != nil {
+	if _, err := VerifyEach(dir, func(d Damage) { found = append(found, d) }); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 	if len(found) != 1 || found[0].Pack == nil && part[0] == ".pack" || found[0].Index == nil && part[len(part)-1] == ".idx" {
 		t.Fatalf("%s: found %v", what, found)
 	}
-	plan, err := Save(dir, "test", aside, found[0], true)
+	plan, err := Recover(dir, "test", aside, found[0], true)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	r, err := Save(dir, "test", aside, found[0], false)
+	r, err := Recover(dir, "test", aside, found[0], false)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -144,7 +144,7 @@ func saved(t *testing.T, what, dir, aside string, want map[ID]string, part []str
 	if part[0] == ".idx" && missing > 0 || len(part) == 1 && part[0] == ".pack" && missing != len(r.Lost) {
 		t.Errorf("%s: %d missing of %d, %+v", what, missing, len(want), r)
 	}
-	if missing > 0 && len(r.Lost) == 0 && r.Gaps == 0 {
+	if missing > 0 && len(r.Lost) == 0 && r.DamagedRanges == 0 {
 		t.Errorf("%s: %d missing, and nothing is said: %+v", what, missing, r)
 	}
 	kept := 2 // a good index of a damaged pack says what is lost
@@ -155,13 +155,13 @@ func saved(t *testing.T, what, dir, aside string, want map[ID]string, part []str
 	if err != nil || len(files) != kept {
 		t.Errorf("%s: %d files were kept, %v", what, len(files), err)
 	}
-	if _, err := Examine(dir, func(d Damage) { t.Errorf("%s: still %v", what, d) }); err != nil {
+	if _, err := VerifyEach(dir, func(d Damage) { t.Errorf("%s: still %v", what, d) }); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestSaveGit rescues packs of git's, which hold differences.
-func TestSaveGit(t *testing.T) {
+// TestRecoverGit rescues packs of git's, which hold differences.
+func TestRecoverGit(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: there is no git")
@@ -195,7 +195,7 @@ func TestSaveGit(t *testing.T) {
 	// A damaged or missing index is made anew, byte for byte as git made it.
 	for _, how := range []func([]byte) []byte{func(b []byte) []byte { b[500] ^= 4; return b }, func([]byte) []byte { return nil }} {
 		damageFile(t, filepath.Join(packs, name+".idx"), how)
-		if _, err := Save(packs, "test", t.TempDir(), Damage{Name: name, Index: ErrCorrupt}, false); err != nil {
+		if _, err := Recover(packs, "test", t.TempDir(), Damage{Name: name, Index: ErrCorrupt}, false); err != nil {
 			t.Fatal(err)
 		}
 		if again, err := os.ReadFile(filepath.Join(packs, name+".idx")); err != nil || !bytes.Equal(again, index) {
@@ -204,7 +204,7 @@ func TestSaveGit(t *testing.T) {
 	}
 	// Of a damaged pack the objects that do not rest on the damaged one are whole afterwards.
 	damageFile(t, filepath.Join(packs, name+".pack"), func(b []byte) []byte { b[len(b)-60] ^= 1; return b })
-	r, err := Save(packs, "test", t.TempDir(), Damage{Name: name, Pack: ErrCorrupt}, false)
+	r, err := Recover(packs, "test", t.TempDir(), Damage{Name: name, Pack: ErrCorrupt}, false)
 	if err != nil || r.Objects == 0 || len(r.Lost) == 0 || r.Objects+len(r.Lost) != len(want) {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -219,8 +219,8 @@ func TestSaveGit(t *testing.T) {
 	}
 }
 
-// FuzzSave rescues anything that is called a pack. What it brings has its name.
-func FuzzSave(f *testing.F) {
+// FuzzRecover rescues anything that is called a pack. What it brings has its name.
+func FuzzRecover(f *testing.F) {
 	good := Encode(Blob, []byte("hello"), 6)
 	f.Add(rawPack(1, good.raw))
 	f.Add(rawPack(2, good.raw, append(append(appendHeader(nil, offsetDelta, 4), byte(len(good.raw))), deflated([]byte{5, 1, 1, 'x'})...)))
@@ -230,7 +230,7 @@ func FuzzSave(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "pack-x.pack"), b, 0o400); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Save(dir, "test", t.TempDir(), Damage{Name: "pack-x", Pack: ErrCorrupt, Index: ErrCorrupt}, false)
+		r, err := Recover(dir, "test", t.TempDir(), Damage{Name: "pack-x", Pack: ErrCorrupt, Index: ErrCorrupt}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
