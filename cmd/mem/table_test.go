@@ -95,3 +95,24 @@ func TestTitleIsCutLast(t *testing.T) {
 		}
 	}
 }
+
+// TestSuggestedAges checks that suggestions without a file or topic show people ages instead of scores near zero.
+func TestSuggestedAges(t *testing.T) {
+	t.Parallel()
+	store := copyStoreV1(t)
+	for _, tt := range []struct{ line, head, first string }{
+		{"suggest -p shop", "REVISION       WHEN", "months ago"},
+		{"suggest -p shop price", "REVISION       SCORE", "  0.6"},
+	} {
+		var out, errs bytes.Buffer
+		env := testEnv(t, store, &out, &errs)
+		env.Term = app.Term{Stdout: true, Width: func() int { return 80 }}
+		if code := run(t.Context(), env, append([]string{"--color=never"}, strings.Fields(tt.line)...)); code != app.ExitDone {
+			t.Errorf("mem %s: exit status %d: %s", tt.line, code, errs.String())
+		}
+		head, rows, _ := strings.Cut(out.String(), "\n")
+		if !strings.HasPrefix(head, tt.head) || !strings.Contains(rows, tt.first) || strings.Contains(rows, "  0.00") {
+			t.Errorf("mem %s prints\n%swant %s ... %s", tt.line, out.String(), tt.head, tt.first)
+		}
+	}
+}

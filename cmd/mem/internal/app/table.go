@@ -186,7 +186,7 @@ func (t *Table) painted(c Cell, text string) string {
 // Limits of a table on a narrow terminal.
 const (
 	longCell  = 24 // wider columns are cut to this first
-	shortCell = 16 // then to this, before columns are left out
+	shortCell = 17 // then to this, a revision such as 9b2cf535:original, before columns are left out
 	leastCell = 12 // minimum of the column that shrinks, before columns are left out
 	leastPart = 3  // and the part of the line that it has at least: a third
 )
@@ -210,7 +210,7 @@ func (t *Table) widths() []int {
 		case out < 0 && fits:
 			return widths
 		case out < 0:
-			return t.squeeze(widths, screen)
+			return t.squeeze(widths, shrinks, screen)
 		}
 		t.leaveOut(out)
 		widths, shrinks = t.natural()
@@ -235,17 +235,24 @@ func (t *Table) expendable(shrinks int, any bool) int {
 	return last
 }
 
-// squeeze cuts all columns until a line fits the terminal, ids last.
-func (t *Table) squeeze(widths []int, screen int) []int {
+// squeeze cuts columns until a line fits the terminal, the one that shrinks after the others. The first column has the
+// ids in most tables: it is cut last, and not below 8.
+func (t *Table) squeeze(widths []int, shrinks, screen int) []int {
 	over := t.over(widths, screen)
+	cut := func(i, least int) {
+		n := min(max(0, widths[i]-least), max(0, over))
+		widths[i], over = widths[i]-n, over-n
+	}
 	for _, least := range []int{8, 4} {
-		for i := range widths {
-			if i == 0 && least < 8 {
-				continue // ids
+		for i := len(widths) - 1; i > 0; i-- {
+			if i != shrinks {
+				cut(i, least)
 			}
-			cut := min(max(0, widths[i]-least), max(0, over))
-			widths[i], over = widths[i]-cut, over-cut
 		}
+		if shrinks > 0 {
+			cut(shrinks, least)
+		}
+		cut(0, 8)
 	}
 	return widths
 }

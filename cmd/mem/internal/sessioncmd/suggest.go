@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/relations"
 	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 type suggestOptions struct {
@@ -33,8 +35,8 @@ func SuggestCommand(e *app.Env) *cli.Command {
 		ArgsUsage: "[<words>...]",
 		Description: "Lists the sessions that worked on the files and topics, and for each the form that fits\n" +
 			"the budget: the original, a version, or a new version of that size. Without files and\n" +
-			"topics, lists the newest sessions. The list can be composed:\n" +
-			"mem suggest --topic retries | mem compose NAME -",
+			"topics, lists the newest sessions with their time instead of a score. The list can be\n" +
+			"composed: mem suggest --topic retries | mem compose NAME -",
 		Flags: []cli.Flag{
 			flags.Repeated(&o.files, "files,file",
 				"the task is about `FILE`: a name, the end of a path, or a pattern; repeat or separate by commas"),
@@ -109,17 +111,30 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 			e.Note("no matching sessions")
 			return app.Exit(app.ExitNo)
 		}
-		t := e.Table(app.Column{Name: "revision"}, app.Column{Name: "score"}, app.Column{Name: "version"},
-			app.Column{Name: "tokens", Right: true},
-			app.Column{Name: "topics", Most: 24}, app.Column{Name: "files", Most: 32}, app.Column{Name: "title", Shrinks: true})
-		for _, x := range all {
-			t.Row(app.Cell{Full: x.Rev}, app.Cell{Full: strconv.FormatFloat(x.Score, 'f', 2, 64)}, app.Cell{Full: x.Version},
-				app.Cell{Full: strconv.Itoa(x.Tokens)},
-				app.Cell{Full: strings.Join(x.Topics, ", ")}, app.Cell{Full: strings.Join(x.Files, ", ")},
-				app.Cell{Full: suggestTitle(x.Session.Title, reason(x))})
-		}
-		return t.Flush()
+		return suggestTable(e, all, len(files)+len(o.topics) > 0, reason)
 	})
+}
+
+// suggestTable prints suggestions. Without files and topics, a score only reflects the age of a session: the table has
+// its time instead.
+func suggestTable(e *app.Env, all []search.Suggested, asked bool, why func(search.Suggested) string) error {
+	rank := app.Column{Name: "score", Right: true}
+	if !asked {
+		rank = app.Column{Name: "when"}
+	}
+	t := e.Table(app.Column{Name: "revision"}, rank, app.Column{Name: "version"}, app.Column{Name: "tokens", Right: true},
+		app.Column{Name: "topics", Most: 24}, app.Column{Name: "files", Most: 32}, app.Column{Name: "title", Shrinks: true})
+	for _, x := range all {
+		value := app.Cell{Full: strconv.FormatFloat(x.Score, 'f', 2, 64)}
+		if !asked {
+			value = e.TimeCell(time.Unix(x.Session.Last, 0))
+		}
+		t.Row(app.Cell{Full: x.Rev}, value, app.Cell{Full: x.Version},
+			app.Cell{Full: strconv.Itoa(x.Tokens), Short: tokens.Commas(x.Tokens)},
+			app.Cell{Full: strings.Join(x.Topics, ", ")}, app.Cell{Full: strings.Join(x.Files, ", ")},
+			app.Cell{Full: suggestTitle(x.Session.Title, why(x))})
+	}
+	return t.Flush()
 }
 
 // suggestTitle returns the title of a suggested session, with the reason if it is related.
