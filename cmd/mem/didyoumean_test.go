@@ -10,11 +10,12 @@ import (
 
 func TestSuggest(t *testing.T) {
 	t.Parallel()
-	names := strings.Fields("init demo add import rm status ls log show versions keepit compress compose checkout fsck cat-file hash-object ls-objects rev-parse config project count completion help version")
+	names := strings.Fields("init demo add import rm status ls log show versions keepit compress compose checkout fsck cat-file hash-object ls-objects rev-parse config project count completion help version forget remote stats hook next reflect")
 	for word, want := range map[string]string{
 		"lgo": "log", "satus": "status", "stauts": "status", "xyzzyplugh": "", "comprss": "compress", "chekout": "checkout",
 		"comp": "completion compose compress", "ver": "version versions", "hepl": "help", "versoin": "version",
 		"catfile": "cat-file", "confg": "config", "6": "", "x": "", "nope": "", "adds": "add", "logs": "log",
+		"foo": "", "bar": "", "sttaus": "status", "fooo": "", "reset": "", "test": "", "shoe": "show", "shwo": "show", "imprt": "import", "expot": "", "forgte": "forget",
 	} {
 		if got := strings.Join(term.Suggest(word, names), " "); got != want {
 			t.Errorf("suggest(%q) = %q, want %q", word, got, want)
