@@ -30,11 +30,11 @@ func objectsOf(t *testing.T, m *Memory, p refs.Project) map[pack.ID]struct{} {
 		if l.Project != p {
 			continue
 		}
-		commits, _, err := lane.Since(ctx, m.Refs.Git(), l.Tip, pack.ID{}, 1000)
+		commits, _, err := lane.CommitsSince(ctx, m.Refs.Git(), l.Tip, pack.ID{}, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range lane.Steps(ctx, m.Refs.Git(), commits, seen) {
+		for _, err := range lane.Additions(ctx, m.Refs.Git(), commits, seen) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func holdsOnly(t *testing.T, m *Memory, path string, allowed map[refs.Project]bo
 		t.Fatal(err)
 	}
 	for _, b := range branches {
-		if l, ok := lane.Parse(b.Name); !ok || !allowed[l.Project] {
+		if l, ok := lane.ParseRef(b.Name); !ok || !allowed[l.Project] {
 			t.Fatalf("%s has the branch %s", path, b.Name)
 		}
 	}

@@ -223,7 +223,7 @@ func (m *merged) with(rng *rand.Rand, records map[objects.Hash]refs.Record) *mer
 }
 
 func (m *merged) root() objects.Hash {
-	return lane.RootOf(slices.SortedFunc(maps.Keys(m.has), objects.Hash.Compare))
+	return lane.RootHash(slices.SortedFunc(maps.Keys(m.has), objects.Hash.Compare))
 }
 
 // is returns all that the project is, as bytes.

@@ -379,11 +379,11 @@ func addMark(tx *refs.Tx) error {
 
 func stepsOf(t *testing.T, m *Memory, l refs.Lane) (ids []pack.ID) {
 	t.Helper()
-	commits, _, err := lane.Since(context.Background(), m.Refs.Git(), l.Tip, pack.ID{}, 1000)
+	commits, _, err := lane.CommitsSince(context.Background(), m.Refs.Git(), l.Tip, pack.ID{}, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for step, err := range lane.Steps(context.Background(), m.Refs.Git(), commits, map[pack.ID]struct{}{}) {
+	for step, err := range lane.Additions(context.Background(), m.Refs.Git(), commits, map[pack.ID]struct{}{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ func (r *Repo) AcceptsLamport(n uint64) bool { return n <= lane.LamportBound(r.o
 // CheckClock returns an error that wraps [ErrAhead] if other stores refuse this device's lane because of its Lamport
 // time.
 func (r *Repo) CheckClock(l Lane) error {
-	tip, err := r.Of(l).Ref(l.Local())
+	tip, err := r.Of(l).Ref(l.LocalRef())
 	if err != nil || tip.IsZero() {
 		return err
 	}

@@ -22,10 +22,10 @@ func TestLamportBound(t *testing.T) {
 		if !ahead.follows(n) || ahead.follows(n+1) {
 			t.Errorf("%s: %d is not the latest", at, n)
 		}
-		if !behind.AcceptsLamport(n+1_000_000) && now.After(lane.ClockBegins().AddDate(0, 0, 2)) {
+		if !behind.AcceptsLamport(n+1_000_000) && now.After(lane.LamportStart().AddDate(0, 0, 2)) {
 			t.Errorf("%s: a store that is 23 h behind refuses %d", at, n)
 		}
-		if n < lane.FreeRecords || behind.AcceptsLamport(lane.MaxLamport) || behind.AcceptsLamport(1<<62) {
+		if n < lane.LamportMargin || behind.AcceptsLamport(lane.MaxLamport) || behind.AcceptsLamport(1<<62) {
 			t.Errorf("%s: bound %d", at, n)
 		}
 	}

@@ -28,8 +28,8 @@ func (r *Repo) RenameDevice(ctx context.Context, name string) error {
 	return nil
 }
 
-// Seal returns a short authentication code of a text that only this device can compute.
-func (r *Repo) Seal(text string) string { return r.device.Seal(text) }
+// MAC returns a short authentication code of a text that only this device can compute.
+func (r *Repo) MAC(text string) string { return r.device.MAC(text) }
 
 // KeyOf returns the key of a device, "" if it has no lane here. It is the key that signed the device's first fetched
 // lane, and never changes.
@@ -42,7 +42,7 @@ func (r *Repo) KeyOf(device string) (string, error) {
 		return "", err
 	}
 	for _, ref := range all {
-		if _, d, ok := lane.Split(ref.Name); !ok || d != device {
+		if _, d, ok := lane.SplitRef(ref.Name); !ok || d != device {
 			continue
 		}
 		c, err := r.memory.Commit(ref.ID)

@@ -31,7 +31,7 @@ func (r *Repo) DropDevice(ctx context.Context, device string) error {
 			names = append(names, ref.Name)
 		}
 		for _, name := range names {
-			if p, d, ok := lane.Split(name); !ok || d != device || p == Home || !strings.HasPrefix(name, lane.Prefix) {
+			if p, d, ok := lane.SplitRef(name); !ok || d != device || p == Home || !strings.HasPrefix(name, lane.Prefix) {
 				continue
 			}
 			if err := g.Remove(ctx, name); err != nil {

@@ -31,7 +31,7 @@ func (r *Repo) formerFile(p Project) string {
 
 // noteFormer adds the commits of a lane of this device to its file in [FormerDir]. The file is durable when it returns.
 func (r *Repo) noteFormer(ctx context.Context, g *gitstore.Repo, p Project, tip pack.ID) error {
-	commits, _, err := lane.Since(ctx, g, tip, pack.ID{}, lane.MaxCommits)
+	commits, _, err := lane.CommitsSince(ctx, g, tip, pack.ID{}, lane.MaxCommits)
 	if err != nil {
 		return err
 	}

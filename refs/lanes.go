@@ -26,7 +26,7 @@ func (r *Repo) lanes(originals bool) ([]Lane, error) {
 	}
 	var lanes []Lane
 	for _, ref := range all {
-		if p, device, ok := lane.Split(ref.Name); ok {
+		if p, device, ok := lane.SplitRef(ref.Name); ok {
 			lanes = append(lanes, Lane{Project: p, Device: device, Tip: ref.ID, Originals: originals})
 		}
 	}
@@ -45,7 +45,7 @@ func (r *Repo) Selves() ([]string, error) {
 	}
 	var out []string
 	for _, ref := range all {
-		if _, device, ok := lane.Split(ref.Name); ok {
+		if _, device, ok := lane.SplitRef(ref.Name); ok {
 			out = append(out, device)
 		}
 	}

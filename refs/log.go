@@ -33,7 +33,7 @@ func (r *Repo) Log(ctx context.Context, p Project, until []Tip) iter.Seq2[Entry,
 			return err
 		}
 		for _, ref := range refs {
-			_, device, _ := lane.Split(ref.Name)
+			_, device, _ := lane.SplitRef(ref.Name)
 			if err := push(ref.ID.String(), device); err != nil {
 				yield(Entry{}, err)
 				return

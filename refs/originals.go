@@ -29,7 +29,7 @@ func (r *Repo) Has(l Lane) (bool, error) { return r.Of(l).Has(l.Tip) }
 
 // Follows reports whether the commit tip of a lane descends from the commit from.
 func (r *Repo) Follows(ctx context.Context, l Lane, tip, from pack.ID) (bool, error) {
-	_, follows, err := lane.Since(ctx, r.Of(l), tip, from, lane.MaxCommits)
+	_, follows, err := lane.CommitsSince(ctx, r.Of(l), tip, from, lane.MaxCommits)
 	return follows, err
 }
 

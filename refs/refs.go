@@ -101,7 +101,7 @@ func (r *Repo) Tips() (map[Project][]Tip, error) {
 	}
 	out := map[Project][]Tip{}
 	for _, ref := range all { // sorted by name
-		if p, device, ok := lane.Split(ref.Name); ok {
+		if p, device, ok := lane.SplitRef(ref.Name); ok {
 			out[p] = append(out[p], Tip{Device: device, Commit: ref.ID.String()})
 		}
 	}

@@ -140,7 +140,7 @@ func (tx *Tx) Follows(tips []Tip) (bool, error) {
 		if i < 0 {
 			return false, nil
 		}
-		ok, err := tx.lanes[i].Follows(t.Commit)
+		ok, err := tx.lanes[i].HasCommit(t.Commit)
 		if err != nil || !ok {
 			return false, err
 		}
@@ -174,7 +174,7 @@ func (tx *Tx) Root() (objects.Hash, error) {
 	if err != nil {
 		return objects.Hash{}, err
 	}
-	return lane.RootOf(ids), nil
+	return lane.RootHash(ids), nil
 }
 
 // own returns this device's lane.

@@ -131,7 +131,7 @@ func (r *Repo) begin(ctx context.Context, p Project) (*Tx, error) {
 			own.Tip = ref.ID
 			continue
 		}
-		_, device, ok := lane.Split(ref.Name)
+		_, device, ok := lane.SplitRef(ref.Name)
 		if !ok {
 			return nil, fmt.Errorf("ref %s is not a lane", ref.Name)
 		}

@@ -47,7 +47,7 @@ type usage struct {
 }
 
 func (u *usage) lane(ctx context.Context, l Lane) error {
-	commits, _, err := lane.Since(ctx, u.git, l.Tip, pack.ID{}, lane.MaxCommits)
+	commits, _, err := lane.CommitsSince(ctx, u.git, l.Tip, pack.ID{}, lane.MaxCommits)
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func setLanes(ctx context.Context, dir string, lanes []Lane) (err error) {
 	defer func() { err = errors.Join(err, git.Close()) }()
 	for _, l := range lanes {
 		id, err := pack.ParseID(l.Commit)
-		if _, ok := lane.ParseBranch(l.Ref); !ok || err != nil {
+		if _, ok := lane.ParseRemoteRef(l.Ref); !ok || err != nil {
 			return damaged(fmt.Sprintf("it lists a lane %.200q at %.80q", l.Ref, l.Commit), nil)
 		}
 		if err := git.Update(ctx, l.Ref, pack.ID{}, id); err != nil {

@@ -32,7 +32,7 @@ func (m Ops) readWritten() *written {
 }
 
 func (m Ops) sealWritten(path string, sum objects.Hash) string {
-	return m.Refs.Seal("file " + path + "\n" + sum.String())
+	return m.Refs.MAC("file " + path + "\n" + sum.String())
 }
 
 // A CheckedOut lists the files and directories that a checkout created.

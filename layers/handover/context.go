@@ -63,13 +63,13 @@ type Line struct {
 
 // give lays out a sheet as text.
 func (m Ops) give(s brief.Sheet, limit int) (g Given) {
-	g.Text, g.Told = brief.Write(s, limit, m.Refs.Seal)
+	g.Text, g.Told = brief.Write(s, limit, m.Refs.MAC)
 	if g.Text == "" {
 		return g
 	}
-	g.Units, g.Hash = brief.Units(g.Text), m.Refs.Seal(g.Text)
+	g.Units, g.Hash = brief.Units(g.Text), m.Refs.MAC(g.Text)
 	for _, t := range g.Told {
-		l := Line{Section: t.Section, Source: t.Source, Hash: m.Refs.Seal(t.Line)}
+		l := Line{Section: t.Section, Source: t.Source, Hash: m.Refs.MAC(t.Line)}
 		if !t.Always {
 			l.Said = t.Trust.String()
 		}

@@ -77,7 +77,7 @@ func (m Ops) AddSeals(more Seals) error {
 
 // RollKey returns this device's key for [Roll].
 func (m Ops) RollKey() uint64 {
-	k, err := strconv.ParseUint(m.Refs.Seal("forgotten values"), 16, 64)
+	k, err := strconv.ParseUint(m.Refs.MAC("forgotten values"), 16, 64)
 	if err != nil {
 		panic("layers: a seal is not a number: " + err.Error())
 	}
@@ -86,14 +86,14 @@ func (m Ops) RollKey() uint64 {
 
 // SealValue returns the seal of a value.
 func (m Ops) SealValue(v []byte) SealedValue {
-	return SealedValue{len(v), Roll(v, m.RollKey()), m.Refs.Seal("value " + string(v)), true}
+	return SealedValue{len(v), Roll(v, m.RollKey()), m.Refs.MAC("value " + string(v)), true}
 }
 
 // SealRecord returns the seal of a message without a uuid.
-func (m Ops) SealRecord(raw []byte) string { return m.Refs.Seal("record " + string(raw)) }
+func (m Ops) SealRecord(raw []byte) string { return m.Refs.MAC("record " + string(raw)) }
 
 // SealFile returns the seal of an overflow file with these exact bytes.
-func (m Ops) SealFile(h objects.Hash) string { return m.Refs.Seal("file " + h.String()) }
+func (m Ops) SealFile(h objects.Hash) string { return m.Refs.MAC("file " + h.String()) }
 
 // A Guard recognises deleted text, which captures must not store again.
 type Guard struct {

@@ -217,7 +217,7 @@ func (m Ops) supplyFrom(ctx context.Context, r refs.Remote, branches []string, t
 func (m Ops) bringBack(ctx context.Context, remotes []refs.Remote, out *Repaired, told func(string, error)) error {
 	var projects []refs.Project
 	for _, d := range out.Mended {
-		if l, ok := lane.Parse(strings.TrimPrefix(d.Where, "memory.git/")); ok && !slices.Contains(projects, l.Project) {
+		if l, ok := lane.ParseRef(strings.TrimPrefix(d.Where, "memory.git/")); ok && !slices.Contains(projects, l.Project) {
 			projects = append(projects, l.Project)
 		}
 	}

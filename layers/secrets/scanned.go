@@ -34,15 +34,15 @@ const maxScanned = 4 << 20
 // device.
 func (m Ops) ScanHead(r redact.Rules) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "rules %s\n", m.Refs.Seal("rules "+m.Opts.World.Agent+" "+r.ID))
+	fmt.Fprintf(&b, "rules %s\n", m.Refs.MAC("rules "+m.Opts.World.Agent+" "+r.ID))
 	for _, h := range r.Known() {
-		fmt.Fprintf(&b, "known %s\n", m.Refs.Seal("known "+h.String()))
+		fmt.Fprintf(&b, "known %s\n", m.Refs.MAC("known "+h.String()))
 	}
 	return b.String()
 }
 
 func (m Ops) scanFile(p refs.Project, head string) string {
-	return m.CachePath("looked", string(p), m.Refs.Seal("looked "+head))
+	return m.CachePath("looked", string(p), m.Refs.MAC("looked "+head))
 }
 
 // RecordScanned records content without secrets. If the store cannot be written, it records nothing.
@@ -96,7 +96,7 @@ func (m Ops) Scanned(p refs.Project, r redact.Rules) cleanSpans {
 			continue
 		}
 		head, notes := ParseScanned(b)
-		if m.Refs.Seal("looked "+strings.Join(head, "\n")+"\n") != f.Name() {
+		if m.Refs.MAC("looked "+strings.Join(head, "\n")+"\n") != f.Name() {
 			continue // torn
 		}
 		if slices.ContainsFunc(want, func(line string) bool { return !slices.Contains(head, line) }) {

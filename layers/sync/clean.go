@@ -30,6 +30,6 @@ func (p *pusher) clean(ctx context.Context, l *PushedLane) (bool, error) {
 			l.lane, l.New = lane, lane.Tip.String()
 		}
 	}
-	l.commits, _, err = lane.Since(ctx, p.m.Refs.Git(), l.lane.Tip, l.old, maxCommits)
+	l.commits, _, err = lane.CommitsSince(ctx, p.m.Refs.Git(), l.lane.Tip, l.old, maxCommits)
 	return true, err
 }

@@ -56,7 +56,7 @@ func (p *pusher) planExact(ctx context.Context, l *PushedLane) (err error) {
 		return p.mark(ctx, l)
 	}
 	follows := false
-	l.commits, follows, err = lane.Since(ctx, p.git, l.lane.Tip, l.old, maxCommits)
+	l.commits, follows, err = lane.CommitsSince(ctx, p.git, l.lane.Tip, l.old, maxCommits)
 	if err == nil && !follows {
 		l.Forced, err = p.m.Refs.Former(l.lane, l.old)
 	}

@@ -168,7 +168,7 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	slices.SortFunc(there, func(a, b gitstore.Ref) int { return strings.Compare(a.Name, b.Name) })
 	shown := map[string]bool{}
 	for _, ref := range there {
-		l, ok := lane.ParseBranch(ref.Name)
+		l, ok := lane.ParseRemoteRef(ref.Name)
 		if !ok || shown[ref.Name] || !f.concerns(l) {
 			continue
 		}
@@ -179,7 +179,7 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 		}
 	}
 	for name := range f.o.Remote.Marks {
-		l, ok := lane.ParseBranch(name)
+		l, ok := lane.ParseRemoteRef(name)
 		if ok && !shown[name] && f.concerns(l) {
 			f.out.Lanes = append(f.out.Lanes, f.lane(l, here[name], "missing"))
 		}
@@ -275,7 +275,7 @@ func (m Ops) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bo
 	if err != nil || shown.Tip.IsZero() {
 		return true, nil // not a commit here, so not in the lane shown
 	}
-	_, follows, err := lane.Since(ctx, m.Refs.Git(), shown.Tip, seen, maxCommits)
+	_, follows, err := lane.CommitsSince(ctx, m.Refs.Git(), shown.Tip, seen, maxCommits)
 	if err != nil || follows {
 		return false, err
 	}

@@ -232,7 +232,7 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 		return err
 	}
 	follows := false
-	if l.commits, follows, err = lane.Since(ctx, p.m.Refs.Git(), l.lane.Tip, l.old, maxCommits); err != nil {
+	if l.commits, follows, err = lane.CommitsSince(ctx, p.m.Refs.Git(), l.lane.Tip, l.old, maxCommits); err != nil {
 		return err
 	}
 	if !follows {
@@ -316,7 +316,7 @@ func (p *pusher) send(ctx context.Context) error {
 			continue
 		}
 		at := l.old
-		for step, err := range lane.Steps(ctx, git, l.commits, p.seen) {
+		for step, err := range lane.Additions(ctx, git, l.commits, p.seen) {
 			if err != nil {
 				return err
 			}

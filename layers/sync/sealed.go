@@ -21,7 +21,7 @@ import (
 var ErrNotSealed = errors.New("the remote is not encrypted")
 
 // IsSealed reports whether branches are those of an encrypted remote.
-func IsSealed(all []gitstore.Ref) bool { return sealed.Is(all) }
+func IsSealed(all []gitstore.Ref) bool { return sealed.IsEncrypted(all) }
 
 // vault returns a connection to an encrypted remote.
 func (m Ops) vault(ctx context.Context, r refs.Remote, c *remote.Client, progress func(int64)) (*sealed.Vault, error) {
@@ -51,7 +51,7 @@ type Seal struct {
 
 // AddSealed adds an encrypted remote: it initialises an empty repository, or joins an existing remote. Unlike
 // [Ops.AddRemote] it connects to the remote. The result is not open if another device must approve this one first.
-func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (j sealed.Joined, err error) {
+func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (j sealed.JoinResult, err error) {
 	if err := refs.CheckRemoteName(name); err != nil {
 		return j, err
 	}
@@ -81,7 +81,7 @@ func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (
 	if err != nil {
 		return j, err
 	}
-	if j, err = sealed.Join(ctx, m.Refs, c, sealed.Joining{Recovery: s.Recovery, Originals: s.Originals}, o); err != nil {
+	if j, err = sealed.Join(ctx, m.Refs, c, sealed.JoinOptions{Recovery: s.Recovery, Originals: s.Originals}, o); err != nil {
 		return j, err
 	}
 	r.Sealed, r.Originals = j.ID, j.Originals
@@ -130,7 +130,7 @@ func (m Ops) Approve(ctx context.Context, r refs.Remote, request sealed.Request,
 // later pushes.
 func (m Ops) RenewRecovery(ctx context.Context, r refs.Remote) (recovery string, err error) {
 	err = m.opened(ctx, r, func(v *sealed.Vault) error {
-		recovery, err = v.Renew(ctx)
+		recovery, err = v.RenewRecovery(ctx)
 		return err
 	})
 	return recovery, err
@@ -161,7 +161,7 @@ func (f *fetcher) broken() {
 		return
 	}
 	for _, b := range v.Broken() {
-		l, _ := lane.ParseBranch(b.Lane)
+		l, _ := lane.ParseRemoteRef(b.Lane)
 		i := slices.IndexFunc(f.out.Lanes, func(o FetchedLane) bool { return o.Lane.Ref() == b.Lane })
 		if i < 0 {
 			i, f.out.Lanes = len(f.out.Lanes), append(f.out.Lanes, f.lane(l, refs.Lane{}, "refused"))

@@ -65,7 +65,7 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 		all[l.Ref()] = [2]refs.Lane{l, {}}
 	}
 	for _, ref := range there {
-		if l, ok := lane.Parse(ref.Name); ok {
+		if l, ok := lane.ParseRef(ref.Name); ok {
 			l.Tip = ref.ID
 			all[ref.Name] = [2]refs.Lane{all[ref.Name][0], l}
 		}
@@ -75,7 +75,7 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 		return out, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		l, _ := lane.Parse(name)
+		l, _ := lane.ParseRef(name)
 		sl, err := m.compareLane(ctx, l, all[name][0].Tip, all[name][1].Tip)
 		if err != nil {
 			return out, err
@@ -119,7 +119,7 @@ func (m Ops) compareLane(ctx context.Context, l refs.Lane, here, there pack.ID) 
 	if err != nil || !has || here.IsZero() {
 		return out, err
 	}
-	_, behind, err := lane.Since(ctx, m.Refs.Git(), here, there, maxCommits)
+	_, behind, err := lane.CommitsSince(ctx, m.Refs.Git(), here, there, maxCommits)
 	if behind {
 		out.State = "to push"
 		if l.Device != m.Refs.Device().ID {

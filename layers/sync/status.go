@@ -86,7 +86,7 @@ func (t *Status) count(entries []refs.Entry, selves []string) {
 func (m Ops) lanesBack(ctx context.Context, r refs.Remote, shown []ShownLane) ([]ShownLane, error) {
 	var out []ShownLane
 	for ref, mark := range r.Marks {
-		at, ok := lane.Parse(ref)
+		at, ok := lane.ParseRef(ref)
 		if !ok {
 			continue
 		}
@@ -130,6 +130,6 @@ func (m Ops) isBehind(ctx context.Context, seen, now string) (bool, error) {
 			return false, err // newer or diverged: a fetch decides
 		}
 	}
-	_, behind, err := lane.Since(ctx, m.Refs.Git(), from, to, maxCommits)
+	_, behind, err := lane.CommitsSince(ctx, m.Refs.Git(), from, to, maxCommits)
 	return behind, err
 }

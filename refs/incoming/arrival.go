@@ -69,7 +69,7 @@ type verifier struct {
 // signatures, the closed grammar of trees, that no file changes or disappears, every record, the name of every object,
 // and every byte of the streams that grew. Errors wrap [ErrRewritten] or [ErrRefused].
 func (v *verifier) check() error {
-	commits, follows, err := lane.Since(v.ctx, v.git, v.a.Tip, v.a.Old, lane.MaxCommits)
+	commits, follows, err := lane.CommitsSince(v.ctx, v.git, v.a.Tip, v.a.Old, lane.MaxCommits)
 	if err != nil {
 		return v.refuse(err)
 	}
@@ -203,7 +203,7 @@ func (v *verifier) tree(tree, old pack.ID) error {
 			}
 			return v.ctx.Err()
 		},
-		Gone: func(path []string) error { return fmt.Errorf("%.200s was removed", strings.Join(path, "/")) },
+		Removed: func(path []string) error { return fmt.Errorf("%.200s was removed", strings.Join(path, "/")) },
 	}
 	return d.Diff(nil, tree, old)
 }
@@ -243,7 +243,7 @@ func (v *verifier) dir(path []string) error {
 
 // blob verifies one new file of a lane.
 func (v *verifier) blob(path []string, id pack.ID) error {
-	m := lane.PathGrammar().FindStringSubmatch(strings.Join(path, "/"))
+	m := lane.PathPattern().FindStringSubmatch(strings.Join(path, "/"))
 	if m == nil || m[1] == "" && (m[2] == "patches") != v.a.Originals {
 		return errors.New("path not allowed in a lane")
 	}

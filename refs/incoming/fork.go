@@ -16,7 +16,7 @@ func (q *Quarantine) CheckFork(ctx context.Context, l refs.Lane) (a Arrival, bas
 	if err != nil {
 		return a, base, err
 	}
-	commits, _, err := lane.Since(ctx, q.git, here, pack.ID{}, lane.MaxCommits)
+	commits, _, err := lane.CommitsSince(ctx, q.git, here, pack.ID{}, lane.MaxCommits)
 	if err != nil {
 		return a, base, err
 	}
@@ -24,7 +24,7 @@ func (q *Quarantine) CheckFork(ctx context.Context, l refs.Lane) (a Arrival, bas
 	for _, id := range commits {
 		ours[id] = true
 	}
-	theirs, _, err := lane.Since(ctx, q.git, l.Tip, pack.ID{}, lane.MaxCommits)
+	theirs, _, err := lane.CommitsSince(ctx, q.git, l.Tip, pack.ID{}, lane.MaxCommits)
 	if err != nil {
 		return a, base, fmt.Errorf("lane of %s: %w: %w", l.Device, ErrRefused, err)
 	}

@@ -112,7 +112,7 @@ func (q *Quarantine) Finish(w *pack.Writer) error {
 func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (Arrival, error) {
 	a := Arrival{Lane: l, Kinds: map[string]int{}}
 	var err error
-	if a.Old, err = q.store.Ref(l.Local()); err != nil {
+	if a.Old, err = q.store.Ref(l.LocalRef()); err != nil {
 		return a, err
 	}
 	if a.Key, err = q.r.KeyOf(l.Device); err != nil {
@@ -185,7 +185,7 @@ func moveLane(ctx context.Context, r *refs.Repo, a Arrival) error {
 		return err
 	}
 	defer unlock()
-	return r.Of(a.Lane).Update(ctx, a.Local(), a.Old, a.Tip)
+	return r.Of(a.Lane).Update(ctx, a.LocalRef(), a.Old, a.Tip)
 }
 
 // adoptPacks moves the packs to the store or, if they contain unverified objects, copies the verified ones.

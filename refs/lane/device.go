@@ -37,8 +37,8 @@ func (d Device) PublicKey() string {
 // Email identifies the device as author of commits and as principal of its signatures.
 func (d Device) Email() string { return d.ID + "@mem.invalid" }
 
-// Seal returns a short authentication code of a text that only this device can compute.
-func (d Device) Seal(text string) string {
+// MAC returns a short message authentication code of text, which only this device can compute.
+func (d Device) MAC(text string) string {
 	return objects.Sum(fmt.Appendf(nil, "mem seal 1\n%x\n%s", d.seed, text)).String()[:16]
 }
 
@@ -57,7 +57,7 @@ func DecodeDevice(b []byte) (Device, error) {
 	if err := disk.CheckSum(b); err != nil {
 		return Device{}, err
 	}
-	var j map[string]any // faster than a struct, which needs reflection; every command reads this file
+	var j map[string]any // every command reads this file, and a struct would need reflection
 	if err := json.Unmarshal(b, &j); err != nil {
 		return Device{}, err
 	}
@@ -151,7 +151,7 @@ func (d Device) Sign(payload []byte) string {
 	blob.Write(binary.BigEndian.AppendUint32(nil, 1))
 	for _, field := range [][]byte{
 		SSHKey(key.Public().(ed25519.PublicKey)), []byte("git"), nil, []byte("sha512"),
-		sshStrings([]byte("ssh-ed25519"), ed25519.Sign(key, signed(payload))),
+		sshStrings([]byte("ssh-ed25519"), ed25519.Sign(key, signedData(payload))),
 	} {
 		blob.Write(sshStrings(field))
 	}

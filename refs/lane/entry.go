@@ -12,7 +12,7 @@ import (
 // An Entry is one operation: a commit of a lane.
 type Entry struct {
 	Commit   string
-	Parent   string // empty for the first of a lane
+	Parent   string // empty for the first commit of an epoch
 	Project  Project
 	Device   string
 	Name     string // of the device, for people
@@ -22,14 +22,10 @@ type Entry struct {
 	Trailers []string // "Mem-Key: value"
 }
 
-// Trailer returns the value of the first trailer "Mem-<key>".
+// Trailer returns the value of the first trailer "Mem-<key>", "" if there is none.
 func (e Entry) Trailer(key string) string {
-	for _, t := range e.Trailers {
-		if v, ok := strings.CutPrefix(t, "Mem-"+key+": "); ok {
-			return v
-		}
-	}
-	return ""
+	v, _ := trailer(e.Trailers, key)
+	return v
 }
 
 // NewEntry returns the operation of a commit.

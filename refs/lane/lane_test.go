@@ -40,7 +40,7 @@ func TestNames(t *testing.T) {
 		{Project: Project(project), Device: device},
 		{Project: Project(project), Device: device, Originals: true},
 	} {
-		if got, ok := ParseBranch(l.Ref()); !ok || got != l {
+		if got, ok := ParseRemoteRef(l.Ref()); !ok || got != l {
 			t.Errorf("ParseBranch(%s) = %+v, %v", l.Ref(), got, ok)
 		}
 	}
@@ -48,7 +48,7 @@ func TestNames(t *testing.T) {
 		"refs/heads/main", Prefix + project, Prefix + project + "/x", Prefix + string(Home) + "/" + device,
 		Prefix + project + "/" + device + "/x", Prefix + strings.ToUpper(project) + "/" + device,
 	} {
-		if l, ok := ParseBranch(ref); ok {
+		if l, ok := ParseRemoteRef(ref); ok {
 			t.Errorf("ParseBranch(%s) = %+v, want none", ref, l)
 		}
 	}

@@ -1,8 +1,8 @@
 // Package lane reads and names the branches of a memory.
 //
 // A [Lane] is the branch refs/heads/p/<project>/<device>. It is linear, and only its device writes and signs it. A
-// [Snapshot] is its content at a commit: a tree of closed grammar ([PathGrammar]) with records, objects, growth points
-// and the segments of streams. [Since] and [Steps] walk its commits, [VerifySignature] checks their signatures, and
+// [Snapshot] is its content at a commit: a tree of closed grammar ([PathPattern]) with records, objects, growth points
+// and the segments of streams. [CommitsSince] and [Additions] walk its commits, [VerifySignature] checks their signatures, and
 // [LamportBound] limits the Lamport times of other devices. This package writes nothing: package refs does.
 package lane
 
@@ -49,14 +49,14 @@ func Ref(p Project, device string) string {
 	return Prefix + string(p) + "/" + device
 }
 
-// Split returns the project and the device of a lane's ref. It reports false if they are malformed.
-func Split(ref string) (Project, string, bool) {
+// SplitRef returns the project and the device of a lane's ref. It reports false if they are malformed.
+func SplitRef(ref string) (Project, string, bool) {
 	p, device, ok := strings.Cut(strings.TrimPrefix(ref, Prefix), "/")
 	ok = ok && len(p) == 16 && IsHex(p) && ValidDevice(device)
 	return Project(p), device, ok
 }
 
-// ErrFormat means that a newer version of mem has written the store.
+// ErrFormat means that a newer version of mem wrote the store.
 var ErrFormat = errors.New("written by a newer version of mem")
 
 // Format is the content of the file "format" in every lane.
@@ -67,7 +67,7 @@ type Lane struct {
 	Project   Project
 	Device    string
 	Tip       pack.ID
-	Originals bool // it belongs to originals.git, else to memory.git
+	Originals bool // true: in originals.git; false: in memory.git
 }
 
 // Ref returns the lane's ref on remotes. In memory.git it is the same.
@@ -78,26 +78,26 @@ func (l Lane) Ref() string {
 	return Ref(l.Project, l.Device)
 }
 
-// Local returns the lane's ref in its local repository.
-func (l Lane) Local() string { return Ref(l.Project, l.Device) }
+// LocalRef returns the lane's ref in its local repository.
+func (l Lane) LocalRef() string { return Ref(l.Project, l.Device) }
 
 // originalsPrefix is the prefix of the refs of lanes of originals.git on a remote.
 const originalsPrefix = "refs/heads/o/"
 
-// Parse parses the ref of a lane of memory.git. It reports false for all other refs, and for lanes of [Home], which
+// ParseRef parses the ref of a lane of memory.git. It reports false for all other refs, and for lanes of [Home], which
 // are never pushed.
-func Parse(ref string) (Lane, bool) {
-	p, device, ok := Split(ref)
+func ParseRef(ref string) (Lane, bool) {
+	p, device, ok := SplitRef(ref)
 	return Lane{Project: p, Device: device}, ok && p != Home && ref == Ref(p, device)
 }
 
-// ParseBranch parses the ref of a lane of either repository on a remote; see [Parse].
-func ParseBranch(ref string) (Lane, bool) {
+// ParseRemoteRef parses the ref of a lane of either repository on a remote; see [ParseRef].
+func ParseRemoteRef(ref string) (Lane, bool) {
 	rest, originals := strings.CutPrefix(ref, originalsPrefix)
 	if !originals {
-		return Parse(ref)
+		return ParseRef(ref)
 	}
-	l, ok := Parse(Prefix + rest)
+	l, ok := ParseRef(Prefix + rest)
 	l.Originals = true
 	return l, ok
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Reach adds a commit and all objects reachable from it to seen. It does not walk objects that are in seen already.
-func Reach(ctx context.Context, g *gitstore.Repo, tip pack.ID, seen map[pack.ID]struct{}) error {
+// AddReachable adds a commit and all objects reachable from it to seen. It does not walk objects that are in seen already.
+func AddReachable(ctx context.Context, g *gitstore.Repo, tip pack.ID, seen map[pack.ID]struct{}) error {
 	for id := tip; !id.IsZero(); {
 		if _, ok := seen[id]; ok {
 			return nil
@@ -18,7 +18,7 @@ func Reach(ctx context.Context, g *gitstore.Repo, tip pack.ID, seen map[pack.ID]
 		seen[id] = struct{}{}
 		c, err := g.Commit(id)
 		if err == nil {
-			err = reachTree(g, c.Tree, seen)
+			err = addReachableTree(g, c.Tree, seen)
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
@@ -36,14 +36,14 @@ func Reachable(ctx context.Context, g *gitstore.Repo) (map[pack.ID]struct{}, err
 	}
 	seen := map[pack.ID]struct{}{}
 	for _, ref := range all {
-		if err := Reach(ctx, g, ref.ID, seen); err != nil {
+		if err := AddReachable(ctx, g, ref.ID, seen); err != nil {
 			return nil, fmt.Errorf("%s: %w", ref.Name, err)
 		}
 	}
 	return seen, nil
 }
 
-func reachTree(g *gitstore.Repo, tree pack.ID, seen map[pack.ID]struct{}) error {
+func addReachableTree(g *gitstore.Repo, tree pack.ID, seen map[pack.ID]struct{}) error {
 	if _, ok := seen[tree]; ok {
 		return nil
 	}
@@ -54,7 +54,7 @@ func reachTree(g *gitstore.Repo, tree pack.ID, seen map[pack.ID]struct{}) error 
 	}
 	for _, e := range es {
 		if e.Tree {
-			if err := reachTree(g, e.ID, seen); err != nil {
+			if err := addReachableTree(g, e.ID, seen); err != nil {
 				return err
 			}
 			continue

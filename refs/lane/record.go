@@ -92,8 +92,8 @@ func FilePatch(record objects.Hash, name string) objects.Hash {
 	return objects.Sum([]byte("mem file 1\n" + record.String() + "\n" + name))
 }
 
-// RootOf returns the hash of a set of records, given their sorted names: BLAKE3 over the names, one on a line.
-func RootOf(ids []objects.Hash) objects.Hash {
+// RootHash returns the hash of a set of records, given their sorted names: BLAKE3 over the names, one on a line.
+func RootHash(ids []objects.Hash) objects.Hash {
 	h := objects.NewHasher()
 	for _, id := range ids {
 		fmt.Fprintln(h, id)

@@ -17,8 +17,8 @@ import (
 // PublicKey returns the text form of a key in wire form.
 func PublicKey(wire []byte) string { return "ssh-ed25519 " + base64.StdEncoding.EncodeToString(wire) }
 
-// signed returns the bytes that an SSHSIG signature of payload signs.
-func signed(payload []byte) []byte {
+// signedData returns the bytes that an SSHSIG signature of payload signs.
+func signedData(payload []byte) []byte {
 	sum := sha512.Sum512(payload)
 	return append([]byte("SSHSIG"), sshStrings([]byte("git"), nil, []byte("sha512"), sum[:])...)
 }
@@ -40,7 +40,7 @@ func VerifySignature(publicKey, signature string, payload []byte) error {
 	if !bytes.Equal(fields[0], SSHKey(key)) {
 		return errors.New("signed with another key than the device's")
 	}
-	if string(fields[1]) != "git" || string(fields[3]) != "sha512" || !ed25519.Verify(key, signed(payload), sig[1]) {
+	if string(fields[1]) != "git" || string(fields[3]) != "sha512" || !ed25519.Verify(key, signedData(payload), sig[1]) {
 		return errors.New("signature does not match")
 	}
 	return nil

@@ -20,11 +20,11 @@ import (
 type Snapshot struct {
 	Device   string
 	Tip      pack.ID // zero: no commit yet
-	Replaces pack.ID // the former tip of a lane that restarts; else zero
+	Replaces pack.ID // the former tip of a restarted lane; else zero
 	Git      *gitstore.Repo
 
 	loading sync.Once
-	err     error           // of loading
+	err     error           // of Load
 	Commit  gitstore.Commit // the tip
 	Root    *Dir            // its root directory; valid after Load
 }
@@ -142,7 +142,8 @@ func (l *Snapshot) Blobs(name objects.Hash) stream.Blobs {
 	}
 }
 
-// Resolve is [Snapshot.Blobs] for the first n segments, safe for other goroutines: it reads all directories first.
+// Resolve is [Snapshot.Blobs] for the first n segments. It reads all directories first, so the returned function is safe
+// for concurrent use.
 func (l *Snapshot) Resolve(name objects.Hash, n int) (stream.Blobs, error) {
 	ids, err := l.SegmentIDs(name, n)
 	return func(i int) ([]byte, error) { return l.Git.Get(ids[i], pack.Blob) }, err
@@ -207,17 +208,17 @@ func (l *Snapshot) Open(h objects.Hash) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &content{stream.NewReader(p.Segments, l.Blobs(p.Stream)), h}, nil
+	return &objectReader{stream.NewReader(p.Segments, l.Blobs(p.Stream)), h}, nil
 }
 
-// content reads an object from a stream. The stream's reader compares every byte with the hashes in the segments;
-// content checks that the last of these is the name of the object.
-type content struct {
+// objectReader reads an object from a stream. The stream's reader compares every byte with the hashes in the segments;
+// objectReader checks that the last of these is the name of the object.
+type objectReader struct {
 	*stream.Reader
-	want objects.Hash
+	name objects.Hash
 }
 
-func (c *content) Read(p []byte) (int, error) {
+func (c *objectReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if err == io.EOF {
 		return n, c.check()
@@ -225,7 +226,7 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *content) WriteTo(w io.Writer) (int64, error) {
+func (c *objectReader) WriteTo(w io.Writer) (int64, error) {
 	n, err := c.Reader.WriteTo(w)
 	if err != nil {
 		return n, err
@@ -236,9 +237,9 @@ func (c *content) WriteTo(w io.Writer) (int64, error) {
 	return n, nil
 }
 
-func (c *content) check() error {
-	if c.Sum() != c.want {
-		return fmt.Errorf("read %s: %w", c.want, objects.ErrCorrupt)
+func (c *objectReader) check() error {
+	if c.Sum() != c.name {
+		return fmt.Errorf("read %s: %w", c.name, objects.ErrCorrupt)
 	}
 	return io.EOF
 }
@@ -294,8 +295,8 @@ func (l *Snapshot) recordsAt(commit string) (*Dir, error) {
 	return e.Dir, err
 }
 
-// Follows reports whether the lane contains a commit.
-func (l *Snapshot) Follows(commit string) (bool, error) {
+// HasCommit reports whether the lane contains a commit.
+func (l *Snapshot) HasCommit(commit string) (bool, error) {
 	for id := l.Tip; !id.IsZero(); {
 		if id.String() == commit {
 			return true, nil

@@ -94,7 +94,7 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		commits[i], commits[j] = commits[j], commits[i]
 	}
 	var ids []pack.ID
-	for s, err := range lane.Steps(ctx, f.git, commits, f.seen) {
+	for s, err := range lane.Additions(ctx, f.git, commits, f.seen) {
 		ids = append(ids, s.Objects...)
 		if malformed(err) {
 			for _, id := range s.Objects {
@@ -269,7 +269,7 @@ func (s *dirSession) Drop(ctx context.Context) error {
 	defer unlock()
 	old := map[pack.ID]struct{}{}
 	for _, r := range s.refs {
-		if err := lane.Reach(ctx, s.git.Repo, r.ID, old); err != nil {
+		if err := lane.AddReachable(ctx, s.git.Repo, r.ID, old); err != nil {
 			return err
 		}
 	}

@@ -156,10 +156,10 @@ func contains(refs []gitstore.Ref, name string) bool {
 // lost branch of their device.
 func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCommit,
 	unassigned []foundCommit) (out []foundCommit) {
-	_, device, _ := lane.Split(name)
+	_, device, _ := lane.SplitRef(name)
 	others := 0
 	for _, n := range lost {
-		if _, d, _ := lane.Split(n); d == device && len(byLane[n]) == 0 {
+		if _, d, _ := lane.SplitRef(n); d == device && len(byLane[n]) == 0 {
 			others++
 		}
 	}
@@ -176,7 +176,7 @@ func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCo
 
 func (x *repair) restoreOne(name, what string, found []foundCommit) error {
 	fix := Fix{Where: x.Part.Dir + "/" + name, What: what, Kept: x.kept[name]}
-	p, device, ok := lane.Split(name)
+	p, device, ok := lane.SplitRef(name)
 	defer func() { x.add(fix) }()
 	if ok && len(found) == 0 && device == x.r.Device().ID && (p == refs.Home || x.Part.Dir == refs.OriginalsDir) {
 		fix.Done = "restarted, empty"
@@ -357,7 +357,7 @@ func (x *repair) projectOfMarks(g *gitstore.Repo, h foundCommit) (refs.Project, 
 	marks := map[string]refs.Project{}
 	for _, r := range remotes {
 		for name, m := range r.Marks {
-			if p, device, ok := lane.Split(name); ok && device == h.device {
+			if p, device, ok := lane.SplitRef(name); ok && device == h.device {
 				marks[m.Tip] = p
 			}
 		}
@@ -396,7 +396,7 @@ func (x *repair) projectOfPatches(g *gitstore.Repo, tree pack.ID) (refs.Project,
 			return true
 		}
 		for _, ref := range branches {
-			p, device, _ := lane.Split(ref.Name)
+			p, device, _ := lane.SplitRef(ref.Name)
 			l, err := lane.At(x.r.Git(), ref.ID, device)
 			if err != nil {
 				continue
@@ -421,7 +421,7 @@ func ReadableRecords(r *refs.Repo, p refs.Project) []refs.Record {
 	seen := map[objects.Hash]bool{}
 	var out []refs.Record
 	for _, ref := range branches {
-		if q, _, ok := lane.Split(ref.Name); !ok || q != p {
+		if q, _, ok := lane.SplitRef(ref.Name); !ok || q != p {
 			continue
 		}
 		if c, err := r.Git().Commit(ref.ID); err == nil {

@@ -82,7 +82,7 @@ func (c *checker) part(r *refs.Repo, p refs.Part) error {
 	}
 	for _, ref := range branches {
 		c.where = p.Dir + " " + ref.Name
-		if _, device, ok := lane.Split(ref.Name); ok {
+		if _, device, ok := lane.SplitRef(ref.Name); ok {
 			c.branch(ref, device)
 		} else {
 			c.bad("", "not the name of a lane")
@@ -220,7 +220,7 @@ func (c *checker) lane(tip pack.ID, device string) {
 
 // blob checks one blob of a lane. Its path decides what it must contain.
 func (c *checker) blob(l *lane.Snapshot, path string, id pack.ID, streams map[string]int) error {
-	m := lane.PathGrammar().FindStringSubmatch(path)
+	m := lane.PathPattern().FindStringSubmatch(path)
 	if m == nil {
 		return errors.New("path not allowed in a lane")
 	}
@@ -379,7 +379,7 @@ func (c *checker) commits(tip pack.ID, device string) {
 		id = commit.Parent
 	}
 	slices.Reverse(chain)
-	for _, err := range lane.Steps(c.ctx, c.git, chain, map[pack.ID]struct{}{}) {
+	for _, err := range lane.Additions(c.ctx, c.git, chain, map[pack.ID]struct{}{}) {
 		if err != nil {
 			c.bad("", "%v", err)
 		}

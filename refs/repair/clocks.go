@@ -18,7 +18,7 @@ func FixClocks(ctx context.Context, r *refs.Repo, dryRun bool) (fixes []Fix, err
 		return nil, fmt.Errorf("list lanes: %w", err)
 	}
 	for _, ref := range all {
-		p, device, ok := lane.Split(ref.Name)
+		p, device, ok := lane.SplitRef(ref.Name)
 		if !ok || device != r.Device().ID {
 			continue
 		}

@@ -74,7 +74,7 @@ func (x *repair) lostBranches() (gone []string, err error) {
 		return nil, err
 	}
 	for _, name := range known {
-		if _, _, ok := lane.Split(name); ok && !contains(branches, name) {
+		if _, _, ok := lane.SplitRef(name); ok && !contains(branches, name) {
 			gone = append(gone, name)
 		}
 	}

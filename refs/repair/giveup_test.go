@@ -68,7 +68,7 @@ func TestGiveUp(t *testing.T) {
 func wideOf(t *testing.T, r *refs.Repo, l refs.Lane) (out []pack.ID) {
 	t.Helper()
 	all := map[pack.ID]struct{}{}
-	if err := lane.Reach(context.Background(), r.Git(), l.Tip, all); err != nil {
+	if err := lane.AddReachable(context.Background(), r.Git(), l.Tip, all); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(all), pack.ID.Compare) {

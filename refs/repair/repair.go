@@ -296,7 +296,7 @@ func (x *repair) fetchOwn(lost []string) error {
 	}
 	x.fetched = true
 	own := slices.DeleteFunc(slices.Clone(lost), func(name string) bool {
-		p, device, ok := lane.Split(name)
+		p, device, ok := lane.SplitRef(name)
 		return !ok || p == refs.Home || device != x.r.Device().ID
 	})
 	if len(own) == 0 {
@@ -388,7 +388,7 @@ func (x *repair) roots(fetched *gitstore.Repo, tips map[string]pack.ID) (roots [
 		here[ref.Name] = ref.ID
 	}
 	for _, name := range slices.Sorted(maps.Keys(tips)) {
-		p, device, ok := lane.Split(name)
+		p, device, ok := lane.SplitRef(name)
 		if !ok {
 			continue
 		}
@@ -413,7 +413,7 @@ func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 		return nil, err
 	}
 	for _, ref := range branches {
-		p, device, ok := lane.Split(ref.Name)
+		p, device, ok := lane.SplitRef(ref.Name)
 		if !ok {
 			continue
 		}

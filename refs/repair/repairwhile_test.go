@@ -141,7 +141,7 @@ func TestSweepBesideRepair(t *testing.T) {
 	defer sweeper.Close()
 	for range 40 {
 		l := refs.Lane{Project: refstest.Project, Device: r.Device().ID, Originals: true}
-		if l.Tip, err = r.Parts()[1].Git.Ref(l.Local()); err != nil {
+		if l.Tip, err = r.Parts()[1].Git.Ref(l.LocalRef()); err != nil {
 			t.Fatal(err)
 		}
 		var sweeps sync.WaitGroup

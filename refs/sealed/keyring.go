@@ -20,22 +20,22 @@ import (
 const keyringFormat = "mem keyring 1"
 
 const (
-	// strangers rounds up the number of recipients of a keyring, to hide the number of members.
-	strangers = 8
+	// recipientPad rounds up the number of recipients of a keyring with random keys, to hide the number of members.
+	recipientPad = 8
 	// keyringPad rounds up the size of a keyring.
 	keyringPad = 8 << 10
 	// maxKeyring is the maximum size of a keyring.
 	maxKeyring = 4 << 20
-	// nameSize is the length in bytes of the secret for branch names.
-	nameSize = 32
+	// nameSecretSize is the length in bytes of the secret for branch names.
+	nameSecretSize = 32
 )
 
 // A Member is a recipient of a keyring.
 type Member struct {
-	Key    string `json:"key"`              // age's, public
-	Device string `json:"device,omitempty"` // its id
-	Name   string `json:"name,omitempty"`   // for people
-	Paper  bool   `json:"paper,omitempty"`  // the recovery key
+	Key      string `json:"key"`              // public key of age
+	Device   string `json:"device,omitempty"` // device id
+	Name     string `json:"name,omitempty"`   // display name
+	Recovery bool   `json:"paper,omitempty"`  // the recovery key
 }
 
 // A Keyring contains the keys of an encrypted remote. It is immutable: methods that change it return a new one.
@@ -50,7 +50,7 @@ type Keyring struct {
 
 // newKeyring creates the first keyring of a remote and a recovery key, which is a member.
 func newKeyring(first Member, originals bool, rand io.Reader) (k Keyring, recovery string, err error) {
-	names := make([]byte, nameSize)
+	names := make([]byte, nameSecretSize)
 	if _, err := io.ReadFull(rand, names); err != nil {
 		return k, "", err
 	}
@@ -59,13 +59,13 @@ func newKeyring(first Member, originals bool, rand io.Reader) (k Keyring, recove
 		return k, "", err
 	}
 	k = Keyring{Format: keyringFormat, Names: hex.EncodeToString(names), Originals: originals,
-		Members: []Member{first, {Key: paper.Recipient().String(), Paper: true, Name: "recovery key"}}}
-	k, err = k.turn()
+		Members: []Member{first, {Key: paper.Recipient().String(), Recovery: true, Name: "recovery key"}}}
+	k, err = k.rotate()
 	return k, paper.String(), err
 }
 
-// turn returns the next keyring, with a new epoch.
-func (k Keyring) turn() (Keyring, error) {
+// rotate returns the next keyring, with a new epoch.
+func (k Keyring) rotate() (Keyring, error) {
 	id, err := age.GenerateX25519Identity()
 	if err != nil {
 		return k, err
@@ -91,14 +91,14 @@ func (k Keyring) with(m Member) Keyring {
 	return k
 }
 
-// without returns the next keyring without the members for which gone returns true, with a new epoch; k itself if there
-// are none.
-func (k Keyring) without(gone func(Member) bool) (Keyring, error) {
-	if !slices.ContainsFunc(k.Members, gone) {
+// without returns the next keyring without the members for which remove returns true, with a new epoch. If there are
+// none, it returns k.
+func (k Keyring) without(remove func(Member) bool) (Keyring, error) {
+	if !slices.ContainsFunc(k.Members, remove) {
 		return k, nil
 	}
-	k.Members = slices.DeleteFunc(slices.Clone(k.Members), gone)
-	return k.turn()
+	k.Members = slices.DeleteFunc(slices.Clone(k.Members), remove)
+	return k.rotate()
 }
 
 // branch returns the branch name of a lane. Only members can compute it.
@@ -106,20 +106,20 @@ func (k Keyring) branch(lane string) string {
 	return "refs/heads/" + objects.Sum(fmt.Appendf(nil, "mem branch 1\n%s\n%s", k.Names, lane)).String()[:32]
 }
 
-// follows returns an error unless k is a valid successor of was, the last keyring seen on the remote. The author of k
+// checkSuccessor returns an error unless k is a valid successor of was, the last keyring seen on the remote. The author of k
 // must have known the newest epoch.
-func (k Keyring) follows(was Keyring) error {
+func (k Keyring) checkSuccessor(was Keyring) error {
 	switch {
 	case was.Number == 0:
 		return nil
 	case k.Names != was.Names || len(k.Epochs) < len(was.Epochs) && k.Number >= was.Number:
-		return fmt.Errorf("it is of another remote: %w", ErrKeyring)
+		return fmt.Errorf("it belongs to another remote: %w", ErrKeyring)
 	case k.Number < was.Number:
-		return fmt.Errorf("it is number %d after %d, the remote was rolled back: %w", k.Number, was.Number, ErrKeyring)
+		return fmt.Errorf("its number is %d, after %d: the remote was rolled back: %w", k.Number, was.Number, ErrKeyring)
 	case !slices.Equal(k.Epochs[:len(was.Epochs)], was.Epochs):
-		return fmt.Errorf("its proof of membership is wrong: %w", ErrKeyring)
+		return fmt.Errorf("its author was not a member: %w", ErrKeyring)
 	case k.Number == was.Number && !k.equal(was):
-		return fmt.Errorf("there are two of number %d: %w", k.Number, ErrKeyring)
+		return fmt.Errorf("another keyring has the number %d too: %w", k.Number, ErrKeyring)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (k Keyring) check() error {
 	if k.Format != keyringFormat {
 		return bad(fmt.Sprintf("format %.40q, perhaps of a newer mem", k.Format))
 	}
-	if names, err := hex.DecodeString(k.Names); err != nil || len(names) != nameSize {
+	if names, err := hex.DecodeString(k.Names); err != nil || len(names) != nameSecretSize {
 		return bad("names")
 	}
 	if k.Number < 1 || len(k.Epochs) == 0 || len(k.Epochs) > k.Number || len(k.Members) == 0 {
@@ -186,12 +186,12 @@ func (k Keyring) seal() ([]byte, error) {
 		}
 		to = append(to, r)
 	}
-	for len(to)%strangers != 0 {
-		nobody, err := age.GenerateX25519Identity()
+	for len(to)%recipientPad != 0 {
+		unused, err := age.GenerateX25519Identity()
 		if err != nil {
 			return nil, err
 		}
-		to = append(to, nobody.Recipient())
+		to = append(to, unused.Recipient())
 	}
 	text, err := json.Marshal(k)
 	if err != nil {
@@ -280,10 +280,10 @@ func (r Request) String() string { return r.Key + "@" + r.Device }
 func ParseRequest(s string) (Request, error) {
 	key, device, _ := strings.Cut(strings.TrimSpace(s), "@")
 	if _, err := age.ParseX25519Recipient(key); err != nil {
-		return Request{}, errors.New("it is not a key of age: want age1...@...")
+		return Request{}, errors.New("not a request: want age1...@...")
 	}
 	if b, err := hex.DecodeString(device); err != nil || len(b) != 16 {
-		return Request{}, errors.New("it names no device: want age1...@ and 32 hexadecimal digits")
+		return Request{}, errors.New("no device id: want age1...@ and 32 hexadecimal digits")
 	}
 	return Request{key, device}, nil
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// settle updates the keyring of the remote before a push: this device must be a member, revoked devices must not, and
-// the keyring must be the newest one.
-func (s *session) settle(ctx context.Context) error {
+// updateKeyring updates the keyring of the remote before a push: it must be the newest one and include
+// this device but no revoked devices.
+func (s *session) updateKeyring(ctx context.Context) error {
 	k, err := s.v.desired(ctx)
 	if err != nil {
 		return err
 	}
-	if k.equal(s.v.st.Keyring) && !s.keysAt.IsZero() && !s.behind {
+	if k.equal(s.v.st.Keyring) && !s.keyringTip.IsZero() && !s.outdated {
 		return nil
 	}
 	if err := s.publish(ctx, k); errors.Is(err, remote.ErrRejected) {
-		return fmt.Errorf("somebody else changed it meanwhile, try again: %v", err) // it is not the lane that was rejected
+		return fmt.Errorf("another device changed it meanwhile, try again: %v", err) // not wrapped: the lane was not rejected
 	} else if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (v *Vault) desired(ctx context.Context) (k Keyring, err error) {
 		return k, err
 	}
 	if was, ok := k.member(me.Key); ok && was.Device != "" && was.Device != me.Device {
-		// The store was copied and is a new device now: the key stays with the other one.
+		// The store was copied and became a new device: the other device keeps the key.
 		if err := v.addKey(ctx); err != nil {
 			return k, err
 		}
@@ -69,26 +69,26 @@ func (s *session) publish(ctx context.Context, k Keyring) error {
 	if err != nil {
 		return err
 	}
-	made := map[pack.ID]pack.Entry{}
-	c := &commit{sink: func(e pack.Entry) error { made[e.ID] = e; return nil }}
+	entries := map[pack.ID]pack.Entry{}
+	c := &commitWriter{sink: func(e pack.Entry) error { entries[e.ID] = e; return nil }}
 	if _, err := c.Write(b); err != nil {
 		return err
 	}
-	if err := c.close(s.keysAt); err != nil {
+	if err := c.finish(s.keyringTip); err != nil {
 		return err
 	}
-	batch := c.batch(func(id pack.ID) (pack.Entry, error) { return made[id], nil })
+	batch := c.batch(func(id pack.ID) (pack.Entry, error) { return entries[id], nil })
 	now := batch.Updates[0].New
-	batch.Updates[0] = remote.Update{Ref: keysRef, Old: s.keysAt, New: now}
+	batch.Updates[0] = remote.Update{Ref: keysRef, Old: s.keyringTip, New: now}
 	if err := errors.Join(s.inner.Push(ctx, batch), s.inner.Close()); err != nil {
 		return err
 	}
-	s.keysAt, s.behind = now, false
-	return s.v.pin(ctx, k, now)
+	s.keyringTip, s.outdated = now, false
+	return s.v.saveKeyring(ctx, k, now)
 }
 
-// change publishes the keyring that fn returns for the current one of the remote.
-func (v *Vault) change(ctx context.Context, fn func(Keyring) (Keyring, error)) error {
+// changeKeyring publishes the keyring that fn returns for the current one of the remote.
+func (v *Vault) changeKeyring(ctx context.Context, fn func(Keyring) (Keyring, error)) error {
 	for try := 0; ; try++ {
 		opened, err := v.Open(ctx, remote.Receive)
 		if err != nil {
@@ -102,7 +102,7 @@ func (v *Vault) change(ctx context.Context, fn func(Keyring) (Keyring, error)) e
 		if err != nil {
 			return errors.Join(err, s.inner.Close())
 		}
-		if k.equal(v.st.Keyring) && !s.keysAt.IsZero() && !s.behind {
+		if k.equal(v.st.Keyring) && !s.keyringTip.IsZero() && !s.outdated {
 			return s.inner.Close()
 		}
 		err = s.publish(ctx, k)
@@ -114,46 +114,47 @@ func (v *Vault) change(ctx context.Context, fn func(Keyring) (Keyring, error)) e
 
 // Approve adds another device as a member.
 func (v *Vault) Approve(ctx context.Context, r Request, name string) error {
-	return v.change(ctx, func(k Keyring) (Keyring, error) {
+	return v.changeKeyring(ctx, func(k Keyring) (Keyring, error) {
 		return k.with(Member{Key: r.Key, Device: r.Device, Name: name}), nil
 	})
 }
 
-// Renew replaces the recovery key and returns the new one. The old one cannot decrypt later pushes.
-func (v *Vault) Renew(ctx context.Context) (recovery string, err error) {
+// RenewRecovery replaces the recovery key and returns the new one. The old one cannot decrypt later pushes.
+func (v *Vault) RenewRecovery(ctx context.Context) (recovery string, err error) {
 	paper, err := age.GenerateX25519Identity()
 	if err != nil {
 		return "", err
 	}
-	return paper.String(), v.change(ctx, func(k Keyring) (Keyring, error) {
-		if k, err = k.without(func(m Member) bool { return m.Paper }); err != nil {
+	return paper.String(), v.changeKeyring(ctx, func(k Keyring) (Keyring, error) {
+		if k, err = k.without(func(m Member) bool { return m.Recovery }); err != nil {
 			return k, err
 		}
-		return k.with(Member{Key: paper.Recipient().String(), Paper: true, Name: "recovery key"}), nil
+		return k.with(Member{Key: paper.Recipient().String(), Recovery: true, Name: "recovery key"}), nil
 	})
 }
 
-// A Joined is the result of [Join].
-type Joined struct {
+// A JoinResult is the result of [Join].
+type JoinResult struct {
 	ID       string // of the secret
-	Created  bool   // the remote was empty and is encrypted now
+	Created  bool   // the remote was empty; Join has encrypted it
 	Recovery string // the recovery key, if it was created; it is stored nowhere
-	Open     bool   // this device can read the remote
-	// ReadOnly is why it could not become a member, and so can only read until the keyring changes; nil for a member
+	Readable bool   // this device can read the remote
+	// ReadOnly is the reason why the device could not become a member; it can read until the keyring changes. Nil for a
+	// member.
 	ReadOnly  error
-	Originals bool    // exact bytes travel there
-	Request   Request // for a member to approve, if it cannot
+	Originals bool    // originals.git is pushed too
+	Request   Request // for a member to approve, if the device cannot read
 }
 
-// Joining contains the options of [Join].
-type Joining struct {
+// JoinOptions contains the options of [Join].
+type JoinOptions struct {
 	Recovery  string // the recovery key; "" if it has none
-	Originals bool   // exact bytes travel to a remote that is empty
+	Originals bool   // push originals.git too, if the remote is empty
 }
 
 // Join turns an empty remote into an encrypted one, or makes this device a member of an encrypted remote with the
 // recovery key or a key that it has. Without either, the result contains a [Request].
-func Join(ctx context.Context, r *refs.Repo, c *remote.Client, how Joining, o Options) (j Joined, err error) {
+func Join(ctx context.Context, r *refs.Repo, c *remote.Client, how JoinOptions, o Options) (j JoinResult, err error) {
 	s, err := c.Open(ctx, remote.Upload)
 	if err != nil {
 		return j, err
@@ -163,7 +164,7 @@ func Join(ctx context.Context, r *refs.Repo, c *remote.Client, how Joining, o Op
 		return j, err
 	}
 	for _, ref := range all {
-		if _, ok := lane.ParseBranch(ref.Name); ok {
+		if _, ok := lane.ParseRemoteRef(ref.Name); ok {
 			return j, ErrPlain
 		}
 	}
@@ -172,28 +173,28 @@ func Join(ctx context.Context, r *refs.Repo, c *remote.Client, how Joining, o Op
 	if v.id, err = newID(o.Rand); err != nil {
 		return j, err
 	}
-	if !Is(all) {
+	if !IsEncrypted(all) {
 		return v.create(ctx, how.Originals)
 	}
 	if how.Recovery != "" {
-		if ok, err := v.reuse(ctx); err == nil && ok { // an interrupted Join got so far
-			return Joined{ID: v.id, Open: true, Originals: v.st.Keyring.Originals}, nil
+		if ok, err := v.useExistingKey(ctx); err == nil && ok { // an interrupted Join added this key
+			return JoinResult{ID: v.id, Readable: true, Originals: v.st.Keyring.Originals}, nil
 		}
-		readOnly, err := v.enter(ctx, how.Recovery)
-		return Joined{ID: v.id, Open: true, ReadOnly: readOnly, Originals: v.st.Keyring.Originals}, err
+		readOnly, err := v.joinWithRecovery(ctx, how.Recovery)
+		return JoinResult{ID: v.id, Readable: true, ReadOnly: readOnly, Originals: v.st.Keyring.Originals}, err
 	}
-	if ok, err := v.reuse(ctx); err != nil || ok {
-		return Joined{ID: v.id, Open: true, Originals: v.st.Keyring.Originals}, err
+	if ok, err := v.useExistingKey(ctx); err != nil || ok {
+		return JoinResult{ID: v.id, Readable: true, Originals: v.st.Keyring.Originals}, err
 	}
 	if err := v.addKey(ctx); err != nil {
 		return j, err
 	}
 	key, err := v.key()
-	return Joined{ID: v.id, Request: Request{key, r.Device().ID}}, err
+	return JoinResult{ID: v.id, Request: Request{key, r.Device().ID}}, err
 }
 
 // create creates the first keyring.
-func (v *Vault) create(ctx context.Context, originals bool) (j Joined, err error) {
+func (v *Vault) create(ctx context.Context, originals bool) (j JoinResult, err error) {
 	if err := v.addKey(ctx); err != nil {
 		return j, err
 	}
@@ -213,11 +214,11 @@ func (v *Vault) create(ctx context.Context, originals bool) (j Joined, err error
 	if err := s.publish(ctx, k); err != nil {
 		return j, err
 	}
-	return Joined{ID: v.id, Created: true, Recovery: recovery, Open: true, Originals: originals}, nil
+	return JoinResult{ID: v.id, Created: true, Recovery: recovery, Readable: true, Originals: originals}, nil
 }
 
-// reuse reports whether an existing key of this device decrypts the keyring of the remote.
-func (v *Vault) reuse(ctx context.Context) (bool, error) {
+// useExistingKey reports whether an existing key of this device decrypts the keyring of the remote.
+func (v *Vault) useExistingKey(ctx context.Context) (bool, error) {
 	names, err := v.repo.Secrets()
 	if err != nil {
 		return false, err
@@ -247,16 +248,16 @@ func (v *Vault) readKeyring(ctx context.Context) error {
 	s := &session{v: v, inner: inner, service: remote.Upload}
 	for _, ref := range inner.Refs() {
 		if ref.Name == keysRef {
-			s.keysAt = ref.ID
+			s.keyringTip = ref.ID
 		}
 	}
-	return errors.Join(s.lookKeyring(ctx), inner.Close())
+	return errors.Join(s.loadKeyring(ctx), inner.Close())
 }
 
-// enter decrypts the keyring with the recovery key and makes this device a member. If the remote cannot be written,
+// joinWithRecovery decrypts the keyring with the recovery key and makes this device a member. If the remote cannot be written,
 // readOnly is the reason, and the remote can still be read.
-func (v *Vault) enter(ctx context.Context, recovery string) (readOnly, err error) {
-	v.st.Keys = []string{recovery} // here alone: what is stored has no recovery key
+func (v *Vault) joinWithRecovery(ctx context.Context, recovery string) (readOnly, err error) {
+	v.st.Keys = []string{recovery} // only in memory: the recovery key is never stored
 	err = v.readKeyring(ctx)
 	if errors.Is(err, ErrNoKey) {
 		return nil, fmt.Errorf("this recovery key does not open it: %w", ErrNoKey)
@@ -267,6 +268,6 @@ func (v *Vault) enter(ctx context.Context, recovery string) (readOnly, err error
 	if err != nil {
 		return nil, err
 	}
-	readOnly = v.change(ctx, func(k Keyring) (Keyring, error) { return k, nil })
+	readOnly = v.changeKeyring(ctx, func(k Keyring) (Keyring, error) { return k, nil })
 	return readOnly, ctx.Err()
 }

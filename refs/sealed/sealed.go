@@ -15,6 +15,7 @@ package sealed
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/memvcs/mem/objects/gitstore"
 )
@@ -23,7 +24,7 @@ var (
 	// ErrNoKey means that no key of this device decrypts the remote.
 	ErrNoKey = errors.New("no key of this device opens the encrypted remote")
 	// ErrKeyring means that the keyring of a remote is not a valid successor of the known one.
-	ErrKeyring = errors.New("the keyring of the remote is not to be believed")
+	ErrKeyring = errors.New("the keyring of the remote is not valid")
 	// ErrRecovery means that a text is not a valid key of age.
 	ErrRecovery = errors.New("not a recovery key")
 	// ErrTampered means that a segment is damaged or in the wrong position.
@@ -32,23 +33,19 @@ var (
 	ErrPlain = errors.New("the remote contains a memory that is not encrypted")
 )
 
-// A WaitingError reports that no key of this device opens the remote, and how to get access. It wraps [ErrNoKey].
-type WaitingError struct{ Request Request }
+// A NotMemberError means that no key of this device decrypts the remote. It contains the request for access, and wraps
+// [ErrNoKey].
+type NotMemberError struct{ Request Request }
 
-func (e *WaitingError) Error() string { return ErrNoKey.Error() }
+func (e *NotMemberError) Error() string { return ErrNoKey.Error() }
 
 // Unwrap returns [ErrNoKey].
-func (e *WaitingError) Unwrap() error { return ErrNoKey }
+func (e *NotMemberError) Unwrap() error { return ErrNoKey }
 
 // keysRef is the branch of the keyring.
 const keysRef = "refs/heads/keys"
 
-// Is reports whether branches are those of an encrypted remote.
-func Is(refs []gitstore.Ref) bool {
-	for _, ref := range refs {
-		if ref.Name == keysRef {
-			return true
-		}
-	}
-	return false
+// IsEncrypted reports whether branches are those of an encrypted remote.
+func IsEncrypted(refs []gitstore.Ref) bool {
+	return slices.ContainsFunc(refs, func(r gitstore.Ref) bool { return r.Name == keysRef })
 }

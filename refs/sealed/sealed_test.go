@@ -47,24 +47,24 @@ func TestPadded(t *testing.T) {
 	t.Parallel()
 	sizes := map[int64]bool{}
 	for n := int64(0); n < 1<<40; n += 1 + n/1000 {
-		p := padded(n)
+		p := paddedSize(n)
 		sizes[p] = true
 		switch {
-		case p < n || p < leastSegment:
+		case p < n || p < minSegment:
 			t.Fatalf("padded(%d) = %d", n, p)
-		case n > leastSegment && n <= coarse && p >= 2*n:
+		case n > minSegment && n <= maxPowerOfTwo && p >= 2*n:
 			t.Fatalf("padded(%d) = %d, want less than twice", n, p)
-		case n > coarse && p > n+n*12/100:
+		case n > maxPowerOfTwo && p > n+n*12/100:
 			t.Fatalf("padded(%d) = %d, want at most 12 %% more", n, p)
-		case padded(p) != p:
-			t.Fatalf("padded(%d) = %d, padded again %d", n, p, padded(p))
+		case paddedSize(p) != p:
+			t.Fatalf("padded(%d) = %d, padded again %d", n, p, paddedSize(p))
 		}
 	}
 	if len(sizes) > 1000 {
 		t.Errorf("%d sizes up to 1 TiB, want few", len(sizes))
 	}
-	if padded(1<<40) != 1<<40 {
-		t.Errorf("padded(1 TiB) = %d", padded(1<<40))
+	if paddedSize(1<<40) != 1<<40 {
+		t.Errorf("padded(1 TiB) = %d", paddedSize(1<<40))
 	}
 }
 
@@ -75,7 +75,7 @@ func TestKeyring(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(b, []byte("laptop")) || bytes.Count(b, []byte("-> X25519 ")) != strangers {
+	if bytes.Contains(b, []byte("laptop")) || bytes.Count(b, []byte("-> X25519 ")) != recipientPad {
 		t.Errorf("a sealed keyring: %q", b[:400])
 	}
 	for _, key := range []string{own, recovery} {
@@ -105,7 +105,7 @@ func TestKeyring(t *testing.T) {
 		more = more.with(Member{Key: newKey(t).Recipient().String(), Name: "x"})
 	}
 	sealedMore, err := more.seal()
-	if err != nil || bytes.Count(sealedMore, []byte("-> X25519 "))%strangers != 0 {
+	if err != nil || bytes.Count(sealedMore, []byte("-> X25519 "))%recipientPad != 0 {
 		t.Errorf("22 members: %v", err)
 	}
 }
@@ -118,7 +118,7 @@ func TestFollows(t *testing.T) {
 	second := first.with(desk)
 	turned, err := second.without(func(m Member) bool { return m.Key == desk.Key })
 	third := mustTurn(t, turned, err)
-	turned, err = second.turn() // by desk, which does not know what third knows
+	turned, err = second.rotate() // by desk, which does not know what third knows
 	forged := mustTurn(t, turned, err)
 	forged.Number = 9
 	other, _, _ := testKeyring(t)
@@ -138,7 +138,7 @@ func TestFollows(t *testing.T) {
 		{"another remote", first, other, false},
 		{"two of a number", second, fork, false},
 	} {
-		if err := test.now.follows(test.was); (err == nil) != test.ok || err != nil && !errors.Is(err, ErrKeyring) {
+		if err := test.now.checkSuccessor(test.was); (err == nil) != test.ok || err != nil && !errors.Is(err, ErrKeyring) {
 			t.Errorf("%s: %v, want ok %v", test.name, err, test.ok)
 		}
 	}
@@ -151,7 +151,7 @@ func TestFollows(t *testing.T) {
 	if !isBranch(first.branch("a")) || isBranch("refs/heads/main") || isBranch("refs/heads/") || isBranch("x") || isBranch(keysRef) {
 		t.Error("isBranch")
 	}
-	if !Is([]gitstore.Ref{{Name: keysRef}}) || Is([]gitstore.Ref{{Name: "refs/heads/main"}}) {
+	if !IsEncrypted([]gitstore.Ref{{Name: keysRef}}) || IsEncrypted([]gitstore.Ref{{Name: "refs/heads/main"}}) {
 		t.Error("Is")
 	}
 }
@@ -196,7 +196,7 @@ var testTip = strings.Repeat("12", 20)
 func TestSegment(t *testing.T) {
 	t.Parallel()
 	old, epoch := newKey(t), newKey(t)
-	for _, n := range []int{0, 1, leastSegment - 1, leastSegment, 100_000, 3 << 20} {
+	for _, n := range []int{0, 1, minSegment - 1, minSegment, 100_000, 3 << 20} {
 		content := bytes.Repeat([]byte{'x'}, n)
 		b := sealSegment(t, head{Lane: "l", Tip: testTip}, content, epoch.Recipient())
 		h, in, err := openSegment(bytes.NewReader(b), []age.Identity{old, epoch})
@@ -204,7 +204,7 @@ func TestSegment(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []byte
-		if err := h.content(in, func(r io.Reader) (err error) { got, err = io.ReadAll(r); return err }); err != nil || !bytes.Equal(got, content) {
+		if err := h.readPack(in, func(r io.Reader) (err error) { got, err = io.ReadAll(r); return err }); err != nil || !bytes.Equal(got, content) {
 			t.Errorf("%d bytes: %d back, %v", n, len(got), err)
 		}
 		if h.Lane != "l" || h.Tip != testTip {
@@ -232,7 +232,7 @@ func readAll(b []byte, key age.Identity) error {
 	if err != nil {
 		return err
 	}
-	return h.content(in, func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err })
+	return h.readPack(in, func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err })
 }
 
 // FuzzSegment feeds what a member could have encrypted to the reader of segments.
@@ -248,7 +248,7 @@ func FuzzSegment(f *testing.F) {
 			return
 		}
 		var got []byte
-		err = h.content(in, func(r io.Reader) (err error) { got, err = io.ReadAll(r); return err })
+		err = h.readPack(in, func(r io.Reader) (err error) { got, err = io.ReadAll(r); return err })
 		if err != nil {
 			return
 		}
@@ -280,7 +280,7 @@ func FuzzKeyring(f *testing.F) {
 		if _, err := got.epoch(); err != nil {
 			t.Errorf("epoch: %v", err)
 		}
-		if err := got.follows(k); err == nil && !slices.Equal(got.Epochs[:1], k.Epochs) {
+		if err := got.checkSuccessor(k); err == nil && !slices.Equal(got.Epochs[:1], k.Epochs) {
 			t.Errorf("%+v follows", got)
 		}
 	})

@@ -2,6 +2,7 @@ package sealed
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,28 +22,28 @@ const (
 	partSize = 8 << 20
 	// maxHead is the maximum size of the head of a segment.
 	maxHead = 4 << 10
-	// leastSegment is the minimum size of a segment. Below coarse, sizes are padded to powers of two.
-	leastSegment, coarse = 16 << 10, 1 << 20
+	// minSegment is the minimum size of a segment. Up to maxPowerOfTwo, sizes are padded to powers of two.
+	minSegment, maxPowerOfTwo = 16 << 10, 1 << 20
 )
 
 // A head describes the content and the position of a segment.
 type head struct {
-	Format string `json:"format"`
-	Lane   string `json:"lane"`             // branch of the lane
-	After  string `json:"after,omitempty"`  // commit of the remote that it stands on; "" for the first
-	Before string `json:"before,omitempty"` // commit of the lane before; "" for none
-	Tip    string `json:"tip"`              // commit of the lane then
-	Pack   int64  `json:"pack"`             // size of the pack that follows
+	Format   string `json:"format"`
+	Lane     string `json:"lane"`             // branch of the lane
+	Previous string `json:"after,omitempty"`  // parent commit on the remote; "" for the first
+	OldTip   string `json:"before,omitempty"` // former tip of the lane; "" for none
+	Tip      string `json:"tip"`              // new tip of the lane
+	Pack     int64  `json:"pack"`             // size of the pack that follows
 }
 
-// padded returns the size that n bytes are padded to, to hide it: the next power of two up to 1 MiB, then a Padmé
+// paddedSize returns the size that n bytes are padded to, to hide it: the next power of two up to 1 MiB, then a Padmé
 // size, at most 12 % and seldom 3 % more.
-func padded(n int64) int64 {
-	if n <= leastSegment {
-		return leastSegment
+func paddedSize(n int64) int64 {
+	if n <= minSegment {
+		return minSegment
 	}
 	e := bits.Len64(uint64(n)) - 1 // 2^e <= n
-	if n <= coarse {
+	if n <= maxPowerOfTwo {
 		return 1 << bits.Len64(uint64(n-1))
 	}
 	mask := int64(1)<<(e-bits.Len64(uint64(e))) - 1
@@ -68,7 +69,7 @@ func (h head) seal(w io.Writer, to age.Recipient, content func(io.Writer) error)
 		return err
 	}
 	size := int64(len(line)) + h.Pack
-	if _, err := io.CopyN(out, zeros{}, padded(size)-size); err != nil {
+	if _, err := io.CopyN(out, zeros{}, paddedSize(size)-size); err != nil {
 		return err
 	}
 	return out.Close()
@@ -87,15 +88,15 @@ func openSegment(r io.Reader, epochs []age.Identity) (head, *bufio.Reader, error
 	if err != nil {
 		return head{}, nil, fmt.Errorf("%w: %w", ErrTampered, err)
 	}
-	in := bufio.NewReaderSize(marked{plain}, 64<<10)
+	in := bufio.NewReaderSize(tamperReader{plain}, 64<<10)
 	h, err := readHead(in)
 	return h, in, err
 }
 
-// marked adds [ErrTampered] to all errors of age.
-type marked struct{ io.Reader }
+// tamperReader adds [ErrTampered] to all errors of age.
+type tamperReader struct{ io.Reader }
 
-func (m marked) Read(p []byte) (int, error) {
+func (m tamperReader) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("%w: %w", ErrTampered, err)
@@ -109,45 +110,43 @@ func readHead(in *bufio.Reader) (h head, err error) {
 	for len(line) == 0 || line[len(line)-1] != '\n' {
 		c, err := in.ReadByte()
 		if err != nil || len(line) == maxHead {
-			return h, fmt.Errorf("%w: it has no head: %w", ErrTampered, err)
+			return h, fmt.Errorf("%w: segment without a head: %w", ErrTampered, err)
 		}
 		line = append(line, c)
 	}
 	if err := json.Unmarshal(line, &h); err != nil {
-		return h, fmt.Errorf("%w: its head: %w", ErrTampered, err)
+		return h, fmt.Errorf("%w: head of a segment: %w", ErrTampered, err)
 	}
 	if h.Format != segmentFormat {
 		return h, fmt.Errorf("format %.40q, perhaps of a newer mem: %w", h.Format, ErrTampered)
 	}
 	tip, err := pack.ParseID(h.Tip)
 	if err != nil || tip.IsZero() || h.Pack < 0 {
-		return h, fmt.Errorf("%w: its head", ErrTampered)
+		return h, fmt.Errorf("%w: head of a segment", ErrTampered)
 	}
 	return h, nil
 }
 
-// content passes the pack of a segment to take, and checks that only padding follows.
-func (h head) content(in *bufio.Reader, take func(io.Reader) error) error {
+// readPack passes the pack of a segment to receive, and checks that only padding follows.
+func (h head) readPack(in *bufio.Reader, receive func(io.Reader) error) error {
 	body := &io.LimitedReader{R: in, N: h.Pack}
-	if err := take(body); err != nil {
+	if err := receive(body); err != nil {
 		return err
 	}
 	if body.N != 0 {
-		return fmt.Errorf("%w: %d bytes behind its pack", ErrTampered, body.N)
+		return fmt.Errorf("%w: %d bytes after the pack", ErrTampered, body.N)
 	}
 	for {
 		b, err := in.Peek(1)
 		if errors.Is(err, io.EOF) && len(b) == 0 {
 			return nil
 		}
-		b, _ = in.Peek(max(1, in.Buffered())) // it is there
+		b, _ = in.Peek(max(1, in.Buffered())) // buffered, so there is no error
 		if err != nil {
-			return fmt.Errorf("%w: its padding: %w", ErrTampered, err)
+			return fmt.Errorf("%w: padding: %w", ErrTampered, err)
 		}
-		for _, c := range b {
-			if c != 0 {
-				return fmt.Errorf("%w: its padding", ErrTampered)
-			}
+		if len(bytes.Trim(b, "\x00")) > 0 {
+			return fmt.Errorf("%w: padding is not zero", ErrTampered)
 		}
 		if _, err := in.Discard(len(b)); err != nil {
 			return err

@@ -19,19 +19,19 @@ import (
 
 // A session is a connection to an encrypted remote.
 type session struct {
-	v        *Vault
-	inner    remote.Session
-	service  remote.Service
-	branches map[string]pack.ID // of the remote
-	keysAt   pack.ID            // of the keyring
-	behind   bool               // the keyring of the remote is outdated
-	used     bool               // inner has fetched
+	v          *Vault
+	inner      remote.Session
+	service    remote.Service
+	branches   map[string]pack.ID // tips of the branches of the remote
+	keyringTip pack.ID            // commit of the keyring on the remote
+	outdated   bool               // the keyring of the remote is outdated
+	fetched    bool               // inner has fetched
 }
 
 // Refs returns the lanes.
 func (s *session) Refs() []gitstore.Ref {
 	var out []gitstore.Ref
-	for _, f := range s.v.found {
+	for _, f := range s.v.lanes {
 		out = append(out, gitstore.Ref{Name: f.Lane, ID: f.tip()})
 	}
 	slices.SortFunc(out, func(a, b gitstore.Ref) int { return cmp.Compare(a.Name, b.Name) })
@@ -45,30 +45,30 @@ func (s *session) Has(lane string) bool {
 	return ok
 }
 
-// Fetch unpacks the segments that are new of the lanes that are wanted; all of them if have is empty. It was
-// mostly downloaded when the conversation began. A lane with a broken segment is left out: [Vault.Broken].
+// Fetch unpacks the new segments of the wanted lanes; all segments if have is empty. Most of them were downloaded when
+// the session was opened. A lane with a broken segment is skipped; see [Vault.Broken].
 func (s *session) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt,
 	err error) {
 	l.Progress = nil
 	if len(have) == 0 {
-		if err := s.complete(ctx, want); err != nil {
+		if err := s.followFromStart(ctx, want); err != nil {
 			return got, err
 		}
 	}
-	names := slices.Sorted(maps.Keys(s.v.found))
+	names := slices.Sorted(maps.Keys(s.v.lanes))
 	for _, name := range names {
-		f := s.v.found[name]
+		f := s.v.lanes[name]
 		if !slices.Contains(want, f.tip()) {
 			continue
 		}
-		for i, id := range f.news {
+		for i, id := range f.newCommits {
 			r, err := s.v.unpack(id, w, l)
 			got.Objects, got.Deltas, got.Bytes = got.Objects+r.Objects, got.Deltas+r.Deltas, got.Bytes+r.Bytes
 			l.Objects, l.Bytes = l.Objects-r.Objects, l.Bytes-r.Bytes
 			if errors.Is(err, ErrTampered) || errors.Is(err, pack.ErrCorrupt) || errors.Is(err, pack.ErrTooLarge) ||
 				errors.Is(err, pack.ErrNotFound) {
-				s.v.broken = append(s.v.broken, Broken{f.Lane, fmt.Errorf("segment %d of %d: %w", i+1, len(f.news), err)})
-				delete(s.v.found, name)
+				s.v.broken = append(s.v.broken, Broken{f.Lane, fmt.Errorf("segment %d of %d: %w", i+1, len(f.newCommits), err)})
+				delete(s.v.lanes, name)
 				break
 			}
 			if err = errors.Join(err, ctx.Err()); err != nil {
@@ -79,17 +79,17 @@ func (s *session) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Write
 	return got, nil
 }
 
-// complete reads wanted branches from their start if only a part of them is known.
-func (s *session) complete(ctx context.Context, want []pack.ID) error {
+// followFromStart reads wanted branches from their start if only a part of them is known.
+func (s *session) followFromStart(ctx context.Context, want []pack.ID) error {
 	var names []string
-	for name, f := range s.v.found {
-		if slices.Contains(want, f.tip()) && !f.whole {
+	for name, f := range s.v.lanes {
+		if slices.Contains(want, f.tip()) && !f.complete {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		s.v.found[name] = &found{}
+		s.v.lanes[name] = &remoteLane{}
 	}
 	_, err := s.follow(ctx, names)
 	return err
@@ -101,7 +101,7 @@ func (v *Vault) unpack(id pack.ID, w *pack.Writer, l pack.Limits) (got pack.Rece
 	if err != nil {
 		return got, err
 	}
-	err = h.content(in, func(r io.Reader) error {
+	err = h.readPack(in, func(r io.Reader) error {
 		got, err = w.Receive(r, l)
 		return err
 	})
@@ -111,33 +111,33 @@ func (v *Vault) unpack(id pack.ID, w *pack.Writer, l pack.Limits) (got pack.Rece
 // Close ends the session and stores the positions of the branches whose lanes are in the store now.
 func (s *session) Close() error {
 	v := s.v
-	news := map[string]branch{}
-	for name, f := range v.found {
+	moved := map[string]branch{}
+	for name, f := range v.lanes {
 		if f.branch == v.st.Branches[name] {
 			continue
 		}
-		here, err := v.here(f.branch)
+		ok, err := v.stored(f.branch)
 		if err != nil {
 			return errors.Join(err, s.inner.Close())
 		}
-		if here {
-			news[name] = f.branch
+		if ok {
+			moved[name] = f.branch
 		}
 	}
 	var err error
-	if len(news) > 0 && s.service == remote.Upload {
-		err = v.remember(context.Background(), news)
+	if len(moved) > 0 && s.service == remote.Upload {
+		err = v.savePositions(context.Background(), moved)
 	}
 	return errors.Join(err, s.inner.Close())
 }
 
-// remember stores the positions of branches.
-func (v *Vault) remember(ctx context.Context, news map[string]branch) error {
-	return v.edit(ctx, func(st *state) {
+// savePositions stores the positions of branches.
+func (v *Vault) savePositions(ctx context.Context, moved map[string]branch) error {
+	return v.editState(ctx, func(st *state) {
 		if st.Branches == nil {
 			st.Branches = map[string]branch{}
 		}
-		maps.Copy(st.Branches, news)
+		maps.Copy(st.Branches, moved)
 	})
 }
 
@@ -153,46 +153,46 @@ func (s *session) Drop(ctx context.Context) error {
 // Push sends a batch for one lane as a segment.
 func (s *session) Push(ctx context.Context, b remote.Batch) error {
 	if len(b.Updates) != 1 {
-		return errors.New("an encrypted remote takes one lane at a time")
+		return errors.New("an encrypted remote accepts one lane per push")
 	}
-	if err := s.settle(ctx); err != nil {
+	if err := s.updateKeyring(ctx); err != nil {
 		return fmt.Errorf("keyring: %w", err)
 	}
 	u := b.Updates[0]
 	name := s.v.st.Keyring.branch(u.Ref)
 	at := s.branches[name]
 	h := head{Lane: u.Ref, Tip: u.New.String(), Pack: pack.StreamSize(b.Size)}
-	if on, err := s.goesOn(ctx, u); err != nil {
+	if ok, err := s.continues(ctx, u); err != nil {
 		return err
-	} else if on && !at.IsZero() {
-		h.After, h.Before = at.String(), u.Old.String()
+	} else if ok && !at.IsZero() {
+		h.Previous, h.OldTip = at.String(), u.Old.String()
 	}
 	out, err := s.v.repo.Scratch(ctx, "out-"+s.v.id)
 	if err != nil {
 		return err
 	}
-	sealed, err := s.v.wrap(out, h, b)
+	sealed, err := s.v.sealBatch(out, h, b)
 	if err == nil {
 		sealed.Updates = []remote.Update{{Ref: name, Old: at, New: sealed.Updates[0].New}}
 		err = s.inner.Push(ctx, sealed)
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
-		return renamed(err, name, u.Ref)
+		return withLaneName(err, name, u.Ref)
 	}
-	return s.v.remember(ctx, map[string]branch{name: {sealed.Updates[0].New.String(), u.Ref, h.Tip}})
+	return s.v.savePositions(ctx, map[string]branch{name: {sealed.Updates[0].New.String(), u.Ref, h.Tip}})
 }
 
-// goesOn reports whether an update continues the lane. Otherwise the branch restarts without its former segments.
-func (s *session) goesOn(ctx context.Context, u remote.Update) (bool, error) {
+// continues reports whether an update continues the lane. Otherwise the branch restarts without its former segments.
+func (s *session) continues(ctx context.Context, u remote.Update) (bool, error) {
 	if u.Old.IsZero() {
 		return false, nil
 	}
-	l, _ := lane.ParseBranch(u.Ref)
+	l, _ := lane.ParseRemoteRef(u.Ref)
 	return s.v.repo.Follows(ctx, l, u.New, u.Old)
 }
 
-// renamed replaces the branch by its lane in an error.
-func renamed(err error, name, lane string) error {
+// withLaneName replaces the branch by its lane in an error.
+func withLaneName(err error, name, lane string) error {
 	var rejected *remote.RejectedError
 	if errors.As(err, &rejected) {
 		for i, ref := range rejected.Refs {
@@ -204,8 +204,8 @@ func renamed(err error, name, lane string) error {
 	return err
 }
 
-// wrap creates the commit of a segment in a scratch repository, and the batch that pushes it.
-func (v *Vault) wrap(out *refs.Scratch, h head, b remote.Batch) (batch remote.Batch, err error) {
+// sealBatch creates the commit of a segment in a scratch repository, and the batch that pushes it.
+func (v *Vault) sealBatch(out *refs.Scratch, h head, b remote.Batch) (batch remote.Batch, err error) {
 	to, err := v.st.Keyring.epoch()
 	if err != nil {
 		return batch, err
@@ -214,16 +214,16 @@ func (v *Vault) wrap(out *refs.Scratch, h head, b remote.Batch) (batch remote.Ba
 	if err != nil {
 		return batch, err
 	}
-	c := &commit{sink: w.Add}
+	c := &commitWriter{sink: w.Add}
 	var parent pack.ID
-	if h.After != "" {
-		if parent, err = pack.ParseID(h.After); err != nil {
+	if h.Previous != "" {
+		if parent, err = pack.ParseID(h.Previous); err != nil {
 			return batch, errors.Join(err, w.Abort())
 		}
 	}
 	err = h.seal(c, to, func(plain io.Writer) error { return pack.Stream(plain, b.Objects, b.Size, b.Entries) })
 	if err == nil {
-		err = c.close(parent)
+		err = c.finish(parent)
 	}
 	if err != nil {
 		return batch, errors.Join(err, w.Abort())
@@ -234,8 +234,8 @@ func (v *Vault) wrap(out *refs.Scratch, h head, b remote.Batch) (batch remote.Ba
 	return c.batch(func(id pack.ID) (pack.Entry, error) { return remote.Entry(out.Repo, id) }), nil
 }
 
-// A commit is a new commit for the remote: the written data as files, their tree, and no author or time.
-type commit struct {
+// A commitWriter creates a commit for the remote: the written data as files, their tree, and a fixed author and time.
+type commitWriter struct {
 	sink func(pack.Entry) error
 	buf  []byte
 	tree []gitstore.TreeEntry
@@ -243,7 +243,7 @@ type commit struct {
 	size int64
 }
 
-func (c *commit) Write(p []byte) (int, error) {
+func (c *commitWriter) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		if c.buf == nil {
@@ -252,7 +252,7 @@ func (c *commit) Write(p []byte) (int, error) {
 		k := min(len(p), partSize-len(c.buf))
 		c.buf, p = append(c.buf, p[:k]...), p[k:]
 		if len(c.buf) == partSize {
-			if err := c.part(); err != nil {
+			if err := c.flush(); err != nil {
 				return 0, err
 			}
 		}
@@ -260,23 +260,23 @@ func (c *commit) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func (c *commit) part() error {
+func (c *commitWriter) flush() error {
 	e := pack.Encode(pack.Blob, c.buf, 0)
 	c.tree = append(c.tree, gitstore.TreeEntry{Name: partName(len(c.tree)), ID: e.ID})
 	c.buf = c.buf[:0]
 	return c.add(e)
 }
 
-func (c *commit) add(e pack.Entry) error {
+func (c *commitWriter) add(e pack.Entry) error {
 	c.ids = append(c.ids, e.ID)
 	c.size += int64(e.Size())
 	return c.sink(e)
 }
 
-// close writes the remaining data, the tree and the commit.
-func (c *commit) close(parent pack.ID) error {
+// finish writes the remaining data, the tree and the commit.
+func (c *commitWriter) finish(parent pack.ID) error {
 	if len(c.buf) > 0 {
-		if err := c.part(); err != nil {
+		if err := c.flush(); err != nil {
 			return err
 		}
 	}
@@ -297,7 +297,7 @@ func (c *commit) close(parent pack.ID) error {
 }
 
 // batch returns the batch that pushes the commit.
-func (c *commit) batch(entry func(pack.ID) (pack.Entry, error)) remote.Batch {
+func (c *commitWriter) batch(entry func(pack.ID) (pack.Entry, error)) remote.Batch {
 	return remote.Batch{Objects: len(c.ids), Size: c.size, Updates: []remote.Update{{New: c.ids[len(c.ids)-1]}},
 		Entries: func(yield func(pack.Entry) error) error {
 			for _, id := range c.ids {

@@ -62,8 +62,8 @@ func parseState(b []byte) (st state, err error) {
 	return st, nil
 }
 
-// edit changes the stored state. Other processes may have changed it meanwhile.
-func (v *Vault) edit(ctx context.Context, fn func(*state)) error {
+// editState changes the stored state. Other processes may have changed it meanwhile.
+func (v *Vault) editState(ctx context.Context, fn func(*state)) error {
 	return v.repo.EditSecret(ctx, v.id, func(b []byte) ([]byte, error) {
 		st := state{Format: stateFormat}
 		if b != nil {
@@ -79,9 +79,9 @@ func (v *Vault) edit(ctx context.Context, fn func(*state)) error {
 	})
 }
 
-// pin stores the last keyring, unless another process has stored a later one.
-func (v *Vault) pin(ctx context.Context, k Keyring, at pack.ID) error {
-	return v.edit(ctx, func(st *state) {
+// saveKeyring stores the last keyring, unless another process has stored a later one.
+func (v *Vault) saveKeyring(ctx context.Context, k Keyring, at pack.ID) error {
+	return v.editState(ctx, func(st *state) {
 		if st.Keyring.Number > k.Number {
 			return
 		}
@@ -102,7 +102,7 @@ func (v *Vault) addKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return v.edit(ctx, func(st *state) { st.Keys = append([]string{id.String()}, st.Keys...) })
+	return v.editState(ctx, func(st *state) { st.Keys = append([]string{id.String()}, st.Keys...) })
 }
 
 // key returns the public half of this device's key.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -25,21 +26,21 @@ type Options struct {
 
 // A Vault is one command's access to an encrypted remote. It is not safe for concurrent use.
 type Vault struct {
-	repo   *refs.Repo
-	client *remote.Client
-	id     string
-	o      Options
-	st     state
-	in     *refs.Scratch // downloaded objects; nil before the first download
-	found  map[string]*found
-	broken []Broken
+	repo       *refs.Repo
+	client     *remote.Client
+	id         string
+	o          Options
+	st         state
+	downloaded *refs.Scratch // downloaded objects; nil before the first download
+	lanes      map[string]*remoteLane
+	broken     []Broken
 }
 
-// A found branch of the remote is a lane.
-type found struct {
+// A remoteLane is the lane of a branch of the remote.
+type remoteLane struct {
 	branch
-	news  []pack.ID // commits of the remote with new segments, oldest first
-	whole bool      // these are all
+	newCommits []pack.ID // commits of the remote with new segments, oldest first
+	complete   bool      // newCommits are all commits of the branch
 }
 
 // A Broken branch cannot be read. Lane is "" if its lane is unknown.
@@ -48,7 +49,7 @@ type Broken struct {
 	Err  error
 }
 
-// Open returns the encrypted remote whose secret has the given id in the store. It does not contact the remote yet. The
+// Readable returns the encrypted remote whose secret has the given id in the store. It does not contact the remote yet. The
 // error wraps [ErrNoKey] if there is no such secret.
 func Open(r *refs.Repo, c *remote.Client, id string, o Options) (*Vault, error) {
 	b, err := r.Secret(id)
@@ -64,11 +65,11 @@ func Open(r *refs.Repo, c *remote.Client, id string, o Options) (*Vault, error) 
 
 // Close deletes the downloaded data.
 func (v *Vault) Close() error {
-	if v.in == nil {
+	if v.downloaded == nil {
 		return nil
 	}
-	in := v.in
-	v.in = nil
+	in := v.downloaded
+	v.downloaded = nil
 	return in.Close()
 }
 
@@ -81,14 +82,14 @@ func (v *Vault) Keyring() Keyring { return v.st.Keyring }
 // Broken returns the branches that could not be read, with the errors.
 func (v *Vault) Broken() []Broken { return v.broken }
 
-// Open connects to the remote. It downloads new segments to learn the tips of the lanes.
+// Readable connects to the remote. It downloads new segments to learn the tips of the lanes.
 func (v *Vault) Open(ctx context.Context, svc remote.Service) (remote.Session, error) {
 	inner, err := v.client.Open(ctx, svc)
 	if err != nil {
 		return nil, err
 	}
 	s := &session{v: v, inner: inner, service: svc}
-	if err := s.look(ctx); err != nil {
+	if err := s.load(ctx); err != nil {
 		return nil, errors.Join(err, inner.Close())
 	}
 	return s, nil
@@ -96,8 +97,8 @@ func (v *Vault) Open(ctx context.Context, svc remote.Service) (remote.Session, e
 
 // download fetches commits into the scratch repository, in the session s or a new one.
 func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pack.ID) (err error) {
-	if v.in == nil {
-		if v.in, err = v.repo.Scratch(ctx, "in-"+v.id); err != nil {
+	if v.downloaded == nil {
+		if v.downloaded, err = v.repo.Scratch(ctx, "in-"+v.id); err != nil {
 			return err
 		}
 	}
@@ -108,7 +109,7 @@ func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pac
 		defer func() { err = errors.Join(err, s.Close()) }()
 	}
 	fetch := func(s remote.Session, want []pack.ID) error {
-		w, err := pack.Create(v.in.PackDir(), "fetch")
+		w, err := pack.Create(v.downloaded.PackDir(), "fetch")
 		if err != nil {
 			return err
 		}
@@ -128,57 +129,53 @@ func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pac
 	return err
 }
 
-// look reads the keyring and the branches of the remote.
-func (s *session) look(ctx context.Context) error {
+// load reads the keyring and the branches of the remote.
+func (s *session) load(ctx context.Context) error {
 	v := s.v
-	v.found, v.broken, s.branches = map[string]*found{}, nil, map[string]pack.ID{}
+	v.lanes, v.broken, s.branches = map[string]*remoteLane{}, nil, map[string]pack.ID{}
 	for _, ref := range s.inner.Refs() {
 		if ref.Name == keysRef {
-			s.keysAt = ref.ID
+			s.keyringTip = ref.ID
 		} else if isBranch(ref.Name) {
 			s.branches[ref.Name] = ref.ID
 		}
 	}
-	if s.keysAt.IsZero() {
+	if s.keyringTip.IsZero() {
 		if v.st.Keyring.Number == 0 {
 			return ErrNoKey
 		}
 		if len(s.branches) > 0 && s.service == remote.Upload {
-			return fmt.Errorf("it is gone: %w", ErrKeyring)
+			return fmt.Errorf("it was removed: %w", ErrKeyring)
 		}
 		// The remote may have been recreated: the next push restores everything.
-	} else if err := s.lookKeyring(ctx); err != nil {
+	} else if err := s.loadKeyring(ctx); err != nil {
 		return err
 	}
-	return s.lookBranches(ctx)
+	return s.loadBranches(ctx)
 }
 
+// isBranch reports whether a ref has the form of [Keyring.branch].
 func isBranch(ref string) bool {
-	name := ref[min(len("refs/heads/"), len(ref)):]
-	for _, c := range []byte(name) {
-		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f') {
-			return false
-		}
-	}
-	return len(name) == 32
+	name, ok := strings.CutPrefix(ref, "refs/heads/")
+	return ok && len(name) == 32 && lane.IsHex(name)
 }
 
-// lookKeyring reads the keyring if it has changed. The next push replaces an outdated one; until then nothing is
+// loadKeyring reads the keyring if it has changed. The next push replaces an outdated one; until then nothing is
 // fetched from the remote.
-func (s *session) lookKeyring(ctx context.Context) error {
+func (s *session) loadKeyring(ctx context.Context) error {
 	v := s.v
-	if s.keysAt.String() == v.st.KeyringAt {
+	if s.keyringTip.String() == v.st.KeyringAt {
 		return nil
 	}
 	k, err := s.keyring(ctx)
 	if err != nil {
 		return err
 	}
-	switch err := k.follows(v.st.Keyring); {
+	switch err := k.checkSuccessor(v.st.Keyring); {
 	case err == nil:
-		return v.pin(ctx, k, s.keysAt)
-	case s.service == remote.Receive && k.Number < v.st.Keyring.Number && v.st.Keyring.follows(k) == nil:
-		s.behind = true
+		return v.saveKeyring(ctx, k, s.keyringTip)
+	case s.service == remote.Receive && k.Number < v.st.Keyring.Number && v.st.Keyring.checkSuccessor(k) == nil:
+		s.outdated = true
 		return nil
 	default:
 		return err
@@ -186,23 +183,23 @@ func (s *session) lookKeyring(ctx context.Context) error {
 }
 
 func (s *session) keyring(ctx context.Context) (k Keyring, err error) {
-	if err := s.v.download(ctx, nil, []pack.ID{s.keysAt}, nil); err != nil {
+	if err := s.v.download(ctx, nil, []pack.ID{s.keyringTip}, nil); err != nil {
 		return k, err
 	}
-	files, _, err := readCommit(s.v.in, s.keysAt)
+	files, _, err := readCommit(s.v.downloaded, s.keyringTip)
 	if err != nil {
 		return k, fmt.Errorf("keyring: %w", err)
 	}
 	if len(files) != 1 {
 		return k, fmt.Errorf("keyring: %w: %d files", ErrTampered, len(files))
 	}
-	b, err := s.v.in.Get(files[0], pack.Blob)
+	b, err := s.v.downloaded.Get(files[0], pack.Blob)
 	if err != nil {
 		return k, fmt.Errorf("keyring: %w", err)
 	}
 	k, err = openKeyring(b, s.v.st.Keys)
 	if key, kerr := s.v.key(); errors.Is(err, ErrNoKey) && kerr == nil {
-		err = &WaitingError{Request{key, s.v.repo.Device().ID}}
+		err = &NotMemberError{Request{key, s.v.repo.Device().ID}}
 	}
 	return k, err
 }
@@ -229,8 +226,8 @@ func readCommit(g *refs.Scratch, id pack.ID) (files []pack.ID, parent pack.ID, e
 // partName is the name of the i-th file of a commit.
 func partName(i int) string { return fmt.Sprintf("%06d", i) }
 
-// lookBranches reads the lanes and tips of branches: those of this device for a push, all for a fetch.
-func (s *session) lookBranches(ctx context.Context) error {
+// loadBranches reads the lanes and tips of branches: those of this device for a push, all for a fetch.
+func (s *session) loadBranches(ctx context.Context) error {
 	v := s.v
 	wanted, err := s.wanted()
 	if err != nil {
@@ -240,27 +237,27 @@ func (s *session) lookBranches(ctx context.Context) error {
 	for _, name := range wanted {
 		known, ok := v.st.Branches[name]
 		if ok && (s.service == remote.Upload || known.At != s.branches[name].String()) {
-			if ok, err = v.here(known); err != nil {
+			if ok, err = v.stored(known); err != nil {
 				return err
 			}
 		}
-		f := &found{}
+		f := &remoteLane{}
 		if ok {
 			f.branch = known
 		}
-		v.found[name] = f
+		v.lanes[name] = f
 		if f.At != s.branches[name].String() {
 			unknown = append(unknown, name)
 		}
 	}
-	again, err := s.follow(ctx, unknown)
+	rewritten, err := s.follow(ctx, unknown)
 	if err != nil {
 		return err
 	}
-	for _, name := range again { // the remote was rolled back or rewritten
-		v.found[name] = &found{}
+	for _, name := range rewritten { // or rolled back
+		v.lanes[name] = &remoteLane{}
 	}
-	_, err = s.follow(ctx, again)
+	_, err = s.follow(ctx, rewritten)
 	return err
 }
 
@@ -304,59 +301,59 @@ func (v *Vault) ownLanes() ([]refs.Lane, error) {
 		nil
 }
 
-// here reports whether the lane of a branch is in the store up to the branch's tip.
-func (v *Vault) here(b branch) (bool, error) {
-	l, ok := lane.ParseBranch(b.Lane)
+// stored reports whether the lane of a branch is in the store up to the branch's tip.
+func (v *Vault) stored(b branch) (bool, error) {
+	l, ok := lane.ParseRemoteRef(b.Lane)
 	if l.Tip = b.tip(); !ok || l.Tip.IsZero() || b.at().IsZero() {
 		return false, nil
 	}
 	return v.repo.Has(l)
 }
 
-// read downloads the new commits of branches.
-func (s *session) read(ctx context.Context, names []string) error {
+// downloadBranches downloads the new commits of branches.
+func (s *session) downloadBranches(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
 	var want, have []pack.ID
 	for _, name := range names {
 		want = append(want, s.branches[name])
-		if at := s.v.found[name].at(); !at.IsZero() {
+		if at := s.v.lanes[name].at(); !at.IsZero() {
 			have = append(have, at)
 		}
 	}
-	conversation := s.inner
-	if s.service != remote.Upload || s.used {
-		conversation = nil
+	inner := s.inner
+	if s.service != remote.Upload || s.fetched {
+		inner = nil
 	}
-	s.used = true
-	return s.v.download(ctx, conversation, want, have)
+	s.fetched = true
+	return s.v.download(ctx, inner, want, have)
 }
 
 // follow reads the heads of new segments of branches. It records a branch with an error as broken and skips it. It
 // returns the branches that do not continue their known position: they must be read from their start.
-func (s *session) follow(ctx context.Context, names []string) (again []string, err error) {
+func (s *session) follow(ctx context.Context, names []string) (rewritten []string, err error) {
 	v := s.v
-	if err := s.read(ctx, names); err != nil {
+	if err := s.downloadBranches(ctx, names); err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		was := v.found[name].branch
+		was := v.lanes[name].branch
 		f, err := v.walk(name, s.branches[name], was)
 		switch {
 		case err == nil:
-			v.found[name] = f
+			v.lanes[name] = f
 		case errors.Is(err, pack.ErrNotFound) && was.At != "":
-			again = append(again, name)
+			rewritten = append(rewritten, name)
 		default:
-			delete(v.found, name)
+			delete(v.lanes, name)
 			v.broken = append(v.broken, Broken{cmp.Or(f.Lane, was.Lane, v.st.Branches[name].Lane), err})
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
-	return again, nil
+	return rewritten, nil
 }
 
 // maxSegments is the maximum number of segments of one branch.
@@ -364,22 +361,22 @@ const maxSegments = 5_000_000
 
 // walk goes from a commit back to the known position of a branch, or to its start, and reads the heads from there on.
 // It returns the new position.
-func (v *Vault) walk(name string, tip pack.ID, was branch) (f *found, err error) {
-	f = &found{branch: was}
+func (v *Vault) walk(name string, tip pack.ID, was branch) (f *remoteLane, err error) {
+	f = &remoteLane{branch: was}
 	var news []pack.ID
 	id := tip
 	for !id.IsZero() && id != was.at() {
 		if len(news) == maxSegments {
 			return f, fmt.Errorf("more than %d segments: %w", maxSegments, pack.ErrTooLarge)
 		}
-		_, parent, err := readCommit(v.in, id)
+		_, parent, err := readCommit(v.downloaded, id)
 		if err != nil {
 			return f, err
 		}
 		news, id = append(news, id), parent
 	}
 	if id.IsZero() {
-		f.branch, f.whole = branch{}, true
+		f.branch, f.complete = branch{}, true
 	}
 	for i, id := range slices.Backward(news) {
 		h, _, err := v.segment(id)
@@ -390,17 +387,17 @@ func (v *Vault) walk(name string, tip pack.ID, was branch) (f *found, err error)
 			return f, fmt.Errorf("segment %d of %d: %w", len(news)-i, len(news), err)
 		}
 		f.At, f.Lane, f.Tip = id.String(), h.Lane, h.Tip
-		f.news = append(f.news, id)
+		f.newCommits = append(f.newCommits, id)
 	}
 	return f, nil
 }
 
 // accept returns an error unless a segment is a valid next one.
-func (f *found) accept(h head, named bool) error {
+func (f *remoteLane) accept(h head, named bool) error {
 	switch {
 	case !named || f.Lane != "" && f.Lane != h.Lane:
 		return fmt.Errorf("%w: it belongs to another branch", ErrTampered)
-	case h.After != f.At || h.Before != f.Tip:
+	case h.Previous != f.At || h.OldTip != f.Tip:
 		f.Lane = h.Lane
 		return fmt.Errorf("%w: it belongs elsewhere in the branch", ErrTampered)
 	}
@@ -409,7 +406,7 @@ func (f *found) accept(h head, named bool) error {
 
 // segment opens the segment of a downloaded commit.
 func (v *Vault) segment(id pack.ID) (h head, in *bufio.Reader, err error) {
-	files, _, err := readCommit(v.in, id)
+	files, _, err := readCommit(v.downloaded, id)
 	if err != nil {
 		return h, nil, err
 	}
@@ -417,27 +414,27 @@ func (v *Vault) segment(id pack.ID) (h head, in *bufio.Reader, err error) {
 	if err != nil {
 		return h, nil, err
 	}
-	return openSegment(&parts{git: v.in, files: files}, epochs)
+	return openSegment(&partReader{git: v.downloaded, files: files}, epochs)
 }
 
-// parts reads the files of a segment one after the other.
-type parts struct {
+// partReader reads the files of a segment one after the other.
+type partReader struct {
 	git   *refs.Scratch
 	files []pack.ID
-	now   []byte
+	rest  []byte // of the current file
 }
 
-func (p *parts) Read(b []byte) (n int, err error) {
-	for len(p.now) == 0 {
+func (p *partReader) Read(b []byte) (n int, err error) {
+	for len(p.rest) == 0 {
 		if len(p.files) == 0 {
 			return 0, io.EOF
 		}
-		if p.now, err = p.git.Get(p.files[0], pack.Blob); err != nil {
+		if p.rest, err = p.git.Get(p.files[0], pack.Blob); err != nil {
 			return 0, err
 		}
 		p.files = p.files[1:]
 	}
-	n = copy(b, p.now)
-	p.now = p.now[n:]
+	n = copy(b, p.rest)
+	p.rest = p.rest[n:]
 	return n, nil
 }

@@ -74,7 +74,7 @@ func Moved(old, now string) string { return ShortCommit(old) + ".." + ShortCommi
 
 // SealError adds hints and an exit status to an error of an encrypted remote.
 func SealError(err error) error {
-	var waiting *sealed.WaitingError
+	var waiting *sealed.NotMemberError
 	switch {
 	case errors.As(err, &waiting):
 		return app.WithCode(app.ExitAuth, app.WithHint(err, "on a device that can read it: mem device approve "+

@@ -133,7 +133,7 @@ func trustArchived(ctx context.Context, m *layers.Memory, a archive.Manifest, ad
 	}
 	for _, d := range others {
 		if !slices.ContainsFunc(a.Lanes, func(l archive.Lane) bool {
-			at, ok := lane.ParseBranch(l.Ref)
+			at, ok := lane.ParseRemoteRef(l.Ref)
 			return ok && at.Device == d.ID
 		}) {
 			continue

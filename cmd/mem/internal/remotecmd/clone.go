@@ -73,7 +73,7 @@ func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) e
 	}
 	o.sealed = sync.IsSealed(s.Refs())
 	for _, ref := range s.Refs() {
-		if _, ok := lane.Parse(ref.Name); ok {
+		if _, ok := lane.ParseRef(ref.Name); ok {
 			o.lanes++
 		}
 	}
@@ -215,8 +215,8 @@ func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, o cloneOptions
 	if err != nil {
 		return app.WithHint(memory.RemoteError(err), "run the same command again: it resumes")
 	}
-	if !j.Open {
-		return memory.SealError(&sealed.WaitingError{Request: j.Request})
+	if !j.Readable {
+		return memory.SealError(&sealed.NotMemberError{Request: j.Request})
 	}
 	warnReadOnly(e, j)
 	return nil

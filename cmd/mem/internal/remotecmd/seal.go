@@ -61,7 +61,7 @@ func remoteAdd(e *app.Env) *cli.Command {
 	}
 }
 
-func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptions) (j sealed.Joined, err error) {
+func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptions) (j sealed.JoinResult, err error) {
 	name := e.Operand(0)
 	u, err := memory.RemoteURL(e, e.Operand(1))
 	if err != nil {
@@ -116,7 +116,7 @@ func allowRaw(e *app.Env, u remote.URL, o sealOptions) error {
 }
 
 // printRemoteAdded prints the added remote and its recovery key, which is never printed again.
-func printRemoteAdded(e *app.Env, name string, j sealed.Joined, o sealOptions) error {
+func printRemoteAdded(e *app.Env, name string, j sealed.JoinResult, o sealOptions) error {
 	if e.Opt.JSON {
 		if err := e.PrintJSON("remote", struct {
 			Name      string `json:"name"`
@@ -132,8 +132,8 @@ func printRemoteAdded(e *app.Env, name string, j sealed.Joined, o sealOptions) e
 	case j.Created:
 		e.Note("%s is encrypted from now on; this device can read it", name)
 		printRecovery(e, j.Recovery)
-	case !j.Open:
-		return memory.SealError(&sealed.WaitingError{Request: j.Request})
+	case !j.Readable:
+		return memory.SealError(&sealed.NotMemberError{Request: j.Request})
 	default:
 		e.Note("%s is an encrypted remote; this device can read it", name)
 		warnReadOnly(e, j)
@@ -149,7 +149,7 @@ func printRemoteAdded(e *app.Env, name string, j sealed.Joined, o sealOptions) e
 }
 
 // warnReadOnly warns that the device is not a member of the encrypted remote, because it may not write there.
-func warnReadOnly(e *app.Env, j sealed.Joined) {
+func warnReadOnly(e *app.Env, j sealed.JoinResult) {
 	if j.ReadOnly != nil {
 		e.Warn("this device could not become a member, and reads the remote only until its keyring changes: %v", j.ReadOnly)
 	}
@@ -247,7 +247,7 @@ func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) er
 		return err
 	}
 	defer m.Close()
-	r, err := sealedRemote(e, m, on)
+	r, err := sealedRemote(m, on)
 	if err != nil {
 		return memory.RemoteError(err)
 	}
@@ -276,7 +276,7 @@ func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) er
 }
 
 // sealedRemote returns the encrypted remote with the name, or the only one.
-func sealedRemote(e *app.Env, m *layers.Memory, name string) (refs.Remote, error) {
+func sealedRemote(m *layers.Memory, name string) (refs.Remote, error) {
 	if name != "" {
 		return m.Sync().Remote(name)
 	}

@@ -13,17 +13,17 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Since returns the commits after have up to tip, oldest first. follows is false if tip does not descend from have;
-// then it returns all commits. Every commit descends from the zero have. More than most commits are an error.
-func Since(ctx context.Context, g *gitstore.Repo, tip, have pack.ID, most int) (commits []pack.ID, follows bool,
+// CommitsSince returns the commits after have up to tip, oldest first. follows is false if tip does not descend from
+// have; then it returns all commits. Every commit descends from the zero have. More than limit commits are an error.
+func CommitsSince(ctx context.Context, g *gitstore.Repo, tip, have pack.ID, limit int) (commits []pack.ID, follows bool,
 	err error) {
 	for id := tip; !id.IsZero(); {
 		if id == have {
 			follows = true
 			break
 		}
-		if len(commits) == most {
-			return nil, false, fmt.Errorf("more than %d commits", most)
+		if len(commits) == limit {
+			return nil, false, fmt.Errorf("more than %d commits", limit)
 		}
 		commits = append(commits, id)
 		c, err := g.Commit(id)
@@ -39,18 +39,18 @@ func Since(ctx context.Context, g *gitstore.Repo, tip, have pack.ID, most int) (
 	return commits, follows || have.IsZero(), nil
 }
 
-// A Step is a commit of a lane and the objects that it added, including itself.
-type Step struct {
+// An Addition is a commit of a lane and the objects that it added, including itself.
+type Addition struct {
 	Commit  pack.ID
 	Objects []pack.ID
 }
 
-// Steps yields the objects that each of the commits, oldest first, adds to its parent and to the commits before it. It
+// Additions yields the objects that each of the commits, oldest first, adds to its parent and to the commits before it. It
 // skips objects in seen and adds the yielded ones to it.
-func Steps(ctx context.Context, g *gitstore.Repo, commits []pack.ID, seen map[pack.ID]struct{}) iter.Seq2[Step, error] {
-	return func(yield func(Step, error) bool) {
+func Additions(ctx context.Context, g *gitstore.Repo, commits []pack.ID, seen map[pack.ID]struct{}) iter.Seq2[Addition, error] {
+	return func(yield func(Addition, error) bool) {
 		for _, id := range commits {
-			s, err := newStep(g, id, seen)
+			s, err := newAddition(g, id, seen)
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -61,8 +61,8 @@ func Steps(ctx context.Context, g *gitstore.Repo, commits []pack.ID, seen map[pa
 	}
 }
 
-func newStep(g *gitstore.Repo, id pack.ID, seen map[pack.ID]struct{}) (Step, error) {
-	s := Step{Commit: id}
+func newAddition(g *gitstore.Repo, id pack.ID, seen map[pack.ID]struct{}) (Addition, error) {
+	s := Addition{Commit: id}
 	add := func(id pack.ID) bool {
 		if _, ok := seen[id]; ok {
 			return false
@@ -96,10 +96,10 @@ func newStep(g *gitstore.Repo, id pack.ID, seen map[pack.ID]struct{}) (Step, err
 
 // A Differ compares two trees. It skips equal subtrees.
 type Differ struct {
-	Git  *gitstore.Repo
-	Tree func(path []string, id pack.ID) (bool, error) // a new or changed directory; reports whether to enter it
-	Blob func(path []string, id, was pack.ID) error    // a new or changed file; was is zero for a new one
-	Gone func(path []string) error                     // a removed entry; may be nil
+	Git     *gitstore.Repo
+	Tree    func(path []string, id pack.ID) (bool, error) // a new or changed directory; reports whether to enter it
+	Blob    func(path []string, id, was pack.ID) error    // a new or changed file; was is zero for a new one
+	Removed func(path []string) error                     // a removed entry; may be nil
 }
 
 // Diff compares tree with the tree old, which may be zero. Both are at path. It stops at the first error of a callback.
@@ -131,12 +131,12 @@ func (d *Differ) Diff(path []string, tree, old pack.ID) error {
 			return err
 		}
 	}
-	if d.Gone == nil {
+	if d.Removed == nil {
 		return nil
 	}
 	for _, e := range was {
-		if _, left := before[e.Name]; left {
-			return d.Gone(append(path, e.Name))
+		if _, removed := before[e.Name]; removed {
+			return d.Removed(append(path, e.Name))
 		}
 	}
 	return nil
@@ -145,21 +145,21 @@ func (d *Differ) Diff(path []string, tree, old pack.ID) error {
 // entry compares one entry of a directory with the former entry of the same name.
 func (d *Differ) entry(path []string, e, was gitstore.TreeEntry) error {
 	if e.Tree {
-		into, err := d.Tree(path, e.ID)
-		if err != nil || !into {
+		enter, err := d.Tree(path, e.ID)
+		if err != nil || !enter {
 			return err
 		}
 		old := was.ID
 		if !was.Tree {
-			if !was.ID.IsZero() && d.Gone != nil {
-				return d.Gone(path)
+			if !was.ID.IsZero() && d.Removed != nil {
+				return d.Removed(path)
 			}
 			old = pack.ID{}
 		}
 		return d.Diff(path, e.ID, old)
 	}
-	if was.Tree && d.Gone != nil {
-		return d.Gone(path)
+	if was.Tree && d.Removed != nil {
+		return d.Removed(path)
 	}
 	return d.Blob(path, e.ID, was.ID)
 }
@@ -172,12 +172,21 @@ const MaxCommits = 5_000_000
 
 // LamportOf returns the Lamport time of a commit, from its trailer.
 func LamportOf(c gitstore.Commit) (uint64, error) {
-	for _, t := range Trailers(c.Message) {
-		if v, ok := strings.CutPrefix(t, "Mem-Lamport: "); ok {
-			return strconv.ParseUint(v, 10, 64)
+	v, ok := trailer(Trailers(c.Message), "Lamport")
+	if !ok {
+		return 0, errors.New("no Mem-Lamport trailer")
+	}
+	return strconv.ParseUint(v, 10, 64)
+}
+
+// trailer returns the value of the first trailer "Mem-<key>".
+func trailer(trailers []string, key string) (string, bool) {
+	for _, t := range trailers {
+		if v, ok := strings.CutPrefix(t, "Mem-"+key+": "); ok {
+			return v, true
 		}
 	}
-	return 0, errors.New("no Mem-Lamport trailer")
+	return "", false
 }
 
 // Trailers returns the lines of the last paragraph of a commit message.
@@ -193,19 +202,17 @@ func Trailers(message string) []string {
 	return strings.Split(last, "\n")
 }
 
+// EpochOf returns the epoch that a commit starts, 0 if it has no trailer Mem-Epoch.
+//
 // An epoch of a lane starts with a commit without a parent. When a lane restarts, because data is deleted, that commit
-// has the trailer Mem-Epoch with a number that increases each time. It is signed like every commit. So other devices
-// can distinguish a lane that its device has restarted from one that somebody rolled back.
-const epochTrailer = "Mem-Epoch: "
-
-// EpochOf returns the epoch that a commit starts, 0 if it has no such trailer.
+// has the trailer with a number that increases each time. It is signed like every commit, so other devices can
+// distinguish a lane that its device restarted from one that somebody rolled back.
 func EpochOf(c gitstore.Commit) (uint64, error) {
-	for _, t := range Trailers(c.Message) {
-		if v, ok := strings.CutPrefix(t, epochTrailer); ok {
-			return strconv.ParseUint(v, 10, 63)
-		}
+	v, ok := trailer(Trailers(c.Message), "Epoch")
+	if !ok {
+		return 0, nil
 	}
-	return 0, nil
+	return strconv.ParseUint(v, 10, 63)
 }
 
 // EpochAt returns the epoch of the lane with the given tip, from its first commit.
