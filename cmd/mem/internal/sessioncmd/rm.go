@@ -29,13 +29,9 @@ func Rm(e *app.Env) *cli.Command {
 			"of the one that is named. The newest version of each session stays, unless --keep-last\n" +
 			"says otherwise. Without a session, only versions that mem made for compositions and\n" +
 			"tiers are hidden, not those that you made with \"mem compress\".",
-		Flags: []cli.Flag{
-			flags.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
-			flags.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
-			flags.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
+		Flags: append([]cli.Flag{
 			flags.Bool(&o.Expired, "expired", "hide versions older than storage.compressionRetention"),
-			flags.Bool(&o.Force, "force,f", "hide versions that compositions use, too"),
-		},
+		}, o.Flags()...),
 		Action: func(c *cli.Context) error {
 			if o.Expired || o.Unused || o.OlderThan != "" || c.IsSet("keep-last") {
 				return versioncmd.DoPrune(e, c, o)

@@ -25,6 +25,16 @@ type PruneOptions struct {
 	Force     bool
 }
 
+// Flags returns the options that mem prune and mem rm share.
+func (o *PruneOptions) Flags() []cli.Flag {
+	return []cli.Flag{
+		flags.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
+		flags.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
+		flags.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
+		flags.Bool(&o.Force, "force,f", "hide versions that compositions use, too"),
+	}
+}
+
 // Prune returns mem prune: mem rm with options that choose versions, by default --expired.
 func Prune(e *app.Env) *cli.Command {
 	o := PruneOptions{}
@@ -33,13 +43,8 @@ func Prune(e *app.Env) *cli.Command {
 		Usage:       "hide unused versions",
 		ArgsUsage:   "[<session>]",
 		Description: "The same as \"mem rm\" with these options; without one, the same as \"mem rm --expired\".",
-		Flags: []cli.Flag{
-			flags.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
-			flags.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
-			flags.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
-			flags.Bool(&o.Force, "force,f", "hide versions that compositions use, too"),
-		},
-		Action: func(c *cli.Context) error { return DoPrune(e, c, o) },
+		Flags:       o.Flags(),
+		Action:      func(c *cli.Context) error { return DoPrune(e, c, o) },
 	}
 }
 
