@@ -221,13 +221,13 @@ func longStatus(e *app.Env, r StatusReport) {
 		e.Printf("\n%s revoked: its data is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
 	}
 	if r.progress != nil {
-		e.Printf("\nLayers   %s\n", layersLine(*r.progress, e.Now()))
+		e.Printf("\nLayers   %s\n", strings.Join(layerLines(*r.progress, e.Now()), "\n         "))
 		e.Printf("Hooks    %s\n", hooksLine(e))
 	}
 }
 
-// layersLine returns the progress of the layers: "L1 done   L2 2 sessions pending   L3 done   L4 reflected 3 days ago".
-func layersLine(d knowledge.Progress, now time.Time) string {
+// layerLines returns the progress of each layer, such as "L2 facts                2 sessions pending".
+func layerLines(d knowledge.Progress, now time.Time) []string {
 	pending := func(n int, what string) string {
 		if n == 0 {
 			return "done"
@@ -247,9 +247,10 @@ func layersLine(d knowledge.Progress, now time.Time) string {
 	}
 	l2 := pending(len(d.L2), "session")
 	if len(d.L2) == 0 && d.Distilled == 0 {
-		l2 = "too little said yet"
+		l2 = "no session is long enough yet"
 	}
-	return fmt.Sprintf("L1 %s   L2 %s   L3 %s   L4 %s", pending(d.L1, "session"), l2, l3, l4)
+	return []string{"L1 refined transcripts  " + pending(d.L1, "session"), "L2 facts                " + l2,
+		"L3 concepts             " + l3, "L4 rules                " + l4}
 }
 
 // changeText returns the growth of a session file since it was added, or since its newest version.
