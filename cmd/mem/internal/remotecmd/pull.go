@@ -251,7 +251,7 @@ func printFetchLines(e *app.Env, r refs.Remote, out sync.Fetched) {
 		line := ""
 		switch l.Status {
 		case "new":
-			line = fmt.Sprintf(" * %-22s", "[new lane]")
+			line = fmt.Sprintf(" * %-22s", "[new branch]")
 		case "updated":
 			line = fmt.Sprintf("   %-22s", memory.Moved(l.Old, l.New))
 		default:

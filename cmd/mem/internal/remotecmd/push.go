@@ -29,10 +29,10 @@ func Push(e *app.Env) *cli.Command {
 		Usage:     "send this device's records of a project to a remote",
 		ArgsUsage: "[<remote>]",
 		Description: "Pushes this project, the project of --project, or all of them with --all. Only lanes of\n" +
-			"this device are sent, as fast-forwards; the exception is a lane that \"mem forget\"\n" +
-			"rewrote, which replaces exactly the known state of the remote. All data is scanned for\n" +
-			"secrets first, and a project with a secret is not pushed. The first push of a project\n" +
-			"to a remote asks once. A public repository is refused.",
+			"this device, the branches that it writes, are sent, as fast-forwards; the exception is\n" +
+			"a lane that \"mem forget\" rewrote, which replaces exactly the known state of the remote.\n" +
+			"All data is scanned for secrets first, and a project with a secret is not pushed. The\n" +
+			"first push of a project to a remote asks once. A public repository is refused.",
 		Flags: []cli.Flag{flags.Bool(&all, "all", "push every project")},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return names.WithMemory(c.Context, e, func(run names.Run) error {
@@ -209,7 +209,7 @@ func printPushed(e *app.Env, a pushAnswer) {
 	for _, l := range a.Lanes {
 		switch l.Status {
 		case "new":
-			e.Report(" * %-22s  %s\n", "[new lane]", e.Safe(l.title()))
+			e.Report(" * %-22s  %s\n", "[new branch]", e.Safe(l.title()))
 		case "updated":
 			e.Report("   %-22s  %s\n", memory.Moved(l.Old, l.New), e.Safe(l.title()))
 		case "current":
