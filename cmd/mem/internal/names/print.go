@@ -2,6 +2,8 @@ package names
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/records"
@@ -24,6 +26,25 @@ func HeadLine(e *app.Env, what, more string) {
 
 // Field prints one line of a description.
 func Field(e *app.Env, name, value string) { e.Printf("%-9s %s\n", name+":", e.Safe(value)) }
+
+// Fields prints lines of a description with the same name, with their cells in columns.
+func Fields(e *app.Env, name string, rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		for i, cell := range row[:len(row)-1] {
+			row[i] = cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+		}
+		Field(e, name, strings.Join(row, "  "))
+	}
+}
 
 // ModeOf returns the recipe of a version: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1
 // aggressive".

@@ -308,9 +308,11 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 	case state.IsComposition:
 		c := rev.Composition
 		names.HeadLine(run.Env, "composition "+c.Name, "b3:"+rev.Hash.Short())
+		var parts [][]string
 		for _, p := range c.Parts {
-			names.Field(run.Env, "Part", fmt.Sprintf("%s:%s  %s tok", term.ShortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
+			parts = append(parts, []string{term.ShortID(p.Session) + ":" + p.Label, tokens.Commas(p.Tokens) + " tok"})
 		}
+		names.Fields(run.Env, "Part", parts)
 		names.Field(run.Env, "Frame", tokens.Commas(c.Frame())+" tok")
 		names.Field(run.Env, "Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens),
 			tokens.Commas(c.Budget), term.Count(c.Messages, "message"), c.Strategy))
@@ -377,19 +379,22 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 		names.Field(run.Env, "Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1,
 			term.Count(p.Scan.Messages, "message"), app.BytesText(p.Size), run.Local(p.Time).Format("2 Jan 2006 15:04")))
 	}
+	var versions, marked [][]string
 	for _, v := range st.OwnVersionsOf(rev.Session) {
-		names.Field(run.Env, "Version", fmt.Sprintf("%s  %s  %s tok  %.1f:1", v.Name(), names.ModeOf(v),
-			tokens.Commas(v.TokensOut), v.Ratio))
+		versions = append(versions, []string{v.Name(), names.ModeOf(v), tokens.Commas(v.TokensOut) + " tok",
+			fmt.Sprintf("%.1f:1", v.Ratio)})
 	}
+	names.Fields(run.Env, "Version", versions)
 	if len(rev.Session.Markers()) > 0 {
 		marks, err := run.Markers().Keepits(ctx, rev)
 		if err != nil {
 			return err
 		}
 		for _, k := range marks {
-			names.Field(run.Env, "Keepit", fmt.Sprintf("%s  %s  #%d  %s", k.ID, k.Mark.Weight, k.Mark.Message,
-				term.FirstWords(k.Mark.Text, 60)))
+			marked = append(marked, []string{k.ID, k.Mark.Weight.String(), fmt.Sprintf("#%d", k.Mark.Message),
+				term.FirstWords(k.Mark.Text, 60)})
 		}
+		names.Fields(run.Env, "Keepit", marked)
 	}
 	return showExchanges(ctx, run, rev)
 }

@@ -45,9 +45,11 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 	usedLine(run.Env, v.Used)
 	names.Field(run.Env, "Date", run.DateText(v.Time))
 	fates, err := run.Markers().Fates(ctx, rev)
+	var rows [][]string
 	for _, f := range fates {
-		names.Field(run.Env, "Keepit", fateLine(f))
+		rows = append(rows, fateRow(f))
 	}
+	names.Fields(run.Env, "Keepit", rows)
 	run.Printf("\n")
 	return err
 }
@@ -65,8 +67,9 @@ func sourceOf(v *records.Version, from, to int) string {
 	return of
 }
 
-// fateLine returns the fate of a marker: "0.80  kept  threshold 0.65, margin 0.15  #31  text".
-func fateLine(f markers.Judgement) string {
+// fateRow returns the weight, fate, reason, message and text of a marker: "0.80", "kept", "threshold 0.65, margin 0.15",
+// "#31", "text".
+func fateRow(f markers.Judgement) []string {
 	fate, why := "summarised", "threshold not recorded"
 	if f.Kept {
 		fate = "kept"
@@ -79,7 +82,7 @@ func fateLine(f markers.Judgement) string {
 	case f.Judged:
 		why = fmt.Sprintf("threshold %s, margin %s", keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin))
 	}
-	return fmt.Sprintf("%s  %s  %s  #%d  %s", f.Mark.Weight, fate, why, f.Mark.Message, term.FirstWords(f.Mark.Text, 60))
+	return []string{f.Mark.Weight.String(), fate, why, fmt.Sprintf("#%d", f.Mark.Message), term.FirstWords(f.Mark.Text, 60)}
 }
 
 // fatesOf returns the JSON form of the markers of a version.
