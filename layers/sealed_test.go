@@ -324,7 +324,7 @@ func TestSealedWhole(t *testing.T) {
 	}
 	old := lane()
 	if err := a.Refs.Rewrite(ctx, p, "begin anew", func(before, tx *refs.Tx) error {
-		return errors.Join(tx.Carry(before, func(string, objects.Hash) bool { return true }), addMark(tx))
+		return errors.Join(tx.CopyFrom(before, func(string, objects.Hash) bool { return true }), addMark(tx))
 	}); err != nil {
 		t.Fatal(err)
 	}

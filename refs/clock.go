@@ -6,9 +6,9 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// follows reports whether this device's next Lamport time may follow that of another device. The bound is tighter than
-// that of [Repo.AcceptsLamport], so that a store with a slower clock still accepts this device's lane.
-func (r *Repo) follows(n uint64) bool {
+// mayFollow reports whether this device's next Lamport time may be greater than n, that of another device. The bound is
+// tighter than that of [Repo.AcceptsLamport], so that a store with a slower clock still accepts this device's lane.
+func (r *Repo) mayFollow(n uint64) bool {
 	return n <= lane.LamportBound(r.opts.Now().Add(-lane.ClockSlack))
 }
 
@@ -18,11 +18,11 @@ func (r *Repo) AcceptsLamport(n uint64) bool { return n <= lane.LamportBound(r.o
 // CheckClock returns an error that wraps [ErrAhead] if other stores refuse this device's lane because of its Lamport
 // time.
 func (r *Repo) CheckClock(l Lane) error {
-	tip, err := r.Of(l).Ref(l.LocalRef())
+	tip, err := r.GitOf(l).Ref(l.LocalRef())
 	if err != nil || tip.IsZero() {
 		return err
 	}
-	c, err := r.Of(l).Commit(tip)
+	c, err := r.GitOf(l).Commit(tip)
 	if err != nil {
 		return err
 	}
@@ -33,8 +33,8 @@ func (r *Repo) CheckClock(l Lane) error {
 	return err
 }
 
-// lamportHere returns the Lamport time of this device's lane of a project, 0 if there is no lane.
-func (r *Repo) lamportHere(p Project) (uint64, error) {
+// ownLamport returns the Lamport time of this device's lane of a project, 0 if there is no lane.
+func (r *Repo) ownLamport(p Project) (uint64, error) {
 	tip, err := r.memory.Ref(lane.Ref(p, r.device.ID))
 	if err != nil || tip.IsZero() {
 		return 0, err

@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// cloneFile marks an unfinished clone. It is the first file of the store to be written and is removed last, so an
-// interrupted clone is distinguishable from a memory in use.
+// cloneFile marks an unfinished clone. It is written first and removed last, so an interrupted clone is distinguishable
+// from a memory in use.
 const cloneFile = "clone.json"
 
 // cloneJSON is the file clone.json.
@@ -28,17 +28,17 @@ func BeginClone(dir, url string) error {
 		return err
 	}
 	if err := disk.WriteFile(filepath.Join(dir, cloneFile), disk.WithSum(append(b, '\n'))); err != nil {
-		return disk.Writing(fmt.Errorf("write %s: %w", cloneFile, err))
+		return disk.AsWriteError(fmt.Errorf("write %s: %w", cloneFile, err))
 	}
 	return nil
 }
 
-// Cloning returns the URL of the unfinished clone in dir, "" if there is none. The error wraps [ErrDamaged] if the mark
-// is damaged.
-func Cloning(dir string) (url string, err error) {
+// UnfinishedClone returns the URL of the unfinished clone in dir, "" if there is none. The error wraps [ErrDamaged] if
+// the mark is damaged.
+func UnfinishedClone(dir string) (url string, err error) {
 	var j cloneJSON
-	some, err := disk.ReadNote(dir, cloneFile, &j)
-	if some && j.URL == "" {
+	ok, err := disk.ReadNote(dir, cloneFile, &j)
+	if ok && j.URL == "" {
 		err = fmt.Errorf("read %s: %w: it contains no URL", filepath.Join(dir, cloneFile), ErrDamaged)
 	}
 	return j.URL, err
@@ -46,7 +46,7 @@ func Cloning(dir string) (url string, err error) {
 
 // EndClone removes the mark of an unfinished clone of url, if there is one.
 func (r *Repo) EndClone(url string) error {
-	from, err := Cloning(r.dir)
+	from, err := UnfinishedClone(r.dir)
 	if err != nil || from != url {
 		return err
 	}

@@ -20,12 +20,12 @@ type Size struct {
 	Bytes int64 // with their indexes
 }
 
-// ErrNoRoom says that packs were not merged because the disk is full.
-var ErrNoRoom = errors.New("no space to merge packs")
+// ErrNoSpace means that packs were not merged because the disk is full.
+var ErrNoSpace = errors.New("no space to merge packs")
 
 // Compact merges the packs of each repository into one and removes the packs that earlier merges have kept for running
 // git processes. It deletes no object. It returns the size before and after; with dryRun it changes nothing. It frees
-// space before it writes; the error wraps [ErrNoRoom] if the space does not suffice to merge.
+// space before it writes; the error wraps [ErrNoSpace] if the space does not suffice to merge.
 func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, err error) {
 	if before, err = r.packSize(); err != nil || dryRun {
 		return before, before, err
@@ -35,14 +35,14 @@ func (r *Repo) Compact(ctx context.Context, dryRun bool) (before, after Size, er
 		for _, dir := range []string{MemoryDir, OriginalsDir} {
 			err := r.WithReserve(func() error { return r.compact(ctx, dir, merge) })
 			if merge && disk.IsFull(err) {
-				full = fmt.Errorf("%w: %w", ErrNoRoom, err)
+				full = fmt.Errorf("%w: %w", ErrNoSpace, err)
 				continue
 			}
 			if err != nil {
 				return before, after, fmt.Errorf("compact %s: %w", dir, err)
 			}
 		}
-		if err := errors.Join(r.sweepScratch(), r.sweepFiles()); err != nil {
+		if err := errors.Join(r.sweepScratch(), r.sweepTemporaryFiles()); err != nil {
 			return before, after, fmt.Errorf("compact: %w", err)
 		}
 	}
@@ -107,16 +107,16 @@ func (r *Repo) packSize() (s Size, err error) {
 // maxPacks is the number of packs above which an update merges them.
 const maxPacks = 32
 
-// grace is the time that merged packs are kept for running git processes: git fsck lists the packs once and opens each
-// later. They are removed together, so that it seldom happens.
+// grace is the time that superseded packs are kept for running git processes: git fsck lists the packs once and opens
+// each later.
 const grace = 15 * time.Minute
 
-// mergePacks merges small packs when there are many, and removes packs that were merged some time ago, unless another
-// process does so.
+// mergePacks merges small packs when there are many, and removes superseded packs after a while, unless another process
+// is doing so.
 func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
-	n, old, left, err := countPacks(packs)
-	due := n > maxPacks || left || old > 0 && n%8 == 0 // checks ages now and then
+	n, old, leftovers, err := countPacks(packs)
+	due := n > maxPacks || leftovers || old > 0 && n%8 == 0 // every eighth pack, check the age of the superseded ones
 	if err != nil || !due {
 		return err
 	}
@@ -137,15 +137,15 @@ func (r *Repo) mergePacks(ctx context.Context, dir string) error {
 	return ctx.Err()
 }
 
-// countPacks counts the packs in use and those that were merged into others. left reports whether there are temporary
-// files of a running or killed merge.
-func countPacks(dir string) (n, old int, left bool, err error) {
+// countPacks counts the packs in use and the superseded ones. leftovers reports whether there are temporary files of a
+// running or killed merge.
+func countPacks(dir string) (n, old int, leftovers bool, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return 0, 0, false, err
 	}
 	for _, f := range files {
-		left = left || strings.HasPrefix(f.Name(), "tmp_") && strings.Contains(f.Name(), "_"+mergeMark+"_")
+		leftovers = leftovers || strings.HasPrefix(f.Name(), "tmp_") && strings.Contains(f.Name(), "_"+mergeMark+"_")
 		switch filepath.Ext(f.Name()) {
 		case ".pack":
 			n++
@@ -153,7 +153,7 @@ func countPacks(dir string) (n, old int, left bool, err error) {
 			old++
 		}
 	}
-	return n - old, old, left, nil
+	return n - old, old, leftovers, nil
 }
 
 // MergePacks merges small packs of a lane's repository when there are many.

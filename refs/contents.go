@@ -16,7 +16,7 @@ func (r *Repo) Contents(ctx context.Context, l Lane, visit func(Piece) error) er
 	if err != nil || tip.IsZero() {
 		return err
 	}
-	o := outgoing{ctx: ctx, git: r.memory, device: l.Device, visit: visit, streams: map[objects.Hash]*growing{}}
+	o := outgoing{ctx: ctx, git: r.memory, device: l.Device, visit: visit, streams: map[objects.Hash]*grownStream{}}
 	for id := tip; !id.IsZero(); {
 		if err := ctx.Err(); err != nil {
 			return err

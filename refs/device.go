@@ -16,7 +16,7 @@ func (r *Repo) RenameDevice(ctx context.Context, name string) error {
 		return fmt.Errorf("rename device: %w", err)
 	}
 	defer unlock()
-	d, err := lane.ReadDevice(r.dir) // another process may have split the store
+	d, err := lane.ReadDevice(r.dir) // another process may have changed it
 	if err != nil {
 		return fmt.Errorf("rename device: %w", err)
 	}
@@ -28,7 +28,7 @@ func (r *Repo) RenameDevice(ctx context.Context, name string) error {
 	return nil
 }
 
-// MAC returns a short authentication code of a text that only this device can compute.
+// MAC returns a short message authentication code of text, which only this device can compute.
 func (r *Repo) MAC(text string) string { return r.device.MAC(text) }
 
 // KeyOf returns the key of a device, "" if it has no lane here. It is the key that signed the device's first fetched
@@ -37,15 +37,15 @@ func (r *Repo) KeyOf(device string) (string, error) {
 	if device == r.device.ID {
 		return r.device.PublicKey(), nil
 	}
-	all, err := r.memory.Refs(lane.Prefix)
+	all, err := r.lanes(false)
 	if err != nil {
 		return "", err
 	}
-	for _, ref := range all {
-		if _, d, ok := lane.SplitRef(ref.Name); !ok || d != device {
+	for _, l := range all {
+		if l.Device != device {
 			continue
 		}
-		c, err := r.memory.Commit(ref.ID)
+		c, err := r.memory.Commit(l.Tip)
 		if err != nil {
 			return "", err
 		}

@@ -13,13 +13,13 @@ import (
 // DropDevice deletes every branch of another device in both repositories. [Repo.Sweep] deletes the objects. It can be
 // repeated after an interruption.
 func (r *Repo) DropDevice(ctx context.Context, device string) error {
-	unlock, err := r.exclude(ctx)
+	unlock, err := r.lockExclusive(ctx)
 	if err != nil {
-		return disk.Writing(fmt.Errorf("drop device %s: %w", device, err))
+		return disk.AsWriteError(fmt.Errorf("drop device %s: %w", device, err))
 	}
 	defer unlock()
 	for _, g := range []*gitstore.Repo{r.memory, r.originals} {
-		names, err := g.RegisteredRefs() // includes missing branches, which are no longer expected then
+		names, err := g.RegisteredRefs() // includes missing branches, which are then no longer expected
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (r *Repo) DropDevice(ctx context.Context, device string) error {
 				continue
 			}
 			if err := g.Remove(ctx, name); err != nil {
-				return disk.Writing(fmt.Errorf("drop device %s: %w", device, err))
+				return disk.AsWriteError(fmt.Errorf("drop device %s: %w", device, err))
 			}
 		}
 	}

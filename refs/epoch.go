@@ -18,7 +18,7 @@ import (
 
 // Epoch returns the number of times that a lane has restarted.
 func (r *Repo) Epoch(ctx context.Context, l Lane) (uint64, error) {
-	return lane.EpochAt(ctx, r.Of(l), l.Tip)
+	return lane.EpochAt(ctx, r.GitOf(l), l.Tip)
 }
 
 // FormerDir contains a file for each restarted lane of this device: the names of its former commits, which a remote may
@@ -29,16 +29,17 @@ func (r *Repo) formerFile(p Project) string {
 	return filepath.Join(r.dir, MemoryDir, "mem", FormerDir, string(p)+"-"+r.device.ID)
 }
 
-// noteFormer adds the commits of a lane of this device to its file in [FormerDir]. The file is durable when it returns.
-func (r *Repo) noteFormer(ctx context.Context, g *gitstore.Repo, p Project, tip pack.ID) error {
+// recordFormer adds the commits of a lane of this device to its file in [FormerDir]. The file is durable when it
+// returns.
+func (r *Repo) recordFormer(ctx context.Context, g *gitstore.Repo, p Project, tip pack.ID) error {
 	commits, _, err := lane.CommitsSince(ctx, g, tip, pack.ID{}, lane.MaxCommits)
 	if err != nil {
 		return err
 	}
-	return r.noteCommits(p, commits)
+	return r.recordFormerCommits(p, commits)
 }
 
-func (r *Repo) noteCommits(p Project, commits []pack.ID) error {
+func (r *Repo) recordFormerCommits(p Project, commits []pack.ID) error {
 	old, err := pack.ReadFile(r.formerFile(p))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -14,7 +14,7 @@ var (
 	ErrLocked = disk.ErrLocked
 	// ErrConflict means that a stream has changed since a stage was built. The caller can build the stage again.
 	ErrConflict = errors.New("changed by another writer meanwhile")
-	// ErrFormat means that a newer version of mem has written the store.
+	// ErrFormat means that a newer version of mem wrote the store.
 	ErrFormat = lane.ErrFormat
 	// ErrDamaged means that files without which a store cannot be opened are damaged or missing.
 	ErrDamaged = disk.ErrDamaged

@@ -15,34 +15,34 @@ import (
 // FixClock restarts this device's lane of a project in originals.git with Lamport times that other stores accept. With
 // records it does so first with the lane in memory.git, whose records get new names.
 func (r *Repo) FixClock(ctx context.Context, p Project, records bool) error {
-	gone := map[objects.Hash]bool{} // patches of renamed records
+	renamed := map[objects.Hash]bool{} // former patches of renamed records
 	if records {
 		err := r.Rewrite(ctx, p, "repair: Lamport times that other stores accept", func(old, tx *Tx) error {
 			tx.Trailer("Op", "repair")
-			return tx.recount(old, gone)
+			return tx.copyRestamped(old, renamed)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return r.RewritePatches(ctx, p, func(h objects.Hash) bool { return !gone[h] })
+	return r.RewritePatches(ctx, p, func(h objects.Hash) bool { return !renamed[h] })
 }
 
-// recount copies old to tx. Records with a Lamport time too far ahead get new ones. It adds the names of the patches of
-// renamed records to gone.
-func (tx *Tx) recount(old *Tx, gone map[objects.Hash]bool) error {
+// copyRestamped copies old to tx. Records with a Lamport time too far ahead get new ones, and therefore new names. It
+// adds the names of their former patches to renamed.
+func (tx *Tx) copyRestamped(old *Tx, renamed map[objects.Hash]bool) error {
 	all, err := old.own().RecordsSince(nil, nil)
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(all, Record.Compare)
 	n := len(all)
-	if i := slices.IndexFunc(all, func(rec Record) bool { return !tx.r.follows(rec.Lamport) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(rec Record) bool { return !tx.r.mayFollow(rec.Lamport) }); i >= 0 {
 		n = i
 	}
 	tx.lamport = 0
 	for _, l := range tx.lanes[1:] {
-		if seen, err := lane.LamportOf(l.Commit); err == nil && tx.r.follows(seen) {
+		if seen, err := lane.LamportOf(l.Commit); err == nil && tx.r.mayFollow(seen) {
 			tx.lamport = max(tx.lamport, seen)
 		}
 	}
@@ -54,23 +54,23 @@ func (tx *Tx) recount(old *Tx, gone map[objects.Hash]bool) error {
 			late[rec.ID] = true
 		}
 	}
-	if err := tx.Carry(old, func(dir string, name objects.Hash) bool {
+	if err := tx.CopyFrom(old, func(dir string, name objects.Hash) bool {
 		return dir != "records" || !late[name]
 	}); err != nil {
 		return err
 	}
 	names := map[string]string{}
 	for _, rec := range all[n:] {
-		if err := tx.restamp(rec, names, gone); err != nil {
+		if err := tx.restamp(rec, names, renamed); err != nil {
 			return err
 		}
 	}
-	return tx.needStage()
+	return tx.ensureStage()
 }
 
 // restamp stores a record with the next Lamport time, and therefore a new name. References to other records in its body
 // are replaced by their new names.
-func (tx *Tx) restamp(rec Record, names map[string]string, gone map[objects.Hash]bool) error {
+func (tx *Tx) restamp(rec Record, names map[string]string, renamed map[objects.Hash]bool) error {
 	old, was := rec.ID, fmt.Sprintf(`"%s/%d"`, rec.Device, rec.Lamport)
 	body := replaceNames(string(rec.Body), names)
 	for from, to := range names {
@@ -101,7 +101,7 @@ func (tx *Tx) restamp(rec Record, names map[string]string, gone map[objects.Hash
 			continue
 		}
 		if err == nil {
-			gone[from] = true
+			renamed[from] = true
 			err = tx.PutPatch(to, slices.Clone(b))
 		}
 		if err != nil {

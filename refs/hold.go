@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// A Hold is a note that other processes can read while its process runs: the possible cost of a request under way.
-// A kernel lock on its file shows whether the process runs, so a hold also ends when the process is killed.
+// A Hold publishes a note to other processes while its process runs: the maximum cost of a running request. A kernel
+// lock on its file shows whether the process runs, so a hold also ends when the process is killed.
 type Hold struct {
 	r      *Repo
 	file   string
@@ -26,15 +26,15 @@ const (
 	noteSuffix = ".json"
 )
 
-// Hold calls decide with the notes of all running processes and publishes the note that it returns. An error of decide
-// is returned unchanged. On one machine only one decide runs at a time. The caller must release the hold.
+// Hold calls decide with the notes of all running processes and publishes the note that decide returns. It returns an
+// error of decide unchanged. Only one decide runs at a time on a machine. The caller must release the hold.
 func (r *Repo) Hold(ctx context.Context, decide func(others [][]byte) ([]byte, error)) (*Hold, error) {
 	unlock, err := r.lockHolds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	others, err := r.holds()
+	others, err := r.runningNotes()
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (r *Repo) lockHolds(ctx context.Context) (func(), error) {
 	return unlock, nil
 }
 
-// holds returns the notes of running processes and deletes those of ended ones.
-func (r *Repo) holds() ([][]byte, error) {
+// runningNotes returns the notes of running processes and deletes those of ended ones.
+func (r *Repo) runningNotes() ([][]byte, error) {
 	dir := filepath.Join(r.dir, holdsDir)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -113,11 +113,11 @@ func (r *Repo) holds() ([][]byte, error) {
 			continue
 		}
 		file := filepath.Join(dir, name)
-		unlock, dead, err := disk.TryLock(file)
+		unlock, ended, err := disk.TryLock(file)
 		if err != nil {
 			return nil, err
 		}
-		if dead {
+		if ended {
 			unlock()
 			if err := removeHold(file); err != nil {
 				return nil, err

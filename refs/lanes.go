@@ -20,7 +20,7 @@ func (r *Repo) projectLanes(originals bool) ([]Lane, error) {
 
 // lanes returns all lanes of one repository, sorted by project and device.
 func (r *Repo) lanes(originals bool) ([]Lane, error) {
-	all, err := r.Of(Lane{Originals: originals}).Refs(lane.Prefix)
+	all, err := r.GitOf(Lane{Originals: originals}).Refs(lane.Prefix)
 	if err != nil {
 		return nil, fmt.Errorf("list lanes: %w", err)
 	}
@@ -36,9 +36,9 @@ func (r *Repo) lanes(originals bool) ([]Lane, error) {
 // Git returns memory.git. For originals.git see [Repo.Originals].
 func (r *Repo) Git() *gitstore.Repo { return r.memory }
 
-// Selves returns the current and former device ids of this store, sorted: those with a lane in [Home], which is never
-// pushed.
-func (r *Repo) Selves() ([]string, error) {
+// OwnDevices returns the current and former device ids of this store, sorted: those with a lane in [Home], which is
+// never pushed.
+func (r *Repo) OwnDevices() ([]string, error) {
 	all, err := r.memory.Refs(lane.Prefix + string(Home) + "/")
 	if err != nil {
 		return nil, fmt.Errorf("list lanes: %w", err)

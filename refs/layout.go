@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// checkLayout refuses a store in which one of its directories is anything else, because a symbolic link could lead
+// checkLayout returns an error if one of the directories of a store is not a directory: a symbolic link could lead
 // anywhere. Files are checked when they are opened.
 func checkLayout(dir string) error {
 	dirs := []string{"spool", keysDir, holdsDir, scratchDir, DamagedDir}

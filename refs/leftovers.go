@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// leftAfter is the age of a temporary file from which it is a leftover of a killed command. Writing one takes moments.
-const leftAfter = time.Hour
+// leftoverAge is the age from which a temporary file is a leftover of a killed command. Writing one takes moments.
+const leftoverAge = time.Hour
 
-// sweepFiles removes the temporary files that killed commands have left in the directories of control files.
-func (r *Repo) sweepFiles() error {
+// sweepTemporaryFiles removes the temporary files of killed commands from the directories of control files.
+func (r *Repo) sweepTemporaryFiles() error {
 	var errs []error
 	for _, sub := range []string{"", keysDir, "hooks", filepath.Join(MemoryDir, "mem", FormerDir)} {
 		dir := filepath.Join(r.dir, sub)
@@ -24,7 +24,7 @@ func (r *Repo) sweepFiles() error {
 			if !e.Type().IsRegular() || !isTemporary(e.Name()) {
 				continue
 			}
-			if fi, err := e.Info(); err != nil || r.opts.Now().Sub(fi.ModTime()) < leftAfter {
+			if fi, err := e.Info(); err != nil || r.opts.Now().Sub(fi.ModTime()) < leftoverAge {
 				continue // renamed meanwhile, or still in use
 			}
 			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -35,7 +35,7 @@ func (r *Repo) sweepFiles() error {
 	return errors.Join(errs...)
 }
 
-// isTemporary reports whether a name is one of a temporary file of [disk.WriteFile], of the settings or of hooks.
+// isTemporary reports whether name is that of a temporary file of [disk.WriteFile], of the settings or of hooks.
 func isTemporary(name string) bool {
 	return strings.HasPrefix(name, ".tmp-") || strings.HasPrefix(name, ".config-") && strings.HasSuffix(name, ".tmp") ||
 		strings.HasPrefix(name, ".mem-")

@@ -14,7 +14,7 @@ import (
 // indented JSON object and a newline; WriteNote adds a member "sum".
 func (r *Repo) WriteNote(name string, b []byte) error {
 	if err := disk.WriteFile(filepath.Join(r.dir, name), disk.WithSum(b)); err != nil {
-		return disk.Writing(fmt.Errorf("write %s: %w", name, err))
+		return disk.AsWriteError(fmt.Errorf("write %s: %w", name, err))
 	}
 	return nil
 }
@@ -23,8 +23,8 @@ func (r *Repo) WriteNote(name string, b []byte) error {
 // [ErrDamaged] if the file is damaged.
 func (r *Repo) ReadNote(name string, v any) (bool, error) { return disk.ReadNote(r.dir, name, v) }
 
-// DamagedNote returns the bytes of a note unchanged. Callers must not trust them.
-func (r *Repo) DamagedNote(name string) ([]byte, error) {
+// ReadDamagedNote returns the bytes of a note unchanged. Callers must not trust them.
+func (r *Repo) ReadDamagedNote(name string) ([]byte, error) {
 	b, err := pack.ReadFile(filepath.Join(r.dir, name))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
@@ -36,15 +36,15 @@ func (r *Repo) DamagedNote(name string) ([]byte, error) {
 // in the store.
 func (r *Repo) ReplaceNote(name string, b []byte) (kept string, err error) {
 	if kept, err = pack.SetAside(filepath.Join(r.dir, name), filepath.Join(r.dir, DamagedDir)); err != nil {
-		return "", disk.Writing(fmt.Errorf("keep the damaged %s: %w", name, err))
+		return "", disk.AsWriteError(fmt.Errorf("keep the damaged %s: %w", name, err))
 	}
-	return KeptAs("", kept), r.WriteNote(name, b)
+	return DamagedPath("", kept), r.WriteNote(name, b)
 }
 
 // RemoveNote removes a file of [Repo.WriteNote], if there is one.
 func (r *Repo) RemoveNote(name string) error {
 	if err := os.Remove(filepath.Join(r.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return disk.Writing(err)
+		return disk.AsWriteError(err)
 	}
-	return disk.Writing(disk.SyncDir(r.dir))
+	return disk.AsWriteError(disk.SyncDir(r.dir))
 }

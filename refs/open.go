@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
@@ -15,7 +14,7 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Init creates a memory in dir, for a device with the given display name, and opens it. It keeps what exists, so it
+// Init creates a memory in dir, for a device with the given display name, and opens it. It keeps existing files, so it
 // can be repeated, also after an interruption.
 func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, error) {
 	if err := makeRoot(dir); err != nil {
@@ -107,9 +106,7 @@ func open(dir string, opts Options, device func(dir string) (lane.Device, error)
 		return nil, err
 	}
 	r := &Repo{dir: dir, opts: opts}
-	if opts.LockTimeout == 0 {
-		r.opts.LockTimeout = 10 * time.Second
-	}
+	r.opts.LockTimeout = timeout(opts)
 	var err error
 	if r.device, err = device(dir); err != nil {
 		return nil, err

@@ -10,13 +10,13 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// ErrRaw means that the user has not allowed a remote to receive exact bytes.
-var ErrRaw = errors.New("exact bytes may not be sent there")
+// ErrOriginals means that the user has not allowed a remote to receive exact bytes.
+var ErrOriginals = errors.New("exact bytes may not be sent there")
 
-// Originals returns originals.git for a remote that may receive it. For all others the error wraps [ErrRaw].
+// Originals returns originals.git for a remote that may receive it. For all others the error wraps [ErrOriginals].
 func (r *Repo) Originals(to Remote) (*gitstore.Repo, error) {
 	if !to.Originals {
-		return nil, fmt.Errorf("remote %s: %w", to.Name, ErrRaw)
+		return nil, fmt.Errorf("remote %s: %w", to.Name, ErrOriginals)
 	}
 	return r.originals, nil
 }
@@ -25,16 +25,16 @@ func (r *Repo) Originals(to Remote) (*gitstore.Repo, error) {
 func (r *Repo) OriginalLanes() ([]Lane, error) { return r.projectLanes(true) }
 
 // Has reports whether the tip of a lane is in the repository that it belongs to.
-func (r *Repo) Has(l Lane) (bool, error) { return r.Of(l).Has(l.Tip) }
+func (r *Repo) Has(l Lane) (bool, error) { return r.GitOf(l).Has(l.Tip) }
 
 // Follows reports whether the commit tip of a lane descends from the commit from.
 func (r *Repo) Follows(ctx context.Context, l Lane, tip, from pack.ID) (bool, error) {
-	_, follows, err := lane.CommitsSince(ctx, r.Of(l), tip, from, lane.MaxCommits)
+	_, follows, err := lane.CommitsSince(ctx, r.GitOf(l), tip, from, lane.MaxCommits)
 	return follows, err
 }
 
-// Of returns the repository that a lane belongs to.
-func (r *Repo) Of(l Lane) *gitstore.Repo {
+// GitOf returns the repository that a lane belongs to.
+func (r *Repo) GitOf(l Lane) *gitstore.Repo {
 	if l.Originals {
 		return r.originals
 	}

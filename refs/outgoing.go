@@ -36,7 +36,7 @@ func (r *Repo) Outgoing(ctx context.Context, l Lane, have func(commit string) bo
 	if err != nil {
 		return err
 	}
-	o := outgoing{ctx: ctx, git: r.memory, device: l.Device, visit: visit, streams: map[objects.Hash]*growing{}}
+	o := outgoing{ctx: ctx, git: r.memory, device: l.Device, visit: visit, streams: map[objects.Hash]*grownStream{}}
 	var chain []pack.ID
 	for id := tip; !id.IsZero() && !have(id.String()); {
 		chain = append(chain, id)
@@ -60,12 +60,12 @@ type outgoing struct {
 	git     *gitstore.Repo
 	device  string
 	visit   func(Piece) error
-	streams map[objects.Hash]*growing
+	streams map[objects.Hash]*grownStream
 	order   []objects.Hash // of the streams, in order of their first segment
 }
 
-// A growing stream has segments that the remote lacks.
-type growing struct {
+// A grownStream is a stream with segments that the remote lacks.
+type grownStream struct {
 	first  int // number of the first of them
 	last   int
 	lane   *lane.Snapshot // at the last commit that added one
@@ -139,7 +139,7 @@ func (o *outgoing) segment(l *lane.Snapshot, commit string, path []string) error
 	}
 	g := o.streams[h]
 	if g == nil {
-		g = &growing{first: i}
+		g = &grownStream{first: i}
 		o.streams[h], o.order = g, append(o.order, h)
 	}
 	g.first, g.last, g.lane, g.commit = min(g.first, i), i, l, commit
@@ -161,7 +161,7 @@ func (o *outgoing) content() error {
 }
 
 // stream returns the piece of a stream that grew. It reads all directories, so that Content needs none.
-func (o *outgoing) stream(h objects.Hash, g *growing) (Piece, error) {
+func (o *outgoing) stream(h objects.Hash, g *grownStream) (Piece, error) {
 	p := Piece{Kind: "stream", Name: h, Commit: g.commit}
 	blobs, err := g.lane.Resolve(h, g.last+1)
 	if err != nil {

@@ -21,8 +21,8 @@ const DamagedDir = "damaged"
 // RepairMark is part of the names of a repair's temporary files.
 const RepairMark = "repair"
 
-// KeptAs returns the path in the store of a file of a part that is kept in [DamagedDir]; "" if name is "".
-func KeptAs(part, name string) string {
+// DamagedPath returns the path in the store of a file of a part that is kept in [DamagedDir]; "" if name is "".
+func DamagedPath(part, name string) string {
 	if name == "" {
 		return ""
 	}

@@ -20,7 +20,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -57,18 +56,20 @@ func (r *Repo) CheckBody(rec Record) error { return r.opts.body(rec) }
 
 // A Repo is an open memory. Its methods may be called from several goroutines at once.
 type Repo struct {
-	dir       string
-	opts      Options
-	memory    *gitstore.Repo
-	originals *gitstore.Repo
-	device    lane.Device
-	warmKey   sync.Once
-	first     func(context.Context, *Tx) (string, any, error) // see OnFirst
+	dir         string
+	opts        Options
+	memory      *gitstore.Repo
+	originals   *gitstore.Repo
+	device      lane.Device
+	warmKey     sync.Once
+	firstRecord func(context.Context, *Tx) (string, any, error) // see OnFirstCommit
 }
 
-// OnFirst adds a record to the first commit of each new lane. f returns its kind and body; an empty kind adds none.
-// It must be called before any update.
-func (r *Repo) OnFirst(f func(context.Context, *Tx) (kind string, body any, err error)) { r.first = f }
+// OnFirstCommit adds a record to the first commit of each new lane. f returns its kind and body; an empty kind adds
+// none. It must be called before any update.
+func (r *Repo) OnFirstCommit(f func(context.Context, *Tx) (kind string, body any, err error)) {
+	r.firstRecord = f
+}
 
 func timeout(o Options) time.Duration {
 	if o.LockTimeout == 0 {
@@ -95,15 +96,13 @@ func (r *Repo) Projects() ([]Project, error) {
 
 // Tips returns the tips of the lanes of all projects, including [Home], sorted by device within a project.
 func (r *Repo) Tips() (map[Project][]Tip, error) {
-	all, err := r.memory.Refs(lane.Prefix)
+	all, err := r.lanes(false)
 	if err != nil {
-		return nil, fmt.Errorf("list projects: %w", err)
+		return nil, err
 	}
 	out := map[Project][]Tip{}
-	for _, ref := range all { // sorted by name
-		if p, device, ok := lane.SplitRef(ref.Name); ok {
-			out[p] = append(out[p], Tip{Device: device, Commit: ref.ID.String()})
-		}
+	for _, l := range all { // sorted by device
+		out[l.Project] = append(out[l.Project], Tip{Device: l.Device, Commit: l.Tip.String()})
 	}
 	return out, nil
 }
@@ -112,19 +111,19 @@ func (r *Repo) Tips() (map[Project][]Tip, error) {
 // this device's lane. It must not be used after its function has returned. Only Get may be called from several
 // goroutines at once.
 type Tx struct {
-	r        *Repo
-	project  Project
-	lanes    []*lane.Snapshot // this device's first, then by device id
-	write    bool
-	restart  bool           // lost lanes may be created again
-	stage    *Stage         // of memory.git, made when first needed
-	patches  *Stage         // of originals.git
-	origin   *lane.Snapshot // this device's lane in originals.git, nil until needed
-	lamport  uint64
-	added    [][]byte // the records, encoded
-	trailers []string
-	subject  string // replaces the message of Update if not empty
-	ctx      context.Context
+	r         *Repo
+	project   Project
+	lanes     []*lane.Snapshot // this device's first, then by device id
+	write     bool
+	restart   bool           // allows to create a lost lane again
+	stage     *Stage         // of memory.git, made when first needed
+	patches   *Stage         // of originals.git
+	originals *lane.Snapshot // this device's lane in originals.git; nil until needed
+	lamport   uint64
+	added     [][]byte // the records, encoded
+	trailers  []string
+	subject   string // replaces the message of Update if not empty
+	ctx       context.Context
 }
 
 // A Stage prepares content for a [Repo.Update]: it is hashed, compressed and written to a pack of its own, outside

@@ -69,9 +69,9 @@ func (r *Repo) Remotes() ([]Remote, error) {
 
 // EditRemotes atomically replaces the list of remotes by the one that fn returns.
 func (r *Repo) EditRemotes(ctx context.Context, fn func([]Remote) ([]Remote, error)) error {
-	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "remotes.lock"), r.opts.LockTimeout)
+	unlock, err := r.lock(ctx, "remotes.lock", "change remotes")
 	if err != nil {
-		return fmt.Errorf("change remotes: %w", err)
+		return err
 	}
 	defer unlock()
 	remotes, err := r.Remotes()
@@ -103,16 +103,12 @@ func decodeRemotes(b []byte) (file remotesJSON, err error) {
 	return file, json.NewDecoder(bytes.NewReader(b)).Decode(&file)
 }
 
-// LockRemote keeps other processes from pushing to the same remote until it is unlocked.
+// LockRemote prevents other processes from pushing to the same remote until it is unlocked.
 func (r *Repo) LockRemote(ctx context.Context, name string) (unlock func(), err error) {
 	if err := CheckRemoteName(name); err != nil {
 		return nil, err
 	}
-	unlock, err = disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "push-"+name+".lock"), r.opts.LockTimeout)
-	if err != nil {
-		err = fmt.Errorf("push to %s: %w", name, err)
-	}
-	return unlock, err
+	return r.lock(ctx, "push-"+name+".lock", "push to "+name)
 }
 
 // CheckRemoteName returns an error for names that are unsafe on a command line or in a file name.
@@ -130,7 +126,7 @@ func CheckRemoteName(s string) error {
 
 // MarkOf returns the mark of the local tip of a lane.
 func (r *Repo) MarkOf(l Lane) (Mark, error) {
-	c, err := r.Of(l).Commit(l.Tip)
+	c, err := r.GitOf(l).Commit(l.Tip)
 	if err != nil {
 		return Mark{}, err
 	}

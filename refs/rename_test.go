@@ -16,7 +16,7 @@ func TestRenameAfterSplit(t *testing.T) {
 	}
 	defer other.Close()
 	was := r.device.ID
-	if err := other.Split(t.Context()); err != nil {
+	if err := other.NewDeviceID(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.RenameDevice(t.Context(), "study"); err != nil {

@@ -18,8 +18,8 @@ const (
 	reserveFile = "reserve"
 	// ReserveSize is the size of a whole reserve.
 	ReserveSize = 4 << 20
-	// leastReserve is the size below which a reserve is not worth a file.
-	leastReserve = 256 << 10
+	// minReserve is the size below which a reserve is not worth a file.
+	minReserve = 256 << 10
 )
 
 // Reserve returns the size of the reserve, 0 if there is none.
@@ -50,8 +50,8 @@ func (r *Repo) KeepReserve() error {
 	}
 	err = disk.Allocate(f, ReserveSize)
 	for size := int64(ReserveSize); err != nil; {
-		if size /= 2; size < max(leastReserve, n) {
-			if n < leastReserve {
+		if size /= 2; size < max(minReserve, n) {
+			if n < minReserve {
 				return errors.Join(err, f.Close(), os.Remove(r.reservePath()))
 			}
 			return errors.Join(err, f.Truncate(n), f.Close())

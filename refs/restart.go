@@ -18,8 +18,8 @@ func (r *Repo) RestartLost(ctx context.Context, p Project) error {
 	})
 }
 
-// Rerooted describes the first commit of a restarted lane.
-type Rerooted struct {
+// RestartedLane describes the first commit of a restarted lane.
+type RestartedLane struct {
 	Files   int       // number of files in it
 	Device  bool      // it contains the device record
 	Lamport uint64    // greatest Lamport time of the former lane
@@ -27,9 +27,9 @@ type Rerooted struct {
 	Commits []pack.ID // known commits of the former lane
 }
 
-// Reroot restarts a lane of this device as one commit without a parent, which replaces the commit l.Tip. fill adds the
-// files to its root directory while the project is locked.
-func (r *Repo) Reroot(ctx context.Context, in Part, l Lane, fill func(root *lane.Dir) (Rerooted, error)) error {
+// RestartLane restarts a lane of this device as one commit without a parent, which replaces the commit l.Tip. fill
+// adds the files to its root directory while the project is locked.
+func (r *Repo) RestartLane(ctx context.Context, in Part, l Lane, fill func(root *lane.Dir) (RestartedLane, error)) error {
 	done, err := r.lockWrite(ctx, l.Project)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (r *Repo) Reroot(ctx context.Context, in Part, l Lane, fill func(root *lane
 		}
 	}
 	if l.Project != Home {
-		if err := r.noteCommits(l.Project, got.Commits); err != nil {
+		if err := r.recordFormerCommits(l.Project, got.Commits); err != nil {
 			return err
 		}
 		tx.Trailer("Epoch", strconv.FormatUint(got.Epoch, 10))

@@ -2,9 +2,7 @@ package refs
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,13 +41,13 @@ func (r *Repo) rewrite(ctx context.Context, p Project, message string, fn func(o
 		if err := fn(&old, tx); err != nil || own.Tip.IsZero() {
 			return err
 		}
-		return r.noteFormer(ctx, own.Git, p, own.Tip)
+		return r.recordFormer(ctx, own.Git, p, own.Tip)
 	})
 }
 
-// Carry copies this device's lane from old to tx: the records, objects, growth points and streams for which keep
+// CopyFrom copies this device's lane from old to tx: the records, objects, growth points and streams for which keep
 // returns true. dir is "records", "objects", "points" or "streams".
-func (tx *Tx) Carry(old *Tx, keep func(dir string, name objects.Hash) bool) error {
+func (tx *Tx) CopyFrom(old *Tx, keep func(dir string, name objects.Hash) bool) error {
 	l := old.own()
 	return l.Root.Walk(l.Git, nil, func(path []string, id pack.ID) error {
 		digits := path[1:]
@@ -67,8 +65,8 @@ func (tx *Tx) Carry(old *Tx, keep func(dir string, name objects.Hash) bool) erro
 	})
 }
 
-// OwnLong returns those of the objects that this device's lane stores as streams of their own ([Stage.PutLong]).
-func (tx *Tx) OwnLong(names iter.Seq[objects.Hash]) (long []objects.Hash, err error) {
+// OwnLongObjects returns the objects among names that this device's lane stores as whole streams ([Stage.PutLong]).
+func (tx *Tx) OwnLongObjects(names iter.Seq[objects.Hash]) (long []objects.Hash, err error) {
 	for h := range names {
 		n, err := tx.own().Segments(stream.Whole(h))
 		if err != nil {
@@ -111,10 +109,10 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 	defer done()
 	tx := &Tx{r: r, project: p, ctx: ctx, write: true}
 	defer tx.discard()
-	if err := tx.needOrigin(); err != nil || tx.origin.Tip.IsZero() {
+	if err := tx.ensureOriginals(); err != nil || tx.originals.Tip.IsZero() {
 		return err
 	}
-	old := tx.origin
+	old := tx.originals
 	c, err := r.originals.Commit(old.Tip)
 	if err != nil {
 		return err
@@ -122,13 +120,13 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 	dropped := false
 	if tx.lamport, err = lane.LamportOf(c); err == nil && !r.AcceptsLamport(tx.lamport) {
 		dropped = true
-		tx.lamport, err = r.lamportHere(p)
+		tx.lamport, err = r.ownLamport(p)
 	}
 	if err != nil {
 		return err
 	}
-	tx.origin = lane.Restarted(old.Git, old.Tip, old.Device)
-	tx.origin.Root.Touch()
+	tx.originals = lane.Restarted(old.Git, old.Tip, old.Device)
+	tx.originals.Root.Touch()
 	err = old.Root.Walk(old.Git, nil, func(path []string, id pack.ID) error {
 		if path[0] == "patches" {
 			h, err := objects.ParseHash(strings.Join(path[1:], ""))
@@ -137,7 +135,7 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 				return err
 			}
 		}
-		_, err := tx.origin.Root.Set(old.Git, id, slices.Clone(path)...)
+		_, err := tx.originals.Root.Set(old.Git, id, slices.Clone(path)...)
 		return err
 	})
 	if err != nil || !dropped && c.Parent.IsZero() {
@@ -146,19 +144,15 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 	epoch, err := lane.EpochAt(ctx, r.originals, old.Tip)
 	if err == nil {
 		tx.Trailer("Epoch", strconv.FormatUint(epoch+1, 10))
-		err = r.noteFormer(ctx, r.originals, p, old.Tip)
+		err = r.recordFormer(ctx, r.originals, p, old.Tip)
 	}
 	if err != nil {
 		return err
 	}
-	return disk.Writing(tx.commitLane(tx.patches, tx.origin, "remaining patches"))
+	return disk.AsWriteError(tx.commitLane(tx.patches, tx.originals, "remaining patches"))
 }
 
 // LockForget prevents other processes from deleting data with "mem forget" until it is unlocked.
 func (r *Repo) LockForget(ctx context.Context) (unlock func(), err error) {
-	unlock, err = disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "forget.lock"), r.opts.LockTimeout)
-	if err != nil {
-		err = fmt.Errorf("forget: %w", err)
-	}
-	return unlock, err
+	return r.lock(ctx, "forget.lock", "forget")
 }

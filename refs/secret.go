@@ -33,8 +33,7 @@ func (r *Repo) Secret(name string) ([]byte, error) {
 func (r *Repo) Secrets() ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(r.dir, keysDir, "*.json"))
 	for i, f := range files {
-		base := filepath.Base(f)
-		files[i] = base[:len(base)-len(".json")]
+		files[i] = strings.TrimSuffix(filepath.Base(f), ".json")
 	}
 	return files, err
 }
@@ -47,9 +46,9 @@ func (r *Repo) EditSecret(ctx context.Context, name string, fn func([]byte) ([]b
 	if err := os.MkdirAll(filepath.Join(r.dir, keysDir), 0o700); err != nil {
 		return err
 	}
-	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "keys.lock"), r.opts.LockTimeout)
+	unlock, err := r.lock(ctx, "keys.lock", "change keys")
 	if err != nil {
-		return fmt.Errorf("change keys: %w", err)
+		return err
 	}
 	defer unlock()
 	b, err := r.Secret(name)

@@ -30,14 +30,14 @@ func (e Shared) Exclude(ctx context.Context) (unlock func(), err error) {
 	return e.lock(ctx, sweepLock, disk.Lock)
 }
 
-// Lock locks what callers agree to call name: letters, digits and "-".
+// Lock locks a name that the callers have agreed on: letters, digits and "-".
 func (e Shared) Lock(ctx context.Context, name string) (unlock func(), err error) {
 	return e.lock(ctx, name+".lock", disk.Lock)
 }
 
 func (e Shared) lock(ctx context.Context, name string,
-	take func(context.Context, string, time.Duration) (func(), error)) (func(), error) {
-	unlock, err := take(ctx, filepath.Join(e.Dir(), "mem", name), timeout(Options{LockTimeout: e.Timeout}))
+	lock func(context.Context, string, time.Duration) (func(), error)) (func(), error) {
+	unlock, err := lock(ctx, filepath.Join(e.Dir(), "mem", name), timeout(Options{LockTimeout: e.Timeout}))
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) {
 		return func() {}, nil
 	}

@@ -37,8 +37,8 @@ func (r *Repo) stage(ctx context.Context, g *gitstore.Repo, dir string) (*Stage,
 	return &Stage{r: r, git: g, dir: dir, ctx: ctx, mark: stagePrefix + hex.EncodeToString(random[:])}, nil
 }
 
-// open creates the pack of the stage, and the lock that shows other processes that its writer runs.
-func (s *Stage) open() error {
+// openPack creates the pack of the stage, and the lock that shows other processes that its writer runs.
+func (s *Stage) openPack() error {
 	unlock, err := disk.Lock(s.ctx, s.lockPath(), s.r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("begin stage: %w", err)
@@ -108,8 +108,8 @@ func (s *Stage) Close() error {
 	return err
 }
 
-// seal makes the pack durable and visible.
-func (s *Stage) seal() error {
+// publish makes the pack durable and visible.
+func (s *Stage) publish() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
@@ -128,11 +128,11 @@ func (s *Stage) add(k pack.Kind, b []byte, level int) (pack.ID, error) {
 		return pack.ID{}, errors.New("stage is closed")
 	}
 	if s.w == nil {
-		if err := s.open(); err != nil {
-			return pack.ID{}, disk.Writing(err)
+		if err := s.openPack(); err != nil {
+			return pack.ID{}, disk.AsWriteError(err)
 		}
 	}
-	return e.ID, disk.Writing(s.w.Add(e))
+	return e.ID, disk.AsWriteError(s.w.Add(e))
 }
 
 func (s *Stage) put(b []byte, level int, path []string) error {

@@ -24,33 +24,33 @@ const (
 	sweepGate = "sweep-gate.lock"
 )
 
-// share prevents sweeps until the returned function is called.
-func (r *Repo) share(ctx context.Context) (func(), error) {
-	open, err := r.gate(ctx)
+// lockShared prevents sweeps until the returned function is called.
+func (r *Repo) lockShared(ctx context.Context) (func(), error) {
+	openGate, err := r.lockGate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer open()
+	defer openGate()
 	return disk.Share(ctx, r.sweepPath(), r.opts.LockTimeout)
 }
 
-// gate prevents new writers until the returned function is called.
-func (r *Repo) gate(ctx context.Context) (func(), error) {
+// lockGate prevents new writers until the returned function is called.
+func (r *Repo) lockGate(ctx context.Context) (func(), error) {
 	return disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", sweepGate), r.opts.LockTimeout)
 }
 
-// exclude waits for running writers and prevents new ones until the returned function is called.
-func (r *Repo) exclude(ctx context.Context) (func(), error) {
-	open, err := r.gate(ctx)
+// lockExclusive waits for running writers and prevents new ones until the returned function is called.
+func (r *Repo) lockExclusive(ctx context.Context) (func(), error) {
+	openGate, err := r.lockGate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	unlock, err := disk.Lock(ctx, r.sweepPath(), r.opts.LockTimeout)
 	if err != nil {
-		open()
+		openGate()
 		return nil, err
 	}
-	return func() { unlock(); open() }, nil
+	return func() { unlock(); openGate() }, nil
 }
 
 func (r *Repo) sweepPath() string { return filepath.Join(r.dir, MemoryDir, "mem", sweepLock) }
@@ -59,14 +59,14 @@ func (r *Repo) sweepPath() string { return filepath.Join(r.dir, MemoryDir, "mem"
 // It can be repeated after an interruption. The error wraps [ErrDamaged] if a known branch is missing; then nothing of
 // that repository is deleted, because a repair can still restore the branch.
 func (r *Repo) Sweep(ctx context.Context) error {
-	unlock, err := r.exclude(ctx)
+	unlock, err := r.lockExclusive(ctx)
 	if err != nil {
-		return disk.Writing(fmt.Errorf("sweep: %w", err))
+		return disk.AsWriteError(fmt.Errorf("sweep: %w", err))
 	}
 	defer unlock()
 	for _, p := range r.Parts() {
 		if err := r.sweep(ctx, p.Dir, p.Git); err != nil {
-			return disk.Writing(fmt.Errorf("sweep %s: %w", p.Dir, err))
+			return disk.AsWriteError(fmt.Errorf("sweep %s: %w", p.Dir, err))
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
 	if err := errors.Join(r.sweepStages(dir), r.sweepKilled(dir)); err != nil {
 		return err
 	}
-	if err := checkKnown(g); err != nil {
+	if err := checkRegistered(g); err != nil {
 		return err
 	}
 	live, err := lane.Reachable(ctx, g)
@@ -99,22 +99,22 @@ func (r *Repo) sweepKilled(dir string) error {
 		pack.Sweep(packs, RepairMark), pack.SweepIndexes(packs))
 }
 
-// checkKnown returns an error if a known branch is missing: objects that it led to are not garbage.
-func checkKnown(g *gitstore.Repo) error {
+// checkRegistered returns an error if a known branch is missing: objects that were reachable from it are not garbage.
+func checkRegistered(g *gitstore.Repo) error {
 	known, err := g.RegisteredRefs()
 	if err != nil {
 		return err
 	}
 	for _, name := range known {
 		if id, err := g.Ref(name); err != nil || id.IsZero() {
-			return cmp.Or(err, lostError(g, name))
+			return cmp.Or(err, missingBranchError(g, name))
 		}
 	}
 	return nil
 }
 
-// lostError returns the error for a known branch that is missing.
-func lostError(g *gitstore.Repo, ref string) error {
+// missingBranchError returns the error for a known branch that is missing.
+func missingBranchError(g *gitstore.Repo, ref string) error {
 	return fmt.Errorf("the branch %s of %s is gone: %w", ref, g.Dir(), ErrDamaged)
 }
 
@@ -161,7 +161,7 @@ func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo
 				return err
 			}
 		}
-		live, err := r.liveOf(ctx, p.Git, unsure)
+		live, err := r.reachableOf(ctx, p.Git, unsure)
 		if err != nil {
 			return err
 		}
@@ -174,13 +174,13 @@ func (r *Repo) Objects(ctx context.Context, f func(repo string, g *gitstore.Repo
 	return nil
 }
 
-// liveOf reports which of the objects are reachable, without concurrent writers.
-func (r *Repo) liveOf(ctx context.Context, g *gitstore.Repo, ids []pack.ID) (map[pack.ID]bool, error) {
+// reachableOf reports which of the objects are reachable, without concurrent writers.
+func (r *Repo) reachableOf(ctx context.Context, g *gitstore.Repo, ids []pack.ID) (map[pack.ID]bool, error) {
 	live := map[pack.ID]bool{}
 	if len(ids) == 0 {
 		return live, nil
 	}
-	unlock, err := r.exclude(ctx)
+	unlock, err := r.lockExclusive(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -198,18 +198,27 @@ const QuarantineDir = "quarantine.git"
 // FetchMark is part of the names of a fetch's temporary files.
 const FetchMark = "fetch"
 
+// lock locks a file of memory.git. what names the operation in errors.
+func (r *Repo) lock(ctx context.Context, file, what string) (unlock func(), err error) {
+	unlock, err = disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", file), r.opts.LockTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return unlock, nil
+}
+
 // LockFetch waits until no other process adds fetched data, and prevents sweeps until it is unlocked.
 func (r *Repo) LockFetch(ctx context.Context) (unlock func(), err error) {
-	open, err := disk.Lock(ctx, filepath.Join(r.dir, MemoryDir, "mem", "fetch.lock"), r.opts.LockTimeout)
+	unlockFetch, err := r.lock(ctx, "fetch.lock", "fetch")
 	if err != nil {
+		return nil, err
+	}
+	unshare, err := r.lockShared(ctx)
+	if err != nil {
+		unlockFetch()
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
-	unshare, err := r.share(ctx)
-	if err != nil {
-		open()
-		return nil, fmt.Errorf("fetch: %w", err)
-	}
-	return func() { unshare(); open() }, nil
+	return func() { unshare(); unlockFetch() }, nil
 }
 
 // LockMerges locks a repository for removing packs, or for adding packs without a stage.

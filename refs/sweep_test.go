@@ -20,7 +20,7 @@ func TestSweepIsNotStarved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer late.Close()
-	unshare, err := r.share(t.Context())
+	unshare, err := r.lockShared(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestSweepIsNotStarved(t *testing.T) {
 		unlock()
 		runtime.Gosched()
 	}
-	if done, err := late.share(t.Context()); !errors.Is(err, ErrLocked) {
+	if done, err := late.lockShared(t.Context()); !errors.Is(err, ErrLocked) {
 		t.Errorf("share while a sweep waits: %v, want ErrLocked", err)
 		if err == nil {
 			done()
@@ -47,7 +47,7 @@ func TestSweepIsNotStarved(t *testing.T) {
 	if err := <-swept; err != nil {
 		t.Errorf("Sweep: %v", err)
 	}
-	if done, err := late.share(t.Context()); err != nil {
+	if done, err := late.lockShared(t.Context()); err != nil {
 		t.Errorf("share after a sweep: %v", err)
 	} else {
 		done()

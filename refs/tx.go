@@ -71,10 +71,16 @@ func (tx *Tx) All(context.Context) iter.Seq2[objects.Hash, error] {
 
 // names returns the sorted names of the files in the given directories of the lanes.
 func (tx *Tx) names(dirs ...string) ([]objects.Hash, error) {
+	return tx.collect(dirs, func(l *lane.Snapshot, dir string) ([]objects.Hash, error) { return l.Names(dir) })
+}
+
+// collect returns the union of the results of list for every lane and directory, sorted.
+func (tx *Tx) collect(dirs []string, list func(*lane.Snapshot, string) ([]objects.Hash, error)) ([]objects.Hash,
+	error) {
 	var names []objects.Hash
 	for _, l := range tx.lanes {
 		for _, dir := range dirs {
-			found, err := l.Names(dir)
+			found, err := list(l, dir)
 			if err != nil {
 				return nil, err
 			}
@@ -118,15 +124,15 @@ func (tx *Tx) Records(ctx context.Context, since []Tip) ([]Record, error) {
 			return nil, err
 		}
 		if l.Device != tx.r.device.ID { // own bodies were checked when they were written
-			out = out[:from+len(tx.r.valid(out[from:]))]
+			out = out[:from+len(tx.r.dropMalformed(out[from:]))]
 		}
 	}
 	slices.SortFunc(out, Record.Compare)
 	return slices.CompactFunc(out, func(a, b Record) bool { return a.ID == b.ID }), nil
 }
 
-// valid removes malformed records from all, in place.
-func (r *Repo) valid(all []Record) []Record {
+// dropMalformed removes malformed records from all, in place.
+func (r *Repo) dropMalformed(all []Record) []Record {
 	return slices.DeleteFunc(all, func(rec Record) bool {
 		return rec.Lamport > lane.MaxLamport || r.opts.body(rec) != nil
 	})
@@ -153,22 +159,13 @@ func (tx *Tx) Find(prefix string) ([]objects.Hash, error) {
 	if len(prefix) < 4 || len(prefix) > 2*objects.Size || !lane.IsHex(prefix) {
 		return nil, nil
 	}
-	var names []objects.Hash
-	for _, l := range tx.lanes {
-		for _, dir := range []string{"objects", "points"} {
-			found, err := l.WithPrefix(dir, prefix)
-			if err != nil {
-				return nil, err
-			}
-			names = append(names, found...)
-		}
-	}
-	slices.SortFunc(names, objects.Hash.Compare)
-	return slices.Compact(names), nil
+	return tx.collect([]string{"objects", "points"}, func(l *lane.Snapshot, dir string) ([]objects.Hash, error) {
+		return l.WithPrefix(dir, prefix)
+	})
 }
 
-// Root returns the hash of a project: BLAKE3 over the sorted names of its records, one on a line. Two
-// stores that hold the same records of a project print the same root.
+// Root returns the hash of a project: BLAKE3 over the sorted names of its records, one on a line. Two stores with the
+// same records of a project have the same root.
 func (tx *Tx) Root() (objects.Hash, error) {
 	ids, err := tx.RecordIDs()
 	if err != nil {

@@ -61,7 +61,7 @@ func (r *Repo) Update(ctx context.Context, p Project, message string, fn func(*T
 func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*Tx) error) error {
 	for _, dir := range []string{MemoryDir, OriginalsDir} {
 		if err := r.sweepStages(dir); err != nil {
-			return disk.Writing(err)
+			return disk.AsWriteError(err)
 		}
 	}
 	tx, err := r.begin(ctx, p)
@@ -76,8 +76,8 @@ func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*T
 	var kind string
 	var body any
 	own := tx.own()
-	if own.Tip.IsZero() && r.first != nil {
-		if kind, body, err = r.first(ctx, tx); err != nil {
+	if own.Tip.IsZero() && r.firstRecord != nil {
+		if kind, body, err = r.firstRecord(ctx, tx); err != nil {
 			return err
 		}
 	}
@@ -90,11 +90,11 @@ func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*T
 		}
 	}
 	if err := tx.commit(message); err != nil {
-		return disk.Writing(fmt.Errorf("commit: %w", err))
+		return disk.AsWriteError(fmt.Errorf("commit: %w", err))
 	}
 	for _, dir := range []string{MemoryDir, OriginalsDir} {
 		if err := r.mergePacks(ctx, dir); err != nil && !disk.IsFull(err) {
-			return disk.Writing(err) // a merge that lacks space is no error: the commit is done
+			return disk.AsWriteError(err) // on a full disk only the merge is skipped: the commit is done
 		}
 	}
 	return nil
@@ -109,12 +109,12 @@ func (r *Repo) LockLane(ctx context.Context, p Project) (unlock func(), err erro
 func (r *Repo) lockWrite(ctx context.Context, p Project) (done func(), err error) {
 	unlock, err := r.LockLane(ctx, p)
 	if err != nil {
-		return nil, disk.Writing(fmt.Errorf("write lane: %w", err))
+		return nil, disk.AsWriteError(fmt.Errorf("write lane: %w", err))
 	}
-	unshare, err := r.share(ctx)
+	unshare, err := r.lockShared(ctx)
 	if err != nil {
 		unlock()
-		return nil, disk.Writing(fmt.Errorf("write lane: %w", err))
+		return nil, disk.AsWriteError(fmt.Errorf("write lane: %w", err))
 	}
 	return func() { unshare(); unlock() }, nil
 }
@@ -153,15 +153,15 @@ func (tx *Tx) readLamport() error {
 		if err != nil {
 			return fmt.Errorf("commit %s: %w", l.Tip, err)
 		}
-		if l == tx.own() || tx.r.follows(n) {
+		if l == tx.own() || tx.r.mayFollow(n) {
 			tx.lamport = max(tx.lamport, n)
 		}
 	}
 	return nil
 }
 
-// needStage creates the stage of memory.git if there is none.
-func (tx *Tx) needStage() error {
+// ensureStage creates the stage of memory.git if there is none.
+func (tx *Tx) ensureStage() error {
 	if !tx.write {
 		return errors.New("write in a read-only transaction")
 	}
@@ -188,8 +188,8 @@ func (tx *Tx) Adopt(s *Stage) error {
 	return tx.setAll(s.puts)
 }
 
-// grow adds a growth to the lane. An existing growth point stays: it leads to the same content, and files of a lane
-// never change.
+// grow adds a growth to the lane. An existing growth point stays: it describes the same content, and files of a
+// lane never change.
 func (tx *Tx) grow(g Growth) error {
 	n, err := tx.own().Segments(g.Stream)
 	if err != nil {
@@ -214,9 +214,9 @@ func (tx *Tx) grow(g Growth) error {
 	return err
 }
 
-// PointTo adds a growth point for the object h: the first n segments of a stream of this device's lane, or all segments
-// if n is 0. It does nothing if the lane contains h already or if the stream is shorter.
-func (tx *Tx) PointTo(h, name objects.Hash, n int) error {
+// AddPoint adds a growth point for the object h: the first n segments of a stream of this device's lane, or all
+// segments if n is 0. It does nothing if the lane contains h already or if the stream is shorter.
+func (tx *Tx) AddPoint(h, name objects.Hash, n int) error {
 	has, err := tx.own().Has(h)
 	if err != nil || has {
 		return err
@@ -260,7 +260,7 @@ func (tx *Tx) Put(_ context.Context, r io.Reader) (objects.Hash, error) {
 }
 
 func (tx *Tx) putBlob(b []byte, path []string) error {
-	if err := tx.needStage(); err != nil {
+	if err := tx.ensureStage(); err != nil {
 		return err
 	}
 	id, err := tx.stage.add(pack.Blob, b, deflate)
@@ -314,12 +314,12 @@ func (tx *Tx) Trailer(key, value string) {
 
 // touchBoth makes the update commit to both repositories even if nothing is put.
 func (tx *Tx) touchBoth() error {
-	if err := tx.needOrigin(); err != nil {
+	if err := tx.ensureOriginals(); err != nil {
 		return err
 	}
-	tx.origin.Root.Touch()
+	tx.originals.Root.Touch()
 	tx.own().Root.Touch()
-	return tx.needStage()
+	return tx.ensureStage()
 }
 
 // commit commits the patches, then everything else. The update of memory.git's ref is the commit point.
@@ -327,15 +327,15 @@ func (tx *Tx) commit(message string) error {
 	if tx.subject != "" {
 		message = tx.subject
 	}
-	if tx.origin != nil && tx.origin.Root.Changed() {
-		if err := tx.commitLane(tx.patches, tx.origin, "patches of "+message); err != nil {
+	if tx.originals != nil && tx.originals.Root.Changed() {
+		if err := tx.commitLane(tx.patches, tx.originals, "patches of "+message); err != nil {
 			return fmt.Errorf("originals: %w", err)
 		}
 	}
 	if !tx.own().Root.Changed() {
 		return nil
 	}
-	if err := tx.needStage(); err != nil {
+	if err := tx.ensureStage(); err != nil {
 		return err
 	}
 	if tx.own().Tip.IsZero() && tx.own().Replaces.IsZero() {
@@ -378,7 +378,7 @@ func (tx *Tx) commitLane(s *Stage, l *lane.Snapshot, message string) error {
 		return err
 	}
 	move := l.Git.Prepare(lane.Ref(tx.project, d.ID), id)
-	if err := s.seal(); err != nil {
+	if err := s.publish(); err != nil {
 		return errors.Join(err, move.Cancel())
 	}
 	ctx, cancel := context.WithTimeout(tx.ctx, tx.r.opts.LockTimeout)
@@ -394,8 +394,7 @@ func (tx *Tx) commitLane(s *Stage, l *lane.Snapshot, message string) error {
 	return nil
 }
 
-// checkNew refuses to create a lane that existed before: once another lane has its name, a repair could not restore
-// it.
+// checkNew returns an error if the lane existed before: a repair could not restore it once a new lane has its name.
 func (tx *Tx) checkNew(l *lane.Snapshot) error {
 	if tx.restart || !l.Tip.IsZero() || !l.Replaces.IsZero() {
 		return nil
@@ -403,7 +402,7 @@ func (tx *Tx) checkNew(l *lane.Snapshot) error {
 	ref := lane.Ref(tx.project, l.Device)
 	was, err := l.Git.IsRegistered(ref)
 	if was {
-		return lostError(l.Git, ref)
+		return missingBranchError(l.Git, ref)
 	}
 	return err
 }

@@ -29,7 +29,7 @@ func (r *Repo) Usage(ctx context.Context, visit func(Usage) error) error {
 		if err != nil {
 			return err
 		}
-		u := usage{git: r.Of(Lane{Originals: originals}), seen: map[pack.ID]struct{}{}, visit: visit}
+		u := usage{git: r.GitOf(Lane{Originals: originals}), seen: map[pack.ID]struct{}{}, visit: visit}
 		for _, l := range lanes {
 			if err := u.lane(ctx, l); err != nil {
 				return fmt.Errorf("usage of %s: %w", l.Ref(), err)

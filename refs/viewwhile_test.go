@@ -43,7 +43,7 @@ func TestLookBesideRewrite(t *testing.T) {
 			if _, err := tx.Add("set", map[string]string{"c": "d"}); err != nil {
 				return err
 			}
-			return tx.Carry(old, func(string, objects.Hash) bool { return true })
+			return tx.CopyFrom(old, func(string, objects.Hash) bool { return true })
 		})
 		if err == nil {
 			err = r.Sweep(t.Context())

@@ -209,7 +209,7 @@ func (m Ops) TrustDevice(ctx context.Context, d state.Device, trusted bool) erro
 // DropDevice distrusts a device and removes its lanes and their bytes from this store. A fetch ignores its lanes
 // until the device is trusted again. A second run removes what a killed run left.
 func (m Ops) DropDevice(ctx context.Context, d state.Device) error {
-	selves, err := m.Refs.Selves()
+	selves, err := m.Refs.OwnDevices()
 	if err != nil {
 		return err
 	}

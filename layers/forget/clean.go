@@ -249,7 +249,7 @@ func (l *laneCleaner) rewrite(ctx context.Context, old, tx *refs.Tx) error {
 			return fmt.Errorf("record %s: %w", r.ID.Short(), err)
 		}
 	}
-	return tx.Carry(old, func(dir string, name objects.Hash) bool {
+	return tx.CopyFrom(old, func(dir string, name objects.Hash) bool {
 		if dir == "streams" {
 			return !l.streams[name]
 		}
@@ -261,7 +261,7 @@ func (l *laneCleaner) rewrite(ctx context.Context, old, tx *refs.Tx) error {
 func (l *laneCleaner) longFiles(ctx context.Context) error {
 	var long []objects.Hash
 	err := l.m.Refs.View(ctx, l.p, func(tx *refs.Tx) (err error) {
-		long, err = tx.OwnLong(maps.Keys(l.exact))
+		long, err = tx.OwnLongObjects(maps.Keys(l.exact))
 		return err
 	})
 	if err != nil {

@@ -100,7 +100,7 @@ func (m Ops) AllLanes() ([]refs.Lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	selves, err := m.Refs.Selves()
+	selves, err := m.Refs.OwnDevices()
 	for _, d := range selves {
 		lanes = append(lanes, refs.Lane{Project: refs.Home, Device: d})
 	}

@@ -250,7 +250,7 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 			}
 		}
 	}
-	if err := tx.Carry(old, f.stays()); err != nil {
+	if err := tx.CopyFrom(old, f.stays()); err != nil {
 		return err
 	}
 	return f.leadAgain(tx, snapshots)
@@ -312,11 +312,11 @@ func (f *forgetting) longFiles() map[objects.Hash]objects.Hash {
 // the same content, for example a copy of the session.
 func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []records.Snapshot) error {
 	for _, s := range snapshots {
-		if err := tx.PointTo(s.Original, stream.Name(s.Session, s.Generation), s.Segments); err != nil {
+		if err := tx.AddPoint(s.Original, stream.Name(s.Session, s.Generation), s.Segments); err != nil {
 			return err
 		}
 		for _, file := range s.Files {
-			if err := tx.PointTo(file.Hash, stream.Whole(file.Hash), 0); err != nil {
+			if err := tx.AddPoint(file.Hash, stream.Whole(file.Hash), 0); err != nil {
 				return err
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // captures omit the whole of a message that was deleted in part, and each message without an ID at the place of a
 // deleted one. Lost values are not recognised in other messages.
 func (m Ops) RenewSeals(dryRun bool) (n int, kept string, err error) {
-	b, err := m.Refs.DamagedNote(sealsFile)
+	b, err := m.Refs.ReadDamagedNote(sealsFile)
 	if err != nil {
 		return 0, "", err
 	}

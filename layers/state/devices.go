@@ -25,7 +25,7 @@ func (t Trust) Of(device string) bool { return device == t.Own || t.Trusted[devi
 // with "mem device trust".
 func (m *DB) Trust(ctx context.Context) (Trust, error) {
 	t := Trust{Own: m.Refs.Device().ID, Trusted: map[string]bool{}}
-	selves, err := m.Refs.Selves()
+	selves, err := m.Refs.OwnDevices()
 	if err != nil {
 		return t, err
 	}

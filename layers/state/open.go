@@ -9,7 +9,7 @@ import (
 func OnRepo(r *refs.Repo, o Options) *DB {
 	m := &DB{Refs: r, Opts: o, Slots: make(chan struct{}, max(1, o.Workers))}
 	m.openCache()
-	r.OnFirst(m.nameProject)
+	r.OnFirstCommit(m.nameProject)
 	return m
 }
 

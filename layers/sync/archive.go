@@ -114,7 +114,7 @@ func (m Ops) ReadArchive(ctx context.Context, from io.Reader, o ReadArchiveOptio
 	if out, err = m.Fetch(ctx, FetchOptions{Remote: r, Projects: o.Projects, DryRun: o.DryRun}); err != nil || !out.Twin || o.DryRun {
 		return a, out, err
 	}
-	if err := m.Refs.Split(ctx); err != nil { // the store is a copy or an old backup
+	if err := m.Refs.NewDeviceID(ctx); err != nil { // the store is a copy or an old backup
 		return a, out, fmt.Errorf("become a new device: %w", err)
 	}
 	again, err := m.Fetch(ctx, FetchOptions{Remote: r, Projects: o.Projects})

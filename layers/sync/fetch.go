@@ -302,7 +302,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	if err != nil {
 		return nil, err
 	}
-	selves, err := f.m.Refs.Selves()
+	selves, err := f.m.Refs.OwnDevices()
 	if err != nil {
 		return nil, err
 	}
@@ -381,7 +381,7 @@ func (f *fetcher) fork(ctx context.Context, q *incoming.Quarantine, l *FetchedLa
 // new device. Own says that the current identity is affected, not only a former one.
 func (m Ops) Split(ctx context.Context, r refs.Remote, own bool) error {
 	if own {
-		if err := m.Refs.Split(ctx); err != nil {
+		if err := m.Refs.NewDeviceID(ctx); err != nil {
 			return err
 		}
 	}

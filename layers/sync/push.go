@@ -159,7 +159,7 @@ func (p *pusher) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	selves, err := p.m.Refs.Selves()
+	selves, err := p.m.Refs.OwnDevices()
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ type Status struct {
 // RemoteStatus returns the sync status of a remote from local data or, with ask, from the remote. It fetches nothing.
 func (m Ops) RemoteStatus(ctx context.Context, r refs.Remote, ask bool) (Status, error) {
 	out := Status{Remote: r}
-	selves, err := m.Refs.Selves()
+	selves, err := m.Refs.OwnDevices()
 	if err != nil {
 		return out, err
 	}

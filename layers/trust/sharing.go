@@ -20,7 +20,7 @@ func (m Ops) ForeignParts(ctx context.Context, p state.Project) (*projects.Forei
 	if err != nil {
 		return nil, err
 	}
-	selves, err := m.Refs.Selves()
+	selves, err := m.Refs.OwnDevices()
 	if err != nil {
 		return nil, err
 	}

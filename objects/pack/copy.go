@@ -130,8 +130,8 @@ func Stream(w io.Writer, n int, size int64, entries func(yield func(Entry) error
 	return err
 }
 
-// SortByOffset sorts ids by their position in the packs, so that reading them in order is sequential. Ids in no pack come
-// last.
+// SortByOffset sorts ids by their position in the packs, so that reading them in order is sequential. Ids in no pack
+// come last.
 func (d *Dir) SortByOffset(ids []ID) error {
 	type place struct {
 		id   ID

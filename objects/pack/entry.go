@@ -117,8 +117,8 @@ func appendHeader(dst []byte, k Kind, size int) []byte {
 	return append(dst, c)
 }
 
-// nextStored splits the first stored block from b, the rest of a zlib stream. It reports ok == false if b does not begin
-// with a whole stored block that is followed by at least the checksum of the stream.
+// nextStored splits the first stored block from b, the rest of a zlib stream. It reports ok == false if b does not
+// begin with a whole stored block that is followed by at least the checksum of the stream.
 func nextStored(b []byte) (block, rest []byte, last, ok bool) {
 	if len(b) < 5+4 || b[0] > 1 {
 		return nil, nil, false, false

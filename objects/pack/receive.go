@@ -21,8 +21,8 @@ type Limits struct {
 
 	Progress func(n int64) // called with the number of received bytes; may be nil
 
-	// Inspect is called with the content of each added blob of up to [MaxInspect] bytes, in the order of the pack. It owns that
-	// memory and returns a buffer for the next one. It may be nil.
+	// Inspect is called with the content of each added blob of up to [MaxInspect] bytes, in the order of the pack. It
+	// owns that memory and returns a buffer for the next one. It may be nil.
 	Inspect func(id ID, content []byte) []byte
 }
 

@@ -4,4 +4,4 @@ package pack
 
 import "os"
 
-func startWrite(*os.File, int64) {}
+func startWriteback(*os.File, int64) {}

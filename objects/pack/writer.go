@@ -109,8 +109,8 @@ func (w *Writer) write(b []byte) error {
 	return nil
 }
 
-// writebackAt is the number of bytes after which writing to disk is started. By itself the kernel collects data for half a
-// minute, for which [Writer.Close] would have to wait.
+// writebackAt is the number of bytes after which writing to disk is started. By itself the kernel collects data for
+// half a minute, for which [Writer.Close] would have to wait.
 const writebackAt = 8 << 20
 
 // writeSize is the maximum size of one write. For larger ones the kernel searches long runs of free pages, which is

@@ -33,7 +33,7 @@ func Exposed(dir string, fix bool) (Exposure, error) {
 		if err != nil {
 			return err
 		}
-		foreign, open := exposed(fi)
+		foreign, open := permissions(fi)
 		if !foreign && !open {
 			return nil
 		}

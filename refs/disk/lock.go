@@ -21,11 +21,11 @@ func Lock(ctx context.Context, file string, d time.Duration) (func(), error) {
 		return nil, err
 	}
 	for {
-		l, err := waitFile(ctx, file, d)
+		l, err := waitLock(ctx, file, d)
 		if err != nil {
 			return nil, err
 		}
-		same, err := leadsTo(file, l)
+		same, err := isSameFile(file, l)
 		if same {
 			return func() { l.Close() }, nil
 		}
@@ -35,9 +35,8 @@ func Lock(ctx context.Context, file string, d time.Duration) (func(), error) {
 	}
 }
 
-// leadsTo reports whether file is still the file that was locked: a sweep may have removed it after it was opened and
-// before it was locked.
-func leadsTo(file string, l *flock.Flock) (bool, error) {
+// isSameFile reports whether file is still the locked file: a sweep may have removed it between opening and locking.
+func isSameFile(file string, l *flock.Flock) (bool, error) {
 	has, err := l.Stat()
 	if err != nil {
 		return false, err
@@ -49,10 +48,10 @@ func leadsTo(file string, l *flock.Flock) (bool, error) {
 	return err == nil && os.SameFile(has, now), err
 }
 
-// waitFile waits for a lock at most d.
-func waitFile(ctx context.Context, file string, d time.Duration) (*flock.Flock, error) {
+// waitLock waits for a lock at most d.
+func waitLock(ctx context.Context, file string, d time.Duration) (*flock.Flock, error) {
 	l := flock.New(file, flock.SetPermissions(0o600))
-	ok, err := inDir(file, l.TryLock)
+	ok, err := withDir(file, l.TryLock)
 	if ok || err != nil {
 		return l, err
 	}
@@ -80,8 +79,8 @@ func waitFile(ctx context.Context, file string, d time.Duration) (*flock.Flock, 
 	return nil, err
 }
 
-// inDir calls try and, if the directory of file is missing, creates it and calls try again.
-func inDir(file string, try func() (bool, error)) (bool, error) {
+// withDir calls try and, if the directory of file is missing, creates it and calls try again.
+func withDir(file string, try func() (bool, error)) (bool, error) {
 	ok, err := try()
 	if errors.Is(err, os.ErrNotExist) {
 		if made := os.Mkdir(filepath.Dir(file), 0o700); made == nil || errors.Is(made, os.ErrExist) {
@@ -98,10 +97,10 @@ func TryLock(file string) (unlock func(), ok bool, err error) {
 		return nil, false, err
 	}
 	l := flock.New(file, flock.SetPermissions(0o600))
-	if ok, err = inDir(file, l.TryLock); err != nil || !ok {
+	if ok, err = withDir(file, l.TryLock); err != nil || !ok {
 		return nil, false, err
 	}
-	if ok, err = leadsTo(file, l); err != nil || !ok {
+	if ok, err = isSameFile(file, l); err != nil || !ok {
 		return nil, false, errors.Join(err, l.Close())
 	}
 	return func() { l.Close() }, true, nil
@@ -113,11 +112,11 @@ func Share(ctx context.Context, file string, d time.Duration) (func(), error) {
 		return nil, err
 	}
 	l := flock.New(file, flock.SetPermissions(0o600))
-	ok, err := inDir(file, l.TryRLock)
+	ok, err := withDir(file, l.TryRLock)
 	if err == nil && !ok { // a sweep is under way
 		ctx, cancel := context.WithTimeout(ctx, d)
 		defer cancel()
-		if _, err = l.TryRLockContext(ctx, sharePause); errors.Is(err, context.DeadlineExceeded) {
+		if _, err = l.TryRLockContext(ctx, sharePollInterval); errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("%s: %w for %v", file, ErrLocked, d)
 		}
 	}
@@ -127,4 +126,4 @@ func Share(ctx context.Context, file string, d time.Duration) (func(), error) {
 	return func() { l.Close() }, nil
 }
 
-const sharePause = 5 * time.Millisecond
+const sharePollInterval = 5 * time.Millisecond

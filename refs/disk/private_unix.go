@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// diskQuota is the error for an exhausted quota.
-const diskQuota = syscall.EDQUOT
+// errQuota is the error for an exhausted quota.
+const errQuota = syscall.EDQUOT
 
 // CheckPrivate returns an error that wraps [ErrUnsafe] if another user owns dir or can write to it.
 func CheckPrivate(dir string) error {
@@ -40,8 +40,8 @@ func SyncDir(dir string) error {
 	return f.Sync()
 }
 
-// exposed reports whether a file belongs to another user, and whether others have any permission for it.
-func exposed(fi fs.FileInfo) (foreign, open bool) {
+// permissions reports whether a file belongs to another user, and whether others have any permission for it.
+func permissions(fi fs.FileInfo) (foreign, open bool) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	foreign = ok && int(st.Uid) != os.Geteuid()
 	return foreign, fi.Mode()&fs.ModeSymlink == 0 && fi.Mode().Perm()&0o077 != 0

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// diskQuota is ERROR_DISK_FULL.
-const diskQuota = syscall.Errno(112)
+// errQuota is ERROR_DISK_FULL.
+const errQuota = syscall.Errno(112)
 
 // CheckPrivate checks that dir exists. The access control list of the user's profile keeps other users out.
 func CheckPrivate(dir string) error {
@@ -18,5 +18,5 @@ func CheckPrivate(dir string) error {
 // SyncDir does nothing: NTFS journals names itself and directories cannot be flushed.
 func SyncDir(string) error { return nil }
 
-// exposed reports false: the access control list of the directory decides here.
-func exposed(fs.FileInfo) (foreign, open bool) { return false, false }
+// permissions reports false: the access control list of the directory decides here.
+func permissions(fs.FileInfo) (foreign, open bool) { return false, false }

@@ -14,7 +14,7 @@ func Allocate(f *os.File, size int64) error {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOSYS):
-			return fill(f, size)
+			return writeZeros(f, size)
 		}
 		return err
 	}

@@ -5,4 +5,4 @@ package disk
 import "os"
 
 // Allocate sets the size of a file and allocates all its blocks.
-func Allocate(f *os.File, size int64) error { return fill(f, size) }
+func Allocate(f *os.File, size int64) error { return writeZeros(f, size) }

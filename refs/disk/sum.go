@@ -17,25 +17,25 @@ import (
 var errSum = errors.New("its checksum does not match")
 
 const (
-	sumLead = ",\n  \"sum\": \""
-	sumTail = "\"\n}\n"
-	bodyEnd = "\n}\n"
+	sumPrefix = ",\n  \"sum\": \""
+	sumSuffix = "\"\n}\n"
+	bodyEnd   = "\n}\n"
 )
 
 // WithSum adds a last member "sum" to an indented JSON object: the BLAKE3 hash of the file without that member. It
 // reveals damage, and [CorrectSummed] can correct one damaged byte.
 func WithSum(b []byte) []byte {
 	body := bytes.TrimSuffix(b, []byte(bodyEnd))
-	return append(append(append(bytes.Clone(body), sumLead...), objects.Sum(b).String()...), sumTail...)
+	return append(append(append(bytes.Clone(body), sumPrefix...), objects.Sum(b).String()...), sumSuffix...)
 }
 
 // CheckSum checks the sum of a file of [WithSum]. A file without a sum is not checked.
 func CheckSum(b []byte) error {
-	i := bytes.LastIndex(b, []byte(sumLead))
+	i := bytes.LastIndex(b, []byte(sumPrefix))
 	if i < 0 {
 		return nil
 	}
-	sum, ok := strings.CutSuffix(string(b[i+len(sumLead):]), sumTail)
+	sum, ok := strings.CutSuffix(string(b[i+len(sumPrefix):]), sumSuffix)
 	if !ok || sum != objects.Sum(append(bytes.Clone(b[:i]), bodyEnd...)).String() {
 		return errSum
 	}
@@ -47,7 +47,7 @@ func CheckJSON(b []byte, v any) error {
 	if err := CheckSum(b); err != nil {
 		return err
 	}
-	if bytes.Contains(b, []byte(sumLead)) {
+	if bytes.Contains(b, []byte(sumPrefix)) {
 		return nil
 	}
 	if err := json.Unmarshal(b, v); err != nil {
@@ -63,8 +63,8 @@ func CheckJSON(b []byte, v any) error {
 // CorrectByte searches for a change of one byte of b for which good returns true, and returns the changed bytes. It
 // tries files of up to 16 KiB.
 func CorrectByte(b []byte, good func([]byte) bool) ([]byte, bool) {
-	const most = 16 << 10
-	if len(b) > most {
+	const maxSize = 16 << 10
+	if len(b) > maxSize {
 		return nil, false
 	}
 	b = bytes.Clone(b)
@@ -90,23 +90,23 @@ func CorrectByte(b []byte, good func([]byte) bool) ([]byte, bool) {
 // CorrectSummed is [CorrectByte] for a file of [WithSum].
 func CorrectSummed(b []byte) ([]byte, bool) {
 	return CorrectByte(b, func(b []byte) bool {
-		return len(b) > 0 && b[len(b)-1] == '\n' && bytes.Contains(b, []byte(sumLead)) && CheckSum(b) == nil
+		return len(b) > 0 && b[len(b)-1] == '\n' && bytes.Contains(b, []byte(sumPrefix)) && CheckSum(b) == nil
 	})
 }
 
 // CheckNote checks the sum of a JSON control file whose fields another package defines. Without a sum the file must be
 // valid JSON, and must not end in something that looks like a damaged sum.
 func CheckNote(b []byte) error {
-	if err := CheckSum(b); err != nil || bytes.Contains(b, []byte(sumLead)) {
+	if err := CheckSum(b); err != nil || bytes.Contains(b, []byte(sumPrefix)) {
 		return err
 	}
 	if !json.Valid(b) {
 		return errors.New("it is not JSON")
 	}
-	if at := len(b) - len(sumTail) - 2*objects.Size - len(sumLead); at >= 0 {
+	if at := len(b) - len(sumSuffix) - 2*objects.Size - len(sumPrefix); at >= 0 {
 		differ := 0
-		for i := range sumLead {
-			if b[at+i] != sumLead[i] {
+		for i := range sumPrefix {
+			if b[at+i] != sumPrefix[i] {
 				differ++
 			}
 		}

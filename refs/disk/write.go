@@ -33,8 +33,8 @@ func (e *WriteError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// Writing wraps err in a [WriteError], or returns nil if err is nil.
-func Writing(err error) error {
+// AsWriteError wraps err in a [WriteError], or returns nil if err is nil.
+func AsWriteError(err error) error {
 	if err == nil {
 		return nil
 	}

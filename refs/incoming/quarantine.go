@@ -185,7 +185,7 @@ func moveLane(ctx context.Context, r *refs.Repo, a Arrival) error {
 		return err
 	}
 	defer unlock()
-	return r.Of(a.Lane).Update(ctx, a.LocalRef(), a.Old, a.Tip)
+	return r.GitOf(a.Lane).Update(ctx, a.LocalRef(), a.Old, a.Tip)
 }
 
 // adoptPacks moves the packs to the store or, if they contain unverified objects, copies the verified ones.

@@ -15,9 +15,9 @@ func LamportStart() time.Time { return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UT
 
 // The Lamport time of a lane is about the number of records that its device has seen, but its signer can write any
 // number. A device that adopted a time in the far future would write records that no store accepts. So wall time
-// bounds the times of other devices: recordsPerSecond since LamportStart, plus LamportMargin for clocks that are not set.
-// A store with a slow clock has a lower bound than others. Therefore a store adopts no time within ClockSlack of its
-// bound: every store whose clock is less than ClockSlack behind accepts its records.
+// bounds the times of other devices: recordsPerSecond since LamportStart, plus LamportMargin for clocks that are not
+// set. A store with a slow clock has a lower bound than others. Therefore a store adopts no time within ClockSlack of
+// its bound: every store whose clock is less than ClockSlack behind accepts its records.
 const (
 	LamportMargin    = 1 << 32
 	recordsPerSecond = 1000

@@ -45,8 +45,8 @@ type Addition struct {
 	Objects []pack.ID
 }
 
-// Additions yields the objects that each of the commits, oldest first, adds to its parent and to the commits before it. It
-// skips objects in seen and adds the yielded ones to it.
+// Additions yields the objects that each of the commits, oldest first, adds to its parent and to the commits before
+// it. It skips objects in seen and adds the yielded ones to it.
 func Additions(ctx context.Context, g *gitstore.Repo, commits []pack.ID, seen map[pack.ID]struct{}) iter.Seq2[Addition, error] {
 	return func(yield func(Addition, error) bool) {
 		for _, id := range commits {

@@ -2,8 +2,9 @@
 //
 // A [Lane] is the branch refs/heads/p/<project>/<device>. It is linear, and only its device writes and signs it. A
 // [Snapshot] is its content at a commit: a tree of closed grammar ([PathPattern]) with records, objects, growth points
-// and the segments of streams. [CommitsSince] and [Additions] walk its commits, [VerifySignature] checks their signatures, and
-// [LamportBound] limits the Lamport times of other devices. This package writes nothing: package refs does.
+// and the segments of streams. [CommitsSince] and [Additions] walk its commits, [VerifySignature] checks their
+// signatures, and [LamportBound] limits the Lamport times of other devices. This package writes nothing: package refs
+// does.
 package lane
 
 import (

@@ -9,7 +9,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// AddReachable adds a commit and all objects reachable from it to seen. It does not walk objects that are in seen already.
+// AddReachable adds a commit and all objects reachable from it to seen. It does not walk objects that are in seen
+// already.
 func AddReachable(ctx context.Context, g *gitstore.Repo, tip pack.ID, seen map[pack.ID]struct{}) error {
 	for id := tip; !id.IsZero(); {
 		if _, ok := seen[id]; ok {

@@ -142,8 +142,8 @@ func (l *Snapshot) Blobs(name objects.Hash) stream.Blobs {
 	}
 }
 
-// Resolve is [Snapshot.Blobs] for the first n segments. It reads all directories first, so the returned function is safe
-// for concurrent use.
+// Resolve is [Snapshot.Blobs] for the first n segments. It reads all directories first, so the returned function is
+// safe for concurrent use.
 func (l *Snapshot) Resolve(name objects.Hash, n int) (stream.Blobs, error) {
 	ids, err := l.SegmentIDs(name, n)
 	return func(i int) ([]byte, error) { return l.Git.Get(ids[i], pack.Blob) }, err

@@ -93,7 +93,7 @@ func (x *repair) moveAway(g *gitstore.Repo, files map[string]bool, good []gitsto
 			if x.kept == nil {
 				x.kept = map[string]string{}
 			}
-			x.kept[file] = refs.KeptAs(x.Part.Dir, name)
+			x.kept[file] = refs.DamagedPath(x.Part.Dir, name)
 		}
 		if file == "packed-refs" {
 			good = slices.DeleteFunc(slices.Clone(good), func(r gitstore.Ref) bool { return bad[r.Name] != "" })

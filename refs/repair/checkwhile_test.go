@@ -36,7 +36,7 @@ func TestCheckBesideRewrite(t *testing.T) {
 	ctx := meanwhile{t.Context(), func() {
 		once.Do(func() {
 			err := r.Rewrite(t.Context(), refstest.Project, "anew", func(old, tx *refs.Tx) error {
-				return tx.Carry(old, func(string, objects.Hash) bool { return true })
+				return tx.CopyFrom(old, func(string, objects.Hash) bool { return true })
 			})
 			if err == nil {
 				err = r.Sweep(t.Context())

@@ -44,7 +44,7 @@ func FixClocks(ctx context.Context, r *refs.Repo, dryRun bool) (fixes []Fix, err
 // latePatches reports whether a commit of this device's lane in originals.git has a Lamport time that other stores
 // refuse.
 func latePatches(ctx context.Context, r *refs.Repo, p refs.Project) (bool, error) {
-	exact := r.Of(refs.Lane{Originals: true})
+	exact := r.GitOf(refs.Lane{Originals: true})
 	tip, err := exact.Ref(lane.Ref(p, r.Device().ID))
 	if err != nil {
 		return false, err

@@ -20,7 +20,7 @@ import (
 // checkControls checks the control files, which docs/formats.md lists, except device.json: [checker.device] compares
 // that with the lanes.
 func (c *checker) checkControls(r *refs.Repo) error {
-	files := refs.SummedFiles(r.Dir())
+	files := refs.ChecksummedFiles(r.Dir())
 	delete(files, lane.DeviceFile)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if _, err := checkFile(r.Dir(), name, files[name]); err != nil {
@@ -114,7 +114,7 @@ func (m *fixer) formerFiles() error {
 			if err := errors.Join(err, disk.WriteFile(file, good)); err != nil {
 				return fmt.Errorf("repair %s: %w", name, err)
 			}
-			fix.Kept = refs.KeptAs(refs.MemoryDir, kept)
+			fix.Kept = refs.DamagedPath(refs.MemoryDir, kept)
 		}
 		m.fixes = append(m.fixes, fix)
 		return nil

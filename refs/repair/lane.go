@@ -35,12 +35,12 @@ func (x *repair) restartLocal() error {
 // reroot restarts a lane with its intact files, without the records that keep rejects, and returns the number of
 // files.
 func (x *repair) reroot(l refs.Lane, keep func(refs.Record, func(objects.Hash) bool) bool) (kept int, err error) {
-	err = x.r.Reroot(x.ctx, x.Part, l, func(root *lane.Dir) (refs.Rerooted, error) {
+	err = x.r.RestartLane(x.ctx, x.Part, l, func(root *lane.Dir) (refs.RestartedLane, error) {
 		good, err := x.salvage(l)
 		if err != nil {
-			return refs.Rerooted{}, err
+			return refs.RestartedLane{}, err
 		}
-		out := refs.Rerooted{Lamport: good.lamport, Device: good.device}
+		out := refs.RestartedLane{Lamport: good.lamport, Device: good.device}
 		if err := x.history(l, &out); err != nil {
 			return out, err
 		}
@@ -54,7 +54,7 @@ func (x *repair) reroot(l refs.Lane, keep func(refs.Record, func(objects.Hash) b
 // history sets the readable commits of a lane, newest first, their greatest Lamport time, and the next epoch. If the
 // first commit, which names the epoch, is lost, the next epoch is computed from the Lamport time. That is greater
 // than any earlier epoch, because the first commit of each epoch has a Lamport time of its own.
-func (x *repair) history(l refs.Lane, out *refs.Rerooted) error {
+func (x *repair) history(l refs.Lane, out *refs.RestartedLane) error {
 	for id := l.Tip; !id.IsZero(); {
 		out.Commits = append(out.Commits, id)
 		c, err := x.Git.Commit(id)

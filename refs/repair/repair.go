@@ -52,7 +52,7 @@ func FixFiles(dir string, dryRun bool) ([]Fix, error) {
 		return nil, fmt.Errorf("%s: %w", dir, refs.ErrNotRepo)
 	}
 	m := &fixer{store: dir, dryRun: dryRun}
-	for name, v := range refs.SummedFiles(dir) {
+	for name, v := range refs.ChecksummedFiles(dir) {
 		if err := m.summedFile(name, v); err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (m *fixer) summedFile(name string, v any) error {
 		if err := errors.Join(err, disk.WriteFile(file, corrected)); err != nil {
 			return fmt.Errorf("repair %s: %w", name, err)
 		}
-		fix.Kept = refs.KeptAs("", kept)
+		fix.Kept = refs.DamagedPath("", kept)
 	}
 	m.fixes = append(m.fixes, fix)
 	return nil
@@ -126,7 +126,7 @@ func (m *fixer) gitFiles(part string, heads []string) error {
 			return fmt.Errorf("repair %s: %w", part, err)
 		}
 		for i := range bad {
-			bad[i].Kept = refs.KeptAs(part, kept[strings.TrimPrefix(bad[i].Where, part+"/")])
+			bad[i].Kept = refs.DamagedPath(part, kept[strings.TrimPrefix(bad[i].Where, part+"/")])
 		}
 	}
 	m.fixes = append(m.fixes, bad...)
@@ -239,7 +239,7 @@ func (x *repair) packs() error {
 }
 
 func (x *repair) packFixes(d pack.Damage, got pack.Recovery) (out []Fix) {
-	kept := func(ext string) string { return refs.KeptAs(x.Part.Dir, got.Aside[ext]) }
+	kept := func(ext string) string { return refs.DamagedPath(x.Part.Dir, got.Aside[ext]) }
 	where := x.Part.Dir + "/objects/pack/" + d.Name
 	done := fmt.Sprintf("%d objects were saved", got.Objects)
 	if n := len(got.Lost) + got.DamagedRanges; n > 0 {
@@ -272,7 +272,7 @@ func (x *repair) loose() error {
 		if err := errors.Join(err, os.Remove(path)); err != nil {
 			return err
 		}
-		x.fixes[len(x.fixes)-len(bad)+i].Kept = refs.KeptAs(x.Part.Dir, kept)
+		x.fixes[len(x.fixes)-len(bad)+i].Kept = refs.DamagedPath(x.Part.Dir, kept)
 	}
 	return nil
 }
@@ -475,7 +475,7 @@ func Damaged(r *refs.Repo) (files []string, err error) {
 
 // DropDamaged deletes the damaged files that repairs have kept.
 func DropDamaged(r *refs.Repo) error {
-	return disk.Writing(os.RemoveAll(filepath.Join(r.Dir(), refs.DamagedDir)))
+	return disk.AsWriteError(os.RemoveAll(filepath.Join(r.Dir(), refs.DamagedDir)))
 }
 
 // SetAside gives a damaged file of a store a second name in the directory to, and returns it; see [pack.SetAside].

@@ -106,8 +106,8 @@ func (k Keyring) branch(lane string) string {
 	return "refs/heads/" + objects.Sum(fmt.Appendf(nil, "mem branch 1\n%s\n%s", k.Names, lane)).String()[:32]
 }
 
-// checkSuccessor returns an error unless k is a valid successor of was, the last keyring seen on the remote. The author of k
-// must have known the newest epoch.
+// checkSuccessor returns an error unless k is a valid successor of was, the last keyring seen on the remote. The
+// author of k must have known the newest epoch.
 func (k Keyring) checkSuccessor(was Keyring) error {
 	switch {
 	case was.Number == 0:

@@ -254,8 +254,8 @@ func (v *Vault) readKeyring(ctx context.Context) error {
 	return errors.Join(s.loadKeyring(ctx), inner.Close())
 }
 
-// joinWithRecovery decrypts the keyring with the recovery key and makes this device a member. If the remote cannot be written,
-// readOnly is the reason, and the remote can still be read.
+// joinWithRecovery decrypts the keyring with the recovery key and makes this device a member. If the remote cannot be
+// written, readOnly is the reason, and the remote can still be read.
 func (v *Vault) joinWithRecovery(ctx context.Context, recovery string) (readOnly, err error) {
 	v.st.Keys = []string{recovery} // only in memory: the recovery key is never stored
 	err = v.readKeyring(ctx)

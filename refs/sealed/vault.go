@@ -49,8 +49,8 @@ type Broken struct {
 	Err  error
 }
 
-// Readable returns the encrypted remote whose secret has the given id in the store. It does not contact the remote yet. The
-// error wraps [ErrNoKey] if there is no such secret.
+// Readable returns the encrypted remote whose secret has the given id in the store. It does not contact the remote
+// yet. The error wraps [ErrNoKey] if there is no such secret.
 func Open(r *refs.Repo, c *remote.Client, id string, o Options) (*Vault, error) {
 	b, err := r.Secret(id)
 	if err != nil {
@@ -293,7 +293,7 @@ func (v *Vault) ownLanes() ([]refs.Lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	selves, err := v.repo.Selves()
+	selves, err := v.repo.OwnDevices()
 	if err != nil {
 		return nil, err
 	}

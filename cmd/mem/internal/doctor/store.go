@@ -113,7 +113,7 @@ func (x *Exam) foldSpool() error {
 // clone checks for an interrupted clone.
 func (x *Exam) clone() {
 	const check = "clone"
-	from, err := refs.Cloning(x.Dir)
+	from, err := refs.UnfinishedClone(x.Dir)
 	switch {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)

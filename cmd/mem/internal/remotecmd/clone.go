@@ -104,7 +104,7 @@ func cloneBegun(e *app.Env, u remote.URL) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	from, err := refs.Cloning(dir)
+	from, err := refs.UnfinishedClone(dir)
 	switch {
 	case err != nil:
 		return false, err

@@ -47,7 +47,7 @@ func runGC(ctx context.Context, e *app.Env) error {
 	}
 	defer m.Close()
 	before, after, err := m.Repo().Compact(ctx, e.Opt.DryRun)
-	if err != nil && !errors.Is(err, refs.ErrNoRoom) {
+	if err != nil && !errors.Is(err, refs.ErrNoSpace) {
 		return &app.Unwritable{Err: err}
 	}
 	cache, evicting := m.EvictCache(e.Opt.DryRun)

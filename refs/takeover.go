@@ -17,10 +17,10 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Split gives this store a new device id and key, and a number after the device's name. A copied store does so when
-// it meets its source. The existing lanes stay, as those of a former id. If another process has split the store
-// meanwhile, its id is used.
-func (r *Repo) Split(ctx context.Context) error {
+// NewDeviceID gives this store a new device id and key, and a number after the device's name. A copied store needs them
+// when it meets its source. The existing lanes stay, as those of a former id. If another process has done so meanwhile,
+// its id is used.
+func (r *Repo) NewDeviceID(ctx context.Context) error {
 	unlock, err := disk.Lock(ctx, filepath.Join(r.dir, "init.lock"), r.opts.LockTimeout)
 	if err != nil {
 		return fmt.Errorf("become a new device: %w", err)
@@ -31,7 +31,7 @@ func (r *Repo) Split(ctx context.Context) error {
 		return err
 	}
 	if now.ID == r.device.ID {
-		if now, err = lane.NewDevice(nextName(now.Name), r.opts.Rand); err != nil {
+		if now, err = lane.NewDevice(incrementName(now.Name), r.opts.Rand); err != nil {
 			return fmt.Errorf("become a new device: %w", err)
 		}
 		if err := now.Write(r.dir); err != nil {
@@ -42,8 +42,8 @@ func (r *Repo) Split(ctx context.Context) error {
 	return r.initHome(ctx)
 }
 
-// nextName increments the number after a name: laptop, laptop-2, laptop-3.
-func nextName(name string) string {
+// incrementName increments the number after a name: laptop, laptop-2, laptop-3.
+func incrementName(name string) string {
 	if i := strings.LastIndex(name, "-"); i > 0 {
 		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 1 && strconv.Itoa(n) == name[i+1:] {
 			return fmt.Sprintf("%s-%d", name[:i], n+1)
@@ -94,7 +94,7 @@ func (t *takeover) run(old *lane.Dir) error {
 		return err
 	}
 	if len(t.paths)+len(t.records)+len(t.points) > 0 {
-		if err := t.tx.needStage(); err != nil {
+		if err := t.tx.ensureStage(); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,7 @@ func (t *takeover) point(path []string, copied []objects.Hash) error {
 		return err
 	}
 	defer rc.Close()
-	if err := t.tx.needStage(); err != nil {
+	if err := t.tx.ensureStage(); err != nil {
 		return err
 	}
 	g, err := t.tx.stage.PutLong(t.tx.ctx, rc)
