@@ -45,9 +45,8 @@ func (p *parser) explain(err error, spelled string, others ...string) error {
 func (p *parser) unknownCommand(word string, names []string) error {
 	line := strings.TrimSpace("mem " + p.commandLine())
 	err := app.Usagef("%q is not a %s command", word, line)
-	if p.command == nil && word == "link" { // as other programs call it
-		return app.WithHint(err, "mem project share FROM WITH lets compositions take text of another project along",
-			"mem project link PROJECT [DIR] lets a directory belong to a project")
+	if hints := foreignCommand(word); p.command == nil && hints != nil {
+		return app.WithHint(err, hints...)
 	}
 	if near := term.Suggest(word, names); len(near) > 0 {
 		return app.WithHint(err, app.DidYouMean(line+" ", near))
@@ -56,4 +55,24 @@ func (p *parser) unknownCommand(word string, names []string) error {
 		return app.WithHint(err, line+" -h")
 	}
 	return app.WithHint(err, "mem help")
+}
+
+// foreignCommand returns hints for a command that git or another program has, nil if word is none.
+func foreignCommand(word string) []string {
+	switch word {
+	case "commit":
+		return []string{"mem add captures sessions; each command commits its own change"}
+	case "list":
+		return []string{"mem ls"}
+	case "remove", "delete":
+		return []string{"mem rm hides a session or version; mem forget deletes it permanently"}
+	case "reset", "revert", "restore":
+		return []string{"mem undo undoes the last operation; mem checkout writes a session into a file"}
+	case "grep", "find":
+		return []string{"mem search"}
+	case "link":
+		return []string{"mem project share FROM WITH allows the text of one project in compositions of another",
+			"mem project link PROJECT [DIR] assigns a directory to a project"}
+	}
+	return nil
 }

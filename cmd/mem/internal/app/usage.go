@@ -75,8 +75,11 @@ func (e *Env) WantOperands(c *cli.Context, least, most int) error {
 	}
 	name := c.Command.HelpName
 	what := "takes no operands"
-	if c.Command.ArgsUsage != "" {
-		what = "requires " + c.Command.ArgsUsage
+	switch usage := c.Command.ArgsUsage; {
+	case usage != "" && n < least:
+		what = "requires " + usage
+	case usage != "":
+		what = "takes " + usage
 	}
 	if n == 0 {
 		return WithHint(Usagef("%s %s", name, what), name+" -h")
