@@ -149,10 +149,10 @@ func noteNothingLogged(run names.Run, o tracecmd.LogOptions) {
 		return
 	}
 	if o.Since != "" || o.Search != "" || o.Rev != "" || run.Opt.AllProjects {
-		run.Note("no operation is like that")
+		run.Note("no matching operations")
 		return
 	}
-	run.Note("nothing was done in project %s", run.Project.Name)
+	run.Note("no operations in project %s", run.Project.Name)
 	run.Hint("see other projects with --all-projects")
 }
 

@@ -127,6 +127,9 @@ func bytesCell(n int64) app.Cell {
 func countCell(n int) app.Cell { return app.Cell{Full: strconv.Itoa(n), Short: tokens.Commas(n)} }
 
 func printKinds(e *app.Env, s stats.Stats) error {
+	if len(s.Storage.Kinds) == 0 {
+		return nil
+	}
 	t := section(e, "Storage by kind", "kind", "objects", "stored")
 	for _, k := range s.Storage.Kinds {
 		t.Row(app.Cell{Full: k.Kind}, countCell(k.Objects), bytesCell(k.Stored))
@@ -203,6 +206,9 @@ func of(listed, all int) string {
 }
 
 func printMonths(e *app.Env, s stats.Stats) error {
+	if len(s.Months) == 0 {
+		return nil
+	}
 	t := section(e, "Growth by month", "month", "sessions", "messages", "tokens", "stored")
 	for _, x := range s.Months {
 		t.Row(app.Cell{Full: x.Month}, countCell(x.Sessions), countCell(x.Messages), countCell(x.Tokens), bytesCell(x.Stored))
