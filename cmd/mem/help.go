@@ -125,10 +125,13 @@ func topicTitle(name string) string {
 	return title
 }
 
-// showHelp prints a page through the pager.
+// showHelp prints a page through the pager, on a terminal wrapped to its width.
 func showHelp(e *app.Env, text string) error {
 	if err := e.Page("help"); err != nil {
 		return err
+	}
+	if e.Term.Stdout && e.Term.Width != nil && e.Term.Width() > 0 {
+		text = fitHelp(text, e.Term.Width())
 	}
 	_, err := io.WriteString(e.Out, text)
 	return err
