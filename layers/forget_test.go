@@ -431,7 +431,7 @@ func TestStaleEpochIsRefused(t *testing.T) {
 	fetchAll(t, b)
 	forgetText(t, a, forget.ForgetOptions{Revs: []state.Rev{revOf(t, a, "aaaa0001")}})
 	pushAll(t, a)
-	if in := fetchAll(t, b); len(in.Lanes) != 1 || in.Lanes[0].Status != "updated" || in.Lanes[0].Arrival.Epoch != 1 || in.Lanes[0].Arrival.Gone == 0 {
+	if in := fetchAll(t, b); len(in.Lanes) != 1 || in.Lanes[0].Status != "updated" || in.Lanes[0].Arrival.Epoch != 1 || in.Lanes[0].Arrival.Removed == 0 {
 		t.Errorf("fetch: %+v", in)
 	}
 	if found := stays(t, "zaphod", []*Memory{b}, h.dir); len(found) > 0 {

@@ -162,7 +162,7 @@ func (m Ops) suppliers(ro RepairOptions) ([]refs.Remote, error) {
 
 // supply returns a function that fetches branches from the first remotes that have them, nil if there are no
 // remotes.
-func (m Ops) supply(remotes []refs.Remote, told func(string, error)) repair.Supply {
+func (m Ops) supply(remotes []refs.Remote, told func(string, error)) repair.FetchFunc {
 	if len(remotes) == 0 {
 		return nil
 	}

@@ -38,7 +38,7 @@ type FetchedLane struct {
 	Old, New string // commits here before and after; "" for none
 	Status   string // new, updated, current, ahead, behind, missing, rewritten, refused
 	Why      string // of refused
-	Arrival  incoming.Arrival
+	Arrival  incoming.FetchedLane
 	Exact    bool // lane of exact bytes
 	Lane     refs.Lane
 }
@@ -310,7 +310,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	for device, p := range peers {
 		keys[device] = p.Key
 	}
-	var arrivals []incoming.Arrival
+	var arrivals []incoming.FetchedLane
 	for _, l := range f.want {
 		l.Arrival, err = q.Check(ctx, l.Lane, keys[l.Device])
 		if !l.Own && !f.originals && slices.Contains(selves, l.Device) {
@@ -357,10 +357,10 @@ func (f *fetcher) receive(ctx context.Context, s remote.Session, q *incoming.Qua
 	}
 	f.out.Objects, f.out.Bytes = 0, 0
 	err := fetch(s, want)
-	if !errors.Is(err, remote.ErrLacking) {
+	if !errors.Is(err, remote.ErrMissing) {
 		return err
 	}
-	return remote.Alone(ctx, f.client.Open, want, func(s remote.Session, id pack.ID) error {
+	return remote.FetchEach(ctx, f.client.Open, want, func(s remote.Session, id pack.ID) error {
 		return fetch(s, []pack.ID{id})
 	})
 }

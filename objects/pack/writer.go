@@ -34,7 +34,7 @@ type Writer struct {
 	done        bool
 }
 
-// header is "PACK", version 2, and the number of entries, which is known at the end.
+// headerSize is the size of "PACK", the version 2, and the number of entries, which is known at the end.
 const headerSize = 12
 
 // Create starts a pack in dir, the directory objects/pack of a git repository. The names of its temporary files

@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	// unpackSlack is the number of bytes that may be unpacked whatever the size of the packs, because repetitive text
-	// compresses to almost nothing. A processor verifies so many in a few seconds.
-	unpackSlack = 8 << 30
-	// unpackRatio is how many bytes may be unpacked in addition, per byte of the packs. Transcripts compress to a tenth.
+	// minUnpacked is the number of bytes that may always be unpacked, whatever the size of the packs, because repetitive
+	// text compresses to almost nothing. A processor verifies as many in a few seconds.
+	minUnpacked = 8 << 30
+	// unpackRatio is the number of bytes that may be unpacked in addition for each byte of the packs. Transcripts compress
+	// to a tenth.
 	unpackRatio = 100
 )
 

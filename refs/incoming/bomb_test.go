@@ -108,7 +108,7 @@ func TestMuchOfNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q.pre.left.n.Store(allowed)
+			q.pre.unpack.n.Store(allowed)
 			w, err := q.Writer()
 			if err != nil {
 				t.Fatal(err)

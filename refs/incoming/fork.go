@@ -11,7 +11,7 @@ import (
 
 // CheckFork verifies a fetched lane of a former id of this store that does not continue the local commits. It returns
 // the last common commit, zero if there is none, and accepts the commits on top of that.
-func (q *Quarantine) CheckFork(ctx context.Context, l refs.Lane) (a Arrival, base pack.ID, err error) {
+func (q *Quarantine) CheckFork(ctx context.Context, l refs.Lane) (a FetchedLane, base pack.ID, err error) {
 	here, err := q.r.Git().Ref(l.Ref())
 	if err != nil {
 		return a, base, err
@@ -37,7 +37,7 @@ func (q *Quarantine) CheckFork(ctx context.Context, l refs.Lane) (a Arrival, bas
 	if err != nil {
 		return a, base, err
 	}
-	a = Arrival{Lane: l, Old: base, Key: key, Kinds: map[string]int{}}
+	a = FetchedLane{Lane: l, Old: base, Key: key, Kinds: map[string]int{}}
 	if err := q.check(ctx, &a); err != nil {
 		return a, base, err
 	}

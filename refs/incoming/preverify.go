@@ -8,20 +8,20 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 )
 
-// A preverifier verifies the segments of streams while their pack still arrives: a pack contains the segments of a stream
-// in order and adjacent. It refuses nothing. [verifier] skips streams that were verified completely here, and verifies
-// all others itself.
+// A preverifier verifies the segments of streams while their pack still arrives: a pack contains the segments of a
+// stream in order and adjacent. It refuses nothing. [verifier] skips streams that were verified completely here, and
+// verifies all others itself.
 type preverifier struct {
-	free chan struct{} // limits the chains that are verified at once
-	now  *chain        // of the stream that is arriving; nil if there is none
-	end  int64         // of that stream so far
-	left allowance
-	wg   sync.WaitGroup
+	slots   chan struct{} // limits the chains that are verified at once
+	current *chain        // of the stream that is arriving; nil if there is none
+	end     int64         // of that stream so far
+	unpack  allowance
+	wg      sync.WaitGroup
 
-	mu     sync.Mutex
-	broken bool             // a segment was invalid or out of order: nothing more is verified here
-	links  map[pack.ID]link // valid segments
-	spare  chan []byte      // buffers for blobs
+	mu          sync.Mutex
+	broken      bool             // a segment was invalid or out of order: nothing more is verified here
+	links       map[pack.ID]link // valid segments
+	freeBuffers chan []byte      // buffers for blobs
 }
 
 // A link means that a segment is valid after the segment before, or at the start of a stream if before is zero.
@@ -39,24 +39,24 @@ type segment struct {
 	blob []byte
 }
 
-// preverifySlack is the number of bytes that may be unpacked here whatever the size of the pack.
-const preverifySlack = 1 << 30
+// minPreverified is the number of bytes that may always be unpacked here, whatever the size of the pack.
+const minPreverified = 1 << 30
 
 func newPreverifier(workers int) *preverifier {
-	a := &preverifier{free: make(chan struct{}, workers), links: map[pack.ID]link{}, spare: make(chan []byte, 2*workers)}
-	a.left.n.Store(preverifySlack)
+	a := &preverifier{slots: make(chan struct{}, workers), links: map[pack.ID]link{}, freeBuffers: make(chan []byte, 2*workers)}
+	a.unpack.n.Store(minPreverified)
 	return a
 }
 
 // add receives the next blob of the pack. If it is a segment that can be verified, add keeps it. It returns a buffer
 // for the next blob.
 func (a *preverifier) add(id pack.ID, blob []byte) []byte {
-	a.left.add(int64(len(blob)))
+	a.unpack.add(int64(len(blob)))
 	h, _, err := stream.ParseHead(blob)
 	if err != nil {
 		return blob
 	}
-	if a.left.spend(h.Length) != nil || a.isBroken() {
+	if a.unpack.spend(h.Length) != nil || a.isBroken() {
 		a.endChain()
 		return blob
 	}
@@ -64,14 +64,14 @@ func (a *preverifier) add(id pack.ID, blob []byte) []byte {
 	case h.Offset == 0:
 		a.endChain()
 		a.startChain()
-	case a.now == nil || h.Offset != a.end:
+	case a.current == nil || h.Offset != a.end:
 		a.endChain()
 		return blob
 	}
 	a.end = h.End()
-	a.now.in <- segment{id, h.Sum, blob}
+	a.current.in <- segment{id, h.Sum, blob}
 	select {
-	case b := <-a.spare:
+	case b := <-a.freeBuffers:
 		return b
 	default:
 		return nil
@@ -80,20 +80,20 @@ func (a *preverifier) add(id pack.ID, blob []byte) []byte {
 
 // startChain starts a chain. It waits while too many are being verified.
 func (a *preverifier) startChain() {
-	a.free <- struct{}{}
+	a.slots <- struct{}{}
 	c := &chain{in: make(chan segment, 1)}
-	a.now = c
+	a.current = c
 	a.wg.Go(func() {
-		defer func() { <-a.free }()
+		defer func() { <-a.slots }()
 		a.verify(c)
 	})
 }
 
 // endChain ends the current chain.
 func (a *preverifier) endChain() {
-	if a.now != nil {
-		close(a.now.in)
-		a.now = nil
+	if a.current != nil {
+		close(a.current.in)
+		a.current = nil
 	}
 }
 
@@ -114,7 +114,7 @@ func (a *preverifier) verify(c *chain) {
 		a.mu.Unlock()
 		before = s.id
 		select {
-		case a.spare <- s.blob[:0]:
+		case a.freeBuffers <- s.blob[:0]:
 		default:
 		}
 	}

@@ -94,7 +94,7 @@ func TestAheadBomb(t *testing.T) {
 	t.Parallel()
 	tail := &stream.Tail{Hash: objects.NewHasher()}
 	a := newPreverifier(1)
-	a.left.n.Store(10 << 20)
+	a.unpack.n.Store(10 << 20)
 	var ids []pack.ID
 	for s, err := range stream.Append(context.Background(), tail, bytes.NewReader(make([]byte, 24<<20))) {
 		if err != nil {

@@ -56,7 +56,7 @@ func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine
 	}
 	q := &Quarantine{r: r, unlock: unlock, store: store, dir: filepath.Join(r.Dir(), refs.QuarantineDir),
 		seen: map[pack.ID]struct{}{}, pre: newPreverifier(runtime.GOMAXPROCS(0))}
-	q.unpack.n.Store(unpackSlack)
+	q.unpack.n.Store(minUnpacked)
 	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), refs.FetchMark))
 	if err == nil {
 		err = gitstore.InitScratch(q.dir)
@@ -90,8 +90,8 @@ func (q *Quarantine) Writer() (*pack.Writer, error) {
 	return pack.Create(q.git.PackDir(), refs.FetchMark)
 }
 
-// Received is the callback for [pack.Limits.Inspect]: it verifies the segments of streams while the rest of the pack still
-// arrives.
+// Received is the callback for [pack.Limits.Inspect]: it verifies the segments of streams while the rest of the pack
+// still arrives.
 func (q *Quarantine) Received(id pack.ID, content []byte) []byte { return q.pre.add(id, content) }
 
 // Finish ends a pack. It does not wait until the pack is durable, so that the check can start; [Quarantine.Adopt] does.
@@ -109,8 +109,8 @@ func (q *Quarantine) Finish(w *pack.Writer) error {
 // Check verifies all new objects of a fetched lane: every signature, every record, every byte. The error wraps
 // [ErrRewritten] if the lane does not continue the commits in the store, and [ErrRefused] if it violates the format.
 // key is the known key of a device that has no lane in the store, or "".
-func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (Arrival, error) {
-	a := Arrival{Lane: l, Kinds: map[string]int{}}
+func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (FetchedLane, error) {
+	a := FetchedLane{Lane: l, Kinds: map[string]int{}}
 	var err error
 	if a.Old, err = q.store.Ref(l.LocalRef()); err != nil {
 		return a, err
@@ -123,8 +123,8 @@ func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (Arriva
 	return a, err
 }
 
-func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
-	v := &verifier{ctx: ctx, git: q.git, a: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
+func (q *Quarantine) check(ctx context.Context, a *FetchedLane) error {
+	v := &verifier{ctx: ctx, git: q.git, lane: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
 		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, pre: q.pre, unpack: &q.unpack,
 		body: q.r.CheckBody, accepts: q.r.AcceptsLamport}
 	if err := v.check(); err != nil {
@@ -138,7 +138,7 @@ func (q *Quarantine) check(ctx context.Context, a *Arrival) error {
 
 // Adopt adds verified lanes to the store: first their objects, then their refs. Received objects that belong to none of
 // them are not adopted.
-func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
+func (q *Quarantine) Adopt(ctx context.Context, arrivals []FetchedLane) error {
 	if len(arrivals) == 0 {
 		return nil
 	}
@@ -153,21 +153,21 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []Arrival) error {
 
 // moveLanes updates the refs of lanes. It works on several projects at once, because each update waits for the disk and
 // for the lock of its project. If there is an error, other lanes may have been updated.
-func moveLanes(ctx context.Context, r *refs.Repo, arrivals []Arrival) error {
-	const most = 8
-	of := map[refs.Project][]Arrival{}
+func moveLanes(ctx context.Context, r *refs.Repo, arrivals []FetchedLane) error {
+	const parallel = 8
+	byProject := map[refs.Project][]FetchedLane{}
 	for _, a := range arrivals {
-		of[a.Project] = append(of[a.Project], a)
+		byProject[a.Project] = append(byProject[a.Project], a)
 	}
-	projects := slices.Sorted(maps.Keys(of))
+	projects := slices.Sorted(maps.Keys(byProject))
 	errs := make([]error, len(projects))
-	free := make(chan struct{}, most)
+	slots := make(chan struct{}, parallel)
 	var wait sync.WaitGroup
 	for i, p := range projects {
-		free <- struct{}{}
+		slots <- struct{}{}
 		wait.Go(func() {
-			defer func() { <-free }()
-			for _, a := range of[p] {
+			defer func() { <-slots }()
+			for _, a := range byProject[p] {
 				if errs[i] = moveLane(ctx, r, a); errs[i] != nil {
 					return
 				}
@@ -178,8 +178,8 @@ func moveLanes(ctx context.Context, r *refs.Repo, arrivals []Arrival) error {
 	return cmp.Or(errs...)
 }
 
-// moveLane updates the ref of a lane that this device does not write (any more).
-func moveLane(ctx context.Context, r *refs.Repo, a Arrival) error {
+// moveLane updates the ref of a lane that this device does not write, or no longer writes.
+func moveLane(ctx context.Context, r *refs.Repo, a FetchedLane) error {
 	unlock, err := r.LockLane(ctx, a.Project)
 	if err != nil {
 		return err

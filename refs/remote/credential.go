@@ -22,7 +22,7 @@ func (c *Client) fill(ctx context.Context) (user, password string, err error) {
 	}
 	out, err := c.credential(ctx, "fill", "", "")
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", "", fmt.Errorf("%w: %s asks for a password, and there is no git whose credential helpers could know it",
+		return "", "", fmt.Errorf("%w: %s asks for a password, and git, whose credential helpers could know it, is not installed",
 			ErrAuth, c.url)
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Client) approve(ctx context.Context, user, password string) {
 	}
 	c.login.approved = true
 	c.approving.Go(func() {
-		_, _ = c.credential(ctx, "approve", user, password) // a helper that cannot keep it will be asked again
+		_, _ = c.credential(ctx, "approve", user, password) // on failure the user is asked again
 	})
 }
 

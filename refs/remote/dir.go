@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/objects/gitstore"
@@ -68,7 +69,7 @@ type copier struct {
 	seen map[pack.ID]struct{}
 	got  pack.Receipt
 
-	shown []byte // memory for what is shown
+	buf []byte // for [pack.Limits.InspectEntry]
 }
 
 func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) error {
@@ -90,9 +91,7 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		commits = append(commits, id)
 		id = c.Parent
 	}
-	for i, j := 0, len(commits)-1; i < j; i, j = i+1, j-1 {
-		commits[i], commits[j] = commits[j], commits[i]
-	}
+	slices.Reverse(commits)
 	var ids []pack.ID
 	for s, err := range lane.Additions(ctx, f.git, commits, f.seen) {
 		ids = append(ids, s.Objects...)
@@ -100,7 +99,7 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 			for _, id := range s.Objects {
 				delete(f.seen, id) // another lane may have more of them
 			}
-			ids = append(ids, f.rest(commits)...)
+			ids = append(ids, f.unseen(commits)...)
 			break
 		}
 		if err != nil {
@@ -127,8 +126,8 @@ func malformed(err error) bool {
 		errors.Is(err, gitstore.ErrCommit)
 }
 
-// rest returns the commits that are not in seen, and adds them to it.
-func (f *copier) rest(commits []pack.ID) (ids []pack.ID) {
+// unseen returns the commits that are not in seen, and adds them to seen.
+func (f *copier) unseen(commits []pack.ID) (ids []pack.ID) {
 	for _, id := range commits {
 		if _, ok := f.seen[id]; !ok {
 			f.seen[id] = struct{}{}
@@ -160,7 +159,7 @@ func (f *copier) copy(id pack.ID) error {
 	return nil
 }
 
-// entry copies an entry of a pack, and passes its content to the Blob callback if it is short.
+// entry copies an entry of a pack, and passes its content to [pack.Limits.Inspect] if it is short.
 func (f *copier) entry(id pack.ID, size int) (int64, error) {
 	if size > pack.MaxInspect {
 		return f.git.Packs().CopyTo(f.w, id)
@@ -173,7 +172,7 @@ func (f *copier) entry(id pack.ID, size int) (int64, error) {
 	if err := f.w.Add(e); err != nil {
 		return 0, err
 	}
-	f.shown = f.l.InspectEntry(e, f.shown)
+	f.buf = f.l.InspectEntry(e, f.buf)
 	return int64(e.Size()), nil
 }
 
@@ -203,7 +202,7 @@ func EntrySize(g *gitstore.Repo, id pack.ID) (int64, error) {
 // Push writes a pack to the directory and updates the branches. Both are durable when it returns. Other processes may
 // push at the same time, even to the same branch.
 func (s *dirSession) Push(ctx context.Context, b Batch) error {
-	unshare, err := s.git.Share(ctx) // so that nobody deletes objects that are not reachable yet
+	unshare, err := s.git.Share(ctx) // prevents the deletion of objects that are not reachable yet
 	if err != nil {
 		return err
 	}
@@ -259,7 +258,7 @@ func (s *dirSession) write(ctx context.Context, entries func(func(pack.Entry) er
 	return err
 }
 
-// Drop deletes the objects that were reachable when the session began and are not any more. It waits for pushes of
+// Drop deletes the objects that were reachable at the start of the session and no longer are. It waits for pushes of
 // other processes.
 func (s *dirSession) Drop(ctx context.Context) error {
 	unlock, err := s.git.Exclude(ctx)
@@ -284,5 +283,5 @@ func (s *dirSession) Drop(ctx context.Context) error {
 	})
 }
 
-// Close ends the conversation.
+// Close ends the session.
 func (s *dirSession) Close() error { return s.git.Close() }

@@ -15,9 +15,9 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// An httpSession is a conversation of several requests.
+// An httpSession is a session of several HTTP requests.
 type httpSession struct {
-	*advert
+	*advertisement
 	c    *Client
 	base string
 }
@@ -60,25 +60,25 @@ func (c *Client) openHTTP(ctx context.Context, s Service) (_ Session, err error)
 	}
 	defer resp.Body.Close()
 	if t := resp.Header.Get("Content-Type"); t != "application/x-"+string(s)+"-advertisement" {
-		return nil, fmt.Errorf("%w: it answers with %.60q", ErrProtocol, t)
+		return nil, fmt.Errorf("%w: content type %.60q", ErrProtocol, t)
 	}
-	l := newLines(resp.Body)
+	l := newPktReader(resp.Body)
 	line, err := l.next()
 	if err == nil && strings.TrimSuffix(string(line), "\n") == "# service="+string(s) {
 		line, err = l.next()
 	}
 	if err != nil {
-		return nil, early(err)
+		return nil, unexpectedEnd(err)
 	}
 	if msg, ok := strings.CutPrefix(string(line), "ERR "); ok {
-		return nil, refusal(msg)
+		return nil, serverError(msg)
 	}
 	if line != nil {
-		return nil, fmt.Errorf("%w: %.60q where its list should begin", ErrProtocol, line)
+		return nil, fmt.Errorf("%w: %.60q instead of its list of branches", ErrProtocol, line)
 	}
-	a, err := readAdvert(l)
+	a, err := readAdvertisement(l)
 	if err != nil {
-		return nil, early(err)
+		return nil, unexpectedEnd(err)
 	}
 	base, _, _ := strings.Cut(resp.Request.URL.String(), "/info/refs")
 	return &httpSession{a, c, base}, nil
@@ -103,19 +103,19 @@ func (c *Client) base() string { return c.url.String() }
 // Fetch receives the objects of the wanted commits.
 func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer,
 	lim pack.Limits) (pack.Receipt, error) {
-	defer pulse(lim.Progress)()
-	wants := s.wants(want, have, s.c.world.Agent)
+	defer tick(lim.Progress)()
+	wants := s.fetchRequest(want, have, s.c.world.Agent)
 	resp, err := s.post(ctx, Upload, int64(len(wants)), func() io.Reader { return bytes.NewReader(wants) })
 	if err != nil {
 		return pack.Receipt{}, err
 	}
 	defer resp.Body.Close()
-	return s.receive(newLines(resp.Body), w, resp.Body.(*answer).watch.pack(lim), s.c.world.Print)
+	return s.receivePack(newPktReader(resp.Body), w, resp.Body.(*responseBody).watch.limits(lim), s.c.world.Print)
 }
 
-// Push sends a batch. Its length is known, so it needs no buffer.
+// Push sends a batch. Its length is known in advance, so it needs no buffer.
 func (s *httpSession) Push(ctx context.Context, b Batch) error {
-	head := s.commands(b, s.c.world.Agent)
+	head := s.pushRequest(b, s.c.world.Agent)
 	size := int64(len(head)) + pack.StreamSize(b.Size)
 	failed := make(chan error, 8) // one for each try
 	resp, err := s.post(ctx, Receive, size, func() io.Reader {
@@ -134,17 +134,17 @@ func (s *httpSession) Push(ctx context.Context, b Batch) error {
 	})
 	if err != nil {
 		select {
-		case why := <-failed:
-			return why
+		case cause := <-failed:
+			return cause
 		default:
 			return err
 		}
 	}
 	defer resp.Body.Close()
-	return s.report(resp.Body, b, s.c.world.Print)
+	return s.readReport(resp.Body, b, s.c.world.Print)
 }
 
-// Close ends the conversation.
+// Close ends the session.
 func (s *httpSession) Close() error {
 	s.c.waitApproved()
 	s.c.http.CloseIdleConnections()
@@ -154,13 +154,13 @@ func (s *httpSession) Close() error {
 func (s *httpSession) post(ctx context.Context, svc Service, size int64,
 	body func() io.Reader) (*http.Response, error) {
 	resp, err := s.c.do(ctx, request{method: http.MethodPost, address: s.base + "/" + string(svc),
-		kind: "application/x-" + string(svc) + "-request", size: size, body: body})
+		contentType: "application/x-" + string(svc) + "-request", size: size, body: body})
 	if err != nil {
 		return nil, err
 	}
 	if t := resp.Header.Get("Content-Type"); t != "application/x-"+string(svc)+"-result" {
 		resp.Body.Close()
-		return nil, fmt.Errorf("%w: it answers with %.60q", ErrProtocol, t)
+		return nil, fmt.Errorf("%w: content type %.60q", ErrProtocol, t)
 	}
 	return resp, nil
 }
@@ -168,7 +168,7 @@ func (s *httpSession) post(ctx context.Context, svc Service, size int64,
 // A request is one HTTP request to a server.
 type request struct {
 	method, address string
-	kind            string           // of the body; "" if there is none
+	contentType     string           // of the body; "" if there is none
 	size            int64            // of the body
 	body            func() io.Reader // may be nil; called for each try
 }
@@ -214,14 +214,14 @@ func (c *Client) statusError(resp *http.Response) error {
 
 func (c *Client) send(ctx context.Context, q request, user, password string) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	watch := c.world.watch(cancel)
+	watch := c.world.stallTimer(cancel)
 	first, limit := watch.quiet, watch.quiet
 	var r io.Reader
 	if q.body != nil {
-		r, first = q.body(), begin*watch.quiet
+		r, first = q.body(), firstByteFactor*watch.quiet
 	}
 	if strings.HasSuffix(q.address, "/"+string(Receive)) {
-		r, limit = &sender{r, watch}, unpack*watch.quiet
+		r, limit = &requestBody{r, watch}, reportFactor*watch.quiet
 	}
 	req, err := http.NewRequestWithContext(ctx, q.method, q.address, r)
 	if err != nil {
@@ -230,9 +230,9 @@ func (c *Client) send(ctx context.Context, q request, user, password string) (*h
 	}
 	req.ContentLength = q.size
 	req.Header.Set("User-Agent", "git/2.39 ("+c.world.Agent+")") // some servers answer only git
-	if q.kind != "" {
-		req.Header.Set("Content-Type", q.kind)
-		req.Header.Set("Accept", strings.TrimSuffix(q.kind, "request")+"result")
+	if q.contentType != "" {
+		req.Header.Set("Content-Type", q.contentType)
+		req.Header.Set("Accept", strings.TrimSuffix(q.contentType, "request")+"result")
 	}
 	if user != "" || password != "" {
 		req.SetBasicAuth(user, password)
@@ -240,9 +240,9 @@ func (c *Client) send(ctx context.Context, q request, user, password string) (*h
 	watch.expect(first)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		watch.rest()
+		watch.stop()
 		cancel(nil)
-		if err = watch.stalled(withoutURL(err)); errors.Is(err, io.EOF) || broken(err) {
+		if err = watch.stalled(withoutURL(err)); errors.Is(err, io.EOF) || isDisconnect(err) {
 			err = fmt.Errorf("%w: %w", ErrDropped, err)
 		}
 		return nil, err
@@ -250,23 +250,23 @@ func (c *Client) send(ctx context.Context, q request, user, password string) (*h
 	watch.expect(limit)
 	list := q.body == nil
 	if list {
-		watch.steady()
+		watch.expectParts()
 	}
-	resp.Body = &answer{lively{resp.Body, watch, limit, list}, resp.Body, watch, cancel}
+	resp.Body = &responseBody{stallReader{resp.Body, watch, limit, list}, resp.Body, watch, cancel}
 	return resp, nil
 }
 
-// An answer is a response body that fails if no data arrives for too long.
-type answer struct {
-	lively
+// A responseBody is a response body that fails if no data arrives for too long.
+type responseBody struct {
+	stallReader
 	body   io.Closer
-	watch  *watch
+	watch  *stallTimer
 	cancel context.CancelCauseFunc
 }
 
 // Close ends the request.
-func (a *answer) Close() error {
-	a.watch.rest()
+func (a *responseBody) Close() error {
+	a.watch.stop()
 	err := a.body.Close()
 	a.cancel(nil)
 	return err

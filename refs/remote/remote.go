@@ -38,8 +38,8 @@ var (
 	ErrDropped = errors.New("the connection broke off")
 	// ErrRejected means that the remote rejected the update of a branch. The error is a [*RejectedError].
 	ErrRejected = errors.New("rejected by the remote")
-	// ErrLacking means that the remote lacks objects of a wanted branch.
-	ErrLacking = errors.New("the remote lacks objects of a branch")
+	// ErrMissing means that the remote lacks objects of a wanted branch.
+	ErrMissing = errors.New("the remote lacks objects of a branch")
 )
 
 // A World contains what a client needs from outside.
@@ -65,7 +65,7 @@ const (
 
 // A Session is a connection to a remote whose branches are known. One fetch or push may follow.
 type Session interface {
-	// Refs returns the branches that the remote has, in no order.
+	// Refs returns the branches of the remote, unsorted.
 	Refs() []gitstore.Ref
 	// Fetch receives the objects of the wanted commits that are not reachable from those in have.
 	Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer, l pack.Limits) (pack.Receipt, error)
@@ -75,8 +75,8 @@ type Session interface {
 	Close() error
 }
 
-// A Dropper is a session with a remote that can delete unreachable objects at once. Servers decide about that
-// themselves.
+// A Dropper is a session with a remote that can delete unreachable objects at once. Servers decide themselves when to
+// do so.
 type Dropper interface {
 	Drop(ctx context.Context) error
 }
@@ -127,7 +127,7 @@ type Batch struct {
 
 // A RejectedError lists the branches that a remote did not update, with its reasons.
 type RejectedError struct {
-	Unpack string // why it rejected everything; "" if it did not
+	Unpack string // the reason for rejecting everything; "" if it did not
 	Refs   []string
 	Why    []string // one reason for each branch
 }

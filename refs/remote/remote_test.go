@@ -86,7 +86,7 @@ func FuzzAdvert(f *testing.F) {
 	f.Add(append(pkt(nil, "%040d %s\x00%s", 1, "refs/heads/p/x", "side-band-64k"), flush...))
 	f.Add([]byte("0009ERR x0000"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		a, err := readAdvert(newLines(bytes.NewReader(b)))
+		a, err := readAdvertisement(newPktReader(bytes.NewReader(b)))
 		if err != nil {
 			return
 		}
@@ -102,7 +102,7 @@ func FuzzBand(f *testing.F) {
 	f.Add([]byte("0006\x01x0006\x02y0000"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		said := 0
-		n, err := io.Copy(io.Discard, &band{l: newLines(bytes.NewReader(b)), print: func(s string) { said += len(s) }})
+		n, err := io.Copy(io.Discard, &sideBand{l: newPktReader(bytes.NewReader(b)), print: func(s string) { said += len(s) }})
 		if n+int64(said) > int64(len(b)) {
 			t.Errorf("%d bytes and %d said, of %d: %v", n, said, len(b), err)
 		}

@@ -16,18 +16,18 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// An sshSession is one run of the user's ssh.
+// An sshSession is a session through a process of the user's ssh.
 type sshSession struct {
-	*advert
-	w      World
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    io.ReadCloser
-	l      *lines
-	from   *lively
-	watch  *watch
-	stderr *said
-	used   bool
+	*advertisement
+	w       World
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     io.ReadCloser
+	l       *pktReader
+	from    *stallReader
+	watch   *stallTimer
+	stderr  *stderrLines
+	started bool
 }
 
 // openSSH starts ssh as git does: GIT_SSH_COMMAND in a shell, or GIT_SSH, or ssh.
@@ -51,8 +51,8 @@ func openSSH(ctx context.Context, u URL, s Service, w World) (Session, error) {
 	} else if name == "" {
 		name = "ssh"
 	}
-	c := &sshSession{w: w, cmd: w.Command(ctx, nil, name, args...), stderr: &said{}}
-	c.watch = w.watch(c.kill)
+	c := &sshSession{w: w, cmd: w.Command(ctx, nil, name, args...), stderr: &stderrLines{}}
+	c.watch = w.stallTimer(c.kill)
 	c.cmd.Stderr = c.stderr
 	c.cmd.WaitDelay = 2 * time.Second
 	if err := c.start(); err != nil {
@@ -73,16 +73,16 @@ func (c *sshSession) start() error {
 	if err := c.cmd.Start(); err != nil {
 		return err
 	}
-	c.in, c.out, c.from = in, out, &lively{r: out, w: c.watch, limit: c.watch.quiet, list: true}
-	c.l = newLines(c.from)
-	c.watch.expect(begin * c.watch.quiet)
-	c.watch.steady()
-	c.advert, err = readAdvert(c.l)
-	c.watch.rest()
+	c.in, c.out, c.from = in, out, &stallReader{r: out, w: c.watch, limit: c.watch.quiet, countAll: true}
+	c.l = newPktReader(c.from)
+	c.watch.expect(firstByteFactor * c.watch.quiet)
+	c.watch.expectParts()
+	c.advertisement, err = readAdvertisement(c.l)
+	c.watch.stop()
 	if err != nil {
 		return c.failed(err)
 	}
-	c.from.list = false
+	c.from.countAll = false
 	return nil
 }
 
@@ -96,44 +96,44 @@ func (c *sshSession) kill(error) {
 // wait waits for ssh to end, for a limited time.
 func (c *sshSession) wait() error {
 	c.watch.expect(c.watch.quiet)
-	defer c.watch.rest()
+	defer c.watch.stop()
 	return c.cmd.Wait()
 }
 
-// failed ends ssh and returns the error, with the text of its stderr if there is any.
+// failed ends ssh and returns the error, with its messages on stderr if there are any.
 func (c *sshSession) failed(err error) error {
-	if errors.Is(err, ErrTooMany) { // it would wait for us to read on
+	if errors.Is(err, ErrTooMany) { // ssh would wait for a reader
 		c.kill(err)
 		_ = c.wait() // it was killed
 		return err
 	}
 	var stalled *StalledError
 	over := errors.As(c.watch.stalled(err), &stalled)
-	c.in.Close() // the conversation has failed already
+	c.in.Close() // the session has failed already
 	wait := c.wait()
-	said := c.stderr.text()
+	message := c.stderr.text()
 	var exit *exec.ExitError
 	switch {
 	case over:
 		return stalled
-	case errors.Is(err, ErrLacking):
+	case errors.Is(err, ErrMissing):
 		return err
-	case lacks(said):
-		return fmt.Errorf("%w: %s", ErrLacking, said)
-	case errors.Is(err, io.EOF) && said == "" && !c.used:
-		return fmt.Errorf("%w: it ends without a word (%v)", ErrProtocol, wait)
+	case reportsMissing(message):
+		return fmt.Errorf("%w: %s", ErrMissing, message)
+	case errors.Is(err, io.EOF) && message == "" && !c.started:
+		return fmt.Errorf("%w: ssh ended without a message (%v)", ErrProtocol, wait)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, ErrProtocol) && !errors.As(wait, &exit):
 		return err
-	case strings.Contains(said, "Permission denied"), strings.Contains(said, "Host key verification failed"),
-		strings.Contains(said, "Too many authentication failures"):
-		return fmt.Errorf("%w: %s", ErrAuth, said)
-	case strings.Contains(said, "not a git repository"), strings.Contains(said, "to be a git repository"),
-		strings.Contains(said, "does not exist"), strings.Contains(said, "not found"):
-		return fmt.Errorf("%w: %s", ErrAbsent, said)
-	case said != "" && c.used:
-		return fmt.Errorf("%w: %s", ErrDropped, said)
-	case said != "":
-		return errors.New(said)
+	case strings.Contains(message, "Permission denied"), strings.Contains(message, "Host key verification failed"),
+		strings.Contains(message, "Too many authentication failures"):
+		return fmt.Errorf("%w: %s", ErrAuth, message)
+	case strings.Contains(message, "not a git repository"), strings.Contains(message, "to be a git repository"),
+		strings.Contains(message, "does not exist"), strings.Contains(message, "not found"):
+		return fmt.Errorf("%w: %s", ErrAbsent, message)
+	case message != "" && c.started:
+		return fmt.Errorf("%w: %s", ErrDropped, message)
+	case message != "":
+		return errors.New(message)
 	}
 	return err
 }
@@ -141,25 +141,25 @@ func (c *sshSession) failed(err error) error {
 // Fetch receives the objects of the wanted commits.
 func (c *sshSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.Writer,
 	lim pack.Limits) (pack.Receipt, error) {
-	c.used = true
+	c.started = true
 	go func() { // the remote may answer before it has read all
-		_, _ = c.in.Write(c.wants(want, have, c.w.Agent)) // that it does not listen shows in its answer
+		_, _ = c.in.Write(c.fetchRequest(want, have, c.w.Agent)) // a failure shows in the answer
 	}()
-	defer pulse(lim.Progress)()
-	c.watch.expect(begin * c.watch.quiet)
-	got, err := c.receive(c.l, w, c.watch.pack(lim), c.w.Print)
-	c.watch.rest()
+	defer tick(lim.Progress)()
+	c.watch.expect(firstByteFactor * c.watch.quiet)
+	got, err := c.receivePack(c.l, w, c.watch.limits(lim), c.w.Print)
+	c.watch.stop()
 	if err != nil {
-		if !errors.Is(err, ErrLacking) { // then the server has ended by itself
-			_ = c.cmd.Process.Kill() // it would wait for us to read on
+		if !errors.Is(err, ErrMissing) { // else the server has ended
+			_ = c.cmd.Process.Kill() // it would wait for a reader
 		}
-		return got, errors.Join(ctx.Err(), c.failedUnless(err))
+		return got, errors.Join(ctx.Err(), c.failedFetch(err))
 	}
 	return got, nil
 }
 
-// failedUnless is failed, except for errors caused by the pack itself.
-func (c *sshSession) failedUnless(err error) error {
+// failedFetch is failed, except for errors caused by the pack itself.
+func (c *sshSession) failedFetch(err error) error {
 	if errors.Is(err, pack.ErrCorrupt) || errors.Is(err, pack.ErrTooLarge) {
 		_ = c.wait() // it was killed
 		return err
@@ -169,10 +169,10 @@ func (c *sshSession) failedUnless(err error) error {
 
 // Push sends a batch.
 func (c *sshSession) Push(ctx context.Context, b Batch) error {
-	c.used = true
-	c.from.limit = unpack * c.watch.quiet
-	out := bufio.NewWriterSize(&patient{c.in, c.watch}, 64<<10)
-	_, err := out.Write(c.commands(b, c.w.Agent))
+	c.started = true
+	c.from.limit = reportFactor * c.watch.quiet
+	out := bufio.NewWriterSize(&stallWriter{c.in, c.watch}, 64<<10)
+	_, err := out.Write(c.pushRequest(b, c.w.Agent))
 	if err == nil {
 		err = pack.Stream(out, b.Objects, b.Size, b.Entries)
 	}
@@ -183,8 +183,8 @@ func (c *sshSession) Push(ctx context.Context, b Batch) error {
 		return errors.Join(err, c.cmd.Process.Kill())
 	}
 	c.watch.expect(c.from.limit)
-	rerr := c.report(c.l.rest(), b, c.w.Print) // the remote may have said why it stopped listening
-	c.watch.rest()
+	rerr := c.readReport(c.l.rest(), b, c.w.Print) // the remote may have reported a reason
+	c.watch.stop()
 	switch {
 	case rerr == nil || errors.Is(rerr, ErrRejected):
 		return rerr
@@ -194,52 +194,52 @@ func (c *sshSession) Push(ctx context.Context, b Batch) error {
 	return c.failed(errors.Join(err, rerr))
 }
 
-// Close ends the conversation.
+// Close ends the session.
 func (c *sshSession) Close() error {
-	if !c.used {
-		_, _ = io.WriteString(c.in, flush) // nothing is wanted; that it has gone already is fine
+	if !c.started {
+		_, _ = io.WriteString(c.in, flush) // a flush packet ends the session; ssh may have ended already
 	}
 	c.in.Close() // as above
-	_ = c.wait() // what mattered was said before
+	_ = c.wait() // results were reported before
 	return nil
 }
 
-// A patient writer allows each write as much time as a server has for its first byte.
-type patient struct {
+// A stallWriter gives each write the time that a server has for its first byte.
+type stallWriter struct {
 	out io.Writer
-	w   *watch
+	w   *stallTimer
 }
 
-func (p *patient) Write(b []byte) (int, error) {
-	p.w.expect(begin * p.w.quiet)
+func (p *stallWriter) Write(b []byte) (int, error) {
+	p.w.expect(firstByteFactor * p.w.quiet)
 	n, err := p.out.Write(b)
-	p.w.rest()
+	p.w.stop()
 	return n, err
 }
 
 // quote quotes s as one word for a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// said collects the first lines of stderr.
-type said struct {
+// stderrLines collects the first lines of stderr.
+type stderrLines struct {
 	mu    sync.Mutex
-	rest  []byte // of a line that has not ended
+	rest  []byte // of an incomplete line
 	lines []string
 }
 
-func (s *said) Write(p []byte) (int, error) {
+func (s *stderrLines) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rest = append(s.rest, p...)
 	for {
 		i := bytes.IndexByte(s.rest, '\n')
 		if i < 0 {
-			if len(s.rest) > maxSaid {
-				s.rest = s.rest[:maxSaid]
+			if len(s.rest) > maxMessage {
+				s.rest = s.rest[:maxMessage]
 			}
 			return len(p), nil
 		}
-		line := strings.TrimRight(string(s.rest[:min(i, maxSaid)]), "\r ")
+		line := strings.TrimRight(string(s.rest[:min(i, maxMessage)]), "\r ")
 		s.rest = s.rest[i+1:]
 		if line != "" && len(s.lines) < 20 {
 			s.lines = append(s.lines, line)
@@ -248,7 +248,7 @@ func (s *said) Write(p []byte) (int, error) {
 }
 
 // text returns the collected lines as one line.
-func (s *said) text() string {
+func (s *stderrLines) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.lines, "; ")

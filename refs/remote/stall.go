@@ -15,13 +15,13 @@ const quiet = 10 * time.Second
 
 // Multiples of quiet for single steps.
 const (
-	begin  = 30 // the first byte: the server counts and compresses, or the user unlocks a key
-	last   = 20 // the next part of a pack or list, because keepalives or single bytes could continue for ever
-	unpack = 60 // the status report of a push, which the server unpacks and checks first
+	firstByteFactor = 30 // the first byte: the server counts and compresses, or the user unlocks a key
+	partFactor      = 20 // the next part of a pack or list, because keepalives or single bytes could continue for ever
+	reportFactor    = 60 // the status report of a push, which the server unpacks and checks first
 )
 
-// part is the number of bytes that must arrive within last.
-const part = 64 << 10
+// partSize is the number of bytes that must arrive within partFactor times quiet.
+const partSize = 64 << 10
 
 func (w World) quiet() time.Duration {
 	if w.Quiet > 0 {
@@ -40,83 +40,85 @@ func (e *StalledError) Error() string {
 // Unwrap returns [ErrDropped].
 func (e *StalledError) Unwrap() error { return ErrDropped }
 
-// A watch ends a stalled session. It is safe for concurrent use.
-type watch struct {
+// A stallTimer ends a stalled session. It is safe for concurrent use.
+type stallTimer struct {
 	quiet time.Duration
 	end   func(error)
 
-	mu    sync.Mutex
-	idle  *time.Timer // nil while nothing is expected
-	parts *time.Timer // nil while no part is awaited
-	seen  int64       // of the part
-	cause *StalledError
+	mu             sync.Mutex
+	idle           *time.Timer // nil while nothing is expected
+	parts          *time.Timer // nil while no part is awaited
+	receivedOfPart int64       // of the part
+	cause          *StalledError
 }
 
-func (w World) watch(end func(error)) *watch { return &watch{quiet: w.quiet(), end: end} }
+func (w World) stallTimer(end func(error)) *stallTimer {
+	return &stallTimer{quiet: w.quiet(), end: end}
+}
 
 // expect ends the session if nothing arrives within d.
-func (w *watch) expect(d time.Duration) {
+func (w *stallTimer) expect(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.quieten()
-	w.idle = time.AfterFunc(d, func() { w.over(d) })
+	w.stopIdle()
+	w.idle = time.AfterFunc(d, func() { w.expire(d) })
 }
 
-// wait does the same for who begins to read, unless something is expected already.
-func (w *watch) wait(d time.Duration) {
+// wait is expect, unless the timer is running already.
+func (w *stallTimer) wait(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.idle == nil {
-		w.idle = time.AfterFunc(d, func() { w.over(d) })
+		w.idle = time.AfterFunc(d, func() { w.expire(d) })
 	}
 }
 
 // pause stops the timer until the next wait, while the received data is processed.
-func (w *watch) pause() {
+func (w *stallTimer) pause() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.quieten()
+	w.stopIdle()
 }
 
-// quieten stops the timer. The caller has locked w.
-func (w *watch) quieten() {
+// stopIdle stops the timer. The caller has locked w.
+func (w *stallTimer) stopIdle() {
 	if w.idle != nil {
 		w.idle.Stop()
 	}
 	w.idle = nil
 }
 
-// steady ends the session if less than a part arrives within last, whatever the keepalives.
-func (w *watch) steady() {
+// expectParts ends the session if less than partSize arrives within partFactor times quiet, so keepalives do not help.
+func (w *stallTimer) expectParts() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	d := last * w.quiet
-	w.parts, w.seen = time.AfterFunc(d, func() { w.over(d) }), 0
+	d := partFactor * w.quiet
+	w.parts, w.receivedOfPart = time.AfterFunc(d, func() { w.expire(d) }), 0
 }
 
-// came counts n received bytes of data.
-func (w *watch) came(n int64) {
+// received counts n received bytes of data.
+func (w *stallTimer) received(n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.seen += n; w.seen >= part && w.parts != nil {
-		w.seen = 0
-		w.parts.Reset(last * w.quiet)
+	if w.receivedOfPart += n; w.receivedOfPart >= partSize && w.parts != nil {
+		w.receivedOfPart = 0
+		w.parts.Reset(partFactor * w.quiet)
 	}
 }
 
-// pulse calls told with 0 once a second until it is stopped, so that progress is shown while a server counts.
-func pulse(told func(int64)) (stop func()) {
-	if told == nil {
+// tick calls progress with 0 once a second until it is stopped, so that progress is shown while a server counts.
+func tick(progress func(int64)) (stop func()) {
+	if progress == nil {
 		return func() {}
 	}
 	done := make(chan struct{})
 	go func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
 		for {
 			select {
-			case <-tick.C:
-				told(0)
+			case <-ticker.C:
+				progress(0)
 			case <-done:
 				return
 			}
@@ -125,31 +127,31 @@ func pulse(told func(int64)) (stop func()) {
 	return func() { close(done) }
 }
 
-// pack returns lim with a progress callback that also feeds the watch.
-func (w *watch) pack(lim pack.Limits) pack.Limits {
-	told := lim.Progress
+// limits returns lim with a progress callback that also counts the received bytes.
+func (w *stallTimer) limits(lim pack.Limits) pack.Limits {
+	progress := lim.Progress
 	lim.Progress = func(n int64) {
-		w.came(n)
-		if told != nil {
-			told(n)
+		w.received(n)
+		if progress != nil {
+			progress(n)
 		}
 	}
-	w.steady()
+	w.expectParts()
 	return lim
 }
 
-// rest stops all timers.
-func (w *watch) rest() {
+// stop stops all timers.
+func (w *stallTimer) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.quieten()
+	w.stopIdle()
 	if w.parts != nil {
 		w.parts.Stop()
 	}
 	w.parts = nil
 }
 
-func (w *watch) over(after time.Duration) {
+func (w *stallTimer) expire(after time.Duration) {
 	w.mu.Lock()
 	if w.cause == nil {
 		w.cause = &StalledError{after}
@@ -159,8 +161,8 @@ func (w *watch) over(after time.Duration) {
 	w.end(cause)
 }
 
-// stalled returns the [StalledError] if the watch has ended the session, or else err.
-func (w *watch) stalled(err error) error {
+// stalled returns the [StalledError] if the timer has ended the session, else err.
+func (w *stallTimer) stalled(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.cause != nil && err != nil {
@@ -169,20 +171,21 @@ func (w *watch) stalled(err error) error {
 	return err
 }
 
-// A lively reader expects more within limit while it reads, but for the first read, which may have a limit of its own.
-type lively struct {
-	r     io.Reader
-	w     *watch
-	limit time.Duration
-	list  bool // all that comes matters
+// A stallReader expects data within limit during each read. The caller may start the timer of the first read with
+// another limit.
+type stallReader struct {
+	r        io.Reader
+	w        *stallTimer
+	limit    time.Duration
+	countAll bool // count every received byte, not only packs
 }
 
-func (l *lively) Read(p []byte) (int, error) {
+func (l *stallReader) Read(p []byte) (int, error) {
 	l.w.wait(l.limit)
 	n, err := l.r.Read(p)
 	l.w.pause()
-	if l.list {
-		l.w.came(int64(n))
+	if l.countAll {
+		l.w.received(int64(n))
 	}
 	if err != nil && err != io.EOF {
 		err = l.w.stalled(err)
@@ -190,18 +193,18 @@ func (l *lively) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A sender is what is sent, which may take long if only some of it goes out now and then.
-type sender struct {
+// A requestBody restarts the timer with each read, because a slow upload is not a stall.
+type requestBody struct {
 	r io.Reader
-	w *watch
+	w *stallTimer
 }
 
-func (s *sender) Read(p []byte) (int, error) {
+func (s *requestBody) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	if err == nil {
-		s.w.expect(begin * s.w.quiet)
+		s.w.expect(firstByteFactor * s.w.quiet)
 	} else {
-		s.w.expect(unpack * s.w.quiet)
+		s.w.expect(reportFactor * s.w.quiet)
 	}
 	return n, err
 }

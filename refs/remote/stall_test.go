@@ -160,9 +160,9 @@ func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended error
 		in, out := io.Pipe()
-		w := World{Quiet: little}.watch(func(err error) { ended = err; in.CloseWithError(err) })
+		w := World{Quiet: little}.stallTimer(func(err error) { ended = err; in.CloseWithError(err) })
 		go io.WriteString(out, "abc")
-		l := &lively{r: in, w: w, limit: little}
+		l := &stallReader{r: in, w: w, limit: little}
 		w.expect(little)
 		b := make([]byte, 1)
 		for range 3 {
@@ -175,6 +175,6 @@ func TestSlowReader(t *testing.T) {
 		if _, err := l.Read(b); !errors.As(err, &stalled) || !errors.As(ended, &stalled) {
 			t.Errorf("a server that is silent: %v, %v, want a StalledError", err, ended)
 		}
-		w.rest()
+		w.stop()
 	})
 }

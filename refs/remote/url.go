@@ -47,7 +47,7 @@ func ParseURL(s string, abs func(string) string) (u URL, stripped bool, err erro
 func parseScheme(s, scheme string) (URL, bool, error) {
 	p, err := url.Parse(s)
 	if err != nil {
-		return URL{}, false, fmt.Errorf("%w", ErrURL) // the message of url.Parse may hold a password
+		return URL{}, false, fmt.Errorf("%w", ErrURL) // the message of url.Parse may contain a password
 	}
 	stripped := p.User != nil
 	switch scheme {
@@ -89,7 +89,7 @@ func parseSCP(s, host, path string) (URL, bool, error) {
 	return u, false, u.checkSSH()
 }
 
-// checkSSH refuses what ssh would take for an option, or a shell for something else than a name.
+// checkSSH returns an error for values that ssh would read as an option, or a shell as more than a word.
 func (u URL) checkSSH() error {
 	bad := u.Host == "" || u.Path == "" || u.Path == "/" || strings.HasPrefix(u.Path, "-")
 	for _, s := range []string{u.User, u.Host} {

@@ -20,8 +20,8 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A foundCommit is a commit in the packs that is no other commit's parent: the tip of a lost lane.
-type foundCommit struct {
+// A lostTip is a commit in the packs that is no other commit's parent: perhaps the tip of a lost lane.
+type lostTip struct {
 	id      pack.ID
 	device  string
 	lamport uint64
@@ -33,7 +33,7 @@ type foundCommit struct {
 func (x *repair) branches(g *gitstore.Repo) error {
 	bad := map[string]string{}
 	files := map[string]bool{}
-	var shared []Fix // of files that contain several branches
+	var shared []Fix // of files with several branches
 	good, err := g.VerifyRefs(func(file, name string, err error) {
 		files[file] = true
 		if name != "" {
@@ -49,28 +49,28 @@ func (x *repair) branches(g *gitstore.Repo) error {
 	if err != nil {
 		return err
 	}
-	here := map[string]bool{}
+	readable := map[string]bool{}
 	for _, ref := range good {
-		here[ref.Name] = true
+		readable[ref.Name] = true
 		if _, err := g.Commit(ref.ID); err != nil {
 			if !unreadable(err) {
 				return err
 			}
-			if x.supply == nil || x.visited {
+			if x.fetchFrom == nil || x.visited {
 				bad[ref.Name] = fmt.Sprintf("its commit %s is gone", ref.ID)
 				files[ref.Name] = true
-				here[ref.Name] = false
+				readable[ref.Name] = false
 			}
 		}
 	}
 	for _, name := range known {
-		if !here[name] && bad[name] == "" {
+		if !readable[name] && bad[name] == "" {
 			bad[name] = "the branch is gone"
 		}
 	}
 	x.visited = true
 	if len(files) > 0 && !x.dryRun {
-		if err := x.moveAway(g, files, good, bad); err != nil {
+		if err := x.setAsideRefs(g, files, good, bad); err != nil {
 			return err
 		}
 	}
@@ -81,8 +81,8 @@ func (x *repair) branches(g *gitstore.Repo) error {
 	return x.restore(g, good, bad)
 }
 
-// moveAway moves damaged files of branches to [refs.DamagedDir]. packed-refs is rewritten with its good branches.
-func (x *repair) moveAway(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref, bad map[string]string) error {
+// setAsideRefs moves damaged files of branches to [refs.DamagedDir]. packed-refs is rewritten with its good branches.
+func (x *repair) setAsideRefs(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref, bad map[string]string) error {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(g.Dir(), filepath.FromSlash(file))
 		name, err := pack.SetAside(path, x.damagedDir(x.Part.Dir))
@@ -112,12 +112,12 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 	if err := x.fetchOwn(slices.Sorted(maps.Keys(bad))); err != nil {
 		return err
 	}
-	heads, err := x.heads(g, good)
+	heads, err := x.findTips(g, good)
 	if err != nil {
 		return err
 	}
-	byLane := map[string][]foundCommit{}
-	var unassigned []foundCommit
+	byLane := map[string][]lostTip{}
+	var unassigned []lostTip
 	for _, h := range heads {
 		if p, ok := x.projectOf(g, h); ok {
 			byLane[lane.Ref(p, h.device)] = append(byLane[lane.Ref(p, h.device)], h)
@@ -127,7 +127,7 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 	}
 	for name := range byLane {
 		if !contains(good, name) && bad[name] == "" &&
-			slices.ContainsFunc(byLane[name], func(h foundCommit) bool { return !h.root }) {
+			slices.ContainsFunc(byLane[name], func(h lostTip) bool { return !h.root }) {
 			bad[name] = "the branch is gone"
 		}
 	}
@@ -135,7 +135,7 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 	for _, name := range names {
 		found := byLane[name]
 		if len(found) == 0 {
-			found = x.orphans(name, names, byLane, unassigned)
+			found = x.unassignedTips(name, names, byLane, unassigned)
 		}
 		if err := x.restoreOne(name, bad[name], found); err != nil {
 			return err
@@ -152,10 +152,10 @@ func contains(refs []gitstore.Ref, name string) bool {
 	return ok
 }
 
-// orphans returns the commits of unknown project that can only belong to the branch name, because it is the only
+// unassignedTips returns the commits of unknown project that can only belong to the branch name, because it is the only
 // lost branch of their device.
-func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCommit,
-	unassigned []foundCommit) (out []foundCommit) {
+func (x *repair) unassignedTips(name string, lost []string, byLane map[string][]lostTip,
+	unassigned []lostTip) (out []lostTip) {
 	_, device, _ := lane.SplitRef(name)
 	others := 0
 	for _, n := range lost {
@@ -174,7 +174,7 @@ func (x *repair) orphans(name string, lost []string, byLane map[string][]foundCo
 	return out
 }
 
-func (x *repair) restoreOne(name, what string, found []foundCommit) error {
+func (x *repair) restoreOne(name, what string, found []lostTip) error {
 	fix := Fix{Where: x.Part.Dir + "/" + name, What: what, Kept: x.kept[name]}
 	p, device, ok := lane.SplitRef(name)
 	defer func() { x.add(fix) }()
@@ -188,7 +188,7 @@ func (x *repair) restoreOne(name, what string, found []foundCommit) error {
 	if !ok || len(found) == 0 {
 		return nil
 	}
-	newest := slices.MaxFunc(found, func(a, b foundCommit) int {
+	newest := slices.MaxFunc(found, func(a, b lostTip) int {
 		return cmp.Or(cmp.Compare(a.lamport, b.lamport), a.at.Compare(b.at), a.id.Compare(b.id))
 	})
 	fix.Done = "set to the newest commit that its device signed, " + newest.id.String()[:10]
@@ -207,7 +207,7 @@ func (x *repair) restoreOne(name, what string, found []foundCommit) error {
 	return x.Git.Update(x.ctx, name, old, newest.id)
 }
 
-// add adds a fix. It replaces an entry without repair for the same file or branch, of which it keeps the damage.
+// add adds a fix. An entry for the same file or branch without a repair is replaced, but its description is kept.
 func (x *repair) add(f Fix) {
 	if i := slices.IndexFunc(x.fixes, func(d Fix) bool { return d.Where == f.Where && d.Done == "" }); i >= 0 {
 		f.What = x.fixes[i].What
@@ -217,8 +217,8 @@ func (x *repair) add(f Fix) {
 	x.fixes = append(x.fixes, f)
 }
 
-// heads returns the packed commits that no other commit and no good branch leads to and that their device signed.
-func (x *repair) heads(g *gitstore.Repo, good []gitstore.Ref) ([]foundCommit, error) {
+// findTips returns the packed commits that their device signed and that no other commit and no good branch reaches.
+func (x *repair) findTips(g *gitstore.Repo, good []gitstore.Ref) ([]lostTip, error) {
 	reached := map[pack.ID]bool{}
 	for _, ref := range good {
 		for id := ref.ID; !id.IsZero() && !reached[id]; {
@@ -250,40 +250,40 @@ func (x *repair) heads(g *gitstore.Repo, good []gitstore.Ref) ([]foundCommit, er
 	for _, c := range commits {
 		parents[c.Parent] = true
 	}
-	var heads []foundCommit
+	var heads []lostTip
 	for id, c := range commits {
 		device, ours := strings.CutSuffix(c.Email, "@mem.invalid")
 		n, err := lane.LamportOf(c)
 		if parents[id] || reached[c.Parent] || !ours || err != nil || !lane.ValidDevice(device) {
 			continue
 		}
-		if x.trusts(g, id, refs.Lane{Device: device}) {
-			heads = append(heads, foundCommit{id, device, n, c.Time, c.Parent.IsZero()})
+		if x.signedByDevice(g, id, refs.Lane{Device: device}) {
+			heads = append(heads, lostTip{id, device, n, c.Time, c.Parent.IsZero()})
 		}
 	}
-	slices.SortFunc(heads, func(a, b foundCommit) int { return a.id.Compare(b.id) })
+	slices.SortFunc(heads, func(a, b lostTip) int { return a.id.Compare(b.id) })
 	return heads, nil
 }
 
-// trusts reports whether the device of a lane signed a commit: with its known key or, if the device is unknown, with
-// the key in the device record of the commit's own tree.
-func (x *repair) trusts(g *gitstore.Repo, id pack.ID, l refs.Lane) bool {
+// signedByDevice reports whether the device of a lane signed a commit: with its known key or, if the device is
+// unknown, with the key in the device record of the commit's own tree.
+func (x *repair) signedByDevice(g *gitstore.Repo, id pack.ID, l refs.Lane) bool {
 	c, err := g.Commit(id)
 	if err != nil || c.Email != l.Device+"@mem.invalid" {
 		return false
 	}
 	key, err := x.r.KeyOf(l.Device)
 	if err != nil || key == "" {
-		if key, err = lane.Signer(c); err != nil || !x.declares(g, c, l.Device, key) {
+		if key, err = lane.Signer(c); err != nil || !x.declaresKey(g, c, l.Device, key) {
 			return false
 		}
 	}
 	return lane.VerifySignature(key, c.Signature, c.Payload()) == nil
 }
 
-// declares reports whether the tree of a commit contains a device record with that key. Lanes of originals.git have
+// declaresKey reports whether the tree of a commit contains a device record with that key. Lanes of originals.git have
 // no records; any key is accepted there.
-func (x *repair) declares(g *gitstore.Repo, c gitstore.Commit, device, key string) bool {
+func (x *repair) declaresKey(g *gitstore.Repo, c gitstore.Commit, device, key string) bool {
 	if x.Part.Dir == refs.OriginalsDir {
 		return true
 	}
@@ -319,7 +319,7 @@ func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(refs.Record) boo
 
 // projectOf returns the project of a commit: from its project record or the marks of remotes and, for patches, from
 // the records that they belong to.
-func (x *repair) projectOf(g *gitstore.Repo, h foundCommit) (refs.Project, bool) {
+func (x *repair) projectOf(g *gitstore.Repo, h lostTip) (refs.Project, bool) {
 	c, err := g.Commit(h.id)
 	if err != nil {
 		return "", false
@@ -349,7 +349,7 @@ func (x *repair) projectOf(g *gitstore.Repo, h foundCommit) (refs.Project, bool)
 }
 
 // projectOfMarks looks for the commit and its ancestors among the tips that were seen on remotes.
-func (x *repair) projectOfMarks(g *gitstore.Repo, h foundCommit) (refs.Project, bool) {
+func (x *repair) projectOfMarks(g *gitstore.Repo, h lostTip) (refs.Project, bool) {
 	remotes, err := x.r.Remotes()
 	if err != nil {
 		return "", false

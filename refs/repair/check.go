@@ -62,7 +62,7 @@ func Check(ctx context.Context, r *refs.Repo, full bool, report func(Problem)) (
 
 func (c *checker) part(r *refs.Repo, p refs.Part) error {
 	c.where, c.git = p.Dir, p.Git
-	if err := gitstore.VerifyFiles(p.Git.Dir(), homes(r.Dir(), r.Device().ID), func(file string, err error) {
+	if err := gitstore.VerifyFiles(p.Git.Dir(), homeBranches(r.Dir(), r.Device().ID), func(file string, err error) {
 		c.bad(file, "%v", err)
 	}); err != nil {
 		return fmt.Errorf("check %s: %w", p.Dir, err)
@@ -98,8 +98,8 @@ func (c *checker) part(r *refs.Repo, p refs.Part) error {
 	return p.Git.VerifyLoose(func(file string, err error) { c.bad(file, "%v", err) })
 }
 
-// homes returns the branches that HEAD may name: the lanes in [refs.Home] of this device and of its former ids.
-func homes(dir, device string) []string {
+// homeBranches returns the branches that HEAD may name: the lanes in [refs.Home] of this device and of its former ids.
+func homeBranches(dir, device string) []string {
 	out := []string{lane.Ref(refs.Home, device)}
 	for _, part := range []string{refs.MemoryDir, refs.OriginalsDir} {
 		entries, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lane.Prefix+string(refs.Home))))
@@ -171,8 +171,8 @@ func (c *checker) ignored(path, device string, err error) {
 	c.report(Problem{Where: c.where + ":" + path, What: err.Error(), Device: device})
 }
 
-// branch checks the lane of a branch. If it finds problems and the branch has moved meanwhile, it checks again:
-// when a lane restarts, a sweep deletes its former objects.
+// branch checks the lane of a branch. If there are problems and the branch has moved meanwhile, it checks again,
+// because a sweep deletes the former objects of a restarted lane.
 func (c *checker) branch(ref gitstore.Ref, device string) {
 	report, before := c.report, c.n
 	defer func() { c.report = report }()
@@ -315,7 +315,7 @@ func (c *checker) streams(l *lane.Snapshot, counts map[string]int) {
 			size, err = stream.NewReader(n, l.Blobs(h)).WriteTo(io.Discard)
 			c.n.Bytes += size
 		} else if err == nil {
-			err = heads(n, l.Blobs(h))
+			err = checkHeads(n, l.Blobs(h))
 		}
 		if err != nil {
 			c.bad("streams/"+name, "%v", err)
@@ -323,7 +323,7 @@ func (c *checker) streams(l *lane.Snapshot, counts map[string]int) {
 	}
 }
 
-func heads(n int, blobs stream.Blobs) error {
+func checkHeads(n int, blobs stream.Blobs) error {
 	var end int64
 	for i := range n {
 		b, err := blobs(i)

@@ -23,8 +23,8 @@ func FixClocks(ctx context.Context, r *refs.Repo, dryRun bool) (fixes []Fix, err
 			continue
 		}
 		err := r.CheckClock(refs.Lane{Project: p, Device: device})
-		late, lost := latePatches(ctx, r, p)
-		if err = errors.Join(err, lost); err == nil && !late {
+		refused, perr := refusedPatches(ctx, r, p)
+		if err = errors.Join(err, perr); err == nil && !refused {
 			continue
 		}
 		if err != nil && !errors.Is(err, refs.ErrAhead) {
@@ -41,16 +41,16 @@ func FixClocks(ctx context.Context, r *refs.Repo, dryRun bool) (fixes []Fix, err
 	return fixes, nil
 }
 
-// latePatches reports whether a commit of this device's lane in originals.git has a Lamport time that other stores
+// refusedPatches reports whether a commit of this device's lane in originals.git has a Lamport time that other stores
 // refuse.
-func latePatches(ctx context.Context, r *refs.Repo, p refs.Project) (bool, error) {
-	exact := r.GitOf(refs.Lane{Originals: true})
-	tip, err := exact.Ref(lane.Ref(p, r.Device().ID))
+func refusedPatches(ctx context.Context, r *refs.Repo, p refs.Project) (bool, error) {
+	originals := r.GitOf(refs.Lane{Originals: true})
+	tip, err := originals.Ref(lane.Ref(p, r.Device().ID))
 	if err != nil {
 		return false, err
 	}
 	for id := tip; !id.IsZero(); {
-		c, err := exact.Commit(id)
+		c, err := originals.Commit(id)
 		if err == nil {
 			err = ctx.Err()
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Wide reports whether the loss is a commit or a directory, so that everything below it is lost too.
-func (l Loss) Wide() bool {
+// Recursive reports whether the lost object is a commit or a directory, so that everything below it is lost too.
+func (l Loss) Recursive() bool {
 	levels := 6 // path components of a file
 	if len(l.Path) > 0 && l.Path[0] == "streams" {
 		levels = 7
@@ -38,7 +38,7 @@ func GiveUp(ctx context.Context, r *refs.Repo, dryRun bool, lost []Loss,
 	x := &repair{fixer: fixer{store: r.Dir(), dryRun: dryRun}, r: r, Part: r.Parts()[0], ctx: ctx}
 	var lanes []refs.Lane
 	for _, l := range lost {
-		if l.Wide() && !l.Patches() && l.Lane.Device == r.Device().ID && l.Lane.Project != refs.Home &&
+		if l.Recursive() && !l.Patches() && l.Lane.Device == r.Device().ID && l.Lane.Project != refs.Home &&
 			!slices.Contains(lanes, l.Lane) {
 			lanes = append(lanes, l.Lane)
 		}
@@ -85,7 +85,7 @@ func (x *repair) lostBranches() (gone []string, err error) {
 func (x *repair) restart(l refs.Lane, keep func(refs.Record, func(objects.Hash) bool) bool) error {
 	done := "restarted with its intact files"
 	if !x.dryRun {
-		kept, err := x.reroot(l, keep)
+		kept, err := x.restartLane(l, keep)
 		if err != nil {
 			return fmt.Errorf("restart %s: %w", l.Ref(), err)
 		}
@@ -95,8 +95,8 @@ func (x *repair) restart(l refs.Lane, keep func(refs.Record, func(objects.Hash) 
 	return nil
 }
 
-// A salvage contains the intact files of a lane.
-type salvage struct {
+// An intactFiles contains the intact files of a lane.
+type intactFiles struct {
 	lamport  uint64
 	device   bool                    // it contains the device record
 	files    map[string]pack.ID      // files of no other kind, by path
@@ -112,11 +112,11 @@ type file struct {
 	record refs.Record
 }
 
-// salvage collects the intact files of all commits of a lane.
-func (x *repair) salvage(l refs.Lane) (*salvage, error) {
-	s := &salvage{files: map[string]pack.ID{}, records: map[string]file{}, points: map[string]file{},
+// collectIntact collects the intact files of all commits of a lane.
+func (x *repair) collectIntact(l refs.Lane) (*intactFiles, error) {
+	s := &intactFiles{files: map[string]pack.ID{}, records: map[string]file{}, points: map[string]file{},
 		segments: map[string]map[int]file{}}
-	return s, x.eachReadable(l, s.add)
+	return s, x.walkIntact(l, s.add)
 }
 
 // hashes returns all hashes in the body of a record.
@@ -124,7 +124,7 @@ func hashes(body []byte) []string { return hashGrammar().FindAllString(string(bo
 
 var hashGrammar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{64}`) })
 
-func (s *salvage) add(path []string, id pack.ID, b []byte) {
+func (s *intactFiles) add(path []string, id pack.ID, b []byte) {
 	switch {
 	case path[0] == "points":
 		p := file{path: path, id: id}
@@ -157,14 +157,14 @@ func (s *salvage) add(path []string, id pack.ID, b []byte) {
 }
 
 // has reports whether content is intact.
-func (s *salvage) has(h objects.Hash) bool {
+func (s *intactFiles) has(h objects.Hash) bool {
 	p, ok := s.points[h.String()]
 	_, plain := s.files[strings.Join(lane.ObjectPath(h), "/")]
 	return plain || ok && s.complete(p.point)
 }
 
 // complete reports whether all segments of a growth point are intact.
-func (s *salvage) complete(p lane.Point) bool {
+func (s *intactFiles) complete(p lane.Point) bool {
 	in := s.segments[p.Stream.String()]
 	for i := range p.Segments {
 		if _, ok := in[i]; !ok {
@@ -176,7 +176,7 @@ func (s *salvage) complete(p lane.Point) bool {
 
 // fill adds the useful files to a new lane and returns their number. Segments past the last named growth point are
 // left out: they would conflict with the next capture of their session.
-func (s *salvage) fill(root *lane.Dir, g *gitstore.Repo,
+func (s *intactFiles) fill(root *lane.Dir, g *gitstore.Repo,
 	keep func(refs.Record, func(objects.Hash) bool) bool) (kept int, err error) {
 	use := maps.Clone(s.files)
 	named := map[string]bool{}
@@ -188,14 +188,14 @@ func (s *salvage) fill(root *lane.Dir, g *gitstore.Repo,
 			}
 		}
 	}
-	reach := map[objects.Hash]int{}
+	needed := map[objects.Hash]int{} // segments by stream
 	for name, p := range s.points {
 		if named[name] && s.complete(p.point) {
 			use[strings.Join(p.path, "/")] = p.id
-			reach[p.point.Stream] = max(reach[p.point.Stream], p.point.Segments)
+			needed[p.point.Stream] = max(needed[p.point.Stream], p.point.Segments)
 		}
 	}
-	for h, n := range reach {
+	for h, n := range needed {
 		for _, p := range s.segments[h.String()] {
 			if path := strings.Join(p.path, "/"); path < strings.Join(lane.SegmentPath(h, n), "/") {
 				use[path] = p.id

@@ -28,7 +28,7 @@ func TestGiveUp(t *testing.T) {
 		refstest.Populate(t, a)
 		l := refstest.OwnLane(t, a)
 		q, got, err := carry(t, a, b, l)
-		if err = errors.Join(err, q.Adopt(ctx, []incoming.Arrival{got}), q.Close()); err != nil {
+		if err = errors.Join(err, q.Adopt(ctx, []incoming.FetchedLane{got}), q.Close()); err != nil {
 			t.Fatal(err)
 		}
 		wide := wideOf(t, a, l)

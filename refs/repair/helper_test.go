@@ -21,7 +21,7 @@ func mustClean(t *testing.T, r *refs.Repo) {
 }
 
 // carry brings all objects of one repository into the quarantine of another and checks a lane there.
-func carry(t *testing.T, from, to *refs.Repo, l refs.Lane) (*incoming.Quarantine, incoming.Arrival, error) {
+func carry(t *testing.T, from, to *refs.Repo, l refs.Lane) (*incoming.Quarantine, incoming.FetchedLane, error) {
 	t.Helper()
 	ctx := context.Background()
 	q, err := incoming.Begin(ctx, to)

@@ -41,8 +41,8 @@ type Loss struct {
 // Patches reports whether the object belongs to originals.git.
 func (l Loss) Patches() bool { return strings.HasPrefix(l.Where, refs.OriginalsDir) }
 
-// A Supply writes the objects of branches of a remote to w and returns the tips of the branches there.
-type Supply func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error)
+// A FetchFunc writes the objects of branches of a remote to w and returns the tips of the branches there.
+type FetchFunc func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error)
 
 // FixFiles repairs the control files of the store in dir: HEAD, git's settings, device.json and the other small
 // files. It does not need a store that can be opened. A file with a checksum is restored if one byte of it is
@@ -53,7 +53,7 @@ func FixFiles(dir string, dryRun bool) ([]Fix, error) {
 	}
 	m := &fixer{store: dir, dryRun: dryRun}
 	for name, v := range refs.ChecksummedFiles(dir) {
-		if err := m.summedFile(name, v); err != nil {
+		if err := m.checksummedFile(name, v); err != nil {
 			return nil, err
 		}
 	}
@@ -62,7 +62,7 @@ func FixFiles(dir string, dryRun bool) ([]Fix, error) {
 	}
 	slices.SortFunc(m.fixes, func(a, b Fix) int { return strings.Compare(a.Where, b.Where) })
 	d, err := lane.ReadDevice(dir)
-	heads := homes(dir, d.ID)
+	heads := homeBranches(dir, d.ID)
 	if err != nil {
 		if heads = heads[1:]; len(heads) == 0 {
 			heads = []string{lane.Prefix + "unknown"} // until device.json is restored
@@ -89,7 +89,7 @@ type fixer struct {
 // damagedDir returns the directory that keeps the damaged files of a part of the store.
 func (m *fixer) damagedDir(part string) string { return filepath.Join(m.store, refs.DamagedDir, part) }
 
-func (m *fixer) summedFile(name string, v any) error {
+func (m *fixer) checksummedFile(name string, v any) error {
 	b, damage := checkFile(m.store, name, v)
 	if damage == nil {
 		return nil
@@ -139,15 +139,15 @@ func exists(file string) bool {
 }
 
 // FixRepositories repairs the two repositories: indexes from their packs, packs from their intact objects, and
-// branches from the newest local commit that their device signed. If supply is not nil, objects that memory.git
-// still lacks come from there. It returns the fixes and the losses. Nothing is deleted. It can be interrupted at
-// any point and repeated.
-func FixRepositories(ctx context.Context, r *refs.Repo, dryRun bool, supply Supply) (
+// branches from the newest local commit that their device signed. If fetch is not nil, it fetches the
+// objects that memory.git still lacks. It returns the fixes and the losses. Nothing is deleted. It can be interrupted
+// at any point and repeated.
+func FixRepositories(ctx context.Context, r *refs.Repo, dryRun bool, fetch FetchFunc) (
 	fixes []Fix, lost []Loss, err error) {
 	for _, p := range r.Parts() {
 		x := &repair{fixer: fixer{store: r.Dir(), dryRun: dryRun}, r: r, Part: p, ctx: ctx}
 		if p.Dir == refs.MemoryDir {
-			x.supply = supply
+			x.fetchFrom = fetch
 		}
 		if err := x.run(); err != nil {
 			return append(fixes, x.fixes...), lost, fmt.Errorf("repair %s: %w", p.Dir, err)
@@ -161,13 +161,13 @@ func FixRepositories(ctx context.Context, r *refs.Repo, dryRun bool, supply Supp
 type repair struct {
 	fixer
 	refs.Part
-	r       *refs.Repo
-	ctx     context.Context
-	supply  Supply
-	visited bool              // branches has run
-	fetched bool              // fetchOwn has run
-	kept    map[string]string // paths of the kept damaged files, by file of the repository
-	lost    []Loss
+	r         *refs.Repo
+	ctx       context.Context
+	fetchFrom FetchFunc
+	visited   bool              // branches has run
+	fetched   bool              // fetchOwn has run
+	kept      map[string]string // paths of the kept damaged files, by file of the repository
+	lost      []Loss
 
 	damagedPacks bool
 }
@@ -189,7 +189,7 @@ func (x *repair) run() error {
 	if err != nil {
 		return err
 	}
-	if len(missing) > 0 && x.supply != nil && !x.dryRun {
+	if len(missing) > 0 && x.fetchFrom != nil && !x.dryRun {
 		if err := x.refetch(missing); err != nil {
 			return err
 		}
@@ -201,7 +201,7 @@ func (x *repair) run() error {
 		}
 	}
 	x.lost = missing
-	if err := x.explain(); err != nil || x.dryRun {
+	if err := x.describeLosses(); err != nil || x.dryRun {
 		return err
 	}
 	return x.restartLocal()
@@ -233,7 +233,7 @@ func (x *repair) packs() error {
 		x.fixes = append(x.fixes, x.packFixes(d, got)...)
 	}
 	if len(bad) > 0 && !x.dryRun {
-		return x.Git.Close() // drops what it has read of the old packs
+		return x.Git.Close() // closes the old packs
 	}
 	return nil
 }
@@ -291,7 +291,7 @@ func (x *repair) refetch(missing []Loss) error {
 // fetchOwn fetches the lost branches of this device from remotes. It must run before the branches are restored:
 // their newest commits may be lost here too, and a branch restored to an older one would diverge from the remote.
 func (x *repair) fetchOwn(lost []string) error {
-	if x.supply == nil || x.dryRun || x.fetched {
+	if x.fetchFrom == nil || x.dryRun || x.fetched {
 		return nil
 	}
 	x.fetched = true
@@ -316,7 +316,7 @@ func (x *repair) fetch(branches []string) (err error) {
 	if err != nil {
 		return err
 	}
-	tips, err := x.supply(x.ctx, branches, w)
+	tips, err := x.fetchFrom(x.ctx, branches, w)
 	if err != nil {
 		return errors.Join(err, w.Abort())
 	}
@@ -329,9 +329,9 @@ func (x *repair) fetch(branches []string) (err error) {
 	return x.adopt(q, tips)
 }
 
-// adopt copies missing objects from the quarantine. It needs no further checks of them, because it follows hashes:
-// from a local commit or, if the branch or its commit is missing here, from the remote's tip if the branch's device
-// signed it.
+// adopt copies missing objects from the quarantine. They need no other check, because it follows hashes from
+// a local commit or, if the branch or its commit is missing here, from the remote's tip if the branch's device signed
+// it.
 func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 	unlock, err := x.r.LockMerges(x.ctx, x.Part.Dir)
 	if err != nil {
@@ -343,7 +343,7 @@ func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 		return err
 	}
 	restored := 0
-	take := func(id pack.ID) error {
+	copyEntry := func(id pack.ID) error {
 		if ok, err := x.Git.Has(id); ok || err != nil {
 			return err
 		}
@@ -362,7 +362,7 @@ func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 		return errors.Join(err, w.Abort())
 	}
 	for _, root := range roots {
-		v := &visit{git: q.Git(), seen: map[pack.ID]bool{}, each: take}
+		v := &walker{git: q.Git(), seen: map[pack.ID]bool{}, onObject: copyEntry}
 		if err := v.lane(x.ctx, root); err != nil {
 			return errors.Join(err, w.Abort())
 		}
@@ -399,14 +399,14 @@ func (x *repair) roots(fetched *gitstore.Repo, tips map[string]pack.ID) (roots [
 				return nil, err
 			}
 		}
-		if !has && x.trusts(fetched, tips[name], refs.Lane{Project: p, Device: device}) {
+		if !has && x.signedByDevice(fetched, tips[name], refs.Lane{Project: p, Device: device}) {
 			roots = append(roots, tips[name])
 		}
 	}
 	return roots, nil
 }
 
-// missing returns the objects that branches lead to and that are missing or unreadable.
+// missing returns the reachable objects that are missing or unreadable.
 func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 	branches, err := g.VerifyRefs(func(string, string, error) {})
 	if err != nil {
@@ -418,8 +418,8 @@ func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 			continue
 		}
 		l := refs.Lane{Project: p, Device: device, Tip: ref.ID}
-		v := &visit{git: g, seen: map[pack.ID]bool{}}
-		v.missing = func(id pack.ID, path []string) {
+		v := &walker{git: g, seen: map[pack.ID]bool{}}
+		v.onMissing = func(id pack.ID, path []string) {
 			lost = append(lost, Loss{Where: x.Part.Dir + " " + ref.Name, Lane: l, Path: slices.Clone(path), ID: id, Old: v.old})
 		}
 		if err := v.lane(x.ctx, ref.ID); err != nil {
@@ -429,7 +429,7 @@ func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 	return lost, nil
 }
 
-// Restore stores lost blobs of memory.git. It checks that each has the name it is listed under.
+// Restore stores lost blobs of memory.git. It checks that each has the given name.
 func Restore(ctx context.Context, r *refs.Repo, blobs map[pack.ID][]byte) error {
 	unlock, err := r.LockMerges(ctx, refs.MemoryDir)
 	if err != nil {
@@ -454,7 +454,7 @@ func Restore(ctx context.Context, r *refs.Repo, blobs map[pack.ID][]byte) error 
 	if _, err := w.Close(); err != nil {
 		return err
 	}
-	return r.Git().Close() // drops what it has read
+	return r.Git().Close() // closes the old packs
 }
 
 // Damaged returns the damaged files that repairs have kept, as slash-separated paths in the store.
@@ -478,5 +478,5 @@ func DropDamaged(r *refs.Repo) error {
 	return disk.AsWriteError(os.RemoveAll(filepath.Join(r.Dir(), refs.DamagedDir)))
 }
 
-// SetAside gives a damaged file of a store a second name in the directory to, and returns it; see [pack.SetAside].
+// SetAside is [pack.SetAside].
 func SetAside(file, to string) (string, error) { return pack.SetAside(file, to) }

@@ -151,7 +151,7 @@ func TestSweepBesideRepair(t *testing.T) {
 			}
 		})
 		x := &repair{fixer: fixer{store: r.Dir()}, r: r, Part: r.Parts()[1], ctx: t.Context()}
-		_, err := x.reroot(l, nil)
+		_, err := x.restartLane(l, nil)
 		sweeps.Wait()
 		if err != nil {
 			t.Fatal(err)

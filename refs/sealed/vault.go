@@ -49,7 +49,7 @@ type Broken struct {
 	Err  error
 }
 
-// Readable returns the encrypted remote whose secret has the given id in the store. It does not contact the remote
+// Open returns the encrypted remote whose secret has the given id in the store. It does not contact the remote
 // yet. The error wraps [ErrNoKey] if there is no such secret.
 func Open(r *refs.Repo, c *remote.Client, id string, o Options) (*Vault, error) {
 	b, err := r.Secret(id)
@@ -82,7 +82,7 @@ func (v *Vault) Keyring() Keyring { return v.st.Keyring }
 // Broken returns the branches that could not be read, with the errors.
 func (v *Vault) Broken() []Broken { return v.broken }
 
-// Readable connects to the remote. It downloads new segments to learn the tips of the lanes.
+// Open connects to the remote. It downloads new segments to learn the tips of the lanes.
 func (v *Vault) Open(ctx context.Context, svc remote.Service) (remote.Session, error) {
 	inner, err := v.client.Open(ctx, svc)
 	if err != nil {
@@ -121,8 +121,8 @@ func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pac
 	}
 	slices.SortFunc(want, pack.ID.Compare)
 	want = slices.Compact(want)
-	if err = fetch(s, want); errors.Is(err, remote.ErrLacking) {
-		return remote.Alone(ctx, v.client.Open, want, func(s remote.Session, id pack.ID) error {
+	if err = fetch(s, want); errors.Is(err, remote.ErrMissing) {
+		return remote.FetchEach(ctx, v.client.Open, want, func(s remote.Session, id pack.ID) error {
 			return fetch(s, []pack.ID{id})
 		})
 	}

@@ -279,8 +279,8 @@ func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
 			continue
 		}
 		said = true
-		if l.Arrival.Gone > 0 {
-			e.Report("[%s] %s has forgotten %s\n", e.Safe(l.Name), e.Safe(l.By), term.Count(l.Arrival.Gone, "record"))
+		if l.Arrival.Removed > 0 {
+			e.Report("[%s] %s has forgotten %s\n", e.Safe(l.Name), e.Safe(l.By), term.Count(l.Arrival.Removed, "record"))
 			if l.Arrival.Records == 0 {
 				continue
 			}

@@ -12,16 +12,16 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// A visit walks over all objects that a commit leads to and continues past missing ones.
-type visit struct {
-	git     *gitstore.Repo
-	seen    map[pack.ID]bool
-	each    func(pack.ID) error
-	missing func(id pack.ID, path []string)
-	old     bool // the tip of the lane has been visited: what is new now belongs to older commits only
+// A walker visits all objects that are reachable from a commit. It continues after missing ones.
+type walker struct {
+	git       *gitstore.Repo
+	seen      map[pack.ID]bool
+	onObject  func(pack.ID) error
+	onMissing func(id pack.ID, path []string)
+	old       bool // the tip was visited: only older commits contain the other objects
 }
 
-func (v *visit) lane(ctx context.Context, tip pack.ID) error {
+func (v *walker) lane(ctx context.Context, tip pack.ID) error {
 	for id := tip; !id.IsZero() && !v.seen[id]; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -31,7 +31,7 @@ func (v *visit) lane(ctx context.Context, tip pack.ID) error {
 		}
 		c, err := v.git.Commit(id)
 		if err != nil {
-			return v.broken(id, nil, err)
+			return v.unreadable(id, nil, err)
 		}
 		if err := v.tree(c.Tree, nil); err != nil {
 			return err
@@ -42,55 +42,50 @@ func (v *visit) lane(ctx context.Context, tip pack.ID) error {
 }
 
 // visit reports whether id exists and is visited for the first time.
-func (v *visit) visit(id pack.ID, path []string) (bool, error) {
+func (v *walker) visit(id pack.ID, path []string) (bool, error) {
 	if v.seen[id] {
 		return false, nil
 	}
 	v.seen[id] = true
-	if v.each != nil {
-		if err := v.each(id); err != nil {
+	if v.onObject != nil {
+		if err := v.onObject(id); err != nil {
 			return false, err
 		}
 	}
 	ok, err := v.git.Has(id)
-	if err == nil && !ok && v.missing != nil {
-		v.missing(id, path)
+	if err == nil && !ok && v.onMissing != nil {
+		v.onMissing(id, path)
 	}
 	if err != nil {
-		return false, v.broken(id, path, err)
+		return false, v.unreadable(id, path, err)
 	}
 	return ok, nil
 }
 
-// broken reports an unreadable object as missing. It returns errors of the disk.
-func (v *visit) broken(id pack.ID, path []string, err error) error {
+// unreadable reports an unreadable object as missing. It returns I/O errors.
+func (v *walker) unreadable(id pack.ID, path []string, err error) error {
 	if !unreadable(err) {
 		return err
 	}
-	if v.missing != nil {
-		v.missing(id, path)
+	if v.onMissing != nil {
+		v.onMissing(id, path)
 	}
 	return nil
 }
 
-// unreadable reports whether an error means that an object is missing or malformed. Other errors come from the disk.
+// unreadable reports whether an error means that an object is missing or malformed. Other errors are I/O errors.
 func unreadable(err error) bool {
-	for _, e := range []error{pack.ErrNotFound, pack.ErrCorrupt, pack.ErrTooLarge, gitstore.ErrKind, gitstore.ErrTree,
-		gitstore.ErrCommit} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{pack.ErrNotFound, pack.ErrCorrupt, pack.ErrTooLarge, gitstore.ErrKind,
+		gitstore.ErrTree, gitstore.ErrCommit}, func(e error) bool { return errors.Is(err, e) })
 }
 
-func (v *visit) tree(id pack.ID, path []string) error {
+func (v *walker) tree(id pack.ID, path []string) error {
 	if ok, err := v.visit(id, path); err != nil || !ok {
 		return err
 	}
 	es, err := v.git.Tree(id)
 	if err != nil {
-		return v.broken(id, path, err)
+		return v.unreadable(id, path, err)
 	}
 	if len(path) > lane.MaxPath {
 		return nil
@@ -109,11 +104,11 @@ func (v *visit) tree(id pack.ID, path []string) error {
 	return nil
 }
 
-// explain sets Commit and Session of the losses: those of the oldest commit that contains the object.
-func (x *repair) explain() error {
-	const most = 2000
+// describeLosses sets Commit and Session of the losses: those of the oldest commit that contains the object.
+func (x *repair) describeLosses() error {
+	const limit = 2000
 	chains := map[pack.ID][]pack.ID{}
-	for i := range x.lost[:min(most, len(x.lost))] {
+	for i := range x.lost[:min(limit, len(x.lost))] {
 		l := &x.lost[i]
 		if len(l.Path) == 0 {
 			continue
@@ -132,7 +127,7 @@ func (x *repair) explain() error {
 		}
 		n := len(chain) - 1
 		for ; n > 0; n-- { // oldest first
-			if has(x.Git, chain[n], l.Path, l.ID) {
+			if commitHas(x.Git, chain[n], l.Path, l.ID) {
 				break
 			}
 		}
@@ -149,8 +144,8 @@ func (x *repair) explain() error {
 	return nil
 }
 
-// has reports whether a commit has the object id at a path.
-func has(g *gitstore.Repo, commit pack.ID, path []string, id pack.ID) bool {
+// commitHas reports whether a commit has the object id at a path.
+func commitHas(g *gitstore.Repo, commit pack.ID, path []string, id pack.ID) bool {
 	c, err := g.Commit(commit)
 	if err != nil {
 		return false

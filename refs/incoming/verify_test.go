@@ -23,7 +23,7 @@ import (
 
 // carry brings all objects of one repository into the quarantine of another and checks a lane there: with streams that are checked while
 // they come, and without, which must be the same.
-func carry(t *testing.T, from, to *refs.Repo, l refs.Lane) (*Quarantine, Arrival, error) {
+func carry(t *testing.T, from, to *refs.Repo, l refs.Lane) (*Quarantine, FetchedLane, error) {
 	t.Helper()
 	p := packOf(t, from)
 	q, want, wantErr := carryPack(t, p, to, l, false)
@@ -43,7 +43,7 @@ func packOf(t *testing.T, from *refs.Repo) []byte {
 	return refstest.Packed(t, from, refstest.InOrder(t, from))
 }
 
-func carryPack(t *testing.T, p []byte, to *refs.Repo, l refs.Lane, ahead bool) (*Quarantine, Arrival, error) {
+func carryPack(t *testing.T, p []byte, to *refs.Repo, l refs.Lane, ahead bool) (*Quarantine, FetchedLane, error) {
 	t.Helper()
 	ctx := context.Background()
 	q, err := Begin(ctx, to)
@@ -90,7 +90,7 @@ func TestQuarantine(t *testing.T) {
 	if id, err := b.Git().Ref(got.Ref()); err != nil || !id.IsZero() {
 		t.Errorf("before Adopt the lane is at %v, %v", id, err)
 	}
-	if err := q.Adopt(ctx, []Arrival{got}); err != nil {
+	if err := q.Adopt(ctx, []FetchedLane{got}); err != nil {
 		t.Fatal(err)
 	}
 	if err := q.Close(); err != nil {
@@ -113,7 +113,7 @@ func TestQuarantine(t *testing.T) {
 	if got.Commits != 1 {
 		t.Errorf("%d commits came, want 1", got.Commits)
 	}
-	if err := errors.Join(q.Adopt(ctx, []Arrival{got}), q.Close()); err != nil {
+	if err := errors.Join(q.Adopt(ctx, []FetchedLane{got}), q.Close()); err != nil {
 		t.Fatal(err)
 	}
 	mustClean(t, b)
@@ -154,7 +154,7 @@ func TestAdoptSeveral(t *testing.T) {
 	}
 	defer q.Close()
 	first.Old = lanes[1].Tip // where it is not
-	arrivals := []Arrival{first}
+	arrivals := []FetchedLane{first}
 	for _, l := range lanes[1:] {
 		got, err := q.Check(ctx, l, "")
 		if err != nil {
@@ -188,7 +188,7 @@ func TestHostileLanes(t *testing.T) {
 		"wrong hash":         func(f *refstest.Forgery) error { return f.Put("y", split(fan("objects", ""))...) },
 		"wrong hash of much": func(f *refstest.Forgery) error { return f.Put(noise(200_000), split(fan("objects", ""))...) },
 		"a huge record": func(f *refstest.Forgery) error {
-			return f.Put(strings.Repeat("\x00", maxSmall+1), split(fan("records", ".json"))...)
+			return f.Put(strings.Repeat("\x00", maxInMemory+1), split(fan("records", ".json"))...)
 		},
 		"a patch":               func(f *refstest.Forgery) error { return f.Put("x", split(fan("patches", ""))...) },
 		"another format":        func(f *refstest.Forgery) error { return f.Put("mem 2\n", split("format")...) },
@@ -290,7 +290,7 @@ func TestForgedLanes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(q.Adopt(ctx, []Arrival{got}), q.Close()); err != nil {
+	if err := errors.Join(q.Adopt(ctx, []FetchedLane{got}), q.Close()); err != nil {
 		t.Fatal(err)
 	}
 	// Somebody with another key takes over the id.

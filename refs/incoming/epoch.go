@@ -8,7 +8,8 @@ import (
 )
 
 // newEpoch accepts a lane that does not continue its known commits if the device restarted it: its first commit has a
-// later epoch, and a Lamport time that shows that its author knew the known tip. [verifier.commit] checks the signature.
+// later epoch, and a Lamport time that shows that its author knew the known tip. [verifier.commit] checks the
+// signature.
 func (v *verifier) newEpoch(first pack.ID) error {
 	c, err := v.git.Commit(first)
 	if err != nil {
@@ -22,11 +23,11 @@ func (v *verifier) newEpoch(first pack.ID) error {
 	if err != nil {
 		return v.refuse(fmt.Errorf("commit %s: %w", first, err))
 	}
-	was, err := lane.EpochAt(v.ctx, v.git, v.a.Old)
+	was, err := lane.EpochAt(v.ctx, v.git, v.lane.Old)
 	if err != nil {
 		return err
 	}
-	here, err := v.git.Commit(v.a.Old)
+	here, err := v.git.Commit(v.lane.Old)
 	if err != nil {
 		return err
 	}
@@ -37,22 +38,22 @@ func (v *verifier) newEpoch(first pack.ID) error {
 	if !c.Parent.IsZero() || now <= was || lamport < seen && v.accepts(seen) {
 		return v.rewritten()
 	}
-	v.a.Epoch = now
+	v.lane.Epoch = now
 	return nil
 }
 
 // rewritten returns [ErrRewritten] if the device has signed the new tip, and [ErrRefused] otherwise. Without this
 // check, anybody could make a device believe that a copy of its store exists.
 func (v *verifier) rewritten() error {
-	c, err := v.git.Commit(v.a.Tip)
-	if err == nil && c.Email != v.a.Device+"@mem.invalid" {
+	c, err := v.git.Commit(v.lane.Tip)
+	if err == nil && c.Email != v.lane.Device+"@mem.invalid" {
 		err = fmt.Errorf("its author %q is not the lane's device", c.Email)
 	}
 	if err == nil {
-		err = lane.VerifySignature(v.a.Key, c.Signature, c.Payload())
+		err = lane.VerifySignature(v.lane.Key, c.Signature, c.Payload())
 	}
 	if err != nil {
 		return v.refuse(fmt.Errorf("it does not continue its known commits, and its device has not signed it: %w", err))
 	}
-	return fmt.Errorf("lane of %s: %w", v.a.Device, ErrRewritten)
+	return fmt.Errorf("lane of %s: %w", v.lane.Device, ErrRewritten)
 }

@@ -1,9 +1,9 @@
 // Package incoming checks fetched lanes of other devices and adds them to the store.
 //
 // Fetched data is stored in a [Quarantine], a separate repository on top of the store. [Quarantine.Check] verifies
-// everything new in a lane, whoever signed it: commits, signatures, the closed grammar of trees, every record, the
-// name of every object, every byte of the streams that grew. [Quarantine.Adopt] makes it part of the store: packs
-// first, then the refs. Much of a stream is verified while its pack still arrives.
+// everything new in a lane, even one with a valid signature: commits, signatures, the closed grammar of trees, every
+// record, the name of every object, every byte of the streams that grew. [Quarantine.Adopt] makes it part of the
+// store: packs first, then the refs. Much of a stream is verified while its pack still arrives.
 package incoming
 
 import (
@@ -36,15 +36,15 @@ var (
 	ErrRefused = errors.New("refused")
 )
 
-// An Arrival is a fetched lane compared with the same lane in the store.
-type Arrival struct {
+// A FetchedLane is a fetched lane compared with the same lane in the store.
+type FetchedLane struct {
 	refs.Lane
 	Old     pack.ID        // its tip in the store; zero if it is new
 	Key     string         // of its device, in OpenSSH's format
 	Commits int            // number of new commits
 	Records int            // number of new records
 	Epoch   uint64         // the new epoch, if the device has restarted the lane; else 0
-	Gone    int            // number of records that the new epoch lacks
+	Removed int            // number of records that the new epoch lacks
 	Kinds   map[string]int // number of checked records by kind
 }
 
@@ -52,7 +52,7 @@ type Arrival struct {
 type verifier struct {
 	ctx     context.Context
 	git     *gitstore.Repo // the quarantine on top of the store
-	a       *Arrival
+	lane    *FetchedLane
 	seen    map[pack.ID]struct{}            // verified objects
 	grown   map[objects.Hash][]int          // new segments, by stream
 	sums    map[objects.Hash][]objects.Hash // hash at the end of each segment, by grown stream
@@ -60,16 +60,16 @@ type verifier struct {
 	pre     *preverifier // streams verified while they arrived; may be nil
 	unpack  *allowance
 	lamport uint64 // of the current commit
-	names   int    // directory entries seen
+	entries int    // directory entries seen
 	body    func(refs.Record) error
 	accepts func(lamport uint64) bool
 }
 
-// check verifies everything new in the lane, whoever signed it: the chain of commits back to the known tip, their
+// check verifies everything new in the lane: the chain of commits back to the known tip, their
 // signatures, the closed grammar of trees, that no file changes or disappears, every record, the name of every object,
 // and every byte of the streams that grew. Errors wrap [ErrRewritten] or [ErrRefused].
 func (v *verifier) check() error {
-	commits, follows, err := lane.CommitsSince(v.ctx, v.git, v.a.Tip, v.a.Old, lane.MaxCommits)
+	commits, follows, err := lane.CommitsSince(v.ctx, v.git, v.lane.Tip, v.lane.Old, lane.MaxCommits)
 	if err != nil {
 		return v.refuse(err)
 	}
@@ -80,8 +80,8 @@ func (v *verifier) check() error {
 	}
 	var before uint64
 	var tree pack.ID
-	if !v.a.Old.IsZero() && follows {
-		c, err := v.git.Commit(v.a.Old)
+	if !v.lane.Old.IsZero() && follows {
+		c, err := v.git.Commit(v.lane.Old)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (v *verifier) check() error {
 			return err
 		}
 	}
-	v.a.Commits = len(commits)
+	v.lane.Commits = len(commits)
 	for _, id := range commits {
 		if tree, before, err = v.commit(id, tree, before); err != nil {
 			return v.refuse(fmt.Errorf("commit %s: %w", id.String()[:10], err))
@@ -99,33 +99,33 @@ func (v *verifier) check() error {
 	if err := v.refuse(v.content()); err != nil || follows {
 		return err
 	}
-	return v.gone()
+	return v.countRemoved()
 }
 
-// gone counts the records that a new epoch lacks, and excludes the remaining ones from the new records.
-func (v *verifier) gone() error {
+// countRemoved counts the records that the new epoch lacks, and subtracts the remaining ones from the new records.
+func (v *verifier) countRemoved() error {
 	names := func(tip pack.ID) ([]objects.Hash, error) {
-		l, err := lane.At(v.git, tip, v.a.Device)
+		l, err := lane.At(v.git, tip, v.lane.Device)
 		if err != nil {
 			return nil, err
 		}
 		return l.Names("records")
 	}
-	was, err := names(v.a.Old)
+	was, err := names(v.lane.Old)
 	if err != nil {
 		return err
 	}
-	now, err := names(v.a.Tip)
+	now, err := names(v.lane.Tip)
 	if err != nil {
 		return err
 	}
-	stayed := 0
+	kept := 0
 	for _, h := range now {
 		if _, ok := slices.BinarySearchFunc(was, h, objects.Hash.Compare); ok {
-			stayed++
+			kept++
 		}
 	}
-	v.a.Gone, v.a.Records = len(was)-stayed, len(now)-stayed
+	v.lane.Removed, v.lane.Records = len(was)-kept, len(now)-kept
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (v *verifier) refuse(err error) error {
 	if err == nil || v.ctx.Err() != nil {
 		return errors.Join(err, v.ctx.Err())
 	}
-	return fmt.Errorf("lane of %s: %w: %w", v.a.Device, ErrRefused, err)
+	return fmt.Errorf("lane of %s: %w: %w", v.lane.Device, ErrRefused, err)
 }
 
 // commit verifies a commit and the difference of its tree to the tree old.
@@ -162,17 +162,17 @@ func (v *verifier) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport
 	if !v.accepts(v.lamport) {
 		return tree, 0, fmt.Errorf("Lamport time %d is far ahead of the clock here", v.lamport)
 	}
-	if c.Email != v.a.Device+"@mem.invalid" {
+	if c.Email != v.lane.Device+"@mem.invalid" {
 		return tree, 0, fmt.Errorf("its author %q is not the lane's device", c.Email)
 	}
 	v.seen[id] = struct{}{}
 	if err := v.tree(c.Tree, old); err != nil {
 		return tree, 0, err
 	}
-	if v.a.Key == "" {
+	if v.lane.Key == "" {
 		return tree, 0, errors.New("no key of its device")
 	}
-	if err := lane.VerifySignature(v.a.Key, c.Signature, c.Payload()); err != nil {
+	if err := lane.VerifySignature(v.lane.Key, c.Signature, c.Payload()); err != nil {
 		return tree, 0, err
 	}
 	return c.Tree, v.lamport, nil
@@ -186,16 +186,16 @@ func (v *verifier) tree(tree, old pack.ID) error {
 	v.seen[tree] = struct{}{}
 	d := lane.Differ{Git: v.git,
 		Tree: func(path []string, id pack.ID) (bool, error) {
-			if err := v.name(id); err != nil {
+			if err := v.countEntry(id); err != nil {
 				return false, err
 			}
 			return true, v.dir(path)
 		},
 		Blob: func(path []string, id, was pack.ID) error {
-			if err := v.name(id); err != nil {
+			if err := v.countEntry(id); err != nil {
 				return err
 			}
-			if !was.IsZero() && path[0] != "points" { // a point leads to the same content, or is refused
+			if !was.IsZero() && path[0] != "points" { // a point describes the same content, or is refused
 				return fmt.Errorf("%s was changed", strings.Join(path, "/"))
 			}
 			if err := v.blob(path, id); err != nil {
@@ -208,21 +208,21 @@ func (v *verifier) tree(tree, old pack.ID) error {
 	return d.Diff(nil, tree, old)
 }
 
-// name counts a directory entry. In a lane each object has about one path, because the path contains its hash. A few
-// trees that give one file millions of names are an attack.
-func (v *verifier) name(id pack.ID) error {
+// countEntry counts a directory entry. In a lane each object has about one path, because the path contains its hash.
+// Trees that give one file millions of names are an attack.
+func (v *verifier) countEntry(id pack.ID) error {
 	v.seen[id] = struct{}{}
-	if v.names++; v.names > 10_000+4*len(v.seen) {
-		return fmt.Errorf("%d names lead to %d objects", v.names, len(v.seen))
+	if v.entries++; v.entries > 10_000+4*len(v.seen) {
+		return fmt.Errorf("%d names lead to %d objects", v.entries, len(v.seen))
 	}
 	return nil
 }
 
-// dir refuses directories that no lane contains, before they are read.
+// dir returns an error for directories that no lane contains, before they are read.
 func (v *verifier) dir(path []string) error {
 	name, ok := path[len(path)-1], false
 	switch {
-	case len(path) == 1 && v.a.Originals:
+	case len(path) == 1 && v.lane.Originals:
 		ok = name == "patches"
 	case len(path) == 1:
 		ok = name == "objects" || name == "points" || name == "streams" || name == "records"
@@ -244,10 +244,10 @@ func (v *verifier) dir(path []string) error {
 // blob verifies one new file of a lane.
 func (v *verifier) blob(path []string, id pack.ID) error {
 	m := lane.PathPattern().FindStringSubmatch(strings.Join(path, "/"))
-	if m == nil || m[1] == "" && (m[2] == "patches") != v.a.Originals {
+	if m == nil || m[1] == "" && (m[2] == "patches") != v.lane.Originals {
 		return errors.New("path not allowed in a lane")
 	}
-	if v.a.Originals && m[1] == "" {
+	if v.lane.Originals && m[1] == "" {
 		return nil // the hash of the restored original is checked when a patch is applied
 	}
 	size, err := v.size(id)
@@ -257,10 +257,10 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	if err != nil {
 		return err
 	}
-	if size > maxAtOnce && m[2] == "objects" {
-		return v.whole(id, strings.Join(m[3:8], ""))
+	if size > maxHashInMemory && m[2] == "objects" {
+		return v.largeObject(id, strings.Join(m[3:8], ""))
 	}
-	if size > maxSmall || m[14] != "" && size > stream.MaxBlob {
+	if size > maxInMemory || m[14] != "" && size > stream.MaxBlob {
 		return fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
 	}
 	if m[14] != "" {
@@ -295,11 +295,11 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	return nil
 }
 
-// maxSmall is the maximum size of a file that is read into memory: all except objects.
-const maxSmall = 64 << 20
+// maxInMemory is the maximum size of a file that is read into memory: all except objects.
+const maxInMemory = 64 << 20
 
-// maxAtOnce is the size up to which an object is hashed in memory.
-const maxAtOnce = 1 << 20
+// maxHashInMemory is the size up to which an object is hashed in memory.
+const maxHashInMemory = 1 << 20
 
 // size returns the size of a received blob, 0 if the store has it already.
 func (v *verifier) size(id pack.ID) (int64, error) {
@@ -310,8 +310,8 @@ func (v *verifier) size(id pack.ID) (int64, error) {
 	return n, err
 }
 
-// whole compares the hash of an object with its name, without keeping the object in memory.
-func (v *verifier) whole(id pack.ID, name string) error {
+// largeObject compares the hash of an object with its name, without keeping the object in memory.
+func (v *verifier) largeObject(id pack.ID, name string) error {
 	h, err := objects.ParseHash(name)
 	if err != nil {
 		return err
@@ -357,10 +357,10 @@ func (v *verifier) record(b []byte, h objects.Hash) error {
 	if err != nil {
 		return err
 	}
-	v.a.Records++
-	v.a.Kinds[r.Kind]++
+	v.lane.Records++
+	v.lane.Kinds[r.Kind]++
 	switch {
-	case r.Device != v.a.Device:
+	case r.Device != v.lane.Device:
 		return fmt.Errorf("record of the device %s", r.Device)
 	case r.Lamport > v.lamport:
 		return fmt.Errorf("Lamport time %d in a commit of %d", r.Lamport, v.lamport)
@@ -372,18 +372,18 @@ func (v *verifier) record(b []byte, h objects.Hash) error {
 		return err
 	}
 	switch {
-	case d.ID != v.a.Device:
+	case d.ID != v.lane.Device:
 		return errors.New("it names another device")
-	case v.a.Key != "" && v.a.Key != d.Key:
+	case v.lane.Key != "" && v.lane.Key != d.Key:
 		return errors.New("another key for the same device")
 	}
-	v.a.Key = d.Key
+	v.lane.Key = d.Key
 	return nil
 }
 
 // content verifies every byte of the streams that grew, and the new growth points.
 func (v *verifier) content() error {
-	l, err := lane.At(v.git, v.a.Tip, v.a.Device)
+	l, err := lane.At(v.git, v.lane.Tip, v.lane.Device)
 	if err != nil {
 		return err
 	}
@@ -419,20 +419,20 @@ func (v *verifier) point(l *lane.Snapshot, h objects.Hash) error {
 func (v *verifier) streams(l *lane.Snapshot) error {
 	all := slices.SortedFunc(maps.Keys(v.grown), objects.Hash.Compare)
 	errs := make([]error, len(all))
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
 	var broken atomic.Bool
 	for i, h := range all {
-		r, err := v.grew(l, h)
+		r, err := v.streamReader(l, h)
 		if errs[i] = cmp.Or(err, v.ctx.Err()); errs[i] != nil || broken.Load() {
 			break
 		}
 		if r == nil {
 			continue
 		}
-		free <- struct{}{}
+		slots <- struct{}{}
 		wait.Go(func() {
-			defer func() { <-free }()
+			defer func() { <-slots }()
 			if _, err := r.WriteTo(io.Discard); err != nil {
 				errs[i] = fmt.Errorf("stream %s: %w", h.Short(), err)
 				broken.Store(true)
@@ -443,9 +443,9 @@ func (v *verifier) streams(l *lane.Snapshot) error {
 	return cmp.Or(errs...)
 }
 
-// grew returns a reader of a stream whose new segments must be its last ones; nil if the stream was verified while it
-// arrived.
-func (v *verifier) grew(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error) {
+// streamReader returns a reader of a stream whose new segments must be its last ones; nil if the stream was verified
+// while it arrived.
+func (v *verifier) streamReader(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error) {
 	added := v.grown[h]
 	slices.Sort(added)
 	n, err := l.Segments(h)

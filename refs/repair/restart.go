@@ -32,11 +32,11 @@ func (x *repair) restartLocal() error {
 	return nil
 }
 
-// reroot restarts a lane with its intact files, without the records that keep rejects, and returns the number of
+// restartLane restarts a lane with its intact files, without the records that keep rejects, and returns the number of
 // files.
-func (x *repair) reroot(l refs.Lane, keep func(refs.Record, func(objects.Hash) bool) bool) (kept int, err error) {
+func (x *repair) restartLane(l refs.Lane, keep func(refs.Record, func(objects.Hash) bool) bool) (kept int, err error) {
 	err = x.r.RestartLane(x.ctx, x.Part, l, func(root *lane.Dir) (refs.RestartedLane, error) {
-		good, err := x.salvage(l)
+		good, err := x.collectIntact(l)
 		if err != nil {
 			return refs.RestartedLane{}, err
 		}
@@ -80,9 +80,9 @@ func (x *repair) history(l refs.Lane, out *refs.RestartedLane) error {
 	return nil
 }
 
-// eachReadable calls f once for each path with a readable file, except "format": with the file of the newest readable
+// walkIntact calls f once for each path with a readable file, except "format": with the file of the newest readable
 // commit that contains it.
-func (x *repair) eachReadable(l refs.Lane, f func(path []string, id pack.ID, b []byte)) error {
+func (x *repair) walkIntact(l refs.Lane, f func(path []string, id pack.ID, b []byte)) error {
 	seen := map[string]bool{}
 	for id := l.Tip; !id.IsZero(); {
 		if err := x.ctx.Err(); err != nil {
@@ -91,7 +91,7 @@ func (x *repair) eachReadable(l refs.Lane, f func(path []string, id pack.ID, b [
 		c, err := x.Git.Commit(id)
 		if err != nil {
 			if unreadable(err) {
-				return nil // older commits cannot be found
+				return nil // older commits are unreachable
 			}
 			return err
 		}

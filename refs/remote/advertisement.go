@@ -14,23 +14,23 @@ import (
 const (
 	// maxLines is the maximum number of refs that a remote may list, including tags.
 	maxLines = 200_000
-	// maxBranches bounds the branches of a remote. A memory has one for each device and project. One that is new
-	// takes 5 KB of memory and 0.2 ms to be refused, so that all of them take less than 256 MB and 10 s.
+	// maxBranches is the maximum number of branches of a remote. A memory has one for each device and project. Refusing
+	// an unknown branch costs 5 KB of memory and 0.2 ms, so all of them cost less than 256 MB and 10 s.
 	maxBranches = 40_000
 )
 
-// An advert is the advertisement of a remote: its branches and capabilities.
-type advert struct {
+// An advertisement contains the branches and the capabilities of a remote.
+type advertisement struct {
 	refs  []gitstore.Ref
 	caps  map[string]bool
 	lines int
 }
 
-func (a *advert) Refs() []gitstore.Ref { return a.refs }
+func (a *advertisement) Refs() []gitstore.Ref { return a.refs }
 
-// readAdvert reads an advertisement up to its flush packet.
-func readAdvert(l *lines) (*advert, error) {
-	a := &advert{caps: map[string]bool{}}
+// readAdvertisement reads an advertisement up to its flush packet.
+func readAdvertisement(l *pktReader) (*advertisement, error) {
+	a := &advertisement{caps: map[string]bool{}}
 	for first := true; ; {
 		line, err := l.next()
 		if err != nil {
@@ -41,7 +41,7 @@ func readAdvert(l *lines) (*advert, error) {
 		}
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		if msg, ok := bytes.CutPrefix(line, []byte("ERR ")); ok {
-			return nil, refusal(string(msg))
+			return nil, serverError(string(msg))
 		}
 		if first && string(line) == "version 1" {
 			continue
@@ -53,14 +53,14 @@ func readAdvert(l *lines) (*advert, error) {
 			}
 			line, first = name, false
 		}
-		if err := a.line(string(line)); err != nil {
+		if err := a.addLine(string(line)); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// line adds one branch. HEAD, tags and other refs are ignored; a shallow repository is an error.
-func (a *advert) line(s string) error {
+// addLine adds one branch. HEAD, tags and other refs are ignored; a shallow repository is an error.
+func (a *advertisement) addLine(s string) error {
 	hex, name, ok := strings.Cut(s, " ")
 	if hex == "shallow" {
 		return fmt.Errorf("%w: it is a shallow copy", ErrProtocol)
@@ -81,12 +81,12 @@ func (a *advert) line(s string) error {
 	return nil
 }
 
-// refusal returns the error for a message that a server sends instead of an advertisement.
-func refusal(msg string) error {
+// serverError returns the error for a message that a server sends instead of an advertisement.
+func serverError(msg string) error {
 	low := strings.ToLower(msg)
 	switch {
-	case lacks(msg):
-		return fmt.Errorf("%w: %.300s", ErrLacking, msg)
+	case reportsMissing(msg):
+		return fmt.Errorf("%w: %.300s", ErrMissing, msg)
 	case strings.Contains(low, "not found"), strings.Contains(low, "not exist"),
 		strings.Contains(low, "not a git repository"):
 		return fmt.Errorf("%w: %.300s", ErrAbsent, msg)
@@ -96,8 +96,8 @@ func refusal(msg string) error {
 	return fmt.Errorf("the remote says: %.300s", msg)
 }
 
-// wants returns the request of a fetch: "want" lines, "have" lines and "done".
-func (a *advert) wants(want, have []pack.ID, agent string) []byte {
+// fetchRequest returns the request of a fetch: "want" lines, "have" lines and "done".
+func (a *advertisement) fetchRequest(want, have []pack.ID, agent string) []byte {
 	caps := "ofs-delta no-progress"
 	if a.caps["side-band-64k"] {
 		caps += " side-band-64k"
@@ -120,28 +120,28 @@ func (a *advert) wants(want, have []pack.ID, agent string) []byte {
 	return pkt(b, "done\n")
 }
 
-// receive reads the response to wants: acknowledgements, then the pack.
-func (a *advert) receive(l *lines, w *pack.Writer, lim pack.Limits, say func(string)) (pack.Receipt, error) {
+// receivePack reads the response to fetchRequest: acknowledgements, then the pack.
+func (a *advertisement) receivePack(l *pktReader, w *pack.Writer, lim pack.Limits, print func(string)) (pack.Receipt, error) {
 	for {
 		head, err := l.rest().Peek(8)
 		if err != nil {
-			return pack.Receipt{}, early(err)
+			return pack.Receipt{}, unexpectedEnd(err)
 		}
 		if s := string(head[4:]); s != "NAK\n" && s != "ACK " && s != "ERR " {
 			break
 		}
 		line, err := l.next()
 		if err != nil {
-			return pack.Receipt{}, early(err)
+			return pack.Receipt{}, unexpectedEnd(err)
 		}
 		if msg, ok := strings.CutPrefix(string(line), "ERR "); ok {
-			return pack.Receipt{}, refusal(msg)
+			return pack.Receipt{}, serverError(msg)
 		}
 	}
 	if !a.caps["side-band-64k"] {
 		return w.Receive(l.rest(), lim)
 	}
-	b := &band{l: l, print: say}
+	b := &sideBand{l: l, print: print}
 	got, err := w.Receive(b, lim)
 	if err != nil {
 		return got, err
@@ -150,8 +150,8 @@ func (a *advert) receive(l *lines, w *pack.Writer, lim pack.Limits, say func(str
 	return got, err
 }
 
-// commands returns the head of a push: the updates of branches.
-func (a *advert) commands(b Batch, agent string) []byte {
+// pushRequest returns the head of a push: the updates of branches.
+func (a *advertisement) pushRequest(b Batch, agent string) []byte {
 	caps := "report-status"
 	for _, c := range []string{"side-band-64k", "atomic"} {
 		if a.caps[c] {
@@ -172,12 +172,12 @@ func (a *advert) commands(b Batch, agent string) []byte {
 	return append(out, flush...)
 }
 
-// report reads the status report of a push.
-func (a *advert) report(r io.Reader, b Batch, say func(string)) error {
-	l, outer := newLines(r), io.Reader(nil)
+// readReport reads the status report of a push.
+func (a *advertisement) readReport(r io.Reader, b Batch, print func(string)) error {
+	l, outer := newPktReader(r), io.Reader(nil)
 	if a.caps["side-band-64k"] {
-		outer = &band{l: l, print: say}
-		l = newLines(outer)
+		outer = &sideBand{l: l, print: print}
+		l = newPktReader(outer)
 	}
 	if !a.caps["report-status"] {
 		return fmt.Errorf("%w: it does not report the result of a push", ErrProtocol)
