@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -270,4 +271,17 @@ func FuzzArgv(f *testing.F) {
 // takesNext reports whether the last word of line may be an option that takes the word after it.
 func takesNext(line []string) bool {
 	return len(line) > 0 && strings.HasPrefix(line[len(line)-1], "-")
+}
+
+// TestColorOfWrongLine checks that --color applies to the error of a command line that cannot be read further on.
+func TestColorOfWrongLine(t *testing.T) {
+	t.Parallel()
+	for line, colored := range map[string]bool{"--color=never foo": false, "--no-color foo": false, "--color=always foo": true, "foo": false} {
+		var out, errs bytes.Buffer
+		env := testEnv(t, t.TempDir(), &out, &errs)
+		run(t.Context(), env, strings.Fields(line))
+		if strings.Contains(errs.String(), "\x1b") != colored {
+			t.Errorf("mem %s: colour is %v: %q", line, !colored, errs.String())
+		}
+	}
 }

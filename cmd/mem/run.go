@@ -57,6 +57,11 @@ func dispatch(ctx context.Context, e *app.Env, args []string) error {
 	line, err := p.normalise(args)
 	if err != nil {
 		e.Opt.JSON = wantsJSON(args)
+		for _, option := range line.global {
+			if when, ok := strings.CutPrefix(option, "--color="); ok {
+				e.Opt.Color = when
+			}
+		}
 		return line.explained(err)
 	}
 	switch {
