@@ -68,7 +68,7 @@ func doRevert(e *app.Env, c *cli.Context, verb string, revert reverter) error {
 	if s := e.Operand(0); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil || n < 1 || n > 1_000_000 {
-			return app.WithHint(app.Usagef("mem %s cannot go back %q: want a number of operations", verb, s), "mem log --undo")
+			return app.WithHint(app.Usagef("mem %s: %q is not a number of operations from 1", verb, s), "mem log --undo")
 		}
 	}
 	if e.Opt.AllProjects {

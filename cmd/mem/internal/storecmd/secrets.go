@@ -79,7 +79,9 @@ func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) erro
 			t.Row(app.Cell{Full: l.Where()}, app.Cell{Full: l.Rule}, app.Cell{Full: fmt.Sprint(l.Length)},
 				app.Cell{Full: l.Hash})
 		}
-		err = t.Flush()
+		if err = t.Flush(); len(leaks) == 0 {
+			e.Note("no secrets found")
+		}
 	}
 	if err != nil || len(leaks) == 0 {
 		return err
@@ -127,6 +129,9 @@ func runSecretsList(ctx context.Context, e *app.Env, name string) error {
 	}
 	if e.Opt.JSON {
 		return e.PrintJSON("secrets.list", answer)
+	}
+	if len(answer.Secrets) == 0 {
+		e.Note("no secrets were removed")
 	}
 	t := e.Table(app.Column{Name: "session"}, app.Column{Name: "secret"}, app.Column{Name: "rule"},
 		app.Column{Name: "first", Shrinks: true}, app.Column{Name: "places", Right: true},
