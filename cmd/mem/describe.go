@@ -89,7 +89,7 @@ func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 	case c.Action == nil:
 		d.Synopsis += " <subcommand>"
 	}
-	if len(c.Flags) > 0 {
+	if len(c.Flags)+len(d.Changing) > 0 {
 		d.Synopsis += " [<options>]"
 	}
 	if c.ArgsUsage != "" {
