@@ -1,8 +1,8 @@
 // Package objects names content by its BLAKE3-256 hash.
 //
-// An object is immutable: its [Hash] is its name, "b3sum FILE" prints the same one, and whoever
-// reads an object checks it against its name. A store never changes the meaning of a name; it can
-// only gain objects. The package also holds the one BLAKE3 hasher of the program ([Hasher]).
+// An object is immutable. Its [Hash] is its name, the same that "b3sum FILE" prints, and every reader checks an object
+// against its name. A store only gains objects. The package also contains the only BLAKE3 hasher of the program
+// ([Hasher]).
 package objects
 
 import (

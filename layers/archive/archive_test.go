@@ -22,7 +22,7 @@ import (
 func sample(t *testing.T) []byte {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "memory.git")
-	if err := gitstore.InitScratch(dir); err != nil {
+	if err := gitstore.InitTemporary(dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, ext := range []string{".pack", ".idx"} {

@@ -32,7 +32,7 @@ func Unpack(ctx context.Context, r io.Reader, dir string, progress func(int64)) 
 	if m, err = readManifest(t); err != nil {
 		return m, err
 	}
-	if err := gitstore.InitScratch(dir); err != nil {
+	if err := gitstore.InitTemporary(dir); err != nil {
 		return m, err
 	}
 	for _, f := range m.Files {

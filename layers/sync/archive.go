@@ -36,7 +36,7 @@ func (m Ops) WriteArchive(ctx context.Context, write func(func(io.Writer) error)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	repo := filepath.Join(dir, "memory.git")
-	if err := gitstore.InitScratch(repo); err != nil {
+	if err := gitstore.InitTemporary(repo); err != nil {
 		return out, err
 	}
 	r, err := directory(repo, o.Originals)

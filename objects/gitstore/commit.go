@@ -20,9 +20,9 @@ type Commit struct {
 	Message     string
 	Signature   string // empty, or lines each ending in "\n"
 
-	// foreign is the signed text if encoding the fields would give another one: other programs write more headers, time
+	// signedText is the signed text if it differs from the encoding of the fields: other programs write more headers, time
 	// zones, and committers that are not the author.
-	foreign string
+	signedText string
 }
 
 // ErrCommit means that bytes are not a commit that this package can read, or that a Commit cannot be written.
@@ -53,8 +53,8 @@ func EncodeCommit(c Commit) ([]byte, error) {
 
 // Payload returns the signed text of c: the content of the commit without the signature.
 func (c Commit) Payload() []byte {
-	if c.foreign != "" {
-		return []byte(c.foreign)
+	if c.signedText != "" {
+		return []byte(c.signedText)
 	}
 	return c.encode("")
 }
@@ -65,13 +65,13 @@ func (c Commit) encode(sig string) []byte {
 	if !c.Parent.IsZero() {
 		b = fmt.Appendf(b, "parent %s\n", c.Parent)
 	}
-	who := fmt.Sprintf("%s <%s> %d +0000\n", c.Name, c.Email, c.Time.Unix())
-	b = append(append(b, "author "...), who...)
-	b = append(append(b, "committer "...), who...)
-	lead := "gpgsig "
+	person := fmt.Sprintf("%s <%s> %d +0000\n", c.Name, c.Email, c.Time.Unix())
+	b = append(append(b, "author "...), person...)
+	b = append(append(b, "committer "...), person...)
+	prefix := "gpgsig "
 	for line := range strings.Lines(sig) {
-		b = append(append(b, lead...), line...)
-		lead = " "
+		b = append(append(b, prefix...), line...)
+		prefix = " "
 	}
 	b = append(b, '\n')
 	return append(b, c.Message...)
@@ -89,7 +89,7 @@ func DecodeCommit(b []byte) (Commit, error) {
 	p.payload.WriteString("\n")
 	p.payload.WriteString(p.rest)
 	if s := p.payload.String(); s != string(c.encode("")) || !bytes.Equal(b, c.encode(c.Signature)) {
-		c.foreign = s
+		c.signedText = s
 	}
 	return c, nil
 }
@@ -122,7 +122,7 @@ func (p *commitParser) headers(c *Commit) error {
 			return fmt.Errorf("header %s: %w", key, err)
 		}
 		if known && seen[key] {
-			return fmt.Errorf("header %s comes twice: %w", key, ErrCommit)
+			return fmt.Errorf("duplicate header %s: %w", key, ErrCommit)
 		}
 		seen[key] = true
 	}

@@ -35,35 +35,35 @@ var (
 // A Repo is a bare git repository. Its methods may be called from several goroutines at once, and
 // while other processes write. Use [Open].
 type Repo struct {
-	dir   string
-	packs *pack.Dir
-	under *Repo // read for objects that are not here; may be nil
+	dir       string
+	packs     *pack.Dir
+	alternate *Repo // read for missing objects; may be nil
 
 	mu     sync.Mutex
-	deltas map[string]*deltas // by the path of the pack
+	deltas map[string]*deltaPack // by the path of the pack
 }
 
 // Open opens the repository in dir. The error wraps [ErrNoRepository] if it is not a bare repository of git's classic
 // form (SHA-1, branches as files), or if it borrows objects from another one.
 func Open(dir string) (*Repo, error) {
-	if err := check(dir); err != nil {
+	if err := checkRepository(dir); err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", dir, err)
 	}
-	return &Repo{dir: dir, packs: pack.OpenDir(filepath.Join(dir, "objects", "pack")), deltas: map[string]*deltas{}}, nil
+	return &Repo{dir: dir, packs: pack.OpenDir(filepath.Join(dir, "objects", "pack")), deltas: map[string]*deltaPack{}}, nil
 }
 
-// OpenOver is [Open] for a repository that continues another one: objects that are not in dir are read from under.
+// OpenWithAlternate is [Open] for a repository that continues another one: missing objects are read from alternate.
 // Branches are only read from dir. The caller closes both.
-func OpenOver(dir string, under *Repo) (*Repo, error) {
+func OpenWithAlternate(dir string, alternate *Repo) (*Repo, error) {
 	r, err := Open(dir)
 	if err == nil {
-		r.under = under
+		r.alternate = alternate
 	}
 	return r, err
 }
 
-// check returns an error unless dir is a repository that Open accepts.
-func check(dir string) error {
+// checkRepository returns an error unless dir is a repository that Open accepts.
+func checkRepository(dir string) error {
 	for _, sub := range []string{"objects", "refs"} {
 		st, err := os.Stat(filepath.Join(dir, sub))
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() {
@@ -120,9 +120,9 @@ func (r *Repo) Close() error {
 // Get returns the content of an object, checked against its name. The error wraps [pack.ErrNotFound] if it does not
 // exist, [ErrKind] if it is of another kind, [pack.ErrCorrupt] if it is damaged. The caller owns the result.
 func (r *Repo) Get(id pack.ID, want pack.Kind) ([]byte, error) {
-	k, data, err := r.read(id)
-	if r.under != nil && errors.Is(err, pack.ErrNotFound) {
-		return r.under.Get(id, want)
+	k, data, err := r.Read(id)
+	if r.alternate != nil && errors.Is(err, pack.ErrNotFound) {
+		return r.alternate.Get(id, want)
 	}
 	if err != nil {
 		return nil, err
@@ -141,22 +141,20 @@ func (r *Repo) Has(id pack.ID) (bool, error) {
 	_, err := os.Lstat(r.loosePath(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		ok, err := r.packs.Has(id) // git may have packed it meanwhile
-		if ok || err != nil || r.under == nil {
+		if ok || err != nil || r.alternate == nil {
 			return ok, err
 		}
-		return r.under.Has(id)
+		return r.alternate.Has(id)
 	}
 	return err == nil, err
 }
 
-// Read returns an object of any kind, checked against its name.
-func (r *Repo) Read(id pack.ID) (pack.Kind, []byte, error) { return r.read(id) }
-
 // maxTries is the maximum number of retries of a read while git replaces packs.
 const maxTries = 10
 
-// read reads from the packs, then with go-git: an object damaged in a pack may be intact elsewhere.
-func (r *Repo) read(id pack.ID) (k pack.Kind, data []byte, err error) {
+// Read returns an object of any kind, checked against its name. It reads from the packs, then with go-git: an object
+// damaged in a pack may be intact elsewhere.
+func (r *Repo) Read(id pack.ID) (k pack.Kind, data []byte, err error) {
 	for range maxTries {
 		if k, data, err = r.packs.Get(id); err == nil {
 			return k, data, nil
@@ -177,10 +175,10 @@ func (r *Repo) read(id pack.ID) (k pack.Kind, data []byte, err error) {
 		if !errors.As(err, &delta) {
 			return 0, nil, err
 		}
-		if k, data, err = r.delta(delta); !errors.Is(err, fs.ErrNotExist) {
+		if k, data, err = r.readDelta(delta); !errors.Is(err, fs.ErrNotExist) {
 			return k, data, err
 		}
-		if _, lerr := r.packs.Count(); lerr != nil { // which lists the packs again
+		if _, lerr := r.packs.Count(); lerr != nil { // lists the packs again
 			return 0, nil, lerr
 		}
 	}

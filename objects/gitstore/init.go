@@ -12,9 +12,9 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// config makes git safe in our repository: no automatic garbage collection, no deltas of compressed data, fsync for all
-// writes, and private files.
-const config = `[core]
+// configText contains the settings that make git safe in our repository: no automatic garbage collection, no deltas of
+// compressed data, fsync for all writes, and private files.
+const configText = `[core]
 	repositoryformatversion = 0
 	filemode = true
 	bare = true
@@ -26,13 +26,13 @@ const config = `[core]
 	window = 0
 `
 
-const head = "ref: refs/heads/main\n"
+const headText = "ref: refs/heads/main\n"
 
-// scratch is the directory of temporary files of branches, on the same file system as the repository.
-const scratch = "mem"
+// tempDir is the directory of temporary files of branches, on the same file system as the repository.
+const tempDir = "mem"
 
-// Init creates a bare git repository in dir that only its owner can read; HEAD names refs/heads/main. It keeps what
-// exists, so it may be interrupted and repeated, also by several processes at once.
+// Init creates a bare git repository in dir that only its owner can read; HEAD names refs/heads/main. It keeps existing
+// files, so it may be interrupted and repeated, also by several processes at once.
 func Init(dir string) error {
 	if err := initDir(dir); err != nil {
 		return fmt.Errorf("create repository %s: %w", dir, err)
@@ -40,21 +40,21 @@ func Init(dir string) error {
 	return nil
 }
 
-// InitScratch creates a repository like [Init], in a new directory, for temporary objects. It does not sync anything.
-func InitScratch(dir string) error {
+// InitTemporary creates a repository like [Init], in a new directory, for temporary objects. It does not sync anything.
+func InitTemporary(dir string) error {
 	err := os.MkdirAll(dir, 0o700)
 	for _, sub := range []string{"objects", "objects/pack", "refs"} {
 		if err == nil {
 			err = os.Mkdir(filepath.Join(dir, filepath.FromSlash(sub)), 0o700)
 		}
 	}
-	for _, f := range [][2]string{{"config", config}, {"HEAD", head}} {
+	for _, f := range [][2]string{{configFile, configText}, {headFile, headText}} {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, f[0]), []byte(f[1]), 0o600)
 		}
 	}
 	if err == nil {
-		err = check(dir)
+		err = checkRepository(dir)
 	}
 	if err != nil {
 		return fmt.Errorf("create repository %s: %w", dir, err)
@@ -66,24 +66,24 @@ func initDir(dir string) error {
 	if err := makeDirs(dir); err != nil {
 		return err
 	}
-	for _, sub := range []string{"objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags", scratch} {
+	for _, sub := range []string{"objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags", tempDir} {
 		if _, err := makeDir(filepath.Join(dir, filepath.FromSlash(sub))); err != nil {
 			return err
 		}
 	}
-	for _, sub := range []string{"objects", "refs", scratch} { // the sync of later files also covers these
+	for _, sub := range []string{"objects", "refs", tempDir} { // the sync of later files also covers these
 		if err := pack.SyncDir(filepath.Join(dir, sub)); err != nil {
 			return err
 		}
 	}
 	// HEAD comes last: without it a directory is no repository.
-	if err := writeOnce(dir, "config", config); err != nil {
+	if err := writeOnce(dir, configFile, configText); err != nil {
 		return err
 	}
-	if err := writeOnce(dir, "HEAD", head); err != nil {
+	if err := writeOnce(dir, headFile, headText); err != nil {
 		return err
 	}
-	return check(dir)
+	return checkRepository(dir)
 }
 
 // makeDirs creates a directory and its parents, private and durable.
@@ -101,7 +101,7 @@ func makeDirs(dir string) error {
 	return err
 }
 
-// makeDir creates a private directory, and reports false if it is there already.
+// makeDir creates a private directory, and reports false if it exists already.
 func makeDir(dir string) (made bool, err error) {
 	if err = os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
 		return err == nil, err
@@ -119,13 +119,13 @@ func writeOnce(dir, name, content string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	tmp, err := writeTemp(filepath.Join(dir, scratch), name, content)
+	tmp, err := writeTemp(filepath.Join(dir, tempDir), name, content)
 	if err != nil {
 		return err
 	}
 	err = os.Link(tmp, path) // fails if another process was faster
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return errors.Join(os.Rename(tmp, path), pack.SyncDir(dir)) // no links here
+		return errors.Join(os.Rename(tmp, path), pack.SyncDir(dir)) // the file system has no hard links
 	}
 	return errors.Join(os.Remove(tmp), pack.SyncDir(dir))
 }
@@ -148,35 +148,36 @@ func writeTemp(dir, name, content string) (string, error) {
 
 // SetHEAD sets HEAD to the branch ref, which need not exist. It only affects what "git log" and "git clone" show.
 func (r *Repo) SetHEAD(ref string) error {
-	if err := CheckRef(ref); err != nil {
-		return fmt.Errorf("set HEAD: %w", err)
+	err := CheckRef(ref)
+	content := "ref: " + ref + "\n"
+	if err == nil {
+		if b, err := pack.ReadFile(filepath.Join(r.dir, headFile)); err == nil && string(b) == content {
+			return nil
+		}
+		err = replaceFile(r.dir, headFile, content)
 	}
-	if err := r.setHEAD("ref: " + ref + "\n"); err != nil {
+	if err != nil {
 		return fmt.Errorf("set HEAD: %w", err)
 	}
 	return nil
 }
 
-func (r *Repo) setHEAD(content string) error {
-	path := filepath.Join(r.dir, "HEAD")
-	if b, err := pack.ReadFile(path); err == nil && string(b) == content {
-		return nil
-	}
-	dir := filepath.Join(r.dir, scratch)
-	if err := makeDirs(dir); err != nil {
+// replaceFile atomically and durably replaces a file of the repository in dir.
+func replaceFile(dir, name, content string) error {
+	if err := makeDirs(filepath.Join(dir, tempDir)); err != nil {
 		return err
 	}
-	tmp, err := writeTemp(dir, "HEAD", content)
+	tmp, err := writeTemp(filepath.Join(dir, tempDir), name, content)
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, path); err != nil {
+	if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
 		return errors.Join(err, os.Remove(tmp))
 	}
-	return pack.SyncDir(r.dir)
+	return pack.SyncDir(dir)
 }
 
-// checkConfig refuses settings under which this package cannot read a repository.
+// checkConfig returns an error for settings with which this package cannot read a repository.
 func checkConfig(path string) error {
 	b, err := pack.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

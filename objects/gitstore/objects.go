@@ -38,7 +38,7 @@ func (r *Repo) loose(id pack.ID) (pack.Kind, []byte, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, nil, fmt.Errorf("read %s: %w", f.Name(), err)
 	}
-	return verified(id, k, data)
+	return checkName(id, k, data)
 }
 
 // StoredSize returns the size of an object on disk: of its pack entry, or of its loose file.
@@ -60,21 +60,20 @@ func (r *Repo) StoredSize(id pack.ID) (int64, error) {
 func readLoose(f *os.File) (k pack.Kind, data []byte, err error) {
 	z, err := zlib.NewReader(bufio.NewReader(f))
 	if err != nil {
-		return 0, nil, corrupt(err)
+		return 0, nil, asCorrupt(err)
 	}
 	k, size, err := looseHead(z)
 	if err == nil {
-		// The size comes from the file, so it is only a limit.
+		// The size in the file may be wrong, so it is only a limit.
 		data, err = io.ReadAll(io.LimitReader(z, size+1))
 	}
 	if err = errors.Join(err, z.Close()); err != nil {
-		return 0, nil, corrupt(err)
+		return 0, nil, asCorrupt(err)
 	}
 	return k, data, nil
 }
 
-// looseHead reads the kind and the size of a loose object. It reads no more than the longest possible header, after
-// which go-git continues.
+// looseHead reads the header of a loose object: its kind and size. It reads no more than the longest valid header.
 func looseHead(z io.Reader) (pack.Kind, int64, error) {
 	var head []byte
 	for c := make([]byte, 1); len(head) < len("commit 9223372036854775807\x00"); head = append(head, c[0]) {
@@ -99,8 +98,8 @@ func looseHead(z io.Reader) (pack.Kind, int64, error) {
 	return pack.Kind(k + 1), size, nil
 }
 
-// corrupt adds [pack.ErrCorrupt] to an error of a go-git decoder, unless it is an error of the disk.
-func corrupt(err error) error {
+// asCorrupt adds [pack.ErrCorrupt] to an error of a go-git decoder, unless it is an I/O error.
+func asCorrupt(err error) error {
 	var disk *fs.PathError
 	if errors.As(err, &disk) {
 		return err
@@ -108,35 +107,35 @@ func corrupt(err error) error {
 	return fmt.Errorf("%w: %w", err, pack.ErrCorrupt)
 }
 
-// verified returns an object read by go-git if its name is id.
-func verified(id pack.ID, k pack.Kind, data []byte) (pack.Kind, []byte, error) {
+// checkName returns an object read by go-git if its name is id.
+func checkName(id pack.ID, k pack.Kind, data []byte) (pack.Kind, []byte, error) {
 	if got := pack.Name(k, data); got != id {
 		return 0, nil, fmt.Errorf("read object %s: content has the name %s: %w", id, got, pack.ErrCorrupt)
 	}
 	return k, data, nil
 }
 
-// deltas is a pack opened by go-git, to resolve its deltas.
-type deltas struct {
-	file *lockless
+// deltaPack is a pack opened by go-git, to resolve its deltas.
+type deltaPack struct {
+	file *unlockedFile
 	pack *packfile.Packfile
 }
 
-func (d *deltas) close() error { return d.file.Close() }
+func (d *deltaPack) close() error { return d.file.Close() }
 
-// lockless adapts a file to go-git. Packs are never locked.
-type lockless struct{ *os.File }
+// unlockedFile adapts a file to go-git. Packs are never locked.
+type unlockedFile struct{ *os.File }
 
-func (lockless) Lock() error   { return nil }
-func (lockless) Unlock() error { return nil }
+func (unlockedFile) Lock() error   { return nil }
+func (unlockedFile) Unlock() error { return nil }
 
-// delta reads an object that is stored as a delta. Goroutines must not share packs of go-git.
-func (r *Repo) delta(at *pack.DeltaError) (pack.Kind, []byte, error) {
+// readDelta reads an object that is stored as a delta. Goroutines must not share packs of go-git.
+func (r *Repo) readDelta(at *pack.DeltaError) (pack.Kind, []byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d, ok := r.deltas[at.Pack]
 	if !ok {
-		err := r.dropGone()
+		err := r.closeDeleted()
 		if err == nil {
 			d, err = openDeltas(at.Pack)
 		}
@@ -149,11 +148,11 @@ func (r *Repo) delta(at *pack.DeltaError) (pack.Kind, []byte, error) {
 	if err != nil {
 		return 0, nil, fmt.Errorf("read object %s in %s: %w", at.ID, filepath.Base(at.Pack), err)
 	}
-	return verified(at.ID, k, data)
+	return checkName(at.ID, k, data)
 }
 
-// dropGone closes packs that git has deleted.
-func (r *Repo) dropGone() error {
+// closeDeleted closes packs that git has deleted.
+func (r *Repo) closeDeleted() error {
 	var errs []error
 	for base, d := range r.deltas {
 		if _, err := os.Stat(base + ".pack"); errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +163,7 @@ func (r *Repo) dropGone() error {
 	return errors.Join(errs...)
 }
 
-func openDeltas(base string) (*deltas, error) {
+func openDeltas(base string) (*deltaPack, error) {
 	idx, err := pack.OpenFile(base + ".idx")
 	if err != nil {
 		return nil, err
@@ -172,7 +171,7 @@ func openDeltas(base string) (*deltas, error) {
 	x := idxfile.NewMemoryIndex()
 	err = idxfile.NewDecoder(idx).Decode(x)
 	if err != nil {
-		err = corrupt(err)
+		err = asCorrupt(err)
 	}
 	if err = errors.Join(err, idx.Close()); err != nil {
 		return nil, fmt.Errorf("index %s.idx: %w", filepath.Base(base), err)
@@ -181,33 +180,33 @@ func openDeltas(base string) (*deltas, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := &lockless{f}
-	return &deltas{file, packfile.NewPackfile(x, nil, file, 0)}, nil
+	file := &unlockedFile{f}
+	return &deltaPack{file, packfile.NewPackfile(x, nil, file, 0)}, nil
 }
 
-func (d *deltas) read(id pack.ID) (pack.Kind, []byte, error) {
+func (d *deltaPack) read(id pack.ID) (pack.Kind, []byte, error) {
 	off, err := d.pack.FindOffset(plumbing.Hash(id))
 	if err != nil {
-		return 0, nil, corrupt(err)
+		return 0, nil, asCorrupt(err)
 	}
 	size, err := d.pack.GetSizeByOffset(off)
 	if err != nil {
-		return 0, nil, corrupt(err)
+		return 0, nil, asCorrupt(err)
 	}
 	if size > pack.MaxSize {
 		return 0, nil, fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
 	}
 	o, err := d.pack.Get(plumbing.Hash(id))
 	if err != nil {
-		return 0, nil, corrupt(err)
+		return 0, nil, asCorrupt(err)
 	}
 	rc, err := o.Reader()
 	if err != nil {
-		return 0, nil, corrupt(err)
+		return 0, nil, asCorrupt(err)
 	}
 	data, err := io.ReadAll(rc)
 	if err = errors.Join(err, rc.Close()); err != nil {
-		return 0, nil, corrupt(err)
+		return 0, nil, asCorrupt(err)
 	}
 	return pack.Kind(o.Type()), data, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// A Ref is a branch and the commit it is at.
+// A Ref is a branch and its commit.
 type Ref struct {
 	Name string
 	ID   pack.ID
@@ -48,7 +48,7 @@ func (r *Repo) Refs(prefix string) ([]Ref, error) { return r.RefsUpTo(prefix, ma
 // RefsUpTo is [Repo.Refs] for an untrusted repository: with more than n branches, or a packed-refs file too long for n
 // branches, the error wraps [ErrManyRefs].
 func (r *Repo) RefsUpTo(prefix string, n int) ([]Ref, error) {
-	// Loose ones first: git packs a branch before it removes the file, so none slips through.
+	// Loose ones first: git packs a branch before it removes the file, so none is missed.
 	loose, err := r.looseRefs(prefix, n)
 	if err != nil {
 		return nil, err
@@ -107,21 +107,8 @@ func (r *Repo) looseRefs(prefix string, n int) ([]Ref, error) {
 		}
 	}
 	var refs []Ref
-	err := filepath.WalkDir(r.refPath(start), func(path string, de fs.DirEntry, err error) error {
-		if err != nil {
-			if isAbsent(err) {
-				return nil // git removes empty directories
-			}
-			return err
-		}
-		rel, err := filepath.Rel(r.dir, path)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(rel)
-		// Like git, ignore locks and the files that desktops create everywhere.
-		if de.IsDir() || !strings.HasPrefix(name, prefix) || strings.HasSuffix(name, ".lock") ||
-			strings.HasPrefix(de.Name(), ".") {
+	err := r.walkLooseRefs(start, func(name string) error {
+		if !strings.HasPrefix(name, prefix) {
 			return nil
 		}
 		if err := CheckRef(name); err != nil {
@@ -142,6 +129,24 @@ func (r *Repo) looseRefs(prefix string, n int) ([]Ref, error) {
 	return refs, nil
 }
 
+// walkLooseRefs calls f with the names of all files of branches under start. Like git, it ignores locks and the hidden
+// files that desktops create everywhere.
+func (r *Repo) walkLooseRefs(start string, f func(name string) error) error {
+	return filepath.WalkDir(r.refPath(start), func(path string, de fs.DirEntry, err error) error {
+		if isAbsent(err) {
+			return nil // git removes empty directories
+		}
+		if err != nil || de.IsDir() || strings.HasSuffix(path, ".lock") || strings.HasPrefix(de.Name(), ".") {
+			return err
+		}
+		rel, err := filepath.Rel(r.dir, path)
+		if err != nil {
+			return err
+		}
+		return f(filepath.ToSlash(rel))
+	})
+}
+
 // packedRefs reads the branches that begin with prefix from packed-refs, in order.
 func (r *Repo) packedRefs(prefix string) ([]Ref, error) {
 	b, err := pack.ReadFile(filepath.Join(r.dir, packedFile))
@@ -158,8 +163,8 @@ func (r *Repo) packedRefs(prefix string) ([]Ref, error) {
 	return refs, nil
 }
 
-// parsePacked reads lines of a name and a branch. Comments begin with "#"; "^" begins what a tag
-// points to.
+// parsePacked reads lines of an object name and a branch. Lines that begin with "#" are comments; lines that begin with
+// "^" contain the target of a tag.
 func parsePacked(s, prefix string) ([]Ref, error) {
 	var refs []Ref
 	for line := range strings.Lines(s) {

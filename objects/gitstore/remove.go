@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// Remove deletes a branch, loose and packed, and removes it from [Repo.RegisteredRefs]. When it returns nil, that is durable. It
-// deletes no commits. Removing a branch that does not exist is a no-op.
+// Remove deletes a branch, loose and packed, and removes it from [Repo.RegisteredRefs]. When it returns nil, the
+// removal is durable. It deletes no commits. Removing a branch that does not exist is a no-op.
 func (r *Repo) Remove(ctx context.Context, ref string) error {
 	if err := r.remove(ctx, ref); err != nil {
 		return fmt.Errorf("delete branch %s: %w", ref, err)
@@ -26,21 +26,21 @@ func (r *Repo) remove(ctx context.Context, ref string) error {
 		return err
 	}
 	l := r.lockOf(ref)
-	err := makeDirs(filepath.Dir(l.ticket))
+	err := makeDirs(filepath.Dir(l.pending))
 	if err == nil {
-		err = l.clear()
+		err = l.removeStale()
 	}
 	if err == nil {
-		err = l.writeTicket("removed\n")
+		err = l.writePending("removed\n")
 	}
 	if err != nil {
 		return err
 	}
-	if err := l.wait(ctx); err != nil {
-		return errors.Join(err, os.Remove(l.ticket))
+	if err := l.acquire(ctx); err != nil {
+		return errors.Join(err, os.Remove(l.pending))
 	}
-	if err = r.Unregister(ref); err == nil { // first: if the process is killed now, the branch is not reported as lost
-		err = r.unpack(ref)
+	if err = r.Unregister(ref); err == nil { // first, so that a killed process does not leave a branch that is reported as lost
+		err = r.removePacked(ref)
 	}
 	if err == nil {
 		if err = os.Remove(r.refPath(ref)); isAbsent(err) {
@@ -50,11 +50,11 @@ func (r *Repo) remove(ctx context.Context, ref string) error {
 	if err == nil {
 		err = r.syncDirs(filepath.Dir(l.path))
 	}
-	return errors.Join(err, os.Remove(l.path), os.Remove(l.ticket))
+	return errors.Join(err, os.Remove(l.path), os.Remove(l.pending))
 }
 
-// unpack deletes a branch from packed-refs, with git's lock of that file.
-func (r *Repo) unpack(ref string) error {
+// removePacked deletes a branch from packed-refs, with git's lock of that file.
+func (r *Repo) removePacked(ref string) error {
 	path := filepath.Join(r.dir, packedFile)
 	b, err := pack.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.Contains(string(b), " "+ref+"\n") {
@@ -69,7 +69,7 @@ func (r *Repo) unpack(ref string) error {
 	} else if err != nil {
 		return err
 	}
-	tmp, err := r.packedWithout(ref)
+	tmp, err := r.writePackedWithout(ref)
 	if err == nil {
 		err = os.Rename(tmp, path)
 	}
@@ -79,19 +79,19 @@ func (r *Repo) unpack(ref string) error {
 	return errors.Join(err, os.Remove(lock))
 }
 
-// packedWithout writes packed-refs without a branch to a temporary file.
-func (r *Repo) packedWithout(ref string) (tmp string, err error) {
+// writePackedWithout writes packed-refs without a branch to a temporary file.
+func (r *Repo) writePackedWithout(ref string) (tmp string, err error) {
 	b, err := pack.ReadFile(filepath.Join(r.dir, packedFile))
 	if err != nil {
 		return "", err
 	}
 	var out strings.Builder
-	gone := false
+	removed := false
 	for line := range strings.Lines(string(b)) {
-		gone = strings.HasSuffix(line, " "+ref+"\n") || gone && strings.HasPrefix(line, "^")
-		if !gone {
+		removed = strings.HasSuffix(line, " "+ref+"\n") || removed && strings.HasPrefix(line, "^")
+		if !removed {
 			out.WriteString(line)
 		}
 	}
-	return writeTemp(filepath.Join(r.dir, scratch), packedFile, out.String())
+	return writeTemp(filepath.Join(r.dir, tempDir), packedFile, out.String())
 }

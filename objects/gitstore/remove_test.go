@@ -59,7 +59,7 @@ func TestRemove(t *testing.T) {
 				t.Errorf("Knows(%s) = %v, %v", ref, known, err)
 			}
 			left, err := filepath.Glob(filepath.Join(dir, "refs", "heads", "p", "*.lock"))
-			if more, _ := os.ReadDir(filepath.Join(dir, scratch)); err != nil || len(left) > 0 || strings.Contains(entries(more), "gone") {
+			if more, _ := os.ReadDir(filepath.Join(dir, tempDir)); err != nil || len(left) > 0 || strings.Contains(entries(more), "gone") {
 				t.Errorf("left: %q, %s, %v", left, entries(more), err)
 			}
 			if err := r.Update(t.Context(), ref, pack.ID{}, a); err != nil {

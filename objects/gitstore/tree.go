@@ -90,10 +90,10 @@ func checkEntry(before []TreeEntry, e TreeEntry) error {
 		return fmt.Errorf("entry %q is not in order: %w", e.Name, ErrTree)
 	}
 	if !e.Tree {
-		return nil // a directory of the same name would come later
+		return nil // a directory of the same name is sorted after it
 	}
-	if _, twice := slices.BinarySearchFunc(before, TreeEntry{Name: e.Name}, compareEntries); twice {
-		return fmt.Errorf("entry %q comes twice: %w", e.Name, ErrTree)
+	if _, duplicate := slices.BinarySearchFunc(before, TreeEntry{Name: e.Name}, compareEntries); duplicate {
+		return fmt.Errorf("duplicate entry %q: %w", e.Name, ErrTree)
 	}
 	return nil
 }

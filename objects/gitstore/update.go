@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/memvcs/mem/objects/pack"
@@ -37,18 +36,18 @@ func (r *Repo) Update(ctx context.Context, ref string, old, new pack.ID) error {
 	return r.Prepare(ref, new).Update(ctx, old)
 }
 
-// A Move is a prepared update of a branch. Its file is being written to disk, but is not visible yet.
-type Move struct {
+// A RefUpdate is a prepared update of a branch. Its file is being written to disk, but is not visible yet.
+type RefUpdate struct {
 	r       *Repo
 	ref     string
-	l       lock
+	lock    lock
 	written chan error
 }
 
 // Prepare starts to move a branch. The commit need not be stored yet, so that both can be synced at the same time. The
-// caller must call [Move.Update] or [Move.Cancel].
-func (r *Repo) Prepare(ref string, new pack.ID) *Move {
-	m := &Move{r: r, ref: ref, written: make(chan error, 1)}
+// caller must call [RefUpdate.Update] or [RefUpdate.Cancel].
+func (r *Repo) Prepare(ref string, new pack.ID) *RefUpdate {
+	m := &RefUpdate{r: r, ref: ref, written: make(chan error, 1)}
 	err := CheckRef(ref)
 	if err == nil && new.IsZero() {
 		err = fmt.Errorf("update branch %s: no commit given", ref)
@@ -57,7 +56,7 @@ func (r *Repo) Prepare(ref string, new pack.ID) *Move {
 		m.written <- err
 		return m
 	}
-	m.l = r.lockOf(ref)
+	m.lock = r.lockOf(ref)
 	go func() {
 		err := m.write(new)
 		if err != nil {
@@ -68,26 +67,26 @@ func (r *Repo) Prepare(ref string, new pack.ID) *Move {
 	return m
 }
 
-func (m *Move) write(new pack.ID) error {
-	if err := makeDirs(filepath.Dir(m.l.ticket)); err != nil {
+func (m *RefUpdate) write(new pack.ID) error {
+	if err := makeDirs(filepath.Dir(m.lock.pending)); err != nil {
 		return err
 	}
-	if err := m.l.clear(); err != nil {
+	if err := m.lock.removeStale(); err != nil {
 		return err
 	}
-	return m.l.writeTicket(new.String() + "\n")
+	return m.lock.writePending(new.String() + "\n")
 }
 
 // Cancel discards the move. The branch does not change.
-func (m *Move) Cancel() error {
+func (m *RefUpdate) Cancel() error {
 	if err := <-m.written; err != nil {
 		return nil // nothing was written
 	}
-	return os.Remove(m.l.ticket)
+	return os.Remove(m.lock.pending)
 }
 
 // Update is [Repo.Update] for a prepared move.
-func (m *Move) Update(ctx context.Context, old pack.ID) error {
+func (m *RefUpdate) Update(ctx context.Context, old pack.ID) error {
 	if err := <-m.written; err != nil {
 		return err
 	}
@@ -97,19 +96,19 @@ func (m *Move) Update(ctx context.Context, old pack.ID) error {
 	return nil
 }
 
-func (m *Move) update(ctx context.Context, old pack.ID) error {
-	r, l := m.r, m.l
-	if err := l.wait(ctx); err != nil {
-		return errors.Join(err, os.Remove(l.ticket))
+func (m *RefUpdate) update(ctx context.Context, old pack.ID) error {
+	r, l := m.r, m.lock
+	if err := l.acquire(ctx); err != nil {
+		return errors.Join(err, os.Remove(l.pending))
 	}
-	if err := r.move(m.ref, old, l.path); err != nil {
-		return errors.Join(err, os.Remove(l.path), os.Remove(l.ticket))
+	if err := r.compareAndRename(m.ref, old, l.path); err != nil {
+		return errors.Join(err, os.Remove(l.path), os.Remove(l.pending))
 	}
 	err := r.syncDirs(filepath.Dir(l.path))
 	if err == nil {
 		r.register(m.ref)
 	}
-	return errors.Join(err, os.Remove(l.ticket))
+	return errors.Join(err, os.Remove(l.pending))
 }
 
 // syncDirs syncs dir. If git has packed the branch meanwhile and removed the empty directory, it syncs that removal.
@@ -122,8 +121,8 @@ func (r *Repo) syncDirs(dir string) error {
 	return err
 }
 
-// move compares the branch with old and renames the lock, which contains the new state, to the branch.
-func (r *Repo) move(ref string, old pack.ID, lock string) error {
+// compareAndRename compares the branch with old and renames the lock, which contains the new state, to the branch.
+func (r *Repo) compareAndRename(ref string, old pack.ID, lock string) error {
 	now, err := r.Ref(ref)
 	if err != nil {
 		return err
@@ -144,25 +143,25 @@ func (r *Repo) move(ref string, old pack.ID, lock string) error {
 }
 
 // A lock is git's lock of a branch, created so that its owner is recognisable: the new state is written to a file of
-// our own, the ticket, which is then linked to the name of the lock. If lock and ticket are the same file, the lock is
-// ours; if no process of ours updates the branch, a killed one has left it.
+// our own, pending, which is then linked to the name of the lock. If both names are the same file, the lock belongs to
+// mem; if no process of mem updates the branch, a killed one has left it.
 type lock struct {
-	path   string
-	ticket string
+	path    string
+	pending string
 }
 
-// lockOf returns the lock of a branch. The name of a ticket contains no slash.
+// lockOf returns the lock of a branch.
 func (r *Repo) lockOf(ref string) lock {
 	return lock{
-		path:   r.refPath(ref) + ".lock",
-		ticket: filepath.Join(r.dir, scratch, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref)),
+		path:    r.refPath(ref) + ".lock",
+		pending: filepath.Join(r.dir, tempDir, escapeRef(ref)),
 	}
 }
 
-// clear removes the files of a killed process. It never writes to the ticket: if the process was killed after the
-// rename, ticket and branch are the same file.
-func (l lock) clear() error {
-	t, err := os.Lstat(l.ticket)
+// removeStale removes the files of a killed process. It never writes to the pending file: if the process was killed
+// after the rename, that file and the branch are the same.
+func (l lock) removeStale() error {
+	t, err := os.Lstat(l.pending)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -174,7 +173,7 @@ func (l lock) clear() error {
 		return err
 	}
 	if err == nil {
-		ours, err := l.ours(t, p)
+		ours, err := l.isOurs(t, p)
 		if err != nil {
 			return err
 		}
@@ -184,16 +183,16 @@ func (l lock) clear() error {
 			}
 		}
 	}
-	return os.Remove(l.ticket)
+	return os.Remove(l.pending)
 }
 
-// ours reports whether lock and ticket are the same file or, on file systems without links, have the same content: no
-// other process writes that commit to this branch.
-func (l lock) ours(ticket, lock fs.FileInfo) (bool, error) {
-	if os.SameFile(ticket, lock) {
+// isOurs reports whether lock and pending file are the same or, on file systems without hard links, have the same
+// content: no other process writes that commit to this branch.
+func (l lock) isOurs(pending, lock fs.FileInfo) (bool, error) {
+	if os.SameFile(pending, lock) {
 		return true, nil
 	}
-	want, err := pack.ReadFile(l.ticket)
+	want, err := pack.ReadFile(l.pending)
 	if err != nil {
 		return false, err
 	}
@@ -204,7 +203,7 @@ func (l lock) ours(ticket, lock fs.FileInfo) (bool, error) {
 	return len(want) > 0 && bytes.Equal(want, got), err
 }
 
-func (l lock) writeTicket(content string) error { return writeSynced(l.ticket, content) }
+func (l lock) writePending(content string) error { return writeSynced(l.pending, content) }
 
 // writeSynced creates a new file with durable content. On an error it removes the file.
 func writeSynced(path, content string) error {
@@ -228,11 +227,11 @@ const (
 	maxWait    = 10 * time.Second
 )
 
-// wait acquires the lock, waiting for other processes.
-func (l lock) wait(ctx context.Context) error {
+// acquire acquires the lock, waiting for other processes.
+func (l lock) acquire(ctx context.Context) error {
 	pause, waited := firstPause, time.Duration(0)
 	for {
-		err := l.take()
+		err := l.tryAcquire()
 		if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -251,25 +250,25 @@ func (l lock) wait(ctx context.Context) error {
 	}
 }
 
-// take creates the lock atomically, or fails with fs.ErrExist.
-func (l lock) take() error {
+// tryAcquire creates the lock atomically, or fails with fs.ErrExist.
+func (l lock) tryAcquire() error {
 	for try := 0; ; try++ {
 		err := makeDirs(filepath.Dir(l.path))
 		if err == nil {
-			err = os.Link(l.ticket, l.path)
+			err = os.Link(l.pending, l.path)
 		}
 		switch {
 		case err == nil, errors.Is(err, fs.ErrExist):
 			return err
 		case errors.Is(err, fs.ErrNotExist) && try < maxTries:
-			continue // git has removed the empty directory
+			continue // git removed the empty directory
 		case errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		content, rerr := pack.ReadFile(l.ticket)
+		content, rerr := pack.ReadFile(l.pending)
 		if rerr != nil {
 			return errors.Join(err, rerr)
 		}
-		return writeSynced(l.path, string(content)) // no links here
+		return writeSynced(l.path, string(content)) // the file system has no hard links
 	}
 }

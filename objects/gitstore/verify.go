@@ -37,24 +37,10 @@ func (r *Repo) VerifyRefs(bad func(file, name string, err error)) ([]Ref, error)
 const packedFile = "packed-refs"
 
 func (r *Repo) verifyLooseRefs(bad func(file, name string, err error)) (refs []Ref, err error) {
-	err = filepath.WalkDir(r.refPath("refs/heads"), func(path string, de fs.DirEntry, err error) error {
-		if err != nil {
-			if isAbsent(err) {
-				return nil
-			}
-			return err
-		}
-		rel, err := filepath.Rel(r.dir, path)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(rel)
-		if de.IsDir() || strings.HasSuffix(name, ".lock") || strings.HasPrefix(de.Name(), ".") {
-			return nil
-		}
-		id, err := strictRef(path)
+	err = r.walkLooseRefs(branches, func(name string) error {
+		id, err := strictRef(r.refPath(name))
 		if isAbsent(err) {
-			return nil // packed meanwhile by git
+			return nil // git packed it meanwhile
 		}
 		if err == nil {
 			err = CheckRef(name)
@@ -91,7 +77,7 @@ func (r *Repo) VerifyLoose(bad func(file string, err error)) error {
 	for _, dir := range dirs {
 		files, err := os.ReadDir(dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // git has packed what was there
+			continue // git packed its objects
 		}
 		if err != nil {
 			return err
@@ -139,7 +125,7 @@ func verifyConfig(text string) error {
 	if err != nil {
 		return err
 	}
-	want, err := readConfig(config)
+	want, err := readConfig(configText)
 	if err != nil {
 		return err
 	}
@@ -197,31 +183,24 @@ func RepairFiles(dir string, heads []string, aside string) (kept map[string]stri
 	if err := VerifyFiles(dir, heads, func(file string, _ error) { bad = append(bad, file) }); err != nil {
 		return nil, err
 	}
-	if err := makeDirs(filepath.Join(dir, scratch)); err != nil {
-		return nil, err
-	}
 	for _, file := range bad {
 		path := filepath.Join(dir, file)
 		content := "ref: " + heads[0] + "\n"
 		if file == configFile {
-			content = config + foreignSections(path)
+			content = configText + userSections(path)
 		}
 		if kept[file], err = pack.SetAside(path, aside); err != nil {
 			return nil, err
 		}
-		tmp, err := writeTemp(filepath.Join(dir, scratch), file, content)
-		if err != nil {
-			return nil, err
-		}
-		if err := os.Rename(tmp, path); err != nil {
-			return kept, errors.Join(err, os.Remove(tmp))
+		if err := replaceFile(dir, file, content); err != nil {
+			return kept, err
 		}
 	}
-	return kept, errors.Join(pack.SyncDir(dir), initDir(dir))
+	return kept, initDir(dir)
 }
 
-// foreignSections returns the sections that mem does not write, if the settings are readable.
-func foreignSections(path string) string {
+// userSections returns the sections that mem does not write, if the settings are readable.
+func userSections(path string) string {
 	b, err := pack.ReadFile(path)
 	if err != nil {
 		return ""
@@ -230,80 +209,18 @@ func foreignSections(path string) string {
 		return ""
 	}
 	var out strings.Builder
-	foreign := false
+	keep := false
 	for line := range strings.Lines(string(b)) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "["); ok {
 			name = strings.ToLower(strings.TrimSuffix(name, "]"))
-			// with a name of its own, as a remote has; the others may be a damaged one of ours
-			foreign = strings.Contains(name, " ")
+			// only sections with a name, such as those of remotes; another one may be a damaged section of mem
+			keep = strings.Contains(name, " ")
 		}
-		if foreign {
+		if keep {
 			out.WriteString(line)
 		}
 	}
 	return out.String()
-}
-
-// registry is the directory of the names of all branches that have existed, as empty files. A name without a branch means
-// that the branch was lost.
-const registry = "known"
-
-func (r *Repo) registryPath(ref string) string {
-	return filepath.Join(r.dir, scratch, registry, strings.NewReplacer("%", "%25", "/", "%2F").Replace(ref))
-}
-
-// register adds a branch to the registry. Errors are ignored: the branch is durable already, and its next move tries
-// again.
-func (r *Repo) register(ref string) {
-	path := r.registryPath(ref)
-	_, err := os.Lstat(filepath.Dir(path))
-	if errors.Is(err, fs.ErrNotExist) && makeDirs(filepath.Dir(path)) == nil { // a store of an older mem, or a copy
-		if all, err := r.Refs(branches); err == nil {
-			for _, other := range all {
-				r.register(other.Name)
-			}
-		}
-	}
-	if _, err := os.Lstat(path); err == nil {
-		return
-	}
-	if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-		_ = f.Close() // as above
-	}
-}
-
-// RegisteredRefs returns the names of all branches that exist or were lost.
-func (r *Repo) RegisteredRefs() ([]string, error) {
-	files, err := os.ReadDir(filepath.Join(r.dir, scratch, registry))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var names []string
-	for _, f := range files {
-		name := strings.NewReplacer("%25", "%", "%2F", "/").Replace(f.Name())
-		if CheckRef(name) == nil {
-			names = append(names, name)
-		}
-	}
-	return names, err
-}
-
-// IsRegistered reports whether [Repo.RegisteredRefs] lists a branch.
-func (r *Repo) IsRegistered(ref string) (bool, error) {
-	_, err := os.Lstat(r.registryPath(ref))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// Unregister removes a branch from [Repo.RegisteredRefs], because it is removed on purpose.
-func (r *Repo) Unregister(ref string) error {
-	err := os.Remove(r.registryPath(ref))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // WritePacked replaces packed-refs by one with the given branches.
@@ -313,12 +230,5 @@ func (r *Repo) WritePacked(refs []Ref) error {
 	for _, ref := range refs {
 		fmt.Fprintf(&b, "%s %s\n", ref.ID, ref.Name)
 	}
-	tmp, err := writeTemp(filepath.Join(r.dir, scratch), packedFile, b.String())
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, filepath.Join(r.dir, packedFile)); err != nil {
-		return errors.Join(err, os.Remove(tmp))
-	}
-	return pack.SyncDir(r.dir)
+	return replaceFile(r.dir, packedFile, b.String())
 }

@@ -31,7 +31,7 @@ func (e effort) encoder(dict []byte) (*zstd.Encoder, error) {
 // the work.
 type prepared struct {
 	effort effort
-	made   chan *zstd.Encoder // receives nil on failure
+	ready  chan *zstd.Encoder // receives nil on failure
 }
 
 // prepare prepares an encoder for the next segment of t. It returns nil if the size of the segment is unknown.
@@ -45,9 +45,9 @@ func prepare(t *Tail) *prepared {
 	go func(dict []byte) {
 		e, err := p.effort.encoder(dict)
 		if err == nil {
-			e.EncodeAll(dict[:1], nil) // the tables of the dictionary are made for the first block, and kept
+			e.EncodeAll(dict[:1], nil) // builds the tables of the dictionary, which are kept
 		}
-		p.made <- e
+		p.ready <- e
 	}(t.Dict[int64(len(t.Dict))-d:])
 	return p
 }
@@ -56,7 +56,7 @@ func prepare(t *Tail) *prepared {
 func (p *prepared) encoder(h Head, dict []byte) (*zstd.Encoder, error) {
 	e := effortFor(h)
 	if p != nil && p.effort == e {
-		if ready := <-p.made; ready != nil {
+		if ready := <-p.ready; ready != nil {
 			return ready, nil
 		}
 	}

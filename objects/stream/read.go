@@ -15,16 +15,16 @@ type Blobs func(i int) ([]byte, error)
 // A Reader reads the first n segments of a stream. Each segment is checked against its hash before
 // any of its bytes are returned, so a caller never sees wrong content; the error then wraps [objects.ErrCorrupt].
 type Reader struct {
-	blobs  Blobs
-	n, i   int
-	end    int64
-	hash   *objects.Hasher
-	now    []byte // the current segment
-	old    []byte // memory of the one before, which the next one takes
-	dict   []byte // memory of before, where a segment alone is too short for it
-	before []byte // the last bytes before the current segment, and perhaps more
-	long   bool   // before is the end of a segment, not dict
-	rest   []byte // what of the current segment was not handed out yet
+	blobs            Blobs
+	n, i             int
+	end              int64
+	hash             *objects.Hasher
+	current          []byte // the current segment
+	spare            []byte // memory of the previous segment, reused for the next one
+	dict             []byte // memory of history, if one segment is too short for it
+	history          []byte // at least the bytes before the current segment that its dictionary may contain
+	historyInSegment bool   // history is a part of a segment, not of dict
+	rest             []byte // unread part of the current segment
 }
 
 // NewReader returns a Reader of the first n segments.
@@ -89,8 +89,8 @@ func (r *Reader) next() error {
 	if h.Offset != r.end {
 		return fmt.Errorf("segment %d: starts at %d, want %d: %w", r.i, h.Offset, r.end, objects.ErrCorrupt)
 	}
-	r.keep()
-	raw, err := decode(h, frame, r.before[int64(len(r.before))-h.Dict:], r.room(h.Length))
+	r.extendHistory()
+	raw, err := decode(h, frame, r.history[int64(len(r.history))-h.Dict:], r.buffer(h.Length))
 	if err != nil {
 		return fmt.Errorf("segment %d: %w: %w", r.i, err, objects.ErrCorrupt)
 	}
@@ -98,58 +98,58 @@ func (r *Reader) next() error {
 	if r.hash.Sum() != h.Sum {
 		return fmt.Errorf("segment %d: %w", r.i, objects.ErrCorrupt)
 	}
-	r.now, r.old, r.rest = raw, r.now, raw
+	r.current, r.spare, r.rest = raw, r.current, raw
 	r.end = h.End()
 	r.i++
 	return nil
 }
 
-// spare is extra capacity after the content, with which the decoder is faster.
-const spare = 64
+// extraCapacity is extra capacity after the content, with which the decoder is faster.
+const extraCapacity = 64
 
-// room returns an unused buffer for n bytes.
-func (r *Reader) room(n int64) []byte {
-	need := int(n) + spare
-	if cap(r.old) < need && need > readSize {
+// buffer returns an unused buffer for n bytes.
+func (r *Reader) buffer(n int64) []byte {
+	need := int(n) + extraCapacity
+	if cap(r.spare) < need && need > readSize {
 		select {
 		case b := <-buffers:
-			r.old = b
+			r.spare = b
 		default:
 		}
 	}
-	if cap(r.old) < need {
+	if cap(r.spare) < need {
 		if need > MaxSegment/4 {
-			need = MaxSegment + spare // so that others can use it
+			need = MaxSegment + extraCapacity // so that others can use it
 		}
-		r.old = make([]byte, 0, need)
+		r.spare = make([]byte, 0, need)
 	}
-	return r.old[:0]
+	return r.spare[:0]
 }
 
-// keep lets before end with the current segment, as the next one needs it. What goes through dict is moved
-// seldom: there is room for twice the longest dictionary.
-func (r *Reader) keep() {
-	raw := r.now
+// extendHistory appends the current segment to history, for the next one. dict has room for twice the longest
+// dictionary, so its content is seldom moved.
+func (r *Reader) extendHistory() {
+	raw := r.current
 	if len(raw) >= MaxDict {
-		r.before, r.long = raw[len(raw)-MaxDict:], true
+		r.history, r.historyInSegment = raw[len(raw)-MaxDict:], true
 		return
 	}
-	before := r.before[max(0, len(r.before)+len(raw)-MaxDict):]
+	before := r.history[max(0, len(r.history)+len(raw)-MaxDict):]
 	need := len(before) + len(raw)
 	if cap(r.dict) < need {
-		r.dict = append(longer(r.dict, need), before...)
-	} else if r.long || len(r.dict)+len(raw) > cap(r.dict) {
+		r.dict = append(dictBuffer(r.dict, need), before...)
+	} else if r.historyInSegment || len(r.dict)+len(raw) > cap(r.dict) {
 		r.dict = r.dict[:copy(r.dict[:len(before)], before)] // which may be the end of r.dict itself
 	}
 	r.dict = append(r.dict, raw...)
-	r.before, r.long = r.dict, false
+	r.history, r.historyInSegment = r.dict, false
 }
 
-// longer returns empty memory for n bytes of a dictionary and as much again, if was is all there is.
-func longer(was []byte, n int) []byte {
+// dictBuffer returns an empty buffer for at least 2*n bytes of a dictionary, or twice the capacity of was.
+func dictBuffer(was []byte, n int) []byte {
 	if n > readSize {
 		select {
-		case b := <-dicts:
+		case b := <-dictBuffers:
 			return b
 		default:
 			return make([]byte, 0, 2*MaxDict)
@@ -158,12 +158,12 @@ func longer(was []byte, n int) []byte {
 	return make([]byte, 0, max(2*n, 2*cap(was)))
 }
 
-// dicts are the memory of dictionaries that readers had, as long as they get.
-var dicts = make(chan []byte, 4)
+// dictBuffers contains idle buffers for the longest dictionaries.
+var dictBuffers = make(chan []byte, 4)
 
 // release returns long buffers to the pool after the last read.
 func (r *Reader) release() {
-	for _, b := range [][]byte{r.now, r.old} {
+	for _, b := range [][]byte{r.current, r.spare} {
 		if cap(b) < MaxSegment {
 			continue
 		}
@@ -174,11 +174,11 @@ func (r *Reader) release() {
 	}
 	if cap(r.dict) == 2*MaxDict {
 		select {
-		case dicts <- r.dict[:0]:
+		case dictBuffers <- r.dict[:0]:
 		default:
 		}
 	}
-	r.now, r.old, r.dict, r.before, r.rest = nil, nil, nil, nil, nil
+	r.current, r.spare, r.dict, r.history, r.rest = nil, nil, nil, nil, nil
 }
 
 // decoders contains idle decoders: creating one takes as long as decoding a short segment.
@@ -195,8 +195,9 @@ func decoder() (*zstd.Decoder, error) {
 	}
 }
 
-// decode appends the content of a segment to room. It never unpacks more than fits there, whatever the frames declare.
-func decode(h Head, frame, dict, room []byte) ([]byte, error) {
+// decode appends the content of a segment to dst. It never unpacks more than the capacity of dst, whatever the frames
+// declare.
+func decode(h Head, frame, dict, dst []byte) ([]byte, error) {
 	d, err := decoder()
 	if err != nil {
 		return nil, err
@@ -206,7 +207,7 @@ func decode(h Head, frame, dict, room []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	raw, err := d.DecodeAll(frame, room)
+	raw, err := d.DecodeAll(frame, dst)
 	if err != nil {
 		return nil, err // the error of the decoder is the cause
 	}

@@ -1,12 +1,11 @@
 // Package stream stores content that only grows, such as a session's transcript, as append segments.
 //
-// Each growth adds only the new bytes: a [Segment] is one blob made of a zstd skippable frame, which
-// says where the bytes belong and what the stream's BLAKE3 is at their end, and a zstd frame whose
-// raw-content dictionary (id 0) is the at most [MaxDict] bytes of the same stream before it. The
-// hash at the end of a segment is the name of the content up to there, so every point of growth stays
-// an object. At every multiple of [KeyFrame] bytes a segment starts without a dictionary, so that
-// reading back never has to go further than that. There is no content-defined chunking: real sessions
-// share nothing that it would find, and segments store several times less.
+// Each growth adds only the new bytes. A [Segment] is one blob: a zstd skippable frame with the position of the bytes
+// and the BLAKE3 of the stream up to their end, and a zstd frame. The raw-content dictionary (id 0) of that frame
+// consists of up to [MaxDict] bytes of the stream before the segment. The hash at the end of a segment is the name of
+// the content up to there, so every growth point remains an object. At every multiple of [KeyFrame] bytes a segment
+// starts without a dictionary, so reading never has to go back further. There is no content-defined chunking: real
+// sessions contain no duplicates that it would find, and segments take several times less space.
 //
 // The zstd command restores a segment: "zstd -dc -D <the bytes before it>" (see docs/formats.md).
 package stream
@@ -38,8 +37,8 @@ const (
 // ErrFormat means that bytes are not a segment, or that segments are not consecutive.
 var ErrFormat = errors.New("not a valid segment")
 
-// Name returns the name of a stream: that of a session's content in its generation, counted from 0.
-// A new generation begins when a session was rewritten before its old end.
+// Name returns the name of the stream of a session. generation starts at 0 and increases when the session is rewritten
+// before its former end.
 func Name(session string, generation int) objects.Hash {
 	return objects.Sum(fmt.Appendf(nil, "mem stream 1\n%s\n%d\n", session, generation))
 }
@@ -52,8 +51,8 @@ func Whole(h objects.Hash) objects.Hash {
 
 // A Head describes the range of bytes of a stream in a segment.
 type Head struct {
-	Offset int64        `json:"o"`  // where they start
-	Length int64        `json:"l"`  // how many they are
+	Offset int64        `json:"o"`  // position of the first byte
+	Length int64        `json:"l"`  // number of bytes
 	Dict   int64        `json:"d"`  // size of the dictionary, the bytes before Offset
 	Sum    objects.Hash `json:"b3"` // BLAKE3 of the stream up to their end
 }

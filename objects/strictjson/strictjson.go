@@ -31,7 +31,7 @@ func Decode(b []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the object")
+		return errors.New("unexpected data after the object")
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// An Origin says where the value of a setting comes from.
+// An Origin is the source of the value of a setting.
 type Origin string
 
 // The origins of a value.
@@ -47,7 +47,7 @@ type Config struct {
 // can be corrected; see [Config.Check].
 func Load(file string) (*Config, error) {
 	if fi, err := os.Stat(file); err == nil && !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("read settings: %s is not a regular file", file) // a pipe would wait for ever
+		return nil, fmt.Errorf("read settings: %s is not a regular file", file) // opening a pipe would block
 	}
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +75,7 @@ func Parse(b []byte) (*Config, error) {
 // Get returns the effective value of key and its origin. It fails with an [*UnknownKeyError] for a key that is not in
 // the table, and with a [*ValueError] if the file contains an invalid value.
 func (c *Config) Get(key string) (string, Origin, error) {
-	k, err := find(key)
+	k, err := Lookup(key)
 	if err != nil {
 		return "", "", err
 	}
@@ -88,7 +88,7 @@ func (c *Config) Get(key string) (string, Origin, error) {
 	}
 	v, err := k.Kind.read(raw)
 	if err != nil {
-		return "", File, &ValueError{Key: key, Value: string(raw), Want: k.Kind.want(), Err: err}
+		return "", File, &ValueError{Key: key, Value: string(raw), Want: k.Kind.desc, Err: err}
 	}
 	return v, File, nil
 }
@@ -108,7 +108,7 @@ func (c *Config) Unset(key string) (bool, error) {
 	if c.root.unset(path(key)) {
 		return true, nil
 	}
-	_, err := find(key)
+	_, err := Lookup(key)
 	return false, err
 }
 
@@ -154,7 +154,7 @@ func (c *Config) family() []string {
 		names = append(names, name)
 	}
 	for _, leaf := range c.root.leaves() {
-		if _, err := find(leaf); err == nil {
+		if _, err := Lookup(leaf); err == nil {
 			names = append(names, leaf)
 		}
 	}
@@ -165,7 +165,7 @@ func (c *Config) family() []string {
 func (c *Config) Unknown() []string {
 	var names []string
 	for _, leaf := range c.root.leaves() {
-		if _, err := find(leaf); err != nil {
+		if _, err := Lookup(leaf); err != nil {
 			names = append(names, leaf)
 		}
 	}
@@ -176,7 +176,7 @@ func (c *Config) Unknown() []string {
 // Check returns the [*ValueError] of the first invalid value in the file, or nil.
 func (c *Config) Check() error {
 	for _, leaf := range c.root.leaves() {
-		if _, err := find(leaf); err != nil {
+		if _, err := Lookup(leaf); err != nil {
 			continue
 		}
 		if _, _, err := c.Get(leaf); err != nil {
@@ -188,13 +188,13 @@ func (c *Config) Check() error {
 
 // check finds key and returns value in its canonical form.
 func check(key, value string) (Key, string, error) {
-	k, err := find(key)
+	k, err := Lookup(key)
 	if err != nil {
 		return Key{}, "", err
 	}
-	v, err := k.Kind.parse(value)
+	v, err := k.Kind.canon(value)
 	if err != nil {
-		return Key{}, "", &ValueError{Key: key, Value: value, Want: k.Kind.want(), Err: err}
+		return Key{}, "", &ValueError{Key: key, Value: value, Want: k.Kind.desc, Err: err}
 	}
 	return k, v, nil
 }

@@ -70,10 +70,10 @@ func TestDefaultsFitTheirKinds(t *testing.T) {
 		t.Error("the keys are not sorted")
 	}
 	for _, k := range keys {
-		if v, err := k.Kind.parse(k.Default); err != nil || v != k.Default {
+		if v, err := k.Kind.canon(k.Default); err != nil || v != k.Default {
 			t.Errorf("%s: default %q reads as %q, %v", k.Name, k.Default, v, err)
 		}
-		if k.Usage == "" || k.Kind.want() == "" {
+		if k.Usage == "" || k.Kind.desc == "" {
 			t.Errorf("%s has no description", k.Name)
 		}
 	}
@@ -159,7 +159,7 @@ func TestTyped(t *testing.T) {
 		t.Error("Int of a text: no error")
 	}
 	var unknown *UnknownKeyError
-	if _, err := c.String("color.iu"); !errors.As(err, &unknown) || !slices.Contains(unknown.Near, "color.ui") {
+	if _, err := c.String("color.iu"); !errors.As(err, &unknown) || !slices.Contains(unknown.Keys, "color.ui") {
 		t.Errorf("String of an unknown key = %v", err)
 	}
 }

@@ -5,8 +5,8 @@ import "fmt"
 // An UnknownKeyError names a setting that does not exist.
 type UnknownKeyError struct {
 	Key string
-	// Near lists all keys, so that a caller can suggest one.
-	Near []string
+	// Keys lists all keys, so that a caller can suggest one.
+	Keys []string
 }
 
 func (e *UnknownKeyError) Error() string { return fmt.Sprintf("there is no setting %q", e.Key) }
@@ -14,7 +14,7 @@ func (e *UnknownKeyError) Error() string { return fmt.Sprintf("there is no setti
 // A ValueError means that a value is invalid for its setting.
 type ValueError struct {
 	Key, Value string
-	Want       string // what would fit, such as "true or false"
+	Want       string // the valid values, such as "true or false"
 	Err        error
 }
 

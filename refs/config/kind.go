@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,9 +16,9 @@ type Kind struct {
 	// Values lists all valid values if there are few, for completion and help.
 	Values []string
 
-	desc  string
-	holds jsonType
-	canon func(string) (string, error) // checks a value and returns its one form
+	desc     string
+	jsonType jsonType
+	canon    func(string) (string, error) // checks a value and returns its canonical form
 }
 
 type jsonType byte
@@ -30,13 +31,9 @@ const (
 
 var errForm = errors.New("wrong form") // the reason is in the message of the ValueError around it
 
-func (k Kind) want() string { return k.desc }
-
-func (k Kind) parse(s string) (string, error) { return k.canon(s) }
-
 // json returns the canonical value v as it is written to the file.
 func (k Kind) json(v string) json.RawMessage {
-	if k.holds != jsonString {
+	if k.jsonType != jsonString {
 		return json.RawMessage(v)
 	}
 	return quote(v)
@@ -57,14 +54,14 @@ func (k Kind) read(raw json.RawMessage) (string, error) {
 }
 
 var (
-	text    = Kind{desc: "text", canon: func(s string) (string, error) { return s, noControl(s) }}
+	text    = Kind{desc: "text", canon: func(s string) (string, error) { return s, checkPrintable(s) }}
 	pattern = Kind{desc: "a regular expression", canon: func(s string) (string, error) {
 		_, err := regexp.Compile(s)
 		return s, err
 	}}
-	boolean = Kind{desc: "true or false", Values: []string{"true", "false"}, holds: jsonBool, canon: canonBool}
+	boolean = Kind{desc: "true or false", Values: []string{"true", "false"}, jsonType: jsonBool, canon: canonBool}
 
-	hundredths = Kind{desc: "a weight from 0 to 1 with at most two decimals", holds: jsonNumber,
+	hundredths = Kind{desc: "a weight from 0 to 1 with at most two decimals", jsonType: jsonNumber,
 		canon: func(s string) (string, error) {
 			n, err := parseHundredths(s)
 			return formatHundredths(n), err
@@ -86,7 +83,7 @@ var (
 			if s == "none" {
 				return s, nil
 			}
-			return s, decimal(s, 2)
+			return s, checkDecimal(s, 2)
 		}}
 	price = Kind{desc: "dollars per million tokens in and out, such as 3/15", canon: func(s string) (string, error) {
 		in, out, ok := strings.Cut(s, "/")
@@ -96,24 +93,22 @@ var (
 		if !ok {
 			return "", errForm
 		}
-		return s, errors.Join(decimal(in, 6), decimal(out, 6))
+		return s, errors.Join(checkDecimal(in, 6), checkDecimal(out, 6))
 	}}
 	retention = Kind{desc: `"all", a number, or an age such as 90d`, Values: []string{"all"}, canon: canonRetention}
 )
 
 func oneOf(values ...string) Kind {
 	return Kind{desc: "one of " + strings.Join(values, ", "), Values: values, canon: func(s string) (string, error) {
-		for _, v := range values {
-			if v == s {
-				return s, nil
-			}
+		if slices.Contains(values, s) {
+			return s, nil
 		}
 		return "", errForm
 	}}
 }
 
 func integer(low, high int) Kind {
-	return Kind{desc: fmt.Sprintf("a whole number from %d to %d", low, high), holds: jsonNumber,
+	return Kind{desc: fmt.Sprintf("a whole number from %d to %d", low, high), jsonType: jsonNumber,
 		canon: func(s string) (string, error) {
 			n, err := strconv.Atoi(s)
 			if err != nil || n < low || n > high {
@@ -155,8 +150,8 @@ func canonCap(s string) (string, error) {
 	return strconv.FormatUint(n, 10), nil
 }
 
-// decimal checks that s is an amount below ten million with at most that many places.
-func decimal(s string, places int) error {
+// checkDecimal checks that s is an amount below ten million with at most that many places.
+func checkDecimal(s string, places int) error {
 	whole, frac, point := strings.Cut(s, ".")
 	if whole == "" || len(whole) > 7 || len(frac) > places || point && frac == "" ||
 		strings.Trim(whole+frac, "0123456789") != "" {
@@ -165,7 +160,7 @@ func decimal(s string, places int) error {
 	return nil
 }
 
-func noControl(s string) error {
+func checkPrintable(s string) error {
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return errForm
 	}

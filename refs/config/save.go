@@ -18,7 +18,7 @@ var ErrLocked = errors.New("the settings are being changed by another process")
 // Edit locks the settings in file, loads them, calls fn and saves them. If fn fails, nothing is written. The lock ends
 // with the process. Edit fails with [ErrLocked] when ctx ends first.
 func Edit(ctx context.Context, file string, fn func(*Config) error) error {
-	return locked(ctx, file, func() error {
+	return withLock(ctx, file, func() error {
 		c, err := Load(file)
 		if err == nil {
 			err = fn(c)
@@ -30,8 +30,8 @@ func Edit(ctx context.Context, file string, fn func(*Config) error) error {
 	})
 }
 
-// locked calls fn while the settings in file are locked.
-func locked(ctx context.Context, file string, fn func() error) error {
+// withLock calls fn while the settings in file are locked.
+func withLock(ctx context.Context, file string, fn func() error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("make the directory of the settings: %w", err)
 	}
@@ -67,7 +67,7 @@ func replace(file string, b []byte) error {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".config-*.tmp") // made with mode 0600
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".config-*.tmp") // created with mode 0600
 	if err != nil {
 		return err
 	}

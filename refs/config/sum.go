@@ -26,21 +26,21 @@ func sumLine(file string, b []byte) []byte {
 // damage wraps [ErrSum] if the file or its checksum is damaged. The error is that of fn, or [ErrLocked] when ctx ends
 // first.
 func Damaged(ctx context.Context, file string, fn func(damage error) error) error {
-	switch err := verify(file); {
+	switch err := checkSum(file); {
 	case err == nil:
 		return nil
 	case !errors.Is(err, ErrSum):
 		return fn(err)
 	}
-	return locked(ctx, file, func() error { // another process may only have been between the file and its sum
-		if err := verify(file); err != nil {
+	return withLock(ctx, file, func() error { // another process may just have written the file, but not yet its checksum
+		if err := checkSum(file); err != nil {
 			return fn(err)
 		}
 		return nil
 	})
 }
 
-func verify(file string) error {
+func checkSum(file string) error {
 	fi, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

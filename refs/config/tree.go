@@ -89,7 +89,7 @@ func (o *object) get(path []string) (json.RawMessage, bool) {
 		return nil, false
 	case len(path) == 1:
 		if o.members[i].inner != nil {
-			return json.RawMessage("{}"), true // an object where a value should be: fits no kind
+			return json.RawMessage("{}"), true // invalid for every kind
 		}
 		return o.members[i].value, true
 	case o.members[i].inner == nil:
@@ -114,7 +114,7 @@ func (o *object) set(path []string, v json.RawMessage) error {
 		return nil
 	}
 	if m.inner == nil {
-		return fmt.Errorf("%q in the settings is a value and not an object", path[0])
+		return fmt.Errorf("%q in the settings is a value, not an object", path[0])
 	}
 	return m.inner.set(path[1:], v)
 }
@@ -199,7 +199,7 @@ func syntaxError(b []byte, skipped int, err error) error {
 	return locate(b, len(b), errors.New("unexpected end of the text"))
 }
 
-// locate puts the line and column of the byte at off in front of err.
+// locate returns err with the line and column of the byte at off.
 func locate(b []byte, off int, err error) error {
 	before := b[:min(off, len(b))]
 	line := bytes.Count(before, []byte("\n")) + 1

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// String returns the value of key. Like all typed getters it fails if the file holds a value that does
-// not fit, and with an [*UnknownKeyError] if there is no such key.
+// String returns the value of key. Like all typed getters it fails if the file contains an invalid
+// value, and with an [*UnknownKeyError] if there is no such key.
 func (c *Config) String(key string) (string, error) {
 	v, _, err := c.Get(key)
 	return v, err
@@ -32,7 +32,7 @@ func (c *Config) Size(key string) (int64, error) { return typed(c, key, parseSiz
 // Duration returns the value of a key that is a time.
 func (c *Config) Duration(key string) (time.Duration, error) { return typed(c, key, parseDuration) }
 
-// typed reads the value of key by parse. A key of another kind is a [*ValueError].
+// typed parses the value of key. A key of another kind is a [*ValueError].
 func typed[T any](c *Config, key string, parse func(string) (T, error)) (T, error) {
 	var zero T
 	s, err := c.String(key)

@@ -59,10 +59,10 @@ func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine
 	q.unpack.n.Store(minUnpacked)
 	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), refs.FetchMark))
 	if err == nil {
-		err = gitstore.InitScratch(q.dir)
+		err = gitstore.InitTemporary(q.dir)
 	}
 	if err == nil {
-		q.git, err = gitstore.OpenOver(q.dir, store)
+		q.git, err = gitstore.OpenWithAlternate(q.dir, store)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("create quarantine: %w", err), q.Close())

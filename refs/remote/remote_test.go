@@ -406,7 +406,7 @@ func TestDirErrors(t *testing.T) {
 func TestManyBranches(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "hub.git")
-	if err := gitstore.InitScratch(dir); err != nil {
+	if err := gitstore.InitTemporary(dir); err != nil {
 		t.Fatal(err)
 	}
 	u, _, err := ParseURL(dir, nil)
@@ -472,7 +472,7 @@ func TestManyBranches(t *testing.T) {
 func TestDirShows(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "hub.git")
-	if err := gitstore.InitScratch(dir); err != nil {
+	if err := gitstore.InitTemporary(dir); err != nil {
 		t.Fatal(err)
 	}
 	packs := filepath.Join(dir, "objects", "pack")

@@ -58,7 +58,7 @@ func HintsOf(err error) []string {
 	case errors.As(err, &foreign):
 		return []string{ShareHint(foreign)}
 	case errors.As(err, &unknown):
-		if near := term.Suggest(unknown.Key, unknown.Near); len(near) > 0 {
+		if near := term.Suggest(unknown.Key, unknown.Keys); len(near) > 0 {
 			return []string{DidYouMean("", near)}
 		}
 		return []string{"mem config list"}
