@@ -70,12 +70,8 @@ const (
 	mostRows   = 150
 )
 
-func (s *Server) browser(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.Project(ctx, r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
 	f := r.URL.Query()
 	items, st, err := s.Listed(ctx, p, capture.ListOptions{Subagents: f.Get("subagents") != "",
 		Removed: f.Get("status") == "removed"})
@@ -302,14 +298,7 @@ func (s *Server) asksBefore() (bool, error) {
 }
 
 // addSessions takes sessions into memory.
-func (s *Server) addSessions(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.Project(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
-	if err := r.ParseForm(); err != nil {
-		return "", page{}, api.BadRequest(err.Error())
-	}
+func (s *Server) addSessions(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	if len(r.PostForm["id"]) == 0 {
 		return "", page{}, api.BadRequest("no session is selected")
 	}
@@ -318,7 +307,5 @@ func (s *Server) addSessions(w http.ResponseWriter, r *http.Request) (string, pa
 			return "", page{}, err
 		}
 	}
-	s.Events.Changed()
-	back(w, r)
-	return "", page{}, nil
+	return s.changed(w, r, r.PostFormValue("back"))
 }

@@ -110,11 +110,7 @@ func builderRequest(f url.Values) (api.CompositionRequest, error) {
 	return out, nil
 }
 
-func (s *Server) builder(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.Project(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) builder(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	f := r.URL.Query()
 	if add := f.Get("add"); add != "" && strings.HasPrefix(f.Get("do"), "add") {
 		n := 1
@@ -185,14 +181,7 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 }
 
 // createComposition composes as a form says, as a job.
-func (s *Server) createComposition(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	if err := r.ParseForm(); err != nil {
-		return "", page{}, api.BadRequest(err.Error())
-	}
-	p, err := s.Project(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) createComposition(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	in, err := builderRequest(r.PostForm)
 	if err != nil {
 		return "", page{}, err
@@ -211,8 +200,7 @@ func (s *Server) createComposition(w http.ResponseWriter, r *http.Request) (stri
 		}
 		return to, nil
 	})
-	goTo(w, r, "/jobs/"+j.ID)
-	return "", page{}, nil
+	return redirect(w, r, "/jobs/"+j.ID)
 }
 
 // A compositionsBody lists the compositions of a project.
@@ -221,11 +209,7 @@ type compositionsBody struct {
 	New int // of budget, to start from
 }
 
-func (s *Server) compositions(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.Project(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) compositions(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	st, err := s.Memory.Trusted().Outline(r.Context(), p.ID)
 	if err != nil {
 		return "", page{}, err
@@ -252,12 +236,8 @@ type compositionBody struct {
 	Others  []*records.Composition // to compare with
 }
 
-func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.Project(ctx, r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
 	rev, err := s.CompositionIn(ctx, p, r.PathValue("name"))
 	if err != nil {
 		return "", page{}, err
@@ -299,11 +279,7 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request) (stri
 	return "composition", page{Title: b.Name, Tab: "compositions", Project: p, Crumbs: crumbs, Body: b}, nil
 }
 
-func (s *Server) dropComposition(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.Project(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) dropComposition(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	rev, err := s.CompositionIn(r.Context(), p, r.PathValue("name"))
 	if err != nil {
 		return "", page{}, err
@@ -312,6 +288,5 @@ func (s *Server) dropComposition(w http.ResponseWriter, r *http.Request) (string
 	if name, p, err := s.remove(r, rev, "the composition "+rev.Composition.Name, back); err != nil || name != "" {
 		return name, p, err
 	}
-	goTo(w, r, "/p/"+string(p.ID)+"/compositions")
-	return "", page{}, nil
+	return redirect(w, r, "/p/"+string(p.ID)+"/compositions")
 }

@@ -186,15 +186,8 @@ func livePreview(d derive.CompressResult) *compressPreview {
 }
 
 // createCompression compresses a session as a form says: at once, or with a model as a job.
-func (s *Server) createCompression(w http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) createCompression(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	ctx := r.Context()
-	if err := r.ParseForm(); err != nil {
-		return "", page{}, api.BadRequest(err.Error())
-	}
-	rev, err := s.Session(ctx, r.PathValue("session"))
-	if err != nil {
-		return "", page{}, err
-	}
 	in, err := settingsOf(r.PostForm)
 	if err != nil {
 		return "", page{}, err
@@ -211,16 +204,13 @@ func (s *Server) createCompression(w http.ResponseWriter, r *http.Request) (stri
 		return "/s/" + api.SessionName(rev.Session) + "/v/" + done.Version.Name(), nil
 	}
 	if long {
-		goTo(w, r, "/jobs/"+s.Jobs.Start("compress "+records.ShortID(rev.Session.ID), work).ID)
-		return "", page{}, nil
+		return redirect(w, r, "/jobs/"+s.Jobs.Start("compress "+records.ShortID(rev.Session.ID), work).ID)
 	}
 	to, err := work(ctx)
 	if err != nil {
 		return "", page{}, err
 	}
-	s.Events.Changed()
-	goTo(w, r, to)
-	return "", page{}, nil
+	return s.changed(w, r, to)
 }
 
 // jobScreen shows a job, and leads on to what it made.
@@ -230,8 +220,7 @@ func (s *Server) jobScreen(w http.ResponseWriter, r *http.Request) (string, page
 		return "", page{}, err
 	}
 	if a.State == "done" && !strings.HasPrefix(a.Result, api.Prefix) {
-		goTo(w, r, a.Result)
-		return "", page{}, nil
+		return redirect(w, r, a.Result)
 	}
 	if a.State == "running" {
 		w.Header().Set("Refresh", "2") // without scripts
@@ -244,6 +233,5 @@ func (s *Server) cancelJob(w http.ResponseWriter, r *http.Request) (string, page
 	if err != nil {
 		return "", page{}, err
 	}
-	goTo(w, r, "/jobs/"+one.ID)
-	return "", page{}, nil
+	return redirect(w, r, "/jobs/"+one.ID)
 }

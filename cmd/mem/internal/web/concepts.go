@@ -14,15 +14,8 @@ import (
 )
 
 // editConcept renames, merges, splits or deletes a concept, or moves members of it to another one.
-func (s *Server) editConcept(w http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) editConcept(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.Project(ctx, r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
-	if err := r.ParseForm(); err != nil {
-		return "", page{}, api.BadRequest(err.Error())
-	}
 	c, err := s.standingConcept(r, p, r.PostFormValue("concept"))
 	if err != nil {
 		return "", page{}, err
@@ -43,9 +36,7 @@ func (s *Server) editConcept(w http.ResponseWriter, r *http.Request) (string, pa
 	if err != nil {
 		return "", page{}, err
 	}
-	s.Events.Changed()
-	goTo(w, r, "/p/"+string(p.ID)+"/facts?show=concepts")
-	return "", page{}, nil
+	return s.changed(w, r, "/p/"+string(p.ID)+"/facts?show=concepts")
 }
 
 // standingConcept finds a concept that is neither deleted nor part of another one.

@@ -89,12 +89,9 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 }
 
 // setMarker changes the weight of a marker, or removes it.
-func (s *Server) setMarker(w http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) setMarker(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
+	var err error
 	ctx := r.Context()
-	rev, err := s.Session(ctx, r.PathValue("session"))
-	if err != nil {
-		return "", page{}, err
-	}
 	id := r.PathValue("marker")
 	if r.PostFormValue("remove") != "" {
 		_, err = s.Memory.Markers().RemoveKeepit(ctx, rev, id, false)
@@ -108,18 +105,12 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request) (string, page
 	if err != nil {
 		return "", page{}, err
 	}
-	s.Events.Changed()
-	goTo(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+api.SessionName(rev.Session)+"/keepits/"+id))
-	return "", page{}, nil
+	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+api.SessionName(rev.Session)+"/keepits/"+id))
 }
 
 // addMarker marks a text that the user typed in a message.
-func (s *Server) addMarker(w http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) addMarker(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	ctx := r.Context()
-	rev, err := s.Session(ctx, r.PathValue("session"))
-	if err != nil {
-		return "", page{}, err
-	}
 	n, err := strconv.Atoi(r.PostFormValue("message"))
 	if err != nil || n < 1 {
 		return "", page{}, api.BadRequest("a message is a number from 1")
@@ -136,9 +127,7 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request) (string, page
 	if err != nil {
 		return "", page{}, err
 	}
-	s.Events.Changed()
-	goTo(w, r, "/s/"+api.SessionName(rev.Session)+"/keepits/"+k.ID)
-	return "", page{}, nil
+	return s.changed(w, r, "/s/"+api.SessionName(rev.Session)+"/keepits/"+k.ID)
 }
 
 // A boardBody is all markers of a project.
@@ -158,12 +147,8 @@ type boardRow struct {
 	Grid     []keepit.PreviewRow
 }
 
-func (s *Server) board(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.Project(ctx, r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
 	st, err := s.Memory.Trusted().State(ctx, p.ID)
 	if err != nil {
 		return "", page{}, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/refs"
 )
@@ -35,12 +36,8 @@ type historyRow struct {
 // historyRows is how many operations a page lists.
 const historyRows = 100
 
-func (s *Server) history(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) history(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.Project(ctx, r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
 	entries, err := s.Memory.Ledger().Log(ctx, p.ID, api.MaxLogged)
 	if err != nil {
 		return "", page{}, err
@@ -112,11 +109,8 @@ func (b *historyBody) lanes(entries []refs.Entry, states map[string]history.OpSt
 }
 
 // revert takes the last operation back, or does it again.
-func (s *Server) revert(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.Project(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) revert(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
+	var err error
 	switch r.PostFormValue("do") {
 	case "undo":
 		_, err = s.Memory.History().Undo(r.Context(), p.ID, 1, false)
@@ -128,7 +122,5 @@ func (s *Server) revert(w http.ResponseWriter, r *http.Request) (string, page, e
 	if err != nil {
 		return "", page{}, err
 	}
-	s.Events.Changed()
-	goTo(w, r, cmp.Or(r.PostFormValue("back"), "/p/"+string(p.ID)+"/history"))
-	return "", page{}, nil
+	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/p/"+string(p.ID)+"/history"))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // A knowledgeBody is the facts, concepts and rules of a project, one kind at a time.
@@ -20,12 +21,8 @@ type knowledgeBody struct {
 	Rules    []*permanent.Rule
 }
 
-func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.Project(ctx, r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
 	b := knowledgeBody{Show: r.URL.Query().Get("show"), Kind: r.URL.Query().Get("kind")}
 	switch b.Show {
 	case "concepts":
@@ -61,12 +58,8 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request) (string, page
 }
 
 // judgeFact removes a fact, or resolves an issue.
-func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.Project(ctx, r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
 	f, err := s.Memory.Revision().FindFact(ctx, p.ID, r.PostFormValue("fact"))
 	if err != nil {
 		return "", page{}, err
@@ -82,18 +75,12 @@ func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request) (string, page
 		facts.Judgement{Says: says, Value: true, Reason: "on the page of facts"}, false); err != nil {
 		return "", page{}, err
 	}
-	s.Events.Changed()
-	back(w, r)
-	return "", page{}, nil
+	return s.changed(w, r, r.PostFormValue("back"))
 }
 
 // actOnRule confirms or rejects a rule.
-func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	p, err := s.Project(ctx, r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
 	rule, err := s.Memory.Revision().FindRule(ctx, p.ID, r.PostFormValue("rule"))
 	if err != nil {
 		return "", page{}, err
@@ -107,9 +94,7 @@ func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request) (string, page
 	if err != nil {
 		return "", page{}, err
 	}
-	s.Events.Changed()
-	back(w, r)
-	return "", page{}, nil
+	return s.changed(w, r, r.PostFormValue("back"))
 }
 
 // byUser reports whether a form was sent from a page that the user sees: signed in by the printed address, and

@@ -95,11 +95,8 @@ type nextSection struct {
 	Lines []api.NextLine
 }
 
-func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.Project(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
+	var err error
 	b := nextBody{}
 	if b.NextAnswer, err = s.Next(r.Context(), p); err != nil {
 		return "", page{}, err

@@ -106,6 +106,12 @@ type screen func(w http.ResponseWriter, r *http.Request) (name string, p page, e
 // show makes a handler of a screen. A screen without a name has answered already, with a redirection or a file.
 func (s *Server) show(do screen) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			if err := r.ParseForm(); err != nil {
+				s.fail(w, r, api.BadRequest(err.Error()))
+				return
+			}
+		}
 		name, p, err := do(w, r)
 		if err != nil {
 			s.fail(w, r, err)
@@ -146,22 +152,26 @@ func theme(r *http.Request) string {
 	return ""
 }
 
-// setTheme remembers how pages are to look, and goes back.
-func (s *Server) setTheme(w http.ResponseWriter, r *http.Request) {
+// setTheme stores the theme in a cookie.
+func (s *Server) setTheme(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	http.SetCookie(w, &http.Cookie{Name: "mem-theme", Value: r.PostFormValue("theme"), Path: "/", MaxAge: 365 * 24 * 3600,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	back(w, r)
+	return redirect(w, r, r.PostFormValue("back"))
 }
 
-// back sends a browser to the page that its form was on.
-func back(w http.ResponseWriter, r *http.Request) { goTo(w, r, r.PostFormValue("back")) }
+// changed notifies other pages of a change and redirects.
+func (s *Server) changed(w http.ResponseWriter, r *http.Request, to string) (string, page, error) {
+	s.Events.Changed()
+	return redirect(w, r, to)
+}
 
-// goTo sends a browser to a page of this server, whatever is written there.
-func goTo(w http.ResponseWriter, r *http.Request, to string) {
+// redirect sends a browser to a page of this server, never to another host. It returns no page.
+func redirect(w http.ResponseWriter, r *http.Request, to string) (string, page, error) {
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
 		to = "/"
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
+	return "", page{}, nil
 }
 
 // failPage shows an error.

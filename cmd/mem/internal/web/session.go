@@ -146,26 +146,18 @@ func (s *Server) versionRows(ctx context.Context, rev state.Rev) ([]versionRow, 
 }
 
 // dropSession takes a session out of the lists.
-func (s *Server) dropSession(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	rev, err := s.Session(r.Context(), r.PathValue("session"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) dropSession(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	what := "the session " + cmp.Or(rev.Session.Title(), records.ShortID(rev.Session.ID))
 	if name, p, err := s.remove(r, rev, what, "/s/"+api.SessionName(rev.Session)); err != nil || name != "" {
 		return name, p, err
 	}
-	goTo(w, r, "/p/"+string(rev.Project.ID))
-	return "", page{}, nil
+	return redirect(w, r, "/p/"+string(rev.Project.ID))
 }
 
 // nameSession gives a session a title or a tag, or removes a tag.
-func (s *Server) nameSession(w http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) nameSession(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
+	var err error
 	ctx := r.Context()
-	rev, err := s.Session(ctx, r.PathValue("session"))
-	if err != nil {
-		return "", page{}, err
-	}
 	title, tag := strings.TrimSpace(r.PostFormValue("title")), strings.TrimSpace(r.PostFormValue("tag"))
 	switch untag := r.PostFormValue("untag"); {
 	case untag != "":
@@ -187,9 +179,7 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request) (string, pa
 	if err != nil {
 		return "", page{}, err
 	}
-	s.Events.Changed()
-	goTo(w, r, "/s/"+api.SessionName(rev.Session))
-	return "", page{}, nil
+	return s.changed(w, r, "/s/"+api.SessionName(rev.Session))
 }
 
 // relate fills in what other projects a session is related to.
@@ -219,12 +209,9 @@ func (s *Server) relate(ctx context.Context, rev state.Rev, b *sessionBody) erro
 }
 
 // relateSession relates a session to another project, or no more.
-func (s *Server) relateSession(w http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
+	var err error
 	ctx := r.Context()
-	rev, err := s.Session(ctx, r.PathValue("session"))
-	if err != nil {
-		return "", page{}, err
-	}
 	if off := r.PostFormValue("off"); off != "" {
 		err = s.Memory.Relations().Unrelate(ctx, rev, refs.Project(off))
 	} else {
@@ -244,7 +231,5 @@ func (s *Server) relateSession(w http.ResponseWriter, r *http.Request) (string, 
 	if err != nil {
 		return "", page{}, err
 	}
-	s.Events.Changed()
-	goTo(w, r, "/s/"+api.SessionName(rev.Session))
-	return "", page{}, nil
+	return s.changed(w, r, "/s/"+api.SessionName(rev.Session))
 }

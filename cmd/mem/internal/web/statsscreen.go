@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs/config"
@@ -20,11 +21,8 @@ type statsBody struct {
 	ByRatio template.HTML
 }
 
-func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	p, err := s.Project(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
+	var err error
 	b := statsBody{}
 	if b.Stats, err = s.API.Stats(r.Context(), p); err != nil {
 		return "", page{}, err
@@ -124,9 +122,7 @@ func (s *Server) changeSetting(w http.ResponseWriter, r *http.Request) (string, 
 	if err := s.Set(r.Context(), key, value); err != nil {
 		return s.settingsPage(r.Context(), settingsBody{Problem: s.ProblemOf(err), Failed: key, Tried: value})
 	}
-	s.Events.Changed()
-	goTo(w, r, "/settings")
-	return "", page{}, nil
+	return s.changed(w, r, "/settings")
 }
 
 // A syncBody is the remotes and what is to be sent there.

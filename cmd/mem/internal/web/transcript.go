@@ -367,11 +367,7 @@ func (l *limit) Write(b []byte) (int, error) {
 }
 
 // sessionFile answers with the original or the conversation as a file.
-func (s *Server) sessionFile(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	rev, err := s.Session(r.Context(), r.PathValue("session"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) sessionFile(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	format := r.URL.Query().Get("format")
 	if format != "jsonl" && format != "text" {
 		return "", page{}, api.BadRequest("format is jsonl or text")

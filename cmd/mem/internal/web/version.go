@@ -34,11 +34,7 @@ type versionBody struct {
 	Rejected bool   // it found a difference
 }
 
-func (s *Server) versionScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	rev, err := s.Version(r.Context(), r.PathValue("session"), r.PathValue("version"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) versionScreen(_ http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	return s.versionPage(r.Context(), rev, r.URL.Query().Get("view"))
 }
 
@@ -90,12 +86,8 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 }
 
 // verifyVersion makes a version again and says whether it is the same.
-func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	ctx := r.Context()
-	rev, err := s.Version(ctx, r.PathValue("session"), r.PathValue("version"))
-	if err != nil {
-		return "", page{}, err
-	}
 	made, err := s.Memory.Derive().Reproduce(ctx, rev)
 	if err != nil {
 		return "", page{}, err
@@ -116,11 +108,7 @@ func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request) (string, 
 	return name, p, nil
 }
 
-func (s *Server) versionFile(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	rev, err := s.Version(r.Context(), r.PathValue("session"), r.PathValue("version"))
-	if err != nil {
-		return "", page{}, err
-	}
+func (s *Server) versionFile(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	return "", page{}, s.Write(r.Context(), w, rev, r.URL.Query().Get("format"), rev.Version.FileName())
 }
 
@@ -168,9 +156,6 @@ func (s *Server) managePage(r *http.Request, selected []string, confirm bool) (s
 
 // deleteVersions takes versions out of the lists, after a question if the settings want one or compositions use them.
 func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	if err := r.ParseForm(); err != nil {
-		return "", page{}, api.BadRequest(err.Error())
-	}
 	names := r.PostForm["v"]
 	if len(names) == 0 {
 		return "", page{}, api.BadRequest("no version is selected")
@@ -195,7 +180,5 @@ func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string,
 			return "", page{}, err
 		}
 	}
-	s.Events.Changed()
-	goTo(w, r, "/s/"+r.PathValue("session")+"/manage")
-	return "", page{}, nil
+	return s.changed(w, r, "/s/"+r.PathValue("session")+"/manage")
 }
