@@ -17,18 +17,13 @@ func (r *Repo) Contents(ctx context.Context, l Lane, visit func(Piece) error) er
 		return err
 	}
 	o := outgoing{ctx: ctx, git: r.memory, device: l.Device, visit: visit, streams: map[objects.Hash]*grownStream{}}
-	for id := tip; !id.IsZero(); {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		c, err := r.memory.Commit(id)
+	for c, err := range lane.Ancestors(ctx, r.memory, tip) {
 		if err == nil {
-			err = visit(messageOf(id, c))
+			err = visit(messageOf(c.ID, c.Commit))
 		}
 		if err != nil {
 			return err
 		}
-		id = c.Parent
 	}
 	now, err := lane.At(r.memory, tip, l.Device)
 	if err == nil {

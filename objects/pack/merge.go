@@ -145,16 +145,14 @@ func mergePacks(dir, mark string, cs []candidate, dispose func(string) error) (i
 // replacePacks writes the kept objects of packs to a new pack, unless there are none, and calls dispose with each old
 // pack. It reports whether it got as far as that.
 func replacePacks(dir, mark string, old []string, keep func(ID) bool, dispose func(string) error) (bool, error) {
-	w, err := Create(dir, mark)
-	if err != nil {
-		return false, err
-	}
-	for _, base := range old {
-		if err := copyKept(w, base, keep); err != nil {
-			return false, errors.Join(err, w.Abort())
+	name, err := Write(dir, mark, func(w *Writer) error {
+		for _, base := range old {
+			if err := copyKept(w, base, keep); err != nil {
+				return err
+			}
 		}
-	}
-	name, err := w.Close()
+		return nil
+	})
 	if err != nil {
 		return false, err
 	}

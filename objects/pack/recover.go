@@ -385,20 +385,18 @@ func (s *salvager) reindex(dir, mark, base string, items []item) error {
 
 // copy writes a pack of the intact objects. It copies their entries unchanged where possible.
 func (s *salvager) copy(dir, mark string, items []item) (string, error) {
-	w, err := Create(dir, mark)
-	if err != nil {
-		return "", err
-	}
-	for _, it := range items {
-		e, err := s.entry(it)
-		if err == nil {
-			err = w.Add(e)
+	return Write(dir, mark, func(w *Writer) error {
+		for _, it := range items {
+			e, err := s.entry(it)
+			if err == nil {
+				err = w.Add(e)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return "", errors.Join(err, w.Abort())
-		}
-	}
-	return w.Close()
+		return nil
+	})
 }
 
 func (s *salvager) entry(it item) (Entry, error) {

@@ -47,6 +47,18 @@ func Create(dir, mark string) (*Writer, error) {
 		buf: append(make([]byte, 0, 64<<10), "PACK\x00\x00\x00\x02\x00\x00\x00\x00"...)}, nil
 }
 
+// Write creates a pack of the objects that fill adds; see [Create] and [Writer.Close]. If fill fails, there is no pack.
+func Write(dir, mark string, fill func(*Writer) error) (name string, err error) {
+	w, err := Create(dir, mark)
+	if err != nil {
+		return "", err
+	}
+	if err := fill(w); err != nil {
+		return "", errors.Join(err, w.Abort())
+	}
+	return w.Close()
+}
+
 // Add appends an entry. Adding the same ID twice is a no-op. After an error the Writer only
 // returns that error.
 func (w *Writer) Add(e Entry) error {

@@ -30,16 +30,6 @@ func CheckPrivate(dir string) error {
 	return nil
 }
 
-// SyncDir makes the names in dir durable.
-func SyncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
-}
-
 // permissions reports whether a file belongs to another user, and whether others have any permission for it.
 func permissions(fi fs.FileInfo) (foreign, open bool) {
 	st, ok := fi.Sys().(*syscall.Stat_t)

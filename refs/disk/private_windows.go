@@ -15,8 +15,5 @@ func CheckPrivate(dir string) error {
 	return err
 }
 
-// SyncDir does nothing: NTFS journals names itself and directories cannot be flushed.
-func SyncDir(string) error { return nil }
-
 // permissions reports false: the access control list of the directory decides here.
 func permissions(fs.FileInfo) (foreign, open bool) { return false, false }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"github.com/memvcs/mem/objects/pack"
 )
 
 // WriteFile atomically and durably replaces file by one with the content b.
@@ -23,6 +25,9 @@ func WriteFile(file string, b []byte) error {
 	}
 	return SyncDir(dir)
 }
+
+// SyncDir makes the names in dir durable.
+func SyncDir(dir string) error { return pack.SyncDir(dir) }
 
 // A WriteError means that the store cannot be written: it is full, read-only, locked or broken. Further writes would
 // fail too.

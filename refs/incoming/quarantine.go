@@ -236,19 +236,17 @@ func (q *Quarantine) copy(ids []pack.ID) error {
 	if err := q.git.Packs().SortByOffset(ids); err != nil {
 		return err
 	}
-	w, err := pack.Create(q.store.PackDir(), refs.FetchMark)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		e, err := q.git.Packs().Entry(id)
-		if err == nil {
-			err = w.Add(e)
+	_, err := pack.Write(q.store.PackDir(), refs.FetchMark, func(w *pack.Writer) error {
+		for _, id := range ids {
+			e, err := q.git.Packs().Entry(id)
+			if err == nil {
+				err = w.Add(e)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return errors.Join(err, w.Abort())
-		}
-	}
-	_, err = w.Close()
+		return nil
+	})
 	return err
 }

@@ -39,6 +39,29 @@ func CommitsSince(ctx context.Context, g *gitstore.Repo, tip, have pack.ID, limi
 	return commits, follows || have.IsZero(), nil
 }
 
+// An Ancestor is a commit in the history of a lane.
+type Ancestor struct {
+	ID pack.ID
+	gitstore.Commit
+}
+
+// Ancestors yields the commit tip and its ancestors, newest first. After an error, with the ID of the commit that cannot
+// be read, it stops.
+func Ancestors(ctx context.Context, g *gitstore.Repo, tip pack.ID) iter.Seq2[Ancestor, error] {
+	return func(yield func(Ancestor, error) bool) {
+		for id := tip; !id.IsZero(); {
+			c, err := g.Commit(id)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if !yield(Ancestor{id, c}, err) || err != nil {
+				return
+			}
+			id = c.Parent
+		}
+	}
+}
+
 // An Addition is a commit of a lane and the objects that it added, including itself.
 type Addition struct {
 	Commit  pack.ID
@@ -217,18 +240,13 @@ func EpochOf(c gitstore.Commit) (uint64, error) {
 
 // EpochAt returns the epoch of the lane with the given tip, from its first commit.
 func EpochAt(ctx context.Context, g *gitstore.Repo, tip pack.ID) (uint64, error) {
-	for id := tip; !id.IsZero(); {
-		c, err := g.Commit(id)
-		if err == nil {
-			err = ctx.Err()
-		}
+	for c, err := range Ancestors(ctx, g, tip) {
 		if err != nil {
 			return 0, err
 		}
 		if c.Parent.IsZero() {
-			return EpochOf(c)
+			return EpochOf(c.Commit)
 		}
-		id = c.Parent
 	}
 	return 0, nil
 }

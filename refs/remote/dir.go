@@ -241,20 +241,14 @@ func (s *dirSession) write(ctx context.Context, entries func(func(pack.Entry) er
 	if err := pack.Sweep(s.git.PackDir(), s.mark); err != nil {
 		return err
 	}
-	w, err := pack.Create(s.git.PackDir(), s.mark)
-	if err != nil {
-		return err
-	}
-	err = entries(func(e pack.Entry) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return w.Add(e)
+	_, err = pack.Write(s.git.PackDir(), s.mark, func(w *pack.Writer) error {
+		return entries(func(e pack.Entry) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return w.Add(e)
+		})
 	})
-	if err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	_, err = w.Close()
 	return err
 }
 

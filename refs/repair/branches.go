@@ -362,15 +362,13 @@ func (x *repair) projectOfMarks(g *gitstore.Repo, h lostTip) (refs.Project, bool
 			}
 		}
 	}
-	for id := h.id; !id.IsZero(); {
-		if p, ok := marks[id.String()]; ok {
+	for c, err := range lane.Ancestors(x.ctx, g, h.id) {
+		if p, ok := marks[c.ID.String()]; ok {
 			return p, true
 		}
-		c, err := g.Commit(id)
 		if err != nil {
 			return "", false
 		}
-		id = c.Parent
 	}
 	return "", false
 }

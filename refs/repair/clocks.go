@@ -49,18 +49,13 @@ func refusedPatches(ctx context.Context, r *refs.Repo, p refs.Project) (bool, er
 	if err != nil {
 		return false, err
 	}
-	for id := tip; !id.IsZero(); {
-		c, err := originals.Commit(id)
-		if err == nil {
-			err = ctx.Err()
-		}
+	for c, err := range lane.Ancestors(ctx, originals, tip) {
 		if err != nil {
 			return false, err
 		}
-		if n, err := lane.LamportOf(c); err != nil || !r.AcceptsLamport(n) {
+		if n, err := lane.LamportOf(c.Commit); err != nil || !r.AcceptsLamport(n) {
 			return err == nil, err
 		}
-		id = c.Parent
 	}
 	return false, nil
 }

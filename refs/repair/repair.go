@@ -338,36 +338,35 @@ func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 		return err
 	}
 	defer unlock()
-	w, err := pack.Create(x.Git.PackDir(), refs.RepairMark)
+	roots, err := x.roots(q.Git(), tips)
 	if err != nil {
 		return err
 	}
 	restored := 0
-	copyEntry := func(id pack.ID) error {
-		if ok, err := x.Git.Has(id); ok || err != nil {
+	_, err = pack.Write(x.Git.PackDir(), refs.RepairMark, func(w *pack.Writer) error {
+		copyEntry := func(id pack.ID) error {
+			if ok, err := x.Git.Has(id); ok || err != nil {
+				return err
+			}
+			e, err := q.Git().Packs().Entry(id)
+			if errors.Is(err, pack.ErrNotFound) {
+				return nil
+			}
+			if err == nil {
+				restored++
+				err = w.Add(e)
+			}
 			return err
 		}
-		e, err := q.Git().Packs().Entry(id)
-		if errors.Is(err, pack.ErrNotFound) {
-			return nil
+		for _, root := range roots {
+			v := &walker{git: q.Git(), seen: map[pack.ID]bool{}, onObject: copyEntry}
+			if err := v.lane(x.ctx, root); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			restored++
-			err = w.Add(e)
-		}
-		return err
-	}
-	roots, err := x.roots(q.Git(), tips)
+		return nil
+	})
 	if err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	for _, root := range roots {
-		v := &walker{git: q.Git(), seen: map[pack.ID]bool{}, onObject: copyEntry}
-		if err := v.lane(x.ctx, root); err != nil {
-			return errors.Join(err, w.Abort())
-		}
-	}
-	if _, err := w.Close(); err != nil {
 		return err
 	}
 	if restored > 0 {
@@ -436,22 +435,19 @@ func Restore(ctx context.Context, r *refs.Repo, blobs map[pack.ID][]byte) error 
 		return err
 	}
 	defer unlock()
-	w, err := pack.Create(r.Git().PackDir(), refs.RepairMark)
+	_, err = pack.Write(r.Git().PackDir(), refs.RepairMark, func(w *pack.Writer) error {
+		for _, id := range slices.SortedFunc(maps.Keys(blobs), pack.ID.Compare) {
+			e := pack.Encode(pack.Blob, blobs[id], 0)
+			if e.ID != id {
+				return fmt.Errorf("%d bytes are not %s: %w", len(blobs[id]), id, pack.ErrCorrupt)
+			}
+			if err := w.Add(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		return err
-	}
-	for _, id := range slices.SortedFunc(maps.Keys(blobs), pack.ID.Compare) {
-		e := pack.Encode(pack.Blob, blobs[id], 0)
-		if e.ID != id {
-			err = fmt.Errorf("%d bytes are not %s: %w", len(blobs[id]), id, pack.ErrCorrupt)
-		} else {
-			err = w.Add(e)
-		}
-		if err != nil {
-			return errors.Join(err, w.Abort())
-		}
-	}
-	if _, err := w.Close(); err != nil {
 		return err
 	}
 	return r.Git().Close() // closes the old packs

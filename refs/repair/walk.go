@@ -115,15 +115,16 @@ func (x *repair) describeLosses() error {
 		}
 		chain, ok := chains[l.Lane.Tip]
 		if !ok {
-			for id := l.Lane.Tip; !id.IsZero(); {
-				c, err := x.Git.Commit(id)
+			for c, err := range lane.Ancestors(x.ctx, x.Git, l.Lane.Tip) {
 				if err != nil {
 					break // older commits are lost
 				}
-				chain = append(chain, id)
-				id = c.Parent
+				chain = append(chain, c.ID)
 			}
 			chains[l.Lane.Tip] = chain
+			if err := x.ctx.Err(); err != nil {
+				return err
+			}
 		}
 		n := len(chain) - 1
 		for ; n > 0; n-- { // oldest first

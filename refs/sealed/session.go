@@ -210,25 +210,22 @@ func (v *Vault) sealBatch(out *refs.Scratch, h head, b remote.Batch) (batch remo
 	if err != nil {
 		return batch, err
 	}
-	w, err := pack.Create(out.PackDir(), "out")
-	if err != nil {
-		return batch, err
-	}
-	c := &commitWriter{sink: w.Add}
 	var parent pack.ID
 	if h.Previous != "" {
 		if parent, err = pack.ParseID(h.Previous); err != nil {
-			return batch, errors.Join(err, w.Abort())
+			return batch, err
 		}
 	}
-	err = h.seal(c, to, func(plain io.Writer) error { return pack.Stream(plain, b.Objects, b.Size, b.Entries) })
-	if err == nil {
-		err = c.finish(parent)
-	}
+	c := &commitWriter{}
+	_, err = pack.Write(out.PackDir(), "out", func(w *pack.Writer) error {
+		c.sink = w.Add
+		err := h.seal(c, to, func(plain io.Writer) error { return pack.Stream(plain, b.Objects, b.Size, b.Entries) })
+		if err != nil {
+			return err
+		}
+		return c.finish(parent)
+	})
 	if err != nil {
-		return batch, errors.Join(err, w.Abort())
-	}
-	if _, err := w.Close(); err != nil {
 		return batch, err
 	}
 	return c.batch(func(id pack.ID) (pack.Entry, error) { return remote.Entry(out.Repo, id) }), nil

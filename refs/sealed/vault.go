@@ -109,14 +109,10 @@ func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pac
 		defer func() { err = errors.Join(err, s.Close()) }()
 	}
 	fetch := func(s remote.Session, want []pack.ID) error {
-		w, err := pack.Create(v.downloaded.PackDir(), "fetch")
-		if err != nil {
+		_, err := pack.Write(v.downloaded.PackDir(), "fetch", func(w *pack.Writer) error {
+			_, err := s.Fetch(ctx, want, have, w, v.o.Limits)
 			return err
-		}
-		if _, err := s.Fetch(ctx, want, have, w, v.o.Limits); err != nil {
-			return errors.Join(err, w.Abort())
-		}
-		_, err = w.Close()
+		})
 		return err
 	}
 	slices.SortFunc(want, pack.ID.Compare)
