@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -57,11 +56,6 @@ func turnLine(e *app.Env, t checkout.Turn) bool {
 	text := term.FirstWords(t.Text, longestText)
 	e.Printf("%s  %s\n", e.Style().Cyan(fmt.Sprintf("#%d %s", t.Message, t.Role)), e.Safe(text))
 	return utf8.RuneCountInString(text) == longestText && strings.HasSuffix(text, "…")
-}
-
-// WriteTurns writes the messages of a range.
-func WriteTurns(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Writer) error {
-	return m.Checkout().Turns(ctx, rev, rev.From, rev.To, TurnWriter(w))
 }
 
 // TurnWriter returns a function that writes turns to w, each text under its number and role.
