@@ -109,7 +109,6 @@ func messageOf(id pack.ID, c gitstore.Commit) Piece {
 
 // blob visits a blob. A segment is only added to its stream.
 func (o *outgoing) blob(l *lane.Snapshot, commit string, path []string, id pack.ID) error {
-	name := strings.TrimSuffix(strings.Join(path[1:], ""), ".json")
 	kind := strings.TrimSuffix(path[0], "s")
 	if kind == "stream" {
 		return o.segment(l, commit, path)
@@ -117,7 +116,7 @@ func (o *outgoing) blob(l *lane.Snapshot, commit string, path []string, id pack.
 	var h objects.Hash
 	if kind != "format" {
 		var err error
-		if h, err = objects.ParseHash(name); err != nil {
+		if h, err = lane.PathHash(path); err != nil {
 			return fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
 		}
 	}
@@ -129,7 +128,7 @@ func (o *outgoing) blob(l *lane.Snapshot, commit string, path []string, id pack.
 }
 
 func (o *outgoing) segment(l *lane.Snapshot, commit string, path []string) error {
-	h, err := objects.ParseHash(strings.Join(path[1:5], ""))
+	h, err := lane.PathHash(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
 	}

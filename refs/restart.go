@@ -29,7 +29,8 @@ type RestartedLane struct {
 
 // RestartLane restarts a lane of this device as one commit without a parent, which replaces the commit l.Tip. fill
 // adds the files to its root directory while the project is locked.
-func (r *Repo) RestartLane(ctx context.Context, in Part, l Lane, fill func(root *lane.Dir) (RestartedLane, error)) error {
+func (r *Repo) RestartLane(ctx context.Context, in Part, l Lane,
+	fill func(root *lane.Dir) (RestartedLane, error)) error {
 	done, err := r.lockWrite(ctx, l.Project)
 	if err != nil {
 		return err

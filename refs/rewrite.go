@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
@@ -50,12 +49,8 @@ func (r *Repo) rewrite(ctx context.Context, p Project, message string, fn func(o
 func (tx *Tx) CopyFrom(old *Tx, keep func(dir string, name objects.Hash) bool) error {
 	l := old.own()
 	return l.Root.Walk(l.Git, nil, func(path []string, id pack.ID) error {
-		digits := path[1:]
-		if path[0] == "streams" {
-			digits = path[1:5]
-		}
 		if path[0] != "format" {
-			h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(digits, ""), ".json"))
+			h, err := lane.PathHash(path)
 			if err != nil || !keep(path[0], h) {
 				return err
 			}
@@ -129,7 +124,7 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 	tx.originals.Root.Touch()
 	err = old.Root.Walk(old.Git, nil, func(path []string, id pack.ID) error {
 		if path[0] == "patches" {
-			h, err := objects.ParseHash(strings.Join(path[1:], ""))
+			h, err := lane.PathHash(path)
 			if err != nil || !keep(h) {
 				dropped = true
 				return err

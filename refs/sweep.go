@@ -115,7 +115,7 @@ func checkRegistered(g *gitstore.Repo) error {
 
 // missingBranchError returns the error for a known branch that is missing.
 func missingBranchError(g *gitstore.Repo, ref string) error {
-	return fmt.Errorf("the branch %s of %s is gone: %w", ref, g.Dir(), ErrDamaged)
+	return fmt.Errorf("the branch %s of %s is missing: %w", ref, g.Dir(), ErrDamaged)
 }
 
 // DropFrom deletes all objects of a repository, packed and loose, for which keep returns false.

@@ -112,22 +112,21 @@ func (t *takeover) run(old *lane.Dir) error {
 
 // collect adds one file of the other lane to the list of its kind.
 func (t *takeover) collect(path []string, id pack.ID) error {
+	if path[0] == "format" {
+		return nil
+	}
+	h, err := lane.PathHash(path)
+	if err != nil {
+		return err
+	}
 	switch path[0] {
 	case "objects":
 		t.paths = append(t.paths, put{slices.Clone(path), id})
 	case "points":
 		t.points = append(t.points, slices.Clone(path))
 	case "streams":
-		h, err := objects.ParseHash(strings.Join(path[1:5], ""))
-		if err != nil {
-			return err
-		}
 		t.streams[h] = true
 	case "records":
-		h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path[1:], ""), ".json"))
-		if err != nil {
-			return err
-		}
 		b, err := t.from.Git.Get(id, pack.Blob)
 		if err != nil {
 			return err
@@ -177,7 +176,7 @@ func (t *takeover) copyStreams() error {
 }
 
 func (t *takeover) point(path []string, copied []objects.Hash) error {
-	h, err := objects.ParseHash(strings.Join(path[1:], ""))
+	h, err := lane.PathHash(path)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,8 @@ func Open(dir string) (*Repo, error) {
 	if err := checkRepository(dir); err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", dir, err)
 	}
-	return &Repo{dir: dir, packs: pack.OpenDir(filepath.Join(dir, "objects", "pack")), deltas: map[string]*deltaPack{}}, nil
+	packs := pack.OpenDir(filepath.Join(dir, "objects", "pack"))
+	return &Repo{dir: dir, packs: packs, deltas: map[string]*deltaPack{}}, nil
 }
 
 // OpenWithAlternate is [Open] for a repository that continues another one: missing objects are read from alternate.

@@ -39,7 +39,8 @@ func (r *Repo) remove(ctx context.Context, ref string) error {
 	if err := l.acquire(ctx); err != nil {
 		return errors.Join(err, os.Remove(l.pending))
 	}
-	if err = r.Unregister(ref); err == nil { // first, so that a killed process does not leave a branch that is reported as lost
+	// unregister first: if the process is killed later, the branch is not reported as lost
+	if err = r.Unregister(ref); err == nil {
 		err = r.removePacked(ref)
 	}
 	if err == nil {

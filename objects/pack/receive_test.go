@@ -286,29 +286,29 @@ func TestReceiveRefuses(t *testing.T) {
 		pack []byte
 		want error
 	}{
-		"nothing":                  {nil, ErrCorrupt},
-		"no pack":                  {[]byte("HTTP/1.1 200 OK\r\n\r\n"), ErrCorrupt},
-		"another version":          {[]byte("PACK\x00\x00\x00\x03\x00\x00\x00\x00"), ErrCorrupt},
-		"cut off":                  {streamOf(t, good)[:20], ErrCorrupt},
-		"no checksum":              {streamOf(t, good)[:len(streamOf(t, good))-20], ErrCorrupt},
-		"wrong checksum":           {flipped, ErrCorrupt},
-		"too many objects":         {rawPack(1 << 31), ErrTooLarge},
-		"fewer objects":            {rawPack(2, good.raw), ErrCorrupt},
-		"kind 0":                   {rawPack(1, entry(0, 1, deflated([]byte("x")))), ErrCorrupt},
-		"kind 5":                   {rawPack(1, entry(5, 1, deflated([]byte("x")))), ErrCorrupt},
-		"shorter than it says":     {rawPack(1, entry(Blob, 9, deflated([]byte("x")))), ErrCorrupt},
-		"longer than it says":      {rawPack(1, entry(Blob, 1, deflated([]byte("xxxx")))), ErrCorrupt},
-		"endless size":             {rawPack(1, bytes.Repeat([]byte{0xff}, 20)), ErrCorrupt},
-		"a huge object":            {rawPack(1, entry(Blob, 1<<40, deflated([]byte("x")))), ErrTooLarge},
-		"no zlib":                  {rawPack(1, entry(Blob, 5, []byte("hello hello"))), ErrCorrupt},
-		"difference to nothing":    {rawPack(1, entry(refDelta, 4, make([]byte, 20), delta(1, 1, 1, 'x'))), ErrCorrupt},
-		"difference to itself":     {rawPack(1, entry(offsetDelta, 4, []byte{0}, delta(1, 1, 1, 'x'))), ErrCorrupt},
-		"difference to the future": {rawPack(1, entry(offsetDelta, 4, []byte{0x7f}, delta(1, 1, 1, 'x'))), ErrCorrupt},
-		"difference of another":    {rawPack(2, good.raw, entry(offsetDelta, 4, []byte{byte(len(good.raw))}, delta(9, 1, 1, 'x'))), ErrCorrupt},
-		"copy of what is not":      {rawPack(2, good.raw, entry(offsetDelta, 5, []byte{byte(len(good.raw))}, delta(5, 1, 0x91, 99, 1))), ErrCorrupt},
-		"difference too long":      {rawPack(2, good.raw, entry(offsetDelta, 4, []byte{byte(len(good.raw))}, delta(5, 9, 1, 'x'))), ErrCorrupt},
-		"operation 0":              {rawPack(2, good.raw, entry(offsetDelta, 3, []byte{byte(len(good.raw))}, delta(5, 1, 0))), ErrCorrupt},
-		"huge difference":          {rawPack(2, good.raw, entry(offsetDelta, 8, []byte{byte(len(good.raw))}, delta(5, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, 'x'))), ErrTooLarge},
+		"nothing":              {nil, ErrCorrupt},
+		"no pack":              {[]byte("HTTP/1.1 200 OK\r\n\r\n"), ErrCorrupt},
+		"another version":      {[]byte("PACK\x00\x00\x00\x03\x00\x00\x00\x00"), ErrCorrupt},
+		"cut off":              {streamOf(t, good)[:20], ErrCorrupt},
+		"no checksum":          {streamOf(t, good)[:len(streamOf(t, good))-20], ErrCorrupt},
+		"wrong checksum":       {flipped, ErrCorrupt},
+		"too many objects":     {rawPack(1 << 31), ErrTooLarge},
+		"fewer objects":        {rawPack(2, good.raw), ErrCorrupt},
+		"kind 0":               {rawPack(1, entry(0, 1, deflated([]byte("x")))), ErrCorrupt},
+		"kind 5":               {rawPack(1, entry(5, 1, deflated([]byte("x")))), ErrCorrupt},
+		"shorter than it says": {rawPack(1, entry(Blob, 9, deflated([]byte("x")))), ErrCorrupt},
+		"longer than it says":  {rawPack(1, entry(Blob, 1, deflated([]byte("xxxx")))), ErrCorrupt},
+		"endless size":         {rawPack(1, bytes.Repeat([]byte{0xff}, 20)), ErrCorrupt},
+		"a huge object":        {rawPack(1, entry(Blob, 1<<40, deflated([]byte("x")))), ErrTooLarge},
+		"no zlib":              {rawPack(1, entry(Blob, 5, []byte("hello hello"))), ErrCorrupt},
+		"delta to nothing":     {rawPack(1, entry(refDelta, 4, make([]byte, 20), delta(1, 1, 1, 'x'))), ErrCorrupt},
+		"delta to itself":      {rawPack(1, entry(offsetDelta, 4, []byte{0}, delta(1, 1, 1, 'x'))), ErrCorrupt},
+		"delta to the future":  {rawPack(1, entry(offsetDelta, 4, []byte{0x7f}, delta(1, 1, 1, 'x'))), ErrCorrupt},
+		"delta of another":     {rawPack(2, good.raw, entry(offsetDelta, 4, []byte{byte(len(good.raw))}, delta(9, 1, 1, 'x'))), ErrCorrupt},
+		"copy of what is not":  {rawPack(2, good.raw, entry(offsetDelta, 5, []byte{byte(len(good.raw))}, delta(5, 1, 0x91, 99, 1))), ErrCorrupt},
+		"delta too long":       {rawPack(2, good.raw, entry(offsetDelta, 4, []byte{byte(len(good.raw))}, delta(5, 9, 1, 'x'))), ErrCorrupt},
+		"operation 0":          {rawPack(2, good.raw, entry(offsetDelta, 3, []byte{byte(len(good.raw))}, delta(5, 1, 0))), ErrCorrupt},
+		"huge delta":           {rawPack(2, good.raw, entry(offsetDelta, 8, []byte{byte(len(good.raw))}, delta(5, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, 'x'))), ErrTooLarge},
 	}
 	for name, c := range cases {
 		if got, _, err := receive(t, c.pack, testLimits()); !errors.Is(err, c.want) {
@@ -368,7 +368,7 @@ func TestReceiveBomb(t *testing.T) {
 		size, back = size*10, len(e)
 	}
 	if _, _, err := receive(t, rawPack(len(deltas), deltas...), testLimits()); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("a bomb of differences: %v, want ErrTooLarge", err)
+		t.Errorf("a bomb of deltas: %v, want ErrTooLarge", err)
 	}
 }
 

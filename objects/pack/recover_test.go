@@ -160,7 +160,7 @@ func saved(t *testing.T, what, dir, aside string, want map[ID]string, part []str
 	}
 }
 
-// TestRecoverGit rescues packs of git's, which hold differences.
+// TestRecoverGit recovers packs of git, which contain deltas.
 func TestRecoverGit(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -219,7 +219,7 @@ func TestRecoverGit(t *testing.T) {
 	}
 }
 
-// FuzzRecover rescues anything that is called a pack. What it brings has its name.
+// FuzzRecover recovers arbitrary bytes. Every recovered object has its name.
 func FuzzRecover(f *testing.F) {
 	good := Encode(Blob, []byte("hello"), 6)
 	f.Add(rawPack(1, good.raw))

@@ -97,7 +97,7 @@ func TestReceiveLargeLimits(t *testing.T) {
 	d := append(appendSize(appendSize(nil, len(zeros)), 1), 1, 'x')
 	raw := append(append(appendHeader(nil, refDelta, len(d)), blob.ID[:]...), deflated(d)...)
 	if _, _, err := receive(t, rawPack(2, blob.raw, raw), l); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("a difference to a large blob: %v", err)
+		t.Errorf("a delta of a large blob: %v", err)
 	}
 	many := slices.Repeat([]Entry{blob}, minSpooled/maxInMemory+4)
 	if _, _, err := receive(t, streamOf(t, many...), l); !errors.Is(err, ErrTooLarge) {

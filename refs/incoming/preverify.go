@@ -43,7 +43,8 @@ type segment struct {
 const minPreverified = 1 << 30
 
 func newPreverifier(workers int) *preverifier {
-	a := &preverifier{slots: make(chan struct{}, workers), links: map[pack.ID]link{}, freeBuffers: make(chan []byte, 2*workers)}
+	a := &preverifier{slots: make(chan struct{}, workers), links: map[pack.ID]link{},
+		freeBuffers: make(chan []byte, 2*workers)}
 	a.unpack.n.Store(minPreverified)
 	return a
 }

@@ -45,8 +45,8 @@ type Ancestor struct {
 	gitstore.Commit
 }
 
-// Ancestors yields the commit tip and its ancestors, newest first. After an error, with the ID of the commit that cannot
-// be read, it stops.
+// Ancestors yields the commit tip and its ancestors, newest first. After an error, with the ID of the commit that
+// cannot be read, it stops.
 func Ancestors(ctx context.Context, g *gitstore.Repo, tip pack.ID) iter.Seq2[Ancestor, error] {
 	return func(yield func(Ancestor, error) bool) {
 		for id := tip; !id.IsZero(); {
@@ -70,7 +70,8 @@ type Addition struct {
 
 // Additions yields the objects that each of the commits, oldest first, adds to its parent and to the commits before
 // it. It skips objects in seen and adds the yielded ones to it.
-func Additions(ctx context.Context, g *gitstore.Repo, commits []pack.ID, seen map[pack.ID]struct{}) iter.Seq2[Addition, error] {
+func Additions(ctx context.Context, g *gitstore.Repo, commits []pack.ID, seen map[pack.ID]struct{}) iter.Seq2[Addition,
+	error] {
 	return func(yield func(Addition, error) bool) {
 		for _, id := range commits {
 			s, err := newAddition(g, id, seen)

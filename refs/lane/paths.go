@@ -35,6 +35,15 @@ func hashPath(dir string, depth int, h objects.Hash, suffix string) []string {
 	return append(path, s[depth:]+suffix)
 }
 
+// PathHash returns the hash in a path of an object, growth point, record, patch, stream or segment.
+func PathHash(path []string) (objects.Hash, error) {
+	digits := path[1:]
+	if path[0] == "streams" {
+		digits = path[1:min(5, len(path))]
+	}
+	return objects.ParseHash(strings.TrimSuffix(strings.Join(digits, ""), ".json"))
+}
+
 // SegmentPath returns the path of a segment of a stream.
 func SegmentPath(name objects.Hash, i int) []string {
 	return append(StreamPath(name), fmt.Sprintf("s%04d", i/SegmentsPerDir), fmt.Sprintf("%06d", i))

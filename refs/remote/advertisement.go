@@ -121,7 +121,8 @@ func (a *advertisement) fetchRequest(want, have []pack.ID, agent string) []byte 
 }
 
 // receivePack reads the response to fetchRequest: acknowledgements, then the pack.
-func (a *advertisement) receivePack(l *pktReader, w *pack.Writer, lim pack.Limits, print func(string)) (pack.Receipt, error) {
+func (a *advertisement) receivePack(l *pktReader, w *pack.Writer, lim pack.Limits, print func(string)) (pack.Receipt,
+	error) {
 	for {
 		head, err := l.rest().Peek(8)
 		if err != nil {

@@ -22,7 +22,7 @@ func (c *Client) fill(ctx context.Context) (user, password string, err error) {
 	}
 	out, err := c.credential(ctx, "fill", "", "")
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", "", fmt.Errorf("%w: %s asks for a password, and git, whose credential helpers could know it, is not installed",
+		return "", "", fmt.Errorf("%w: %s asks for a password, and git with its credential helpers is not installed",
 			ErrAuth, c.url)
 	}
 	if err != nil {

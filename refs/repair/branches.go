@@ -57,7 +57,7 @@ func (x *repair) branches(g *gitstore.Repo) error {
 				return err
 			}
 			if x.fetchFrom == nil || x.visited {
-				bad[ref.Name] = fmt.Sprintf("its commit %s is gone", ref.ID)
+				bad[ref.Name] = fmt.Sprintf("its commit %s is missing", ref.ID)
 				files[ref.Name] = true
 				readable[ref.Name] = false
 			}
@@ -65,7 +65,7 @@ func (x *repair) branches(g *gitstore.Repo) error {
 	}
 	for _, name := range known {
 		if !readable[name] && bad[name] == "" {
-			bad[name] = "the branch is gone"
+			bad[name] = "the branch is missing"
 		}
 	}
 	x.visited = true
@@ -82,19 +82,18 @@ func (x *repair) branches(g *gitstore.Repo) error {
 }
 
 // setAsideRefs moves damaged files of branches to [refs.DamagedDir]. packed-refs is rewritten with its good branches.
-func (x *repair) setAsideRefs(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref, bad map[string]string) error {
+func (x *repair) setAsideRefs(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref,
+	bad map[string]string) error {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(g.Dir(), filepath.FromSlash(file))
-		name, err := pack.SetAside(path, x.damagedDir(x.Part.Dir))
+		kept, err := x.setAside(x.Part.Dir, path)
 		if err != nil {
 			return err
 		}
-		if name != "" {
-			if x.kept == nil {
-				x.kept = map[string]string{}
-			}
-			x.kept[file] = refs.DamagedPath(x.Part.Dir, name)
+		if x.kept == nil {
+			x.kept = map[string]string{}
 		}
+		x.kept[file] = kept
 		if file == "packed-refs" {
 			good = slices.DeleteFunc(slices.Clone(good), func(r gitstore.Ref) bool { return bad[r.Name] != "" })
 			if err := g.WritePacked(good); err != nil {
@@ -128,7 +127,7 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 	for name := range byLane {
 		if !contains(good, name) && bad[name] == "" &&
 			slices.ContainsFunc(byLane[name], func(h lostTip) bool { return !h.root }) {
-			bad[name] = "the branch is gone"
+			bad[name] = "the branch is missing"
 		}
 	}
 	names := slices.Sorted(maps.Keys(bad))

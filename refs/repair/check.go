@@ -77,7 +77,7 @@ func (c *checker) part(r *refs.Repo, p refs.Part) error {
 	}
 	for _, name := range known {
 		if !contains(branches, name) {
-			c.bad(name, "the branch is gone")
+			c.bad(name, "the branch is missing")
 		}
 	}
 	for _, ref := range branches {

@@ -110,11 +110,11 @@ func (m *fixer) formerFiles() error {
 			Done: "kept its valid lines"}
 		if !m.dryRun {
 			file := filepath.Join(m.store, filepath.FromSlash(name))
-			kept, err := pack.SetAside(file, m.damagedDir(refs.MemoryDir))
+			var err error
+			fix.Kept, err = m.setAside(refs.MemoryDir, file)
 			if err := errors.Join(err, disk.WriteFile(file, good)); err != nil {
 				return fmt.Errorf("repair %s: %w", name, err)
 			}
-			fix.Kept = refs.DamagedPath(refs.MemoryDir, kept)
 		}
 		m.fixes = append(m.fixes, fix)
 		return nil

@@ -58,7 +58,7 @@ func GiveUp(ctx context.Context, r *refs.Repo, dryRun bool, lost []Loss,
 				return x.fixes, err
 			}
 		}
-		x.add(Fix{Where: refs.MemoryDir + "/" + name, What: "the branch is gone", Done: "given up"})
+		x.add(Fix{Where: refs.MemoryDir + "/" + name, What: "the branch is missing", Done: "given up"})
 	}
 	return x.fixes, nil
 }
@@ -140,7 +140,7 @@ func (s *intactFiles) add(path []string, id pack.ID, b []byte) {
 			s.segments[name][n] = file{path: path, id: id}
 		}
 	case path[0] == "records":
-		h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path[1:], ""), ".json"))
+		h, err := lane.PathHash(path)
 		if err != nil {
 			return
 		}

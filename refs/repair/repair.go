@@ -89,6 +89,13 @@ type fixer struct {
 // damagedDir returns the directory that keeps the damaged files of a part of the store.
 func (m *fixer) damagedDir(part string) string { return filepath.Join(m.store, refs.DamagedDir, part) }
 
+// setAside keeps a damaged file of a part of the store in [refs.DamagedDir]. It returns its path in the store, "" if
+// the file does not exist.
+func (m *fixer) setAside(part, file string) (kept string, err error) {
+	name, err := pack.SetAside(file, m.damagedDir(part))
+	return refs.DamagedPath(part, name), err
+}
+
 func (m *fixer) checksummedFile(name string, v any) error {
 	b, damage := checkFile(m.store, name, v)
 	if damage == nil {
@@ -101,11 +108,11 @@ func (m *fixer) checksummedFile(name string, v any) error {
 		fix.Done = "corrected one byte"
 	}
 	if ok && !m.dryRun {
-		kept, err := pack.SetAside(file, m.damagedDir(""))
+		var err error
+		fix.Kept, err = m.setAside("", file)
 		if err := errors.Join(err, disk.WriteFile(file, corrected)); err != nil {
 			return fmt.Errorf("repair %s: %w", name, err)
 		}
-		fix.Kept = refs.DamagedPath("", kept)
 	}
 	m.fixes = append(m.fixes, fix)
 	return nil
@@ -268,11 +275,11 @@ func (x *repair) loose() error {
 	}
 	for i, file := range bad {
 		path := filepath.Join(x.Git.Dir(), filepath.FromSlash(file))
-		kept, err := pack.SetAside(path, x.damagedDir(x.Part.Dir))
+		kept, err := x.setAside(x.Part.Dir, path)
 		if err := errors.Join(err, os.Remove(path)); err != nil {
 			return err
 		}
-		x.fixes[len(x.fixes)-len(bad)+i].Kept = refs.DamagedPath(x.Part.Dir, kept)
+		x.fixes[len(x.fixes)-len(bad)+i].Kept = kept
 	}
 	return nil
 }
