@@ -142,7 +142,7 @@ func examine(ctx context.Context, e *app.Env, fix bool) ([]api.Check, error) {
 	err = x.Run(false)
 	var out []api.Check
 	for _, f := range x.Found {
-		out = append(out, api.Check{Name: f.Check, Level: f.Level, What: f.What, Mend: f.Fix})
+		out = append(out, api.Check{Name: f.Check, Level: f.Level, What: f.What, Fix: f.Fix})
 	}
 	return out, err
 }

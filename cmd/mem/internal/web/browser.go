@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A browserBody is the Memory Browser: the sessions of a project by months, and one of them in detail.
+// A browserBody is the Memory Browser: the sessions of a project by month, and one of them in detail.
 type browserBody struct {
 	Projects []state.Project
 	Months   []month
@@ -27,8 +27,8 @@ type browserBody struct {
 	New      int // not in memory
 	Detail   *detail
 	View     string // timeline: by month; list
-	From     int    // of the list: how many newer sessions stand before its first
-	Newer    string // other pages of the list
+	From     int    // offset of the first session in the view "list"
+	Newer    string // links to the adjacent pages of the list
 	Older    string
 }
 
@@ -38,20 +38,20 @@ type month struct {
 	Open      bool
 	Tokens    int
 	Sessions  int
-	Link      string // to the sessions of the month, if they are not all here
+	Link      string // to the sessions of the month, if Rows is incomplete
 	Rows      []browserRow
 }
 
 // A browserRow is a session of the list.
 type browserRow struct {
 	history.Item
-	Name   string // in addresses
-	Link   string // of its details
+	Name   string // in URLs
+	Link   string // to its details
 	On     bool
 	Newest bool
 }
 
-// A detail is the pane beside the list.
+// A detail is the pane next to the list.
 type detail struct {
 	history.Item
 	Name       string
@@ -60,14 +60,14 @@ type detail struct {
 	Keepits    []state.Keepit
 	Untrusted  bool
 	InComposed []string
-	Adding     *adding // of a session that is not in memory
+	Preview    *sessionPreview // of a session that is not in memory
 }
 
-// openMonths is how many months the list shows open, and mostRows how many sessions it shows in all; those of
-// the other months are behind the name of their month.
+// openMonths is the number of expanded months, maxRows the maximum number of sessions on a page. Further months are
+// links.
 const (
 	openMonths = 3
-	mostRows   = 150
+	maxRows    = 150
 )
 
 func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
@@ -89,7 +89,7 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 		return "", page{}, err
 	}
 	composed := composedOf(st)
-	want, err := s.wanted(r, composed)
+	want, err := s.sessionFilter(r, composed)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -98,7 +98,7 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 		newest = s.ID
 	}
 	for _, it := range items {
-		b.note(it)
+		b.count(it)
 		if want(it) {
 			b.row(s, it, newest)
 		}
@@ -118,8 +118,8 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 		Body: b}, nil
 }
 
-// note counts a session, and remembers its branch for the filter.
-func (b *browserBody) note(it history.Item) {
+// count counts a new session and adds its branch to the filter.
+func (b *browserBody) count(it history.Item) {
 	if it.Status == history.Untracked {
 		b.New++
 	}
@@ -131,6 +131,7 @@ func (b *browserBody) note(it history.Item) {
 	}
 }
 
+// row adds a session to its month.
 func (b *browserBody) row(s *Server, it history.Item, newest string) {
 	b.Shown++
 	last := s.local(it.Last)
@@ -152,7 +153,7 @@ func (b *browserBody) row(s *Server, it history.Item, newest string) {
 	if b.View == "list" {
 		chosen = key
 	}
-	if m.Link != "" || chosen != "" && chosen != key || chosen == "" && b.Shown > mostRows && it.ID != b.Filter.Get("s") {
+	if m.Link != "" || chosen != "" && chosen != key || chosen == "" && b.Shown > maxRows && it.ID != b.Filter.Get("s") {
 		if m.Link == "" {
 			m.Link = "?" + b.with("month", key)
 		}
@@ -167,21 +168,20 @@ func (b *browserBody) row(s *Server, it history.Item, newest string) {
 	m.Rows = append(m.Rows, row)
 }
 
-// onPage reports whether the session that was counted last is on the page of the list, and remembers the pages
-// around it.
+// onPage reports whether the current session is on the page of the list, and sets the links to the adjacent pages.
 func (b *browserBody) onPage() bool {
 	switch at := b.Shown - 1; {
 	case at < b.From:
-		b.Newer = "?" + b.with("from", strconv.Itoa(max(0, b.From-mostRows)))
+		b.Newer = "?" + b.with("from", strconv.Itoa(max(0, b.From-maxRows)))
 		return false
-	case at >= b.From+mostRows:
-		b.Older = "?" + b.with("from", strconv.Itoa(b.From+mostRows))
+	case at >= b.From+maxRows:
+		b.Older = "?" + b.with("from", strconv.Itoa(b.From+maxRows))
 		return false
 	}
 	return true
 }
 
-// with is the query of the page with another value.
+// with returns the query of the page with one parameter changed.
 func (b *browserBody) with(name, value string) string {
 	q := url.Values{}
 	for k, v := range b.Filter {
@@ -193,7 +193,7 @@ func (b *browserBody) with(name, value string) string {
 	return q.Encode()
 }
 
-// composedOf returns the compositions of each session.
+// composedOf returns the names of compositions by session.
 func composedOf(st *state.State) map[string][]string {
 	out := map[string][]string{}
 	for _, c := range st.Named() {
@@ -206,8 +206,8 @@ func composedOf(st *state.State) map[string][]string {
 	return out
 }
 
-// wanted returns the filter of a request. Sessions about a file are those that searching finds.
-func (s *Server) wanted(r *http.Request, composed map[string][]string) (func(history.Item) bool, error) {
+// sessionFilter returns the filter of a request. The filter by file uses the search index.
+func (s *Server) sessionFilter(r *http.Request, composed map[string][]string) (func(history.Item) bool, error) {
 	f := r.URL.Query()
 	text, branch, status := strings.ToLower(strings.TrimSpace(f.Get("q"))), f.Get("branch"), f.Get("status")
 	var about map[string]bool
@@ -250,7 +250,7 @@ func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, i
 	if it.Session == nil {
 		var err error
 		if it.Path != "" {
-			d.Adding, err = s.adding(ctx, it.Path)
+			d.Preview, err = s.previewSession(ctx, it.Path)
 		}
 		return d, err
 	}
@@ -266,10 +266,10 @@ func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, i
 	return d, err
 }
 
-// view is how sessions are listed: as asked for, or as the settings say.
-func (s *Server) view(asked string) (string, error) {
-	if asked == "timeline" || asked == "list" {
-		return asked, nil
+// view returns the requested view, or by default that of the settings.
+func (s *Server) view(requested string) (string, error) {
+	if requested == "timeline" || requested == "list" {
+		return requested, nil
 	}
 	conf, err := s.Settings()
 	if err != nil {
@@ -282,14 +282,14 @@ func (s *Server) view(asked string) (string, error) {
 func (s *Server) showsTokens() bool {
 	conf, err := s.Settings()
 	if err != nil {
-		return true // the page says what is wrong with the settings
+		return true // the page reports the error in the settings
 	}
 	show, err := conf.Bool("ui.showTokenEstimates")
 	return show || err != nil
 }
 
-// asksBefore reports whether a page is to ask before it takes something out of the lists.
-func (s *Server) asksBefore() (bool, error) {
+// requiresConfirmation reports whether the settings require a confirmation before something is hidden.
+func (s *Server) requiresConfirmation() (bool, error) {
 	conf, err := s.Settings()
 	if err != nil {
 		return true, err
@@ -297,7 +297,7 @@ func (s *Server) asksBefore() (bool, error) {
 	return conf.Bool("ui.confirmDestructiveActions")
 }
 
-// addSessions takes sessions into memory.
+// addSessions captures the selected sessions.
 func (s *Server) addSessions(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	if len(r.PostForm["id"]) == 0 {
 		return "", page{}, api.BadRequest("no session is selected")

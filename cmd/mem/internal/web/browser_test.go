@@ -60,7 +60,7 @@ func newTab(t *testing.T, r *rig) *tab {
 	must(t, chromedp.Listen(ctx, b.note))
 	protocol(b, cdplog.Enable, cdp.Empty{})
 	protocol(b, network.Enable, network.EnableParams{})
-	b.do(chromedp.Navigate(r.server.Invitation()))
+	b.do(chromedp.Navigate(r.server.SignInURL()))
 	return b
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/compose"
 )
 
-// A builderBody is the form that builds a composition, with what it would be made of.
+// A builderBody is the form of a new composition, with a preview.
 type builderBody struct {
 	Form     url.Values
 	Name     string
@@ -30,7 +30,7 @@ type builderBody struct {
 	Strategy []string
 }
 
-// A builderPart is one card of the builder. Its fields in the form end in its number.
+// A builderPart is one card of the builder. The names of its form fields end with its number.
 type builderPart struct {
 	N          int
 	Session    *state.Session
@@ -47,13 +47,13 @@ type sessionChoice struct {
 	When        *state.Session
 }
 
-// usualBudget is that of the seeds, and window what a model reads at once.
+// defaultBudget is the initial budget, window the context window of a model, both in tokens.
 const (
-	usualBudget = 16_000
-	window      = 200_000
+	defaultBudget = 16_000
+	window        = 200_000
 )
 
-// partNumbers returns the numbers of the parts of a form, in order. A button moves or drops one.
+// partNumbers returns the numbers of the parts of a form in order, after the move or deletion that the form requests.
 func partNumbers(f url.Values) []int {
 	var order []int
 	for _, text := range f["order"] { // the order of the cards, after dragging
@@ -82,9 +82,9 @@ func partNumbers(f url.Values) []int {
 	return order
 }
 
-// builderRequest reads the form.
+// builderRequest parses the form.
 func builderRequest(f url.Values) (api.CompositionRequest, error) {
-	out := api.CompositionRequest{Name: strings.TrimSpace(f.Get("name")), Budget: usualBudget, Strategy: f.Get("allocate")}
+	out := api.CompositionRequest{Name: strings.TrimSpace(f.Get("name")), Budget: defaultBudget, Strategy: f.Get("allocate")}
 	if text := strings.TrimSpace(f.Get("budget")); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
@@ -180,7 +180,7 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 	return b, nil
 }
 
-// createComposition composes as a form says, as a job.
+// createComposition starts a job that creates the composition of a form.
 func (s *Server) createComposition(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	in, err := builderRequest(r.PostForm)
 	if err != nil {
@@ -206,7 +206,6 @@ func (s *Server) createComposition(w http.ResponseWriter, r *http.Request, p sta
 // A compositionsBody lists the compositions of a project.
 type compositionsBody struct {
 	All []*records.Composition
-	New int // of budget, to start from
 }
 
 func (s *Server) compositions(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
@@ -218,7 +217,7 @@ func (s *Server) compositions(_ http.ResponseWriter, r *http.Request, p state.Pr
 		Crumbs: projectCrumbs(p, "Compositions"), Body: compositionsBody{All: st.Named()}}, nil
 }
 
-// An earlierState is what a composition was before, with the revision that names it.
+// An earlierState is an earlier state of a composition, with its revision.
 type earlierState struct {
 	*records.Composition
 	Rev string
@@ -231,7 +230,7 @@ type compositionBody struct {
 	Hash    string
 	Text    string
 	Raw     bool
-	Reuse   string // the builder, filled in as this one was
+	Reuse   string // link to the builder, filled in with the parts of this composition
 	Earlier []earlierState
 	Others  []*records.Composition // to compare with
 }
@@ -246,7 +245,7 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request, p sta
 		return "", page{}, s.Write(ctx, w, rev, format, rev.Composition.Name)
 	}
 	if export := r.URL.Query().Get("export"); export == "md" || export == "jsonl" {
-		w.Header().Set("Refresh", "0; url=?format="+export) // the page stays, and the browser saves the file
+		w.Header().Set("Refresh", "0; url=?format="+export) // the browser shows the page and saves the file
 	}
 	b := compositionBody{Composition: rev.Composition, ID: compose.ID(rev.Hash), Hash: rev.Hash.String(),
 		Raw: r.URL.Query().Get("view") == "source"}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bar draws a part of a whole as SVG: CSS colours it, and it needs no style that the policy forbids.
+// bar draws a part of a whole as SVG, because the content security policy forbids style attributes.
 func bar(part, whole int, about string) template.HTML {
 	width := 0.0
 	if whole > 0 {
@@ -21,7 +21,7 @@ func bar(part, whole int, about string) template.HTML {
 		template.HTMLEscapeString(about), class, width))
 }
 
-// share draws how much of a whole something takes.
+// share draws a bar with its percentage.
 func share(part, whole int64, what string) template.HTML {
 	const parts = 10_000
 	n := 0
@@ -37,7 +37,7 @@ type column struct {
 	Value int
 }
 
-// chart draws columns as SVG. The page shows a table of the same numbers beside it.
+// chart draws a column chart as SVG. The page also shows a table of the numbers.
 func chart(title string, columns []column) template.HTML {
 	const height, step, gap = 120, 44, 8
 	most := 1

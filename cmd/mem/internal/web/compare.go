@@ -13,12 +13,12 @@ import (
 	"github.com/memvcs/mem/layers/trace"
 )
 
-// A compareBody is two texts side by side, or in one column, aligned by the messages that they stand for.
+// A compareBody compares two texts, side by side or unified, aligned by their source messages.
 type compareBody struct {
 	provenance.Comparison
 	Names  [2]string
 	Groups []compareGroup
-	Cut    int // groups that are not shown
+	Cut    int // number of omitted groups
 	View   string
 	Share  string
 	Other  string
@@ -28,11 +28,11 @@ type compareBody struct {
 
 type compareGroup struct {
 	trace.Group
-	Session string // in addresses
+	Session string // in URLs
 	Changes []trace.Change
 }
 
-// A survival is a row of the matrix: a marker and what became of it on both sides.
+// A survival is a row of the matrix: a marker and its state on both sides.
 type survival struct {
 	Weight  string
 	Text    string
@@ -41,10 +41,11 @@ type survival struct {
 	Sides   [2]trace.MarkerState
 }
 
-// mostGroups is how many differences a page shows.
-const mostGroups = 200
+// maxGroups is the maximum number of differences on a page.
+const maxGroups = 200
 
-// compareScreen takes two revisions: as v=…&v=…, or in its address, /compare/abc123:v001..v002.
+// compareScreen compares two revisions: v=A&v=B in the query, or A..B in the path, such as /compare/abc123:v001..v002.
+// A single revision is compared with its basis.
 func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
 	names := api.NonEmpty(r.URL.Query()["v"])
@@ -74,7 +75,7 @@ func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, 
 		return "", page{}, err
 	}
 	b := compareBody{Comparison: c, Names: [2]string{names[0], names[1]}, View: r.URL.Query().Get("view")}
-	b.address(project)
+	b.links(project)
 	b.fill(c)
 	if err := c.Err(); err != nil {
 		return "", page{}, err
@@ -92,7 +93,7 @@ func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, 
 	return "compare", p, nil
 }
 
-// basis is what a single revision is compared with: a version with its original, a composition with its state before.
+// basis returns the original of a version, or the previous state of a composition.
 func basis(name string) string {
 	if session, _, ok := strings.Cut(name, ":"); ok {
 		return session + ":original"
@@ -100,8 +101,8 @@ func basis(name string) string {
 	return name + "@{1}"
 }
 
-// address fills in the addresses of the comparison: to share, in the other view, and the other way round.
-func (b *compareBody) address(project string) {
+// links sets the URLs of the comparison: a permalink, the other view, and the sides swapped.
+func (b *compareBody) links(project string) {
 	q := url.Values{}
 	if project != "" {
 		q.Set("project", project)
@@ -136,7 +137,7 @@ func (b *compareBody) fill(c provenance.Comparison) {
 			}
 			b.Matrix = append(b.Matrix, survival{side.Weight.String(), k.Text, k.Message, name, k.Sides})
 		}
-		if i >= mostGroups {
+		if i >= maxGroups {
 			b.Cut++
 			continue
 		}
@@ -144,5 +145,5 @@ func (b *compareBody) fill(c provenance.Comparison) {
 	}
 }
 
-// Delta is by how much the tokens differ, with its sign.
+// Delta returns the difference in tokens.
 func (b compareBody) Delta() int { return b.Summary.Tokens[1] - b.Summary.Tokens[0] }

@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A compressBody is the form that creates a compression, with what it would give.
+// A compressBody is the form of a new compression, with a preview.
 type compressBody struct {
 	Name     string
 	Session  *state.Session
@@ -25,19 +25,19 @@ type compressBody struct {
 	Presets  []string
 	Versions []versionRow
 	Engines  []string
-	Engine   string // of the settings
+	Engine   string // default, from the settings
 	Preview  *compressPreview
 	Problem  *api.Problem
-	Distance int // of the session now
+	Distance int // current distance of the session
 }
 
-// A tierRow is one line of the editor of tiers.
+// A tierRow is one row of the tier editor.
 type tierRow struct{ End, Ratio, Level string }
 
-// A compressPreview is the live part of the form.
+// A compressPreview is the preview in the form.
 type compressPreview struct {
 	derive.CompressResult
-	Sum       string // how the threshold comes about, of one tier
+	Sum       string // calculation of the threshold, for a single tier
 	Threshold int
 	Preserve  int
 	Summarise int
@@ -45,14 +45,11 @@ type compressPreview struct {
 	Messages  int
 }
 
-// usualForm is the form as the seeds draw it, before anything is filled in.
-func usualForm(preset string) url.Values {
+// defaultForm returns the initial values of the form.
+func defaultForm(preset string) url.Values {
 	return url.Values{"mode": {"uniform"}, "ratio": {"30"}, "level": {"aggressive"}, "preset": {preset},
 		"keepit": {"decay"}, "distance": {""}, "skip": {"0"}}
 }
-
-// presets are the tiers by name.
-func presets() []string { return append([]string{}, compress.Presets[:]...) }
 
 func (s *Server) compressForm(ctx context.Context, rev state.Rev, form url.Values) (compressBody, error) {
 	conf, err := s.Settings()
@@ -63,8 +60,8 @@ func (s *Server) compressForm(ctx context.Context, rev state.Rev, form url.Value
 	if err != nil {
 		return compressBody{}, err
 	}
-	b := compressBody{Name: api.SessionName(rev.Session), Session: rev.Session, Form: usualForm(preset),
-		Presets: presets(), Engines: []string{"extract", "claude", "anthropic", "openai", "command", "replay"}}
+	b := compressBody{Name: api.SessionName(rev.Session), Session: rev.Session, Form: defaultForm(preset),
+		Presets: compress.Presets[:], Engines: []string{"extract", "claude", "anthropic", "openai", "command", "replay"}}
 	if b.Engine, err = conf.String("engine"); err != nil {
 		return b, err
 	}
@@ -82,7 +79,7 @@ func (s *Server) compressForm(ctx context.Context, rev state.Rev, form url.Value
 	return b, err
 }
 
-// tierRows returns the lines of the editor: those of the form, or of the preset to start from.
+// tierRows returns the rows of the editor: those of the form, or by default the preset "standard", and an empty row.
 func tierRows(f url.Values) []tierRow {
 	var rows []tierRow
 	for i := range f["end"] {
@@ -99,10 +96,10 @@ func tierRows(f url.Values) []tierRow {
 			rows = append(rows, tierRow{strconv.Itoa(t.End), strconv.Itoa(t.Ratio), t.Level.String()})
 		}
 	}
-	return append(rows, tierRow{}) // room for one more
+	return append(rows, tierRow{})
 }
 
-// settingsOf reads the form.
+// settingsOf parses the form.
 func settingsOf(f url.Values) (api.CompressionSettings, error) {
 	out := api.CompressionSettings{Mode: f.Get("mode"), Keepit: f.Get("keepit"), Engine: f.Get("engine"),
 		Model: strings.TrimSpace(f.Get("model")), Since: f.Get("since")}
@@ -144,7 +141,7 @@ func (s *Server) compressScreen(_ http.ResponseWriter, r *http.Request) (string,
 	return s.compressPage(r.Context(), r.PathValue("session"), r.URL.Query())
 }
 
-// compressPage shows the form with its preview. What is wrong with the form is part of the preview.
+// compressPage shows the form with its preview, or with the error of the form.
 func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (string, page, error) {
 	rev, p, err := s.sessionPage(ctx, id, "Create compression")
 	if err != nil {
@@ -165,13 +162,13 @@ func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (
 		}
 		b.Problem = s.ProblemOf(err)
 	} else {
-		b.Preview = livePreview(done)
+		b.Preview = previewOf(done)
 	}
 	p.Body = b
 	return "compress", p, nil
 }
 
-func livePreview(d derive.CompressResult) *compressPreview {
+func previewOf(d derive.CompressResult) *compressPreview {
 	out := &compressPreview{CompressResult: d, Preserve: d.Version.Preserved, Summarise: d.Version.Summarised,
 		Messages: d.Version.MessagesOut}
 	for _, f := range d.Fates {
@@ -185,7 +182,7 @@ func livePreview(d derive.CompressResult) *compressPreview {
 	return out
 }
 
-// createCompression compresses a session as a form says: at once, or with a model as a job.
+// createCompression compresses a session. A compression that calls a model runs as a job.
 func (s *Server) createCompression(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	ctx := r.Context()
 	in, err := settingsOf(r.PostForm)
@@ -213,7 +210,7 @@ func (s *Server) createCompression(w http.ResponseWriter, r *http.Request, rev s
 	return s.changed(w, r, to)
 }
 
-// jobScreen shows a job, and leads on to what it made.
+// jobScreen shows a job, or redirects to its result.
 func (s *Server) jobScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	a, err := s.Jobs.Find(r.PathValue("job"))
 	if err != nil {
@@ -223,7 +220,7 @@ func (s *Server) jobScreen(w http.ResponseWriter, r *http.Request) (string, page
 		return redirect(w, r, a.Result)
 	}
 	if a.State == "running" {
-		w.Header().Set("Refresh", "2") // without scripts
+		w.Header().Set("Refresh", "2") // works without JavaScript
 	}
 	return "job", page{Title: a.What, Body: a}, nil
 }

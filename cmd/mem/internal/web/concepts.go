@@ -13,10 +13,10 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// editConcept renames, merges, splits or deletes a concept, or moves members of it to another one.
+// editConcept renames, merges, splits or deletes a concept, or moves its members to another one.
 func (s *Server) editConcept(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	c, err := s.standingConcept(r, p, r.PostFormValue("concept"))
+	c, err := s.liveConcept(r, p, r.PostFormValue("concept"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -39,8 +39,8 @@ func (s *Server) editConcept(w http.ResponseWriter, r *http.Request, p state.Pro
 	return s.changed(w, r, "/p/"+string(p.ID)+"/facts?show=concepts")
 }
 
-// standingConcept finds a concept that is neither deleted nor part of another one.
-func (s *Server) standingConcept(r *http.Request, p state.Project, name string) (*concepts.Concept, error) {
+// liveConcept finds a concept that is neither deleted nor merged into another one.
+func (s *Server) liveConcept(r *http.Request, p state.Project, name string) (*concepts.Concept, error) {
 	c, err := s.Memory.Revision().FindConcept(r.Context(), p.ID, name)
 	if err == nil && (c == nil || !c.Live()) {
 		err = api.NoSuch("concept", name)
@@ -48,11 +48,11 @@ func (s *Server) standingConcept(r *http.Request, p state.Project, name string) 
 	return c, err
 }
 
-// line reads a text of one line from a form.
-func line(r *http.Request, field string, most int) (string, error) {
+// formLine returns a form field as one line of at most limit characters.
+func formLine(r *http.Request, field string, limit int) (string, error) {
 	text := strings.Join(strings.Fields(r.PostFormValue(field)), " ")
-	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > most {
-		return "", api.BadRequest(fmt.Sprintf("the %s is a text of at most %d characters", field, most))
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > limit {
+		return "", api.BadRequest(fmt.Sprintf("the %s is a text of at most %d characters", field, limit))
 	}
 	return text, nil
 }
@@ -61,14 +61,14 @@ func (s *Server) renameConcept(r *http.Request, p state.Project, c *concepts.Con
 	var changes []concepts.Change
 	for _, f := range []struct {
 		field string
-		most  int
-		was   string
+		limit int
+		old   string
 	}{{"name", 80, c.Name}, {"topic", 80, c.Topic}, {"summary", 1000, c.Summary}} {
-		text, err := line(r, f.field, f.most)
+		text, err := formLine(r, f.field, f.limit)
 		if err != nil {
 			return err
 		}
-		if text != "" && text != f.was {
+		if text != "" && text != f.old {
 			changes = append(changes, concepts.Change{Concept: c.Record, Field: f.field, Value: text})
 		}
 	}
@@ -78,20 +78,20 @@ func (s *Server) renameConcept(r *http.Request, p state.Project, c *concepts.Con
 	return s.Memory.Knowledge().ChangeConcept(r.Context(), p, "rename concept "+c.Label, changes...)
 }
 
-// mergeConcept makes c part of another concept.
+// mergeConcept merges c into another concept.
 func (s *Server) mergeConcept(r *http.Request, p state.Project, c *concepts.Concept) error {
-	into, err := s.standingConcept(r, p, r.PostFormValue("into"))
+	into, err := s.liveConcept(r, p, r.PostFormValue("into"))
 	if err != nil {
 		return err
 	}
 	if into.Record == c.Record {
-		return api.BadRequest(c.Label + " cannot become part of itself")
+		return api.BadRequest(c.Label + " cannot be merged into itself")
 	}
 	return s.Memory.Knowledge().ChangeConcept(r.Context(), p, "merge "+c.Label+" into "+into.Label,
 		concepts.Change{Concept: c.Record, Field: "into", Value: into.Record})
 }
 
-// moveMembers moves members of c to another concept: one that is there, or a new one, which splits c.
+// moveMembers moves members of c to an existing concept, or to a new one, which splits c.
 func (s *Server) moveMembers(r *http.Request, p state.Project, c *concepts.Concept) error {
 	var members []knowledge.Member
 	for _, name := range r.PostForm["member"] {
@@ -107,18 +107,18 @@ func (s *Server) moveMembers(r *http.Request, p state.Project, c *concepts.Conce
 	if len(members) == 0 {
 		return api.BadRequest("select the sessions and exchanges to move")
 	}
-	name, err := line(r, "name", 80)
+	name, err := formLine(r, "name", 80)
 	if err != nil {
 		return err
 	}
-	topic, err := line(r, "topic", 80)
+	topic, err := formLine(r, "topic", 80)
 	if err != nil {
 		return err
 	}
 	to := knowledge.Target{Topic: topic}
 	if name != "" {
 		to.New = &concepts.Definition{Name: name, Topic: topic}
-	} else if to.Concept, err = s.standingConcept(r, p, r.PostFormValue("into")); err != nil {
+	} else if to.Concept, err = s.liveConcept(r, p, r.PostFormValue("into")); err != nil {
 		return err
 	}
 	_, err = s.Memory.Knowledge().Assign(r.Context(), p, members, to, false)

@@ -20,7 +20,7 @@ type confirmBody struct {
 // instead. A form with "sure" is confirmed. It returns no page if rev is hidden now.
 func (s *Server) remove(r *http.Request, rev state.Rev, what, back string) (string, page, error) {
 	sure := r.PostFormValue("sure") != ""
-	ask, err := s.asksBefore()
+	ask, err := s.requiresConfirmation()
 	if err != nil {
 		return "", page{}, err
 	}

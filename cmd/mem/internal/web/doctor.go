@@ -6,7 +6,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
-// A doctorBody is the state of the hooks and, once the user asks for them, the checks of the doctor.
+// A doctorBody is the state of the hooks and, if requested, the checks of "mem doctor".
 type doctorBody struct {
 	api.HooksState
 	Checks  []api.Check
@@ -15,13 +15,13 @@ type doctorBody struct {
 	Fixable bool
 }
 
-// doctor shows the hooks. The checks read the whole store, so they run only when asked for.
+// doctor shows the hooks. The checks read the whole store, so they run only on request.
 func (s *Server) doctor(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	return s.doctorPage(r, r.URL.Query().Get("check") != "", false)
 }
 
-// mend runs the checks and mends what can be mended without harm.
-func (s *Server) mend(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+// fix runs the checks and applies the safe fixes.
+func (s *Server) fix(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	name, p, err := s.doctorPage(r, true, true)
 	s.Events.Changed()
 	return name, p, err
@@ -41,7 +41,7 @@ func (s *Server) doctorPage(r *http.Request, check, fix bool) (string, page, err
 	for _, c := range b.Checks {
 		if c.Level == "warn" || c.Level == "fail" {
 			b.Wrong++
-			b.Fixable = b.Fixable || c.Mend == "mem doctor --fix"
+			b.Fixable = b.Fixable || c.Fix == "mem doctor --fix"
 		}
 	}
 	return "doctor", page{Title: "Hooks and doctor", Tab: "settings",

@@ -14,18 +14,17 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 )
 
-// An editorBody is one marker in its message, and what becomes of it.
+// An editorBody is one marker in its message, with its fate at several settings.
 type editorBody struct {
 	state.Keepit
 	Name    string
-	Before  string // what stands before it in the message, shortened
 	Decay   []decayLine
 	Grid    []keepit.PreviewRow
 	Heads   []int
 	Presets []weightPreset
 }
 
-// A decayLine is a line of the seeds' decay preview.
+// A decayLine is the fate of a marker at a distance and ratio.
 type decayLine struct {
 	Distance, Ratio int
 	Fate            string
@@ -37,7 +36,7 @@ type weightPreset struct {
 	Weight keepit.Weight
 }
 
-// weightPresets are the seeds' names of weights.
+// weightPresets returns the named weights, the highest first.
 func weightPresets() []weightPreset {
 	return []weightPreset{{"Pinned", 100}, {"Critical", 90}, {"Important", 75}, {"Notable", 50}}
 }
@@ -59,7 +58,7 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 	}
 	b := editorBody{Keepit: all[i], Name: api.SessionName(rev.Session), Presets: weightPresets(),
 		Heads: keepit.PreviewDistances[:]}
-	if text := r.URL.Query().Get("weight"); text != "" { // a look at another weight, not yet stored
+	if text := r.URL.Query().Get("weight"); text != "" { // a preview of another weight
 		if w, err := keepit.ParseTyped(text); err == nil {
 			b.Mark.Weight = w
 		}
@@ -75,14 +74,14 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 	b.Grid = keepit.Preview(b.Mark.Weight, decay)
 	for _, at := range [][2]int{{1, 30}, {5, 30}, {10, 30}, {10, 50}} {
 		pressure := keepit.Pressure{Level: keepit.LevelFor(at[1]), Ratio: at[1], Distance: at[0], Decay: decay}
-		line := decayLine{at[0], at[1], "SURVIVES", "kept"}
+		row := decayLine{at[0], at[1], "SURVIVES", "kept"}
 		switch pressure.Fate(b.Mark.Weight) {
 		case keepit.OnTheEdge:
-			line.Fate, line.Class = "BARELY SURVIVES", "edge"
+			row.Fate, row.Class = "BARELY SURVIVES", "edge"
 		case keepit.Summarised:
-			line.Fate, line.Class = "SUMMARIZED", "lost"
+			row.Fate, row.Class = "SUMMARIZED", "lost"
 		}
-		b.Decay = append(b.Decay, line)
+		b.Decay = append(b.Decay, row)
 	}
 	p.Body = b
 	return "editor", p, nil
@@ -108,7 +107,7 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+api.SessionName(rev.Session)+"/keepits/"+id))
 }
 
-// addMarker marks a text that the user typed in a message.
+// addMarker marks a text in a message that the user typed.
 func (s *Server) addMarker(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	ctx := r.Context()
 	n, err := strconv.Atoi(r.PostFormValue("message"))
@@ -130,7 +129,7 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	return s.changed(w, r, "/s/"+api.SessionName(rev.Session)+"/keepits/"+k.ID)
 }
 
-// A boardBody is all markers of a project.
+// A boardBody lists the markers of a project.
 type boardBody struct {
 	Rows     []boardRow
 	Sessions []*state.Session
@@ -197,7 +196,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) 
 	return "board", page{Title: "Markers", Tab: "markers", Project: p, Crumbs: projectCrumbs(p, "Markers"), Body: b}, nil
 }
 
-// Now is the fate in a row of the preview at the distance that the session has.
+// Now returns the fate in a row of the preview at the current distance of the session.
 func (b boardRow) Now(row keepit.PreviewRow) string {
 	at := 0
 	for i, d := range keepit.PreviewDistances {

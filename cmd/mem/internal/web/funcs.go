@@ -16,7 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// funcs are what templates may call.
+// funcs returns the functions of the templates.
 func (s *Server) funcs(p *pages) template.FuncMap {
 	return template.FuncMap{
 		"asset":    func(name string) string { return p.assets[name].path },
@@ -34,9 +34,9 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"weight":   func(w keepit.Weight) string { return w.String() },
 		"milli":    keepit.Thousandths,
 		"signed":   signed,
-		"words":    firstWords,
-		"mode":     modeOf,
-		"runs":     runsText,
+		"words":    excerpt,
+		"mode":     settingsText,
+		"runs":     messageRanges,
 		"trim":     strings.TrimSpace,
 		"md":       p.md.HTML,
 		"add":      func(a, b int) int { return a + b },
@@ -50,21 +50,21 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"hitlink":  hitLink,
 		"linelink": lineLink,
 		"place":    func(identity string) string { return strings.TrimPrefix(identity, "path ") },
-		"which":    which,
+		"projname": projectName,
 	}
 }
 
 func (s *Server) local(t time.Time) time.Time { return t.In(s.Now().Location()) }
 
-// which writes the name of a project, with what its id is a hash of if another one of the list has the same name.
-func which(p state.Project, list []state.Project) string {
+// projectName returns the name of a project, followed by its path or URL if another project in the list has that name.
+func projectName(p state.Project, list []state.Project) string {
 	if slices.ContainsFunc(list, func(q state.Project) bool { return q.ID != p.ID && q.Name == p.Name }) {
 		return p.Name + ": " + strings.TrimPrefix(p.Identity, "path ")
 	}
 	return p.Name
 }
 
-// dict makes a map of names and values, for templates that take several.
+// dict returns a map of alternating names and values, for templates with several arguments.
 func dict(pairs ...any) (map[string]any, error) {
 	out := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -85,7 +85,7 @@ func parseTime(text string) time.Time {
 	return t
 }
 
-// count writes a number of things: "1 message", "1,204 messages".
+// count formats a number of things: "1 message", "1,204 messages".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -106,7 +106,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/kilo/kilo/kilo)
 }
 
-// ago says how long ago a time was, in the largest unit that fits.
+// ago formats the time since t in the largest unit that fits.
 func ago(now, t time.Time) string {
 	const day = 24 * time.Hour
 	d := now.Sub(t)
@@ -127,7 +127,7 @@ func ago(now, t time.Time) string {
 	return count(int(d/(365*day)), "year") + " ago"
 }
 
-// signed writes thousandths with their sign.
+// signed formats thousandths with their sign.
 func signed(n int) string {
 	if n > 0 {
 		return "+" + keepit.Thousandths(n)
@@ -135,8 +135,8 @@ func signed(n int) string {
 	return keepit.Thousandths(n)
 }
 
-// firstWords returns the first words of a text on one line, n characters at most.
-func firstWords(n int, s string) string {
+// excerpt returns the beginning of a text on one line, at most n characters.
+func excerpt(n int, s string) string {
 	s = strings.Join(strings.Fields(s[:min(len(s), 8*n)]), " ")
 	r := []rune(strings.ToValidUTF8(s, "\ufffd"))
 	if len(r) <= n {
@@ -145,8 +145,8 @@ func firstWords(n int, s string) string {
 	return string(r[:n-1]) + "…"
 }
 
-// modeOf writes how a version was made: "uniform 30:1 aggressive", "tiered standard".
-func modeOf(v *records.Version) string {
+// settingsText formats the settings of a version: "uniform 30:1 aggressive", "tiered standard".
+func settingsText(v *records.Version) string {
 	s := v.Settings
 	out := s.Mode
 	switch {
@@ -177,12 +177,12 @@ func modeOf(v *records.Version) string {
 	return out
 }
 
-// runsText writes runs of messages: "#12", "#12-18 #77".
-func runsText(src [][2]int) string {
-	const most = 6
+// messageRanges formats ranges of messages: "#12", "#12-18 #77".
+func messageRanges(src [][2]int) string {
+	const limit = 6
 	var words []string
 	for i, r := range src {
-		if i == most {
+		if i == limit {
 			words = append(words, "…")
 			break
 		}

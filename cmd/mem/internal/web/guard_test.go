@@ -76,7 +76,7 @@ func port(r *rig) string {
 func TestOneTimeToken(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
-	at := r.server.Invitation()
+	at := r.server.SignInURL()
 	for i, want := range []int{http.StatusSeeOther, http.StatusUnauthorized} {
 		res, err := client().Get(at)
 		must(t, err)
@@ -97,7 +97,7 @@ func TestRedirectStays(t *testing.T) {
 			t.Errorf("back to %q leads to %q", back, to)
 		}
 	}
-	res, err := client().Get(strings.Replace(r.server.Invitation(), "/?", "//evil.example/?", 1))
+	res, err := client().Get(strings.Replace(r.server.SignInURL(), "/?", "//evil.example/?", 1))
 	must(t, err)
 	must(t, res.Body.Close())
 	if to := res.Header.Get("Location"); strings.HasPrefix(to, "//") {

@@ -15,11 +15,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A historyBody is the log of a project with its lanes, and what undo and redo would do.
+// A historyBody is the log of a project with its lanes, and the operations that undo and redo apply to.
 type historyBody struct {
 	Rows  []historyRow
 	Lanes []string // names of devices
-	Width int      // of the graph
+	Width int      // of the graph, in pixels
 	Undo  *history.Operation
 	Redo  *history.Operation
 	More  string
@@ -33,7 +33,7 @@ type historyRow struct {
 	State history.OpState
 }
 
-// historyRows is how many operations a page lists.
+// historyRows is the maximum number of operations on a page.
 const historyRows = 100
 
 func (s *Server) history(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
@@ -69,7 +69,7 @@ func (s *Server) history(_ http.ResponseWriter, r *http.Request, p state.Project
 	return "history", page{Title: "History", Tab: "history", Project: p, Crumbs: projectCrumbs(p, "History"), Body: b}, nil
 }
 
-// lanes puts each device into a column of its own and draws the line through its operations.
+// lanes draws the graph: one column per device.
 func (b *historyBody) lanes(entries []refs.Entry, states map[string]history.OpState) {
 	first, last := map[string]int{}, map[string]int{}
 	var devices []string
@@ -108,8 +108,8 @@ func (b *historyBody) lanes(entries []refs.Entry, states map[string]history.OpSt
 	}
 }
 
-// revert takes the last operation back, or does it again.
-func (s *Server) revert(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
+// undoRedo undoes the last operation, or redoes it.
+func (s *Server) undoRedo(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	var err error
 	switch r.PostFormValue("do") {
 	case "undo":

@@ -11,19 +11,19 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A homeBody is what the first page shows.
+// A homeBody is the content of the start page.
 type homeBody struct {
 	Projects   []api.ProjectSummary
 	Current    state.Project
 	Recent     []*state.Session
 	Operations []history.Operation
-	Debt       knowledge.Progress
-	Undo       *history.Operation // what undo would take back
+	Progress   knowledge.Progress
+	Undo       *history.Operation // the operation that undo applies to
 	Remotes    []syncRow
 	Hooks      api.HooksState
 }
 
-// homeRows is how many sessions and operations the first page lists.
+// homeRows is the maximum number of sessions, and of operations, on the start page.
 const homeRows = 8
 
 func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, error) {
@@ -45,7 +45,7 @@ func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, err
 	slices.SortStableFunc(b.Projects, func(x, y api.ProjectSummary) int {
 		return strings.Compare(y.LastAccessed, x.LastAccessed)
 	})
-	if !shown && len(all) > 0 { // the directory of the server belongs to none
+	if !shown && len(all) > 0 { // the working directory belongs to no project
 		b.Current = all[0]
 	}
 	st, err := s.Memory.Trusted().Outline(ctx, b.Current.ID)
@@ -69,7 +69,7 @@ func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, err
 	if b.Hooks, err = s.Hooks(); err != nil {
 		return "", page{}, err
 	}
-	if b.Debt, err = s.Memory.Knowledge().Progress(ctx, b.Current.ID); err != nil {
+	if b.Progress, err = s.Memory.Knowledge().Progress(ctx, b.Current.ID); err != nil {
 		return "", page{}, err
 	}
 	return "home", page{Title: "Memory", Project: b.Current, Body: b}, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A knowledgeBody is the facts, concepts and rules of a project, one kind at a time.
+// A knowledgeBody lists the facts, the concepts or the rules of a project.
 type knowledgeBody struct {
 	Show     string
 	Kind     string
@@ -30,9 +30,7 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request, p state.Proje
 		if err != nil {
 			return "", page{}, err
 		}
-		b.Concepts = slices.DeleteFunc(slices.Clone(set.Concepts), func(c *concepts.Concept) bool {
-			return !c.Live() || c.Revoked != ""
-		})
+		b.Concepts = api.ValidConcepts(set)
 	case "rules":
 		set, err := s.Memory.Revision().Rules(ctx, p.ID)
 		if err != nil {
@@ -97,8 +95,7 @@ func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request, p state.Proje
 	return s.changed(w, r, r.PostFormValue("back"))
 }
 
-// byUser reports whether a form was sent from a page that the user sees: signed in by the printed address, and
-// not by a token for programs.
+// byUser reports whether a request is a form of a page, signed in with the cookie and not with a token.
 func byUser(r *http.Request) bool {
 	return r.Header.Get("Authorization") == "" && r.Header.Get("Origin") == "http://"+r.Host
 }

@@ -21,21 +21,21 @@ import (
 //go:embed *.html assets
 var files embed.FS
 
-// pages are the templates of all screens, each with the layout around it.
+// pages contains the templates of all screens, each with the layout, and the assets.
 type pages struct {
 	screens map[string]*template.Template
 	assets  map[string]asset
 	md      *markdown.Renderer
 }
 
-// An asset is a file that pages use. The sum in its address changes with its content, so browsers may keep it.
+// An asset is a static file. Its URL contains a hash of its content, so browsers may cache it forever.
 type asset struct {
 	body []byte
 	kind string
 	path string
 }
 
-// A page is what the layout shows around a screen.
+// A page is the data of the layout and of the screen in it.
 type page struct {
 	Title    string
 	Tab      string // of the navigation
@@ -43,7 +43,7 @@ type page struct {
 	Crumbs   []crumb
 	Notice   string
 	Theme    string
-	Here     string // the address of the page, for forms that come back to it
+	Here     string // URL of the page, to which forms return
 	ReadOnly bool
 	Tokens   bool // show estimated tokens in lists
 	Body     any
@@ -95,15 +95,15 @@ func (s *Server) routeAssets(mux *http.ServeMux) {
 		mux.HandleFunc("GET "+a.path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", a.kind)
 			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-			_, _ = w.Write(a.body) // a client that has gone needs no answer
+			_, _ = w.Write(a.body) // the client may have closed the connection
 		})
 	}
 }
 
-// A screen answers one request with the name of its template and what that shows.
+// A screen handles a request. It returns the name and the data of a template, or no name if it has responded itself.
 type screen func(w http.ResponseWriter, r *http.Request) (name string, p page, err error)
 
-// show makes a handler of a screen. A screen without a name has answered already, with a redirection or a file.
+// show returns the handler of a screen.
 func (s *Server) show(do screen) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -123,7 +123,7 @@ func (s *Server) show(do screen) http.HandlerFunc {
 	}
 }
 
-// render writes a page, or for htmx the part of it that is asked for: the template named by the part parameter.
+// render responds with a page, or to htmx with the template that the parameter "part" names.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
 	if p.Project.ID == "" {
 		p.Project = s.Scope.Project
@@ -136,15 +136,15 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 	}
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, part, p); err != nil {
-		http.Error(w, "the page cannot be made: "+s.Clean(err.Error()), http.StatusInternalServerError)
+		http.Error(w, "cannot render the page: "+s.Clean(err.Error()), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(s.Clean(b.String()))) // a client that has gone needs no answer
+	_, _ = w.Write([]byte(s.Clean(b.String()))) // the client may have closed the connection
 }
 
-// theme is how the user wants pages to look: light, dark, or "" for as the system does.
+// theme returns the theme in the cookie: light, dark, or "" for that of the system.
 func theme(r *http.Request) string {
 	if c, err := r.Cookie("mem-theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
 		return c.Value
@@ -174,7 +174,7 @@ func redirect(w http.ResponseWriter, r *http.Request, to string) (string, page, 
 	return "", page{}, nil
 }
 
-// failPage shows an error.
+// failPage responds with an error page, or the sign-in page.
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p *api.Problem) {
 	name := "problem"
 	if p.Status == http.StatusUnauthorized {

@@ -89,7 +89,7 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 			if fix {
 				return []api.Check{{Name: "permissions", Level: "fixed", What: "3 files private again"}}, nil
 			}
-			return []api.Check{{Name: "program", Level: "ok", What: "mem"}, {Name: "permissions", Level: "fail", What: "others may look at 3 files", Mend: "mem doctor --fix"}}, nil
+			return []api.Check{{Name: "program", Level: "ok", What: "mem"}, {Name: "permissions", Level: "fail", What: "others may look at 3 files", Fix: "mem doctor --fix"}}, nil
 		},
 		Hooks: func() (api.HooksState, error) {
 			return api.HooksState{
@@ -163,7 +163,7 @@ func client() *http.Client {
 // signIn exchanges a one-time token for the cookie.
 func (r *rig) signIn() {
 	r.t.Helper()
-	res, err := client().Get(r.server.Invitation())
+	res, err := client().Get(r.server.SignInURL())
 	must(r.t, err)
 	must(r.t, res.Body.Close())
 	if res.StatusCode != http.StatusSeeOther || len(res.Cookies()) != 1 || strings.Contains(res.Header.Get("Location"), "token") {

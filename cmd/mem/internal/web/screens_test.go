@@ -245,7 +245,7 @@ func between(s, from, to string) string {
 func TestManySessions(t *testing.T) {
 	t.Parallel()
 	extra := map[string]string{}
-	for i := range mostRows + 40 {
+	for i := range maxRows + 40 {
 		id := fmt.Sprintf("%08x-2222-4000-8000-000000000000", i)
 		extra[id] = fmt.Sprintf(`{"uuid":"u","sessionId":"%s","cwd":"/home/user/extra","timestamp":"2026-01-%02dT10:00:00Z","type":"user","message":{"role":"user","content":"session %d"}}`+"\n", id, 1+i%28, i)
 	}
@@ -259,11 +259,11 @@ func TestManySessions(t *testing.T) {
 		}
 	}
 	rows := func(path string) int { return strings.Count(r.get(path), `class="name"`) }
-	if n := rows(at); n < mostRows || n > mostRows+1 {
+	if n := rows(at); n < maxRows || n > maxRows+1 {
 		t.Errorf("the first page has %d rows", n)
 	}
-	if n := rows(at + "?month=2026-01"); n != mostRows+40 {
-		t.Errorf("the month has %d rows, want %d", n, mostRows+40)
+	if n := rows(at + "?month=2026-01"); n != maxRows+40 {
+		t.Errorf("the month has %d rows, want %d", n, maxRows+40)
 	}
 	if n := rows(at + "?q=session+7"); n == 0 || n > 40 {
 		t.Errorf("the filter leaves %d rows", n)

@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
-// Serve listens on a port of the loopback interface, 0 for any that is free, calls ready with the address that
-// signs a browser in, and answers until ctx ends. Then streams end at once, other requests within two seconds.
+// Serve listens on a port of the loopback interface (0 for any free port), calls ready with the sign-in URL, and serves
+// requests until ctx ends. Then streams end immediately, other requests within [api.Patience].
 func (s *Server) Serve(ctx context.Context, port int, ready func(address string)) error {
 	var of net.ListenConfig
 	l, err := of.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
@@ -31,7 +31,7 @@ func (s *Server) Serve(ctx context.Context, port int, ready func(address string)
 	}
 	done := make(chan error, 1)
 	go func() { done <- hs.Serve(l) }()
-	ready(s.guard.Invitation())
+	ready(s.guard.SignInURL())
 	select {
 	case err := <-done:
 		s.Close()
@@ -42,24 +42,21 @@ func (s *Server) Serve(ctx context.Context, port int, ready func(address string)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), api.Patience)
 	defer cancel()
 	if err := hs.Shutdown(last); err != nil {
-		return errors.Join(hs.Close(), <-ignoreClosed(done)) // what still ran is cut off
+		return errors.Join(hs.Close(), ignoreClosed(<-done)) // aborts the remaining requests
 	}
-	return <-ignoreClosed(done)
+	return ignoreClosed(<-done)
 }
 
-// ignoreClosed passes on how serving ended, unless it was told to.
-func ignoreClosed(done <-chan error) <-chan error {
-	out := make(chan error, 1)
-	err := <-done
+// ignoreClosed drops the error of a server that was shut down.
+func ignoreClosed(err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
-		err = nil
+		return nil
 	}
-	out <- err
-	return out
+	return err
 }
 
-// At tells the server the port that it is reached at.
+// At sets the port of the server.
 func (s *Server) At(port int) { s.guard.At(port) }
 
-// Invitation returns the address that signs a browser in, once.
-func (s *Server) Invitation() string { return s.guard.Invitation() }
+// SignInURL returns a URL that signs a browser in once.
+func (s *Server) SignInURL() string { return s.guard.SignInURL() }

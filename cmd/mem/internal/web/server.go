@@ -7,7 +7,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 )
 
-// A Server serves one memory. Make one with [New].
+// A Server serves one memory. Create one with [New].
 type Server struct {
 	*api.API
 	guard *guard.Guard
@@ -15,10 +15,10 @@ type Server struct {
 	mux   http.Handler
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP handles one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// fail answers with an error: JSON under /api/, else a page.
+// fail responds with an error: JSON for the API, otherwise a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if api.IsAPI(r) {
 		s.FailJSON(w, err)

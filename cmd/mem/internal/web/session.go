@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A sessionBody is a session with all that was made of it.
+// A sessionBody is a session with everything derived from it.
 type sessionBody struct {
 	*state.Session
 	Name     string
@@ -28,12 +28,12 @@ type sessionBody struct {
 	Versions []versionRow
 	Keepits  []state.Keepit
 	Facts    []facts.Fact
-	Made     *history.Node // what was made from the session
+	Made     *history.Node // everything derived from the session
 	Earlier  []*records.Point
 	New      int        // messages since the newest version
 	Agents   []agentRow // subagents that the session started
 	Related  []relatedRow
-	Others   []relatedRow // what it can be related to
+	Others   []relatedRow // projects that it can be related to
 }
 
 // An agentRow is a subagent of a session.
@@ -42,7 +42,7 @@ type agentRow struct {
 	Name string
 }
 
-// A relatedRow is a project that a session is related to, and why.
+// A relatedRow is a related project, with the reason.
 type relatedRow struct {
 	ID           refs.Project
 	Name, Reason string
@@ -54,7 +54,7 @@ type versionRow struct {
 	UsedBy []string
 }
 
-// sessionPage returns what the pages of a session have in common.
+// sessionPage returns the session and the common part of its pages. last are the names of crumbs after the session.
 func (s *Server) sessionPage(ctx context.Context, id string, last ...string) (state.Rev, page, error) {
 	rev, err := s.Session(ctx, id)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	return "session", p, nil
 }
 
-// sinceNewest returns how many messages a session has that its newest version of the whole does not know.
+// sinceNewest returns the number of messages after the newest version of the whole session.
 func sinceNewest(rev state.Rev, versions []versionRow) int {
 	for _, v := range slices.Backward(versions) {
 		if v.Source == "" && v.Since == "" && v.Skip() == 0 {
@@ -130,7 +130,7 @@ func sinceNewest(rev state.Rev, versions []versionRow) int {
 	return 0
 }
 
-// Skip is how many messages at the start the version leaves out.
+// Skip returns the number of messages that the version omits at the start.
 func (v versionRow) Skip() int { return v.Settings.Skip }
 
 func (s *Server) versionRows(ctx context.Context, rev state.Rev) ([]versionRow, error) {
@@ -145,7 +145,7 @@ func (s *Server) versionRows(ctx context.Context, rev state.Rev) ([]versionRow, 
 	return out, nil
 }
 
-// dropSession takes a session out of the lists.
+// dropSession hides a session.
 func (s *Server) dropSession(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	what := "the session " + cmp.Or(rev.Session.Title(), records.ShortID(rev.Session.ID))
 	if name, p, err := s.remove(r, rev, what, "/s/"+api.SessionName(rev.Session)); err != nil || name != "" {
@@ -154,7 +154,7 @@ func (s *Server) dropSession(w http.ResponseWriter, r *http.Request, rev state.R
 	return redirect(w, r, "/p/"+string(rev.Project.ID))
 }
 
-// nameSession gives a session a title or a tag, or removes a tag.
+// nameSession sets the title of a session, or adds or removes a tag.
 func (s *Server) nameSession(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	var err error
 	ctx := r.Context()
@@ -182,7 +182,7 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request, rev state.R
 	return s.changed(w, r, "/s/"+api.SessionName(rev.Session))
 }
 
-// relate fills in what other projects a session is related to.
+// relate sets the related projects, and those that can be related.
 func (s *Server) relate(ctx context.Context, rev state.Rev, b *sessionBody) error {
 	all, err := s.Projects(ctx)
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *Server) relate(ctx context.Context, rev state.Rev, b *sessionBody) erro
 	}
 	names := map[refs.Project]string{}
 	for _, p := range all {
-		names[p.ID] = which(p, all)
+		names[p.ID] = projectName(p, all)
 	}
 	for _, r := range list {
 		b.Related = append(b.Related, relatedRow{r.To, cmp.Or(names[r.To], fmt.Sprintf("%.8s", r.To)), r.Reason})
@@ -208,7 +208,7 @@ func (s *Server) relate(ctx context.Context, rev state.Rev, b *sessionBody) erro
 	return nil
 }
 
-// relateSession relates a session to another project, or no more.
+// relateSession relates a session to another project, or removes the relation.
 func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	var err error
 	ctx := r.Context()

@@ -20,39 +20,37 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// pageOfMessages is how many messages a page of a transcript has.
-const pageOfMessages = 200
+// messagesPerPage is the number of messages on a page of a transcript.
+const messagesPerPage = 200
 
-// A transcriptBody is one page of a session, from its refined transcript. What that leaves out is behind "raw"
-// of each message.
+// A transcriptBody is one page of a refined transcript. Each message links to its complete JSON.
 type transcriptBody struct {
 	Name     string
 	ID       string
 	Turns    []turn
 	Filter   url.Values
 	From, To int
-	Values   int // of the whole session
+	Values   int // number of messages in the session
 	Previous string
 	Next     string
 	Prompts  []prompt
 	Found    int
 	Roles    []string
 	Thinking bool   // thinking is shown
-	Toggle   string // the same page with or without it
-	Anchor   string // before the number of a message in the page's anchors
-	Inline   bool   // the page is part of another: that of the session that started this one
+	Toggle   string // URL of the page with or without thinking
+	Anchor   string // prefix of the anchors of messages
+	Inline   bool   // the page is embedded in that of the parent session
 }
 
 // A turn is one entry of a page.
 type turn struct {
 	refine.Entry
-	First  bool // of its message: the permalink
+	First  bool // the first entry of its message, which has the permalink
 	Marks  []state.Keepit
-	Before string // of a text with markers: what stands before the first of them
 	Diff   []diffLine
 	Hit    bool
-	Agent  string // the subagent's session, if it is in memory
-	Tokens int    // of the message, at the first of its turns
+	Agent  string // the session of the subagent, if it is in memory
+	Tokens int    // of the message, in its first turn
 }
 
 // A diffLine is a line of a diff with its class.
@@ -65,42 +63,45 @@ type prompt struct {
 	Link string
 }
 
-// A pager takes the entries of one page out of a refined transcript as it is written.
+// A pager collects the entries of one page from the lines of a refined transcript.
 type pager struct {
-	rest    []byte
 	from    int
 	most    int
 	want    func(refine.Entry) bool
 	entries []refine.Entry
 	prompts []refine.Entry
-	numbers int // different messages taken
+	numbers int // number of messages on the page
 	last    int
-	before  []int // numbers of wanted messages before the page
+	before  []int // numbers of the matching messages before the page
 	next    int
-	err     error
 }
 
-// Write takes whole lines.
-func (p *pager) Write(b []byte) (int, error) {
+// A lineWriter calls line for each complete line that is written to it, without its newline.
+type lineWriter struct {
+	line func([]byte) error
+	rest []byte
+}
+
+func (w *lineWriter) Write(b []byte) (int, error) {
 	n := len(b)
-	if len(p.rest) > 0 {
-		b = append(p.rest, b...)
+	if len(w.rest) > 0 {
+		b = append(w.rest, b...)
 	}
 	for {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
+		line, after, ok := bytes.Cut(b, []byte{'\n'})
+		if !ok {
 			break
 		}
-		if err := p.line(b[:i]); err != nil {
+		if err := w.line(line); err != nil {
 			return 0, err
 		}
-		b = b[i+1:]
+		b = after
 	}
-	p.rest = append([]byte(nil), b...)
+	w.rest = append([]byte(nil), b...)
 	return n, nil
 }
 
-// line looks at an entry, and reads it only if a page or the navigator needs it.
+// line adds an entry. It decodes only the entries that the page or the navigator needs.
 func (p *pager) line(b []byte) error {
 	n, role := peek(b)
 	if n == 0 {
@@ -116,7 +117,7 @@ func (p *pager) line(b []byte) error {
 		return fmt.Errorf("entry of message %d: %w", n, err)
 	}
 	if e.Typed() && !e.Side {
-		p.prompts = append(p.prompts, refine.Entry{N: e.N, Said: firstWords(80, e.Said)})
+		p.prompts = append(p.prompts, refine.Entry{N: e.N, Said: excerpt(80, e.Said)})
 	}
 	if p.want != nil && !p.want(e) {
 		return nil
@@ -133,7 +134,7 @@ func (p *pager) line(b []byte) error {
 	return nil
 }
 
-// outside remembers where the pages before and after begin.
+// outside records where the previous and the next page begin.
 func (p *pager) outside(n int) {
 	switch {
 	case n < p.from && (len(p.before) == 0 || p.before[len(p.before)-1] != n):
@@ -143,7 +144,7 @@ func (p *pager) outside(n int) {
 	}
 }
 
-// peek reads the number and role of an entry, which stand first, without reading the rest.
+// peek reads the number and role of an entry, its first members, without decoding it.
 func peek(b []byte) (n int, role string) {
 	b, ok := bytes.CutPrefix(b, []byte(`{"n":`))
 	if !ok {
@@ -173,10 +174,10 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	if err != nil || from < 1 {
 		from = 1
 	}
-	pg := &pager{from: from, most: pageOfMessages, want: wantedEntries(f)}
+	pg := &pager{from: from, most: messagesPerPage, want: entryFilter(f)}
 	l1 := rev
 	l1.Kind = state.IsL1
-	if err := s.Memory.Checkout().Write(ctx, l1, checkout.JSONL, pg); err != nil {
+	if err := s.Memory.Checkout().Write(ctx, l1, checkout.JSONL, &lineWriter{line: pg.line}); err != nil {
 		return "", page{}, err
 	}
 	b := transcriptBody{Name: api.SessionName(rev.Session), ID: rev.Session.ID, Filter: f,
@@ -206,7 +207,7 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 		return "?" + q.Encode()
 	}
 	if n := len(pg.before); n > 0 {
-		b.Previous = link(pg.before[max(0, n-pageOfMessages)])
+		b.Previous = link(pg.before[max(0, n-messagesPerPage)])
 	}
 	if pg.next > 0 {
 		b.Next = link(pg.next)
@@ -223,8 +224,8 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	return "transcript", p, nil
 }
 
-// wantedEntries returns the filter of a request, nil if everything is wanted.
-func wantedEntries(f url.Values) func(refine.Entry) bool {
+// entryFilter returns the filter of a request, nil for none.
+func entryFilter(f url.Values) func(refine.Entry) bool {
 	roles, text, tool := api.NonEmpty(f["role"]), strings.ToLower(strings.TrimSpace(f.Get("q"))),
 		strings.ToLower(strings.TrimSpace(f.Get("tool")))
 	if len(roles) == 0 && text == "" && tool == "" {
@@ -237,7 +238,7 @@ func wantedEntries(f url.Values) func(refine.Entry) bool {
 	}
 }
 
-// turns makes the entries of a page ready to be shown: with markers, and diffs by lines.
+// turns adds markers and split diffs to the entries of a page.
 func (s *Server) turns(ctx context.Context, rev state.Rev, entries []refine.Entry, q string) ([]turn, error) {
 	marks := map[int][]state.Keepit{}
 	if len(rev.Session.Markers()) > 0 || len(rev.Session.Overrides) > 0 {
@@ -274,7 +275,7 @@ func (s *Server) turns(ctx context.Context, rev state.Rev, entries []refine.Entr
 	return out, nil
 }
 
-// A rawBody is one message as it stands in the transcript, and where it went.
+// A rawBody is the JSON of one message, with the versions that contain text from it.
 type rawBody struct {
 	Name string
 	N    int
@@ -284,16 +285,16 @@ type rawBody struct {
 	Next int
 }
 
-// A keptIn are the lines of a version that came from a message.
+// A keptIn contains the lines of a version that come from a message.
 type keptIn struct {
 	Version string
 	Lines   []provenance.BlameLine
 }
 
-// mostRaw is how many bytes of a message are shown.
-const mostRaw = 512 << 10
+// maxRawBytes is the maximum number of bytes shown of a message.
+const maxRawBytes = 512 << 10
 
-// message shows one message as it stands, and answers which versions kept it.
+// message shows the JSON of one message, and the versions that contain text from it.
 func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
 	n, err := strconv.Atoi(r.PathValue("n"))
@@ -310,7 +311,7 @@ func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, 
 	one := rev
 	one.Kind, one.From, one.To = state.IsMessages, n, n
 	var raw bytes.Buffer
-	if err := s.Memory.Checkout().Write(ctx, one, checkout.JSONL, limited(&raw, mostRaw)); err != nil {
+	if err := s.Memory.Checkout().Write(ctx, one, checkout.JSONL, &limitedWriter{&raw, maxRawBytes}); err != nil {
 		return "", page{}, err
 	}
 	b := rawBody{Name: api.SessionName(rev.Session), N: n, JSON: raw.String(), Prev: n - 1, Next: n + 1}
@@ -318,7 +319,7 @@ func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, 
 		b.Next = 0
 	}
 	var wide bytes.Buffer
-	if json.Indent(&wide, raw.Bytes(), "", "  ") == nil { // else it is shown as it stands
+	if json.Indent(&wide, raw.Bytes(), "", "  ") == nil { // truncated JSON is shown as it is
 		b.JSON = wide.String()
 	}
 	if b.Kept, err = s.keptIn(ctx, one); err != nil {
@@ -328,7 +329,7 @@ func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, 
 	return "message", p, nil
 }
 
-// keptIn returns what the versions of a session have of messages.
+// keptIn returns the lines of the versions of a session that come from messages.
 func (s *Server) keptIn(ctx context.Context, rev state.Rev) ([]keptIn, error) {
 	rows, err := s.versionRows(ctx, rev)
 	if err != nil {
@@ -349,15 +350,13 @@ func (s *Server) keptIn(ctx context.Context, rev state.Rev) ([]keptIn, error) {
 	return out, nil
 }
 
-// limited writes the first n bytes to w and drops the rest.
-func limited(w io.Writer, n int) io.Writer { return &limit{w, n} }
-
-type limit struct {
+// A limitedWriter writes the first left bytes to w and drops the rest.
+type limitedWriter struct {
 	w    io.Writer
 	left int
 }
 
-func (l *limit) Write(b []byte) (int, error) {
+func (l *limitedWriter) Write(b []byte) (int, error) {
 	take := min(l.left, len(b))
 	l.left -= take
 	if _, err := l.w.Write(b[:take]); err != nil {
@@ -366,7 +365,7 @@ func (l *limit) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// sessionFile answers with the original or the conversation as a file.
+// sessionFile responds with the original or the conversation as a file.
 func (s *Server) sessionFile(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	format := r.URL.Query().Get("format")
 	if format != "jsonl" && format != "text" {
@@ -376,27 +375,27 @@ func (s *Server) sessionFile(w http.ResponseWriter, r *http.Request, rev state.R
 	return "", page{}, s.stream(w, r, rev, checkout.Format(format), name)
 }
 
-// stream sends what may be long as it is read. An error after the first byte cuts the answer off.
+// stream responds with a file while it is read. An error after the first byte aborts the response.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, rev state.Rev, f checkout.Format, name string) error {
 	if err := s.Memory.Trusted().MayHand(r.Context(), rev); err != nil {
 		return err
 	}
-	out := &lateHead{w: w, head: func() { api.Download(w, "application/octet-stream", name) }}
+	out := &headerWriter{w: w, head: func() { api.Download(w, "application/octet-stream", name) }}
 	err := s.Memory.Checkout().Write(r.Context(), rev, f, out)
 	if err != nil && out.begun {
-		panic(http.ErrAbortHandler) // the client must not take it for the whole
+		panic(http.ErrAbortHandler) // otherwise the file looks complete
 	}
 	return err
 }
 
-// A lateHead calls head before the first byte, so that an error before can still be answered as one.
-type lateHead struct {
+// A headerWriter calls head before the first byte, so that an earlier error can still set the status.
+type headerWriter struct {
 	w     io.Writer
 	head  func()
 	begun bool
 }
 
-func (l *lateHead) Write(b []byte) (int, error) {
+func (l *headerWriter) Write(b []byte) (int, error) {
 	if !l.begun {
 		l.head()
 		l.begun = true

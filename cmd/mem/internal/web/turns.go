@@ -15,10 +15,9 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// What a page of a transcript shows beyond the refined transcript: tokens of messages, thinking, and the
-// subagents of calls.
+// Additions to the refined transcript on a page: tokens of messages, thinking, and subagents.
 
-// addTokens notes the tokens of each message at the first of its turns.
+// addTokens sets the tokens of each message in its first turn.
 func (s *Server) addTokens(ctx context.Context, rev state.Rev, turns []turn) error {
 	if len(turns) == 0 {
 		return nil
@@ -44,7 +43,7 @@ func (s *Server) addTokens(ctx context.Context, rev state.Rev, turns []turn) err
 	return nil
 }
 
-// toggle is the address of the same page with thinking, or without.
+// toggle returns the URL of the page with thinking shown or hidden.
 func (b *transcriptBody) toggle(link func(int) string) string {
 	q, err := url.ParseQuery(strings.TrimPrefix(link(max(1, b.From)), "?"))
 	if err != nil {
@@ -57,11 +56,10 @@ func (b *transcriptBody) toggle(link func(int) string) string {
 	return "?" + q.Encode()
 }
 
-// resultsBehind is how many messages after a page are read for the results of calls on it.
-const resultsBehind = 50
+// resultLookahead is the number of messages after a page that are searched for the results of its calls.
+const resultLookahead = 50
 
-// addRaw reads the messages of a page as they stand in the transcript, if thinking is to be shown or a call
-// started a subagent.
+// addRaw adds thinking and links to subagents, which the refined transcript does not contain, from the original.
 func (s *Server) addRaw(ctx context.Context, rev state.Rev, b *transcriptBody, next int) error {
 	agents, err := s.agentsOf(ctx, rev)
 	if err != nil {
@@ -73,12 +71,12 @@ func (s *Server) addRaw(ctx context.Context, rev state.Rev, b *transcriptBody, n
 	}
 	to := rev.Session.Now().Scan.Values
 	if next > 0 {
-		to = min(to, next-1+resultsBehind)
+		to = min(to, next-1+resultLookahead)
 	}
 	one := rev
 	one.Kind, one.From, one.To = state.IsMessages, b.From, to
 	raw := &rawReader{n: b.From - 1, ids: map[string]int{}, agents: map[int][]string{}, thinking: map[int][]string{}}
-	if err := s.Memory.Checkout().Write(ctx, one, checkout.JSONL, raw); err != nil {
+	if err := s.Memory.Checkout().Write(ctx, one, checkout.JSONL, &lineWriter{line: raw.line}); err != nil {
 		return err
 	}
 	if b.Thinking {
@@ -88,7 +86,7 @@ func (s *Server) addRaw(ctx context.Context, rev state.Rev, b *transcriptBody, n
 		t := &b.Turns[i]
 		if ids := raw.agents[t.N]; startsAgent(t.Entry) && len(ids) > 0 {
 			t.Agent = agents[ids[0]]
-			raw.agents[t.N] = ids[1:] // of several calls in one message, the next
+			raw.agents[t.N] = ids[1:] // a message may contain several calls
 		}
 	}
 	return nil
@@ -104,8 +102,7 @@ func (t turn) Failed() bool {
 	return t.Result != "" && t.Result != "ok" && !startsAgent(t.Entry) && t.Name != "AskUserQuestion"
 }
 
-// agentsOf returns the subagents of a session that are in memory: their names in addresses by the ids that
-// Claude Code gave them.
+// agentsOf returns the subagents of a session that are in memory: their names in URLs by agent id.
 func (s *Server) agentsOf(ctx context.Context, rev state.Rev) (map[string]string, error) {
 	st, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
 	if err != nil {
@@ -123,7 +120,7 @@ func (s *Server) agentsOf(ctx context.Context, rev state.Rev) (map[string]string
 	return out, nil
 }
 
-// think puts what was thought before what was said.
+// think inserts thinking before the text of its message.
 func (b *transcriptBody) think(thoughts map[int][]string, next int) {
 	last := b.To
 	if next > 0 {
@@ -146,37 +143,21 @@ func (b *transcriptBody) think(thoughts map[int][]string, next int) {
 	b.Turns = out
 }
 
-// A rawReader takes thinking and the ids of subagents from the lines that are written to it.
+// A rawReader collects thinking and the ids of subagents from the lines of an original.
 type rawReader struct {
-	n        int // of the last line
-	rest     []byte
+	n        int              // of the last line
 	ids      map[string]int   // messages of calls, by the id of the call
 	agents   map[int][]string // ids of the agents that the calls of a message started
 	thinking map[int][]string // texts by message
 }
 
-// Write takes whole lines.
-func (r *rawReader) Write(b []byte) (int, error) {
-	n := len(b)
-	b = append(r.rest, b...)
-	for {
-		line, after, ok := bytes.Cut(b, []byte{'\n'})
-		if !ok {
-			break
-		}
-		r.n++
-		if bytes.Contains(line, []byte(`"thinking"`)) || bytes.Contains(line, []byte(`"tool_use"`)) ||
-			bytes.Contains(line, []byte(`"agentId"`)) {
-			r.line(line)
-		}
-		b = after
+// line reads a message. It ignores messages of unknown shape.
+func (r *rawReader) line(b []byte) error {
+	r.n++
+	if !bytes.Contains(b, []byte(`"thinking"`)) && !bytes.Contains(b, []byte(`"tool_use"`)) &&
+		!bytes.Contains(b, []byte(`"agentId"`)) {
+		return nil
 	}
-	r.rest = append([]byte(nil), b...)
-	return n, nil
-}
-
-// line reads a message. One that is no message of the usual form has neither.
-func (r *rawReader) line(b []byte) {
 	var v struct {
 		Message struct {
 			Content json.RawMessage `json:"content"`
@@ -190,12 +171,12 @@ func (r *rawReader) line(b []byte) {
 		Thinking string `json:"thinking"`
 	}
 	if json.Unmarshal(b, &v) != nil || json.Unmarshal(v.Message.Content, &blocks) != nil {
-		return
+		return nil
 	}
 	var result struct {
 		Agent string `json:"agentId"`
 	}
-	_ = json.Unmarshal(v.Result, &result) // a result that is no object names no agent
+	_ = json.Unmarshal(v.Result, &result) // a result of another shape has no agent
 	for _, x := range blocks {
 		switch {
 		case x.Type == "thinking" && strings.TrimSpace(x.Thinking) != "":
@@ -208,4 +189,5 @@ func (r *rawReader) line(b []byte) {
 			}
 		}
 	}
+	return nil
 }

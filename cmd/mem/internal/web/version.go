@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A versionBody is one version: its text in one of several views, and how it was made.
+// A versionBody is one version: its text in one of several views, and its derivation.
 type versionBody struct {
 	*records.Version
 	Name     string // of the session
@@ -22,7 +22,7 @@ type versionBody struct {
 	View     string
 	Text     string
 	Blame    []provenance.BlameLine
-	Bad      int // lines that no message supports
+	Bad      int // number of lines that no message supports
 	Lines    int
 	Fates    []markers.Judgement
 	UsedBy   []string
@@ -30,8 +30,8 @@ type versionBody struct {
 	Hash     string
 	Key      string
 	Recipe   string
-	Checked  string // what a reproduction found
-	Rejected bool   // it found a difference
+	Checked  string // result of a reproduction
+	Rejected bool   // the reproduction differs
 }
 
 func (s *Server) versionScreen(_ http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
@@ -85,7 +85,7 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 	return "version", p, nil
 }
 
-// verifyVersion makes a version again and says whether it is the same.
+// verifyVersion reproduces a version and shows whether it is identical.
 func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	ctx := r.Context()
 	made, err := s.Memory.Derive().Reproduce(ctx, rev)
@@ -112,7 +112,7 @@ func (s *Server) versionFile(w http.ResponseWriter, r *http.Request, rev state.R
 	return "", page{}, s.Write(r.Context(), w, rev, r.URL.Query().Get("format"), rev.Version.FileName())
 }
 
-// A manageBody is the list in which versions are selected to be deleted.
+// A manageBody is the list for deleting versions.
 type manageBody struct {
 	Name     string
 	Tokens   int
@@ -121,8 +121,8 @@ type manageBody struct {
 	Selected map[string]bool
 	Number   int
 	Sum      int
-	Used     []string // selected, and used by compositions
-	Confirm  bool     // the user is asked for the last time
+	Used     []string // selected versions that compositions use
+	Confirm  bool     // ask for confirmation
 }
 
 func (s *Server) manage(_ http.ResponseWriter, r *http.Request) (string, page, error) {
@@ -154,13 +154,13 @@ func (s *Server) managePage(r *http.Request, selected []string, confirm bool) (s
 	return "manage", p, nil
 }
 
-// deleteVersions takes versions out of the lists, after a question if the settings want one or compositions use them.
+// deleteVersions hides versions. It asks for confirmation if the settings require it or compositions use them.
 func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	names := r.PostForm["v"]
 	if len(names) == 0 {
 		return "", page{}, api.BadRequest("no version is selected")
 	}
-	ask, err := s.asksBefore()
+	ask, err := s.requiresConfirmation()
 	if err != nil {
 		return "", page{}, err
 	}
@@ -174,7 +174,7 @@ func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string,
 	for _, label := range names {
 		rev, err := s.Version(r.Context(), r.PathValue("session"), label)
 		if err == nil {
-			err = s.Memory.Derive().Remove(r.Context(), rev, true, false) // it was asked for
+			err = s.Memory.Derive().Remove(r.Context(), rev, true, false) // confirmed
 		}
 		if err != nil {
 			return "", page{}, err

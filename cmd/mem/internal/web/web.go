@@ -1,13 +1,12 @@
-// Package web serves a memory to a browser and to programs: pages under /, the API of the seeds under /api/memory.
+// Package web serves a memory to browsers and programs: pages under /, the API under /api/memory.
 //
-// A [Server] answers on the loopback interface only. Every request passes package guard. Handlers parse, call the same
-// methods of [layers.Memory] as the commands, and print. What pages and the API share is in package api, which
-// a Server embeds.
+// A [Server] listens on the loopback interface only. Every request passes package guard. Handlers parse, call the same
+// methods of [layers.Memory] as the commands, and print. Pages and the API share package api, which a Server embeds.
 //
-// Each screen is one file with its template beside it. Every page works without JavaScript: links and forms do
-// all the work, htmx swaps parts of the same templates, and the modules in assets only add convenience.
-// Transcripts are hostile text: html/template escapes everything, Markdown is rendered without raw HTML, and
-// each page passes [api.World.Clean].
+// Each screen is one file with its template next to it. Every page works without JavaScript: it consists of links and
+// forms, htmx replaces parts of a page with the same templates, and the modules in assets only add convenience.
+// Transcripts are untrusted: html/template escapes everything, Markdown is rendered without raw HTML, and each page
+// passes [api.World.Clean].
 package web
 
 import (

@@ -7,7 +7,7 @@ type Check struct {
 	Name  string
 	Level string // ok, warn, fail or fixed
 	What  string
-	Mend  string // the command that fixes it, "" if nothing is wrong
+	Fix   string // the command that fixes it, "" if nothing is wrong
 }
 
 // A HooksState is what "mem hooks status" shows.

@@ -14,7 +14,6 @@ type job struct {
 	JobAnswer
 	cancel context.CancelFunc
 	done   chan struct{}
-	err    error
 }
 
 // A JobAnswer is a job as clients see it.
@@ -116,7 +115,7 @@ func (j *Jobs) finish(ctx context.Context, one *job, result string, err error) {
 	case ctx.Err() != nil:
 		one.State = "cancelled"
 	default:
-		one.State, one.Error, one.err = "failed", j.problemOf(err), err
+		one.State, one.Error = "failed", j.problemOf(err)
 	}
 	out := one.JobAnswer
 	j.mu.Unlock()

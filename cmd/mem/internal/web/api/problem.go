@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,21 +89,13 @@ func (s *API) ProblemOf(err error) *Problem {
 	var own *Problem
 	if errors.As(err, &own) {
 		p := *own
-		p.Hint = first(p.Hints)
+		p.Hint = cmp.Or(p.Hints...)
 		return &p
 	}
-	p := &Problem{Status: http.StatusInternalServerError, Code: "internal", Message: err.Error(), cause: err,
-		Hints: s.Hints(err)}
+	p := &Problem{Message: err.Error(), cause: err, Hints: s.Hints(err)}
 	p.Status, p.Code = statusOf(err)
-	p.Hint = first(p.Hints)
+	p.Hint = cmp.Or(p.Hints...)
 	return p
-}
-
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
 }
 
 func statusOf(err error) (int, string) {

@@ -1,5 +1,5 @@
-// Package guard decides which requests "mem serve" answers: those addressed to this machine, sent by no other
-// site, and signed in by the cookie of a printed address or by a token of "mem token".
+// Package guard authenticates the requests to "mem serve". A request must be addressed to this machine, must not come
+// from another site, and needs the cookie of the printed URL or a token of "mem token".
 package guard
 
 import (
@@ -18,13 +18,13 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
-// MaxBody is how many bytes a request may carry.
+// MaxBody is the maximum size of a request body in bytes.
 const MaxBody = 1 << 20
 
-// policy lets a page use what this server serves and nothing else.
+// policy restricts pages to content from this server.
 const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// A Guard decides which requests are answered.
+// A Guard authenticates requests. It is safe for concurrent use.
 type Guard struct {
 	store  string
 	cookie string // its value signs a browser in
@@ -34,10 +34,10 @@ type Guard struct {
 	mu     sync.Mutex
 	port   int
 	hosts  []string
-	tokens []string // of addresses that no browser has used yet
+	tokens []string // unused one-time tokens
 }
 
-// New returns a guard with a secret of its own.
+// New returns a guard with a random cookie.
 func New(store string, random io.Reader) (*Guard, error) {
 	g := &Guard{store: store, random: random, cross: http.NewCrossOriginProtection()}
 	var err error
@@ -45,7 +45,7 @@ func New(store string, random io.Reader) (*Guard, error) {
 	return g, err
 }
 
-// secret returns 256 bits that nobody can guess.
+// secret returns 256 random bits in hexadecimal.
 func secret(r io.Reader) (string, error) {
 	var b [32]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
@@ -62,15 +62,15 @@ func (g *Guard) At(port int) {
 	g.port, g.hosts = port, []string{"127.0.0.1:" + p, "localhost:" + p, "[::1]:" + p}
 }
 
-// cookieName is different for each port: browsers send cookies to all ports of a host.
+// cookieName returns a name that depends on the port, because browsers send cookies to all ports of a host.
 func (g *Guard) cookieName() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return "mem-" + strconv.Itoa(g.port)
 }
 
-// Invitation returns an address with a new one-time token, "" if there is no randomness left.
-func (g *Guard) Invitation() string {
+// SignInURL returns a URL with a new one-time token, "" if the source of randomness fails.
+func (g *Guard) SignInURL() string {
 	t, err := secret(g.random)
 	if err != nil {
 		return ""
@@ -81,7 +81,7 @@ func (g *Guard) Invitation() string {
 	return "http://127.0.0.1:" + strconv.Itoa(g.port) + "/?token=" + t
 }
 
-// redeem uses a one-time token up.
+// redeem invalidates a one-time token and reports whether it was valid.
 func (g *Guard) redeem(token string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,36 +93,36 @@ func (g *Guard) redeem(token string) bool {
 	return true
 }
 
-// equal compares two secrets in a time that tells nothing about them.
+// equal compares two secrets in constant time.
 func equal(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// ours reports whether host is a name of this server, so that a page whose name was pointed at this machine is refused.
-func (g *Guard) ours(host string) bool {
+// isOwnHost reports whether host is a name of this server. It prevents DNS rebinding.
+func (g *Guard) isOwnHost(host string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Contains(g.hosts, strings.ToLower(host))
 }
 
-// A failure answers a request with an error.
-type failure func(w http.ResponseWriter, r *http.Request, err error)
+// An errorHandler responds with an error.
+type errorHandler func(w http.ResponseWriter, r *http.Request, err error)
 
-// Protect returns a handler that lets through to next what may pass.
-func (g *Guard) Protect(readOnly bool, fail failure, next http.Handler) http.Handler {
+// Protect returns a handler that passes permitted requests to next.
+func (g *Guard) Protect(readOnly bool, fail errorHandler, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		harden(w.Header())
+		setSecurityHeaders(w.Header())
 		if err := g.sameSite(r); err != nil {
 			fail(w, r, err)
 			return
 		}
 		if token := r.URL.Query().Get("token"); token != "" && r.Method == http.MethodGet && !api.IsAPI(r) {
-			g.exchange(w, r, token, fail)
+			g.signIn(w, r, token, fail)
 			return
 		}
 		if !isPublic(r) {
-			if err := g.known(r); err != nil {
+			if err := g.authenticate(r); err != nil {
 				fail(w, r, err)
 				return
 			}
@@ -136,7 +136,7 @@ func (g *Guard) Protect(readOnly bool, fail failure, next http.Handler) http.Han
 	})
 }
 
-func harden(h http.Header) {
+func setSecurityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
@@ -146,12 +146,12 @@ func harden(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// isPublic reports whether a request needs no token: what the sign-in page is made of.
+// isPublic reports whether a request needs no authentication: the assets of the sign-in page.
 func isPublic(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/assets/")
 }
 
-// changes reports whether a request may change something. A preview looks like it and does not.
+// changes reports whether a request may change something. Previews are POST requests without changes.
 func changes(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return false
@@ -159,9 +159,9 @@ func changes(r *http.Request) bool {
 	return r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/preview")
 }
 
-// sameSite refuses what is not addressed to this server, or comes from another site.
+// sameSite returns an error if a request is not addressed to this server or comes from another site.
 func (g *Guard) sameSite(r *http.Request) error {
-	if !g.ours(r.Host) {
+	if !g.isOwnHost(r.Host) {
 		return api.NewProblem(http.StatusForbidden, "foreign_host", "the host of the request is not this server")
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
@@ -176,15 +176,15 @@ func (g *Guard) sameSite(r *http.Request) error {
 	return nil
 }
 
-// known finds out who asks: a browser with the cookie, or a program with a token.
-func (g *Guard) known(r *http.Request) error {
+// authenticate accepts a browser with the cookie and a program with a token.
+func (g *Guard) authenticate(r *http.Request) error {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		switch valid, err := ValidToken(g.store, bearer); {
 		case err != nil:
 			return err
 		case !valid:
 			return api.NewProblem(http.StatusUnauthorized, "unauthorized", "the token is not valid",
-				"make one: mem token add NAME")
+				"create one: mem token add NAME")
 		}
 		return nil
 	}
@@ -195,9 +195,9 @@ func (g *Guard) known(r *http.Request) error {
 		"open the address that mem serve printed", "programs: mem token add NAME")
 }
 
-// exchange signs a browser in with the token of its address, and shows it the same page without.
-func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, token string, fail failure) {
-	if !g.redeem(token) && g.known(r) != nil {
+// signIn sets the cookie for a valid one-time token and redirects to the URL without the token.
+func (g *Guard) signIn(w http.ResponseWriter, r *http.Request, token string, fail errorHandler) {
+	if !g.redeem(token) && g.authenticate(r) != nil {
 		fail(w, r, api.NewProblem(http.StatusUnauthorized, "unauthorized",
 			"the token of this address was used before or is wrong", "start mem serve again"))
 		return

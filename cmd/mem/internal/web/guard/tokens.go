@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// A Token lets a program use the API of every server of a memory. Only its hash is stored, in a file of its own
-// below "tokens".
+// A Token permits a program to use the API of every server of a memory. Only its hash is stored, in one file per token
+// in the directory "tokens".
 type Token struct {
 	Name    string    `json:"name"`
 	Created time.Time `json:"created"`
 	SHA256  string    `json:"sha256"` // of the token, hexadecimal
 }
 
-// ErrTokenName says that a name cannot be one of a token.
+// ErrTokenName means that a token cannot have that name.
 var ErrTokenName = errors.New("want 1 to 64 letters, digits, '-' and '_'")
 
-// tokenFile returns where the token of a name is kept.
+// tokenFile returns the file of a token.
 func tokenFile(store, name string) (string, error) {
 	odd := func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
@@ -37,8 +37,7 @@ func tokenFile(store, name string) (string, error) {
 	return filepath.Join(store, "tokens", name+".json"), nil
 }
 
-// AddToken makes a token and returns it; it cannot be read again. The error wraps [fs.ErrExist] if there is one
-// of that name.
+// AddToken creates a token and returns it. It cannot be read later. The error wraps [fs.ErrExist] if the name exists.
 func AddToken(store, name string, now time.Time, random io.Reader) (string, error) {
 	file, err := tokenFile(store, name)
 	if err != nil {
@@ -68,7 +67,7 @@ func hashOf(token string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Tokens returns the tokens of a memory, by name.
+// Tokens returns the tokens of a memory, sorted by name.
 func Tokens(store string) ([]Token, error) {
 	dir := filepath.Join(store, "tokens")
 	entries, err := os.ReadDir(dir)
@@ -97,7 +96,7 @@ func Tokens(store string) ([]Token, error) {
 	return out, nil
 }
 
-// RemoveToken makes a token invalid. The error wraps [fs.ErrNotExist] if there is none of that name.
+// RemoveToken deletes a token. The error wraps [fs.ErrNotExist] if the name does not exist.
 func RemoveToken(store, name string) error {
 	file, err := tokenFile(store, name)
 	if err != nil {
@@ -106,7 +105,7 @@ func RemoveToken(store, name string) error {
 	return os.Remove(file)
 }
 
-// ValidToken reports whether a token is one of the memory's.
+// ValidToken reports whether the memory has that token. Its duration does not depend on which one.
 func ValidToken(store, token string) (bool, error) {
 	all, err := Tokens(store)
 	valid := false

@@ -1,4 +1,4 @@
-// Package markdown renders Markdown of transcripts, which anybody may have written, as HTML that does nothing.
+// Package markdown renders untrusted Markdown of transcripts as harmless HTML.
 package markdown
 
 import (
@@ -13,21 +13,20 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxMarkdown is how many bytes of a text are rendered; what is longer is shown as it stands.
+// maxMarkdown is the maximum size of a rendered text in bytes. Longer texts are shown as plain text.
 const maxMarkdown = 256 << 10
 
-// A Renderer renders texts; any number of pages use one at once.
+// A Renderer renders texts. It is safe for concurrent use.
 type Renderer struct{ md goldmark.Markdown }
 
 // New returns a renderer.
 func New() *Renderer {
-	return &Renderer{goldmark.New(goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(tame{}, 100))))}
+	return &Renderer{goldmark.New(goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(sanitizer{}, 100))))}
 }
 
-// HTML renders a text of a transcript. Raw HTML becomes nothing but visible text, addresses that run
-// something become dead, and images, which would ask other hosts, become links. Tables keep their columns as
-// they were typed: goldmark's extension for them compiles regular expressions when the program starts, which
-// each command would pay for.
+// HTML renders a text of a transcript. Raw HTML becomes visible text, dangerous URLs such as javascript: are removed,
+// and images, which would load from other hosts, become links. Tables are shown as code blocks: goldmark's extension
+// for tables compiles regular expressions when the program starts, which would slow down every command.
 func (r *Renderer) HTML(source string) template.HTML {
 	if len(source) > maxMarkdown {
 		return plainHTML(source)
@@ -36,18 +35,18 @@ func (r *Renderer) HTML(source string) template.HTML {
 	if err := r.md.Convert([]byte(source), &b); err != nil {
 		return plainHTML(source)
 	}
-	return template.HTML(b.String()) //nolint:gosec // goldmark escapes, and tame leaves no HTML of the text
+	return template.HTML(b.String()) //nolint:gosec // goldmark escapes, and sanitizer leaves no HTML of the text
 }
 
 func plainHTML(source string) template.HTML {
 	return template.HTML("<pre>" + template.HTMLEscapeString(source) + "</pre>") //nolint:gosec // escaped
 }
 
-// tame is what changes a text between reading and rendering it.
-type tame struct{}
+// A sanitizer changes a parsed text before it is rendered.
+type sanitizer struct{}
 
-// Transform replaces HTML by its text and images by links.
-func (tame) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
+// Transform replaces HTML with its source text, images with links, and tables with code blocks.
+func (sanitizer) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
 	source := reader.Source()
 	var raw, images, tables []ast.Node
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
@@ -90,7 +89,7 @@ func (tame) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
 	}
 }
 
-// isTable reports whether every line of a paragraph is a row.
+// isTable reports whether a paragraph has several lines and every line is a table row.
 func isTable(n ast.Node, source []byte) bool {
 	lines := n.Lines()
 	for i := range lines.Len() {
@@ -102,7 +101,7 @@ func isTable(n ast.Node, source []byte) bool {
 	return lines.Len() > 1
 }
 
-// asText returns the text that an HTML node was read from.
+// asText returns the source text of an HTML node.
 func asText(n ast.Node, source []byte) ast.Node {
 	var b strings.Builder
 	if inline, ok := n.(*ast.RawHTML); ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// A statsBody is a project in numbers, with charts of them.
+// A statsBody is the statistics of a project, with charts.
 type statsBody struct {
 	stats.Stats
 	ByMonth template.HTML
@@ -41,7 +41,7 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 		nil
 }
 
-// StoredBytes is the sum over all kinds.
+// StoredBytes returns the stored bytes of all kinds.
 func (b statsBody) StoredBytes() (sum int64) {
 	for _, k := range b.Storage.Kinds {
 		sum += k.Stored
@@ -49,7 +49,7 @@ func (b statsBody) StoredBytes() (sum int64) {
 	return sum
 }
 
-// A settingsBody lists every setting with where its value comes from.
+// A settingsBody lists all settings with the sources of their values.
 type settingsBody struct {
 	Groups  []settingGroup
 	Unknown []string
@@ -63,19 +63,19 @@ type settingGroup struct {
 	List []settingRow
 }
 
-// A settingRow is a setting, what it is for, and whether this page may change it.
+// A settingRow is a setting with its description.
 type settingRow struct {
 	config.Setting
 	About   string
 	Default string
-	Fixed   bool
+	Fixed   bool // this page may not change it
 }
 
-func (s *Server) settingsScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	return s.settingsPage(r.Context(), settingsBody{})
+func (s *Server) settingsScreen(http.ResponseWriter, *http.Request) (string, page, error) {
+	return s.settingsPage(settingsBody{})
 }
 
-func (s *Server) settingsPage(_ context.Context, b settingsBody) (string, page, error) {
+func (s *Server) settingsPage(b settingsBody) (string, page, error) {
 	conf, err := s.Settings()
 	if err != nil {
 		return "", page{}, err
@@ -101,8 +101,8 @@ func (s *Server) settingsPage(_ context.Context, b settingsBody) (string, page, 
 		Body: b}, nil
 }
 
-// runsPrograms reports whether a setting names a program that mem runs, or where keys and transcripts are sent
-// to. Those are changed where the user types commands, not by a request of a browser.
+// runsPrograms reports whether a setting names a program that mem runs, or a URL that receives keys and transcripts.
+// Those can be changed on the command line only, not by a browser.
 func runsPrograms(key string) bool {
 	return strings.HasSuffix(strings.ToLower(key), "command") || strings.Contains(strings.ToLower(key), "url") ||
 		strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "pager")
@@ -120,12 +120,12 @@ func (s *Server) changeSetting(w http.ResponseWriter, r *http.Request) (string, 
 		return "", page{}, api.BadRequest("the value is empty", "to go back to the default, use Reset")
 	}
 	if err := s.Set(r.Context(), key, value); err != nil {
-		return s.settingsPage(r.Context(), settingsBody{Problem: s.ProblemOf(err), Failed: key, Tried: value})
+		return s.settingsPage(settingsBody{Problem: s.ProblemOf(err), Failed: key, Tried: value})
 	}
 	return s.changed(w, r, "/settings")
 }
 
-// A syncBody is the remotes and what is to be sent there.
+// A syncBody is the state of the remotes.
 type syncBody struct {
 	Remotes []syncRow
 }
@@ -144,7 +144,7 @@ func (s *Server) sync(_ http.ResponseWriter, r *http.Request) (string, page, err
 	return "sync", page{Title: "Sync", Crumbs: []crumb{{"Memory", "/"}, {"Sync", ""}}, Body: b}, nil
 }
 
-// remotes returns how each remote stands to this memory, as far as is known here: a page asks no other host.
+// remotes returns the last known state of each remote. It does not use the network.
 func (s *Server) remotes(ctx context.Context) ([]syncRow, error) {
 	all, err := s.Memory.Sync().Remotes()
 	var out []syncRow

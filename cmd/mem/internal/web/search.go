@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/search/index"
 )
 
-// A searchBody is the one box, its facets, and what was found.
+// A searchBody is the search form with the hits.
 type searchBody struct {
 	api.SearchAnswer
 	Form     url.Values
@@ -23,8 +23,8 @@ type searchBody struct {
 	Problem  *api.Problem
 }
 
-// mostHits is how many hits the page shows.
-const mostHits = 50
+// maxHits is the maximum number of hits on the page.
+const maxHits = 50
 
 func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	b := searchBody{Form: r.URL.Query(), Names: map[string]string{}}
@@ -39,14 +39,14 @@ func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, p
 		b.Asked = b.Asked || k != "part" && k != "by" && strings.TrimSpace(b.Form.Get(k)) != ""
 	}
 	if b.Asked {
-		if b.SearchAnswer, err = s.Find(r.Context(), r, mostHits); err != nil {
+		if b.SearchAnswer, err = s.Find(r.Context(), r, maxHits); err != nil {
 			b.Problem = s.ProblemOf(err)
 		}
 	}
 	return "search", page{Title: "Search", Crumbs: []crumb{{"Memory", "/"}, {"Search", ""}}, Body: b}, nil
 }
 
-// marked is the snippet with what matches marked.
+// marked returns a snippet with its matches highlighted.
 func marked(h api.HitAnswer) template.HTML {
 	var b strings.Builder
 	at := 0
@@ -62,7 +62,7 @@ func marked(h api.HitAnswer) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // escaped piece by piece
 }
 
-// hitLink is the page of what was found.
+// hitLink returns the URL of a hit.
 func hitLink(h api.HitAnswer) string {
 	project := "/p/" + h.Project
 	switch h.Class {
@@ -82,7 +82,7 @@ func hitLink(h api.HitAnswer) string {
 	return "/s/" + h.Session + "/transcript?from=" + n + "#m" + n
 }
 
-// A nextBody is what the next session would be handed over, by sections.
+// A nextBody is the context for the next session, by section.
 type nextBody struct {
 	api.NextAnswer
 	Limit    int
@@ -129,7 +129,7 @@ func projectCrumbs(p state.Project, last ...string) []crumb {
 	return out
 }
 
-// lineLink is the message that a line rests on, "" if its source is none.
+// lineLink returns the URL of the source message of a line, "" if its source is not a message.
 func lineLink(l api.NextLine) string {
 	id, n, ok := strings.Cut(l.Source, "#")
 	digits := n[:len(n)-len(strings.TrimLeft(n, "0123456789"))]

@@ -14,8 +14,8 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 )
 
-// An adding describes a session that is not in memory yet.
-type adding struct {
+// A sessionPreview describes a session that is not in memory yet.
+type sessionPreview struct {
 	Messages    int
 	Tokens      int
 	Estimated   bool // Tokens is computed from the size, because the file is too large to count
@@ -24,30 +24,30 @@ type adding struct {
 	Weights     []weightCount // the heaviest first
 }
 
-// A weightCount is the number of markers of one weight, with the name of its band.
+// A weightCount is the number of markers of one weight, with the name of its preset.
 type weightCount struct {
 	Weight keepit.Weight
 	Name   string
 	Count  int
 }
 
-// mostCounted is the maximum size of a file whose tokens are counted.
-const mostCounted = 8 << 20
+// maxCountedBytes is the maximum size of a file whose tokens are counted.
+const maxCountedBytes = 8 << 20
 
-// adding reads a session file as a capture would, without storing it.
-func (s *Server) adding(ctx context.Context, path string) (*adding, error) {
+// previewSession reads a session file like a capture, without storing it.
+func (s *Server) previewSession(ctx context.Context, path string) (*sessionPreview, error) {
 	got, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(path)},
 		capture.AddOptions{Op: "add", DryRun: true})
 	if err != nil || len(got) == 0 {
 		return nil, err
 	}
 	now := got[0].Now
-	out := &adding{Messages: now.Scan.Messages, First: now.Scan.First, Last: now.Scan.Last, Markers: len(now.Markers)}
+	out := &sessionPreview{Messages: now.Scan.Messages, First: now.Scan.First, Last: now.Scan.Last, Markers: len(now.Markers)}
 	for _, m := range now.Markers {
 		i := slices.IndexFunc(out.Weights, func(w weightCount) bool { return w.Weight == m.Weight })
 		if i < 0 {
 			i = len(out.Weights)
-			out.Weights = append(out.Weights, weightCount{Weight: m.Weight, Name: bandOf(m.Weight)})
+			out.Weights = append(out.Weights, weightCount{Weight: m.Weight, Name: presetName(m.Weight)})
 		}
 		out.Weights[i].Count++
 	}
@@ -56,9 +56,9 @@ func (s *Server) adding(ctx context.Context, path string) (*adding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(b) > mostCounted {
+	if len(b) > maxCountedBytes {
 		out.Estimated = true
-		b = b[:bytes.LastIndexByte(b[:mostCounted], '\n')+1]
+		b = b[:bytes.LastIndexByte(b[:maxCountedBytes], '\n')+1]
 	}
 	n, err := markers.CountBytes(ctx, b, now.Scan.Model, runtime.GOMAXPROCS(0))
 	out.Tokens = n.Tokens
@@ -68,8 +68,8 @@ func (s *Server) adding(ctx context.Context, path string) (*adding, error) {
 	return out, err
 }
 
-// bandOf names a weight as the seeds do.
-func bandOf(w keepit.Weight) string {
+// presetName returns the name of the highest preset that a weight reaches.
+func presetName(w keepit.Weight) string {
 	for _, p := range weightPresets() {
 		if w >= p.Weight {
 			return p.Name
