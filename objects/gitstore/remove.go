@@ -70,29 +70,22 @@ func (r *Repo) removePacked(ref string) error {
 	} else if err != nil {
 		return err
 	}
-	tmp, err := r.writePackedWithout(ref)
+	b, err = pack.ReadFile(path) // it may have changed before the lock
 	if err == nil {
-		err = os.Rename(tmp, path)
-	}
-	if err == nil {
-		err = pack.SyncDir(r.dir)
+		err = replaceFile(r.dir, packedFile, packedWithout(string(b), ref))
 	}
 	return errors.Join(err, os.Remove(lock))
 }
 
-// writePackedWithout writes packed-refs without a branch to a temporary file.
-func (r *Repo) writePackedWithout(ref string) (tmp string, err error) {
-	b, err := pack.ReadFile(filepath.Join(r.dir, packedFile))
-	if err != nil {
-		return "", err
-	}
+// packedWithout returns the text of packed-refs without a branch.
+func packedWithout(text, ref string) string {
 	var out strings.Builder
 	removed := false
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(text) {
 		removed = strings.HasSuffix(line, " "+ref+"\n") || removed && strings.HasPrefix(line, "^")
 		if !removed {
 			out.WriteString(line)
 		}
 	}
-	return writeTemp(filepath.Join(r.dir, tempDir), packedFile, out.String())
+	return out.String()
 }

@@ -137,28 +137,13 @@ func (n *Dir) Encode(put func(pack.Kind, []byte) (pack.ID, error)) (pack.ID, err
 
 // Walk calls f for every blob under n, in the order of names. f must not keep path.
 func (n *Dir) Walk(g *gitstore.Repo, path []string, f func(path []string, id pack.ID) error) error {
-	if err := n.load(g); err != nil {
-		return err
-	}
-	for _, e := range n.entries {
-		p := append(path, e.name)
-		var err error
-		if e.Dir == nil {
-			err = f(p, e.ID)
-		} else {
-			err = e.Dir.Walk(g, p, f)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return n.WalkNew(g, nil, path, f)
 }
 
 // WalkNew is [Dir.Walk] without the blobs that old has at the same path; old may be nil.
 func (n *Dir) WalkNew(g *gitstore.Repo, old *Dir, path []string, f func(path []string, id pack.ID) error) error {
 	if old == nil {
-		return n.Walk(g, path, f)
+		old = &Dir{loaded: true}
 	}
 	if n.ID == old.ID && !n.dirty {
 		return nil

@@ -1,5 +1,5 @@
-// Package refstest makes stores for the tests of the packages above refs: honest ones, and lanes that no honest
-// device signs.
+// Package refstest creates stores for the tests of the packages above refs, and forged lanes that no correct device
+// writes.
 package refstest
 
 import (
@@ -25,10 +25,10 @@ import (
 // Project is the project that the helpers write.
 const Project refs.Project = "00000000000000aa"
 
-// Now is the time in all stores of a test.
+// Now returns the time in all stores of a test.
 func Now() time.Time { return time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC) }
 
-// A noise is bytes that are the same for the same seed.
+// A noise is a reader of pseudo-random bytes, equal for equal seeds.
 type noise struct {
 	seed string
 	n    int
@@ -40,17 +40,17 @@ func (s *noise) Read(b []byte) (int, error) {
 	return copy(b, h[:]), nil
 }
 
-// Options are those of a store of a test.
+// Options returns the options of the stores of a test.
 func Options(t testing.TB) refs.Options {
 	return refs.Options{
 		Now:  Now,
-		Rand: &noise{seed: t.TempDir()}, // which nobody else is given
+		Rand: &noise{seed: t.TempDir()}, // a different seed for each store
 
-		LockTimeout: 5 * time.Minute, // on a busy machine some of many writers wait long
+		LockTimeout: 5 * time.Minute, // on a busy machine writers may wait long
 	}
 }
 
-// New makes an empty store that ends with the test.
+// New creates an empty store that is closed at the end of the test.
 func New(t testing.TB) *refs.Repo {
 	t.Helper()
 	return NewOf(t, Options(t))
@@ -116,7 +116,7 @@ func Add(t testing.TB, r *refs.Repo, p refs.Project, body any) {
 	}
 }
 
-// Populate gives the lane of [Project] a bit of everything.
+// Populate adds content of every kind to the lane of [Project].
 func Populate(t testing.TB, r *refs.Repo) {
 	t.Helper()
 	name := stream.Name("s1", 0)
@@ -146,7 +146,7 @@ func OwnLane(t testing.TB, r *refs.Repo) refs.Lane {
 	return l
 }
 
-// InOrder lists the objects of memory.git as they lie in its packs.
+// InOrder lists the objects of memory.git in the order of its packs.
 func InOrder(t testing.TB, from *refs.Repo) (ids []pack.ID) {
 	t.Helper()
 	for id, err := range from.Git().Packs().All() {
@@ -161,7 +161,7 @@ func InOrder(t testing.TB, from *refs.Repo) (ids []pack.ID) {
 	return ids
 }
 
-// Packed is a pack of some objects of memory.git, as it would travel.
+// Packed returns a pack of some objects of memory.git, as a remote would send it.
 func Packed(t testing.TB, from *refs.Repo, ids []pack.ID) []byte {
 	t.Helper()
 	var entries []pack.Entry
@@ -188,7 +188,7 @@ func Packed(t testing.TB, from *refs.Repo, ids []pack.ID) []byte {
 	return b.Bytes()
 }
 
-// CopyLane puts a lane of another store into r, unchecked.
+// CopyLane copies a lane of another store to r, unchecked.
 func CopyLane(t testing.TB, r, from *refs.Repo, p refs.Project) {
 	t.Helper()
 	ref := lane.Ref(p, from.Device().ID)
@@ -214,7 +214,7 @@ func CopyLane(t testing.TB, r, from *refs.Repo, p refs.Project) {
 	}
 }
 
-// A Forgery is a commit in the making whose content no honest device writes.
+// A Forgery is an unfinished commit with content that no correct device writes.
 type Forgery struct {
 	Git     *gitstore.Repo
 	Signer  lane.Device
@@ -224,20 +224,20 @@ type Forgery struct {
 	w *pack.Writer
 }
 
-// A Forger writes a lane as any other.
+// A Forger signs and writes commits to a lane.
 type Forger struct {
 	Git     *gitstore.Repo // memory.git, or originals.git
 	Project refs.Project
-	ID      string      // of the device whose lane it is
-	Signer  lane.Device // that signs it
+	ID      string      // of the device of the lane
+	Signer  lane.Device // signs the commits
 }
 
-// ForgerOf returns a forger of the own lane of [Project] in memory.git.
+// ForgerOf returns a forger of this device's lane of [Project] in memory.git.
 func ForgerOf(r *refs.Repo) Forger {
 	return Forger{Git: r.Git(), Project: Project, ID: r.Device().ID, Signer: r.Device()}
 }
 
-// Commit commits what evil makes of the lane.
+// Commit commits the changes of evil to the lane.
 func (x Forger) Commit(t testing.TB, evil func(*Forgery) error) {
 	t.Helper()
 	if err := x.commit(evil); err != nil {
