@@ -81,12 +81,16 @@ const (
 	ExportConcepts ExportFormat = "concepts" // concepts.json
 	ExportSemantic ExportFormat = "semantic" // semantic.json: facts and rules as semantic memories
 	ExportMemory   ExportFormat = "memory"   // memory.md, all of it
+	ExportProject  ExportFormat = "project"  // project.md
 )
+
+// IsText reports whether the format is Markdown rather than JSON.
+func (f ExportFormat) IsText() bool { return f == ExportMemory || f == ExportProject }
 
 // FileName is the default name of the file.
 func (f ExportFormat) FileName() string {
-	if f == ExportMemory {
-		return "memory.md"
+	if f.IsText() {
+		return string(f) + ".md"
 	}
 	return string(f) + ".json"
 }
@@ -109,6 +113,8 @@ func (m Ops) Export(ctx context.Context, p state.Project, f ExportFormat) ([]byt
 			return nil, err
 		}
 		shape = views.Semantic(v, name)
+	case ExportProject:
+		return []byte(views.Description(v)), nil
 	default:
 		page, err := views.Memory(v, 0, tokens.For(m.Opts.Model))
 		return []byte(page.Text), err

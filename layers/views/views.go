@@ -1,4 +1,4 @@
-// Package views prints the memory of a project in fixed formats: memory.md, facts.json, concepts.json,
+// Package views prints the memory of a project in fixed formats: memory.md, project.md, facts.json, concepts.json,
 // semantic.json.
 //
 // Nothing of it is stored. Each view is computed from the current facts, concepts, rules and sessions, so it is

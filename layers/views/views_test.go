@@ -239,3 +239,24 @@ func TestSemantic(t *testing.T) {
 		t.Errorf("memories of a device that is not trusted: %+v", got.Memories)
 	}
 }
+
+// TestDescription: project.md lists concepts and rules, but no summary in doubt and nothing of a device that is not trusted.
+func TestDescription(t *testing.T) {
+	t.Parallel()
+	p := shop(t)
+	c := p.Concepts.Live()[0]
+	c.Summary = "Codes that take money off."
+	text := Description(p)
+	for _, want := range []string{"# Project: ", " Version 1.4.0 (f:", "- Coupons: Codes that take money off (c001; db.go)\n", "Sign commits (r:"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	if c.Doubt = "revoked"; strings.Contains(Description(p), "take money off") {
+		t.Error("a summary in doubt is shown")
+	}
+	p.Trusted = func(string) bool { return false }
+	if text := Description(p); strings.Count(text, "- none") != 3 || strings.Contains(text, "Version") {
+		t.Errorf("of a device that is not trusted:\n%s", text)
+	}
+}

@@ -102,12 +102,13 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 			"removed, and a project with a new secret is refused. The archive is not encrypted.\n" +
 			"With --html, writes one self-contained page to read or send: no scripts, no other host,\n" +
 			"no tool output, detected secrets removed. With --format, prints facts and concepts in a\n" +
-			"format of memory-keeper, computed and not stored. In semantic.json a rule is a pattern,\n" +
+			"format of memory-keeper, computed and not stored; project.md has topics and rules, without\n" +
+			"what memory.md says about the current work. In semantic.json a rule is a pattern,\n" +
 			"decisions and preferences keep their kind, and any other fact is a fact;\n" +
 			"\"mem facts confirm\" sets validatedByUser.",
 		Flags: []cli.Flag{
-			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic or memory", "facts", "concepts",
-				"semantic", "memory"),
+			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic, memory or project", "facts",
+				"concepts", "semantic", "memory", "project"),
 			flags.String(&o.html, "html", "write the session, version or composition `REV` as one HTML page"),
 			flags.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
 			flags.Bool(&o.archive.All, "all", "archive every project"),
@@ -161,7 +162,7 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 			case !e.Opt.JSON:
 				e.Printf("%s", e.Safe(string(b)))
 				return nil
-			case format == history.ExportMemory:
+			case format.IsText():
 				answer.Text = string(b)
 			default:
 				answer.Content = json.RawMessage(b)
