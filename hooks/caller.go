@@ -55,5 +55,5 @@ func LastCaller(dir string) (c Caller) {
 
 // Both reports whether hooks of the settings and of a plugin ran for the last session.
 func (c Caller) Both() bool {
-	return !c.Plugin.IsZero() && !c.Setting.IsZero() && c.Plugin.Sub(c.Setting).Abs() <= sameOccasion
+	return !c.Plugin.IsZero() && !c.Setting.IsZero() && c.Plugin.Sub(c.Setting).Abs() <= sameEvent
 }

@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// noteAfter is when a note is synced while its capture still runs. Nearly every capture ends earlier and syncs more
-// than the note; then the note is never synced.
-const noteAfter = 150 * time.Millisecond
+// syncDelay is the time after which a note is synced while its capture still runs. Most captures end earlier, and their
+// sync makes that of the note unnecessary.
+const syncDelay = 150 * time.Millisecond
 
 // capture writes a note for the session, unless capture is off for it, and drains the spool. When it returns without an
 // error, the capture or the note is durable.
 func (r *run) capture(ctx context.Context) error {
-	durable, err := r.leaveNote()
+	durable, err := r.noteSession()
 	if err != nil || durable == nil {
-		r.phase.Store(cuttable)
+		r.phase.Store(interruptible)
 		return err
 	}
 	noted := func() error {
 		err := durable()
-		r.phase.CompareAndSwap(beforeNote, cuttable)
+		r.phase.CompareAndSwap(beforeNote, interruptible)
 		return err
 	}
 	if ctx.Err() != nil {
 		return noted()
 	}
-	r.After(noteAfter, func() { _ = noted() }) // from then on the time limit may end the process
+	r.After(syncDelay, func() { _ = noted() }) // from then on the time limit may end the process
 	return errors.Join(r.drain(ctx, drainTime), noted())
 }
 
-// leaveNote writes a note for the session and returns a function that makes it durable, or nil if there is nothing to
+// noteSession writes a note for the session and returns a function that makes it durable, or nil if there is nothing to
 // capture.
-func (r *run) leaveNote() (durable func() error, err error) {
+func (r *run) noteSession() (durable func() error, err error) {
 	agent, err := r.agent()
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (r *run) leaveNote() (durable func() error, err error) {
 	if !r.hasTranscript && agent == "" {
 		return nil, nil // the client has written nothing yet
 	}
-	if off, err := r.off(); off || err != nil {
+	if off, err := r.captureOff(); off || err != nil {
 		return nil, err
 	}
 	return r.spoolNote(note{Version: noteVersion, Event: r.event, Session: r.p.Session, Path: r.p.Transcript, Agent: agent,
@@ -59,8 +59,8 @@ func (r *run) agent() (string, error) {
 	return r.p.AgentTranscript, nil
 }
 
-// held reports whether the memory has the session of the hook.
-func (r *run) held(ctx context.Context) bool {
+// isStored reports whether the memory has the session of the hook.
+func (r *run) isStored(ctx context.Context) bool {
 	m, p, _, err := r.locate(ctx, r.p.Cwd)
 	if err != nil {
 		return false

@@ -27,14 +27,14 @@ const (
 
 // How long SessionStart captures. A worker captures the rest, and the session starts without it.
 const (
-	catchUpTime = 1200 * time.Millisecond // no batch begins after it
-	catchUpLast = 1800 * time.Millisecond // a batch is cancelled after it
+	catchUpTime    = 1200 * time.Millisecond // no batch begins after it
+	catchUpTimeout = 1800 * time.Millisecond // a batch is cancelled after it
 )
 
 // catchUp drains the spool and captures the changed sessions of the project, the newest first. It returns the number of
 // files that are left to a worker.
 func (r *run) catchUp(ctx context.Context) (left int, err error) {
-	if off, err := r.off(); off || err != nil {
+	if off, err := r.captureOff(); off || err != nil {
 		return 0, err
 	}
 	if r.waiting() > 0 {
@@ -43,7 +43,7 @@ func (r *run) catchUp(ctx context.Context) (left int, err error) {
 		}
 	}
 	end := r.Uptime() + catchUpTime
-	ctx, cancel := r.Within(ctx, catchUpLast)
+	ctx, cancel := r.Within(ctx, catchUpTimeout)
 	defer cancel()
 	left, err = r.catchUpAt(ctx, backlog{r.p.Cwd, r.p.Transcript}, end)
 	if ctx.Err() != nil {
@@ -79,7 +79,7 @@ func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (l
 	if err != nil {
 		return 0, err
 	}
-	wanted := w.capturable(behind, w.heldElsewhere(m.Capture().SessionLookup(ctx), p), s)
+	wanted := w.capturable(behind, w.storedElsewhere(m.Capture().SessionLookup(ctx), p), s)
 	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c capture.PendingFile) bool {
 		return c.Cwd != "" && c.Cwd != at.Cwd
 	}) {
@@ -134,9 +134,9 @@ func batch(wanted []capture.PendingFile) int {
 	return len(wanted)
 }
 
-// heldElsewhere returns a function that reports whether a file belongs to another project or is no session. Claude
+// storedElsewhere returns a function that reports whether a file belongs to another project or is no session. Claude
 // Code's name for a directory can stand for two projects.
-func (w *World) heldElsewhere(holds func(project, session string) bool, p state.Project) func(path string) bool {
+func (w *World) storedElsewhere(holds func(project, session string) bool, p state.Project) func(path string) bool {
 	return func(path string) bool {
 		name, ok := w.capturedAs(path)
 		if !ok || name == string(p.ID) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The hooks of the settings and those of the plugin may both run for one event, but a session gets a context once. The
+// The hooks of the settings and of the plugin may both run for one event, but a session gets its context once. The
 // first hook claims the event by creating a file.
 
 // Sources of a SessionStart.
@@ -19,8 +19,8 @@ const (
 	sourceCompact = "compact"
 )
 
-// sameOccasion is the longest time between two hooks that run for the same event.
-const sameOccasion = 10 * time.Second
+// sameEvent is the longest time between two hooks that run for the same event.
+const sameEvent = 10 * time.Second
 
 // wantsContext reports whether this hook hands over a context. A resumed or forked session has the context of its
 // start.
@@ -29,7 +29,7 @@ func (r *run) wantsContext() bool {
 	case sourceResume, sourceFork:
 		return false
 	case sourceCompact:
-		return r.claim("compact", sameOccasion)
+		return r.claim("compact", sameEvent)
 	}
 	return r.claim("start", 0)
 }

@@ -51,7 +51,7 @@ func (w *World) drain(ctx context.Context, d time.Duration) error {
 // ended after few of them.
 const (
 	firstStep = 32
-	lastStep  = 256
+	maxStep   = 256
 	quickStep = 60 * time.Millisecond
 )
 
@@ -70,7 +70,7 @@ func (w *World) drainAll(ctx context.Context, tried map[string]bool, end time.Du
 			return err
 		}
 		if w.Uptime()-begin < quickStep {
-			step = min(2*step, lastStep)
+			step = min(2*step, maxStep)
 		}
 	}
 }
@@ -82,7 +82,7 @@ const retryNote = 24 * time.Hour
 func (w *World) captureNotes(ctx context.Context, notes []note) error {
 	var files []string
 	cwds := map[string]string{}
-	unseen := map[string]bool{} // existence unknown
+	unknown := map[string]bool{} // existence unknown
 	for _, n := range notes {
 		for _, path := range n.files() {
 			if _, known := cwds[path]; path == "" || known {
@@ -92,7 +92,7 @@ func (w *World) captureNotes(ctx context.Context, notes []note) error {
 			switch there, err := checkTranscript(projectsOf(cmp.Or(n.Claude, w.Claude)), path); {
 			case err != nil:
 				w.logError("fold", n.Session, err)
-				unseen[path] = !errors.Is(err, errRefused)
+				unknown[path] = !errors.Is(err, errRefused)
 			case there:
 				files = append(files, path)
 			}
@@ -103,7 +103,7 @@ func (w *World) captureNotes(ctx context.Context, notes []note) error {
 		return err
 	}
 	for _, n := range notes {
-		again := slices.ContainsFunc(n.files(), func(f string) bool { return failed[f] || unseen[f] })
+		again := slices.ContainsFunc(n.files(), func(f string) bool { return failed[f] || unknown[f] })
 		if again && w.Now().Sub(n.Time) < retryNote {
 			continue
 		}

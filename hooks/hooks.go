@@ -44,7 +44,7 @@ func Run(w *World, name string) {
 	} else {
 		r.watch(d/limitTicks, limitTicks)
 	}
-	ctx, cancel := r.Within(context.Background(), d-orderly)
+	ctx, cancel := r.Within(context.Background(), d-shutdownTime)
 	defer cancel()
 	r.runLogged(ctx)
 	r.phase.Store(done)
@@ -71,10 +71,10 @@ func (r *run) fail(err error) {
 // hook reads the payload and runs the hook of the event.
 func (r *run) hook(ctx context.Context) (err error) {
 	if r.event == Work {
-		r.phase.Store(cuttable)
+		r.phase.Store(interruptible)
 		return r.work(ctx)
 	}
-	stdin := &watched{r.Stdin, &r.reads}
+	stdin := &countingReader{r.Stdin, &r.reads}
 	if r.p, err = ReadPayload(stdin, r.event.Brief()); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (r *run) hook(ctx context.Context) (err error) {
 	}
 	switch r.event {
 	case settings.SessionStart:
-		r.phase.Store(cuttable)
+		r.phase.Store(interruptible)
 		return r.start(ctx)
 	case settings.SubagentStop:
 		return r.capture(ctx) // the subagent's directory links it to the session

@@ -12,7 +12,7 @@ const (
 	limit        = 500 * time.Millisecond
 	limitAtStart = 3 * time.Second
 	limitOfWork  = 5 * time.Minute
-	orderly      = 60 * time.Millisecond // of it for an orderly end
+	shutdownTime = 60 * time.Millisecond // of the limit, reserved for an orderly end
 
 	drainTime        = 200 * time.Millisecond  // of a hook for the notes in the spool
 	drainTimeAtStart = 1200 * time.Millisecond // of SessionStart
@@ -26,9 +26,9 @@ const limitTicks = 10
 // the note is not lost. Claude Code has a limit of its own, and treats a hook that it ends as failed.
 const patience = 5 * time.Minute
 
-// maxSilence is how often endAt checks again whether input arrives. The input may be there and only the processor
+// maxIdleChecks is how often endAt checks again whether input arrives. The input may be there and only the processor
 // missing.
-const maxSilence = 10
+const maxIdleChecks = 10
 
 // watch ends the run after a number of ticks.
 func (r *run) watch(each time.Duration, ticks int) {
@@ -42,7 +42,7 @@ func (r *run) watch(each time.Duration, ticks int) {
 }
 
 // endAt ends the process at once if the run can be cut. Otherwise it checks again until the run can be cut, no input
-// arrived during maxSilence checks, or the time last has come. Reads and checks are those of the previous call.
+// arrived during maxIdleChecks checks, or the time last has come. Reads and checks are those of the previous call.
 func (r *run) endAt(last time.Duration, reads int64, checks int) {
 	phase, now := r.phase.Load(), r.reads.Load()
 	if phase == done {
@@ -51,7 +51,7 @@ func (r *run) endAt(last time.Duration, reads int64, checks int) {
 	if now != reads {
 		checks = 0
 	}
-	if silent := now%2 == 1 && checks == maxSilence; phase == beforeNote && !silent && r.Uptime() < last {
+	if silent := now%2 == 1 && checks == maxIdleChecks; phase == beforeNote && !silent && r.Uptime() < last {
 		r.After(50*time.Millisecond, func() { r.endAt(last, now, checks+1) })
 		return
 	}
@@ -60,13 +60,13 @@ func (r *run) endAt(last time.Duration, reads int64, checks int) {
 	r.Exit()
 }
 
-// watched counts the beginnings and ends of reads.
-type watched struct {
+// countingReader counts the beginnings and ends of reads.
+type countingReader struct {
 	in    io.Reader
 	reads *atomic.Int64
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *countingReader) Read(p []byte) (int, error) {
 	w.reads.Add(1)
 	defer w.reads.Add(1)
 	return w.in.Read(p)

@@ -41,7 +41,7 @@ func TestLimitOfEvents(t *testing.T) {
 		case Work:
 			want = 5 * time.Minute
 		}
-		if len(limits) == 0 || limits[0]*limitTicks != want || len(within) == 0 || within[0] != want-orderly {
+		if len(limits) == 0 || limits[0]*limitTicks != want || len(within) == 0 || within[0] != want-shutdownTime {
 			t.Errorf("%s ends after %d times %v, its work after %v; want %v", e, limitTicks, limits, within, want)
 		}
 	}
@@ -59,9 +59,9 @@ func TestEndAt(t *testing.T) {
 		more  int64 // reads that began or ended until then
 		looks int   // until it ends, 0 if it goes on to its own end
 	}{
-		{cuttable, 2, cuttable, 0, 1}, {done, 2, done, 0, 0}, {beforeNote, 2, cuttable, 0, 2}, {beforeNote, 2, done, 0, 0}, {beforeNote, 2, beforeNote, 0, many},
+		{interruptible, 2, interruptible, 0, 1}, {done, 2, done, 0, 0}, {beforeNote, 2, interruptible, 0, 2}, {beforeNote, 2, done, 0, 0}, {beforeNote, 2, beforeNote, 0, many},
 		{beforeNote, 0, beforeNote, 0, many}, // it did not come to read yet
-		{beforeNote, 1, beforeNote, 0, 1 + maxSilence}, {beforeNote, 1, cuttable, 1, 2}, {beforeNote, 1, done, 1, 0},
+		{beforeNote, 1, beforeNote, 0, 1 + maxIdleChecks}, {beforeNote, 1, interruptible, 1, 2}, {beforeNote, 1, done, 1, 0},
 		{beforeNote, 1, beforeNote, 2, many}, // it reads on
 	} {
 		d := newDesk(t)

@@ -9,9 +9,9 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 )
 
-// off reports whether capture is off for this session: by MEM_CAPTURE, a file .memignore or the settings. Settings
-// of one project are checked when the spool is drained, where the project is known.
-func (r *run) off() (bool, error) {
+// captureOff reports whether capture is off for this session: by MEM_CAPTURE, a file .memignore or the settings.
+// Settings of one project are checked when the spool is drained, where the project is known.
+func (r *run) captureOff() (bool, error) {
 	switch r.Getenv("MEM_CAPTURE") {
 	case "off":
 		return true, r.switchOff()
@@ -33,13 +33,13 @@ func ignored(dir string) bool {
 	if dir == "" || !filepath.IsAbs(dir) {
 		return false
 	}
-	if has(dir, ".memignore") {
+	if exists(dir, ".memignore") {
 		return true
 	}
 	found := false
 	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
-		found = found || has(d, ".memignore")
-		if has(d, ".git") {
+		found = found || exists(d, ".memignore")
+		if exists(d, ".git") {
 			return found
 		}
 		if filepath.Dir(d) == d {
@@ -48,7 +48,7 @@ func ignored(dir string) bool {
 	}
 }
 
-func has(dir, name string) bool {
+func exists(dir, name string) bool {
 	_, err := os.Lstat(filepath.Join(dir, name))
 	return err == nil
 }

@@ -24,9 +24,9 @@ func (r *run) undistilled(left knowledge.Pending) string {
 		left.From, left.To, left.Tokens, r.Program(), records.ShortID(r.p.Session), r.Program())
 }
 
-// grownLittle reports whether the transcript has grown too little since the last check for much to be pending. A token
+// grewLittle reports whether the transcript has grown too little since the last check for much to be pending. A token
 // is at least two bytes.
-func (r *run) grownLittle(s Settings, t turn) (size int64, little bool) {
+func (r *run) grewLittle(s Settings, t turn) (size int64, little bool) {
 	at, ok := stat(r.p.Transcript)
 	grown := at.size - t.Size
 	return at.size, ok && t.Size > 0 && grown >= 0 && int64(t.Tokens)+grown/2 <= int64(s.AskAfterTokens)

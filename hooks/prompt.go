@@ -13,7 +13,7 @@ func (r *run) prompt(ctx context.Context) error {
 	if err := r.changeTurn(func(t *turn) { t.Prompt, t.Asked = r.p.Prompt, false }); err != nil {
 		return err
 	}
-	r.phase.Store(cuttable)
+	r.phase.Store(interruptible)
 	if r.Getenv("MEM_RECALL") == "off" || strings.TrimSpace(r.p.Text) == "" {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (r *run) prompt(ctx context.Context) error {
 		return err
 	}
 	occasion := objects.Sum([]byte(r.p.Prompt + "\n" + r.p.Text)).String()[:12] + ".prompt"
-	if !r.claim(occasion, sameOccasion) {
+	if !r.claim(occasion, sameEvent) {
 		return nil
 	}
 	m, p, known, err := r.locate(ctx, r.p.Cwd)

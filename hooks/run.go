@@ -20,8 +20,8 @@ type run struct {
 
 // The phases of a run, for the time limit.
 const (
-	beforeNote int32 = iota // the note is not durable yet: do not end the process
-	cuttable                // the process may be ended at any point
+	beforeNote    int32 = iota // the note is not durable yet: do not end the process
+	interruptible              // the process may be ended at any point
 	done
 )
 

@@ -68,7 +68,7 @@ func (w *World) unchanged(path string) bool {
 	return ok
 }
 
-// forget makes the next look at a file read it.
+// dropStamp makes the next capture read a file again.
 func (w *World) dropStamp(path string) {
 	if file := w.stampFile(path); file != "" {
 		os.Remove(file) // if it stays, the file has not changed since

@@ -14,8 +14,8 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// rearm is how many tokens of L1 without facts must be added before Stop blocks again.
-const rearm = 20_000
+// blockInterval is how many tokens of L1 without facts must be added before Stop blocks again.
+const blockInterval = 20_000
 
 // stop is Stop: it captures, and blocks if the settings ask for facts that are missing. Stop does not run after an
 // interrupt, a kill or an error; the next SessionStart captures then.
@@ -31,11 +31,11 @@ func (r *run) stop(ctx context.Context) error {
 	if err != nil || s.Blocking == "off" || !interactive || !r.hasTranscript {
 		return err
 	}
-	if off, err := r.off(); off || err != nil {
+	if off, err := r.captureOff(); off || err != nil {
 		return err
 	}
 	t := r.turn()
-	size, little := r.grownLittle(s, t)
+	size, little := r.grewLittle(s, t)
 	if little && s.Blocking == "once" || r.busy {
 		return nil
 	}
@@ -63,13 +63,13 @@ func (r *run) noteIncomplete() error {
 	if words == "" || !r.hasTranscript {
 		return nil
 	}
-	if off, err := r.off(); off || err != nil {
+	if off, err := r.captureOff(); off || err != nil {
 		return err
 	}
 	if tail, err := readTail(r.p.Transcript); err != nil || bytes.Contains(tail, []byte(words)) {
 		return nil // the capture has written a note for an unreadable file
 	}
-	durable, err := r.leaveNote()
+	durable, err := r.noteSession()
 	if err != nil || durable == nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func blocks(s Settings, left knowledge.Pending, t turn, active bool) bool {
 		if since < 0 {
 			since = left.Total // the file was rewritten
 		}
-		return much && !active && (t.Blocks == 0 || min(since, left.Tokens) >= rearm)
+		return much && !active && (t.Blocks == 0 || min(since, left.Tokens) >= blockInterval)
 	case "strict":
 		if active && t.Blocks > 0 && t.BlockedBy == gaps(left) {
 			return false
@@ -158,14 +158,14 @@ func (r *run) reason(s Settings, left knowledge.Pending) string {
 // end is SessionEnd: it writes one durable note and starts a worker for the rest, because the client waits at most 1.5
 // seconds.
 func (r *run) end(ctx context.Context) error {
-	durable, err := r.leaveNote()
+	durable, err := r.noteSession()
 	if err != nil || durable == nil {
 		return err
 	}
 	if err := durable(); err != nil {
 		return err
 	}
-	if s, serr := r.Settings(); serr == nil && s.Distill && (s.Register || r.held(ctx)) {
+	if s, serr := r.Settings(); serr == nil && s.Distill && (s.Register || r.isStored(ctx)) {
 		err = r.requestDistill()
 	}
 	return errors.Join(err, r.Detach("hook", Work))

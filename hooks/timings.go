@@ -43,7 +43,7 @@ type Timing struct {
 // Timings returns the timings of the events that have run, in the order of [settings.Events], the worker last.
 func Timings(dir string) []Timing {
 	took := map[settings.Event][]time.Duration{}
-	paces := map[settings.Event]Timing{}
+	timings := map[settings.Event]Timing{}
 	for _, file := range []string{RunsFile(dir) + ".1", RunsFile(dir)} {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -54,7 +54,7 @@ func Timings(dir string) []Timing {
 			if !ok {
 				continue // the writer was killed
 			}
-			p := paces[e]
+			p := timings[e]
 			p.Event, p.Runs = e, p.Runs+1
 			if failed {
 				p.Failed++
@@ -62,12 +62,12 @@ func Timings(dir string) []Timing {
 			if at.After(p.Last) {
 				p.Last = at
 			}
-			paces[e], took[e] = p, append(took[e], d)
+			timings[e], took[e] = p, append(took[e], d)
 		}
 	}
 	var out []Timing
 	for _, e := range append(settings.Events(), Work) {
-		p, ok := paces[e]
+		p, ok := timings[e]
 		if !ok {
 			continue
 		}

@@ -25,7 +25,7 @@ func (r *run) ask(ctx context.Context) error {
 		return err
 	}
 	t := r.turn()
-	size, little := r.grownLittle(s, t)
+	size, little := r.grewLittle(s, t)
 	if r.busy || t.Asked || little || !r.hasTranscript {
 		return nil
 	}

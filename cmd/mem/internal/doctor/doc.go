@@ -1,2 +1,2 @@
-// Package doctor has mem doctor, which checks the store, the hooks and the machine.
+// Package doctor implements mem doctor, which checks the store, the hooks and the machine.
 package doctor

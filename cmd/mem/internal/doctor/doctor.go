@@ -52,11 +52,11 @@ const (
 	levelFixed = "fixed"
 )
 
-// An Exam is a run of mem doctor.
+// An Exam is one run of mem doctor.
 type Exam struct {
 	E     *app.Env
 	Ctx   context.Context
-	Fix   bool // and not only say what would be mended
+	Fix   bool // apply the safe fixes
 	Dir   string
 	m     *layers.Memory // nil if it cannot be opened
 	Found []finding
@@ -66,12 +66,12 @@ func (x *Exam) ok(check, format string, args ...any) {
 	x.Found = append(x.Found, finding{check, levelOK, fmt.Sprintf(format, args...), ""})
 }
 
-func (x *Exam) warn(check, mend, format string, args ...any) {
-	x.Found = append(x.Found, finding{check, levelWarn, fmt.Sprintf(format, args...), mend})
+func (x *Exam) warn(check, fix, format string, args ...any) {
+	x.Found = append(x.Found, finding{check, levelWarn, fmt.Sprintf(format, args...), fix})
 }
 
-func (x *Exam) fail(check, mend, format string, args ...any) {
-	x.Found = append(x.Found, finding{check, levelFail, fmt.Sprintf(format, args...), mend})
+func (x *Exam) fail(check, fix, format string, args ...any) {
+	x.Found = append(x.Found, finding{check, levelFail, fmt.Sprintf(format, args...), fix})
 }
 
 func (x *Exam) fixed(check, format string, args ...any) {
@@ -115,7 +115,7 @@ func (x *Exam) open() bool {
 	m, err := memory.Open(x.E)
 	switch {
 	case errors.Is(err, refs.ErrNotRepo):
-		x.fail("memory", FixOpen(x.Dir, err), "there is none in %s", x.Dir)
+		x.fail("memory", FixOpen(x.Dir, err), "no memory in %s", x.Dir)
 	case err != nil:
 		x.fail("memory", FixOpen(x.Dir, err), "%v", err)
 	default:

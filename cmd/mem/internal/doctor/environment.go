@@ -16,14 +16,12 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// The checks of the environment: the program, the hooks, the client, the settings.
-
 // program checks that "mem" on the command line is this program.
 func (x *Exam) program() {
 	const check = "program"
 	self, err := x.E.Executable()
 	if err != nil {
-		x.fail(check, "go install ./cmd/mem", "its own file is gone: %v", err)
+		x.fail(check, "go install ./cmd/mem", "the file of this program is missing: %v", err)
 		return
 	}
 	on := x.onPath("mem")
@@ -61,7 +59,7 @@ func (x *Exam) onPath(name string) []string {
 func (x *Exam) hooks() {
 	self, err := x.E.Executable()
 	if err != nil {
-		return // said already
+		return // program reports the error
 	}
 	var where []string // scopes with good hooks
 	wrong := false
@@ -80,7 +78,7 @@ func (x *Exam) hooks() {
 			wrong = true
 		}
 	}
-	x.whoCaptures(where, wrong)
+	x.captures(where, wrong)
 	if lines := hookset.LastLines(hooks.LogFile(x.Dir), 1); len(lines) > 0 && lines[0] != "" {
 		x.warn("hooks", "mem hooks status; "+term.Shell("rm", hooks.LogFile(x.Dir)), "the last trouble: %s", lines[0])
 	}
@@ -106,12 +104,12 @@ func (x *Exam) wrongHooks(in hookset.HooksInFile, self string) {
 	}
 }
 
-// whoCaptures reports which hooks capture sessions: those in the settings of scopes, or those of a plugin.
-func (x *Exam) whoCaptures(where []string, wrong bool) {
+// captures reports which hooks capture sessions: those in the settings of scopes, or those of a plugin.
+func (x *Exam) captures(where []string, wrong bool) {
 	const check = "hooks"
 	p, called := hookset.Plugin(x.E), hooks.LastCaller(x.Dir)
 	switch s, err := hookset.HookSettings(x.E); {
-	case err != nil: // the check of the settings says what is wrong
+	case err != nil: // settings reports the error
 	case p.Twice(where):
 		x.warn(check, hookset.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin %s",
 			strings.Join(where, ", "), p.ID)
@@ -123,9 +121,9 @@ func (x *Exam) whoCaptures(where []string, wrong bool) {
 	case p != nil && p.Off == "" && s.Capture:
 		x.ok(check, "by the plugin %s (%s)", p.ID, p.Scope)
 	case p != nil && p.Off == "":
-		x.warn(check, "mem config set hooks.capture true", "they are there by the plugin %s and capture nothing", p.ID)
+		x.warn(check, "mem config set hooks.capture true", "the plugin %s has them, but capture is off", p.ID)
 	case len(where) > 0 && !s.Capture:
-		x.warn(check, "mem config set hooks.capture true", "they are installed (%s) and capture nothing",
+		x.warn(check, "mem config set hooks.capture true", "installed (%s), but capture is off",
 			strings.Join(where, ", "))
 	case len(where) > 0:
 		x.ok(check, "installed (%s)", strings.Join(where, ", "))
@@ -184,12 +182,11 @@ func (x *Exam) settings() {
 	const check = "settings"
 	conf, err := x.E.Settings()
 	file := filepath.Join(x.Dir, "config.json")
-	var value *config.ValueError
-	switch {
-	case err != nil:
+	if err != nil {
 		x.fail(check, FixConfig(file, err), "%v", err)
 		return
 	}
+	var value *config.ValueError
 	if err := conf.Check(); errors.As(err, &value) {
 		x.fail(check, term.Shell("mem", "config", "unset", value.Key), "%v", err)
 		return
@@ -199,15 +196,15 @@ func (x *Exam) settings() {
 		x.ok(check, "all valid")
 		return
 	}
+	var names []string
+	for _, k := range config.Keys() {
+		names = append(names, k.Name)
+	}
 	for _, key := range unknown {
-		mend := term.Shell("mem", "config", "unset", key)
-		var names []string
-		for _, k := range config.Keys() {
-			names = append(names, k.Name)
-		}
+		fix := term.Shell("mem", "config", "unset", key)
 		if near := term.Suggest(key, names); len(near) > 0 {
-			mend += "; mem config set " + near[0] + " VALUE"
+			fix += "; mem config set " + near[0] + " VALUE"
 		}
-		x.warn(check, mend, "%s is not known to this mem", key)
+		x.warn(check, fix, "%s is not known to this mem", key)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// Edit returns the line that opens a file to change something in it.
+// Edit returns the command that opens a file in an editor, with the change as a comment.
 func Edit(file, change string) string {
 	editor := "${EDITOR:-vi}"
 	if runtime.GOOS == "windows" {

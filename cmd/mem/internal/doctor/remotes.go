@@ -13,9 +13,7 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// The checks of devices and remotes.
-
-// devices checks for devices that wait for trust.
+// devices checks for untrusted devices.
 func (x *Exam) devices() {
 	const check = "devices"
 	found, err := x.m.Devices().Untrusted(x.Ctx)
@@ -28,9 +26,9 @@ func (x *Exam) devices() {
 	case 0:
 		x.ok(check, "all trusted")
 	case 1:
-		x.warn(check, term.Shell("mem", "device", "trust", names[0]), "%s is not trusted: nothing of it is used", names[0])
+		x.warn(check, term.Shell("mem", "device", "trust", names[0]), "%s is not trusted: its data is not used", names[0])
 	default:
-		x.warn(check, "mem device list; mem device trust DEVICE", "%s are not trusted: nothing of them is used",
+		x.warn(check, "mem device list; mem device trust DEVICE", "%s are not trusted: their data is not used",
 			strings.Join(names, ", "))
 	}
 }
@@ -64,16 +62,16 @@ func (x *Exam) remotes(ask bool) {
 		case err != nil:
 			x.fail(check, FixRemote(r, err), "%s does not answer: %v", r.Name, err)
 		default:
-			x.travelling(r, t, ask)
+			x.remote(r, t, ask)
 		}
 	}
 }
 
-// travelling reports the differences between a remote and this memory.
-func (x *Exam) travelling(r refs.Remote, t sync.Status, asked bool) {
+// remote reports the differences between a remote and this memory.
+func (x *Exam) remote(r refs.Remote, t sync.Status, asked bool) {
 	const check = "remote"
 	for _, l := range t.Back {
-		x.warn(check, term.Shell("mem", "push", r.Name), "%s: the lane of %s in %s was %s there since it was seen last",
+		x.warn(check, term.Shell("mem", "push", r.Name), "%s: the branch of %s in %s was %s since it was last seen",
 			r.Name, l.Device, l.Project, backText(l.State))
 	}
 	if len(r.Projects) == 0 {
@@ -101,7 +99,7 @@ func (x *Exam) travelling(r refs.Remote, t sync.Status, asked bool) {
 	case t.ToFetch > 0:
 		x.warn(check, term.Shell("mem", "pull", r.Name), "%s; news in %s", what, term.Count(t.ToFetch, "lane"))
 	default:
-		x.ok(check, "%s%s", what, homeText(t.Home))
+		x.ok(check, "%s%s", what, notPushedText(t.Home))
 	}
 }
 
@@ -112,15 +110,15 @@ func backText(state string) string {
 	return state
 }
 
-// homeText lists the projects that are on no remote.
-func homeText(names []string) string {
-	const most = 3
+// notPushedText lists the projects that are on no remote, "" for none.
+func notPushedText(names []string) string {
+	const limit = 3
 	if len(names) == 0 {
 		return ""
 	}
-	text := strings.Join(names[:min(most, len(names))], ", ")
-	if len(names) > most {
-		text += fmt.Sprintf(" and %d more", len(names)-most)
+	text := strings.Join(names[:min(limit, len(names))], ", ")
+	if len(names) > limit {
+		text += fmt.Sprintf(" and %d more", len(names)-limit)
 	}
 	return "; not there: " + text
 }

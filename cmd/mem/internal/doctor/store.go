@@ -17,15 +17,13 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// The checks of the store itself.
-
-// permissions checks that only the user can access the store, and reports whether it may be opened.
+// permissions checks that only the user can access the store. It reports whether the store may be opened.
 func (x *Exam) permissions() bool {
 	const check = "permissions"
 	found, err := disk.Exposed(x.Dir, x.Fix)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return true // opening it says that there is none
+		return true // open reports the error
 	case err != nil:
 		x.fail(check, term.Shell("chmod", "-R", "u+rwX,go=", x.Dir), "%v", err)
 	case found.Foreign > 0:
@@ -35,7 +33,7 @@ func (x *Exam) permissions() bool {
 	case found.Open > 0 && x.Fix:
 		x.fixed(check, "%s private again, such as %s", term.Count(found.Open, "file"), found.First)
 	case found.Open > 0:
-		x.fail(check, "mem doctor --fix", "others may look at %s, such as %s", term.Count(found.Open, "file"), found.First)
+		x.fail(check, "mem doctor --fix", "others can read %s, such as %s", term.Count(found.Open, "file"), found.First)
 	default:
 		x.ok(check, "directories 0700, files 0600")
 	}
@@ -52,6 +50,7 @@ func belong(n int) string {
 // clockDrift is the maximum accepted difference between the clocks of devices.
 const clockDrift = 5 * time.Minute
 
+// clock checks for operations from the future.
 func (x *Exam) clock() {
 	const check = "clock"
 	now := x.E.Now()
@@ -74,8 +73,8 @@ func (x *Exam) clock() {
 func (x *Exam) spool() {
 	const check = "spool"
 	waiting := func() int {
-		_, stranded := hooks.FallbackNotes(x.Dir, os.TempDir())
-		return hooks.Spooled(x.Dir) + stranded
+		_, n := hooks.FallbackNotes(x.Dir, os.TempDir())
+		return hooks.Spooled(x.Dir) + n
 	}
 	if dir, n := hooks.FallbackNotes(x.Dir, os.TempDir()); n > 0 && !x.Fix {
 		x.warn(check, "mem hook "+hooks.Work, "%s in %s: the memory could not be written when hooks left them",
@@ -142,6 +141,7 @@ func (x *Exam) store() {
 	}
 }
 
+// cache checks the size of the cache.
 func (x *Exam) cache() {
 	const check = "cache"
 	now, err := x.m.EvictCache(true)
@@ -163,7 +163,7 @@ func (x *Exam) cache() {
 			app.BytesText(now.Max))
 	case now.Bytes > now.Max:
 		x.warn(check, fmt.Sprintf("mem config set storage.maxCacheSize %dMB", 2*now.Bytes/1_000_000+1),
-			"%s is the least it can be, storage.maxCacheSize is %s",
+			"%s cannot shrink to storage.maxCacheSize, %s",
 			app.BytesText(now.Bytes), app.BytesText(now.Max))
 	default:
 		x.ok(check, "%s of %s", app.BytesText(now.Bytes), app.BytesText(now.Max))
@@ -172,8 +172,8 @@ func (x *Exam) cache() {
 
 // The free space below which the doctor warns, and below which it reports a failure.
 const (
-	littleSpace = 1 << 30
-	noSpace     = 64 << 20
+	lowSpace = 1 << 30
+	minSpace = 64 << 20
 )
 
 // reserve checks the file that reserves space for forgetting on a full disk, and prints nothing if its size is right. Its
@@ -196,15 +196,16 @@ func (x *Exam) reserve() {
 	}
 }
 
+// disk checks that the store is writable and that space is left.
 func (x *Exam) disk() {
 	const check = "disk"
 	for _, dir := range []string{x.Dir, filepath.Join(x.Dir, "memory.git"), filepath.Join(x.Dir, "originals.git")} {
 		if err := storecmd.MayWrite(dir); err != nil {
-			mend := term.Shell("chmod", "-R", "u+w", dir)
+			fix := term.Shell("chmod", "-R", "u+w", dir)
 			if storecmd.IsReadOnlyDisk(err) {
-				mend = term.Shell("df", dir) + "  # that disk is mounted read-only"
+				fix = term.Shell("df", dir) + "  # that disk is mounted read-only"
 			}
-			x.fail(check, mend, "%s cannot be written: %v", dir, err)
+			x.fail(check, fix, "%s cannot be written: %v", dir, err)
 			return
 		}
 	}
@@ -212,9 +213,9 @@ func (x *Exam) disk() {
 	free, ok := storecmd.FreeSpace(x.Dir)
 	switch {
 	case !ok:
-	case free < noSpace:
+	case free < minSpace:
 		x.fail(check, "mem gc", "%s free", app.BytesText(int64(free)))
-	case free < littleSpace:
+	case free < lowSpace:
 		x.warn(check, "mem gc", "%s free", app.BytesText(int64(free)))
 	default:
 		x.ok(check, "%s free", app.BytesText(int64(min(free, 1<<62))))

@@ -89,7 +89,7 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 			if fix {
 				return []api.Check{{Name: "permissions", Level: "fixed", What: "3 files private again"}}, nil
 			}
-			return []api.Check{{Name: "program", Level: "ok", What: "mem"}, {Name: "permissions", Level: "fail", What: "others may look at 3 files", Fix: "mem doctor --fix"}}, nil
+			return []api.Check{{Name: "program", Level: "ok", What: "mem"}, {Name: "permissions", Level: "fail", What: "others can read 3 files", Fix: "mem doctor --fix"}}, nil
 		},
 		Hooks: func() (api.HooksState, error) {
 			return api.HooksState{

@@ -346,7 +346,7 @@ func TestState(t *testing.T) {
 	if strings.Contains(hooks, "others may look") {
 		t.Error("the checks ran without being asked for")
 	}
-	if body := r.get("/doctor?check=1"); !strings.Contains(body, "others may look at 3 files") || !strings.Contains(body, "1 check of 2 failed or warned") {
+	if body := r.get("/doctor?check=1"); !strings.Contains(body, "others can read 3 files") || !strings.Contains(body, "1 check of 2 failed or warned") {
 		t.Errorf("the checks say %s", between(body, `id="checks"`, "</section>"))
 	}
 	if a := r.post("/doctor", nil); a.status != 200 || !strings.Contains(a.body, "3 files private again") {
