@@ -129,9 +129,9 @@ func (f *laneForger) lane(n uint64) proof.ForgedLane {
 	if rng.IntN(20) == 0 {
 		l.Clock = pick(rng, []uint64{f.bound, f.bound - 1, f.bound + 1, 1 << 45, 1<<45 + 1, 1 << 62, 1<<64 - 1})
 	}
-	l.Introduce()
+	l.AddDevice()
 	if rng.IntN(4) > 0 {
-		l.Say("project", 2, f.book.body(rng, "project"))
+		l.AddRecord("project", 2, f.book.body(rng, "project"))
 	}
 	wild := rng.IntN(10) == 0 // most lanes get past the door
 	for range 1 + rng.IntN(4) {
@@ -144,7 +144,7 @@ func (f *laneForger) lane(n uint64) proof.ForgedLane {
 		if rng.IntN(100) == 0 {
 			clock += 10
 		}
-		l.Say(kind, clock, body)
+		l.AddRecord(kind, clock, body)
 	}
 	if rng.IntN(6) == 0 {
 		maps.Copy(l.Files, f.shared)
@@ -166,7 +166,7 @@ func (f *laneForger) content(rng *rand.Rand, l *proof.ForgedLane) {
 	version := put(`{"role":"user","text":"` + lanesCanary + `","src":[[1,1]]}` + "\n")
 	name := pick(rng, []string{"a1aaaaaa", "b2bbbbbb", "a1aaaaab", "d4dddddd", "e5eeeeee"})
 	original := put(fmt.Sprintf(`{"type":"user","sessionId":%q,"cwd":"/home/dev/shop","timestamp":"2026-01-19T10:00:00Z","message":{"role":"user","content":"##keepit1.00##%s##/keepit##"}}`+"\n", name, lanesCanary))
-	l.Say("session", l.Clock, fmt.Appendf(nil, `{"session":%q,"generation":%d,"original":%q,"size":1000000,"segments":1,"scan":{"closed":170,"values":99,"messages":99,"typed":1,"first":"2026-01-19T10:00:00Z","last":"2026-01-19T10:00:00Z","session":%q,"cwd":"/home/dev/shop","title":"Taxes are rounded down.","titleFrom":4},"source":"/home/dev/x.jsonl","markers":[{"n":1,"weight":"1.00","start":0,"end":20}]}`,
+	l.AddRecord("session", l.Clock, fmt.Appendf(nil, `{"session":%q,"generation":%d,"original":%q,"size":1000000,"segments":1,"scan":{"closed":170,"values":99,"messages":99,"typed":1,"first":"2026-01-19T10:00:00Z","last":"2026-01-19T10:00:00Z","session":%q,"cwd":"/home/dev/shop","title":"Taxes are rounded down.","titleFrom":4},"source":"/home/dev/x.jsonl","markers":[{"n":1,"weight":"1.00","start":0,"end":20}]}`,
 		name, rng.IntN(9), original, name))
 	for _, body := range f.book.bodies["version"] {
 		v := maps.Clone(body.(map[string]any)) // the very derivation of the victim, with another text
@@ -176,10 +176,10 @@ func (f *laneForger) content(rng *rand.Rand, l *proof.ForgedLane) {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		l.Say("version", l.Clock, b)
+		l.AddRecord("version", l.Clock, b)
 	}
 	composed := put(`{"format":"mem-composition 1","name":"ctx","budget":4000,"counter":"x","tokens":1}` + "\n" + `{"part":{"session":"a1aaaaaa","version":"v001","hash":"` + version + `","tokens":1,"messages":1}}` + "\n" + `{"role":"user","text":"` + lanesCanary + `","src":[[1,1]]}` + "\n")
-	l.Say("composition", l.Clock, fmt.Appendf(nil, `{"name":"ctx","budget":4000,"strategy":"equal","parts":[{"project":%q,"session":"a1aaaaaa","label":"v001","output":%q,"tokens":1}],"derivation":{"output":%q,"inputs":[%q],"recipe":{"step":"compose","version":2,"params":{"name":"ctx"}}},"tokens":1,"counter":"x","messages":1}`,
+	l.AddRecord("composition", l.Clock, fmt.Appendf(nil, `{"name":"ctx","budget":4000,"strategy":"equal","parts":[{"project":%q,"session":"a1aaaaaa","label":"v001","output":%q,"tokens":1}],"derivation":{"output":%q,"inputs":[%q],"recipe":{"step":"compose","version":2,"params":{"name":"ctx"}}},"tokens":1,"counter":"x","messages":1}`,
 		f.project, version, composed, version))
 }
 

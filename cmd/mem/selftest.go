@@ -105,7 +105,7 @@ func runSelftest(ctx context.Context, e *app.Env, o selftestOptions) (err error)
 	if err != nil {
 		return fmt.Errorf("make a directory to try the disk in: %w", err)
 	}
-	defer func() { err = errors.Join(err, proof.Sweep(dir)) }()
+	defer func() { err = errors.Join(err, proof.RemoveAll(dir)) }()
 	r := &proof.Rig{Bin: bin, Dir: dir, Path: e.Getenv("PATH"), Now: e.Now, Uptime: e.Uptime,
 		Seed: uint64(e.Now().UnixNano())}
 	if e.Opt.Verbose {

@@ -103,7 +103,7 @@ func (f *faults) attempt(name string) attempt {
 		a.mute, a.args, a.stdin = true, []string{"hook", "Stop"}, f.write("payload", payload)
 		a.want = func(c *rig) bool {
 			start := time.Now()
-			err := c.Fold(ctx, func() time.Duration { return time.Since(start) })
+			err := c.Drain(ctx, func() time.Duration { return time.Since(start) })
 			return err == nil && holds(f.grown, after)(c)
 		}
 	case "gc":

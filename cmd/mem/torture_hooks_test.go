@@ -120,7 +120,7 @@ func tortureHooks(t *testing.T, r *rig) {
 	}
 	r.fsck("after the kills")
 	began := time.Now()
-	if err := r.Fold(t.Context(), func() time.Duration { return time.Since(began) }); err != nil {
+	if err := r.Drain(t.Context(), func() time.Duration { return time.Since(began) }); err != nil {
 		t.Fatal(err)
 	}
 	total, kills := 0, 0

@@ -30,7 +30,7 @@ func homeOf(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := proof.Sweep(dir); err != nil {
+		if err := proof.RemoveAll(dir); err != nil {
 			t.Logf("something is left: %v", err)
 		}
 	})

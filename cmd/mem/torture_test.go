@@ -12,7 +12,7 @@ import (
 
 // TestTorture runs the real binary as processes do run it, and lets them be killed, collide, and
 // meet failing system calls, full disks and bad input. After each fault it holds: what a command has
-// acknowledged by its exit status is there byte for byte; what is there was asked for; "mem fsck" is
+// acknowledged by its exit status is there byte for byte; existing data was requested; "mem fsck" is
 // clean without any repair; the next command works; nothing half-written is visible.
 //
 // MEM_TORTURE says how much: "" a taste of everything, "commit" what every change must

@@ -48,38 +48,38 @@ func (m *machine) view(ctx context.Context, p *pair) (v view, err error) {
 	return v, nil
 }
 
-// look compares the content of a machine with the acknowledged and requested data.
-func (p *pair) look(ctx context.Context, m *machine, when string) error {
+// checkContent compares the content of a machine with the acknowledged and requested data.
+func (p *pair) checkContent(ctx context.Context, m *machine, when string) error {
 	v, err := m.view(ctx, p)
 	if err != nil {
 		return fmt.Errorf("%s: %w", when, err)
 	}
-	p.looks++
+	p.checks++
 	other := p.machines[1-m.n]
-	known := map[string]*life{}
-	for _, l := range m.lives {
+	known := map[string]*session{}
+	for _, l := range m.sessions {
 		known[l.ID] = l
-		if err := l.kept(v, when); err != nil {
+		if err := l.checkAcknowledged(v, when); err != nil {
 			return err
 		}
 	}
-	for _, l := range other.lives {
+	for _, l := range other.sessions {
 		known[l.ID] = l
-		if s, at := v.sessions[l.ID], m.reached(l); s != nil || at >= 0 {
+		if s, at := v.sessions[l.ID], m.pulledState(l); s != nil || at >= 0 {
 			if s == nil {
-				return broken("%s: %s was pushed and pulled and is not there", when, l)
+				return broken("%s: %s was pushed and pulled and is missing", when, l)
 			}
-			if err := l.state(s.Now().Original, at, when); err != nil {
+			if err := l.checkState(s.Now().Original, at, when); err != nil {
 				return err
 			}
 		}
 	}
-	for _, l := range slices.Concat(m.dying, other.dying, other.dead) {
-		known[l.ID] = l // nobody knows yet
+	for _, l := range slices.Concat(m.forgetting, other.forgetting, other.forgotten) {
+		known[l.ID] = l // may or may not exist
 	}
-	for _, l := range m.dead {
+	for _, l := range m.forgotten {
 		if v.sessions[l.ID] != nil {
-			return broken("%s: %s was forgotten and is there", when, l)
+			return broken("%s: %s was forgotten and still exists", when, l)
 		}
 	}
 	for id := range v.sessions {
@@ -88,60 +88,60 @@ func (p *pair) look(ctx context.Context, m *machine, when string) error {
 		}
 	}
 	for _, made := range v.versions {
-		if l := known[made.Session]; l == nil || !l.asked[made.Settings.Ratio] && made.Settings.Tokens == 0 {
+		if l := known[made.Session]; l == nil || !l.ratios[made.Settings.Ratio] && made.Settings.Tokens == 0 {
 			return broken("%s: nobody asked for the version %s of %s", when, made.Label, made.Session)
 		}
 	}
-	return m.compositionsKept(v, other, when)
+	return m.checkCompositions(v, other, when)
 }
 
-// reached returns the state of a session that must have arrived from the other machine.
-func (m *machine) reached(l *life) int {
-	if at, ok := m.seen[l]; ok {
+// pulledState returns the state of a session that must have arrived from the other machine, -1 for none.
+func (m *machine) pulledState(l *session) int {
+	if at, ok := m.pulled[l]; ok {
 		return at
 	}
 	return -1
 }
 
-// kept checks that the acknowledged data of a session exists and is listed as requested.
-func (l *life) kept(v view, when string) error {
+// checkAcknowledged checks that the acknowledged data of a session exists and is listed as requested.
+func (l *session) checkAcknowledged(v view, when string) error {
 	s := v.sessions[l.ID]
 	if s == nil {
 		if l.acked >= 0 {
-			return broken("%s: %s was acknowledged and is not there", when, l)
+			return broken("%s: %s was acknowledged and is missing", when, l)
 		}
 		return nil
 	}
-	if listed, either := l.must(); !either && listed == s.Deleted {
-		return broken("%s: %s is taken out of the lists: %v", when, l, s.Deleted)
+	if listed, either := l.mustBeListed(); !either && listed == s.Deleted {
+		return broken("%s: %s is removed from the lists: %v", when, l, s.Deleted)
 	}
 	for _, label := range slices.Sorted(maps.Keys(l.versions)) {
 		if !slices.ContainsFunc(v.versions, func(made *records.Version) bool {
 			return made.Session == l.ID && made.Label == label
 		}) {
-			return broken("%s: the version %s of %s was acknowledged and is not there", when, label, l)
+			return broken("%s: the version %s of %s was acknowledged and is missing", when, label, l)
 		}
 	}
-	return l.state(s.Now().Original, l.acked, when)
+	return l.checkState(s.Now().Original, l.acked, when)
 }
 
-func (m *machine) compositionsKept(v view, other *machine, when string) error {
+func (m *machine) checkCompositions(v view, other *machine, when string) error {
 	for _, name := range slices.Sorted(maps.Keys(m.composed)) {
 		if v.compositions[name] == nil {
-			return broken("%s: the composition %s was acknowledged and is not there", when, name)
+			return broken("%s: the composition %s was acknowledged and is missing", when, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.compositions)) {
-		asked, _, _ := strings.Cut(name, "~") // of a device that is not trusted the name has the device behind it
-		if !m.wanted[asked] && !other.wanted[asked] {
+		asked, _, _ := strings.Cut(name, "~") // compositions of untrusted devices are named NAME~DEVICE
+		if !m.requested[asked] && !other.requested[asked] {
 			return broken("%s: nobody asked for the composition %s", when, name)
 		}
 	}
 	return nil
 }
 
-// sound runs mem fsck on the store and restores a session.
-func (p *pair) sound(ctx context.Context, m *machine, when string) error {
+// checkStore runs mem fsck on the store and restores a session.
+func (p *pair) checkStore(ctx context.Context, m *machine, when string) error {
 	if err := m.Do(ctx, "fsck"); err != nil {
 		return fmt.Errorf("%s: %w", when, err)
 	}
@@ -151,30 +151,30 @@ func (p *pair) sound(ctx context.Context, m *machine, when string) error {
 		return err
 	}
 	p.files += n
-	if len(m.lives) == 0 {
+	if len(m.sessions) == 0 {
 		return nil
 	}
-	l := m.lives[p.IntN(len(m.lives))]
-	if l.acked < 0 || l.gone[1] {
+	l := m.sessions[p.IntN(len(m.sessions))]
+	if l.acked < 0 || l.may.hidden {
 		return nil
 	}
 	return p.restore(ctx, m, l, when)
 }
 
-func (p *pair) restore(ctx context.Context, m *machine, l *life, when string) error {
+func (p *pair) restore(ctx context.Context, m *machine, l *session, when string) error {
 	got, err := m.Original(ctx, l.ID)
 	if err != nil {
 		return fmt.Errorf("%s: %w", when, err)
 	}
 	p.restores++
-	return l.restored(got, when)
+	return l.checkRestored(got, when)
 }
 
-// end folds, pushes and pulls on both machines without a kill, and checks everything.
-func (p *pair) end(ctx context.Context) error {
+// finish drains the spool, pushes and pulls on both machines without a kill, and checks everything.
+func (p *pair) finish(ctx context.Context) error {
 	when := "at the end of pair " + p.dir
 	for _, m := range p.machines {
-		if err := p.settle(ctx, m, when); err != nil {
+		if err := p.pushAll(ctx, m, when); err != nil {
 			return err
 		}
 	}
@@ -183,16 +183,16 @@ func (p *pair) end(ctx context.Context) error {
 		if err := m.Do(ctx, "pull"); err != nil {
 			return err
 		}
-		for _, l := range p.machines[1-i].lives {
-			m.seen[l] = l.pushed
+		for _, l := range p.machines[1-i].sessions {
+			m.pulled[l] = l.pushed
 		}
-		if err := p.look(ctx, m, when); err != nil {
+		if err := p.checkContent(ctx, m, when); err != nil {
 			return err
 		}
 		if err := p.checkForgotten(ctx, m, when); err != nil {
 			return err
 		}
-		if err := p.last(ctx, m); err != nil {
+		if err := p.checkFully(ctx, m); err != nil {
 			return err
 		}
 		out, err := m.Output(ctx, "fsck", "--root")
@@ -205,18 +205,18 @@ func (p *pair) end(ctx context.Context) error {
 			roots[i] += hash + " " + id + "\n"
 		}
 	}
-	p.meetings++
+	p.comparisons++
 	if roots[0] != roots[1] || roots[0] == "" {
-		return broken("%s: two machines that pushed and pulled everything have different hashes:\n%s%s", when,
+		return broken("%s: two machines have different hashes after they pushed and pulled everything:\n%s%s", when,
 			roots[0], roots[1])
 	}
 	return nil
 }
 
-// settle folds the notes of hooks on a machine, adds the last state of every session and pushes everything.
-func (p *pair) settle(ctx context.Context, m *machine, when string) error {
+// pushAll drains the spool of a machine, adds the last state of every session and pushes everything.
+func (p *pair) pushAll(ctx context.Context, m *machine, when string) error {
 	noted := m.noted()
-	if err := m.Fold(ctx, p.Uptime); err != nil {
+	if err := m.Drain(ctx, p.Uptime); err != nil {
 		return err
 	}
 	for l, at := range noted {
@@ -225,14 +225,14 @@ func (p *pair) settle(ctx context.Context, m *machine, when string) error {
 	if err := p.finishForget(ctx, m); err != nil {
 		return err
 	}
-	for _, l := range m.lives {
+	for _, l := range m.sessions {
 		if l.last() < 0 {
 			continue
 		}
 		if err := m.Do(ctx, "add", l.file); err != nil {
 			return err
 		}
-		l.acked, l.gone = l.last(), [2]bool{true, false}
+		l.acked, l.may = l.last(), visibility{listed: true}
 		if err := p.restore(ctx, m, l, when); err != nil {
 			return err
 		}
@@ -240,14 +240,14 @@ func (p *pair) settle(ctx context.Context, m *machine, when string) error {
 	if err := m.Do(ctx, "push", "--all", "--yes"); err != nil {
 		return err
 	}
-	for _, l := range m.lives {
+	for _, l := range m.sessions {
 		l.pushed = l.acked
 	}
 	return nil
 }
 
-// last checks every byte of a store, and that killed commands left nothing behind.
-func (p *pair) last(ctx context.Context, m *machine) error {
+// checkFully checks every byte of a store, and that killed commands left nothing behind.
+func (p *pair) checkFully(ctx context.Context, m *machine) error {
 	if err := m.Do(ctx, "fsck", "--full"); err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (p *pair) last(ctx context.Context, m *machine) error {
 	if err := m.GitFsck(ctx); err != nil {
 		return err
 	}
-	if err := p.swept(ctx, m); err != nil {
+	if err := p.checkLeftovers(ctx, m); err != nil {
 		return err
 	}
 	n, err := m.Private()
@@ -263,8 +263,8 @@ func (p *pair) last(ctx context.Context, m *machine) error {
 	return err
 }
 
-// swept checks that killed commands left nothing behind after a cleanup, because no later command may have written.
-func (p *pair) swept(ctx context.Context, m *machine) error {
+// checkLeftovers checks that gc removes the temporary files of killed commands. No later command may have done it.
+func (p *pair) checkLeftovers(ctx context.Context, m *machine) error {
 	for end := p.Uptime() + 2*time.Minute; ; {
 		if err := m.Do(ctx, "gc"); err != nil {
 			return err
@@ -273,7 +273,7 @@ func (p *pair) swept(ctx context.Context, m *machine) error {
 		if err != nil || len(left) == 0 {
 			return err
 		}
-		if p.Uptime() > end { // a hook in the background is not at it any more
+		if p.Uptime() > end { // no hook in the background still writes
 			return broken("left by commands that were killed: %v", left)
 		}
 	}

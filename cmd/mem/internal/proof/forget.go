@@ -11,17 +11,17 @@ import (
 )
 
 // forget deletes a session permanently. The next command finishes a killed forget.
-func (p *pair) forget(ctx context.Context, m *machine, l *life) error {
-	if len(m.dying) > 0 {
-		l = m.dying[0]
+func (p *pair) forget(ctx context.Context, m *machine, l *session) error {
+	if len(m.forgetting) > 0 {
+		l = m.forgetting[0]
 	} else {
 		if l.acked < 0 {
 			return nil
 		}
-		m.lives = slices.DeleteFunc(m.lives, func(o *life) bool { return o == l })
-		m.dying = append(m.dying, l)
+		m.sessions = slices.DeleteFunc(m.sessions, func(o *session) bool { return o == l })
+		m.forgetting = append(m.forgetting, l)
 		maps.DeleteFunc(m.composed, func(name string, _ bool) bool { return strings.HasPrefix(name, "context-"+l.ID[:8]) })
-		delete(p.machines[1-m.n].seen, l)
+		delete(p.machines[1-m.n].pulled, l)
 	}
 	l.tries++
 	res, acked, err := p.run(ctx, m, "forget", "", "forget", l.ID, "--yes")
@@ -35,17 +35,17 @@ func (p *pair) forget(ctx context.Context, m *machine, l *life) error {
 	case !acked:
 		return nil
 	}
-	m.dying, m.dead = m.dying[1:], append(m.dead, l)
+	m.forgetting, m.forgotten = m.forgetting[1:], append(m.forgotten, l)
 	p.forgotten++
-	return p.noByte(ctx, m, l, "after forgetting it")
+	return p.checkErased(ctx, m, l, "after forgetting it")
 }
 
-// noByte checks that no file of a store contains bytes of a forgotten session.
-func (p *pair) noByte(ctx context.Context, m *machine, l *life, when string) (err error) {
-	for range 20 { // a hook in the background may take something away meanwhile
+// checkErased checks that no file of a store contains bytes of a forgotten session.
+func (p *pair) checkErased(ctx context.Context, m *machine, l *session, when string) (err error) {
+	for range 20 { // a hook in the background may remove a file during the search
 		var left []string
-		if left, err = m.holds(ctx, p, l.Mark); err == nil && len(left) > 0 {
-			err = broken("%s: %s is left in %v", when, l, left)
+		if left, err = m.filesWith(ctx, p, l.Mark); err == nil && len(left) > 0 {
+			err = broken("%s: %s still has bytes in %v", when, l, left)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -55,7 +55,8 @@ func (p *pair) noByte(ctx context.Context, m *machine, l *life, when string) (er
 	return err
 }
 
-func (m *machine) holds(ctx context.Context, p *pair, text string) (left []string, err error) {
+// filesWith returns the files of the store that contain a text.
+func (m *machine) filesWith(ctx context.Context, p *pair, text string) (left []string, err error) {
 	mem, err := m.memory(p.Now)
 	if err != nil {
 		return nil, err
@@ -66,13 +67,13 @@ func (m *machine) holds(ctx context.Context, p *pair, text string) (left []strin
 
 // finishForget completes the pending deletions.
 func (p *pair) finishForget(ctx context.Context, m *machine) error {
-	for tries := 0; len(m.dying) > 0; tries++ {
+	for tries := 0; len(m.forgetting) > 0; tries++ {
 		p.killed = true
 		if err := p.forget(ctx, m, nil); err != nil {
 			return err
 		}
 		if tries > 1000 {
-			return broken("%s cannot be forgotten", m.dying[0])
+			return broken("%s cannot be forgotten", m.forgetting[0])
 		}
 	}
 	return nil
@@ -84,13 +85,13 @@ func (p *pair) checkForgotten(ctx context.Context, m *machine, when string) erro
 	if err != nil {
 		return err
 	}
-	for _, l := range p.machines[1-m.n].dead {
+	for _, l := range p.machines[1-m.n].forgotten {
 		if v.sessions[l.ID] != nil {
-			return broken("%s: %s was forgotten on the other machine and is there", when, l)
+			return broken("%s: %s was forgotten on the other machine and still exists", when, l)
 		}
 	}
-	for _, l := range m.dead {
-		if err := p.noByte(ctx, m, l, when); err != nil {
+	for _, l := range m.forgotten {
+		if err := p.checkErased(ctx, m, l, when); err != nil {
 			return err
 		}
 	}
@@ -98,20 +99,20 @@ func (p *pair) checkForgotten(ctx context.Context, m *machine, when string) erro
 }
 
 // prune hides versions. An undo restores them.
-func (p *pair) prune(ctx context.Context, m *machine, l *life) error {
+func (p *pair) prune(ctx context.Context, m *machine, l *session) error {
 	_, _, err := p.run(ctx, m, "prune", "", "prune", l.ID, "--keep-last", "1", "--yes")
 	return err
 }
 
 // undo undoes the last operation in a project, or redoes it.
-func (p *pair) undo(ctx context.Context, m *machine, l *life) error {
+func (p *pair) undo(ctx context.Context, m *machine, l *session) error {
 	verb := "undo"
 	if p.chance(3) {
 		verb = "redo"
 	}
-	for _, o := range m.lives {
+	for _, o := range m.sessions {
 		if o.Cwd == l.Cwd && o.removed {
-			o.gone = [2]bool{true, true} // it may be that which is undone
+			o.may = visibility{listed: true, hidden: true} // this command may undo its removal
 		}
 	}
 	_, _, err := p.run(ctx, m, verb, "", verb, "--project", l.Cwd[strings.LastIndexByte(l.Cwd, '/')+1:])

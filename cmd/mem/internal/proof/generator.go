@@ -10,18 +10,18 @@ import (
 
 // A Generator generates a transcript in the format of Claude Code: the same seed gives the same bytes.
 type Generator struct {
-	dice
-	ID     string // of the session
+	random
+	ID     string // the session id
 	Cwd    string
-	Turns  int    // 0 begins with something that the user says
-	Mark   string // a word that is in all of it that the user says
+	Turns  int    // records so far; the first one is a message of the user
+	Mark   string // a word in every message of the user
 	parent string
 	now    time.Time
 }
 
-// NewGenerator returns a generator of the session with the number n.
+// NewGenerator returns a generator of session number n.
 func NewGenerator(n uint64, cwd string) *Generator {
-	w := &Generator{dice: dice(n*0x9e3779b9 + 7), Cwd: cwd, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
+	w := &Generator{random: random(n*0x9e3779b9 + 7), Cwd: cwd, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 	w.ID = fmt.Sprintf("%08x-0000-4000-a000-%012x", uint32(w.next()), n)
 	return w
 }
@@ -55,12 +55,12 @@ func (w *Generator) user(b *strings.Builder) {
 }
 
 func (w *Generator) assistant(b *strings.Builder) {
-	w.says(b, map[string]any{"type": "text", "text": w.Words(60)})
+	w.reply(b, map[string]any{"type": "text", "text": w.Words(60)})
 }
 
 func (w *Generator) tool(b *strings.Builder) {
 	id := fmt.Sprintf("toolu_%016x", w.next())
-	w.says(b, map[string]any{"type": "tool_use", "id": id, "name": "Bash",
+	w.reply(b, map[string]any{"type": "tool_use", "id": id, "name": "Bash",
 		"input": map[string]any{"command": "go test ./" + w.Words(1)}})
 	out := strings.Repeat(w.Words(20)+"\n", 1+w.IntN(40))
 	w.Record(b, map[string]any{
@@ -71,7 +71,7 @@ func (w *Generator) tool(b *strings.Builder) {
 	})
 }
 
-func (w *Generator) says(b *strings.Builder, block map[string]any) {
+func (w *Generator) reply(b *strings.Builder, block map[string]any) {
 	w.Record(b, map[string]any{"type": "assistant", "requestId": "req_1", "message": map[string]any{
 		"id": fmt.Sprintf("msg_%016x", w.next()), "type": "message", "role": "assistant", "model": "claude-opus-4-6",
 		"content": []any{block}, "usage": map[string]any{"input_tokens": 3, "output_tokens": 40,
@@ -79,7 +79,7 @@ func (w *Generator) says(b *strings.Builder, block map[string]any) {
 	}})
 }
 
-// Record returns one line in the format of the client.
+// Record writes one line in the format of the client.
 func (w *Generator) Record(b *strings.Builder, fields map[string]any) {
 	uuid := fmt.Sprintf("%08x-1111-4111-a111-%012x", uint32(w.next()), w.next()>>16)
 	w.now = w.now.Add(time.Duration(w.IntN(5000)) * time.Millisecond)

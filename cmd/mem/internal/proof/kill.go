@@ -13,50 +13,50 @@ import (
 	"time"
 )
 
-// Kills kills n commands of a mixed load at random moments: of two machines that keep sessions, compress,
-// compose, remove, forget, prune, undo, run hooks, collect garbage, and talk through a directory. Several such
-// pairs live side by side, each for a hundred kills or so.
+// Kills kills n commands of a mixed load at random moments. The commands run on pairs of machines that share a remote;
+// they add, compress, compose, remove, forget, prune and undo sessions, run hooks, collect garbage, push and pull.
+// Several pairs run concurrently, each for about a hundred kills.
 func (r *Rig) Kills(ctx context.Context, n int) ([]Promise, error) {
-	const each = 100
-	pairs := (n + each - 1) / each
+	const perPair = 100
+	pairs := (n + perPair - 1) / perPair
 	var mu sync.Mutex
 	total := newTally()
-	err := sideBySide(ctx, pairs, sides, func(ctx context.Context, i int) error {
+	err := parallel(ctx, pairs, parallelism, func(ctx context.Context, i int) error {
 		p, err := r.newPair(ctx, i)
 		if err != nil {
 			return err
 		}
-		err = p.live(ctx, min(each, n-i*each))
+		err = p.killCommands(ctx, min(perPair, n-i*perPair))
 		mu.Lock()
 		defer mu.Unlock()
 		total.add(p.tally)
-		return cmp.Or(err, Sweep(p.dir))
+		return cmp.Or(err, RemoveAll(p.dir))
 	})
 	r.note("killed %s; acknowledged %s", counts(total.kills), counts(total.acks))
 	t := total
 	all := []Promise{
-		{What: "what a command acknowledged is there after kill -9", Times: sum(t.kills),
+		{What: "acknowledged data survives kill -9", Times: sum(t.kills),
 			Of: fmt.Sprintf("kills of %d commands, %d commands acknowledged", len(t.kills), sum(t.acks))},
-		{What: "what is there was asked for", Times: t.looks, Of: "looks"},
-		{What: "the store is sound without any repair", Times: t.fscks, Of: "runs of mem fsck"},
+		{What: "the store has only requested data", Times: t.checks, Of: "checks"},
+		{What: "the store is valid without any repair", Times: t.fscks, Of: "runs of mem fsck"},
 		{What: "the next command works", Times: t.next, Of: "commands after a kill"},
-		{What: "originals come back byte for byte", Times: t.restores, Of: "restores"},
-		{What: "what was forgotten is gone, every byte of it", Times: t.forgotten, Of: "sessions"},
-		{What: "two machines end with the same hash through a remote", Times: t.meetings, Of: "meetings"},
-		{What: "nobody else may read what is stored", Times: t.files, Of: "files and directories"},
+		{What: "originals are restored byte for byte", Times: t.restores, Of: "restores"},
+		{What: "no byte of forgotten data remains", Times: t.forgotten, Of: "sessions"},
+		{What: "two machines that share a remote end with the same hash", Times: t.comparisons, Of: "comparisons"},
+		{What: "only the user can read the store", Times: t.files, Of: "files and directories"},
 	}
-	// of few kills, some are not looked at
+	// a few kills do not reach every check
 	return slices.DeleteFunc(all, func(p Promise) bool { return p.Times == 0 }), err
 }
 
-// sides is the number of concurrent proofs: more than processors, because commands wait for the disk.
-const sides = 4
+// parallelism is the number of concurrent pairs: more than processors, because commands wait for the disk.
+const parallelism = 4
 
 // A tally counts commands and kills.
 type tally struct {
-	kills, acks                                   map[string]int
-	looks, fscks, next, restores, meetings, files int
-	forgotten                                     int
+	kills, acks                                       map[string]int
+	checks, fscks, next, restores, comparisons, files int
+	forgotten                                         int
 }
 
 func newTally() *tally { return &tally{kills: map[string]int{}, acks: map[string]int{}} }
@@ -68,8 +68,8 @@ func (t *tally) add(o *tally) {
 	for k, n := range o.acks {
 		t.acks[k] += n
 	}
-	t.looks, t.fscks, t.next = t.looks+o.looks, t.fscks+o.fscks, t.next+o.next
-	t.restores, t.meetings, t.files = t.restores+o.restores, t.meetings+o.meetings, t.files+o.files
+	t.checks, t.fscks, t.next = t.checks+o.checks, t.fscks+o.fscks, t.next+o.next
+	t.restores, t.comparisons, t.files = t.restores+o.restores, t.comparisons+o.comparisons, t.files+o.files
 	t.forgotten += o.forgotten
 }
 
@@ -91,24 +91,24 @@ func counts(m map[string]int) string {
 // A pair is two machines and the remote directory between them.
 type pair struct {
 	*Rig
-	*dice
+	*random
 	*tally
 	dir      string
 	machines [2]*machine
-	killed   bool // the last command
+	killed   bool // the last command was killed
 }
 
 // A machine is a store with its expected content.
 type machine struct {
 	*Store
-	n        int
-	lives    []*life
-	dying    []*life         // that are to be forgotten
-	dead     []*life         // and are
-	seen     map[*life]int   // states of the other's sessions that a pull has brought
-	wanted   map[string]bool // compositions that were asked for
-	composed map[string]bool // and acknowledged
-	takes    map[string]time.Duration
+	n          int
+	sessions   []*session
+	forgetting []*session       // forget was started and may have been killed
+	forgotten  []*session       // forget succeeded
+	pulled     map[*session]int // states of the other's sessions that a pull has brought
+	requested  map[string]bool  // compositions by name
+	composed   map[string]bool  // acknowledged compositions by name
+	durations  map[string]time.Duration
 }
 
 func (r *Rig) newPair(ctx context.Context, i int) (*pair, error) {
@@ -116,8 +116,8 @@ func (r *Rig) newPair(ctx context.Context, i int) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	seed := dice(r.Seed + uint64(i))
-	p := &pair{Rig: r, dice: &seed, tally: newTally(), dir: dir}
+	seed := random(r.Seed + uint64(i))
+	p := &pair{Rig: r, random: &seed, tally: newTally(), dir: dir}
 	hub := filepath.Join(dir, "hub.git")
 	if err := bareRepository(hub); err != nil {
 		return nil, err
@@ -134,22 +134,22 @@ func (r *Rig) newPair(ctx context.Context, i int) (*pair, error) {
 		if err := s.Do(ctx, "remote", "add", "origin", hub); err != nil {
 			return nil, err
 		}
-		m := &machine{Store: s, n: k, seen: map[*life]int{}, wanted: map[string]bool{}, composed: map[string]bool{},
-			takes: map[string]time.Duration{}}
+		m := &machine{Store: s, n: k, pulled: map[*session]int{}, requested: map[string]bool{}, composed: map[string]bool{},
+			durations: map[string]time.Duration{}}
 		for range 3 {
-			m.lives = append(m.lives, p.newLife(m))
+			m.sessions = append(m.sessions, p.newSession(m))
 		}
 		p.machines[k] = m
 	}
 	return p, nil
 }
 
-func (p *pair) newLife(m *machine) *life {
-	return newLife(m.Store, p.next64(), fmt.Sprintf("/home/user/app%d", p.IntN(2)))
+func (p *pair) newSession(m *machine) *session {
+	return newSession(m.Store, p.sessionNumber(), fmt.Sprintf("/home/user/app%d", p.IntN(2)))
 }
 
-// next64 returns a number for a new session id.
-func (p *pair) next64() uint64 { return p.dice.next() >> 17 }
+// sessionNumber returns a number for a new session id.
+func (p *pair) sessionNumber() uint64 { return p.random.next() >> 17 }
 
 // bareRepository creates an empty bare repository.
 func bareRepository(dir string) error {
@@ -165,8 +165,8 @@ func bareRepository(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600)
 }
 
-// live runs commands until n were killed, checks the store after each, and everything at the end.
-func (p *pair) live(ctx context.Context, n int) error {
+// killCommands runs commands until n were killed. It checks the store after each, and everything at the end.
+func (p *pair) killCommands(ctx context.Context, n int) error {
 	for i := 0; sum(p.kills) < n; i++ {
 		m := p.machines[p.IntN(10)/7]
 		before := sum(p.kills)
@@ -180,34 +180,34 @@ func (p *pair) live(ctx context.Context, n int) error {
 		}
 		p.killed = after
 		when := fmt.Sprintf("after command %d (%s) of pair %s", i, name, filepath.Base(p.dir))
-		if err := p.look(ctx, m, when); err != nil {
+		if err := p.checkContent(ctx, m, when); err != nil {
 			return err
 		}
 		if i%8 == 7 {
-			if err := p.sound(ctx, m, when); err != nil {
+			if err := p.checkStore(ctx, m, when); err != nil {
 				return err
 			}
 		}
 	}
-	return p.end(ctx)
+	return p.finish(ctx)
 }
 
 // command runs a random command on a machine. It kills two of three, if they run long enough.
 func (p *pair) command(ctx context.Context, m *machine) (string, error) {
-	if len(m.lives) == 0 {
-		m.lives = append(m.lives, p.newLife(m))
+	if len(m.sessions) == 0 {
+		m.sessions = append(m.sessions, p.newSession(m))
 	}
-	l := m.lives[p.IntN(len(m.lives))]
+	l := m.sessions[p.IntN(len(m.sessions))]
 	k := p.IntN(100)
-	if len(m.dying) > 0 && p.chance(3) {
+	if len(m.forgetting) > 0 && p.chance(3) {
 		return "forget", p.forget(ctx, m, l)
 	}
-	if l.acked < 0 || l.gone[1] {
-		k = 0 // nothing else makes sense for a session that is not there
+	if l.acked < 0 || l.may.hidden {
+		k = 0 // a session that may not exist can only be added
 	}
 	switch {
 	case k < 23:
-		return "add", p.growing(ctx, m, l)
+		return "add", p.add(ctx, m, l)
 	case k < 41:
 		return "hook", p.hook(ctx, m, l)
 	case k < 50:
@@ -217,9 +217,10 @@ func (p *pair) command(ctx context.Context, m *machine) (string, error) {
 	case k < 60:
 		return "rm", p.remove(ctx, m, l)
 	case k < 65:
-		return "fold", p.fold(ctx, m)
+		return "fold", p.drain(ctx, m)
 	case k < 69:
-		return "gc", p.simple(ctx, m, "gc")
+		_, _, err := p.run(ctx, m, "gc", "", "gc")
+		return "gc", err
 	case k < 77:
 		return "push", p.push(ctx, m)
 	case k < 85:
@@ -235,14 +236,14 @@ func (p *pair) command(ctx context.Context, m *machine) (string, error) {
 	}
 }
 
-// answers returns the exit statuses of commands that had nothing to do or were only partly done.
-var answers = map[string][]int{"forget": {1, 3, 128}, "undo": {1}, "redo": {1}}
+// expectedCodes are the exit codes of commands that had nothing to do or were only partly done.
+var expectedCodes = map[string][]int{"forget": {1, 3, 128}, "undo": {1}, "redo": {1}}
 
 // run runs a command, which may be killed within its usual duration, and reports whether it succeeded. A command that was
 // not killed must succeed or exit with an expected status.
 func (p *pair) run(ctx context.Context, m *machine, name, stdin string, args ...string) (Result, bool, error) {
-	takes := cmp.Or(m.takes[name], 20*time.Millisecond)
-	after := time.Duration(1 + p.dice.next()%uint64(takes+takes/8))
+	takes := cmp.Or(m.durations[name], 20*time.Millisecond)
+	after := time.Duration(1 + p.random.next()%uint64(takes+takes/8))
 	if p.chance(3) || p.killed && p.chance(2) {
 		after = 0
 	}
@@ -254,36 +255,36 @@ func (p *pair) run(ctx context.Context, m *machine, name, stdin string, args ...
 	switch res.Code {
 	case 0:
 		p.acks[name]++
-		m.takes[name] = (3*takes + p.Uptime() - begin) / 4
+		m.durations[name] = (3*takes + p.Uptime() - begin) / 4
 	case -1:
 		p.kills[name]++
-	case 5, 11: // a budget that cannot be met; a hook in the background that folds
+	case 5, 11: // a budget that cannot be met; a hook in the background that has the lock
 	default:
-		if !slices.Contains(answers[name], res.Code) {
+		if !slices.Contains(expectedCodes[name], res.Code) {
 			return res, false, broken("%s", res)
 		}
 	}
 	return res, res.Code == 0, nil
 }
 
-func (p *pair) growing(ctx context.Context, m *machine, l *life) error {
-	if l.last() > 12 { // sessions stay small, so that there is time for more of them; the old one is looked at to the end
-		l = p.newLife(m)
-		m.lives = append(m.lives, l)
+func (p *pair) add(ctx context.Context, m *machine, l *session) error {
+	if l.last() > 12 { // small sessions leave time for more of them; the old one is still checked
+		l = p.newSession(m)
+		m.sessions = append(m.sessions, l)
 	}
 	if err := m.grow(ctx, l, 1+p.IntN(3)); err != nil {
 		return err
 	}
-	l.gone[0] = true // from now on it may be listed again
+	l.may.listed = true // the next command may list it again
 	_, acked, err := p.run(ctx, m, "add", "", "add", l.file)
 	if acked {
-		l.acked, l.gone = l.last(), [2]bool{true, false}
+		l.acked, l.may = l.last(), visibility{listed: true}
 	}
 	return err
 }
 
 // hook runs a hook of a grown session and records the acknowledged state.
-func (p *pair) hook(ctx context.Context, m *machine, l *life) error {
+func (p *pair) hook(ctx context.Context, m *machine, l *session) error {
 	if err := m.grow(ctx, l, 1+p.IntN(2)); err != nil {
 		return err
 	}
@@ -296,13 +297,13 @@ func (p *pair) hook(ctx context.Context, m *machine, l *life) error {
 	if acked {
 		l.noted = l.last()
 		if res.Stderr != "" {
-			return broken("a hook said something: %s", res)
+			return broken("a hook wrote to stderr: %s", res)
 		}
 	}
 	return err
 }
 
-func (p *pair) fold(ctx context.Context, m *machine) error {
+func (p *pair) drain(ctx context.Context, m *machine) error {
 	noted := m.noted()
 	_, acked, err := p.run(ctx, m, "fold", "", "hook", "work")
 	if err != nil || !acked {
@@ -317,17 +318,17 @@ func (p *pair) fold(ctx context.Context, m *machine) error {
 	return nil
 }
 
-func (m *machine) noted() map[*life]int {
-	noted := map[*life]int{}
-	for _, l := range m.lives {
+func (m *machine) noted() map[*session]int {
+	noted := map[*session]int{}
+	for _, l := range m.sessions {
 		noted[l] = l.noted
 	}
 	return noted
 }
 
-func (p *pair) compress(ctx context.Context, m *machine, l *life) error {
+func (p *pair) compress(ctx context.Context, m *machine, l *session) error {
 	ratio := 2 + p.IntN(20)
-	l.asked[ratio] = true
+	l.ratios[ratio] = true
 	res, acked, err := p.run(ctx, m, "compress", "", "compress", l.ID, "--ratio", fmt.Sprint(ratio), "--json")
 	if err != nil || !acked {
 		return err
@@ -340,9 +341,9 @@ func (p *pair) compress(ctx context.Context, m *machine, l *life) error {
 	return nil
 }
 
-func (p *pair) compose(ctx context.Context, m *machine, l *life) error {
-	name := fmt.Sprintf("context-%s-%d", l.ID[:8], p.IntN(3)) // a composition is of the project of its first part
-	m.wanted[name] = true
+func (p *pair) compose(ctx context.Context, m *machine, l *session) error {
+	name := fmt.Sprintf("context-%s-%d", l.ID[:8], p.IntN(3)) // a composition belongs to the project of its first part
+	m.requested[name] = true
 	_, acked, err := p.run(ctx, m, "compose", "", "compose", name, l.ID, "--budget", fmt.Sprint(2000+p.IntN(4000)))
 	if acked {
 		m.composed[name] = true
@@ -351,27 +352,22 @@ func (p *pair) compose(ctx context.Context, m *machine, l *life) error {
 }
 
 // remove hides a session; adding it again restores it.
-func (p *pair) remove(ctx context.Context, m *machine, l *life) error {
+func (p *pair) remove(ctx context.Context, m *machine, l *session) error {
 	if notes, err := m.notes(); err != nil || len(notes) > 0 {
-		return err // folding them would bring it back, as it should
+		return err // the next drain would rightly restore the session
 	}
-	l.gone[1], l.removed = true, true
+	l.may.hidden, l.removed = true, true
 	_, acked, err := p.run(ctx, m, "rm", "", "rm", "--force", l.ID)
 	if acked {
-		l.gone = [2]bool{false, true}
+		l.may = visibility{hidden: true}
 	}
-	return err
-}
-
-func (p *pair) simple(ctx context.Context, m *machine, name string) error {
-	_, _, err := p.run(ctx, m, name, "", name)
 	return err
 }
 
 // push pushes from a machine. After an acknowledged push, everything acknowledged before is on the remote.
 func (p *pair) push(ctx context.Context, m *machine) error {
-	had := map[*life]int{}
-	for _, l := range m.lives {
+	had := map[*session]int{}
+	for _, l := range m.sessions {
 		had[l] = l.acked
 	}
 	_, acked, err := p.run(ctx, m, "push", "", "push", "--all", "--yes")
@@ -387,17 +383,17 @@ func (p *pair) push(ctx context.Context, m *machine) error {
 func (p *pair) pull(ctx context.Context, m *machine) error {
 	_, acked, err := p.run(ctx, m, "pull", "", "pull")
 	if acked {
-		for _, l := range p.machines[1-m.n].lives {
-			m.seen[l] = l.pushed
+		for _, l := range p.machines[1-m.n].sessions {
+			m.pulled[l] = l.pushed
 		}
 	}
 	return err
 }
 
 // checkout overwrites an older file with an original. Afterwards the file is the old or the new one, never a mix.
-func (p *pair) checkout(ctx context.Context, m *machine, l *life) error {
+func (p *pair) checkout(ctx context.Context, m *machine, l *session) error {
 	to := filepath.Join(m.Home, "out.jsonl")
-	const old = "what was there before\n"
+	const old = "old content\n"
 	if err := os.WriteFile(to, []byte(old), 0o600); err != nil {
 		return err
 	}
@@ -413,5 +409,5 @@ func (p *pair) checkout(ctx context.Context, m *machine, l *life) error {
 		return nil
 	}
 	p.restores++
-	return l.restored(got, "after checkout")
+	return l.checkRestored(got, "after checkout")
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// A ForgedLane is a lane of an unknown device with a valid signature. Its content is not checked and may break any rule.
+// A ForgedLane is a lane of an unknown device with a valid signature. Its content is not checked and may break any
+// rule.
 type ForgedLane struct {
 	Project, Device, Name string
 	Key                   ed25519.PrivateKey
@@ -59,14 +60,14 @@ func Fan(dir, hash, suffix string) string {
 // Put stores a git object.
 type Put func(pack.Kind, []byte) (pack.ID, error)
 
-// Introduce adds the record of the device itself, with its key.
-func (l *ForgedLane) Introduce() {
+// AddDevice adds the record of the device itself, with its key.
+func (l *ForgedLane) AddDevice() {
 	public := base64.StdEncoding.EncodeToString(sshFields([]byte("ssh-ed25519"), l.Key.Public().(ed25519.PublicKey)))
-	l.Say("device", 1, fmt.Appendf(nil, `{"id":%q,"name":%q,"key":"ssh-ed25519 %s"}`, l.Device, l.Name, public))
+	l.AddRecord("device", 1, fmt.Appendf(nil, `{"id":%q,"name":%q,"key":"ssh-ed25519 %s"}`, l.Device, l.Name, public))
 }
 
-// Say adds a record of a kind with its Lamport clock and body.
-func (l *ForgedLane) Say(kind string, clock uint64, body []byte) {
+// AddRecord adds a record of a kind with its Lamport clock and body.
+func (l *ForgedLane) AddRecord(kind string, clock uint64, body []byte) {
 	b := fmt.Appendf(nil, `{"kind":%q,"device":%q,"lamport":%d,"time":%q,"body":%s}`+"\n", kind, l.Device, clock,
 		l.Time.UTC().Format(time.RFC3339), body)
 	l.Records = append(l.Records, string(b))
@@ -112,7 +113,7 @@ func writeTrees(files map[string]Entry, put Put) (pack.ID, error) {
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		name, rest, deeper := strings.Cut(path, "/")
 		if _, taken := files[name]; deeper && taken {
-			continue // the path of a file cannot be a directory, too
+			continue // a path cannot be both a file and a directory
 		}
 		if !deeper {
 			es = append(es, Entry{files[path].Mode, name, files[path].ID})

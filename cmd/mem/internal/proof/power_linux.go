@@ -22,19 +22,19 @@ const (
 	withoutFlush = 2
 )
 
-// mountOptions are used in turn.
+// mountOptions returns the options of the mounts, which use them in turn.
 func mountOptions() []string {
 	return []string{"data=ordered", "data=writeback", "data=journal", "data=ordered,nobarrier"}
 }
 
-// PowerCuts cuts the power of a file system of its own n times while several commands write to it, lets the
-// kernel replay its journal, and looks at what is left. It needs root, a loop device and mkfs.ext4; else the
-// error is a [*Skipped].
+// PowerCuts simulates n power cuts of a file system while several commands write to it. After each, the kernel replays
+// the journal and the store is checked. It needs root, a loop device and mkfs.ext4; otherwise the error is a
+// [*Skipped].
 func (r *Rig) PowerCuts(ctx context.Context, n int) (all []Promise, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // it ends with the goroutine, and with it the mounts that only it and its children see
+		runtime.LockOSThread() // the thread ends with the goroutine, and with it its private mounts
 		all, err = r.powerCuts(ctx, n)
 	}()
 	<-done
@@ -50,7 +50,7 @@ func (r *Rig) powerCuts(ctx context.Context, n int) ([]Promise, error) {
 		return nil, err
 	}
 	d := &disk{Rig: r, image: filepath.Join(dir, "image"), at: filepath.Join(dir, "disk"), tally: newTally(),
-		takes: 20 * time.Millisecond}
+		duration: 20 * time.Millisecond}
 	if err := d.make(ctx); err != nil {
 		return nil, err
 	}
@@ -63,10 +63,10 @@ func (r *Rig) powerCuts(ctx context.Context, n int) ([]Promise, error) {
 	}
 	r.note("%d power cuts; acknowledged %s", n, counts(d.acks))
 	return []Promise{
-		{What: "what a command acknowledged survives a power cut", Times: n,
+		{What: "acknowledged data survives a power cut", Times: n,
 			Of: fmt.Sprintf("cuts of ext4, %d commands acknowledged", sum(d.acks))},
-		{What: "after a power cut the store is sound without any repair", Times: d.fscks, Of: "runs of mem fsck --full"},
-	}, Sweep(dir)
+		{What: "after a power cut the store is valid without any repair", Times: d.fscks, Of: "runs of mem fsck --full"},
+	}, RemoveAll(dir)
 }
 
 // A disk is a file system whose power can be cut.
@@ -76,9 +76,9 @@ type disk struct {
 	image, at string
 	mounted   bool
 	store     *Store
-	lives     []*life
-	began     uint64        // sessions
-	takes     time.Duration // of power, for a command that ends
+	sessions  []*session
+	started   uint64        // sessions
+	duration  time.Duration // average duration of a command
 }
 
 // make creates and mounts the file system, in a mount namespace of this thread.
@@ -141,8 +141,8 @@ func (d *disk) unmount() error {
 	return fmt.Errorf("unmount %s: %w", d.at, err)
 }
 
-// cut cuts the power.
-func (d *disk) cut() error {
+// cutPower shuts the file system down without a flush.
+func (d *disk) cutPower() error {
 	f, err := os.Open(d.at)
 	if err != nil {
 		return err
@@ -155,8 +155,8 @@ func (d *disk) cut() error {
 	return nil
 }
 
-// fresh starts again with an empty store on an empty disk.
-func (d *disk) fresh(ctx context.Context) error {
+// reset replaces the store with an empty one.
+func (d *disk) reset(ctx context.Context) error {
 	if d.store != nil {
 		if err := os.RemoveAll(d.store.Home); err != nil {
 			return err
@@ -170,30 +170,30 @@ func (d *disk) fresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(at.Sync(), at.Close()); err != nil { // the home was there before any memory
+	if err := errors.Join(at.Sync(), at.Close()); err != nil { // the home directory must survive the cut
 		return err
 	}
 	if d.store, err = NewStore(ctx, d.Bin, d.Path, home); err != nil {
 		return err
 	}
-	d.lives = nil
-	for range sides {
-		d.began++
-		d.lives = append(d.lives, newLife(d.store, d.began, fmt.Sprintf("/home/user/app%d", d.began%2)))
+	d.sessions = nil
+	for range parallelism {
+		d.started++
+		d.sessions = append(d.sessions, newSession(d.store, d.started, fmt.Sprintf("/home/user/app%d", d.started%2)))
 	}
 	return nil
 }
 
 // cuts repeatedly loads the disk and cuts its power, sometimes with a new store.
 func (d *disk) cuts(ctx context.Context, n int) error {
-	roll := dice(d.Seed + 77)
+	rnd := random(d.Seed + 77)
 	for i := range n {
 		if i%25 == 0 {
-			if err := d.fresh(ctx); err != nil {
+			if err := d.reset(ctx); err != nil {
 				return err
 			}
 		}
-		if err := d.load(ctx, &roll, roll.IntN(10)); err != nil {
+		if err := d.load(ctx, &rnd, rnd.IntN(10)); err != nil {
 			return err
 		}
 		if err := d.unmount(); err != nil {
@@ -206,7 +206,7 @@ func (d *disk) cuts(ctx context.Context, n int) error {
 			return err
 		}
 		if i%10 == 0 {
-			if err := d.checkedOut(ctx, i); err != nil {
+			if err := d.checkCheckout(ctx, i); err != nil {
 				return err
 			}
 		}
@@ -214,50 +214,50 @@ func (d *disk) cuts(ctx context.Context, n int) error {
 	return nil
 }
 
-// checkedOut writes an original into a new directory and cuts the power right after. The file must exist.
-func (d *disk) checkedOut(ctx context.Context, i int) error {
-	at := slices.IndexFunc(d.lives, func(l *life) bool { return l.acked >= 0 })
+// checkCheckout writes an original into a new directory and cuts the power right after. The file must survive.
+func (d *disk) checkCheckout(ctx context.Context, i int) error {
+	at := slices.IndexFunc(d.sessions, func(l *session) bool { return l.acked >= 0 })
 	if at < 0 {
 		return nil
 	}
-	l, to := d.lives[at], filepath.Join(d.store.Home, "out", fmt.Sprint(i), "original.jsonl")
+	l, to := d.sessions[at], filepath.Join(d.store.Home, "out", fmt.Sprint(i), "original.jsonl")
 	if err := d.store.Do(ctx, "checkout", "--force", l.ID+":original", "-o", to); err != nil {
 		return err
 	}
-	if err := errors.Join(d.cut(), d.unmount(), d.mount(ctx, i+1)); err != nil {
+	if err := errors.Join(d.cutPower(), d.unmount(), d.mount(ctx, i+1)); err != nil {
 		return err
 	}
 	got, err := os.ReadFile(to)
 	if err != nil {
-		return broken("what was checked out before a power cut: %v", err)
+		return broken("original checked out before a power cut: %v", err)
 	}
-	return l.restored(got, "checked out before a power cut")
+	return l.checkRestored(got, "checked out before a power cut")
 }
 
-// An ended command of a life.
-type ended struct {
-	life *life
-	kind string
-	at   int
-	res  Result
+// A completion is the result of a command on a session.
+type completion struct {
+	session *session
+	kind    string
+	at      int
+	res     Result
 }
 
 // load runs one command per session at a time, cuts the power around the end of a random number of them, and waits for
 // all to end.
-func (d *disk) load(ctx context.Context, roll *dice, power int) error {
-	results := make(chan ended, len(d.lives))
+func (d *disk) load(ctx context.Context, rnd *random, power int) error {
+	results := make(chan completion, len(d.sessions))
 	running := 0
-	next := func(l *life) error {
-		kind, p, err := d.begin(ctx, roll, l)
+	next := func(l *session) error {
+		kind, p, err := d.startCommand(ctx, rnd, l)
 		if err != nil {
 			return err
 		}
 		at := l.last()
 		running++
-		go func() { results <- ended{l, kind, at, p.wait()} }()
+		go func() { results <- completion{l, kind, at, p.wait()} }()
 		return nil
 	}
-	for _, l := range d.lives {
+	for _, l := range d.sessions {
 		if err := next(l); err != nil {
 			return err
 		}
@@ -265,16 +265,16 @@ func (d *disk) load(ctx context.Context, roll *dice, power int) error {
 	out := time.NewTimer(time.Hour)
 	defer out.Stop()
 	begin, count := d.Uptime(), 0
-	soon := func() { out.Reset(time.Duration(roll.next() % uint64(time.Duration(len(d.lives))*d.takes))) }
+	scheduleCut := func() { out.Reset(time.Duration(rnd.next() % uint64(time.Duration(len(d.sessions))*d.duration))) }
 	if power == 0 {
-		soon()
+		scheduleCut()
 	}
-	dark := false
+	off := false
 	for running > 0 {
 		select {
 		case <-out.C:
-			dark = true
-			if err := d.cut(); err != nil {
+			off = true
+			if err := d.cutPower(); err != nil {
 				return err
 			}
 		case e := <-results:
@@ -282,15 +282,15 @@ func (d *disk) load(ctx context.Context, roll *dice, power int) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := d.ended(e, dark); err != nil {
+			if err := d.acknowledge(e, off); err != nil {
 				return err
 			}
 			if count++; count == power {
-				d.takes = (d.Uptime() - begin) / time.Duration(count)
-				soon()
+				d.duration = (d.Uptime() - begin) / time.Duration(count)
+				scheduleCut()
 			}
-			if !dark {
-				if err := next(e.life); err != nil {
+			if !off {
+				if err := next(e.session); err != nil {
 					return err
 				}
 			}
@@ -299,20 +299,20 @@ func (d *disk) load(ctx context.Context, roll *dice, power int) error {
 	return nil
 }
 
-// begin starts a command on a session.
-func (d *disk) begin(ctx context.Context, roll *dice, l *life) (string, *process, error) {
+// startCommand starts a random command on a session.
+func (d *disk) startCommand(ctx context.Context, rnd *random, l *session) (string, *process, error) {
 	kind := "add"
 	argv := []string{d.Bin, "add", l.file}
 	stdin := ""
-	switch k := roll.IntN(12); {
+	switch k := rnd.IntN(12); {
 	case l.acked >= 0 && k < 2:
-		kind, argv = "compress", []string{d.Bin, "compress", l.ID, "--ratio", fmt.Sprint(2 + roll.IntN(20)), "--json"}
+		kind, argv = "compress", []string{d.Bin, "compress", l.ID, "--ratio", fmt.Sprint(2 + rnd.IntN(20)), "--json"}
 	case l.acked >= 0 && k < 3:
 		kind, argv = "gc", []string{d.Bin, "gc"}
 	case l.acked >= 0 && k < 4:
 		kind, argv = "compose", []string{d.Bin, "compose", "context-" + l.ID[:8], l.ID, "--budget", "4k"}
 	default:
-		if err := l.grow(1 + roll.IntN(3)); err != nil {
+		if err := l.grow(1 + rnd.IntN(3)); err != nil {
 			return "", nil, err
 		}
 		if k < 8 {
@@ -327,27 +327,27 @@ func (d *disk) begin(ctx context.Context, roll *dice, l *life) (string, *process
 	return kind, p, err
 }
 
-// ended records the acknowledgement of a command. Without a power cut it must succeed.
-func (d *disk) ended(e ended, dark bool) error {
+// acknowledge records the acknowledgement of a command. Without a power cut it must succeed.
+func (d *disk) acknowledge(e completion, off bool) error {
 	if e.res.Code != 0 {
-		if dark || e.res.Code == 5 || e.res.Code == 11 { // a budget that cannot be met; the others have a slow disk for long
+		if off || e.res.Code == 5 || e.res.Code == 11 { // a budget that cannot be met; a lock timeout on a slow disk
 			return nil
 		}
 		return broken("%s", e.res)
 	}
-	if e.kind == "hook" && dark {
+	if e.kind == "hook" && off {
 		return nil // a hook never fails its session, so without power its status says nothing
 	}
 	d.acks[e.kind]++
 	switch e.kind {
 	case "add":
-		e.life.acked = max(e.life.acked, e.at)
+		e.session.acked = max(e.session.acked, e.at)
 	case "hook":
-		e.life.noted = max(e.life.noted, e.at)
+		e.session.noted = max(e.session.noted, e.at)
 	case "compress":
 		if _, rest, ok := strings.Cut(e.res.Stdout, `"version":"`); ok {
 			label, _, _ := strings.Cut(rest, `"`)
-			e.life.versions[label] = true
+			e.session.versions[label] = true
 		}
 	}
 	return nil
@@ -359,13 +359,13 @@ func (d *disk) check(ctx context.Context, when string) error {
 		return fmt.Errorf("%s: %w", when, err)
 	}
 	d.fscks++
-	for _, l := range d.lives {
+	for _, l := range d.sessions {
 		if l.acked >= 0 {
 			got, err := d.store.Original(ctx, l.ID)
 			if err != nil {
 				return fmt.Errorf("%s: %w", when, err)
 			}
-			if err := l.reached(got, when); err != nil {
+			if err := l.checkPrefix(got, when); err != nil {
 				return err
 			}
 		}
@@ -373,19 +373,19 @@ func (d *disk) check(ctx context.Context, when string) error {
 			return err
 		}
 	}
-	if err := d.store.Fold(ctx, d.Uptime); err != nil {
+	if err := d.store.Drain(ctx, d.Uptime); err != nil {
 		return fmt.Errorf("%s: %w", when, err)
 	}
-	for _, l := range d.lives {
+	for _, l := range d.sessions {
 		l.acked = max(l.acked, l.noted)
 		if l.acked < 0 {
 			continue
 		}
 		got, err := d.store.Original(ctx, l.ID)
 		if err != nil {
-			return fmt.Errorf("%s, and folding: %w", when, err)
+			return fmt.Errorf("%s and a drain: %w", when, err)
 		}
-		if err := l.reached(got, when+", and folding"); err != nil {
+		if err := l.checkPrefix(got, when+" and a drain"); err != nil {
 			return err
 		}
 	}

@@ -1,15 +1,14 @@
-// Package proof tries to break a memory on a real disk, with the program as its user runs it: commands are killed with
-// SIGKILL, many run at once, the power of a disk is cut. A [Rig] knows what it asked for and what was
-// acknowledged by an exit status of 0, and compares that with what is there:
+// Package proof tries to break a memory on a real disk: it runs the program as a user does, kills commands with
+// SIGKILL, runs many at once and cuts the power of a disk. A [Rig] records the requested and the acknowledged data, where exit
+// code 0 is the acknowledgement, and compares the content of the store with both:
 //
-//   - what was acknowledged is there, byte for byte
-//   - what is there was asked for
+//   - acknowledged data exists, byte for byte
+//   - existing data was requested
 //   - "mem fsck" is clean, and nothing is ever repaired
 //   - the next command works
 //
-// The tests of the repository ("go test -tags torture ./cmd/mem") and "mem selftest" run the same code. The
-// programs that it starts see none of the user's settings, no home and no memory but those that it makes below
-// its own directory.
+// The tests of the repository ("go test -tags torture ./cmd/mem") and "mem selftest" run the same code. The programs
+// that it starts use a home, a memory and settings below the directory of the Rig, never those of the user.
 package proof
 
 import (
@@ -25,11 +24,11 @@ import (
 // A Rig is the program and directory of a proof. It is safe for concurrent use.
 type Rig struct {
 	Bin    string               // the program
-	Dir    string               // an empty directory on the disk to be tried
-	Path   string               // where the program looks for others
-	Now    func() time.Time     // for memories that are only read
-	Uptime func() time.Duration // time that always passes
-	Seed   uint64               // of every choice that is made
+	Dir    string               // an empty directory on the disk under test
+	Path   string               // where the program checks for others
+	Now    func() time.Time     // the clock of memories opened in this process
+	Uptime func() time.Duration // a monotonic clock
+	Seed   uint64               // of every random choice
 	Note   func(format string, args ...any)
 }
 
@@ -52,7 +51,7 @@ type Promise struct {
 	What  string
 	Times int
 	Of    string // what was counted
-	Why   string // it did not hold
+	Why   string // the violation, "" for none
 }
 
 // dir creates a directory below that of the rig.
@@ -70,8 +69,8 @@ func (r *Rig) note(format string, args ...any) {
 	}
 }
 
-// Sweep removes a directory, with retries because background programs may still write to it.
-func Sweep(dir string) error {
+// RemoveAll removes a directory, with retries because background programs may still write to it.
+func RemoveAll(dir string) error {
 	var err error
 	for range 300 {
 		if err = os.RemoveAll(dir); err == nil {
@@ -85,11 +84,11 @@ func Sweep(dir string) error {
 	return err
 }
 
-// sideBySide calls work for 0 to n-1 concurrently. The first error stops the others.
-func sideBySide(ctx context.Context, n, most int, work func(ctx context.Context, i int) error) error {
+// parallel calls work for 0 to n-1, at most limit at a time. The first error stops the others.
+func parallel(ctx context.Context, n, limit int, work func(ctx context.Context, i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	slots := make(chan struct{}, max(1, most))
+	slots := make(chan struct{}, limit)
 	var all sync.WaitGroup
 	for i := range n {
 		slots <- struct{}{}
@@ -110,11 +109,11 @@ func sideBySide(ctx context.Context, n, most int, work func(ctx context.Context,
 	return ctx.Err()
 }
 
-// dice is a deterministic random generator for the choices of a proof.
-type dice uint64
+// random is a deterministic random generator for the choices of a proof.
+type random uint64
 
 // next is SplitMix64.
-func (d *dice) next() uint64 {
+func (d *random) next() uint64 {
 	*d += 0x9e3779b97f4a7c15
 	z := uint64(*d)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -123,7 +122,7 @@ func (d *dice) next() uint64 {
 }
 
 // IntN returns a number from 0 to n-1.
-func (d *dice) IntN(n int) int { return int(d.next() >> 1 % uint64(n)) }
+func (d *random) IntN(n int) int { return int(d.next() >> 1 % uint64(n)) }
 
 // chance returns true with the probability 1/n.
-func (d *dice) chance(n int) bool { return d.IntN(n) == 0 }
+func (d *random) chance(n int) bool { return d.IntN(n) == 0 }

@@ -23,7 +23,7 @@ type Store struct {
 	Bin  string
 	Home string
 	Dir  string // the memory
-	Path string // where programs are
+	Path string // the PATH of the programs
 }
 
 // NewStore creates an empty memory below home.
@@ -91,7 +91,7 @@ func (s *Store) start(ctx context.Context, stdin string, argv []string) (*proces
 	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...)}
 	p.cmd.Dir, p.cmd.Env = s.Home, s.Environ()
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
-	// somebody else may have the pipes: at least each of a thousand that is about to be started
+	// a concurrently started program may inherit the pipes
 	p.cmd.WaitDelay = 3 * time.Minute
 	if stdin != "" {
 		var err error
@@ -146,7 +146,7 @@ func (s *Store) Output(ctx context.Context, args ...string) (string, error) {
 // Original returns the bytes of a session as the program restores them.
 func (s *Store) Original(ctx context.Context, id string) ([]byte, error) {
 	to := filepath.Join(s.Home, "restored-"+id)
-	defer os.Remove(to) // the directory goes with the proof
+	defer os.Remove(to) // if it stays, it is removed with the directory of the proof
 	if err := s.Do(ctx, "checkout", "--force", id+":original", "-o", to); err != nil {
 		return nil, err
 	}
@@ -180,8 +180,8 @@ func (s *Store) Read(ctx context.Context, now func() time.Time, id string) (cont
 	return nil, fmt.Errorf("session %s is not there", id)
 }
 
-// Fold folds the notes of hooks until none is left.
-func (s *Store) Fold(ctx context.Context, uptime func() time.Duration) error {
+// Drain drains the spool of the hooks until it is empty.
+func (s *Store) Drain(ctx context.Context, uptime func() time.Duration) error {
 	for end := uptime() + 5*time.Minute; ; {
 		res := s.Mem(ctx, "hook", "work")
 		if ctx.Err() != nil {
@@ -195,13 +195,13 @@ func (s *Store) Fold(ctx context.Context, uptime func() time.Duration) error {
 			return err
 		}
 		if uptime() > end {
-			return broken("notes of hooks are left: %v", notes)
+			return broken("the spool still has notes of hooks: %v", notes)
 		}
 	}
 }
 
-// notes returns the whole notes of hooks in the spool; others were being written when their hook was killed, as
-// was a file that has no name yet.
+// notes returns the complete notes of hooks in the spool. Those of killed hooks may be incomplete or still have a
+// temporary name.
 func (s *Store) notes() ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(s.Dir, "spool", "*"))
 	return slices.DeleteFunc(files, func(f string) bool {
@@ -210,10 +210,10 @@ func (s *Store) notes() ([]string, error) {
 	}), err
 }
 
-// Repositories are the two in a store.
+// Repositories returns the names of the git repositories in a store.
 func Repositories() []string { return []string{"memory.git", "originals.git"} }
 
-// GitFsck checks both repositories with git, where there is one.
+// GitFsck checks both repositories with git, if it is installed.
 func (s *Store) GitFsck(ctx context.Context) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil
@@ -262,7 +262,7 @@ func (s *Store) Private() (int, error) {
 		}
 		n++
 		if bits := fi.Mode().Perm() & 0o077; bits != 0 {
-			return broken("%s has the mode %v: others may look into it", path, fi.Mode())
+			return broken("%s has the mode %v: others can read it", path, fi.Mode())
 		}
 		return nil
 	})

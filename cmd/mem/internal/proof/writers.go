@@ -16,8 +16,7 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Writers runs many concurrent processes that write to one store, half of them to one lane, n commands each, while
-// others read.
+// Writers runs concurrent writers on one store, half of them on one lane, with n commands each, while readers run.
 func (r *Rig) Writers(ctx context.Context, writers, n int) ([]Promise, error) {
 	dir, err := r.dir("writers")
 	if err != nil {
@@ -33,15 +32,15 @@ func (r *Rig) Writers(ctx context.Context, writers, n int) ([]Promise, error) {
 	readers := s.readers()
 	reads, failed := make([]int, len(readers)), make([]error, len(readers))
 	for i, argv := range readers {
-		reading.Go(func() { reads[i], failed[i] = s.readOn(done, r.Uptime, argv) })
+		reading.Go(func() { reads[i], failed[i] = s.readLoop(done, r.Uptime, argv) })
 	}
 	all := make([]*writer, writers)
-	err = sideBySide(ctx, writers, writers, func(ctx context.Context, i int) error {
+	err = parallel(ctx, writers, writers, func(ctx context.Context, i int) error {
 		project := 0
 		if i%2 == 1 {
 			project = 1 + i%4
 		}
-		all[i] = &writer{Store: s, life: newLife(s, uint64(100+i), fmt.Sprintf("/home/user/app%d", project))}
+		all[i] = &writer{Store: s, session: newSession(s, uint64(100+i), fmt.Sprintf("/home/user/app%d", project))}
 		return all[i].work(ctx, n)
 	})
 	stop()
@@ -51,22 +50,22 @@ func (r *Rig) Writers(ctx context.Context, writers, n int) ([]Promise, error) {
 			return nil, e
 		}
 	}
-	if err := s.Fold(ctx, r.Uptime); err != nil {
+	if err := s.Drain(ctx, r.Uptime); err != nil {
 		return nil, err
 	}
 	states, err := s.checkWriters(ctx, all)
 	if err != nil {
 		return nil, err
 	}
-	looked := 0
+	total := 0
 	for _, n := range reads {
-		looked += n
+		total += n
 	}
 	return []Promise{
 		{What: fmt.Sprintf("no update of %d concurrent writers is lost", writers), Times: states,
 			Of: fmt.Sprintf("acknowledged states of %d commands", writers*n)},
-		{What: "no reader sees half of an update", Times: looked, Of: "reads beside the writers"},
-	}, Sweep(dir)
+		{What: "no reader sees half of an update", Times: total, Of: "concurrent reads"},
+	}, RemoveAll(dir)
 }
 
 // readers returns the programs that read while others write.
@@ -81,8 +80,8 @@ func (s *Store) readers() [][]string {
 	return append(all, []string{"git", "-C", filepath.Join(s.Dir, "memory.git"), "log", "--all", "--format=%H"})
 }
 
-// readOn repeats a reading command, which must never fail, with pauses for the writers.
-func (s *Store) readOn(ctx context.Context, uptime func() time.Duration, argv []string) (n int, err error) {
+// readLoop repeats a reading command, which must never fail, with pauses for the writers.
+func (s *Store) readLoop(ctx context.Context, uptime func() time.Duration, argv []string) (n int, err error) {
 	for ctx.Err() == nil {
 		begin := uptime()
 		res := s.Run(ctx, 0, "", argv)
@@ -102,18 +101,18 @@ func (s *Store) readOn(ctx context.Context, uptime func() time.Duration, argv []
 	return n, nil
 }
 
-// patience is the lock timeout of a writer; a timeout is no failure on a slow disk.
-const patience = "10m"
+// lockTimeout is the lock timeout of a writer, long enough for a slow disk.
+const lockTimeout = "10m"
 
 // A writer is a growing session.
 type writer struct {
 	*Store
-	*life
-	captured []objects.Hash // states that a command acknowledged as objects of their own
+	*session
+	captured []objects.Hash // states that a command acknowledged
 }
 
-// work runs n commands: most are hooks, as of a session, which leave a note and fold the notes of all if nobody
-// else is at it; one in eight adds what has grown, and now and then it compresses.
+// work runs n commands: most are hooks, which write a note and drain the spool if no other process does; one in eight is
+// mem add, and one in eighty is followed by mem compress.
 func (w *writer) work(ctx context.Context, n int) error {
 	for i := range n {
 		if err := w.grow(1); err != nil {
@@ -125,13 +124,13 @@ func (w *writer) work(ctx context.Context, n int) error {
 			}
 			continue
 		}
-		if err := w.Do(ctx, "add", w.file, "--lock-timeout", patience); err != nil {
+		if err := w.Do(ctx, "add", w.file, "--lock-timeout", lockTimeout); err != nil {
 			return fmt.Errorf("command %d of %s: %w", i, w.ID, err)
 		}
 		w.acked = w.last()
 		w.captured = append(w.captured, w.names[w.last()])
 		if i%80 == 40 {
-			if err := w.Do(ctx, "compress", w.ID, "--ratio", fmt.Sprint(2+i%7), "--lock-timeout", patience); err != nil {
+			if err := w.Do(ctx, "compress", w.ID, "--ratio", fmt.Sprint(2+i%7), "--lock-timeout", lockTimeout); err != nil {
 				return fmt.Errorf("command %d of %s: %w", i, w.ID, err)
 			}
 		}
@@ -158,14 +157,14 @@ func (w *writer) hook(ctx context.Context) error {
 
 // checkWriters checks that every acknowledged state exists and every lane is one line of commits.
 func (s *Store) checkWriters(ctx context.Context, all []*writer) (states int, err error) {
-	err = sideBySide(ctx, len(all), sides, func(ctx context.Context, i int) error {
+	err = parallel(ctx, len(all), parallelism, func(ctx context.Context, i int) error {
 		w := all[i]
 		w.acked = max(w.acked, w.noted)
 		got, err := w.Original(ctx, w.ID)
 		if err != nil {
 			return err
 		}
-		return w.restored(got, "after all writers")
+		return w.checkRestored(got, "after all writers")
 	})
 	if err != nil {
 		return 0, err
@@ -183,7 +182,7 @@ func (s *Store) checkWriters(ctx context.Context, all []*writer) (states int, er
 	for _, w := range all {
 		for i, name := range w.captured {
 			if !have[name.String()] {
-				return 0, broken("state %d of %s was acknowledged and is not there", i, w.life)
+				return 0, broken("state %d of %s was acknowledged and is missing", i, w.session)
 			}
 		}
 		states += len(w.captured) + 1
@@ -194,11 +193,11 @@ func (s *Store) checkWriters(ctx context.Context, all []*writer) (states int, er
 	if err := s.GitFsck(ctx); err != nil {
 		return 0, err
 	}
-	return states, s.linear(ctx)
+	return states, s.checkLinear(ctx)
 }
 
-// linear checks that every lane is one line of commits from one root.
-func (s *Store) linear(ctx context.Context) error {
+// checkLinear checks that every lane is one line of commits from one root.
+func (s *Store) checkLinear(ctx context.Context) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil
 	}
@@ -218,7 +217,7 @@ func (s *Store) linear(ctx context.Context) error {
 	return nil
 }
 
-// Storm starts n hooks at once, each of its own session.
+// Storm starts n hooks at once, each for a session of its own.
 func (r *Rig) Storm(ctx context.Context, n int) ([]Promise, error) {
 	dir, err := r.dir("storm")
 	if err != nil {
@@ -230,18 +229,18 @@ func (r *Rig) Storm(ctx context.Context, n int) ([]Promise, error) {
 	}
 	all := make([]*writer, n)
 	for i := range all {
-		all[i] = &writer{Store: s, life: newLife(s, uint64(10_000+i), "/home/user/hooked")}
+		all[i] = &writer{Store: s, session: newSession(s, uint64(10_000+i), "/home/user/hooked")}
 		if err := all[i].grow(2); err != nil {
 			return nil, err
 		}
 	}
-	if err := sideBySide(ctx, n, n, func(ctx context.Context, i int) error { return all[i].hook(ctx) }); err != nil {
+	if err := parallel(ctx, n, n, func(ctx context.Context, i int) error { return all[i].hook(ctx) }); err != nil {
 		return nil, err
 	}
-	if err := s.Fold(ctx, r.Uptime); err != nil {
+	if err := s.Drain(ctx, r.Uptime); err != nil {
 		return nil, err
 	}
-	if err := s.allStored(ctx, all); err != nil {
+	if err := s.checkStored(ctx, all); err != nil {
 		return nil, err
 	}
 	if err := s.Do(ctx, "fsck", "--full"); err != nil {
@@ -253,16 +252,16 @@ func (r *Rig) Storm(ctx context.Context, n int) ([]Promise, error) {
 			return nil, err
 		}
 		all[i].acked = all[i].last()
-		if err := all[i].restored(got, "after the storm"); err != nil {
+		if err := all[i].checkRestored(got, "after the storm"); err != nil {
 			return nil, err
 		}
 	}
-	return []Promise{{What: fmt.Sprintf("of %d hooks that run at once none is lost", n), Times: n,
-		Of: "sessions captured"}}, Sweep(dir)
+	return []Promise{{What: fmt.Sprintf("no capture of %d concurrent hooks is lost", n), Times: n,
+		Of: "sessions captured"}}, RemoveAll(dir)
 }
 
-// logged returns the log of the hooks.
-func (s *Store) logged() string {
+// hookLog returns the log of the hooks.
+func (s *Store) hookLog() string {
 	log, err := os.ReadFile(filepath.Join(s.Dir, "cache", "hooks.log"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err.Error()
@@ -270,8 +269,8 @@ func (s *Store) logged() string {
 	return string(log)
 }
 
-// allStored checks that sessions are listed as stored.
-func (s *Store) allStored(ctx context.Context, all []*writer) error {
+// checkStored checks that sessions are listed as stored.
+func (s *Store) checkStored(ctx context.Context, all []*writer) error {
 	out, err := s.Output(ctx, "ls", "--all-projects", "--json")
 	if err != nil {
 		return err
@@ -286,7 +285,7 @@ func (s *Store) allStored(ctx context.Context, all []*writer) error {
 	}
 	for _, w := range all {
 		if status[w.ID] != "stored" {
-			return broken("%s is %q after %d hooks at once; what hooks logged:\n%s", w.life, status[w.ID], len(all), s.logged())
+			return broken("%s is %q after %d concurrent hooks; hooks.log:\n%s", w.session, status[w.ID], len(all), s.hookLog())
 		}
 	}
 	return nil
