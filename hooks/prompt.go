@@ -30,7 +30,8 @@ func (r *run) prompt(ctx context.Context) error {
 		return err
 	}
 	given, err := m.Handover().Recall(ctx, p, r.p.Text, handover.ContextOptions{
-		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.PromptSize, maxAnswer), Delivered: r.delivered(),
+		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.PromptSize, maxAnswer),
+		Delivered: r.delivered(),
 	})
 	if err != nil || given.Text == "" {
 		return err

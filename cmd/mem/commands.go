@@ -130,8 +130,10 @@ func lookCommands() []command {
 // composeCommands returns the commands that compress and compose.
 func composeCommands() []command {
 	return []command{
-		{name: "compress", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: versioncmd.Compress},
-		{name: "compose", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: versioncmd.Compose},
+		{name: "compress", group: groupMake, common: true, writes: []string{""}, across: []string{""},
+			make: versioncmd.Compress},
+		{name: "compose", group: groupMake, common: true, writes: []string{""}, across: []string{""},
+			make: versioncmd.Compose},
 		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: versioncmd.Tier},
 		{name: "distill", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
 		{name: "checkout", group: groupMake, writes: []string{""}, across: []string{""}, make: versioncmd.Checkout},

@@ -36,7 +36,7 @@ type Env struct {
 	NoTimeLimit    bool             // hooks have no time limit; for tests
 	Term           Term
 	Secret         func() ([]byte, error)                // reads a line from the terminal without echo
-	Interruptible  func(context.Context) context.Context // returns a context that the first interrupt cancels; nil: interrupts kill
+	Interruptible  func(context.Context) context.Context // the first interrupt cancels its result; nil: interrupts kill
 	Yield          func()                                // lowers the priority of this process; nil: not supported
 
 	Opt      Options  // the global options of this run

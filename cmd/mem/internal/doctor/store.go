@@ -176,7 +176,8 @@ const (
 	minSpace = 64 << 20
 )
 
-// reserve checks the file that reserves space for forgetting on a full disk, and prints nothing if its size is right. Its
+// reserve checks the file that reserves space for forgetting on a full disk, and prints nothing if its size is right.
+// Its
 // content is irrelevant. Its blocks cannot be counted on a compressing file system, so the fix always allocates them.
 func (x *Exam) reserve() {
 	const check = "reserve"

@@ -71,7 +71,9 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 		if err != nil {
 			return err
 		}
-		d, err := run.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{All: o.all, MaxTokens: o.tokens, After: o.since})
+		d, err := run.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{
+			All: o.all, MaxTokens: o.tokens, After: o.since,
+		})
 		if err != nil {
 			return err
 		}

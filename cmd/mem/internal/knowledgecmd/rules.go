@@ -23,7 +23,8 @@ func CheckRule(e *app.Env, name, expr string) error {
 			whole), narrower)
 	case whole != "":
 		e.Warn(
-			"rule %s matches %q in times or ids too (%q): sessions lose them, and a push may refuse texts derived from them", name, part, whole)
+			"rule %s matches %q in times or ids too (%q): sessions lose them, "+
+				"and a push may refuse texts derived from them", name, part, whole)
 		e.Hint("%s", narrower)
 	}
 	return nil

@@ -48,7 +48,8 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o knowledgecmd.A
 				return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), write)
 			})
 			return err
-		}, sync.ArchiveOptions{Projects: projects, Originals: o.Originals, Temp: dir, DryRun: e.Opt.DryRun, Progress: bar.Add})
+		}, sync.ArchiveOptions{Projects: projects, Originals: o.Originals, Temp: dir,
+			DryRun: e.Opt.DryRun, Progress: bar.Add})
 		bar.End()
 		if errors.Is(err, worktree.ErrExists) {
 			return app.WithHint(fmt.Errorf("export: %w", err), "mem export --force "+term.Shell(file))
@@ -81,7 +82,8 @@ func allowRawFile(e *app.Env, path string, o knowledgecmd.ArchiveOptions) error 
 		return app.WithHint(app.Usagef("--originals writes secrets as they are to a file that is not encrypted"),
 			"confirm with --yes-raw")
 	}
-	ok, err := e.Ask("write the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?", path)
+	ok, err := e.Ask("write the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?",
+		path)
 	if err == nil && !ok {
 		err = app.Exit(app.ExitNo)
 	}
@@ -153,7 +155,8 @@ func archiveError(file string, err error) error {
 	err = fmt.Errorf("import %s: %w", file, err)
 	switch {
 	case errors.Is(err, archive.ErrDamaged):
-		return app.WithHint(err, "nothing was imported from it", "export it again on the other machine: mem export --force "+term.Shell(file))
+		return app.WithHint(err, "nothing was imported from it",
+			"export it again on the other machine: mem export --force "+term.Shell(file))
 	case errors.Is(err, archive.ErrNewer):
 		return app.WithHint(err, "update mem")
 	}

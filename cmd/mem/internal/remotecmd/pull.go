@@ -330,7 +330,8 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 	case "rewritten":
 		e.Warn("%s, project %s: the lane %s was rewritten; the local copy stays", r.Name, l.Name, whose)
 	case "missing":
-		e.Warn("%s, project %s: the lane %s is gone; the remote was recreated, or the lane was deleted", r.Name, l.Name, whose)
+		e.Warn("%s, project %s: the lane %s is gone; the remote was recreated, or the lane was deleted",
+			r.Name, l.Name, whose)
 	case "behind":
 		e.Warn("%s, project %s: the lane %s was rolled back; the local copy stays", r.Name, l.Name, whose)
 	default:

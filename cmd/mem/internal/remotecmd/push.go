@@ -90,7 +90,7 @@ type pushedLane struct {
 	Why       string         `json:"why,omitempty"`
 	Restored  bool           `json:"restored,omitempty"`
 	Leaks     []secrets.Leak `json:"leaks,omitempty"`
-	Cleaned   int            `json:"cleaned,omitempty"`   // sessions, objects and records that secrets were taken out of before the first push
+	Cleaned   int            `json:"cleaned,omitempty"`   // sessions, objects and records cleaned before the first push
 	Exact     bool           `json:"originals,omitempty"` // it is about the exact bytes
 	Forced    bool           `json:"forced,omitempty"`    // the lane begins anew there, without what was forgotten
 	kept      string         // what the remote may keep of it
@@ -126,7 +126,10 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 		if e.Opt.Yes || e.Opt.DryRun {
 			return true, nil
 		}
-		pending := slices.DeleteFunc(slices.Clone(projects), func(p state.Project) bool { _, sent := r.Projects[p.ID]; return sent })
+		pending := slices.DeleteFunc(slices.Clone(projects), func(p state.Project) bool {
+			_, sent := r.Projects[p.ID]
+			return sent
+		})
 		if len(pending) < 2 {
 			return e.Ask("send the memory of project %s to %s (%s)?", names.DistinctName(p, known), r.Name, r.URL)
 		}
@@ -138,7 +141,8 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 			list = append(list, names.DistinctName(p, known))
 		}
 		var err error
-		answer, err = e.Ask("send the memory of %d projects (%s) to %s (%s)?", len(list), strings.Join(list, ", "), r.Name, r.URL)
+		answer, err = e.Ask("send the memory of %d projects (%s) to %s (%s)?",
+			len(list), strings.Join(list, ", "), r.Name, r.URL)
 		asked = err == nil
 		return answer, err
 	}
@@ -146,9 +150,11 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 
 // pushAnswerOf returns the JSON form of a push.
 func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
-	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes, Rules: out.Rules, DryRun: dryRun, Absent: out.Absent}
+	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes,
+		Rules: out.Rules, DryRun: dryRun, Absent: out.Absent}
 	for _, l := range out.Lanes {
-		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks, l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced, "", ""}
+		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks,
+			l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced, "", ""}
 		if l.Forced && !l.Dropped {
 			lane.kept = "; its server drops the bytes when it cleans up (git gc --prune=now there does it at once)"
 		}
@@ -228,7 +234,8 @@ func printPushed(e *app.Env, a pushAnswer) {
 			e.Note("forgotten data of %s is deleted from %s%s", l.Project, a.Remote, l.kept)
 		}
 		if l.Cleaned > 0 {
-			e.Note("secrets were removed from %d sessions, objects and records of %s first: they had been stored without rules", l.Cleaned, l.Project)
+			e.Note("secrets were removed from %d sessions, objects and records of %s first: they had been stored without rules",
+				l.Cleaned, l.Project)
 		}
 		printLeaks(e, l.Leaks)
 		if l.share != "" {
@@ -239,7 +246,8 @@ func printPushed(e *app.Env, a pushAnswer) {
 	if a.DryRun {
 		verb = "would send "
 	}
-	e.Report("%s%d object%s, %s, %d secret%s found\n", verb, a.Objects, term.Plural(a.Objects), app.BytesText(a.Bytes), a.Secrets, term.Plural(a.Secrets))
+	e.Report("%s%d object%s, %s, %d secret%s found\n", verb, a.Objects, term.Plural(a.Objects), app.BytesText(a.Bytes),
+		a.Secrets, term.Plural(a.Secrets))
 	if a.Rules == 0 {
 		e.Warn("there are no rules for secrets: nothing was looked for")
 	}
@@ -276,7 +284,8 @@ func printLeaks(e *app.Env, leaks []secrets.Leak) {
 		return
 	}
 	if i := slices.IndexFunc(leaks, func(l secrets.Leak) bool { return l.Message > 0 }); i >= 0 {
-		e.Hint("%s#%d takes the message out for ever, here and from remotes; mem forget --secret - only the value, wherever it stands", term.Shell("mem", "forget", term.ShortID(leaks[i].Session)), leaks[i].Message)
+		e.Hint("%s#%d deletes the message permanently, here and on remotes; mem forget --secret - deletes only the value, "+
+			"everywhere", term.Shell("mem", "forget", term.ShortID(leaks[i].Session)), leaks[i].Message)
 	} else {
 		e.Hint("mem forget --secret - takes a value out for ever, wherever it stands, here and from remotes")
 	}
@@ -306,7 +315,8 @@ func split(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, own
 		return err
 	}
 	if now := m.Repo().Device(); now.ID != was.ID {
-		e.Warn("%s has other memory of the device %s (%s): this store is a copy, or was restored from an old one", r.Name, was.Name, was.ID[:8])
+		e.Warn("%s has other memory of the device %s (%s): this store is a copy, or was restored from an old one",
+			r.Name, was.Name, was.ID[:8])
 		e.Note("it is the device %s (%s) from now on; nothing is lost", now.Name, now.ID[:8])
 	}
 	return nil

@@ -158,7 +158,8 @@ func warnReadOnly(e *app.Env, j sealed.JoinResult) {
 // printRecovery prints a recovery key as the only output on stdout, in groups for copying by hand.
 func printRecovery(e *app.Env, key string) {
 	e.Note(
-		"the recovery key opens it when every device is lost. Write it down and keep it apart; it is stored nowhere and not shown again:")
+		"the recovery key opens it when every device is lost. Write it down " +
+			"and keep it apart; it is stored nowhere and not shown again:")
 	if e.Opt.JSON {
 		return
 	}

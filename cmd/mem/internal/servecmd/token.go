@@ -24,7 +24,8 @@ func Token(e *app.Env) *cli.Command {
 				return runTokenList(e)
 			})},
 			{Name: "add", Usage: "create a token and print it", ArgsUsage: "<name>",
-				Description: "The token is printed once; only its hash is stored. A program sends it as \"Authorization: Bearer TOKEN\".",
+				Description: "The token is printed once; only its hash is stored. " +
+					"A program sends it as \"Authorization: Bearer TOKEN\".",
 				Action: e.Action(1, 1, func(c *cli.Context) error {
 					return runTokenAdd(e, e.Operand(0))
 				})},

@@ -82,7 +82,8 @@ func fateRow(f markers.Judgement) []string {
 	case f.Judged:
 		why = fmt.Sprintf("threshold %s, margin %s", keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin))
 	}
-	return []string{f.Mark.Weight.String(), fate, why, fmt.Sprintf("#%d", f.Mark.Message), term.FirstWords(f.Mark.Text, 60)}
+	return []string{f.Mark.Weight.String(), fate, why, fmt.Sprintf("#%d", f.Mark.Message),
+		term.FirstWords(f.Mark.Text, 60)}
 }
 
 // fatesOf returns the JSON form of the markers of a version.

@@ -365,7 +365,8 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 	}
 	for _, d := range sortedNames(p.Others) {
 		e.Note(
-			"the copy of the lane of %s contains it at %s: the next pull after that device has synced deletes it here", names[d], term.Count(p.Others[d], "place"))
+			"the copy of the lane of %s contains it at %s: the next pull after that device has synced deletes it here",
+			names[d], term.Count(p.Others[d], "place"))
 	}
 	printKept(e, p.Kept, names)
 	for _, r := range out.Remotes {
@@ -376,7 +377,8 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 	}
 	if !dry && len(out.Things) > 0 {
 		e.Note(
-			"out of reach: other devices until they sync, backups, files that were checked out or exported, and what a model was sent")
+			"out of reach: other devices until they sync, backups, files that were checked out or exported, " +
+				"and what a model was sent")
 	}
 }
 

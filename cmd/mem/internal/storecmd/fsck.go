@@ -58,37 +58,47 @@ func Fsck(e *app.Env) *cli.Command {
 			flags.Bool(&o.all, "all", "with --reproduce, those of every project"),
 		},
 		Action: func(c *cli.Context) error {
-			most := 0
-			if o.reproduce && !o.all {
-				most = 1
-			}
-			if most == 0 && !o.all && len(e.Operands) > 0 {
-				return app.Usagef("mem fsck takes no operands without --reproduce")
-			}
-			if err := e.WantOperands(c, 0, most); err != nil {
+			if err := o.check(c, e); err != nil {
 				return err
 			}
 			switch {
-			case o.repair && (o.full || o.root || o.reproduce):
-				return app.Usagef("--repair stands without --full, --root and --reproduce")
-			case o.remote != "" && !o.repair:
-				return app.Usagef("--remote requires --repair")
-			case o.forget && !o.repair:
-				return app.Usagef("--forget requires --repair")
-			case e.Opt.DryRun && !o.repair:
-				return app.Usagef("--dry-run requires --repair: without it mem fsck changes nothing")
 			case o.repair:
 				return runRepair(c.Context, e, o)
-			case o.reproduce && (o.full || o.root):
-				return app.Usagef("--reproduce stands without --full and --root")
-			case o.all && !o.reproduce:
-				return app.Usagef("--all requires --reproduce")
 			case o.reproduce:
 				return runReproduce(c.Context, e, o, e.Operand(0))
 			}
 			return runFsck(c.Context, e, o)
 		},
 	}
+}
+
+// check returns a usage error if the operands or options do not fit together.
+func (o fsckOptions) check(c *cli.Context, e *app.Env) error {
+	limit := 0
+	if o.reproduce && !o.all {
+		limit = 1
+	}
+	if limit == 0 && !o.all && len(e.Operands) > 0 {
+		return app.Usagef("mem fsck takes no operands without --reproduce")
+	}
+	if err := e.WantOperands(c, 0, limit); err != nil {
+		return err
+	}
+	switch {
+	case o.repair && (o.full || o.root || o.reproduce):
+		return app.Usagef("--repair cannot be combined with --full, --root or --reproduce")
+	case o.remote != "" && !o.repair:
+		return app.Usagef("--remote requires --repair")
+	case o.forget && !o.repair:
+		return app.Usagef("--forget requires --repair")
+	case e.Opt.DryRun && !o.repair:
+		return app.Usagef("--dry-run requires --repair: without it mem fsck changes nothing")
+	case o.reproduce && (o.full || o.root):
+		return app.Usagef("--reproduce cannot be combined with --full or --root")
+	case o.all && !o.reproduce:
+		return app.Usagef("--all requires --reproduce")
+	}
+	return nil
 }
 
 // A fsckAnswer is the JSON form of mem fsck.

@@ -84,9 +84,11 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 		return app.Exit(app.ExitPartial)
 	case out.Unsealed:
 		e.Warn(
-			"forgotten.json lists what must not be captured again, and only this device has it: until it is repaired, nothing is captured")
+			"forgotten.json lists what must not be captured again, and only this device has it: " +
+				"until it is repaired, nothing is captured")
 		e.Hint(
-			"mem fsck --repair --forget continues without its lost entries. Forgotten messages stay out; forgotten values, and files of " +
+			"mem fsck --repair --forget continues without its lost entries. " +
+				"Forgotten messages stay out; forgotten values, and files of " +
 				"tool results, come in again from the files that Claude Code still has: delete those first")
 		return app.Exit(app.ExitPartial)
 	case left && out.GivenUp:

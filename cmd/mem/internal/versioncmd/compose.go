@@ -56,7 +56,8 @@ func Compose(e *app.Env) *cli.Command {
 			"reads revisions from standard input, one per line.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", ParseTokens),
-			flags.Choice(&o.allocate, "allocate", "allocate the budget by `RULE`: equal, proportional, recency or inverse-recency",
+			flags.Choice(&o.allocate, "allocate",
+				"allocate the budget by `RULE`: equal, proportional, recency or inverse-recency",
 				"equal", "proportional", "recency", "inverse-recency"),
 			flags.Parsed(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
 			flags.Parsed(&o.freshness, "min-freshness",

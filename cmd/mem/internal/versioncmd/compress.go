@@ -61,7 +61,8 @@ func Compress(e *app.Env) *cli.Command {
 				"preserve-all", "ignore"),
 			flags.Parsed(&o.skip, "skip", "leave out the first `N` messages", NotNegative),
 			flags.String(&o.since, "since", "compress only the messages since the version `REV`, such as v002"),
-			flags.Choice(&o.engine.Name, "engine", "use the engine `NAME`: extract, claude, anthropic, openai, command or replay",
+			flags.Choice(&o.engine.Name, "engine",
+				"use the engine `NAME`: extract, claude, anthropic, openai, command or replay",
 				EngineNames()...),
 			flags.String(&o.engine.Model, "model", "use the model `NAME`"),
 		},
@@ -199,8 +200,9 @@ func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.S
 		return derive.CompressResult{}, err
 	}
 	if base.Kind != state.IsVersion {
-		return derive.CompressResult{}, app.WithHint(app.Usagef("--since requires a version, and %s is a %s", since, base.Kind),
-			term.Shell("mem", "versions", term.ShortID(rev.Session.ID)))
+		return derive.CompressResult{},
+			app.WithHint(app.Usagef("--since requires a version, and %s is a %s", since, base.Kind),
+				term.Shell("mem", "versions", term.ShortID(rev.Session.ID)))
 	}
 	return run.Derive().CompressSince(ctx, rev, base, s, run.Opt.DryRun)
 }

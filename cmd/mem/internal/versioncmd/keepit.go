@@ -46,7 +46,8 @@ func Keepit(e *app.Env) *cli.Command {
 			{Name: "preview", Usage: "show which markers a compression would keep", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{
 					flags.Parsed(&o.ratio, "ratio,r", "at the ratio `N`:1; default 15", positive("a ratio", "10")),
-					flags.Choice(&o.level, "aggressiveness,a", "at the aggressiveness `LEVEL`: minimal, moderate or aggressive", "minimal",
+					flags.Choice(&o.level, "aggressiveness,a",
+						"at the aggressiveness `LEVEL`: minimal, moderate or aggressive", "minimal",
 						"light", "moderate", "aggressive"),
 					flags.Parsed(&o.distance, "distance", "at a distance of `N` sessions", positive("a distance", "5")),
 				},
