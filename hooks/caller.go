@@ -20,7 +20,7 @@ func callerFile(dir string, plugin bool) string {
 	return filepath.Join(dir, "hooks", "by-settings")
 }
 
-// A Caller says what started the hooks of the last sessions.
+// A Caller records what started the hooks of the last sessions.
 type Caller struct {
 	Root    string    // of the last plugin, "" for none
 	Plugin  time.Time // of the last SessionStart by a plugin

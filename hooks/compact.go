@@ -45,7 +45,7 @@ func (r *run) compact(ctx context.Context) error {
 // compaction returns the text for the compaction: how much memory has, and the pinned text, the heaviest first.
 func compaction(h knowledge.Contents, program, id string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "mem holds this session word for word up to its message %d", h.Messages)
+	fmt.Fprintf(&b, "mem has stored this session word for word up to its message %d", h.Messages)
 	if h.Facts > 0 {
 		fmt.Fprintf(&b, ", and %d facts of it", h.Facts)
 	}

@@ -26,7 +26,7 @@ func TestCompaction(t *testing.T) {
 			}
 			text := compaction(h, "mem", "aaaa1111")
 			told := strings.Count(text, "\n- (0.90) ")
-			if units := brief.Units(text); units > maxAnswer || !strings.HasPrefix(text, "mem holds this session word for word up to its message 7, and 2 facts of it; ") {
+			if units := brief.Units(text); units > maxAnswer || !strings.HasPrefix(text, "mem has stored this session word for word up to its message 7, and 2 facts of it; ") {
 				t.Errorf("%d of %q: %d units: %.100s", n, piece, units, text)
 			}
 			left := fmt.Sprintf("\n%d more are in `mem keepit list aaaa1111`.\n", n-told)

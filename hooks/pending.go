@@ -19,7 +19,7 @@ func (r *run) pending(ctx context.Context) (knowledge.Pending, error) {
 
 // undistilled names the messages without facts, and the commands that save facts.
 func (r *run) undistilled(left knowledge.Pending) string {
-	return fmt.Sprintf("messages %d to %d of this session, about %d tokens of what was said and done, have no facts in "+
+	return fmt.Sprintf("messages %d to %d of this session, about %d tokens of conversation, have no facts in "+
 		"memory yet. `%s facts draft %s` prints them with the form that `%s facts save` takes.",
 		left.From, left.To, left.Tokens, r.Program(), records.ShortID(r.p.Session), r.Program())
 }

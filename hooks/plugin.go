@@ -46,7 +46,7 @@ func Plugin(p settings.Program) (map[string][]byte, error) {
 
 // pluginHooks returns the hooks of the plugin.
 func pluginHooks(p settings.Program) ([]byte, error) {
-	b := []byte("{\n  \"description\": \"Capture sessions, and say what memory knows\",\n  \"hooks\": {}\n}\n")
+	b := []byte("{\n  \"description\": \"Capture sessions, and show what memory knows\",\n  \"hooks\": {}\n}\n")
 	for _, e := range settings.Events() {
 		var err error
 		if b, err = settings.InstallOne(b, p, e); err != nil {

@@ -125,7 +125,7 @@ func (d *desk) taken(name string, e settings.Event, out string) {
 	switch {
 	case out == "":
 	case e == settings.PreCompact:
-		if !strings.HasPrefix(out, "mem holds this session word for word") {
+		if !strings.HasPrefix(out, "mem has stored this session word for word") {
 			d.t.Errorf("%s: %s", name, out)
 		}
 	case e == settings.SessionStart || e == settings.PostToolUse || e == settings.PostToolUseFailure:

@@ -15,7 +15,7 @@ type run struct {
 	hasTranscript bool // the session's file exists
 	phase         atomic.Int32
 	reads         atomic.Int64 // reads of the payload begun or ended: odd while the hook waits for its input
-	failed        bool         // the log says why
+	failed        bool         // the log has the error
 }
 
 // The phases of a run, for the time limit.

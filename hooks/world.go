@@ -42,7 +42,7 @@ type World struct {
 
 	memory   *layers.Memory
 	busy     bool            // another process has the lock of the spool: this one only writes its note
-	worker   bool            // nobody waits for this process
+	worker   bool            // this is a background process
 	captured []state.Project // that the worker captured something of
 }
 
@@ -62,7 +62,7 @@ type Settings struct {
 	Decay          keepit.Decay
 }
 
-// unhurried returns a copy of w whose clock stands still at a time.
+// unhurried returns a copy of w with a fixed clock.
 func (w *World) unhurried(at time.Duration) *World {
 	still := *w
 	still.Uptime = func() time.Duration { return at }
@@ -95,7 +95,7 @@ func (w *World) open() (*layers.Memory, error) {
 	return m, err
 }
 
-// locate opens the memory and finds the project of a working directory. Known says that the memory has the project.
+// locate opens the memory and finds the project of a working directory. Known reports whether the memory has the project.
 func (w *World) locate(ctx context.Context, cwd string) (m *layers.Memory, p state.Project, known bool, err error) {
 	if m, err = w.open(); err == nil {
 		p, known, err = m.Projects().Locate(ctx, cwd)

@@ -32,7 +32,7 @@ type parser struct {
 	leaf    bool         // no subcommand can follow
 }
 
-// normalise reorders a command line for urfave/cli: options may stand anywhere, -n5 means -n 5, -5 means -n 5 if -n
+// normalise reorders a command line for urfave/cli: options may be anywhere, -n5 means -n 5, -5 means -n 5 if -n
 // is a number, -abc means -a -b -c, --no-x turns x off, a long option may be a unique prefix, global options may
 // follow the command, and everything after "--" is an operand.
 func (p *parser) normalise(line []string) (*argv, error) {
@@ -146,7 +146,7 @@ func (p *parser) off(name, whole string) error {
 	return p.use(o, "--no-"+o.Name, val)
 }
 
-// short reads the letters after a single dash: switches, of which the last may have a value, or a number.
+// short reads the letters after a single dash: switches (the last one may have a value) or a number.
 func (p *parser) short(word string) error {
 	scope := p.scope()
 	if n, ok := scope["n"]; ok && n.Number && strings.Trim(word, "0123456789") == "" {

@@ -44,7 +44,7 @@ func filePlaceholders() []string { return []string{"file", "dir", "path"} }
 
 // complete is the hidden command that the completion scripts call with the words after "mem" up to the
 // cursor; the last one is being typed. It prints one candidate a line, with a tab and a text after it, or
-// ":file" where the shell should complete file names. It never fails: there is nobody to tell.
+// ":file" where the shell should complete file names. It never fails, because a shell does not show errors.
 func complete(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:            "__complete",

@@ -101,7 +101,7 @@ type demoStep struct {
 	then  func() error // what is done after it
 }
 
-// steps returns the commands of the demo on the session files, of which the newest is the last.
+// steps returns the commands of the demo on the session files, the newest last.
 func (d *demo) steps(files []string) []demoStep {
 	var names []string
 	for _, f := range files {
@@ -280,7 +280,7 @@ func (d *demo) inner(dir string) app.Env {
 		return getenv(name)
 	}
 	inner.Term.Stderr = false
-	if !inner.Term.Stdout || inner.Term.Width == nil { // it is people who read a demo, in a file too
+	if !inner.Term.Stdout || inner.Term.Width == nil { // a demo is read by people, also in a file
 		inner.Term = app.Term{Stdout: true, Width: func() int { return demoWidth }}
 		inner.Paint = &app.Palette{}
 	}

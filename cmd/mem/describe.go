@@ -31,7 +31,7 @@ type optionHelp struct {
 	Value   string   `json:"value,omitempty"` // what the value is called; empty if it has none
 	Choices []string `json:"choices,omitempty"`
 	Usage   string   `json:"usage"`
-	maybe   bool     // may stand without its value
+	maybe   bool     // may be used without its value
 }
 
 // spelled returns all forms of the option: "-n, --dry-run", "--color[=WHEN]".

@@ -177,7 +177,7 @@ func (d *desk) compacts(id string) {
 		for _, req := range d.api.asked()[before:] {
 			if req.compacts() {
 				told++
-				if s := lastUser(req); !strings.Contains(s, "mem holds this session word for word") || strings.Contains(s, "The user marked") {
+				if s := lastUser(req); !strings.Contains(s, "mem has stored this session word for word") || strings.Contains(s, "The user marked") {
 					wrong = "it is asked: ..." + s[max(0, len(s)-600):]
 				}
 			}

@@ -32,7 +32,7 @@ func report(e *app.Env, err error) int {
 func printProblem(e *app.Env, p app.Problem) {
 	if e.Opt.JSON {
 		if b, err := app.EncodeJSON("error", p); err == nil {
-			_, _ = e.Stderr.Write(b) // there is nowhere left to say that stderr is broken
+			_, _ = e.Stderr.Write(b) // a broken stderr cannot be reported
 			return
 		}
 	}

@@ -45,10 +45,10 @@ func FixOpen(dir string, err error) string {
 	case errors.Is(err, refs.ErrFormat):
 		return "go install github.com/memvcs/mem/cmd/mem@latest"
 	case errors.As(err, &device) && device.Missing:
-		return "mem init  # goes on as a new device; or put device.json back from a backup"
+		return "mem init  # continues as a new device; or put device.json back from a backup"
 	case errors.As(err, &device):
 		return "mem fsck --repair || { " + term.Shell("mv", device.File, device.File+".broken") +
-			" && mem init; }  # goes on as a new device; or put device.json back from a backup"
+			" && mem init; }  # continues as a new device; or put device.json back from a backup"
 	case app.IsReadOnly(err):
 		return term.Shell("chmod", "-R", "u+rwX", dir)
 	}

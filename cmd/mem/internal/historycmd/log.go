@@ -51,7 +51,7 @@ func Log(e *app.Env) *cli.Command {
 				return app.Usagef("option --number cannot be %d: want a whole number from 0", o.Number)
 			}
 			if c.IsSet("S") && strings.TrimSpace(o.Search) == "" {
-				return app.Usagef("option -S requires a text to look for")
+				return app.Usagef("option -S requires a text to search for")
 			}
 			if o.Undo {
 				if e.Operand(0) != "" {

@@ -139,7 +139,7 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 				return err
 			}
 			if !to.Concept.Live() {
-				return app.WithHint(fmt.Errorf("%s does not stand any more", concept), "mem concepts list --all")
+				return app.WithHint(fmt.Errorf("%s is no longer active", concept), "mem concepts list --all")
 			}
 		}
 		return assign(c.Context, run, members, to)
@@ -304,7 +304,7 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []strin
 			}
 			operands = operands[:len(operands)-1]
 			if !into.Live() {
-				return app.WithHint(fmt.Errorf("%s does not stand any more", into.Label), "mem concepts list --all")
+				return app.WithHint(fmt.Errorf("%s is no longer active", into.Label), "mem concepts list --all")
 			}
 		}
 		var changes []concepts.Change
@@ -328,7 +328,7 @@ func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []strin
 		}
 		list := strings.Join(labels, " ")
 		if into == nil {
-			return change(ctx, run, "part "+list, list+" stands on its own again", changes)
+			return change(ctx, run, "part "+list, list+" is separate again", changes)
 		}
 		return change(ctx, run, "merge "+list+" into "+into.Label,
 			fmt.Sprintf("%s is part of %s %s now", list, into.Label, into.Name), changes)

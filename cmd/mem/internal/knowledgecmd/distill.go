@@ -155,7 +155,7 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 	found, err := run.Knowledge().DistillRules(ctx, run.Project, asker,
 		knowledge.DistillOptions{Again: o.again, DryRun: run.Opt.DryRun})
 	if errors.Is(err, engines.ErrRecorded) { // what the sessions hold was replayed
-		run.Note("no answer about the %d candidates is recorded: they wait for somebody (mem reflect)", found.Candidates)
+		run.Note("no answer about the %d candidates is recorded: they wait for a decision (mem reflect)", found.Candidates)
 		return nil
 	}
 	if err != nil {
@@ -176,7 +176,7 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 	for _, l := range found.Skipped {
 		run.Detail("left %s: %s", l.ID, term.FirstWords(l.Why, 100))
 	}
-	run.Report("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to look at, %d left\n  %s\n",
+	run.Report("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to review, %d left\n  %s\n",
 		run.Safe(run.Project.Name), found.Candidates, term.Plural(found.Candidates),
 		len(found.Rules), term.Plural(len(found.Rules)), len(found.Dismissed), len(found.Changed), len(found.Skipped), cost)
 	return nil

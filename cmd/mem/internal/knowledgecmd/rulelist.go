@@ -202,7 +202,7 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 		if f, ok := known.Fact(id); ok {
 			line = FactLine(f)
 			if !f.Live() {
-				line += " (does not stand any more)"
+				line += " (no longer active)"
 			}
 		}
 		names.Field(run.Env, "Evidence", line)

@@ -30,7 +30,7 @@ type cloneOptions struct {
 	sealed  bool           // found out
 	lanes   int            // found out, of a remote that is not sealed
 	resumed bool           // an interrupted clone of the same remote is here
-	session remote.Session // that is gone on with; nil: a new one
+	session remote.Session // the session to continue; nil: a new one
 }
 
 // Clone returns mem clone.
@@ -77,7 +77,7 @@ func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) e
 			o.lanes++
 		}
 	}
-	if !e.Opt.DryRun && !o.sealed && !o.seal.originals { // what was begun is gone on with
+	if !e.Opt.DryRun && !o.sealed && !o.seal.originals { // an interrupted clone continues
 		o.session = s
 		return makeClone(ctx, e, o, options)
 	}

@@ -92,9 +92,9 @@ type pushedLane struct {
 	Leaks     []secrets.Leak `json:"leaks,omitempty"`
 	Cleaned   int            `json:"cleaned,omitempty"`   // sessions, objects and records cleaned before the first push
 	Exact     bool           `json:"originals,omitempty"` // it is about the exact bytes
-	Forced    bool           `json:"forced,omitempty"`    // the lane begins anew there, without what was forgotten
+	Forced    bool           `json:"forced,omitempty"`    // the lane is rewritten there, without forgotten data
 	kept      string         // what the remote may keep of it
-	share     string         // the command that would let it go
+	share     string         // the command that permits the push
 }
 
 func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, projects []state.Project) error {
@@ -287,7 +287,7 @@ func printLeaks(e *app.Env, leaks []secrets.Leak) {
 		e.Hint("%s#%d deletes the message permanently, here and on remotes; mem forget --secret - deletes only the value, "+
 			"everywhere", term.Shell("mem", "forget", term.ShortID(leaks[i].Session)), leaks[i].Message)
 	} else {
-		e.Hint("mem forget --secret - takes a value out for ever, wherever it stands, here and from remotes")
+		e.Hint("mem forget --secret - deletes a value permanently and everywhere, here and on remotes")
 	}
 	e.Hint("mem secrets allow %s, if that is no secret", leaks[0].Hash)
 }

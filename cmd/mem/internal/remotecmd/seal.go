@@ -207,7 +207,7 @@ func readRecovery(e *app.Env, o *sealOptions) (err error) {
 	case o.file != "":
 		text, err = os.ReadFile(e.Path(o.file))
 	case e.Term.Stdin && e.Term.Stderr && e.Secret != nil:
-		fmt.Fprint(e.Stderr, "recovery key (none: let another device approve this one): ")
+		fmt.Fprint(e.Stderr, "recovery key (empty: another device approves this one): ")
 		text, err = e.Secret()
 		fmt.Fprintln(e.Stderr)
 	}
@@ -219,7 +219,7 @@ func readRecovery(e *app.Env, o *sealOptions) (err error) {
 	}
 	if o.recovery, err = sealed.ParseRecovery(string(text)); err != nil {
 		return app.WithHint(app.Usagef("%v: it begins with AGE-SECRET-KEY-1 and has 74 characters", err),
-			"look for a character that was mistyped")
+			"check for a mistyped character")
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 		if err != nil {
 			return forgetError(ctx, run, err)
 		}
-		if !f.DryRun && !e.Opt.Yes { // what nobody is asked about is planned once
+		if !f.DryRun && !e.Opt.Yes { // without a question, one plan is enough
 			plan := f
 			plan.DryRun = true
 			would, err := run.Forget().Forget(ctx, plan)
@@ -211,7 +211,7 @@ type ForgottenAnswer struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name"`
 	Count   int    `json:"count"`
-	Device  string `json:"device,omitempty"` // whose lane holds it
+	Device  string `json:"device,omitempty"` // the device whose lane contains it
 	Rebuilt bool   `json:"rebuilt,omitempty"`
 	Lacks   string `json:"rebuilt_without,omitempty"` // sessions
 	Why     string `json:"why_not_rebuilt,omitempty"`
@@ -272,13 +272,13 @@ func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions,
 		err = run.PrintJSON("forget", struct {
 			DryRun  bool              `json:"dry_run"`
 			Things  []ForgottenAnswer `json:"forgotten"`
-			Files   []string          `json:"files"`   // of Claude Code that hold it still
-			Remotes []string          `json:"remotes"` // that hold it until the next push
+			Files   []string          `json:"files"`   // files of Claude Code that still contain it
+			Remotes []string          `json:"remotes"` // remotes that contain it until the next push
 			Bytes   int64             `json:"bytes_searched"`
 			Objects int               `json:"objects_searched"`
 			Left    []string          `json:"left"`
-			Others  []heldAnswer      `json:"others"` // whose lanes, copied here, hold it until they sync
-			Kept    []keptAnswer      `json:"kept"`   // what holds it and stays
+			Others  []heldAnswer      `json:"others"` // devices whose lanes, copied here, contain it until they sync
+			Kept    []keptAnswer      `json:"kept"`   // copies that stay
 		}{f.DryRun, append([]ForgottenAnswer{}, ForgottenAnswers(out.Things, names)...), append([]string{}, out.Files...),
 			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...),
 			heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names)})

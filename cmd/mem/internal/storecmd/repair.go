@@ -80,7 +80,7 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 	case e.Opt.DryRun && len(out.Mended)+len(out.Lost) > 0:
 		return app.Exit(app.ExitNo)
 	case fo.forget && out.Stuck && !out.GivenUp:
-		e.Hint("mem remote rm NAME, if that is gone for good: nothing was given up that it may have")
+		e.Hint("mem remote rm NAME, if that remote is lost permanently: its data was not given up")
 		return app.Exit(app.ExitPartial)
 	case out.Unsealed:
 		e.Warn(
@@ -92,7 +92,7 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 				"tool results, come in again from the files that Claude Code still has: delete those first")
 		return app.Exit(app.ExitPartial)
 	case left && out.GivenUp:
-		e.Hint("mem import, for what Claude Code still has; mem forget SESSION, if it is gone for good")
+		e.Hint("mem import, for what Claude Code still has; mem forget SESSION, if it is lost permanently")
 		return app.Exit(app.ExitPartial)
 	case left:
 		if len(unasked) == 0 && !e.Opt.DryRun {
@@ -114,7 +114,7 @@ func forgetLost(out repair.Repaired) string {
 	for _, l := range out.Lost {
 		if l.Session != "" && l.From > 0 {
 			return "; mem forget " + records.ShortID(l.Session) +
-				", if it is gone for good: then the rest of the project can be pushed"
+				", if it is lost permanently: then the rest of the project can be pushed"
 		}
 	}
 	return ""

@@ -63,7 +63,7 @@ func (o diffOptions) check(json bool) error {
 		}
 	}
 	if len(forms) > 1 {
-		return app.Usagef("%s cannot stand together", strings.Join(forms, " and "))
+		return app.Usagef("%s cannot be combined", strings.Join(forms, " and "))
 	}
 	return nil
 }

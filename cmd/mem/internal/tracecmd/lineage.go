@@ -32,7 +32,7 @@ func Lineage(e *app.Env) *cli.Command {
 		},
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			if up && down {
-				return app.Usagef("--up and --down cannot stand together")
+				return app.Usagef("--up and --down cannot be combined")
 			}
 			return runLineage(c.Context, e, e.Operand(0), up, down)
 		}),

@@ -187,7 +187,7 @@ func someOf(names []string, most int) string {
 func summaryLine(s derive.TierSummary, would bool) string {
 	verb := "summarised"
 	if s.Replaced {
-		verb = "summarised anew"
+		verb = "summarised again"
 	}
 	if would {
 		verb = "would have " + verb
