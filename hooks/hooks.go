@@ -40,7 +40,7 @@ func Run(w *World, name string) {
 	}
 	begin := w.Uptime()
 	if w.Unhurried {
-		r.World = w.unhurried(begin)
+		r.World = w.withFixedClock(begin)
 	} else {
 		r.watch(d/limitTicks, limitTicks)
 	}

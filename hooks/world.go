@@ -62,8 +62,8 @@ type Settings struct {
 	Decay          keepit.Decay
 }
 
-// unhurried returns a copy of w with a fixed clock.
-func (w *World) unhurried(at time.Duration) *World {
+// withFixedClock returns a copy of w with a fixed clock.
+func (w *World) withFixedClock(at time.Duration) *World {
 	still := *w
 	still.Uptime = func() time.Duration { return at }
 	still.Within = func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {

@@ -77,7 +77,7 @@ func groups() []group {
 
 // commands returns the table of commands, in the order of "mem help". Only the command that runs is built.
 func commands() []command {
-	return slices.Concat(captureCommands(), lookCommands(), composeCommands(), syncCommands(), maintainCommands(),
+	return slices.Concat(captureCommands(), inspectCommands(), composeCommands(), syncCommands(), maintainCommands(),
 		scriptCommands(), settingsCommands())
 }
 
@@ -94,8 +94,8 @@ func captureCommands() []command {
 	}
 }
 
-// lookCommands returns the commands that only read.
-func lookCommands() []command {
+// inspectCommands returns the commands that only read.
+func inspectCommands() []command {
 	return []command{
 		{name: "status", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Status},
 		{name: "layers", group: groupHidden, bare: "status", make: versioncmd.LayersCommand},

@@ -47,8 +47,8 @@ func printProblem(e *app.Env, p app.Problem) {
 	_, _ = e.Stderr.Write(b.Bytes()) // as above
 }
 
-// crashed reports a panic, which is always a bug of mem.
-func crashed(e *app.Env, p any) int {
+// reportPanic reports a panic, which is always a bug of mem.
+func reportPanic(e *app.Env, p any) int {
 	printProblem(e, app.Problem{
 		Code:    app.ExitFatal,
 		Message: app.OneLine(fmt.Sprintf("internal: %v", p)),

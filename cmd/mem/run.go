@@ -21,7 +21,7 @@ func run(ctx context.Context, env app.Env, args []string) (code int) {
 	e.Out = app.NewOutput(e.Stdout, e.Term.Stdout)
 	defer func() {
 		if p := recover(); p != nil {
-			code = crashed(e, p)
+			code = reportPanic(e, p)
 		}
 	}()
 	err := dispatch(ctx, e, args)

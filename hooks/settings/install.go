@@ -123,7 +123,7 @@ func Installed(b []byte) ([]Found, error) {
 	var out []Found
 	_, err := eachGroup(b, func(e string, list *node) []splice {
 		for _, h := range list.items {
-			if found, ok := ours(h.Value); ok {
+			if found, ok := memHook(h.Value); ok {
 				found.Event = Event(e)
 				out = append(out, found)
 			}
@@ -163,7 +163,7 @@ func eachGroup(b []byte, f func(event string, list *node) []splice) ([]splice, e
 // Uninstall returns the settings b without mem's hooks and without the groups and events that this empties.
 func Uninstall(b []byte) ([]byte, error) {
 	changes, err := eachGroup(b, func(_ string, list *node) []splice {
-		return list.remove(b, func(i int) bool { _, ok := ours(list.items[i].Value); return ok })
+		return list.remove(b, func(i int) bool { _, ok := memHook(list.items[i].Value); return ok })
 	})
 	if err != nil || len(changes) == 0 {
 		return b, err

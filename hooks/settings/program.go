@@ -77,8 +77,8 @@ func (h Handler) program() (p Program, e Event, ok bool) {
 	return p, e, ok
 }
 
-// ours returns the hook at n, if it is one of mem.
-func ours(n *node) (f Found, ok bool) {
+// memHook returns the hook at n, if it is one of mem.
+func memHook(n *node) (f Found, ok bool) {
 	var h Handler
 	if n.Kind != '{' || json.Unmarshal(n.Plain(), &h) != nil {
 		return f, false

@@ -19,20 +19,20 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// A hinted error carries commands to type or short advice.
-type hinted struct {
+// A hintedError is an error with commands to type or short advice.
+type hintedError struct {
 	error
 	hints []string
 }
 
-func (e *hinted) Unwrap() error { return e.error }
+func (e *hintedError) Unwrap() error { return e.error }
 
 // WithHint adds hints to err: each is a command to type or short advice.
-func WithHint(err error, hints ...string) error { return &hinted{err, hints} }
+func WithHint(err error, hints ...string) error { return &hintedError{err, hints} }
 
 // HintsOf returns the hints of err and of the errors that it wraps.
 func HintsOf(err error) []string {
-	var h *hinted
+	var h *hintedError
 	var unknown *config.UnknownKeyError
 	var value *config.ValueError
 	var missing *state.NotFoundError

@@ -24,7 +24,7 @@ type Column struct {
 	Estimate bool // a token estimate: hidden if ui.showTokenEstimates is false
 	Shrinks  bool // has what the others leave, at least a third of the line; without it the last column has
 	Tail     bool // cut at the start instead of the end, for paths
-	Most     int  // maximum width on a terminal if the line is too long; 0 is no limit
+	Max      int  // maximum width on a terminal if the line is too long; 0 is no limit
 }
 
 // A Cell is one value of a row.
@@ -100,7 +100,7 @@ func (t *Table) hideEstimates() error {
 		if !t.Columns[i].Estimate {
 			continue
 		}
-		t.leaveOut(i)
+		t.hideColumn(i)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ const (
 // out columns from the last, blank ones first; the first two and the one that shrinks stay.
 func (t *Table) widths() []int {
 	screen := t.e.width()
-	widths, shrinks := t.natural()
+	widths, shrinks := t.naturalWidths()
 	if screen <= 0 {
 		return widths
 	}
@@ -210,10 +210,10 @@ func (t *Table) widths() []int {
 		case out < 0 && fits:
 			return widths
 		case out < 0:
-			return t.squeeze(widths, shrinks, screen)
+			return t.shrink(widths, shrinks, screen)
 		}
-		t.leaveOut(out)
-		widths, shrinks = t.natural()
+		t.hideColumn(out)
+		widths, shrinks = t.naturalWidths()
 	}
 }
 
@@ -235,9 +235,9 @@ func (t *Table) expendable(shrinks int, any bool) int {
 	return last
 }
 
-// squeeze cuts columns until a line fits the terminal, the one that shrinks after the others. The first column has the
+// shrink cuts columns until a line fits the terminal, the one that shrinks after the others. The first column has the
 // ids in most tables: it is cut last, and not below 8.
-func (t *Table) squeeze(widths []int, shrinks, screen int) []int {
+func (t *Table) shrink(widths []int, shrinks, screen int) []int {
 	over := t.over(widths, screen)
 	cut := func(i, least int) {
 		n := min(max(0, widths[i]-least), max(0, over))
@@ -274,8 +274,8 @@ func (t *Table) fit(widths []int, shrinks, screen int) int {
 		widths[i], over = widths[i]-n, over-n
 	}
 	for i, c := range t.Columns {
-		if c.Most > 0 {
-			cut(i, c.Most)
+		if c.Max > 0 {
+			cut(i, c.Max)
 		}
 	}
 	for i := range widths {
@@ -292,8 +292,8 @@ func (t *Table) fit(widths []int, shrinks, screen int) int {
 	return over
 }
 
-// natural returns the width that each column needs, and the index of the column that shrinks.
-func (t *Table) natural() (widths []int, shrinks int) {
+// naturalWidths returns the width that each column needs, and the index of the column that shrinks.
+func (t *Table) naturalWidths() (widths []int, shrinks int) {
 	widths, shrinks = make([]int, len(t.Columns)), len(t.Columns)-1
 	for i, c := range t.Columns {
 		widths[i] = displaywidth.String(c.Name)
@@ -309,8 +309,8 @@ func (t *Table) natural() (widths []int, shrinks int) {
 	return widths, shrinks
 }
 
-// leaveOut removes a column.
-func (t *Table) leaveOut(i int) {
+// hideColumn removes a column.
+func (t *Table) hideColumn(i int) {
 	for k, row := range t.rows {
 		if !t.isHeading(row) {
 			t.rows[k] = slices.Delete(row, i, i+1)

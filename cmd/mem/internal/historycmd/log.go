@@ -85,7 +85,7 @@ func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions) error {
 		}
 		found, in, err := logEntries(ctx, run, o.Rev, n)
 		if err != nil {
-			return notTheProject(ctx, run, o, err)
+			return patchHint(ctx, run, o, err)
 		}
 		if !since.IsZero() {
 			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(since) })
@@ -156,8 +156,8 @@ func noteNothingLogged(run names.Run, o tracecmd.LogOptions) {
 	run.Hint("see other projects with --all-projects")
 }
 
-// notTheProject adds to the error of mem log -p NAME the hint that -p means --patch here, if NAME is a project.
-func notTheProject(ctx context.Context, run names.Run, o tracecmd.LogOptions, err error) error {
+// patchHint adds to the error of mem log -p NAME the hint that -p means --patch here, if NAME is a project.
+func patchHint(ctx context.Context, run names.Run, o tracecmd.LogOptions, err error) error {
 	var missing *state.NotFoundError
 	if !o.Patch || !errors.As(err, &missing) {
 		return err
@@ -266,7 +266,7 @@ func LogTable(e *app.Env, entries []refs.Entry, in LogScope, untrusted app.Untru
 	}
 	columns := []app.Column{{Name: "commit"}, {Name: "when"}, {Name: "device"}}
 	if e.Opt.AllProjects {
-		columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
+		columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
 	}
 	t := e.Table(append(columns, app.Column{Name: "operation", Shrinks: true})...)
 	for _, en := range entries {
@@ -295,7 +295,7 @@ func Each(entries []refs.Entry) iter.Seq[*refs.Entry] {
 func cloned(found iter.Seq[*refs.Entry]) iter.Seq[refs.Entry] {
 	return func(yield func(refs.Entry) bool) {
 		for en := range found {
-			if !yield(copied(en)) {
+			if !yield(cloneEntry(en)) {
 				return
 			}
 		}

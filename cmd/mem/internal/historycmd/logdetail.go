@@ -71,7 +71,7 @@ func (d *details) mentioned(entries []refs.Entry) []refs.Entry {
 // print prints each entry on a line, with the graph on the left and the details below.
 func (d *details) print(ctx context.Context, o tracecmd.LogOptions, entries []refs.Entry) error {
 	var g Graph
-	below := drawn(entries, func(en refs.Entry) []string { return d.works[en.Commit].Parents })
+	below := shownParents(entries, func(en refs.Entry) []string { return d.works[en.Commit].Parents })
 	for _, en := range entries {
 		beside := ""
 		if o.Graph {

@@ -81,7 +81,7 @@ func (d *folds) add(en *refs.Entry) {
 		if !ok {
 			i = len(d.list)
 			d.at[key] = i
-			d.list = append(d.list, fold{Entry: copied(en)})
+			d.list = append(d.list, fold{Entry: cloneEntry(en)})
 		}
 		f := &d.list[i]
 		f.captures++
@@ -90,7 +90,7 @@ func (d *folds) add(en *refs.Entry) {
 		f.lines += n
 		return
 	}
-	d.list = append(d.list, fold{Entry: copied(en)})
+	d.list = append(d.list, fold{Entry: cloneEntry(en)})
 }
 
 func (d *folds) each(yield func(*refs.Entry) bool) bool {
@@ -104,8 +104,8 @@ func (d *folds) each(yield func(*refs.Entry) bool) bool {
 	return true
 }
 
-// copied returns a copy of an entry, which stays valid when the next one is read.
-func copied(en *refs.Entry) refs.Entry {
+// cloneEntry returns a copy of an entry, which stays valid when the next one is read.
+func cloneEntry(en *refs.Entry) refs.Entry {
 	c := *en
 	c.Trailers = slices.Clone(en.Trailers)
 	return c

@@ -118,8 +118,8 @@ func branch(row []byte, from, to int, end byte) []byte {
 	return row
 }
 
-// drawn keeps only the parents of operations that are drawn below them.
-func drawn(entries []refs.Entry, parents func(refs.Entry) []string) map[string][]string {
+// shownParents returns the parents of each operation that the graph shows below it.
+func shownParents(entries []refs.Entry, parents func(refs.Entry) []string) map[string][]string {
 	place := map[string]int{}
 	for i, en := range entries {
 		place[en.Commit] = i

@@ -79,7 +79,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 		columns := []app.Column{{Name: "concept"}, {Name: "name"}, {Name: "sessions", Right: true},
 			{Name: "exchanges", Right: true}, {Name: "updated"}}
 		if e.Opt.AllProjects {
-			columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
+			columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
 		}
 		t := e.Table(append(columns, app.Column{Name: "topic", Shrinks: true})...)
 		answers := []conceptAnswer{}

@@ -36,7 +36,7 @@ func Facts(e *app.Env) *cli.Command {
 			"verifies every quote: quotes that do not exist are rejected, claims that the quotes do\n" +
 			"not prove are marked as inferred. Facts are never edited in place: \"mem log\" lists\n" +
 			"every change.",
-		Subcommands: slices.Concat(factsLook(e), factsMake(e), factsChange(e)),
+		Subcommands: slices.Concat(factsReadCommands(e), factsWriteCommands(e), factsChange(e)),
 	}
 }
 
@@ -76,8 +76,8 @@ func (o *FactsOptions) Wants(f facts.Fact) bool {
 	return true
 }
 
-// factsLook returns the subcommands that only read.
-func factsLook(e *app.Env) []*cli.Command {
+// factsReadCommands returns the subcommands that only read.
+func factsReadCommands(e *app.Env) []*cli.Command {
 	var o, found FactsOptions
 	var all bool
 	return []*cli.Command{
@@ -168,7 +168,7 @@ func printFacts(ctx context.Context, run names.Run, what string, list []app.List
 	}
 	columns := []app.Column{{Name: "fact"}, {Name: "kind"}, {Name: "verdict"}, {Name: "trust"}, {Name: "at"}}
 	if all {
-		columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
+		columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
 	}
 	t := run.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 	for _, f := range list {

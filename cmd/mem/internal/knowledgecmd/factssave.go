@@ -27,8 +27,8 @@ type factsDraftOptions struct {
 	since  int
 }
 
-// factsMake returns the subcommands that create facts from a session.
-func factsMake(e *app.Env) []*cli.Command {
+// factsWriteCommands returns the subcommands that create facts from a session.
+func factsWriteCommands(e *app.Env) []*cli.Command {
 	var o factsDraftOptions
 	session := ""
 	return []*cli.Command{

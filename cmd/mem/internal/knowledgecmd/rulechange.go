@@ -41,7 +41,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 	}
 	each := func(act string) func(c *cli.Context) error {
 		return e.Action(1, -1, func(c *cli.Context) error {
-			return runActs(c.Context, e, o, act, e.Operands)
+			return runRuleAction(c.Context, e, o, act, e.Operands)
 		})
 	}
 	return []*cli.Command{
@@ -85,7 +85,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 					return runRulesList(c.Context, e, rulesQuery{what: "rules.review",
 						states: []string{permanent.Review, permanent.Proposed}})
 				}
-				return runActs(c.Context, e, o, permanent.Question, e.Operands)
+				return runRuleAction(c.Context, e, o, permanent.Question, e.Operands)
 			}},
 	}
 }
@@ -360,8 +360,8 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, operands []strin
 	})
 }
 
-// runActs applies the same act to several rules.
-func runActs(ctx context.Context, e *app.Env, o ruleOptions, act string, operands []string) error {
+// runRuleAction applies the same act to several rules.
+func runRuleAction(ctx context.Context, e *app.Env, o ruleOptions, act string, operands []string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		a := permanent.Act{Act: act, ByUser: userHere(e), Reason: o.reason}
 		evidence := o.evidence

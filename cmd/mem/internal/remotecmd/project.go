@@ -120,7 +120,7 @@ func runProjectList(ctx context.Context, e *app.Env) error {
 			e.Note("no projects in memory")
 			e.Hint("mem import")
 		}
-		t := e.Table(app.Column{Name: ""}, app.Column{Name: "id"}, app.Column{Name: "project", Most: 24},
+		t := e.Table(app.Column{Name: ""}, app.Column{Name: "id"}, app.Column{Name: "project", Max: 24},
 			app.Column{Name: "sessions", Right: true},
 			app.Column{Name: "versions", Right: true}, app.Column{Name: "compositions", Right: true},
 			app.Column{Name: "identity", Shrinks: true, Tail: true})

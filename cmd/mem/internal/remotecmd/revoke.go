@@ -102,7 +102,7 @@ func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 			o.effects = append(o.effects, eff)
 		}
 		if !e.Opt.DryRun {
-			done, err := carryOutRevoke(ctx, run, o)
+			done, err := applyRevoke(ctx, run, o)
 			if err != nil || !done {
 				return err
 			}
@@ -131,8 +131,8 @@ func originError(err error, name string) error {
 	return app.Usagef("%v", err)
 }
 
-// carryOutRevoke asks for confirmation and stores the revocation.
-func carryOutRevoke(ctx context.Context, run names.Run, o revokeOptions) (bool, error) {
+// applyRevoke asks for confirmation and stores the revocation.
+func applyRevoke(ctx context.Context, run names.Run, o revokeOptions) (bool, error) {
 	n, news := 0, false
 	for _, eff := range o.effects {
 		n, news = n+len(eff.Changed), news || !eff.Already

@@ -31,11 +31,11 @@ func servable(ctx context.Context, run names.Run, name string) (state.Rev, error
 	if err != nil {
 		return rev, err
 	}
-	return rev, mayServe(ctx, run.Memory, rev, name)
+	return rev, checkAccess(ctx, run.Memory, rev, name)
 }
 
-// mayServe returns an error for revoked, removed or retired data, and for that of untrusted devices.
-func mayServe(ctx context.Context, m *layers.Memory, rev state.Rev, name string) error {
+// checkAccess returns an error for revoked, removed or retired data, and for that of untrusted devices.
+func checkAccess(ctx context.Context, m *layers.Memory, rev state.Rev, name string) error {
 	if err := m.Trusted().MayHand(ctx, rev); err != nil {
 		return err
 	}

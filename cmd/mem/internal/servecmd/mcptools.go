@@ -149,7 +149,7 @@ func (s served) Compose(ctx context.Context, in mcp.ComposeIn, save bool) (out m
 			return err
 		}
 		for _, p := range parts {
-			if err := mayServe(ctx, run.Memory, p.Rev, p.Rev.Name()); err != nil {
+			if err := checkAccess(ctx, run.Memory, p.Rev, p.Rev.Name()); err != nil {
 				return err
 			}
 		}

@@ -123,7 +123,7 @@ func suggestTable(e *app.Env, all []search.Suggested, asked bool, why func(searc
 		rank = app.Column{Name: "when"}
 	}
 	t := e.Table(app.Column{Name: "revision"}, rank, app.Column{Name: "version"}, app.Column{Name: "tokens", Right: true},
-		app.Column{Name: "topics", Most: 24}, app.Column{Name: "files", Most: 32}, app.Column{Name: "title", Shrinks: true})
+		app.Column{Name: "topics", Max: 24}, app.Column{Name: "files", Max: 32}, app.Column{Name: "title", Shrinks: true})
 	for _, x := range all {
 		value := app.Cell{Full: strconv.FormatFloat(x.Score, 'f', 2, 64)}
 		if !asked {

@@ -158,11 +158,11 @@ func blameTable(e *app.Env, rev state.Rev, lines []provenance.BlameLine) error {
 	if err := e.Page("blame"); err != nil {
 		return err
 	}
-	t := e.Table(app.Column{Name: "from", Most: 10}, app.Column{Name: "said by", Most: 12}, app.Column{Name: "date"},
+	t := e.Table(app.Column{Name: "from", Max: 10}, app.Column{Name: "said by", Max: 12}, app.Column{Name: "date"},
 		app.Column{Name: "keepit"}, app.Column{Name: "conf", Right: true},
 		app.Column{Name: "line", Right: true}, app.Column{Name: "text", Shrinks: true})
 	for _, l := range lines {
-		t.Row(blameFrom(e, rev, l), app.Cell{Full: saidBy(l)}, blameDate(e, l.Time),
+		t.Row(blameFrom(e, rev, l), app.Cell{Full: speaker(l)}, blameDate(e, l.Time),
 			app.Cell{Full: strings.TrimSpace(l.Marker + " " + l.Keep)},
 			app.Cell{Full: confidence(l)}, app.Cell{Full: fmt.Sprint(l.Line)}, app.Cell{Full: l.Text})
 	}
@@ -185,7 +185,7 @@ func blameFrom(e *app.Env, rev state.Rev, l provenance.BlameLine) app.Cell {
 	return app.Cell{Full: text, Paint: e.Style().Yellow}
 }
 
-func saidBy(l provenance.BlameLine) string {
+func speaker(l provenance.BlameLine) string {
 	switch {
 	case l.Frame:
 		return ""

@@ -105,7 +105,7 @@ func words(e *app.Env, edits []trace.Edit, whole bool) string {
 	for i, w := range edits {
 		text := w.Text
 		if !whole && w.Op == trace.Same {
-			text = middle(text, i > 0, i < len(edits)-1)
+			text = trimUnchanged(text, i > 0, i < len(edits)-1)
 		} else if !whole {
 			text = clip(text, 400)
 		}
@@ -121,8 +121,8 @@ func words(e *app.Env, edits []trace.Edit, whole bool) string {
 	return b.String()
 }
 
-// middle cuts the unchanged ends of a text that are far from the changes.
-func middle(text string, before, after bool) string {
+// trimUnchanged cuts the unchanged ends of a text that are far from the changes.
+func trimUnchanged(text string, before, after bool) string {
 	const near = 100
 	r := []rune(text)
 	if len(r) <= 2*near+10 {

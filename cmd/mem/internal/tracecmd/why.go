@@ -78,7 +78,7 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 		if e.Opt.JSON {
 			return e.PrintJSON("why", struct {
 				Root *provenance.Reason `json:"root"`
-			}{whole(r)})
+			}{withEmptyLists(r)})
 		}
 		if err := e.Page("why"); err != nil {
 			return err
@@ -89,11 +89,11 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// whole replaces nil lists by empty ones, for JSON.
-func whole(r *provenance.Reason) *provenance.Reason {
+// withEmptyLists replaces nil lists by empty ones, for JSON.
+func withEmptyLists(r *provenance.Reason) *provenance.Reason {
 	r.Notes, r.Next = append([]string{}, r.Notes...), append([]*provenance.Reason{}, r.Next...)
 	for _, n := range r.Next {
-		whole(n)
+		withEmptyLists(n)
 	}
 	return r
 }

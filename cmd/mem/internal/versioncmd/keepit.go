@@ -164,7 +164,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 		columns := []app.Column{{Name: "session"}, {Name: "keepit"}, {Name: "weight"}, {Name: "at", Right: true},
 			{Name: "kept in"}}
 		if e.Opt.AllProjects {
-			columns = append(columns, app.Column{Name: "project", Most: 16, Tail: true})
+			columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
 		}
 		t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 		for _, in := range all {

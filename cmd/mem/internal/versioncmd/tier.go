@@ -163,7 +163,7 @@ func printTiered(e *app.Env, t derive.TierResult) {
 		e.Report("%s\n", e.Safe(summaryLine(s, e.Opt.DryRun)))
 	}
 	if len(t.Hidden) > 0 {
-		e.Report("%s %s\n", hid, e.Safe(someOf(t.Hidden, 8)))
+		e.Report("%s %s\n", hid, e.Safe(shortList(t.Hidden, 8)))
 	}
 	switch {
 	case t.Empty():
@@ -175,8 +175,8 @@ func printTiered(e *app.Env, t derive.TierResult) {
 	}
 }
 
-// someOf returns the first names of a list, and the number of the others.
-func someOf(names []string, most int) string {
+// shortList returns the first names of a list, and the number of the others.
+func shortList(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}
