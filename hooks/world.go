@@ -95,7 +95,8 @@ func (w *World) open() (*layers.Memory, error) {
 	return m, err
 }
 
-// locate opens the memory and finds the project of a working directory. Known reports whether the memory has the project.
+// locate opens the memory and finds the project of a working directory. Known reports whether the memory has the
+// project.
 func (w *World) locate(ctx context.Context, cwd string) (m *layers.Memory, p state.Project, known bool, err error) {
 	if m, err = w.open(); err == nil {
 		p, known, err = m.Projects().Locate(ctx, cwd)

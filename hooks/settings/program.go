@@ -21,7 +21,8 @@ type Program struct {
 // program was deleted, the hook reads its input and exits with 0.
 const (
 	shell      = "/bin/sh"
-	ShellGuard = `trap 'case $? in 2) exit 1;; 127) exit 0;; esac' EXIT; command -v "$0" >/dev/null || exec cat >/dev/null; unset GOMEMLIMIT GOGC; "$0" "$@"`
+	ShellGuard = `trap 'case $? in 2) exit 1;; 127) exit 0;; esac' EXIT; ` +
+		`command -v "$0" >/dev/null || exec cat >/dev/null; unset GOMEMLIMIT GOGC; "$0" "$@"`
 
 	storeOption = "--mem-dir"
 )

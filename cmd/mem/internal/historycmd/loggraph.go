@@ -6,8 +6,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Graph draws operations, the newest first, like git log --graph: a lane leads down from each operation to those whose
-// results it used.
+// A Graph draws operations, the newest first, like git log --graph: a lane leads down from each operation to those
+// whose results it used.
 type Graph struct {
 	Lanes []string // the commit that each lane leads to, "" for a free lane
 }

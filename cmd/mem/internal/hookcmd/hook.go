@@ -48,8 +48,8 @@ func Hook(e *app.Env) *cli.Command {
 	}
 }
 
-// HookArgs returns the event and the memory directory if args have the exact form that the settings contain. A hook then
-// skips the parsing of options.
+// HookArgs returns the event and the memory directory if args have the exact form that the settings contain. A hook
+// then skips the parsing of options.
 func HookArgs(args []string) (event, store string, ok bool) {
 	if len(args) == 4 && args[2] == "--mem-dir" {
 		store, args = args[3], args[:2]
@@ -128,8 +128,8 @@ func distillAsked(ctx context.Context, e *app.Env, w *hooks.World) {
 	})
 }
 
-// distilledFor reports whether a session needs no further attempt after distillation, and returns the error to log, which
-// contains no text of the session or the model.
+// distilledFor reports whether a session needs no further attempt after distillation, and returns the error to log,
+// which contains no text of the session or the model.
 func distilledFor(err error) (done bool, logged error) {
 	var none *state.NotFoundError
 	var capped *state.CapError

@@ -233,8 +233,8 @@ func hooksTimings(store string) []hooksTiming {
 	return out
 }
 
-// HooksReport returns the state of the hooks of a scope, or with "" of all scopes; installed are the scopes with correct
-// hooks.
+// HooksReport returns the state of the hooks of a scope, or with "" of all scopes; installed are the scopes with
+// correct hooks.
 func HooksReport(e *app.Env, only string) (r hooksReport, installed []string, err error) {
 	store, err := e.MemoryDir()
 	if err != nil {

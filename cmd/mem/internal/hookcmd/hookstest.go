@@ -21,8 +21,10 @@ import (
 const trialSession = "00000000-0000-4000-8000-000000000000"
 
 // trialTranscript is its transcript.
-const trialTranscript = `{"type":"user","uuid":"t1","parentUuid":null,"timestamp":"2026-01-01T00:00:00Z","sessionId":"` + trialSession + `","cwd":"/trial","message":{"role":"user","content":"Is the memory there?"}}
-{"type":"assistant","uuid":"t2","parentUuid":"t1","timestamp":"2026-01-01T00:00:01Z","sessionId":"` + trialSession + `","cwd":"/trial","message":{"role":"assistant","id":"m1","content":[{"type":"text","text":"Yes."}]}}
+const trialTranscript = `{"type":"user","uuid":"t1","parentUuid":null,"timestamp":"2026-01-01T00:00:00Z","sessionId":"` + trialSession + `","cwd":"/trial",` +
+	`"message":{"role":"user","content":"Is the memory there?"}}
+{"type":"assistant","uuid":"t2","parentUuid":"t1","timestamp":"2026-01-01T00:00:01Z","sessionId":"` + trialSession + `","cwd":"/trial",` +
+	`"message":{"role":"assistant","id":"m1","content":[{"type":"text","text":"Yes."}]}}
 `
 
 // A trial is the JSON form of the test of one hook.
@@ -97,8 +99,8 @@ func awaitSpool(ctx context.Context, e *app.Env, store string) {
 	}
 }
 
-// installedProgram returns the program in the first settings with hooks of mem, or else the one that "mem hooks install"
-// would write. The settings of a named scope must have hooks.
+// installedProgram returns the program in the first settings with hooks of mem, or else the one that "mem hooks
+// install" would write. The settings of a named scope must have hooks.
 func installedProgram(e *app.Env, only string) (settings.Program, error) {
 	for _, scope := range scopesOf(only) {
 		f, err := hookset.SettingsOf(e, scope)

@@ -376,7 +376,8 @@ func runRuleAction(ctx context.Context, e *app.Env, o ruleOptions, act string, o
 			}
 			a.Evidence = f.Key().String()
 			if f.Trust < facts.Assistant && !a.ByUser {
-				return app.WithHint(fmt.Errorf("%s: it is only supported by tools, files, the web or scripts, so it cannot contradict a rule", f.ID),
+				return app.WithHint(fmt.Errorf(
+					"%s: it is only supported by tools, files, the web or scripts, so it cannot contradict a rule", f.ID),
 					fmt.Sprintf("ask for a look: mem rules review %s", operands[0]))
 			}
 		}

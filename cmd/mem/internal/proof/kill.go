@@ -239,8 +239,8 @@ func (p *pair) command(ctx context.Context, m *machine) (string, error) {
 // expectedCodes are the exit codes of commands that had nothing to do or were only partly done.
 var expectedCodes = map[string][]int{"forget": {1, 3, 128}, "undo": {1}, "redo": {1}}
 
-// run runs a command, which may be killed within its usual duration, and reports whether it succeeded. A command that was
-// not killed must succeed or exit with an expected status.
+// run runs a command, which may be killed within its usual duration, and reports whether it succeeded. A command that
+// was not killed must succeed or exit with an expected status.
 func (p *pair) run(ctx context.Context, m *machine, name, stdin string, args ...string) (Result, bool, error) {
 	takes := cmp.Or(m.durations[name], 20*time.Millisecond)
 	after := time.Duration(1 + p.random.next()%uint64(takes+takes/8))

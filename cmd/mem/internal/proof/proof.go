@@ -1,6 +1,6 @@
 // Package proof tries to break a memory on a real disk: it runs the program as a user does, kills commands with
-// SIGKILL, runs many at once and cuts the power of a disk. A [Rig] records the requested and the acknowledged data, where
-// exit code 0 is the acknowledgement, and compares the content of the store with both:
+// SIGKILL, runs many at once and cuts the power of a disk. A [Rig] records the requested and the acknowledged data,
+// where exit code 0 is the acknowledgement, and compares the content of the store with both:
 //
 //   - acknowledged data exists, byte for byte
 //   - existing data was requested

@@ -111,8 +111,8 @@ type writer struct {
 	captured []objects.Hash // states that a command acknowledged
 }
 
-// work runs n commands: most are hooks, which write a note and drain the spool if no other process does; one in eight is
-// mem add, and one in eighty is followed by mem compress.
+// work runs n commands: most are hooks, which write a note and drain the spool if no other process does; one in eight
+// is mem add, and one in eighty is followed by mem compress.
 func (w *writer) work(ctx context.Context, n int) error {
 	for i := range n {
 		if err := w.grow(1); err != nil {

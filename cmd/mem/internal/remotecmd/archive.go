@@ -90,8 +90,8 @@ func allowRawFile(e *app.Env, path string, o knowledgecmd.ArchiveOptions) error 
 	return err
 }
 
-// ReadArchive merges an archive into the memory, which it creates if there is none. It trusts the devices in the archive
-// if trust is set.
+// ReadArchive merges an archive into the memory, which it creates if there is none. It trusts the devices in the
+// archive if trust is set.
 func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err error) {
 	f, err := os.Open(e.Path(file))
 	if err != nil {

@@ -39,8 +39,8 @@ type writeNopCloser struct{ io.Writer }
 
 func (writeNopCloser) Close() error { return nil }
 
-// served answers the calls of tools. Each call opens the memory again, so data that was forgotten or revoked meanwhile is
-// not found, and has its own options.
+// served answers the calls of tools. Each call opens the memory again, so data that was forgotten or revoked
+// meanwhile is not found, and has its own options.
 type served struct{ env *app.Env }
 
 // run returns the environment of one call, which discards output.

@@ -87,7 +87,7 @@ func printItems(e *app.Env, items []migration.Item) error {
 	refused := func(it migration.Item) bool {
 		return it.Status == migration.Conflict || it.Status == migration.NotMapped
 	}
-	columns := []app.Column{{Name: "status"}, {Name: "kind"}, {Name: "project", Most: 16}, {Name: "name", Shrinks: true},
+	columns := []app.Column{{Name: "status"}, {Name: "kind"}, {Name: "project", Max: 16}, {Name: "name", Shrinks: true},
 		{Name: "as"}}
 	if !e.Term.Stdout {
 		columns = append(columns, app.Column{Name: "why"})

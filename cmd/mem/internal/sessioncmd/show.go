@@ -120,7 +120,8 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 	})
 }
 
-// showTurns prints messages of a session. Lines without text, such as a snapshot of files, print nothing: a note says so.
+// showTurns prints messages of a session. Lines without text, such as a snapshot of files, print nothing: a note says
+// so.
 func showTurns(ctx context.Context, run names.Run, rev state.Rev, w io.Writer) error {
 	empty, write := true, TurnWriter(w)
 	err := run.Checkout().Turns(ctx, rev, rev.From, rev.To, func(t checkout.Turn) error {

@@ -67,8 +67,8 @@ func sourceOf(v *records.Version, from, to int) string {
 	return of
 }
 
-// fateRow returns the weight, fate, reason, message and text of a marker: "0.80", "kept", "threshold 0.65, margin 0.15",
-// "#31", "text".
+// fateRow returns the weight, fate, reason, message and text of a marker: "0.80", "kept", "threshold 0.65, margin
+// 0.15", "#31", "text".
 func fateRow(f markers.Judgement) []string {
 	fate, why := "summarised", "threshold not recorded"
 	if f.Kept {

@@ -180,8 +180,8 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 	})
 }
 
-// forgetError adds hints and an exit status to an error. An interrupted forget is finished first, because its target may
-// have no name any more; the exit status still reports that this command did not find the name.
+// forgetError adds hints and an exit status to an error. An interrupted forget is finished first, because its target
+// may have no name any more; the exit status still reports that this command did not find the name.
 func forgetError(ctx context.Context, run names.Run, err error) error {
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) && !run.Opt.DryRun {

@@ -22,7 +22,8 @@ func keepitChanges(e *app.Env) []*cli.Command {
 	var weight keepit.Weight = 80
 	return []*cli.Command{
 		{Name: "set", Usage: "set the weight of a marker", ArgsUsage: "[<session>] <marker> <weight>",
-			Description: "The weight is a number from 0.00 to 1.00, or pinned (1.00), critical (0.90), important (0.75), notable (0.50),\n" +
+			Description: "The weight is a number from 0.00 to 1.00, or pinned (1.00), critical (0.90), " +
+				"important (0.75), notable (0.50),\n" +
 				"minor (0.25) or hint (0.10).",
 			Action: e.Action(2, 3, func(c *cli.Context) error {
 				args := e.Operands
