@@ -63,7 +63,7 @@ func HookArgs(args []string) (event, store string, ok bool) {
 // hookMemory is the memory limit of a hook. Most of the heap is buffers, and a capture ends before collections pay off.
 const hookMemory = 52 << 20
 
-// hookLock is the maximum wait of a hook for another writer. The next hook folds in its note.
+// hookLock is the maximum wait of a hook for another writer. The next hook captures its note.
 const hookLock = 150 * time.Millisecond
 
 // RunHook runs the hook of an event. Errors go to the log.
@@ -102,10 +102,10 @@ func RunHook(e *app.Env, event string) {
 		Within:   context.WithTimeout, Unhurried: e.NoTimeLimit,
 	}
 	hooks.Run(w, event)
-	if event == hooks.Work { // nobody waits for it
+	if event == hooks.Work { // a background process
 		debug.SetMemoryLimit(math.MaxInt64)
 		versioncmd.AutoTierEverywhere(context.Background(), e)
-		distillAsked(context.Background(), e, w)
+		distillEnded(context.Background(), e, w)
 	}
 }
 
@@ -115,8 +115,8 @@ func prepareCapture(e *app.Env) {
 	scanner.Warm()
 }
 
-// distillAsked distils ended sessions with the model of distill.engine. Errors go to the log.
-func distillAsked(ctx context.Context, e *app.Env, w *hooks.World) {
+// distillEnded distils ended sessions with the model of distill.engine. Errors go to the log.
+func distillEnded(ctx context.Context, e *app.Env, w *hooks.World) {
 	s, err := hookset.HookSettings(e)
 	if err != nil || !s.Distill {
 		return
@@ -124,13 +124,13 @@ func distillAsked(ctx context.Context, e *app.Env, w *hooks.World) {
 	e.Out, e.Stderr = app.NewOutput(io.Discard, false), io.Discard
 	w.EachDistillRequest(ctx, func(a hooks.DistillRequest) (done bool, err error) {
 		e.Dir = a.Cwd
-		return distilledFor(knowledgecmd.RunDistill(ctx, e, knowledgecmd.DistillOptions{}, a.Session))
+		return distillOutcome(knowledgecmd.RunDistill(ctx, e, knowledgecmd.DistillOptions{}, a.Session))
 	})
 }
 
-// distilledFor reports whether a session needs no further attempt after distillation, and returns the error to log,
+// distillOutcome reports whether a session needs no further attempt after distillation, and returns the error to log,
 // which contains no text of the session or the model.
-func distilledFor(err error) (done bool, logged error) {
+func distillOutcome(err error) (done bool, logged error) {
 	var none *state.NotFoundError
 	var capped *state.CapError
 	switch {
@@ -143,7 +143,7 @@ func distilledFor(err error) (done bool, logged error) {
 	}
 	for _, known := range []error{knowledge.ErrAnswer, engines.ErrRecorded, derive.ErrNoWitnesses} {
 		if errors.Is(err, known) {
-			return true, known // to ask again would cost the same again
+			return true, known // a retry would cost the same again
 		}
 	}
 	for _, known := range []error{engines.ErrAuth, engines.ErrSetup, engines.ErrTimeout, engines.ErrCap} {
@@ -151,7 +151,7 @@ func distilledFor(err error) (done bool, logged error) {
 			return false, known
 		}
 	}
-	return false, errors.New("no model could be asked; mem distill --backlog prints the reason")
+	return false, errors.New("no model is available; mem distill --backlog prints the reason")
 }
 
 // openForHook opens the memory, and creates it if there is none.

@@ -48,7 +48,7 @@ func HooksCommand(e *app.Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
 				Flags: append(scoped(), flags.Choice(&distill, "distill",
-					"how facts are asked for: `HOW` is off, session or background", distillWays()...)),
+					"how facts are asked for: `HOW` is off, session or background", distillModes()...)),
 				Action: action(func(ctx context.Context, scope string) error { return runHooksInstall(ctx, e, scope, distill) })},
 			{Name: "uninstall", Usage: "remove the hooks", Flags: scoped(),
 				Action: action(func(ctx context.Context, scope string) error { return runHooksUninstall(ctx, e, scope) })},
@@ -100,7 +100,7 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	}
 	changed, err := f.Install(p, e.Opt.DryRun)
 	if err != nil {
-		return settingsError(e, err, f)
+		return settingsError(err, f)
 	}
 	if plugin := hookset.Plugin(e); plugin != nil {
 		e.Warn("the plugin %s is enabled in %s: with both, each hook runs twice", plugin.ID, plugin.File)
@@ -143,13 +143,13 @@ func readyForHooks(ctx context.Context, e *app.Env) error {
 	})
 }
 
-func settingsError(e *app.Env, err error, f settings.SettingsFile) error {
+func settingsError(err error, f settings.SettingsFile) error {
 	var at *settings.TextError
 	switch {
 	case errors.Is(err, settings.ErrSettings):
 		return app.WithHint(err, "replace it by a file, or remove it")
 	case errors.As(err, &at), errors.Is(err, settings.ErrShape):
-		return app.WithHint(err, "edit "+f.Path+": mem never overwrites what it cannot read")
+		return app.WithHint(err, "edit "+f.Path+": mem never overwrites a file that it cannot read")
 	}
 	return err
 }
@@ -161,7 +161,7 @@ func runHooksUninstall(_ context.Context, e *app.Env, scope string) error {
 	}
 	changed, err := f.Uninstall(e.Opt.DryRun)
 	if err != nil {
-		return settingsError(e, err, f)
+		return settingsError(err, f)
 	}
 	return printHooks(e, "uninstall", hooksChange{File: f.Path, Changed: changed})
 }
@@ -307,7 +307,7 @@ func printHooksStatus(e *app.Env, r hooksReport, installed []string) {
 	}
 	printTimings(e, r.Runs)
 	if r.Spool > 0 {
-		e.Printf("spool    %d note%s to fold in; the next hook does\n", r.Spool, term.Plural(r.Spool))
+		e.Printf("spool    %d note%s to capture; the next hook does it\n", r.Spool, term.Plural(r.Spool))
 	}
 	if r.Behind > 0 {
 		e.Printf("behind   sessions in %d place%s; a worker captures them, or the next start there\n", r.Behind,

@@ -13,18 +13,19 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// The ways to distil facts from sessions.
+// The modes to distil facts from sessions.
 const (
 	distillOff        = "off"
 	distillSession    = "session"
 	distillBackground = "background"
 )
 
-func distillWays() []string { return []string{distillOff, distillSession, distillBackground} }
+func distillModes() []string { return []string{distillOff, distillSession, distillBackground} }
 
-// distillSettings returns the settings of a way; an empty value means the default. An engine that is already set stays.
-func distillSettings(way, engine string) [][2]string {
-	switch way {
+// distillSettings returns the settings of a mode; an empty value means the default. An engine that is already set
+// stays.
+func distillSettings(mode, engine string) [][2]string {
+	switch mode {
 	case distillSession:
 		return [][2]string{{"hooks.ask", "true"}, {"hooks.blocking", "once"}, {"distill.engine", ""}}
 	case distillBackground:
@@ -36,14 +37,14 @@ func distillSettings(way, engine string) [][2]string {
 	return [][2]string{{"hooks.ask", "false"}, {"hooks.blocking", ""}, {"distill.engine", ""}}
 }
 
-// setDistill writes the settings of a way.
-func setDistill(ctx context.Context, e *app.Env, way string) error {
+// setDistill writes the settings of a mode.
+func setDistill(ctx context.Context, e *app.Env, mode string) error {
 	return memory.ChangeSettings(ctx, e, func(c *config.Config) error {
 		engine, _, err := c.Get("distill.engine")
 		if err != nil {
 			return err
 		}
-		for _, kv := range distillSettings(way, engine) {
+		for _, kv := range distillSettings(mode, engine) {
 			if kv[1] != "" {
 				err = c.Set(kv[0], kv[1])
 			} else {
@@ -57,9 +58,9 @@ func setDistill(ctx context.Context, e *app.Env, way string) error {
 	})
 }
 
-// chooseDistill asks the user for a way. It returns "" to leave the settings unchanged: without a terminal, or if
+// askDistillMode asks the user for a mode. It returns "" to leave the settings unchanged: without a terminal, or if
 // hooks.ask in the settings shows that the user was asked before.
-func chooseDistill(e *app.Env) (string, error) {
+func askDistillMode(e *app.Env) (string, error) {
 	c, err := e.Settings()
 	if err != nil {
 		return "", err
@@ -73,32 +74,32 @@ func chooseDistill(e *app.Env) (string, error) {
 		return "", nil
 	}
 	fmt.Fprint(e.Stderr, `Facts, concepts and rules come from a model. How should mem ask for them?
-  off         not at all; "mem distill" does it by hand (the default)
+  off         never; run "mem distill" by hand (the default)
   session     hooks tell Claude what has no facts yet: input tokens once a prompt, and up to one turn more at its end
-  background  a model distils each session when it ends: about as many tokens as the session's text, within llm.maxTokensPerDay
+  background  a model distils each ended session: about as many tokens as its text, at most llm.maxTokensPerDay
 [off/session/background] `)
 	line, err := bufio.NewReader(e.Stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read the answer: %w", err)
 	}
 	answer := strings.ToLower(strings.TrimSpace(line))
-	for _, way := range distillWays() {
-		if answer != "" && strings.HasPrefix(way, answer) {
-			return way, nil
+	for _, mode := range distillModes() {
+		if answer != "" && strings.HasPrefix(mode, answer) {
+			return mode, nil
 		}
 	}
 	return distillOff, nil
 }
 
 // AskDistill sets how facts are distilled, from the option or the user's answer.
-func AskDistill(ctx context.Context, e *app.Env, way string) (err error) {
+func AskDistill(ctx context.Context, e *app.Env, mode string) (err error) {
 	if e.Opt.DryRun {
 		return nil
 	}
-	if way == "" {
-		if way, err = chooseDistill(e); err != nil || way == "" {
+	if mode == "" {
+		if mode, err = askDistillMode(e); err != nil || mode == "" {
 			return err
 		}
 	}
-	return setDistill(ctx, e, way)
+	return setDistill(ctx, e, mode)
 }

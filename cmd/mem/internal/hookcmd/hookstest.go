@@ -21,9 +21,11 @@ import (
 const trialSession = "00000000-0000-4000-8000-000000000000"
 
 // trialTranscript is its transcript.
-const trialTranscript = `{"type":"user","uuid":"t1","parentUuid":null,"timestamp":"2026-01-01T00:00:00Z","sessionId":"` + trialSession + `","cwd":"/trial",` +
+const trialTranscript = `{"type":"user","uuid":"t1","parentUuid":null,"timestamp":"2026-01-01T00:00:00Z",` +
+	`"sessionId":"` + trialSession + `","cwd":"/trial",` +
 	`"message":{"role":"user","content":"Is the memory there?"}}
-{"type":"assistant","uuid":"t2","parentUuid":"t1","timestamp":"2026-01-01T00:00:01Z","sessionId":"` + trialSession + `","cwd":"/trial",` +
+{"type":"assistant","uuid":"t2","parentUuid":"t1","timestamp":"2026-01-01T00:00:01Z",` +
+	`"sessionId":"` + trialSession + `","cwd":"/trial",` +
 	`"message":{"role":"assistant","id":"m1","content":[{"type":"text","text":"Yes."}]}}
 `
 
@@ -45,7 +47,7 @@ func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) // of a directory that nobody else knows
+	defer os.RemoveAll(dir) // if it stays, it is a temporary directory
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return err
 	}
@@ -60,11 +62,11 @@ func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 	}{program.Path, nil}
 	failed := false
 	for _, ev := range settings.Events() {
-		t := try(ctx, e, program, dir, ev)
+		t := runTrial(ctx, e, program, dir, ev)
 		failed = failed || !t.OK
 		answer.Trials = append(answer.Trials, t)
 	}
-	awaitSpool(ctx, e, filepath.Join(dir, "store"))
+	awaitSpool(ctx, filepath.Join(dir, "store"))
 	if e.Opt.JSON {
 		err = e.PrintJSON("hooks.test", answer)
 	} else {
@@ -84,7 +86,7 @@ func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 }
 
 // awaitSpool waits for the background process of SessionEnd.
-func awaitSpool(ctx context.Context, e *app.Env, store string) {
+func awaitSpool(ctx context.Context, store string) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	for tick := time.NewTicker(20 * time.Millisecond); ; {
@@ -112,7 +114,7 @@ func installedProgram(e *app.Env, only string) (settings.Program, error) {
 		case err == nil && len(found) > 0:
 			return found[0].Program, nil
 		case only != "" && err != nil:
-			return settings.Program{}, settingsError(e, err, f)
+			return settings.Program{}, settingsError(err, f)
 		case only != "":
 			return settings.Program{}, app.WithHint(fmt.Errorf("there are no hooks of mem in %s", f.Path),
 				"mem hooks install --scope "+only)
@@ -127,8 +129,8 @@ func trialFile(dir string) string {
 	return filepath.Join(dir, "claude", "projects", "-trial", trialSession+".jsonl")
 }
 
-// try runs one hook in dir and checks its effect.
-func try(ctx context.Context, e *app.Env, p settings.Program, dir string, ev settings.Event) trial {
+// runTrial runs one hook in dir and checks its effect.
+func runTrial(ctx context.Context, e *app.Env, p settings.Program, dir string, ev settings.Event) trial {
 	t := trial{Event: string(ev)}
 	payload, err := json.Marshal(map[string]any{
 		"session_id": trialSession, "transcript_path": trialFile(dir), "cwd": "/trial", "hook_event_name": ev,
@@ -162,9 +164,9 @@ func try(ctx context.Context, e *app.Env, p settings.Program, dir string, ev set
 		t.Error = app.OneLine(errs.String())
 	case len(logged) > 0:
 		t.Error = logged[0]
-		err = os.Remove(hooks.LogFile(store)) // or every later one would be blamed
+		err = os.Remove(hooks.LogFile(store)) // later hooks must not report it again
 	case out.Len() > 0 && out.Bytes()[0] == '{' && !json.Valid(out.Bytes()):
-		t.Error = "its answer is not JSON"
+		t.Error = "the answer is not JSON"
 	}
 	t.OK = t.Error == "" && err == nil
 	return t

@@ -43,9 +43,10 @@ func runProjectShare(ctx context.Context, e *app.Env, from, with string, allowed
 	if !allowed {
 		may = "must not"
 	}
+	prefix := ""
 	if e.Opt.DryRun {
-		may = "would be said: " + may
+		prefix = "would record: "
 	}
-	e.Note("text of %s %s travel in compositions of %s", a.Name, may, b.Name)
+	e.Note("%stext of %s %s be used in compositions of %s", prefix, a.Name, may, b.Name)
 	return nil
 }
