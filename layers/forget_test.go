@@ -276,7 +276,7 @@ func TestForgetKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := forget.ForgetOptions{Projects: all, Match: regexp.MustCompile("zaphod")}
-		f, err := m.Forget().NewForgetting(ctx, all[0], o, nil)
+		f, err := m.Forget().NewDeletion(ctx, all[0], o, nil)
 		if err == nil {
 			err = f.Plan(ctx)
 		}
@@ -410,7 +410,7 @@ func TestForgetNeedsTrust(t *testing.T) {
 	fetchAll(t, b)
 	forgetText(t, b, forget.ForgetOptions{Revs: []state.Rev{revOf(t, b, "aaaa0001~"+a.Refs.Device().ID)}})
 	pushAll(t, b)
-	if in := fetchAll(t, a); len(in.Unheeded) != 1 || len(in.Forgotten) > 0 {
+	if in := fetchAll(t, a); len(in.IgnoredPurgeDevices) != 1 || len(in.Forgotten) > 0 {
 		t.Errorf("fetch: %+v", in)
 	}
 	if rev := revOf(t, a, "aaaa0001"); rev.Session.Deleted {

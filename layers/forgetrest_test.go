@@ -107,7 +107,7 @@ func TestForgetEarlierEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := forgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
-	i := slices.IndexFunc(out.Things, func(x forget.ForgottenThing) bool { return x.Kind == "version" })
+	i := slices.IndexFunc(out.Things, func(x forget.DeletedItem) bool { return x.Kind == "version" })
 	if i < 0 || !out.Things[i].Rebuilt || out.Things[i].Why != "" {
 		t.Fatalf("forgot %+v", out.Things)
 	}

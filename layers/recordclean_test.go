@@ -26,7 +26,7 @@ func TestRedactOwn(t *testing.T) {
 		{"compose room-4711\n\nMem-Output: " + hash + "\n", "compose room-‹secret:digits:1›\n\nMem-Output: " + hash + "\n"},
 		{"Mem-Session: call 4711\n", "cut"},
 		{`{"key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKtflZ9b9Z0w8DDRuFUj12345GqDhKrhUonnlI3ZnxXV","model":"claude-opus-4-5-20251101","parts":["` + uuid + `:v1234"]}`, ""},
-		{"desk\n" + device + "@mem.invalid\ntake secrets out of the lane\n\nMem-Op: clean\n", ""},
+		{"desk\n" + device + "@mem.invalid\nremove secrets from the lane\n\nMem-Op: clean\n", ""},
 		{"desk\n4711@mem.invalid\nx\n", "cut"},
 		{"undo 12345678 of 11111111\n\nMem-Undoes: " + hash[:40] + "\nMem-Session: " + uuid + "\n", ""},
 		{`{"source":"/x/` + uuid + `.jsonl"}`, ""},

@@ -68,7 +68,7 @@ func (m Ops) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error) {
 	if err := l.longFiles(ctx); err != nil {
 		return l.done, fmt.Errorf("clean overflow files: %w", err)
 	}
-	err = m.Refs.Rewrite(ctx, p, "take secrets out of the lane", func(old, tx *refs.Tx) error {
+	err = m.Refs.Rewrite(ctx, p, "remove secrets from the lane", func(old, tx *refs.Tx) error {
 		if tips := old.Tips(); !slices.Equal(tips, st.Tips) {
 			return refs.ErrConflict
 		}
@@ -380,16 +380,16 @@ func namesIn(text string) iter.Seq2[int, string] {
 // record adds a record and its patches to the clean lane if it changes.
 func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 	body := r.Body
-	point, anew := l.points[r.ID]
+	point, regrown := l.points[r.ID]
 	var snap records.Snapshot
 	if r.Kind == records.KindSession {
 		if err := json.Unmarshal(r.Body, &snap); err != nil {
 			return err
 		}
-		if anew {
+		if regrown {
 			snap = point.snap
 		}
-		if snap.Files = slices.Clone(snap.Files); anew || slices.ContainsFunc(snap.Files, func(f records.FileRef) bool {
+		if snap.Files = slices.Clone(snap.Files); regrown || slices.ContainsFunc(snap.Files, func(f records.FileRef) bool {
 			return l.stale[f.Hash]
 		}) {
 			for i := range snap.Files {
@@ -406,7 +406,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 		}
 	}
 	clean, _ := secrets.RedactOwn(l.rules, []byte(renamed(string(body), l.names)))
-	if string(clean) == string(r.Body) && !anew {
+	if string(clean) == string(r.Body) && !regrown {
 		return nil
 	}
 	was := r.ID
@@ -426,7 +426,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 		return err
 	}
 	var grown *cleanPoint
-	if anew {
+	if regrown {
 		grown = &point
 	}
 	return l.patches(tx, was, now.ID, grown, snap)

@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A rebuild is a version or composition to make again from the remaining input. It contains no text of a session.
+// A rebuild is a version or composition to rebuild from the remaining input. It contains no text of a session.
 type rebuild struct {
 	Project  state.Project
 	Session  string                    `json:",omitempty"`
@@ -31,11 +31,11 @@ type rebuild struct {
 	Parts    []records.CompositionPart `json:",omitempty"` // without the label of a version that another device made
 }
 
-// describe lists the deleted things for display, in a fixed order.
-func (f *forgetting) describe() error {
-	add := func(t ForgottenThing) {
+// describe lists the deleted items for display, in a fixed order.
+func (f *deletion) describe() error {
+	add := func(t DeletedItem) {
 		t.Project, t.Count = f.p.Name, max(1, t.Count)
-		f.things = append(f.things, t)
+		f.items = append(f.items, t)
 	}
 	for _, s := range f.st.Sessions {
 		devices := map[string]int{}
@@ -45,30 +45,30 @@ func (f *forgetting) describe() error {
 			}
 		}
 		for _, d := range sortedKeys(devices) {
-			add(ForgottenThing{Kind: "session", Name: records.ShortID(s.ID), Device: d})
+			add(DeletedItem{Kind: "session", Name: records.ShortID(s.ID), Device: d})
 		}
 		n := 0
 		for _, messages := range f.passed[s.ID] {
 			n += len(messages)
 		}
-		if n > 0 && (f.heeding == nil || f.touched(s)) {
-			add(ForgottenThing{Kind: "messages", Name: f.places(s), Count: n})
+		if n > 0 && (f.purges == nil || f.touched(s)) {
+			add(DeletedItem{Kind: "messages", Name: f.places(s), Count: n})
 		}
 	}
-	counts := map[ForgottenThing]int{}
+	counts := map[DeletedItem]int{}
 	for _, r := range f.records {
 		if _, anew := f.regrown[r.ID]; anew || r.Kind == records.KindSession && f.drop[r.ID] {
 			continue // described with its session
 		}
 		if f.drop[r.ID] {
-			t, some := f.thing(r)
-			if t.Device = f.elsewhere(r.Device); some {
+			t, named := f.item(r)
+			if t.Device = f.elsewhere(r.Device); named {
 				add(t)
 			} else {
 				counts[t]++
 			}
 		} else if f.own(r.Device) && f.bodies[r.ID] != nil {
-			counts[ForgottenThing{Kind: "part of a record", Name: r.Kind}]++
+			counts[DeletedItem{Kind: "part of a record", Name: r.Kind}]++
 		}
 	}
 	for t, n := range counts {
@@ -76,12 +76,12 @@ func (f *forgetting) describe() error {
 		add(t)
 	}
 	for id := range f.patches {
-		add(ForgottenThing{Kind: "part of a patch", Name: id.Short()})
+		add(DeletedItem{Kind: "part of a patch", Name: id.Short()})
 	}
 	for _, n := range f.Seals.Files {
-		add(ForgottenThing{Kind: "file", Name: n[:8]})
+		add(DeletedItem{Kind: "file", Name: n[:8]})
 	}
-	slices.SortStableFunc(f.things, func(a, b ForgottenThing) int {
+	slices.SortStableFunc(f.items, func(a, b DeletedItem) int {
 		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(state.Rank(a.Kind), state.Rank(b.Kind)),
 			strings.Compare(a.Name, b.Name))
 	})
@@ -91,12 +91,12 @@ func (f *forgetting) describe() error {
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // touched reports whether a stream of the session is rewritten.
-func (f *forgetting) touched(s *state.Session) bool {
+func (f *deletion) touched(s *state.Session) bool {
 	return slices.ContainsFunc(s.Points, func(p records.Point) bool { _, anew := f.regrown[p.Stamp.Record]; return anew })
 }
 
 // elsewhere returns the device of a lane, "" for this one.
-func (f *forgetting) elsewhere(device string) string {
+func (f *deletion) elsewhere(device string) string {
 	if f.own(device) {
 		return ""
 	}
@@ -104,7 +104,7 @@ func (f *forgetting) elsewhere(device string) string {
 }
 
 // places returns the deleted messages of a session as text: 9b2c1d4e#12,14..18.
-func (f *forgetting) places(s *state.Session) string {
+func (f *deletion) places(s *state.Session) string {
 	var all []int
 	for _, messages := range f.passed[s.ID] {
 		all = append(all, sortedKeys(messages)...)
@@ -131,43 +131,43 @@ func (f *forgetting) places(s *state.Session) string {
 	return records.ShortID(s.ID) + "#" + strings.Join(parts, ",")
 }
 
-// thing describes a deleted record; some is false if it has no name.
-func (f *forgetting) thing(r refs.Record) (t ForgottenThing, some bool) {
+// item describes a deleted record. named is false if the record has no name.
+func (f *deletion) item(r refs.Record) (t DeletedItem, named bool) {
 	switch r.Kind {
 	case records.KindVersion:
 		var v records.Version
 		if json.Unmarshal(r.Body, &v) == nil {
-			t = ForgottenThing{Kind: "version", Name: records.ShortID(v.Session) + ":" + v.Label}
+			t = DeletedItem{Kind: "version", Name: records.ShortID(v.Session) + ":" + v.Label}
 			if f.own(r.Device) {
-				t.Rebuilt, t.Why = f.again(r, v)
+				t.Rebuilt, t.Why = f.rebuildVersion(r, v)
 			}
 			return t, true
 		}
 	case records.KindComposition:
 		var c records.Composition
 		if json.Unmarshal(r.Body, &c) == nil {
-			t = ForgottenThing{Kind: "composition", Name: c.Name}
+			t = DeletedItem{Kind: "composition", Name: c.Name}
 			if f.own(r.Device) {
-				t.Rebuilt, t.Lacks, t.Why = f.composeAgain(r, c)
+				t.Rebuilt, t.Lacks, t.Why = f.rebuildComposition(r, c)
 			}
 			return t, true
 		}
 	case facts.KindExchange:
 		var x facts.Exchange
 		if json.Unmarshal(r.Body, &x) == nil {
-			return ForgottenThing{Kind: "facts", Name: fmt.Sprintf("%s#%d..%d", records.ShortID(x.Session), x.From, x.To),
+			return DeletedItem{Kind: "facts", Name: fmt.Sprintf("%s#%d..%d", records.ShortID(x.Session), x.From, x.To),
 				Count: len(x.Facts)}, true
 		}
 	case concepts.Kind:
-		return ForgottenThing{Kind: "concept", Name: "c:" + r.ID.Short()}, true
+		return DeletedItem{Kind: "concept", Name: "c:" + r.ID.Short()}, true
 	case permanent.Kind:
-		return ForgottenThing{Kind: "rule", Name: "r:" + r.ID.Short()}, true
+		return DeletedItem{Kind: "rule", Name: "r:" + r.ID.Short()}, true
 	}
-	return ForgottenThing{Kind: "record", Name: r.Kind}, false
+	return DeletedItem{Kind: "record", Name: r.Kind}, false
 }
 
-// again plans to make a version again, or returns why it cannot be.
-func (f *forgetting) again(r refs.Record, v records.Version) (bool, string) {
+// rebuildVersion plans to rebuild a version, or returns why it cannot be rebuilt.
+func (f *deletion) rebuildVersion(r refs.Record, v records.Version) (bool, string) {
 	deleted := slices.ContainsFunc(f.st.Versions, func(x *records.Version) bool { return x.ID == r.ID && x.Deleted })
 	free := compress.IsExtract(v.Engine)
 	switch {
@@ -176,18 +176,18 @@ func (f *forgetting) again(r refs.Record, v records.Version) (bool, string) {
 	case !free: // a version of an older built-in engine is rebuilt by the newest
 		return false, "a model wrote it"
 	case v.Source != "" || v.Since != "":
-		return false, "it goes on from another version"
-	case !f.left(v.Session):
+		return false, "it continues another version"
+	case !f.canRebuild(v.Session):
 		return false, "only another device has the session"
 	}
-	f.redo = append(f.redo, rebuild{Project: f.p, Session: v.Session, Label: v.Label, For: v.For, Settings: v.Settings,
+	f.rebuild = append(f.rebuild, rebuild{Project: f.p, Session: v.Session, Label: v.Label, For: v.For, Settings: v.Settings,
 		Counter: v.Counter})
 	return true, ""
 }
 
-// composeAgain plans to make a composition again from the remaining parts. It returns the missing sessions, or why the
-// composition is not made.
-func (f *forgetting) composeAgain(r refs.Record, c records.Composition) (again bool, lacks, why string) {
+// rebuildComposition plans to rebuild a composition from the remaining parts. It returns the missing sessions, or why
+// the composition is not rebuilt.
+func (f *deletion) rebuildComposition(r refs.Record, c records.Composition) (rebuilt bool, lacks, why string) {
 	newest := slices.MaxFunc(f.st.Stored.Compositions, func(a, b state.StoredItem[records.Composition]) int {
 		if x, y := a.Body.Name == c.Name, b.Body.Name == c.Name; x != y {
 			return map[bool]int{true: 1, false: -1}[x]
@@ -208,7 +208,7 @@ func (f *forgetting) composeAgain(r refs.Record, c records.Composition) (again b
 	}
 	var without []string
 	parts = slices.DeleteFunc(parts, func(p records.CompositionPart) bool {
-		gone := p.Project == f.p.ID && !f.left(p.Session)
+		gone := p.Project == f.p.ID && !f.canRebuild(p.Session)
 		if gone {
 			without = append(without, records.ShortID(p.Session))
 		}
@@ -222,25 +222,25 @@ func (f *forgetting) composeAgain(r refs.Record, c records.Composition) (again b
 			parts[i].Label = ""
 		}
 	}
-	f.redo = append(f.redo, rebuild{Project: f.p, Name: c.Name, Budget: c.Budget, Strategy: c.Strategy, Parts: parts})
+	f.rebuild = append(f.rebuild, rebuild{Project: f.p, Name: c.Name, Budget: c.Budget, Strategy: c.Strategy, Parts: parts})
 	slices.Sort(without)
 	return true, strings.Join(slices.Compact(without), ", "), ""
 }
 
-// left reports whether a version of the session can be made again now. If messages of it are deleted, the lanes of
+// canRebuild reports whether a version of the session can be rebuilt now. If messages of it are deleted, the lanes of
 // other devices are hidden until they have deleted them too.
-func (f *forgetting) left(session string) bool {
+func (f *deletion) canRebuild(session string) bool {
 	s := f.st.Session(session)
-	if s == nil || f.heeding == nil && len(f.passed[session]) == 0 {
+	if s == nil || f.purges == nil && len(f.passed[session]) == 0 {
 		return s != nil
 	}
 	return slices.ContainsFunc(s.Points, func(p records.Point) bool {
-		return f.own(p.Stamp.Device) || f.heeding != nil && !f.heeding.Before(session, p.Stamp)
+		return f.own(p.Stamp.Device) || f.purges != nil && !f.purges.Before(session, p.Stamp)
 	})
 }
 
-// ownVersion reports whether a part is a version of this device. Made again, it has the same label and another text.
-func (f *forgetting) ownVersion(p records.CompositionPart) bool {
+// ownVersion reports whether a part is a version of this device. A rebuilt version has the same label and another text.
+func (f *deletion) ownVersion(p records.CompositionPart) bool {
 	return slices.ContainsFunc(f.st.Versions, func(v *records.Version) bool {
 		return f.own(v.Device) && v.Session == p.Session && v.Label == p.Label && v.Derivation.Output == p.Output
 	})

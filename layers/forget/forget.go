@@ -44,28 +44,28 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 			return out, err
 		}
 		defer unlock()
-		err = m.Refs.WithReserve(func() (err error) { out.Finished, _, err = m.finishForgetting(ctx); return err })
+		err = m.Refs.WithReserve(func() (err error) { out.Finished, _, err = m.finish(ctx); return err })
 		if err != nil {
 			return out, fmt.Errorf("finish an interrupted forget: %w", err)
 		}
 	}
 	var gone []string
-	var said []bodies.Purge
+	var purges []bodies.Purge
 	tools := map[string]bool{}
-	for _, p := range o.places() {
-		var f *forgetting
+	for _, p := range o.projects() {
+		var f *deletion
 		err := m.Refs.WithReserve(func() (err error) { f, err = m.forgetIn(ctx, p, o, nil); return err })
 		if err != nil {
 			return out, fmt.Errorf("project %s: %w", p.Name, err)
 		}
-		out.Things = append(out.Things, f.things...)
+		out.Things = append(out.Things, f.items...)
 		maps.Copy(tools, f.tools)
 		for _, file := range f.files {
 			if !slices.Contains(out.Files, file) {
 				out.Files = append(out.Files, file)
 			}
 		}
-		gone, said = append(gone, f.lost()...), append(said, f.purge)
+		gone, purges = append(gone, f.goneNames()...), append(purges, f.purge)
 	}
 	if len(out.Things) == 0 {
 		if o.Tool != "" && !tools[o.Tool] {
@@ -73,18 +73,18 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 		}
 		return out, ErrNothingToForget
 	}
-	aside, err := m.aside()
+	damaged, err := m.damaged()
 	if err != nil {
 		return out, err
 	}
-	out.Things = append(out.Things, aside...)
+	out.Things = append(out.Things, damaged...)
 	out.Files = slices.DeleteFunc(out.Files, func(file string) bool { _, err := os.Lstat(file); return err != nil })
-	if out.Remotes, err = m.remotesOf(o.places()); err != nil || o.DryRun {
+	if out.Remotes, err = m.remotesOf(o.projects()); err != nil || o.DryRun {
 		return out, err
 	}
 	var made []string
 	err = m.Refs.WithReserve(func() error {
-		_, again, err := m.finishForgetting(ctx)
+		_, again, err := m.finish(ctx)
 		made = append(made, again...)
 		return err
 	})
@@ -93,12 +93,12 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 	}
 	_ = m.Refs.KeepReserve() // the disk may still be full: "mem doctor" reports it
 	gone = slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(made, name) })
-	out.Proof, err = m.Prove(ctx, o, gone, said)
+	out.Proof, err = m.Prove(ctx, o, gone, purges)
 	return out, err
 }
 
-// places returns the selected projects and those of the revisions.
-func (o ForgetOptions) places() []state.Project {
+// projects returns the selected projects and those of the revisions.
+func (o ForgetOptions) projects() []state.Project {
 	all := slices.Clone(o.Projects)
 	for _, rev := range o.Revs {
 		if !slices.ContainsFunc(all, func(p state.Project) bool { return p.ID == rev.Project.ID }) {
@@ -119,45 +119,45 @@ func (m Ops) remotesOf(projects []state.Project) (out []string, err error) {
 	return out, err
 }
 
-// FreePlans is how many plans are made while other writers may commit. For the next plan they are locked out, so that
-// it cannot fail with a conflict.
+// FreePlans is the number of plans made while other writers may commit. The next plan locks them out, so it cannot fail
+// with a conflict.
 const FreePlans = 2
 
 // forgetIn plans the deletion in a project and, unless it is a dry run, applies it. It starts again if another writer
-// commits meanwhile. Heeding has the purges of other devices to apply, nil to apply o.
+// commits meanwhile. purges has the purges of other devices to apply, nil to apply o.
 func (m Ops) forgetIn(ctx context.Context, p state.Project, o ForgetOptions,
-	heeding *state.Purges) (*forgetting, error) {
+	purges *state.Purges) (*deletion, error) {
 	for try := 0; ; try++ {
-		hold := try >= FreePlans && !o.DryRun
-		f, err := m.tryForget(ctx, p, o, heeding, hold)
-		if !errors.Is(err, refs.ErrConflict) || hold {
+		exclusive := try >= FreePlans && !o.DryRun
+		f, err := m.tryForget(ctx, p, o, purges, exclusive)
+		if !errors.Is(err, refs.ErrConflict) || exclusive {
 			return f, err
 		}
 	}
 }
 
-// tryForget makes and applies one plan. With hold it locks other writers of the project out.
-func (m Ops) tryForget(ctx context.Context, p state.Project, o ForgetOptions, heeding *state.Purges,
-	hold bool) (*forgetting, error) {
-	var held *refs.Writer
-	if hold {
+// tryForget makes and applies one plan. With exclusive it locks other writers of the project out.
+func (m Ops) tryForget(ctx context.Context, p state.Project, o ForgetOptions, purges *state.Purges,
+	exclusive bool) (*deletion, error) {
+	var writer *refs.Writer
+	if exclusive {
 		var err error
-		if held, err = m.Refs.Writer(ctx, p.ID); err != nil {
+		if writer, err = m.Refs.Writer(ctx, p.ID); err != nil {
 			return nil, err
 		}
-		defer held.Close()
+		defer writer.Close()
 	}
-	f, err := m.NewForgetting(ctx, p, o, heeding)
+	f, err := m.NewDeletion(ctx, p, o, purges)
 	if err != nil {
 		return nil, err
 	}
-	f.held = held
+	f.writer = writer
 	defer f.Stage.Close()
 	if err := f.Plan(ctx); err != nil {
 		return f, err
 	}
 	needed := f.found()
-	if heeding != nil {
+	if purges != nil {
 		needed = f.changes() || f.answer && len(f.answers) > 0
 	}
 	if o.DryRun || !needed {
@@ -172,14 +172,14 @@ func (m Ops) tryForget(ctx context.Context, p state.Project, o ForgetOptions, he
 	return f, f.Apply(ctx)
 }
 
-// lost returns the names of the deleted objects and records.
-func (f *forgetting) lost() []string {
+// goneNames returns the names of the deleted objects and records.
+func (f *deletion) goneNames() []string {
 	kept := f.named()
 	return slices.DeleteFunc(sortedKeys(f.gone), func(name string) bool { return kept[name] })
 }
 
 // NotePending stores durably that f is being applied.
-func (m Ops) NotePending(f *forgetting) error {
+func (m Ops) NotePending(f *deletion) error {
 	p, _, err := m.ReadPending()
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (m Ops) NotePending(f *forgetting) error {
 	if !slices.Contains(p.Projects, f.p.ID) {
 		p.Projects = append(p.Projects, f.p.ID)
 	}
-	p.Rebuild = append(p.Rebuild, f.redo...)
+	p.Rebuild = append(p.Rebuild, f.rebuild...)
 	b, err := p.encode()
 	if err != nil {
 		return err
@@ -220,11 +220,11 @@ func (m Ops) RenewPending() (kept string, err error) {
 	return m.Refs.ReplaceNote(pendingFile, b)
 }
 
-// finishForgetting deletes the bytes that no lane refers to any more, and rebuilds versions and compositions. It
-// reports whether a deletion was pending. made has the names of the rebuilt texts, which may be the same as before.
-func (m Ops) finishForgetting(ctx context.Context) (some bool, made []string, err error) {
-	p, some, err := m.ReadPending()
-	if err != nil || !some {
+// finish deletes the bytes that no lane refers to any more, and rebuilds versions and compositions. It reports whether a
+// deletion was pending. made has the names of the rebuilt texts, which may be the same as before.
+func (m Ops) finish(ctx context.Context) (found bool, made []string, err error) {
+	p, found, err := m.ReadPending()
+	if err != nil || !found {
 		return false, nil, err
 	}
 	for _, id := range p.Projects {
@@ -246,16 +246,16 @@ func (m Ops) finishForgetting(ctx context.Context) (some bool, made []string, er
 	return true, made, m.Refs.RemoveNote(pendingFile)
 }
 
-// aside returns the damaged files that a repair put aside. Their content is unknown, so all of them are deleted.
-func (m Ops) aside() (out []ForgottenThing, err error) {
+// damaged returns the damaged files that a repair moved. Their content is unknown, so all of them are deleted.
+func (m Ops) damaged() (out []DeletedItem, err error) {
 	files, err := repair.Damaged(m.Refs)
 	for _, f := range files {
-		out = append(out, ForgottenThing{Kind: "damaged file", Name: f, Count: 1})
+		out = append(out, DeletedItem{Kind: "damaged file", Name: f, Count: 1})
 	}
 	return out, err
 }
 
-// dropBytes empties the cache, deletes the damaged files that a repair put aside, and removes unreachable objects from
+// dropBytes empties the cache, deletes the damaged files that a repair moved, and removes unreachable objects from
 // the packs.
 func (m Ops) dropBytes(ctx context.Context) error {
 	m.Outlines.Clear()
@@ -280,14 +280,11 @@ func (m Ops) DropPatches(ctx context.Context, p refs.Project) error {
 			if r.Kind != bodies.KindSession {
 				continue
 			}
-			keep[r.ID] = true
 			err = errors.Join(err, state.ApplyTo(r, func(s bodies.Snapshot) {
 				for _, file := range s.Files {
 					keep[secrets.FilePatchID(r.ID, file.Name)] = true
 				}
-				if !s.Withheld {
-					delete(keep, r.ID)
-				}
+				keep[r.ID] = s.Withheld
 			}))
 		}
 		return err
@@ -298,8 +295,8 @@ func (m Ops) DropPatches(ctx context.Context, p refs.Project) error {
 	return m.Refs.RewritePatches(ctx, p, func(h objects.Hash) bool { return keep[h] })
 }
 
-// unlessStore returns the errors of the store and nil for others, which mean that too little input remains.
-func unlessStore(err error) error {
+// storeError returns err if it is an error of the store, and nil for others: they mean that too little input remains.
+func storeError(err error) error {
 	var store *refs.WriteError
 	if errors.As(err, &store) || errors.Is(err, context.Canceled) || errors.Is(err, objects.ErrCorrupt) ||
 		errors.Is(err, objects.ErrNotFound) {
@@ -308,7 +305,7 @@ func unlessStore(err error) error {
 	return nil
 }
 
-// composeRebuilt makes a composition again and returns its name, zero if it exists or no input remains.
+// composeRebuilt rebuilds a composition and returns its name, zero if it exists or no input remains.
 func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (made objects.Hash, err error) {
 	for _, c := range st.Compositions {
 		if c.Name == r.Name && !c.Deleted {
@@ -333,30 +330,30 @@ func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (ma
 		}
 		rev := state.Rev{Kind: state.IsSession, Project: state.Project{ID: part.Project, Name: in.Name,
 			Identity: in.Identity}, Session: s, Hash: s.Now().Original}
-		if v := m.partAgain(in.VersionsOf(part.Session), part); v != nil {
+		if v := m.rebuiltPart(in.VersionsOf(part.Session), part); v != nil {
 			rev.Kind, rev.Version, rev.Hash = state.IsVersion, v, v.Derivation.Output
 		}
 		req.Parts = append(req.Parts, derive.ComposePart{Rev: rev})
 	}
 	c, err := derive.On(m.DB).Compose(ctx, req)
 	if err != nil {
-		return made, unlessStore(err)
+		return made, storeError(err)
 	}
 	return c.Composition.Derivation.Output, nil
 }
 
-// partAgain returns the version that a part was made of, or the version that this device rebuilt in its place; nil if
+// rebuiltPart returns the version that a part was made of, or the version that this device rebuilt in its place; nil if
 // there is neither.
-func (m Ops) partAgain(versions []*bodies.Version, part bodies.CompositionPart) (again *bodies.Version) {
+func (m Ops) rebuiltPart(versions []*bodies.Version, part bodies.CompositionPart) (rebuilt *bodies.Version) {
 	for _, v := range versions {
 		switch {
 		case v.Derivation.Output == part.Output:
 			return v
 		case v.Device == m.Refs.Device().ID && v.Label == part.Label:
-			again = v
+			rebuilt = v
 		}
 	}
-	return again
+	return rebuilt
 }
 
 // FinishForgetting finishes an interrupted deletion, and reports whether there was one.
@@ -366,7 +363,7 @@ func (m Ops) FinishForgetting(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer unlock()
-	some := false
-	err = m.Refs.WithReserve(func() (err error) { some, _, err = m.finishForgetting(ctx); return err })
-	return some, err
+	found := false
+	err = m.Refs.WithReserve(func() (err error) { found, _, err = m.finish(ctx); return err })
+	return found, err
 }

@@ -68,20 +68,20 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 	if err := json.Unmarshal(b, &r); err != nil {
 		return false, err
 	}
-	holds := func(body []byte) bool { return originals.Holds(body, v.Needles) || saysMatch(v.o.Match, body) }
-	if !holds(r.Body) {
+	contains := func(body []byte) bool { return originals.Holds(body, v.Needles) || matchesString(v.o.Match, body) }
+	if !contains(r.Body) {
 		return secret, nil
 	}
-	if stays(r, holds) {
+	if unchanged(r, contains) {
 		v.keep(l.Device, r.Kind, 1)
 		return false, nil
 	}
 	return true, nil
 }
 
-// stays reports whether no deletion changes a record with a match: it is about a project, or only the path of a
+// unchanged reports whether no deletion changes a record with a match: it is about a project, or only the path of a
 // transcript matches.
-func stays(r refs.Record, holds func([]byte) bool) bool {
+func unchanged(r refs.Record, contains func([]byte) bool) bool {
 	if r.Kind != records.KindSession {
 		return slices.Contains(unforgettable, r.Kind)
 	}
@@ -91,11 +91,11 @@ func stays(r refs.Record, holds func([]byte) bool) bool {
 	}
 	delete(body, "source")
 	rest, err := json.Marshal(body)
-	return err == nil && !holds(rest)
+	return err == nil && !contains(rest)
 }
 
-// saysMatch reports whether a string of a body matches, except IDs and hashes.
-func saysMatch(re *regexp.Regexp, body []byte) bool {
+// matchesString reports whether a string of a body matches, except IDs and hashes.
+func matchesString(re *regexp.Regexp, body []byte) bool {
 	return re != nil && slices.ContainsFunc(stringsIn(body), func(s string) bool {
 		return strings.Trim(s, "0123456789abcdef-") != "" && re.MatchString(s)
 	})

@@ -1,4 +1,4 @@
-// Package forget removes text from every file and proves that it is gone.
+// Package forget deletes text from every file of the store for good and proves that it is gone.
 package forget
 
 import "github.com/memvcs/mem/layers/state"

@@ -35,9 +35,10 @@ type Proof struct {
 }
 
 // Prove searches every byte of the store: for a secret and its spellings, for matches of an expression, or else for the
-// names in gone. said has the purges of this deletion, which other devices must apply.
-func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, said []records.Purge) (Proof, error) {
-	v := &Prover{M: m, o: o, said: said, Out: Proof{Others: map[string]int{}}}
+// names in gone. purges has the purges of this deletion, which other
+// devices must apply.
+func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, purges []records.Purge) (Proof, error) {
+	v := &Prover{M: m, o: o, purges: purges, Out: Proof{Others: map[string]int{}}}
 	switch {
 	case o.Secret != nil:
 		v.Needles = markers.Spellings(o.Secret)
@@ -75,21 +76,21 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, said []r
 	return v.Out, nil
 }
 
-// Holds searches every byte of the store for a text and returns where it is, except in the lanes of other devices and
+// Holds searches every byte of the store for a text and returns the places that contain it, except in the lanes of other devices and
 // in unreachable objects, which the next sweep deletes.
 func (m Ops) Holds(ctx context.Context, text []byte) ([]string, error) {
 	p, err := m.Prove(ctx, ForgetOptions{}, []string{string(text)}, nil)
-	return slices.DeleteFunc(p.Left, func(where string) bool { return strings.HasSuffix(where, unreached) }), err
+	return slices.DeleteFunc(p.Left, func(where string) bool { return strings.HasSuffix(where, unreachable) }), err
 }
 
-// unreached is the suffix of the entry of an unreachable object in [Proof].Left.
-const unreached = ", which is unreachable"
+// unreachable is the suffix of the entry of an unreachable object in [Proof].Left.
+const unreachable = ", which is unreachable"
 
 // A Prover searches a store for needles and for matches of an expression.
 type Prover struct {
 	M       Ops
 	o       ForgetOptions
-	said    []records.Purge
+	purges  []records.Purge
 	Needles [][]byte
 	Out     Proof
 }
@@ -100,8 +101,8 @@ func (m Ops) AllLanes() ([]refs.Lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	selves, err := m.Refs.OwnDevices()
-	for _, d := range selves {
+	devices, err := m.Refs.OwnDevices()
+	for _, d := range devices {
 		lanes = append(lanes, refs.Lane{Project: refs.Home, Device: d})
 	}
 	return lanes, err
@@ -157,11 +158,11 @@ func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
 	})
 }
 
-// hidden counts the records of other devices about the same sessions or records that are hidden since this deletion or
-// an earlier one: what was derived from deleted text need not contain a name or a word of it.
+// hidden counts the hidden records of other devices about the same sessions or records. A record that was derived from
+// deleted text need not contain a name or a word of it.
 func (v *Prover) hidden(ctx context.Context) error {
 	about, records := map[string]bool{}, map[string]bool{}
-	for _, p := range v.said {
+	for _, p := range v.purges {
 		for _, s := range p.Sessions {
 			about[s] = true
 		}
@@ -176,7 +177,7 @@ func (v *Prover) hidden(ctx context.Context) error {
 		return records[state.RecordName(state.StampOf(r))] || slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body),
 			func(s string) bool { return about[state.PurgeKey(s)] })
 	}
-	for _, p := range v.o.places() {
+	for _, p := range v.o.projects() {
 		if p.ID == refs.Home {
 			continue
 		}
@@ -192,16 +193,16 @@ func (v *Prover) hidden(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		shown, held := map[objects.Hash]bool{}, map[string]int{}
+		shown, hidden := map[objects.Hash]bool{}, map[string]int{}
 		for _, r := range seen {
 			shown[r.ID] = true
 		}
 		for _, r := range all {
 			if !shown[r.ID] && same(r) && r.Device != v.M.Refs.Device().ID {
-				held[r.Device]++
+				hidden[r.Device]++
 			}
 		}
-		for d, n := range held {
+		for d, n := range hidden {
 			v.Out.Others[d] = max(v.Out.Others[d], n)
 		}
 	}
@@ -238,7 +239,7 @@ func (v *Prover) repositories(ctx context.Context) error {
 	return v.M.Refs.Objects(ctx, func(repo string, g *gitstore.Repo, id pack.ID, live bool) error {
 		v.Out.Objects++
 		if !live {
-			v.Out.Left = append(v.Out.Left, repo+" object "+id.String()[:10]+unreached)
+			v.Out.Left = append(v.Out.Left, repo+" object "+id.String()[:10]+unreachable)
 		}
 		if repo != "originals.git" {
 			return nil

@@ -16,86 +16,86 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Heed deletes from this device's lanes what trusted devices have deleted. It returns what was deleted here, and the
-// devices whose purges were not applied because they are not trusted. Swept says that other devices have rewritten
+// ApplyRemotePurges applies the purges of trusted devices to this device's lanes. It returns the items that were
+// deleted here, and the untrusted devices whose purges were ignored. swept reports that other devices have rewritten
 // their lanes, so that their old bytes must be removed.
-func (m Ops) Heed(ctx context.Context, swept bool) (things []ForgottenThing, unheeded []string, err error) {
+func (m Ops) ApplyRemotePurges(ctx context.Context, swept bool) (items []DeletedItem, ignored []string, err error) {
 	ids, err := m.Refs.Projects()
 	if err != nil {
 		return nil, nil, err
 	}
-	var ahead []*state.State
+	var purged []*state.State
 	for _, id := range ids {
 		st, err := trust.On(m.DB).Outline(ctx, id)
 		if err != nil {
 			return nil, nil, err
 		}
 		if len(st.Purges) > 0 {
-			ahead = append(ahead, st)
+			purged = append(purged, st)
 		}
-		for _, d := range st.Unheeded {
-			if !slices.Contains(unheeded, d) {
-				unheeded = append(unheeded, d)
+		for _, d := range st.IgnoredPurgeDevices {
+			if !slices.Contains(ignored, d) {
+				ignored = append(ignored, d)
 			}
 		}
 	}
-	_, left, err := m.ReadPending()
-	if err != nil || len(ahead) == 0 && !swept && !left {
-		return nil, unheeded, err
+	_, unfinished, err := m.ReadPending()
+	if err != nil || len(purged) == 0 && !swept && !unfinished {
+		return nil, ignored, err
 	}
 	unlock, err := m.Refs.LockForget(ctx)
 	if err != nil {
-		return nil, unheeded, err
+		return nil, ignored, err
 	}
 	defer unlock()
-	for _, st := range ahead {
+	for _, st := range purged {
 		p := st.AsProject()
 		f, err := m.forgetIn(ctx, p, ForgetOptions{}, st.Purged)
 		if err != nil {
-			return things, unheeded, fmt.Errorf("project %s: %w", p.Name, err)
+			return items, ignored, fmt.Errorf("project %s: %w", p.Name, err)
 		}
 		if f.changes() {
-			things = append(things, slices.DeleteFunc(f.things, func(t ForgottenThing) bool { return t.Device != "" })...)
+			items = append(items, slices.DeleteFunc(f.items, func(t DeletedItem) bool { return t.Device != "" })...)
 		}
 	}
-	aside, err := m.aside()
+	damaged, err := m.damaged()
 	if err != nil {
-		return things, unheeded, err
+		return items, ignored, err
 	}
-	some, _, err := m.finishForgetting(ctx)
-	if err == nil && !some && swept {
+	finished, _, err := m.finish(ctx)
+	if err == nil && !finished && swept {
 		err = m.dropBytes(ctx)
 	}
-	if err == nil && (some || swept) {
-		things = append(things, aside...)
+	if err == nil && (finished || swept) {
+		items = append(items, damaged...)
 	}
-	return things, unheeded, err
+	return items, ignored, err
 }
 
-// obey selects what the purges of other devices name, what this device derived from deleted text, and the purges to
-// answer.
-func (f *forgetting) obey(ctx context.Context) error {
+// selectPurged selects the items that the purges of other devices name, the records that this device derived from
+// deleted text, and the purges to answer.
+func (f *deletion) selectPurged(ctx context.Context) error {
 	for _, r := range f.records {
-		if f.heeding.Records[state.RecordName(state.StampOf(r))] {
+		if f.purges.Records[state.RecordName(state.StampOf(r))] {
 			f.direct[r.ID] = true
 		}
 		for _, id := range state.SessionsIn(r.Kind, r.Body) {
-			if f.heeding.Session(id) {
+			if f.purges.Session(id) {
 				f.sessions[id] = true
 			}
 			for q, p := range f.passages(id) {
 				f.until[id] = max(f.until[id], q.Stamp.Lamport)
-				f.message(id, p.Generation, p.N)
+				f.mark(id, p.Generation, p.N)
 			}
 		}
 	}
-	for _, q := range f.heeding.All {
+	for _, q := range f.purges.All {
 		if !f.acked(q) && !slices.ContainsFunc(f.answers, func(a records.Purge) bool { return sumOf(a) == q.Sum }) {
 			f.answers = append(f.answers, q.Body)
 		}
 	}
 	for _, r := range f.records {
-		if f.own(r.Device) && f.heeding.Hides(r.Kind, state.StampOf(r), r.Body) {
+		if f.own(r.Device) && f.purges.Hides(r.Kind, state.StampOf(r), r.Body) {
 			f.answer = true
 		}
 	}
@@ -105,17 +105,17 @@ func (f *forgetting) obey(ctx context.Context) error {
 func sumOf(p records.Purge) objects.Hash {
 	b, err := strictjson.Marshal(p)
 	if err != nil {
-		panic("layers: a purge of strings and numbers does not marshal: " + err.Error())
+		panic("forget: a purge of strings and numbers does not marshal: " + err.Error())
 	}
 	return objects.Sum(b)
 }
 
 // passages yields the messages of a session in purges that this device has not answered, with their purges.
-func (f *forgetting) passages(session string) iter.Seq2[state.StoredPurge, records.Passage] {
+func (f *deletion) passages(session string) iter.Seq2[state.StoredPurge, records.Passage] {
 	key := state.PurgeKey(session)
 	return func(yield func(state.StoredPurge, records.Passage) bool) {
-		for _, i := range f.heeding.Passages[key] {
-			q := f.heeding.All[i]
+		for _, i := range f.purges.Passages[key] {
+			q := f.purges.All[i]
 			if f.acked(q) {
 				continue
 			}
@@ -129,12 +129,12 @@ func (f *forgetting) passages(session string) iter.Seq2[state.StoredPurge, recor
 }
 
 // waiting returns the names of the transcripts and texts with deleted messages in lanes of devices that have not
-// deleted them yet. What this device derived from them is deleted now.
-func (f *forgetting) waiting() (map[objects.Hash]bool, error) {
+// deleted them yet. This device deletes what it derived from them at once.
+func (f *deletion) waiting() (map[objects.Hash]bool, error) {
 	waits, free := map[objects.Hash]bool{}, map[objects.Hash]bool{}
 	for _, r := range f.records {
 		var err error
-		hidden := !f.own(r.Device) && f.heeding.Hides(r.Kind, state.StampOf(r), r.Body)
+		hidden := !f.own(r.Device) && f.purges.Hides(r.Kind, state.StampOf(r), r.Body)
 		note := func(h objects.Hash) {
 			if hidden {
 				waits[h] = true
@@ -158,9 +158,9 @@ func (f *forgetting) waiting() (map[objects.Hash]bool, error) {
 	return waits, nil
 }
 
-// dangling selects the objects that records of sessions with deleted messages name and that no lane contains any more,
-// or only until its device has deleted them too.
-func (f *forgetting) dangling(ctx context.Context) error {
+// dangling selects the objects that are named by records of sessions with deleted messages, and that no lane contains
+// any more, or only lanes whose devices have yet to delete them.
+func (f *deletion) dangling(ctx context.Context) error {
 	if len(f.passed) == 0 && len(f.direct) == 0 {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (f *forgetting) dangling(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	miss := func(h objects.Hash) bool { return !h.IsZero() && (!have[h.String()] || waits[h]) }
+	missing := func(h objects.Hash) bool { return !h.IsZero() && (!have[h.String()] || waits[h]) }
 	for _, r := range f.records {
 		if !f.own(r.Device) {
 			continue
@@ -190,24 +190,24 @@ func (f *forgetting) dangling(ctx context.Context) error {
 		case records.KindVersion:
 			err = state.ApplyTo(r, func(v records.Version) {
 				for _, h := range append(slices.Clone(v.Derivation.Inputs), v.Original) {
-					if miss(h) {
-						f.lose(h)
+					if missing(h) {
+						f.markGone(h)
 					}
 				}
 			})
 		case records.KindComposition:
 			err = state.ApplyTo(r, func(c records.Composition) {
 				for i, h := range c.Derivation.Inputs {
-					if miss(h) && (i >= len(c.Parts) || c.Parts[i].Project == f.p.ID) {
-						f.lose(h)
+					if missing(h) && (i >= len(c.Parts) || c.Parts[i].Project == f.p.ID) {
+						f.markGone(h)
 					}
 				}
 			})
 		case facts.KindExchange:
 			err = state.ApplyTo(r, func(x facts.Exchange) {
-				if f.stale[r.ID] = waits[x.Original]; !f.stale[r.ID] && miss(x.Original) {
+				if f.stale[r.ID] = waits[x.Original]; !f.stale[r.ID] && missing(x.Original) {
 					f.missing[r.ID] = true
-					f.rename(x)
+					f.renameTranscript(x)
 				}
 			})
 		}
@@ -218,8 +218,8 @@ func (f *forgetting) dangling(ctx context.Context) error {
 	return nil
 }
 
-// rename finds the new name of the transcript against which facts were checked.
-func (f *forgetting) rename(x facts.Exchange) {
+// renameTranscript finds the new name of the transcript against which facts were checked.
+func (f *deletion) renameTranscript(x facts.Exchange) {
 	s := f.st.Session(x.Session)
 	if s == nil {
 		return
@@ -232,9 +232,10 @@ func (f *forgetting) rename(x facts.Exchange) {
 	}
 }
 
-// late reports whether a record was made after its device knew the purges of a session, from the remaining text.
-func (f *forgetting) late(r refs.Record, session string) bool {
-	return f.heeding != nil && r.Lamport >= f.until[session] && !f.missing[r.ID] && !f.stale[r.ID]
+// madeAfter reports whether a record was derived from the remaining text of a session, by a device that had applied its
+// purges.
+func (f *deletion) madeAfter(r refs.Record, session string) bool {
+	return f.purges != nil && r.Lamport >= f.until[session] && !f.missing[r.ID] && !f.stale[r.ID]
 }
 
 // unfiltered returns the state of a project including hidden records.

@@ -13,21 +13,21 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// RebuildBatch is how many versions are committed at once when they are made again: a commit costs more than a version.
+// RebuildBatch is the number of rebuilt versions in one commit: a commit costs more than a version.
 const RebuildBatch = 64
 
-// A rebuilder makes versions of one project again and commits them in batches.
+// A rebuilder rebuilds versions of one project and commits them in batches.
 type rebuilder struct {
 	m       Ops
 	project refs.Project
 	st      *state.State // when the batch began
 	stage   *refs.Stage
-	waits   []derive.CompressResult
+	pending []derive.CompressResult
 	names   []string // of the committed texts
 }
 
-// rebuildAll makes versions and compositions again, and returns the names of the texts. Consecutive versions of one
-// project share a commit; a composition is made after the versions before it were committed.
+// rebuildAll rebuilds versions and compositions, and returns the names of the texts. Consecutive versions of one project
+// share a commit; a composition is rebuilt after the versions before it were committed.
 func (m Ops) rebuildAll(ctx context.Context, all []rebuild) (made []string, err error) {
 	b := &rebuilder{m: m}
 	defer b.close()
@@ -44,7 +44,7 @@ func (m Ops) rebuildAll(ctx context.Context, all []rebuild) (made []string, err 
 			err = b.composition(ctx, r)
 		}
 		if err != nil {
-			return b.names, fmt.Errorf("make %s%s again: %w", r.Name, r.Label, err)
+			return b.names, fmt.Errorf("rebuild %s%s: %w", r.Name, r.Label, err)
 		}
 	}
 	return b.names, b.commit(ctx)
@@ -60,7 +60,7 @@ func (b *rebuilder) composition(ctx context.Context, r rebuild) error {
 	return err
 }
 
-// version makes a version again, unless too little input remains.
+// version rebuilds a version, unless too little input remains.
 func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 	if b.st == nil {
 		if b.st, err = trust.On(b.m.DB).State(ctx, r.Project.ID); err != nil {
@@ -80,12 +80,12 @@ func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 	basis := trust.Basis{Point: now, Input: now.Original, Label: r.Label, Purpose: r.For}
 	c, err := derive.On(b.m.DB).CompressBy(ctx, derive.CompressRun{State: b.st, Save: b.keep}, rev, basis, settings)
 	if err != nil {
-		return unlessStore(err)
+		return storeError(err)
 	}
 	if c.Existed {
 		b.names = append(b.names, c.Version.Derivation.Output.String())
 	}
-	if len(b.waits) < RebuildBatch {
+	if len(b.pending) < RebuildBatch {
 		return nil
 	}
 	return b.commit(ctx)
@@ -103,18 +103,18 @@ func (b *rebuilder) keep(ctx context.Context, c derive.CompressResult, bodies []
 			return c, err
 		}
 	}
-	b.waits = append(b.waits, c)
+	b.pending = append(b.pending, c)
 	return c, nil
 }
 
 // commit commits the batch, except versions that another writer made meanwhile or whose input was deleted meanwhile.
 func (b *rebuilder) commit(ctx context.Context) error {
 	defer b.close()
-	if len(b.waits) == 0 {
+	if len(b.pending) == 0 {
 		return nil
 	}
 	var names []string
-	err := b.m.Refs.Update(ctx, b.project, "compress  "+records.Numbered(len(b.waits), "version", "versions")+" again",
+	err := b.m.Refs.Update(ctx, b.project, "compress  "+records.Numbered(len(b.pending), "version", "versions")+" again",
 		func(tx *refs.Tx) error {
 			names = nil
 			st, err := b.m.Fold(ctx, tx, b.project)
@@ -126,7 +126,7 @@ func (b *rebuilder) commit(ctx context.Context) error {
 			}
 			tx.Trailer("Op", "compress")
 			taken := map[lineage.Key]bool{}
-			for _, c := range b.waits {
+			for _, c := range b.pending {
 				v := c.Version
 				key := v.Derivation.Key()
 				if st.Made(key) != nil || taken[key] {
@@ -134,7 +134,7 @@ func (b *rebuilder) commit(ctx context.Context) error {
 					continue
 				}
 				if err := originals.CheckInputs(ctx, tx, v.Derivation.Inputs...); err != nil {
-					if err := unlessStore(err); err != nil {
+					if err := storeError(err); err != nil {
 						return err
 					}
 					continue
@@ -162,5 +162,5 @@ func (b *rebuilder) close() {
 	if b.stage != nil {
 		b.stage.Close()
 	}
-	b.stage, b.st, b.waits = nil, nil, nil
+	b.stage, b.st, b.pending = nil, nil, nil
 }

@@ -21,13 +21,13 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// settle drops records, and the records derived from those, until no more are dropped. Then it changes the remaining
+// dropRecords drops records, and the records derived from those, until no more are dropped. Then it changes the remaining
 // records of this device.
-func (f *forgetting) settle() error {
+func (f *deletion) dropRecords() error {
 	for again := true; again; {
 		again = false
 		for _, r := range f.records {
-			if f.drop[r.ID] || !f.goes(r) {
+			if f.drop[r.ID] || !f.affected(r) {
 				continue
 			}
 			again = true
@@ -35,11 +35,11 @@ func (f *forgetting) settle() error {
 				return err
 			}
 		}
-		again = f.emptied() || again
+		again = f.dropEmptyConcepts() || again
 	}
 	for _, r := range f.records {
 		if f.own(r.Device) && !f.drop[r.ID] {
-			if err := f.mend(r); err != nil {
+			if err := f.withoutDeleted(r); err != nil {
 				return fmt.Errorf("record %s: %w", r.ID.Short(), err)
 			}
 		}
@@ -51,8 +51,8 @@ func (f *forgetting) settle() error {
 var unforgettable = []string{"device", records.KindProject, records.KindPath, records.KindPeer, records.KindShare,
 	records.KindCost, records.KindPurge}
 
-// goes reports whether a record is about something deleted or was derived from it.
-func (f *forgetting) goes(r refs.Record) bool {
+// affected reports whether a record is about a deleted item or was derived from one.
+func (f *deletion) affected(r refs.Record) bool {
 	if f.direct[r.ID] {
 		return true
 	}
@@ -65,7 +65,7 @@ func (f *forgetting) goes(r refs.Record) bool {
 	if r.Kind == records.KindSession || r.Kind == records.KindUse {
 		return false
 	}
-	if f.passes(r) || f.tells(r) || f.heard[r.ID] {
+	if f.aboutDeleted(r) || f.containsSelected(r) || f.matched[r.ID] {
 		return true
 	}
 	switch r.Kind {
@@ -89,7 +89,7 @@ func (f *forgetting) goes(r refs.Record) bool {
 }
 
 // renames reports whether something that a record names has a new name.
-func (f *forgetting) renames(r refs.Record) bool {
+func (f *deletion) renames(r refs.Record) bool {
 	for _, name := range namesIn(string(r.Body)) {
 		if f.names[name] != "" {
 			return true
@@ -98,40 +98,40 @@ func (f *forgetting) renames(r refs.Record) bool {
 	return false
 }
 
-// passes reports whether a record is about deleted messages.
-func (f *forgetting) passes(r refs.Record) bool {
+// aboutDeleted reports whether a record is about deleted messages.
+func (f *deletion) aboutDeleted(r refs.Record) bool {
 	if len(f.passed) == 0 {
 		return false
 	}
 	switch r.Kind {
 	case facts.KindExchange:
 		var x facts.Exchange
-		return json.Unmarshal(r.Body, &x) == nil && !f.late(r, x.Session) &&
-			f.anyPassed(x.Session, x.Generation, x.From, x.To)
+		return json.Unmarshal(r.Body, &x) == nil && !f.madeAfter(r, x.Session) &&
+			f.anyDeleted(x.Session, x.Generation, x.From, x.To)
 	case facts.KindDistilled:
 		var d facts.Distilled
-		return json.Unmarshal(r.Body, &d) == nil && !f.late(r, d.Session) && len(f.passed[d.Session][d.Generation]) > 0
+		return json.Unmarshal(r.Body, &d) == nil && !f.madeAfter(r, d.Session) && len(f.passed[d.Session][d.Generation]) > 0
 	case records.KindKeepit:
 		var o records.Override
-		return json.Unmarshal(r.Body, &o) == nil && !f.late(r, o.Session) &&
-			f.anyPassed(o.Session, o.Generation, o.Message, o.Message)
+		return json.Unmarshal(r.Body, &o) == nil && !f.madeAfter(r, o.Session) &&
+			f.anyDeleted(o.Session, o.Generation, o.Message, o.Message)
 	case permanent.Kind:
 		var b permanent.Definition
 		return json.Unmarshal(r.Body, &b) == nil && !b.ByUser && slices.ContainsFunc(b.Quotes, func(w permanent.Quote) bool {
-			return !f.late(r, w.Session) && f.wordPassed(w)
+			return !f.madeAfter(r, w.Session) && f.quoteDeleted(w)
 		})
 	case permanent.KindReflect:
 		return slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool {
-			return !f.late(r, id) && len(f.passed[id]) > 0
+			return !f.madeAfter(r, id) && len(f.passed[id]) > 0
 		})
 	case permanent.KindAct:
 		var a permanent.Act
-		return json.Unmarshal(r.Body, &a) == nil && a.Quote != nil && !f.late(r, a.Quote.Session) && f.wordPassed(*a.Quote)
+		return json.Unmarshal(r.Body, &a) == nil && a.Quote != nil && !f.madeAfter(r, a.Quote.Session) && f.quoteDeleted(*a.Quote)
 	}
 	return false
 }
 
-func (f *forgetting) anyPassed(session string, generation, from, to int) bool {
+func (f *deletion) anyDeleted(session string, generation, from, to int) bool {
 	for n := range f.passed[session][generation] {
 		if from <= n && n <= to {
 			return true
@@ -140,7 +140,7 @@ func (f *forgetting) anyPassed(session string, generation, from, to int) bool {
 	return false
 }
 
-func (f *forgetting) wordPassed(w permanent.Quote) bool {
+func (f *deletion) quoteDeleted(w permanent.Quote) bool {
 	for _, g := range f.passed[w.Session] {
 		if g[w.Message] {
 			return true
@@ -149,8 +149,8 @@ func (f *forgetting) wordPassed(w permanent.Quote) bool {
 	return false
 }
 
-// tells reports whether a record itself contains selected text.
-func (f *forgetting) tells(r refs.Record) bool {
+// containsSelected reports whether a record itself contains selected text.
+func (f *deletion) containsSelected(r refs.Record) bool {
 	if originals.Holds(r.Body, f.needles) {
 		return true
 	}
@@ -159,54 +159,54 @@ func (f *forgetting) tells(r refs.Record) bool {
 	})
 }
 
-// listen finds the records whose witnesses or texts contain selected text: a model may have read it in a fact or a
-// rule, or written it, and a version may contain it although no session does any more.
-func (f *forgetting) listen(ctx context.Context) error {
+// searchTexts finds the records whose witnesses or texts contain selected text: a model may have read it in a fact or
+// a rule, or written it, and a version may contain it although no session does any more.
+func (f *deletion) searchTexts(ctx context.Context) error {
 	if f.needles == nil && f.o.Match == nil {
 		return nil
 	}
 	v := &Prover{o: f.o, Needles: f.needles}
 	for _, r := range f.records {
-		asked, err := knowledge.ReflectionWitnesses(r.Kind, r.Body)
+		witnesses, err := knowledge.ReflectionWitnesses(r.Kind, r.Body)
 		if err == nil && r.Kind == facts.KindDistilled {
-			err = state.ApplyTo(r, func(d facts.Distilled) { asked = d.Witnesses })
+			err = state.ApplyTo(r, func(d facts.Distilled) { witnesses = d.Witnesses })
 		}
 		if err != nil {
 			return err
 		}
-		for _, h := range asked {
+		for _, h := range witnesses {
 			b, err := originals.On(f.m.DB).Object(ctx, f.p.ID, h)
 			if err != nil {
-				return fmt.Errorf("what a model was asked: %w", err)
+				return fmt.Errorf("read a witness of record %s: %w", r.ID.Short(), err)
 			}
 			if v.finds(b, true) {
-				f.heard[r.ID] = true
+				f.matched[r.ID] = true
 			}
 		}
-		if err := f.read(ctx, v, r); err != nil {
+		if err := f.searchText(ctx, v, r); err != nil {
 			return err
 		}
-		if f.unreached(r) {
+		if f.purgedByName(r) {
 			f.direct[r.ID] = true
 		}
 	}
 	return nil
 }
 
-// unreached reports whether a record of another device contains selected text and nothing else in the purge makes its
-// device drop it. Then the purge must name the record.
-func (f *forgetting) unreached(r refs.Record) bool {
+// purgedByName reports whether the purge must name a record of another device: the record contains selected text, and
+// nothing else in the purge makes its device drop it.
+func (f *deletion) purgedByName(r refs.Record) bool {
 	if f.own(r.Device) || r.Kind == records.KindSession || r.Kind == records.KindUse ||
-		slices.Contains(unforgettable, r.Kind) || !f.tells(r) {
+		slices.Contains(unforgettable, r.Kind) || !f.containsSelected(r) {
 		return false
 	}
-	return !f.passes(r) && !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool {
+	return !f.aboutDeleted(r) && !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool {
 		return f.sessions[id]
 	})
 }
 
-// read searches the text of a version or composition.
-func (f *forgetting) read(ctx context.Context, v *Prover, r refs.Record) (err error) {
+// searchText searches the text of a version or composition.
+func (f *deletion) searchText(ctx context.Context, v *Prover, r refs.Record) (err error) {
 	var text objects.Hash
 	switch r.Kind {
 	case records.KindVersion:
@@ -225,7 +225,7 @@ func (f *forgetting) read(ctx context.Context, v *Prover, r refs.Record) (err er
 		return err
 	}
 	if f.own(r.Device) {
-		f.heard[r.ID] = true
+		f.matched[r.ID] = true
 		return nil
 	}
 	// Its device drops and rebuilds what it derived from deleted messages. Otherwise the purge must name the record.
@@ -269,40 +269,40 @@ func stringsIn(b []byte) (out []string) {
 }
 
 // dropRecord drops a record and the objects that belong to it.
-func (f *forgetting) dropRecord(r refs.Record) (err error) {
+func (f *deletion) dropRecord(r refs.Record) (err error) {
 	f.drop[r.ID] = true
-	f.lose(r.ID)
+	f.markGone(r.ID)
 	switch r.Kind {
 	case records.KindVersion:
-		return state.ApplyTo(r, func(v records.Version) { f.lose(append(v.Derivation.Witnesses, v.Derivation.Output)...) })
+		return state.ApplyTo(r, func(v records.Version) { f.markGone(append(v.Derivation.Witnesses, v.Derivation.Output)...) })
 	case records.KindComposition:
 		return state.ApplyTo(r, func(c records.Composition) {
-			f.lose(append(c.Derivation.Witnesses, c.Derivation.Output)...)
+			f.markGone(append(c.Derivation.Witnesses, c.Derivation.Output)...)
 		})
 	case facts.KindDistilled:
-		return state.ApplyTo(r, func(d facts.Distilled) { f.lose(d.Witnesses...) })
+		return state.ApplyTo(r, func(d facts.Distilled) { f.markGone(d.Witnesses...) })
 	case permanent.KindReflect:
-		return state.ApplyTo(r, func(x permanent.Reflection) { f.lose(x.Witnesses...) })
+		return state.ApplyTo(r, func(x permanent.Reflection) { f.markGone(x.Witnesses...) })
 	case facts.KindExchange:
 		return state.ApplyTo(r, func(x facts.Exchange) {
-			f.lose(x.Key())
+			f.markGone(x.Key())
 			for _, fact := range x.Bare().Facts {
 				fact.Session = x.Session
-				f.lose(fact.Key())
+				f.markGone(fact.Key())
 			}
 		})
 	}
 	return nil
 }
 
-func (f *forgetting) lose(names ...objects.Hash) {
+func (f *deletion) markGone(names ...objects.Hash) {
 	for _, h := range names {
 		f.gone[h.String()] = true
 	}
 }
 
-// emptied drops the concepts that have lost all their members, and reports whether there are any.
-func (f *forgetting) emptied() bool {
+// dropEmptyConcepts drops the concepts that have lost all their members, and reports whether there are any.
+func (f *deletion) dropEmptyConcepts() bool {
 	had, has := map[string]bool{}, map[string]bool{}
 	for _, r := range f.records {
 		var a concepts.Assignment
@@ -316,14 +316,14 @@ func (f *forgetting) emptied() bool {
 	for _, r := range f.records {
 		if r.Kind == concepts.Kind && !f.drop[r.ID] && had[r.ID.String()] && !has[r.ID.String()] {
 			f.drop[r.ID], some = true, true
-			f.lose(r.ID)
+			f.markGone(r.ID)
 		}
 	}
 	return some
 }
 
-// mend removes references and secrets from a record that remains, or drops it if nothing remains.
-func (f *forgetting) mend(r refs.Record) error {
+// withoutDeleted removes references and secrets from a remaining record, or drops the record if nothing remains.
+func (f *deletion) withoutDeleted(r refs.Record) error {
 	body := []byte(r.Body)
 	if point, ok := f.regrown[r.ID]; ok {
 		if body = point.Body; bytes.Equal(body, r.Body) && point.Patch != nil { // only the patch has changed
@@ -346,7 +346,7 @@ func (f *forgetting) mend(r refs.Record) error {
 
 // withoutReferences returns the body of a record without references to deleted things. A record that consists of such
 // references is dropped. was is the body if there are none.
-func (f *forgetting) withoutReferences(r refs.Record, was []byte) (body []byte, err error) {
+func (f *deletion) withoutReferences(r refs.Record, was []byte) (body []byte, err error) {
 	body = was
 	switch r.Kind {
 	case records.KindUse:
@@ -382,7 +382,7 @@ func (f *forgetting) withoutReferences(r refs.Record, was []byte) (body []byte, 
 				return f.gone[strings.TrimPrefix(key, "f:")]
 			})
 			b.Quotes = slices.DeleteFunc(slices.Clone(b.Quotes), func(x permanent.Quote) bool {
-				return f.sessions[x.Session] || f.wordPassed(x)
+				return f.sessions[x.Session] || f.quoteDeleted(x)
 			})
 			if len(b.Evidence) < e || len(b.Quotes) < w {
 				body, err = strictjson.Marshal(b)
@@ -393,7 +393,7 @@ func (f *forgetting) withoutReferences(r refs.Record, was []byte) (body []byte, 
 }
 
 // targetGone reports whether the target of a use or a name was deleted.
-func (f *forgetting) targetGone(target string) bool {
+func (f *deletion) targetGone(target string) bool {
 	kind, name, _ := strings.Cut(target, "/")
 	switch kind {
 	case "session":
@@ -405,7 +405,7 @@ func (f *forgetting) targetGone(target string) bool {
 }
 
 // composed reports whether a composition of this name remains in any lane.
-func (f *forgetting) composed(name string) bool {
+func (f *deletion) composed(name string) bool {
 	gone := false
 	for _, c := range f.st.Stored.Compositions {
 		if c.Body.Name == name {
@@ -419,7 +419,7 @@ func (f *forgetting) composed(name string) bool {
 }
 
 // named returns the names in the remaining records of this device's lane.
-func (f *forgetting) named() map[string]bool {
+func (f *deletion) named() map[string]bool {
 	out := map[string]bool{}
 	for _, r := range f.records {
 		if f.drop[r.ID] || !f.own(r.Device) {

@@ -23,19 +23,19 @@ import (
 
 // stream rewrites a stream of this device if something in it is selected. names collects the overflow files that
 // deleted messages name.
-func (f *forgetting) stream(ctx context.Context, s *state.Session, o *capture.OwnStream, names map[string]bool) error {
-	pick, err := f.chosen(s, o.Generation, func(yield func(transcript.Value)) error {
+func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnStream, names map[string]bool) error {
+	selects, err := f.selector(s, o.Generation, func(yield func(transcript.Value)) error {
 		return o.Values(func(v transcript.Value, _, _ int64, _ []redact.Cut) { yield(v) })
 	})
 	if err != nil {
 		return err
 	}
 	w, err := o.Without(func(v transcript.Value) (bool, [][2]int) {
-		whole, spots := pick(v)
+		whole, spots := selects(v)
 		if !whole && len(spots) == 0 {
 			return false, nil
 		}
-		f.pass(s, o.Generation, v, !whole)
+		f.markDeleted(s, o.Generation, v, !whole)
 		if whole {
 			if originals.UuidOf(v) == "" {
 				f.Seals.Records = append(f.Seals.Records, originals.On(f.m.DB).SealRecord(v.Raw))
@@ -47,7 +47,7 @@ func (f *forgetting) stream(ctx context.Context, s *state.Session, o *capture.Ow
 	if err != nil {
 		return err
 	}
-	bad, err := f.badFiles(ctx, s, o, names)
+	bad, err := f.deletedFiles(ctx, s, o, names)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (f *forgetting) stream(ctx context.Context, s *state.Session, o *capture.Ow
 }
 
 // tornMatch reports whether the incomplete end of a file, which is in a patch, contains selected text.
-func (f *forgetting) tornMatch(o *capture.OwnStream) bool {
+func (f *deletion) tornMatch(o *capture.OwnStream) bool {
 	for _, p := range o.Patches {
 		if p != nil && len(p.Tail) > 0 && (originals.Holds(p.Tail, f.needles) || f.matches(p.Tail)) {
 			return true
@@ -93,7 +93,7 @@ func (f *forgetting) tornMatch(o *capture.OwnStream) bool {
 }
 
 // noteFiles adds the overflow files of a session that a deleted message names to names.
-func (f *forgetting) noteFiles(s *state.Session, raw []byte, names map[string]bool) {
+func (f *deletion) noteFiles(s *state.Session, raw []byte, names map[string]bool) {
 	for _, p := range s.Points {
 		for _, file := range p.Files {
 			if bytes.Contains(raw, []byte(file.Name)) {
@@ -103,8 +103,8 @@ func (f *forgetting) noteFiles(s *state.Session, raw []byte, names map[string]bo
 	}
 }
 
-// badFiles returns the overflow files of a stream to delete. They are deleted as a whole.
-func (f *forgetting) badFiles(ctx context.Context, s *state.Session, o *capture.OwnStream,
+// deletedFiles returns the overflow files of a stream to delete. They are deleted as a whole.
+func (f *deletion) deletedFiles(ctx context.Context, s *state.Session, o *capture.OwnStream,
 	names map[string]bool) (map[objects.Hash]bool, error) {
 	bad := map[objects.Hash]bool{}
 	seen := map[objects.Hash]bool{}
@@ -115,7 +115,7 @@ func (f *forgetting) badFiles(ctx context.Context, s *state.Session, o *capture.
 				continue
 			}
 			seen[file.Hash] = true
-			sum, found, err := f.lookIn(ctx, s, p, file)
+			sum, found, err := f.searchFile(ctx, s, p, file)
 			if err != nil {
 				return nil, err
 			}
@@ -128,8 +128,8 @@ func (f *forgetting) badFiles(ctx context.Context, s *state.Session, o *capture.
 	return bad, nil
 }
 
-// lookIn returns the hash of the exact bytes of an overflow file, and reports whether they contain selected text.
-func (f *forgetting) lookIn(ctx context.Context, s *state.Session, p *records.Point,
+// searchFile returns the hash of the exact bytes of an overflow file, and reports whether they contain selected text.
+func (f *deletion) searchFile(ctx context.Context, s *state.Session, p *records.Point,
 	file records.FileRef) (sum objects.Hash, found bool, err error) {
 	h, needles := objects.NewHasher(), originals.NeedleWindows(f.needles)
 	to := []io.Writer{h, needles}
@@ -154,9 +154,9 @@ func (f *forgetting) lookIn(ctx context.Context, s *state.Session, p *records.Po
 	return h.Sum(), needles.Done() || found, err
 }
 
-// otherStreams selects messages in the streams of other devices, which delete them themselves. What this device derived
-// from those streams is deleted here.
-func (f *forgetting) otherStreams(ctx context.Context, s *state.Session) error {
+// otherStreams selects messages in the streams of other devices, which delete them themselves. This device deletes what
+// it derived from those streams.
+func (f *deletion) otherStreams(ctx context.Context, s *state.Session) error {
 	type key struct {
 		device     string
 		generation int
@@ -186,14 +186,14 @@ func (f *forgetting) otherStreams(ctx context.Context, s *state.Session) error {
 				return nil
 			})
 		}
-		pick, err := f.chosen(s, k.generation, values)
+		selects, err := f.selector(s, k.generation, values)
 		if err != nil {
 			return err
 		}
 		first := 0 // the first deleted message
 		err = values(func(v transcript.Value) {
-			if whole, spots := pick(v); whole || len(spots) > 0 {
-				f.pass(s, k.generation, v, !whole)
+			if whole, spots := selects(v); whole || len(spots) > 0 {
+				f.markDeleted(s, k.generation, v, !whole)
 				if first == 0 {
 					first = v.N
 				}
@@ -204,7 +204,7 @@ func (f *forgetting) otherStreams(ctx context.Context, s *state.Session) error {
 		}
 		for _, p := range s.Points {
 			if first > 0 && p.Stamp.Device == k.device && p.Generation == k.generation && p.Scan.Values >= first {
-				f.lose(p.Original)
+				f.markGone(p.Original)
 			}
 		}
 	}
@@ -212,7 +212,7 @@ func (f *forgetting) otherStreams(ctx context.Context, s *state.Session) error {
 }
 
 // rewrite writes the new lane.
-func (f *forgetting) rewrite(old, tx *refs.Tx) error {
+func (f *deletion) rewrite(old, tx *refs.Tx) error {
 	if err := tx.Adopt(f.Stage); err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 		patch := f.patches[was]
 		if !bytes.Equal(r.Body, body) || anew || f.bodies[was] != nil {
 			var err error
-			if r, patch, err = f.restate(tx, r, was, patch); err != nil {
+			if r, patch, err = f.addChanged(tx, r, was, patch); err != nil {
 				return err
 			}
 		}
@@ -250,14 +250,14 @@ func (f *forgetting) rewrite(old, tx *refs.Tx) error {
 			}
 		}
 	}
-	if err := tx.CopyFrom(old, f.stays()); err != nil {
+	if err := tx.CopyFrom(old, f.keeps()); err != nil {
 		return err
 	}
-	return f.leadAgain(tx, snapshots)
+	return f.relink(tx, snapshots)
 }
 
-// restate adds the changed record r, whose old name is was. It returns the record with its new name, and its patch.
-func (f *forgetting) restate(tx *refs.Tx, r refs.Record, was objects.Hash, patch []byte) (refs.Record, []byte, error) {
+// addChanged adds the changed record r, whose old name is was. It returns the record with its new name, and its patch.
+func (f *deletion) addChanged(tx *refs.Tx, r refs.Record, was objects.Hash, patch []byte) (refs.Record, []byte, error) {
 	r, err := tx.AddRewritten(r)
 	if err != nil {
 		return r, nil, err
@@ -270,13 +270,13 @@ func (f *forgetting) restate(tx *refs.Tx, r refs.Record, was objects.Hash, patch
 		patch = f.regrown[was].Patch
 	}
 	if r.Kind == records.KindSession && was != r.ID {
-		patch, err = f.carryPatches(tx, was, r, patch)
+		patch, err = f.copyPatches(tx, was, r, patch)
 	}
 	return r, patch, err
 }
 
-// stays returns a function that reports which entries of the old lane are kept as they are.
-func (f *forgetting) stays() func(dir string, name objects.Hash) bool {
+// keeps returns a function that reports which entries of the old lane are kept as they are.
+func (f *deletion) keeps() func(dir string, name objects.Hash) bool {
 	kept, files := f.named(), f.longFiles()
 	return func(dir string, name objects.Hash) bool {
 		switch dir {
@@ -296,7 +296,7 @@ func (f *forgetting) stays() func(dir string, name objects.Hash) bool {
 }
 
 // longFiles returns the overflow files that are stored as streams, by the name of the stream.
-func (f *forgetting) longFiles() map[objects.Hash]objects.Hash {
+func (f *deletion) longFiles() map[objects.Hash]objects.Hash {
 	out := map[objects.Hash]objects.Hash{}
 	for _, s := range f.st.Sessions {
 		for _, p := range s.Points {
@@ -308,9 +308,9 @@ func (f *forgetting) longFiles() map[objects.Hash]objects.Hash {
 	return out
 }
 
-// leadAgain links the content of the remaining snapshots again: the link may have been that of a deleted thing with
+// relink links the content of the remaining snapshots again: the link may have been that of a deleted thing with
 // the same content, for example a copy of the session.
-func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []records.Snapshot) error {
+func (f *deletion) relink(tx *refs.Tx, snapshots []records.Snapshot) error {
 	for _, s := range snapshots {
 		if err := tx.AddPoint(s.Original, stream.Name(s.Session, s.Generation), s.Segments); err != nil {
 			return err
@@ -324,9 +324,9 @@ func (f *forgetting) leadAgain(tx *refs.Tx, snapshots []records.Snapshot) error 
 	return nil
 }
 
-// carryPatches stores the patches of the remaining overflow files under the new names of the record and the files. It
+// copyPatches stores the patches of the remaining overflow files under the new names of the record and the files. It
 // returns the patch of the session: given, or the old one if its stream has not changed.
-func (f *forgetting) carryPatches(tx *refs.Tx, was objects.Hash, now refs.Record, given []byte) ([]byte, error) {
+func (f *deletion) copyPatches(tx *refs.Tx, was objects.Hash, now refs.Record, given []byte) ([]byte, error) {
 	point, anew := f.regrown[was]
 	chain, device := f.chain(was), f.m.Refs.Device().ID
 	if anew {
@@ -357,7 +357,7 @@ func (f *forgetting) carryPatches(tx *refs.Tx, was objects.Hash, now refs.Record
 }
 
 // chain returns the overflow files of an old snapshot of this device.
-func (f *forgetting) chain(record objects.Hash) capture.FileChain {
+func (f *deletion) chain(record objects.Hash) capture.FileChain {
 	for _, s := range f.st.Sessions {
 		for i := range s.Points {
 			if s.Points[i].Stamp.Record == record {

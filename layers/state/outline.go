@@ -81,7 +81,7 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 		st = NewState(p)
 	}
 	st.Purged = NewPurges(st.Purges)
-	same, err := m.StillHeeds(ctx, p, st.Heeded(), st.Unheeded)
+	same, err := m.SameTrust(ctx, p, st.PurgeDevices(), st.IgnoredPurgeDevices)
 	if err != nil {
 		return nil, err
 	}
@@ -127,27 +127,27 @@ func NewState(p refs.Project) *State {
 func isPurge(r refs.Record) bool { return r.Kind == records.KindPurge }
 
 // ApplyPurges has a state omit what the purges among records name. Purges of untrusted devices have no effect; their
-// devices are listed in Unheeded.
+// devices are listed in IgnoredPurgeDevices.
 func (m *DB) ApplyPurges(ctx context.Context, st *State, records []refs.Record) error {
 	all, err := PurgesIn(records)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	if st.Purges, err = m.heeded(ctx, st.Project, all); err != nil {
+	if st.Purges, err = m.trustedPurges(ctx, st.Project, all); err != nil {
 		return err
 	}
-	st.Unheeded = nil
+	st.IgnoredPurgeDevices = nil
 	for _, q := range all {
 		if !slices.ContainsFunc(st.Purges, func(h StoredPurge) bool { return h.Stamp == q.Stamp }) {
-			st.Unheeded = append(st.Unheeded, q.Stamp.Device)
+			st.IgnoredPurgeDevices = append(st.IgnoredPurgeDevices, q.Stamp.Device)
 		}
 	}
 	st.Purged = NewPurges(st.Purges)
 	return nil
 }
 
-// Heeded returns the devices whose purges take effect.
-func (st *State) Heeded() []string {
+// PurgeDevices returns the devices whose purges take effect.
+func (st *State) PurgeDevices() []string {
 	var out []string
 	for _, q := range st.Purges {
 		out = append(out, q.Stamp.Device)
@@ -155,17 +155,17 @@ func (st *State) Heeded() []string {
 	return out
 }
 
-// StillHeeds reports whether the devices in heeded are still trusted, and those in unheeded still are not.
-func (m *DB) StillHeeds(ctx context.Context, p refs.Project, heeded, unheeded []string) (bool, error) {
-	if len(heeded)+len(unheeded) == 0 || p == refs.Home {
+// SameTrust reports whether the devices in applied are still trusted, and those in ignored still are not.
+func (m *DB) SameTrust(ctx context.Context, p refs.Project, applied, ignored []string) (bool, error) {
+	if len(applied)+len(ignored) == 0 || p == refs.Home {
 		return true, nil
 	}
 	trust, err := m.Trust(ctx)
 	if err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(heeded, func(d string) bool { return !trust.Of(d) }) &&
-		!slices.ContainsFunc(unheeded, trust.Of), nil
+	return !slices.ContainsFunc(applied, func(d string) bool { return !trust.Of(d) }) &&
+		!slices.ContainsFunc(ignored, trust.Of), nil
 }
 
 func (m *DB) bulksAt(ctx context.Context, h *history, p refs.Project) (*Bulks, error) {
@@ -333,7 +333,7 @@ func (st *State) Code(c *records.Codec) {
 	records.List(c, &st.Costs, func(k *records.Cost) { k.Code(c) })
 	records.List(c, &st.Revokes, func(r *StoredRevoke) { r.code(c) })
 	records.List(c, &st.Purges, func(q *StoredPurge) { q.code(c) })
-	c.Words(&st.Unheeded)
+	c.Words(&st.IgnoredPurgeDevices)
 	c.Words(&st.Untrusted)
 	records.Word(c, &st.ClaimedName.Name)
 	st.ClaimedName.Stamp.Code(c)

@@ -51,8 +51,8 @@ func (n *Names) code(c *records.Codec) {
 		CodeTips(c, &x.Tips)
 		records.Word(c, &x.Name)
 		records.Word(c, &x.Identity)
-		c.Words(&x.Heeded)
-		c.Words(&x.Unheeded)
+		c.Words(&x.PurgeDevices)
+		c.Words(&x.IgnoredPurgeDevices)
 		c.Words(&x.Untrusted)
 		n.Of[*id] = x
 	})

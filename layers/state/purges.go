@@ -148,8 +148,8 @@ func PurgesIn(records []refs.Record) (out []StoredPurge, err error) {
 	return out, nil
 }
 
-// heeded returns the purges that take effect here: those of this device and of trusted devices.
-func (m *DB) heeded(ctx context.Context, p refs.Project, all []StoredPurge) ([]StoredPurge, error) {
+// trustedPurges returns the purges that take effect here: those of this device and of trusted devices.
+func (m *DB) trustedPurges(ctx context.Context, p refs.Project, all []StoredPurge) ([]StoredPurge, error) {
 	if len(all) == 0 || p == refs.Home {
 		return all, nil
 	}
@@ -175,7 +175,7 @@ func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges
 	}
 	all, err := PurgesIn(records)
 	if err == nil {
-		all, err = m.heeded(ctx, p, all)
+		all, err = m.trustedPurges(ctx, p, all)
 	}
 	return NewPurges(all), err
 }
@@ -184,7 +184,7 @@ func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges
 func (m *DB) Unpurged(ctx context.Context, p refs.Project, records []refs.Record) ([]refs.Record, error) {
 	all, err := PurgesIn(records)
 	if err == nil {
-		all, err = m.heeded(ctx, p, all)
+		all, err = m.trustedPurges(ctx, p, all)
 	}
 	if err != nil || len(all) == 0 {
 		return records, err

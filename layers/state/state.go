@@ -16,29 +16,29 @@ import (
 // A State is the content of a project: a pure function of the records of its lanes, in any order. It is cached, and
 // updated from the records that arrived since.
 type State struct {
-	Format       int
-	Tips         []refs.Tip
-	Project      refs.Project
-	Name         string
-	Identity     string
-	NameStamp    records.Stamp
-	Sessions     []*Session             // by id
-	Versions     []*records.Version     // in the order of records
-	Compositions []*records.Composition // in the order of records
-	Stored       storedLists            // Versions and Compositions with their stamps
-	Sets         []assignment           // the last of each target and field
-	Names        []StoredNaming         // the last of each slot
-	Relations    []StoredRelation       // the last of each slot, in the order of records
-	Keepits      []override             // the last of each text
-	Uses         []StoredUse            // in the order of records
-	Paths        []StoredPath           // of the home project only, in the order of records
-	Costs        []records.Cost         // of the home project only, sorted
-	Revokes      []StoredRevoke         // in the order of records
-	Unknown      int                    // the number of records of unknown kinds
-	Purges       []StoredPurge          // those that take effect, in the order of records
-	Unheeded     []string               // the devices of the other purges, which are not trusted
-	Untrusted    []string               // devices with a lane that are not trusted, sorted: see untrusted.go
-	ClaimedName  claimedName
+	Format              int
+	Tips                []refs.Tip
+	Project             refs.Project
+	Name                string
+	Identity            string
+	NameStamp           records.Stamp
+	Sessions            []*Session             // by id
+	Versions            []*records.Version     // in the order of records
+	Compositions        []*records.Composition // in the order of records
+	Stored              storedLists            // Versions and Compositions with their stamps
+	Sets                []assignment           // the last of each target and field
+	Names               []StoredNaming         // the last of each slot
+	Relations           []StoredRelation       // the last of each slot, in the order of records
+	Keepits             []override             // the last of each text
+	Uses                []StoredUse            // in the order of records
+	Paths               []StoredPath           // of the home project only, in the order of records
+	Costs               []records.Cost         // of the home project only, sorted
+	Revokes             []StoredRevoke         // in the order of records
+	Unknown             int                    // the number of records of unknown kinds
+	Purges              []StoredPurge          // those that take effect, in the order of records
+	IgnoredPurgeDevices []string               // the devices of the other purges, which are not trusted
+	Untrusted           []string               // devices with a lane that are not trusted, sorted: see untrusted.go
+	ClaimedName         claimedName
 
 	bulk       *Bulks // nil in an outline
 	ByID       map[string]*Session
@@ -214,13 +214,13 @@ type claimedName struct {
 }
 
 // A StoredName is the name of a project at some tips. It is valid while the same devices are trusted: see
-// [DB.StillHeeds].
+// [DB.SameTrust].
 type StoredName struct {
-	Tips           []refs.Tip
-	Name, Identity string
-	Heeded         []string
-	Unheeded       []string
-	Untrusted      []string
+	Tips                []refs.Tip
+	Name, Identity      string
+	PurgeDevices        []string
+	IgnoredPurgeDevices []string
+	Untrusted           []string
 }
 
 // Purges is an index of purges.

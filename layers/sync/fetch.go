@@ -51,8 +51,8 @@ type Fetched struct {
 	Objects int
 	Bytes   int64
 
-	Forgotten []forget.ForgottenThing // deleted here because another device deleted it
-	Unheeded  []string                // untrusted devices with deletions
+	Forgotten           []forget.DeletedItem // deleted here because another device deleted it
+	IgnoredPurgeDevices []string             // untrusted devices with deletions
 }
 
 // Limits returns the limits of a pack from a remote.
@@ -104,13 +104,13 @@ func (f *fetcher) applyDeletions(ctx context.Context) (err error) {
 		return l.Arrival.Epoch > 0 && l.Status == "updated"
 	})
 	var devices []string
-	if f.out.Forgotten, devices, err = forget.On(f.m.DB).Heed(ctx, anew); err != nil {
+	if f.out.Forgotten, devices, err = forget.On(f.m.DB).ApplyRemotePurges(ctx, anew); err != nil {
 		return fmt.Errorf("apply deletions of other devices: %w", err)
 	}
 	known, err := device.On(f.m.DB).Devices(ctx)
 	for _, d := range known {
 		if slices.Contains(devices, d.ID) {
-			f.out.Unheeded = append(f.out.Unheeded, d.Name)
+			f.out.IgnoredPurgeDevices = append(f.out.IgnoredPurgeDevices, d.Name)
 		}
 	}
 	return err

@@ -91,7 +91,7 @@ func (m Ops) LogOf(ctx context.Context, rev state.Rev) ([]refs.Entry, error) {
 // nameOf returns the project with an id, from what is known of names or else from its outline.
 func (m Ops) nameOf(ctx context.Context, id refs.Project, tips []refs.Tip, known *state.Names) (state.Project, error) {
 	n := known.Of[id]
-	same, err := m.StillHeeds(ctx, id, n.Heeded, n.Unheeded)
+	same, err := m.SameTrust(ctx, id, n.PurgeDevices, n.IgnoredPurgeDevices)
 	if err != nil {
 		return state.Project{}, err
 	}
@@ -107,8 +107,8 @@ func (m Ops) nameOf(ctx context.Context, id refs.Project, tips []refs.Tip, known
 		return state.Project{}, err
 	}
 	p := st.AsProject()
-	known.Of[id] = state.StoredName{Tips: st.Tips, Name: p.Name, Identity: p.Identity, Heeded: st.Heeded(),
-		Unheeded: st.Unheeded, Untrusted: st.Untrusted}
+	known.Of[id] = state.StoredName{Tips: st.Tips, Name: p.Name, Identity: p.Identity, PurgeDevices: st.PurgeDevices(),
+		IgnoredPurgeDevices: st.IgnoredPurgeDevices, Untrusted: st.Untrusted}
 	known.Changed = true
 	return p, nil
 }

@@ -155,8 +155,8 @@ type fetchAnswer struct {
 	Bytes   int64          `json:"bytes"`
 	DryRun  bool           `json:"dry_run"`
 
-	Forgotten []storecmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
-	Unheeded  []string                   `json:"unheeded,omitempty"`  // devices that forgot something and are not trusted
+	Forgotten           []storecmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
+	IgnoredPurgeDevices []string                   `json:"unheeded,omitempty"`  // devices that forgot something and are not trusted
 }
 
 type fetchedLane struct {
@@ -174,7 +174,7 @@ type fetchedLane struct {
 
 func fetchAnswerOf(r refs.Remote, out sync.Fetched, dryRun bool) fetchAnswer {
 	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]state.Device{}, out.Devices...), out.Objects, out.Bytes,
-		dryRun, storecmd.ForgottenAnswers(out.Forgotten, nil), out.Unheeded}
+		dryRun, storecmd.ForgottenAnswers(out.Forgotten, nil), out.IgnoredPurgeDevices}
 	for _, l := range out.Lanes {
 		kinds := l.Arrival.Kinds
 		if kinds == nil {

@@ -247,7 +247,7 @@ func heldAnswers(others map[string]int, names map[string]string) []heldAnswer {
 	return out
 }
 
-func ForgottenAnswers(things []forget.ForgottenThing, names map[string]string) (out []ForgottenAnswer) {
+func ForgottenAnswers(things []forget.DeletedItem, names map[string]string) (out []ForgottenAnswer) {
 	for _, t := range things {
 		device := t.Device
 		if n, ok := names[device]; ok {
@@ -311,7 +311,7 @@ func printForgotten(e *app.Env, out forget.Forgotten, would bool) {
 	}
 }
 
-func forgottenLine(verb string, t forget.ForgottenThing) string {
+func forgottenLine(verb string, t forget.DeletedItem) string {
 	line := fmt.Sprintf("%s %s %s", verb, t.Kind, t.Name)
 	switch t.Kind {
 	case "record":
@@ -421,7 +421,7 @@ func PrintHeeded(e *app.Env, out sync.Fetched) {
 		}
 		e.Printf("%s\n", e.Safe(of+forgottenLine("forgot", t)))
 	}
-	for _, name := range out.Unheeded {
+	for _, name := range out.IgnoredPurgeDevices {
 		e.Note("device %s has forgotten data; it is deleted here when you trust the device and pull again", name)
 		e.Hint("%s", term.Shell("mem", "device", "trust", name))
 	}

@@ -48,22 +48,22 @@ func (o ForgetOptions) cause() string {
 	return "revision"
 }
 
-// A ForgottenThing is something that is deleted because it was selected, or derived from what was.
-type ForgottenThing struct {
+// A DeletedItem is deleted because it was selected or was derived from selected text.
+type DeletedItem struct {
 	Project string
 	// session, messages, version, composition, exchange, fact, concept, rule, use, file, damaged file, record
 	Kind    string
 	Name    string
 	Count   int    // of messages and records; 1 for a thing with a name
 	Device  string // the device of its lane, which deletes it when it syncs; "" for this device
-	Rebuilt bool   // it is made again from the remaining input
-	Lacks   string // IDs of sessions that are missing in the rebuilt one, as only another device has them until it syncs
-	Why     string // why it is not rebuilt, "" for no reason to tell
+	Rebuilt bool   // it is rebuilt from the remaining input
+	Lacks   string // IDs of the sessions that the rebuilt one lacks: only another device has them until it syncs
+	Why     string // why it is not rebuilt, "" if that needs no explanation
 }
 
 // A Forgotten is the result of [Ops.Forget].
 type Forgotten struct {
-	Things   []ForgottenThing
+	Things   []DeletedItem
 	Files    []string // files of Claude Code that still contain the deleted text
 	Finished bool     // an interrupted deletion was finished first
 	Proof    Proof    // zero for a dry run
@@ -89,8 +89,8 @@ func (e *NoToolError) Unwrap() error { return ErrNothingToForget }
 // ErrNotForgettable reports a revision that cannot be deleted by itself.
 var ErrNotForgettable = errors.New("only sessions, messages, versions and compositions can be forgotten")
 
-// A forgetting is the plan of a deletion in one project.
-type forgetting struct {
+// A deletion is the plan of a deletion in one project.
+type deletion struct {
 	m  Ops
 	o  ForgetOptions
 	p  state.Project
@@ -103,20 +103,20 @@ type forgetting struct {
 	needles  [][]byte              // the spellings of a secret
 	tools    map[string]bool       // the tools that were used, if results of a tool are selected
 
-	heeding *state.Purges         // the purges of other devices to apply, nil to apply o
-	answers []records.Purge       // those of heeding that this device has not answered yet
+	purges  *state.Purges         // the purges of other devices to apply, nil to apply o
+	answers []records.Purge       // those of purges that this device has not answered yet
 	answer  bool                  // answer them even if this device's lane does not change
 	until   map[string]uint64     // by session: records with a lower Lamport time may be derived from deleted text
 	missing map[objects.Hash]bool // records that name a transcript that no lane contains any more
 	stale   map[objects.Hash]bool // records that name a transcript that its device will change
 
-	held     *refs.Writer // of the project, nil unless other writers are locked out during planning
+	writer   *refs.Writer // of the project, nil unless other writers are locked out during planning
 	Stage    *refs.Stage
 	streams  map[objects.Hash]bool            // deleted or rewritten streams
 	points   map[objects.Hash]bool            // their growth points
 	regrown  map[objects.Hash]capture.Regrown // rewritten growth points by record
 	passed   map[string]map[int]map[int]bool  // deleted messages by session and generation
-	heard    map[objects.Hash]bool            // records with a witness or text that contains the deleted text
+	matched  map[objects.Hash]bool            // records with a witness or text that contains selected text
 	drop     map[objects.Hash]bool            // deleted records
 	gone     map[string]bool                  // names of deleted objects and records
 	names    map[string]string                // new names by old names
@@ -126,21 +126,21 @@ type forgetting struct {
 	Seals    originals.Seals
 	asDigits func(spot []byte) bool // see [originals.Mask]
 	files    []string
-	things   []ForgottenThing
-	redo     []rebuild
+	items    []DeletedItem
+	rebuild  []rebuild
 }
 
-// NewForgetting returns an empty plan on the state of a project. heeding has the purges of other devices to apply, nil
+// NewDeletion returns an empty plan on the state of a project. purges has the purges of other devices to apply, nil
 // to apply o. The caller closes its Stage.
-func (m Ops) NewForgetting(ctx context.Context, p state.Project, o ForgetOptions,
-	heeding *state.Purges) (*forgetting, error) {
-	f := &forgetting{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
+func (m Ops) NewDeletion(ctx context.Context, p state.Project, o ForgetOptions,
+	purges *state.Purges) (*deletion, error) {
+	f := &deletion{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
 		ranges:  map[string][][3]int{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{},
 		passed: map[string]map[int]map[int]bool{},
-		tools:  map[string]bool{}, heard: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
+		tools:  map[string]bool{}, matched: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
 		names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
-		heeding: heeding, until: map[string]uint64{}, missing: map[objects.Hash]bool{}, stale: map[objects.Hash]bool{}}
+		purges: purges, until: map[string]uint64{}, missing: map[objects.Hash]bool{}, stale: map[objects.Hash]bool{}}
 	f.purge.Cause = o.cause()
 	known, err := originals.On(m.DB).ReadSeals()
 	if err != nil {
@@ -151,7 +151,7 @@ func (m Ops) NewForgetting(ctx context.Context, p state.Project, o ForgetOptions
 		if f.records, err = tx.Records(ctx, nil); err != nil {
 			return err
 		}
-		if heeding != nil {
+		if purges != nil {
 			f.st, err = unfiltered(p.ID, f.records, tx.Tips(), m.Refs.Device().ID)
 		} else {
 			f.st, err = m.Fold(ctx, tx, p.ID)
@@ -165,10 +165,10 @@ func (m Ops) NewForgetting(ctx context.Context, p state.Project, o ForgetOptions
 	return f, err
 }
 
-func (f *forgetting) own(device string) bool { return device == f.m.Refs.Device().ID }
+func (f *deletion) own(device string) bool { return device == f.m.Refs.Device().ID }
 
-// choose selects what the options name.
-func (f *forgetting) choose(ctx context.Context) error {
+// selectItems selects the items that the options name.
+func (f *deletion) selectItems(ctx context.Context) error {
 	if f.o.Secret != nil {
 		f.needles = markers.Spellings(f.o.Secret)
 		for _, n := range f.needles {
@@ -208,12 +208,12 @@ func (f *forgetting) choose(ctx context.Context) error {
 }
 
 // Plan determines what is deleted, changed and rebuilt. It writes only to the stage.
-func (f *forgetting) Plan(ctx context.Context) error {
-	choose := f.choose
-	if f.heeding != nil {
-		choose = f.obey
+func (f *deletion) Plan(ctx context.Context) error {
+	selectAll := f.selectItems
+	if f.purges != nil {
+		selectAll = f.selectPurged
 	}
-	if err := choose(ctx); err != nil {
+	if err := selectAll(ctx); err != nil {
 		return err
 	}
 	for _, s := range f.st.Sessions {
@@ -225,7 +225,7 @@ func (f *forgetting) Plan(ctx context.Context) error {
 		f.purge.Sessions = append(f.purge.Sessions, state.PurgeKey(id))
 	}
 	slices.Sort(f.purge.Sessions)
-	if err := f.listen(ctx); err != nil {
+	if err := f.searchTexts(ctx); err != nil {
 		return err
 	}
 	for _, r := range f.records {
@@ -233,35 +233,35 @@ func (f *forgetting) Plan(ctx context.Context) error {
 			f.purge.Records = append(f.purge.Records, state.RecordName(state.StampOf(r)))
 		}
 	}
-	if err := f.settle(); err != nil {
+	if err := f.dropRecords(); err != nil {
 		return err
 	}
-	f.labels()
+	f.purgeLabels()
 	return f.describe()
 }
 
 // session plans the deletion in one session.
-func (f *forgetting) session(ctx context.Context, s *state.Session) error {
+func (f *deletion) session(ctx context.Context, s *state.Session) error {
 	if f.sessions[s.ID] {
-		f.whole(s)
+		f.dropSession(s)
 		return nil
 	}
 	if f.o.Match == nil && f.needles == nil && f.o.Tool == "" && f.o.cause() != "since" && f.ranges[s.ID] == nil &&
-		(f.heeding == nil || !f.concerned(s)) {
+		(f.purges == nil || !f.concerned(s)) {
 		return nil
 	}
-	names := map[string]bool{} // overflow files that forgotten messages name
+	names := map[string]bool{} // overflow files that deleted messages name
 	err := capture.On(f.m.DB).OwnStreams(ctx, f.p.ID, s, f.asDigits, func(o *capture.OwnStream) error {
 		return f.stream(ctx, s, o, names)
 	})
-	if err != nil || f.heeding != nil {
+	if err != nil || f.purges != nil {
 		return err
 	}
 	return f.otherStreams(ctx, s)
 }
 
 // concerned reports whether an unanswered purge names messages of a session.
-func (f *forgetting) concerned(s *state.Session) bool {
+func (f *deletion) concerned(s *state.Session) bool {
 	for range f.passages(s.ID) {
 		return true
 	}
@@ -269,12 +269,12 @@ func (f *forgetting) concerned(s *state.Session) bool {
 }
 
 // acked reports whether this device has answered a purge. What it captured or derived later is kept.
-func (f *forgetting) acked(q state.StoredPurge) bool {
-	return f.heeding.Acked[f.m.Refs.Device().ID+q.Sum.String()]
+func (f *deletion) acked(q state.StoredPurge) bool {
+	return f.purges.Acked[f.m.Refs.Device().ID+q.Sum.String()]
 }
 
-// whole plans to delete a session.
-func (f *forgetting) whole(s *state.Session) {
+// dropSession plans to delete a session.
+func (f *deletion) dropSession(s *state.Session) {
 	for _, p := range s.Points {
 		if f.own(p.Stamp.Device) {
 			f.streams[stream.Name(s.ID, p.Generation)] = true
@@ -290,9 +290,9 @@ func (f *forgetting) whole(s *state.Session) {
 	}
 }
 
-// chosen returns a function that selects values of a stream: the whole value, or spots in it. values calls a function
+// selector returns a function that selects values of a stream: the whole value, or spots in it. values calls a function
 // with each value of the stream.
-func (f *forgetting) chosen(s *state.Session, generation int,
+func (f *deletion) selector(s *state.Session, generation int,
 	values func(func(transcript.Value)) error) (func(v transcript.Value) (whole bool, spots [][2]int), error) {
 	calls := map[string]bool{}
 	if f.o.Tool != "" {
@@ -323,8 +323,8 @@ func (f *forgetting) chosen(s *state.Session, generation int,
 			last = msg.Time
 		}
 		switch {
-		case f.heeding != nil:
-			return f.heeds(s, generation, v), nil
+		case f.purges != nil:
+			return f.purgedElsewhere(s, generation, v), nil
 		case f.needles != nil:
 			return false, originals.PlacesOf(v.Raw, f.needles)
 		case f.o.Match != nil:
@@ -341,7 +341,7 @@ func (f *forgetting) chosen(s *state.Session, generation int,
 	}, nil
 }
 
-func (f *forgetting) matches(b []byte) bool { return f.o.Match != nil && f.o.Match.Match(b) }
+func (f *deletion) matches(b []byte) bool { return f.o.Match != nil && f.o.Match.Match(b) }
 
 // namesOne reports whether a record contains the ID of one of some tool calls.
 func namesOne(raw []byte, calls map[string]bool) bool {
@@ -353,8 +353,8 @@ func namesOne(raw []byte, calls map[string]bool) bool {
 	return false
 }
 
-// heeds reports whether another device has deleted a message that this device captured too.
-func (f *forgetting) heeds(s *state.Session, generation int, v transcript.Value) bool {
+// purgedElsewhere reports whether another device has deleted a message that this device captured too.
+func (f *deletion) purgedElsewhere(s *state.Session, generation int, v transcript.Value) bool {
 	id := originals.UuidOf(v)
 	key := state.PurgeKey(id)
 	for _, p := range f.passages(s.ID) {
@@ -370,8 +370,8 @@ func IsForgotten(raw []byte) bool {
 	return bytes.Equal(raw, originals.Placeholder(len(raw), raw[0] != '{'))
 }
 
-// message marks a message as deleted, and reports whether it was marked before.
-func (f *forgetting) message(session string, generation, n int) (before bool) {
+// mark marks a message as deleted, and reports whether it was marked before.
+func (f *deletion) mark(session string, generation, n int) (before bool) {
 	if f.passed[session] == nil {
 		f.passed[session] = map[int]map[int]bool{}
 	}
@@ -384,9 +384,9 @@ func (f *forgetting) message(session string, generation, n int) (before bool) {
 	return before
 }
 
-// pass marks a message as deleted and adds it to the purge. Part says that only spots of it are deleted.
-func (f *forgetting) pass(s *state.Session, generation int, v transcript.Value, part bool) {
-	if f.message(s.ID, generation, v.N) && f.heeding == nil {
+// markDeleted marks a message as deleted and adds it to the purge. With part, only spots of it are deleted.
+func (f *deletion) markDeleted(s *state.Session, generation int, v transcript.Value, part bool) {
+	if f.mark(s.ID, generation, v.N) && f.purges == nil {
 		return
 	}
 	x := records.Passage{Session: state.PurgeKey(s.ID), Generation: generation, N: v.N, Part: part}
@@ -396,8 +396,8 @@ func (f *forgetting) pass(s *state.Session, generation int, v transcript.Value, 
 	f.purge.Passages = append(f.purge.Passages, x)
 }
 
-// labels adds the numbers of deleted versions, which are not used again, to the purge.
-func (f *forgetting) labels() {
+// purgeLabels adds the numbers of deleted versions, which are not used again, to the purge.
+func (f *deletion) purgeLabels() {
 	last := map[string]int{}
 	for _, v := range f.st.Versions {
 		var n int
@@ -413,7 +413,7 @@ func (f *forgetting) labels() {
 }
 
 // changes reports whether this device's lane changes.
-func (f *forgetting) changes() bool {
+func (f *deletion) changes() bool {
 	for _, r := range f.records {
 		if _, anew := f.bodies[r.ID]; f.own(r.Device) && (f.drop[r.ID] || anew) {
 			return true
@@ -423,27 +423,27 @@ func (f *forgetting) changes() bool {
 }
 
 // found reports whether anything is deleted in any lane.
-func (f *forgetting) found() bool { return f.changes() || len(f.things) > 0 }
+func (f *deletion) found() bool { return f.changes() || len(f.items) > 0 }
 
 // Apply commits the plan: it rewrites this device's lane, or adds a purge if only the lanes of others change.
-func (f *forgetting) Apply(ctx context.Context) error {
+func (f *deletion) Apply(ctx context.Context) error {
 	write := func(old, tx *refs.Tx) error {
 		if tips := old.Tips(); !slices.Equal(tips, f.st.Tips) {
 			return refs.ErrConflict
 		}
 		tx.Trailer("Op", "forget")
-		says := f.answers
-		if f.heeding == nil {
-			says = []records.Purge{f.purge}
+		purges := f.answers
+		if f.purges == nil {
+			purges = []records.Purge{f.purge}
 		}
-		for _, p := range says {
+		for _, p := range purges {
 			if _, err := tx.Add(records.KindPurge, p); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	w := f.held
+	w := f.writer
 	if w == nil {
 		var err error
 		if w, err = f.m.Refs.Writer(ctx, f.p.ID); err != nil {
