@@ -29,7 +29,7 @@ func TestSelftestAttacks(t *testing.T) {
 		},
 		"no lane is checked": {
 			`git -C "$MEM_DIR/memory.git" fetch -q "$HOME/hub.git" '+refs/heads/p/*:refs/heads/p/*'`,
-			[]string{"a session id that is a path", "a weight that is not a number", "an array as a body", "a clock that is far ahead", "a file mode that no lane has"},
+			[]string{"a session id that is a path", "a weight that is not a number", "an array as a body", "a clock far ahead", "a file mode that lanes do not use"},
 		},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
