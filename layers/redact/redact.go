@@ -60,6 +60,9 @@ func (r Rules) Redact(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) 
 	}
 	kept := 0 // raw[:kept] is in clean, if there are cuts
 	learned := numbered.learned
+	if r.set != nil {
+		numbered.known.Remember(r.set)
+	}
 	for _, u := range r.findAll(raw, &numbered.known) {
 		start, end := u.start, u.end
 		if numbered.learned != learned { // after the search of all

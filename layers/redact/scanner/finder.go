@@ -79,6 +79,12 @@ var outside = lexical.SetOf("0123456789+-.eEtrufalsn")
 // string scans the string whose content is value[start:end].
 func (f *finder) string(start, end int, isKey bool) {
 	raw := f.value[start:end]
+	alone := isKey || !f.joins
+	seen, clean := f.scan.session.seen(raw, alone)
+	if clean && len(raw) >= nameless && !isKey && f.kind(len(raw)) == "" {
+		f.key, f.flag = nil, ""
+		return
+	}
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		f.scan.unquoted = lexical.Unquote(f.scan.unquoted[:0], raw)
@@ -86,13 +92,16 @@ func (f *finder) string(start, end int, isKey bool) {
 	}
 	from := len(f.spans)
 	switch {
-	case f.joins && !isKey:
+	case !alone:
 		f.parts = append(f.parts, part{len(f.lines), start, end})
 		if f.lines = append(f.lines, text...); !bytes.HasSuffix(text, []byte("\n")) {
 			f.lines = append(f.lines, '\n')
 		}
-	case len(text) >= 8:
-		f.spans = append(f.spans, f.scan.Run(text, 0)...)
+	case len(text) >= 8 && !clean:
+		found := f.scan.Run(text, 0)
+		if f.spans = append(f.spans, found...); len(found) == 0 {
+			seen.mark()
+		}
 	}
 	if isKey {
 		f.keys = append(f.keys[:0], text...)
@@ -153,27 +162,34 @@ func (f *finder) open(bracket byte) {
 
 // named reports the whole of text, a string that is not a key, if its name is that of a secret.
 func (f *finder) named(text []byte) {
-	kind := cmp.Or(f.list, f.flag)
+	kind := f.kind(len(text))
 	if f.flag = ""; f.key == nil && !f.joins && option(text) {
 		f.flag = lexical.SecretName(text)
 	}
 	switch string(f.key) {
-	case "":
 	case "name", "Name", "key", "Key", "ParameterKey":
 		if len(text) <= 96 && lexical.SecretName(text) != "" {
 			f.outer = append(f.outer[:0], text...)
 		}
+	}
+	if kind != "" && lexical.Plausible(kind, text, lexical.Quoted) && !f.scan.Rules.allows(kind, text) {
+		f.spans = append(f.spans, lexical.Span{Start: 0, End: len(text), Rule: kind})
+	}
+}
+
+// kind returns the kind of secret that a string with length bytes is by its name, "" if it is none.
+func (f *finder) kind(length int) string {
+	kind := cmp.Or(f.list, f.flag)
+	switch string(f.key) {
 	case "value", "Value", "ParameterValue":
 		if len(f.outer) > 0 {
 			kind = lexical.SecretName(f.outer)
 		}
 	}
-	if f.key != nil && kind == "" && len(f.key) <= 96 && len(text) >= 6 {
+	if f.key != nil && kind == "" && len(f.key) <= 96 && length >= 6 {
 		kind = f.scan.Names.Kind(f.key)
 	}
-	if kind != "" && lexical.Plausible(kind, text, lexical.Quoted) && !f.scan.Rules.allows(kind, text) {
-		f.spans = append(f.spans, lexical.Span{Start: 0, End: len(text), Rule: kind})
-	}
+	return kind
 }
 
 // option reports whether text is an option of a program.

@@ -14,10 +14,15 @@ import (
 // words, and words are compared only if one of the four may begin a word. The result is that of an automaton, but the
 // tables fit into the first-level cache, and no lookup depends on the previous one.
 type keywords struct {
-	filter [1 << 11]uint64  // a bit for the hash of the first four bytes of each word
-	table  [1 << 10][]int32 // words by the hash of their first three bytes
+	filter [1 << 11]uint64      // a bit for the hash of the first four bytes of each word
+	table  [1 << 10][]candidate // words by the hash of their first three bytes
 	words  []word
-	grams  []uint32 // of the first three bytes of each word
+}
+
+// A candidate is a word with its first bytes, folded: eight, or all if it has fewer.
+type candidate struct {
+	begin, mask uint64
+	*word
 }
 
 // A word is a keyword and the action for its occurrences.
@@ -27,26 +32,35 @@ type word struct {
 	next *lexical.Set // the bytes that can follow a word of three bytes; nil for any
 }
 
-// gram returns the three bytes, folded, as a number.
-func gram(a, b, c byte) uint32 {
-	return uint32(lexical.Lower[a])<<16 | uint32(lexical.Lower[b])<<8 | uint32(lexical.Lower[c])
-}
-
-// slot hashes a gram to 16 bits.
-func slot(g uint32) uint32 { return g * 0x9E3779B1 >> 16 }
+// slot hashes the first three of folded bytes to an index in the table.
+func slot(v uint64) uint32 { return uint32(v) << 8 * 0x9E3779B1 >> 22 }
 
 // newKeywords returns the search tables of words, which it sorts.
 func newKeywords(words []word) *keywords {
 	k := &keywords{words: words}
 	slices.SortStableFunc(k.words, func(a, b word) int { return cmp.Compare(a.text, b.text) })
-	for i, w := range k.words {
-		g := gram(w.text[0], w.text[1], w.text[2])
-		k.grams = append(k.grams, g)
-		s := slot(g)
-		k.admit(w)
-		k.table[s>>6] = append(k.table[s>>6], int32(i))
+	for i := range k.words {
+		w := &k.words[i]
+		k.admit(*w)
+		c := candidate{load([]byte(w.text)) | fold, math.MaxUint64, w}
+		if n := len(w.text); n < 8 {
+			c.mask = 1<<(8*n) - 1
+		}
+		c.begin &= c.mask
+		k.table[slot(c.begin)] = append(k.table[slot(c.begin)], c)
 	}
 	return k
+}
+
+// load returns up to eight bytes of b, the first in the lowest bits.
+func load(b []byte) (v uint64) {
+	if len(b) >= 8 {
+		return binary.LittleEndian.Uint64(b)
+	}
+	for i, c := range b {
+		v |= uint64(c) << (8 * i)
+	}
+	return v
 }
 
 // fold is or-ed to eight bytes to ignore case. It also makes some other bytes equal.
@@ -92,19 +106,21 @@ func (k *keywords) each(text []byte, found func(at int, w *word)) {
 			}
 		}
 	}
+	v := load(text[i:]) | fold
 	for ; i < len(text)-2; i++ {
-		k.at(text, i, found)
+		if h := hash4(uint32(v)); filter[h>>21]>>(h>>15&63)&1 != 0 {
+			k.at(text, i, found)
+		}
+		v = v>>8 | fold
 	}
 }
 
 // at calls found for the keywords that begin at text[i:].
 func (k *keywords) at(text []byte, i int, found func(at int, w *word)) {
-	g := gram(text[i], text[i+1], text[i+2])
-	for _, n := range k.table[slot(g)>>6&(1<<10-1)] {
-		if k.grams[n] == g {
-			if w := &k.words[n]; lexical.HasFold(text[i+3:], w.text[3:]) {
-				found(i, w)
-			}
+	v := load(text[i:]) | fold
+	for _, c := range k.table[slot(v)] {
+		if v&c.mask == c.begin && lexical.HasFold(text[i:], c.text) {
+			found(i, c.word)
 		}
 	}
 }

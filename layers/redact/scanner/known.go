@@ -34,10 +34,12 @@ func startOf(text []byte) uint64 {
 	return (v ^ v>>29) * 0xBF58476D1CE4E5B9
 }
 
-// Knowns finds known values. The zero value is empty.
+// Knowns are the known values of a session. The zero value is empty. Several goroutines may scan with it if none adds
+// to it.
 type Knowns struct {
 	begins  *[1 << 8]uint64 // a bit for the start of each value
 	byStart map[uint64][]Known
+	clean   *cleanTexts // nil for none
 }
 
 // Add adds a value and reports whether it is new.
@@ -50,6 +52,7 @@ func (k *Knowns) Add(v Known) bool {
 			return false
 		}
 	}
+	k.clean = nil // it may be in one of them
 	s := v.start >> 50
 	k.begins[s>>6] |= 1 << (s & 63)
 	k.byStart[v.start] = append(k.byStart[v.start], v)
