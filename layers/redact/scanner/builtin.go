@@ -35,7 +35,11 @@ var builtin = sync.OnceValue(func() *keywords {
 	}
 	for _, p := range uncovered() {
 		for _, k := range p.Keywords {
-			if len(k) > 2 { // "s." alone stands everywhere
+			switch {
+			case len(k) < 3: // "s." alone stands everywhere
+			case p.assigns && slices.Contains(inValue, k):
+				add(p.matchValue, strings.ToLower(k))
+			default:
 				add(p.match, strings.ToLower(k))
 			}
 		}
@@ -134,7 +138,7 @@ func Names() []string {
 }
 
 // Version is the version of the built-in rules. It changes whenever their findings change.
-const Version = "mem-8 gitleaks-" + gitleaksVersion
+const Version = "mem-9 gitleaks-" + gitleaksVersion
 
 // NewScan returns a scan with the given rules.
 func NewScan(rules *Ruleset) *Scan {

@@ -90,17 +90,34 @@ func (p *pattern) Compile() {
 	p.least = lexical.MinGroupLen(tree)
 }
 
+// inValue are the keywords of assignments that begin the value. The others are in the name.
+var inValue = []string{"_pub", "atatt3", "live_", "live_pub", "nrak", "nrii-", "nrjs-", "test_", "test_pub", "tfp_"}
+
+// operators are the characters of the operators between a name and its value.
+const operators = "=>:|,"
+
 // match applies the pattern around its keyword at text[at:].
 func (p *pattern) match(s *Scan, at int, w *word) {
-	text := s.Text
-	start := max(0, at-lexical.MaxLead)
-	if p.assigns {
-		behind := at + len(w.text)
-		if !bytes.ContainsAny(text[behind:min(len(text), behind+24)], "=>:|,") {
-			return
-		}
-		start = at
+	if !p.assigns {
+		p.search(s, max(0, at-lexical.MaxLead), at)
+		return
 	}
+	behind := at + len(w.text)
+	if bytes.ContainsAny(s.Text[behind:min(len(s.Text), behind+24)], operators) {
+		p.search(s, at, at)
+	}
+}
+
+// matchValue is match for a keyword that begins the value of an assignment.
+func (p *pattern) matchValue(s *Scan, at int, _ *word) {
+	if bytes.ContainsAny(s.Text[max(0, at-12):at], operators) {
+		p.search(s, max(0, at-lexical.MaxLead), at)
+	}
+}
+
+// search reports the matches in text[start:] that end near at.
+func (p *pattern) search(s *Scan, start, at int) {
+	text := s.Text
 	p.once.Do(p.Compile)
 	if p.least > 4 && !lexical.HasWord(text[start:min(len(text), at+p.Reach+8+p.least)], p.least) {
 		return
