@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/refine"
@@ -29,6 +31,7 @@ func (m Ops) Search(ctx context.Context, projects []refs.Project, q Query) ([]Hi
 // A Searcher answers several queries over the same projects.
 type Searcher struct {
 	m        Ops
+	all      bool // all projects that have a lane when they are opened
 	projects []refs.Project
 	corpora  []Corpus
 }
@@ -39,12 +42,22 @@ func (m Ops) Searcher(ctx context.Context, projects []refs.Project) (*Searcher, 
 	return s, s.open(ctx)
 }
 
+// SearcherOfAll is [Ops.Searcher] for all projects of the memory, which it lists and looks up in one pass.
+func (m Ops) SearcherOfAll(ctx context.Context) (*Searcher, error) {
+	s := &Searcher{m: m, all: true}
+	return s, s.open(ctx)
+}
+
 func (s *Searcher) open(ctx context.Context) error {
 	tips := s.m.currentTips(ctx)
-	if len(s.projects) > 1 {
+	if s.all || len(s.projects) > 1 {
 		all, err := s.m.Refs.Tips()
 		if err != nil {
 			return err
+		}
+		if s.all {
+			delete(all, refs.Home)
+			s.projects = slices.Sorted(maps.Keys(all))
 		}
 		tips = func(p refs.Project) ([]refs.Tip, error) { return all[p], nil }
 	}

@@ -21,7 +21,7 @@ const (
 	footerSize = 4*8 + 4 + 4 + 8
 
 	blockText  = 16 << 10 // approximate bytes of text in a block
-	blockTerms = 8 << 10  // approximate bytes of terms and postings in a block
+	blockTerms = 4 << 10  // approximate bytes of terms and postings in a block
 )
 
 // FileTerm returns the term of all documents about files with the base name of file, in lower case.

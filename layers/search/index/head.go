@@ -162,11 +162,7 @@ func Open(dir string, h *Head) (*Reader, error) {
 func openSegments(dir string, h *Head) (*Reader, error) {
 	r := &Reader{Head: h}
 	for _, ref := range h.Segments {
-		s, err := openSegment(filepath.Join(dir, filepath.Base(ref.Name)))
-		if err == nil && s.docs != ref.Docs {
-			s.close()
-			err = ErrDamaged
-		}
+		s, err := openSegment(dir, ref)
 		if err != nil {
 			r.Close()
 			return nil, err

@@ -1,9 +1,11 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sort"
 
@@ -11,7 +13,8 @@ import (
 	"github.com/memvcs/mem/layers/search/terms"
 )
 
-// A Segment is a segment file that is open for reading. It caches one block and is for one goroutine.
+// A Segment is a segment file that is open for reading. It caches one block of texts and one of terms, and is for one
+// goroutine.
 type Segment struct {
 	f       *os.File
 	docs    int
@@ -27,6 +30,9 @@ type Segment struct {
 	base  int64  // base of its times
 	docAt []int  // offsets of its documents
 	from  int    // its first document, -1 if none was read
+
+	terms []byte // block of terms, the last one read
+	inAt  int64  // its offset, 0 if none was read
 }
 
 type docBlock struct {
@@ -44,57 +50,81 @@ type termBlock struct {
 // maxPart is the most bytes that one part of a segment may have.
 const maxPart = 1 << 30
 
-func openSegment(file string) (*Segment, error) {
+// tailSize is the number of bytes that openSegment reads first: the footer and, of most segments, the directory.
+const tailSize = 4 << 10
+
+// openSegment opens the segment that r names in dir.
+func openSegment(dir string, r Ref) (*Segment, error) {
+	file := filepath.Join(dir, filepath.Base(r.Name))
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	s := &Segment{f: f, from: -1}
-	if err := s.open(); err != nil {
+	if err = s.open(r.Size); err == nil && s.docs != r.Docs {
+		err = ErrDamaged
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%w: %s", err, file)
 	}
 	return s, nil
 }
 
-func (s *Segment) open() error {
-	fi, err := s.f.Stat()
-	if err != nil {
-		return err
-	}
-	foot := make([]byte, footerSize)
-	if fi.Size() < footerSize {
+// open reads the footer and the directory of a file of the given size.
+func (s *Segment) open(size int64) error {
+	if size < footerSize {
 		return ErrDamaged
 	}
-	if _, err := s.f.ReadAt(foot, fi.Size()-footerSize); err != nil {
+	tail := make([]byte, min(size, tailSize))
+	if err := s.readAt(tail, size-int64(len(tail))); err != nil {
 		return err
 	}
+	rest, foot := tail[:len(tail)-footerSize], tail[len(tail)-footerSize:]
 	if string(foot[footerSize-8:]) != magic || binary.LittleEndian.Uint32(foot[36:]) != sum(foot[:36]) ||
 		binary.LittleEndian.Uint32(foot[32:]) != version<<16|terms.Version {
 		return ErrDamaged
 	}
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(foot[8*i:])) }
 	s.timesAt = at(1)
-	dir, err := s.read(at(2), int(at(3)))
+	var dir []byte
+	var err error
+	if n := int(at(3)); n >= 0 && n <= len(rest) {
+		dir, err = checked(rest[len(rest)-n:])
+	} else {
+		dir, err = s.read(nil, at(2), n)
+	}
 	if err != nil {
 		return err
 	}
 	return s.directory(dir, at(0))
 }
 
-// read reads n bytes at offset at, verifies their checksum and returns the rest.
-func (s *Segment) read(at int64, n int) ([]byte, error) {
-	if n < 4 || n > maxPart || at < 0 {
-		return nil, ErrDamaged
-	}
-	b := make([]byte, n)
+func (s *Segment) readAt(b []byte, at int64) error {
 	if _, err := s.f.ReadAt(b, at); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if binary.LittleEndian.Uint32(b) != sum(b[4:]) {
+	return nil
+}
+
+// checked verifies the checksum in front of a part and returns the rest.
+func checked(b []byte) ([]byte, error) {
+	if len(b) < 4 || binary.LittleEndian.Uint32(b) != sum(b[4:]) {
 		return nil, ErrDamaged
 	}
 	return b[4:], nil
+}
+
+// read reads the part of n bytes at offset at into buf, or into new memory if it does not fit, and verifies it.
+func (s *Segment) read(buf []byte, at int64, n int) ([]byte, error) {
+	if n < 4 || n > maxPart || at < 0 {
+		return nil, ErrDamaged
+	}
+	b := slices.Grow(buf[:0], n)[:n]
+	if err := s.readAt(b, at); err != nil {
+		return nil, err
+	}
+	return checked(b)
 }
 
 func (s *Segment) directory(dir []byte, termsAt int64) error {
@@ -141,7 +171,7 @@ func (s *Segment) Length(doc int) byte { return s.lengths[doc] }
 func (s *Segment) Time(doc int) (int64, error) {
 	if s.times == nil {
 		var err error
-		if s.times, err = s.read(s.timesAt, 4*s.docs+4); err != nil {
+		if s.times, err = s.read(nil, s.timesAt, 4*s.docs+4); err != nil {
 			return 0, err
 		}
 	}
@@ -169,7 +199,7 @@ func (s *Segment) Doc(doc int) (Doc, error) {
 
 func (s *Segment) readBlock(i int) error {
 	b := s.docBlocks[i]
-	raw, err := s.read(b.at, b.length)
+	raw, err := s.read(nil, b.at, b.length)
 	if err != nil {
 		return err
 	}
@@ -209,11 +239,15 @@ func (s *Segment) Postings(term string) (Postings, error) {
 	if i < 0 {
 		return Postings{}, nil
 	}
-	raw, err := s.read(s.termBlocks[i].at, s.termBlocks[i].length)
-	if err != nil {
-		return Postings{}, err
+	if b := s.termBlocks[i]; s.inAt != b.at {
+		var err error
+		s.inAt = 0
+		if s.terms, err = s.read(s.terms, b.at, b.length); err != nil {
+			return Postings{}, err
+		}
+		s.inAt = b.at
 	}
-	d := &decoder{b: raw}
+	d := &decoder{b: s.terms}
 	var name []byte
 	for len(d.b) > 0 {
 		same := d.small()
@@ -224,7 +258,7 @@ func (s *Segment) Postings(term string) (Postings, error) {
 		}
 		name = append(name[:same], rest...)
 		if string(name) == term {
-			return Postings{Docs: docs, b: postings, doc: -1, max: s.docs}, nil
+			return Postings{Docs: docs, b: bytes.Clone(postings), doc: -1, max: s.docs}, nil
 		}
 		if string(name) > term {
 			break
@@ -267,7 +301,7 @@ func (p *Postings) Damaged() bool { return p.bad }
 // Terms returns all terms of the segment, sorted, for tests and for fsck.
 func (s *Segment) Terms() (all []string, err error) {
 	for _, b := range s.termBlocks {
-		raw, err := s.read(b.at, b.length)
+		raw, err := s.read(nil, b.at, b.length)
 		if err != nil {
 			return nil, err
 		}

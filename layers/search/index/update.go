@@ -204,7 +204,7 @@ func (u *updater) smallest(of []int) []int {
 
 // rewrite copies the live documents of a segment into the segment that is being built.
 func (u *updater) rewrite(i int) error {
-	seg, err := openSegment(filepath.Join(u.dir, u.head.Segments[i].Name))
+	seg, err := openSegment(u.dir, u.head.Segments[i])
 	if err != nil {
 		return err
 	}
