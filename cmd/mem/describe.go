@@ -78,7 +78,7 @@ func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 	own := func(o optionHelp) bool {
 		return slices.ContainsFunc(d.Options, func(own optionHelp) bool { return own.Name == o.Name })
 	}
-	d.Global = slices.DeleteFunc(optionsHelp((&app.Options{}).Flags(false)), own)
+	d.Global = withoutShadowed(slices.DeleteFunc(optionsHelp((&app.Options{}).Flags(false)), own), d.Options)
 	if table[i].changes(path) {
 		d.Changing = slices.DeleteFunc(optionsHelp((&app.Options{}).Changing()), own)
 	}
@@ -96,6 +96,22 @@ func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 		d.Synopsis += " " + c.ArgsUsage
 	}
 	return d
+}
+
+// withoutShadowed returns options without the letters that mean something else in own.
+func withoutShadowed(options, own []optionHelp) (out []optionHelp) {
+	for _, o := range options {
+		taken := func(letter string) bool {
+			return slices.ContainsFunc(own, func(x optionHelp) bool { return x.Short == letter || x.Name == letter })
+		}
+		if o.Short != "" && taken(o.Short) {
+			o.Short = ""
+		}
+		if len(o.Name) > 1 || !taken(o.Name) {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // everything returns the help of all commands that are not hidden.
