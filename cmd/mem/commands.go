@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/servecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
@@ -187,7 +188,7 @@ func scriptCommands() []command {
 		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: storecmd.LsObjects},
 		{name: "rev-parse", group: groupPlumbing, plain: true, make: storecmd.RevParse},
 		{name: "plugin-path", group: groupPlumbing, plain: true, make: hookset.PluginPath},
-		{name: "mcp", group: groupPlumbing, make: servecmd.McpCommand},
+		{name: "mcp", group: groupPlumbing, make: mcpcmd.Command},
 		{name: "hook", group: groupPlumbing, make: hookcmd.Hook},
 	}
 }

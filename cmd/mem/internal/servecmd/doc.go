@@ -1,2 +1,2 @@
-// Package servecmd has the commands that serve memory: the browser, the tokens of its API, and MCP.
+// Package servecmd has the commands that serve memory to browsers and to programs that use the API: serve and token.
 package servecmd

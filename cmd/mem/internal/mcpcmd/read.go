@@ -1,4 +1,4 @@
-package servecmd
+package mcpcmd
 
 import (
 	"cmp"
@@ -131,7 +131,7 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 					Line: term.SanitizeLine(x.Title())})
 			}
 			if len(out.Moments) == 0 {
-				out.Note, err = mcpScope{own: run.Project}.note(ctx, run.Memory, "")
+				out.Note, err = scope{own: run.Project}.note(ctx, run.Memory, "")
 			}
 			return err
 		}
@@ -280,7 +280,7 @@ func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, er
 			out.Facts = append(out.Facts, servedFact(f))
 		}
 		if len(out.Facts) == 0 {
-			out.Note, err = mcpScope{own: run.Project}.note(ctx, run.Memory, "no such facts; search also finds messages")
+			out.Note, err = scope{own: run.Project}.note(ctx, run.Memory, "no such facts; search also finds messages")
 		}
 		return err
 	})

@@ -1,4 +1,4 @@
-package servecmd
+package mcpcmd
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 )
 
-// McpCommand returns mem mcp.
-func McpCommand(e *app.Env) *cli.Command {
+// Command returns mem mcp.
+func Command(e *app.Env) *cli.Command {
 	write := false
 	return &cli.Command{
 		Name:  "mcp",

@@ -1,4 +1,4 @@
-package servecmd
+package mcpcmd
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An mcpScope is the set of projects that a tool searches.
-type mcpScope struct {
+// A scope is the set of projects that a tool searches.
+type scope struct {
 	own      state.Project // of the directory
 	projects []refs.Project
 	only     search.Only // of the related projects
@@ -24,7 +24,7 @@ type mcpScope struct {
 
 // scopeOf parses the argument projects. Unlike "mem search", a tool never searches other projects by default, because
 // no user would notice.
-func scopeOf(ctx context.Context, e *app.Env, m *layers.Memory, projects string) (sc mcpScope, err error) {
+func scopeOf(ctx context.Context, e *app.Env, m *layers.Memory, projects string) (sc scope, err error) {
 	switch projects {
 	case "", "related", "all":
 	default:
@@ -45,7 +45,7 @@ func scopeOf(ctx context.Context, e *app.Env, m *layers.Memory, projects string)
 }
 
 // note returns the reason for an empty answer: the project has no sessions, or else nothing.
-func (sc mcpScope) note(ctx context.Context, m *layers.Memory, nothing string) (string, error) {
+func (sc scope) note(ctx context.Context, m *layers.Memory, nothing string) (string, error) {
 	projects, err := m.Trusted().Projects(ctx)
 	if err != nil {
 		return "", err
