@@ -7,7 +7,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
-	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -39,7 +38,7 @@ func TestLogLines(t *testing.T) {
 			}
 		})
 		got := print(all, func(e *app.Env) {
-			if _, err := historycmd.PrintLog(e, tracecmd.LogOptions{}, historycmd.Each(entries), historycmd.LogScope{Names: names}, untrusted); err != nil {
+			if _, err := historycmd.PrintLog(e, historycmd.LogOptions{}, historycmd.Each(entries), historycmd.LogScope{Names: names}, untrusted); err != nil {
 				t.Fatal(err)
 			}
 		})

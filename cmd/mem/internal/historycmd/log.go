@@ -15,14 +15,13 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
 // Log returns mem log.
 func Log(e *app.Env) *cli.Command {
-	var o tracecmd.LogOptions
+	var o LogOptions
 	return &cli.Command{
 		Name:      "log",
 		Usage:     "list operations, newest first",
@@ -60,7 +59,7 @@ func Log(e *app.Env) *cli.Command {
 				return runOpLog(c.Context, e, o.Number)
 			}
 			if o.Handed {
-				return tracecmd.RunHanded(c.Context, e, o, e.Operand(0))
+				return runHanded(c.Context, e, o, e.Operand(0))
 			}
 			o.Rev, o.Limited = e.Operand(0), c.IsSet("number")
 			return runLog(c.Context, e, o)
@@ -68,7 +67,7 @@ func Log(e *app.Env) *cli.Command {
 	}
 }
 
-func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions) error {
+func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 	memory.SpendMemory()
 	var since time.Time
 	if o.Since != "" {
@@ -119,7 +118,7 @@ func runLog(ctx context.Context, e *app.Env, o tracecmd.LogOptions) error {
 }
 
 // logDetails prints entries with the details that the options select.
-func logDetails(ctx context.Context, d *details, o tracecmd.LogOptions, entries []refs.Entry) error {
+func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.Entry) error {
 	if err := d.look(ctx, o, entries); err != nil {
 		return err
 	}
@@ -144,7 +143,7 @@ func logDetails(ctx context.Context, d *details, o tracecmd.LogOptions, entries 
 	return d.print(ctx, o, entries)
 }
 
-func noteNothingLogged(run names.Run, o tracecmd.LogOptions) {
+func noteNothingLogged(run names.Run, o LogOptions) {
 	if o.Limited && o.Number <= 0 {
 		return
 	}
@@ -157,7 +156,7 @@ func noteNothingLogged(run names.Run, o tracecmd.LogOptions) {
 }
 
 // patchHint adds to the error of mem log -p NAME the hint that -p means --patch here, if NAME is a project.
-func patchHint(ctx context.Context, run names.Run, o tracecmd.LogOptions, err error) error {
+func patchHint(ctx context.Context, run names.Run, o LogOptions, err error) error {
 	var missing *state.NotFoundError
 	if !o.Patch || !errors.As(err, &missing) {
 		return err
@@ -207,7 +206,7 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq
 }
 
 // PrintLog prints entries, one per line, and reports whether there were any.
-func PrintLog(e *app.Env, o tracecmd.LogOptions, found iter.Seq[*refs.Entry], in LogScope,
+func PrintLog(e *app.Env, o LogOptions, found iter.Seq[*refs.Entry], in LogScope,
 	untrusted app.Untrusted) (printed bool, err error) {
 	if e.Term.Stdout && !o.Oneline {
 		return LogTable(e, slices.Collect(cloned(found)), in, untrusted)
@@ -350,7 +349,7 @@ type logChange struct {
 	Appeared bool   `json:"appeared"`
 }
 
-func (d *details) json(o tracecmd.LogOptions, found iter.Seq[*refs.Entry]) error {
+func (d *details) json(o LogOptions, found iter.Seq[*refs.Entry]) error {
 	return app.PrintJSONList(d.Env, "log", "operations", func(yield func(operationAnswer) bool) {
 		for en := range found {
 			if !yield(d.answer(o, en)) {
@@ -361,7 +360,7 @@ func (d *details) json(o tracecmd.LogOptions, found iter.Seq[*refs.Entry]) error
 }
 
 // format prints each entry by the template of --format.
-func (d *details) format(o tracecmd.LogOptions, found iter.Seq[*refs.Entry]) error {
+func (d *details) format(o LogOptions, found iter.Seq[*refs.Entry]) error {
 	f, err := d.ParseFormat(o.Format)
 	if err != nil {
 		return err
@@ -374,7 +373,7 @@ func (d *details) format(o tracecmd.LogOptions, found iter.Seq[*refs.Entry]) err
 	return nil
 }
 
-func (d *details) answer(o tracecmd.LogOptions, en *refs.Entry) operationAnswer {
+func (d *details) answer(o LogOptions, en *refs.Entry) operationAnswer {
 	a := operationAnswer{
 		Commit: en.Commit, Parent: en.Parent, Project: d.Names[en.Project], Device: en.Device, Name: en.Name,
 		Trusted: d.untrusted.Of(en.Device) == "", Time: term.TimeText(en.Time),

@@ -28,7 +28,7 @@ type details struct {
 }
 
 // look reads the details that the options select.
-func (d *details) look(ctx context.Context, o tracecmd.LogOptions, entries []refs.Entry) error {
+func (d *details) look(ctx context.Context, o LogOptions, entries []refs.Entry) error {
 	d.works, d.mentions = map[string]*revision.Operation{}, map[string][]provenance.Mention{}
 	done := map[refs.Project]bool{}
 	for _, en := range entries {
@@ -69,7 +69,7 @@ func (d *details) mentioned(entries []refs.Entry) []refs.Entry {
 }
 
 // print prints each entry on a line, with the graph on the left and the details below.
-func (d *details) print(ctx context.Context, o tracecmd.LogOptions, entries []refs.Entry) error {
+func (d *details) print(ctx context.Context, o LogOptions, entries []refs.Entry) error {
 	var g Graph
 	below := shownParents(entries, func(en refs.Entry) []string { return d.works[en.Commit].Parents })
 	for _, en := range entries {
@@ -116,7 +116,7 @@ func (d *details) sign(en refs.Entry) byte {
 }
 
 // lines returns the details below an entry.
-func (d *details) lines(o tracecmd.LogOptions, en refs.Entry) []string {
+func (d *details) lines(o LogOptions, en refs.Entry) []string {
 	var out []string
 	style := d.Style()
 	for _, f := range d.mentions[en.Commit] {

@@ -1,4 +1,4 @@
-package tracecmd
+package historycmd
 
 // LogOptions are the options of mem log.
 type LogOptions struct {

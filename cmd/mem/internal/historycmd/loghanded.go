@@ -1,0 +1,50 @@
+package historycmd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/hooks"
+)
+
+// runHanded lists the hand-overs of hooks, the newest first, by hash, never by text.
+func runHanded(ctx context.Context, e *app.Env, o LogOptions, session string) error {
+	dir, err := e.MemoryDir()
+	if err != nil {
+		return err
+	}
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		all, err := hooks.ReadHandovers(dir)
+		if err != nil {
+			return err
+		}
+		list := []hooks.Handover{}
+		for i := len(all) - 1; i >= 0; i-- {
+			h := all[i]
+			if (e.Opt.AllProjects || h.Project == string(run.Project.ID)) && strings.HasPrefix(h.Session, session) &&
+				(o.Number == 0 || len(list) < o.Number) {
+				list = append(list, h)
+			}
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("log", map[string]any{"handed": list})
+		}
+		if len(list) == 0 {
+			e.Note("nothing was handed over")
+			return nil
+		}
+		for _, h := range list {
+			e.Printf("%s  %s  %s  %d characters in %d lines to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"),
+				h.Event, h.Units, len(h.Lines), e.Safe(term.ShortID(h.Session)))
+			for _, l := range h.Lines {
+				if l.Source != "" {
+					e.Printf("  %s  %s: %s %s\n", l.Hash[:min(8, len(l.Hash))], e.Safe(l.Section), e.Safe(l.Said), e.Safe(l.Source))
+				}
+			}
+		}
+		return nil
+	})
+}
