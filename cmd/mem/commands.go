@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
@@ -106,7 +107,7 @@ func inspectCommands() []command {
 		{name: "show", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Show},
 		{name: "search", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Search},
 		{name: "suggest", group: groupLook, make: sessioncmd.SuggestCommand},
-		{name: "diff", group: groupLook, across: []string{""}, make: tracecmd.Diff},
+		{name: "diff", group: groupLook, across: []string{""}, make: diffcmd.Diff},
 		{name: "blame", group: groupLook, across: []string{""}, make: tracecmd.Blame},
 		{name: "lineage", group: groupHidden, across: []string{""}, make: tracecmd.Lineage},
 		{name: "why", group: groupLook, across: []string{""}, make: tracecmd.WhyCommand},

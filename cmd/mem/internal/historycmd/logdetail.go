@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/revision"
@@ -207,10 +207,10 @@ func (d *details) difference(ctx context.Context, a, b state.Rev) error {
 		return err
 	}
 	d.Printf("\n")
-	tracecmd.DiffHead(d.Env, c)
+	diffcmd.Head(d.Env, c)
 	for _, g := range c.Groups {
 		d.Printf("\n")
-		tracecmd.DiffGroup(d.Env, c, g, false)
+		diffcmd.Group(d.Env, c, g, false)
 	}
 	d.Printf("\n")
 	return c.Err()

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/memvcs/mem/layers/records"
@@ -28,4 +29,25 @@ func FirstWords(s string, n int) string {
 		return string(r[:n-1]) + "…"
 	}
 	return string(r)
+}
+
+// Ranges returns ranges of messages: "#12", "#12-18 #77". Of more than seven it returns the first six and the last.
+func Ranges(messages [][2]int) string {
+	const most = 6
+	var words []string
+	for i, r := range messages {
+		if i == most {
+			words = append(words, "…")
+			r = messages[len(messages)-1]
+		}
+		if r[0] == r[1] {
+			words = append(words, fmt.Sprintf("#%d", r[0]))
+		} else {
+			words = append(words, fmt.Sprintf("#%d-%d", r[0], r[1]))
+		}
+		if i == most {
+			break
+		}
+	}
+	return strings.Join(words, " ")
 }

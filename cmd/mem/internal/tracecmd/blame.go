@@ -177,7 +177,7 @@ func blameFrom(e *app.Env, rev state.Rev, l provenance.BlameLine) app.Cell {
 	case !l.Supported:
 		return app.Cell{Full: "??", Paint: e.Style().Red}
 	}
-	text := runsText(l.Messages)
+	text := term.Ranges(l.Messages)
 	if rev.Kind == state.IsComposition && l.Session != nil {
 		return app.Cell{Full: l.Session.ID + " " + text, Short: term.ShortID(l.Session.ID) + " " + text,
 			Paint: e.Style().Yellow}

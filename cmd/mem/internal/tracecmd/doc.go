@@ -1,3 +1,2 @@
-// Package tracecmd has the commands that compare texts and trace them to their sources: diff, blame, lineage,
-// why.
+// Package tracecmd has the commands that trace a text to its sources: blame, lineage and why.
 package tracecmd

@@ -1,4 +1,4 @@
-package tracecmd
+package diffcmd
 
 import (
 	"fmt"
@@ -49,32 +49,11 @@ func anchorNames(a trace.Anchors, most int) string {
 
 // place returns messages: "#12", "#12-18 #77"; with the session first if there are several.
 func place(c provenance.Comparison, source string, src [][2]int) string {
-	text := runsText(src)
+	text := term.Ranges(src)
 	if s := c.Sessions[source]; s != nil && len(c.Sessions) > 1 {
 		text = term.ShortID(s.ID) + " " + text
 	}
 	return text
-}
-
-// runsText returns runs of messages as text.
-func runsText(src [][2]int) string {
-	const most = 6
-	var words []string
-	for i, r := range src {
-		if i == most {
-			words = append(words, "…")
-			r = src[len(src)-1]
-		}
-		if r[0] == r[1] {
-			words = append(words, fmt.Sprintf("#%d", r[0]))
-		} else {
-			words = append(words, fmt.Sprintf("#%d-%d", r[0], r[1]))
-		}
-		if i == most {
-			break
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 // diffKeepits prints the markers whose fate changed.

@@ -1,4 +1,4 @@
-package tracecmd
+package diffcmd
 
 import (
 	"context"
@@ -142,13 +142,13 @@ func printDiff(ctx context.Context, run names.Run, o diffOptions, c provenance.C
 	case o.keepits:
 		return diffKeepits(run.Env, c)
 	}
-	DiffHead(run.Env, c)
+	Head(run.Env, c)
 	if o.stat {
 		return diffStat(run.Env, c)
 	}
 	for _, g := range c.Groups {
 		run.Printf("\n")
-		DiffGroup(run.Env, c, g, o.word)
+		Group(run.Env, c, g, o.word)
 	}
 	return c.Err()
 }
@@ -174,8 +174,8 @@ func diffText(ctx context.Context, run names.Run, c provenance.Comparison) error
 	return nil
 }
 
-// DiffHead prints the compared texts and the figures of the difference.
-func DiffHead(e *app.Env, c provenance.Comparison) {
+// Head prints the compared texts and the figures of the difference.
+func Head(e *app.Env, c provenance.Comparison) {
 	s, style := c.Summary, e.Style()
 	for i, x := range []provenance.Operand{c.A, c.B} {
 		sign, paint := "---", style.Red

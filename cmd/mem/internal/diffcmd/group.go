@@ -1,4 +1,4 @@
-package tracecmd
+package diffcmd
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/layers/trace"
 )
 
-// DiffGroup prints the differences of two texts in a group of messages, in full if whole is set.
-func DiffGroup(e *app.Env, c provenance.Comparison, g trace.Group, whole bool) {
+// Group prints the differences of two texts in a group of messages, in full if whole is set.
+func Group(e *app.Env, c provenance.Comparison, g trace.Group, whole bool) {
 	only := ""
 	switch {
 	case g.Pieces[0] == 0 && g.Pieces[1] > 0:

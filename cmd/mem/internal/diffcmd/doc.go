@@ -1,0 +1,2 @@
+// Package diffcmd has mem diff, which compares two texts.
+package diffcmd
