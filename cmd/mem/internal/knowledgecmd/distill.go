@@ -51,7 +51,7 @@ func Distill(e *app.Env) *cli.Command {
 			if o.backlog && len(e.Operands) > 0 {
 				return app.Usagef("--backlog is every session: name none")
 			}
-			return RunDistill(c.Context, e, o, versioncmd.OrNewest(e.Operand(0)))
+			return RunDistill(c.Context, e, o, names.OrNewest(e.Operand(0)))
 		}),
 	}
 }

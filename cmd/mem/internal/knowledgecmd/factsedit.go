@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
 )
@@ -131,7 +130,7 @@ func stated(ctx context.Context, run *names.Run, o factsEditOptions) (knowledge.
 			return in, app.WithHint(app.Usagef("evidence %q: want a message and the words that are quoted", s),
 				"as in --evidence 'abc1#234:use tabs'")
 		}
-		rev, err := run.ResolveSession(ctx, versioncmd.OrNewest(name))
+		rev, err := run.ResolveSession(ctx, names.OrNewest(name))
 		if err != nil {
 			return in, err
 		}

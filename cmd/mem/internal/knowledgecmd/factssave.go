@@ -15,7 +15,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/tokens"
@@ -37,12 +36,12 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 				"messages that are distilled are not printed again.",
 			Flags: []cli.Flag{
 				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; default 6k",
-					versioncmd.ParseTokens),
-				flags.Parsed(&o.since, "since", "print the source of message `N`", versioncmd.NotNegative),
+					flags.Tokens),
+				flags.Parsed(&o.since, "since", "print the source of message `N`", flags.NotNegative),
 				flags.Bool(&o.all, "all", "print distilled messages too"),
 			},
 			Action: e.Action(0, 1, func(c *cli.Context) error {
-				return runFactsDraft(c.Context, e, o, versioncmd.OrNewest(e.Operand(0)))
+				return runFactsDraft(c.Context, e, o, names.OrNewest(e.Operand(0)))
 			})},
 		{Name: "schema", Usage: "print the JSON schema of what save reads",
 			Action: e.Action(0, 0, func(c *cli.Context) error {

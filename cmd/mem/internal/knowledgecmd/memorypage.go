@@ -31,7 +31,7 @@ func MemoryPage(e *app.Env) *cli.Command {
 			"items are left out, and counted. Text that comes only from tools, files, the web or\n" +
 			"scripts is not included.",
 		Flags: []cli.Flag{
-			flags.Parsed(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", versioncmd.ParseTokens),
+			flags.Parsed(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", flags.Tokens),
 		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runMemory(c.Context, e, budget)

@@ -80,3 +80,11 @@ func (run Run) ListedProjects(ctx context.Context) ([]state.Project, error) {
 	}
 	return []state.Project{run.Project}, nil
 }
+
+// OrNewest returns rev, or "@" (the newest session) if it is empty.
+func OrNewest(rev string) string {
+	if rev == "" {
+		return "@"
+	}
+	return rev
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/relations"
 	"github.com/memvcs/mem/layers/search"
@@ -44,7 +43,7 @@ func SuggestCommand(e *app.Env) *cli.Command {
 			flags.Bool(&o.related, "related",
 				"also sessions of other projects that \"mem project relate\" related to this one"),
 			flags.Parsed(&o.budget, "budget", "suggest at most `T` tokens in all, such as 8k (the default)",
-				versioncmd.ParseTokens),
+				flags.Tokens),
 			flags.Int(&o.number, "number,n", "suggest at most `N` sessions"),
 		},
 		Action: func(c *cli.Context) error {

@@ -55,14 +55,14 @@ func Compose(e *app.Env) *cli.Command {
 			"result never exceeds the budget. \"mem checkout\" writes it to files. The revision -\n" +
 			"reads revisions from standard input, one per line.",
 		Flags: []cli.Flag{
-			flags.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", ParseTokens),
+			flags.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", flags.Tokens),
 			flags.Choice(&o.allocate, "allocate",
 				"allocate the budget by `RULE`: equal, proportional, recency or inverse-recency",
 				"equal", "proportional", "recency", "inverse-recency"),
 			flags.Parsed(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
 			flags.Parsed(&o.freshness, "min-freshness",
 				"use no version made for a distance of more than `N` sessions: 1 is current, 10 stale",
-				positive("a distance", "3")),
+				flags.Positive("a distance", "3")),
 			flags.Bool(&o.auto, "auto", "use the newest sessions of the project if none are named"),
 			flags.Parsed(&o.recompress, "recompress", "compress `REV` again even if a version fits; without a value, every part",
 				appendTo(&o.recompress)).Optional("all"),
@@ -198,7 +198,7 @@ func ComposeParts(ctx context.Context, run names.Run, o ComposeOptions, revs []s
 		rev, share, hasShare := strings.Cut(operand, "=")
 		part := derive.ComposePart{Recompress: matchesAny(rev, o.recompress)}
 		if hasShare {
-			n, err := ParseTokens(share)
+			n, err := flags.Tokens(share)
 			if err != nil {
 				return nil, app.Usagef("%s: %v", operand, err)
 			}

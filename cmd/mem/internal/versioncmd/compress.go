@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -50,16 +49,16 @@ func Compress(e *app.Env) *cli.Command {
 			"--since compresses only the messages after those that a version covers.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.ratio, "ratio,r", "compress at the ratio `N`: 10 or 10:1", parseRatio),
-			flags.Parsed(&o.tokens, "tokens", "compress to at most `T` tokens, such as 3000 or 3k", ParseTokens),
+			flags.Parsed(&o.tokens, "tokens", "compress to at most `T` tokens, such as 3000 or 3k", flags.Tokens),
 			flags.Choice(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
 			flags.Repeated(&o.tiers, "tier", "add a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
 			flags.Choice(&o.level, "aggressiveness,a", "compress at the aggressiveness `LEVEL`: minimal, moderate or aggressive",
 				"minimal", "light", "moderate", "aggressive"),
 			flags.Parsed(&o.distance, "distance", "decide the fate of markers at a distance of `N` sessions",
-				positive("a distance", "5")),
+				flags.Positive("a distance", "5")),
 			flags.Choice(&o.keepit, "keepit", "treat markers by `MODE`: decay, preserve-all or ignore", "decay",
 				"preserve-all", "ignore"),
-			flags.Parsed(&o.skip, "skip", "leave out the first `N` messages", NotNegative),
+			flags.Parsed(&o.skip, "skip", "leave out the first `N` messages", flags.NotNegative),
 			flags.String(&o.since, "since", "compress only the messages since the version `REV`, such as v002"),
 			flags.Choice(&o.engine.Name, "engine",
 				"use the engine `NAME`: extract, claude, anthropic, openai, command or replay",
@@ -72,44 +71,9 @@ func Compress(e *app.Env) *cli.Command {
 	}
 }
 
-// positive returns a parser for whole numbers from 1.
-func positive(what, example string) func(string) (int, error) {
-	return func(s string) (int, error) {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 || n > 1_000_000_000 {
-			return 0, fmt.Errorf("%s is a whole number from 1, such as %s", what, example)
-		}
-		return n, nil
-	}
-}
-
 // parseRatio parses a ratio: 10, 10:1 or 10.0:1.
 func parseRatio(s string) (int, error) {
-	return positive("a ratio", "10 or 10:1")(strings.TrimSuffix(strings.TrimSuffix(s, ":1"), ".0"))
-}
-
-// NotNegative parses a whole number from 0.
-func NotNegative(s string) (int, error) {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return 0, errors.New("want a whole number from 0")
-	}
-	return n, nil
-}
-
-// ParseTokens parses a number of tokens: 3000, 16k, 1.5k.
-func ParseTokens(s string) (int, error) {
-	bad := errors.New("want a number of tokens from 1, such as 3000 or 16k")
-	scale := 1.0
-	if n := len(s); n > 0 && (s[n-1] == 'k' || s[n-1] == 'K') {
-		s, scale = s[:n-1], 1000
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	n := int(f * scale)
-	if err != nil || f <= 0 || n < 1 || f > 1e9 {
-		return 0, bad
-	}
-	return n, nil
+	return flags.Positive("a ratio", "10 or 10:1")(strings.TrimSuffix(strings.TrimSuffix(s, ":1"), ".0"))
 }
 
 // settings returns the settings of the compression.

@@ -45,14 +45,14 @@ func Keepit(e *app.Env) *cli.Command {
 				})},
 			{Name: "preview", Usage: "show which markers a compression would keep", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{
-					flags.Parsed(&o.ratio, "ratio,r", "at the ratio `N`:1; default 15", positive("a ratio", "10")),
+					flags.Parsed(&o.ratio, "ratio,r", "at the ratio `N`:1; default 15", flags.Positive("a ratio", "10")),
 					flags.Choice(&o.level, "aggressiveness,a",
 						"at the aggressiveness `LEVEL`: minimal, moderate or aggressive", "minimal",
 						"light", "moderate", "aggressive"),
-					flags.Parsed(&o.distance, "distance", "at a distance of `N` sessions", positive("a distance", "5")),
+					flags.Parsed(&o.distance, "distance", "at a distance of `N` sessions", flags.Positive("a distance", "5")),
 				},
 				Action: e.Action(0, 1, func(c *cli.Context) error {
-					return runKeepitPreview(c.Context, e, o, OrNewest(e.Operand(0)))
+					return runKeepitPreview(c.Context, e, o, names.OrNewest(e.Operand(0)))
 				})},
 		}...),
 	}

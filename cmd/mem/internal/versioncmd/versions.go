@@ -37,17 +37,9 @@ func Versions(e *app.Env) *cli.Command {
 			flags.Bool(&o.Manifest, "manifest", "print the versions as the seeds' versions.json"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
-			return RunVersions(c.Context, e, OrNewest(e.Operand(0)), o)
+			return RunVersions(c.Context, e, names.OrNewest(e.Operand(0)), o)
 		}),
 	}
-}
-
-// OrNewest returns rev, or "@" (the newest session) if it is empty.
-func OrNewest(rev string) string {
-	if rev == "" {
-		return "@"
-	}
-	return rev
 }
 
 // A VersionAnswer is the JSON form of a version.
