@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
@@ -113,7 +114,7 @@ func inspectCommands() []command {
 		{name: "why", group: groupLook, across: []string{""}, make: tracecmd.WhyCommand},
 		{name: "versions", group: groupHidden, make: versioncmd.Versions},
 		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"},
-			make: versioncmd.Keepit},
+			make: keepitcmd.Keepit},
 		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm"},
 			across: []string{"list", "search"}, make: knowledgecmd.Facts},
 		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},

@@ -1,6 +1,7 @@
 package names
 
 import (
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -26,4 +27,13 @@ func DecayOf(conf *config.Config) (keepit.Decay, error) {
 	n, err := conf.Int("keepitDecay.maxSessionDistance")
 	d.MaxDistance = n
 	return d, err
+}
+
+// Decay returns the constants of marker decay of a run.
+func Decay(e *app.Env) (keepit.Decay, error) {
+	conf, err := e.Settings()
+	if err != nil {
+		return keepit.Decay{}, err
+	}
+	return DecayOf(conf)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
+	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -184,13 +185,13 @@ type shown struct {
 	UsedIn      []string                   `json:"usedInSessions,omitempty"`
 	Accessed    string                     `json:"lastAccessed,omitempty"` // by one of those sessions
 	Version     *records.Version           `json:"version,omitempty"`
-	Keepits     []versioncmd.FateAnswer    `json:"keepits,omitempty"` // of a version: the fates of the markers
+	Keepits     []keepitcmd.FateAnswer     `json:"keepits,omitempty"` // of a version: the fates of the markers
 	Composition *records.Composition       `json:"composition,omitempty"`
 	Commit      string                     `json:"commit,omitempty"`
 	Earlier     []earlierAnswer            `json:"earlier,omitempty"` // of a session whose file was rewritten
 	Branch      string                     `json:"branch,omitempty"`
 	Versions    []versioncmd.VersionAnswer `json:"versions,omitempty"` // of a session
-	Markers     []versioncmd.KeepitAnswer  `json:"markers,omitempty"`  // of a session
+	Markers     []keepitcmd.Answer         `json:"markers,omitempty"`  // of a session
 	Content     string                     `json:"content,omitempty"`  // of L1 and L2, and of messages
 }
 
@@ -285,7 +286,7 @@ func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown
 		}
 		marks, err := run.Markers().Keepits(ctx, rev)
 		for _, k := range marks {
-			s.Markers = append(s.Markers, versioncmd.KeepitAnswerOf(rev.Session, k))
+			s.Markers = append(s.Markers, keepitcmd.AnswerOf(rev.Session, k))
 		}
 		return err
 	case state.IsL1, state.IsL2, state.IsMessages:

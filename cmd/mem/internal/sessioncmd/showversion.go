@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
@@ -87,10 +87,10 @@ func fateRow(f markers.Judgement) []string {
 }
 
 // fatesOf returns the JSON form of the markers of a version.
-func fatesOf(fates []markers.Judgement) []versioncmd.FateAnswer {
-	out := []versioncmd.FateAnswer{}
+func fatesOf(fates []markers.Judgement) []keepitcmd.FateAnswer {
+	out := []keepitcmd.FateAnswer{}
 	for _, f := range fates {
-		a := versioncmd.FateAnswer{Message: f.Mark.Message, Weight: f.Mark.Weight.String(), Kept: f.Kept, Text: f.Mark.Text}
+		a := keepitcmd.FateAnswer{Message: f.Mark.Message, Weight: f.Mark.Weight.String(), Kept: f.Kept, Text: f.Mark.Text}
 		if f.Judged {
 			a.Threshold, a.Margin = keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin)
 		}

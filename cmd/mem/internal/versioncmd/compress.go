@@ -12,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
+	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
@@ -111,7 +112,7 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 	if err != nil {
 		return err
 	}
-	decay, err := decay(e)
+	decay, err := names.Decay(e)
 	if err != nil {
 		return err
 	}
@@ -171,16 +172,6 @@ func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.S
 	return run.Derive().CompressSince(ctx, rev, base, s, run.Opt.DryRun)
 }
 
-// decay returns the constants of marker decay from the settings.
-func decay(e *app.Env) (keepit.Decay, error) {
-	var d keepit.Decay
-	conf, err := e.Settings()
-	if err != nil {
-		return d, err
-	}
-	return names.DecayOf(conf)
-}
-
 // compressError adds hints and an exit status to an error of a compression.
 func compressError(err error) error {
 	var pins *compress.PinError
@@ -209,41 +200,30 @@ func compressError(err error) error {
 
 // A compressAnswer is the JSON form of a version in mem compress.
 type compressAnswer struct {
-	Session      string       `json:"session"`
-	Version      string       `json:"version"`
-	Source       string       `json:"source,omitempty"` // label of the version it was made from
-	Since        string       `json:"since,omitempty"`  // label of the version it continues
-	From         int          `json:"from,omitempty"`   // range of messages, if it continues a version
-	To           int          `json:"to,omitempty"`
-	InputTokens  int          `json:"input_tokens"`
-	OutputTokens int          `json:"output_tokens"`
-	Ratio        float64      `json:"ratio"`
-	InMessages   int          `json:"input_messages"`
-	OutMessages  int          `json:"output_messages"`
-	Budget       int          `json:"budget"`
-	Preserved    int          `json:"keepit_preserved"`
-	Summarised   int          `json:"keepit_summarised"`
-	Skipped      int          `json:"keepit_skipped"` // in messages that --skip leaves out
-	Markers      []FateAnswer `json:"markers"`
-	Engine       string       `json:"engine"`
-	Counter      string       `json:"counter"`
-	Hash         string       `json:"hash"`
-	Key          string       `json:"recipe_key"`
-	Existed      bool         `json:"existed"`
-	DryRun       bool         `json:"dry_run"`
+	Session      string                 `json:"session"`
+	Version      string                 `json:"version"`
+	Source       string                 `json:"source,omitempty"` // label of the version it was made from
+	Since        string                 `json:"since,omitempty"`  // label of the version it continues
+	From         int                    `json:"from,omitempty"`   // range of messages, if it continues a version
+	To           int                    `json:"to,omitempty"`
+	InputTokens  int                    `json:"input_tokens"`
+	OutputTokens int                    `json:"output_tokens"`
+	Ratio        float64                `json:"ratio"`
+	InMessages   int                    `json:"input_messages"`
+	OutMessages  int                    `json:"output_messages"`
+	Budget       int                    `json:"budget"`
+	Preserved    int                    `json:"keepit_preserved"`
+	Summarised   int                    `json:"keepit_summarised"`
+	Skipped      int                    `json:"keepit_skipped"` // in messages that --skip leaves out
+	Markers      []keepitcmd.FateAnswer `json:"markers"`
+	Engine       string                 `json:"engine"`
+	Counter      string                 `json:"counter"`
+	Hash         string                 `json:"hash"`
+	Key          string                 `json:"recipe_key"`
+	Existed      bool                   `json:"existed"`
+	DryRun       bool                   `json:"dry_run"`
 
 	Receipt engines.Receipt `json:"receipt,omitzero"`
-}
-
-// A FateAnswer is the JSON form of the fate of a marker.
-type FateAnswer struct {
-	Message   int    `json:"message"`
-	Weight    string `json:"weight"`
-	Threshold string `json:"threshold"`
-	Margin    string `json:"margin"`
-	Kept      bool   `json:"survives"`
-	Skipped   bool   `json:"skipped,omitempty"`
-	Text      string `json:"text"`
 }
 
 func compressAnswerOf(e *app.Env, c derive.CompressResult) compressAnswer {
@@ -252,7 +232,7 @@ func compressAnswerOf(e *app.Env, c derive.CompressResult) compressAnswer {
 		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, OutputTokens: v.TokensOut, Ratio: v.Ratio,
 		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved,
 		Summarised: v.Summarised, Skipped: skippedOf(c.Fates),
-		Markers: []FateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(), Existed: c.Existed,
+		Markers: []keepitcmd.FateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(), Existed: c.Existed,
 		DryRun:  e.Opt.DryRun,
 		Receipt: c.Receipt,
 	}
@@ -263,9 +243,9 @@ func compressAnswerOf(e *app.Env, c derive.CompressResult) compressAnswer {
 		a.Hash = v.Derivation.Output.String()
 	}
 	for _, f := range c.Fates {
-		a.Markers = append(a.Markers, FateAnswer{
-			f.Mark.Message, f.Mark.Weight.String(), keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin), f.Kept,
-			f.Skipped, f.Mark.Text,
+		a.Markers = append(a.Markers, keepitcmd.FateAnswer{
+			Message: f.Mark.Message, Weight: f.Mark.Weight.String(), Threshold: keepit.Thousandths(f.Threshold),
+			Margin: keepit.Thousandths(f.Margin), Kept: f.Kept, Skipped: f.Skipped, Text: f.Mark.Text,
 		})
 	}
 	return a
@@ -334,13 +314,13 @@ func printPreview(e *app.Env, c derive.CompressResult) error {
 	case mode == compress.Ignore:
 		e.Printf("  threshold  none: no marker survives\n")
 	case len(c.Plan.Tiers) == 1:
-		e.Printf("  threshold  %s\n", thresholdText(c.Fates[0].Pressure))
+		e.Printf("  threshold  %s\n", keepitcmd.ThresholdText(c.Fates[0].Pressure))
 	}
 	e.Printf("\n")
-	if err := fateTable(e, c.Fates); err != nil {
+	if err := keepitcmd.FateTable(e, c.Fates); err != nil {
 		return err
 	}
-	e.Printf("\n%s\n", keptLine(v.Preserved, v.Summarised, skippedOf(c.Fates)))
+	e.Printf("\n%s\n", keepitcmd.KeptLine(v.Preserved, v.Summarised, skippedOf(c.Fates)))
 	return nil
 }
 
@@ -399,15 +379,6 @@ func printReceipt(e *app.Env, r engines.Receipt) {
 	e.Report("\n")
 }
 
-// keptLine returns the numbers of kept, summarised and skipped markers.
-func keptLine(kept, summarised, skipped int) string {
-	line := fmt.Sprintf("%d of %d kept word for word, %d summarised", kept, kept+summarised+skipped, summarised)
-	if skipped > 0 {
-		line += fmt.Sprintf(", %d skipped", skipped)
-	}
-	return line
-}
-
 // skippedOf counts the markers in messages that --skip leaves out.
 func skippedOf(fates []compress.Fate) (n int) {
 	for _, f := range fates {
@@ -416,29 +387,4 @@ func skippedOf(fates []compress.Fate) (n int) {
 		}
 	}
 	return n
-}
-
-// fateTable prints the fate and margin of each marker.
-func fateTable(e *app.Env, fates []compress.Fate) error {
-	t := e.Table(app.Column{Name: "WEIGHT"}, app.Column{Name: "FATE"}, app.Column{Name: "MARGIN", Right: true},
-		app.Column{Name: "AT"}, app.Column{Name: "TEXT", Shrinks: true})
-	for _, f := range fates {
-		fate, margin := "summarised", keepit.Thousandths(f.Margin)
-		switch {
-		case f.Skipped:
-			fate, margin = "skipped", "-"
-		case f.Pinned():
-			fate, margin = "pinned", "-"
-		case f.Kept:
-			fate = "survives"
-		}
-		signed := margin
-		if f.Margin > 0 && margin != "-" {
-			signed = "+" + margin
-		}
-		t.Row(app.Cell{Full: f.Mark.Weight.String()}, app.Cell{Full: fate}, app.Cell{Full: margin, Short: signed},
-			app.Cell{Full: fmt.Sprintf("#%d", f.Mark.Message)},
-			app.Cell{Full: term.FirstWords(f.Mark.Text, 120)})
-	}
-	return t.Flush()
 }

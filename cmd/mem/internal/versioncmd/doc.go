@@ -1,3 +1,2 @@
-// Package versioncmd has the commands that make and list versions and compositions, and those about their
-// markers.
+// Package versioncmd has the commands that make and list versions and compositions.
 package versioncmd

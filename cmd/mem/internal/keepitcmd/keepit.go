@@ -1,4 +1,4 @@
-package versioncmd
+package keepitcmd
 
 import (
 	"context"
@@ -119,8 +119,8 @@ func allMarks(ctx context.Context, run names.Run) ([]marked, error) {
 	return out, nil
 }
 
-// A KeepitAnswer is the JSON form of a marker.
-type KeepitAnswer struct {
+// An Answer is the JSON form of a marker.
+type Answer struct {
 	ID         string   `json:"id"`
 	Session    string   `json:"session"`
 	Project    string   `json:"project,omitempty"` // with --all-projects
@@ -136,9 +136,9 @@ type KeepitAnswer struct {
 	Removed    bool     `json:"removed,omitempty"`
 }
 
-// KeepitAnswerOf returns the JSON form of a marker.
-func KeepitAnswerOf(s *state.Session, k state.Keepit) KeepitAnswer {
-	return KeepitAnswer{
+// AnswerOf returns the JSON form of a marker.
+func AnswerOf(s *state.Session, k state.Keepit) Answer {
+	return Answer{
 		ID: k.ID, Session: s.ID, Message: k.Mark.Message, Weight: k.Mark.Weight.String(), Clamped: k.Mark.Clamped,
 		Text: k.Mark.Text, Context: k.Context,
 		Kept: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
@@ -159,8 +159,8 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 			return err
 		}
 		answer := struct {
-			Markers []KeepitAnswer `json:"markers"`
-		}{[]KeepitAnswer{}}
+			Markers []Answer `json:"markers"`
+		}{[]Answer{}}
 		columns := []app.Column{{Name: "session"}, {Name: "keepit"}, {Name: "weight"}, {Name: "at", Right: true},
 			{Name: "kept in"}}
 		if e.Opt.AllProjects {
@@ -169,7 +169,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 		t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 		for _, in := range all {
 			for _, k := range in.marks {
-				a := KeepitAnswerOf(in.rev.Session, k)
+				a := AnswerOf(in.rev.Session, k)
 				a.Project = names.ProjectName(e, in.rev.Project)
 				answer.Markers = append(answer.Markers, a)
 				row := []app.Cell{{Full: in.rev.Session.ID, Short: term.ShortID(in.rev.Session.ID)}, {Full: k.ID},
@@ -231,7 +231,7 @@ func runKeepitShow(ctx context.Context, e *app.Env, operands []string) error {
 		if err != nil {
 			return err
 		}
-		decay, err := decay(e)
+		decay, err := names.Decay(e)
 		if err != nil {
 			return err
 		}
@@ -294,14 +294,14 @@ func keepitShowJSON(e *app.Env, rev state.Rev, marks []state.Keepit, decay keepi
 		Fates map[string]string `json:"fate_by_distance"`
 	}
 	type shownMarker struct {
-		KeepitAnswer
+		Answer
 		Decay []row `json:"decay"`
 	}
 	answer := struct {
 		Markers []shownMarker `json:"markers"`
 	}{[]shownMarker{}}
 	for _, k := range marks {
-		s := shownMarker{KeepitAnswer: KeepitAnswerOf(rev.Session, k)}
+		s := shownMarker{Answer: AnswerOf(rev.Session, k)}
 		for _, p := range keepit.Preview(k.Mark.Weight, decay) {
 			r := row{p.Level.String(), p.Ratio, map[string]string{}}
 			for i, f := range p.Fates {
@@ -347,16 +347,16 @@ func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name str
 		if e.Opt.JSON {
 			return keepitPreviewJSON(e, in, p, fates, kept)
 		}
-		e.Printf("A%s\n", thresholdText(p)[1:])
+		e.Printf("A%s\n", ThresholdText(p)[1:])
 		if len(fates) == 0 {
 			e.Note("%s has no markers", term.ShortID(in.rev.Session.ID))
 			return nil
 		}
 		e.Printf("\n")
-		if err := fateTable(e, fates); err != nil {
+		if err := FateTable(e, fates); err != nil {
 			return err
 		}
-		e.Printf("\n%s\n", keptLine(kept, len(fates)-kept, 0))
+		e.Printf("\n%s\n", KeptLine(kept, len(fates)-kept, 0))
 		return nil
 	})
 }
@@ -379,13 +379,13 @@ func pressure(ctx context.Context, run names.Run, rev state.Rev, o keepitOptions
 	if err != nil {
 		return p, err
 	}
-	p.Decay, err = decay(run.Env)
+	p.Decay, err = names.Decay(run.Env)
 	return p, err
 }
 
 func keepitPreviewJSON(e *app.Env, in marked, p keepit.Pressure, fates []compress.Fate, kept int) error {
 	type fateAnswer struct {
-		KeepitAnswer
+		Answer
 		Fate   string `json:"fate"`
 		Margin string `json:"margin"`
 	}
@@ -402,14 +402,8 @@ func keepitPreviewJSON(e *app.Env, in marked, p keepit.Pressure, fates []compres
 	}{in.rev.Session.ID, p.Ratio, p.Level.String(), p.Distance, keepit.Thousandths(p.Threshold()), p.String(), kept,
 		len(fates) - kept, []fateAnswer{}}
 	for i, f := range fates {
-		answer.Markers = append(answer.Markers, fateAnswer{KeepitAnswerOf(in.rev.Session, in.marks[i]),
+		answer.Markers = append(answer.Markers, fateAnswer{AnswerOf(in.rev.Session, in.marks[i]),
 			fateWord(p.Fate(f.Mark.Weight)), keepit.Thousandths(f.Margin)})
 	}
 	return e.PrintJSON("keepit.preview", answer)
-}
-
-// thresholdText returns the settings of a pressure and the weight from which markers survive it.
-func thresholdText(p keepit.Pressure) string {
-	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker survives from %s on: %s", p.Ratio, p.Level, p.Distance,
-		term.Plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
 }

@@ -1,4 +1,4 @@
-package versioncmd
+package keepitcmd
 
 import (
 	"context"
@@ -94,9 +94,9 @@ func changeKeepit(ctx context.Context, e *app.Env, args []string,
 func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("keepit.change", struct {
-			KeepitAnswer
+			Answer
 			DryRun bool `json:"dry_run"`
-		}{KeepitAnswerOf(rev.Session, k), e.Opt.DryRun})
+		}{AnswerOf(rev.Session, k), e.Opt.DryRun})
 	}
 	did := fmt.Sprintf("set %s to %s", k.ID, k.Mark.Weight)
 	if k.Removed {

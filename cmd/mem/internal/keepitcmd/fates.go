@@ -1,0 +1,61 @@
+package keepitcmd
+
+import (
+	"fmt"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
+)
+
+// A FateAnswer is the JSON form of the fate of a marker.
+type FateAnswer struct {
+	Message   int    `json:"message"`
+	Weight    string `json:"weight"`
+	Threshold string `json:"threshold"`
+	Margin    string `json:"margin"`
+	Kept      bool   `json:"survives"`
+	Skipped   bool   `json:"skipped,omitempty"`
+	Text      string `json:"text"`
+}
+
+// ThresholdText returns the settings of a pressure and the weight from which markers survive it.
+func ThresholdText(p keepit.Pressure) string {
+	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker survives from %s on: %s", p.Ratio, p.Level, p.Distance,
+		term.Plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
+}
+
+// FateTable prints the fate and margin of each marker.
+func FateTable(e *app.Env, fates []compress.Fate) error {
+	t := e.Table(app.Column{Name: "WEIGHT"}, app.Column{Name: "FATE"}, app.Column{Name: "MARGIN", Right: true},
+		app.Column{Name: "AT"}, app.Column{Name: "TEXT", Shrinks: true})
+	for _, f := range fates {
+		fate, margin := "summarised", keepit.Thousandths(f.Margin)
+		switch {
+		case f.Skipped:
+			fate, margin = "skipped", "-"
+		case f.Pinned():
+			fate, margin = "pinned", "-"
+		case f.Kept:
+			fate = "survives"
+		}
+		signed := margin
+		if f.Margin > 0 && margin != "-" {
+			signed = "+" + margin
+		}
+		t.Row(app.Cell{Full: f.Mark.Weight.String()}, app.Cell{Full: fate}, app.Cell{Full: margin, Short: signed},
+			app.Cell{Full: fmt.Sprintf("#%d", f.Mark.Message)},
+			app.Cell{Full: term.FirstWords(f.Mark.Text, 120)})
+	}
+	return t.Flush()
+}
+
+// KeptLine returns the numbers of kept, summarised and skipped markers.
+func KeptLine(kept, summarised, skipped int) string {
+	line := fmt.Sprintf("%d of %d kept word for word, %d summarised", kept, kept+summarised+skipped, summarised)
+	if skipped > 0 {
+		line += fmt.Sprintf(", %d skipped", skipped)
+	}
+	return line
+}
