@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/servecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
+	"github.com/memvcs/mem/cmd/mem/internal/statscmd"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -124,9 +125,9 @@ func inspectCommands() []command {
 		{name: "reflect", group: groupLook, writes: []string{""}, make: knowledgecmd.Reflect},
 		{name: "memory", group: groupLook, make: knowledgecmd.MemoryPage},
 		{name: "serve", group: groupLook, make: servecmd.Serve},
-		{name: "count", group: groupHidden, make: versioncmd.Count},
-		{name: "cost", group: groupHidden, make: versioncmd.Cost},
-		{name: "stats", group: groupLook, across: []string{""}, make: historycmd.Stats},
+		{name: "count", group: groupHidden, make: statscmd.Count},
+		{name: "cost", group: groupHidden, make: statscmd.Cost},
+		{name: "stats", group: groupLook, across: []string{""}, make: statscmd.Stats},
 	}
 }
 

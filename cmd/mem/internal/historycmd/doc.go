@@ -1,2 +1,2 @@
-// Package historycmd has the commands for operations: log, undo, redo, op and stats.
+// Package historycmd has the commands for operations: log, undo, redo and op.
 package historycmd

@@ -13,11 +13,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/statscmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/web"
@@ -126,7 +126,7 @@ func webWorld(run names.Run) (api.World, error) {
 		},
 		Decay: names.DecayOf, Hooks: func() (api.HooksState, error) { return hooksState(run.Env) },
 		Examine:  func(ctx context.Context, fix bool) ([]api.Check, error) { return examine(ctx, run.Env, fix) },
-		Activity: historycmd.HookActivity(store),
+		Activity: statscmd.HookActivity(store),
 	}, nil
 }
 

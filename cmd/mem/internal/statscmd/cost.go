@@ -1,4 +1,4 @@
-package versioncmd
+package statscmd
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ func Cost(e *app.Env) *cli.Command {
 			flags.Choice(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
 		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
-			return RunCost(c.Context, e, by)
+			return runCost(c.Context, e, by)
 		}),
 	}
 }
@@ -51,8 +51,8 @@ type costAnswer struct {
 	Total costRow   `json:"total"`
 }
 
-// RunCost prints the cost of models by day, model or session.
-func RunCost(ctx context.Context, e *app.Env, by string) error {
+// runCost prints the cost of models by day, model or session.
+func runCost(ctx context.Context, e *app.Env, by string) error {
 	m, err := memory.Open(e)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package historycmd
+package statscmd
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
@@ -49,9 +48,9 @@ func Stats(e *app.Env) *cli.Command {
 			case by != "" && len(e.Operands) > 0:
 				return app.WithHint(app.Usagef("option --by of mem stats takes no operand"), "mem stats --by "+by)
 			case by != "":
-				return versioncmd.RunCost(c.Context, e, by)
+				return runCost(c.Context, e, by)
 			case len(e.Operands) > 0:
-				return versioncmd.RunCount(c.Context, e, e.Operands)
+				return runCount(c.Context, e, e.Operands)
 			}
 			return runStats(c.Context, e, all)
 		},

@@ -1,4 +1,4 @@
-package versioncmd
+package statscmd
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func Count(e *app.Env) *cli.Command {
 			"an exact count needs the model's own tokenizer. An operand that names a file is that\n" +
 			"file; - is standard input.",
 		Action: e.Action(1, -1, func(c *cli.Context) error {
-			return RunCount(c.Context, e, e.Operands)
+			return runCount(c.Context, e, e.Operands)
 		}),
 	}
 }
@@ -44,8 +44,8 @@ type countAnswer struct {
 	Bytes    int64  `json:"bytes"`
 }
 
-// RunCount prints the estimated tokens of files and revisions.
-func RunCount(ctx context.Context, e *app.Env, names []string) error {
+// runCount prints the estimated tokens of files and revisions.
+func runCount(ctx context.Context, e *app.Env, names []string) error {
 	answer := struct {
 		countAnswer
 		Parts []countAnswer `json:"parts,omitempty"`
