@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/servecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/statscmd"
@@ -107,8 +108,8 @@ func inspectCommands() []command {
 		{name: "next", group: groupLook, common: true, make: versioncmd.Next},
 		{name: "log", group: groupLook, common: true, across: []string{""}, make: historycmd.Log},
 		{name: "show", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Show},
-		{name: "search", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Search},
-		{name: "suggest", group: groupLook, make: sessioncmd.SuggestCommand},
+		{name: "search", group: groupLook, common: true, across: []string{""}, make: searchcmd.Search},
+		{name: "suggest", group: groupLook, make: searchcmd.Suggest},
 		{name: "diff", group: groupLook, across: []string{""}, make: diffcmd.Diff},
 		{name: "blame", group: groupLook, across: []string{""}, make: tracecmd.Blame},
 		{name: "lineage", group: groupHidden, across: []string{""}, make: tracecmd.Lineage},

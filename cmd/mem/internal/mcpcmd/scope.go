@@ -6,7 +6,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
+	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/search"
@@ -37,9 +37,9 @@ func scopeOf(ctx context.Context, e *app.Env, m *layers.Memory, projects string)
 	switch projects {
 	case "all":
 		sc.all, e.Opt.AllProjects = true, true
-		sc.projects, err = sessioncmd.SearchScope(ctx, e, m)
+		sc.projects, err = searchcmd.Scope(ctx, e, m)
 	case "related":
-		sc.projects, sc.only, _, err = sessioncmd.WithRelated(ctx, m, sc.projects)
+		sc.projects, sc.only, _, err = searchcmd.WithRelated(ctx, m, sc.projects)
 	}
 	return sc, err
 }

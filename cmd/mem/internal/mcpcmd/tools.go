@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
+	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
@@ -30,7 +30,7 @@ const lineWidth = 140
 func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut, err error) {
 	e := s.run()
 	e.Operands = []string{in.Query}
-	q, err := sessioncmd.SearchQuery(e, sessioncmd.SearchOptions{Patterns: in.Regexp, Files: in.Files, Since: in.Since,
+	q, err := searchcmd.Query(e, searchcmd.Options{Patterns: in.Regexp, Files: in.Files, Since: in.Since,
 		Until: in.Until, Topic: in.Topic, Keepit: in.Keepit,
 		Roles: in.Roles, In: in.In, Branch: in.Branch, By: string(search.ByMessage), Number: cmp.Or(in.Limit, 20)})
 	if err != nil {
@@ -47,7 +47,7 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 		if err != nil {
 			return err
 		}
-		cut, p := search.NewSnippets(q), sessioncmd.HitPrinter{E: e}
+		cut, p := search.NewSnippets(q), searchcmd.HitPrinter{E: e}
 		for _, h := range hits {
 			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: p.Who(h), Date: dayOf(h.Time()),
 				Line: term.SanitizeLine(cut.Line(h.Doc.Text, lineWidth).Text)})
@@ -64,7 +64,7 @@ func refOf(h search.Hit) string {
 	if h.Doc.Class == index.Concept {
 		return h.Doc.ID
 	}
-	return sessioncmd.HitName(h)
+	return searchcmd.HitName(h)
 }
 
 // dayOf returns the day of a time, "" for the zero time.

@@ -1,4 +1,4 @@
-package sessioncmd
+package searchcmd
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// SearchProjects returns the projects to search. If related is set, it adds projects with related sessions and
+// searchProjects returns the projects to search. If related is set, it adds projects with related sessions and
 // restricts the query to those sessions there.
-func SearchProjects(
+func searchProjects(
 	ctx context.Context, e *app.Env, m *layers.Memory, related bool, q *search.Query,
 ) ([]refs.Project, error) {
-	projects, err := SearchScope(ctx, e, m)
+	projects, err := Scope(ctx, e, m)
 	if err != nil || !related {
 		return projects, err
 	}

@@ -1,4 +1,4 @@
-package sessioncmd
+package searchcmd
 
 import (
 	"context"
@@ -25,8 +25,8 @@ type suggestOptions struct {
 	number  int
 }
 
-// SuggestCommand returns mem suggest.
-func SuggestCommand(e *app.Env) *cli.Command {
+// Suggest returns mem suggest.
+func Suggest(e *app.Env) *cli.Command {
 	o := suggestOptions{budget: 8000, number: 5}
 	return &cli.Command{
 		Name:      "suggest",
@@ -82,7 +82,7 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 		}
 	}
 	return names.WithStore(e, func(m *layers.Memory) error {
-		projects, err := SearchScope(ctx, e, m)
+		projects, err := Scope(ctx, e, m)
 		if err != nil {
 			return err
 		}

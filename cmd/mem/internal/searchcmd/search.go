@@ -1,4 +1,4 @@
-package sessioncmd
+package searchcmd
 
 import (
 	"bufio"
@@ -23,8 +23,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// SearchOptions are the options of mem search.
-type SearchOptions struct {
+// Options are the options of mem search.
+type Options struct {
 	Patterns []string
 	Files    []string
 	Since    string
@@ -44,7 +44,7 @@ type SearchOptions struct {
 
 // Search returns mem search.
 func Search(e *app.Env) *cli.Command {
-	o := SearchOptions{By: string(search.ByMessage), Number: 20}
+	o := Options{By: string(search.ByMessage), Number: 20}
 	return &cli.Command{
 		Name:      "search",
 		Usage:     "search messages, facts, rules, versions and compositions",
@@ -73,7 +73,7 @@ func Search(e *app.Env) *cli.Command {
 			flags.String(&o.batch, "batch", "answer each line of `FILE` with a JSON array"),
 		},
 		Action: func(c *cli.Context) error {
-			q, err := SearchQuery(e, o)
+			q, err := Query(e, o)
 			if err != nil {
 				return err
 			}
@@ -88,8 +88,8 @@ func Search(e *app.Env) *cli.Command {
 	}
 }
 
-// SearchQuery builds the query from the options and operands.
-func SearchQuery(e *app.Env, o SearchOptions) (q search.Query, err error) {
+// Query builds the query from the options and operands.
+func Query(e *app.Env, o Options) (q search.Query, err error) {
 	words := strings.Join(e.Operands, " ")
 	if o.Number < 0 || o.context < 0 {
 		return q, app.Usagef("options --number and --context require a whole number from 0")
@@ -116,7 +116,7 @@ func SearchQuery(e *app.Env, o SearchOptions) (q search.Query, err error) {
 	return q, nil
 }
 
-func searchFilter(e *app.Env, o SearchOptions) (f search.Filter, err error) {
+func searchFilter(e *app.Env, o Options) (f search.Filter, err error) {
 	f.Files, f.Branch, f.Topic = o.Files, o.Branch, o.Topic
 	for _, t := range []struct {
 		name, text string
@@ -218,8 +218,8 @@ func parseWeightCondition(s string) (func(int) bool, error) {
 	return nil, app.Usagef("option --keepit cannot be %q: want >=, >, <=, < or = and a weight from 0.00 to 1.00", s)
 }
 
-// SearchScope returns the projects to search: the project of the run, or all if it is not in memory.
-func SearchScope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Project, error) {
+// Scope returns the projects to search: the project of the run, or all if it is not in memory.
+func Scope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Project, error) {
 	if !e.Opt.AllProjects {
 		p, err := names.TheProject(ctx, e, m)
 		if err != nil {
@@ -239,10 +239,10 @@ func SearchScope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Proj
 	return ids, err
 }
 
-func runSearch(ctx context.Context, e *app.Env, o SearchOptions, q search.Query) error {
+func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error {
 	memory.RelaxGC()
 	return names.WithStore(e, func(m *layers.Memory) error {
-		projects, err := SearchProjects(ctx, e, m, o.related, &q)
+		projects, err := searchProjects(ctx, e, m, o.related, &q)
 		if err != nil {
 			return err
 		}
@@ -264,13 +264,13 @@ func runSearch(ctx context.Context, e *app.Env, o SearchOptions, q search.Query)
 }
 
 // runSearchBatch answers the queries of a file, each as one JSON array.
-func runSearchBatch(ctx context.Context, e *app.Env, o SearchOptions, like search.Query) error {
+func runSearchBatch(ctx context.Context, e *app.Env, o Options, like search.Query) error {
 	b, err := os.ReadFile(o.batch)
 	if err != nil {
 		return fmt.Errorf("read the queries: %w", err)
 	}
 	return names.WithStore(e, func(m *layers.Memory) error {
-		projects, err := SearchProjects(ctx, e, m, o.related, &like)
+		projects, err := searchProjects(ctx, e, m, o.related, &like)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package sessioncmd
+package searchcmd
 
 import (
 	"fmt"
@@ -110,7 +110,7 @@ func roleOf(c index.Class) string {
 	return ""
 }
 
-func printHits(e *app.Env, o SearchOptions, q search.Query, hits []search.Hit) error {
+func printHits(e *app.Env, o Options, q search.Query, hits []search.Hit) error {
 	cut := search.NewSnippets(q)
 	if e.Opt.JSON {
 		for _, h := range hits {
@@ -143,7 +143,7 @@ func printHits(e *app.Env, o SearchOptions, q search.Query, hits []search.Hit) e
 // A HitPrinter prints hits as text.
 type HitPrinter struct {
 	E   *app.Env
-	o   SearchOptions
+	o   Options
 	cut *search.Snippets
 }
 
