@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/tokens"
@@ -201,9 +200,9 @@ func (x *Exam) reserve() {
 func (x *Exam) disk() {
 	const check = "disk"
 	for _, dir := range []string{x.Dir, filepath.Join(x.Dir, "memory.git"), filepath.Join(x.Dir, "originals.git")} {
-		if err := storecmd.MayWrite(dir); err != nil {
+		if err := mayWrite(dir); err != nil {
 			fix := term.Shell("chmod", "-R", "u+w", dir)
-			if storecmd.IsReadOnlyDisk(err) {
+			if isReadOnlyDisk(err) {
 				fix = term.Shell("df", dir) + "  # that disk is mounted read-only"
 			}
 			x.fail(check, fix, "%s cannot be written: %v", dir, err)
@@ -211,7 +210,7 @@ func (x *Exam) disk() {
 		}
 	}
 	x.reserve()
-	free, ok := storecmd.FreeSpace(x.Dir)
+	free, ok := freeSpace(x.Dir)
 	switch {
 	case !ok:
 	case free < minSpace:
