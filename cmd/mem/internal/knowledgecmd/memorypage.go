@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/history"
@@ -141,7 +142,7 @@ func Export(e *app.Env, archive Archiver) *cli.Command {
 }
 
 func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
-	o.out = versioncmd.OutputName(o.out)
+	o.out = outfile.Name(o.out)
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		format := history.ExportFormat(o.format)
 		answer := struct {
@@ -168,16 +169,16 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 				answer.Content = json.RawMessage(b)
 			}
 		} else {
-			path, err := versioncmd.OutputPath(e, o.out)
+			path, err := outfile.Path(e, o.out)
 			if err != nil {
 				return err
 			}
 			n, done, err := run.History().ExportTo(ctx, run.Project, format, checkout.Place{Path: path},
 				checkout.CheckoutOptions{Force: o.force, DryRun: e.Opt.DryRun})
 			if err != nil {
-				return versioncmd.WriteError(err)
+				return outfile.Error(err)
 			}
-			versioncmd.NoteCreated(e, done.Created)
+			outfile.NoteCreated(e, done.Created)
 			answer.Bytes, answer.File = n, done.Files[0]
 		}
 		if e.Opt.JSON {

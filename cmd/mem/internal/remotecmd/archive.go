@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/archive"
 	"github.com/memvcs/mem/layers/state"
@@ -26,7 +26,7 @@ import (
 
 // WriteArchive writes the memory of the project of the run, or of all projects, to a file, and prints it like a push.
 func WriteArchive(ctx context.Context, e *app.Env, file string, o knowledgecmd.ArchiveOptions) error {
-	path, err := versioncmd.OutputPath(e, file)
+	path, err := outfile.Path(e, file)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
@@ -106,7 +107,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 				return nil
 			}
 		}
-		w := versioncmd.Outlet(e)
+		w := outfile.Stdout(e)
 		if o.raw {
 			w = e.Out
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
@@ -88,7 +88,7 @@ func catNamed(ctx context.Context, e *app.Env, m *layers.Memory, o catFileOption
 // printObject prints the object that write writes.
 func printObject(e *app.Env, o catFileOptions, write func(io.Writer) error) error {
 	if !o.size {
-		return write(versioncmd.Outlet(e))
+		return write(outfile.Stdout(e))
 	}
 	var n counter
 	if err := write(&n); err != nil {

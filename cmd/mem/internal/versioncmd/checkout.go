@@ -1,12 +1,9 @@
 package versioncmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +13,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/records"
@@ -57,50 +55,6 @@ func Checkout(e *app.Env) *cli.Command {
 	}
 }
 
-// OutputName returns "-" for /dev/stdout and every other name unchanged.
-func OutputName(name string) string {
-	if name == "/dev/stdout" {
-		return "-"
-	}
-	return name
-}
-
-// OutputPath returns the absolute path of an output; a name with a separator at the end is a directory. A path inside
-// the memory is a usage error.
-func OutputPath(e *app.Env, name string) (string, error) {
-	path := e.Path(name)
-	if err := outside(e, path); err != nil {
-		return "", err
-	}
-	if os.IsPathSeparator(name[len(name)-1]) {
-		path += string(filepath.Separator)
-	}
-	return path, nil
-}
-
-// outside returns a usage error for a path inside the memory, also through links.
-func outside(e *app.Env, path string) error {
-	memory, err := e.MemoryDir()
-	if err != nil {
-		return err
-	}
-	for _, at := range [][2]string{{memory, path}, {unlinked(memory), unlinked(path)}} {
-		if rel, err := filepath.Rel(at[0], at[1]); err == nil && filepath.IsLocal(rel) {
-			return app.WithHint(app.Usagef("%s is inside the memory", path), "name another file or directory with -o")
-		}
-	}
-	return nil
-}
-
-// unlinked resolves the links in the existing part of a path.
-func unlinked(path string) string {
-	found, err := filepath.EvalSymlinks(path)
-	if dir := filepath.Dir(path); err != nil && dir != path {
-		return filepath.Join(unlinked(dir), filepath.Base(path))
-	}
-	return cmp.Or(found, path)
-}
-
 // A checkoutAnswer is the JSON form of mem checkout.
 type checkoutAnswer struct {
 	Kind   string   `json:"kind"`
@@ -110,7 +64,7 @@ type checkoutAnswer struct {
 }
 
 func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string) error {
-	o.out = OutputName(o.out)
+	o.out = outfile.Name(o.out)
 	format := checkout.Format(o.format)
 	if o.format == "both" {
 		format = ""
@@ -129,7 +83,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return app.Usagef("--files requires a session or its original, and an output that is not -")
 		}
 		if o.out == "-" {
-			if err := run.Checkout().Write(ctx, rev, format, Outlet(e)); err != nil {
+			if err := run.Checkout().Write(ctx, rev, format, outfile.Stdout(e)); err != nil {
 				return names.StoreError(err)
 			}
 			return recordUse(ctx, run, rev)
@@ -149,9 +103,9 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if len(done.Files) == 0 {
-			return names.StoreError(WriteError(err))
+			return names.StoreError(outfile.Error(err))
 		}
-		NoteCreated(e, done.Created)
+		outfile.NoteCreated(e, done.Created)
 		if !o.files && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal) {
 			hintFiles(e, rev.Session)
 		}
@@ -180,7 +134,7 @@ func hintFiles(e *app.Env, s *state.Session) {
 // a subdirectory of its name.
 func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error) {
 	if out != "" {
-		path, err := OutputPath(e, out)
+		path, err := outfile.Path(e, out)
 		return checkout.Place{Path: path}, err
 	}
 	at := checkout.Place{Path: e.Dir}
@@ -191,40 +145,12 @@ func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error
 			return at, app.WithHint(err, term.Shell("mem", "checkout", at.Sub)+" -o DIR")
 		}
 	}
-	return at, outside(e, filepath.Join(at.Path, at.Sub))
+	return at, outfile.CheckOutside(e, filepath.Join(at.Path, at.Sub))
 }
 
 // hiddenDir reports whether an element of a path begins with a dot. The name of a composition may come from another
 // device and be .claude/commands/x.
 func hiddenDir(name string) bool { return strings.HasPrefix(name, ".") || strings.Contains(name, "/.") }
-
-// Outlet returns standard output for content: sanitised for a terminal, unchanged for a file or pipe.
-func Outlet(e *app.Env) io.Writer {
-	if e.Term.Stdout {
-		return &term.SafeWriter{W: e.Out}
-	}
-	return e.Out
-}
-
-// NoteCreated prints notes of directories that were created outside the working directory.
-func NoteCreated(e *app.Env, dirs []string) {
-	for _, dir := range dirs {
-		if rel, err := filepath.Rel(unlinked(e.Dir), unlinked(dir)); err != nil || !filepath.IsLocal(rel) {
-			e.Note("created directory %s", e.Safe(dir))
-		}
-	}
-}
-
-// WriteError adds hints to an error of writing files.
-func WriteError(err error) error {
-	switch {
-	case errors.Is(err, worktree.ErrExists):
-		return app.WithHint(err, "replace it with --force, or name another file or directory with -o")
-	case errors.Is(err, worktree.ErrLink), errors.Is(err, worktree.ErrInWay), errors.Is(err, worktree.ErrName):
-		return app.WithHint(err, "name another file or directory with -o")
-	}
-	return err
-}
 
 func printCheckout(e *app.Env, answer checkoutAnswer) error {
 	if e.Opt.JSON {

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/htmlpage"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/refine"
@@ -40,10 +41,10 @@ func WriteHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 		if err != nil {
 			return names.StoreError(fmt.Errorf("export %s: %w", name, err))
 		}
-		if out = OutputName(out); out == "" || out == "-" {
-			return page.Write(Outlet(e))
+		if out = outfile.Name(out); out == "" || out == "-" {
+			return page.Write(outfile.Stdout(e))
 		}
-		path, err := OutputPath(e, out)
+		path, err := outfile.Path(e, out)
 		if err != nil {
 			return err
 		}
@@ -52,9 +53,9 @@ func WriteHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 		}
 		done, err := run.Capture().WriteTree(filepath.Dir(path), force, e.Opt.DryRun, stage)
 		if err != nil {
-			return WriteError(err)
+			return outfile.Error(err)
 		}
-		NoteCreated(e, done.Created)
+		outfile.NoteCreated(e, done.Created)
 		if e.Opt.JSON {
 			return e.PrintJSON("export", htmlAnswer{"html", done.Files[0], e.Opt.DryRun})
 		}
