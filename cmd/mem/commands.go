@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/plumbingcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/servecmd"
@@ -187,10 +188,10 @@ func maintainCommands() []command {
 // scriptCommands returns the plumbing, for scripts and programs.
 func scriptCommands() []command {
 	return []command{
-		{name: "cat-file", group: groupPlumbing, plain: true, make: storecmd.CatFile},
-		{name: "hash-object", group: groupPlumbing, plain: true, make: storecmd.HashObject},
-		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: storecmd.LsObjects},
-		{name: "rev-parse", group: groupPlumbing, plain: true, make: storecmd.RevParse},
+		{name: "cat-file", group: groupPlumbing, plain: true, make: plumbingcmd.CatFile},
+		{name: "hash-object", group: groupPlumbing, plain: true, make: plumbingcmd.HashObject},
+		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: plumbingcmd.LsObjects},
+		{name: "rev-parse", group: groupPlumbing, plain: true, make: plumbingcmd.RevParse},
 		{name: "plugin-path", group: groupPlumbing, plain: true, make: hookset.PluginPath},
 		{name: "mcp", group: groupPlumbing, make: mcpcmd.Command},
 		{name: "hook", group: groupPlumbing, make: hookcmd.Hook},

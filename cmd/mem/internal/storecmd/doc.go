@@ -1,2 +1,2 @@
-// Package storecmd has the commands that check, repair, shrink and configure the store, and the plumbing commands.
+// Package storecmd has the commands that check, repair, shrink and configure the store.
 package storecmd

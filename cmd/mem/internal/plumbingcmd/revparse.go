@@ -1,4 +1,4 @@
-package storecmd
+package plumbingcmd
 
 import (
 	"context"
