@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/fsckcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
@@ -180,7 +181,7 @@ func maintainCommands() []command {
 			make: remotecmd.Project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},
-		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: storecmd.Fsck},
+		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: fsckcmd.Fsck},
 		{name: "selftest", group: groupKeep, make: selftest},
 	}
 }

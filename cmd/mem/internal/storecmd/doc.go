@@ -1,2 +1,2 @@
-// Package storecmd has the commands that check, repair, shrink and configure the store.
+// Package storecmd has the commands that create, configure and shrink the store.
 package storecmd

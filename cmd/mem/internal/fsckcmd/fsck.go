@@ -1,4 +1,4 @@
-package storecmd
+package fsckcmd
 
 import (
 	"context"

@@ -1,0 +1,2 @@
+// Package fsckcmd has mem fsck, which verifies and repairs the store.
+package fsckcmd
