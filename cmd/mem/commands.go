@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/fsckcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
@@ -173,7 +174,7 @@ func maintainCommands() []command {
 		{name: "tag", group: groupKeep, writes: []string{""}, make: sessioncmd.Tag},
 		{name: "rm", group: groupKeep, writes: []string{""}, make: sessioncmd.Rm},
 		{name: "prune", group: groupHidden, writes: []string{""}, make: versioncmd.Prune},
-		{name: "forget", group: groupKeep, writes: []string{""}, across: []string{""}, make: storecmd.Forget},
+		{name: "forget", group: groupKeep, writes: []string{""}, across: []string{""}, make: forgetcmd.Forget},
 		{name: "undo", group: groupKeep, writes: []string{""}, make: historycmd.Undo},
 		{name: "redo", group: groupKeep, writes: []string{""}, make: historycmd.Redo},
 		{name: "op", group: groupHidden, bare: "log", make: historycmd.Op},

@@ -11,9 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
@@ -155,8 +155,8 @@ type fetchAnswer struct {
 	Bytes   int64          `json:"bytes"`
 	DryRun  bool           `json:"dry_run"`
 
-	Forgotten           []storecmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
-	IgnoredPurgeDevices []string                   `json:"unheeded,omitempty"`  // devices that forgot something and are not trusted
+	Forgotten           []forgetcmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
+	IgnoredPurgeDevices []string                    `json:"unheeded,omitempty"`  // devices that forgot something and are not trusted
 }
 
 type fetchedLane struct {
@@ -174,7 +174,7 @@ type fetchedLane struct {
 
 func fetchAnswerOf(r refs.Remote, out sync.Fetched, dryRun bool) fetchAnswer {
 	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]state.Device{}, out.Devices...), out.Objects, out.Bytes,
-		dryRun, storecmd.ForgottenAnswers(out.Forgotten, nil), out.IgnoredPurgeDevices}
+		dryRun, forgetcmd.ForgottenAnswers(out.Forgotten, nil), out.IgnoredPurgeDevices}
 	for _, l := range out.Lanes {
 		kinds := l.Arrival.Kinds
 		if kinds == nil {
@@ -235,7 +235,7 @@ func printFetched(e *app.Env, what string, r refs.Remote, out sync.Fetched) {
 	for _, l := range out.Lanes {
 		warnLane(e, r, l)
 	}
-	storecmd.PrintHeeded(e, out)
+	forgetcmd.PrintHeeded(e, out)
 	for _, d := range out.Devices {
 		if !d.Trusted {
 			e.Note("new device %s (%s): its data is listed but unused until you trust it", d.Name, d.Fingerprint)

@@ -1,2 +1,2 @@
-// Package storecmd has the commands that create, configure and shrink the store.
+// Package storecmd has the commands that create, configure and compact the store: init, config, secrets and gc.
 package storecmd

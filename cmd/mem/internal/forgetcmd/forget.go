@@ -1,4 +1,4 @@
-package storecmd
+package forgetcmd
 
 import (
 	"bytes"
@@ -74,7 +74,7 @@ func Forget(e *app.Env) *cli.Command {
 	}
 }
 
-// chosen returns the selection of the options and operands.
+// toForget returns the selection of the options and operands.
 func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.ForgetOptions, err error) {
 	f.DryRun = run.Opt.DryRun
 	switch {
@@ -247,6 +247,7 @@ func heldAnswers(others map[string]int, names map[string]string) []heldAnswer {
 	return out
 }
 
+// ForgottenAnswers returns the JSON form of forgotten things, with the names of their devices.
 func ForgottenAnswers(things []forget.DeletedItem, names map[string]string) (out []ForgottenAnswer) {
 	for _, t := range things {
 		device := t.Device
