@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -75,7 +74,7 @@ type settingChange struct {
 
 func runConfigSet(ctx context.Context, e *app.Env, key, val string) error {
 	if name, ok := strings.CutPrefix(key, app.RuleKey); ok {
-		if err := knowledgecmd.CheckRule(e, name, val); err != nil {
+		if err := checkRule(e, name, val); err != nil {
 			return err
 		}
 	}

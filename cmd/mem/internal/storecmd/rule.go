@@ -1,4 +1,4 @@
-package knowledgecmd
+package storecmd
 
 import (
 	"regexp"
@@ -7,9 +7,9 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 )
 
-// CheckRule returns an error for a redaction rule that would block every push, and warns of one that matches times or
+// checkRule returns an error for a redaction rule that would block every push, and warns of one that matches times or
 // ids, which occur in every session.
-func CheckRule(e *app.Env, name, expr string) error {
+func checkRule(e *app.Env, name, expr string) error {
 	re, err := regexp.Compile(expr)
 	if err != nil {
 		return nil // the setting says so
