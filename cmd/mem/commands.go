@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/exportcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/fsckcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
@@ -168,7 +169,7 @@ func maintainCommands() []command {
 	return []command{
 		{name: "secrets", group: groupKeep, writes: []string{"allow"}, across: []string{"scan", "list"},
 			make: storecmd.Secrets},
-		{name: "export", group: groupMake, writes: []string{""}, make: exportCommand},
+		{name: "export", group: groupMake, writes: []string{""}, make: exportcmd.Export},
 		{name: "revoke", group: groupKeep, writes: []string{""}, across: []string{""}, make: remotecmd.Revoke},
 		{name: "mv", group: groupKeep, writes: []string{""}, make: sessioncmd.Mv},
 		{name: "tag", group: groupKeep, writes: []string{""}, make: sessioncmd.Tag},
@@ -226,8 +227,6 @@ func visible(table []command) []string {
 	}
 	return names
 }
-
-func exportCommand(e *app.Env) *cli.Command { return knowledgecmd.Export(e, remotecmd.WriteArchive) }
 
 func importCommand(e *app.Env) *cli.Command {
 	return sessioncmd.ImportCommand(e, remotecmd.ReadArchive)

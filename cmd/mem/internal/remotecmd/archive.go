@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
@@ -24,8 +23,16 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
+// ArchiveOptions select the content of an archive.
+type ArchiveOptions struct {
+	All       bool // every project
+	Originals bool // the exact bytes too
+	YesRaw    bool // without asking, although secrets are in them
+	Force     bool // replace a file that mem did not write
+}
+
 // WriteArchive writes the memory of the project of the run, or of all projects, to a file, and prints it like a push.
-func WriteArchive(ctx context.Context, e *app.Env, file string, o knowledgecmd.ArchiveOptions) error {
+func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions) error {
 	path, err := outfile.Path(e, file)
 	if err != nil {
 		return err
@@ -74,7 +81,7 @@ func refusedAny(done sync.Pushed) bool {
 }
 
 // allowRawFile asks before exact bytes are written to a file.
-func allowRawFile(e *app.Env, path string, o knowledgecmd.ArchiveOptions) error {
+func allowRawFile(e *app.Env, path string, o ArchiveOptions) error {
 	if !o.Originals || o.YesRaw || e.Opt.DryRun {
 		return nil
 	}

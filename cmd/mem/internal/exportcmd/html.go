@@ -1,4 +1,4 @@
-package versioncmd
+package exportcmd
 
 import (
 	"bytes"
@@ -25,8 +25,8 @@ type htmlAnswer struct {
 	DryRun bool   `json:"dry_run"`
 }
 
-// WriteHTML writes a session, version or composition as one page, to a file or standard output.
-func WriteHTML(ctx context.Context, e *app.Env, name, out string, force bool) error {
+// writeHTML writes a session, version or composition as one page, to a file or standard output.
+func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {

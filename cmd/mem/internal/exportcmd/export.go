@@ -1,0 +1,127 @@
+package exportcmd
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/outfile"
+	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/history"
+
+	"github.com/urfave/cli/v2"
+)
+
+type exportOptions struct {
+	format string
+	out    string
+	force  bool
+
+	html    string // the session, version or composition of a page
+	archive remotecmd.ArchiveOptions
+}
+
+// Export returns mem export.
+func Export(e *app.Env) *cli.Command {
+	var o exportOptions
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "write an archive, an HTML page of a session, or facts as JSON",
+		ArgsUsage: "[<file>.tar.zst]",
+		Description: "With FILE, writes an archive of the project, or of all projects with --all, that\n" +
+			"\"mem import\" reads on another machine: sessions, versions, compositions, facts and\n" +
+			"their history, of all devices. It contains what \"mem push\" sends: detected secrets are\n" +
+			"removed, and a project with a new secret is refused. The archive is not encrypted.\n" +
+			"With --html, writes one self-contained page to read or send: no scripts, no other host,\n" +
+			"no tool output, detected secrets removed. With --format, prints facts and concepts in a\n" +
+			"format of memory-keeper, computed and not stored; project.md has topics and rules, without\n" +
+			"what memory.md says about the current work. In semantic.json a rule is a pattern,\n" +
+			"decisions and preferences keep their kind, and any other fact is a fact;\n" +
+			"\"mem facts confirm\" sets validatedByUser.",
+		Flags: []cli.Flag{
+			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic, memory or project", "facts",
+				"concepts", "semantic", "memory", "project"),
+			flags.String(&o.html, "html", "write the session, version or composition `REV` as one HTML page"),
+			flags.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
+			flags.Bool(&o.archive.All, "all", "archive every project"),
+			flags.Bool(&o.archive.Originals, "originals", "include the exact bytes, with the secrets in them"),
+			flags.Bool(&o.archive.YesRaw, "yes-raw", "do not ask about --originals"),
+			flags.Bool(&o.force, "force,f", "replace a file that mem did not write"),
+		},
+		Action: e.Action(0, 1, func(c *cli.Context) error {
+			file := e.Operand(0)
+			switch {
+			case o.html != "" && (file != "" || o.format != "" || o.archive != remotecmd.ArchiveOptions{}):
+				return app.WithHint(app.Usagef("--html writes one page"), "mem export --html REV -o FILE.html")
+			case o.html != "":
+				return writeHTML(c.Context, e, o.html, o.out, o.force)
+			case file != "" && (o.format != "" || o.out != ""):
+				return app.WithHint(app.Usagef("an archive has no format, and its file is named once"), "mem export FILE.tar.zst",
+					"mem export --format facts -o FILE")
+			case file != "":
+				o.archive.Force = o.force
+				return remotecmd.WriteArchive(c.Context, e, file, o.archive)
+			case o.archive.All || o.archive.Originals:
+				return app.WithHint(app.Usagef("--all and --originals are for archives"), "mem export --all FILE.tar.zst")
+			case o.format == "":
+				return app.WithHint(app.Usagef("mem export requires a file for an archive, or a format"), "mem export FILE.tar.zst",
+					"mem export --html REV -o FILE.html", "mem export --format facts", "mem export --format memory")
+			}
+			return runExport(c.Context, e, o)
+		}),
+	}
+}
+
+func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
+	o.out = outfile.Name(o.out)
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		format := history.ExportFormat(o.format)
+		answer := struct {
+			Format  string          `json:"format"`
+			File    string          `json:"file,omitempty"`
+			Bytes   int             `json:"bytes"`
+			DryRun  bool            `json:"dry_run"`
+			Content json.RawMessage `json:"content,omitempty"`
+			Text    string          `json:"text,omitempty"`
+		}{Format: o.format, DryRun: e.Opt.DryRun}
+		if o.out == "" || o.out == "-" {
+			b, err := run.History().Export(ctx, run.Project, format)
+			if err != nil {
+				return err
+			}
+			answer.Bytes = len(b)
+			switch {
+			case !e.Opt.JSON:
+				e.Printf("%s", e.Safe(string(b)))
+				return nil
+			case format.IsText():
+				answer.Text = string(b)
+			default:
+				answer.Content = json.RawMessage(b)
+			}
+		} else {
+			path, err := outfile.Path(e, o.out)
+			if err != nil {
+				return err
+			}
+			n, done, err := run.History().ExportTo(ctx, run.Project, format, checkout.Place{Path: path},
+				checkout.CheckoutOptions{Force: o.force, DryRun: e.Opt.DryRun})
+			if err != nil {
+				return outfile.Error(err)
+			}
+			outfile.NoteCreated(e, done.Created)
+			answer.Bytes, answer.File = n, done.Files[0]
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("export", answer)
+		}
+		if e.Opt.DryRun {
+			e.Note("would write:")
+		}
+		e.Printf("%s\n", e.Safe(answer.File))
+		return nil
+	})
+}
