@@ -25,6 +25,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/statscmd"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 )
@@ -143,7 +144,7 @@ func composeCommands() []command {
 			make: versioncmd.Compress},
 		{name: "compose", group: groupMake, common: true, writes: []string{""}, across: []string{""},
 			make: versioncmd.Compose},
-		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: versioncmd.Tier},
+		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: tiercmd.Tier},
 		{name: "distill", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
 		{name: "checkout", group: groupMake, writes: []string{""}, across: []string{""}, make: versioncmd.Checkout},
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/derive"
@@ -104,7 +104,7 @@ func RunHook(e *app.Env, event string) {
 	hooks.Run(w, event)
 	if event == hooks.Work { // a background process
 		debug.SetMemoryLimit(math.MaxInt64)
-		versioncmd.AutoTierEverywhere(context.Background(), e)
+		tiercmd.AutoEverywhere(context.Background(), e)
 		distillEnded(context.Background(), e, w)
 	}
 }

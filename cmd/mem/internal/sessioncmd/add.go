@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/history"
@@ -257,7 +257,7 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	if err := errors.Join(after, printAdded(e, a.op, added, failed)); err != nil {
 		return err
 	}
-	versioncmd.AutoTierAll(ctx, e, m, added)
+	tiercmd.AutoAll(ctx, e, m, added)
 	switch {
 	case len(failed) == 0:
 		return nil

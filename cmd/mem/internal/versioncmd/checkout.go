@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -116,7 +117,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		if e.Opt.DryRun {
 			return errors.Join(printCheckout(e, answer), names.StoreError(err))
 		}
-		autoTier(ctx, e, run.Memory, rev.Project)
+		tiercmd.Auto(ctx, e, run.Memory, rev.Project)
 		return errors.Join(printCheckout(e, answer), names.StoreError(err), recordUse(ctx, run, rev))
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
@@ -112,7 +113,7 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 		if err != nil {
 			return ComposeError(err)
 		}
-		autoTier(ctx, e, run.Memory, done.Project)
+		tiercmd.Auto(ctx, e, run.Memory, done.Project)
 		if e.Opt.JSON {
 			return e.PrintJSON("compose", ComposeAnswer(e, req, done))
 		}

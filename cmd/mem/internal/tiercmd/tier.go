@@ -1,4 +1,4 @@
-package versioncmd
+package tiercmd
 
 import (
 	"context"
@@ -344,8 +344,8 @@ func todoText(t derive.TierResult) string {
 	return strings.Join(parts, ", ")
 }
 
-// autoTier ages the sessions of a project if the setting autoDecay.run schedules it now. An error is only a warning.
-func autoTier(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project) {
+// Auto ages the sessions of a project if the setting autoDecay.run schedules it now. An error is only a warning.
+func Auto(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project) {
 	if e.Opt.DryRun || p.ID == "" {
 		return
 	}
@@ -373,20 +373,20 @@ func autoTier(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 	}
 }
 
-// AutoTierAll ages the sessions of the projects to which sessions were added, if that is scheduled now.
-func AutoTierAll(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) {
+// AutoAll ages the sessions of the projects to which sessions were added, if that is scheduled now.
+func AutoAll(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) {
 	var done []state.Project
 	for _, a := range added {
 		if !slices.Contains(done, a.Project) {
 			done = append(done, a.Project)
-			autoTier(ctx, e, m, a.Project)
+			Auto(ctx, e, m, a.Project)
 		}
 	}
 }
 
-// AutoTierEverywhere ages the sessions of all projects for which that is scheduled now. The background worker after a
+// AutoEverywhere ages the sessions of all projects for which that is scheduled now. The background worker after a
 // session calls it.
-func AutoTierEverywhere(ctx context.Context, e *app.Env) {
+func AutoEverywhere(ctx context.Context, e *app.Env) {
 	conf, err := e.Settings()
 	if err != nil {
 		return // other commands report the error
@@ -404,6 +404,6 @@ func AutoTierEverywhere(ctx context.Context, e *app.Env) {
 		return
 	}
 	for _, p := range projects {
-		autoTier(ctx, e, m, p)
+		Auto(ctx, e, m, p)
 	}
 }
