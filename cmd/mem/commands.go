@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/checkoutcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/exportcmd"
@@ -146,7 +147,7 @@ func composeCommands() []command {
 			make: versioncmd.Compose},
 		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: tiercmd.Tier},
 		{name: "distill", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
-		{name: "checkout", group: groupMake, writes: []string{""}, across: []string{""}, make: versioncmd.Checkout},
+		{name: "checkout", group: groupMake, writes: []string{""}, across: []string{""}, make: checkoutcmd.Checkout},
 	}
 }
 
