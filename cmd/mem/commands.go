@@ -109,7 +109,7 @@ func captureCommands() []command {
 func inspectCommands() []command {
 	return []command{
 		{name: "status", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Status},
-		{name: "layers", group: groupHidden, bare: "status", make: versioncmd.LayersCommand},
+		{name: "layers", group: groupHidden, bare: "status", make: knowledgecmd.LayersCommand},
 		{name: "ls", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Ls},
 		{name: "next", group: groupLook, common: true, make: versioncmd.Next},
 		{name: "log", group: groupLook, common: true, across: []string{""}, make: historycmd.Log},

@@ -13,9 +13,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -52,7 +52,7 @@ func Status(e *app.Env) *cli.Command {
 				if o != (statusOptions{layers: true}) {
 					return app.WithHint(app.Usagef("option --layers goes with no other option of mem status"), "mem status --layers")
 				}
-				return versioncmd.RunLayersStatus(c.Context, e)
+				return knowledgecmd.RunLayersStatus(c.Context, e)
 			}
 			return runStatus(c.Context, e, o)
 		}),
