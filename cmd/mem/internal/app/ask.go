@@ -38,3 +38,6 @@ func (e *Env) Confirm(format string, args ...any) (bool, error) {
 	}
 	return e.Ask(format, args...)
 }
+
+// UserTypes reports whether the user types the command: stdin is a terminal, and no agent runs mem.
+func UserTypes(e *Env) bool { return e.Term.Stdin && e.Getenv("CLAUDECODE") == "" }

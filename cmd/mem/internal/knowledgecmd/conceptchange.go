@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,9 +30,9 @@ type assignOptions struct {
 // conceptChanges returns the subcommands that change concepts.
 func conceptChanges(e *app.Env) []*cli.Command {
 	var o assignOptions
-	topic := flags.Parsed(&o.topic, "topic,t", "the topic, in 3 to 5 `WORDS`", shortText("a topic", 80))
-	summary := flags.Parsed(&o.summary, "summary", "set the summary `TEXT`", shortText("a summary", 1000))
-	reason := flags.Parsed(&o.reason, "reason", "`WHY` it belongs there", shortText("a reason", 500))
+	topic := flags.Parsed(&o.topic, "topic,t", "the topic, in 3 to 5 `WORDS`", flags.Line("a topic", 80))
+	summary := flags.Parsed(&o.summary, "summary", "set the summary `TEXT`", flags.Line("a summary", 1000))
+	reason := flags.Parsed(&o.reason, "reason", "`WHY` it belongs there", flags.Line("a reason", 500))
 	undo := func(usage string) cli.Flag {
 		return flags.Bool(&o.undo, "undo", usage)
 	}
@@ -42,7 +41,7 @@ func conceptChanges(e *app.Env) []*cli.Command {
 			Description: "An exchange is named by its id, such as e:9f2c61ab. The assignment of an exchange\n" +
 				"overrides that of its session.",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.name, "new", "create the concept `NAME`", shortText("a name", 80)), topic, summary, reason,
+				flags.Parsed(&o.name, "new", "create the concept `NAME`", flags.Line("a name", 80)), topic, summary, reason,
 				flags.Bool(&o.none, "none", "remove the assignment"),
 			},
 			Action: func(c *cli.Context) error { return runAssign(e, c, o) }},
@@ -51,7 +50,7 @@ func conceptChanges(e *app.Env) []*cli.Command {
 			Action: e.Action(1, 2, func(c *cli.Context) error {
 				if len(e.Operands) > 1 {
 					var err error
-					if o.name, err = shortText("a name", 80)(e.Operand(1)); err != nil {
+					if o.name, err = flags.Line("a name", 80)(e.Operand(1)); err != nil {
 						return app.Usagef("%v", err)
 					}
 				}
@@ -70,7 +69,7 @@ func conceptChanges(e *app.Env) []*cli.Command {
 				return runMerge(c.Context, e, o, e.Operands)
 			}},
 		{Name: "split", Usage: "split a concept: move members to a new one", ArgsUsage: "<concept> <session|exchange>...",
-			Flags: []cli.Flag{flags.Parsed(&o.name, "new", "call the new concept `NAME`", shortText("a name", 80)), topic,
+			Flags: []cli.Flag{flags.Parsed(&o.name, "new", "call the new concept `NAME`", flags.Line("a name", 80)), topic,
 				summary, reason},
 			Action: e.Action(2, -1, func(c *cli.Context) error {
 				return runSplit(c.Context, e, o, e.Operand(0), e.Operands[1:])
@@ -80,22 +79,6 @@ func conceptChanges(e *app.Env) []*cli.Command {
 			Action: e.Action(1, -1, func(c *cli.Context) error {
 				return runConceptsRm(c.Context, e, o, e.Operands)
 			})},
-	}
-}
-
-// shortText returns a parser for one line of text with a maximum length.
-func shortText(what string, most int) func(string) (string, error) {
-	return func(s string) (string, error) {
-		s = strings.Join(strings.Fields(s), " ")
-		switch n := utf8.RuneCountInString(s); {
-		case s == "":
-			return "", fmt.Errorf("%s cannot be empty", what)
-		case n > most:
-			return "", fmt.Errorf("%s of %d characters is too long: %d at most", what, n, most)
-		case !utf8.ValidString(s):
-			return "", errors.New("want text in UTF-8")
-		}
-		return s, nil
 	}
 }
 

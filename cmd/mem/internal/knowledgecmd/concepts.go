@@ -164,16 +164,16 @@ func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error 
 	}
 	run.Printf("%s  %s\n", run.Style().Yellow(set.DisplayLabel(c, run.Repo().Device().ID)+" "+c.ID),
 		run.Style().Bold(run.Safe(c.Name)))
-	about(run.Env, "Topic", c.Topic)
-	about(run.Env, "Summary", c.Summary)
+	names.OptionalField(run.Env, "Topic", c.Topic)
+	names.OptionalField(run.Env, "Summary", c.Summary)
 	if c.MergedInto != "" {
 		names.Field(run.Env, "Merged", "into "+set.DisplayLabel(set.ByRecord(c.MergedInto), run.Repo().Device().ID))
 	}
 	if c.Removed {
 		names.Field(run.Env, "Removed", "yes")
 	}
-	about(run.Env, "Files", strings.Join(c.Files, " "))
-	about(run.Env, "Words", strings.Join(c.Keywords, ", "))
+	names.OptionalField(run.Env, "Files", strings.Join(c.Files, " "))
+	names.OptionalField(run.Env, "Words", strings.Join(c.Keywords, ", "))
 	names.Field(run.Env, "Made", term.TimeText(c.Created))
 	names.Field(run.Env, "Updated", term.TimeText(c.Updated))
 	for _, id := range c.Sessions {
@@ -198,12 +198,5 @@ func showExchange(e *app.Env, x *facts.Exchange) {
 		if f.Live() {
 			e.Printf("    %-10s %s\n", f.Kind, e.Safe(app.OneLine(f.Text)))
 		}
-	}
-}
-
-// about prints a field unless its value is empty.
-func about(e *app.Env, name, value string) {
-	if value != "" {
-		names.Field(e, name, value)
 	}
 }

@@ -171,7 +171,7 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 		return nil
 	}
 	for _, r := range found.Rules {
-		run.Note("%s is %s, %s sure: %s", r.ID, r.State, hundredths(r.Confidence), term.FirstWords(r.Text, 80))
+		run.Note("%s is %s, %s sure: %s", r.ID, r.State, term.Hundredths(r.Confidence), term.FirstWords(r.Text, 80))
 	}
 	for _, l := range found.Skipped {
 		run.Detail("left %s: %s", l.ID, term.FirstWords(l.Why, 100))

@@ -51,7 +51,7 @@ func ratioCell(n int) app.Cell {
 	if n < 0 {
 		return app.Cell{Full: "-"}
 	}
-	return app.Cell{Full: hundredths(n)}
+	return app.Cell{Full: term.Hundredths(n)}
 }
 
 func runFactsCheck(ctx context.Context, e *app.Env, name string) error {

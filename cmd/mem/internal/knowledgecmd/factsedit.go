@@ -64,7 +64,7 @@ func factsChange(e *app.Env) []*cli.Command {
 				"The command works only at a terminal, not in a session of Claude Code or a script.",
 			Flags: []cli.Flag{flags.Bool(&undo, "undo", "withdraw the confirmation")},
 			Action: e.Action(1, 1000, func(c *cli.Context) error {
-				if !userHere(e) {
+				if !app.UserTypes(e) {
 					return app.WithCode(app.ExitNo, app.WithHint(errors.New("only the user can confirm a fact"),
 						"type it at a terminal: "+term.Shell(append([]string{"mem", "facts", "confirm"}, e.Operands...)...)))
 				}
@@ -73,7 +73,7 @@ func factsChange(e *app.Env) []*cli.Command {
 		{Name: "rm", Usage: "remove facts; their records remain", ArgsUsage: "<fact>...",
 			Flags: []cli.Flag{
 				flags.Bool(&undo, "undo", "put them back"),
-				flags.Parsed(&reason, "reason", "why: `TEXT`", shortText("a reason", 500)),
+				flags.Parsed(&reason, "reason", "why: `TEXT`", flags.Line("a reason", 500)),
 			},
 			Action: e.Action(1, 1000, func(c *cli.Context) error {
 				return runFactsJudge(c.Context, e, e.Operands,
@@ -91,7 +91,7 @@ func factsEdit(e *app.Env) *cli.Command {
 		Flags: append(o.flags(), flags.String(&o.text, "text", "the new `TEXT`"),
 			flags.Bool(&refuted, "refuted", "mark the fact as refuted (--no-refuted reverses it)"),
 			flags.Bool(&resolved, "resolved", "mark the issue as resolved (--no-resolved reverses it)"),
-			flags.Parsed(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", shortText("a reason", 500))),
+			flags.Parsed(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", flags.Line("a reason", 500))),
 		Action: e.Action(1, 2, func(c *cli.Context) error {
 			if text := e.Operand(1); text != "" {
 				o.text = text

@@ -58,7 +58,7 @@ func ShowFact(ctx context.Context, run names.Run, f facts.Fact) error {
 	if f.Confirmed {
 		names.Field(run.Env, "Confirmed", "by the user")
 	}
-	about(run.Env, "Hidden", f.Revoked)
+	names.OptionalField(run.Env, "Hidden", f.Revoked)
 	for i, v := range f.Evidence {
 		who := said[i]
 		if who == "" {

@@ -33,9 +33,9 @@ type ruleOptions struct {
 func ruleChanges(e *app.Env) []*cli.Command {
 	var o ruleOptions
 	said := flags.String(&o.said, "said", "the user states it in the message `REV`, such as abc1#12")
-	reason := flags.Parsed(&o.reason, "reason", "`WHY`", shortText("a reason", 500))
+	reason := flags.Parsed(&o.reason, "reason", "`WHY`", flags.Line("a reason", 500))
 	problem := flags.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it implements",
-		shortText("a problem", 500))
+		flags.Line("a problem", 500))
 	evidence := func(usage string) cli.Flag {
 		return flags.Repeated(&o.evidence, "evidence", usage)
 	}
@@ -61,7 +61,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 			})},
 		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.text, "text", "use this better `TEXT`", shortText("a rule", 500)), problem,
+				flags.Parsed(&o.text, "text", "use this better `TEXT`", flags.Line("a rule", 500)), problem,
 				flags.Choice(&o.kind, "type", "change the `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				said, reason,
 			},
@@ -90,9 +90,6 @@ func ruleChanges(e *app.Env) []*cli.Command {
 	}
 }
 
-// userHere reports whether the user types the command: stdin is a terminal, and no agent runs mem.
-func userHere(e *app.Env) bool { return e.Term.Stdin && e.Getenv("CLAUDECODE") == "" }
-
 // userQuote returns the quote of the user in the message of --said that states text, or contradicts it if against is
 // set; nil without the option.
 func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, against bool) (*permanent.Quote, error) {
@@ -111,13 +108,13 @@ func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, a
 }
 
 func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) error {
-	text, err := shortText("a rule", 500)(text)
+	text, err := flags.Line("a rule", 500)(text)
 	if err != nil {
 		return app.Usagef("%v", err)
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		made := permanent.Definition{
-			Type: cmp.Or(o.kind, permanent.TypeRule), Text: text, Problem: o.problem, Files: o.files, ByUser: userHere(e),
+			Type: cmp.Or(o.kind, permanent.TypeRule), Text: text, Problem: o.problem, Files: o.files, ByUser: app.UserTypes(e),
 			Trust: facts.Tool, Confidence: 70, State: permanent.Proposed, Reason: o.reason,
 		}
 		w, err := userQuote(ctx, run, o, text, false)
@@ -205,7 +202,7 @@ func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 			e.Note("would do: %s: %s", strings.TrimSpace(r.ID+" is "+r.State), term.FirstWords(r.Text, 80))
 			continue
 		}
-		e.Note("%s is %s, %s sure: %s", r.ID, r.State, hundredths(r.Confidence), term.FirstWords(r.Text, 80))
+		e.Note("%s is %s, %s sure: %s", r.ID, r.State, term.Hundredths(r.Confidence), term.FirstWords(r.Text, 80))
 		if r.State == permanent.Proposed {
 			e.Hint("it is not active yet: mem rules promote %s", r.ID)
 		}
@@ -246,7 +243,7 @@ func promote(ctx context.Context, run names.Run, o ruleOptions, name string) (*p
 	if err != nil {
 		return nil, err
 	}
-	act := permanent.Act{Act: permanent.Promote, Quote: w, ByUser: userHere(run.Env), Reason: o.reason}
+	act := permanent.Act{Act: permanent.Promote, Quote: w, ByUser: app.UserTypes(run.Env), Reason: o.reason}
 	r, err = run.Knowledge().Act(ctx, run.Project, r, act, run.Opt.DryRun)
 	return r, ruleError(err, name)
 }
@@ -261,7 +258,7 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 			c.Rule, "mem rules contradict "+c.Rule, "mem rules retire "+c.Rule)
 	}
 	made := knowledge.RuleOf(c)
-	made.ByUser = userHere(run.Env)
+	made.ByUser = app.UserTypes(run.Env)
 	if o.text != "" {
 		made.Text = o.text
 	}
@@ -342,7 +339,7 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, operands []strin
 		for _, c := range list {
 			if !e.Opt.DryRun {
 				if err := run.Knowledge().DismissCandidate(ctx, run.Project, c,
-					permanent.Act{ByUser: userHere(e), Reason: o.reason}); err != nil {
+					permanent.Act{ByUser: app.UserTypes(e), Reason: o.reason}); err != nil {
 					return err
 				}
 			}
@@ -363,7 +360,7 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, operands []strin
 // runRuleAction applies the same act to several rules.
 func runRuleAction(ctx context.Context, e *app.Env, o ruleOptions, act string, operands []string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		a := permanent.Act{Act: act, ByUser: userHere(e), Reason: o.reason}
+		a := permanent.Act{Act: act, ByUser: app.UserTypes(e), Reason: o.reason}
 		evidence := o.evidence
 		if len(evidence) > 1 {
 			return app.WithHint(app.Usagef("one fact at a time: %d were named", len(evidence)),

@@ -65,9 +65,7 @@ type ruleAnswer struct {
 	Confidence string `json:"confidence"`
 }
 
-func ruleAnswerOf(r *permanent.Rule) ruleAnswer { return ruleAnswer{r, hundredths(r.Confidence)} }
-
-func hundredths(n int) string { return fmt.Sprintf("%d.%02d", n/100, n%100) }
+func ruleAnswerOf(r *permanent.Rule) ruleAnswer { return ruleAnswer{r, term.Hundredths(r.Confidence)} }
 
 // rule returns the rule of an operand.
 func rule(ctx context.Context, run names.Run, name string) (*permanent.Rule, error) {
@@ -176,15 +174,15 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 		return err
 	}
 	run.Printf("%s  %s  %s\n", run.Style().Yellow(r.ID), r.Type, run.Style().Bold(run.Safe(app.OneLine(r.Text))))
-	about(run.Env, "About", app.OneLine(r.Problem))
+	names.OptionalField(run.Env, "About", app.OneLine(r.Problem))
 	state := r.State
 	if r.RemovalProposed {
 		state += ", its removal was proposed: the user decides"
 	}
 	names.Field(run.Env, "State", state)
-	about(run.Env, "Hidden", r.Revoked)
-	names.Field(run.Env, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated", hundredths(r.Confidence),
-		r.Contradictions))
+	names.OptionalField(run.Env, "Hidden", r.Revoked)
+	names.Field(run.Env, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated",
+		term.Hundredths(r.Confidence), r.Contradictions))
 	by := r.Trust.String()
 	if r.Stated {
 		by += ", who stated it"
@@ -192,8 +190,8 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	names.Field(run.Env, "Trust", by)
 	names.Field(run.Env, "Made", term.TimeText(r.Created))
 	names.Field(run.Env, "Valid", term.TimeText(r.LastValidated))
-	about(run.Env, "Files", strings.Join(r.Files, " "))
-	about(run.Env, "Reason", app.OneLine(r.Reason))
+	names.OptionalField(run.Env, "Files", strings.Join(r.Files, " "))
+	names.OptionalField(run.Env, "Reason", app.OneLine(r.Reason))
 	for _, w := range r.Quotes {
 		names.Field(run.Env, "Said", fmt.Sprintf("%s#%d  %q", term.ShortID(w.Session), w.Message, w.Text))
 	}

@@ -27,6 +27,13 @@ func HeadLine(e *app.Env, what, more string) {
 // Field prints one line of a description.
 func Field(e *app.Env, name, value string) { e.Printf("%-9s %s\n", name+":", e.Safe(value)) }
 
+// OptionalField prints a field unless its value is empty.
+func OptionalField(e *app.Env, name, value string) {
+	if value != "" {
+		Field(e, name, value)
+	}
+}
+
 // Fields prints lines of a description with the same name, with their cells in columns.
 func Fields(e *app.Env, name string, rows [][]string) {
 	var widths []int

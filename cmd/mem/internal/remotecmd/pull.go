@@ -156,7 +156,7 @@ type fetchAnswer struct {
 	DryRun  bool           `json:"dry_run"`
 
 	Forgotten           []forgetcmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
-	IgnoredPurgeDevices []string                    `json:"unheeded,omitempty"`  // devices that forgot something and are not trusted
+	IgnoredPurgeDevices []string                    `json:"unheeded,omitempty"`  // untrusted devices that forgot something
 }
 
 type fetchedLane struct {

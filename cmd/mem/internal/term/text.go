@@ -19,6 +19,9 @@ func Plural(n int) string {
 	return "s"
 }
 
+// Hundredths returns n hundredths as a decimal: "0.65".
+func Hundredths(n int) string { return fmt.Sprintf("%d.%02d", n/100, n%100) }
+
 // ShortID returns the start of a session's id, for people.
 func ShortID(id string) string { return records.ShortID(id) }
 

@@ -232,9 +232,8 @@ func compressAnswerOf(e *app.Env, c derive.CompressResult) compressAnswer {
 		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, OutputTokens: v.TokensOut, Ratio: v.Ratio,
 		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved,
 		Summarised: v.Summarised, Skipped: skippedOf(c.Fates),
-		Markers: []keepitcmd.FateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(), Existed: c.Existed,
-		DryRun:  e.Opt.DryRun,
-		Receipt: c.Receipt,
+		Markers: []keepitcmd.FateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(),
+		Existed: c.Existed, DryRun: e.Opt.DryRun, Receipt: c.Receipt,
 	}
 	if a.Source, a.Since = v.Source, v.Since; a.Since != "" {
 		a.From, a.To = c.From, c.Point.Scan.Values

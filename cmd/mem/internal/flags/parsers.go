@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Positive returns a parser for whole numbers from 1.
@@ -39,4 +41,20 @@ func Tokens(s string) (int, error) {
 		return 0, bad
 	}
 	return n, nil
+}
+
+// Line returns a parser for one line of text with a maximum length.
+func Line(what string, most int) func(string) (string, error) {
+	return func(s string) (string, error) {
+		s = strings.Join(strings.Fields(s), " ")
+		switch n := utf8.RuneCountInString(s); {
+		case s == "":
+			return "", fmt.Errorf("%s cannot be empty", what)
+		case n > most:
+			return "", fmt.Errorf("%s of %d characters is too long: %d at most", what, n, most)
+		case !utf8.ValidString(s):
+			return "", errors.New("want text in UTF-8")
+		}
+		return s, nil
+	}
 }
