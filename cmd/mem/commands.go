@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/checkoutcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/conceptcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/exportcmd"
@@ -126,7 +127,7 @@ func inspectCommands() []command {
 		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm"},
 			across: []string{"list", "search"}, make: knowledgecmd.Facts},
 		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},
-			across: []string{"list"}, make: knowledgecmd.Concepts},
+			across: []string{"list"}, make: conceptcmd.Concepts},
 		{name: "rules", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate",
 			"contradict", "retire", "review"}, across: []string{"list"}, make: knowledgecmd.Rules},
 		{name: "reflect", group: groupLook, writes: []string{""}, make: knowledgecmd.Reflect},

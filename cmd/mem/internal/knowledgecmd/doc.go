@@ -1,2 +1,2 @@
-// Package knowledgecmd has the commands for facts, concepts and rules.
+// Package knowledgecmd has the commands for facts and rules, and those about all layers.
 package knowledgecmd

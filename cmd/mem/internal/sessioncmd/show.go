@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/conceptcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
@@ -83,7 +84,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 			return err
 		}
 		if rev.Kind == state.IsConcept && o.format == "" {
-			return knowledgecmd.ShowConcept(ctx, run, rev.Concept)
+			return conceptcmd.Show(ctx, run, rev.Concept)
 		}
 		if rev.Kind == state.IsRule && o.format == "" {
 			return knowledgecmd.ShowRule(ctx, run, rev.Rule)

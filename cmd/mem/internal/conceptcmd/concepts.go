@@ -1,4 +1,4 @@
-package knowledgecmd
+package conceptcmd
 
 import (
 	"cmp"
@@ -141,12 +141,12 @@ func runConceptsShow(ctx context.Context, e *app.Env, name string) error {
 		if err != nil {
 			return err
 		}
-		return ShowConcept(ctx, run, c)
+		return Show(ctx, run, c)
 	})
 }
 
-// ShowConcept prints a concept with its members.
-func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error {
+// Show prints a concept with its members.
+func Show(ctx context.Context, run names.Run, c *concepts.Concept) error {
 	set, err := run.Revision().Concepts(ctx, run.Project.ID)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package knowledgecmd
+package conceptcmd
 
 import (
 	"cmp"

@@ -1,0 +1,2 @@
+// Package conceptcmd has mem concepts, which lists and edits concepts.
+package conceptcmd
