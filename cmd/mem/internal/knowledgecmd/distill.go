@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -245,25 +246,25 @@ type distillAnswer struct {
 }
 
 type distilled struct {
-	Session  string          `json:"session"`
-	Parts    int             `json:"parts"`
-	Verified int             `json:"verified"`
-	Inferred int             `json:"inferred"`
-	Rejected int             `json:"rejected"`
-	Assigned int             `json:"assigned"`
-	Left     int             `json:"tokens_left"`
-	Facts    []savedFactJSON `json:"facts"`
-	Receipt  engines.Receipt `json:"receipt"`
+	Session  string              `json:"session"`
+	Parts    int                 `json:"parts"`
+	Verified int                 `json:"verified"`
+	Inferred int                 `json:"inferred"`
+	Rejected int                 `json:"rejected"`
+	Assigned int                 `json:"assigned"`
+	Left     int                 `json:"tokens_left"`
+	Facts    []factcmd.SavedFact `json:"facts"`
+	Receipt  engines.Receipt     `json:"receipt"`
 }
 
 func (a *distillAnswer) add(rev state.Rev, d knowledge.Distillation, dryRun bool) {
 	x := distilled{Session: rev.Session.ID, Parts: len(d.Saved), Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt,
-		Facts: []savedFactJSON{}}
+		Facts: []factcmd.SavedFact{}}
 	for _, s := range d.Saved {
 		x.Verified, x.Inferred, x.Rejected = x.Verified+s.Count(facts.Verified), x.Inferred+s.Count(facts.Inferred),
 			x.Rejected+s.Count(facts.Rejected)
 		for _, f := range s.Facts {
-			x.Facts = append(x.Facts, savedFactJSON{f.Path, f.Known, f.Fact})
+			x.Facts = append(x.Facts, factcmd.SavedFact{At: f.Path, Known: f.Known, Fact: f.Fact})
 		}
 	}
 	a.Sessions, a.DryRun = append(a.Sessions, x), dryRun

@@ -1,2 +1,2 @@
-// Package knowledgecmd has the commands for facts and rules, and those about all layers.
+// Package knowledgecmd has the commands for rules, and those about all layers of knowledge.
 package knowledgecmd

@@ -2,12 +2,12 @@ package knowledgecmd
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -150,18 +150,9 @@ func showCandidate(e *app.Env, c permanent.Candidate, known *facts.Set) {
 			continue
 		}
 		f, _ := known.Fact(id) // a candidate rests on facts that there are
-		e.Printf("    %-9s %s\n", "evidence", e.Safe(FactLine(f)))
+		e.Printf("    %-9s %s\n", "evidence", e.Safe(factcmd.Line(f)))
 	}
 	if shown > mostEvidence {
 		e.Printf("    %-9s and %d more\n", "", shown-mostEvidence)
 	}
-}
-
-// FactLine describes a fact in one line: kind, text, place and author.
-func FactLine(f facts.Fact) string {
-	at := term.ShortID(f.Session)
-	if len(f.Evidence) > 0 {
-		at += fmt.Sprintf("#%d", f.Evidence[0].Message)
-	}
-	return fmt.Sprintf("%s  %s, %s, %s: %s", f.ID, at, f.Trust, f.Kind, app.OneLine(f.Text))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -198,7 +199,7 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	for _, id := range r.Evidence {
 		line := id + "  has not arrived"
 		if f, ok := known.Fact(id); ok {
-			line = FactLine(f)
+			line = factcmd.Line(f)
 			if !f.Live() {
 				line += " (no longer active)"
 			}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
@@ -236,7 +236,7 @@ func writeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Write
 	}
 	for _, f := range list {
 		if v.fact(f) {
-			lines = append(lines, knowledgecmd.FactLine(f))
+			lines = append(lines, factcmd.Line(f))
 		}
 	}
 	lines = slices.DeleteFunc(lines, func(s string) bool { return s == "" })
@@ -246,9 +246,9 @@ func writeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Write
 
 // Facts answers as mem facts list and search do, without facts that must not be served.
 func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, err error) {
-	e, o := s.run(), knowledgecmd.FactsOptions{Open: in.Open}
+	e, o := s.run(), factcmd.Options{Open: in.Open}
 	if len(in.Kinds) > 0 {
-		if o.Kinds, err = knowledgecmd.ParseKinds(strings.Join(in.Kinds, ",")); err != nil {
+		if o.Kinds, err = factcmd.ParseKinds(strings.Join(in.Kinds, ",")); err != nil {
 			return out, err
 		}
 	}
@@ -306,7 +306,7 @@ func choose(set *facts.Set, query string, wants func(facts.Fact) bool, limit int
 }
 
 func servedFact(f facts.Fact) mcp.Fact {
-	x := mcp.Fact{ID: f.ID, Kind: string(f.Kind), Verdict: knowledgecmd.FateOf(f), Text: term.SanitizeLine(f.Text)}
+	x := mcp.Fact{ID: f.ID, Kind: string(f.Kind), Verdict: factcmd.FateOf(f), Text: term.SanitizeLine(f.Text)}
 	if f.Session != "" {
 		x.Ref = term.ShortID(f.Session)
 		if len(f.Evidence) > 0 {

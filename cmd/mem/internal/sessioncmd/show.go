@@ -13,6 +13,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/conceptcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
@@ -326,7 +327,7 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 	case state.IsSession:
 		return showSession(ctx, run, rev)
 	case state.IsFact:
-		return knowledgecmd.ShowFact(ctx, run, *rev.Fact)
+		return factcmd.Show(ctx, run, *rev.Fact)
 	case state.IsCommit:
 		names.HeadLine(run.Env, "commit "+rev.Commit, rev.How)
 	}

@@ -1,4 +1,4 @@
-package knowledgecmd
+package factcmd
 
 import (
 	"context"
@@ -195,17 +195,18 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string) error {
 
 // A savedAnswer is the JSON form of mem facts save.
 type savedAnswer struct {
-	Session  string          `json:"session"`
-	Through  int             `json:"through"`
-	Verified int             `json:"verified"`
-	Inferred int             `json:"inferred"`
-	Rejected int             `json:"rejected"`
-	Facts    []savedFactJSON `json:"facts"`
-	Dropped  []string        `json:"dropped"`
-	DryRun   bool            `json:"dry_run"`
+	Session  string      `json:"session"`
+	Through  int         `json:"through"`
+	Verified int         `json:"verified"`
+	Inferred int         `json:"inferred"`
+	Rejected int         `json:"rejected"`
+	Facts    []SavedFact `json:"facts"`
+	Dropped  []string    `json:"dropped"`
+	DryRun   bool        `json:"dry_run"`
 }
 
-type savedFactJSON struct {
+// A SavedFact is the JSON form of a fact that was verified and saved, or rejected.
+type SavedFact struct {
 	At    string `json:"at"`
 	Known bool   `json:"known,omitempty"`
 	facts.Fact
@@ -215,10 +216,10 @@ func printSavedFacts(e *app.Env, s knowledge.SavedFacts, failed error) error {
 	a := savedAnswer{
 		Session: s.Session.ID, Through: s.Through, Verified: s.Count(facts.Verified), Inferred: s.Count(facts.Inferred),
 		Rejected: s.Count(facts.Rejected),
-		Facts:    []savedFactJSON{}, Dropped: append([]string{}, s.Dropped...), DryRun: e.Opt.DryRun,
+		Facts:    []SavedFact{}, Dropped: append([]string{}, s.Dropped...), DryRun: e.Opt.DryRun,
 	}
 	for _, f := range s.Facts {
-		a.Facts = append(a.Facts, savedFactJSON{f.Path, f.Known, f.Fact})
+		a.Facts = append(a.Facts, SavedFact{f.Path, f.Known, f.Fact})
 	}
 	if e.Opt.JSON {
 		if err := e.PrintJSON("facts.save", a); err != nil {

@@ -1,4 +1,4 @@
-package knowledgecmd
+package factcmd
 
 import (
 	"context"
@@ -17,7 +17,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-type FactsOptions struct {
+// Options select facts.
+type Options struct {
 	Kinds      []facts.Kind
 	verdict    string
 	unverified bool
@@ -40,7 +41,7 @@ func Facts(e *app.Env) *cli.Command {
 	}
 }
 
-func (o *FactsOptions) flags() []cli.Flag {
+func (o *Options) flags() []cli.Flag {
 	return []cli.Flag{
 		flags.Parsed(&o.Kinds, "kind,k",
 			"only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", ParseKinds),
@@ -52,6 +53,7 @@ func (o *FactsOptions) flags() []cli.Flag {
 	}
 }
 
+// ParseKinds parses kinds of facts, separated by commas.
 func ParseKinds(s string) ([]facts.Kind, error) {
 	var out []facts.Kind
 	for word := range strings.SplitSeq(s, ",") {
@@ -64,7 +66,8 @@ func ParseKinds(s string) ([]facts.Kind, error) {
 	return out, nil
 }
 
-func (o *FactsOptions) Wants(f facts.Fact) bool {
+// Wants reports whether the options select f.
+func (o *Options) Wants(f facts.Fact) bool {
 	switch {
 	case !o.all && !f.Live(),
 		len(o.Kinds) > 0 && !slices.Contains(o.Kinds, f.Kind),
@@ -78,7 +81,7 @@ func (o *FactsOptions) Wants(f facts.Fact) bool {
 
 // factsReadCommands returns the subcommands that only read.
 func factsReadCommands(e *app.Env) []*cli.Command {
-	var o, found FactsOptions
+	var o, found Options
 	var all bool
 	return []*cli.Command{
 		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(),
@@ -105,7 +108,7 @@ func factsReadCommands(e *app.Env) []*cli.Command {
 	}
 }
 
-func runFactsList(ctx context.Context, e *app.Env, o FactsOptions, name string) error {
+func runFactsList(ctx context.Context, e *app.Env, o Options, name string) error {
 	if o.number < 0 {
 		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}
@@ -191,6 +194,7 @@ func verdictCell(e *app.Env, f facts.Fact) app.Cell {
 	return c
 }
 
+// FateOf returns the verdict on a fact, or what happened to it since.
 func FateOf(f facts.Fact) string {
 	switch {
 	case f.Removed:
@@ -236,7 +240,7 @@ func oneFact(ctx context.Context, run names.Run, id string) (facts.Fact, state.P
 	return f, p, err
 }
 
-func runFactsSearch(ctx context.Context, e *app.Env, o FactsOptions, query string) error {
+func runFactsSearch(ctx context.Context, e *app.Env, o Options, query string) error {
 	if o.number < 0 {
 		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}
@@ -275,4 +279,13 @@ func runFactsSearch(ctx context.Context, e *app.Env, o FactsOptions, query strin
 		}
 		return nil
 	})
+}
+
+// Line describes a fact in one line: kind, text, place and author.
+func Line(f facts.Fact) string {
+	at := term.ShortID(f.Session)
+	if len(f.Evidence) > 0 {
+		at += fmt.Sprintf("#%d", f.Evidence[0].Message)
+	}
+	return fmt.Sprintf("%s  %s, %s, %s: %s", f.ID, at, f.Trust, f.Kind, app.OneLine(f.Text))
 }

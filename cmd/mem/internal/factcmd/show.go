@@ -1,4 +1,4 @@
-package knowledgecmd
+package factcmd
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 				return err
 			}
 			run.Project = p
-			return ShowFact(ctx, run, f)
+			return Show(ctx, run, f)
 		}
 		rev, err := run.ResolveSession(ctx, name)
 		if err != nil {
@@ -40,8 +40,8 @@ func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// ShowFact prints a fact with its evidence.
-func ShowFact(ctx context.Context, run names.Run, f facts.Fact) error {
+// Show prints a fact with its evidence.
+func Show(ctx context.Context, run names.Run, f facts.Fact) error {
 	said, err := run.Knowledge().Evidence(ctx, run.Project.ID, f)
 	if err != nil {
 		return err

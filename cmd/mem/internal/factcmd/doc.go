@@ -1,0 +1,2 @@
+// Package factcmd has mem facts, which lists, checks and edits facts.
+package factcmd
