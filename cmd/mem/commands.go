@@ -23,6 +23,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/plumbingcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/rulecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/servecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
@@ -130,8 +131,8 @@ func inspectCommands() []command {
 		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},
 			across: []string{"list"}, make: conceptcmd.Concepts},
 		{name: "rules", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate",
-			"contradict", "retire", "review"}, across: []string{"list"}, make: knowledgecmd.Rules},
-		{name: "reflect", group: groupLook, writes: []string{""}, make: knowledgecmd.Reflect},
+			"contradict", "retire", "review"}, across: []string{"list"}, make: rulecmd.Rules},
+		{name: "reflect", group: groupLook, writes: []string{""}, make: rulecmd.Reflect},
 		{name: "memory", group: groupLook, make: knowledgecmd.MemoryPage},
 		{name: "serve", group: groupLook, make: servecmd.Serve},
 		{name: "count", group: groupHidden, make: statscmd.Count},

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/rulecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/derive"
@@ -186,7 +187,7 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 // reflectedJSON is the JSON form of the model's decisions on candidates.
 type reflectedJSON struct {
 	Candidates int                          `json:"candidates"`
-	Rules      []ruleAnswer                 `json:"rules"`
+	Rules      []rulecmd.Answer             `json:"rules"`
 	Dismissed  []string                     `json:"dismissed"`
 	Doubted    []string                     `json:"doubted"`
 	Left       []knowledge.SkippedCandidate `json:"left"`
@@ -194,10 +195,10 @@ type reflectedJSON struct {
 }
 
 func reflectedOf(p knowledge.RuleDistillation) reflectedJSON {
-	x := reflectedJSON{p.Candidates, []ruleAnswer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Changed...),
+	x := reflectedJSON{p.Candidates, []rulecmd.Answer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Changed...),
 		append([]knowledge.SkippedCandidate{}, p.Skipped...), p.Receipt}
 	for _, r := range p.Rules {
-		x.Rules = append(x.Rules, ruleAnswerOf(r))
+		x.Rules = append(x.Rules, rulecmd.AnswerOf(r))
 	}
 	return x
 }

@@ -1,2 +1,2 @@
-// Package knowledgecmd has the commands for rules, and those about all layers of knowledge.
+// Package knowledgecmd has the commands that make and print knowledge of all layers: distill, layers and memory.
 package knowledgecmd

@@ -16,9 +16,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
+	"github.com/memvcs/mem/cmd/mem/internal/rulecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
@@ -88,7 +88,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 			return conceptcmd.Show(ctx, run, rev.Concept)
 		}
 		if rev.Kind == state.IsRule && o.format == "" {
-			return knowledgecmd.ShowRule(ctx, run, rev.Rule)
+			return rulecmd.Show(ctx, run, rev.Rule)
 		}
 		if e.Opt.JSON {
 			return showJSON(ctx, run, rev)

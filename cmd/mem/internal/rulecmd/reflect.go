@@ -1,4 +1,4 @@
-package knowledgecmd
+package rulecmd
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package knowledgecmd
+package rulecmd
 
 import (
 	"cmp"
@@ -184,16 +184,16 @@ func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact
 
 // A ruleChange is the JSON form of changed rules.
 type ruleChange struct {
-	DryRun bool         `json:"dry_run"`
-	Rules  []ruleAnswer `json:"rules"`
+	DryRun bool     `json:"dry_run"`
+	Rules  []Answer `json:"rules"`
 }
 
 // printRuleChange prints the changed rules.
 func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 	if e.Opt.JSON {
-		answer := ruleChange{e.Opt.DryRun, []ruleAnswer{}}
+		answer := ruleChange{e.Opt.DryRun, []Answer{}}
 		for _, r := range list {
-			answer.Rules = append(answer.Rules, ruleAnswerOf(r))
+			answer.Rules = append(answer.Rules, AnswerOf(r))
 		}
 		return e.PrintJSON("rules.change", answer)
 	}

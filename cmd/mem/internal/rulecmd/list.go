@@ -1,4 +1,4 @@
-package knowledgecmd
+package rulecmd
 
 import (
 	"context"
@@ -53,20 +53,21 @@ func Rules(e *app.Env) *cli.Command {
 						if err != nil {
 							return err
 						}
-						return ShowRule(c.Context, run, r)
+						return Show(c.Context, run, r)
 					})
 				})},
 		}, ruleChanges(e)...),
 	}
 }
 
-// A ruleAnswer is the JSON form of a rule.
-type ruleAnswer struct {
+// An Answer is the JSON form of a rule.
+type Answer struct {
 	*permanent.Rule
 	Confidence string `json:"confidence"`
 }
 
-func ruleAnswerOf(r *permanent.Rule) ruleAnswer { return ruleAnswer{r, term.Hundredths(r.Confidence)} }
+// AnswerOf returns the JSON form of a rule.
+func AnswerOf(r *permanent.Rule) Answer { return Answer{r, term.Hundredths(r.Confidence)} }
 
 // rule returns the rule of an operand.
 func rule(ctx context.Context, run names.Run, name string) (*permanent.Rule, error) {
@@ -82,7 +83,7 @@ func rule(ctx context.Context, run names.Run, name string) (*permanent.Rule, err
 
 // A listedRule is the JSON form of a rule in a list.
 type listedRule struct {
-	ruleAnswer
+	Answer
 	Project string `json:"project,omitempty"` // with --all-projects
 }
 
@@ -108,7 +109,7 @@ func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
 			}
 			for _, r := range set.Rules {
 				if (o.kind == "" || r.Type == o.kind) && (r.Revoked == "" || o.hidden) && slices.Contains(o.states, r.State) {
-					list = append(list, listedRule{ruleAnswerOf(r), names.ProjectName(e, p)})
+					list = append(list, listedRule{AnswerOf(r), names.ProjectName(e, p)})
 				}
 			}
 		}
@@ -162,10 +163,10 @@ func ruleText(r *permanent.Rule) string {
 	return r.Problem + ": " + r.Text
 }
 
-// ShowRule prints a rule with its evidence.
-func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
+// Show prints a rule with its evidence.
+func Show(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	if run.Opt.JSON {
-		return run.PrintJSON("rules.show", ruleAnswerOf(r))
+		return run.PrintJSON("rules.show", AnswerOf(r))
 	}
 	known, err := run.Revision().Facts(ctx, run.Project.ID)
 	if err != nil {

@@ -1,0 +1,2 @@
+// Package rulecmd has the commands that list, propose and edit permanent rules: rules and reflect.
+package rulecmd
