@@ -195,8 +195,8 @@ type reflectedJSON struct {
 }
 
 func reflectedOf(p knowledge.RuleDistillation) reflectedJSON {
-	x := reflectedJSON{p.Candidates, []rulecmd.Answer{}, append([]string{}, p.Dismissed...), append([]string{}, p.Changed...),
-		append([]knowledge.SkippedCandidate{}, p.Skipped...), p.Receipt}
+	x := reflectedJSON{p.Candidates, []rulecmd.Answer{}, append([]string{}, p.Dismissed...),
+		append([]string{}, p.Changed...), append([]knowledge.SkippedCandidate{}, p.Skipped...), p.Receipt}
 	for _, r := range p.Rules {
 		x.Rules = append(x.Rules, rulecmd.AnswerOf(r))
 	}
