@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/concepts"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -18,18 +18,6 @@ import (
 	"github.com/memvcs/mem/layers/views"
 	"github.com/memvcs/mem/layers/worktree"
 )
-
-// FactStatements counts the records about facts. Records are only added, so there are new facts for a reflection if the
-// number exceeds the largest that a reflection has seen, in any order of arrival.
-func FactStatements(records []state.UpperRecord) int {
-	n := 0
-	for _, r := range records {
-		if r.Kind == facts.KindExchange || r.Kind == facts.KindJudgement {
-			n++
-		}
-	}
-	return n
-}
 
 // remembered gathers the input of the views of a project.
 func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, error) {
@@ -51,7 +39,7 @@ func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, e
 		return nil, err
 	}
 	v.Facts, v.Concepts, v.Rules = all.Facts, all.Concepts, all.Rules
-	v.Unassessed = max(0, FactStatements(records)-v.Rules.Reflected)
+	v.Unassessed = max(0, knowledge.FactStatements(records)-v.Rules.Reflected)
 	v.Label = func(c *concepts.Concept) string { return v.Concepts.DisplayLabel(c, m.Refs.Device().ID) }
 	for _, s := range st.Recent() {
 		now := s.Now()

@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/permanent"
@@ -107,7 +106,7 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 	if w.o.DryRun {
 		return nil
 	}
-	return w.save(ctx, weighed, permanent.Reflection{Seen: history.FactStatements(records), Candidates: len(all),
+	return w.save(ctx, weighed, permanent.Reflection{Seen: FactStatements(records), Candidates: len(all),
 		Engine: w.asker.ID(), Sessions: quotedSessions(all, w.in.Facts)})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/permanent"
@@ -113,7 +112,7 @@ func (m Ops) computeProgress(ctx context.Context, p refs.Project, st *state.Stat
 		}
 	}
 	d.Rules, d.L4, d.Reflected = len(rules.InState(permanent.Active)),
-		history.FactStatements(records) > rules.Reflected,
+		FactStatements(records) > rules.Reflected,
 		rules.ReflectedAt
 	return d, nil
 }

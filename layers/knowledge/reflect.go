@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/layers/records"
@@ -30,7 +29,19 @@ func (m Ops) ReflectionDue(ctx context.Context, p refs.Project) (bool, error) {
 // ReflectionDueIn is like [Ops.ReflectionDue] for records that are already loaded.
 func (m Ops) ReflectionDueIn(upper []state.UpperRecord) (bool, error) {
 	rules, err := state.FoldRules(upper, &facts.Set{}, state.Trust{Own: m.Refs.Device().ID})
-	return err == nil && history.FactStatements(upper) > rules.Reflected, err
+	return err == nil && FactStatements(upper) > rules.Reflected, err
+}
+
+// FactStatements counts the records about facts. Records are only added, so there are new facts for a reflection if the
+// number exceeds the largest that a reflection has seen, in any order of arrival.
+func FactStatements(records []state.UpperRecord) int {
+	n := 0
+	for _, r := range records {
+		if r.Kind == facts.KindExchange || r.Kind == facts.KindJudgement {
+			n++
+		}
+	}
+	return n
 }
 
 // Candidates is the result of [Ops.Reflect].
@@ -68,7 +79,7 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 	if dryRun || st.Name == "" { // the project is empty
 		return out, nil
 	}
-	seen := permanent.Reflection{Seen: history.FactStatements(upper), Candidates: len(out.Candidates)}
+	seen := permanent.Reflection{Seen: FactStatements(upper), Candidates: len(out.Candidates)}
 	return out, m.Refs.Update(ctx, p.ID, fmt.Sprintf("reflect: %d candidates", len(out.Candidates)),
 		func(tx *refs.Tx) error {
 			tx.Trailer("Op", "reflect")
