@@ -72,7 +72,7 @@ func TestVersionsOfVersions(t *testing.T) {
 				t.Errorf("%s: line %d %q is of no message", last.Name(), l.Line, l.Text)
 			}
 		}
-		up, err := m.History().Lineage(ctx, last, false)
+		up, err := m.Provenance().Lineage(ctx, last, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -48,8 +48,8 @@ func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) err
 		if !up && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal || rev.Kind == state.IsMessages) {
 			down = true
 		}
-		made, err := run.History().Lineage(ctx, rev, down)
-		if errors.Is(err, history.ErrNoLineage) {
+		made, err := run.Provenance().Lineage(ctx, rev, down)
+		if errors.Is(err, provenance.ErrNoLineage) {
 			return app.WithHint(err, "name a session, version or composition")
 		}
 		if err != nil {
@@ -64,8 +64,8 @@ func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) err
 		if err := e.Page("lineage"); err != nil {
 			return err
 		}
-		tree[*history.Node]{e, func(x *history.Node) string { return madeLine(e, x) },
-			func(x *history.Node) []*history.Node { return x.Next }}.print(made, "", "")
+		tree[*provenance.Node]{e, func(x *provenance.Node) string { return madeLine(e, x) },
+			func(x *provenance.Node) []*provenance.Node { return x.Next }}.print(made, "", "")
 		return nil
 	})
 }
@@ -90,7 +90,7 @@ func (t tree[T]) print(x T, first, rest string) {
 	}
 }
 
-func madeLine(e *app.Env, x *history.Node) string {
+func madeLine(e *app.Env, x *provenance.Node) string {
 	kind := string(x.Kind)
 	if x.Kind == state.IsObject {
 		kind = "missing"
@@ -142,7 +142,7 @@ type madeAnswer struct {
 	Next      []madeAnswer `json:"next"`
 }
 
-func madeAnswerOf(x *history.Node) madeAnswer {
+func madeAnswerOf(x *provenance.Node) madeAnswer {
 	a := madeAnswer{
 		Kind: string(x.Kind), Name: x.Name, Project: x.Project.Name, Step: x.Recipe.Step, Version: x.Recipe.Version,
 		Engine: x.Engine, Since: x.Since,

@@ -11,8 +11,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/naming"
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/relations"
 	"github.com/memvcs/mem/layers/state"
@@ -28,7 +28,7 @@ type sessionBody struct {
 	Versions []versionRow
 	Keepits  []state.Keepit
 	Facts    []facts.Fact
-	Made     *history.Node // everything derived from the session
+	Made     *provenance.Node // everything derived from the session
 	Earlier  []*records.Point
 	New      int        // messages since the newest version
 	Agents   []agentRow // subagents that the session started
@@ -100,7 +100,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 			b.Facts = append(b.Facts, f)
 		}
 	}
-	if b.Made, err = s.Memory.History().Lineage(ctx, rev, true); err != nil {
+	if b.Made, err = s.Memory.Provenance().Lineage(ctx, rev, true); err != nil {
 		return "", page{}, err
 	}
 	st, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
