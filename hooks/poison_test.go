@@ -280,7 +280,7 @@ func (d *desk) reflectAll(m *layers.Memory, p state.Project) {
 			d.t.Errorf("a rule holds: %q", r.Text)
 		}
 	}
-	page, err := m.History().MemoryPage(ctx, p, 0)
+	page, err := m.Export().MemoryPage(ctx, p, 0)
 	if err != nil {
 		d.t.Fatal(err)
 	}

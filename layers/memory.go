@@ -8,6 +8,7 @@ import (
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/devices"
+	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/history"
@@ -80,6 +81,9 @@ func (m *Memory) Derive() derive.Ops { return derive.On(m.DB) }
 
 // Devices returns the operations of package devices.
 func (m *Memory) Devices() devices.Ops { return devices.On(m.DB) }
+
+// Export returns the operations of package export.
+func (m *Memory) Export() export.Ops { return export.On(m.DB) }
 
 // Forget returns the operations of package forget.
 func (m *Memory) Forget() forget.Ops { return forget.On(m.DB) }

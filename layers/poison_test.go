@@ -120,7 +120,7 @@ func TestPoisonIsNoWordOfTheUser(t *testing.T) {
 	if found.Sessions < len(sources)-len(poisons()) { // not those of subagents
 		t.Errorf("%d sessions were looked through, want %d", found.Sessions, len(sources)-len(poisons()))
 	}
-	page, err := m.History().MemoryPage(ctx, projects[0], 0)
+	page, err := m.Export().MemoryPage(ctx, projects[0], 0)
 	if err != nil {
 		t.Fatal(err)
 	}

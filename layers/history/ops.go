@@ -1,4 +1,4 @@
-// Package history lists, undoes and exports the operations and the knowledge of a project.
+// Package history lists sessions, and undoes operations.
 package history
 
 import "github.com/memvcs/mem/layers/state"

@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/export"
 
 	"github.com/urfave/cli/v2"
 )
@@ -78,7 +78,7 @@ func Export(e *app.Env) *cli.Command {
 func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 	o.out = outfile.Name(o.out)
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		format := history.ExportFormat(o.format)
+		format := export.Format(o.format)
 		answer := struct {
 			Format  string          `json:"format"`
 			File    string          `json:"file,omitempty"`
@@ -88,7 +88,7 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 			Text    string          `json:"text,omitempty"`
 		}{Format: o.format, DryRun: e.Opt.DryRun}
 		if o.out == "" || o.out == "-" {
-			b, err := run.History().Export(ctx, run.Project, format)
+			b, err := run.Export().Encode(ctx, run.Project, format)
 			if err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 			if err != nil {
 				return err
 			}
-			n, done, err := run.History().ExportTo(ctx, run.Project, format, checkout.Place{Path: path},
+			n, done, err := run.Export().Write(ctx, run.Project, format, checkout.Place{Path: path},
 				checkout.CheckoutOptions{Force: o.force, DryRun: e.Opt.DryRun})
 			if err != nil {
 				return outfile.Error(err)

@@ -37,7 +37,7 @@ func MemoryPage(e *app.Env) *cli.Command {
 
 func runMemory(ctx context.Context, e *app.Env, budget int) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		page, err := run.History().MemoryPage(ctx, run.Project, budget)
+		page, err := run.Export().MemoryPage(ctx, run.Project, budget)
 		if errors.Is(err, views.ErrBudget) {
 			return app.WithCode(app.ExitBudget, app.WithHint(err, "mem memory --budget 500"))
 		}

@@ -22,7 +22,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
@@ -156,7 +156,7 @@ func showManifest(ctx context.Context, run names.Run) error {
 	if err != nil {
 		return err
 	}
-	man, err := run.History().Manifest(ctx, run.Project, history.ManifestSettings{Preset: preset, AutoRegister: auto,
+	man, err := run.Export().Manifest(ctx, run.Project, export.ManifestSettings{Preset: preset, AutoRegister: auto,
 		Decay: decay})
 	if err != nil {
 		return err

@@ -207,7 +207,7 @@ func VersionAnswers(st *state.State, list []*records.Version, untrusted app.Untr
 
 // versionsManifest prints the versions of a session in the format of the seeds' versions.json.
 func versionsManifest(ctx context.Context, run names.Run, rev state.Rev) error {
-	man, err := run.History().ManifestOf(ctx, rev)
+	man, err := run.Export().ManifestOf(ctx, rev)
 	if err != nil {
 		return err
 	}

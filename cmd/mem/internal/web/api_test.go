@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/export"
 )
 
 // A checker compares what the API answers with what its OpenAPI file says.
@@ -167,7 +167,7 @@ func TestAPI(t *testing.T) {
 		t.Fatalf("the sample has %d markers", len(markers.Markers))
 	}
 	one := markers.Markers[0]
-	var set history.ManifestMarker
+	var set export.ManifestMarker
 	c.call("PUT", "/sessions/{sessionId}/keepits/{markerId}", []any{long, one.ID}, "", api.WeightRequest{Weight: 37}, &set, 200)
 	if set.Weight != "0.37" {
 		t.Errorf("the weight is %s, want 0.37", set.Weight)
@@ -184,7 +184,7 @@ func TestAPI(t *testing.T) {
 
 	settings := api.CompressionSettings{Mode: "uniform", Ratio: 10, Aggressiveness: "moderate", Keepit: "decay", Distance: 1}
 	c.call("POST", "/sessions/{sessionId}/versions/preview", s, "", settings, nil, 200)
-	var v history.ManifestVersion
+	var v export.ManifestVersion
 	c.call("POST", "/sessions/{sessionId}/versions", s, "", settings, &v, 201)
 	if v.VersionID != "v001" || v.Tokens < 1 || v.Settings.Ratio != 10 {
 		t.Errorf("version %+v", v)

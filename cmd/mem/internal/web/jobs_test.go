@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -140,7 +140,7 @@ func TestModelJob(t *testing.T) {
 	}
 	versions := func() int {
 		var list struct {
-			Versions []history.ManifestVersion `json:"versions"`
+			Versions []export.ManifestVersion `json:"versions"`
 		}
 		r.api(http.MethodGet, at, nil, &list, 200)
 		return len(list.Versions)

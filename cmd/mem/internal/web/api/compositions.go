@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
@@ -38,8 +38,8 @@ func compositionEndpoints() []endpoint {
 
 // A CompositionList is a page of compositions.
 type CompositionList struct {
-	Compositions []history.ManifestComposition `json:"compositions"`
-	Next         string                        `json:"nextCursor,omitempty"`
+	Compositions []export.ManifestComposition `json:"compositions"`
+	Next         string                       `json:"nextCursor,omitempty"`
 }
 
 // A CompositionRequest is the request for a composition, with the strategy that divides its budget.
@@ -69,7 +69,7 @@ func (s *API) apiCompositions(c *call, p state.Project) (reply, error) {
 		return reply{}, err
 	}
 	list, next, err := paged(c, st.Named(), func(x *records.Composition) string { return x.Name },
-		func(x *records.Composition) history.ManifestComposition { return history.ManifestCompositionOf(st, x) })
+		func(x *records.Composition) export.ManifestComposition { return export.ManifestCompositionOf(st, x) })
 	return result(CompositionList{list, next}, err)
 }
 
@@ -242,7 +242,7 @@ func (s *API) PreviewComposition(ctx context.Context, p state.Project,
 
 // A CompositionDetails is a composition with its text.
 type CompositionDetails struct {
-	history.ManifestComposition
+	export.ManifestComposition
 	ProjectID string `json:"projectId"`
 	Budget    int    `json:"totalTokenBudget"`
 	Strategy  string `json:"allocationStrategy"`
@@ -263,7 +263,7 @@ func (s *API) apiComposition(c *call, rev state.Rev) (reply, error) {
 		return reply{}, err
 	}
 	x := rev.Composition
-	return ok(CompositionDetails{history.ManifestCompositionOf(st, x), string(rev.Project.ID), x.Budget, x.Strategy,
+	return ok(CompositionDetails{export.ManifestCompositionOf(st, x), string(rev.Project.ID), x.Budget, x.Strategy,
 		rev.Hash.String(), text})
 }
 

@@ -3,7 +3,7 @@ package api
 import (
 	"net/http"
 
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -14,13 +14,13 @@ func keepitEndpoints() []endpoint {
 			with(pathSession, (*API).apiKeepits)},
 		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}",
 			"Update a keepit weight; existing versions do not change", nil,
-			WeightRequest{}, answers(history.ManifestMarker{}), (*API).apiSetKeepit},
+			WeightRequest{}, answers(export.ManifestMarker{}), (*API).apiSetKeepit},
 	}
 }
 
 // A MarkerList is the markers of a session.
 type MarkerList struct {
-	Markers []history.ManifestMarker `json:"markers"`
+	Markers []export.ManifestMarker `json:"markers"`
 }
 
 // A WeightRequest is the new weight of a marker.
@@ -29,7 +29,7 @@ type WeightRequest struct {
 }
 
 func (s *API) apiKeepits(c *call, rev state.Rev) (reply, error) {
-	man, err := s.Memory.History().ManifestOf(c, rev)
+	man, err := s.Memory.Export().ManifestOf(c, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -56,7 +56,7 @@ func (s *API) apiSetKeepit(c *call) (reply, error) {
 	if rev, err = s.Session(c, SessionName(rev.Session)); err != nil { // with the new weight
 		return reply{}, err
 	}
-	man, err := s.Memory.History().ManifestOf(c, rev)
+	man, err := s.Memory.Export().ManifestOf(c, rev)
 	if err != nil {
 		return reply{}, err
 	}

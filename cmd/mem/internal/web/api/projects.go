@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -21,7 +22,7 @@ func projectEndpoints() []endpoint {
 		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(ProjectRecord{}),
 			with(pathProject, (*API).apiProject)},
 		{http.MethodPost, "/projects/{projectId}/sessions/{sessionId}", "Register session", nil, nil,
-			map[int]any{http.StatusCreated: history.ManifestSession{}}, with(pathProject, (*API).apiRegister)},
+			map[int]any{http.StatusCreated: export.ManifestSession{}}, with(pathProject, (*API).apiRegister)},
 		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}",
 			"Unregister a session: hide it; its data is kept",
 			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removedAnswer{}),
@@ -54,13 +55,13 @@ type projectList struct {
 
 // A ProjectRecord is a project with its sessions and compositions, as in the manifest.
 type ProjectRecord struct {
-	ID           refs.Project                  `json:"projectId"`
-	OriginalPath string                        `json:"originalPath"`
-	DisplayName  string                        `json:"displayName"`
-	CreatedAt    string                        `json:"createdAt"`
-	LastAccessed string                        `json:"lastAccessed"`
-	Sessions     []history.ManifestSession     `json:"sessions"`
-	Compositions []history.ManifestComposition `json:"compositions"`
+	ID           refs.Project                 `json:"projectId"`
+	OriginalPath string                       `json:"originalPath"`
+	DisplayName  string                       `json:"displayName"`
+	CreatedAt    string                       `json:"createdAt"`
+	LastAccessed string                       `json:"lastAccessed"`
+	Sessions     []export.ManifestSession     `json:"sessions"`
+	Compositions []export.ManifestComposition `json:"compositions"`
 }
 
 func (s *API) apiProjects(c *call) (reply, error) {
@@ -95,24 +96,24 @@ func (s *API) Summary(ctx context.Context, p state.Project) (ProjectSummary, err
 	return sum, nil
 }
 
-func (s *API) manifest(ctx context.Context, p state.Project) (history.Manifest, error) {
+func (s *API) manifest(ctx context.Context, p state.Project) (export.Manifest, error) {
 	conf, err := s.Settings()
 	if err != nil {
-		return history.Manifest{}, err
+		return export.Manifest{}, err
 	}
 	preset, err := conf.String("defaults.compressionPreset")
 	if err != nil {
-		return history.Manifest{}, err
+		return export.Manifest{}, err
 	}
 	auto, err := conf.Bool("defaults.autoRegisterSessions")
 	if err != nil {
-		return history.Manifest{}, err
+		return export.Manifest{}, err
 	}
 	decay, err := conf.Bool("defaults.keepitDecayEnabled")
 	if err != nil {
-		return history.Manifest{}, err
+		return export.Manifest{}, err
 	}
-	return s.Memory.History().Manifest(ctx, p, history.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
+	return s.Memory.Export().Manifest(ctx, p, export.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
 }
 
 func (s *API) apiProject(c *call, p state.Project) (reply, error) {
@@ -122,16 +123,16 @@ func (s *API) apiProject(c *call, p state.Project) (reply, error) {
 	}
 	out := ProjectRecord{
 		ID: p.ID, OriginalPath: man.OriginalPath, DisplayName: man.DisplayName, CreatedAt: man.CreatedAt,
-		Sessions:     slices.AppendSeq([]history.ManifestSession{}, maps.Values(man.Sessions)),
-		Compositions: slices.AppendSeq([]history.ManifestComposition{}, maps.Values(man.Compositions)),
+		Sessions:     slices.AppendSeq([]export.ManifestSession{}, maps.Values(man.Sessions)),
+		Compositions: slices.AppendSeq([]export.ManifestComposition{}, maps.Values(man.Compositions)),
 	}
 	for _, one := range out.Sessions {
 		out.LastAccessed = max(out.LastAccessed, one.LastAccessed)
 	}
-	slices.SortFunc(out.Sessions, func(a, b history.ManifestSession) int {
+	slices.SortFunc(out.Sessions, func(a, b export.ManifestSession) int {
 		return strings.Compare(b.Last+b.SessionID, a.Last+a.SessionID)
 	})
-	slices.SortFunc(out.Compositions, func(a, b history.ManifestComposition) int {
+	slices.SortFunc(out.Compositions, func(a, b export.ManifestComposition) int {
 		return strings.Compare(a.Name, b.Name)
 	})
 	return ok(out)
@@ -235,7 +236,7 @@ func (s *API) apiRegister(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := s.Memory.History().ManifestOf(c, rev)
+	out, err := s.Memory.Export().ManifestOf(c, rev)
 	if err != nil {
 		return reply{}, err
 	}

@@ -8,18 +8,18 @@ import (
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 )
 
 func versionEndpoints() []endpoint {
-	made := map[int]any{http.StatusOK: history.ManifestVersion{}, http.StatusCreated: history.ManifestVersion{},
+	made := map[int]any{http.StatusOK: export.ManifestVersion{}, http.StatusCreated: export.ManifestVersion{},
 		http.StatusAccepted: JobAnswer{}}
 	return []endpoint{
 		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil,
-			answers(history.ManifestVersions{}), with(pathSession, (*API).apiVersions)},
+			answers(export.ManifestVersions{}), with(pathSession, (*API).apiVersions)},
 		{http.MethodPost, "/sessions/{sessionId}/versions",
 			"Create a compression: 201; 200 if the recipe was used before; 202 and a job if it needs a model", nil,
 			CompressionSettings{}, made, (*API).apiCompress},
@@ -194,7 +194,7 @@ func (s *API) apiCompress(c *call) (reply, error) {
 		return reply{}, err
 	}
 	s.Events.Changed()
-	out, err := history.ManifestVersionOf(done.Version)
+	out, err := export.ManifestVersionOf(done.Version)
 	if done.Existed {
 		return reply{http.StatusOK, out}, err
 	}
@@ -268,7 +268,7 @@ func previewOf(d derive.CompressResult) compressionPreview {
 }
 
 func (s *API) apiVersions(c *call, rev state.Rev) (reply, error) {
-	man, err := s.Memory.History().ManifestOf(c, rev)
+	man, err := s.Memory.Export().ManifestOf(c, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -277,7 +277,7 @@ func (s *API) apiVersions(c *call, rev state.Rev) (reply, error) {
 
 // A VersionContent is a version with its text.
 type VersionContent struct {
-	history.ManifestVersion
+	export.ManifestVersion
 	SessionID string `json:"sessionId"`
 	Hash      string `json:"hash"`
 	Content   string `json:"content"` // Markdown
@@ -291,7 +291,7 @@ func (s *API) apiVersion(c *call, rev state.Rev) (reply, error) {
 	if err := s.Memory.Checkout().Write(c, rev, checkout.Markdown, &b); err != nil {
 		return reply{}, err
 	}
-	man, err := history.ManifestVersionOf(rev.Version)
+	man, err := export.ManifestVersionOf(rev.Version)
 	if err != nil {
 		return reply{}, err
 	}

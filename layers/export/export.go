@@ -1,4 +1,4 @@
-package history
+package export
 
 import (
 	"bytes"
@@ -60,48 +60,48 @@ func (m Ops) MemoryPage(ctx context.Context, p state.Project, budget int) (views
 	return views.Memory(v, budget, tokens.For(m.Opts.Model))
 }
 
-// An ExportFormat is a file format for the knowledge of a project.
-type ExportFormat string
+// A Format is a file format for the knowledge of a project.
+type Format string
 
 // The formats of exports.
 const (
-	ExportFacts    ExportFormat = "facts"    // facts.json
-	ExportConcepts ExportFormat = "concepts" // concepts.json
-	ExportSemantic ExportFormat = "semantic" // semantic.json: facts and rules as semantic memories
-	ExportMemory   ExportFormat = "memory"   // memory.md, all of it
-	ExportProject  ExportFormat = "project"  // project.md
+	FormatFacts    Format = "facts"    // facts.json
+	FormatConcepts Format = "concepts" // concepts.json
+	FormatSemantic Format = "semantic" // semantic.json: facts and rules as semantic memories
+	FormatMemory   Format = "memory"   // memory.md, all of it
+	FormatProject  Format = "project"  // project.md
 )
 
 // IsText reports whether the format is Markdown rather than JSON.
-func (f ExportFormat) IsText() bool { return f == ExportMemory || f == ExportProject }
+func (f Format) IsText() bool { return f == FormatMemory || f == FormatProject }
 
 // FileName is the default name of the file.
-func (f ExportFormat) FileName() string {
+func (f Format) FileName() string {
 	if f.IsText() {
 		return string(f) + ".md"
 	}
 	return string(f) + ".json"
 }
 
-// Export returns the knowledge of a project in a format.
-func (m Ops) Export(ctx context.Context, p state.Project, f ExportFormat) ([]byte, error) {
+// Encode returns the knowledge of a project in a format.
+func (m Ops) Encode(ctx context.Context, p state.Project, f Format) ([]byte, error) {
 	v, err := m.remembered(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	var shape any
 	switch f {
-	case ExportFacts:
+	case FormatFacts:
 		shape = views.Facts(v)
-	case ExportConcepts:
+	case FormatConcepts:
 		shape = views.Concepts(v)
-	case ExportSemantic:
+	case FormatSemantic:
 		name, err := m.messageNames(ctx, p.ID, views.CitedMessages(v))
 		if err != nil {
 			return nil, err
 		}
 		shape = views.Semantic(v, name)
-	case ExportProject:
+	case FormatProject:
 		return []byte(views.Description(v)), nil
 	default:
 		page, err := views.Memory(v, 0, tokens.For(m.Opts.Model))
@@ -115,11 +115,11 @@ func (m Ops) Export(ctx context.Context, p state.Project, f ExportFormat) ([]byt
 	return b.Bytes(), err
 }
 
-// ExportTo writes an export to a file, or to a file with the default name in a directory, whole or not at all (see
+// Write writes an export to a file, or to a file with the default name in a directory, whole or not at all (see
 // [worktree.Tree]). It returns the size.
-func (m Ops) ExportTo(ctx context.Context, p state.Project, f ExportFormat, at checkout.Place,
+func (m Ops) Write(ctx context.Context, p state.Project, f Format, at checkout.Place,
 	o checkout.CheckoutOptions) (size int, done capture.CheckedOut, err error) {
-	b, err := m.Export(ctx, p, f)
+	b, err := m.Encode(ctx, p, f)
 	if err != nil {
 		return 0, done, err
 	}
