@@ -164,7 +164,7 @@ func BenchmarkLists(b *testing.B) {
 		{"Projects", func() error { _, err := s.m.Trusted().Projects(ctx); return err }},
 		{"Log20", func() error { _, err := s.m.Ledger().Log(ctx, s.project.ID, 20); return err }},
 		{"List", func() error {
-			_, _, err := s.m.History().List(ctx, s.project, capture.ListOptions{Claude: s.claude, Dir: "/home/dev/big"})
+			_, _, err := s.m.Sessions().List(ctx, s.project, capture.ListOptions{Claude: s.claude, Dir: "/home/dev/big"})
 			return err
 		}},
 		{"Rebuild", func() error {

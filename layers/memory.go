@@ -26,6 +26,7 @@ import (
 	"github.com/memvcs/mem/layers/revocation"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/layers/sync"
@@ -135,6 +136,9 @@ func (m *Memory) Search() search.Ops { return search.On(m.DB) }
 
 // Secrets returns the operations of package secrets.
 func (m *Memory) Secrets() secrets.Ops { return secrets.On(m.DB) }
+
+// Sessions returns the operations of package sessions.
+func (m *Memory) Sessions() sessions.Ops { return sessions.On(m.DB) }
 
 // Stats returns the operations of package stats.
 func (m *Memory) Stats() stats.Ops { return stats.On(m.DB) }

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -171,18 +171,18 @@ func TestChangedIsOfThisDevice(t *testing.T) {
 	add(t, b, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), one+userLine(2, "more")))
 	fetch(t, a, b)
 	a = reopen(t, a)
-	list := func() history.Item {
-		items, _, err := a.History().List(t.Context(), p, capture.ListOptions{Claude: claude, Dir: "/home/dev/shop"})
+	list := func() sessions.Item {
+		items, _, err := a.Sessions().List(t.Context(), p, capture.ListOptions{Claude: claude, Dir: "/home/dev/shop"})
 		if err != nil || len(items) != 1 {
 			t.Fatalf("%d sessions, %v", len(items), err)
 		}
 		return items[0]
 	}
-	if it := list(); it.Status != history.Stored || it.Messages != 2 {
+	if it := list(); it.Status != sessions.Stored || it.Messages != 2 {
 		t.Errorf("status %s, %d messages; want stored, 2", it.Status, it.Messages)
 	}
 	write(t, path, one+userLine(2, "mine"))
-	if it := list(); it.Status != history.Changed || it.Extra != int64(len(userLine(2, "mine"))) {
+	if it := list(); it.Status != sessions.Changed || it.Extra != int64(len(userLine(2, "mine"))) {
 		t.Errorf("after it grew: status %s, %d more", it.Status, it.Extra)
 	}
 }

@@ -1,4 +1,4 @@
-// Package history lists sessions, and undoes operations.
+// Package history undoes and redoes operations.
 package history
 
 import "github.com/memvcs/mem/layers/state"

@@ -21,7 +21,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -103,7 +103,7 @@ func addSources(
 		defer e.Hint("%s: mem add -A --all-projects", elsewhereText(elsewhere))
 	}
 	for _, it := range items {
-		if it.Path != "" && (it.Status == history.Untracked && o.all || it.Status == history.Changed) {
+		if it.Path != "" && (it.Status == sessions.Untracked && o.all || it.Status == sessions.Changed) {
 			subagents, err := capture.Subagents(it.Path)
 			if err != nil {
 				return nil, err
@@ -116,12 +116,12 @@ func addSources(
 
 // clientItems lists the sessions of a project, in memory and in Claude Code's files, with forgotten ones if wanted.
 func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
-	forgotten bool) ([]history.Item, error) {
+	forgotten bool) ([]sessions.Item, error) {
 	claude, err := e.ClaudeDir()
 	if err != nil {
 		return nil, err
 	}
-	items, _, err := m.History().List(ctx, p, capture.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
+	items, _, err := m.Sessions().List(ctx, p, capture.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
 	return items, unreadableClient(err)
 }
 
@@ -153,7 +153,7 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 	if err != nil {
 		return capture.Source{}, err
 	}
-	var found, stored []history.Item
+	var found, stored []sessions.Item
 	for _, it := range items {
 		switch {
 		case it.ID != name && (len(name) < 4 || !strings.HasPrefix(it.ID, name)):

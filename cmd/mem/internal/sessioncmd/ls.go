@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 	"github.com/urfave/cli/v2"
@@ -72,7 +72,7 @@ func Ls(e *app.Env) *cli.Command {
 
 // A Listed is a session in a list, with its project.
 type Listed struct {
-	history.Item
+	sessions.Item
 	project   state.Project
 	newest    bool
 	untrusted string // the name of its device, if that is not trusted
@@ -119,7 +119,7 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 
 // shows reports whether the options include a session.
 func (o lsOptions) shows(it Listed) bool {
-	if o.untracked && it.Status != history.Untracked {
+	if o.untracked && it.Status != sessions.Untracked {
 		return false
 	}
 	return o.month.IsZero() || !it.Last.Before(o.month) && it.Last.Before(o.month.AddDate(0, 1, 0))
@@ -161,7 +161,7 @@ func list(ctx context.Context, run names.Run, o capture.ListOptions) (all, elsew
 // otherUntracked returns the untracked sessions of every project that are not in all.
 func otherUntracked(ctx context.Context, run names.Run, o capture.ListOptions, all []Listed) ([]Listed, error) {
 	o.Unreadable = func(error) error { return nil } // listing the project warns already
-	items, of, err := run.History().Untracked(ctx, o)
+	items, of, err := run.Sessions().Untracked(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Lis
 		if o.Dir = ""; p.ID == run.Project.ID {
 			o.Dir = run.Dir
 		}
-		items, st, err := run.History().List(ctx, p, o)
+		items, st, err := run.Sessions().List(ctx, p, o)
 		if err != nil {
 			return nil, err
 		}
@@ -229,10 +229,10 @@ func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Lis
 			newest = recent[0].ID
 		}
 		for _, it := range items {
-			if it.Status == history.Untracked && files[it.Path] {
+			if it.Status == sessions.Untracked && files[it.Path] {
 				continue
 			}
-			files[it.Path] = it.Status == history.Untracked
+			files[it.Path] = it.Status == sessions.Untracked
 			all = append(all, Listed{it, p, it.ID == newest, untrusted.Of(it.Device)})
 		}
 	}

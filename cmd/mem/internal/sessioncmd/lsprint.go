@@ -7,7 +7,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -94,7 +94,7 @@ func (it Listed) mark() string {
 // titleText returns the title of a session, with the reason if it is hidden or not used.
 func (it Listed) titleText() string {
 	switch {
-	case it.Status == history.Revoked:
+	case it.Status == sessions.Revoked:
 		return it.Title + " (hidden: " + it.Session.Revoked + ")"
 	case it.untrusted != "":
 		return it.Title + " (device " + it.untrusted + " is not trusted)"
@@ -104,8 +104,8 @@ func (it Listed) titleText() string {
 
 // shortMark returns the mark of a session for people.
 func (it Listed) shortMark() string {
-	mark := map[history.Status]string{history.Changed: "M", history.Untracked: "?", history.Removed: "D",
-		history.Revoked: "R"}[it.Status]
+	mark := map[sessions.Status]string{sessions.Changed: "M", sessions.Untracked: "?", sessions.Removed: "D",
+		sessions.Revoked: "R"}[it.Status]
 	if it.untrusted != "" {
 		mark += "!"
 	}
@@ -117,7 +117,7 @@ func (it Listed) shortMark() string {
 
 // messagesText returns the number of messages, "-" for an untracked file, whose messages are not counted.
 func messagesText(it Listed) string {
-	if it.Status == history.Untracked {
+	if it.Status == sessions.Untracked {
 		return "-"
 	}
 	return fmt.Sprint(it.Messages)
@@ -218,7 +218,7 @@ func sessionAnswerOf(it Listed) sessionAnswer {
 	if it.Session != nil {
 		a.Revoked = it.Session.Revoked
 	}
-	if it.Status != history.Untracked {
+	if it.Status != sessions.Untracked {
 		a.Messages = &it.Messages
 	}
 	for _, v := range it.Versions {

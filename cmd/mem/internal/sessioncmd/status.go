@@ -17,8 +17,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -117,10 +117,10 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 	r.Elsewhere = elsewhere
 	for i, it := range items {
 		switch it.Status {
-		case history.Untracked:
+		case sessions.Untracked:
 			r.Untracked = append(r.Untracked, it)
 			continue
-		case history.Changed:
+		case sessions.Changed:
 			r.Changed = append(r.Changed, it)
 		}
 		r.Stored++
@@ -176,8 +176,8 @@ func (r StatusReport) lines() []Listed {
 }
 
 // code returns the status code of a session, as in git status --short.
-func code(s history.Status) string {
-	if s == history.Untracked {
+func code(s sessions.Status) string {
+	if s == sessions.Untracked {
 		return "??"
 	}
 	return " M"

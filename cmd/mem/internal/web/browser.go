@@ -11,8 +11,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -44,7 +44,7 @@ type month struct {
 
 // A browserRow is a session of the list.
 type browserRow struct {
-	history.Item
+	sessions.Item
 	Name   string // in URLs
 	Link   string // to its details
 	On     bool
@@ -53,7 +53,7 @@ type browserRow struct {
 
 // A detail is the pane next to the list.
 type detail struct {
-	history.Item
+	sessions.Item
 	Name       string
 	Rev        state.Rev
 	Versions   []*records.Version
@@ -105,7 +105,7 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 	}
 	slices.Sort(b.Branches)
 	if id := f.Get("s"); id != "" {
-		i := slices.IndexFunc(items, func(it history.Item) bool { return it.ID == id })
+		i := slices.IndexFunc(items, func(it sessions.Item) bool { return it.ID == id })
 		if i < 0 {
 			return "", page{}, api.NoSuch("session", id)
 		}
@@ -119,8 +119,8 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 }
 
 // count counts a new session and adds its branch to the filter.
-func (b *browserBody) count(it history.Item) {
-	if it.Status == history.Untracked {
+func (b *browserBody) count(it sessions.Item) {
+	if it.Status == sessions.Untracked {
 		b.New++
 	}
 	if it.Session == nil {
@@ -132,7 +132,7 @@ func (b *browserBody) count(it history.Item) {
 }
 
 // row adds a session to its month.
-func (b *browserBody) row(s *Server, it history.Item, newest string) {
+func (b *browserBody) row(s *Server, it sessions.Item, newest string) {
 	b.Shown++
 	last := s.local(it.Last)
 	key := last.Format("2006-01")
@@ -207,7 +207,7 @@ func composedOf(st *state.State) map[string][]string {
 }
 
 // sessionFilter returns the filter of a request. The filter by file uses the search index.
-func (s *Server) sessionFilter(r *http.Request, composed map[string][]string) (func(history.Item) bool, error) {
+func (s *Server) sessionFilter(r *http.Request, composed map[string][]string) (func(sessions.Item) bool, error) {
 	f := r.URL.Query()
 	text, branch, status := strings.ToLower(strings.TrimSpace(f.Get("q"))), f.Get("branch"), f.Get("status")
 	var about map[string]bool
@@ -223,18 +223,18 @@ func (s *Server) sessionFilter(r *http.Request, composed map[string][]string) (f
 			about[h.Session] = true
 		}
 	}
-	return func(it history.Item) bool {
+	return func(it sessions.Item) bool {
 		switch status {
 		case "in":
-			if it.Status == history.Untracked {
+			if it.Status == sessions.Untracked {
 				return false
 			}
 		case "new":
-			if it.Status != history.Untracked && it.Status != history.Changed {
+			if it.Status != sessions.Untracked && it.Status != sessions.Changed {
 				return false
 			}
 		case "removed":
-			if it.Status != history.Removed {
+			if it.Status != sessions.Removed {
 				return false
 			}
 		}
@@ -245,7 +245,7 @@ func (s *Server) sessionFilter(r *http.Request, composed map[string][]string) (f
 	}, nil
 }
 
-func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, it history.Item) (*detail, error) {
+func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, it sessions.Item) (*detail, error) {
 	d := &detail{Item: it, Name: it.ID}
 	if it.Session == nil {
 		var err error

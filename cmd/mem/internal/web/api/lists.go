@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -32,7 +32,7 @@ type list struct {
 	key         listKey
 	fingerprint string // of the store
 	checked     time.Time
-	items       []history.Item
+	items       []sessions.Item
 	state       *state.State
 	refreshing  bool
 }
@@ -74,7 +74,7 @@ func (l *lists) drop() bool {
 
 // Listed is [API.List] from a cache, for pages. The session files are as they were at most five seconds ago. The items
 // are shared: the caller must not change them.
-func (s *API) Listed(ctx context.Context, p state.Project, o capture.ListOptions) ([]history.Item, *state.State,
+func (s *API) Listed(ctx context.Context, p state.Project, o capture.ListOptions) ([]sessions.Item, *state.State,
 	error) {
 	key, fp := listKey{p.ID, o.Subagents, o.Removed}, s.Events.fingerprint()
 	defer s.restartIdle()
@@ -120,6 +120,6 @@ func (s *API) refresh(p state.Project, o capture.ListOptions, last *list) {
 }
 
 // sameRow reports whether a list shows two sessions identically.
-func sameRow(a, b history.Item) bool {
+func sameRow(a, b sessions.Item) bool {
 	return a.ID == b.ID && a.Status == b.Status && a.Extra == b.Extra && a.Bytes == b.Bytes && a.Tokens == b.Tokens
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -50,7 +50,7 @@ func TestListed(t *testing.T) {
 		must(t, err)
 		fresh := 0
 		for _, it := range items {
-			if it.Status == history.Untracked {
+			if it.Status == sessions.Untracked {
 				fresh++
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/export"
-	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -139,13 +139,13 @@ func (s *API) apiProject(c *call, p state.Project) (reply, error) {
 }
 
 // List returns the sessions of a project, in memory or not, the newest first.
-func (s *API) List(ctx context.Context, p state.Project, o capture.ListOptions) ([]history.Item, *state.State, error) {
+func (s *API) List(ctx context.Context, p state.Project, o capture.ListOptions) ([]sessions.Item, *state.State, error) {
 	o.Claude = s.Claude
 	o.Unreadable = func(error) error { return nil } // list the others
 	if p.ID == s.Scope.Project.ID {
 		o.Dir = s.Dir
 	}
-	return s.Memory.History().List(ctx, p, o)
+	return s.Memory.Sessions().List(ctx, p, o)
 }
 
 // A sessionRow is a session in a list.
@@ -179,15 +179,15 @@ func (s *API) apiSessions(c *call, p state.Project) (reply, error) {
 		return reply{}, err
 	}
 	if only {
-		items = slices.DeleteFunc(items, func(it history.Item) bool { return it.Status != history.Untracked })
+		items = slices.DeleteFunc(items, func(it sessions.Item) bool { return it.Status != sessions.Untracked })
 	}
-	list, next, err := paged(c, items, func(it history.Item) string { return it.ID }, rowOf)
+	list, next, err := paged(c, items, func(it sessions.Item) string { return it.ID }, rowOf)
 	return result(SessionList{list, next}, err)
 }
 
-func rowOf(it history.Item) sessionRow {
+func rowOf(it sessions.Item) sessionRow {
 	row := sessionRow{
-		ID: it.ID, Status: string(it.Status), InMemory: it.Status != history.Untracked, Title: it.Title,
+		ID: it.ID, Status: string(it.Status), InMemory: it.Status != sessions.Untracked, Title: it.Title,
 		Last: TimeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
 		Versions: []string{}, Markers: it.Markers, Untrusted: it.Session != nil && it.Session.UntrustedDevice != "",
 	}
@@ -206,11 +206,11 @@ func (s *API) Register(ctx context.Context, p state.Project, id string) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(items, func(it history.Item) bool { return it.ID == id })
+	i := slices.IndexFunc(items, func(it sessions.Item) bool { return it.ID == id })
 	switch {
 	case i < 0:
 		return NoSuch("session", id)
-	case items[i].Path == "" && items[i].Status == history.Stored:
+	case items[i].Path == "" && items[i].Status == sessions.Stored:
 		return nil
 	case items[i].Path == "":
 		return NewProblem(http.StatusConflict, "conflict", "the session's file is missing", "restore it: mem undo")

@@ -6,8 +6,8 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/handover"
-	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/refs"
@@ -152,10 +152,10 @@ func (s *API) status(ctx context.Context, p state.Project) (statusAnswer, error)
 	out := statusAnswer{Project: string(p.ID), Changed: []sessionRow{}, Untracked: []sessionRow{}}
 	for _, it := range items {
 		switch it.Status {
-		case history.Untracked:
+		case sessions.Untracked:
 			out.Untracked = append(out.Untracked, rowOf(it))
 			continue
-		case history.Changed:
+		case sessions.Changed:
 			out.Changed = append(out.Changed, rowOf(it))
 		}
 		out.Stored++

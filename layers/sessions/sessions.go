@@ -1,4 +1,5 @@
-package history
+// Package sessions lists the sessions of a project, each with the state of its file.
+package sessions
 
 import (
 	"cmp"
@@ -13,6 +14,12 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
+
+// Ops are the operations of this package on a store.
+type Ops struct{ *state.DB }
+
+// On returns the operations on db.
+func On(db *state.DB) Ops { return Ops{db} }
 
 // A Status compares a session with its file.
 type Status string
