@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/layers/trust"
@@ -337,10 +338,10 @@ func (m Ops) WriteMarkdown(ctx context.Context, rev state.Rev, w io.Writer) erro
 	return checkout.On(m.DB).Write(ctx, rev, checkout.Markdown, w)
 }
 
-// Lines compares what is compared by lines: it yields the lines of [trace.Unified]. An error ends it.
+// Lines compares what is compared by lines: it yields the lines of [textdiff.Unified]. An error ends it.
 func (m Ops) Lines(ctx context.Context, c Comparison) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		lines := trace.NewLineIndex()
+		lines := textdiff.NewLineIndex()
 		a, b := lines.New(markers.On(m.DB).NewSpill()), lines.New(markers.On(m.DB).NewSpill())
 		var err error
 		if !c.Since {
@@ -355,7 +356,7 @@ func (m Ops) Lines(ctx context.Context, c Comparison) iter.Seq2[string, error] {
 		}
 		a.Close()
 		b.Close()
-		for line := range trace.Unified("a/"+c.A.Name, "b/"+c.B.Name, a, b) {
+		for line := range textdiff.Unified("a/"+c.A.Name, "b/"+c.B.Name, a, b) {
 			if !yield(line, nil) {
 				return
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/compress/anchors"
+	"github.com/memvcs/mem/layers/textdiff"
 )
 
 // The kinds of anchors in the order of the output.
@@ -187,7 +188,7 @@ func containsWord(s string, words []string) bool {
 		switch {
 		case 'A' <= r && r <= 'Z':
 			return r + 'a' - 'A'
-		case r == '\'', r >= utf8.RuneSelf, kindOf(r) == letter:
+		case r == '\'', r >= utf8.RuneSelf, textdiff.Letter(r):
 			return r
 		}
 		return ' '

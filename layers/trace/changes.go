@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/memvcs/mem/layers/textdiff"
 )
 
 // A line is a line of a piece with its speaker.
@@ -39,11 +41,11 @@ func changes(a, b []line) []Change {
 		}
 		del, add = 0, 0
 	}
-	for _, op := range diffList(a, b) {
+	for _, op := range textdiff.List(a, b) {
 		switch op {
-		case Del:
+		case textdiff.Del:
 			i, del = i+1, del+1
-		case Add:
+		case textdiff.Add:
 			j, add = j+1, add+1
 		default:
 			flush()
@@ -63,7 +65,7 @@ func changeOf(del, add []line) []Change {
 	if len(del) > 0 && len(add) > 0 {
 		role, a := joinLines(del)
 		roleB, b := joinLines(add)
-		words := Words(a, b)
+		words := textdiff.Words(a, b)
 		if sharedLetters(words)*100 >= minShared*min(countLetters(a), countLetters(b)) && role == roleB {
 			return []Change{{Role: role, A: a, B: b, Words: words}}
 		}
@@ -112,10 +114,10 @@ func byRole(lines []line) iter.Seq2[string, string] {
 }
 
 // sharedLetters counts the letters of the common words.
-func sharedLetters(words []Edit) int {
+func sharedLetters(words []textdiff.Edit) int {
 	n := 0
 	for _, e := range words {
-		if e.Op == Same {
+		if e.Op == textdiff.Same {
 			n += countLetters(e.Text)
 		}
 	}
@@ -125,7 +127,7 @@ func sharedLetters(words []Edit) int {
 func countLetters(s string) int {
 	n := 0
 	for _, r := range s {
-		if kindOf(r) == letter || r > 0x2e7f {
+		if textdiff.Letter(r) || r > 0x2e7f {
 			n++
 		}
 	}

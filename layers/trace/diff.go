@@ -6,6 +6,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -33,9 +34,9 @@ func (g Group) Changes() []Change { return changes(g.d.lines(g.x, 0), g.d.lines(
 
 // A Change is a text that only one side has, or that both have in different words.
 type Change struct {
-	Role  string // of the second, unless it is only in the first
-	A, B  string // "" if the side does not have it
-	Words []Edit // if the texts have much in common
+	Role  string          // of the second, unless it is only in the first
+	A, B  string          // "" if the side does not have it
+	Words []textdiff.Edit // if the texts have much in common
 }
 
 // A MarkerState is the state of a marker on one side.

@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
 )
@@ -99,21 +100,21 @@ func clip(s string, n int) string {
 }
 
 // words marks removed words as [-this-] and added words as {+this+}.
-func words(e *app.Env, edits []trace.Edit, whole bool) string {
+func words(e *app.Env, edits []textdiff.Edit, whole bool) string {
 	var b strings.Builder
 	style := e.Style()
 	for i, w := range edits {
 		text := w.Text
-		if !whole && w.Op == trace.Same {
+		if !whole && w.Op == textdiff.Same {
 			text = trimUnchanged(text, i > 0, i < len(edits)-1)
 		} else if !whole {
 			text = clip(text, 400)
 		}
 		text = e.Safe(text)
 		switch w.Op {
-		case trace.Del:
+		case textdiff.Del:
 			text = painted("[-"+text+"-]", style.Red)
-		case trace.Add:
+		case textdiff.Add:
 			text = painted("{+"+text+"+}", style.Green)
 		}
 		b.WriteString(text)
@@ -161,10 +162,10 @@ type diffGroupAnswer struct {
 }
 
 type diffChangeAnswer struct {
-	Role  string       `json:"role"`
-	A     string       `json:"a"`
-	B     string       `json:"b"`
-	Words []trace.Edit `json:"words,omitempty"`
+	Role  string          `json:"role"`
+	A     string          `json:"a"`
+	B     string          `json:"b"`
+	Words []textdiff.Edit `json:"words,omitempty"`
 }
 
 type diffKeepitAnswer struct {

@@ -1,4 +1,4 @@
-package trace
+package textdiff
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 )
+
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 // A LineIndex numbers the lines of texts that are compared: equal lines have the same number.
 type LineIndex struct{ known map[[2]uint64]int32 }

@@ -1,4 +1,4 @@
-package trace
+package textdiff
 
 import (
 	"iter"
@@ -122,6 +122,9 @@ const (
 	space
 )
 
+// Letter reports whether r is part of a word that is compared as a whole.
+func Letter(r rune) bool { return kindOf(r) == letter }
+
 func kindOf(r rune) runeKind {
 	switch {
 	case r < utf8.RuneSelf:
@@ -140,8 +143,8 @@ func kindOf(r rune) runeKind {
 	return alone
 }
 
-// diffList returns the edit script of two lists. Each operation is about the next element of the lists that have it.
-func diffList[T comparable](a, b []T) []Op {
+// List returns the edit script of two lists. Each operation is about the next element of the lists that have it.
+func List[T comparable](a, b []T) []Op {
 	known := map[T]int32{}
 	numbered := func(list []T) []int32 {
 		out := make([]int32, len(list))
@@ -154,7 +157,7 @@ func diffList[T comparable](a, b []T) []Op {
 	return editScript(x, y, len(known))
 }
 
-// editScript is diffList for numbers less than n.
+// editScript is List for numbers less than n.
 func editScript(a, b []int32, n int) []Op {
 	m := matcher{a: a, b: b, count: make([][2]int32, n), last: make([]int32, n)}
 	m.match(0, len(a), 0, len(b))

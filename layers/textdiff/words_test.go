@@ -1,4 +1,4 @@
-package trace
+package textdiff
 
 import (
 	"math/rand/v2"
@@ -79,8 +79,14 @@ func TestWordsOfLongTexts(t *testing.T) {
 		if gx, gy := rebuild(edits); gx != x || gy != y {
 			t.Fatalf("the edits do not give the texts back")
 		}
-		if n := sharedLetters(edits); n*100 < 70*countLetters(x) {
-			t.Errorf("%d of %d letters found in common", n, countLetters(x))
+		n := 0
+		for _, e := range edits {
+			if e.Op == Same {
+				n += len(e.Text)
+			}
+		}
+		if n*100 < 70*len(x) {
+			t.Errorf("%d of %d bytes found in common", n, len(x))
 		}
 	}
 }
@@ -91,7 +97,7 @@ func TestMyersIsShortest(t *testing.T) {
 	for range 300 {
 		a, b := letterList(rng, 12), letterList(rng, 12)
 		same := 0
-		for _, op := range diffList(a, b) {
+		for _, op := range List(a, b) {
 			if op == Same {
 				same++
 			}
