@@ -22,6 +22,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/plumbingcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/projectcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/rulecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
@@ -185,7 +186,7 @@ func maintainCommands() []command {
 		{name: "redo", group: groupKeep, writes: []string{""}, make: historycmd.Redo},
 		{name: "op", group: groupHidden, bare: "log", make: historycmd.Op},
 		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "relate", "share"},
-			make: remotecmd.Project},
+			make: projectcmd.Project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},
 		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: fsckcmd.Fsck},

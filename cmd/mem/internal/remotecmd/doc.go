@@ -1,2 +1,2 @@
-// Package remotecmd has the commands for remotes, devices and projects.
+// Package remotecmd has the commands for remotes, devices and revoked sources.
 package remotecmd

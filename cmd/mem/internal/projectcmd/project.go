@@ -1,4 +1,4 @@
-package remotecmd
+package projectcmd
 
 import (
 	"context"
