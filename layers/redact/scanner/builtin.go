@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/memvcs/mem/layers/redact/keywords"
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
@@ -12,8 +13,24 @@ import (
 // is safe to call from any goroutine.
 func Warm() { builtin() }
 
+// A word is a keyword and the action for its occurrences.
+type word struct {
+	text string // in lower case, three bytes at least
+	do   action
+	next *lexical.Set // the bytes that can follow a word of three bytes; nil for any
+}
+
+// An action examines the text around a keyword and reports secrets with [Scan.found].
+type action func(s *Scan, at int, w *word)
+
+// dictionary contains keywords.
+type dictionary struct {
+	words []word
+	set   *keywords.Set // of words
+}
+
 // builtin returns the keywords of all built-in rules.
-var builtin = sync.OnceValue(func() *keywords {
+var builtin = sync.OnceValue(func() *dictionary {
 	var words []word
 	add := func(do action, texts ...string) {
 		for _, t := range texts {
@@ -109,7 +126,12 @@ var builtin = sync.OnceValue(func() *keywords {
 	for _, d := range "0123456789" {
 		add((*Scan).azureSecret, string(d)+"q~")
 	}
-	return newKeywords(words)
+	slices.SortStableFunc(words, func(a, b word) int { return strings.Compare(a.text, b.text) })
+	var texts []keywords.Word
+	for _, w := range words {
+		texts = append(texts, keywords.Word{Text: w.text, Next: w.next})
+	}
+	return &dictionary{words, keywords.New(texts)}
 })
 
 // withoutZeroWidth returns the patterns of gitleaks that are not in [Covered].

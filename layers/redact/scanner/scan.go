@@ -11,8 +11,8 @@ import (
 // It is not safe for use by several goroutines.
 type Scan struct {
 	Rules   *Ruleset
-	words   *keywords // of the built-in rules
-	session *Knowns   // known values of the session; may be nil
+	words   *dictionary // of the built-in rules
+	session *Knowns     // known values of the session; may be nil
 	Text    []byte
 	Spans   []lexical.Span // the findings, in no order
 	name    int            // the end of the last name that pair examined
@@ -49,7 +49,10 @@ const maxDepth = 2
 func (s *Scan) Run(text []byte, depth int) []lexical.Span {
 	s.Text, s.Spans, s.name, s.depth = text, s.Spans[:0], 0, depth
 	s.base64End, s.hasZeroWidth, s.tableEnd = 0, false, 0
-	s.words.each(text, func(at int, w *word) { w.do(s, at, w) })
+	s.words.set.Each(text, func(at, n int) {
+		w := &s.words.words[n]
+		w.do(s, at, w)
+	})
 	s.Rules.known.scan(s)
 	if s.session != nil {
 		s.session.scan(s)

@@ -1,0 +1,81 @@
+package keywords
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/memvcs/mem/layers/redact/lexical"
+)
+
+// someWords returns words of three to twelve bytes, many with the same beginning.
+func someWords(rnd *rand.Rand) (words []Word) {
+	next := lexical.SetOf("0123456789abcdef_-")
+	const letters = "abcdehkopst_-:=/0 \u200b"
+	for range 400 {
+		var text []byte
+		for range 3 + rnd.IntN(10) {
+			text = append(text, letters[rnd.IntN(len(letters))])
+		}
+		w := Word{Text: string(text)}
+		if rnd.IntN(3) == 0 {
+			w.Text = w.Text[:3]
+		}
+		if len(w.Text) == 3 && rnd.IntN(2) == 0 {
+			w.Next = &next
+		}
+		words = append(words, w)
+	}
+	return words
+}
+
+// TestEach compares the pass over texts full of keywords, cut off and changed anywhere, with a search for each keyword
+// at each offset.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(4, 2))
+	words := someWords(rnd)
+	k := New(words)
+	for range 3000 {
+		text := textOf(rnd, words)
+		found := map[string]bool{}
+		last := [2]int{}
+		k.Each(text, func(at, n int) {
+			if at < last[0] || at == last[0] && n < last[1] || !lexical.HasFold(text[at:], words[n].Text) {
+				t.Errorf("in %q: %q at %d, after %d", text, words[n].Text, at, last)
+			}
+			found[fmt.Sprint(at, n)], last = true, [2]int{at, n}
+		})
+		for at := range text {
+			for n, w := range words {
+				end := at + len(w.Text)
+				if !lexical.HasFold(text[at:], w.Text) || w.Next != nil && (end == len(text) || !w.Next.Has(text[end])) {
+					continue
+				}
+				if !found[fmt.Sprint(at, n)] {
+					t.Fatalf("in %q: no %q at %d", text, w.Text, at)
+				}
+			}
+		}
+	}
+}
+
+// textOf returns a text of words and parts of them, in any case, with other bytes between them.
+func textOf(rnd *rand.Rand, words []Word) (text []byte) {
+	for range rnd.IntN(9) {
+		w := words[rnd.IntN(len(words))].Text
+		text = append(text, w[:rnd.IntN(len(w)+1)]...)
+		for range rnd.IntN(5) {
+			text = append(text, byte(rnd.IntN(256)))
+		}
+		if rnd.IntN(2) == 0 {
+			text = append(text, w...)
+		}
+	}
+	for i, c := range text {
+		if rnd.IntN(3) == 0 && 'a' <= c && c <= 'z' {
+			text[i] -= 'a' - 'A'
+		}
+	}
+	return text
+}
