@@ -47,26 +47,19 @@ func newTour(t *testing.T) *tour {
 	must(t, os.Mkdir(home, 0o700))
 	must(t, os.CopyFS(filepath.Join(r.dir, "testdata", "transcripts"), os.DirFS(filepath.Join("..", "..", "testdata", "transcripts"))))
 	r.vars = map[string]string{
-		"HOME": home, "MEM_NOW": "2026-09-01T12:00:00Z", "NO_COLOR": "1", "PATH": os.Getenv("PATH"), "TZ": "UTC", "LC_ALL": "C.UTF-8",
+		"HOME": home, "TMPDIR": r.dir, "PATH": os.Getenv("PATH"), "TZ": "UTC", "LC_ALL": "C.UTF-8",
+		"MEM_NOW": "2026-09-01T12:00:00Z", "NO_COLOR": "1",
 	}
 	return r
 }
 
 // run returns what a command prints: one of mem is run in this process, another one by the shell.
 func (r *tour) run(command string) string {
-	var out bytes.Buffer
 	words := strings.Fields(command)
 	if words[0] != "mem" {
-		cmd := exec.CommandContext(r.t.Context(), "sh", "-c", command)
-		cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = r.dir, &out, &out, nil
-		for _, name := range []string{"HOME", "PATH", "TZ", "LC_ALL"} {
-			cmd.Env = append(cmd.Env, name+"="+r.vars[name])
-		}
-		if err := cmd.Run(); err != nil {
-			r.t.Errorf("$ %s: %v", command, err)
-		}
-		return out.String()
+		return r.shell(command)
 	}
+	var out bytes.Buffer
 	env := app.OsEnv()
 	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), &out, &out
 	env.Dir, env.Getenv = r.dir, func(name string) string { return r.vars[name] }
@@ -75,6 +68,30 @@ func (r *tour) run(command string) string {
 	env.Term = app.Term{Stdout: true, Stderr: true, Width: func() int { return 110 }}
 	if code := run(r.t.Context(), env, append([]string{"--no-pager"}, words[1:]...)); code != app.ExitDone {
 		r.t.Errorf("$ %s: exit status %d", command, code)
+	}
+	return out.String()
+}
+
+// shell runs a command in sh. Its directory and the variables that it exports are those of the next command.
+func (r *tour) shell(command string) string {
+	var out bytes.Buffer
+	after := filepath.Join(r.vars["HOME"], "after")
+	script := command + "\n{ pwd; echo \"$MEM_DIR\"; echo \"$CLAUDE_CONFIG_DIR\"; } >" + after
+	cmd := exec.CommandContext(r.t.Context(), "sh", "-ec", script)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, &out, &out
+	for name, value := range r.vars {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	if err := cmd.Run(); err != nil {
+		r.t.Errorf("$ %s: %v", command, err)
+		return out.String()
+	}
+	b, err := os.ReadFile(after)
+	must(r.t, err)
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	r.dir = lines[0]
+	if len(lines) == 3 {
+		r.vars["MEM_DIR"], r.vars["CLAUDE_CONFIG_DIR"] = lines[1], lines[2]
 	}
 	return out.String()
 }
