@@ -137,36 +137,31 @@ func (m Ops) currentTips(ctx context.Context) tipsOf {
 	}
 }
 
-// corpus opens the index of a project.
+// corpus opens the index of a project. If the index cannot be written, a part of it is in memory.
 func (m Ops) corpus(ctx context.Context, p refs.Project, tips tipsOf) (Corpus, error) {
 	c := Corpus{Project: string(p)}
 	head, err := m.updateSearch(ctx, p, tips)
-	if err != nil {
-		return c, err
+	if err == nil {
+		c.Reader, err = index.Open(m.searchDir(p), head)
 	}
-	r, err := index.Open(m.searchDir(p), head)
 	if errors.Is(err, index.ErrDamaged) {
 		os.RemoveAll(m.searchDir(p)) // it is built again
-		if err := m.UpdateSearch(ctx, p); err != nil {
-			return c, err
+		if err = m.buildSearch(ctx, p); err == nil {
+			c.Reader, err = index.Open(m.searchDir(p), nil)
 		}
-		r, err = index.Open(m.searchDir(p), nil)
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, index.ErrDamaged) {
-		return c, nil // nothing can be found
+	if err == nil || ctx.Err() != nil {
+		return c, err
 	}
-	c.Reader = r
+	plan, err := m.searchPlan(ctx, p)
+	if err == nil {
+		c.Reader, err = index.Overlay(m.searchDir(p), plan)
+	}
 	return c, err
 }
 
-// UpdateSearch brings the search index of a project up to date, unless another process does.
-func (m Ops) UpdateSearch(ctx context.Context, p refs.Project) error {
-	_, err := m.updateSearch(ctx, p, m.currentTips(ctx))
-	return err
-}
-
-// updateSearch is UpdateSearch where the lanes have the given tips. It returns the head of the index if that was
-// up to date.
+// updateSearch brings the search index of a project up to date, unless another process does. The lanes have the given
+// tips. It returns the head of the index if that was up to date.
 func (m Ops) updateSearch(ctx context.Context, p refs.Project, tips tipsOf) (*index.Head, error) {
 	head, err := index.ReadHead(m.searchDir(p))
 	if err == nil {
@@ -188,8 +183,8 @@ func (m Ops) buildSearch(ctx context.Context, p refs.Project) error {
 		os.RemoveAll(m.searchDir(p)) // it is built again
 		err = index.Update(m.searchDir(p), plan, m.SameCache)
 	}
-	if errors.Is(err, index.ErrBusy) || errors.Is(err, fs.ErrPermission) {
-		return nil // what there is can be searched
+	if errors.Is(err, index.ErrBusy) {
+		return nil // its previous state can be searched
 	}
 	return err
 }

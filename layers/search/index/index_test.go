@@ -73,6 +73,29 @@ func lookUp(r *Reader, term string) (out []string, err error) {
 	return out, nil
 }
 
+func TestOverlay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := Update(dir, planOf("1", map[string][]string{"a": {"red fox"}, "b": {"blue fox"}}), always); err != nil {
+		t.Fatal(err)
+	}
+	plan := planOf("2", map[string][]string{"a": {"red fox"}, "b": {"green fox"}, "c": {"white fox"}, "d": nil})
+	for _, dir := range []string{dir, filepath.Join(dir, "missing")} {
+		r, err := Overlay(dir, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := lookUp(r, "fox")
+		r.Close()
+		if want := []string{"a#1 red fox x1", "b#1 green fox x1", "c#1 white fox x1"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("overlay of %s has %q, %v; want %q", dir, got, err, want)
+		}
+	}
+	if got := found(t, dir, "blue"); len(got) != 1 {
+		t.Errorf("the index was changed: %q", got)
+	}
+}
+
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,7 @@ import (
 // A Segment is a segment file that is open for reading. It caches one block of texts and one of terms, and is for one
 // goroutine.
 type Segment struct {
-	f       *os.File
+	f       segmentFile
 	docs    int
 	lengths []byte
 	classes []byte
@@ -33,6 +34,12 @@ type Segment struct {
 
 	terms []byte // block of terms, the last one read
 	inAt  int64  // its offset, 0 if none was read
+}
+
+// A segmentFile is the open file of a segment.
+type segmentFile interface {
+	io.ReaderAt
+	io.Closer
 }
 
 type docBlock struct {

@@ -44,8 +44,8 @@ type updater struct {
 	old     *Head
 	head    *Head
 	b       *builder
-	f       *os.File
-	pending []Span // of the segment that is being built
+	f       *os.File // of the segment that is being built; nil if that is in memory
+	pending []Span   // of the segment that is being built
 }
 
 // Update changes the index in dir to match plan. It keeps the documents of sources whose version is unchanged and
@@ -79,6 +79,22 @@ func Update(dir string, plan Plan, valid func() bool) error {
 }
 
 func (u *updater) run() error {
+	if err := u.gather(); err != nil {
+		return err
+	}
+	if err := u.merge(); err != nil {
+		return err
+	}
+	if err := u.flush(); err != nil {
+		return err
+	}
+	u.compact()
+	return u.write()
+}
+
+// gather makes a head of the plan. It keeps the spans of the old head whose source is unchanged and adds the others to
+// the segment that is being built.
+func (u *updater) gather() error {
 	u.head = &Head{Key: u.plan.Key, Sessions: encodeSessions(u.plan.Sessions), Segments: slices.Clone(u.old.Segments)}
 	have := make(map[[2]string]Span, len(u.old.Spans))
 	for _, s := range u.old.Spans {
@@ -94,14 +110,7 @@ func (u *updater) run() error {
 			return err
 		}
 	}
-	if err := u.merge(); err != nil {
-		return err
-	}
-	if err := u.flush(); err != nil {
-		return err
-	}
-	u.compact()
-	return u.write()
+	return nil
 }
 
 // add appends the documents of a source to the segment that is being built and starts one if there is none.
@@ -119,7 +128,7 @@ func (u *updater) add(name, version string, session int, docs func(func(Doc)) er
 	}
 	u.pending = append(u.pending, Span{Source: name, Version: version, Session: session, First: first,
 		Count: u.b.docs() - first, Words: u.b.words - words, ToolWords: u.b.tools - tools})
-	if u.b.memory > maxMemory {
+	if u.b.memory > maxMemory && u.f != nil {
 		return u.flush()
 	}
 	return nil
@@ -146,13 +155,18 @@ func (u *updater) flush() error {
 		os.Remove(tmp) // the error is returned
 		return err
 	}
+	u.addSegment(Ref{name, docs, size})
+	return nil
+}
+
+// addSegment adds the segment that was built to the head.
+func (u *updater) addSegment(ref Ref) {
 	for _, s := range u.pending {
 		s.Segment = len(u.head.Segments)
 		u.head.Spans = append(u.head.Spans, s)
 	}
-	u.head.Segments = append(u.head.Segments, Ref{name, docs, size})
+	u.head.Segments = append(u.head.Segments, ref)
 	u.pending = nil
-	return nil
 }
 
 // merge copies segments whose documents are mostly dead, and small segments if there are too many, into the segment
@@ -262,7 +276,12 @@ func (u *updater) compact() {
 			s.Segment = at[s.Segment]
 		}
 	}
-	slices.SortFunc(u.head.Spans, func(a, b Span) int {
+	sortSpans(u.head.Spans)
+}
+
+// sortSpans sorts by segment and first document.
+func sortSpans(spans []Span) {
+	slices.SortFunc(spans, func(a, b Span) int {
 		return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.First, b.First), cmp.Compare(a.Count, b.Count),
 			cmp.Compare(a.Source, b.Source))
 	})
