@@ -10,17 +10,22 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// searchProjects returns the projects to search. If related is set, it adds projects with related sessions and
+// searcher opens the indexes of the projects to search. If related is set, it adds projects with related sessions and
 // restricts the query to those sessions there.
-func searchProjects(
+func searcher(
 	ctx context.Context, e *app.Env, m *layers.Memory, related bool, q *search.Query,
-) ([]refs.Project, error) {
-	projects, err := Scope(ctx, e, m)
-	if err != nil || !related {
-		return projects, err
+) (*search.Searcher, error) {
+	if e.Opt.AllProjects {
+		return m.Search().SearcherOfAll(ctx)
 	}
-	projects, q.Filter.Only, _, err = WithRelated(ctx, m, projects)
-	return projects, err
+	projects, err := Scope(ctx, e, m)
+	if err == nil && related {
+		projects, q.Filter.Only, _, err = WithRelated(ctx, m, projects)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.Search().Searcher(ctx, projects)
 }
 
 // WithRelated adds the projects of related sessions to projects. In the added projects only the sessions in the result

@@ -242,11 +242,12 @@ func Scope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Project, e
 func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error {
 	memory.RelaxGC()
 	return names.WithStore(e, func(m *layers.Memory) error {
-		projects, err := searchProjects(ctx, e, m, o.related, &q)
+		s, err := searcher(ctx, e, m, o.related, &q)
 		if err != nil {
 			return err
 		}
-		hits, err := m.Search().Search(ctx, projects, q)
+		defer s.Close()
+		hits, err := s.Search(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -270,11 +271,7 @@ func runSearchBatch(ctx context.Context, e *app.Env, o Options, like search.Quer
 		return fmt.Errorf("read the queries: %w", err)
 	}
 	return names.WithStore(e, func(m *layers.Memory) error {
-		projects, err := searchProjects(ctx, e, m, o.related, &like)
-		if err != nil {
-			return err
-		}
-		s, err := m.Search().Searcher(ctx, projects)
+		s, err := searcher(ctx, e, m, o.related, &like)
 		if err != nil {
 			return err
 		}
