@@ -47,7 +47,10 @@ func runOverview(ctx context.Context, e *app.Env) error {
 		}
 		o.projects = len(projects)
 		o.Next = o.commands(r)
-		return printOverview(e, o)
+		if err := printOverview(e, o); err != nil || len(r.Untrusted) > 0 { // the commands name them
+			return err
+		}
+		return run.HintUntrusted(ctx, r.Stored == 0)
 	})
 	if errors.Is(err, refs.ErrNotRepo) {
 		return printOverview(e, overviewOfNothing(e))

@@ -37,6 +37,36 @@ func (m Ops) Untrusted(ctx context.Context) (map[string]string, error) {
 	return out, nil
 }
 
+// Undecided returns the untrusted devices with lanes in the projects that the user has neither trusted nor revoked.
+// Without projects, the lanes of all projects count.
+func (m Ops) Undecided(ctx context.Context, projects []refs.Project) ([]state.Device, error) {
+	names, err := m.Untrusted(ctx)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	peers, err := m.Peers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lanes, err := m.Refs.Lanes()
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	var out []state.Device
+	for _, l := range lanes {
+		name, untrusted := names[l.Device]
+		if !untrusted || peers[l.Device].Revoked || found[l.Device] ||
+			len(projects) > 0 && !slices.Contains(projects, l.Project) {
+			continue
+		}
+		found[l.Device] = true
+		out = append(out, state.Device{ID: l.Device, Name: name})
+	}
+	slices.SortFunc(out, func(a, b state.Device) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
 // Peers returns the user's last settings for each device, by ID.
 func (m Ops) Peers(ctx context.Context) (map[string]records.PeerBody, error) {
 	out := map[string]records.PeerBody{}

@@ -151,8 +151,7 @@ func MissingHints(missing *state.NotFoundError) []string {
 	case len(missing.Untrusted) > 0:
 		const most = 3
 		return []string{"name it with its device: " +
-			strings.Join(term.QuoteAll(missing.Untrusted[:min(most, len(missing.Untrusted))]), ", "),
-			"or trust the device: mem device trust"}
+			strings.Join(term.QuoteAll(missing.Untrusted[:min(most, len(missing.Untrusted))]), ", ")}
 	case missing.What == "message":
 		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
 	case strings.HasPrefix(missing.Name, "@") && len(missing.Candidates) > 0:

@@ -90,6 +90,9 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(since) })
 		}
 		untrusted, err := names.Untrusted(ctx, run.Memory)
+		if err == nil && o.Rev == "" {
+			err = run.HintUntrusted(ctx, false)
+		}
 		if err != nil {
 			return err
 		}
@@ -111,7 +114,7 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		}
 		printed, err := PrintLog(e, o, found, in, untrusted)
 		if err == nil && !printed {
-			noteNothingLogged(run, o)
+			return noteNothingLogged(ctx, run, o)
 		}
 		return err
 	})
@@ -134,8 +137,7 @@ func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.En
 	case o.Format != "":
 		return d.format(o, Each(entries))
 	case len(entries) == 0:
-		noteNothingLogged(d.Run, o)
-		return nil
+		return noteNothingLogged(ctx, d.Run, o)
 	}
 	if err := d.Page("log"); err != nil {
 		return err
@@ -143,16 +145,17 @@ func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.En
 	return d.print(ctx, o, entries)
 }
 
-func noteNothingLogged(run names.Run, o LogOptions) {
+func noteNothingLogged(ctx context.Context, run names.Run, o LogOptions) error {
 	if o.Limited && o.Number <= 0 {
-		return
+		return nil
 	}
 	if o.Since != "" || o.Search != "" || o.Rev != "" || run.Opt.AllProjects {
 		run.Note("no matching operations")
-		return
+		return nil
 	}
 	run.Note("no operations in project %s", run.Project.Name)
 	run.Hint("see other projects with --all-projects")
+	return run.HintUntrusted(ctx, true)
 }
 
 // patchHint adds to the error of mem log -p NAME the hint that -p means --patch here, if NAME is a project.

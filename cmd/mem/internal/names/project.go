@@ -100,9 +100,9 @@ func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string
 		}
 		err := error(&state.NotFoundError{What: "project", Name: name})
 		if near := term.Suggest(name, names); len(near) > 0 {
-			return state.Project{}, app.WithHint(err, app.DidYouMean("", near))
+			return state.Project{}, app.WithHint(withUntrustedHint(ctx, m, err), app.DidYouMean("", near))
 		}
-		return state.Project{}, app.WithHint(err, "mem project list")
+		return state.Project{}, app.WithHint(withUntrustedHint(ctx, m, err), "mem project list")
 	case 1:
 		return found[0], nil
 	}

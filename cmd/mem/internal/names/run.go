@@ -39,8 +39,12 @@ func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
 		}
 		return r, app.WithHint(err, hint)
 	}
-	if errors.Is(err, revision.ErrLayer) {
+	var missing *state.NotFoundError
+	switch {
+	case errors.Is(err, revision.ErrLayer):
 		return r, app.WithHint(err, "the layers are original, L1 and L2")
+	case errors.As(err, &missing):
+		return r, withUntrustedHint(ctx, run.Memory, err)
 	}
 	return r, err
 }

@@ -255,7 +255,13 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 			if !e.Opt.JSON {
 				e.Note("no match")
 			}
+			if err := names.HintUntrusted(ctx, e, m); err != nil {
+				return err
+			}
 			return app.Exit(app.ExitNo)
+		}
+		if err := names.HintUntrusted(ctx, e, m, projects...); err != nil {
+			return err
 		}
 		if hits[0].Loose && !e.Opt.JSON {
 			e.Note("no match for the whole phrase; these match some of its words")

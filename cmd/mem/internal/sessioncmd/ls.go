@@ -92,6 +92,9 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 		if o.sort == "tokens" {
 			slices.SortStableFunc(items, func(a, b Listed) int { return cmp.Compare(b.Tokens, a.Tokens) })
 		}
+		if err := run.HintUntrusted(ctx, len(all) == 0); err != nil {
+			return err
+		}
 		switch {
 		case e.Opt.JSON:
 			return lsJSON(e, run.Scope, items)

@@ -100,6 +100,11 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 		if err := printStatus(e, o, r); err != nil {
 			return err
 		}
+		if len(r.Untrusted) == 0 && o.porcelain == "" { // longStatus names the others
+			if err := run.HintUntrusted(ctx, r.Stored == 0); err != nil {
+				return err
+			}
+		}
 		if o.exitCode && !r.clean() {
 			return app.Exit(app.ExitNo)
 		}

@@ -63,6 +63,9 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		if err != nil {
 			return fmt.Errorf("next session's context: %w", err)
 		}
+		if err := run.HintUntrusted(ctx, given.Text == ""); err != nil {
+			return err
+		}
 		answer := nextJSON{Text: given.Text, Units: given.Units, Hash: given.Hash, Lines: []nextLine{}}
 		for i, t := range given.Told {
 			l := given.Lines[i]
