@@ -144,7 +144,7 @@ func TestBundledRetention(t *testing.T) {
 				if files++; strings.Contains(text, path.Base(it.Target)) {
 					named++
 				}
-			case it.Kind == User && it.length() < pasted:
+			case it.Kind == User && it.length() < longPage:
 				for _, term := range v.Terms(it.Text) {
 					if words++; have[term] {
 						kept++

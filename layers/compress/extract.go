@@ -44,7 +44,7 @@ type mix struct {
 func mixFor(l Level) mix {
 	m := mix{
 		prior: [...]int64{userClass: 200, closing: 170, prose: 100, failure: 160, file: 200, symbols: 130, command: 50,
-			call: 30, output: 30, change: 30},
+			call: 30, output: 30, change: 30, pasted: 60},
 		weights: weights{stem: 60, anchor: 350, pair: 60, exponent: 92},
 		shares: []share{
 			{18, setOf(file)},
@@ -152,7 +152,7 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 			u.prior = int32(int64(u.prior) * (100 + recency(int64(u.item), int64(len(req.Items)-1))) / 100)
 		}
 		switch {
-		case (it.Kind == User || it.Kind == Script) && it.length() > pasted:
+		case u.traits&traitPage != 0:
 			u.prior /= 2
 		case roomy && u.class >= output && u.traits&traitBare != 0:
 			u.prior = 0 // chosen only if nothing else remains
@@ -195,10 +195,6 @@ func (m mix) priority(u *unit) int64 {
 	}
 	return prior
 }
-
-// pasted is the length in bytes above which a message of the user counts as pasted: a log or a page must not displace
-// the requests around it.
-const pasted = 4000
 
 // bare reports whether a line of a file or of output says nothing alone: it has fewer than two words, such as "return".
 func bare(s string) bool {

@@ -95,7 +95,7 @@ func role(k Kind, c class) string {
 	switch {
 	case k == Script:
 		return "script"
-	case c == userClass:
+	case c == userClass, c == pasted:
 		return "user"
 	case c == closing, c == prose:
 		return "assistant"

@@ -36,6 +36,7 @@ const (
 	traitTestName                       // the name of a test
 	traitAnchor                         // it is about one
 	traitTestPackage                    // the package of a test that failed, which says less than the name of the test
+	traitPage                           // it is in the middle of a very long text of the user
 )
 
 // unitSet is a list of items, taken apart.
@@ -76,6 +77,7 @@ const (
 	call
 	output // other results of tools
 	change // changed lines
+	pasted // a line of a log or of code that the user pasted
 	classes
 )
 
@@ -90,15 +92,7 @@ func split(items []Item, said func(*Item) string, spill *Spill) unitSet {
 		line++
 		switch it.Kind {
 		case User, Answer, Script, Assistant, Recap:
-			class := proseClass(*it)
-			eachLine(said(it), func(s string) {
-				line++
-				at := uint16(0)
-				anchors.EachPiece(s, func(p anchors.Piece) {
-					t.put(unit{item: int32(i), line: line, at: at, class: class, edges: p.Edges}, p.Text)
-					at++
-				})
-			})
+			t.prose(unit{item: int32(i), class: proseClass(*it)}, said(it), &line)
 		case Edit:
 			name := path.Base(strings.ReplaceAll(it.Target, `\`, "/"))
 			if !files[name] && name != "" {
@@ -113,7 +107,7 @@ func split(items []Item, said func(*Item) string, spill *Spill) unitSet {
 		case Call:
 			put(i, call, oneLine(said(it), 240))
 		case Failure:
-			eachLine(said(it), func(s string) {
+			eachLine(said(it), func(_ int, s string) {
 				line++
 				u := unit{item: int32(i), line: line, class: failure}
 				if strings.HasPrefix(s, "FAIL\t") && !strings.HasSuffix(s, "]") {
@@ -126,7 +120,7 @@ func split(items []Item, said func(*Item) string, spill *Spill) unitSet {
 			if it.Kind == Output {
 				class = output
 			}
-			eachLine(said(it), func(s string) {
+			eachLine(said(it), func(_ int, s string) {
 				line++
 				put(i, class, bareLine(it.Kind, s))
 			})
@@ -135,6 +129,31 @@ func split(items []Item, said func(*Item) string, spill *Spill) unitSet {
 	t.flush()
 	t.texts.close()
 	return t.unitSet
+}
+
+// prose makes units of a text that somebody said. It numbers its lines with line.
+func (t *taker) prose(u unit, text string, line *int32) {
+	var kinds []lineKind
+	if u.class == userClass {
+		kinds = lineKinds(text)
+	}
+	eachLine(text, func(n int, s string) {
+		*line++
+		u := u
+		if u.line = *line; kinds != nil {
+			switch kinds[n] {
+			case pastedLine:
+				u.class = pasted
+			case pageLine:
+				u.traits |= traitPage
+			}
+		}
+		anchors.EachPiece(s, func(p anchors.Piece) {
+			u.edges = p.Edges
+			t.put(u, p.Text)
+			u.at++
+		})
+	})
 }
 
 // bareLine returns a line of a file, or of the changes of one, without what stands before its text: the number
@@ -227,18 +246,23 @@ func proseClass(it Item) class {
 	return prose
 }
 
-// eachLine yields the lines of a text that say something; the marks of code fences are left out.
-func eachLine(text string, yield func(string)) {
+// eachLine yields the lines of a text that say something, and their numbers from 0; the marks of code fences are left
+// out.
+func eachLine(text string, yield func(n int, line string)) {
+	n := -1
 	for s := range strings.SplitSeq(text, "\n") {
+		n++
 		s = strings.TrimRight(s, " \t\r")
 		trimmed := strings.TrimLeft(s, " \t")
-		if trimmed == "" || strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") ||
-			strings.Trim(trimmed, "-=*_|: +") == "" {
+		if trimmed == "" || isFence(trimmed) || strings.Trim(trimmed, "-=*_|: +") == "" {
 			continue
 		}
-		yield(trimmed)
+		yield(n, trimmed)
 	}
 }
+
+// isFence reports whether a line begins or ends a block of code.
+func isFence(s string) bool { return strings.HasPrefix(s, "```") || strings.HasPrefix(s, "~~~") }
 
 // oneLine joins the lines of s and cuts it to at most n bytes, between words where there is a place.
 func oneLine(s string, n int) string {
@@ -307,7 +331,7 @@ func (a *unitSet) measure(roomy bool, spill *Spill) {
 // frame is what the sign before a unit and the line end behind it cost.
 func frame(c class) int32 {
 	switch c {
-	case userClass:
+	case userClass, pasted:
 		return 2
 	}
 	return 1

@@ -1,0 +1,145 @@
+package compress
+
+import (
+	"strings"
+	"unicode"
+)
+
+// A message of the user often has a request and a paste: a log, code, or the output of a command. A paste is full of
+// names and numbers, so by its concepts alone it displaces the request. These functions find the lines of a paste.
+
+const (
+	longPaste = 600  // bytes; shorter pastes are treated as part of the request
+	longPage  = 4000 // bytes; in a longer text only the beginning and the end count as the request
+	pageEdge  = 600  // bytes of that beginning and of that end
+)
+
+// lineKind is the part that a line has in a message of the user.
+type lineKind uint8
+
+const (
+	requestLine lineKind = iota
+	pageLine             // in the middle of a very long text
+	pastedLine           // of a log, of code or of output
+)
+
+// lineKinds returns the kind of each line of a message of the user. It returns nil if all lines are requests.
+func lineKinds(text string) []lineKind {
+	if len(text) < longPaste {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	kinds, size := make([]lineKind, len(lines)), 0
+	markFenced(lines, kinds)
+	for from := 0; from < len(lines); {
+		to := from + 1
+		for to < len(lines) && strings.TrimSpace(lines[to]) != "" {
+			to++
+		}
+		markPaste(lines[from:to], kinds[from:to])
+		from = to
+	}
+	for i, s := range lines {
+		if kinds[i] == pastedLine {
+			size += len(s) + 1
+		}
+	}
+	if size < longPaste {
+		clear(kinds)
+		size = 0
+	}
+	if said := len(text) - size; said > longPage {
+		markPage(lines, kinds, said)
+	}
+	return kinds
+}
+
+// markFenced marks the lines of code fences, unless one is never closed: it would contain the rest of the message.
+func markFenced(lines []string, kinds []lineKind) {
+	fenced := false
+	for i, s := range lines {
+		mark := isFence(strings.TrimSpace(s))
+		if fenced || mark {
+			kinds[i] = pastedLine
+		}
+		fenced = fenced != mark
+	}
+	if fenced {
+		clear(kinds)
+	}
+}
+
+// markPaste marks the lines of a paragraph that a program wrote. If these are most of the lines from the first to the
+// last of them, it marks all of those.
+func markPaste(lines []string, kinds []lineKind) {
+	first, last, written := -1, -1, 0
+	for i, s := range lines {
+		if kinds[i] == pastedLine || !writtenByProgram(s) {
+			continue
+		}
+		kinds[i] = pastedLine
+		if last = i; first < 0 {
+			first = i
+		}
+		written++
+	}
+	if first >= 0 && 2*written > last-first {
+		for i := first; i <= last; i++ {
+			kinds[i] = pastedLine
+		}
+	}
+}
+
+// markPage marks the lines of a very long text that are neither at its beginning nor at its end.
+func markPage(lines []string, kinds []lineKind, said int) {
+	at := 0
+	for i, s := range lines {
+		if kinds[i] == pastedLine {
+			continue
+		}
+		if at >= pageEdge && at < said-pageEdge {
+			kinds[i] = pageLine
+		}
+		at += len(s) + 1
+	}
+}
+
+// writtenByProgram reports whether a line looks like code or like the output of a program: it is indented, it begins or
+// ends with a sign of code, or many of its characters are digits and signs.
+func writtenByProgram(line string) bool {
+	s := strings.TrimSpace(line)
+	if s == "" || listItem(s) {
+		return false
+	}
+	if line[0] == '\t' || strings.HasPrefix(line, "    ") ||
+		strings.ContainsRune("{}<>|$@+=/[❯│├└", firstRune(s)) || strings.ContainsRune("{};=|\\", rune(s[len(s)-1])) {
+		return true
+	}
+	letters, signs := 0, 0
+	for _, r := range s {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case unicode.IsSpace(r), strings.ContainsRune(".,:;!?'\"`()-", r):
+		default:
+			signs++
+		}
+	}
+	return 5*signs > letters
+}
+
+// listItem reports whether a line is an item of a list.
+func listItem(s string) bool {
+	if strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "* ") || strings.HasPrefix(s, "#") {
+		return true
+	}
+	rest := strings.TrimLeft(s, "0123456789")
+	return len(rest) < len(s) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
+}
+
+func firstRune(s string) rune {
+	for _, r := range s {
+		return r
+	}
+	return 0
+}
