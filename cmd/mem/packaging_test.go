@@ -41,7 +41,7 @@ func TestDocsPackaging(t *testing.T) {
 	for _, name := range []string{"test.yml", "release.yml"} {
 		b, err := os.ReadFile(filepath.Join(root, ".github", "workflows", name))
 		must(t, err)
-		if !bytes.Contains(b, []byte("go test ./...")) || !bytes.Contains(b, []byte("goreleaser/goreleaser-action")) || bytes.ContainsRune(b, '\t') {
+		if !bytes.Contains(b, []byte("go test -timeout 30m ./...")) || !bytes.Contains(b, []byte("goreleaser/goreleaser-action")) || bytes.ContainsRune(b, '\t') {
 			t.Errorf("%s does not run the tests and goreleaser, or has a tab", name)
 		}
 	}
