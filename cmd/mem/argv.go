@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
 // An argv is a normalised command line.
@@ -26,7 +25,7 @@ type parser struct {
 	globals func() app.OptionSet           // the options of mem itself
 	find    func(name string) *cli.Command // finds a command by its name; nil if there is none
 	names   func() []string                // of the commands, to suggest one
-	bare    func() string                  // the default subcommand; "" if one is required
+	bare    func() string                  // the default subcommand; "" if there is none
 	rest    []string
 	early   []app.Option // options of a subcommand that stood before its name
 	leaf    bool         // no subcommand can follow
@@ -207,10 +206,6 @@ func (p *parser) end() error {
 		return app.WithHint(app.Usagef("there is no command before --"), "mem help")
 	case p.command == nil:
 		return nil
-	case p.command.Action == nil:
-		return app.WithHint(app.Usagef("mem %s requires a subcommand: %s", p.commandLine(),
-			flags.OrList(subcommands(p.command))),
-			"mem "+p.commandLine()+" -h")
 	}
 	scope := app.OptionsOf(p.command.Flags, false)
 	for _, o := range p.early {

@@ -285,3 +285,20 @@ func TestColorOfWrongLine(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsHaveADefault checks that a command with subcommands does something without one.
+func TestGroupsHaveADefault(t *testing.T) {
+	t.Parallel()
+	for _, row := range commands() {
+		c := row.build(&app.Env{})
+		known := slices.ContainsFunc(c.Subcommands, func(s *cli.Command) bool { return s.Name == row.bare })
+		if c.Action == nil && !known || row.bare != "" && !known {
+			t.Errorf("mem %s without a subcommand means %q", row.name, row.bare)
+		}
+		for _, s := range c.Subcommands {
+			if s.Action == nil {
+				t.Errorf("mem %s %s does nothing", row.name, s.Name)
+			}
+		}
+	}
+}

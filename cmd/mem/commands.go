@@ -43,7 +43,7 @@ type command struct {
 	writes []string // subcommands that write and so accept -n and -y; "" is the command itself
 	across []string // subcommands that accept --all-projects; "" is the command itself
 	plain  bool     // only prints: an interrupt kills it
-	bare   string   // the default subcommand; "" if one is required
+	bare   string   // the default subcommand, of a command that does nothing itself
 	common bool     // listed by "mem help"
 	make   func(*app.Env) *cli.Command
 }
@@ -104,7 +104,7 @@ func captureCommands() []command {
 		{name: "add", group: groupStart, writes: []string{""}, across: []string{""}, make: sessioncmd.Add},
 		{name: "import", group: groupStart, common: true, writes: []string{""}, across: []string{""},
 			make: importCommand},
-		{name: "hooks", group: groupStart, common: true, writes: []string{"install", "uninstall"},
+		{name: "hooks", group: groupStart, common: true, bare: "status", writes: []string{"install", "uninstall"},
 			make: hookcmd.HooksCommand},
 	}
 }
@@ -173,7 +173,7 @@ func syncCommands() []command {
 // maintainCommands returns the commands that maintain the memory.
 func maintainCommands() []command {
 	return []command{
-		{name: "secrets", group: groupKeep, writes: []string{"allow"}, across: []string{"scan", "list"},
+		{name: "secrets", group: groupKeep, bare: "list", writes: []string{"allow"}, across: []string{"scan", "list"},
 			make: storecmd.Secrets},
 		{name: "export", group: groupMake, writes: []string{""}, make: exportcmd.Export},
 		{name: "revoke", group: groupKeep, writes: []string{""}, across: []string{""}, make: remotecmd.Revoke},
@@ -211,7 +211,7 @@ func scriptCommands() []command {
 func settingsCommands() []command {
 	return []command{
 		{name: "token", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: servecmd.Token},
-		{name: "config", group: groupHelp, writes: []string{"set", "unset"}, make: storecmd.Config},
+		{name: "config", group: groupHelp, bare: "list", writes: []string{"set", "unset"}, make: storecmd.Config},
 		{name: "completion", group: groupHelp, plain: true, make: completion},
 		{name: "help", group: groupHelp, make: help},
 		{name: "version", group: groupHelp, plain: true, make: version},

@@ -22,6 +22,7 @@ type commandHelp struct {
 	Options     []optionHelp `json:"options"`
 	Changing    []optionHelp `json:"-"` // of every command that changes something
 	Global      []optionHelp `json:"-"` // of every command
+	bare        string       // the default subcommand
 }
 
 // An optionHelp describes one option.
@@ -83,11 +84,11 @@ func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 		d.Changing = slices.DeleteFunc(optionsHelp((&app.Options{}).Changing()), own)
 	}
 	d.Synopsis = "mem " + d.Command
-	switch {
-	case len(path) == 1 && len(c.Subcommands) > 0 && (c.Action != nil || table[i].bare != ""):
+	if len(path) == 1 {
+		d.bare = table[i].bare
+	}
+	if len(c.Subcommands) > 0 {
 		d.Synopsis += " [<subcommand>]"
-	case c.Action == nil:
-		d.Synopsis += " <subcommand>"
 	}
 	if len(c.Flags)+len(d.Changing) > 0 {
 		d.Synopsis += " [<options>]"

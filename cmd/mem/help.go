@@ -125,15 +125,19 @@ func topicTitle(name string) string {
 	return title
 }
 
-// showHelp prints a page through the pager, on a terminal wrapped to its width.
+// helpWidth is the greatest width of a help page.
+const helpWidth = 80
+
+// showHelp prints a page through the pager, wrapped to [helpWidth] or to a narrower terminal.
 func showHelp(e *app.Env, text string) error {
 	if err := e.Page("help"); err != nil {
 		return err
 	}
+	width := helpWidth
 	if e.Term.Stdout && e.Term.Width != nil && e.Term.Width() > 0 {
-		text = fitHelp(text, e.Term.Width())
+		width = min(width, e.Term.Width())
 	}
-	_, err := io.WriteString(e.Out, text)
+	_, err := io.WriteString(e.Out, fitHelp(text, width))
 	return err
 }
 
@@ -231,6 +235,14 @@ func helpOn(e *app.Env, path []string, c *cli.Command) error {
 		var b strings.Builder
 		writeExamples(&b, d.Examples)
 		return b.String()
+	}
+	known["commands"] = func(list []*cli.Command) string {
+		return columns(list, func(c *cli.Command) (string, string) {
+			if c.Name == d.bare {
+				return c.Name, c.Usage + " (the default)"
+			}
+			return c.Name, c.Usage
+		})
 	}
 	known["own"] = func() []optionHelp { return append(slices.Clone(d.Options), d.Changing...) }
 	known["global"] = func() string {

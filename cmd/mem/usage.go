@@ -56,23 +56,3 @@ func (p *parser) unknownCommand(word string, names []string) error {
 	}
 	return app.WithHint(err, "mem help")
 }
-
-// foreignCommand returns hints for a command that git or another program has, nil if word is none.
-func foreignCommand(word string) []string {
-	switch word {
-	case "commit":
-		return []string{"mem add captures sessions; each command commits its own change"}
-	case "list":
-		return []string{"mem ls"}
-	case "remove", "delete":
-		return []string{"mem rm hides a session or version; mem forget deletes it permanently"}
-	case "reset", "revert", "restore":
-		return []string{"mem undo undoes the last operation; mem checkout writes a session into a file"}
-	case "grep", "find":
-		return []string{"mem search"}
-	case "link":
-		return []string{"mem project share FROM WITH allows the text of one project in compositions of another",
-			"mem project link PROJECT [DIR] assigns a directory to a project"}
-	}
-	return nil
-}
