@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +49,18 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// TestArchitecture checks that docs/architecture.md names each package, except those of single commands.
+func TestArchitecture(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md"))
+	must(t, err)
+	for _, p := range slices.Sorted(maps.Keys(imports())) {
+		if !strings.HasSuffix(p, "cmd") && !strings.HasPrefix(p, "testdata") && !bytes.Contains(page, []byte("`"+p+"`")) {
+			t.Errorf("architecture.md does not name %s", p)
+		}
+	}
+}
+
 // testNames returns the names of all tests and fuzz targets, and in quotes those of parts in tables.
 func testNames(t *testing.T, root string) map[string]bool {
 	t.Helper()
@@ -69,9 +84,9 @@ func TestSettingsAreRead(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	must(t, err)
-	rooms, err := filepath.Glob("internal/*/*.go")
+	inner, err := filepath.Glob("internal/*/*.go")
 	must(t, err)
-	files = append(files, rooms...)
+	files = append(files, inner...)
 	var code strings.Builder
 	for _, f := range files {
 		if !strings.HasSuffix(f, "_test.go") {
