@@ -219,6 +219,15 @@ func settingsCommands() []command {
 	}
 }
 
+// find returns the command of the table with the name or alias, nil if there is none.
+func find(table []command, name string) *command {
+	i := slices.IndexFunc(table, func(c command) bool { return c.name == name || name != "" && c.alias == name })
+	if i < 0 {
+		return nil
+	}
+	return &table[i]
+}
+
 // visible returns the names and aliases of the commands that are not hidden.
 func visible(table []command) []string {
 	var names []string

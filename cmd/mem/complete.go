@@ -83,11 +83,10 @@ func candidates(ctx context.Context, e *app.Env, before []string, typed string) 
 	p := parser{globals: app.GlobalOptions, names: func() []string {
 		return visible(table)
 	}, find: func(name string) *cli.Command {
-		i := slices.IndexFunc(table, func(c command) bool { return c.name == name || c.alias == name })
-		if i < 0 {
-			return nil
+		if row := find(table, name); row != nil {
+			return row.build(e)
 		}
-		return table[i].build(e)
+		return nil
 	}}
 	p.rest = before
 	for len(p.rest) > 0 {

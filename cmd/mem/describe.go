@@ -73,19 +73,18 @@ func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 		Command: strings.Join(path, " "), Usage: c.Usage, Description: c.Description,
 		Examples: examplesOf(path), Subcommands: subcommands(c), Options: optionsHelp(c.Flags),
 	}
-	table := commands()
-	i := slices.IndexFunc(table, func(c command) bool { return c.name == path[0] })
-	d.Group = string(table[i].group)
+	row := find(commands(), path[0])
+	d.Group = string(row.group)
 	own := func(o optionHelp) bool {
 		return slices.ContainsFunc(d.Options, func(own optionHelp) bool { return own.Name == o.Name })
 	}
 	d.Global = withoutShadowed(slices.DeleteFunc(optionsHelp((&app.Options{}).Flags(false)), own), d.Options)
-	if table[i].changes(path) {
+	if row.changes(path) {
 		d.Changing = slices.DeleteFunc(optionsHelp((&app.Options{}).Changing()), own)
 	}
 	d.Synopsis = "mem " + d.Command
 	if len(path) == 1 {
-		d.bare = table[i].bare
+		d.bare = row.bare
 	}
 	if len(c.Subcommands) > 0 {
 		d.Synopsis += " [<subcommand>]"

@@ -85,12 +85,11 @@ func runHelp(e *app.Env, words []string, all bool) error {
 
 // findCommand returns the command or subcommand with the name words.
 func findCommand(e *app.Env, words []string) ([]string, *cli.Command) {
-	table := commands()
-	i := slices.IndexFunc(table, func(c command) bool { return c.name == words[0] || c.alias == words[0] })
-	if i < 0 {
+	row := find(commands(), words[0])
+	if row == nil {
 		return nil, nil
 	}
-	c := table[i].build(e)
+	c := row.build(e)
 	path := []string{c.Name}
 	for _, w := range words[1:] {
 		j := slices.IndexFunc(c.Subcommands, func(s *cli.Command) bool { return s.HasName(w) })

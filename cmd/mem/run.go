@@ -46,11 +46,11 @@ func dispatch(ctx context.Context, e *app.Env, args []string) error {
 		globals: app.GlobalOptions,
 		bare:    func() string { return chosen.bare },
 		find: func(name string) *cli.Command {
-			i := slices.IndexFunc(table, func(c command) bool { return c.name == name || name != "" && c.alias == name })
-			if i < 0 {
+			row := find(table, name)
+			if row == nil {
 				return nil
 			}
-			chosen = table[i]
+			chosen = *row
 			return chosen.build(e)
 		},
 	}
