@@ -166,11 +166,54 @@ type Group struct {
 	failed []error
 }
 
+// A place is a working directory with its project.
+type place struct {
+	project state.Project
+	known   bool
+	earlier []state.Project // that it or a parent belonged to before it was linked or unlinked
+}
+
+// placeOf finds the project of a directory, and its earlier projects.
+func (m Ops) placeOf(ctx context.Context, dir string) (at *place, err error) {
+	paths, err := projects.On(m.DB).Paths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at = &place{}
+	at.project, at.known = projects.Locate(ctx, paths, dir)
+	for d := dir; d != ""; d = projects.Parent(d) {
+		for _, b := range paths {
+			if b.Path == d && b.Project != at.project.ID {
+				at.earlier = append(at.earlier, state.Project{ID: b.Project, Name: b.Name, Identity: b.Identity})
+			}
+		}
+	}
+	return at, nil
+}
+
+// homeOf returns the project to capture a source into: a session stays in the project that has it, also after its
+// directory was linked to another project or unlinked.
+func (m Ops) homeOf(ctx context.Context, at *place, src Source) (state.Project, error) {
+	if len(at.earlier) == 0 {
+		return at.project, nil
+	}
+	for _, p := range append([]state.Project{at.project}, at.earlier...) {
+		st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+		if err != nil {
+			return p, err
+		}
+		if st.Session(src.SessionID()) != nil || src.Parent != "" && st.Session(src.Parent) != nil {
+			return p, nil
+		}
+	}
+	return at.project, nil
+}
+
 // group finds the project of each source. The groups are in the order of their first source. Sources that cannot be
 // read go to failed.
 func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *[]error) ([]*Group, error) {
 	var groups []*Group
-	byDir := map[string]*Group{}
+	places := map[string]*place{}
 	looked := peekAll(sources, failed)
 	for _, l := range looked {
 		src, cwd, size := l.src, cmp.Or(dirName(l.cwd), dirName(l.src.Cwd)), l.size
@@ -184,22 +227,27 @@ func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *
 			continue
 		}
 		src.dir = cwd
-		g := byDir[cwd]
-		if g == nil {
-			p, known, err := projects.On(m.DB).Locate(ctx, cwd)
-			if err != nil {
+		at := places[cwd]
+		if at == nil {
+			var err error
+			if at, err = m.placeOf(ctx, cwd); err != nil {
 				return nil, err
 			}
-			i := slices.IndexFunc(groups, func(g *Group) bool { return g.project.ID == p.ID })
-			if i < 0 {
-				i = len(groups)
-				groups = append(groups, &Group{project: p})
-			}
-			g = groups[i]
-			if !known {
-				g.dirs = append(g.dirs, cwd)
-			}
-			byDir[cwd] = g
+			places[cwd] = at
+		}
+		p, err := m.homeOf(ctx, at, src)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(groups, func(g *Group) bool { return g.project.ID == p.ID })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &Group{project: p})
+		}
+		g := groups[i]
+		if !at.known && p.ID == at.project.ID {
+			g.dirs = append(g.dirs, cwd)
+			at.known = true
 		}
 		g.Sources = append(g.Sources, src)
 		g.Sizes = append(g.Sizes, size)

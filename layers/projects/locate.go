@@ -240,8 +240,8 @@ func (m Ops) UnlinkProject(ctx context.Context, dir string, dryRun bool) (p stat
 	if dryRun {
 		return p, nil
 	}
-	return p, m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
-		Linked: false}})
+	b := records.PathBody{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name}
+	return p, m.addPaths(ctx, []records.PathBody{b}, hasPath)
 }
 
 // Meet records that dir belongs to the project p on this device, unless dir has a record. It also applies to
@@ -253,6 +253,12 @@ func (m Ops) Meet(ctx context.Context, p state.Project, dir string) error {
 
 // AddPaths records the projects of directories, unless they are known.
 func (m Ops) AddPaths(ctx context.Context, paths []records.PathBody) error {
+	return m.addPaths(ctx, paths, knowsPath)
+}
+
+// addPaths records the projects of directories, unless has reports that the known ones include it.
+func (m Ops) addPaths(ctx context.Context, paths []records.PathBody,
+	has func([]records.PathBody, records.PathBody) bool) error {
 	if len(paths) == 0 {
 		return nil
 	}
@@ -269,7 +275,7 @@ func (m Ops) AddPaths(ctx context.Context, paths []records.PathBody) error {
 		}
 		known := st.PathsOf(m.Refs.Device().ID)
 		for _, b := range paths {
-			if knowsPath(known, b) {
+			if has(known, b) {
 				continue
 			}
 			if _, err := tx.Add(records.KindPath, b); err != nil {
@@ -284,12 +290,14 @@ func (m Ops) AddPaths(ctx context.Context, paths []records.PathBody) error {
 	return err
 }
 
+// hasPath reports whether the newest record of the directory equals b.
+func hasPath(known []records.PathBody, b records.PathBody) bool {
+	p := lastWord(known, b.Path)
+	return p != nil && p.Project == b.Project && p.Linked == b.Linked
+}
+
 // knowsPath reports whether the newest record of the directory equals b or is a link by the user.
 func knowsPath(known []records.PathBody, b records.PathBody) bool {
-	for _, p := range slices.Backward(known) {
-		if p.Path == b.Path {
-			return p.Project == b.Project && (p.Linked || !b.Linked)
-		}
-	}
-	return false
+	p := lastWord(known, b.Path)
+	return p != nil && p.Project == b.Project && (p.Linked || !b.Linked)
 }
