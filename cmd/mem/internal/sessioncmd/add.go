@@ -245,7 +245,10 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	more, fatal := splitErrors(err)
 	failed := append(a.failed, more...)
 	if fatal != nil {
-		return stoppedAdding(e, a.op, added, names.StoreError(fatal))
+		if !errors.Is(fatal, context.Canceled) {
+			failed = append(failed, notCaptured(a.sources, added, failed)...)
+		}
+		return stoppedAdding(e, a.op, added, failed, names.StoreError(fatal))
 	}
 	if len(added) == 0 && len(failed) == 1 {
 		return names.StoreError(failed[0])
@@ -267,18 +270,38 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	return app.Exit(app.ExitPartial)
 }
 
-// stoppedAdding prints the sessions stored before a fatal error, if there are any.
-func stoppedAdding(e *app.Env, op string, added []capture.Added, fatal error) error {
-	added = slices.DeleteFunc(added, func(a capture.Added) bool {
-		return a.Change == "unchanged" || a.Change == "forgotten"
+// notCaptured returns an error for each source that has neither a result nor an error: the capture ended before it.
+func notCaptured(sources []capture.Source, added []capture.Added, failed []error) (out []error) {
+	done := map[string]bool{}
+	for _, a := range added {
+		done[a.Path] = true
+	}
+	for _, err := range failed {
+		var src *capture.SourceError
+		if errors.As(err, &src) {
+			done[src.Source.Path] = true
+		}
+	}
+	for _, s := range sources {
+		if !done[s.Path] {
+			out = append(out, fmt.Errorf("%s: not captured", s.Path))
+		}
+	}
+	return out
+}
+
+// stoppedAdding prints the sessions stored before a fatal error, and those that were not.
+func stoppedAdding(e *app.Env, op string, added []capture.Added, failed []error, fatal error) error {
+	stored := slices.ContainsFunc(added, func(a capture.Added) bool {
+		return a.Change != "unchanged" && a.Change != "forgotten"
 	})
-	if len(added) == 0 {
+	if !stored && (len(failed) < 2 || e.Opt.JSON) {
 		return fatal
 	}
-	if err := printAdded(e, op, added, nil); err != nil {
+	if err := printAdded(e, op, added, failed); err != nil {
 		return err
 	}
-	if app.StatusOf(fatal) == app.ExitFatal {
+	if stored && app.StatusOf(fatal) == app.ExitFatal {
 		fatal = app.WithCode(app.ExitPartial, fatal)
 	}
 	return fatal

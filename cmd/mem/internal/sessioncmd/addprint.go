@@ -60,14 +60,21 @@ func printAdded(e *app.Env, op string, added []capture.Added, failed []error) er
 	if many {
 		printAddedProjects(e, op, added)
 	}
-	if len(added) != 1 {
-		printAddedTotal(e, op, added, many)
+	if len(added) != 1 || len(failed) > 0 {
+		printAddedTotal(e, op, added, addTotal{failed: len(failed), opaque: many})
 	}
-	for _, err := range failed {
+	for i, err := range failed {
+		if i == maxFailures && !e.Opt.Verbose {
+			e.Message("%s %d more (-v lists all)", e.StderrStyle().Red("error:"), len(failed)-i)
+			break
+		}
 		e.Message("%s %v", e.StderrStyle().Red("error:"), err)
 	}
 	return nil
 }
+
+// maxFailures is the number of failed sessions that are listed without -v.
+const maxFailures = 20
 
 func answerOf(a capture.Added) addedAnswer {
 	now := a.Now
@@ -238,8 +245,14 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 	}
 }
 
-// printAddedTotal prints the totals of all sessions for people, with warnings of unreadable records if withOpaque.
-func printAddedTotal(e *app.Env, op string, added []capture.Added, withOpaque bool) {
+// addTotal has what [printAddedTotal] prints in addition to the sums.
+type addTotal struct {
+	failed int  // sessions that were not stored
+	opaque bool // warn of unreadable records
+}
+
+// printAddedTotal prints the totals of all sessions for people.
+func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
 	var bytes, stored int64
 	opaque, long, unchanged, forgotten, subagents := 0, 0, 0, 0, 0
 	for _, a := range added {
@@ -262,7 +275,7 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, withOpaque bo
 	if e.Opt.DryRun {
 		verb = "would " + op
 	}
-	if len(added) == 0 {
+	if len(added)+t.failed == 0 {
 		e.Note("nothing to %s", op)
 		return
 	}
@@ -273,12 +286,15 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, withOpaque bo
 	if forgotten > 0 {
 		also = fmt.Sprintf(", %d forgotten", forgotten)
 	}
+	if t.failed > 0 {
+		also += fmt.Sprintf(", %d failed", t.failed)
+	}
 	e.Report("%s: %s new or changed%s, %d unchanged%s, %s%s\n", verb, term.Count(changed, "session"), of, unchanged,
 		also, app.BytesText(bytes), storedText(stored))
-	if opaque > 0 && withOpaque {
+	if opaque > 0 && t.opaque {
 		e.Warn("not JSON, stored as is: %s (-v prints where)", term.Count(opaque, "line"))
 	}
-	if long > 0 && withOpaque {
+	if long > 0 && t.opaque {
 		e.Warn("%s: %s (-v prints where)", term.Count(long, "new line"), tooLong)
 	}
 }
