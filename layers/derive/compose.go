@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -59,6 +60,7 @@ type ComposeResult struct {
 	Existed     bool // the name already has this content
 	Recount     int  // tokens that the composition's counter finds in addition to the counters of the parts
 	Plan        compose.Plan
+	Foreign     *projects.ForeignError // why the project cannot be pushed or exported with it; nil if it can
 
 	Receipt engines.Receipt // usage of a model; in a dry run, the minimum estimate
 }
@@ -103,7 +105,8 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, C
 	for _, p := range req.Parts {
 		from = append(from, p.Rev.Project.ID)
 	}
-	if err := trusted.On(m.DB).MayCompose(ctx, req.Project, from); err != nil {
+	foreign, err := trusted.On(m.DB).MayCompose(ctx, req.Project, from)
+	if err != nil {
 		return nil, ComposeResult{}, err
 	}
 	c := &composer{m: m, req: req, counter: m.LargestCounter(req.Parts), reasons: map[int]string{}}
@@ -118,7 +121,7 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, C
 	}
 	ask.Overhead = compose.Reserve(c.counter, req.Name, c.out.Parts)
 	plan, err := c.choose(ask)
-	done := ComposeResult{Project: req.Project, Plan: plan}
+	done := ComposeResult{Project: req.Project, Plan: plan, Foreign: foreign}
 	if err != nil {
 		return nil, done, err
 	}

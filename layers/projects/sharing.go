@@ -46,15 +46,16 @@ func (m Ops) Shares(ctx context.Context) (map[[2]refs.Project]bool, error) {
 
 // A ForeignError names the projects whose text would be pushed with another one.
 type ForeignError struct {
-	Composition string // that holds the text; "" if it is not made yet
+	Composition string // with the text; "" if it is not made yet
+	Removed     bool   // the composition was removed
 	From, With  string // names of projects
 }
 
 func (e *ForeignError) Error() string {
 	if e.Composition != "" {
-		return fmt.Sprintf("its composition %s holds text of project %s", e.Composition, e.From)
+		return fmt.Sprintf("its composition %s contains text of project %s", e.Composition, e.From)
 	}
-	return fmt.Sprintf("project %s travels to a remote, and text of project %s would travel with it", e.With, e.From)
+	return fmt.Sprintf("project %s is pushed to a remote, and text of project %s would be pushed with it", e.With, e.From)
 }
 
 // Unwrap returns [ErrForeign].

@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ForeignParts says whose text would travel with p although nobody allowed it, nil if nobody's: that of
-// compositions, also of those that were removed or composed anew, for their bytes are still there.
+// ForeignParts returns the first composition of this device with text that the user did not allow in p, or nil.
+// Removed compositions and earlier states count: their bytes are in the lane.
 func (m Ops) ForeignParts(ctx context.Context, p state.Project) (*projects.ForeignError, error) {
 	st, err := m.Outline(ctx, p.ID)
 	if err != nil {
@@ -27,7 +27,8 @@ func (m Ops) ForeignParts(ctx context.Context, p state.Project) (*projects.Forei
 	for _, c := range st.Compositions {
 		for _, part := range c.Parts {
 			if part.Project != p.ID && slices.Contains(selves, c.Device) && !shares[[2]refs.Project{part.Project, p.ID}] {
-				return &projects.ForeignError{Composition: c.Name, From: m.ProjectName(ctx, part.Project), With: p.Name}, nil
+				return &projects.ForeignError{Composition: c.Name, Removed: st.Composition(c.Name) == nil,
+					From: m.ProjectName(ctx, part.Project), With: p.Name}, nil
 			}
 		}
 	}
@@ -42,25 +43,26 @@ func (m Ops) ProjectName(ctx context.Context, p refs.Project) string {
 	return string(p)[:8]
 }
 
-// MayCompose refuses to put text of another project into one that travels, unless the user allowed it: such a
-// lane could not be pushed any more.
-func (m Ops) MayCompose(ctx context.Context, into state.Project, parts []refs.Project) error {
-	foreign := slices.DeleteFunc(slices.Clone(parts), func(p refs.Project) bool { return p == into.ID })
-	if len(foreign) == 0 {
-		return nil
-	}
-	remotes, err := m.Refs.Remotes()
-	if err != nil || !slices.ContainsFunc(remotes, func(r refs.Remote) bool { _, ok := r.Projects[into.ID]; return ok }) {
-		return err
-	}
+// MayCompose refuses to put text of another project into one that was pushed, unless the user allowed it: its lane
+// could not be pushed any more. For a project that was not pushed yet, it returns the error that a push would have.
+func (m Ops) MayCompose(ctx context.Context, into state.Project, parts []refs.Project) (*projects.ForeignError, error) {
 	shares, err := projects.On(m.DB).Shares(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, p := range foreign {
-		if !shares[[2]refs.Project{p, into.ID}] {
-			return &projects.ForeignError{From: m.ProjectName(ctx, p), With: into.Name}
-		}
+	i := slices.IndexFunc(parts, func(p refs.Project) bool {
+		return p != into.ID && !shares[[2]refs.Project{p, into.ID}]
+	})
+	if i < 0 {
+		return nil, nil
 	}
-	return nil
+	foreign := &projects.ForeignError{From: m.ProjectName(ctx, parts[i]), With: into.Name}
+	remotes, err := m.Refs.Remotes()
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(remotes, func(r refs.Remote) bool { _, ok := r.Projects[into.ID]; return ok }) {
+		return nil, foreign
+	}
+	return foreign, nil
 }

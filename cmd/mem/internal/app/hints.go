@@ -56,7 +56,7 @@ func HintsOf(err error) []string {
 		return []string{term.Shell("mem", "device", "trust", untrusted.Device),
 			"to write it anyway: mem checkout --force"}
 	case errors.As(err, &foreign):
-		return []string{ShareHint(foreign)}
+		return ShareHints(foreign)
 	case errors.As(err, &unknown):
 		if near := term.Suggest(unknown.Key, unknown.Keys); len(near) > 0 {
 			return []string{DidYouMean("", near)}
@@ -195,7 +195,16 @@ func listHint(what string) []string {
 	return []string{list}
 }
 
-// ShareHint returns the command that allows one project's text in another.
-func ShareHint(f *projects.ForeignError) string {
-	return term.Shell("mem", "project", "share", f.From, f.With)
+// ShareHints returns the command that allows one project's text in another, and the one that deletes the composition
+// with the text.
+func ShareHints(f *projects.ForeignError) []string {
+	hints := []string{term.Shell("mem", "project", "share", f.From, f.With)}
+	if f.Composition == "" {
+		return hints
+	}
+	forget := term.Shell("mem", "forget", f.Composition, "-p", f.With)
+	if f.Removed {
+		return append(hints, "or delete it permanently: restore the removed composition with \"mem undo\", then "+forget)
+	}
+	return append(hints, "or delete the composition permanently: "+forget)
 }

@@ -94,7 +94,7 @@ type pushedLane struct {
 	Exact     bool           `json:"originals,omitempty"` // it is about the exact bytes
 	Forced    bool           `json:"forced,omitempty"`    // the lane is rewritten there, without forgotten data
 	kept      string         // what the remote may keep of it
-	share     string         // the command that permits the push
+	share     []string       // the commands that permit the push
 }
 
 func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, projects []state.Project) error {
@@ -154,12 +154,12 @@ func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, re
 		Rules: out.Rules, DryRun: dryRun, Absent: out.Absent}
 	for _, l := range out.Lanes {
 		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks,
-			l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced, "", ""}
+			l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced, "", nil}
 		if l.Forced && !l.Dropped {
 			lane.kept = "; its server drops the bytes when it cleans up (git gc --prune=now there does it at once)"
 		}
 		if l.Foreign != nil {
-			lane.share = app.ShareHint(l.Foreign)
+			lane.share = app.ShareHints(l.Foreign)
 		}
 		a.Lanes = append(a.Lanes, lane)
 		a.Secrets += len(l.Leaks)
@@ -238,8 +238,8 @@ func printPushed(e *app.Env, a pushAnswer) {
 				l.Cleaned, l.Project)
 		}
 		printLeaks(e, l.Leaks)
-		if l.share != "" {
-			e.Hint("%s", l.share)
+		for _, hint := range l.share {
+			e.Hint("%s", hint)
 		}
 	}
 	verb := ""

@@ -114,6 +114,10 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 			return ComposeError(err)
 		}
 		tiercmd.Auto(ctx, e, run.Memory, done.Project)
+		if f := done.Foreign; f != nil {
+			e.Warn("with text of project %s in %s, project %s cannot be pushed or exported", f.From, name, f.With)
+			e.Hint("%s", app.ShareHints(f)[0])
+		}
 		if e.Opt.JSON {
 			return e.PrintJSON("compose", ComposeAnswer(e, req, done))
 		}
