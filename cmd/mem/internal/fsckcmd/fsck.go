@@ -97,6 +97,11 @@ func (o fsckOptions) check(c *cli.Context, e *app.Env) error {
 		return app.Usagef("--reproduce cannot be combined with --full or --root")
 	case o.all && !o.reproduce:
 		return app.Usagef("--all requires --reproduce")
+	case e.Opt.Project != "" && !o.reproduce:
+		return app.WithHint(app.Usagef("--project requires --reproduce: without it mem fsck checks the whole store"),
+			"mem fsck")
+	case e.Opt.Project != "" && o.all:
+		return app.Usagef("--project cannot be combined with --all")
 	}
 	return nil
 }

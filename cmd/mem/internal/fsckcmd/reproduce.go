@@ -29,7 +29,7 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 			}
 			a, err := run.Provenance().Reproduce(ctx, rev)
 			if errors.Is(err, provenance.ErrNotBlamable) {
-				return app.WithHint(app.Usagef("%s is a %s: only versions and compositions can be made once more", name, rev.Kind),
+				return app.WithHint(app.Usagef("%s is a %s: only versions and compositions can be reproduced", name, rev.Kind),
 					term.Shell("mem", "fsck", "--reproduce", name+":latest"))
 			}
 			if err != nil {

@@ -50,7 +50,7 @@ func Revoke(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.String(&o.source, "source", "revoke `SOURCE`: a session, tool:NAME or host:NAME"),
 			flags.String(&o.reason, "reason", "give the reason `TEXT`, which lists show"),
-			flags.Bool(&o.off, "undo", "believe the source again"),
+			flags.Bool(&o.off, "undo", "remove the revocation of the source"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			switch {
@@ -138,7 +138,7 @@ func applyRevoke(ctx context.Context, run names.Run, o revokeOptions) (bool, err
 		n, news = n+len(eff.Changed), news || !eff.Already
 	}
 	if news && !o.off && n > 0 {
-		if ok, err := run.Confirm("hide %s that came from %s?", term.Count(n, "thing"), o.src); err != nil || !ok {
+		if ok, err := run.Confirm("hide %s derived from %s?", term.Count(n, "item"), o.src); err != nil || !ok {
 			return false, err
 		}
 	}
@@ -188,11 +188,11 @@ func noteRevoked(e *app.Env, o revokeOptions, a revokeAnswer) {
 		return
 	case e.Opt.DryRun:
 		e.Note("%s would be %s in project %s: %s, %s", o.src.String(), state, a.Project, term.Count(a.Places, "message"),
-			term.Count(len(a.Changed), "thing"))
+			term.Count(len(a.Changed), "item"))
 		return
 	}
 	e.Note("%s is %s in project %s: %s, %s", o.src.String(), state, a.Project, term.Count(a.Places, "message"),
-		term.Count(len(a.Changed), "thing"))
+		term.Count(len(a.Changed), "item"))
 	if o.off {
 		return
 	}
@@ -203,7 +203,7 @@ func noteRevoked(e *app.Env, o revokeOptions, a revokeAnswer) {
 		e.Warn("session %s was given text that is hidden now: mem revoke --source session:%s, if it acted on it",
 			term.ShortID(id), term.ShortID(id))
 	}
-	e.Hint("%s takes it back; mem push tells other machines",
+	e.Hint("%s removes the revocation; mem push sends it to other machines",
 		term.Shell("mem", "revoke", "--undo", "--source", o.src.String()))
 }
 
