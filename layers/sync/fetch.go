@@ -48,8 +48,8 @@ type Fetched struct {
 	Lanes   []FetchedLane  // without current ones
 	Devices []state.Device // not known before
 	Twin    bool           // the remote has another lane of this device: see [Ops.Split]
-	Objects int
-	Bytes   int64
+	Objects int            // received, of both repositories
+	Bytes   int64          // of the packs with them
 
 	Forgotten           []forget.DeletedItem // deleted here because another device deleted it
 	IgnoredPurgeDevices []string             // untrusted devices with deletions
@@ -355,7 +355,6 @@ func (f *fetcher) receive(ctx context.Context, s remote.Session, q *incoming.Qua
 		f.out.Objects, f.out.Bytes = f.out.Objects+got.Objects, f.out.Bytes+got.Bytes
 		return q.Finish(w)
 	}
-	f.out.Objects, f.out.Bytes = 0, 0
 	err := fetch(s, want)
 	if !errors.Is(err, remote.ErrMissing) {
 		return err

@@ -86,11 +86,11 @@ func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 	if _, err := m.Sync().Remote(args[0]); err != nil {
 		return err
 	}
-	if ok, err := e.Confirm("forget the remote %s", args[0]); err != nil || !ok {
+	if ok, err := e.Confirm("remove the remote %s", args[0]); err != nil || !ok {
 		return err
 	}
 	if e.Opt.DryRun {
-		e.Note("would forget the remote %s", args[0])
+		e.Note("would remove the remote %s", args[0])
 		return nil
 	}
 	return m.Sync().RemoveRemote(ctx, args[0])
@@ -123,7 +123,7 @@ type remoteAnswer struct {
 	URL       string   `json:"url"`
 	Projects  []string `json:"projects"`
 	Encrypted bool     `json:"encrypted"`
-	Originals bool     `json:"originals"` // exact bytes travel there
+	Originals bool     `json:"originals"` // exact bytes are pushed
 }
 
 func runRemoteList(e *app.Env) error {

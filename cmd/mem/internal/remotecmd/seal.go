@@ -71,7 +71,7 @@ func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptio
 		return j, app.Usagef("%v", err)
 	}
 	if o.file != "" && !o.encrypt {
-		return j, app.Usagef("--recovery-key needs --encrypt")
+		return j, app.Usagef("--recovery-key requires --encrypt")
 	}
 	if e.Opt.DryRun {
 		kind := "remote"
@@ -130,7 +130,7 @@ func printRemoteAdded(e *app.Env, name string, j sealed.JoinResult, o sealOption
 	switch {
 	case !o.encrypt || e.Opt.DryRun:
 	case j.Created:
-		e.Note("%s is encrypted from now on; this device can read it", name)
+		e.Note("%s is an encrypted remote now; this device can read it", name)
 		printRecovery(e, j.Recovery)
 	case !j.Readable:
 		return memory.SealError(&sealed.NotMemberError{Request: j.Request})
@@ -141,8 +141,8 @@ func printRemoteAdded(e *app.Env, name string, j sealed.JoinResult, o sealOption
 			e.Hint("mem remote recovery-key %s creates a recovery key, if you have none", name)
 		}
 		if o.originals != j.Originals {
-			e.Warn("whether exact bytes travel was decided when it was made: %s",
-				map[bool]string{true: "they do", false: "they do not"}[j.Originals])
+			e.Warn("--originals was fixed when the remote was created: exact bytes %s pushed",
+				map[bool]string{true: "are", false: "are not"}[j.Originals])
 		}
 	}
 	return nil
@@ -158,8 +158,8 @@ func warnReadOnly(e *app.Env, j sealed.JoinResult) {
 // printRecovery prints a recovery key as the only output on stdout, in groups for copying by hand.
 func printRecovery(e *app.Env, key string) {
 	e.Note(
-		"the recovery key opens it when every device is lost. Write it down " +
-			"and keep it apart; it is stored nowhere and not shown again:")
+		"the recovery key can read the remote if every device is lost. Write it down and keep it " +
+			"in another place; it is not stored and not printed again:")
 	if e.Opt.JSON {
 		return
 	}
@@ -176,11 +176,11 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 	if err != nil {
 		return memory.RemoteError(err)
 	}
-	if ok, err := e.Confirm("end the recovery key of %s and make another one", r.Name); err != nil || !ok {
+	if ok, err := e.Confirm("replace the recovery key of %s", r.Name); err != nil || !ok {
 		return err
 	}
 	if e.Opt.DryRun {
-		e.Note("would make a new recovery key for %s", r.Name)
+		e.Note("would create a new recovery key for %s", r.Name)
 		return nil
 	}
 	key, err := m.Sync().RenewRecovery(ctx, r)
@@ -272,7 +272,7 @@ func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) er
 	if e.Opt.DryRun {
 		verb = "could read"
 	}
-	e.Note("%s %s all that is on %s", name, verb, r.Name)
+	e.Note("%s %s all data on %s", name, verb, r.Name)
 	return nil
 }
 
@@ -306,7 +306,7 @@ func sealedRemote(m *layers.Memory, name string) (refs.Remote, error) {
 func fieldSeal(e *app.Env, s sync.Shown) {
 	if !s.Encrypted {
 		if s.Originals {
-			names.Field(e, "Originals", "exact bytes travel there")
+			names.Field(e, "Originals", "exact bytes are pushed")
 		}
 		return
 	}
@@ -316,6 +316,6 @@ func fieldSeal(e *app.Env, s sync.Shown) {
 	}
 	names.Field(e, "Encrypted", fmt.Sprintf("for %s; epoch %d", strings.Join(who, ", "), s.Epochs))
 	if s.Originals {
-		names.Field(e, "Originals", "exact bytes travel there")
+		names.Field(e, "Originals", "exact bytes are pushed")
 	}
 }
