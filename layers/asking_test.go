@@ -234,3 +234,35 @@ func TestLedger(t *testing.T) {
 		t.Errorf("%+v, %v", entries, err)
 	}
 }
+
+// TestComposeEstimate: an estimate counts the requests of every part, also after a part that needs no model.
+func TestComposeEstimate(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m, rev := talkMemory(t, 200, noCaps)
+	var b strings.Builder
+	for i := 1; i <= 200; i++ {
+		b.WriteString(userLine(1000+i, fmt.Sprintf("Question%d is why the report of week %d lacks the region of store %d.", i, i, i)))
+	}
+	add(t, m, write(t, filepath.Join(t.TempDir(), "s2.jsonl"), b.String()))
+	st, err := m.Trusted().State(ctx, rev.Project.ID)
+	if err != nil || len(st.Sessions) != 2 {
+		t.Fatalf("%d sessions, %v", len(st.Sessions), err)
+	}
+	other := rev
+	other.Session = st.Sessions[1]
+	p := &parrot{usage: engines.Usage{Input: 1000, Output: 100}}
+	for _, extracted := range []string{"", st.Sessions[0].ID, st.Sessions[1].ID} {
+		done, err := m.Derive().Compose(ctx, derive.ComposeRequest{Project: rev.Project, Name: "both", Budget: 2000, DryRun: true,
+			Parts: []derive.ComposePart{{Rev: rev}, {Rev: other}},
+			Engine: func(_ context.Context, part state.Rev) (compress.Summarizer, error) {
+				if part.Session.ID == extracted {
+					return nil, nil
+				}
+				return settingsBy(p).Engine, nil
+			}})
+		if err != nil || done.Receipt.Requests == 0 || p.asked > 0 {
+			t.Errorf("with %q by extract: estimate %+v, %d requests, %v", extracted, done.Receipt, p.asked, err)
+		}
+	}
+}

@@ -242,8 +242,11 @@ func (c *composer) estimate(ctx context.Context, plan compose.Plan, limits []int
 			continue
 		}
 		engine, err := c.engine(ctx, i)
-		if err != nil || engine == nil {
+		if err != nil {
 			return sum, err
+		}
+		if engine == nil {
+			continue // extract costs nothing
 		}
 		ask, err := c.fit(ctx, i, limits[i], p.Distance)
 		if err != nil {
