@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/memvcs/mem/layers/archive"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/disk"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -30,11 +33,11 @@ type ArchiveOptions struct {
 // with the function that writes the archive.
 func (m Ops) WriteArchive(ctx context.Context, write func(func(io.Writer) error) error,
 	o ArchiveOptions) (out Pushed, err error) {
-	dir, err := m.makeTemp(o.Temp)
+	dir, remove, err := m.makeTemp(ctx, o.Temp)
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	repo := filepath.Join(dir, "memory.git")
 	if err := gitstore.InitTemporary(repo); err != nil {
 		return out, err
@@ -56,28 +59,69 @@ func (m Ops) WriteArchive(ctx context.Context, write func(func(io.Writer) error)
 	manifest := archive.Manifest{Created: m.Opts.Now().UTC(), Device: m.Refs.Device().Name, Originals: o.Originals,
 		Projects: []archive.Project{}}
 	for _, p := range o.Projects {
-		manifest.Projects = append(manifest.Projects, archive.Project{ID: string(p.ID), Name: p.Name})
+		if slices.ContainsFunc(out.Lanes, func(l PushedLane) bool { return l.Project.ID == p.ID && l.Status == "new" }) {
+			manifest.Projects = append(manifest.Projects, archive.Project{ID: string(p.ID), Name: p.Name})
+		}
 	}
 	return out, write(func(w io.Writer) error { return archive.Write(w, git, manifest) })
 }
 
-// abandoned is the age from which an unlocked directory of an archive is removed.
+// abandoned is the age from which a directory without a lock file is removed: its process was killed at once.
 const abandoned = 24 * time.Hour
 
-// makeTemp creates a directory for the parts of an archive. It removes the directories of killed processes.
-func (m Ops) makeTemp(in string) (string, error) {
+// makeTemp creates a locked directory for the parts of an archive, and a function that removes it. It removes the
+// directories of killed processes.
+func (m Ops) makeTemp(ctx context.Context, in string) (dir string, remove func() error, err error) {
 	left, err := filepath.Glob(filepath.Join(in, "archive-*.tmp"))
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	for _, dir := range left {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && m.Opts.Now().Sub(info.ModTime()) > abandoned {
-			if err := os.RemoveAll(dir); err != nil {
-				return "", err
-			}
+		if err := m.removeAbandoned(dir); err != nil {
+			return "", nil, err
 		}
 	}
-	return os.MkdirTemp(in, "archive-*.tmp")
+	if dir, err = os.MkdirTemp(in, "archive-*.tmp"); err != nil {
+		return "", nil, err
+	}
+	unlock, err := disk.Lock(ctx, filepath.Join(dir, tempLock), m.Opts.LockTimeout)
+	if err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, func() error { return removeLocked(dir, unlock) }, nil
+}
+
+// removeLocked removes a directory with a locked file, and unlocks it.
+func removeLocked(dir string, unlock func()) error {
+	err := os.RemoveAll(dir)
+	unlock()
+	if err != nil { // on Windows an open file cannot be removed
+		err = os.RemoveAll(dir)
+	}
+	return err
+}
+
+// tempLock is the file that a process locks in its directory for the parts of an archive.
+const tempLock = "lock"
+
+// removeAbandoned removes a directory for the parts of an archive, unless a process uses it.
+func (m Ops) removeAbandoned(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return nil // removed meanwhile, or not a directory of mem
+	}
+	lock := filepath.Join(dir, tempLock)
+	if _, err := os.Lstat(lock); errors.Is(err, fs.ErrNotExist) {
+		if m.Opts.Now().Sub(info.ModTime()) > abandoned {
+			return os.RemoveAll(dir)
+		}
+		return nil
+	}
+	unlock, ok, err := disk.TryLock(lock)
+	if err != nil || !ok {
+		return err
+	}
+	return removeLocked(dir, unlock)
 }
 
 // directory returns a remote without a name. No state of it is stored.
@@ -97,12 +141,13 @@ type ReadArchiveOptions struct {
 // ReadArchive imports the lanes of an archive like a fetch: existing data stays, forgotten data does not return, and
 // new devices are untrusted. The error wraps [archive.ErrDamaged] or [archive.ErrNewer] if the archive is the cause;
 // then nothing is imported.
-func (m Ops) ReadArchive(ctx context.Context, from io.Reader, o ReadArchiveOptions) (a archive.Manifest, out Fetched, err error) {
-	dir, err := m.makeTemp(o.Temp)
+func (m Ops) ReadArchive(ctx context.Context, from io.Reader,
+	o ReadArchiveOptions) (a archive.Manifest, out Fetched, err error) {
+	dir, remove, err := m.makeTemp(ctx, o.Temp)
 	if err != nil {
 		return a, out, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	repo := filepath.Join(dir, "memory.git")
 	if a, err = archive.Unpack(ctx, from, repo, o.Progress); err != nil {
 		return a, out, err
@@ -111,7 +156,8 @@ func (m Ops) ReadArchive(ctx context.Context, from io.Reader, o ReadArchiveOptio
 	if err != nil {
 		return a, out, err
 	}
-	if out, err = m.Fetch(ctx, FetchOptions{Remote: r, Projects: o.Projects, DryRun: o.DryRun}); err != nil || !out.Twin || o.DryRun {
+	out, err = m.Fetch(ctx, FetchOptions{Remote: r, Projects: o.Projects, DryRun: o.DryRun})
+	if err != nil || !out.Twin || o.DryRun {
 		return a, out, err
 	}
 	if err := m.Refs.NewDeviceID(ctx); err != nil { // the store is a copy or an old backup

@@ -42,16 +42,15 @@ type PushedLane struct {
 	Status   string // new, updated, current, declined, refused, rejected
 	Why      string // of refused and rejected
 	Restored bool   // the remote was rolled back
-	// the lane begins anew there too, since this device forgot something: the remote had exactly what it knew
-	Forced  bool
-	Dropped bool // the remote deleted the old data
-	Leaks   []secrets.Leak
-	Cleaned forget.Cleaned         // secrets removed before the push
-	Foreign *projects.ForeignError // foreign text that prevents the push
-	Exact   bool                   // lane of exact bytes
-	lane    refs.Lane
-	old     pack.ID
-	commits []pack.ID
+	Forced   bool   // the remote's lane was replaced after a deletion here; it had exactly the known tip
+	Dropped  bool   // the remote deleted the old data
+	Leaks    []secrets.Leak
+	Cleaned  forget.Cleaned         // secrets removed before the push
+	Foreign  *projects.ForeignError // foreign text that prevents the push
+	Exact    bool                   // lane of exact bytes
+	lane     refs.Lane
+	old      pack.ID
+	commits  []pack.ID
 }
 
 // A Pushed is the result of a push.

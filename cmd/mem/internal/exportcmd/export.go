@@ -61,6 +61,13 @@ func Export(e *app.Env) *cli.Command {
 			case file != "" && (o.format != "" || o.out != ""):
 				return app.WithHint(app.Usagef("an archive has no format, and its file is named once"), "mem export FILE.tar.zst",
 					"mem export --format facts -o FILE")
+			case file == "-":
+				return app.WithHint(app.Usagef("an archive is written to a file, not to standard output"),
+					"mem export FILE.tar.zst")
+			case o.archive.All && e.Opt.Project != "":
+				return app.Usagef("--project cannot be combined with --all")
+			case o.archive.YesRaw && !o.archive.Originals:
+				return app.Usagef("--yes-raw requires --originals")
 			case file != "":
 				o.archive.Force = o.force
 				return remotecmd.WriteArchive(c.Context, e, file, o.archive)

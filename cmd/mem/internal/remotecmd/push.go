@@ -35,6 +35,9 @@ func Push(e *app.Env) *cli.Command {
 			"first push of a project to a remote asks once. A public repository is refused.",
 		Flags: []cli.Flag{flags.Bool(&all, "all", "push every project")},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
+			if all && e.Opt.Project != "" {
+				return app.Usagef("--project cannot be combined with --all")
+			}
 			return names.WithMemory(c.Context, e, func(run names.Run) error {
 				r, err := run.Sync().Remote(e.Operand(0))
 				if err != nil {
