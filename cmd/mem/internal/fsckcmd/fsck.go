@@ -81,6 +81,9 @@ func (o fsckOptions) check(c *cli.Context, e *app.Env) error {
 	if limit == 0 && !o.all && len(e.Operands) > 0 {
 		return app.Usagef("mem fsck takes no operands without --reproduce")
 	}
+	if o.reproduce && o.all && len(e.Operands) > 0 {
+		return app.Usagef("--all reproduces every version and composition: name none")
+	}
 	if err := e.WantOperands(c, 0, limit); err != nil {
 		return err
 	}

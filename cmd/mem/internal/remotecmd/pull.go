@@ -57,6 +57,11 @@ func fetching(e *app.Env, what string) func(c *cli.Context) error {
 			if err != nil {
 				return memory.RemoteError(err)
 			}
+			if len(out.Devices) == 0 { // printFetch names the new ones
+				if err := names.HintUntrusted(c.Context, e, m); err != nil {
+					return err
+				}
+			}
 			return printFetch(e, what, r, out)
 		})
 	})
