@@ -49,6 +49,9 @@ func Clone(e *app.Env) *cli.Command {
 			flags.Bool(&o.trust, "trust", "trust every device of the remote (all of them are yours)"),
 		}, o.seal.flags()...),
 		Action: e.Action(1, 1, func(c *cli.Context) error {
+			if o.seal.raw && !o.seal.originals {
+				return app.Usagef("--yes-raw requires --originals")
+			}
 			return runClone(c.Context, e, e.Operand(0), o)
 		}),
 	}

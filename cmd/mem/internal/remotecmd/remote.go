@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -111,10 +112,22 @@ func remoteRename(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 	if err := refs.CheckRemoteName(args[1]); err != nil {
 		return app.Usagef("%v", err)
 	}
-	if _, err := m.Sync().Remote(args[0]); err != nil || e.Opt.DryRun {
+	if _, err := m.Sync().Remote(args[0]); err != nil {
 		return err
 	}
+	if e.Opt.DryRun {
+		return nameIsFree(m, args[1])
+	}
 	return m.Sync().RenameRemote(ctx, args[0], args[1])
+}
+
+// nameIsFree returns [sync.ErrRemoteExists] for the name of an existing remote.
+func nameIsFree(m *layers.Memory, name string) error {
+	all, err := m.Sync().Remotes()
+	if err == nil && slices.ContainsFunc(all, func(r refs.Remote) bool { return r.Name == name }) {
+		err = fmt.Errorf("remote %s: %w", name, sync.ErrRemoteExists)
+	}
+	return err
 }
 
 // A remoteAnswer is the JSON form of a remote.

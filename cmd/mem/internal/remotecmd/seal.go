@@ -73,7 +73,13 @@ func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptio
 	if o.file != "" && !o.encrypt {
 		return j, app.Usagef("--recovery-key requires --encrypt")
 	}
+	if o.raw && !o.originals {
+		return j, app.Usagef("--yes-raw requires --originals")
+	}
 	if e.Opt.DryRun {
+		if err := nameIsFree(m, name); err != nil {
+			return j, err
+		}
 		kind := "remote"
 		if o.encrypt {
 			kind = "encrypted remote"
