@@ -232,7 +232,7 @@ func (w *projectImport) composition(ctx context.Context, c foreign.Composition) 
 	if req.Budget == 0 {
 		req.Budget = need + need/10 + 1000*len(req.Parts) // the store has none
 	}
-	_, err = derive.On(w.m.DB).Compose(ctx, req)
+	done, err := derive.On(w.m.DB).Compose(ctx, req)
 	var short *compose.BudgetError
 	if errors.As(err, &short) && c.Budget > 0 {
 		err = fmt.Errorf("its parts need %d tokens as memory counts them, its budget is %d", short.Need, c.Budget)
@@ -241,7 +241,10 @@ func (w *projectImport) composition(ctx context.Context, c foreign.Composition) 
 		it.As = ""
 		return w.reject(it, err)
 	}
-	it.Status = New
+	if it.Status = New; done.Foreign != nil {
+		it.Why = fmt.Sprintf("it contains text of project %s: project %s cannot be pushed until you allow it",
+			done.Foreign.From, done.Foreign.With)
+	}
 	w.record(it)
 	return nil
 }
