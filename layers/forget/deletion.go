@@ -26,7 +26,8 @@ import (
 type ForgetOptions struct {
 	Projects []state.Project // to search; those of Revs are added
 	Revs     []state.Rev     // sessions, versions, compositions, messages
-	Match    *regexp.Regexp  // messages that match
+	Match    *regexp.Regexp  // messages that match, in what was said or done in them
+	Metadata bool            // with Match: or in the fields that the client writes, for example the branch
 	Secret   []byte          // this value, in any spelling
 	Tool     string          // the results of this tool
 	Since    time.Time       // messages from this time on
@@ -68,6 +69,8 @@ type Forgotten struct {
 	Finished bool     // an interrupted deletion was finished first
 	Proof    Proof    // zero for a dry run
 	Remotes  []string // names of remotes that contain the deleted text until the next push
+	// MetadataOnly is the number of messages that match only in fields that the client writes. They stay.
+	MetadataOnly int
 }
 
 // ErrNothingToForget reports that the options select nothing.
@@ -102,6 +105,8 @@ type deletion struct {
 	ranges   map[string][][3]int   // selected messages by session: generation, from, to
 	needles  [][]byte              // the spellings of a secret
 	tools    map[string]bool       // the tools that were used, if results of a tool are selected
+
+	metadataOnly int // messages that match only in the client's fields
 
 	purges  *state.Purges         // the purges of other devices to apply, nil to apply o
 	answers []records.Purge       // those of purges that this device has not answered yet
@@ -328,8 +333,11 @@ func (f *deletion) selector(s *state.Session, generation int,
 		case f.needles != nil:
 			return false, originals.PlacesOf(v.Raw, f.needles)
 		case f.o.Match != nil:
-			return f.matches(v.Raw) || known && slices.ContainsFunc(slices.Collect(transcript.Read(msg)), f.o.Match.MatchString),
-				nil
+			match := f.o.matcher().record(v.Raw)
+			if !match && f.o.Match.Match(v.Raw) {
+				f.metadataOnly++
+			}
+			return match, nil
 		case f.o.Tool != "":
 			return known && msg.Type != "assistant" && namesOne(v.Raw, calls), nil
 		case f.o.cause() == "since":
@@ -340,8 +348,6 @@ func (f *deletion) selector(s *state.Session, generation int,
 		}), nil
 	}, nil
 }
-
-func (f *deletion) matches(b []byte) bool { return f.o.Match != nil && f.o.Match.Match(b) }
 
 // namesOne reports whether a record contains the ID of one of some tool calls.
 func namesOne(raw []byte, calls map[string]bool) bool {

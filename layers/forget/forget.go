@@ -59,6 +59,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 			return out, fmt.Errorf("project %s: %w", p.Name, err)
 		}
 		out.Things = append(out.Things, f.items...)
+		out.MetadataOnly += f.metadataOnly
 		maps.Copy(tools, f.tools)
 		for _, file := range f.files {
 			if !slices.Contains(out.Files, file) {

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -68,7 +66,7 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 	if err := json.Unmarshal(b, &r); err != nil {
 		return false, err
 	}
-	contains := func(body []byte) bool { return originals.Holds(body, v.Needles) || matchesString(v.o.Match, body) }
+	contains := func(body []byte) bool { return originals.Holds(body, v.Needles) || v.o.matcher().body(body, isID) }
 	if !contains(r.Body) {
 		return secret, nil
 	}
@@ -92,11 +90,4 @@ func unchanged(r refs.Record, contains func([]byte) bool) bool {
 	delete(body, "source")
 	rest, err := json.Marshal(body)
 	return err == nil && !contains(rest)
-}
-
-// matchesString reports whether a string of a body matches, except IDs and hashes.
-func matchesString(re *regexp.Regexp, body []byte) bool {
-	return re != nil && slices.ContainsFunc(stringsIn(body), func(s string) bool {
-		return strings.Trim(s, "0123456789abcdef-") != "" && re.MatchString(s)
-	})
 }

@@ -135,16 +135,22 @@ func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
 	return v.M.Refs.Contents(ctx, l, func(piece refs.Piece) error {
 		var found bool
 		var err error
-		words := piece.Kind == "object" || piece.Kind == "stream"
+		var match func(line []byte) bool
+		switch piece.Kind {
+		case "object":
+			match = v.o.matcher().derived
+		case "stream":
+			match = v.o.matcher().records
+		}
 		switch {
 		case piece.Kind == "record" || piece.Kind == "commit":
 			found, err = v.metadata(l, piece)
 		case piece.Size <= originals.WindowSize: // a window would not use less memory
 			var b []byte
 			b, err = io.ReadAll(piece.Content)
-			found = err == nil && v.finds(b, words)
+			found = err == nil && v.finds(b, match)
 		default:
-			found, err = v.findsIn(piece.Content, words)
+			found, err = v.findsIn(piece.Content, piece.Size, match)
 		}
 		if err != nil || !found {
 			return err
@@ -209,23 +215,26 @@ func (v *Prover) hidden(ctx context.Context) error {
 	return nil
 }
 
-// finds reports whether b contains a needle or, if words is set, a line that matches.
-func (v *Prover) finds(b []byte, words bool) bool {
+// finds reports whether b contains a needle or, if match is not nil, a line that matches.
+func (v *Prover) finds(b []byte, match func(line []byte) bool) bool {
 	v.Out.Bytes += int64(len(b))
 	if originals.Holds(b, v.Needles) {
 		return true
 	}
-	return words && v.o.Match != nil && slices.ContainsFunc(bytes.Split(b, originals.Newline), v.o.Match.Match)
+	return match != nil && v.o.Match != nil && slices.ContainsFunc(bytes.Split(b, originals.Newline), match)
 }
 
-// findsIn is [Prover.finds] for content of any length.
-func (v *Prover) findsIn(r io.Reader, words bool) (bool, error) {
+// lineLimit is the most bytes of a line that are searched in memory, which is longer than any known record.
+const lineLimit = 16 << 20
+
+// findsIn is [Prover.finds] for content of any length. A line above lineLimit matches as it is.
+func (v *Prover) findsIn(r io.Reader, size int64, match func(line []byte) bool) (bool, error) {
 	needles := originals.NeedleWindows(v.Needles)
 	read := &capture.Counter{R: io.TeeReader(r, needles)}
 	matched := false
 	var err error
-	if words && v.o.Match != nil {
-		matched, err = originals.MatchesLine(v.o.Match, read, originals.WindowSize)
+	if match != nil && v.o.Match != nil {
+		matched, err = originals.MatchesLine(v.o.Match, read, int(min(size+1, lineLimit)), match)
 	}
 	if err == nil {
 		_, err = io.Copy(io.Discard, read)
@@ -245,7 +254,7 @@ func (v *Prover) repositories(ctx context.Context) error {
 			return nil
 		}
 		_, b, err := g.Read(id)
-		if err == nil && v.finds(b, false) {
+		if err == nil && v.finds(b, nil) {
 			v.Out.Left = append(v.Out.Left, repo+" object "+id.String()[:10])
 		}
 		return err
@@ -275,7 +284,15 @@ func (v *Prover) files() error {
 		}
 		defer f.Close()
 		rel = filepath.ToSlash(rel)
-		found, err := v.findsIn(f, strings.HasPrefix(rel, "cache/"))
+		var match func(line []byte) bool
+		if strings.HasPrefix(rel, "cache/") {
+			match = v.o.matcher().derived
+		}
+		st, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		found, err := v.findsIn(f, st.Size(), match)
 		if found {
 			v.Out.Left = append(v.Out.Left, rel)
 		}

@@ -154,9 +154,7 @@ func (f *deletion) containsSelected(r refs.Record) bool {
 	if originals.Holds(r.Body, f.needles) {
 		return true
 	}
-	return f.o.Match != nil && slices.ContainsFunc(stringsIn(r.Body), func(s string) bool {
-		return !isName(s) && f.o.Match.MatchString(s)
-	})
+	return f.o.matcher().body(r.Body, isName)
 }
 
 // searchTexts finds the records whose witnesses or texts contain selected text: a model may have read it in a fact or
@@ -179,7 +177,7 @@ func (f *deletion) searchTexts(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("read a witness of record %s: %w", r.ID.Short(), err)
 			}
-			if v.finds(b, true) {
+			if v.finds(b, f.o.matcher().derived) {
 				f.matched[r.ID] = true
 			}
 		}
@@ -221,7 +219,7 @@ func (f *deletion) searchText(ctx context.Context, v *Prover, r refs.Record) (er
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil // deleted before
 	}
-	if err != nil || !v.finds(b, true) {
+	if err != nil || !v.finds(b, f.o.matcher().derived) {
 		return err
 	}
 	if f.own(r.Device) {
@@ -235,37 +233,6 @@ func (f *deletion) searchText(ctx context.Context, v *Prover, r refs.Record) (er
 		f.direct[r.ID] = true
 	}
 	return nil
-}
-
-// isName reports whether a text is an ID, a hash, or a path that ends in one.
-func isName(s string) bool {
-	return strings.Trim(s, "0123456789abcdef-") == "" || !strings.ContainsAny(s, " ") && strings.ContainsAny(s, "/") &&
-		strings.Trim(s[strings.LastIndexByte(s, '/')+1:], "0123456789abcdef-") == ""
-}
-
-// stringsIn returns the strings of a JSON value in any order, without the names of members.
-func stringsIn(b []byte) (out []string) {
-	var v any
-	if json.Unmarshal(b, &v) != nil {
-		return []string{string(b)}
-	}
-	var walk func(any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			out = append(out, v)
-		case []any:
-			for _, x := range v {
-				walk(x)
-			}
-		case map[string]any:
-			for _, x := range v {
-				walk(x)
-			}
-		}
-	}
-	walk(v)
-	return out
 }
 
 // dropRecord drops a record and the objects that belong to it.

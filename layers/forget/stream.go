@@ -85,7 +85,7 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 // tornMatch reports whether the incomplete end of a file, which is in a patch, contains selected text.
 func (f *deletion) tornMatch(o *capture.OwnStream) bool {
 	for _, p := range o.Patches {
-		if p != nil && len(p.Tail) > 0 && (originals.Holds(p.Tail, f.needles) || f.matches(p.Tail)) {
+		if p != nil && len(p.Tail) > 0 && (originals.Holds(p.Tail, f.needles) || f.o.matcher().record(p.Tail)) {
 			return true
 		}
 	}

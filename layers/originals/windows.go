@@ -59,9 +59,9 @@ func NeedleWindows(needles [][]byte) *windows {
 	return w
 }
 
-// MatchesLine reports whether re matches a line of r. Lines may be of any length; at most size bytes of one are in
-// memory. It may not read r to its end.
-func MatchesLine(re *regexp.Regexp, r io.Reader, size int) (bool, error) {
+// MatchesLine reports whether a line of r matches: by match if the line has less than size bytes, and by re if it is
+// longer. It may not read r to its end.
+func MatchesLine(re *regexp.Regexp, r io.Reader, size int, match func(line []byte) bool) (bool, error) {
 	in := bufio.NewReaderSize(r, size)
 	for {
 		line, err := in.ReadSlice('\n')
@@ -79,7 +79,7 @@ func MatchesLine(re *regexp.Regexp, r io.Reader, size int) (bool, error) {
 		case err != nil && err != io.EOF:
 			return false, err
 		}
-		if re.Match(bytes.TrimSuffix(line, Newline)) {
+		if match(bytes.TrimSuffix(line, Newline)) {
 			return true, nil
 		}
 		if err == io.EOF {

@@ -27,6 +27,7 @@ import (
 type forgetOptions struct {
 	revs   []string
 	match  string
+	all    bool
 	secret string
 	tool   string
 	since  string
@@ -39,7 +40,10 @@ func Forget(e *app.Env) *cli.Command {
 		Name:      "forget",
 		Usage:     "delete sessions, messages or secrets permanently",
 		ArgsUsage: "[<rev>...]",
-		Description: "Everything that was derived from them is deleted too: versions, compositions, facts,\n" +
+		Description: "--match searches what was said and done: prompts, answers, thinking, tool calls and their\n" +
+			"results, attachments, summaries and titles. It ignores the fields that Claude Code writes\n" +
+			"into each message, for example the branch, unless --metadata is given.\n\n" +
+			"Everything that was derived from them is deleted too: versions, compositions, facts,\n" +
 			"concepts, rules. The bytes disappear from this device at once, from a remote with the\n" +
 			"next push, and from other devices when they sync. \"mem undo\" cannot restore them, and\n" +
 			"they are never captured again. A session can be deleted in part: the remaining messages\n" +
@@ -48,6 +52,7 @@ func Forget(e *app.Env) *cli.Command {
 			"shell's history. See \"mem help forgetting\".",
 		Flags: []cli.Flag{
 			flags.String(&o.match, "match", "forget the messages that match the regular expression `RE`"),
+			flags.Bool(&o.all, "metadata", "with --match: also search directory, branch, model, version and IDs"),
 			flags.String(&o.secret, "secret", "forget all occurrences of `VALUE`; - reads it from standard input"),
 			flags.String(&o.tool, "tool", "forget the results of the tool `NAME`"),
 			flags.String(&o.since, "since", "forget the messages of a `TIME`: FROM.. or FROM..TO or ..TO"),
@@ -64,6 +69,9 @@ func Forget(e *app.Env) *cli.Command {
 					return app.WithHint(app.Usagef("option --%s is empty", way.name), "mem forget -h")
 				}
 				ways++
+			}
+			if o.all && o.match == "" {
+				return app.WithHint(app.Usagef("option --metadata requires --match"), "mem forget -h")
 			}
 			if ways != 1 {
 				return app.WithHint(app.Usagef("mem forget requires a revision, or one of --match, --secret, --tool and --since"),
@@ -93,6 +101,7 @@ func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.For
 		if f.Match.MatchString("") {
 			return f, app.Usagef("option --match matches everything")
 		}
+		f.Metadata = o.all
 	case o.tool != "":
 		f.Tool = o.tool
 	default:
@@ -164,6 +173,7 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 			would, err := run.Forget().Forget(ctx, plan)
 			if err == nil {
 				printForgotten(e, would, true)
+				noteMetadata(e, would)
 				if ok, err := e.Confirm("forget this for ever?"); err != nil || !ok {
 					return err
 				}
@@ -174,10 +184,32 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 			if out.Finished {
 				e.Note("finished an interrupted forget")
 			}
+			if errors.Is(err, forget.ErrNothingToForget) && out.MetadataOnly > 0 {
+				noteMetadata(e, out)
+				return app.WithCode(app.ExitNo, app.WithHint(err, "mem forget --metadata --match "+term.Shell(o.match)+" -n"))
+			}
 			return forgetError(ctx, run, err)
+		}
+		if f.DryRun || e.Opt.Yes {
+			noteMetadata(e, out)
 		}
 		return reportForgotten(ctx, run, f, out)
 	})
+}
+
+// noteMetadata prints how many messages match only in fields that --match does not search by default.
+func noteMetadata(e *app.Env, out forget.Forgotten) {
+	if n := out.MetadataOnly; n > 0 {
+		e.Note("%s only in fields that Claude Code writes (directory, branch, model, version, IDs), and stay: "+
+			"see --metadata", matchText(n))
+	}
+}
+
+func matchText(n int) string {
+	if n == 1 {
+		return "1 message matches"
+	}
+	return term.Count(n, "message") + " match"
 }
 
 // forgetError adds hints and an exit status to an error. An interrupted forget is finished first, because its target
@@ -280,9 +312,11 @@ func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions,
 			Left    []string          `json:"left"`
 			Others  []heldAnswer      `json:"others"` // devices whose lanes, copied here, contain it until they sync
 			Kept    []keptAnswer      `json:"kept"`   // copies that stay
+			// messages that match only in fields that the client writes, and stay
+			MetadataOnly int `json:"metadata_only"`
 		}{f.DryRun, append([]ForgottenAnswer{}, ForgottenAnswers(out.Things, names)...), append([]string{}, out.Files...),
 			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...),
-			heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names)})
+			heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names), out.MetadataOnly})
 	} else {
 		for i := range out.Things {
 			if n, ok := names[out.Things[i].Device]; ok {
