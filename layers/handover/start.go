@@ -75,9 +75,8 @@ func status(d Digest, limits statusLimits, id ID) (out []brief.Item, shown map[s
 				Trust: brief.User, Why: "a late request of the session"})
 		}
 	}
-	if end := lastAnswer(d.Turns); end.Text != "" {
-		say(brief.Item{Text: "Ended with: " + quoted(end.Text, showOutcome), Source: id.at(d.Session, end.N),
-			Trust: brief.Assistant, Why: "the model's own last words"})
+	if n := len(d.Turns); n > 0 {
+		say(ending(d, id))
 	}
 	shown = map[string]bool{}
 	changed := slices.DeleteFunc(slices.Clone(d.Files), func(f File) bool { return f.Edits == 0 })
@@ -119,14 +118,21 @@ func Compaction(d Digest, id ID) []brief.Section {
 // quoted returns a cut text in quotes.
 func quoted(s string, most int) string { return fmt.Sprintf("“%s”", Cut(s, most)) }
 
-// lastAnswer returns the last text of the model.
-func lastAnswer(turns []Turn) Said {
-	for _, t := range slices.Backward(turns) {
-		if t.Answered.Text != "" {
-			return t.Answered
-		}
+// ending returns how the last turn of a session ended. An answer to an earlier request is not quoted, because the last
+// request may have made it wrong.
+func ending(d Digest, id ID) brief.Item {
+	last := d.Turns[len(d.Turns)-1]
+	it := brief.Item{Text: "Ended with: " + quoted(last.Answered.Text, showOutcome), Source: id.at(d.Session, last.Answered.N),
+		Trust: brief.Assistant, Why: "the model's own last words"}
+	switch {
+	case last.Answered.Text == "":
+		it.Text, it.Source = "Ended before an answer.", id.at(d.Session, max(last.Asked.N, d.Working))
+		it.Why = "the model wrote no text after the last request"
+	case d.Working > 0:
+		it.Text = "Ended during the work, after: " + quoted(last.Answered.Text, showOutcome)
+		it.Why = "the model's last words, before its last tool call"
 	}
-	return Said{}
+	return it
 }
 
 // failures lists tests and commands whose last known run failed.

@@ -54,6 +54,9 @@ func (s *summary) entry(e refine.Entry) {
 	case e.Role == "tool":
 		s.calls++
 		s.tool(e)
+		if !e.Side {
+			s.d.Working = e.N
+		}
 	case e.Role == "summary" && e.Name == "boundary":
 		s.d.Compact = e.N
 	case e.Typed() && !e.Side:
@@ -62,6 +65,7 @@ func (s *summary) entry(e refine.Entry) {
 		if n := len(s.d.Turns); n > 0 {
 			s.d.Turns[n-1].Answered = Said{e.N, Cut(withoutCode(e.Said), maxAnswered)}
 		}
+		s.d.Working = 0
 	}
 }
 
@@ -93,6 +97,7 @@ func (s *summary) asked(e refine.Entry) {
 		s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
 	}
 	s.d.Turns = append(s.d.Turns, Turn{Asked: Said{e.N, Cut(e.Said, maxAsked)}})
+	s.d.Working = 0
 }
 
 func (s *summary) tool(e refine.Entry) {
@@ -177,15 +182,27 @@ func (s *summary) ran(e refine.Entry) {
 	list := calls(e.Cmd)
 	tests := failedTests(e)
 	for i, c := range list {
-		end := outcome(e, len(tests) > 0)
-		if end == Broke && i < len(list)-1 {
-			end = Unknown // it is unknown which of them failed
-		}
+		end := outcomeOf(e, list, i, tests)
 		s.command(e, c, end)
 		if i == len(list)-1 {
 			s.tested(e, c, end, tests)
 		}
 	}
+}
+
+// outcomeOf returns the outcome of a command of a shell line. It is unknown if the outcome of the line does not show it.
+func outcomeOf(e refine.Entry, list []call, i int, tests []string) Outcome {
+	end := outcome(e, len(tests) > 0)
+	alone := !slices.ContainsFunc(list, func(c call) bool { return c.name != list[i].name })
+	switch printed := len(tests) > 0 || len(e.Errors) > 0; {
+	case end == Passed && !list[i].decides:
+		return Unknown // another command set the exit status
+	case end == Broke && i < len(list)-1:
+		return Unknown // it is unknown which of them failed
+	case end == Broke && (!alone && len(tests) == 0 || !list[i].decides && !printed):
+		return Unknown
+	}
+	return end
 }
 
 // outcome returns the outcome of a shell line. Errors in the output take precedence, because the exit status of a
