@@ -120,6 +120,15 @@ type Hit struct {
 	Count   int    // messages of the session or file that match, at most [maxCounted]
 	File    string // of [ByFile]
 	Loose   bool   // the text has words of the phrases, but not the phrases
+	Context bool   // the text has no word of the query: a message next to it has, or the title of the session
+}
+
+// Results are the answer to a query.
+type Results struct {
+	Hits    []Hit    // the best first
+	Total   int      // without the limit
+	AtLeast bool     // Total is a lower bound: not all texts were read
+	Missing []string // words of the query that are in no text of the projects, if others are
 }
 
 // Time returns the time of the text; the zero time if its record has none, like a title.

@@ -62,6 +62,8 @@ type matcher struct {
 	score   []float32 // of documents
 	allowed []bool    // documents that may be found; nil: all
 
+	ranked int // documents that rankMessages has found
+
 	session      []float32 // score of sessions
 	sessionWords []float32
 	averageWords float32 // of a session
@@ -195,6 +197,7 @@ type queryTerm struct {
 	term  string
 	times float64
 	whole bool
+	docs  int // that contain it
 }
 
 func queryTerms(text string) []queryTerm {
@@ -207,12 +210,12 @@ func queryTerms(text string) []queryTerm {
 				return
 			}
 		}
-		out = append(out, queryTerm{string(t.Text), 1, t.Whole})
+		out = append(out, queryTerm{term: string(t.Text), times: 1, whole: t.Whole})
 	})
 	return out
 }
 
-// terms adds the scores of the query's terms to the documents and sessions that contain them.
+// terms adds the scores of the query's terms to the documents and sessions that contain them, and counts the documents.
 func (m *matcher) terms(all []queryTerm) error {
 	lists := make([][]index.Postings, len(m.parts)) // of each term
 	err := m.each(func(i int) (err error) {
@@ -233,6 +236,7 @@ func (m *matcher) terms(all []queryTerm) error {
 		for i := range lists {
 			n += lists[i][t].Docs
 		}
+		all[t].docs = n
 		if worth[t] = float32(q.times * rarity(n, m.live)); q.whole {
 			worth[t] *= wholeInMessages
 		}
@@ -373,6 +377,7 @@ func (m *matcher) rankMessages(limit int) (out []ranked) {
 	})
 	for _, b := range best {
 		out = append(out, b.all...)
+		m.ranked += b.seen
 	}
 	return out
 }

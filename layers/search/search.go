@@ -11,46 +11,77 @@ import (
 // maxCounted is the number of documents that are read at most to count matches.
 const maxCounted = 1000
 
-// Search returns the hits of a query, the best first. If no text has its phrases, they count as words, and the
-// hits are loose. The error is [index.ErrDamaged] if an index cannot be read.
-func Search(corpora []Corpus, q Query) ([]Hit, error) {
-	hits, err := find(corpora, q)
-	if err != nil || len(hits) > 0 || len(q.Phrases) == 0 {
-		return hits, err
+// Search answers a query. If no text has its phrases, they count as words, and the hits are loose. The error is
+// [index.ErrDamaged] if an index cannot be read.
+func Search(corpora []Corpus, q Query) (Results, error) {
+	out, err := find(corpora, q)
+	if err != nil || len(out.Hits) > 0 || len(q.Phrases) == 0 {
+		return out, err
 	}
 	q.Words, q.Phrases = q.text(), nil
-	hits, err = find(corpora, q)
-	for i := range hits {
-		hits[i].Loose = true
+	out, err = find(corpora, q)
+	for i := range out.Hits {
+		out.Hits[i].Loose = true
 	}
-	return hits, err
+	return out, err
 }
 
-func find(corpora []Corpus, q Query) ([]Hit, error) {
+func find(corpora []Corpus, q Query) (out Results, err error) {
 	m := newMatcher(corpora)
 	if err := m.filter(&q.Filter); err != nil {
-		return nil, err
+		return out, err
 	}
-	if err := m.terms(queryTerms(q.text())); err != nil {
-		return nil, err
+	all := queryTerms(q.text())
+	if err := m.terms(all); err != nil {
+		return out, err
 	}
-	f := &finder{matcher: m, q: q}
+	f := &finder{matcher: m, q: q, asked: len(all) > 0}
 	if q.Limit <= 0 {
 		f.q.Limit = m.docs
 	}
 	switch q.By {
 	case BySession:
-		return f.sessions()
+		err = f.sessions()
 	case ByFile:
-		return f.files()
+		err = f.files()
+	default:
+		err = f.messages()
 	}
-	return f.messages()
+	if len(f.out.Hits) > 0 {
+		f.out.Missing = m.missing(q.text(), all)
+	}
+	return f.out, err
+}
+
+// missing returns the words of a text of which no term is in a document.
+func (m *matcher) missing(text string, all []queryTerm) (out []string) {
+	known := map[string]bool{}
+	for _, t := range all {
+		known[t.term] = t.docs > 0
+	}
+	for _, word := range strings.Fields(text) {
+		parts := queryTerms(word)
+		if len(parts) > 0 && !slices.ContainsFunc(parts, func(t queryTerm) bool { return known[t.term] }) &&
+			!slices.Contains(out, word) {
+			out = append(out, word)
+		}
+	}
+	return out
 }
 
 // A finder makes hits of ranked documents.
 type finder struct {
 	*matcher
-	q Query
+	q     Query
+	asked bool // the query has terms
+	out   Results
+}
+
+// add adds a hit, or only counts it if there are as many as the limit.
+func (f *finder) add(h Hit) {
+	if f.out.Total++; len(f.out.Hits) < f.q.Limit {
+		f.out.Hits = append(f.out.Hits, h)
+	}
 }
 
 // candidates returns the documents that may be hits, in no order.
@@ -84,27 +115,39 @@ func (f *finder) newest() []ranked {
 	return out
 }
 
-// messages returns the documents that match.
-func (f *finder) messages() (hits []Hit, err error) {
-	for r := range bestFirst(f.candidates()) {
-		if len(hits) == f.q.Limit {
-			break
+// messages finds the documents that match.
+func (f *finder) messages() error {
+	all := f.candidates()
+	extra := 0 // documents read only to count them
+	for r := range bestFirst(all) {
+		if len(f.out.Hits) == f.q.Limit {
+			if !f.slow() {
+				break
+			}
+			if extra++; extra > maxCounted {
+				f.out.AtLeast = true
+				break
+			}
 		}
 		h, ok, err := f.hit(r)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if ok {
-			hits = append(hits, h)
+			f.add(h)
 		}
 	}
-	return hits, nil
+	if !f.slow() {
+		f.out.Total = max(f.ranked, len(all))
+	}
+	return nil
 }
 
 // hit reads a document and reports whether it matches.
 func (f *finder) hit(r ranked) (h Hit, ok bool, err error) {
 	p, s := f.find(int(r.n))
-	h = Hit{Project: f.corpora[p.corpus].Project, Score: float64(r.score), Weight: -1}
+	h = Hit{Project: f.corpora[p.corpus].Project, Score: float64(r.score), Weight: -1,
+		Context: f.asked && f.score[r.n] == 0}
 	if h.Doc, err = p.seg.Doc(int(r.n) - p.base); err != nil {
 		return h, false, err
 	}
@@ -162,15 +205,16 @@ func fileFits(pattern, file string) bool {
 	return file == pattern || strings.HasSuffix(file, "/"+strings.TrimPrefix(pattern, "/"))
 }
 
-// sessions returns the sessions that match, each with its best message.
-func (f *finder) sessions() (hits []Hit, err error) {
+// sessions finds the sessions that match, each with its best message.
+func (f *finder) sessions() error {
 	best, err := f.bestOf()
 	if err != nil {
-		return nil, err
+		return err
 	}
+	f.out.Total = len(best)
 	for _, r := range f.rankSessions() {
 		b, ok := best[int(r.n)]
-		if len(hits) == f.q.Limit {
+		if len(f.out.Hits) == f.q.Limit {
 			break
 		}
 		if !ok {
@@ -178,12 +222,12 @@ func (f *finder) sessions() (hits []Hit, err error) {
 		}
 		h, _, err := f.hit(b.ranked)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		h.Score, h.Count = float64(r.score), b.count
-		hits = append(hits, h)
+		f.out.Hits = append(f.out.Hits, h)
 	}
-	return hits, nil
+	return nil
 }
 
 type counted struct {
@@ -228,8 +272,8 @@ func (f *finder) slow() bool {
 	return f.q.exact() || len(f.q.Filter.Files) > 0 || f.q.Filter.Keepit != nil
 }
 
-// files returns the files of the matching tool calls, each with its best message.
-func (f *finder) files() (hits []Hit, err error) {
+// files finds the files of the matching tool calls, each with its best message.
+func (f *finder) files() error {
 	at := map[[2]string]int{}
 	read := 0
 	for r := range bestFirst(f.candidates()) {
@@ -238,26 +282,26 @@ func (f *finder) files() (hits []Hit, err error) {
 			continue
 		}
 		if read++; read > maxCounted {
+			f.out.AtLeast = true
 			break
 		}
 		h, ok, err := f.hit(r)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !ok || h.Doc.File == "" {
 			continue
 		}
 		key := [2]string{h.Project, h.Doc.File}
 		if i, known := at[key]; known {
-			hits[i].Count++
+			if i < len(f.out.Hits) {
+				f.out.Hits[i].Count++
+			}
 			continue
 		}
-		if len(hits) == f.q.Limit {
-			continue
-		}
-		at[key] = len(hits)
+		at[key] = f.out.Total
 		h.File, h.Count = h.Doc.File, 1
-		hits = append(hits, h)
+		f.add(h)
 	}
-	return hits, nil
+	return nil
 }

@@ -52,15 +52,59 @@ func texts(all ...string) (out []index.Doc) {
 
 func names(t *testing.T, c []Corpus, q Query) string {
 	t.Helper()
-	hits, err := Search(c, q)
+	found, err := Search(c, q)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if q.Limit == 0 && found.Total != len(found.Hits) {
+		t.Errorf("%+v: %d of %d hits", q, len(found.Hits), found.Total)
+	}
 	var out []string
-	for _, h := range hits {
+	for _, h := range found.Hits {
 		out = append(out, fmt.Sprintf("%s#%d", h.Session.ID, h.Doc.N))
 	}
 	return strings.Join(out, " ")
+}
+
+// TestResults checks what Search reports besides the hits.
+func TestResults(t *testing.T) {
+	t.Parallel()
+	c := corpus(t, map[string][]index.Doc{
+		"a": texts("Where does the fox live?", "In a den.", "Thanks."),
+		"b": texts("A fox and a fox den.", "No."),
+		"c": {{Text: "Edit fox.go", File: "fox.go", Class: index.Tool}, {Text: "Edit den.go", File: "den.go", Class: index.Tool}},
+	})
+	fox := regexp.MustCompile("fox")
+	for _, x := range []struct {
+		q       Query
+		total   int
+		context int // of the hits
+		missing string
+	}{
+		{Query{Words: "fox"}, 6, 3, ""},
+		{Query{Words: "fox", Limit: 1}, 6, 0, ""},
+		{Query{Words: "the fox zebra"}, 6, 3, "zebra"},
+		{Query{Words: "zebra"}, 0, 0, ""},
+		{Query{Patterns: []*regexp.Regexp{fox}}, 3, 0, ""},
+		{Query{Patterns: []*regexp.Regexp{fox}, Limit: 1}, 3, 0, ""},
+		{Query{Phrases: []string{"zebra fox"}}, 6, 3, "zebra"},
+		{Query{Words: "fox", By: BySession, Limit: 1}, 3, 0, ""},
+		{Query{Words: "edit", By: ByFile, Limit: 1}, 2, 0, ""},
+		{Query{Filter: Filter{Branch: "ba"}, Limit: 2}, 3, 0, ""},
+	} {
+		got, err := Search(c, x.q)
+		context := 0
+		for _, h := range got.Hits {
+			if h.Context {
+				context++
+			}
+		}
+		if err != nil || got.Total != x.total || got.AtLeast || context != x.context ||
+			strings.Join(got.Missing, " ") != x.missing {
+			t.Errorf("%+v: %d hits, %d are context, missing %q, %v; want %d, %d, %q", x.q, got.Total, context, got.Missing, err,
+				x.total, x.context, x.missing)
+		}
+	}
 }
 
 func TestSearch(t *testing.T) {
@@ -100,9 +144,9 @@ func TestSearch(t *testing.T) {
 func TestLoose(t *testing.T) {
 	t.Parallel()
 	c := corpus(t, map[string][]index.Doc{"a": texts("the red fox")})
-	hits, err := Search(c, Query{Phrases: []string{"fox red"}})
-	if err != nil || len(hits) != 1 || !hits[0].Loose {
-		t.Errorf("%+v, %v", hits, err)
+	got, err := Search(c, Query{Phrases: []string{"fox red"}})
+	if err != nil || len(got.Hits) != 1 || !got.Hits[0].Loose {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

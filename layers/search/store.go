@@ -19,10 +19,10 @@ import (
 
 // Search answers a query over projects. It updates their indexes first; if another process is updating one, its
 // previous state is searched. A damaged index is deleted and built again.
-func (m Ops) Search(ctx context.Context, projects []refs.Project, q Query) ([]Hit, error) {
+func (m Ops) Search(ctx context.Context, projects []refs.Project, q Query) (Results, error) {
 	s, err := m.Searcher(ctx, projects)
 	if err != nil {
-		return nil, err
+		return Results{}, err
 	}
 	defer s.Close()
 	return s.Search(ctx, q)
@@ -106,17 +106,17 @@ func (s *Searcher) Close() {
 }
 
 // Search answers a query.
-func (s *Searcher) Search(ctx context.Context, q Query) ([]Hit, error) {
-	hits, err := Search(s.corpora, q)
+func (s *Searcher) Search(ctx context.Context, q Query) (Results, error) {
+	out, err := Search(s.corpora, q)
 	if !errors.Is(err, index.ErrDamaged) {
-		return hits, err
+		return out, err
 	}
 	s.Close()
 	for _, p := range s.projects {
 		os.RemoveAll(s.m.searchDir(p)) // it is built again
 	}
 	if err := s.open(ctx); err != nil {
-		return nil, err
+		return Results{}, err
 	}
 	return Search(s.corpora, q)
 }

@@ -71,8 +71,8 @@ func Suggest(corpora []Corpus, w Criteria) ([]Suggestion, error) {
 // matchFile adds a file to the suggestions of the sessions with calls about it.
 func matchFile(corpora []Corpus, file string, only Only, of func(Hit) *Suggestion) error {
 	filter := Filter{Files: []string{file}, Classes: []index.Class{index.Tool}, Only: only}
-	hits, err := find(corpora, Query{Filter: filter, By: BySession})
-	for _, h := range hits {
+	found, err := find(corpora, Query{Filter: filter, By: BySession})
+	for _, h := range found.Hits {
 		if x := of(h); x != nil && !slices.Contains(x.Files, file) {
 			x.Files = append(x.Files, file)
 		}
@@ -83,12 +83,12 @@ func matchFile(corpora []Corpus, file string, only Only, of func(Hit) *Suggestio
 // matchTopic adds a topic to the suggestions of the sessions that have it, and of those whose score for its words is
 // near the best.
 func matchTopic(corpora []Corpus, topic string, only Only, of func(Hit) *Suggestion) error {
-	hits, err := find(corpora, Query{Words: topic, Filter: Filter{Only: only}, By: BySession})
-	if err != nil || len(hits) == 0 {
+	found, err := find(corpora, Query{Words: topic, Filter: Filter{Only: only}, By: BySession})
+	if err != nil || len(found.Hits) == 0 {
 		return err
 	}
-	most := hits[0].Score
-	for _, h := range hits {
+	most := found.Hits[0].Score
+	for _, h := range found.Hits {
 		x := of(h)
 		named := slices.ContainsFunc(h.Session.Topics, func(t string) bool { return indexFold(t, topic) >= 0 })
 		if x != nil && (named || h.Score >= related*most) && !slices.Contains(x.Topics, topic) {

@@ -24,6 +24,7 @@ type Column struct {
 	Estimate bool // a token estimate: hidden if ui.showTokenEstimates is false
 	Shrinks  bool // has what the others leave, at least a third of the line; without it the last column has
 	Tail     bool // cut at the start instead of the end, for paths
+	Keep     bool // not left out if the line is too long
 	Max      int  // maximum width on a terminal if the line is too long; 0 is no limit
 }
 
@@ -145,7 +146,7 @@ func (t *Table) line(b *strings.Builder, row []Cell, widths []int) {
 		}
 		text := c.Text()
 		if t.Columns[i].Tail {
-			text = cutFront(text, widths[i])
+			text = CutFront(text, widths[i])
 		}
 		text = displaywidth.TruncateString(text, widths[i], "…")
 		pad := strings.Repeat(" ", max(0, widths[i]-displaywidth.String(text)))
@@ -160,8 +161,8 @@ func (t *Table) line(b *strings.Builder, row []Cell, widths []int) {
 	b.WriteByte('\n')
 }
 
-// cutFront cuts text at the start to the width in columns.
-func cutFront(s string, width int) string {
+// CutFront returns s, shortened at the start if it is wider than width columns.
+func CutFront(s string, width int) string {
 	wide := displaywidth.String(s)
 	if wide <= width {
 		return s
@@ -194,7 +195,7 @@ const (
 // widths returns the column widths with which a line fits the terminal. It cuts wide columns first, then leaves
 // out columns from the last, blank ones first; the first two and the one that shrinks stay.
 func (t *Table) widths() []int {
-	screen := t.e.width()
+	screen := t.e.Width()
 	widths, shrinks := t.naturalWidths()
 	if screen <= 0 {
 		return widths
@@ -222,7 +223,7 @@ func (t *Table) widths() []int {
 func (t *Table) expendable(shrinks int, any bool) int {
 	last := -1
 	for i := len(t.Columns) - 1; i >= 2; i-- {
-		if i == shrinks {
+		if i == shrinks || t.Columns[i].Keep {
 			continue
 		}
 		if !slices.ContainsFunc(t.rows, func(row []Cell) bool { return !t.isHeading(row) && !row[i].blank() }) {
@@ -319,8 +320,14 @@ func (t *Table) hideColumn(i int) {
 	t.Columns = slices.Delete(t.Columns, i, i+1)
 }
 
-// width returns the width of the terminal in columns, 0 if unknown.
-func (e *Env) width() int {
+// Columns returns the width of s on a terminal.
+func Columns(s string) int { return displaywidth.String(s) }
+
+// Cut returns s, shortened at the end if it is wider than width columns.
+func Cut(s string, width int) string { return displaywidth.TruncateString(s, width, "…") }
+
+// Width returns the width of the terminal in columns, 0 if unknown or if stdout is no terminal.
+func (e *Env) Width() int {
 	if !e.Term.Stdout || e.Term.Width == nil {
 		return 0
 	}

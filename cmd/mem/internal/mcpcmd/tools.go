@@ -43,16 +43,16 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 			return err
 		}
 		q.Filter.Only = sc.only
-		hits, err := m.Search().Search(ctx, sc.projects, q)
+		found, err := m.Search().Search(ctx, sc.projects, q)
 		if err != nil {
 			return err
 		}
 		cut, p := search.NewSnippets(q), searchcmd.HitPrinter{E: e}
-		for _, h := range hits {
+		for _, h := range found.Hits {
 			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: p.Who(h), Date: dayOf(h.Time()),
 				Line: term.SanitizeLine(cut.Line(h.Doc.Text, lineWidth).Text)})
 		}
-		if len(hits) == 0 {
+		if len(found.Hits) == 0 {
 			out.Note, err = sc.note(ctx, m, "nothing is found")
 		}
 		return err

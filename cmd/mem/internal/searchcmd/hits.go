@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/objects/strictjson"
 )
 
@@ -27,6 +28,8 @@ type hitAnswer struct {
 	Role    string   `json:"role,omitempty"`
 	Time    string   `json:"time,omitempty"`
 	Score   float64  `json:"score"`
+	Total   int      `json:"total"` // hits of the query without --number; with phrases and patterns at least
+	Context bool     `json:"context,omitempty"`
 	Tool    string   `json:"tool,omitempty"`
 	File    string   `json:"file,omitempty"`
 	Kind    string   `json:"kind,omitempty"` // of a fact or rule
@@ -40,11 +43,23 @@ type hitAnswer struct {
 // snippetWidth is the approximate length of a snippet in bytes.
 const snippetWidth = 200
 
+// hitAnswers returns the JSON forms of all hits of a query.
+func hitAnswers(q search.Query, found search.Results) []hitAnswer {
+	cut := search.NewSnippets(q)
+	out := make([]hitAnswer, 0, len(found.Hits))
+	for _, h := range found.Hits {
+		a := searchAnswer(h, cut)
+		a.Total = found.Total
+		out = append(out, a)
+	}
+	return out
+}
+
 func searchAnswer(h search.Hit, cut *search.Snippets) hitAnswer {
 	s := cut.Line(h.Doc.Text, snippetWidth)
 	a := hitAnswer{
 		Ref: HitName(h), Layer: layerOf(h.Doc.Class), Project: h.Project, N: h.Doc.N, Role: roleOf(h.Doc.Class),
-		Score: h.Score, Time: term.TimeText(h.Time()),
+		Score: h.Score, Context: h.Context, Time: term.TimeText(h.Time()),
 		File: h.Doc.File, Count: h.Count, Snippet: s.Text, Matches: s.Matches,
 	}
 	if h.Session != nil {
@@ -110,34 +125,84 @@ func roleOf(c index.Class) string {
 	return ""
 }
 
-func printHits(e *app.Env, o Options, q search.Query, hits []search.Hit) error {
-	cut := search.NewSnippets(q)
-	if e.Opt.JSON {
-		for _, h := range hits {
-			if err := printJSONLine(e, searchAnswer(h, cut)); err != nil {
-				return err
-			}
+func jsonHits(e *app.Env, q search.Query, found search.Results) error {
+	for _, a := range hitAnswers(q, found) {
+		if err := printJSONLine(e, a); err != nil {
+			return err
 		}
-		return nil
+	}
+	return nil
+}
+
+func printHits(e *app.Env, o Options, q search.Query, found search.Results) error {
+	if found.Hits[0].Loose {
+		e.Note("no match for the whole phrase; these match some of its words")
+	}
+	if len(found.Missing) > 0 {
+		var words []string
+		for _, w := range found.Missing {
+			words = append(words, term.Quoted(w))
+		}
+		e.Note("no text contains %s: searched for the other words", strings.Join(words, " or "))
 	}
 	if err := e.Page("search"); err != nil {
 		return err
 	}
-	if o.list {
-		for _, h := range hits {
+	p := &HitPrinter{E: e, o: o, cut: search.NewSnippets(q)}
+	switch {
+	case o.list:
+		for _, h := range found.Hits {
 			e.Printf("%s\n", term.ShortID(h.Session.ID))
 		}
+	case e.Term.Stdout:
+		p.forPeople(found.Hits)
+		e.Note("%s", summary(q, found))
 		return nil
+	default:
+		for _, h := range found.Hits {
+			p.line(h)
+		}
 	}
-	p := &HitPrinter{E: e, o: o, cut: cut}
-	if e.Term.Stdout {
-		p.forPeople(hits)
-		return nil
-	}
-	for _, h := range hits {
-		p.line(h)
+	if len(found.Hits) < found.Total && !o.limited {
+		e.Note("%s", summary(q, found))
 	}
 	return nil
+}
+
+// summary returns the numbers of hits and sessions, and how to list the other hits.
+func summary(q search.Query, found search.Results) string {
+	unit := map[search.Unit]string{search.BySession: "session", search.ByFile: "file"}[q.By]
+	if unit == "" {
+		unit = "hit"
+	}
+	text := term.Count(len(found.Hits), unit)
+	cut := len(found.Hits) < found.Total
+	if cut {
+		text = tokens.Commas(len(found.Hits)) + " of "
+		if found.AtLeast {
+			text += "at least "
+		}
+		text += term.Count(found.Total, unit)
+	}
+	context, sessions := 0, map[string]bool{}
+	for _, h := range found.Hits {
+		if h.Context {
+			context++
+		}
+		if h.Session != nil {
+			sessions[h.Session.ID] = true
+		}
+	}
+	if q.By != search.BySession {
+		text += " in " + term.Count(len(sessions), "session")
+	}
+	if context > 0 && unit == "hit" {
+		text += fmt.Sprintf(", %d as context", context)
+	}
+	if cut {
+		text += "; -n 0 lists all"
+	}
+	return text
 }
 
 // A HitPrinter prints hits as text.
@@ -149,14 +214,18 @@ type HitPrinter struct {
 
 // line prints a hit for scripts: name, time, role, session title, snippet.
 func (p *HitPrinter) line(h search.Hit) {
-	name, title := HitName(h), ""
+	name, title, who := HitName(h), "", p.Who(h)
 	if h.Session != nil {
 		title = h.Session.Title
 	}
 	if h.File != "" {
 		name += "\t" + term.SanitizeLine(h.File)
 	}
-	p.E.Printf("%s\t%s\t%s\t%s\t%s\n", name, term.TimeText(h.Time()), p.Who(h), term.SanitizeLine(title), p.snippet(h, ""))
+	if h.Context {
+		who += ",context"
+	}
+	p.E.Printf("%s\t%s\t%s\t%s\t%s\n", name, term.TimeText(h.Time()), who, term.SanitizeLine(title),
+		p.snippet(h, "", 0))
 }
 
 // Who returns the role or layer of a hit.
@@ -175,25 +244,60 @@ func (p *HitPrinter) Who(h search.Hit) string {
 	}
 }
 
-// snippet returns the part of a text to print, with coloured matches. Lines of context are indented.
-func (p *HitPrinter) snippet(h search.Hit, indent string) string {
+// snippet returns the part of a text to print, with coloured matches. A snippet of one line fits width columns; 0 is no
+// limit. Lines of context are indented.
+func (p *HitPrinter) snippet(h search.Hit, indent string, width int) string {
 	if p.o.context == 0 {
-		return p.paint(p.cut.Line(h.Doc.Text, snippetWidth), term.SanitizeLine)
+		size := snippetWidth
+		if width > 0 {
+			size = min(size, width-len("…")+1)
+		}
+		return p.paint(p.cut.Line(h.Doc.Text, size), term.SanitizeLine, width)
 	}
-	s := p.paint(p.cut.Lines(h.Doc.Text, p.o.context, 10*snippetWidth), p.E.Safe)
+	s := p.paint(p.cut.Lines(h.Doc.Text, p.o.context, 10*snippetWidth), p.E.Safe, 0)
 	return "\n" + indent + "    " + strings.ReplaceAll(s, "\n", "\n"+indent+"    ")
 }
 
-func (p *HitPrinter) paint(s search.Snippet, safe func(string) string) string {
+// paint colours the matches of a snippet. It cuts the text to width columns unless that is 0.
+func (p *HitPrinter) paint(s search.Snippet, safe func(string) string, width int) string {
 	var b strings.Builder
+	add := func(text string, paint func(string) string) bool {
+		text = safe(text)
+		if width > 0 {
+			whole := text
+			text = app.Cut(whole, width)
+			if width -= app.Columns(text); text != whole || width <= 0 {
+				width = -1
+			}
+		}
+		b.WriteString(paint(text))
+		return width >= 0
+	}
+	plain := func(s string) string { return s }
 	at := 0
 	for _, m := range s.Matches {
-		b.WriteString(safe(s.Text[at:m[0]]))
-		b.WriteString(p.E.Style().Red(safe(s.Text[m[0]:m[1]])))
+		if !add(s.Text[at:m[0]], plain) || !add(s.Text[m[0]:m[1]], p.E.Style().Red) {
+			return b.String()
+		}
 		at = m[1]
 	}
-	b.WriteString(safe(s.Text[at:]))
+	add(s.Text[at:], plain)
 	return b.String()
+}
+
+// leastSnippet is the width of a snippet on a narrow terminal, in columns.
+const leastSnippet = 16
+
+// fits returns the columns that a text has after others on a line; 0 is no limit.
+func (p *HitPrinter) fits(others ...string) int {
+	width := p.E.Width()
+	if width <= 0 {
+		return 0
+	}
+	for _, s := range others {
+		width -= app.Columns(s)
+	}
+	return max(width, leastSnippet)
 }
 
 // forPeople prints hits grouped by session, in the order of the best hit of each.
@@ -210,25 +314,43 @@ func (p *HitPrinter) forPeople(hits []search.Hit) {
 		}
 		of[id] = append(of[id], h)
 	}
-	sessions := 0
 	for _, id := range order {
 		if s := of[id][0].Session; s != nil {
-			sessions++
-			p.E.Printf("%s %s  %s\n", p.E.Style().Yellow(term.ShortID(s.ID)), term.Quoted(s.Title),
-				p.E.Style().Dim(app.Ago(p.E.Now(), time.Unix(s.Last, 0))))
+			p.heading(s)
 		}
 		for _, h := range of[id] {
-			name := HitName(h)
-			if _, n, ok := strings.Cut(name, "#"); ok && h.Session != nil {
-				name = "#" + n
-			}
-			if h.File != "" {
-				name += " " + term.SanitizeLine(h.File)
-			}
-			p.E.Printf("  %s %s  %s\n", p.E.Style().Cyan(name), p.Who(h), p.snippet(h, "  "))
+			p.hit(h)
 		}
 	}
-	p.E.Note("%s in %s", term.Count(len(hits), "hit"), term.Count(sessions, "session"))
+}
+
+// heading prints the line of a session.
+func (p *HitPrinter) heading(s *index.Session) {
+	id, ago, title := term.ShortID(s.ID), app.Ago(p.E.Now(), time.Unix(s.Last, 0)), term.Quoted(s.Title)
+	if width := p.fits(id, "   ", ago); width > 0 {
+		title = app.Cut(title, width)
+	}
+	p.E.Printf("%s %s  %s\n", p.E.Style().Yellow(id), title, p.E.Style().Dim(ago))
+}
+
+// hit prints a hit below the line of its session.
+func (p *HitPrinter) hit(h search.Hit) {
+	name, who := HitName(h), p.Who(h)
+	if _, n, ok := strings.Cut(name, "#"); ok && h.Session != nil {
+		name = "#" + n
+	}
+	if h.File != "" {
+		file := term.SanitizeLine(h.File)
+		if width := p.E.Width() / 2; width > 0 {
+			file = app.CutFront(file, width)
+		}
+		name += " " + file
+	}
+	if h.Context {
+		who += " (context)"
+	}
+	text := p.snippet(h, "  ", p.fits("     ", name, who))
+	p.E.Printf("  %s %s  %s\n", p.E.Style().Cyan(name), who, text)
 }
 
 // printJSONLine prints v on one line, also on a terminal: a line is one hit, or the answer to one query.

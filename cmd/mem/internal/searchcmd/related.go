@@ -11,21 +11,23 @@ import (
 )
 
 // searcher opens the indexes of the projects to search. If related is set, it adds projects with related sessions and
-// restricts the query to those sessions there.
+// restricts the query to those sessions there. The result contains the projects, none for all.
 func searcher(
 	ctx context.Context, e *app.Env, m *layers.Memory, related bool, q *search.Query,
-) (*search.Searcher, error) {
+) (*search.Searcher, []refs.Project, error) {
 	if e.Opt.AllProjects {
-		return m.Search().SearcherOfAll(ctx)
+		s, err := m.Search().SearcherOfAll(ctx)
+		return s, nil, err
 	}
 	projects, err := Scope(ctx, e, m)
 	if err == nil && related {
 		projects, q.Filter.Only, _, err = WithRelated(ctx, m, projects)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return m.Search().Searcher(ctx, projects)
+	s, err := m.Search().Searcher(ctx, projects)
+	return s, projects, err
 }
 
 // WithRelated adds the projects of related sessions to projects. In the added projects only the sessions in the result

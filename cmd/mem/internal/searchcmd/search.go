@@ -40,6 +40,7 @@ type Options struct {
 	list     bool
 	related  bool
 	batch    string
+	limited  bool // --number was given
 }
 
 // Search returns mem search.
@@ -51,8 +52,9 @@ func Search(e *app.Env) *cli.Command {
 		ArgsUsage: "[<words>...]",
 		Description: "Lists the best matches first: messages of the user and the model, tool calls with their\n" +
 			"files, commands and errors, facts, concepts, rules, versions and compositions. A phrase\n" +
-			"in double quotes and a regular expression must match exactly. \"mem show SESSION#N\"\n" +
-			"prints the message of a hit. Outside of a known project, all projects are searched.",
+			"in double quotes and a regular expression must match exactly. A hit marked as context has\n" +
+			"no word of the query: a message next to it has. \"mem show SESSION#N\" prints the message\n" +
+			"of a hit. Outside of a known project, all projects are searched.",
 		Flags: []cli.Flag{
 			flags.Repeated(&o.Patterns, "regexp,e", "the text must match `REGEXP`; repeat for several"),
 			flags.Repeated(&o.Files, "file", "the call must be about `FILE`: a name, the end of a path, or a pattern"),
@@ -65,7 +67,7 @@ func Search(e *app.Env) *cli.Command {
 				"look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, separated by commas"),
 			flags.String(&o.Branch, "branch", "in sessions on this git `BRANCH`"),
 			flags.Choice(&o.By, "by", "a hit is a `UNIT`: message, session or file", "message", "session", "file"),
-			flags.Int(&o.Number, "number,n", "print the best `N` only; 0 prints all"),
+			flags.Int(&o.Number, "number,n", "print the best `N` only, 20 by default; 0 prints all"),
 			flags.Int(&o.context, "context,C", "print `N` lines before and after each match"),
 			flags.Bool(&o.related, "related",
 				"also in sessions of other projects that \"mem project relate\" related to this one"),
@@ -73,6 +75,7 @@ func Search(e *app.Env) *cli.Command {
 			flags.String(&o.batch, "batch", "answer each line of `FILE` with a JSON array"),
 		},
 		Action: func(c *cli.Context) error {
+			o.limited = c.IsSet("number")
 			q, err := Query(e, o)
 			if err != nil {
 				return err
@@ -242,16 +245,16 @@ func Scope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Project, e
 func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error {
 	memory.RelaxGC()
 	return names.WithStore(e, func(m *layers.Memory) error {
-		s, err := searcher(ctx, e, m, o.related, &q)
+		s, projects, err := searcher(ctx, e, m, o.related, &q)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		hits, err := s.Search(ctx, q)
+		found, err := s.Search(ctx, q)
 		if err != nil {
 			return err
 		}
-		if len(hits) == 0 {
+		if len(found.Hits) == 0 {
 			if !e.Opt.JSON {
 				e.Note("no match")
 			}
@@ -263,10 +266,10 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 		if err := names.HintUntrusted(ctx, e, m, projects...); err != nil {
 			return err
 		}
-		if hits[0].Loose && !e.Opt.JSON {
-			e.Note("no match for the whole phrase; these match some of its words")
+		if e.Opt.JSON {
+			return jsonHits(e, q, found)
 		}
-		return printHits(e, o, q, hits)
+		return printHits(e, o, q, found)
 	})
 }
 
@@ -277,7 +280,7 @@ func runSearchBatch(ctx context.Context, e *app.Env, o Options, like search.Quer
 		return fmt.Errorf("read the queries: %w", err)
 	}
 	return names.WithStore(e, func(m *layers.Memory) error {
-		s, err := searcher(ctx, e, m, o.related, &like)
+		s, _, err := searcher(ctx, e, m, o.related, &like)
 		if err != nil {
 			return err
 		}
@@ -287,16 +290,11 @@ func runSearchBatch(ctx context.Context, e *app.Env, o Options, like search.Quer
 		for in.Scan() {
 			q := search.Parse(in.Text())
 			q.Patterns, q.Filter, q.By, q.Limit = like.Patterns, like.Filter, like.By, like.Limit
-			hits, err := s.Search(ctx, q)
+			found, err := s.Search(ctx, q)
 			if err != nil {
 				return err
 			}
-			answers := make([]hitAnswer, 0, len(hits))
-			cut := search.NewSnippets(q)
-			for _, h := range hits {
-				answers = append(answers, searchAnswer(h, cut))
-			}
-			if err := printJSONLine(e, answers); err != nil {
+			if err := printJSONLine(e, hitAnswers(q, found)); err != nil {
 				return err
 			}
 		}

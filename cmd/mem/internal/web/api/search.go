@@ -149,13 +149,13 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	hits, err := s.Memory.Search().Search(ctx, projects, q)
+	found, err := s.Memory.Search().Search(ctx, projects, q)
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	out := SearchAnswer{Hits: []HitAnswer{}, Loose: len(hits) > 0 && hits[0].Loose}
+	out := SearchAnswer{Hits: []HitAnswer{}, Loose: len(found.Hits) > 0 && found.Hits[0].Loose}
 	cut := search.NewSnippets(q)
-	for _, h := range hits {
+	for _, h := range found.Hits {
 		out.Hits = append(out.Hits, hitOf(h, cut))
 	}
 	return out, nil
