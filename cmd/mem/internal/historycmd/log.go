@@ -223,7 +223,7 @@ func PrintLog(e *app.Env, o LogOptions, found iter.Seq[*refs.Entry], in LogScope
 			printed = true
 		}
 		if o.Oneline {
-			b = appendShort(e, b, en, untrusted)
+			b = appendShort(e, b, en, in, untrusted)
 		} else {
 			b = appendEntry(e, b, en, in, untrusted)
 		}
@@ -242,9 +242,25 @@ func PrintLog(e *app.Env, o LogOptions, found iter.Seq[*refs.Entry], in LogScope
 // logPiece is the size in bytes at which lines are written.
 const logPiece = 16 << 10
 
-func appendShort(e *app.Env, b []byte, en *refs.Entry, untrusted app.Untrusted) []byte {
-	b = append(append(b, e.Style().Yellow(en.Commit[:7])...), ' ')
-	return append(append(b, e.Safe(en.Subject+untrusted.Note(en.Device))...), '\n')
+// appendShort appends the line of an entry for --oneline. On a terminal it fits the width.
+func appendShort(e *app.Env, b []byte, en *refs.Entry, in LogScope, untrusted app.Untrusted) []byte {
+	subject := e.Safe(in.subject(e, en) + untrusted.Note(en.Device))
+	if width := e.Width() - shortCommit - 1; width > 0 {
+		subject = app.Cut(subject, width)
+	}
+	b = append(append(b, e.Style().Yellow(en.Commit[:shortCommit])...), ' ')
+	return append(append(b, subject...), '\n')
+}
+
+// shortCommit is the number of digits of a commit for people.
+const shortCommit = 7
+
+// subject returns the subject of an entry, after its project with --all-projects.
+func (in LogScope) subject(e *app.Env, en *refs.Entry) string {
+	if e.Opt.AllProjects {
+		return in.Names[en.Project] + ": " + en.Subject
+	}
+	return en.Subject
 }
 
 // appendEntry appends the line of an entry for scripts.
@@ -268,11 +284,11 @@ func LogTable(e *app.Env, entries []refs.Entry, in LogScope, untrusted app.Untru
 	}
 	columns := []app.Column{{Name: "commit"}, {Name: "when"}, {Name: "device"}}
 	if e.Opt.AllProjects {
-		columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
+		columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true, Keep: true})
 	}
 	t := e.Table(append(columns, app.Column{Name: "operation", Shrinks: true})...)
 	for _, en := range entries {
-		row := []app.Cell{{Full: en.Commit, Short: en.Commit[:7], Paint: e.Style().Yellow}, e.TimeCell(en.Time),
+		row := []app.Cell{{Full: en.Commit, Short: en.Commit[:shortCommit], Paint: e.Style().Yellow}, e.TimeCell(en.Time),
 			app.TrustCell(en.Name, untrusted.Of(en.Device))}
 		if e.Opt.AllProjects {
 			row = append(row, app.Cell{Full: in.Names[en.Project]})

@@ -73,22 +73,23 @@ func (d *details) print(ctx context.Context, o LogOptions, entries []refs.Entry)
 	var g Graph
 	below := shownParents(entries, func(en refs.Entry) []string { return d.works[en.Commit].Parents })
 	for _, en := range entries {
-		beside := ""
+		beside, own := "", ""
 		if o.Graph {
-			above, own := g.Node(en.Commit, below[en.Commit], d.sign(en))
-			if above != "" {
+			var above string
+			if above, own = g.Node(en.Commit, below[en.Commit], d.sign(en)); above != "" {
 				d.Printf("%s\n", above)
 			}
-			d.Printf("%s ", own)
+			own += " "
 			beside = g.indent() + " "
 		}
 		when := ""
 		if !o.Oneline {
 			when = "  " + d.when(en)
 		}
-		d.Printf("%s %s%s\n", d.Style().Yellow(en.Commit[:7]), d.Safe(en.Subject), d.Style().Dim(when))
+		subject := d.cut(d.Safe(d.subject(d.Env, &en)), own, when, en.Commit[:shortCommit+1])
+		d.Printf("%s%s %s%s\n", own, d.Style().Yellow(en.Commit[:shortCommit]), subject, d.Style().Dim(when))
 		for _, line := range d.lines(o, en) {
-			d.Printf("%s%s\n", beside, line)
+			d.Printf("%s%s\n", beside, line.paint(d.cut(line.text, beside)))
 		}
 		if o.Patch {
 			if err := d.patch(ctx, en); err != nil {
@@ -98,6 +99,21 @@ func (d *details) print(ctx context.Context, o LogOptions, entries []refs.Entry)
 	}
 	return nil
 }
+
+// cut shortens text so that it fits the terminal next to other texts.
+func (d *details) cut(text string, others ...string) string {
+	width := d.Width()
+	if width <= 0 {
+		return text
+	}
+	for _, s := range others {
+		width -= app.Columns(s)
+	}
+	return app.Cut(text, max(width, leastText))
+}
+
+// leastText is the width that a text is not cut below, in columns.
+const leastText = 16
 
 func (d *details) when(en refs.Entry) string {
 	c := d.TimeCell(en.Time)
@@ -115,22 +131,27 @@ func (d *details) sign(en refs.Entry) byte {
 	return '*'
 }
 
+// A detailLine is a line below an entry and its colour.
+type detailLine struct {
+	text  string
+	paint func(string) string
+}
+
 // lines returns the details below an entry.
-func (d *details) lines(o LogOptions, en refs.Entry) []string {
-	var out []string
+func (d *details) lines(o LogOptions, en refs.Entry) (out []detailLine) {
 	style := d.Style()
 	for _, f := range d.mentions[en.Commit] {
 		if f.Appeared {
-			out = append(out, style.Green(d.Safe("  + appeared in "+f.Name)))
+			out = append(out, detailLine{d.Safe("  + appeared in " + f.Name), style.Green})
 		} else {
-			out = append(out, style.Red(d.Safe("  - vanished from "+f.Name)))
+			out = append(out, detailLine{d.Safe("  - vanished from " + f.Name), style.Red})
 		}
 	}
 	if !o.Stat {
 		return out
 	}
 	for _, s := range statLines(d.works[en.Commit]) {
-		out = append(out, d.Safe("  "+s))
+		out = append(out, detailLine{d.Safe("  " + s), func(s string) string { return s }})
 	}
 	return out
 }

@@ -35,7 +35,7 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 	columns := []app.Column{{Name: ""}, {Name: "id"}, {Name: "when"}, {Name: "msgs", Right: true},
 		{Name: "tokens", Right: true, Estimate: true}, {Name: "versions"}, {Name: "keepit", Right: true}}
 	if e.Opt.AllProjects {
-		columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
+		columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true, Keep: true})
 	}
 	t := e.Table(append(columns, app.Column{Name: "title", Shrinks: true})...)
 	unique := uniquePrefixes(items)

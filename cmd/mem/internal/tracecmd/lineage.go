@@ -64,23 +64,33 @@ func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) err
 		if err := e.Page("lineage"); err != nil {
 			return err
 		}
-		tree[*provenance.Node]{e, func(x *provenance.Node) string { return madeLine(e, x) },
+		tree[*provenance.Node]{e, func(x *provenance.Node) []string { return madeWords(e, x) },
 			func(x *provenance.Node) []*provenance.Node { return x.Next }}.print(made, "", "")
 		return nil
 	})
 }
 
-// A tree is printed as one.
+// A tree is printed as one. A node has several words, which may contain blanks.
 type tree[T any] struct {
-	e    *app.Env
-	line func(T) string
-	next func(T) []T
+	e     *app.Env
+	words func(T) []string
+	next  func(T) []T
 }
 
-// print prints the line of x and those of its descendants; first is the prefix of its line, rest that of the others.
+// print prints the lines of x and those of its descendants; first is the prefix of its first line, rest that of the
+// others.
 func (t tree[T]) print(x T, first, rest string) {
-	t.e.Printf("%s%s\n", first, t.line(x))
 	below := t.next(x)
+	more := rest + "   "
+	if len(below) > 0 {
+		more = rest + "|  "
+	}
+	for i, line := range wrapped(t.words(x), t.e.Width()-app.Columns(more)) {
+		if i > 0 {
+			first = more
+		}
+		t.e.Printf("%s%s\n", first, line)
+	}
 	for i, n := range below {
 		if i == len(below)-1 {
 			t.print(n, rest+"`- ", rest+"   ")
@@ -90,7 +100,56 @@ func (t tree[T]) print(x T, first, rest string) {
 	}
 }
 
-func madeLine(e *app.Env, x *provenance.Node) string {
+// leastLine is the width that lines are not wrapped below, in columns.
+const leastLine = 16
+
+// wrapped joins words with two blanks to lines of at most width columns; if width is not positive, to one line. It
+// breaks a word that is longer at its blanks and cuts what is still longer at the start, because most are paths.
+func wrapped(words []string, width int) (lines []string) {
+	if width <= 0 {
+		return []string{strings.Join(words, "  ")}
+	}
+	width = max(width, leastLine)
+	line := ""
+	add := func(word, gap string) {
+		if !strings.HasPrefix(word, "\x1b") {
+			word = app.CutFront(word, width)
+		}
+		switch {
+		case line == "":
+			line = word
+		case visible(line)+len(gap)+visible(word) <= width:
+			line += gap + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	for _, word := range words {
+		if visible(word) <= width || strings.HasPrefix(word, "\x1b") {
+			add(word, "  ")
+			continue
+		}
+		gap := "  "
+		for part := range strings.FieldsSeq(word) {
+			add(part, gap)
+			gap = " "
+		}
+	}
+	return append(lines, line)
+}
+
+// visible returns the width of a text without its colours.
+func visible(s string) int {
+	n := 0
+	for s != "" {
+		before, after, _ := strings.Cut(s, "\x1b[")
+		n += app.Columns(before)
+		_, s, _ = strings.Cut(after, "m")
+	}
+	return n
+}
+
+func madeWords(e *app.Env, x *provenance.Node) []string {
 	kind := string(x.Kind)
 	if x.Kind == state.IsObject {
 		kind = "missing"
@@ -121,7 +180,7 @@ func madeLine(e *app.Env, x *provenance.Node) string {
 		}
 		words = append(words, at.Full)
 	}
-	return strings.Join(words, "  ")
+	return words
 }
 
 // A madeAnswer is the JSON form of a node in a lineage.

@@ -3,7 +3,6 @@ package tracecmd
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -83,7 +82,7 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 		if err := e.Page("why"); err != nil {
 			return err
 		}
-		tree[*provenance.Reason]{e, func(r *provenance.Reason) string { return reasonLine(e, r) },
+		tree[*provenance.Reason]{e, func(r *provenance.Reason) []string { return reasonWords(e, r) },
 			func(r *provenance.Reason) []*provenance.Reason { return r.Next }}.print(r, "", "")
 		return nil
 	})
@@ -98,7 +97,7 @@ func withEmptyLists(r *provenance.Reason) *provenance.Reason {
 	return r
 }
 
-func reasonLine(e *app.Env, r *provenance.Reason) string {
+func reasonWords(e *app.Env, r *provenance.Reason) []string {
 	style := e.Style()
 	words := []string{r.Kind, style.Yellow(e.Safe(r.Name))}
 	if r.Trust != "" {
@@ -130,5 +129,5 @@ func reasonLine(e *app.Env, r *provenance.Reason) string {
 	if r.Revoked != "" {
 		words = append(words, style.Red("hidden: "+e.Safe(r.Revoked)))
 	}
-	return strings.Join(words, "  ")
+	return words
 }
