@@ -23,9 +23,8 @@ func completion(e *app.Env) *cli.Command {
 		Name:      "completion",
 		Usage:     "print a shell completion script",
 		ArgsUsage: "<shell>",
-		Description: "The shell is bash, zsh, fish or powershell. The first lines of each script " +
-			"show how to load it, such as\n" +
-			"source <(mem completion bash)",
+		Description: "The shell is bash, zsh, fish or powershell. The first lines of each script\n" +
+			"show how to load it. In bash: source <(mem completion bash)",
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			return runCompletion(e, e.Operand(0))
 		}),

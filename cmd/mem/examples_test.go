@@ -45,9 +45,14 @@ func TestDocsExamples(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(exampleLines) {
-		if name := strings.TrimSpace(line); name != "" && line[0] != ' ' && !known[name] {
-			t.Errorf("there are examples of %q, which is no command", name)
+		name := strings.TrimSpace(line)
+		if name == "" || line[0] == ' ' {
+			continue
 		}
+		if !known[name] {
+			t.Errorf("there are examples of %q, which is no command, or twice", name)
+		}
+		delete(known, name)
 	}
 }
 

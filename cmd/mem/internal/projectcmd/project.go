@@ -50,7 +50,7 @@ func Project(e *app.Env) *cli.Command {
 			projectRelate(e),
 			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another",
 				ArgsUsage: "<from> <with>",
-				Flags:     []cli.Flag{flags.Bool(&off, "off", "no more")},
+				Flags:     []cli.Flag{flags.Bool(&off, "off", "no longer allow it")},
 				Action: e.Action(2, 2, func(c *cli.Context) error {
 					return runProjectShare(c.Context, e, e.Operand(0), e.Operand(1), !off)
 				})},

@@ -26,7 +26,7 @@ import (
 func Fetch(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "fetch",
-		Usage:     "fetch and merge from a remote",
+		Usage:     "fetch from a remote and verify everything",
 		ArgsUsage: "[<remote>]",
 		Description: "Fetched data goes to a quarantine, where every object, signature and record is\n" +
 			"verified. A lane that violates a rule is refused alone; the others join the memory.\n" +

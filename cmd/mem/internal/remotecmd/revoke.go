@@ -38,7 +38,7 @@ func Revoke(e *app.Env) *cli.Command {
 	var o revokeOptions
 	return &cli.Command{
 		Name:      "revoke",
-		Usage:     "hide everything that came from a session, tool or host, on all machines",
+		Usage:     "hide the data of a session, tool or host on all machines",
 		ArgsUsage: "[<source>]",
 		Description: "A source is a session, a tool, an MCP server, or a host that a tool contacted or that\n" +
 			"occurs in a tool result; the prefix session:, tool: or host: selects one kind. Facts\n" +
@@ -50,7 +50,7 @@ func Revoke(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.String(&o.source, "source", "revoke `SOURCE`: a session, tool:NAME or host:NAME"),
 			flags.String(&o.reason, "reason", "give the reason `TEXT`, which lists show"),
-			flags.Bool(&o.off, "undo", "remove the revocation of the source"),
+			flags.Bool(&o.off, "undo", "show the data of the source again"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			switch {

@@ -35,7 +35,8 @@ func Suggest(e *app.Env) *cli.Command {
 		Description: "Lists the sessions that worked on the files and topics, and for each the form that fits\n" +
 			"the budget: the original, a version, or a new version of that size. Without files and\n" +
 			"topics, lists the newest sessions with their time instead of a score. The list can be\n" +
-			"composed: mem suggest --topic retries | mem compose NAME -",
+			"composed:\n\n" +
+			"  mem suggest --topic retries | mem compose NAME -",
 		Flags: []cli.Flag{
 			flags.Repeated(&o.files, "files,file",
 				"the task is about `FILE`: a name, the end of a path, or a pattern; repeat or separate by commas"),

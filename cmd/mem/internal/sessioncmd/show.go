@@ -49,7 +49,7 @@ func Show(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.Choice(&o.format, "format", "print only the content, as `FORM`: text, md, jsonl, or lean for a shorter L1",
 				"text", "md", "jsonl", "lean"),
-			flags.Bool(&o.manifest, "manifest", "print the project as the seeds' manifest.json"),
+			flags.Bool(&o.manifest, "manifest", "print the project as manifest.json"),
 			flags.Bool(&o.raw, "raw", "do not sanitise the text for a terminal"),
 		},
 		Action: func(c *cli.Context) error {
