@@ -1,12 +1,10 @@
-package main
+package term
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
 // TestSanitizeEveryCharacter checks, for each of the 1,114,112 code points, that alone, inside a word and
@@ -15,15 +13,15 @@ func TestSanitizeEveryCharacter(t *testing.T) {
 	t.Parallel()
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		for _, s := range []string{string(r), "a" + string(r) + "b", "\x1b" + string(r) + "b"} {
-			out := term.Sanitize(s)
+			out := Sanitize(s)
 			if why := harmful(out); why != "" {
 				t.Fatalf("sanitize(%q) = %q: %s", s, out, why)
 			}
-			if out != s && out != term.Sanitize(out) {
+			if out != s && out != Sanitize(out) {
 				t.Fatalf("sanitize(%q) = %q, which it would change again", s, out)
 			}
 		}
-		if plain := term.Sanitize("a" + string(r) + "b"); !strings.HasPrefix(plain, "a") || !strings.HasSuffix(plain, "b") && !eats(r) {
+		if plain := Sanitize("a" + string(r) + "b"); !strings.HasPrefix(plain, "a") || !strings.HasSuffix(plain, "b") && !eats(r) {
 			t.Fatalf("sanitize around %U = %q", r, plain)
 		}
 	}
@@ -88,11 +86,11 @@ func TestSanitize(t *testing.T) {
 		"cafe\u0301":                          "cafe\u0301",
 		strings.Repeat("\x1b[0m", 1000) + "x": "x",
 	} {
-		if got := term.Sanitize(in); got != want {
+		if got := Sanitize(in); got != want {
 			t.Errorf("sanitize(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := term.SanitizeLine("a\nb\tc"); got != "a b c" {
+	if got := SanitizeLine("a\nb\tc"); got != "a b c" {
 		t.Errorf("sanitizeLine = %q", got)
 	}
 }
@@ -101,11 +99,11 @@ func FuzzSanitize(f *testing.F) {
 	f.Add("\x1b[31mred\u202e\u009dx\u009c\xff")
 	f.Add("👩\u200d💻\ufe0f\u200c")
 	f.Fuzz(func(t *testing.T, s string) {
-		out := term.Sanitize(s)
+		out := Sanitize(s)
 		if why := harmful(out); why != "" {
 			t.Errorf("sanitize(%q) = %q: %s", s, out, why)
 		}
-		if again := term.Sanitize(out); again != out {
+		if again := Sanitize(out); again != out {
 			t.Errorf("sanitize(%q) = %q, then %q", s, out, again)
 		}
 		b, err := json.Marshal(s)
@@ -113,7 +111,7 @@ func FuzzSanitize(f *testing.F) {
 			t.Fatal(err)
 		}
 		var before, after string
-		safe := term.EscapeJSON(b)
+		safe := EscapeJSON(b)
 		if err := json.Unmarshal(b, &before); err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,8 @@
-package main
+package term
 
 import (
 	"testing"
 	"time"
-
-	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
 func TestParseTime(t *testing.T) {
@@ -19,7 +17,7 @@ func TestParseTime(t *testing.T) {
 		"": "", "3": "", "d": "", "-3d": "", "3 d 2 h": "", "garbage xyz": "", "2026-13-01": "", "2026-02-30": "", "15.1.2026": "", "99999d": "", "tomorrow": "", "1.5h": "",
 		"2026-01-15T10:00:00": "", "3 days": "2026-03-28T14:30:00Z", "3 daysago": "", "monday": "",
 	} {
-		got, err := term.ParseTime(in, now)
+		got, err := ParseTime(in, now)
 		if want == "" && err == nil || want != "" && (err != nil || got.Format(time.RFC3339) != want) {
 			t.Errorf("parseTime(%q) = %v, %v; want %q", in, got, err, want)
 		}
@@ -31,7 +29,7 @@ func FuzzParseTime(f *testing.F) {
 	f.Add("2026-01-15")
 	now := time.Date(2026, 3, 31, 14, 30, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, s string) {
-		got, err := term.ParseTime(s, now)
+		got, err := ParseTime(s, now)
 		if err == nil && got.IsZero() && s[:4] != "0001" {
 			t.Errorf("parseTime(%q) is no time", s)
 		}

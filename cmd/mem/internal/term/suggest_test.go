@@ -1,11 +1,9 @@
-package main
+package term
 
 import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
 func TestSuggest(t *testing.T) {
@@ -17,11 +15,11 @@ func TestSuggest(t *testing.T) {
 		"catfile": "cat-file", "confg": "config", "6": "", "x": "", "nope": "", "adds": "add", "logs": "log",
 		"foo": "", "bar": "", "sttaus": "status", "fooo": "", "reset": "", "test": "", "shoe": "show", "shwo": "show", "imprt": "import", "expot": "", "forgte": "forget",
 	} {
-		if got := strings.Join(term.Suggest(word, names), " "); got != want {
+		if got := strings.Join(Suggest(word, names), " "); got != want {
 			t.Errorf("suggest(%q) = %q, want %q", word, got, want)
 		}
 	}
-	if got := term.Suggest("", names); len(got) > len(names) {
+	if got := Suggest("", names); len(got) > len(names) {
 		t.Errorf("suggest of nothing = %q", got)
 	}
 }
@@ -32,10 +30,10 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"a", "a", 0}, {"ab", "ba", term.SwapCost}, {"a", "b", term.SubstituteCost}, {"", "abc", 3 * term.InsertCost},
-		{"abc", "", 3 * term.DeleteCost}, {"lgo", "log", 0}, {"blmae", "blame", 0}, {"kätze", "katze", term.SubstituteCost},
+		{"", "", 0}, {"a", "a", 0}, {"ab", "ba", SwapCost}, {"a", "b", SubstituteCost}, {"", "abc", 3 * InsertCost},
+		{"abc", "", 3 * DeleteCost}, {"lgo", "log", 0}, {"blmae", "blame", 0}, {"kätze", "katze", SubstituteCost},
 	} {
-		if got := term.Distance(tt.a, tt.b); got != tt.want {
+		if got := Distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
@@ -47,9 +45,9 @@ func FuzzDistance(f *testing.F) {
 		if len(a) > 200 || len(b) > 200 {
 			return
 		}
-		if d := term.Distance(a, b); d < 0 || a == b && d != 0 {
+		if d := Distance(a, b); d < 0 || a == b && d != 0 {
 			t.Errorf("distance(%q, %q) = %d", a, b, d)
 		}
-		term.Suggest(a, slices.Compact([]string{a, b}))
+		Suggest(a, slices.Compact([]string{a, b}))
 	})
 }
