@@ -99,7 +99,7 @@ func (p *purse) compress(limit string, tokens int) *exec.Cmd {
 		"-c", "llm.baseURL="+p.server.URL+"/v1", "-c", "llm.maxUSDPerDay=none", "-c", "lock.timeout=5m", "-c", "llm.maxTokensPerDay="+limit)
 }
 
-// need is what one request may cost: a cap that is too small says so.
+// need is the cost of one request, which the error of a smaller cap names.
 func (p *purse) need() int {
 	out, err := p.compress("1", 320).CombinedOutput()
 	_, text, ok := strings.Cut(string(out), "the next request may take ")
@@ -186,7 +186,7 @@ func TestCapOfManyProcesses(t *testing.T) {
 	}
 }
 
-// TestCapAfterKill kills a process whose request is under way: what it held is free at once.
+// TestCapAfterKill kills a process during its request: the share of the cap that it had reserved is free immediately.
 func TestCapAfterKill(t *testing.T) {
 	t.Parallel()
 	p := newPurse(t, true)

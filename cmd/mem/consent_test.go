@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// TestConsentOnce pushes three projects, of which a remote has one: one question lists the other two, told apart by their ids.
+// TestConsentOnce pushes three projects to a remote that has one of them: one question lists the other two with their ids.
 func TestConsentOnce(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []bool{true, false} {

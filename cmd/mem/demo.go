@@ -59,7 +59,7 @@ const (
 	demoBytes    = 64 << 20
 	demoMessages = 6
 	demoWidth    = 110
-	demoLooks    = 100 // so many files are looked into
+	demoLooks    = 100 // files that are read to find sessions
 	demoLines    = 12  // of the output of a step
 )
 
@@ -94,11 +94,11 @@ func runDemo(ctx context.Context, e *app.Env, o demoOptions) (err error) {
 type demoStep struct {
 	about string
 	args  []string
-	shown string       // what is printed in place of args, without "mem"
+	shown string       // printed instead of args, without "mem"
 	dir   string       // where it runs, if that matters
 	quiet bool         // its output is printed with --full only
 	full  bool         // the step is run with --full only
-	then  func() error // what is done after it
+	then  func() error // runs after the command
 }
 
 // steps returns the commands of the demo on the session files, the newest last.

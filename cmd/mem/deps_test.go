@@ -256,7 +256,7 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// checkFile checks a file, and notes who imports what: "objects github.com/zeebo/blake3".
+// checkFile checks a file and records its imports: "objects github.com/zeebo/blake3".
 func checkFile(t *testing.T, name, rel string, used map[string]bool) {
 	fset := token.NewFileSet()
 	f, err := goparser.ParseFile(fset, name, nil, goparser.SkipObjectResolution)
@@ -292,7 +292,7 @@ func checkFile(t *testing.T, name, rel string, used map[string]bool) {
 	checkPackageRegexp(t, rel, f)
 }
 
-// mayImport says what is wrong with the package pkg importing p in the file rel.
+// mayImport returns why the package pkg must not import p in the file rel; "" if it may.
 func mayImport(pkg, rel, p string) error {
 	if ours, ok := strings.CutPrefix(p, module); ok {
 		if !slices.Contains(strings.Fields(imports()[pkg]), ours) {

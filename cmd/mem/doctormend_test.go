@@ -28,7 +28,7 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// programs are what lines that mend findings may begin with, besides mem itself.
+// programs are the first words that a suggested fix may have, besides mem itself.
 var programs = []string{"chmod", "sudo", "export", "go", "claude", "ssh-add", "git", "mv", "rm", "echo", "timedatectl", "sntp", "w32tm", "${EDITOR:-vi}", "notepad", "chown", "df"}
 
 // checkLine checks that a line can be typed: every command in it is one, and those of mem have the subcommands and options that
@@ -135,7 +135,7 @@ func isFinding(call *ast.CallExpr) bool {
 	return ok && x.Name == "x"
 }
 
-// linesOf returns what an expression in a function may be, with a name for what is only known when it runs.
+// linesOf returns the possible values of an expression in a function, with a name for each part that is known only at run time.
 func linesOf(t *testing.T, where string, fn *ast.FuncDecl, e ast.Expr) []string {
 	t.Helper()
 	switch e := e.(type) {
@@ -232,7 +232,7 @@ func called(t *testing.T, where string, fn *ast.FuncDecl, call *ast.CallExpr) []
 	return nil
 }
 
-// TestMends tries the lines for errors of all kinds, with names and paths of people who mean no good.
+// TestMends runs the suggested fixes of all kinds of errors, with hostile names and paths.
 func TestMends(t *testing.T) {
 	t.Parallel()
 	all := everyCommand()

@@ -63,8 +63,8 @@ func (d engineDesk) says(segments ...map[string]any) {
 	d.api.turns = append(d.api.turns, []block{{tool: "StructuredOutput", in: in}})
 }
 
-// insideEngine compresses a session by the real client: what it says is taken, checked and kept, and made once more
-// without it; what it makes up is refused, asked for once more, and then said by mem itself.
+// insideEngine compresses a session with the real client: its answer is checked, stored and reproduced without the client. An
+// invented answer is refused and asked for again; the second time the built-in engine writes the text.
 func insideEngine(t *testing.T) {
 	d := engineDesk{t, t.TempDir(), serveMessages(t, "")}
 	for _, sub := range []string{"tmp", "bin"} {

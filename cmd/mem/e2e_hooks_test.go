@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
-// A desk is where somebody works with the real client and mem's plugin.
+// A desk is a home and a project of a user with the real client and mem's plugin.
 type desk struct {
 	*rig
 	api    *messagesAPI
@@ -166,8 +166,8 @@ func (d *desk) workOn() string {
 	return a.SessionID
 }
 
-// compacts compacts a session: the compaction is told what memory holds. What a script typed, as in all of these runs without a
-// terminal, is no marker of the user.
+// compacts compacts a session: the compaction receives the text of memory. Prompts of a script, as in all of these runs without a
+// terminal, contain no markers of the user.
 func (d *desk) compacts(id string) {
 	d.t.Helper()
 	d.calmly("a compaction", func() (wrong string) {
@@ -221,8 +221,8 @@ func (d *desk) tellsTheNext(first string) {
 	})
 }
 
-// told returns how often the context of memory is in the last request of a conversation. The client quotes what PreCompact printed as
-// the output of /compact: that does not count.
+// told returns how often the context of memory is in the last request of a conversation. The client quotes the output of PreCompact as
+// the output of /compact, which does not count.
 func (d *desk) told() (n int, text string) {
 	asked := d.api.asked()
 	for i := len(asked) - 1; i >= 0; i-- {
@@ -241,7 +241,7 @@ func (d *desk) told() (n int, text string) {
 	return n, text
 }
 
-// forks forks a session: the copy is a session of its own, and what it repeats is not typed again.
+// forks forks a session: the copy is another session, and its repeated messages do not count as typed again.
 func (d *desk) forks(id string) {
 	d.t.Helper()
 	f := d.print("Another way.", "--resume", id, "--fork-session")

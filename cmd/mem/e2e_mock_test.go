@@ -32,7 +32,7 @@ type block struct {
 	in   map[string]any
 }
 
-// script sets what the next requests of the conversation are answered with.
+// script sets the answers to the next requests of the conversation.
 func (a *messagesAPI) script(turns ...[]block) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

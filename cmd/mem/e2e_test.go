@@ -95,7 +95,7 @@ func installClient(t *testing.T) string {
 	return found[0]
 }
 
-// decision is what the session decided: a text that no budget may drop and nothing else contains.
+// decision is the decision of the session: a text that no budget may drop and that is nowhere else.
 const decision = "We decided: retries stop after three attempts, code name heron-4711. 결정 완료 🙂"
 
 // inside runs with the loopback interface only: mem add, compose, checkout, then the client.

@@ -56,7 +56,7 @@ func distils(q engines.Question) bool {
 
 type object = map[string]any
 
-// reflecting answers what shall become of candidates as MODEL_MODE says: all are promoted, or in words of its own.
+// reflecting answers for candidates of rules by MODEL_MODE: it promotes all of them, or rewords them.
 func reflecting(q engines.Question) string {
 	list := []object{}
 	for _, line := range strings.Split(q.Prompt, "\n") {
@@ -86,8 +86,8 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// distilling answers as MODEL_MODE says: with what the user typed as requests, or decisions where they decide, one of them made
-// up, and as "colleague" with what the assistant decides; or with one concept for all there is.
+// distilling answers by MODEL_MODE: with the texts of the user as requests or decisions, one of them invented; as "colleague" with the
+// decisions of the assistant; or with one concept for everything.
 func distilling(q engines.Question) string {
 	if os.Getenv("MODEL_MODE") == "garbage" {
 		return "I would rather not."

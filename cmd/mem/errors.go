@@ -52,7 +52,7 @@ func reportPanic(e *app.Env, p any) int {
 	printProblem(e, app.Problem{
 		Code:    app.ExitFatal,
 		Message: app.OneLine(fmt.Sprintf("internal: %v", p)),
-		Hints:   []string{"this is a fault of mem; please report it with what follows"},
+		Hints:   []string{"this is a bug of mem: report it with the text below"},
 	})
 	if !e.Opt.JSON {
 		_, _ = io.WriteString(e.Stderr, term.Sanitize(string(debug.Stack()))) // as above

@@ -13,7 +13,7 @@ import (
 // lanesCanary is in every text that the forged lanes bring. A hook must not print it.
 const lanesCanary = "CANARY"
 
-// A phrasebook is what forged bodies are made of: bodies that mem itself wrote about the sessions of the victim, and the values in them.
+// A phrasebook contains the material of forged bodies: bodies that mem itself wrote about the sessions of the victim, and their values.
 type phrasebook struct {
 	bodies  map[string][]any // valid ones, by kind
 	kinds   []string

@@ -20,7 +20,7 @@ import (
 	segments "github.com/memvcs/mem/objects/stream"
 )
 
-// A hostileCase is a lie, the exit status of who is told it, and what is said about it.
+// A hostileCase is an attack, the exit status of the victim's command, and its message.
 type hostileCase struct {
 	do    func(*forger)
 	code  int
@@ -274,7 +274,7 @@ func (f *forger) lose(id pack.ID) {
 	}
 }
 
-// hostileObjects are objects that are missing, or are not what they are called.
+// hostileObjects are objects that are missing, or have other content than their name.
 func hostileObjects() map[string]hostileCase {
 	as := func(file func(id pack.ID, content []byte) []byte) func(*forger) {
 		return func(f *forger) {

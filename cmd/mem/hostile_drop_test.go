@@ -10,8 +10,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// TestDropHint types what fsck and doctor say about a malformed statement of another device. Nothing is left to say
-// afterwards, a fetch brings nothing back, and what is one's own is as it was.
+// TestDropHint types the fix that fsck and doctor suggest for a malformed statement of another device. Afterwards they report nothing,
+// a fetch restores nothing, and the user's own data is unchanged.
 func TestDropHint(t *testing.T) {
 	t.Parallel()
 	for kind, encrypted := range map[string]bool{"plain": false, "encrypted": true} {

@@ -29,7 +29,7 @@ type forger struct {
 	seed []byte
 }
 
-// newForger returns the forger that has the key of the device whose lane the remote holds.
+// newForger returns a forger with the key of the device whose lane is in the remote.
 func newForger(t testing.TB, dir, device string) *forger {
 	t.Helper()
 	var d struct{ Seed []byte }

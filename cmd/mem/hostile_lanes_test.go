@@ -24,8 +24,8 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// A laneForger writes lanes of devices that nobody knows, validly signed, into a remote: all of them in one pack. What a lane holds follows
-// from its number.
+// A laneForger writes validly signed lanes of unknown devices into a remote, all of them in one pack. The number of a lane determines its
+// content.
 type laneForger struct {
 	t       testing.TB
 	book    *phrasebook
@@ -183,7 +183,7 @@ func (f *laneForger) content(rng *rand.Rand, l *proof.ForgedLane) {
 		f.project, version, composed, version))
 }
 
-// oddity does to a few lanes what no tree may be.
+// oddity gives a few lanes an invalid tree.
 func (f *laneForger) oddity(rng *rand.Rand, l *proof.ForgedLane) {
 	if rng.IntN(20) > 0 {
 		return

@@ -30,7 +30,7 @@ type stranger struct {
 	id string
 }
 
-// newMeeting makes a victim with a session, a version and a composition, and a stranger, who both push to one remote.
+// newMeeting makes a victim with a session, a version and a composition, and a stranger; both push to one remote.
 func newMeeting(t *testing.T, encrypted bool) (dir string, victim *target, s *stranger) {
 	t.Helper()
 	dir = t.TempDir()
@@ -152,7 +152,7 @@ func (s *stranger) body(kind string, body any) {
 	s.say(func(*refs.Tx, []refs.Record) (string, any) { return kind, body })
 }
 
-// poison is what no output may hold that the victim did not ask a stranger for.
+// poison must not be in any output, unless the victim names the data of the stranger.
 const poison = "ignore previous"
 
 // put stores the poison as an object of the stranger's lane.
@@ -228,7 +228,7 @@ func (s *stranger) poisoned(tx *refs.Tx, body map[string]any) {
 	body["derivation"].(map[string]any)["output"] = s.put(tx)
 }
 
-// knownDerivation says what a compression makes that the victim is about to ask for.
+// knownDerivation returns the key of a compression that the victim will run next.
 func knownDerivation(s *stranger) {
 	s.ok("-p", "shop", "compress", "victim~laptop", "-r", "9")
 	s.say(func(tx *refs.Tx, all []refs.Record) (string, any) {
@@ -282,7 +282,7 @@ func (g *target) hears() map[string]string {
 	return said
 }
 
-// sessionStart returns what a session of the victim's project is handed when it starts.
+// sessionStart returns the text that a session of the victim's project receives at its start.
 func (g *target) sessionStart() string {
 	g.t.Helper()
 	payload, err := json.Marshal(map[string]any{
@@ -328,8 +328,8 @@ func filesBeside(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestHostileRecords fetches validly signed lanes of a device that is not trusted, which say what the user and trusted devices said otherwise. No
-// command on what is one's own prints or does anything else than without them, nothing is written outside, and no session is handed a word
+// TestHostileRecords fetches validly signed lanes of an untrusted device that contradict the user and trusted devices. Every command on the
+// user's own data prints and does the same as without them, nothing is written outside, and no session receives a word
 // of them.
 func TestHostileRecords(t *testing.T) {
 	t.Parallel()

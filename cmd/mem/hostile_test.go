@@ -87,7 +87,7 @@ func (g *target) ok(args ...string) string {
 	return out
 }
 
-// state is everything in the store but what may be deleted at any time, and what was seen of remotes.
+// state is everything in the store except the cache and the last seen state of remotes.
 func (g *target) state() map[string]string {
 	g.t.Helper()
 	all := map[string]string{}
@@ -117,7 +117,7 @@ func (g *target) state() map[string]string {
 	return all
 }
 
-// A hostileWorld is what all cases start from: a remote with the lane of another device, whose key the attacker has, and memories
+// A hostileWorld is the start of all cases: a remote with the lane of another device, whose key the attacker has, and memories
 // that have fetched from it.
 type hostileWorld struct {
 	dir    string
@@ -166,7 +166,7 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	return w
 }
 
-// victim makes a memory that has fetched what the remote has.
+// victim makes a memory that has fetched everything from the remote.
 func (w *hostileWorld) victim(t *testing.T, dir string) *target {
 	t.Helper()
 	g := &target{t, filepath.Join(dir, "victim"), filepath.Join(dir, "hub.git"), dir}
@@ -239,8 +239,8 @@ func copyPrivate(to, from string) error {
 	})
 }
 
-// TestHostileRemotes fetches from remotes that lie, as a user does. Nothing of what they send is taken over, nothing is left of
-// it, and what was there is in order. The cases whose code is 0 are what is not there to be looked at.
+// TestHostileRemotes fetches from hostile remotes, as a user does. Nothing that they send is accepted or left behind, and the existing data
+// is valid. In the cases with the code 0, mem never reads the hostile part.
 func TestHostileRemotes(t *testing.T) {
 	t.Parallel()
 	w := newHostileWorld(t)

@@ -54,7 +54,7 @@ func (r *mcpRig) know(id, word string) {
 	r.mem("-p", "shop", "concepts", "assign", "-q", id, "--new", "About "+word, "--topic", word)
 }
 
-// mcpCalls are calls of each tool that answer with what is known of a word, if it may be shown. The suffix names the
+// mcpCalls are calls of each tool that return the data about a word, if it may be shown. The suffix names the
 // device.
 func mcpCalls(id, word, suffix string, ids []string) map[string][]any {
 	calls := map[string][]any{}
@@ -194,8 +194,8 @@ func TestMCPUntrusted(t *testing.T) {
 	}
 }
 
-// TestMCPRevokedTool revokes a tool: its calls and results, and what rests on them, are withheld from a session that
-// stays.
+// TestMCPRevokedTool revokes a tool: its calls and results, and everything derived from them, are hidden; the rest of the session is
+// served.
 func TestMCPRevokedTool(t *testing.T) {
 	t.Parallel()
 	r := newMCPRig(t, "laptop")
@@ -250,7 +250,7 @@ func (r *mcpRig) all(s *sdk.ClientSession, id, word string, calls map[string][]a
 	}
 }
 
-// none checks that no tool has told anything.
+// none checks that no tool returned anything.
 func (r *mcpRig) none(told map[string][]string) {
 	r.t.Helper()
 	for _, tool := range mcpTools {

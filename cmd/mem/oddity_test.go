@@ -41,8 +41,8 @@ func oddities() []oddity {
 // mayBeLink is the file of settings, which many keep among their other dotfiles.
 const mayBeLink = "config.json"
 
-// mayBeStrange is what is made again where something strange is in the way, means nothing but by its name, or is opened by other commands
-// only.
+// mayBeStrange lists files that are created again if something else is in their place, that have no content, or that only other commands
+// open.
 var mayBeStrange = regexp.MustCompile(`^(cache(/|$)|reserve$|config\.json\.sum$|.*\.lock$|scratch|.*\.git/mem/known/.*|.*\.git/(refs/tags|objects/info|info|branches|description)$)`)
 
 // TestOddities puts links, pipes, devices and directories in the place of every file and directory of a store. No command hangs or
@@ -126,7 +126,7 @@ func (s *damagedStore) soon(dir, what string, args []string) (code int, out stri
 	return code, out
 }
 
-// shapeOf lists what is at a path, and how long and of when it is.
+// shapeOf lists the entries at a path with their sizes and times.
 func shapeOf(t *testing.T, path string) string {
 	t.Helper()
 	var b strings.Builder

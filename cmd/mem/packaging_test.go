@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestDocsPackaging checks what a release is made from: the systems and formats, and that the files that are named exist or are
-// made by a command of mem. Where there is goreleaser, it checks the whole file.
+// TestDocsPackaging checks the files of a release: the systems and formats, and that the named files exist or are
+// made by a command of mem. If goreleaser is installed, it checks the whole file.
 func TestDocsPackaging(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")

@@ -14,9 +14,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
-// TestReadme runs the blocks of docs/tour.md that are marked console, one after the other in one directory, as
-// somebody types them at a terminal, and compares what they print. In what is wanted "..." stands for any
-// text, and alone on a line for any lines.
+// TestReadme runs the blocks of docs/tour.md that are marked console, one after the other, as a user types them at a
+// terminal, and compares the output. In the page "..." stands for any text, and alone on a line for any lines.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -53,7 +52,7 @@ func newTour(t *testing.T) *tour {
 	return r
 }
 
-// run returns what a command prints: one of mem is run in this process, another one by the shell.
+// run returns the output of a command: mem runs in this process, other commands run in the shell.
 func (r *tour) run(command string) string {
 	words := strings.Fields(command)
 	if words[0] != "mem" {
@@ -96,7 +95,7 @@ func (r *tour) shell(command string) string {
 	return out.String()
 }
 
-// like reports whether text is as pattern says.
+// like reports whether text matches pattern.
 func like(pattern, text string) bool {
 	p := regexp.QuoteMeta(strings.TrimRight(pattern, "\n"))
 	p = regexp.MustCompile(`(?m)^\\\.\\\.\\\.$`).ReplaceAllString(p, `(?s:.*)`)

@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
-// TestRepairSeveral damages some files of what travels at once, each in one of the ways. What the remote has comes back with the same
-// root hash, and the store is the same device after that as before: it fetches without a warning and pushes.
+// TestRepairSeveral damages several files of the synced data together, each in one of the ways. The data of the remote is restored with the same
+// root hash, and the store remains the same device: it fetches without a warning and pushes.
 func TestRepairSeveral(t *testing.T) {
 	t.Parallel()
 	s := newDamagedStore(t)

@@ -119,7 +119,7 @@ func (s *damagedStore) files() (meaning, none []string) {
 	return meaning, none
 }
 
-// A harm is a way to damage a file. Its time stays what it was, as when a disk fails.
+// A harm is a way to damage a file. The time of the file does not change, as when a disk fails.
 type harm struct {
 	name string
 	do   func(b []byte, rng *mrand.Rand) []byte
@@ -190,8 +190,8 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestRepairBranchAndCommits damages the branch of a project and, beside it, every pack in turn: the newest commits of the branch may be in that,
-// and no other file here names them. The remote does, and the store is the same device after that as before.
+// TestRepairBranchAndCommits damages the branch of a project together with each pack in turn: the pack may contain the newest commits of the
+// branch, and no other local file names them. The remote does, and the store remains the same device.
 func TestRepairBranchAndCommits(t *testing.T) {
 	t.Parallel()
 	s := newDamagedStore(t)

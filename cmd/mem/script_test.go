@@ -170,7 +170,7 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// fill repeats what a file holds until it has a size, in bytes; with "line" as one line.
+// fill repeats the content of a file until it has a size, in bytes; with "line" as one line.
 func fill(ts *testscript.TestScript, neg bool, args []string) {
 	line := len(args) == 3 && args[2] == "line"
 	if neg || len(args) != 2 && !line {

@@ -30,7 +30,7 @@ const (
 	usualKills   = 200
 	usualWriters = 16
 	perWriter    = 24 // commands
-	perStorm     = 8  // hooks at once, for each writer
+	perStorm     = 8  // concurrent hooks, for each writer
 	powerCuts    = 20
 	mostKills    = 1_000_000
 	mostWriters  = 256
@@ -87,7 +87,7 @@ type provedPromise struct {
 
 // A selftestPart is one part of the self test.
 type selftestPart struct {
-	about string // what it is about, if it does not come to a promise
+	about string // named if the part yields no promise
 	run   func(context.Context) ([]proof.Promise, error)
 }
 
@@ -190,7 +190,7 @@ func selftestDisk(e *app.Env, dir string) (string, error) {
 	}
 }
 
-// add records a result, and prints it at once for people.
+// add records a result and, for people, prints it immediately.
 func (a *selftestAnswer) add(e *app.Env, p provedPromise) {
 	a.Promises = append(a.Promises, p)
 	if e.Opt.JSON {

@@ -106,7 +106,7 @@ func sshServer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GIT_SSH_COMMAND", "ssh -F "+filepath.Join(dir, "through"))
 }
 
-// awaitSocket waits until somebody listens.
+// awaitSocket waits until a server listens.
 func awaitSocket(ts *testscript.TestScript, sock, log string) {
 	for range 6000 {
 		if c, err := net.Dial("unix", sock); err == nil {

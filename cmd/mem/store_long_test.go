@@ -16,8 +16,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// storeLong is a memory in the format "mem 1" with overflow files that are streams of their own, beside those that are blobs. It was
-// made once, by [TestMakeStoreLong], and never changes; storeLongFacts says what it holds.
+// storeLong is a memory in the format "mem 1" with overflow files stored as streams, next to some stored as blobs. It was
+// made once, by [TestMakeStoreLong], and never changes; storeLongFacts lists its content.
 const (
 	storeLong      = "../../testdata/store/v1-long"
 	storeLongFacts = "../../testdata/store/v1-long.txt"
@@ -51,7 +51,7 @@ func TestStoreLong(t *testing.T) {
 	}
 }
 
-// filesOf says what the exact bytes of all overflow files are, a line each.
+// filesOf lists all overflow files with the hash of their exact bytes.
 func filesOf(t *testing.T, m *layers.Memory) string {
 	t.Helper()
 	f := &facting{t: t, m: m, ctx: t.Context()}

@@ -55,8 +55,8 @@ func originals(t *testing.T, m *layers.Memory) (out [][]byte) {
 	return out
 }
 
-// TestStoreV1Clean takes words out of a store that was written before there were rules, as its first push does: the lanes
-// begin anew without them, the store is whole, and every exact byte still comes back.
+// TestStoreV1Clean removes secrets from a store that was written before there were rules, as its first push does: the lanes
+// start again without them, the store is valid, and every exact byte can still be restored.
 func TestStoreV1Clean(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -175,8 +175,8 @@ func userRecord(session string, i int, text string) string {
 	return fmt.Sprintf(`{"type":"user","uuid":"s%d","timestamp":"2026-01-19T09:0%d:00.000Z","cwd":"/home/dev/shop","sessionId":%q,"message":{"role":"user","content":%q}}`+"\n", i, i, session, text)
 }
 
-// otherDevice brings the lane of another device into the store, as a pull does: what its originals.git
-// holds stays there.
+// otherDevice adds the lane of another device to the store, as a pull does: the data of its originals.git
+// stays there.
 func (s *storeMaker) otherDevice() {
 	must(s.t, s.m.Close())
 	desk, m := s.store, s.m

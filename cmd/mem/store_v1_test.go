@@ -26,8 +26,8 @@ import (
 )
 
 // storeV1 is a memory in the format "mem 1" that every later program must read. It was made once, by
-// [TestMakeStoreV1], and never changes; a new format gets a store of its own beside it. What it holds is
-// written down in storeV1Facts.
+// [TestMakeStoreV1], and never changes; a new format gets another store next to it. storeV1Facts lists
+// its content.
 const (
 	storeV1      = "../../testdata/store/v1"
 	storeV1Facts = "../../testdata/store/v1.txt"
@@ -168,8 +168,8 @@ func compareLines(t *testing.T, got, want string) {
 	}
 }
 
-// recordsOf says all that a store holds, a line each: problems, roots, every growth point with the hash of
-// its exact bytes, versions and compositions with what is made of them, the log.
+// recordsOf lists the content of a store: problems, roots, every growth point with the hash of
+// its exact bytes, versions and compositions with their derived data, the log.
 func recordsOf(t *testing.T, m *layers.Memory) string {
 	t.Helper()
 	f := &facting{t: t, m: m, ctx: t.Context()}

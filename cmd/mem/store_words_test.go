@@ -71,7 +71,7 @@ func wordsProjects(t *testing.T, m *layers.Memory) (lib, app state.Project) {
 	return all[0], all[1]
 }
 
-// wordsOf says what is said of sessions and facts, a line each.
+// wordsOf lists the statements about sessions and facts.
 func wordsOf(t *testing.T, m *layers.Memory) string {
 	t.Helper()
 	var b strings.Builder

@@ -344,7 +344,7 @@ func TestReportIsOneLine(t *testing.T) {
 	}
 }
 
-// TestClosedStdout checks that a reader who has gone is no failure, and a disk that is full is one.
+// TestClosedStdout checks that a closed reader is no failure, and that a full disk is one.
 func TestClosedStdout(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -485,7 +485,7 @@ func TestJSONOnATerminal(t *testing.T) {
 	}
 }
 
-// TestIDCell holds that a list shows enough of an id to type it, and never half a letter.
+// TestIDCell checks that a list shows enough of an id to type it, and never half a letter.
 func TestIDCell(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -508,7 +508,7 @@ func TestIDCell(t *testing.T) {
 	}
 }
 
-// What a transcript holds reaches a terminal sanitised, whatever prints it; a file or a pipe gets the exact bytes.
+// Every command sanitises text of a transcript for a terminal; a file or a pipe gets the exact bytes.
 func TestContentOnATerminal(t *testing.T) {
 	t.Parallel()
 	const hostile = "\u202egpj.exe \u009b31mred \x7f"

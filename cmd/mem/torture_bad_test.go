@@ -32,7 +32,7 @@ func (r *rig) refuses(tt refusal) {
 	}
 }
 
-// tortureBadInput gives mem what it cannot use.
+// tortureBadInput gives mem invalid input.
 func tortureBadInput(t *testing.T, r *rig) {
 	one := proof.NewGenerator(501, "/home/user/app")
 	file := r.write("in/"+one.ID+".jsonl", one.More(30))

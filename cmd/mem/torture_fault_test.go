@@ -264,7 +264,7 @@ func (f *faults) try(a attempt, bad fault) {
 	}
 }
 
-// sound checks that a store is valid and holds what it held.
+// sound checks that a store is valid and has all its data.
 func (f *faults) sound(c *rig, what string) {
 	f.t.Helper()
 	c.fsck(what)

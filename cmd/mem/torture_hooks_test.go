@@ -103,7 +103,7 @@ func (h *hooked) work(runs int) {
 	}
 }
 
-// tortureHooks kills hooks at random, 16 at once: what one of them acknowledged is in memory when the notes are folded,
+// tortureHooks kills hooks at random, 16 together: each acknowledged state is in memory when the notes are folded,
 // and there is nothing to repair.
 func tortureHooks(t *testing.T, r *rig) {
 	const sessions = 16
@@ -135,7 +135,7 @@ func tortureHooks(t *testing.T, r *rig) {
 	all[0].small()
 }
 
-// check checks that memory holds a beginning of the session, at least up to what was acknowledged.
+// check checks that memory contains a beginning of the session, at least up to the acknowledged state.
 func (h *hooked) check() {
 	h.t.Helper()
 	want, err := os.ReadFile(h.file)
@@ -199,7 +199,7 @@ func (h *hooked) small() {
 	}
 }
 
-// peak returns the most memory in kB that a hook has had when all but the last byte of its payload is read, 0 if that cannot be told.
+// peak returns the peak memory in kB of a hook that has read all but the last byte of its payload, 0 if it is unknown.
 func (h *hooked) peak(event string, payload []byte) int {
 	h.t.Helper()
 	cmd := exec.Command(h.Bin, "hook", event)

@@ -32,9 +32,9 @@ const (
 	sealedLanes = 10
 )
 
-// TestTortureLanes fetches validly signed lanes of devices that are not trusted, with arbitrary bodies, names, modes, clocks and parts. What
-// the user's own commands print, write and exit with afterwards is what they do in a twin of the memory that has fetched none of them; nothing
-// is written elsewhere, and no word of the lanes is in what a hook hands to a session.
+// TestTortureLanes fetches validly signed lanes of untrusted devices, with arbitrary bodies, names, modes, clocks and parts. Afterwards the
+// user's commands have the same output, files and exit status as in a twin of the memory that has fetched none of them; nothing
+// is written elsewhere, and hooks hand no word of the lanes to a session.
 func TestTortureLanes(t *testing.T) {
 	t.Parallel()
 	total, first := lanesWanted(t)
@@ -148,7 +148,7 @@ push own --all --yes
 remote rm own --yes
 `
 
-// laneTurn is what one message of the transcripts is made of.
+// laneTurn is the content of one message of the transcripts.
 func laneTurn(id string, day, i int, text string) string {
 	if i%2 == 0 {
 		return fmt.Sprintf(`{"type":"user","uuid":"%s-%d","timestamp":"2026-01-%dT10:%02d:00Z","cwd":"/home/dev/shop","sessionId":%q,"message":{"role":"user","content":%q}}`+"\n", id, i, day, i, id, text)
@@ -176,7 +176,7 @@ var laneWorldFiles = map[string]string{
 	"precious.jsonl": "precious\n", "victim.jsonl": "precious\n",
 }
 
-// ownCommands are what the user does after the fetch, in this order.
+// ownCommands are the commands of the user after the fetch, in this order.
 const ownCommands = `
 hook SessionStart
 -p shop ls
@@ -226,7 +226,7 @@ hook SessionStart
 -p shop doctor
 `
 
-// learn reads what the victim has pushed, for the forger.
+// learn reads the pushed data of the victim, for the forger.
 func (w *lanesWorld) learn(t *testing.T) {
 	t.Helper()
 	refs, err := filepath.Glob(filepath.Join(w.dir, "victim/memory.git/refs/heads/p/*/*"))
@@ -265,7 +265,7 @@ func laneBound(now time.Time) uint64 {
 	return 1<<32 + 1000*uint64(now.Sub(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))/time.Second)
 }
 
-// twin is what the commands do where no forged lane is.
+// twin is the result of the commands without a forged lane.
 func (w *lanesWorld) twin(t *testing.T) []outcome {
 	t.Helper()
 	got, _ := w.victim(t, nil)
@@ -277,7 +277,7 @@ func (w *lanesWorld) twin(t *testing.T) []outcome {
 	return got
 }
 
-// victim is what the commands of a copy of the memory do that has fetched some lanes, and how many those are that the store took.
+// victim is the result of the commands in a copy of the memory that has fetched some lanes, with the number of accepted lanes.
 func (w *lanesWorld) victim(t *testing.T, numbers []uint64) (all []outcome, taken int) {
 	t.Helper()
 	dir, err := os.MkdirTemp(filepath.Dir(w.dir), "")
@@ -355,7 +355,7 @@ func (g *target) packBranches(numbers []uint64) error {
 	return err
 }
 
-// own runs a command as the user does, and returns what it does about what is the user's.
+// own runs a command as the user does, and returns its effects on the user's own data.
 func (w *lanesWorld) own(g *target, line string) outcome {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), hostileHang)
@@ -387,7 +387,7 @@ func (w *lanesWorld) own(g *target, line string) outcome {
 	return outcome{line, cmd.ProcessState.ExitCode(), out}
 }
 
-// ofTheUser leaves out of what a command prints what it says of devices that are not trusted, each in a line of its own.
+// ofTheUser removes the lines about untrusted devices from the output of a command.
 func (w *lanesWorld) ofTheUser(line, out string) string {
 	strange := regexp.MustCompile(`untrusted|not trusted|forged-|~[0-9a-f]{8}\b|^[0-9]+ statements? of device|^hint: mem device drop|^checked |^root |^ = \[up to date\]|^$`)
 	var keep []string
@@ -487,8 +487,8 @@ func (w *lanesWorld) describe(t *testing.T, want []outcome, numbers []uint64) st
 // of all sessions, which "mem status" tells by devices in the lines below it.
 var clockPlaces = regexp.MustCompile(`\b[0-9a-f]{40}\b|\([0-9a-f]{7}, |\[[^ ]+ [0-9a-f]{7}\]|[0-9]+ objects|[0-9.]+ kB|[0-9]+ sessions in memory`)
 
-// recordNames are made of the name of a record, which depends on the clock, too.
+// recordNames depend on the name of a record, which depends on the clock.
 var recordNames = regexp.MustCompile(`"compositionId": "[0-9a-f-]+"`)
 
-// guestVersions are versions that devices which are not trusted made of the user's sessions, in the row of the session.
+// guestVersions are versions of the user's sessions by untrusted devices, in the row of the session.
 var guestVersions = regexp.MustCompile(` v[0-9]{3,9}~[0-9a-f]{8}`)

@@ -106,7 +106,7 @@ func (r *rig) killLarge(file string, times int) {
 	}
 }
 
-// blob puts into the lane what an older mem made of a large file: an object that is one blob.
+// blob adds a large file to the lane as an older mem stored it: an object that is one blob.
 func (r *rig) blob(content []byte) {
 	r.t.Helper()
 	repo, err := refs.Open(r.Dir, refs.Options{Now: time.Now, Rand: crand.Reader})
@@ -151,7 +151,7 @@ func hard(n int) []byte {
 	return text
 }
 
-// peak runs a command that must succeed, and returns the most memory in kB that it was seen to have; 0 if that cannot be told here.
+// peak runs a command that must succeed, and returns its peak memory in kB; 0 if it is unknown here.
 func (r *rig) peak(args ...string) (string, int) {
 	r.t.Helper()
 	var out strings.Builder

@@ -43,7 +43,7 @@ func tortureLiar(t *testing.T, bin string) {
 	})
 }
 
-// count lets a script know how many of it came before, whatever runs at once.
+// count gives a script the number of its earlier runs, also of concurrent ones.
 const count = `n=0; until mkdir "$0.$n" 2>/dev/null; do n=$((n + 1)); done`
 
 // caught runs a rig on a program that is not to be trusted.

@@ -19,7 +19,7 @@ func newProof(t *testing.T, bin string) *proof.Rig {
 	}
 }
 
-// proved logs what a proof has looked at.
+// proved logs the checks of a proof.
 func proved(t *testing.T, all []proof.Promise, err error) {
 	t.Helper()
 	var why *proof.Skipped

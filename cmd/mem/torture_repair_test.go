@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
-// tortureRepair damages stores, and kills repairs of them. The next one finishes: with a remote that has what is lost, all of it is back,
-// and every damaged file is kept.
+// tortureRepair damages stores, and kills repairs of them. The next repair finishes: from a remote that has the lost data, everything is
+// restored, and every damaged file is kept.
 func tortureRepair(t *testing.T, r *rig) {
 	hub := filepath.Join(r.Home, "hub.git")
 	var ids []string

@@ -15,8 +15,8 @@ import (
 // acknowledged by its exit status is there byte for byte; existing data was requested; "mem fsck" is
 // clean without any repair; the next command works; nothing half-written is visible.
 //
-// MEM_TORTURE says how much: "" a taste of everything, "commit" what every change must
-// survive, "full" all of it, as once a night. With -tags torture, "" means "commit". MEM_TORTURE_SEED makes other
+// MEM_TORTURE is the tier: "" a little of everything, "commit" for every change, "full" for a
+// night. With -tags torture, "" means "commit". MEM_TORTURE_SEED changes the random
 // choices. MEM_TORTURE_BIN names a binary to run instead of a new build.
 func TestTorture(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// tortureTyped captures, shows, compresses, compares and blames a session most of which is text that the user typed, which every layer keeps whole: none of that is
-// held in memory.
+// tortureTyped captures, shows, compresses, compares and blames a session that is mostly text typed by the user, which every layer keeps whole.
+// None of these commands reads all of it into memory.
 func tortureTyped(t *testing.T, r *rig) {
 	size := amount(t, 0, 52, 200) << 20
 	if size == 0 {
