@@ -228,7 +228,7 @@ func (s *stranger) poisoned(tx *refs.Tx, body map[string]any) {
 	body["derivation"].(map[string]any)["output"] = s.put(tx)
 }
 
-// knownDerivation returns the key of a compression that the victim will run next.
+// knownDerivation states a forged version under the key of a compression that the victim will run next.
 func knownDerivation(s *stranger) {
 	s.ok("-p", "shop", "compress", "victim~laptop", "-r", "9")
 	s.say(func(tx *refs.Tx, all []refs.Record) (string, any) {
