@@ -56,15 +56,29 @@ func (w *projectImport) knowledge(ctx context.Context) error {
 		return err
 	}
 	g.findAmbiguous()
+	first := len(w.report.Items)
+	if err = g.importAll(ctx); err == nil {
+		return nil
+	}
+	for i := range w.report.Items[first:] {
+		if it := &w.report.Items[first+i]; it.Status == New {
+			it.Status, it.As, it.Why = Failed, "", failure
+		}
+	}
+	return err
+}
+
+// importAll checks the facts, concepts and rules and commits those that are new.
+func (g *knowledgeImport) importAll(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{g.importFacts, g.importConcepts, g.importRules} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	if w.o.DryRun {
+	if g.o.DryRun {
 		return nil
 	}
-	return knowledge.On(w.m.DB).SaveForeign(ctx, p, g.out)
+	return knowledge.On(g.m.DB).SaveForeign(ctx, g.project, g.out)
 }
 
 // findAmbiguous finds exchange IDs that several sessions use. They identify no exchange.

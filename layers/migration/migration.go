@@ -46,6 +46,7 @@ const (
 	Conflict  = "conflict"   // memory has other content under that name and keeps it
 	Skipped   = "skipped"    // memory derives it or does not need it
 	NotMapped = "not mapped" // see Why
+	Failed    = "failed"     // an error of the memory ended the import before it was stored
 )
 
 // An Item is an entry of a store and the result of its import. JSON is the output of mem import.
@@ -75,16 +76,20 @@ func (r Report) Count(statuses ...string) (n int) {
 	return n
 }
 
-// Import imports a store. An error of the memory itself ends it; the report then lists the items imported before.
+// Import imports a store. An error of the memory itself ends it; the report then lists the remaining entries as
+// [Failed], unless ctx was cancelled.
 func (m Ops) Import(ctx context.Context, s *foreign.Store, o Options) (Report, error) {
 	forgotten, err := capture.On(m.DB).Forgotten()
 	if err != nil {
 		return Report{Tool: s.Tool}, err
 	}
 	r := &importer{m: m, o: o, store: s, forgotten: forgotten, report: Report{Tool: s.Tool}}
-	for _, p := range s.Projects {
-		w := &projectImport{importer: r, p: p}
+	for i, p := range s.Projects {
+		w, first := &projectImport{importer: r, p: p}, len(r.report.Items)
 		if err := w.run(ctx); err != nil {
+			if ctx.Err() == nil {
+				r.recordFailed(s.Projects[i:], first)
+			}
 			return r.report, err
 		}
 	}

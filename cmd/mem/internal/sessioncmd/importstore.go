@@ -48,13 +48,19 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *for
 		bar.End()
 		if err != nil {
 			err = fmt.Errorf("import from %s: %w", store.Tool, names.StoreError(err))
-			if len(report.Items) == 0 {
+			if len(report.Items) == 0 { // interrupted
 				return err
 			}
 		} else if !e.Opt.DryRun && !o.noL1 {
 			err = refineAdded(ctx, e, m, report.Added)
 		}
-		return errors.Join(err, printStore(e, report))
+		if err != nil && report.Count(migration.New, migration.Grown) > 0 && app.StatusOf(err) == app.ExitFatal {
+			err = app.WithCode(app.ExitPartial, err)
+		}
+		if err = errors.Join(err, printStore(e, report)); err != nil {
+			return err
+		}
+		return storeStatus(report)
 	})
 }
 
@@ -62,10 +68,7 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *for
 func printStore(e *app.Env, r migration.Report) error {
 	if e.Opt.JSON {
 		answer := storeAnswer{e.Opt.DryRun, r.Tool, append([]migration.Item{}, r.Items...)}
-		if err := e.PrintJSON("import.store", answer); err != nil {
-			return err
-		}
-		return storeStatus(r)
+		return e.PrintJSON("import.store", answer)
 	}
 	if err := printItems(e, r.Items); err != nil {
 		return err
@@ -74,18 +77,22 @@ func printStore(e *app.Env, r migration.Report) error {
 	if e.Opt.DryRun {
 		verb = "would import"
 	}
-	e.Note("%s %s of %s from %s: %s unchanged, %s, %s not mapped", verb,
+	failed := ""
+	if n := r.Count(migration.Failed); n > 0 {
+		failed = fmt.Sprintf(", %s failed", tokens.Commas(n))
+	}
+	e.Note("%s %s of %s from %s: %s unchanged, %s, %s not mapped%s", verb,
 		tokens.Commas(r.Count(migration.New, migration.Grown)), term.Count(len(r.Items), "item"), r.Tool,
 		tokens.Commas(r.Count(migration.Unchanged)), term.Count(r.Count(migration.Conflict), "conflict"),
-		tokens.Commas(r.Count(migration.NotMapped)))
-	return storeStatus(r)
+		tokens.Commas(r.Count(migration.NotMapped)), failed)
+	return nil
 }
 
 // printItems prints a row for each item. For people the reasons why items were not imported follow below the rows,
 // because they are too long for a column.
 func printItems(e *app.Env, items []migration.Item) error {
 	refused := func(it migration.Item) bool {
-		return it.Status == migration.Conflict || it.Status == migration.NotMapped
+		return it.Status == migration.Conflict || it.Status == migration.NotMapped || it.Status == migration.Failed
 	}
 	columns := []app.Column{{Name: "status"}, {Name: "kind"}, {Name: "project", Max: 16}, {Name: "name", Shrinks: true},
 		{Name: "as"}}
@@ -127,7 +134,7 @@ func statusPaint(e *app.Env, status string) func(string) string {
 	switch status {
 	case migration.New, migration.Grown:
 		return e.Style().Green
-	case migration.Conflict, migration.NotMapped:
+	case migration.Conflict, migration.NotMapped, migration.Failed:
 		return e.Style().Red
 	}
 	return e.Style().Dim
@@ -135,7 +142,7 @@ func statusPaint(e *app.Env, status string) func(string) string {
 
 // storeStatus returns the exit status of an import with conflicts or items that were not mapped.
 func storeStatus(r migration.Report) error {
-	if r.Count(migration.Conflict, migration.NotMapped) > 0 {
+	if r.Count(migration.Conflict, migration.NotMapped, migration.Failed) > 0 {
 		return app.Exit(app.ExitPartial)
 	}
 	return nil
