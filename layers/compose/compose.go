@@ -42,7 +42,7 @@ type Part struct {
 	Date     time.Time    `json:"date,omitzero"` // when the session ended
 	Version  string       `json:"version"`       // label: v002, original
 	Hash     objects.Hash `json:"hash"`          // name of the version or original
-	Tokens   int          `json:"tokens"`        // its own, by the counter of its version or original; 0 lets Measure count
+	Tokens   int          `json:"tokens"`        // by the counter of its version or original; 0: Measure counts
 	Messages int          `json:"messages"`      // of the session
 	Segments []Segment    `json:"-"`
 }

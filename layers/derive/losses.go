@@ -281,7 +281,8 @@ type LostData struct {
 func DescribeLoss(l repair.Loss) string {
 	switch {
 	case l.Old:
-		return "an older commit or a directory of it, " + l.ID.String()[:10] + "; the current data of the lane does not need it"
+		return "an older commit or a directory of it, " + l.ID.String()[:10] +
+			"; the current data of the lane does not need it"
 	case len(l.Path) == 0:
 		return "the commit or directory " + l.ID.String()[:10]
 	case len(l.Path) < 6 || l.Path[0] == "streams" && len(l.Path) < 7:

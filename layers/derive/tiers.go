@@ -25,8 +25,8 @@ type TierOptions struct {
 	Policy tier.Policy
 	Decay  keepit.Decay // zero: the default
 	DryRun bool
-	// MaxVersions is how many versions are made at most; 0 is no limit. What is left waits for the next time, and summaries wait
-	// for the versions.
+	// MaxVersions limits the versions of one run; 0 is no limit. The next run makes the others. Summaries wait for the
+	// versions.
 	MaxVersions int
 	Progress    func(done, of int) // if not nil it is called after each version
 

@@ -100,7 +100,8 @@ func (g *recapturer) stream(ctx context.Context, points []records.Snapshot) erro
 
 // grow redacts a file point by point into a stream, as long as it gives the same bytes. It reports whether it
 // reached the end.
-func (g *recapturer) grow(ctx context.Context, path string, rules redact.Rules, points []records.Snapshot) (bool, error) {
+func (g *recapturer) grow(ctx context.Context, path string, rules redact.Rules,
+	points []records.Snapshot) (bool, error) {
 	f, _, err := capture.OpenSource(path)
 	if err != nil {
 		return true, ctx.Err() // it was deleted

@@ -256,7 +256,8 @@ func (out *Repaired) came(l sync.FetchedLane, from string) {
 
 // explainLosses returns the sessions and messages of losses.
 func (m Ops) explainLosses(losses []repair.Loss) []derive.LostData {
-	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{}, Streams: map[string]bool{}}
+	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{},
+		Streams: map[string]bool{}}
 	for _, l := range losses {
 		x.Loss(l)
 	}

@@ -117,7 +117,8 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 		if err != nil {
 			return err
 		}
-		named := state.Project{ID: id, Name: cmp.Or(st.Name, brief.Plain(st.ClaimedName.Name, 60)), Identity: st.Identity} // equal in every store
+		// equal in every store
+		named := state.Project{ID: id, Name: cmp.Or(st.Name, brief.Plain(st.ClaimedName.Name, 60)), Identity: st.Identity}
 		c.Roots = append(c.Roots, Root{named, root})
 		return m.checkLineage(ctx, tx, st, upper, c)
 	})
@@ -241,7 +242,10 @@ func (l *lineageCheck) composition(ctx context.Context, k *bodies.Composition) {
 	for _, in := range k.Derivation.Inputs[parts:] {
 		l.need(what, k.Device, in) // facts of a summary
 	}
-	if err := readObject(ctx, l.tx, k.Derivation.Output, func(b []byte) error { _, err := compose.Decode(b); return err }); err != nil {
+	if err := readObject(ctx, l.tx, k.Derivation.Output, func(b []byte) error {
+		_, err := compose.Decode(b)
+		return err
+	}); err != nil {
 		l.bad(what, k.Device, err)
 	}
 }
@@ -265,7 +269,8 @@ func (l *lineageCheck) upper(records []facts.Record) {
 }
 
 // checkFacts checks that the transcripts quoted by facts exist, and the questions and answers of models.
-func checkFacts(records []facts.Record, need func(string, objects.Hash), input func(what, device string, deleted bool, h objects.Hash)) error {
+func checkFacts(records []facts.Record, need func(string, objects.Hash),
+	input func(what, device string, deleted bool, h objects.Hash)) error {
 	set, err := facts.Fold(records, nil)
 	if err != nil {
 		return err
@@ -319,7 +324,10 @@ func (m Ops) checkVersion(ctx context.Context, tx *refs.Tx, v *bodies.Version) e
 	if _, err := v.Plan(); err != nil {
 		return err
 	}
-	return readObject(ctx, tx, v.Derivation.Output, func(b []byte) error { _, err := compress.Decode(b); return err })
+	return readObject(ctx, tx, v.Derivation.Output, func(b []byte) error {
+		_, err := compress.Decode(b)
+		return err
+	})
 }
 
 // readObject calls f with the content of an object. A missing object is reported elsewhere.

@@ -111,7 +111,8 @@ func (st *State) keepitCell(o records.Override) Cell {
 	}
 	return Cell{
 		Slot: fmt.Sprintf("keepit/%v", slot), What: fmt.Sprintf("marker of %s#%d", records.ShortID(o.Session), o.Message),
-		Value: value(o), Restore: Statement{records.KindKeepit, o}, Empty: emptyCell{value(was), Statement{records.KindKeepit, was}},
+		Value: value(o), Restore: Statement{records.KindKeepit, o},
+		Empty: emptyCell{value(was), Statement{records.KindKeepit, was}},
 	}
 }
 
@@ -174,8 +175,8 @@ func (t Timeline) Before(slot string, brought func(records.Stamp) bool) (Cell, b
 	return found, ok
 }
 
-// Restore returns the record that sets the value of c again. If a composition was removed once, the removal is undone, so
-// that its earlier states are restored too; otherwise its text is stored again.
+// Restore returns the record that sets the value of c again. If a composition was removed once, the removal is undone,
+// so that its earlier states are restored too; otherwise its text is stored again.
 func (t Timeline) Restore(c Cell) Statement {
 	name, isComposition := strings.CutPrefix(c.Slot, "set/composition/")
 	if !isComposition || c.Restore.Kind != records.KindComposition || t.Last(c.Slot).Value != "deleted" {

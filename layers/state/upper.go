@@ -79,15 +79,17 @@ func conceptCell(b concepts.Change) Cell {
 	}
 	return Cell{
 		Slot: "concept/" + b.Concept + "/" + b.Field, What: fmt.Sprintf("%s of concept c:%.8s", b.Field, b.Concept),
-		Value: b.Value, Restore: Statement{concepts.KindSet, b}, Empty: emptyCell{was.Value, Statement{concepts.KindSet, was}},
+		Value: b.Value, Restore: Statement{concepts.KindSet, b},
+		Empty: emptyCell{was.Value, Statement{concepts.KindSet, was}},
 	}
 }
 
 // assignCell returns the cell of the concept of a member.
 func assignCell(b concepts.Assignment) Cell {
 	return Cell{
-		Slot: "assign/" + b.Member, What: "concept of " + b.Member, Value: b.Concept, Restore: Statement{concepts.KindAssign, b},
-		Empty: emptyCell{"", Statement{concepts.KindAssign, concepts.Assignment{Member: b.Member}}},
+		Slot: "assign/" + b.Member, What: "concept of " + b.Member, Value: b.Concept,
+		Restore: Statement{concepts.KindAssign, b},
+		Empty:   emptyCell{"", Statement{concepts.KindAssign, concepts.Assignment{Member: b.Member}}},
 	}
 }
 
@@ -144,7 +146,8 @@ type RuleEvidence struct {
 	Trials []permanent.Trial
 }
 
-// OwnEvidence adds the session to evidence, and removes words in messages that another session or mem itself wrote first.
+// OwnEvidence adds the session to evidence, and removes words in messages that another session or mem itself wrote
+// first.
 func (s *Session) OwnEvidence(in RuleEvidence) RuleEvidence {
 	for i := range in.Words {
 		in.Words[i].Session = s.ID

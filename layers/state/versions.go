@@ -35,7 +35,9 @@ func (st *State) Named() []*records.Composition {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b *records.Composition) int { return cmp.Compare(first[identity(a)], first[identity(b)]) })
+	slices.SortFunc(out, func(a, b *records.Composition) int {
+		return cmp.Compare(first[identity(a)], first[identity(b)])
+	})
 	return out
 }
 

@@ -15,7 +15,11 @@ func (p *pusher) clean(ctx context.Context, l *PushedLane) (bool, error) {
 		return false, nil
 	}
 	remotes, err := p.m.Remotes()
-	if err != nil || slices.ContainsFunc(remotes, func(r refs.Remote) bool { _, known := r.Marks[l.lane.Ref()]; return known }) {
+	pushed := func(r refs.Remote) bool {
+		_, known := r.Marks[l.lane.Ref()]
+		return known
+	}
+	if err != nil || slices.ContainsFunc(remotes, pushed) {
 		return false, err
 	}
 	if l.Cleaned, err = forget.On(p.m.DB).CleanLane(ctx, l.Project.ID); err != nil || l.Cleaned == (forget.Cleaned{}) {

@@ -81,7 +81,8 @@ func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (
 	if err != nil {
 		return j, err
 	}
-	if j, err = sealed.Join(ctx, m.Refs, c, sealed.JoinOptions{Recovery: s.Recovery, Originals: s.Originals}, o); err != nil {
+	join := sealed.JoinOptions{Recovery: s.Recovery, Originals: s.Originals}
+	if j, err = sealed.Join(ctx, m.Refs, c, join, o); err != nil {
 		return j, err
 	}
 	r.Sealed, r.Originals = j.ID, j.Originals
