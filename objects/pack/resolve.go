@@ -110,9 +110,8 @@ func (w *Writer) read(id ID) (Kind, []byte, error) {
 		return 0, nil, fmt.Errorf("object %s: %w", id, ErrNotFound)
 	}
 	if w.f == nil || len(w.buf) > 0 {
-		if err := w.flush(); err != nil {
-			w.err = err
-			return 0, nil, err
+		if w.err = writeError(w.flush()); w.err != nil {
+			return 0, nil, w.err
 		}
 	}
 	return readObject(w.f, id, off, w.size)

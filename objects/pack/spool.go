@@ -62,15 +62,15 @@ func (w *Writer) addFrom(id ID, crc uint32, r io.Reader, n int64) error {
 		return err
 	}
 	w.size += n
-	w.err = w.flush()
+	w.err = writeError(w.flush())
 	for buf := make([]byte, 256<<10); n > 0 && w.err == nil; {
 		m, err := io.ReadFull(r, buf[:min(n, int64(len(buf)))])
 		if err != nil {
-			w.err = fmt.Errorf("write a pack: %w", err)
+			w.err = writeError(err)
 			break
 		}
 		n -= int64(m)
-		w.err = w.write(buf[:m])
+		w.err = writeError(w.write(buf[:m]))
 	}
 	return w.err
 }

@@ -74,10 +74,10 @@ func (w *Writer) add(id ID, crc uint32, raw []byte) error {
 	}
 	w.size += int64(len(raw))
 	if len(w.buf)+len(raw) > flushAt {
-		w.err = w.flush()
+		w.err = writeError(w.flush())
 	}
 	if w.err == nil && len(raw) >= flushAt {
-		w.err = w.write(raw)
+		w.err = writeError(w.write(raw))
 		return w.err
 	}
 	w.buf = append(w.buf, raw...)
@@ -96,20 +96,28 @@ func (w *Writer) flush() error {
 	return err
 }
 
+// writeError says what failed in an error of writing, nil for nil.
+func writeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("write a pack: %w", err)
+}
+
 // write appends b to the temporary file, which it creates if necessary.
 func (w *Writer) write(b []byte) error {
 	body := b
 	if w.f == nil {
 		f, err := os.CreateTemp(w.dir, packPrefix(w.mark)+"*")
 		if err != nil {
-			return fmt.Errorf("write a pack: %w", err)
+			return err
 		}
 		w.f, body = f, b[headerSize:]
 	}
 	for rest := b; len(rest) > 0; {
 		n, err := w.f.Write(rest[:min(len(rest), writeSize)])
 		if err != nil {
-			return fmt.Errorf("write a pack: %w", err)
+			return err
 		}
 		rest = rest[n:]
 	}
@@ -157,10 +165,7 @@ func (w *Writer) Close() (name string, err error) {
 func (w *Writer) CloseEarly() (name string, durable func() error, err error) {
 	name, synced, err := w.close(runtime.GOOS != "windows") // there an open file cannot be renamed
 	return name, func() error {
-		if err := <-synced; err != nil {
-			return fmt.Errorf("write a pack: %w", err)
-		}
-		return nil
+		return writeError(<-synced)
 	}, err
 }
 
@@ -175,7 +180,7 @@ func (w *Writer) close(early bool) (name string, synced chan error, err error) {
 		return "", synced, errors.Join(w.err, w.Abort())
 	}
 	if name, err = w.finish(early, synced); err != nil {
-		return "", synced, errors.Join(fmt.Errorf("write a pack: %w", err), w.Abort())
+		return "", synced, errors.Join(writeError(err), w.Abort())
 	}
 	w.done, w.f = true, nil
 	return name, synced, nil
