@@ -290,18 +290,18 @@ func notCaptured(sources []capture.Source, added []capture.Added, failed []error
 	return out
 }
 
-// stoppedAdding prints the sessions stored before a fatal error, and those that were not.
+// stoppedAdding prints the sessions stored before a fatal error, and those that were not, if any was stored.
 func stoppedAdding(e *app.Env, op string, added []capture.Added, failed []error, fatal error) error {
 	stored := slices.ContainsFunc(added, func(a capture.Added) bool {
 		return a.Change != "unchanged" && a.Change != "forgotten"
 	})
-	if !stored && (len(failed) < 2 || e.Opt.JSON) {
-		return fatal
+	if !stored {
+		return fatal // one error, not one for each session
 	}
 	if err := printAdded(e, op, added, failed); err != nil {
 		return err
 	}
-	if stored && app.StatusOf(fatal) == app.ExitFatal {
+	if app.StatusOf(fatal) == app.ExitFatal {
 		fatal = app.WithCode(app.ExitPartial, fatal)
 	}
 	return fatal
