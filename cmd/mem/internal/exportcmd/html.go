@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/htmlpage"
@@ -23,6 +24,7 @@ type htmlAnswer struct {
 	Format string `json:"format"`
 	File   string `json:"file,omitempty"`
 	DryRun bool   `json:"dry_run"`
+	Text   string `json:"text,omitempty"` // the page, without a file
 }
 
 // writeHTML writes a session, version or composition as one page, to a file or standard output.
@@ -42,7 +44,7 @@ func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 			return names.StoreError(fmt.Errorf("export %s: %w", name, err))
 		}
 		if out = outfile.Name(out); out == "" || out == "-" {
-			return page.Write(outfile.Stdout(e))
+			return printHTML(e, page)
 		}
 		path, err := outfile.Path(e, out)
 		if err != nil {
@@ -57,7 +59,7 @@ func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 		}
 		outfile.NoteCreated(e, done.Created)
 		if e.Opt.JSON {
-			return e.PrintJSON("export", htmlAnswer{"html", done.Files[0], e.Opt.DryRun})
+			return e.PrintJSON("export", htmlAnswer{Format: "html", File: done.Files[0], DryRun: e.Opt.DryRun})
 		}
 		if e.Opt.DryRun {
 			e.Note("would write:")
@@ -65,6 +67,18 @@ func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 		e.Printf("%s\n", e.Safe(done.Files[0]))
 		return nil
 	})
+}
+
+// printHTML prints a page to standard output.
+func printHTML(e *app.Env, page htmlpage.Page) error {
+	if !e.Opt.JSON {
+		return page.Write(outfile.Stdout(e))
+	}
+	var b strings.Builder
+	if err := page.Write(&b); err != nil {
+		return err
+	}
+	return e.PrintJSON("export", htmlAnswer{Format: "html", DryRun: e.Opt.DryRun, Text: b.String()})
 }
 
 // htmlPage returns the page of a revision: the refined transcript of a session, else Markdown.
