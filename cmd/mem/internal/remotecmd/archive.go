@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/archive"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/worktree"
@@ -50,8 +51,9 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 			return err
 		}
 		bar := e.ProgressBytes("writing", 0)
-		done, err := run.Sync().WriteArchive(ctx, func(write func(io.Writer) error) error {
-			_, err := run.Capture().WriteTree(filepath.Dir(path), o.Force, false, func(t *worktree.Tree) ([]string, error) {
+		var written capture.CheckedOut
+		done, err := run.Sync().WriteArchive(ctx, func(write func(io.Writer) error) (err error) {
+			written, err = run.Capture().WriteTree(filepath.Dir(path), o.Force, false, func(t *worktree.Tree) ([]string, error) {
 				return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), write)
 			})
 			return err
@@ -64,6 +66,7 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 		if err != nil {
 			return fmt.Errorf("export: %w", memory.RemoteError(err))
 		}
+		outfile.NoteCreated(e, written.Created)
 		if done.Objects == 0 && len(projects) > 0 && !refusedAny(done) {
 			return app.WithCode(app.ExitNo, fmt.Errorf("nothing to write to %s: the memory is empty", file))
 		}
