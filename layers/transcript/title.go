@@ -6,13 +6,45 @@ import (
 	"unicode/utf8"
 )
 
-// titleOf returns the first sentence of a typed text, without markers; "" for a text from the composition that the
-// session was resumed from.
+// titleOf returns the first sentence of a typed text, without markers, or the heading of the plan that the text asks to
+// implement; "" for a text from the composition that the session was resumed from.
 func titleOf(text string) string {
 	if fromComposition(text) {
 		return ""
 	}
-	return firstSentence(strings.TrimSpace(unmarked(text)))
+	text = strings.TrimSpace(unmarked(text))
+	if heading := planHeading(text); heading != "" {
+		return heading
+	}
+	return firstSentence(text)
+}
+
+// planHeading returns the heading or the first sentence of a plan. Claude Code starts a session after plan mode with
+// the text "Implement the following plan:" and the plan. The result is "" for any other text.
+func planHeading(text string) string {
+	first, plan, _ := strings.Cut(text, "\n")
+	first = strings.ToLower(strings.TrimSpace(first))
+	if !strings.HasPrefix(first, "implement ") || !strings.HasSuffix(first, "plan:") {
+		return ""
+	}
+	for plan = strings.TrimSpace(plan); strings.HasPrefix(plan, "#"); plan = strings.TrimSpace(plan) {
+		var heading string
+		heading, plan, _ = strings.Cut(plan, "\n")
+		if heading = withoutPlan(strings.Trim(heading, "# \t\r")); heading != "" {
+			return heading
+		}
+	}
+	return firstSentence(plan)
+}
+
+// withoutPlan returns a heading without the word "Plan" at its start, which says nothing.
+func withoutPlan(heading string) string {
+	before, after, _ := strings.Cut(heading, ":")
+	switch strings.ToLower(strings.TrimSpace(before)) {
+	case "plan", "implementation plan":
+		return strings.TrimSpace(after)
+	}
+	return heading
 }
 
 // fromComposition reports whether text is a part of composed.jsonl: its heading, the heading of a part, or a text
