@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/refs/disk"
 )
@@ -73,20 +75,31 @@ func (f SettingsFile) Installed() (found []Found, disabled bool, err error) {
 	return found, Disabled(b), f.name(err)
 }
 
-// Install is [Install] for the file. It writes a backup first and reports whether the file changed. With dry it writes
-// nothing.
-func (f SettingsFile) Install(p Program, dry bool) (changed bool, err error) {
+// A Change is the content of a settings file before and after a change. A missing file is empty.
+type Change struct {
+	Before, After []byte
+}
+
+// Changed reports whether the content differs.
+func (c Change) Changed() bool { return !bytes.Equal(c.Before, c.After) }
+
+// Install is [Install] for the file. It writes a backup first. With dry it writes nothing.
+func (f SettingsFile) Install(p Program, dry bool) (Change, error) {
 	b, path, existed, err := f.read()
 	if err != nil {
-		return false, err
+		return Change{}, err
 	}
 	out, err := Install(b, p)
-	if err != nil || bytes.Equal(out, b) || dry {
-		return err == nil && !bytes.Equal(out, b), f.name(err)
+	if err != nil {
+		return Change{}, f.name(err)
+	}
+	c := Change{b, out}
+	if !c.Changed() || dry {
+		return c, nil
 	}
 	k := backup{File: f.Path, Existed: existed, After: sum(out)}
 	if k.Before, err = Uninstall(b); err != nil {
-		return false, f.name(err)
+		return Change{}, f.name(err)
 	}
 	if old, ok := f.backup(); ok && existed && old.After == sum(b) {
 		k.Before, k.Existed, k.MadeDir = old.Before, old.Existed, old.MadeDir
@@ -95,31 +108,31 @@ func (f SettingsFile) Install(p Program, dry bool) (changed bool, err error) {
 		k.MadeDir = true
 	}
 	if err := f.keep(k); err != nil {
-		return false, fmt.Errorf("keep a copy: %w", err)
+		return Change{}, fmt.Errorf("keep a copy: %w", err)
 	}
-	return true, WriteFile(path, out)
+	return c, WriteFile(path, out)
 }
 
-// Uninstall removes mem's hooks from the file and reports whether the file changed. If nobody has changed the file
-// since Install, it is restored byte for byte; otherwise only the hooks are removed.
-func (f SettingsFile) Uninstall(dry bool) (changed bool, err error) {
+// Uninstall removes mem's hooks from the file. If nobody has changed the file since Install, it is restored byte for
+// byte; otherwise only the hooks are removed. With dry it writes nothing.
+func (f SettingsFile) Uninstall(dry bool) (Change, error) {
 	b, path, existed, err := f.read()
 	if err != nil || !existed {
-		return false, err
+		return Change{}, err
 	}
 	k, ok := f.backup()
 	untouched := ok && k.After == sum(b)
 	out := k.Before
 	if !untouched {
 		if out, err = Uninstall(b); err != nil {
-			return false, f.name(err)
+			return Change{}, f.name(err)
 		}
 	}
-	gone := untouched && !k.Existed
-	if dry || bytes.Equal(out, b) && !gone {
-		return gone || !bytes.Equal(out, b), nil
+	c := Change{b, out}
+	if dry || !c.Changed() {
+		return c, nil
 	}
-	if gone {
+	if untouched && !k.Existed {
 		err = os.Remove(path)
 		if k.MadeDir {
 			os.Remove(filepath.Dir(path)) // it fails if the directory has other files
@@ -128,12 +141,12 @@ func (f SettingsFile) Uninstall(dry bool) (changed bool, err error) {
 		err = WriteFile(path, out)
 	}
 	if err != nil {
-		return false, err
+		return Change{}, err
 	}
 	if err := os.Remove(f.backupFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return true, err
+		return c, err
 	}
-	return true, nil
+	return c, nil
 }
 
 // name adds the path to an error.
@@ -147,6 +160,12 @@ func (f SettingsFile) name(err error) error {
 func (f SettingsFile) backup() (k backup, ok bool) {
 	b, err := os.ReadFile(f.backupFile())
 	return k, err == nil && json.Unmarshal(b, &k) == nil && k.File == f.Path
+}
+
+// Others reports whether hooks of the memory are installed in another settings file.
+func (f SettingsFile) Others() bool {
+	list, err := filepath.Glob(filepath.Join(f.Store, "hooks", strings.Repeat("[0-9a-f]", 16)+".json"))
+	return err == nil && slices.ContainsFunc(list, func(file string) bool { return file != f.backupFile() })
 }
 
 func (f SettingsFile) keep(k backup) error {

@@ -19,7 +19,6 @@ import (
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/refs"
-	"github.com/memvcs/mem/refs/config"
 )
 
 // HooksCommand returns mem hooks.
@@ -44,7 +43,8 @@ func HooksCommand(e *app.Env) *cli.Command {
 			"asks a model or the user for anything unless --distill is on: \"session\" tells Claude\n" +
 			"which messages have no facts, \"background\" distils a session when it ends. On a\n" +
 			"terminal, install asks once. uninstall restores the file byte for byte if it has not\n" +
-			"changed since. See \"mem help capturing\".",
+			"changed since, and the setting defaults.autoRegisterSessions. With -n, both print the\n" +
+			"change as a diff. See \"mem help capturing\".",
 		Subcommands: []*cli.Command{
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
 				Flags: append(scoped(), flags.Choice(&distill, "distill",
@@ -77,6 +77,7 @@ type hooksChange struct {
 	Hooks   []hooks.Purpose `json:"hooks,omitempty"` // what they do and cost
 	Changed bool            `json:"changed"`
 	DryRun  bool            `json:"dry_run"`
+	Diff    string          `json:"diff,omitempty"` // of the file, in a dry run
 }
 
 func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) error {
@@ -98,14 +99,14 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 			return err
 		}
 	}
-	changed, err := f.Install(p, e.Opt.DryRun)
+	change, err := f.Install(p, e.Opt.DryRun)
 	if err != nil {
 		return settingsError(err, f)
 	}
 	if plugin := hookset.Plugin(e); plugin != nil {
 		e.Warn("the plugin %s is enabled in %s: with both, each hook runs twice", plugin.ID, plugin.File)
 	}
-	if scope == "project" && changed && !e.Opt.DryRun {
+	if scope == "project" && change.Changed() && !e.Opt.DryRun {
 		e.Warn("%s is often shared with others, and names %s", f.Path, p.Path)
 	}
 	if err := AskDistill(ctx, e, distill); err != nil {
@@ -115,8 +116,8 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	if err != nil {
 		return err
 	}
-	return printHooks(e, "install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Changed: changed,
-		Hooks: hooks.Purposes(s)})
+	return printHooks(e, "install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Hooks: hooks.Purposes(s)},
+		change)
 }
 
 // readyForHooks creates the memory that hooks need, and sets defaults.autoRegisterSessions.
@@ -131,16 +132,7 @@ func readyForHooks(ctx context.Context, e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	const register = "defaults.autoRegisterSessions"
-	return memory.ChangeSettings(ctx, e, func(c *config.Config) error {
-		if _, from, err := c.Get(register); err != nil || from == config.File {
-			if on, err := c.Bool(register); err == nil && !on {
-				e.Note("%s is false: only sessions that you add by hand are captured", register)
-			}
-			return err
-		}
-		return c.Set(register, "true")
-	})
+	return turnOnRegister(ctx, e)
 }
 
 func settingsError(err error, f settings.SettingsFile) error {
@@ -154,20 +146,28 @@ func settingsError(err error, f settings.SettingsFile) error {
 	return err
 }
 
-func runHooksUninstall(_ context.Context, e *app.Env, scope string) error {
+func runHooksUninstall(ctx context.Context, e *app.Env, scope string) error {
 	f, err := hookset.SettingsOf(e, scope)
 	if err != nil {
 		return err
 	}
-	changed, err := f.Uninstall(e.Opt.DryRun)
+	change, err := f.Uninstall(e.Opt.DryRun)
 	if err != nil {
 		return settingsError(err, f)
 	}
-	return printHooks(e, "uninstall", hooksChange{File: f.Path, Changed: changed})
+	if !e.Opt.DryRun {
+		if err := restoreRegister(ctx, e, f); err != nil {
+			return err
+		}
+	}
+	return printHooks(e, "uninstall", hooksChange{File: f.Path}, change)
 }
 
-func printHooks(e *app.Env, op string, c hooksChange) error {
-	c.DryRun, c.Events = e.Opt.DryRun, []string{}
+func printHooks(e *app.Env, op string, c hooksChange, change settings.Change) error {
+	c.DryRun, c.Events, c.Changed = e.Opt.DryRun, []string{}, change.Changed()
+	if c.DryRun {
+		c.Diff = unifiedDiff(c.File, change)
+	}
 	for _, ev := range settings.Events() {
 		c.Events = append(c.Events, string(ev))
 	}
@@ -190,7 +190,10 @@ func printHooks(e *app.Env, op string, c hooksChange) error {
 	default:
 		e.Note("removed the hooks from %s; captured sessions stay", c.File)
 	}
-	if len(c.Hooks) == 0 || e.Opt.Quiet {
+	for line := range strings.Lines(c.Diff) {
+		e.Printf("%s\n", e.Safe(strings.TrimSuffix(line, "\n")))
+	}
+	if len(c.Hooks) == 0 || e.Opt.Quiet || c.DryRun && c.Changed {
 		return nil
 	}
 	t := e.Table(app.Column{Name: "event"}, app.Column{Name: "does", Shrinks: true}, app.Column{Name: "costs"})

@@ -1,0 +1,89 @@
+package hookcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/hooks/settings"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/textdiff"
+	"github.com/memvcs/mem/refs/config"
+)
+
+// register is the setting that install turns on.
+const register = "defaults.autoRegisterSessions"
+
+// turnOnRegister sets defaults.autoRegisterSessions unless the user has set it, and marks that install set it.
+func turnOnRegister(ctx context.Context, e *app.Env) error {
+	mark, err := registerMark(e)
+	if err != nil {
+		return err
+	}
+	return memory.ChangeSettings(ctx, e, func(c *config.Config) error {
+		if _, from, err := c.Get(register); err != nil || from == config.File {
+			if on, err := c.Bool(register); err == nil && !on {
+				e.Note("%s is false: only sessions that you add by hand are captured", register)
+			}
+			return err
+		}
+		if err := settings.WriteFile(mark, nil); err != nil {
+			return fmt.Errorf("mark that install sets %s: %w", register, err)
+		}
+		return c.Set(register, "true")
+	})
+}
+
+// restoreRegister removes defaults.autoRegisterSessions if install set it, the user has not changed it, and no other
+// settings have hooks of this memory.
+func restoreRegister(ctx context.Context, e *app.Env, f settings.SettingsFile) error {
+	mark, err := registerMark(e)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(mark); err != nil || f.Others() {
+		return nil // without the mark, install did not set it
+	}
+	err = memory.ChangeSettings(ctx, e, func(c *config.Config) error {
+		if on, err := c.Bool(register); err != nil || !on {
+			return nil // an invalid value is that of the user
+		}
+		_, err := c.Unset(register)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(mark); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// registerMark is the file that marks that install set defaults.autoRegisterSessions.
+func registerMark(e *app.Env) (string, error) {
+	store, err := e.MemoryDir()
+	return filepath.Join(store, "hooks", "registers"), err
+}
+
+// unifiedDiff returns the change of a file in the format of diff -u.
+func unifiedDiff(file string, c settings.Change) string {
+	lines := textdiff.NewLineIndex()
+	text := func(b []byte) *textdiff.Text {
+		t := lines.New(&compress.Spill{})
+		t.Write(b) // it never fails
+		t.Close()
+		return t
+	}
+	var out strings.Builder
+	for line := range textdiff.Unified(file, file, text(c.Before), text(c.After)) {
+		out.WriteString(line + "\n")
+	}
+	return out.String()
+}
