@@ -112,7 +112,7 @@ func imports() map[string]string {
 		"cmd/mem/internal/outfile":      "cmd/mem/internal/app cmd/mem/internal/term layers/worktree",
 		"cmd/mem/internal/plumbingcmd":  "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/outfile cmd/mem/internal/term layers layers/state objects",
 		"cmd/mem/internal/fsckcmd":      "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term hooks layers/derive layers/provenance layers/records layers/repair layers/state layers/tokens refs refs/config refs/disk refs/repair",
-		"cmd/mem/internal/forgetcmd":    "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/names cmd/mem/internal/term layers/forget layers/markers layers/state layers/sync refs",
+		"cmd/mem/internal/forgetcmd":    "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/names cmd/mem/internal/term layers/forget layers/markers layers/state layers/sync layers/tokens refs",
 		"cmd/mem/internal/projectcmd":   "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term layers layers/projects layers/records layers/relations layers/state",
 		"cmd/mem/internal/web/guard":    "cmd/mem/internal/web/api",
 		"cmd/mem/internal/hookset":      "cmd/mem/internal/app cmd/mem/internal/names cmd/mem/internal/term hooks hooks/settings layers/keepit layers/state refs/config",

@@ -60,6 +60,10 @@ type DeletedItem struct {
 	Rebuilt bool   // it is rebuilt from the remaining input
 	Lacks   string // IDs of the sessions that the rebuilt one lacks: only another device has them until it syncs
 	Why     string // why it is not rebuilt, "" if that needs no explanation
+
+	Of       int       // of a session or its messages: how many messages the session has
+	Bytes    int64     // of a session or its messages
+	Excerpts []Excerpt // of the same, in a dry run
 }
 
 // A Forgotten is the result of [Ops.Forget].
@@ -106,7 +110,9 @@ type deletion struct {
 	needles  [][]byte              // the spellings of a secret
 	tools    map[string]bool       // the tools that were used, if results of a tool are selected
 
-	metadataOnly int // messages that match only in the client's fields
+	metadataOnly int                  // messages that match only in the client's fields
+	sizes        map[string]int64     // of deleted messages by session
+	excerpts     map[string][]Excerpt // of deleted messages by session, in a dry run
 
 	purges  *state.Purges         // the purges of other devices to apply, nil to apply o
 	answers []records.Purge       // those of purges that this device has not answered yet
@@ -140,7 +146,7 @@ type deletion struct {
 func (m Ops) NewDeletion(ctx context.Context, p state.Project, o ForgetOptions,
 	purges *state.Purges) (*deletion, error) {
 	f := &deletion{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
-		ranges:  map[string][][3]int{},
+		ranges: map[string][][3]int{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{},
 		passed: map[string]map[int]map[int]bool{},
 		tools:  map[string]bool{}, matched: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
@@ -390,12 +396,15 @@ func (f *deletion) mark(session string, generation, n int) (before bool) {
 	return before
 }
 
-// markDeleted marks a message as deleted and adds it to the purge. With part, only spots of it are deleted.
-func (f *deletion) markDeleted(s *state.Session, generation int, v transcript.Value, part bool) {
-	if f.mark(s.ID, generation, v.N) && f.purges == nil {
+// markDeleted marks a message as deleted and adds it to the purge. If spots is not nil, only they are deleted.
+func (f *deletion) markDeleted(s *state.Session, generation int, v transcript.Value, spots [][2]int) {
+	before := f.mark(s.ID, generation, v.N)
+	if !before {
+		f.sample(s, v, spots)
+	} else if f.purges == nil {
 		return
 	}
-	x := records.Passage{Session: state.PurgeKey(s.ID), Generation: generation, N: v.N, Part: part}
+	x := records.Passage{Session: state.PurgeKey(s.ID), Generation: generation, N: v.N, Part: spots != nil}
 	if id := originals.UuidOf(v); id != "" {
 		x.ID = state.PurgeKey(id)
 	}

@@ -45,17 +45,22 @@ func (f *deletion) describe() error {
 			}
 		}
 		for _, d := range sortedKeys(devices) {
-			add(DeletedItem{Kind: "session", Name: records.ShortID(s.ID), Device: d})
+			t := DeletedItem{Kind: "session", Name: records.ShortID(s.ID), Device: d}
+			f.sizeOfSession(s, &t)
+			add(t)
 		}
 		n := 0
 		for _, messages := range f.passed[s.ID] {
 			n += len(messages)
 		}
 		if n > 0 && (f.purges == nil || f.touched(s)) {
-			add(DeletedItem{Kind: "messages", Name: f.places(s), Count: n})
+			t := DeletedItem{Kind: "messages", Name: f.places(s), Count: n}
+			f.size(s, &t)
+			add(t)
 		}
 	}
-	counts := map[DeletedItem]int{}
+	type key struct{ kind, name, device string }
+	counts := map[key]int{}
 	for _, r := range f.records {
 		if _, anew := f.regrown[r.ID]; anew || r.Kind == records.KindSession && f.drop[r.ID] {
 			continue // described with its session
@@ -65,15 +70,14 @@ func (f *deletion) describe() error {
 			if t.Device = f.elsewhere(r.Device); named {
 				add(t)
 			} else {
-				counts[t]++
+				counts[key{t.Kind, t.Name, t.Device}]++
 			}
 		} else if f.own(r.Device) && f.bodies[r.ID] != nil {
-			counts[DeletedItem{Kind: "part of a record", Name: r.Kind}]++
+			counts[key{kind: "part of a record", name: r.Kind}]++
 		}
 	}
-	for t, n := range counts {
-		t.Count = n
-		add(t)
+	for k, n := range counts {
+		add(DeletedItem{Kind: k.kind, Name: k.name, Device: k.device, Count: n})
 	}
 	for id := range f.patches {
 		add(DeletedItem{Kind: "part of a patch", Name: id.Short()})

@@ -51,6 +51,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 	}
 	var gone []string
 	var purges []bodies.Purge
+	oldest := map[string]uint64{}
 	tools := map[string]bool{}
 	for _, p := range o.projects() {
 		var f *deletion
@@ -61,6 +62,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 		out.Things = append(out.Things, f.items...)
 		out.MetadataOnly += f.metadataOnly
 		maps.Copy(tools, f.tools)
+		maps.Copy(oldest, f.oldest())
 		for _, file := range f.files {
 			if !slices.Contains(out.Files, file) {
 				out.Files = append(out.Files, file)
@@ -80,7 +82,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 	}
 	out.Things = append(out.Things, damaged...)
 	out.Files = slices.DeleteFunc(out.Files, func(file string) bool { _, err := os.Lstat(file); return err != nil })
-	if out.Remotes, err = m.remotesOf(o.projects()); err != nil || o.DryRun {
+	if out.Remotes, err = m.remotesOf(oldest); err != nil || o.DryRun {
 		return out, err
 	}
 	var made []string
@@ -109,12 +111,40 @@ func (o ForgetOptions) projects() []state.Project {
 	return all
 }
 
-// remotesOf returns the names of the remotes that have any of the projects.
-func (m Ops) remotesOf(projects []state.Project) (out []string, err error) {
+// oldest returns, by branch, the least Lamport time of a deleted or changed record.
+func (f *deletion) oldest() map[string]uint64 {
+	out := map[string]uint64{}
+	note := func(s bodies.Stamp) {
+		branch := refs.Lane{Project: f.p.ID, Device: s.Device}.Ref()
+		if n, ok := out[branch]; !ok || s.Lamport < n {
+			out[branch] = s.Lamport
+		}
+	}
+	for _, r := range f.records {
+		_, anew := f.regrown[r.ID]
+		if f.drop[r.ID] || anew || f.bodies[r.ID] != nil {
+			note(state.StampOf(r))
+		}
+	}
+	for _, s := range f.st.Sessions {
+		for _, p := range s.Points {
+			if f.gone[p.Original.String()] {
+				note(p.Stamp)
+			}
+		}
+	}
+	return out
+}
+
+// remotesOf returns the names of the remotes that have a record of a branch with at least the given Lamport time.
+func (m Ops) remotesOf(oldest map[string]uint64) (out []string, err error) {
 	remotes, err := m.Refs.Remotes()
 	for _, r := range remotes {
-		if slices.ContainsFunc(projects, func(p state.Project) bool { _, ok := r.Projects[p.ID]; return ok }) {
-			out = append(out, r.Name)
+		for branch, n := range oldest {
+			if mark, ok := r.Marks[branch]; ok && mark.Lamport >= n {
+				out = append(out, r.Name)
+				break
+			}
 		}
 	}
 	return out, err

@@ -35,7 +35,7 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 		if !whole && len(spots) == 0 {
 			return false, nil
 		}
-		f.markDeleted(s, o.Generation, v, !whole)
+		f.markDeleted(s, o.Generation, v, spots)
 		if whole {
 			if originals.UuidOf(v) == "" {
 				f.Seals.Records = append(f.Seals.Records, originals.On(f.m.DB).SealRecord(v.Raw))
@@ -193,7 +193,7 @@ func (f *deletion) otherStreams(ctx context.Context, s *state.Session) error {
 		first := 0 // the first deleted message
 		err = values(func(v transcript.Value) {
 			if whole, spots := selects(v); whole || len(spots) > 0 {
-				f.markDeleted(s, k.generation, v, !whole)
+				f.markDeleted(s, k.generation, v, spots)
 				if first == 0 {
 					first = v.N
 				}

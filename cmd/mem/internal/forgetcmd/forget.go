@@ -21,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -184,9 +185,8 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 			if out.Finished {
 				e.Note("finished an interrupted forget")
 			}
-			if errors.Is(err, forget.ErrNothingToForget) && out.MetadataOnly > 0 {
-				noteMetadata(e, out)
-				return app.WithCode(app.ExitNo, app.WithHint(err, "mem forget --metadata --match "+term.Shell(o.match)+" -n"))
+			if errors.Is(err, forget.ErrNothingToForget) {
+				err = nothing(run, o, f, out, err)
 			}
 			return forgetError(ctx, run, err)
 		}
@@ -195,6 +195,19 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 		}
 		return reportForgotten(ctx, run, f, out)
 	})
+}
+
+// nothing adds the likely reason to an error that nothing is selected.
+func nothing(run names.Run, o forgetOptions, f forget.ForgetOptions, out forget.Forgotten, err error) error {
+	switch {
+	case len(f.Projects)+len(f.Revs) == 0:
+		return app.WithHint(fmt.Errorf("project %s of this directory is not in memory: %w", run.Project.Name, err),
+			"name a project with -p, or search all with --all-projects", "mem project list")
+	case out.MetadataOnly > 0:
+		noteMetadata(run.Env, out)
+		return app.WithHint(err, "mem forget --metadata --match "+term.Shell(o.match)+" -n")
+	}
+	return err
 }
 
 // noteMetadata prints how many messages match only in fields that --match does not search by default.
@@ -247,6 +260,17 @@ type ForgottenAnswer struct {
 	Rebuilt bool   `json:"rebuilt,omitempty"`
 	Lacks   string `json:"rebuilt_without,omitempty"` // sessions
 	Why     string `json:"why_not_rebuilt,omitempty"`
+
+	Of       int             `json:"of,omitempty"`       // the messages of the session
+	Bytes    int64           `json:"bytes,omitempty"`    // of the session or of its deleted messages
+	Excerpts []excerptAnswer `json:"excerpts,omitempty"` // of messages, in a dry run
+}
+
+// An excerptAnswer is the JSON form of a part of a message.
+type excerptAnswer struct {
+	Message int    `json:"message,omitempty"`
+	Role    string `json:"role"`
+	Text    string `json:"text"`
 }
 
 // A heldAnswer is the JSON form of the number of places in another device's lane that contain forgotten data.
@@ -286,7 +310,12 @@ func ForgottenAnswers(things []forget.DeletedItem, names map[string]string) (out
 		if n, ok := names[device]; ok {
 			device = n
 		}
-		out = append(out, ForgottenAnswer{t.Project, t.Kind, t.Name, t.Count, device, t.Rebuilt, t.Lacks, t.Why})
+		a := ForgottenAnswer{Project: t.Project, Kind: t.Kind, Name: t.Name, Count: t.Count, Device: device,
+			Rebuilt: t.Rebuilt, Lacks: t.Lacks, Why: t.Why, Of: t.Of, Bytes: t.Bytes}
+		for _, x := range t.Excerpts {
+			a.Excerpts = append(a.Excerpts, excerptAnswer{x.Message, x.Role, x.Text})
+		}
+		out = append(out, a)
 	}
 	return out
 }
@@ -343,6 +372,54 @@ func printForgotten(e *app.Env, out forget.Forgotten, would bool) {
 	}
 	for _, t := range out.Things {
 		e.Printf("%s\n", e.Safe(forgottenLine(verb, t)))
+		if would {
+			printSize(e, t)
+		}
+	}
+	if would {
+		printTotal(e, out.Things)
+	}
+}
+
+// printSize prints how much of a session would be deleted, and excerpts of it.
+func printSize(e *app.Env, t forget.DeletedItem) {
+	if t.Of == 0 {
+		return
+	}
+	n := t.Count
+	if t.Kind == "session" {
+		n = t.Of
+	}
+	e.Printf("    %s of %s, %s\n", tokens.Commas(n), term.Count(t.Of, "message"), app.BytesText(t.Bytes))
+	for _, x := range t.Excerpts {
+		place := x.Role
+		if x.Message > 0 {
+			place = fmt.Sprintf("#%d %s", x.Message, x.Role)
+		}
+		e.Printf("    %s\n", e.Safe(place+": "+x.Text))
+	}
+}
+
+// printTotal prints how much would be deleted, and warns about sessions that would lose most of their messages.
+func printTotal(e *app.Env, things []forget.DeletedItem) {
+	sessions, messages, size := 0, 0, int64(0)
+	for _, t := range things {
+		if t.Of == 0 || t.Device != "" {
+			continue
+		}
+		sessions, size = sessions+1, size+t.Bytes
+		if t.Kind == "session" {
+			messages += t.Of
+			continue
+		}
+		if messages += t.Count; 2*t.Count > t.Of {
+			e.Warn("%s loses %s of %s", t.Name[:max(0, strings.IndexByte(t.Name, '#'))], tokens.Commas(t.Count),
+				term.Count(t.Of, "message"))
+		}
+	}
+	if sessions > 0 {
+		e.Printf("total: %s of %s, %s\n", term.Count(messages, "message"), term.Count(sessions, "session"),
+			app.BytesText(size))
 	}
 }
 
