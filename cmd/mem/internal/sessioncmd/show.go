@@ -132,11 +132,39 @@ func showTurns(ctx context.Context, run names.Run, rev state.Rev, w io.Writer) e
 		empty = false
 		return write(t)
 	})
-	if err == nil && empty {
+	gone, ferr := 0, error(nil)
+	if err == nil {
+		gone, ferr = noteForgotten(ctx, run, rev)
+	}
+	if err == nil && empty && gone <= rev.To-rev.From {
 		run.Note("no text in %s", rev.Name())
 		run.Hint("the lines of the session file: %s", term.Shell("mem", "show", rev.Name(), "--format", "jsonl"))
 	}
-	return names.StoreError(err)
+	return names.StoreError(errors.Join(err, ferr))
+}
+
+// noteForgotten prints which of the messages were forgotten, and returns their number.
+func noteForgotten(ctx context.Context, run names.Run, rev state.Rev) (int, error) {
+	all, err := run.Forget().ForgottenMessages(ctx, rev.Project.ID, rev.Session, rev.From, rev.To)
+	for i := 0; i < len(all); {
+		first, k := all[i], i+1
+		for same := first; k < len(all); k++ {
+			if same.Message = first.Message + k - i; all[k] != same {
+				break
+			}
+		}
+		place, was := fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), first.Message), "was forgotten"
+		if last := all[k-1].Message; last > first.Message {
+			place, was = place+fmt.Sprintf("..%d", last), "were forgotten"
+		}
+		if first.Part {
+			was += " in part"
+		}
+		by := map[string]string{"match": " --match", "secret": " --secret", "tool": " --tool", "since": " --since"}[first.Cause]
+		run.Note("%s %s at %s, by mem forget%s", place, was, term.TimeText(first.Time), by)
+		i = k
+	}
+	return len(all), err
 }
 
 func showManifest(ctx context.Context, run names.Run) error {

@@ -1,0 +1,48 @@
+package forget
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// A ForgottenMessage is a message of which nothing or, with Part, only a part remains.
+type ForgottenMessage struct {
+	Message int
+	Time    time.Time
+	Cause   string // see [records.Purge]
+	Part    bool
+}
+
+// ForgottenMessages returns the forgotten messages of a session from one number to another, at its current generation.
+// Each is listed once, as it was deleted first.
+func (m Ops) ForgottenMessages(ctx context.Context, p refs.Project, s *state.Session,
+	from, to int) (out []ForgottenMessage, err error) {
+	key, generation := state.PurgeKey(s.ID), s.Now().Generation
+	err = m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+		all, err := tx.Records(ctx, nil)
+		for _, r := range all {
+			if r.Kind != records.KindPurge || err != nil {
+				continue
+			}
+			err = state.ApplyTo(r, func(b records.Purge) {
+				for _, x := range b.Passages {
+					if x.Session == key && x.Generation == generation && from <= x.N && x.N <= to {
+						out = append(out, ForgottenMessage{x.N, r.Time, b.Cause, x.Part})
+					}
+				}
+			})
+		}
+		return err
+	})
+	slices.SortStableFunc(out, func(a, b ForgottenMessage) int {
+		part := map[bool]int{true: 1}
+		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(part[a.Part], part[b.Part]), a.Time.Compare(b.Time))
+	})
+	return slices.CompactFunc(out, func(a, b ForgottenMessage) bool { return a.Message == b.Message }), err
+}
