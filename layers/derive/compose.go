@@ -47,6 +47,7 @@ type ComposeRequest struct {
 	Ratio       int // preferred ratio of existing versions; 0 = any
 	MaxDistance int // largest distance for which an existing version may have been made; 0 = any
 	DryRun      bool
+	Rebuild     bool // after a forget; cannot be undone by itself
 
 	// Engine returns the engine for a part that must be compressed, nil for [compress.Extract]. It is called only for
 	// such parts, and may be nil itself.
@@ -335,7 +336,7 @@ func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult,
 		if err := originals.On(c.m.DB).CheckParts(ctx, tx, comp); err != nil {
 			return err
 		}
-		tx.Trailer("Op", "compose")
+		tx.Trailer("Op", map[bool]string{false: "compose", true: "rebuild"}[c.req.Rebuild])
 		tx.Trailer("Composition", comp.Name)
 		tx.Trailer("Output", comp.Derivation.Output.String())
 		rec, err := tx.Add(records.KindComposition, comp)

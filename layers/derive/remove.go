@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/capture"
@@ -27,28 +28,64 @@ func (e *UsedError) Error() string {
 		strings.Join(e.By, ", "))
 }
 
-// Remove hides what rev names; the bytes stay, and adding it again restores it. The error is a [*UsedError] if a
-// composition uses it, unless force is set.
+// Remove is [Ops.RemoveAll] for one thing.
 func (m Ops) Remove(ctx context.Context, rev state.Rev, force, dryRun bool) error {
-	target, what, err := rev.Target()
-	if err != nil {
-		return err
-	}
-	st, err := trusted.On(m.DB).Outline(ctx, rev.Project.ID)
-	if err != nil {
-		return err
-	}
-	if by := st.Users(rev); len(by) > 0 && !force {
-		return &UsedError{what, by}
+	return m.RemoveAll(ctx, []state.Rev{rev}, force, dryRun)
+}
+
+// RemoveAll hides what revs name, in one operation for each project; the bytes stay, and adding a thing again restores
+// it. What is hidden already is left out. The error is a [*UsedError] if a composition uses one of them, unless force
+// is set; nothing is hidden then.
+func (m Ops) RemoveAll(ctx context.Context, revs []state.Rev, force, dryRun bool) error {
+	var projects []refs.Project
+	targets, names := map[refs.Project][]string{}, map[refs.Project][]string{}
+	for _, rev := range revs {
+		target, what, err := rev.Target()
+		if err != nil {
+			return err
+		}
+		p := rev.Project.ID
+		if rev.Hidden() || slices.Contains(targets[p], target) {
+			continue
+		}
+		st, err := trusted.On(m.DB).Outline(ctx, p)
+		if err != nil {
+			return err
+		}
+		if by := st.Users(rev); len(by) > 0 && !force {
+			return &UsedError{what, by}
+		}
+		if targets[p] == nil {
+			projects = append(projects, p)
+		}
+		targets[p], names[p] = append(targets[p], target), append(names[p], what)
 	}
 	if dryRun {
 		return nil
 	}
-	return m.Refs.WithReserve(func() error {
-		return m.Refs.Update(ctx, rev.Project.ID, "rm "+what, func(tx *refs.Tx) error {
-			tx.Trailer("Op", "rm")
-			_, err := tx.Add(records.KindSet, records.SetBody{Target: target, Field: "deleted", Value: true})
+	for _, p := range projects {
+		if err := m.hideAll(ctx, p, targets[p], names[p]); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// hideAll hides targets of a project in one operation.
+func (m Ops) hideAll(ctx context.Context, p refs.Project, targets, names []string) error {
+	const most = 3 // names in the subject
+	if n := len(names); n > most {
+		names = append(names[:most:most], fmt.Sprintf("%d more", n-most))
+	}
+	return m.Refs.WithReserve(func() error {
+		return m.Refs.Update(ctx, p, "rm "+strings.Join(names, ", "), func(tx *refs.Tx) error {
+			tx.Trailer("Op", "rm")
+			for _, target := range targets {
+				if _, err := tx.Add(records.KindSet, records.SetBody{Target: target, Field: "deleted", Value: true}); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	})
 }

@@ -446,11 +446,11 @@ func (f *deletion) Apply(ctx context.Context) error {
 		if tips := old.Tips(); !slices.Equal(tips, f.st.Tips) {
 			return refs.ErrConflict
 		}
-		tx.Trailer("Op", "forget")
-		purges := f.answers
+		op, purges := "purge", f.answers
 		if f.purges == nil {
-			purges = []records.Purge{f.purge}
+			op, purges = "forget", []records.Purge{f.purge}
 		}
+		tx.Trailer("Op", op)
 		for _, p := range purges {
 			if _, err := tx.Add(records.KindPurge, p); err != nil {
 				return err

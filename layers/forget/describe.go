@@ -87,7 +87,11 @@ func (f *deletion) describe() error {
 	}
 	slices.SortStableFunc(f.items, func(a, b DeletedItem) int {
 		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(state.Rank(a.Kind), state.Rank(b.Kind)),
-			strings.Compare(a.Name, b.Name))
+			strings.Compare(a.Name, b.Name), cmp.Compare(len(b.Why), len(a.Why)),
+			cmp.Compare(fmt.Sprint(b.Rebuilt), fmt.Sprint(a.Rebuilt)))
+	})
+	f.items = slices.CompactFunc(f.items, func(a, b DeletedItem) bool { // earlier states of a composition
+		return b.Kind == "composition" && a.Kind == b.Kind && a.Name == b.Name && a.Device == b.Device
 	})
 	return nil
 }

@@ -347,7 +347,8 @@ func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (ma
 	if err != nil {
 		return made, err
 	}
-	req := derive.ComposeRequest{Project: r.Project, Name: r.Name, Budget: r.Budget, Strategy: strategy}
+	req := derive.ComposeRequest{Project: r.Project, Name: r.Name, Budget: r.Budget, Strategy: strategy,
+		Rebuild: true}
 	for _, part := range r.Parts {
 		in := st
 		if part.Project != r.Project.ID {

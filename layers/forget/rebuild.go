@@ -124,7 +124,7 @@ func (b *rebuilder) commit(ctx context.Context) error {
 			if err := tx.Adopt(b.stage); err != nil {
 				return err
 			}
-			tx.Trailer("Op", "compress")
+			tx.Trailer("Op", "rebuild")
 			taken := map[lineage.Key]bool{}
 			for _, c := range b.pending {
 				v := c.Version

@@ -187,8 +187,9 @@ func (m Ops) undoLog(ctx context.Context, tx *refs.Tx, p refs.Project) (*UndoLog
 	return u, nil
 }
 
-// rewriteOps are the operations that rewrite a lane: their records are those of earlier operations.
-var rewriteOps = []string{"clean", "forget"}
+// fixedOps are the operations that cannot be undone: "clean", "forget" and "purge" rewrite a lane, so their records are
+// those of earlier operations, and "rebuild" is a part of a forget.
+var fixedOps = []string{"clean", "forget", "purge", "rebuild"}
 
 // read sorts the statements of records by slot and by operation.
 func (u *UndoLog) read(st *state.State, records []refs.Record) error {
@@ -212,11 +213,26 @@ func (u *UndoLog) read(st *state.State, records []refs.Record) error {
 		captures[u.Ops[i]] = captures[u.Ops[i]] || r.Kind == bodies.KindSession
 	}
 	for op := range captures {
-		if captures[op] || slices.Contains(rewriteOps, op.Trailer("Op")) {
+		if captures[op] || slices.Contains(fixedOps, op.Trailer("Op")) {
 			op.Cells = nil
 		}
 	}
+	u.forgetEarlier()
 	return nil
+}
+
+// forgetEarlier makes the operations before the last forget fixed: an undo must not step over a forget, which cannot be
+// undone.
+func (u *UndoLog) forgetEarlier() {
+	last := -1
+	for i, op := range u.Ops {
+		if op.Trailer("Op") == "forget" {
+			last = i
+		}
+	}
+	for _, op := range u.Ops[:last+1] {
+		op.Cells = nil
+	}
 }
 
 // Fold determines, from the operations in their order, which are undone and not redone.

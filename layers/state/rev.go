@@ -68,6 +68,19 @@ func (r Rev) Target() (target, what string, err error) {
 	return "", "", ErrNotRemovable
 }
 
+// Hidden reports whether the session, version or composition that r names is hidden.
+func (r Rev) Hidden() bool {
+	switch r.Kind {
+	case IsSession:
+		return r.Session.Deleted
+	case IsVersion:
+		return r.Version.Deleted
+	case IsComposition:
+		return r.Composition.Deleted
+	}
+	return false
+}
+
 // Users returns the names of the compositions that use what rev names, except summaries of weeks and months, which
 // contain their own text and are made again when needed.
 func (st *State) Users(rev Rev) []string {

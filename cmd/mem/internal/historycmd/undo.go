@@ -28,9 +28,10 @@ func Undo(e *app.Env) *cli.Command {
 		Description: "Undoes the last operation of this device in the project, or the last N: removed, pruned\n" +
 			"and hidden things are listed again, created things are not, and markers and facts get\n" +
 			"their previous values. The history only grows, nothing is deleted, and \"mem redo\"\n" +
-			"reverses an undo. A capture cannot be undone: hide the session with \"mem rm\". Things\n" +
-			"that another operation or device has changed since are left alone. \"mem log --undo\"\n" +
-			"lists the operations that can be undone.",
+			"reverses an undo. A capture cannot be undone: hide the session with \"mem rm\". A forget\n" +
+			"cannot be undone, nor can the operations before it. Things that another operation or\n" +
+			"device has changed since are left alone. \"mem log --undo\" lists the operations that can\n" +
+			"be undone.",
 		Action: func(c *cli.Context) error {
 			return doRevert(e, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
 				dryRun bool) ([]history.Reverted, error) {

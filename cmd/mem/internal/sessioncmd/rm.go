@@ -3,6 +3,7 @@ package sessioncmd
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -56,12 +57,16 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 		if err != nil {
 			return err
 		}
-		for _, rev := range revs { // all or nothing
+		for _, rev := range revs { // for an error that names the revision
 			if err := run.Derive().Remove(ctx, rev, force, true); err != nil {
 				return removeError(rev, err)
 			}
+			if rev.Hidden() {
+				run.Note("%s %s is hidden already", rev.Kind, revName(rev))
+			}
 		}
-		if e.Term.Stdin { // scripts need no confirmation: rm can be undone
+		revs = slices.DeleteFunc(revs, state.Rev.Hidden)
+		if e.Term.Stdin && len(revs) > 0 { // scripts need no confirmation: rm can be undone
 			if ok, err := e.Confirm("hide %s?", rmNames(revs)); err != nil || !ok {
 				return err
 			}
@@ -70,10 +75,10 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 			DryRun  bool            `json:"dry_run"`
 			Removed []removedAnswer `json:"removed"`
 		}{e.Opt.DryRun, []removedAnswer{}}
+		if err := run.Derive().RemoveAll(ctx, revs, force, e.Opt.DryRun); err != nil {
+			return err
+		}
 		for _, rev := range revs {
-			if err := run.Derive().Remove(ctx, rev, force, e.Opt.DryRun); err != nil {
-				return removeError(rev, err)
-			}
 			answer.Removed = append(answer.Removed, removedAnswer{string(rev.Kind), revName(rev)})
 		}
 		if e.Opt.JSON {
