@@ -83,7 +83,7 @@ func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) erro
 		}
 		lines, err := run.Provenance().Blame(ctx, rev)
 		if errors.Is(err, provenance.ErrNotBlamable) {
-			return app.WithHint(err, term.Shell("mem", "blame", name+":latest"))
+			return notBlamable(ctx, run, rev, err)
 		}
 		if err != nil {
 			return err
@@ -108,6 +108,21 @@ func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) erro
 		}
 		return printBlame(e, o, rev, lines)
 	})
+}
+
+// notBlamable adds a hint to the error about a revision whose lines have no sources: a session's newest version, or how
+// to make one.
+func notBlamable(ctx context.Context, run names.Run, rev state.Rev, err error) error {
+	if rev.Session == nil {
+		return err
+	}
+	id := term.ShortID(rev.Session.ID)
+	if _, none := run.Resolve(ctx, id+":latest"); none == nil {
+		return app.WithHint(err, term.Shell("mem", "blame", id+":latest")+"  # its newest version",
+			term.Shell("mem", "show", id, "--format", "md")+"  # the messages themselves")
+	}
+	return app.WithHint(err, term.Shell("mem", "compress", id)+"  # makes a version",
+		term.Shell("mem", "show", id, "--format", "md")+"  # the messages themselves")
 }
 
 // A blameLine is the JSON form of a line in mem blame.
