@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,10 +13,11 @@ import (
 func TestWidths(t *testing.T) {
 	t.Parallel()
 	store := copyStoreV1(t)
+	colours := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for _, tt := range []struct{ line, want string }{
 		{"search -p shop -n 0 price", "in 1 session"},
 		{"search --all-projects --by file price", "order.go"},
-		{"why 6ecd", "session  6ecd8c99"},
+		{"why 6ecd --color=always", "6ecd8c99"},
 		{"why 6ecd:v001", "`- session  6ecd8c99"},
 		{"lineage 6ecd", "session  6ecd8c99"},
 		{"ls --all-projects", "PROJECT"},
@@ -36,7 +38,7 @@ func TestWidths(t *testing.T) {
 			t.Errorf("mem %s prints\n%s%swant %q", tt.line, out.String(), errs.String(), tt.want)
 		}
 		for line := range strings.Lines(out.String()) {
-			if n := app.Columns(strings.TrimSuffix(line, "\n")); n > 80 {
+			if n := app.Columns(colours.ReplaceAllString(strings.TrimSuffix(line, "\n"), "")); n > 80 {
 				t.Errorf("mem %s prints a line of %d columns: %s", tt.line, n, line)
 			}
 		}

@@ -112,9 +112,6 @@ func wrapped(words []string, width int) (lines []string) {
 	width = max(width, leastLine)
 	line := ""
 	add := func(word, gap string) {
-		if !strings.HasPrefix(word, "\x1b") {
-			word = app.CutFront(word, width)
-		}
 		switch {
 		case line == "":
 			line = word
@@ -125,17 +122,29 @@ func wrapped(words []string, width int) (lines []string) {
 		}
 	}
 	for _, word := range words {
-		if visible(word) <= width || strings.HasPrefix(word, "\x1b") {
+		if visible(word) <= width {
 			add(word, "  ")
 			continue
 		}
+		start, text, end := unpainted(word)
 		gap := "  "
-		for part := range strings.FieldsSeq(word) {
-			add(part, gap)
+		for part := range strings.FieldsSeq(text) {
+			add(start+app.CutFront(part, width)+end, gap)
 			gap = " "
 		}
 	}
 	return append(lines, line)
+}
+
+// unpainted splits a text into the start of its colour, the text without it and the end of the colour.
+func unpainted(s string) (start, text, end string) {
+	rest, ok := strings.CutPrefix(s, "\x1b[")
+	if !ok {
+		return "", s, ""
+	}
+	code, text, _ := strings.Cut(rest, "m")
+	text, _ = strings.CutSuffix(text, "\x1b[0m")
+	return "\x1b[" + code + "m", text, "\x1b[0m"
 }
 
 // visible returns the width of a text without its colours.
