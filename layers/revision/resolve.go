@@ -60,8 +60,8 @@ func (m Ops) resolveTag(ctx context.Context, sc state.Scope, name string) (rev s
 // ErrLayer reports a layer that a session does not have.
 var ErrLayer = errors.New("no such layer")
 
-// Resolve resolves a revision: abc1, @~2, abc1:v002, abc1#12..18, name@{1}, b3:9f2c, HEAD~1. The error is a
-// [*state.NotFoundError], a [*state.AmbiguousError] or one of the store.
+// Resolve resolves a revision: abc1, @~2, abc1:v002, abc1#12..18, name@{1}, b3:9f2c, HEAD~1 or, if no session has the
+// name, the start of a commit. The error is a [*state.NotFoundError], a [*state.AmbiguousError] or one of the store.
 func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, error) {
 	switch {
 	case strings.HasPrefix(s, "b3:"):
@@ -92,6 +92,11 @@ func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, 
 	var missing *state.NotFoundError
 	if _, _, ok := devices.On(m.DB).DeviceSuffix(ctx, sub); ok && errors.As(err, &missing) && len(missing.Untrusted) == 1 {
 		rev, err = m.ResolveSession(ctx, sc, missing.Untrusted[0]) // abc1:v001~desk, of a session on untrusted devices only
+	}
+	if err != nil && errors.As(err, &missing) && isCommitPrefix(s) {
+		if commit, found := m.resolveCommitPrefix(ctx, sc, s); found == nil {
+			return commit, nil
+		}
 	}
 	if err != nil {
 		return rev, err
@@ -520,4 +525,32 @@ func (m Ops) resolveCommit(ctx context.Context, sc state.Scope, s string) (state
 		back--
 	}
 	return state.Rev{}, &state.NotFoundError{What: "commit", Name: s}
+}
+
+// isCommitPrefix reports whether s can be the start of a commit, at least as long as mem log prints.
+func isCommitPrefix(s string) bool {
+	return len(s) >= 7 && len(s) <= 40 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// resolveCommitPrefix finds an operation by the start of its commit.
+func (m Ops) resolveCommitPrefix(ctx context.Context, sc state.Scope, prefix string) (state.Rev, error) {
+	var found []state.Rev
+	err := m.Scoped(ctx, sc, func(p state.Project, _ *state.State) (done bool) {
+		for e, err := range m.Refs.Log(ctx, p.ID, nil) {
+			if err != nil {
+				return false // reading the operations of this project reports it
+			}
+			if strings.HasPrefix(e.Commit, prefix) {
+				found = append(found, state.Rev{Kind: state.IsCommit, Project: p, Commit: e.Commit, How: e.Subject})
+			}
+		}
+		return len(found) > 0
+	})
+	switch {
+	case err != nil:
+		return state.Rev{}, err
+	case len(found) != 1:
+		return state.Rev{}, &state.NotFoundError{What: "commit", Name: prefix}
+	}
+	return found[0], nil
 }

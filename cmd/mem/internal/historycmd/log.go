@@ -29,9 +29,9 @@ func Log(e *app.Env) *cli.Command {
 		Description: "Each change of the memory is one operation: a commit in its git repository. The\n" +
 			"captures of a session on one day are folded into one line; --all, --graph, --stat,\n" +
 			"--patch, -S and --json list each of them. With a session, version or composition, lists\n" +
-			"the operations that created, changed or used it; with HEAD~3, the operations up to that\n" +
-			"commit. -S TEXT lists the operations that added TEXT to a session, version or\n" +
-			"composition, or removed it.",
+			"the operations that created, changed or used it; with HEAD~3 or a hash, the operations up\n" +
+			"to that commit. \"mem show HASH\" shows one operation. -S TEXT lists the operations that\n" +
+			"added TEXT to a session, version or composition, or removed it.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.Oneline, "oneline", "print one line per operation"),
 			flags.Int(&o.Number, "number,n", "print the newest `N` only"),

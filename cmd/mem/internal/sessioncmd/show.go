@@ -357,7 +357,38 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 	case state.IsFact:
 		return factcmd.Show(ctx, run, *rev.Fact)
 	case state.IsCommit:
-		names.HeadLine(run.Env, "commit "+rev.Commit, rev.How)
+		return showOperation(ctx, run, rev)
+	}
+	return nil
+}
+
+// showOperation prints an operation: its device and time, and what it captured and derived.
+func showOperation(ctx context.Context, run names.Run, rev state.Rev) error {
+	names.HeadLine(run.Env, "commit "+rev.Commit, rev.How)
+	all, err := run.Revision().Operations(ctx, rev.Project)
+	if err != nil {
+		return err
+	}
+	o := all[rev.Commit]
+	if o == nil {
+		return nil
+	}
+	names.Field(run.Env, "Project", rev.Project.Name)
+	names.Field(run.Env, "Device", o.Entry.Name)
+	names.Field(run.Env, "Date", run.DateText(o.Entry.Time))
+	var sessions, versions [][]string
+	for _, c := range o.Captured {
+		sessions = append(sessions, []string{term.ShortID(c.Session.ID), term.Count(c.Now.Scan.Messages, "message"),
+			app.BytesText(c.Now.Size)})
+	}
+	for _, v := range o.Versions {
+		versions = append(versions, []string{names.Label(v), names.ModeOf(v),
+			tokens.Commas(v.TokensOut) + " tok"})
+	}
+	names.Fields(run.Env, "Session", sessions)
+	names.Fields(run.Env, "Version", versions)
+	for _, c := range o.Compositions {
+		names.Field(run.Env, "Made", c.Name+", "+tokens.Commas(c.Tokens)+" tok")
 	}
 	return nil
 }
