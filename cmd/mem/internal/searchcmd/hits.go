@@ -80,17 +80,32 @@ func searchAnswer(h search.Hit, cut *search.Snippets) hitAnswer {
 	return a
 }
 
-// HitName returns the revision of a hit.
+// HitName returns the revision of a hit, with the short id of its session.
 func HitName(h search.Hit) string {
+	if h.Session == nil {
+		return hitName(h, "")
+	}
+	return hitName(h, term.ShortID(h.Session.ID))
+}
+
+// fullName returns the revision of a hit, with the whole id of its session.
+func fullName(h search.Hit) string {
+	if h.Session == nil {
+		return hitName(h, "")
+	}
+	return hitName(h, h.Session.ID)
+}
+
+func hitName(h search.Hit, session string) string {
 	switch h.Doc.Class {
 	case index.Fact, index.Rule:
 		return h.Doc.ID
 	case index.Concept, index.Composition:
 		return h.Doc.Name
 	case index.Version:
-		return term.ShortID(h.Session.ID) + ":" + h.Doc.Name
+		return session + ":" + h.Doc.Name
 	}
-	return term.ShortID(h.Session.ID) + "#" + strconv.Itoa(h.Doc.N)
+	return session + "#" + strconv.Itoa(h.Doc.N)
 }
 
 func layerOf(c index.Class) string {
@@ -152,7 +167,7 @@ func printHits(e *app.Env, o Options, q search.Query, found search.Results) erro
 	switch {
 	case o.list:
 		for _, h := range found.Hits {
-			e.Printf("%s\n", term.ShortID(h.Session.ID))
+			e.Printf("%s\n", idText(e, h.Session.ID))
 		}
 	case e.Term.Stdout:
 		p.forPeople(found.Hits)
@@ -167,6 +182,14 @@ func printHits(e *app.Env, o Options, q search.Query, found search.Results) erro
 		e.Note("%s", summary(q, found))
 	}
 	return nil
+}
+
+// idText returns the id of a session: short for people, whole for scripts.
+func idText(e *app.Env, id string) string {
+	if e.Term.Stdout {
+		return term.ShortID(id)
+	}
+	return id
 }
 
 // summary returns the numbers of hits and sessions, and how to list the other hits.
@@ -214,7 +237,7 @@ type HitPrinter struct {
 
 // line prints a hit for scripts: name, time, role, session title, snippet.
 func (p *HitPrinter) line(h search.Hit) {
-	name, title, who := HitName(h), "", p.Who(h)
+	name, title, who := fullName(h), "", p.Who(h)
 	if h.Session != nil {
 		title = h.Session.Title
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/relations"
 	"github.com/memvcs/mem/layers/search"
@@ -129,7 +130,8 @@ func suggestTable(e *app.Env, all []search.Suggested, asked bool, why func(searc
 		if !asked {
 			value = e.TimeCell(time.Unix(x.Session.Last, 0))
 		}
-		t.Row(app.Cell{Full: x.Rev}, value, app.Cell{Full: x.Version},
+		full := x.Session.ID + strings.TrimPrefix(x.Rev, term.ShortID(x.Session.ID))
+		t.Row(app.Cell{Full: full, Short: x.Rev}, value, app.Cell{Full: x.Version},
 			app.Cell{Full: strconv.Itoa(x.Tokens), Short: tokens.Commas(x.Tokens)},
 			app.Cell{Full: strings.Join(x.Topics, ", ")}, app.Cell{Full: strings.Join(x.Files, ", ")},
 			app.Cell{Full: suggestTitle(x.Session.Title, why(x))})

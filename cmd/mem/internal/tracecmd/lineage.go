@@ -165,7 +165,11 @@ func madeWords(e *app.Env, x *provenance.Node) []string {
 	}
 	words := []string{kind, e.Style().Yellow(e.Safe(x.Name))}
 	if !x.Hash.IsZero() {
-		words = append(words, "b3:"+x.Hash.Short())
+		hash := x.Hash.String()
+		if e.Term.Stdout {
+			hash = x.Hash.Short()
+		}
+		words = append(words, "b3:"+hash)
 	}
 	if x.Recipe.Step != "" {
 		words = append(words, fmt.Sprintf("%s/%d", x.Recipe.Step, x.Recipe.Version))
