@@ -32,8 +32,8 @@ type Suggested struct {
 	Tokens  int    // that it takes
 }
 
-// Suggest returns the sessions that fit a request best, each as what fits the budget: its original, else its
-// largest version that does, else what a new version would get.
+// Suggest returns the sessions that fit a request best, each as what fits the budget: its original, else its largest
+// version that does and uses at least half of its share, else what a new version would get.
 func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error) {
 	s, err := m.Searcher(ctx, r.Projects)
 	if err != nil {
@@ -75,6 +75,9 @@ func frameOf(all []Suggestion) int {
 // leastSuggested is the fewest tokens of a version. A session that has fewer is suggested whole.
 const leastSuggested = 100
 
+// leastUsed is the part of its share that a version must use, else a new version that keeps more is suggested: a half.
+const leastUsed = 2
+
 // suggested chooses what of a session is suggested: at most share tokens, or what there is in at most left of a
 // session that is that small.
 func (m Ops) suggested(ctx context.Context, x Suggestion, left, share int) (Suggested, error) {
@@ -98,7 +101,7 @@ func (m Ops) suggested(ctx context.Context, x Suggestion, left, share int) (Sugg
 		return out, err
 	}
 	versions := slices.DeleteFunc(st.VersionsOf(x.Session.ID), func(v *records.Version) bool {
-		return v.Deleted || v.Revoked != "" || !trust.Of(v.Device) || v.TokensOut > share || v.TokensOut < leastSuggested
+		return v.Deleted || v.Revoked != "" || !trust.Of(v.Device) || v.TokensOut > share || v.TokensOut < max(leastSuggested, share/leastUsed)
 	})
 	if len(versions) > 0 {
 		v := slices.MaxFunc(versions, func(a, b *records.Version) int { return a.TokensOut - b.TokensOut })
