@@ -19,15 +19,16 @@ import (
 // An overview is the output of mem without arguments: the state of the memory and of this directory, and useful next
 // commands.
 type overview struct {
-	Memory   bool               `json:"memory"`            // whether there is one
-	Project  string             `json:"project,omitempty"` // of this directory
-	Stored   int                `json:"sessions"`          // in memory; without a memory, those that Claude Code has
-	New      int                `json:"new"`               // sessions of this project that are not in memory
-	Changed  int                `json:"changed"`           // sessions that grew since they were captured
-	Hooks    bool               `json:"hooks"`             // whether sessions are captured automatically
-	Next     []example          `json:"next"`              // what to type
-	newest   *sessioncmd.Listed // in memory
-	projects int                // that have sessions in memory; without a memory, of Claude Code
+	Memory    bool               `json:"memory"`            // whether there is one
+	Project   string             `json:"project,omitempty"` // of this directory
+	Stored    int                `json:"sessions"`          // in memory; without a memory, those that Claude Code has
+	Subagents int                `json:"subagents"`         // sessions of subagents in memory
+	New       int                `json:"new"`               // sessions of this project that are not in memory
+	Changed   int                `json:"changed"`           // sessions that grew since they were captured
+	Hooks     bool               `json:"hooks"`             // whether sessions are captured automatically
+	Next      []example          `json:"next"`              // what to type
+	newest    *sessioncmd.Listed // in memory
+	projects  int                // that have sessions in memory; without a memory, of Claude Code
 }
 
 // runOverview prints at most twelve lines.
@@ -38,7 +39,7 @@ func runOverview(ctx context.Context, e *app.Env) error {
 			return err
 		}
 		o := overview{
-			Memory: true, Project: run.Project.Name, Stored: r.Stored, New: len(r.Untracked), Changed: len(r.Changed),
+			Memory: true, Project: run.Project.Name, Stored: r.Stored, Subagents: r.Subagents, New: len(r.Untracked), Changed: len(r.Changed),
 			Hooks: sessioncmd.HooksFound(e).Any(), newest: r.Newest,
 		}
 		projects, err := names.Projects(ctx, run.Memory)
@@ -150,7 +151,7 @@ func (o overview) lines(e *app.Env) []string {
 		return []string{first, fmt.Sprintf("There is no memory yet. Claude Code has %s in %s.",
 			term.Count(o.Stored, "session"), term.Count(o.projects, "project"))}
 	}
-	head := fmt.Sprintf("project %s: %s in memory", o.Project, term.Count(o.Stored, "session"))
+	head := fmt.Sprintf("project %s: %s in memory", o.Project, term.Sessions(o.Stored, o.Subagents))
 	if o.newest != nil {
 		head += fmt.Sprintf(", newest %s (%s)", term.ShortID(o.newest.ID), app.Ago(e.Now(), o.newest.Last))
 	}

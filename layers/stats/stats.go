@@ -44,6 +44,11 @@ func (m Ops) Of(ctx context.Context, projects []state.Project, zone *time.Locati
 	}
 	for i, p := range projects {
 		st := states[i]
+		for _, s := range st.Sessions {
+			if s.Parent() != "" && s.Shown() && s.UntrustedDevice == "" {
+				out.Subagents++
+			}
+		}
 		for _, s := range st.Recent() {
 			m.addSession(&out, p, s, zone)
 			if err := out.addVersions(st, s, used, p); err != nil {

@@ -5,6 +5,7 @@ type Stats struct {
 	Project   string     `json:"projectId,omitempty"` // empty for several
 	Name      string     `json:"project,omitempty"`
 	Sessions  int        `json:"sessions"`
+	Subagents int        `json:"subagents"` // their sessions, which no other figure counts
 	Messages  int        `json:"messages"`
 	Tokens    int        `json:"tokens"` // of sessions with a token count
 	Counted   int        `json:"sessionsCounted"`

@@ -60,13 +60,14 @@ func Project(e *app.Env) *cli.Command {
 
 // A projectAnswer is the JSON form of a project.
 type projectAnswer struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	Identity string `json:"identity"`
-	Sessions int    `json:"sessions"`
-	Versions int    `json:"versions"`
-	Composed int    `json:"compositions"`
-	Current  bool   `json:"current"`
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Identity  string `json:"identity"`
+	Sessions  int    `json:"sessions"`  // without those of subagents
+	Subagents int    `json:"subagents"` // sessions of subagents
+	Versions  int    `json:"versions"`
+	Composed  int    `json:"compositions"`
+	Current   bool   `json:"current"`
 }
 
 // describeProject returns a project with its counts.
@@ -77,7 +78,11 @@ func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (pr
 		return a, err
 	}
 	for _, s := range st.Sessions {
-		if !s.Deleted && s.UntrustedDevice == "" {
+		switch {
+		case s.Deleted || s.UntrustedDevice != "":
+		case s.Parent() != "":
+			a.Subagents++
+		default:
 			a.Sessions++
 		}
 	}
@@ -121,7 +126,7 @@ func runProjectList(ctx context.Context, e *app.Env) error {
 			e.Hint("mem import")
 		}
 		t := e.Table(app.Column{Name: ""}, app.Column{Name: "id"}, app.Column{Name: "project", Max: 24},
-			app.Column{Name: "sessions", Right: true},
+			app.Column{Name: "sessions", Right: true}, app.Column{Name: "subagents", Right: true},
 			app.Column{Name: "versions", Right: true}, app.Column{Name: "compositions", Right: true},
 			app.Column{Name: "identity", Shrinks: true, Tail: true})
 		for _, a := range answer.Projects {
@@ -130,6 +135,7 @@ func runProjectList(ctx context.Context, e *app.Env) error {
 				mark = app.Cell{Full: "*", Paint: e.Style().Green}
 			}
 			t.Row(mark, app.Cell{Full: a.ID, Short: a.ID[:8]}, app.Cell{Full: a.Name}, app.Cell{Full: fmt.Sprint(a.Sessions)},
+				app.Cell{Full: fmt.Sprint(a.Subagents)},
 				app.Cell{Full: fmt.Sprint(a.Versions)},
 				app.Cell{Full: fmt.Sprint(a.Composed)}, app.Cell{Full: a.Identity})
 		}
@@ -177,7 +183,7 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 		names.Field(e, "Dir", dir)
 	}
 	if known {
-		names.Field(e, "Memory", term.Count(a.Sessions, "session")+", "+term.Count(a.Versions, "version")+", "+
+		names.Field(e, "Memory", term.Sessions(a.Sessions, a.Subagents)+", "+term.Count(a.Versions, "version")+", "+
 			term.Count(a.Composed, "composition"))
 	} else {
 		names.Field(e, "Memory", "nothing of this directory yet")

@@ -217,7 +217,7 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 		switch {
 		case a.Change != "new":
 			s.grown++
-		case cmp.Or(a.Now.Parent, a.Now.Scan.Parent()) != "":
+		case ofSubagent(a):
 			s.subagents++
 		default:
 			s.fresh++
@@ -245,6 +245,9 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 	}
 }
 
+// ofSubagent reports whether a session is that of a subagent.
+func ofSubagent(a capture.Added) bool { return cmp.Or(a.Now.Parent, a.Now.Scan.Parent()) != "" }
+
 // addTotal has what [printAddedTotal] prints in addition to the sums.
 type addTotal struct {
 	failed int  // sessions that were not stored
@@ -266,7 +269,7 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
 		case "forgotten":
 			forgotten++
 		default:
-			if a.Now.Parent != "" {
+			if ofSubagent(a) {
 				subagents++
 			}
 		}
@@ -279,18 +282,15 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
 		e.Note("nothing to %s", op)
 		return
 	}
-	changed, of, also := len(added)-unchanged-forgotten, "", ""
-	if subagents > 0 {
-		of = fmt.Sprintf(" (%d of subagents)", subagents)
-	}
+	changed, also := len(added)-unchanged-forgotten-subagents, ""
 	if forgotten > 0 {
 		also = fmt.Sprintf(", %d forgotten", forgotten)
 	}
 	if t.failed > 0 {
 		also += fmt.Sprintf(", %d failed", t.failed)
 	}
-	e.Report("%s: %s new or changed%s, %d unchanged%s, %s%s\n", verb, term.Count(changed, "session"), of, unchanged,
-		also, app.BytesText(bytes), storedText(stored))
+	e.Report("%s: %s new or changed, %d unchanged%s, %s%s\n", verb, term.Sessions(changed, subagents), unchanged, also,
+		app.BytesText(bytes), storedText(stored))
 	if opaque > 0 && t.opaque {
 		e.Warn("not JSON, stored as is: %s (-v prints where)", term.Count(opaque, "line"))
 	}

@@ -110,8 +110,7 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 			}
 			return nil
 		case len(items) == 0:
-			noteNothingListed(e, run.Scope, len(all) > 0)
-			return nil
+			return noteNothingListed(ctx, run, len(all) > 0)
 		}
 		if err := e.Page("ls"); err != nil {
 			return err

@@ -1,11 +1,13 @@
 package sessioncmd
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
@@ -13,13 +15,23 @@ import (
 )
 
 // noteNothingListed notes that a list is empty; some reports whether the options excluded all sessions.
-func noteNothingListed(e *app.Env, sc state.Scope, some bool) {
+func noteNothingListed(ctx context.Context, run names.Run, some bool) error {
 	if some {
-		e.Note("no matching sessions")
-		return
+		run.Note("no matching sessions")
+		return nil
 	}
-	e.Note("no sessions of project %s", sc.Project.Name)
-	e.Hint("capture all of Claude Code's sessions with \"mem import\", or list other projects with --all-projects")
+	subagents, err := subagentsInMemory(ctx, run)
+	if err != nil {
+		return err
+	}
+	if subagents > 0 {
+		run.Note("project %s has only sessions of subagents: %d", run.Project.Name, subagents)
+		run.Hint("mem ls --subagents")
+		return nil
+	}
+	run.Note("no sessions of project %s", run.Project.Name)
+	run.Hint("capture all of Claude Code's sessions with \"mem import\", or list other projects with --all-projects")
+	return nil
 }
 
 // lsTable prints the list. For people months have headings, unless it is sorted by tokens or ui.defaultView is list.
@@ -49,7 +61,7 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 		row := []app.Cell{
 			{Full: it.mark(), Short: it.shortMark(), Paint: e.Style().Green},
 			it.idCell(unique[i]), e.TimeCell(it.Last), {Full: messagesText(it)},
-			tokensCell(it.Tokens, it.Counted), {Full: labelsOf(it)}, {Full: fmt.Sprint(it.Markers)},
+			tokensCell(it.Tokens, it.Counted), labelsCell(it), {Full: fmt.Sprint(it.Markers)},
 		}
 		if e.Opt.AllProjects {
 			row = append(row, app.Cell{Full: it.project.Name})
@@ -123,20 +135,22 @@ func messagesText(it Listed) string {
 	return fmt.Sprint(it.Messages)
 }
 
-// labelsOf returns the labels of the newest versions, and their number if there are more.
-func labelsOf(it Listed) string {
+// labelsCell returns the labels of the versions; for people those of the newest and their number, if there are more.
+func labelsCell(it Listed) app.Cell {
 	const most = 4
 	var labels []string
 	for _, v := range it.Versions {
 		labels = append(labels, v.Name())
 	}
-	switch n := len(labels); {
-	case n == 0:
-		return "-"
-	case n > most:
-		labels = append([]string{fmt.Sprintf("(%d)", n)}, labels[n-most:]...)
+	n := len(labels)
+	if n == 0 {
+		return app.Cell{Full: "-"}
 	}
-	return strings.Join(labels, " ")
+	c := app.Cell{Full: strings.Join(labels, " ")}
+	if n > most {
+		c.Short = fmt.Sprintf("(%d) %s", n, strings.Join(labels[n-most:], " "))
+	}
+	return c
 }
 
 // uniquePrefixes returns for each item the length of the shortest unique prefix of its id, at least 4.

@@ -63,6 +63,7 @@ func Status(e *app.Env) *cli.Command {
 type StatusReport struct {
 	project            state.Project
 	Stored             int
+	Subagents          int // sessions of subagents in memory, which Stored does not count
 	Newest             *Listed
 	Changed, Untracked []Listed
 	Moved              string // the command that links this directory to its former project, if it was moved
@@ -136,6 +137,9 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 			r.Newest = &items[i]
 		}
 	}
+	if r.Subagents, err = subagentsInMemory(ctx, run); err != nil {
+		return r, err
+	}
 	if r.Stored == 0 && !run.Opt.AllProjects {
 		p, ok, err := movedFrom(ctx, run)
 		if err != nil {
@@ -147,6 +151,26 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 		}
 	}
 	return r, nil
+}
+
+// subagentsInMemory counts the sessions of subagents in the listed projects.
+func subagentsInMemory(ctx context.Context, run names.Run) (n int, err error) {
+	projects, err := run.ListedProjects(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range projects {
+		st, err := run.Trusted().Outline(ctx, p.ID)
+		if err != nil {
+			return 0, err
+		}
+		for _, s := range st.Sessions {
+			if s.Parent() != "" && s.Shown() {
+				n++
+			}
+		}
+	}
+	return n, nil
 }
 
 func printStatus(e *app.Env, o statusOptions, r StatusReport) error {
@@ -162,12 +186,16 @@ func printStatus(e *app.Env, o statusOptions, r StatusReport) error {
 			e.Printf("%s %s%s", code(it.Status), it.ID, end)
 		}
 	case o.short:
+		id := func(id string) string { return id }
+		if e.Term.Stdout {
+			id = term.ShortID
+		}
 		for _, it := range r.lines() {
-			e.Printf("%s %s\n", e.Style().Red(code(it.Status)), e.Safe(term.ShortID(it.ID)))
+			e.Printf("%s %s\n", e.Style().Red(code(it.Status)), e.Safe(id(it.ID)))
 		}
 		if r.progress != nil && r.progress.Distilled > 0 { // only for users who distil
-			for _, id := range r.progress.L2 {
-				e.Printf("%s %s\n", e.Style().Yellow("L2"), e.Safe(term.ShortID(id)))
+			for _, session := range r.progress.L2 {
+				e.Printf("%s %s\n", e.Style().Yellow("L2"), e.Safe(id(session)))
 			}
 		}
 	default:
@@ -193,7 +221,7 @@ func longStatus(e *app.Env, r StatusReport) {
 	if e.Opt.AllProjects {
 		name = "all projects"
 	}
-	e.Printf("On %s, %d session%s in memory", e.Safe(name), r.Stored, term.Plural(r.Stored))
+	e.Printf("On %s, %s in memory", e.Safe(name), term.Sessions(r.Stored, r.Subagents))
 	if n := r.Newest; n != nil {
 		e.Printf(", newest %s (%s, %s tokens)", e.Safe(term.ShortID(n.ID)), term.Count(n.Messages, "message"),
 			tokensText(n.Tokens, n.Counted))
@@ -293,7 +321,8 @@ func statusPart(e *app.Env, heading, use string, items []Listed, about func(List
 func statusJSON(e *app.Env, r StatusReport) error {
 	answer := struct {
 		Project   string          `json:"project"`
-		Stored    int             `json:"stored"`
+		Stored    int             `json:"stored"`    // without subagents
+		Subagents int             `json:"subagents"` // sessions of subagents in memory
 		Clean     bool            `json:"clean"`
 		Newest    string          `json:"newest,omitempty"`
 		Messages  *int            `json:"newest_messages,omitempty"` // of the newest session
@@ -304,7 +333,7 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		Revoked   int             `json:"revoked_sources,omitempty"`
 		Layers    *layersAnswer   `json:"layers,omitempty"`
 	}{Elsewhere: len(r.Elsewhere), Strangers: r.Untrusted, Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored,
-		Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
+		Subagents: r.Subagents, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
 	if r.Newest != nil {
 		answer.Newest, answer.Messages = r.Newest.ID, &r.Newest.Messages
 	}

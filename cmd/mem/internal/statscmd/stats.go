@@ -91,8 +91,12 @@ func printStats(e *app.Env, s stats.Stats, all bool) error {
 	if s.Project != "" {
 		of = "project " + s.Name
 	}
-	e.Printf("%s: %s, %s message%s, ~%s tokens in %d of them, %s of transcripts, %s\n", e.Safe(of),
-		term.Count(s.Sessions, "session"),
+	without := ""
+	if s.Subagents > 0 {
+		without = fmt.Sprintf(" (without %d of subagents)", s.Subagents)
+	}
+	e.Printf("%s: %s%s, %s message%s, ~%s tokens in %d of them, %s of transcripts, %s\n", e.Safe(of),
+		term.Count(s.Sessions, "session"), without,
 		tokens.Commas(s.Messages), term.Plural(s.Messages), tokens.Commas(s.Tokens), s.Counted, app.BytesText(s.Bytes),
 		term.Count(s.Versions, "version"))
 	return cmp.Or(

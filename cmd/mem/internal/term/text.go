@@ -11,6 +11,15 @@ import (
 // Count returns a number of things: "1 object", "2,000 objects".
 func Count(n int, what string) string { return tokens.Commas(n) + " " + what + Plural(n) }
 
+// Sessions returns the number of sessions and of those of subagents: "2 sessions", "2 sessions and 1 of subagents".
+func Sessions(n, subagents int) string {
+	text := Count(n, "session")
+	if subagents > 0 {
+		text += " and " + tokens.Commas(subagents) + " of subagents"
+	}
+	return text
+}
+
 // Plural returns "s" unless n is 1.
 func Plural(n int) string {
 	if n == 1 {
