@@ -90,6 +90,9 @@ func markPaste(lines []string, kinds []lineKind) {
 	}
 }
 
+// planEnd begins the last paragraph of a plan that the client turns into a message.
+const planEnd = "If you need specific details from before exiting plan mode"
+
 // markPage marks the lines of a very long text that are neither at its beginning nor at its end.
 func markPage(lines []string, kinds []lineKind, said int) {
 	at := 0
@@ -97,7 +100,7 @@ func markPage(lines []string, kinds []lineKind, said int) {
 		if kinds[i] == pastedLine {
 			continue
 		}
-		if at >= pageEdge && at < said-pageEdge {
+		if at >= pageEdge && at < said-pageEdge || strings.HasPrefix(s, planEnd) {
 			kinds[i] = pageLine
 		}
 		at += len(s) + 1
@@ -105,28 +108,40 @@ func markPage(lines []string, kinds []lineKind, said int) {
 }
 
 // writtenByProgram reports whether a line looks like code or like the output of a program: it is indented, it begins or
-// ends with a sign of code, or many of its characters are digits and signs.
+// ends with a sign of code, or many of its characters are digits and signs and many of its words are not of letters.
 func writtenByProgram(line string) bool {
 	s := strings.TrimSpace(line)
-	if s == "" || listItem(s) {
+	if s == "" || listItem(s) || strings.HasPrefix(s, "[Image") {
 		return false
 	}
-	if line[0] == '\t' || strings.HasPrefix(line, "    ") ||
-		strings.ContainsRune("{}<>|$@+=/[❯│├└", firstRune(s)) || strings.ContainsRune("{};=|\\", rune(s[len(s)-1])) {
+	if line[0] == '\t' || strings.HasPrefix(line, "    ") || strings.HasPrefix(s, "//") ||
+		strings.ContainsRune("{}<>|$+=[❯│├└", firstRune(s)) || strings.ContainsRune("{};=|\\", rune(s[len(s)-1])) {
 		return true
 	}
-	letters, signs := 0, 0
-	for _, r := range s {
-		switch {
-		case unicode.IsLetter(r):
-			letters++
-		case unicode.IsSpace(r), strings.ContainsRune(".,:;!?'\"`()-", r):
-		default:
-			signs++
+	const short = 24 // bytes; "see #123" is a request
+	if len(s) < short {
+		return false
+	}
+	letters, signs, words, plain := 0, 0, 0, 0
+	for w := range strings.FieldsSeq(s) {
+		n := 0
+		for _, r := range strings.Trim(w, punctuation) {
+			if unicode.IsLetter(r) {
+				letters++
+			} else if !strings.ContainsRune(punctuation, r) {
+				n++
+			}
+		}
+		signs += n
+		if words++; n == 0 {
+			plain++
 		}
 	}
-	return 5*signs > letters
+	return 5*signs > letters && 3*plain < 2*words
 }
+
+// punctuation are the signs in prose.
+const punctuation = ".,:;!?'\"`()-"
 
 // listItem reports whether a line is an item of a list.
 func listItem(s string) bool {

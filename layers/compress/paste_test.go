@@ -58,6 +58,8 @@ func TestLineKinds(t *testing.T) {
 	long := strings.Repeat("Feb  8 21:51:50.720 |DEBU| hook invoked hook=stop component=hooks\nhook invoked\n", 12)
 	words, call := strings.Repeat("words ", 200), "func f(x int) error { return g(x) }\n"
 	for text, want := range map[string]string{
+		"@cart.go see #123\n[Image #1] see https://example.com/shop/issues/123?x=1 and fix it\n" + long: "rr" +
+			strings.Repeat("p", 23) + "rr",
 		"short\n{\n": "",
 		words:        "r",
 		"so, testing this:\n```\n" + words + "\n```\nwhat is it?": "rpppr",
