@@ -98,6 +98,7 @@ type demoStep struct {
 	dir   string       // where it runs, if that matters
 	quiet bool         // its output is printed with --full only
 	full  bool         // the step is run with --full only
+	alone bool         // it does not see the session files that the demo did not add
 	then  func() error // runs after the command
 }
 
@@ -113,7 +114,7 @@ func (d *demo) steps(files []string) []demoStep {
 		{about: "create a memory", args: []string{"init"}, quiet: true},
 		{about: "capture the sessions, byte for byte", args: append([]string{"add"}, files...), shown: "add FILE...",
 			quiet: true},
-		{about: "list them", args: []string{"ls", "--all-projects"}},
+		{about: "list them", args: []string{"ls", "--all-projects"}, alone: true},
 		{about: "preview a compression: what is kept, and why", args: []string{"compress", first, "--ratio", "10", "-n"},
 			full: true},
 		{about: "create a version of a tenth of the size", args: []string{"compress", first, "--ratio", "10"}},
@@ -246,7 +247,7 @@ func (d *demo) step(s demoStep) error {
 		return err
 	}
 	var out bytes.Buffer
-	inner := d.inner(s.dir)
+	inner := d.inner(s)
 	inner.Stdout, inner.Stderr = &out, &out
 	code := run(d.ctx, inner, append([]string{"--no-pager"}, s.args...))
 	if code != app.ExitDone {
@@ -265,10 +266,10 @@ func (d *demo) step(s demoStep) error {
 }
 
 // inner returns the environment of a step.
-func (d *demo) inner(dir string) app.Env {
+func (d *demo) inner(s demoStep) app.Env {
 	inner := *d.e
 	inner.Opt, inner.Conf, inner.Out = app.Options{}, nil, nil
-	inner.Dir = cmp.Or(dir, d.dir)
+	inner.Dir = cmp.Or(s.dir, d.dir)
 	getenv := inner.Getenv
 	inner.Getenv = func(name string) string {
 		switch name {
@@ -276,6 +277,10 @@ func (d *demo) inner(dir string) app.Env {
 			return d.store
 		case "MEM_ADVICE":
 			return "0"
+		case "CLAUDE_CONFIG_DIR":
+			if s.alone {
+				return d.dir // without sessions
+			}
 		}
 		return getenv(name)
 	}
