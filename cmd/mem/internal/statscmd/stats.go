@@ -33,8 +33,10 @@ func Stats(e *app.Env) *cli.Command {
 		ArgsUsage: "[<file|rev>...]",
 		Description: "Figures are for this project, or with --all-projects for all projects. Storage is the\n" +
 			"compressed size in the packs. \"originals\" is the text that redaction removed, \"files\"\n" +
-			"are long tool results that Claude Code keeps next to a session. Cache size and hook\n" +
-			"latency are for the whole store.\n" +
+			"are long tool results that Claude Code keeps next to a session. The table by month\n" +
+			"counts a session, with its messages and tokens, in the month of its last message, and\n" +
+			"stored bytes in the month in which mem stored them. Cache size and hook latency are for\n" +
+			"the whole store; the cache may be deleted at any time.\n" +
 			"\n" +
 			"With operands, estimates their tokens: an operand that names a file is that file, - is\n" +
 			"standard input, anything else is a revision. Of a transcript, only the text that a\n" +
@@ -146,14 +148,42 @@ func printCaches(e *app.Env, s stats.Stats) error {
 		most = " of " + app.BytesText(s.Storage.CacheMax)
 	}
 	t := section(e, "Cache, "+app.BytesText(s.Storage.Cache)+most, "directory", "files", "size")
+	t.Columns = append(t.Columns, app.Column{Name: "contents", Shrinks: true})
 	for _, c := range s.Storage.Caches {
 		name := c.Directory
 		if name == "" {
 			name = "."
 		}
-		t.Row(app.Cell{Full: name}, countCell(c.Files), bytesCell(c.Bytes))
+		t.Row(app.Cell{Full: name}, countCell(c.Files), bytesCell(c.Bytes), app.Cell{Full: cacheContents[c.Directory]})
 	}
 	return t.Flush()
+}
+
+// cacheContents describes the directories of the cache.
+var cacheContents = map[string]string{
+	"":        "names of projects, log of hooks, files written for you",
+	"beneath": "working directories of session files",
+	"bulk":    "state of projects, long texts",
+	"counts":  "token counts of messages",
+	"debt":    "progress of facts, concepts and rules",
+	"digests": "summaries of sessions for the hand-over",
+	"distill": "background distilling",
+	"given":   "uses of sessions, not recorded yet",
+	"growing": "lengths of L1",
+	"hooks":   "what hooks handed over to sessions",
+	"l1":      "refined transcripts",
+	"log":     "operations",
+	"looked":  "content already searched for secrets",
+	"others":  "sessions of other agents",
+	"pushing": "pushes in progress",
+	"search":  "search index",
+	"seen":    "state of session files",
+	"signs":   "evidence for rules",
+	"state":   "state of projects",
+	"tier":    "last run of the tiers",
+	"tokens":  "token counts of session files",
+	"traces":  "tools and hosts in messages",
+	"upper":   "facts, concepts and rules",
 }
 
 func printShares(e *app.Env, s stats.Stats) error {
@@ -212,7 +242,8 @@ func printMonths(e *app.Env, s stats.Stats) error {
 	if len(s.Months) == 0 {
 		return nil
 	}
-	t := section(e, "Growth by month", "month", "sessions", "messages", "tokens", "stored")
+	t := section(e, "By month: sessions by their last message, stored bytes by the time of storing",
+		"month", "sessions", "messages", "tokens", "stored")
 	for _, x := range s.Months {
 		t.Row(app.Cell{Full: x.Month}, countCell(x.Sessions), countCell(x.Messages), countCell(x.Tokens), bytesCell(x.Stored))
 	}
