@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -55,7 +56,7 @@ func addTools(s *sdk.Server, m Memory, write bool) {
 	about := "Plan one context of several sessions under a token budget. Nothing is saved: the server is read-only."
 	if write {
 		about = "Make one context of several sessions under a token budget and save it under a name."
-		sdk.AddTool(s, tool("keepit_add", "Mark a text that the user typed, so that compressions keep it word for word.",
+		sdk.AddTool(s, tool("keepit_add", "Pin a text that the user typed, so that compressions keep it word for word.",
 			false), answer(t, m.AddKeepit))
 	}
 	sdk.AddTool(s, tool("compose", about, !write), answer(t, func(ctx context.Context, in ComposeIn) (ComposeOut, error) {
@@ -74,7 +75,8 @@ func tool(name, about string, readOnly bool) *sdk.Tool {
 // updates the index, and the other would answer from the old index.
 type turn chan struct{}
 
-// answer turns a function into a handler. The SDK turns errors into results that the model can read.
+// answer turns a function into a handler. The SDK turns errors into results that the model can read. The text of an
+// answer is its JSON with <, > and & as they are: the SDK would write six characters for each.
 func answer[In, Out any](t turn, f func(context.Context, In) (Out, error)) sdk.ToolHandlerFor[In, Out] {
 	return func(ctx context.Context, _ *sdk.CallToolRequest, in In) (_ *sdk.CallToolResult, out Out, err error) {
 		select {
@@ -83,19 +85,31 @@ func answer[In, Out any](t turn, f func(context.Context, In) (Out, error)) sdk.T
 		case <-ctx.Done():
 			return nil, out, ctx.Err()
 		}
-		out, err = f(ctx, in)
-		return nil, out, err
+		if out, err = f(ctx, in); err != nil {
+			return nil, out, err
+		}
+		text, err := encode(out)
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, out, err
 	}
+}
+
+// encode returns the text of an answer.
+func encode(out any) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(out)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 // fit removes the last hits until the answer fits the limit.
 func fit(out SearchOut) (SearchOut, error) {
 	for {
-		b, err := json.Marshal(out)
+		text, err := encode(out)
 		if err != nil {
 			return out, err
 		}
-		if len(out.Hits) == 0 || tokens.Raw(string(b)) <= searchTokens {
+		if len(out.Hits) == 0 || tokens.Raw(text) <= searchTokens {
 			return out, nil
 		}
 		out.Hits = out.Hits[:len(out.Hits)-1]
