@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -32,22 +33,18 @@ func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, err
 	if err != nil {
 		return "", page{}, err
 	}
-	b := homeBody{Current: s.Scope.Project}
-	shown := false
+	first := s.firstProject(ctx)
+	b := homeBody{Current: cmp.Or(first, s.Scope.Project)}
 	for _, p := range all {
 		sum, err := s.Summary(ctx, p)
 		if err != nil {
 			return "", page{}, err
 		}
-		shown = shown || sum.Current
 		b.Projects = append(b.Projects, sum)
 	}
 	slices.SortStableFunc(b.Projects, func(x, y api.ProjectSummary) int {
 		return strings.Compare(y.LastAccessed, x.LastAccessed)
 	})
-	if !shown && len(all) > 0 { // the working directory belongs to no project
-		b.Current = all[0]
-	}
 	st, err := s.Memory.Trusted().Outline(ctx, b.Current.ID)
 	if err != nil {
 		return "", page{}, err
@@ -72,5 +69,5 @@ func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, err
 	if b.Progress, err = s.Memory.Knowledge().Progress(ctx, b.Current.ID); err != nil {
 		return "", page{}, err
 	}
-	return "home", page{Title: "Memory", Project: b.Current, Body: b}, nil
+	return "home", page{Title: "Memory", Project: first, Body: b}, nil
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -125,8 +126,8 @@ func (s *Server) show(do screen) http.HandlerFunc {
 
 // render responds with a page, or to htmx with the template that the parameter "part" names.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	if p.Project.ID == "" {
-		p.Project = s.Scope.Project
+	if p.Project.ID == "" && status != http.StatusUnauthorized {
+		p.Project = s.firstProject(r.Context())
 	}
 	p.ReadOnly, p.Here, p.Theme, p.Tokens = s.ReadOnly, r.URL.RequestURI(), theme(r), s.showsTokens()
 	t, part := s.pages.screens[name], "layout.html"
@@ -142,6 +143,29 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(s.Clean(b.String()))) // the client may have closed the connection
+}
+
+// firstProject returns the project of a page that is of no project: that of the working directory if it is in memory,
+// else the last used. It returns no project if the memory has none, or if it cannot be read.
+func (s *Server) firstProject(ctx context.Context) (first state.Project) {
+	all, err := s.Projects(ctx)
+	if err != nil {
+		return state.Project{}
+	}
+	last := ""
+	for _, p := range all {
+		if p.ID == s.Scope.Project.ID {
+			return p
+		}
+		sum, err := s.Summary(ctx, p)
+		if err != nil {
+			return state.Project{}
+		}
+		if first.ID == "" || sum.LastAccessed > last {
+			first, last = p, sum.LastAccessed
+		}
+	}
+	return first
 }
 
 // theme returns the theme in the cookie: light, dark, or "" for that of the system.

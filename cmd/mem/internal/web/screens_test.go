@@ -165,6 +165,26 @@ func TestLinks(t *testing.T) {
 	t.Logf("%d pages", len(seen))
 }
 
+// TestOutsideOfProjects opens pages of no project when the working directory belongs to no project in memory: their links
+// lead to a project in memory.
+func TestOutsideOfProjects(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(w *api.World) {
+		w.Scope.Project = state.Project{ID: "0123456789abcdef", Name: "elsewhere"}
+	}, nil)
+	for _, path := range []string{"/", "/settings", "/doctor", "/sync", "/keys", "/missing"} {
+		a := r.do(http.MethodGet, path, "", nil)
+		to := regexp.MustCompile(`href="(/p/[0-9a-f]+)"`).FindStringSubmatch(a.body)
+		if to == nil || strings.Contains(a.body, "0123456789abcdef") {
+			t.Errorf("GET %s: links to %q", path, to)
+			continue
+		}
+		if a := r.do(http.MethodGet, to[1], "", nil); a.status != http.StatusOK {
+			t.Errorf("GET %s, linked by %s: %d", to[1], path, a.status)
+		}
+	}
+}
+
 // TestJourneyByForms does what the pages are for by forms alone.
 func TestJourneyByForms(t *testing.T) {
 	t.Parallel()
@@ -480,7 +500,7 @@ func TestAdding(t *testing.T) {
 	must(t, os.WriteFile(file, []byte(line(1, "Begin. ##keepit1.00## Never float.")+line(2, "##keepit0.80## Say why.")+line(3, "##keepit0.25## And how.")), 0o600))
 	p := "/p/" + string(r.project.ID)
 	body := between(r.get(p+"?s="+id), `id="details"`, "</aside>")
-	for _, want := range []string{"<dt>Messages</dt><dd>3</dd>", "25 Jan 2026 10:01", "25 Jan 2026 10:03", "Keepit markers: 3", "##keepit1.00##</code> 1 <span class=\"dim\">Pinned",
+	for _, want := range []string{"<dt>Messages</dt><dd>3</dd>", "25 Jan 2026 10:01", "25 Jan 2026 10:03", "Markers: 3", "##keepit1.00##</code> 1 <span class=\"dim\">Pinned",
 		"##keepit0.80##</code> 1 <span class=\"dim\">Important", "##keepit0.25##</code> 1 <span class=\"dim\">Minor", "Cancel"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the card lacks %q: %s", want, body)
