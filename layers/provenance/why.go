@@ -127,10 +127,10 @@ func (w *explainer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 		Revoked: r.Revoked, Time: r.Created}, r.Device)
 	out.note("%s, %s, confidence %d%%", r.Type, r.State, r.Confidence)
 	if r.Stated {
-		out.note("the user stated it")
+		out.note("stated by the user")
 	}
 	if r.LostEvidence > 0 {
-		out.note("%s of its evidence revoked", records.Numbered(r.LostEvidence, "piece", "pieces"))
+		out.note("%s of evidence revoked", records.Numbered(r.LostEvidence, "piece", "pieces"))
 	}
 	records, err := w.m.Upper(ctx, rev.Project.ID)
 	if err != nil {
@@ -316,7 +316,7 @@ func (w *explainer) version(ctx context.Context, rev state.Rev) (*Reason, error)
 		return nil, err
 	}
 	out := w.setDevice(&Reason{Kind: "version", Name: rev.Name(), Revoked: st.Revoked(rev), Time: v.Time}, v.Device)
-	out.note("b3:%s, %s/%d, %s", v.Derivation.Output.Short(), v.Derivation.Recipe.Step,
+	out.note("b3:%s, recipe %s/%d, engine %s", v.Derivation.Output.Short(), v.Derivation.Recipe.Step,
 		v.Derivation.Recipe.Version, v.Engine)
 	if plan, err := v.Plan(); err == nil && len(plan.Without) > 0 {
 		out.note("without the tool calls in messages %s", spansText(plan.Without))
@@ -393,7 +393,7 @@ func (w *explainer) composition(ctx context.Context, rev state.Rev) (*Reason, er
 		return nil, err
 	}
 	out := w.setDevice(&Reason{Kind: "composition", Name: c.Name, Revoked: st.Revoked(rev), Time: c.Time}, c.Device)
-	out.note("b3:%s, %s/%d, %d of %d tokens", c.Derivation.Output.Short(), c.Derivation.Recipe.Step,
+	out.note("b3:%s, recipe %s/%d, %d of %d tokens", c.Derivation.Output.Short(), c.Derivation.Recipe.Step,
 		c.Derivation.Recipe.Version, c.Tokens, c.Budget)
 	text, err := checkout.On(w.m.DB).Composed(ctx, rev)
 	switch {
@@ -412,7 +412,7 @@ func (w *explainer) composition(ctx context.Context, rev state.Rev) (*Reason, er
 	}
 	for _, h := range c.Derivation.Inputs[min(len(c.Parts), len(c.Derivation.Inputs)):] {
 		out.Next = append(out.Next, &Reason{Kind: "facts", Name: "b3:" + h.Short(), Trust: facts.Assistant.String(),
-			Trusted: out.Trusted, Notes: []string{"facts of its sessions"}})
+			Trusted: out.Trusted, Notes: []string{"the facts of its sessions"}})
 	}
 	return out, nil
 }

@@ -50,7 +50,7 @@ func (w *explainer) quote(ctx context.Context, p refs.Project, word permanent.Qu
 	n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(word.Session), word.Message),
 		Text: word.Text, Trust: facts.User.String(),
 		Time: word.Time, Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
-	n.note("typed by user")
+	n.note("typed by the user")
 	return n, nil
 }
 
@@ -63,7 +63,11 @@ func (w *explainer) messages(ctx context.Context, rev state.Rev) (*Reason, error
 	if err != nil {
 		return nil, err
 	}
-	out := &Reason{Kind: "messages", Name: rev.Name(), Trusted: s.Trusted, Revoked: s.Revoked, Device: s.Device, By: s.By}
+	name := rev.Name()
+	if rev.From == rev.To {
+		name = fmt.Sprintf("%s#%d", records.ShortID(rev.Session.ID), rev.From)
+	}
+	out := &Reason{Kind: "messages", Name: name, Trusted: s.Trusted, Revoked: s.Revoked, Device: s.Device, By: s.By}
 	cited := map[int]bool{}
 	for n := rev.From; n <= min(rev.To, rev.From+maxMessages-1); n++ {
 		cited[n] = true

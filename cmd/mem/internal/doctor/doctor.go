@@ -23,7 +23,7 @@ func Doctor(e *app.Env) *cli.Command {
 		Usage: "check hooks, program, permissions, clock, spool, store and settings",
 		Description: "Prints one line per check: ok, warn or fail, with the command that fixes it. --fix\n" +
 			"applies the safe fixes: it makes the store private again, trims the cache to its\n" +
-			"limit and folds in pending hook notes. Only --remotes uses the network: it asks each\n" +
+			"limit and processes the notes of hooks. Only --remotes uses the network: it asks each\n" +
 			"remote for its branches. The exit status is 1 if a check failed.",
 		Flags: []cli.Flag{flags.Bool(&fix, "fix", "apply the safe fixes"),
 			flags.Bool(&ask, "remotes", "contact the remotes and compare their branches")},

@@ -29,7 +29,8 @@ func (x *Exam) program() {
 	case len(on) == 0:
 		x.warn(check, "export PATH=\"$PATH\":"+term.Shell(filepath.Dir(self)), "%s is not on PATH", self)
 	case !term.SameFile(on[0], self):
-		x.warn(check, "export PATH="+term.Shell(filepath.Dir(self))+":\"$PATH\"", "\"mem\" is %s, this is %s", on[0], self)
+		x.warn(check, "export PATH="+term.Shell(filepath.Dir(self))+":\"$PATH\"",
+			"the shell runs %s, this program is %s", on[0], self)
 	default:
 		x.ok(check, "mem %s, %s", app.ThisBuild().Version, self)
 	}
@@ -80,7 +81,7 @@ func (x *Exam) hooks() {
 	}
 	x.captures(where, wrong)
 	if lines := hookset.LastLines(hooks.LogFile(x.Dir), 1); len(lines) > 0 && lines[0] != "" {
-		x.warn("hooks", "mem hooks status; "+term.Shell("rm", hooks.LogFile(x.Dir)), "the last trouble: %s", lines[0])
+		x.warn("hooks", "mem hooks status; "+term.Shell("rm", hooks.LogFile(x.Dir)), "the last error: %s", lines[0])
 	}
 }
 
@@ -94,13 +95,13 @@ func (x *Exam) wrongHooks(in hookset.HooksInFile, self string) {
 	case "unreadable":
 		x.fail(check, Edit(in.File, "make it valid JSON"), "%s: %s", in.File, in.Error)
 	case "another memory":
-		x.fail(check, again, "those in %s write %s, this is %s", in.File, strings.Join(in.Stores, ", "), x.Dir)
+		x.fail(check, again, "the hooks in %s write to %s, this memory is %s", in.File, strings.Join(in.Stores, ", "), x.Dir)
 	case "outdated":
-		x.warn(check, again, "those in %s were written by another version of mem", in.File)
+		x.warn(check, again, "the hooks in %s are of another version of mem", in.File)
 	case "incomplete":
-		x.fail(check, again, "%s lacks %s", in.File, strings.Join(in.Missing, ", "))
+		x.fail(check, again, "hooks are missing in %s: %s", in.File, strings.Join(in.Missing, ", "))
 	default:
-		x.fail(check, again, "%s runs %s, this is %s", in.File, strings.Join(in.Commands, ", "), self)
+		x.fail(check, again, "the hooks in %s run %s, this program is %s", in.File, strings.Join(in.Commands, ", "), self)
 	}
 }
 
@@ -119,19 +120,19 @@ func (x *Exam) captures(where []string, wrong bool) {
 	case p != nil && p.Off != "" && !wrong:
 		x.warn(check, Edit(p.Off, "remove \"disableAllHooks\""), "all hooks are disabled in %s", p.Off)
 	case p != nil && p.Off == "" && s.Capture:
-		x.ok(check, "by the plugin %s (%s)", p.ID, p.Scope)
+		x.ok(check, "installed by the plugin %s (%s)", p.ID, p.Scope)
 	case p != nil && p.Off == "":
-		x.warn(check, "mem config set hooks.capture true", "the plugin %s has them, but capture is off", p.ID)
+		x.warn(check, "mem config set hooks.capture true", "installed by the plugin %s, but hooks.capture is off", p.ID)
 	case len(where) > 0 && !s.Capture:
-		x.warn(check, "mem config set hooks.capture true", "installed (%s), but capture is off",
+		x.warn(check, "mem config set hooks.capture true", "installed (%s), but hooks.capture is off",
 			strings.Join(where, ", "))
 	case len(where) > 0:
 		x.ok(check, "installed (%s)", strings.Join(where, ", "))
 	case !wrong && called.Plugin.After(called.Setting) && s.Capture:
-		x.ok(check, "by the plugin in %s (--plugin-dir), last at %s", x.E.Safe(called.Root),
+		x.ok(check, "installed by the plugin in %s (--plugin-dir), last run at %s", x.E.Safe(called.Root),
 			called.Plugin.Format("2006-01-02 15:04"))
 	case !wrong:
-		x.warn(check, "mem hooks install", "none: sessions are only captured by \"mem add\"")
+		x.warn(check, "mem hooks install", "not installed: only \"mem add\" captures sessions")
 	}
 }
 
@@ -143,7 +144,7 @@ func (x *Exam) client() {
 	const check = "client"
 	on := x.onPath("claude")
 	if len(on) == 0 {
-		x.ok(check, "no claude on PATH; memory works without it")
+		x.ok(check, "Claude Code is not on PATH; mem works without it")
 		return
 	}
 	ctx, cancel := context.WithTimeout(x.Ctx, clientTimeout)
@@ -158,7 +159,7 @@ func (x *Exam) client() {
 	case err != nil:
 		x.warn(check, "claude doctor", "%s --version: %v", on[0], err)
 	case !isVersion(version):
-		x.warn(check, "claude doctor", "%s has the unknown version %q", on[0], version)
+		x.warn(check, "claude doctor", "%s printed an unknown version: %q", on[0], version)
 	default:
 		x.ok(check, "%s, %s", version, on[0])
 	}
@@ -205,6 +206,6 @@ func (x *Exam) settings() {
 		if near := term.Suggest(key, names); len(near) > 0 {
 			fix += "; mem config set " + near[0] + " VALUE"
 		}
-		x.warn(check, fix, "%s is not known to this mem", key)
+		x.warn(check, fix, "unknown setting %s", key)
 	}
 }

@@ -42,7 +42,7 @@ func (x *Exam) remotes(ask bool) {
 		x.fail(check, "mem fsck --repair", "%v", err)
 		return
 	case len(all) == 0:
-		x.ok(check, "none: this memory is on this disk alone")
+		x.ok(check, "none: no copy of this memory is kept elsewhere")
 		return
 	}
 	for _, r := range all {
@@ -83,21 +83,21 @@ func (x *Exam) remote(r refs.Remote, t sync.Status, asked bool) {
 		about[0] += " (encrypted)"
 	}
 	if asked {
-		about = append(about, "answers")
+		about = append(about, "reachable")
 	}
 	if !t.Sent.IsZero() {
-		about = append(about, "has what this device did up to "+term.TimeText(t.Sent))
+		about = append(about, "pushed up to "+term.TimeText(t.Sent))
 	}
 	if !t.Seen.IsZero() {
-		about = append(about, "others up to "+term.TimeText(t.Seen))
+		about = append(about, "fetched up to "+term.TimeText(t.Seen))
 	}
 	what := strings.Join(about, ", ")
 	switch {
 	case t.Unpushed > 0:
-		x.warn(check, term.Shell("mem", "push", "--all", r.Name), "%s; %s not there yet", what,
+		x.warn(check, term.Shell("mem", "push", "--all", r.Name), "%s; %s not pushed", what,
 			term.Count(t.Unpushed, "operation"))
 	case t.ToFetch > 0:
-		x.warn(check, term.Shell("mem", "pull", r.Name), "%s; news in %s", what, term.Count(t.ToFetch, "lane"))
+		x.warn(check, term.Shell("mem", "pull", r.Name), "%s; %s to fetch", what, term.Count(t.ToFetch, "lane"))
 	default:
 		x.ok(check, "%s%s", what, notPushedText(t.Home))
 	}
@@ -120,5 +120,5 @@ func notPushedText(names []string) string {
 	if len(names) > limit {
 		text += fmt.Sprintf(" and %d more", len(names)-limit)
 	}
-	return "; not there: " + text
+	return "; never pushed: " + text
 }

@@ -58,17 +58,17 @@ func (x *Exam) clock() {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)
 	case found && newest.Device == x.m.Repo().Device().ID:
-		x.warn(check, SetClock(), "it is %s, and the newest operation here was at %s", term.TimeText(now),
+		x.warn(check, SetClock(), "the clock shows %s, but the newest operation of this device is of %s", term.TimeText(now),
 			term.TimeText(newest.Time))
 	case found:
-		x.warn(check, SetClock()+"  # on that device", "it is %s, and %s wrote at %s", term.TimeText(now), newest.Name,
-			term.TimeText(newest.Time))
+		x.warn(check, SetClock()+"  # on that device", "the clock shows %s, but the newest operation of %s is of %s",
+			term.TimeText(now), newest.Name, term.TimeText(newest.Time))
 	default:
 		x.ok(check, "no operation is from the future")
 	}
 }
 
-// spool checks for notes of hooks that were not folded in.
+// spool checks for notes of hooks that were not processed.
 func (x *Exam) spool() {
 	const check = "spool"
 	waiting := func() int {
@@ -76,7 +76,7 @@ func (x *Exam) spool() {
 		return hooks.Spooled(x.Dir) + n
 	}
 	if dir, n := hooks.FallbackNotes(x.Dir, os.TempDir()); n > 0 && !x.Fix {
-		x.warn(check, "mem hook "+hooks.Work, "%s in %s: the memory could not be written when hooks left them",
+		x.warn(check, "mem hook "+hooks.Work, "%s of hooks in %s: the memory could not be written then",
 			term.Count(n, "note"), dir)
 		return
 	}
@@ -84,16 +84,16 @@ func (x *Exam) spool() {
 	left := n
 	if n > 0 && x.Fix {
 		if err := x.foldSpool(); err != nil {
-			x.fail(check, "mem hook "+hooks.Work, "fold in %s: %v", term.Count(n, "note"), err)
+			x.fail(check, "mem hook "+hooks.Work, "process %s: %v", term.Count(n, "note"), err)
 			return
 		}
 		left = waiting()
 	}
 	switch {
 	case left > 0:
-		x.warn(check, "mem hook "+hooks.Work, "%s of hooks not folded in yet", term.Count(left, "note"))
+		x.warn(check, "mem hook "+hooks.Work, "%s of hooks not processed yet", term.Count(left, "note"))
 	case n > 0:
-		x.fixed(check, "%s folded in", term.Count(n, "note"))
+		x.fixed(check, "%s of hooks processed", term.Count(n, "note"))
 	default:
 		x.ok(check, "empty")
 	}
@@ -132,7 +132,7 @@ func (x *Exam) store() {
 	case len(c.Ignored) > 0:
 		p := c.Ignored[0]
 		device := term.ShortID(p.Device)
-		x.warn(check, term.Shell("mem", "device", "drop", device), "%s of device %.8s and others ignored, such as %s",
+		x.warn(check, term.Shell("mem", "device", "drop", device), "%s ignored, the first of device %.8s: %s",
 			term.Count(len(c.Ignored), "statement"), p.Device, p)
 	default:
 		x.ok(check, "%s, %s, %s", term.Count(c.Commits, "commit"), term.Count(c.Records, "record"),
@@ -151,18 +151,18 @@ func (x *Exam) cache() {
 	was := now.Bytes + now.Freed
 	if now.Freed > 0 && x.Fix {
 		if now, err = x.m.EvictCache(false); err == nil {
-			x.fixed(check, "%s evicted, %s left of %s", app.BytesText(now.Freed), app.BytesText(now.Bytes),
+			x.fixed(check, "%s deleted, %s left, the limit is %s", app.BytesText(now.Freed), app.BytesText(now.Bytes),
 				app.BytesText(now.Max))
 			return
 		}
 	}
 	switch {
 	case now.Freed > 0:
-		x.warn(check, "mem doctor --fix", "%s, more than storage.maxCacheSize, %s", app.BytesText(was),
+		x.warn(check, "mem doctor --fix", "%s is over the limit of %s (storage.maxCacheSize)", app.BytesText(was),
 			app.BytesText(now.Max))
 	case now.Bytes > now.Max:
 		x.warn(check, fmt.Sprintf("mem config set storage.maxCacheSize %dMB", 2*now.Bytes/1_000_000+1),
-			"%s cannot shrink to storage.maxCacheSize, %s",
+			"%s cannot shrink to the limit of %s (storage.maxCacheSize)",
 			app.BytesText(now.Bytes), app.BytesText(now.Max))
 	default:
 		x.ok(check, "%s of %s", app.BytesText(now.Bytes), app.BytesText(now.Max))
@@ -176,23 +176,23 @@ const (
 )
 
 // reserve checks the file that reserves space for forgetting on a full disk, and prints nothing if its size is right.
-// Its
-// content is irrelevant. Its blocks cannot be counted on a compressing file system, so the fix always allocates them.
+// Its content is irrelevant. Its blocks cannot be counted on a compressing file system, so the fix always allocates
+// them.
 func (x *Exam) reserve() {
 	const check = "reserve"
 	n, err := x.m.Repo().Reserve()
 	if err == nil && x.Fix {
 		if err = x.m.Repo().KeepReserve(); err == nil && n < refs.ReserveSize {
-			x.fixed(check, "%s kept for forget and gc on a full disk", app.BytesText(refs.ReserveSize))
+			x.fixed(check, "%s reserved for mem forget and mem gc on a full disk", app.BytesText(refs.ReserveSize))
 			return
 		}
 	}
 	switch {
 	case err != nil:
-		x.warn(check, "mem doctor --fix", "%v: forget and gc may fail on a full disk", err)
+		x.warn(check, "mem doctor --fix", "%v: mem forget and mem gc may fail on a full disk", err)
 	case n < refs.ReserveSize:
-		x.warn(check, "mem doctor --fix", "%s of %s: forget and gc may fail on a full disk", app.BytesText(n),
-			app.BytesText(refs.ReserveSize))
+		x.warn(check, "mem doctor --fix", "%s of %s reserved: mem forget and mem gc may fail on a full disk",
+			app.BytesText(n), app.BytesText(refs.ReserveSize))
 	}
 }
 

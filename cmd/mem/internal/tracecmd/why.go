@@ -104,7 +104,7 @@ func reasonWords(e *app.Env, r *provenance.Reason) []string {
 		words = append(words, "["+r.Trust+"]")
 	}
 	if r.Missing {
-		words = append(words, style.Red("not here"))
+		words = append(words, style.Red("not in this memory"))
 	}
 	if r.Text != "" {
 		words = append(words, fmt.Sprintf("%q", e.Safe(app.OneLine(r.Text))))
