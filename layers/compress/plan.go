@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/lineage"
 )
 
@@ -16,9 +15,6 @@ var ErrSettings = errors.New("compression settings")
 
 // ErrEmpty reports that there is nothing to compress.
 var ErrEmpty = errors.New("no conversation to compress")
-
-// ErrTooSmall reports that not one line fits into the budget.
-var ErrTooSmall = errors.New("no line of the conversation fits")
 
 // KeepitMode sets how a compression treats markers.
 type KeepitMode string
@@ -218,8 +214,7 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 		p.scale(s.Tokens)
 	}
 	if p.Budget < 1 {
-		return Plan{}, nil, fmt.Errorf("%w: nothing would be left of %s tokens; ask for a smaller ratio", ErrSettings,
-			tokens.Commas(s.Counter.Scale(Stats{Messages: msgs}.Raw())))
+		p.scale(1)
 	}
 	fates := s.fates(tiers, p.Tiers, marks)
 	for _, f := range fates {

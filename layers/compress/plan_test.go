@@ -92,11 +92,13 @@ func TestResolveRejects(t *testing.T) {
 		"negative tokens": {Tokens: -5}, "preset": {Preset: "hard"}, "skip": {Ratio: 2, Skip: -1}, "distance": {Ratio: 2, Distance: -1},
 		"level of tiers": {Preset: "gentle", Level: &mod}, "mode": {Ratio: 2, Keepit: "maybe"},
 		"tiers descend": {Tiers: []Tier{{End: 50, Ratio: 2, Level: mod}, {End: 40, Ratio: 2, Level: mod}, {End: 100, Ratio: 2, Level: mod}}}, "tiers end early": {Tiers: []Tier{{End: 50, Ratio: 2, Level: mod}}},
-		"nothing left": {Ratio: 1_000_000},
 	} {
 		if p, _, err := Resolve(s, conversation(10, 100), nil); !errors.Is(err, ErrSettings) {
 			t.Errorf("%s: %+v, %v, want ErrSettings", name, p, err)
 		}
+	}
+	if p, _, err := Resolve(Settings{Ratio: 1_000_000}, conversation(10, 100), nil); err != nil || p.Budget != 1 {
+		t.Errorf("a ratio above the number of tokens: budget %d, %v, want 1", p.Budget, err)
 	}
 	for _, s := range []Settings{{Ratio: 2, Skip: 10}, {Ratio: 2, Skip: 11}} {
 		if _, _, err := Resolve(s, conversation(10, 100), nil); !errors.Is(err, ErrEmpty) {

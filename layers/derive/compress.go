@@ -142,8 +142,8 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 	case err != nil:
 	case b.Accept != nil:
 		err = b.Accept(res.Segments)
-	case len(res.Segments) == 0:
-		err = fmt.Errorf("%w into %s tokens", compress.ErrTooSmall, tokens.Commas(c.Plan.Budget))
+	default:
+		err = compress.CheckSize(ctx, mat.Input, c.Plan, res.Segments)
 	}
 	if err != nil {
 		return c, err
@@ -174,7 +174,7 @@ func (m Ops) preview(ctx context.Context, c CompressResult, in compress.Input, r
 		return c, err
 	}
 	v.MessagesOut = res.Messages
-	return c, nil
+	return c, compress.CheckSize(ctx, in, c.Plan, res.Segments)
 }
 
 // checkExisting calls b.Accept for a version that exists.

@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 )
 
@@ -167,7 +166,7 @@ func (c *composer) fit(ctx context.Context, i, limit, distance int) (int, error)
 		})
 	var over *compose.BudgetError
 	if errors.As(err, &over) { // the budget of this part
-		err = fmt.Errorf("%w into %s tokens", compress.ErrTooSmall, tokens.Commas(limit))
+		err = &compress.SmallError{Budget: limit}
 	}
 	return used, err
 }

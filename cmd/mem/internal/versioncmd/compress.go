@@ -45,8 +45,8 @@ func Compress(e *app.Env) *cli.Command {
 		Usage:     "create a smaller version of a session",
 		ArgsUsage: "<session|version>",
 		Description: "--ratio, --tokens, --preset or --tier set the size; the default is the preset of the\n" +
-			"settings. Surviving markers are kept byte for byte. The same recipe returns the existing\n" +
-			"version. A version can be compressed again; ratios are relative to the original.\n" +
+			"settings. Pinned text is kept byte for byte if the weight of its marker reaches the\n" +
+			"threshold (mem keepit preview). The same recipe returns the existing version. A version can be compressed again; ratios are relative to the original.\n" +
 			"--since compresses only the messages after those that a version covers.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.ratio, "ratio,r", "compress at the ratio `N`: 10 or 10:1", parseRatio),
@@ -176,6 +176,7 @@ func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.S
 func compressError(err error) error {
 	var pins *compress.PinError
 	var nothing *derive.UpToDateError
+	var small *compress.SmallError
 	switch {
 	case errors.As(err, &nothing):
 		return app.WithCode(app.ExitNo, err)
@@ -186,6 +187,9 @@ func compressError(err error) error {
 	case errors.As(err, &pins):
 		return app.WithCode(app.ExitBudget, app.WithHint(err,
 			"allow more tokens, or increase --distance so that more markers decay"))
+	case errors.As(err, &small) && small.Least > 0:
+		return app.WithCode(app.ExitBudget, app.WithHint(err,
+			fmt.Sprintf("the smallest version has about %d tokens: --tokens %d", small.Least, small.Least)))
 	case errors.Is(err, compress.ErrTooSmall):
 		return app.WithCode(app.ExitBudget, app.WithHint(err, "allow more tokens or a smaller ratio"))
 	case errors.Is(err, compress.ErrEmpty):
@@ -260,12 +264,12 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 	default:
 		kept := ""
 		if n := v.Preserved + v.Summarised + skippedOf(c.Fates); n > 0 {
-			kept = fmt.Sprintf(", %d of %d keepits kept", v.Preserved, n)
+			kept = fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)
 		}
 		e.Report("[%s] compress %s%s  %s -> %s tokens (%.1f:1)%s\n", e.Safe(c.Project.Name), e.Safe(names.Label(v)),
 			e.Safe(rangeOf(c)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, kept)
 		if n := skippedOf(c.Fates); n > 0 {
-			e.Warn("%s of skipped messages left out: %s", term.Count(n, "keepit"), skippedText(c.Fates))
+			e.Warn("%s of skipped messages left out: %s", term.Count(n, "marker"), skippedText(c.Fates))
 		}
 		printReceipt(e, c.Receipt)
 	}
@@ -354,7 +358,7 @@ func skippedText(fates []compress.Fate) string {
 func tierThreshold(fates []compress.Fate, from, to int) string {
 	for _, f := range fates {
 		if f.Mark.Message >= from && f.Mark.Message <= to {
-			return ", keepit threshold " + keepit.Thousandths(f.Threshold)
+			return ", marker threshold " + keepit.Thousandths(f.Threshold)
 		}
 	}
 	return ""

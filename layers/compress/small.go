@@ -1,0 +1,97 @@
+package compress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode"
+
+	"github.com/memvcs/mem/layers/compress/anchors"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// ErrTooSmall reports that not one line fits into the budget.
+var ErrTooSmall = errors.New("no line of the conversation fits")
+
+// A SmallError is [ErrTooSmall] with a budget that is large enough.
+type SmallError struct {
+	Budget int
+	Least  int // 0: unknown
+}
+
+// Error names the budget.
+func (e *SmallError) Error() string {
+	if e.Budget == 1 {
+		return ErrTooSmall.Error() + " into 1 token"
+	}
+	return fmt.Sprintf("%v into %s tokens", ErrTooSmall, tokens.Commas(e.Budget))
+}
+
+// Is reports whether target is [ErrTooSmall].
+func (e *SmallError) Is(target error) bool { return target == ErrTooSmall }
+
+// leastBudgets are the budgets of which [CheckSize] finds the first that is large enough.
+var leastBudgets = [...]int{8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512}
+
+// CheckSize returns a [*SmallError] if the segments that a plan made of an input say nothing, such as a single bracket
+// or two words, and a larger budget would change that.
+func CheckSize(ctx context.Context, in Input, p Plan, segs []Segment) error {
+	if say(segs) {
+		return nil
+	}
+	k, small := Prepare(in), &SmallError{Budget: p.Budget}
+	for _, n := range leastBudgets {
+		if n <= p.Budget {
+			continue
+		}
+		larger := p
+		larger.Engine, larger.Tiers = Extract{}.ID(), slices.Clone(p.Tiers)
+		larger.scale(n)
+		r, err := k.Run(ctx, larger, Extract{})
+		if err != nil {
+			return err
+		}
+		if say(r.Segments) {
+			small.Least = n
+			return small
+		}
+	}
+	if len(segs) == 0 {
+		return small
+	}
+	return nil
+}
+
+// minWords is the number of words from which a version says something.
+const minWords = 4
+
+// say reports whether segments have a kept text, or words enough.
+func say(segs []Segment) bool {
+	words := 0
+	for _, s := range segs {
+		if s.Keep != "" {
+			return true
+		}
+		words += wordsOf(s.Text)
+	}
+	return words >= minWords
+}
+
+// wordsOf counts the words of three letters or more. Each Chinese or Japanese character counts as one.
+func wordsOf(s string) (words int) {
+	run := 0
+	for _, r := range s {
+		switch {
+		case anchors.ScriptOf(r) == anchors.Han:
+			words++
+		case !unicode.IsLetter(r):
+			run = 0
+		default:
+			if run++; run == 3 {
+				words++
+			}
+		}
+	}
+	return words
+}
