@@ -69,21 +69,21 @@ func (m Ops) Operations(ctx context.Context, p state.Project) (map[string]*Opera
 		}
 	}
 	w.connect(st)
-	return w.works, nil
+	return w.byCommit, nil
 }
 
 // An operationIndex finds the operations of records: records of a commit have Lamport times above that of the
 // previous commit in the lane.
 type operationIndex struct {
-	works map[string]*Operation
-	lanes map[string][]*Operation // by device, oldest first
+	byCommit map[string]*Operation
+	lanes    map[string][]*Operation // by device, oldest first
 }
 
 func newOperationIndex(p state.Project, entries []refs.Entry) *operationIndex {
-	w := &operationIndex{works: map[string]*Operation{}, lanes: map[string][]*Operation{}}
+	w := &operationIndex{byCommit: map[string]*Operation{}, lanes: map[string][]*Operation{}}
 	for _, e := range slices.Backward(entries) {
 		x := &Operation{Project: p, Entry: e}
-		w.works[e.Commit] = x
+		w.byCommit[e.Commit] = x
 		w.lanes[e.Device] = append(w.lanes[e.Device], x)
 	}
 	return w
@@ -123,7 +123,7 @@ func (w *operationIndex) connect(st *state.State) {
 	for _, c := range st.Stored.Compositions {
 		targets["composition/"+c.Body.Name] = w.of(c.Stamp)
 	}
-	for _, x := range w.works {
+	for _, x := range w.byCommit {
 		for _, c := range x.Captured {
 			if c.Before != nil {
 				x.uses(w.of(c.Before.Stamp))
