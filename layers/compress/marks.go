@@ -8,13 +8,13 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 )
 
-// Mark is a mark of a session: a marker in what the user typed in a message.
+// Mark is a marker of a session, with its message.
 type Mark struct {
 	Message int
 	keepit.Marker
 }
 
-// Marks returns the marks in what the user typed in message n.
+// Marks returns the markers in the text that the user typed in message n.
 func Marks(n int, typed string) []Mark {
 	var out []Mark
 	for _, m := range keepit.Scan(typed) {
@@ -26,7 +26,7 @@ func Marks(n int, typed string) []Mark {
 
 func (m Mark) span() Span { return Span{m.Message, m.TextStart, m.TextEnd, m.Weight} }
 
-// A Fate is the decision about a mark.
+// A Fate is the decision about a marker.
 type Fate struct {
 	Mark      Mark
 	Pressure  keepit.Pressure // of its tier
@@ -36,10 +36,10 @@ type Fate struct {
 	Skipped   bool            // it stands in a message that is left out
 }
 
-// Pinned reports whether the mark is kept because its weight is that of a pin.
+// Pinned reports whether the marker is kept because its weight is that of a pin.
 func (f Fate) Pinned() bool { return f.Kept && f.Pressure.Pins(f.Mark.Weight) }
 
-// fates compares each mark with the pressure of its tier.
+// fates compares each marker with the pressure of its tier.
 func (s Settings) fates(tiers []Tier, parts []Part, marks []Mark) []Fate {
 	marks = append([]Mark(nil), marks...)
 	sort.SliceStable(marks, func(a, b int) bool {
@@ -70,17 +70,17 @@ func (s Settings) fates(tiers []Tier, parts []Part, marks []Mark) []Fate {
 	return out
 }
 
-// A PinError reports that the kept texts alone exceed the budget.
+// A PinError reports that the pinned texts alone exceed the budget.
 type PinError struct {
 	Need, Budget int    // tokens
 	Pins         []Span // what is kept, in order
 	Texts        []string
 }
 
-// Error names the kept texts.
+// Error names the pinned texts.
 func (e *PinError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "kept texts alone are %d tokens, the budget is %d:", e.Need, e.Budget)
+	fmt.Fprintf(&b, "the pinned texts alone have %d tokens, the budget is %d:", e.Need, e.Budget)
 	for i, p := range e.Pins {
 		if i == 5 {
 			fmt.Fprintf(&b, " and %d more", len(e.Pins)-i)

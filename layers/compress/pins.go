@@ -58,7 +58,7 @@ func extractPins(in Input, p Plan) ([]Item, []pin, error) {
 	var pins []pin
 	for _, it := range in.Items {
 		for len(spans) > 0 && spans[0].Message < it.N {
-			return nil, nil, fmt.Errorf("the mark in message %d is in no text that the user typed", spans[0].Message)
+			return nil, nil, fmt.Errorf("the marker in message %d is in no text that the user typed", spans[0].Message)
 		}
 		if it.Kind != User {
 			out = append(out, it)
@@ -105,7 +105,7 @@ func extractPins(in Input, p Plan) ([]Item, []pin, error) {
 		rest(len(text), 0)
 	}
 	if len(spans) > 0 {
-		return nil, nil, fmt.Errorf("the mark in message %d is in no text that the user typed", spans[0].Message)
+		return nil, nil, fmt.Errorf("the marker in message %d is in no text that the user typed", spans[0].Message)
 	}
 	return out, pins, nil
 }

@@ -266,12 +266,12 @@ func (r *run) finish(pins []pin) (Result, error) {
 			continue
 		}
 		if s.Text != pins[0].text || s.Keep != pins[0].Weight.String() {
-			return Result{}, fmt.Errorf("kept text of message %d was changed", pins[0].Message)
+			return Result{}, fmt.Errorf("pinned text of message %d was changed", pins[0].Message)
 		}
 		pins = pins[1:]
 	}
 	if len(pins) > 0 {
-		return Result{}, fmt.Errorf("kept text of message %d was lost", pins[0].Message)
+		return Result{}, fmt.Errorf("pinned text of message %d was lost", pins[0].Message)
 	}
 	text, _ := r.sizes.both(res.Segments)
 	res.Tokens = r.count.Scale(text)

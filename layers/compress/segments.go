@@ -104,7 +104,7 @@ func (s Segment) check() error {
 		return fmt.Errorf("role %q: want user, script, assistant or tool", s.Role)
 	}
 	if s.Role == "script" && s.Keep != "" {
-		return fmt.Errorf("a script cannot mark a text")
+		return fmt.Errorf("a script cannot pin a text")
 	}
 	if s.Keep != "" {
 		if _, err := keepit.ParseWeight(s.Keep); err != nil {

@@ -127,7 +127,7 @@ func (s sources) checkText(text string) error {
 	case strings.Contains(text, s.key):
 		return errors.New("it repeats the key of the record")
 	case len(keepit.Scan(text)) > 0:
-		return errors.New("it contains a keepit marker")
+		return errors.New("it contains a marker")
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ const endOfText = 4000 // an unclosed text longer than this is a finding
 // unclosed text that runs to the end of a long message.
 func Lint(text string) []Finding {
 	var out []Finding
-	marks := Scan(text)
+	markers := Scan(text)
 	unclosed := openFence(text)
 	next, open := 0, false
 	for l := range lines(text) {
@@ -45,18 +45,18 @@ func Lint(text string) []Finding {
 				if at >= unclosed {
 					f.Hint = "close the code fence before it"
 				}
-			case k >= 0 && next < len(marks) && marks[next].Start == at+k:
-				m := marks[next]
+			case k >= 0 && next < len(markers) && markers[next].Start == at+k:
+				m := markers[next]
 				next++
 				open = true
 				f.Start, f.End = m.Start, m.TextStart
-				f.Problem, f.Hint = markProblem(text, m)
+				f.Problem, f.Hint = markerProblem(text, m)
 			case closingAt(text[at:f.End]) >= 0:
 				if open {
 					open = false
 					continue
 				}
-				f.Problem, f.Hint = "closes nothing", "open a mark first: ##keepit0.80##"
+				f.Problem, f.Hint = "closes no marker", "begin the text with a marker: ##keepit0.80##"
 			default:
 				f.Problem, f.Hint = nearProblem(text[at:f.End])
 			}
@@ -90,12 +90,12 @@ func closingAt(s string) int {
 	return k - 2
 }
 
-func markProblem(text string, m Marker) (problem, hint string) {
+func markerProblem(text string, m Marker) (problem, hint string) {
 	switch {
 	case m.Clamped:
 		return "has a weight above 1.00 and counts as 1.00", "weights go from 0.00 to 1.00: ##keepit1.00##"
 	case strings.TrimSpace(m.Text) == "":
-		return "marks no text", "put the text to keep behind it"
+		return "has no text after it", "write the text to pin after it"
 	case !m.Closed && m.End == len(text) && len(m.Text) > endOfText:
 		return fmt.Sprintf("runs to the end of the message, %d bytes", len(m.Text)), "end it with ##/keepit##"
 	}
@@ -105,26 +105,26 @@ func markProblem(text string, m Marker) (problem, hint string) {
 // nearProblem says why s, which mentions keepit after a #, is not a marker.
 func nearProblem(s string) (problem, hint string) {
 	if k := strings.IndexByte(s, '/'); k >= 0 && k < strings.IndexAny(s+"k", "kK") {
-		return "is no closing mark", "write ##/keepit##"
+		return "is not a closing tag", "write ##/keepit##"
 	}
 	num := number().FindString(s)
 	w, twoDecimals := suggest(num)
 	hint = "write " + opening + w + "##"
 	switch {
 	case num == "":
-		return "is no mark: it has no weight", hint
+		return "is not a marker: it has no weight", hint
 	case strings.Contains(num, ","):
-		return "is no mark: the weight has a comma", hint
+		return "is not a marker: the weight has a comma", hint
 	case num[0] == '-' || num[0] == '+':
-		return "is no mark: the weight has a sign", hint
+		return "is not a marker: the weight has a sign", hint
 	case !twoDecimals:
-		return "is no mark: two decimals are required", hint
+		return "is not a marker: the weight needs two decimals", hint
 	case strings.ContainsAny(s, " \t-_"):
-		return "is no mark: nothing may stand between its parts", hint
+		return "is not a marker: its parts are separated", hint
 	case !strings.HasPrefix(s, "##"):
-		return "is no mark: it starts with one #", hint
+		return "is not a marker: it starts with one #", hint
 	}
-	return "is no mark: ## must follow the weight", hint
+	return "is not a marker: ## must follow the weight", hint
 }
 
 // suggest returns the weight that was probably meant by a number.

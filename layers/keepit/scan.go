@@ -17,8 +17,8 @@ type Marker struct {
 	Closed    bool   // by ##/keepit##
 }
 
-// Scan returns the marks of text in order. A mark is ##keepitD.DD## with exactly two decimals, in any case; weights
-// above 1.00 are clamped. Its text runs to the next mark, to anything else that begins with ##keepit, to
+// Scan returns the markers of text in order. A marker is ##keepitD.DD## with exactly two decimals, in any case; weights
+// above 1.00 are clamped. Its text runs to the next marker, to anything else that begins with ##keepit, to
 // ##/keepit##, or to the end of the message.
 //
 // Inside a code fence (markdown's rules for ``` and ~~~) both tags are literal, so an example does not pin itself. A

@@ -52,10 +52,10 @@ var (
 	ErrNotTyped  = errors.New("the user did not type that message")
 	ErrNoText    = errors.New("the message does not have that text")
 	ErrManyTexts = errors.New("the message has that text more than once")
-	ErrMarked    = errors.New("a marker is there already")
+	ErrMarked    = errors.New("the text has a marker already")
 )
 
-// AddKeepit marks a text in the message that rev names, or the whole typed message if text is empty. White space in the
+// AddKeepit pins a text in the message that rev names, or the whole typed message if text is empty. White space in the
 // text matches any white space.
 func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit.Weight,
 	dryRun bool) (state.Keepit, error) {

@@ -162,7 +162,7 @@ func MissingHints(missing *state.NotFoundError) []string {
 	case missing.What == "known original" && len(missing.Candidates) == 0:
 		return []string{"its file was never rewritten: " + term.Shell("mem", "show", missing.Of)}
 	case missing.What == "marker" && len(missing.Candidates) == 0:
-		return []string{"it has none; mark a text of a message: " + term.Shell("mem", "keepit", "add", missing.Of) +
+		return []string{"it has none; pin a text of a message: " + term.Shell("mem", "keepit", "add", missing.Of) +
 			"#MESSAGE TEXT"}
 	case missing.Of != "" && len(missing.Candidates) == 0:
 		return []string{"it has none; make one with \"" + term.Shell("mem", "compress", missing.Of) + "\""}

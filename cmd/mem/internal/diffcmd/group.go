@@ -34,7 +34,7 @@ func Group(e *app.Env, c provenance.Comparison, g trace.Group, whole bool) {
 }
 
 func diffKeepit(e *app.Env, k trace.KeepitChange) {
-	line := fmt.Sprintf("keepit %s  %s", weightsText(k), term.FirstWords(k.Text, 60))
+	line := fmt.Sprintf("marker %s  %s", weightsText(k), term.FirstWords(k.Text, 60))
 	a, b := k.Sides[0], k.Sides[1]
 	switch {
 	case !k.Changed && a.Kept:

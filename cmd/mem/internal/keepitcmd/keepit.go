@@ -30,10 +30,11 @@ func Keepit(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "keepit",
 		Usage: "list, preview and edit markers",
-		Description: "A marker, such as ##keepit0.80##, preserves the typed text behind it word for word, up\n" +
-			"to the next marker, ##/keepit## or the end of the message, while its weight reaches the\n" +
-			"threshold of a compression. set, add and rm take effect for new versions; transcripts\n" +
-			"and existing versions stay as they are.",
+		Description: "A marker, such as ##keepit0.80##, pins the text that you type after it, up to the next\n" +
+			"marker, ##/keepit## or the end of the message. A compression keeps pinned text word for\n" +
+			"word if the weight of the marker, here 0.80, reaches its threshold; weight 1.00 is\n" +
+			"always kept. add pins a text without a marker in it. set, add and rm change new\n" +
+			"versions only.",
 		Subcommands: append(keepitChanges(e), []*cli.Command{
 			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]",
 				Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -161,7 +162,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 		answer := struct {
 			Markers []Answer `json:"markers"`
 		}{[]Answer{}}
-		columns := []app.Column{{Name: "session"}, {Name: "keepit"}, {Name: "weight"}, {Name: "at", Right: true},
+		columns := []app.Column{{Name: "session"}, {Name: "marker"}, {Name: "weight"}, {Name: "at", Right: true},
 			{Name: "kept in"}}
 		if e.Opt.AllProjects {
 			columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
@@ -186,7 +187,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 		}
 		if len(answer.Markers) == 0 {
 			e.Note("no markers")
-			e.Hint("type ##keepit0.80## before the text to keep, in a message to Claude")
+			e.Hint("type ##keepit0.80## before the text to pin, in a message to Claude")
 			return nil
 		}
 		if err := e.Page("keepit"); err != nil {
@@ -223,7 +224,7 @@ func runKeepitShow(ctx context.Context, e *app.Env, operands []string) error {
 	case 1:
 		rev = operands[0]
 	case 2:
-		return app.WithHint(app.Usagef("%q is not the name of a marker", operands[1]),
+		return app.WithHint(app.Usagef("%q is not a marker", operands[1]),
 			term.Shell("mem", "keepit", "list", operands[0]))
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {

@@ -36,16 +36,16 @@ func keepitChanges(e *app.Env) []*cli.Command {
 						return m.Markers().SetKeepit(ctx, rev, id, w, e.Opt.DryRun)
 					})
 			})},
-		{Name: "add", Usage: "mark a text that the user typed", ArgsUsage: "<rev> [<text>]",
+		{Name: "add", Usage: "pin a text that the user typed", ArgsUsage: "<rev> [<text>]",
 			Description: "REV names one message, such as abc1#234. Without TEXT, all typed text of the message is\n" +
-				"marked.",
+				"pinned.",
 			Flags: []cli.Flag{
 				flags.Parsed(&weight, "weight,w", "set the weight to `W`, such as 0.9 or critical; default 0.80",
 					keepit.ParseTyped),
 			},
 			Action: e.Action(1, 2, func(c *cli.Context) error {
 				if len(e.Operands) > 1 && e.Operand(1) == "" {
-					return app.Usagef("no text to mark")
+					return app.Usagef("no text to pin")
 				}
 				return runKeepitAdd(c.Context, e, e.Operand(0), e.Operand(1), weight)
 			})},
@@ -68,7 +68,7 @@ func changeKeepit(ctx context.Context, e *app.Env, args []string,
 	change func(context.Context, *layers.Memory, state.Rev, string) (state.Keepit, error)) error {
 	id := args[len(args)-1]
 	if !markerName(id) {
-		return app.WithHint(app.Usagef("%q is not the name of a marker", id), "names are k1, k2, ...: mem keepit list")
+		return app.WithHint(app.Usagef("%q is not a marker", id), "markers are k1, k2, a1, ...: mem keepit list")
 	}
 	name := "@"
 	if len(args) > 1 {
@@ -81,7 +81,7 @@ func changeKeepit(ctx context.Context, e *app.Env, args []string,
 		}
 		k, err := change(ctx, run.Memory, rev, id)
 		if errors.Is(err, markers.ErrMarked) {
-			return app.WithHint(err, "remove that marker first: mem keepit rm "+term.ShortID(rev.Session.ID)+" MARKER")
+			return app.WithHint(err, "remove its marker first: mem keepit rm "+term.ShortID(rev.Session.ID)+" MARKER")
 		}
 		if err != nil {
 			return err
@@ -122,11 +122,11 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, w keepit.W
 		k, err := run.Markers().AddKeepit(ctx, rev, text, w, e.Opt.DryRun)
 		switch {
 		case errors.Is(err, markers.ErrNotTyped):
-			return app.WithHint(err, "only text that the user typed can be marked")
+			return app.WithHint(err, "only text that the user typed can be pinned")
 		case errors.Is(err, markers.ErrNoText), errors.Is(err, markers.ErrManyTexts):
 			return app.WithHint(err, fmt.Sprintf("read it: mem show %s#%d", term.ShortID(rev.Session.ID), rev.From))
 		case errors.Is(err, markers.ErrMarked):
-			return app.WithHint(err, fmt.Sprintf("change that one: mem keepit set %s MARKER %s",
+			return app.WithHint(err, fmt.Sprintf("change its weight: mem keepit set %s MARKER %s",
 				term.ShortID(rev.Session.ID), w))
 		case err != nil:
 			return err

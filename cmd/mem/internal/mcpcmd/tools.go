@@ -93,7 +93,7 @@ func (s served) AddKeepit(ctx context.Context, in mcp.KeepitIn) (out mcp.KeepitO
 		}
 		k, err := run.Markers().AddKeepit(ctx, rev, in.Text, w, false)
 		if errors.Is(err, markers.ErrNotTyped) {
-			return fmt.Errorf("%w: only text that the user typed can be marked", err)
+			return fmt.Errorf("%w: only text that the user typed can be pinned", err)
 		}
 		if err != nil {
 			return err

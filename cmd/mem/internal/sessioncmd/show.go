@@ -458,7 +458,7 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 			marked = append(marked, []string{k.ID, k.Mark.Weight.String(), fmt.Sprintf("#%d", k.Mark.Message),
 				term.FirstWords(k.Mark.Text, 60)})
 		}
-		names.Fields(run.Env, "Keepit", marked)
+		names.Fields(run.Env, "Marker", marked)
 	}
 	return showExchanges(ctx, run, rev)
 }

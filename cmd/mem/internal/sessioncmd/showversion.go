@@ -24,7 +24,7 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 			"not listed; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
 	}
 	names.Field(run.Env, "Source", sourceOf(v, s.From, s.To))
-	names.Field(run.Env, "Recipe", fmt.Sprintf("%s, keepit %s distance %d, skip %d", names.ModeOf(v), v.Settings.Keepit,
+	names.Field(run.Env, "Recipe", fmt.Sprintf("%s, markers %s at distance %d, skip %d", names.ModeOf(v), v.Settings.Keepit,
 		v.Settings.Distance, v.Settings.Skip))
 	names.Field(run.Env, "Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step,
 		v.Derivation.Recipe.Version))
@@ -37,7 +37,7 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 		names.Field(run.Env, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
 			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
 	}
-	names.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1, keepit %d of %d kept", tokens.Commas(v.TokensOut),
+	names.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1, %d of %d markers kept", tokens.Commas(v.TokensOut),
 		term.Count(v.MessagesOut, "message"), v.Ratio, v.Preserved, v.Preserved+v.Summarised))
 	for _, name := range s.UsedBy {
 		names.Field(run.Env, "Used by", name)
@@ -49,7 +49,7 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 	for _, f := range fates {
 		rows = append(rows, fateRow(f))
 	}
-	names.Fields(run.Env, "Keepit", rows)
+	names.Fields(run.Env, "Marker", rows)
 	run.Printf("\n")
 	return err
 }

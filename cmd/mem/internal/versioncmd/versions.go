@@ -106,7 +106,7 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 		})
 		columns := []app.Column{{Name: "version"}, {Name: "made by", Shrinks: true},
 			{Name: "tokens", Right: true, Estimate: true}, {Name: "to", Right: true, Estimate: true},
-			{Name: "ratio", Right: true}, {Name: "keepits", Right: true}, {Name: "when"}, {Name: "engine"}, {Name: "used in"}}
+			{Name: "ratio", Right: true}, {Name: "markers", Right: true}, {Name: "when"}, {Name: "engine"}, {Name: "used in"}}
 		if noted {
 			columns = append(columns, app.Column{Name: "note"})
 		}
