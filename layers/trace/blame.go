@@ -132,7 +132,7 @@ type blamer struct {
 	said           func(source string, n int) string
 	vocabulary     *compress.Vocabulary
 	cache          map[place]message
-	size, maxBytes int // bytes of the texts in known
+	size, maxBytes int // bytes of the texts in cache
 }
 
 func (b *blamer) message(source string, n int) message {
