@@ -151,8 +151,8 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, C
 	return c, done, nil
 }
 
-// LargestCounter returns the counter, of those of the sessions' models, that counts the most tokens, so that the budget
-// holds for each model.
+// LargestCounter returns the counter, of those of the sessions' models, that counts the most tokens, so that no model
+// counts more than the budget.
 func (m Ops) LargestCounter(parts []ComposePart) tokens.Counter {
 	var best tokens.Counter
 	for i, p := range parts {

@@ -100,11 +100,11 @@ func (f *fetcher) fetch(ctx context.Context) error {
 // applyDeletions applies the deletions in the fetched lanes, and deletes the bytes that other devices have deleted
 // from their lanes.
 func (f *fetcher) applyDeletions(ctx context.Context) (err error) {
-	anew := slices.ContainsFunc(f.out.Lanes, func(l FetchedLane) bool {
+	restarted := slices.ContainsFunc(f.out.Lanes, func(l FetchedLane) bool {
 		return l.Arrival.Epoch > 0 && l.Status == "updated"
 	})
 	var devices []string
-	if f.out.Forgotten, devices, err = forget.On(f.m.DB).ApplyRemotePurges(ctx, anew); err != nil {
+	if f.out.Forgotten, devices, err = forget.On(f.m.DB).ApplyRemotePurges(ctx, restarted); err != nil {
 		return fmt.Errorf("apply deletions of other devices: %w", err)
 	}
 	known, err := device.On(f.m.DB).Devices(ctx)
@@ -314,8 +314,8 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	for _, l := range f.want {
 		l.Arrival, err = q.Check(ctx, l.Lane, keys[l.Device])
 		if !l.Own && !f.originals && slices.Contains(selves, l.Device) {
-			anew := err == nil && l.Arrival.Epoch > 0 && f.o.Remote.Marks[l.Lane.Ref()].Tip != l.Old
-			if anew || errors.Is(err, incoming.ErrRewritten) {
+			restarted := err == nil && l.Arrival.Epoch > 0 && f.o.Remote.Marks[l.Lane.Ref()].Tip != l.Old
+			if restarted || errors.Is(err, incoming.ErrRewritten) {
 				err = f.fork(ctx, q, &l)
 			}
 		}

@@ -123,7 +123,7 @@ func (m Ops) Approve(ctx context.Context, r refs.Remote, request sealed.Request,
 	if err != nil || !was.Revoked {
 		return err
 	}
-	return devices.On(m.DB).SetPeer(ctx, state.Device{ID: was.Device, Key: was.Key}, "let device "+name+" read again",
+	return devices.On(m.DB).SetPeer(ctx, state.Device{ID: was.Device, Key: was.Key}, "allow device "+name+" to read again",
 		func(b *records.PeerBody) { b.Revoked = false })
 }
 

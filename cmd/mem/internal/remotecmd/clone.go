@@ -52,6 +52,11 @@ func Clone(e *app.Env) *cli.Command {
 			if o.seal.raw && !o.seal.originals {
 				return app.Usagef("--yes-raw requires --originals")
 			}
+			if o.device != "" {
+				if err := memory.CheckDeviceName(o.device); err != nil {
+					return err
+				}
+			}
 			return runClone(c.Context, e, e.Operand(0), o)
 		}),
 	}

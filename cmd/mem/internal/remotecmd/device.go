@@ -43,6 +43,9 @@ func Device(e *app.Env) *cli.Command {
 			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>",
 				Action: e.Action(2, 2, func(c *cli.Context) error {
 					name := e.Operand(1)
+					if err := memory.CheckDeviceName(name); err != nil {
+						return err
+					}
 					rename := func(ctx context.Context, o devices.Ops, d state.Device) error { return o.RenameDevice(ctx, d, name) }
 					return runDevice(c.Context, e, deviceChange{devices.Ops.Device, rename, "called " + name})
 				})},

@@ -48,6 +48,8 @@ func RunInit(ctx context.Context, e *app.Env, o InitOptions) error {
 		if o.device, err = e.Hostname(); err != nil || o.device == "" {
 			o.device = "device" // a machine need not have a name
 		}
+	} else if err := memory.CheckDeviceName(o.device); err != nil {
+		return err
 	}
 	answer := initAnswer{Dir: dir, Name: o.device, DryRun: e.Opt.DryRun}
 	if !e.Opt.DryRun {

@@ -1,0 +1,17 @@
+package memory
+
+import (
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/refs/lane"
+)
+
+// CheckDeviceName returns a usage error for a name that a device cannot have. Data of an untrusted device is named
+// NAME~DEVICE.
+func CheckDeviceName(name string) error {
+	if name != lane.CleanName(name) || strings.Contains(name, "~") {
+		return app.Usagef("%q cannot be the name of a device: want letters, digits, spaces or '-', without '~'", name)
+	}
+	return nil
+}
