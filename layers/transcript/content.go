@@ -33,6 +33,9 @@ var blockFields = words(`type id tool_use_id caller signature cache_control is_e
 // resultFields are the same of the client's copy of a tool result.
 var resultFields = words(`type usage agentId base64`)
 
+// snapshotFields are the same of a snapshot of files.
+var snapshotFields = words(`messageId timestamp backupFileName backupTime version`)
+
 // stateAttachments are the attachments that describe the client.
 var stateAttachments = words(`environment model date`)
 
@@ -46,7 +49,7 @@ var toolFields = words(`command description file_path filePath path pattern cont
 	totalToolUseCount plan isAgent returnCodeInterpretation oldTodos newTodos todos id activeForm priority commandName
 	numMatches backgroundTaskId questions question header options label multiSelect answers isAsync outputFile matches
 	total_deferred_tools limit offset timeout run_in_background output_mode glob type head_limit subagent_type
-	subject model edits title allowed_domains blocked_domains`)
+	trackedFileBackups subject model edits title allowed_domains blocked_domains`)
 
 func words(s string) map[string]bool {
 	set := map[string]bool{}
@@ -72,7 +75,7 @@ func (c *content) object(raw []byte, omit map[string]bool, fn func(key string, v
 	if len(raw) == 0 || raw[0] != '{' {
 		return c.any(raw, omit)
 	}
-	_ = members(raw, func(key, value []byte) bool { // the value was split off by members, so it is complete
+	_ = members(raw, func(key, value []byte) bool { // anything else has no members
 		if !omit[string(key)] {
 			fn(string(key), value)
 		}
@@ -98,6 +101,8 @@ func (c *content) record(raw []byte) {
 			c.nested(value)
 		case k == "content":
 			c.blocks(value)
+		case k == "snapshot": // of files
+			c.any(value, snapshotFields)
 		case k == "toolUseResult":
 			c.any(value, resultFields)
 		default:
@@ -138,7 +143,7 @@ func (c *content) blocks(raw []byte) {
 		c.any(raw, blockFields)
 		return
 	}
-	_ = elements(raw, func(b []byte) bool { c.block(b); return !c.stopped }) // the array is complete
+	_ = elements(raw, func(b []byte) bool { c.block(b); return !c.stopped }) // the array may be incomplete
 }
 
 func (c *content) block(raw []byte) {
@@ -173,7 +178,7 @@ func (c *content) any(raw []byte, omit map[string]bool) bool {
 			c.any(value, omit)
 		})
 	case '[':
-		_ = elements(raw, func(value []byte) bool { return c.any(value, omit) }) // the array is complete
+		_ = elements(raw, func(value []byte) bool { return c.any(value, omit) }) // the array may be incomplete
 	case 't', 'f', 'n':
 	default:
 		c.text(string(raw))

@@ -24,6 +24,9 @@ func TestContent(t *testing.T) {
 			`"content":[{"type":"text","text":"done"},{"type":"image","source":{"type":"base64","data":"aGk="}}]}]},` +
 			`"toolUseResult":{"type":"text","file":{"filePath":"/w/a","numLines":3},"answers":{"Which one?":"this"}}}`,
 			[]string{"done", "/w/a", "Which one?", "this"}},
+		"snapshot": {`{"type":"file-history-snapshot","messageId":"u1","snapshot":{"messageId":"u1","trackedFileBackups":{"src/a.go":` +
+			`{"backupFileName":"a@v1","version":1,"backupTime":"2026-01-15T10:00:00Z"}},"timestamp":"2026-01-15T10:00:00Z"}}`,
+			[]string{"src/a.go"}},
 		"summary": {`{"type":"summary","summary":"a title","leafUuid":"u1"}`, []string{"a title"}},
 		"queue":   {`{"type":"queue-operation","operation":"enqueue","content":"go on","sessionId":"s1"}`, []string{"go on"}},
 		"attachment": {`{"type":"attachment",` + client + `,"attachment":{"type":"queued_command","prompt":"also this","commandMode":"prompt"}}`,
