@@ -32,6 +32,8 @@ type Proof struct {
 	Left    []string       // where deleted text was found: paths, and places in repositories
 	Others  map[string]int // by device: places in its lanes, until it syncs
 	Kept    []Kept         // places that no deletion changes
+	// Unselected are the projects that match too, but were not selected.
+	Unselected []refs.Project
 }
 
 // Prove searches every byte of the store: for a secret and its spellings, for matches of an expression, or else for the
@@ -119,6 +121,12 @@ func (v *Prover) lanes(ctx context.Context, lanes []refs.Lane) error {
 	for i := range each {
 		out := each[i].Out
 		v.Out.Bytes += out.Bytes
+		if p := lanes[i].Project; !v.selected(p) {
+			if len(out.Left)+len(out.Others)+len(out.Kept) > 0 && !slices.Contains(v.Out.Unselected, p) {
+				v.Out.Unselected = append(v.Out.Unselected, p)
+			}
+			continue
+		}
 		v.Out.Left = append(v.Out.Left, out.Left...)
 		for d, n := range out.Others {
 			v.Out.Others[d] += n
@@ -128,6 +136,12 @@ func (v *Prover) lanes(ctx context.Context, lanes []refs.Lane) error {
 		}
 	}
 	return cmp.Or(errs...)
+}
+
+// selected reports whether a project is searched for what must be gone. Names and secrets must be gone everywhere.
+func (v *Prover) selected(p refs.Project) bool {
+	return v.o.Match == nil || p == refs.Home ||
+		slices.ContainsFunc(v.o.projects(), func(x state.Project) bool { return x.ID == p })
 }
 
 // Lane searches everything that is reachable from a lane, with streams decompressed.

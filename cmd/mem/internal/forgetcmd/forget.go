@@ -303,6 +303,14 @@ func heldAnswers(others map[string]int, names map[string]string) []heldAnswer {
 	return out
 }
 
+func projectIDs(projects []refs.Project) []string {
+	out := []string{}
+	for _, p := range projects {
+		out = append(out, string(p))
+	}
+	return out
+}
+
 // ForgottenAnswers returns the JSON form of forgotten things, with the names of their devices.
 func ForgottenAnswers(things []forget.DeletedItem, names map[string]string) (out []ForgottenAnswer) {
 	for _, t := range things {
@@ -341,11 +349,13 @@ func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions,
 			Left    []string          `json:"left"`
 			Others  []heldAnswer      `json:"others"` // devices whose lanes, copied here, contain it until they sync
 			Kept    []keptAnswer      `json:"kept"`   // copies that stay
+			// IDs of projects that match too and were not selected
+			Unselected []string `json:"unselected"`
 			// messages that match only in fields that the client writes, and stay
 			MetadataOnly int `json:"metadata_only"`
 		}{f.DryRun, append([]ForgottenAnswer{}, ForgottenAnswers(out.Things, names)...), append([]string{}, out.Files...),
 			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...),
-			heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names), out.MetadataOnly})
+			heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names), projectIDs(out.Proof.Unselected), out.MetadataOnly})
 	} else {
 		for i := range out.Things {
 			if n, ok := names[out.Things[i].Device]; ok {
@@ -481,6 +491,11 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 			names[d], term.Count(p.Others[d], "place"))
 	}
 	printKept(e, p.Kept, names)
+	if n := len(p.Unselected); n == 1 {
+		e.Note("1 other project matches too, and stays: --all-projects selects it")
+	} else if n > 1 {
+		e.Note("%s match too, and stay: --all-projects selects them", term.Count(n, "other project"))
+	}
 	for _, r := range out.Remotes {
 		e.Note("%s contains it until the next push: mem push %s", r, r)
 	}
