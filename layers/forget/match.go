@@ -56,18 +56,20 @@ func (m matcher) derived(line []byte) bool {
 
 // body reports whether a string in the body of a record of mem matches. ignore selects strings that do not count.
 func (m matcher) body(b []byte, ignore func(string) bool) bool {
-	return m.re != nil && slices.ContainsFunc(m.strings(b), func(s string) bool { return !ignore(s) && m.re.MatchString(s) })
+	return m.re != nil && slices.ContainsFunc(m.strings(b), func(s string) bool {
+		return !ignore(s) && m.re.MatchString(s)
+	})
 }
 
 // formFields are the members of derived texts and of records of mem with strings that mem chooses.
-var formFields = []string{"act", "by", "cause", "counter", "device", "engine", "for", "format", "kind", "label", "level",
-	"lines", "project", "role", "rules", "settings", "strategy", "type"}
+var formFields = []string{"act", "by", "cause", "counter", "device", "engine", "for", "format", "kind", "label",
+	"level", "lines", "project", "role", "rules", "settings", "strategy", "type"}
 
 // clientFields are the members with strings that come from the client's fields in a transcript.
 var clientFields = []string{"agent", "branch", "cwd", "lastID", "lastUUID", "model", "session", "version"}
 
-// strings returns the strings of a JSON value in any order, without the names of members, times, and what formFields and
-// clientFields name.
+// strings returns the strings of a JSON value in any order, without the names of members, times, and what formFields
+// and clientFields name.
 func (m matcher) strings(b []byte) (out []string) {
 	var v any
 	if json.Unmarshal(b, &v) != nil {
@@ -109,5 +111,6 @@ func isID(s string) bool { return strings.Trim(s, "0123456789abcdef-") == "" }
 
 // isName reports whether a text is an ID, a hash, or a path that ends in one.
 func isName(s string) bool {
-	return isID(s) || !strings.ContainsAny(s, " ") && strings.ContainsAny(s, "/") && isID(s[strings.LastIndexByte(s, '/')+1:])
+	slash := strings.LastIndexByte(s, '/')
+	return isID(s) || slash >= 0 && !strings.Contains(s, " ") && isID(s[slash+1:])
 }

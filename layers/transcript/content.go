@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Content yields what was said or done in a record: typed text, answers, thinking, tool calls with their input, results,
-// attachments, summaries, titles, todo items and queued prompts. It omits what the client writes into every record, for
+// Content yields what was said or done in a record: typed text, answers, thinking, tool calls with their input,
+// results, attachments, summaries, titles, todo items and queued prompts. It omits what the client writes into every record, for
 // example its directory, branch, version, model and IDs, and the names of its members. The rest of a damaged record is
 // one text. A member that Content does not know is content.
 func Content(raw []byte) iter.Seq[string] {

@@ -41,16 +41,16 @@ func Forget(e *app.Env) *cli.Command {
 		Name:      "forget",
 		Usage:     "delete sessions, messages or secrets permanently",
 		ArgsUsage: "[<rev>...]",
-		Description: "--match searches what was said and done: prompts, answers, thinking, tool calls and their\n" +
-			"results, attachments, summaries and titles. It ignores the fields that Claude Code writes\n" +
-			"into each message, for example the branch, unless --metadata is given.\n\n" +
-			"Everything that was derived from them is deleted too: versions, compositions, facts,\n" +
+		Description: "Everything that was derived from them is deleted too: versions, compositions, facts,\n" +
 			"concepts, rules. The bytes disappear from this device at once, from a remote with the\n" +
 			"next push, and from other devices when they sync. \"mem undo\" cannot restore them, and\n" +
 			"they are never captured again. A session can be deleted in part: the remaining messages\n" +
-			"keep their numbers. -n lists what would be deleted. --secret searches every project, in\n" +
-			"all spellings of the value; pipe the value in with --secret - to keep it out of the\n" +
-			"shell's history. See \"mem help forgetting\".",
+			"keep their numbers. -n lists what would be deleted, with excerpts.\n\n" +
+			"--match searches what was said and done: prompts, answers, thinking, tool calls and their\n" +
+			"results, attachments, summaries and titles. It ignores the fields that Claude Code writes\n" +
+			"into each message, for example the branch, unless --metadata is given. --secret searches\n" +
+			"every project, in all spellings of the value; pipe the value in with --secret - to keep\n" +
+			"it out of the shell's history. See \"mem help forgetting\".",
 		Flags: []cli.Flag{
 			flags.String(&o.match, "match", "forget the messages that match the regular expression `RE`"),
 			flags.Bool(&o.all, "metadata", "with --match: also search directory, branch, model, version and IDs"),
@@ -355,7 +355,8 @@ func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions,
 			MetadataOnly int `json:"metadata_only"`
 		}{f.DryRun, append([]ForgottenAnswer{}, ForgottenAnswers(out.Things, names)...), append([]string{}, out.Files...),
 			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...),
-			heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names), projectIDs(out.Proof.Unselected), out.MetadataOnly})
+			heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names), projectIDs(out.Proof.Unselected),
+			out.MetadataOnly})
 	} else {
 		for i := range out.Things {
 			if n, ok := names[out.Things[i].Device]; ok {

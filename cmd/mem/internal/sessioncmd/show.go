@@ -160,7 +160,8 @@ func noteForgotten(ctx context.Context, run names.Run, rev state.Rev) (int, erro
 		if first.Part {
 			was += " in part"
 		}
-		by := map[string]string{"match": " --match", "secret": " --secret", "tool": " --tool", "since": " --since"}[first.Cause]
+		by := map[string]string{"match": " --match", "secret": " --secret", "tool": " --tool",
+			"since": " --since"}[first.Cause]
 		run.Note("%s %s at %s, by mem forget%s", place, was, term.TimeText(first.Time), by)
 		i = k
 	}
