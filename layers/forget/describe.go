@@ -38,26 +38,7 @@ func (f *deletion) describe() error {
 		f.items = append(f.items, t)
 	}
 	for _, s := range f.st.Sessions {
-		devices := map[string]int{}
-		for _, p := range s.Points {
-			if f.drop[p.Stamp.Record] {
-				devices[f.elsewhere(p.Stamp.Device)]++
-			}
-		}
-		for _, d := range sortedKeys(devices) {
-			t := DeletedItem{Kind: "session", Name: records.ShortID(s.ID), Device: d}
-			f.sizeOfSession(s, &t)
-			add(t)
-		}
-		n := 0
-		for _, messages := range f.passed[s.ID] {
-			n += len(messages)
-		}
-		if n > 0 && (f.purges == nil || f.touched(s)) {
-			t := DeletedItem{Kind: "messages", Name: f.places(s), Count: n}
-			f.size(s, &t)
-			add(t)
-		}
+		f.describeSession(s, add)
 	}
 	type key struct{ kind, name, device string }
 	counts := map[key]int{}
@@ -94,6 +75,30 @@ func (f *deletion) describe() error {
 		return b.Kind == "composition" && a.Kind == b.Kind && a.Name == b.Name && a.Device == b.Device
 	})
 	return nil
+}
+
+// describeSession adds a deleted session, or its deleted messages.
+func (f *deletion) describeSession(s *state.Session, add func(DeletedItem)) {
+	devices := map[string]int{}
+	for _, p := range s.Points {
+		if f.drop[p.Stamp.Record] {
+			devices[f.elsewhere(p.Stamp.Device)]++
+		}
+	}
+	for _, d := range sortedKeys(devices) {
+		t := DeletedItem{Kind: "session", Name: records.ShortID(s.ID), Device: d}
+		f.sizeOfSession(s, &t)
+		add(t)
+	}
+	n := 0
+	for _, messages := range f.passed[s.ID] {
+		n += len(messages)
+	}
+	if n > 0 && (f.purges == nil || f.touched(s)) {
+		t := DeletedItem{Kind: "messages", Name: f.places(s), Count: n}
+		f.size(s, &t)
+		add(t)
+	}
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

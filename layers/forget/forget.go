@@ -44,9 +44,8 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 			return out, err
 		}
 		defer unlock()
-		err = m.Refs.WithReserve(func() (err error) { out.Finished, _, err = m.finish(ctx); return err })
-		if err != nil {
-			return out, fmt.Errorf("finish an interrupted forget: %w", err)
+		if err := m.finishFirst(ctx, &out); err != nil {
+			return out, err
 		}
 	}
 	var gone []string
@@ -98,6 +97,15 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 	gone = slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(made, name) })
 	out.Proof, err = m.Prove(ctx, o, gone, purges)
 	return out, err
+}
+
+// finishFirst finishes an interrupted deletion before a new one.
+func (m Ops) finishFirst(ctx context.Context, out *Forgotten) error {
+	err := m.Refs.WithReserve(func() (err error) { out.Finished, _, err = m.finish(ctx); return err })
+	if err != nil {
+		return fmt.Errorf("finish an interrupted forget: %w", err)
+	}
+	return nil
 }
 
 // projects returns the selected projects and those of the revisions.
