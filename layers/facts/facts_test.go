@@ -363,3 +363,16 @@ func TestUntrusted(t *testing.T) {
 		}
 	}
 }
+
+// TestLoneUnderscore gives a text with an underscore between spaces: it is no word, one inside or before a name is.
+func TestLoneUnderscore(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for _, w := range newWording("The name _ is ignored, __ too; _id and a_b are not").words {
+		got = append(got, w.text)
+	}
+	want := strings.Fields("The name is ignored too id and a_b are not")
+	if !slices.Equal(got, want) {
+		t.Errorf("words %q, want %q", got, want)
+	}
+}

@@ -143,7 +143,9 @@ func eachWord(text string, yield func(s string, sentence, end bool)) {
 	start := -1
 	flush := func(i int) {
 		if start >= 0 {
-			yield(strings.Trim(text[start:i], "'’-_./"), false, false)
+			if s := strings.Trim(text[start:i], "'’-_./"); s != "" { // a lone underscore is no word
+				yield(s, false, false)
+			}
 			start = -1
 		}
 	}
