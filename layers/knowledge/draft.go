@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -24,6 +26,7 @@ type FactDraft struct {
 	From, To int // messages; To is 0 if there is nothing to do
 	Total    int // messages of the session
 	Tokens   int // estimate for Lines
+	Printed  int // what MaxTokens limits: Tokens, with Whole also the instruction and the known facts
 	Left     int // estimate for the lines after To
 	Lines    []DraftLine
 	Open     []facts.Fact // known facts: open issues, and facts of this session
@@ -39,7 +42,8 @@ type DraftLine struct {
 // DraftOptions are the options of [Ops.DraftFacts].
 type DraftOptions struct {
 	All       bool     // include distilled messages
-	MaxTokens int      // estimated limit; the first line is always included. 0 is no limit
+	MaxTokens int      // estimated limit of Printed; the first message is always included. 0 is no limit
+	Whole     bool     // the limit is one of the text of [FactDraft.Instruction], not only of Lines
 	After     int      // start after this message; 0 starts after the last distilled one
 	KnownIDs  []string // with All: the only facts of this session that are shown as known
 }
@@ -73,7 +77,13 @@ func (m Ops) DraftFacts(ctx context.Context, rev state.Rev, o DraftOptions) (Fac
 	if s := st.Session(rev.Session.ID); s != nil {
 		echo = revision.Echoed(s, p)
 	}
-	full := false
+	if d.Open, err = m.knownFor(ctx, rev.Session.ID, set, o); err != nil {
+		return d, err
+	}
+	if o.Whole {
+		d.Printed = c.Estimate(int64(len(d.Instruction("")) + maxCommand))
+	}
+	var message []DraftLine
 	for e, err := range refine.Entries(l1) {
 		if err != nil {
 			return d, err
@@ -81,22 +91,40 @@ func (m Ops) DraftFacts(ctx context.Context, rev state.Rev, o DraftOptions) (Fac
 		if e.N <= since {
 			continue
 		}
-		line := DraftLine{e.N, speakerOf(e, echo[e.N]), e.Text()}
-		n := c.Estimate(int64(len(line.Text) + 12))
-		if full = full || o.MaxTokens > 0 && len(d.Lines) > 0 && e.N > d.To && d.Tokens+n > o.MaxTokens; full {
-			d.Left += n
-			continue
+		if len(message) > 0 && message[0].N != e.N {
+			d.add(message, c, o.MaxTokens)
+			message = nil
 		}
-		if d.From == 0 {
-			d.From = e.N
-		}
-		d.To, d.Tokens, d.Lines = e.N, d.Tokens+n, append(d.Lines, line)
+		message = append(message, DraftLine{e.N, speakerOf(e, echo[e.N]), e.Text()})
 	}
+	d.add(message, c, o.MaxTokens)
 	if d.To > 0 && d.Left == 0 {
 		d.To = d.Total // the messages after it have no text
 	}
-	d.Open, err = m.knownFor(ctx, rev.Session.ID, set, o)
-	return d, err
+	return d, nil
+}
+
+// maxCommand is the size of the command and the form in an instruction, and of the line before it.
+const maxCommand = 900
+
+// add adds the lines of a message if they fit into a limit of tokens. After one that does not fit, none is added.
+func (d *FactDraft) add(message []DraftLine, c tokens.Counter, most int) {
+	size := 0
+	for _, l := range message {
+		size += len(l.Text) + len(l.Who) + len(strconv.Itoa(l.N)) + len("# : \n")
+	}
+	n := c.Estimate(int64(size))
+	switch {
+	case len(message) == 0:
+	case d.Left > 0 || most > 0 && len(d.Lines) > 0 && d.Printed+n > most:
+		d.Left += n
+	default:
+		if d.From == 0 {
+			d.From = message[0].N
+		}
+		d.To, d.Lines = message[0].N, append(d.Lines, message...)
+		d.Tokens, d.Printed = d.Tokens+n, d.Printed+n
+	}
 }
 
 // knownFor returns the known facts in a draft of a session: the newest open issues of all sessions without repetitions,

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -35,9 +36,9 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 			Description: "Without an operand, prints the newest session. A long session is printed in parts;\n" +
 				"messages that are distilled are not printed again.",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, such as 20k; default 6k",
+				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, instruction included; default 6k",
 					flags.Tokens),
-				flags.Parsed(&o.since, "since", "print the source of message `N`", flags.NotNegative),
+				flags.Parsed(&o.since, "since", "print messages after `N` only", flags.NotNegative),
 				flags.Bool(&o.all, "all", "print distilled messages too"),
 			},
 			Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -71,10 +72,17 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 			return err
 		}
 		d, err := run.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{
-			All: o.all, MaxTokens: o.tokens, After: o.since,
+			All: o.all, MaxTokens: o.tokens, Whole: true, After: o.since,
 		})
 		if err != nil {
 			return err
+		}
+		if d.Printed > o.tokens && d.To > 0 {
+			const step = 100
+			need := strconv.Itoa((d.Printed + step - 1) / step * step)
+			return app.WithHint(fmt.Errorf("the draft up to message %d needs about %s tokens, more than %s", d.Lines[0].N,
+				tokens.Commas(d.Printed), tokens.Commas(o.tokens)),
+				term.Shell("mem", "facts", "draft", term.ShortID(rev.Session.ID), "--tokens", need))
 		}
 		if e.Opt.JSON {
 			return draftJSON(e, d)
