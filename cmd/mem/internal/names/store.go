@@ -29,6 +29,14 @@ func WithStore(e *app.Env, f func(m *layers.Memory) error) (err error) {
 // Label returns the name of a version, such as 6ecd8c99:v001.
 func Label(v *records.Version) string { return term.ShortID(v.Session) + ":" + v.Name() }
 
+// SessionID returns the id of a session to print: short for people, whole for scripts.
+func SessionID(e *app.Env, id string) string {
+	if e.Term.Stdout {
+		return term.ShortID(id)
+	}
+	return id
+}
+
 // StoreError adds hints to an error of the store.
 func StoreError(err error) error {
 	const sessionFiles = "session files are ~/.claude/projects/*/*.jsonl; list them with \"mem ls --untracked\""

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/search"
@@ -167,7 +168,7 @@ func printHits(e *app.Env, o Options, q search.Query, found search.Results) erro
 	switch {
 	case o.list:
 		for _, h := range found.Hits {
-			e.Printf("%s\n", idText(e, h.Session.ID))
+			e.Printf("%s\n", names.SessionID(e, h.Session.ID))
 		}
 	case e.Term.Stdout:
 		p.forPeople(found.Hits)
@@ -182,14 +183,6 @@ func printHits(e *app.Env, o Options, q search.Query, found search.Results) erro
 		e.Note("%s", summary(q, found))
 	}
 	return nil
-}
-
-// idText returns the id of a session: short for people, whole for scripts.
-func idText(e *app.Env, id string) string {
-	if e.Term.Stdout {
-		return term.ShortID(id)
-	}
-	return id
 }
 
 // summary returns the numbers of hits and sessions, and how to list the other hits.

@@ -186,16 +186,12 @@ func printStatus(e *app.Env, o statusOptions, r StatusReport) error {
 			e.Printf("%s %s%s", code(it.Status), it.ID, end)
 		}
 	case o.short:
-		id := func(id string) string { return id }
-		if e.Term.Stdout {
-			id = term.ShortID
-		}
 		for _, it := range r.lines() {
-			e.Printf("%s %s\n", e.Style().Red(code(it.Status)), e.Safe(id(it.ID)))
+			e.Printf("%s %s\n", e.Style().Red(code(it.Status)), e.Safe(names.SessionID(e, it.ID)))
 		}
 		if r.progress != nil && r.progress.Distilled > 0 { // only for users who distil
-			for _, session := range r.progress.L2 {
-				e.Printf("%s %s\n", e.Style().Yellow("L2"), e.Safe(id(session)))
+			for _, id := range r.progress.L2 {
+				e.Printf("%s %s\n", e.Style().Yellow("L2"), e.Safe(names.SessionID(e, id)))
 			}
 		}
 	default:
@@ -311,8 +307,11 @@ func statusPart(e *app.Env, heading, use string, items []Listed, about func(List
 	for _, it := range items {
 		id := fmt.Sprintf("%-*s", idWidth, term.ShortID(it.ID))
 		e.Printf("    %s  %-*s", e.Style().Red(term.SanitizeLine(id)), aboutWidth, about(it))
-		if it.Title != "" {
-			e.Printf("  %s", term.Quoted(it.Title))
+		if title := term.Quoted(it.Title); it.Title != "" {
+			if width := e.Width() - idWidth - aboutWidth - len("      ") - len("  "); width > 0 {
+				title = app.Cut(title, width)
+			}
+			e.Printf("  %s", title)
 		}
 		e.Printf("\n")
 	}

@@ -3,6 +3,7 @@ package sessioncmd
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -83,7 +84,8 @@ func runTagList(ctx context.Context, e *app.Env) error {
 		}
 		t := e.Table(app.Column{Name: "tag"}, app.Column{Name: "rev"}, app.Column{Name: "title", Shrinks: true})
 		for _, a := range all {
-			t.Row(app.Cell{Full: a.Name}, app.Cell{Full: a.Rev}, app.Cell{Full: a.Title})
+			whole := a.Session + strings.TrimPrefix(a.Rev, term.ShortID(a.Session))
+			t.Row(app.Cell{Full: a.Name}, app.Cell{Full: whole, Short: a.Rev}, app.Cell{Full: a.Title})
 		}
 		return t.Flush()
 	})

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/handover"
 )
@@ -49,7 +49,7 @@ func sourceRev(source string) string {
 // printHandedTo prints the event and session of a hand-over.
 func printHandedTo(e *app.Env, h hooks.Handover) {
 	e.Printf("%s  %s  %s to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"), h.Event,
-		e.Safe(term.ShortID(h.Session)))
+		e.Safe(names.SessionID(e, h.Session)))
 }
 
 // blameHanded prints the source of each handed-over line.
