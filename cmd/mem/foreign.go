@@ -1,7 +1,7 @@
 package main
 
-// foreignCommand returns hints for a command that git, restic, jj or another program has and mem has not; nil if word is
-// none of these.
+// foreignCommand returns hints for a command of git, restic, jj or another program that mem does not have; nil if word
+// is none of these.
 func foreignCommand(word string) []string {
 	for _, hints := range []func(string) []string{foreignCapture, foreignRead, foreignChange, foreignSetup} {
 		if h := hints(word); h != nil {
