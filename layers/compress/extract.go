@@ -44,7 +44,7 @@ type mix struct {
 func mixFor(l Level) mix {
 	m := mix{
 		prior: [...]int64{userClass: 200, closing: 170, prose: 100, failure: 160, file: 200, symbols: 130, command: 50,
-			call: 30, output: 30, change: 30, pasted: 60},
+			call: 30, output: 30, change: 30, pasted: 110},
 		weights: weights{stem: 60, anchor: 350, pair: 60, exponent: 92},
 		shares: []share{
 			{18, setOf(file)},
@@ -165,7 +165,10 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	p.names = room / mostNames
 	left := room
 	for _, s := range m.shares {
-		left -= p.fill(min(left, room*s.percent/100), 1, s.of)
+		used := p.fill(min(left, room*s.percent/100), 1, s.of)
+		if left -= used; s.of == setOf(userClass) && !p.wants(userClass) { // pasted text gets what requests leave
+			left -= p.fill(min(left, room*s.percent/100-used), 1, setOf(pasted))
+		}
 	}
 	p.fill(left, 1, anyUnit)
 	segs := e.fit(p, req, room)

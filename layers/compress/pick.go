@@ -151,6 +151,16 @@ func (p *pool) fill(budget int, least int64, want classSet) int {
 	return budget - left
 }
 
+// wants reports whether a unit of a class was not taken and would add something.
+func (p *pool) wants(c class) bool {
+	for i := range p.units.n {
+		if u := p.units.at(int32(i)); u.class == c && !p.taken[i] && p.score(int32(i)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // fits reports whether a unit may be taken.
 func (p *pool) fits(i, budget int, want classSet) bool {
 	u := p.units.at(int32(i))
