@@ -31,7 +31,8 @@ var interpreters = strings.Fields("python python3 node bun deno tsx ruby perl ph
 var inlineFlags = strings.Fields("-c -e -p -pe -ne --eval --print -")
 
 // queries are subcommands that only print something.
-var queries = strings.Fields("--version -version -v -V version --help -h help list ls ll view info show env doc why outdated ps logs inspect")
+var queries = strings.Fields(
+	"--version -version -v -V version --help -h help list ls ll view info show env doc why outdated ps logs inspect")
 
 // A call is one command of a shell line.
 type call struct {

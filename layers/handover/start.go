@@ -122,8 +122,8 @@ func quoted(s string, most int) string { return fmt.Sprintf("“%s”", Cut(s, m
 // request may have made it wrong.
 func ending(d Digest, id ID) brief.Item {
 	last := d.Turns[len(d.Turns)-1]
-	it := brief.Item{Text: "Ended with: " + quoted(last.Answered.Text, showOutcome), Source: id.at(d.Session, last.Answered.N),
-		Trust: brief.Assistant, Why: "the model's own last words"}
+	it := brief.Item{Text: "Ended with: " + quoted(last.Answered.Text, showOutcome), Trust: brief.Assistant,
+		Source: id.at(d.Session, last.Answered.N), Why: "the model's own last words"}
 	switch {
 	case last.Answered.Text == "":
 		it.Text, it.Source = "Ended before an answer.", id.at(d.Session, max(last.Asked.N, d.Working))

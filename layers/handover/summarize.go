@@ -190,7 +190,8 @@ func (s *summary) ran(e refine.Entry) {
 	}
 }
 
-// outcomeOf returns the outcome of a command of a shell line. It is unknown if the outcome of the line does not show it.
+// outcomeOf returns the outcome of a command of a shell line. It is unknown if the outcome of the line does not
+// determine it.
 func outcomeOf(e refine.Entry, list []call, i int, tests []string) Outcome {
 	end := outcome(e, len(tests) > 0)
 	alone := !slices.ContainsFunc(list, func(c call) bool { return c.name != list[i].name })
