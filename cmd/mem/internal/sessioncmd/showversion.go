@@ -24,8 +24,8 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 			"not listed; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
 	}
 	names.Field(run.Env, "Source", sourceOf(v, s.From, s.To))
-	names.Field(run.Env, "Recipe", fmt.Sprintf("%s, markers %s at distance %d, skip %d", names.ModeOf(v), v.Settings.Keepit,
-		v.Settings.Distance, v.Settings.Skip))
+	names.Field(run.Env, "Recipe", fmt.Sprintf("%s, markers %s at distance %d, skip %d", names.ModeOf(v),
+		v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
 	names.Field(run.Env, "Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step,
 		v.Derivation.Recipe.Version))
 	names.Field(run.Env, "Engine", v.Engine+", tokens "+v.Counter)

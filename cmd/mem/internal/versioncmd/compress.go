@@ -46,7 +46,8 @@ func Compress(e *app.Env) *cli.Command {
 		ArgsUsage: "<session|version>",
 		Description: "--ratio, --tokens, --preset or --tier set the size; the default is the preset of the\n" +
 			"settings. Pinned text is kept byte for byte if the weight of its marker reaches the\n" +
-			"threshold (mem keepit preview). The same recipe returns the existing version. A version can be compressed again; ratios are relative to the original.\n" +
+			"threshold (mem keepit preview). The same recipe returns the existing version. A\n" +
+			"version can be compressed again; ratios are relative to the original.\n" +
 			"--since compresses only the messages after those that a version covers.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.ratio, "ratio,r", "compress at the ratio `N`: 10 or 10:1", parseRatio),
