@@ -144,7 +144,7 @@ func TestBundledRetention(t *testing.T) {
 				if files++; strings.Contains(text, path.Base(it.Target)) {
 					named++
 				}
-			case it.Kind == User && it.length() < longPage:
+			case it.Kind == User && it.length() < 4000:
 				for _, term := range v.Terms(it.Text) {
 					if words++; have[term] {
 						kept++

@@ -34,10 +34,10 @@ func (e *SmallError) Is(target error) bool { return target == ErrTooSmall }
 // leastBudgets are the budgets of which [CheckSize] finds the first that is large enough.
 var leastBudgets = [...]int{8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512}
 
-// CheckSize returns a [*SmallError] if the segments that a plan made of an input say nothing, such as a single bracket
-// or two words, and a larger budget would change that.
+// CheckSize returns a [*SmallError] if the segments that a plan made of an input are empty, or if they say nothing, such
+// as a single bracket or two words, at a tenth of the input or less. In both cases a larger budget must change that.
 func CheckSize(ctx context.Context, in Input, p Plan, segs []Segment) error {
-	if say(segs) {
+	if say(segs) || len(segs) > 0 && size(in.Items) < bytesPerToken*10*p.Budget {
 		return nil
 	}
 	k, small := Prepare(in), &SmallError{Budget: p.Budget}
@@ -61,6 +61,17 @@ func CheckSize(ctx context.Context, in Input, p Plan, segs []Segment) error {
 		return small
 	}
 	return nil
+}
+
+// bytesPerToken is about the size of a token.
+const bytesPerToken = 4
+
+// size returns the size of the text of items in bytes.
+func size(items []Item) (n int) {
+	for i := range items {
+		n += items[i].length()
+	}
+	return n
 }
 
 // minWords is the number of words from which a version says something.

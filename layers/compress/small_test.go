@@ -3,6 +3,7 @@ package compress
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/memvcs/mem/layers/tokens"
@@ -27,14 +28,21 @@ func TestCheckSize(t *testing.T) {
 		return CheckSize(context.Background(), in, p, r.Segments)
 	}
 	const request = "Please find out why the nightly import stalls after the second retry."
+	long := []string{request, "}", "ok"}
+	for i := range 20 {
+		long = append(long, fmt.Sprintf("The pool of service %d is too small, and slow readers exhaust it.", i))
+	}
 	for _, budget := range []int{1, 3, 5} {
 		var small *SmallError
-		err := run(budget, request, "}", "ok")
+		err := run(budget, long...)
 		if !errors.As(err, &small) || !errors.Is(err, ErrTooSmall) || small.Least <= budget || small.Least > 32 {
 			t.Errorf("%d tokens: %v", budget, err)
-		} else if err := run(small.Least, request, "}", "ok"); err != nil {
+		} else if err := run(small.Least, long...); err != nil {
 			t.Errorf("%d tokens, as proposed: %v", small.Least, err)
 		}
+	}
+	if err := run(5, request, "}", "ok"); err != nil {
+		t.Errorf("a third of a short conversation: %v", err)
 	}
 	for _, whole := range []string{"ok", "yes, please"} {
 		if err := run(10, whole); err != nil {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/compress/anchors"
+	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -133,18 +134,18 @@ func split(items []Item, said func(*Item) string, spill *Spill) unitSet {
 
 // prose makes units of a text that somebody said. It numbers its lines with line.
 func (t *taker) prose(u unit, text string, line *int32) {
-	var kinds []lineKind
+	var kinds []paste.Kind
 	if u.class == userClass {
-		kinds = lineKinds(text)
+		kinds = paste.Kinds(text)
 	}
 	eachLine(text, func(n int, s string) {
 		*line++
 		u := u
 		if u.line = *line; kinds != nil {
 			switch kinds[n] {
-			case pastedLine:
+			case paste.Pasted:
 				u.class = pasted
-			case pageLine:
+			case paste.Page:
 				u.traits |= traitPage
 			}
 		}
@@ -254,15 +255,12 @@ func eachLine(text string, yield func(n int, line string)) {
 		n++
 		s = strings.TrimRight(s, " \t\r")
 		trimmed := strings.TrimLeft(s, " \t")
-		if trimmed == "" || isFence(trimmed) || strings.Trim(trimmed, "-=*_|: +") == "" {
+		if trimmed == "" || paste.Fence(trimmed) || strings.Trim(trimmed, "-=*_|: +") == "" {
 			continue
 		}
 		yield(n, trimmed)
 	}
 }
-
-// isFence reports whether a line begins or ends a block of code.
-func isFence(s string) bool { return strings.HasPrefix(s, "```") || strings.HasPrefix(s, "~~~") }
 
 // oneLine joins the lines of s and cuts it to at most n bytes, between words where there is a place.
 func oneLine(s string, n int) string {

@@ -1,12 +1,13 @@
-package compress
+// Package paste finds pasted text in a message of the user.
+//
+// A message often has a request and a paste: a log, code, or the output of a command. A paste is full of names and
+// numbers, so by its concepts alone it displaces the request.
+package paste
 
 import (
 	"strings"
 	"unicode"
 )
-
-// A message of the user often has a request and a paste: a log, code, or the output of a command. A paste is full of
-// names and numbers, so by its concepts alone it displaces the request. These functions find the lines of a paste.
 
 const (
 	longPaste = 600  // bytes; shorter pastes are treated as part of the request
@@ -14,22 +15,22 @@ const (
 	pageEdge  = 600  // bytes of that beginning and of that end
 )
 
-// lineKind is the part that a line has in a message of the user.
-type lineKind uint8
+// A Kind is the part that a line has in a message of the user.
+type Kind uint8
 
 const (
-	requestLine lineKind = iota
-	pageLine             // in the middle of a very long text
-	pastedLine           // of a log, of code or of output
+	Request Kind = iota
+	Page         // in the middle of a very long text
+	Pasted       // of a log, of code or of output
 )
 
-// lineKinds returns the kind of each line of a message of the user. It returns nil if all lines are requests.
-func lineKinds(text string) []lineKind {
+// Kinds returns the kind of each line of a message of the user. It returns nil if all lines are requests.
+func Kinds(text string) []Kind {
 	if len(text) < longPaste {
 		return nil
 	}
 	lines := strings.Split(text, "\n")
-	kinds, size := make([]lineKind, len(lines)), 0
+	kinds, size := make([]Kind, len(lines)), 0
 	markFenced(lines, kinds)
 	for from := 0; from < len(lines); {
 		to := from + 1
@@ -40,7 +41,7 @@ func lineKinds(text string) []lineKind {
 		from = to
 	}
 	for i, s := range lines {
-		if kinds[i] == pastedLine {
+		if kinds[i] == Pasted {
 			size += len(s) + 1
 		}
 	}
@@ -55,12 +56,12 @@ func lineKinds(text string) []lineKind {
 }
 
 // markFenced marks the lines of code fences, unless one is never closed: it would contain the rest of the message.
-func markFenced(lines []string, kinds []lineKind) {
+func markFenced(lines []string, kinds []Kind) {
 	fenced := false
 	for i, s := range lines {
-		mark := isFence(strings.TrimSpace(s))
+		mark := Fence(strings.TrimSpace(s))
 		if fenced || mark {
-			kinds[i] = pastedLine
+			kinds[i] = Pasted
 		}
 		fenced = fenced != mark
 	}
@@ -71,13 +72,13 @@ func markFenced(lines []string, kinds []lineKind) {
 
 // markPaste marks the lines of a paragraph that a program wrote. If these are most of the lines from the first to the
 // last of them, it marks all of those.
-func markPaste(lines []string, kinds []lineKind) {
+func markPaste(lines []string, kinds []Kind) {
 	first, last, written := -1, -1, 0
 	for i, s := range lines {
-		if kinds[i] == pastedLine || !writtenByProgram(s) {
+		if kinds[i] == Pasted || !writtenByProgram(s) {
 			continue
 		}
-		kinds[i] = pastedLine
+		kinds[i] = Pasted
 		if last = i; first < 0 {
 			first = i
 		}
@@ -85,7 +86,7 @@ func markPaste(lines []string, kinds []lineKind) {
 	}
 	if first >= 0 && 2*written > last-first {
 		for i := first; i <= last; i++ {
-			kinds[i] = pastedLine
+			kinds[i] = Pasted
 		}
 	}
 }
@@ -94,14 +95,14 @@ func markPaste(lines []string, kinds []lineKind) {
 const planEnd = "If you need specific details from before exiting plan mode"
 
 // markPage marks the lines of a very long text that are neither at its beginning nor at its end.
-func markPage(lines []string, kinds []lineKind, said int) {
+func markPage(lines []string, kinds []Kind, said int) {
 	at := 0
 	for i, s := range lines {
-		if kinds[i] == pastedLine {
+		if kinds[i] == Pasted {
 			continue
 		}
 		if at >= pageEdge && at < said-pageEdge || strings.HasPrefix(s, planEnd) {
-			kinds[i] = pageLine
+			kinds[i] = Page
 		}
 		at += len(s) + 1
 	}
@@ -151,6 +152,9 @@ func listItem(s string) bool {
 	rest := strings.TrimLeft(s, "0123456789")
 	return len(rest) < len(s) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
 }
+
+// Fence reports whether a line begins or ends a block of code.
+func Fence(line string) bool { return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") }
 
 func firstRune(s string) rune {
 	for _, r := range s {

@@ -1,0 +1,33 @@
+package paste
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestKinds checks which lines of a message count as pasted.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("Feb  8 21:51:50.720 |DEBU| hook invoked hook=stop component=hooks\nhook invoked\n", 12)
+	words, call := strings.Repeat("words ", 200), "func f(x int) error { return g(x) }\n"
+	for text, want := range map[string]string{
+		"@cart.go see #123\n[Image #1] see https://example.com/shop/issues/123?x=1 and fix it\n" + long: "rr" +
+			strings.Repeat("p", 23) + "rr",
+		"short\n{\n": "",
+		words:        "r",
+		"so, testing this:\n```\n" + words + "\n```\nwhat is it?": "rpppr",
+		"an open fence:\n```\n" + words + "\nwhat is it?":         "rrrr",
+		"the logs still leak\n" + long + "\nwhat is it? debug":    "r" + strings.Repeat("p", 23) + "rrr",
+		"1. no file\n2. active -> idle\n" + long:                  "rr" + strings.Repeat("p", 23) + "rr",
+		strings.Repeat(strings.Repeat("word ", 40)+"\n", 30):      "rrr" + strings.Repeat("g", 25) + "rrr",
+		"請修復這個錯誤，不要修改計費模組。\n" + strings.Repeat(call, 30):          "r" + strings.Repeat("p", 30) + "r",
+	} {
+		var got strings.Builder
+		for _, k := range Kinds(text) {
+			got.WriteByte("rgp"[k])
+		}
+		if got.String() != want {
+			t.Errorf("Kinds(%.60q) = %s, want %s", text, got.String(), want)
+		}
+	}
+}
