@@ -62,11 +62,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 		out.MetadataOnly += f.metadataOnly
 		maps.Copy(tools, f.tools)
 		maps.Copy(oldest, f.oldest())
-		for _, file := range f.files {
-			if !slices.Contains(out.Files, file) {
-				out.Files = append(out.Files, file)
-			}
-		}
+		out.addFiles(f.files)
 		gone, purges = append(gone, f.goneNames()...), append(purges, f.purge)
 	}
 	if len(out.Things) == 0 {
@@ -97,6 +93,15 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 	gone = slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(made, name) })
 	out.Proof, err = m.Prove(ctx, o, gone, purges)
 	return out, err
+}
+
+// addFiles adds the files that are not in the list yet.
+func (out *Forgotten) addFiles(files []string) {
+	for _, file := range files {
+		if !slices.Contains(out.Files, file) {
+			out.Files = append(out.Files, file)
+		}
+	}
 }
 
 // finishFirst finishes an interrupted deletion before a new one.

@@ -100,6 +100,13 @@ func (o fsckOptions) check(c *cli.Context, e *app.Env) error {
 		return app.Usagef("--reproduce cannot be combined with --full or --root")
 	case o.all && !o.reproduce:
 		return app.Usagef("--all requires --reproduce")
+	}
+	return o.checkProject(e)
+}
+
+// checkProject returns a usage error if --project does not fit to the options.
+func (o fsckOptions) checkProject(e *app.Env) error {
+	switch {
 	case e.Opt.Project != "" && !o.reproduce:
 		return app.WithHint(app.Usagef("--project requires --reproduce: without it mem fsck checks the whole store"),
 			"mem fsck")
