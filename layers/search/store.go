@@ -56,8 +56,7 @@ func (s *Searcher) open(ctx context.Context) error {
 			return err
 		}
 		if s.all {
-			delete(all, refs.Home)
-			s.projects = slices.Sorted(maps.Keys(all))
+			s.projects = slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(p refs.Project) bool { return p == refs.Home })
 		}
 		tips = func(p refs.Project) ([]refs.Tip, error) { return all[p], nil }
 	}
