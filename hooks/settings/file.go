@@ -163,9 +163,15 @@ func (f SettingsFile) backup() (k backup, ok bool) {
 }
 
 // Others reports whether hooks of the memory are installed in another settings file.
-func (f SettingsFile) Others() bool {
-	list, err := filepath.Glob(filepath.Join(f.Store, "hooks", strings.Repeat("[0-9a-f]", 16)+".json"))
-	return err == nil && slices.ContainsFunc(list, func(file string) bool { return file != f.backupFile() })
+func (f SettingsFile) Others() (bool, error) {
+	dir, own := filepath.Split(f.backupFile())
+	list, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return slices.ContainsFunc(list, func(e fs.DirEntry) bool {
+		return strings.HasSuffix(e.Name(), ".json") && e.Name() != own
+	}), err
 }
 
 func (f SettingsFile) keep(k backup) error {

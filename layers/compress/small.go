@@ -35,7 +35,7 @@ func (e *SmallError) Is(target error) bool { return target == ErrTooSmall }
 var leastBudgets = [...]int{8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512}
 
 // CheckSize returns a [*SmallError] if the segments that a plan made of an input are empty, or if they say nothing, such
-// as a single bracket or two words, at a tenth of the input or less. In both cases a larger budget must change that.
+// as a single bracket or two words, at a tenth of the input or less, and a larger budget would change that.
 func CheckSize(ctx context.Context, in Input, p Plan, segs []Segment) error {
 	if say(segs) || len(segs) > 0 && size(in.Items) < bytesPerToken*10*p.Budget {
 		return nil

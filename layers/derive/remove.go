@@ -19,6 +19,7 @@ import (
 
 // A UsedError means that something cannot be removed because compositions use it.
 type UsedError struct {
+	Rev  state.Rev
 	What string
 	By   []string
 }
@@ -34,8 +35,8 @@ func (m Ops) Remove(ctx context.Context, rev state.Rev, force, dryRun bool) erro
 }
 
 // RemoveAll hides what revs name, in one operation for each project; the bytes stay, and adding a thing again restores
-// it. What is hidden already is left out. The error is a [*UsedError] if a composition uses one of them, unless force
-// is set; nothing is hidden then.
+// it. What is hidden already is left out. The error is a [*UsedError] if a composition that stays uses one of them, unless
+// force is set; nothing is hidden then.
 func (m Ops) RemoveAll(ctx context.Context, revs []state.Rev, force, dryRun bool) error {
 	var projects []refs.Project
 	targets, names := map[refs.Project][]string{}, map[refs.Project][]string{}
@@ -52,8 +53,9 @@ func (m Ops) RemoveAll(ctx context.Context, revs []state.Rev, force, dryRun bool
 		if err != nil {
 			return err
 		}
-		if by := st.Users(rev); len(by) > 0 && !force {
-			return &UsedError{what, by}
+		stay := slices.DeleteFunc(st.Users(rev), func(name string) bool { return namesComposition(revs, p, name) })
+		if len(stay) > 0 && !force {
+			return &UsedError{rev, what, stay}
 		}
 		if targets[p] == nil {
 			projects = append(projects, p)
@@ -69,6 +71,13 @@ func (m Ops) RemoveAll(ctx context.Context, revs []state.Rev, force, dryRun bool
 		}
 	}
 	return nil
+}
+
+// namesComposition reports whether one of revs is a composition of the project with the name.
+func namesComposition(revs []state.Rev, p refs.Project, name string) bool {
+	return slices.ContainsFunc(revs, func(r state.Rev) bool {
+		return r.Kind == state.IsComposition && r.Project.ID == p && r.Composition.Name == name
+	})
 }
 
 // hideAll hides targets of a project in one operation.

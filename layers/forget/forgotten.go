@@ -41,8 +41,10 @@ func (m Ops) ForgottenMessages(ctx context.Context, p refs.Project, s *state.Ses
 		return err
 	})
 	slices.SortStableFunc(out, func(a, b ForgottenMessage) int {
-		part := map[bool]int{true: 1}
-		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(part[a.Part], part[b.Part]), a.Time.Compare(b.Time))
+		if a.Message == b.Message && a.Part != b.Part {
+			return map[bool]int{false: -1, true: 1}[a.Part] // the deletion of all of it first
+		}
+		return cmp.Or(cmp.Compare(a.Message, b.Message), a.Time.Compare(b.Time))
 	})
 	return slices.CompactFunc(out, func(a, b ForgottenMessage) bool { return a.Message == b.Message }), err
 }

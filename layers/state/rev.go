@@ -259,6 +259,9 @@ func (r Rev) Name() string {
 		if r.From > r.To {
 			return fmt.Sprintf("%s#%d..", records.ShortID(r.Session.ID), r.From)
 		}
+		if r.From == r.To {
+			return fmt.Sprintf("%s#%d", records.ShortID(r.Session.ID), r.From)
+		}
 		return fmt.Sprintf("%s#%d..%d", records.ShortID(r.Session.ID), r.From, r.To)
 	case IsSession, IsOriginal:
 		return records.ShortID(r.Session.ID) + ":original"

@@ -47,8 +47,13 @@ func restoreRegister(ctx context.Context, e *app.Env, f settings.SettingsFile) e
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(mark); err != nil || f.Others() {
-		return nil // without the mark, install did not set it
+	if _, err := os.Lstat(mark); errors.Is(err, fs.ErrNotExist) {
+		return nil // install did not set it
+	} else if err != nil {
+		return err
+	}
+	if others, err := f.Others(); err != nil || others {
+		return err
 	}
 	err = memory.ChangeSettings(ctx, e, func(c *config.Config) error {
 		if on, err := c.Bool(register); err != nil || !on {

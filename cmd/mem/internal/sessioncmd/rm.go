@@ -57,10 +57,10 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 		if err != nil {
 			return err
 		}
-		for _, rev := range revs { // for an error that names the revision
-			if err := run.Derive().Remove(ctx, rev, force, true); err != nil {
-				return removeError(rev, err)
-			}
+		if err := run.Derive().RemoveAll(ctx, revs, force, true); err != nil { // before the question
+			return removeError(err)
+		}
+		for _, rev := range revs {
 			if rev.Hidden() {
 				run.Note("%s %s is hidden already", rev.Kind, revName(rev))
 			}
@@ -75,8 +75,10 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 			DryRun  bool            `json:"dry_run"`
 			Removed []removedAnswer `json:"removed"`
 		}{e.Opt.DryRun, []removedAnswer{}}
-		if err := run.Derive().RemoveAll(ctx, revs, force, e.Opt.DryRun); err != nil {
-			return err
+		if !e.Opt.DryRun {
+			if err := run.Derive().RemoveAll(ctx, revs, force, false); err != nil {
+				return removeError(err)
+			}
 		}
 		for _, rev := range revs {
 			answer.Removed = append(answer.Removed, removedAnswer{string(rev.Kind), revName(rev)})
@@ -104,11 +106,11 @@ func rmNames(revs []state.Rev) string {
 }
 
 // removeError adds hints to an error of a removal.
-func removeError(rev state.Rev, err error) error {
+func removeError(err error) error {
 	var used *derive.UsedError
 	switch {
 	case errors.As(err, &used):
-		return app.WithHint(err, "see it with \""+term.Shell("mem", "show", revName(rev))+
+		return app.WithHint(err, "see it with \""+term.Shell("mem", "show", revName(used.Rev))+
 			"\"; remove it anyway with -f: compositions keep their own copy")
 	case errors.Is(err, state.ErrNotRemovable):
 		return app.WithHint(app.Usagef("%v", err), "mem help revisions")
