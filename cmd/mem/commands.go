@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/checkoutcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
 	"github.com/memvcs/mem/cmd/mem/internal/conceptcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
@@ -48,18 +49,16 @@ type command struct {
 	make   func(*app.Env) *cli.Command
 }
 
-// changes reports whether the command at path writes. Path starts with the name of c.
-func (c command) changes(path []string) bool {
+// accepts returns which global options the command at path accepts. Path starts with the name of c.
+func (c command) accepts(path []string) cmdline.Accepts {
 	if len(path) == 0 {
-		return false
+		return cmdline.Accepts{}
 	}
-	return slices.Contains(c.writes, strings.Join(path[1:], " "))
-}
-
-// spans reports whether the command at path accepts --all-projects: it works on several projects, or on sessions of
-// any project.
-func (c command) spans(path []string) bool {
-	return len(path) > 0 && slices.Contains(c.across, strings.Join(path[1:], " "))
+	sub := strings.Join(path[1:], " ")
+	return cmdline.Accepts{
+		Writes:      slices.Contains(c.writes, sub),
+		AllProjects: slices.Contains(c.across, sub) || c.name == "help",
+	}
 }
 
 // build returns the command for urfave/cli.

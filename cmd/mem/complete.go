@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs/config"
@@ -79,49 +79,34 @@ func runComplete(ctx context.Context, e *app.Env, line []string) {
 
 // candidates returns the completions of the last word of a line; before are the words before it.
 func candidates(ctx context.Context, e *app.Env, before []string, typed string) []names.Candidate {
-	table := commands()
-	p := parser{globals: app.GlobalOptions, names: func() []string {
-		return visible(table)
-	}, find: func(name string) *cli.Command {
-		if row := find(table, name); row != nil {
-			return row.build(e)
-		}
-		return nil
-	}}
-	p.rest = before
-	for len(p.rest) > 0 {
-		var missing *app.MissingValue
-		known := len(p.global)
-		err := p.step()
-		applyOptions(e, p.global[known:])
-		if errors.As(err, &missing) {
-			return valueCandidates(ctx, e, missing.Option, "", typed)
-		}
+	p := parser(e, commands(), new(command))
+	line, option := p.ParseStart(before)
+	applyOptions(e, line.Global)
+	if option != nil {
+		return valueCandidates(ctx, e, *option, "", typed)
 	}
 	if slices.Contains(before, "--") {
-		return operandCandidates(ctx, e, &p, typed)
+		return operandCandidates(ctx, e, line, typed)
 	}
 	if name, val, ok := strings.Cut(typed, "="); ok && strings.HasPrefix(name, "--") {
-		if o, err := p.scope().Long(name[2:]); err == nil {
+		if o, err := p.Scope().Long(name[2:]); err == nil {
 			return valueCandidates(ctx, e, o, name+"=", val)
 		}
 		return nil
 	}
 	if strings.HasPrefix(typed, "-") {
-		return optionCandidates(p.scope())
+		return optionCandidates(p.Scope())
 	}
-	if p.command == nil {
+	if line.Command == nil {
 		return completeCommand(e, ctx, typed)
 	}
 	var list []names.Candidate
-	if !p.leaf {
-		for _, c := range p.command.Subcommands {
-			if !c.Hidden {
-				list = append(list, names.Candidate{Value: c.Name, About: c.Usage})
-			}
+	for _, c := range p.Next() {
+		if !c.Hidden {
+			list = append(list, names.Candidate{Value: c.Name, About: c.Usage})
 		}
 	}
-	return append(list, operandCandidates(ctx, e, &p, typed)...)
+	return append(list, operandCandidates(ctx, e, line, typed)...)
 }
 
 // applyOptions applies the global options of the typed line, which select the memory and project for names.
@@ -153,20 +138,20 @@ func valueCandidates(ctx context.Context, e *app.Env, o app.Option, prefix, type
 }
 
 // operandCandidates returns completions for the next operand in the usage line of the command.
-func operandCandidates(ctx context.Context, e *app.Env, p *parser, typed string) []names.Candidate {
-	if p.command == nil {
+func operandCandidates(ctx context.Context, e *app.Env, line *cmdline.Line, typed string) []names.Candidate {
+	if line.Command == nil {
 		return nil
 	}
-	if p.command.Name == "set" && len(p.operands) == 1 { // a setting, whose values may be known
-		if k, err := config.Lookup(p.operands[0]); err == nil {
+	if line.Command.Name == "set" && len(line.Operands) == 1 { // a setting, whose values may be known
+		if k, err := config.Lookup(line.Operands[0]); err == nil {
 			return words(k.Kind.Values)
 		}
 	}
-	places := strings.Fields(p.command.ArgsUsage)
+	places := strings.Fields(line.Command.ArgsUsage)
 	if len(places) == 0 {
 		return nil
 	}
-	return placeholderCandidates(ctx, e, places[min(len(p.operands), len(places)-1)], typed)
+	return placeholderCandidates(ctx, e, places[min(len(line.Operands), len(places)-1)], typed)
 }
 
 // placeholderCandidates returns completions for a placeholder such as <session>... or [<command>|<topic>].

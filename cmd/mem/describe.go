@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
@@ -71,7 +72,7 @@ func dashed(name string) string {
 func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 	d := commandHelp{
 		Command: strings.Join(path, " "), Usage: c.Usage, Description: c.Description,
-		Examples: examplesOf(path), Subcommands: subcommands(c), Options: optionsHelp(c.Flags),
+		Examples: examplesOf(path), Subcommands: cmdline.Subcommands(c), Options: optionsHelp(c.Flags),
 	}
 	row := find(commands(), path[0])
 	d.Group = string(row.group)
@@ -79,7 +80,7 @@ func describe(e *app.Env, path []string, c *cli.Command) commandHelp {
 		return slices.ContainsFunc(d.Options, func(own optionHelp) bool { return own.Name == o.Name })
 	}
 	d.Global = withoutShadowed(slices.DeleteFunc(optionsHelp((&app.Options{}).Flags(false)), own), d.Options)
-	if row.changes(path) {
+	if row.accepts(path).Writes {
 		d.Changing = slices.DeleteFunc(optionsHelp((&app.Options{}).Changing()), own)
 	}
 	d.Synopsis = "mem " + d.Command

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/refs/config"
 	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
+	"github.com/memvcs/mem/refs/config"
 )
 
 // run runs mem with args in the environment env and returns its exit status.
@@ -37,141 +39,52 @@ func finish(e *app.Env, err error) error {
 	return err
 }
 
-// dispatch normalises the command line and runs its command.
+// dispatch parses the command line and runs its command.
 func dispatch(ctx context.Context, e *app.Env, args []string) error {
 	table := commands()
 	var chosen command
-	p := parser{
-		names:   func() []string { return visible(table) },
-		globals: app.GlobalOptions,
-		bare:    func() string { return chosen.bare },
-		find: func(name string) *cli.Command {
-			row := find(table, name)
-			if row == nil {
-				return nil
-			}
-			chosen = *row
-			return chosen.build(e)
-		},
-	}
-	line, err := p.normalise(args)
+	p := parser(e, table, &chosen)
+	line, err := p.Parse(args)
 	if err != nil {
 		e.Opt.JSON = wantsJSON(args)
-		for _, option := range line.global {
+		for _, option := range line.Global {
 			if when, ok := strings.CutPrefix(option, "--color="); ok {
 				e.Opt.Color = when
 			}
 		}
-		return line.explained(err)
+		return line.Explain(err)
 	}
 	switch {
-	case line.help:
-		return line.explained(invoke(ctx, e, command{name: "help"}, line.askHelp(help(e))))
-	case line.command == nil:
-		line.command = &cli.Command{Action: func(c *cli.Context) error { return runOverview(c.Context, e) }}
-		return line.explained(invoke(ctx, e, command{}, line))
+	case line.Help:
+		c := help(e)
+		line = &cmdline.Line{Path: []string{c.Name}, Command: c, Global: line.Global, Operands: line.Path}
+		chosen = *find(table, c.Name)
+	case line.Command == nil:
+		line.Command = &cli.Command{Action: func(c *cli.Context) error { return runOverview(c.Context, e) }}
 	}
-	return line.explained(invoke(ctx, e, chosen, line))
-}
-
-// askHelp returns the command line of help for the command of a.
-func (a *argv) askHelp(help *cli.Command) *argv {
-	return &argv{path: []string{help.Name}, command: help, global: a.global, operands: a.path}
-}
-
-// explained adds the help of the command as a hint to a usage error without one.
-func (a *argv) explained(err error) error {
-	if app.StatusOf(err) != app.ExitUsage || len(app.HintsOf(err)) > 0 {
-		return err
-	}
-	if len(a.path) == 0 {
-		return app.WithHint(err, "mem help")
-	}
-	return app.WithHint(err, "mem "+strings.Join(a.path, " ")+" -h")
-}
-
-// invoke runs a command with its options and operands.
-func invoke(ctx context.Context, e *app.Env, entry command, line *argv) error {
-	return appOf(e, entry, line).RunContext(ctx, line.words())
-}
-
-// words returns the line in the order of urfave/cli: the options of each command, then "--" and the operands.
-func (a *argv) words() []string {
-	words := slices.Concat([]string{"mem"}, a.global, a.path, a.local)
-	if !a.command.SkipFlagParsing {
-		words = append(words, "--")
-	}
-	return append(words, a.operands...)
-}
-
-// appOf returns an app with only the command of line, because an operand may equal the name of another command.
-// The app has no help or error output: mem has its own.
-func appOf(e *app.Env, entry command, line *argv) *cli.App {
-	mem := &cli.App{
-		Name: "mem", Flags: e.Opt.Flags(true), HideHelp: true, Compiled: time.Unix(0, 0),
-		Before:       func(*cli.Context) error { return permit(e, entry, line) },
-		OnUsageError: asUsage, ExitErrHandler: func(*cli.Context, error) {},
-		Reader: e.Stdin, Writer: e.Out, ErrWriter: e.Stderr,
-	}
-	leaf := *line.command
-	leaf.Subcommands, leaf.HideHelp, leaf.OnUsageError = nil, true, asUsage
-	leaf.Action = func(c *cli.Context) error {
-		if err := prepare(e, c, entry); err != nil {
-			return err
+	return line.Explain(cmdline.Run(ctx, e, line, chosen.accepts(line.Path), func(ctx context.Context) (context.Context, error) {
+		if err := settle(e); err != nil || chosen.plain || e.Interruptible == nil {
+			return ctx, err
 		}
-		return line.command.Action(c)
-	}
-	if len(line.path) == 0 {
-		mem.Action = leaf.Action
-		return mem
-	}
-	top := &leaf
-	for _, name := range slices.Backward(line.path[:len(line.path)-1]) {
-		top = &cli.Command{Name: name, Subcommands: []*cli.Command{top}, HideHelp: true, OnUsageError: asUsage}
-	}
-	mem.Commands = []*cli.Command{top}
-	return mem
+		return e.Interruptible(ctx), nil
+	}))
 }
 
-func asUsage(_ *cli.Context, err error, _ bool) error { return app.Usagef("%v", err) }
-
-// permit returns a usage error for global options that the command does not accept.
-func permit(e *app.Env, entry command, line *argv) error {
-	name := line.commandLine()
-	if !entry.changes(line.path) {
-		if err := mustWrite(name, line.global); err != nil {
-			return err
-		}
+// parser returns a parser of command lines that stores the row of the command that it finds in chosen.
+func parser(e *app.Env, table []command, chosen *command) *cmdline.Parser {
+	return &cmdline.Parser{
+		Names:   func() []string { return visible(table) },
+		Globals: app.GlobalOptions,
+		Bare:    func() string { return chosen.bare },
+		Find: func(name string) *cli.Command {
+			row := find(table, name)
+			if row == nil {
+				return nil
+			}
+			*chosen = *row
+			return chosen.build(e)
+		},
 	}
-	// With a project, names of sessions and versions may be those of other projects, too.
-	if e.Opt.AllProjects && e.Opt.Project == "" && entry.name != "help" && !entry.spans(line.path) {
-		err := app.Usagef("%s has no option --all-projects: it does not work on several projects", typed(name))
-		return app.WithHint(err, typed(name)+" -h")
-	}
-	return nil
-}
-
-// prepare applies the global options and stores the operands of c.
-func prepare(e *app.Env, c *cli.Context, entry command) error {
-	if err := settle(e); err != nil {
-		return err
-	}
-	e.Operands = c.Args().Slice()
-	if !entry.plain && e.Interruptible != nil {
-		c.Context = e.Interruptible(c.Context)
-	}
-	return nil
-}
-
-// mustWrite returns a usage error for options that only writing commands accept.
-func mustWrite(name string, global []string) error {
-	for _, o := range []string{"--dry-run=true", "--yes=true"} {
-		if slices.Contains(global, o) {
-			spelled, _, _ := strings.Cut(o, "=")
-			return app.WithHint(app.Usagef("%s has no option %s: it changes nothing", typed(name), spelled), typed(name)+" -h")
-		}
-	}
-	return nil
 }
 
 // settle applies the global options.
@@ -206,6 +119,3 @@ func wantsJSON(args []string) bool {
 	}
 	return slices.Contains(args, "--json")
 }
-
-// typed returns the command line of a command: "mem" if path is empty.
-func typed(name string) string { return strings.TrimSpace("mem " + name) }

@@ -1,4 +1,4 @@
-package main
+package cmdline
 
 import (
 	"fmt"
@@ -10,19 +10,19 @@ import (
 )
 
 // explain turns an error about the option spelled into a usage error that suggests similar options.
-func (p *parser) explain(err error, spelled string, others ...string) error {
+func (p *Parser) explain(err error, spelled string, others ...string) error {
 	unknown, ok := err.(*app.UnknownOption)
 	if !ok {
 		return err
 	}
-	line := strings.TrimSpace("mem " + p.commandLine())
+	line := p.line.String()
 	if len(unknown.Candidates) > 0 {
 		for i, c := range unknown.Candidates {
 			unknown.Candidates[i] = "--" + c
 		}
 		return app.WithHint(app.Usagef("option %s is ambiguous: %s", spelled, flags.OrList(unknown.Candidates)), line+" -h")
 	}
-	scope := p.scope()
+	scope := p.Scope()
 	known := app.SortedKeys(scope)
 	for _, s := range append(others, spelled) {
 		if name := strings.TrimLeft(s, "-"); len(name) > 2 {
@@ -34,7 +34,7 @@ func (p *parser) explain(err error, spelled string, others ...string) error {
 			}
 		}
 	}
-	if p.command != nil && p.command.ArgsUsage != "" {
+	if p.line.Command != nil && p.line.Command.ArgsUsage != "" {
 		return app.WithHint(app.Usagef("%s has no option %s", line, spelled), line+" -h",
 			fmt.Sprintf("%s -- %s if it is an operand", line, spelled))
 	}
@@ -42,16 +42,16 @@ func (p *parser) explain(err error, spelled string, others ...string) error {
 }
 
 // unknownCommand returns a usage error for word that suggests similar commands.
-func (p *parser) unknownCommand(word string, names []string) error {
-	line := strings.TrimSpace("mem " + p.commandLine())
+func (p *Parser) unknownCommand(word string, names []string) error {
+	line := p.line.String()
 	err := app.Usagef("%q is not a %s command", word, line)
-	if hints := foreignCommand(word); p.command == nil && hints != nil {
+	if hints := foreignCommand(word); p.line.Command == nil && hints != nil {
 		return app.WithHint(err, hints...)
 	}
 	if near := term.Suggest(word, names); len(near) > 0 {
 		return app.WithHint(err, app.DidYouMean(line+" ", near))
 	}
-	if p.command != nil {
+	if p.line.Command != nil {
 		return app.WithHint(err, line+" -h")
 	}
 	return app.WithHint(err, "mem help")

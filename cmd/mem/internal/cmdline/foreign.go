@@ -1,4 +1,4 @@
-package main
+package cmdline
 
 // foreignCommand returns hints for a command of git, restic, jj or another program that mem does not have; nil if word
 // is none of these.

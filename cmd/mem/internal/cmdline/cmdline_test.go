@@ -1,7 +1,6 @@
-package main
+package cmdline
 
 import (
-	"bytes"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -57,27 +56,27 @@ func (s *sample) commands() []*cli.Command {
 }
 
 // runSample gives args to the sample commands through the parser.
-func runSample(args []string) (*sample, *app.Options, *argv, error) {
+func runSample(args []string) (*sample, *app.Options, *Line, error) {
 	s, o := &sample{}, &app.Options{}
 	all := s.commands()
 	var names []string
 	for _, c := range all {
 		names = append(names, c.Name)
 	}
-	p := parser{names: func() []string { return names }, globals: app.GlobalOptions, find: func(name string) *cli.Command {
+	p := Parser{Names: func() []string { return names }, Globals: app.GlobalOptions, Find: func(name string) *cli.Command {
 		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(name) })
 		if i < 0 {
 			return nil
 		}
 		return all[i]
 	}}
-	line, err := p.normalise(args)
-	if err != nil || line.command == nil || line.help {
+	line, err := p.Parse(args)
+	if err != nil || line.Command == nil || line.Help {
 		return s, o, line, err
 	}
 	e := app.Env{Stdout: failingWriter{}, Stderr: failingWriter{}, Getenv: func(string) string { return "" }}
 	e.Out = app.NewOutput(e.Stdout, false)
-	err = invoke(context.Background(), &e, command{name: line.path[0], writes: []string{"", "set", "list"}}, line)
+	err = Run(context.Background(), &e, line, Accepts{Writes: true}, func(ctx context.Context) (context.Context, error) { return ctx, nil })
 	*o, s.operands = e.Opt, e.Operands
 	return s, o, line, err
 }
@@ -162,11 +161,11 @@ func TestArgvHelp(t *testing.T) {
 		"log --hel": "log", "-h": "", "keepit -h": "keepit",
 	} {
 		_, _, a, err := runSample(strings.Fields(line))
-		if err != nil || !a.help || strings.Join(a.path, " ") != want {
-			t.Errorf("mem %s: help %v on %q, %v; want %q", line, a.help, a.path, err, want)
+		if err != nil || !a.Help || strings.Join(a.Path, " ") != want {
+			t.Errorf("mem %s: help %v on %q, %v; want %q", line, a.Help, a.Path, err, want)
 		}
 	}
-	if _, _, a, err := runSample([]string{"log", "-S", "-h"}); err != nil || a.help {
+	if _, _, a, err := runSample([]string{"log", "-S", "-h"}); err != nil || a.Help {
 		t.Errorf("-h as a value asks for help: %v", err)
 	}
 }
@@ -248,14 +247,14 @@ func FuzzArgv(f *testing.F) {
 			}
 			return
 		}
-		if a.command == nil || a.help {
+		if a.Command == nil || a.Help {
 			return
 		}
 		if s.ran == "" {
 			t.Errorf("mem %q: nothing ran", line)
 		}
-		if !slices.Equal(s.operands, a.operands) && len(s.operands)+len(a.operands) > 0 {
-			t.Errorf("mem %q: the command saw %q of %q", line, s.operands, a.operands)
+		if !slices.Equal(s.operands, a.Operands) && len(s.operands)+len(a.Operands) > 0 {
+			t.Errorf("mem %q: the command saw %q of %q", line, s.operands, a.Operands)
 		}
 		if i := slices.Index(line, "--"); i >= 0 && s.ran != "raw" && !slices.Contains(line[:i], "-S") {
 			rest := line[i+1:]
@@ -271,34 +270,4 @@ func FuzzArgv(f *testing.F) {
 // takesNext reports whether the last word of line may be an option that takes the word after it.
 func takesNext(line []string) bool {
 	return len(line) > 0 && strings.HasPrefix(line[len(line)-1], "-")
-}
-
-// TestColorOfWrongLine checks that --color applies to the error of a command line that cannot be read further on.
-func TestColorOfWrongLine(t *testing.T) {
-	t.Parallel()
-	for line, colored := range map[string]bool{"--color=never foo": false, "--no-color foo": false, "--color=always foo": true, "foo": false} {
-		var out, errs bytes.Buffer
-		env := testEnv(t, t.TempDir(), &out, &errs)
-		run(t.Context(), env, strings.Fields(line))
-		if strings.Contains(errs.String(), "\x1b") != colored {
-			t.Errorf("mem %s: colour is %v: %q", line, !colored, errs.String())
-		}
-	}
-}
-
-// TestGroupsHaveADefault checks that a command with subcommands does something without one.
-func TestGroupsHaveADefault(t *testing.T) {
-	t.Parallel()
-	for _, row := range commands() {
-		c := row.build(&app.Env{})
-		known := slices.ContainsFunc(c.Subcommands, func(s *cli.Command) bool { return s.Name == row.bare })
-		if c.Action == nil && !known || row.bare != "" && !known {
-			t.Errorf("mem %s without a subcommand means %q", row.name, row.bare)
-		}
-		for _, s := range c.Subcommands {
-			if s.Action == nil {
-				t.Errorf("mem %s %s does nothing", row.name, s.Name)
-			}
-		}
-	}
 }
