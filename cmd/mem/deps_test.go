@@ -86,7 +86,7 @@ func imports() map[string]string {
 		"layers/naming":                 "layers/records layers/state layers/trust refs",
 		"layers/relations":              "layers/records layers/state layers/trust refs",
 		"layers/revision":               "layers/brief layers/claims layers/concepts layers/devices layers/facts layers/ledger layers/originals layers/permanent layers/records layers/refine layers/state layers/transcript layers/trust objects refs",
-		"layers/secrets":                "layers/originals layers/projects layers/records layers/redact layers/redact/scanner layers/state layers/trust objects objects/pack objects/stream refs refs/lane",
+		"layers/secrets":                "layers/originals layers/projects layers/records layers/redact layers/redact/scanner layers/state layers/transcript layers/trust objects objects/pack objects/stream refs refs/lane",
 		"layers/markers":                "layers/compress layers/keepit layers/originals layers/records layers/refine layers/revision layers/state layers/tokens layers/transcript layers/trust objects objects/strictjson refs",
 		"layers/revocation":             "layers/records layers/revision layers/state layers/trust refs",
 		"layers/capture":                "layers/keepit layers/markers layers/originals layers/projects layers/records layers/redact layers/revision layers/secrets layers/state layers/transcript layers/transcript/agents layers/trust layers/worktree objects objects/stream objects/strictjson refs refs/lane",

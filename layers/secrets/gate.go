@@ -1,17 +1,16 @@
 package secrets
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
@@ -107,50 +106,44 @@ func (m Ops) Gate() redact.Rules {
 }
 
 // LeaksIn returns the secrets in r, of the given size, after its first skip bytes. where describes r.
-func LeaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) ([]Leak, error) {
-	before := lineCounter{}
-	if _, err := io.CopyN(&before, r, skip); err != nil {
-		return nil, err
-	}
-	var leaks []Leak
-	lines := before.n
-	found := func(clean []byte, cuts []redact.Cut) {
-		at := 0
-		for _, cut := range cuts {
-			lines += bytes.Count(clean[at:cut.At], originals.Newline)
-			at = int(cut.At)
-			leak := where
-			if leak.Session != "" {
-				leak.Message = lines + 1
-			}
-			leak.Rule = redact.RuleOf(clean[at : at+cut.Len])
-			leak.Length, leak.Hash = len(cut.Bytes), scanner.Fingerprint(cut.Bytes)
-			leaks = append(leaks, leak)
-		}
-		lines += bytes.Count(clean[at:], originals.Newline)
-	}
+func LeaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) (leaks []Leak, err error) {
 	if where.Kind != "object" && where.Kind != "session" { // short text written by mem
 		text, err := io.ReadAll(r)
-		if err == nil {
-			found(RedactOwn(rules, text))
+		if err != nil {
+			return nil, err
 		}
-		return leaks, err
+		return where.each(RedactOwn(rules, text)), nil
 	}
 	c := NewFileCleaner(r, size-skip, rules)
+	c.found = func(clean []byte, cuts []redact.Cut) { leaks = append(leaks, where.each(clean, cuts)...) }
+	all := io.MultiReader(io.LimitReader(r, skip), OnlyReader{c})
 	if where.Kind == "session" {
 		c.text = nil
 	}
-	c.found = found
-	_, err := io.Copy(io.Discard, OnlyReader{c})
-	return leaks, err
+	if where.Session == "" {
+		_, err := io.Copy(io.Discard, all)
+		return leaks, err
+	}
+	numbered := 0
+	for v, err := range transcript.Stream(all, 0) {
+		if err != nil {
+			return leaks, err
+		}
+		for ; numbered < len(leaks) && skip+c.Cuts[numbered].At < v.Off+v.Size; numbered++ {
+			leaks[numbered].Message = v.N
+		}
+	}
+	return leaks, nil
 }
 
-// A lineCounter counts newlines.
-type lineCounter struct{ n int }
-
-func (l *lineCounter) Write(p []byte) (int, error) {
-	l.n += bytes.Count(p, originals.Newline)
-	return len(p), nil
+// each returns a leak at l for each of some cuts from clean.
+func (l Leak) each(clean []byte, cuts []redact.Cut) (out []Leak) {
+	for _, c := range cuts {
+		l.Rule = redact.RuleOf(clean[c.At : c.At+int64(c.Len)])
+		l.Length, l.Hash = len(c.Bytes), scanner.Fingerprint(c.Bytes)
+		out = append(out, l)
+	}
+	return out
 }
 
 // OnlyReader hides the other methods of a reader.

@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -74,23 +75,23 @@ func (m Ops) Secrets(ctx context.Context, p refs.Project, s *state.Session) ([]S
 func (m Ops) secretsAt(ctx context.Context, p refs.Project, content objects.Hash, cuts []redact.Cut) ([]Secret, error) {
 	byNo := map[int]*Secret{}
 	err := originals.On(m.DB).Stream(ctx, p, content, func(r io.Reader) error {
-		lines, at := lineCounter{}, int64(0)
-		for _, c := range cuts {
-			mark := make([]byte, c.Len)
-			if _, err := io.CopyN(&lines, r, c.At-at); err != nil {
+		marks := markWriter{cuts: cuts}
+		for v, err := range transcript.Stream(io.TeeReader(r, &marks), 0) {
+			if err != nil {
 				return err
 			}
-			if _, err := io.ReadFull(r, mark); err != nil {
-				return err
+			for ; len(cuts) > 0 && cuts[0].At < v.Off+v.Size; cuts = cuts[1:] {
+				c, mark := cuts[0], marks.next()
+				if s := byNo[c.No]; s != nil {
+					s.Places++
+					continue
+				}
+				byNo[c.No] = &Secret{No: c.No, Rule: redact.RuleOf(mark), Message: v.N, Places: 1,
+					Hash: scanner.Fingerprint(c.Bytes), Length: len(c.Bytes)}
 			}
-			at = c.At + int64(c.Len)
-			if s := byNo[c.No]; s != nil {
-				s.Places++
-				continue
-			}
-			rule := redact.RuleOf(mark)
-			byNo[c.No] = &Secret{No: c.No, Rule: rule, Message: lines.n + 1, Places: 1, Hash: scanner.Fingerprint(c.Bytes),
-				Length: len(c.Bytes)}
+		}
+		if len(cuts) > 0 {
+			return io.ErrUnexpectedEOF
 		}
 		return nil
 	})
@@ -100,6 +101,37 @@ func (m Ops) secretsAt(ctx context.Context, p refs.Project, content objects.Hash
 	}
 	slices.SortFunc(out, func(a, b Secret) int { return a.No - b.No })
 	return out, err
+}
+
+// A markWriter extracts the placeholders of sorted cuts from the clean content that is written to it.
+type markWriter struct {
+	cuts  []redact.Cut // whose placeholder has not been written completely
+	at    int64        // bytes written
+	mark  []byte       // the beginning of the next placeholder
+	marks [][]byte     // not returned yet
+}
+
+func (w *markWriter) Write(b []byte) (int, error) {
+	end := w.at + int64(len(b))
+	for len(w.cuts) > 0 && w.cuts[0].At < end {
+		from := w.cuts[0].At + int64(len(w.mark))
+		to := w.cuts[0].At + int64(w.cuts[0].Len)
+		w.mark = append(w.mark, b[from-w.at:min(to, end)-w.at]...)
+		if to > end {
+			break
+		}
+		w.marks, w.mark, w.cuts = append(w.marks, w.mark), nil, w.cuts[1:]
+	}
+	w.at = end
+	return len(b), nil
+}
+
+// next returns the next placeholder, nil if the content ended before it.
+func (w *markWriter) next() (mark []byte) {
+	if len(w.marks) > 0 {
+		mark, w.marks = w.marks[0], w.marks[1:]
+	}
+	return mark
 }
 
 // ScanStored scans stored data with the current rules: the content of a revision or, without one, this device's lane
