@@ -243,3 +243,27 @@ func TestCleanLaneFiles(t *testing.T) {
 		})
 	}
 }
+
+// TestCleanShortSession cleans a session of one message whose secret looks like a name that mem generates.
+func TestCleanShortSession(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	secret := "deadbeef" + strings.Repeat("0f", 16)
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	p := add(t, m, write(t, path, userLine(1, secret)))[0].Project.ID
+	rules, err := redact.New(scanner.Config{Custom: []scanner.Custom{{Name: "beef", Regexp: "deadbeef[0-9a-f]{32}"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Opts.Rules = rules
+	leaks, err := m.Secrets().ScanOutgoing(t.Context(), p, never)
+	if err != nil || len(leaks) == 0 {
+		t.Fatalf("ScanOutgoing = %v, %v; want a leak", leaks, err)
+	}
+	if done, err := m.Forget().CleanLane(t.Context(), p); err != nil || done.Sessions != 1 {
+		t.Errorf("CleanLane = %+v, %v; want one session", done, err)
+	}
+	if leaks, err = m.Secrets().ScanOutgoing(t.Context(), p, never); err != nil || len(leaks) > 0 {
+		t.Errorf("ScanOutgoing = %v, %v; want none", leaks, err)
+	}
+}

@@ -123,7 +123,7 @@ func (l *laneCleaner) session(ctx context.Context, s *state.Session) error {
 		last := points[len(points)-1]
 		var leaks []secrets.Leak
 		err := originals.On(l.m.DB).Stream(ctx, l.p, last.Original, func(r io.Reader) (err error) {
-			leaks, err = secrets.LeaksIn(r, last.Size, 0, l.rules, secrets.Leak{})
+			leaks, err = secrets.LeaksIn(r, last.Size, 0, l.rules, secrets.Leak{Kind: "session"})
 			return err
 		})
 		if err != nil {

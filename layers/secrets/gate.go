@@ -58,7 +58,8 @@ func (m Ops) GateLane(ctx context.Context, l refs.Lane, have func(commit string)
 	return m.scanLane(ctx, l, have, m.Scanned(l.Project, m.Gate()))
 }
 
-func (m Ops) scanLane(ctx context.Context, l refs.Lane, have func(commit string) bool, known cleanSpans) ([]Leak, error) {
+func (m Ops) scanLane(ctx context.Context, l refs.Lane, have func(commit string) bool,
+	known cleanSpans) ([]Leak, error) {
 	sessions, err := m.streamNames(ctx, l.Project)
 	if err != nil {
 		return nil, err
