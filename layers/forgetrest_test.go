@@ -201,3 +201,51 @@ func TestForgetNameOfFile(t *testing.T) {
 		t.Errorf("check: %v, %v", c.Problems, err)
 	}
 }
+
+// TestForgetLostPatches forgets messages of sessions whose patches were lost with originals.git: what is stored without
+// them can still be searched and deleted, and the exact bytes remain reported as missing.
+func TestForgetLostPatches(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]forget.ForgetOptions{
+		"match":  {Match: regexp.MustCompile("wombat")},
+		"secret": {Secret: []byte("wombat-4711")},
+		"last":   {Secret: []byte("wombat-4711")}, // only the patches of the last growth point were lost
+	} {
+		opts := testOptions()
+		opts.Rules = toyRules()
+		m := newMemory(t, opts)
+		dir := t.TempDir()
+		file := write(t, filepath.Join(dir, "tool.txt"), "TOKEN_12345678 of the wombat-4711\n").Path
+		text := userLine(1, "TOKEN_zzzzzzzz") + userLine(2, "the wombat-4711 works")
+		for range 2 {
+			src := write(t, filepath.Join(dir, "s1.jsonl"), text)
+			src.Files = []string{file}
+			add(t, m, src)
+			text += userLine(3, "TOKEN_yyyyyyyy")
+		}
+		was := revOf(t, m, "s1")
+		p := was.Project.ID
+		if err := m.Refs.RewritePatches(t.Context(), p, func(h objects.Hash) bool {
+			return name == "last" && h == was.Session.Points[0].Stamp.Record
+		}); err != nil {
+			t.Fatal(err)
+		}
+		forgetText(t, m, o)
+		if found := stays(t, "wombat-4711", []*Memory{m}); len(found) > 0 {
+			t.Errorf("%s: it stays in %v", name, found)
+		}
+		rev := revOf(t, m, "s1")
+		if now := rev.Session.Now(); !now.Withheld || len(now.Files) > 0 || now.Scan.Values != 3 {
+			t.Errorf("%s: the session is %+v", name, now.Snapshot)
+		}
+		b, err := m.Originals().Object(t.Context(), p, rev.Session.Now().Original)
+		if err != nil || !strings.Contains(string(b), "‹secret:") {
+			t.Errorf("%s: the session is %s, %v", name, b, err)
+		}
+		var exact strings.Builder
+		err = m.Originals().WriteOriginal(t.Context(), p, rev.Session, &rev.Session.Points[0], &exact)
+		if comes := err == nil && strings.Contains(exact.String(), "TOKEN_zzzzzzzz"); comes != (name == "last") {
+			t.Errorf("%s: the first growth point is %s, %v", name, exact.String(), err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -37,7 +38,8 @@ type OwnStream struct {
 	session    string
 	Generation int
 	Points     []records.Point
-	Patches    []*redact.Patch                   // of Points; nil for points without one
+	Patches    []*redact.Patch                   // of Points; nil for points without one, and once one was lost
+	kept       int                               // points before the first one whose patch was lost
 	read       func(func(io.Reader) error) error // the clean bytes
 	asDigits   func(spot []byte) bool            // see [originals.Mask]
 }
@@ -57,19 +59,16 @@ func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, n
 			by[pt.Generation] = o
 		}
 		var patch *redact.Patch
-		if pt.Withheld {
-			err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
-				b, err := tx.Patch(pt.Stamp.Device, pt.Stamp.Record)
-				if err != nil {
-					return err
-				}
-				d, err := redact.Decode(bytes.Clone(b))
-				patch = &d
-				return err
-			})
-			if err != nil {
+		lost := o.kept < len(o.Points) // a later patch continues the lost one
+		if pt.Withheld && !lost {
+			var err error
+			patch, err = m.patch(ctx, p, pt.Stamp)
+			if lost = errors.Is(err, objects.ErrNotFound); err != nil && !lost {
 				return err
 			}
+		}
+		if !lost {
+			o.kept++
 		}
 		o.Points, o.Patches = append(o.Points, pt), append(o.Patches, patch)
 	}
@@ -82,6 +81,20 @@ func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, n
 		}
 	}
 	return nil
+}
+
+// patch returns the patch of a growth point.
+func (m Ops) patch(ctx context.Context, p refs.Project, s records.Stamp) (patch *redact.Patch, err error) {
+	err = m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+		b, err := tx.Patch(s.Device, s.Record)
+		if err != nil {
+			return err
+		}
+		d, err := redact.Decode(bytes.Clone(b))
+		patch = &d
+		return err
+	})
+	return patch, err
 }
 
 // Cuts returns the cuts of the stream, in the order of their offsets in the clean bytes.
@@ -288,7 +301,8 @@ func (m Ops) Regrow(ctx context.Context, stage *refs.Stage, o *OwnStream, w *Rew
 	err := o.read(func(r io.Reader) error {
 		a := regrowing{stage: stage, name: stream.Name(o.session, o.Generation), r: w.reader(r),
 			tail: stream.Tail{Hash: objects.NewHasher()}, cuts: w.Cuts, exact: uncutter{to: objects.NewHasher()}}
-		for _, p := range o.Points {
+		for i, p := range o.Points {
+			a.lost = p.Withheld && i >= o.kept
 			made, err := a.point(ctx, p, w.moved(p.Size), keepFile)
 			if err != nil {
 				return err
@@ -312,6 +326,7 @@ type regrowing struct {
 	cuts     []redact.Cut
 	exact    uncutter
 	prev     redact.Patch
+	lost     bool // the patch of the point was lost: it gets no new one
 }
 
 // point makes the growth point p again. Its clean bytes end at end.
@@ -343,7 +358,7 @@ func (a *regrowing) point(ctx context.Context, p records.Point, end int64,
 	if chained {
 		patch.Before, patch.Prev = before, a.prev.Name()
 	}
-	if s.Withheld = chained || len(own) > 0; s.Withheld {
+	if s.Withheld = a.lost || chained || len(own) > 0; s.Withheld && !a.lost {
 		out.Patch, a.prev = patch.Encode(), patch
 	}
 	out.Body, err = strictjson.Marshal(*s)

@@ -145,8 +145,11 @@ func (f *deletion) searchFile(ctx context.Context, s *state.Session, p *records.
 		}()
 		to, matched = append(to, pipe), func() bool { return <-answer }
 	}
-	err = capture.On(f.m.DB).WriteFile(ctx, capture.SessionPoint{Project: f.p.ID, Session: s, Point: p}, file,
-		io.MultiWriter(to...))
+	w := io.MultiWriter(to...)
+	err = capture.On(f.m.DB).WriteFile(ctx, capture.SessionPoint{Project: f.p.ID, Session: s, Point: p}, file, w)
+	if errors.Is(err, originals.ErrWithheld) { // the patch was lost, and nothing was written
+		err = originals.On(f.m.DB).WriteObject(ctx, f.p.ID, file.Hash, w)
+	}
 	if pipe != nil {
 		pipe.CloseWithError(err) // io.EOF if err is nil
 	}
