@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/memvcs/mem/layers/concepts"
@@ -12,6 +13,8 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
 )
 
 // stateWords states facts, a judgement, a rule and a concept that hold a text, and one of each that does not.
@@ -88,4 +91,31 @@ func TestForgetWordsElsewhere(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestForgetMissingWitness forgets while a lane of a device that is not trusted has records that name objects which it
+// lacks, of each kind whose texts are searched.
+func TestForgetMissingWitness(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "dir")
+	a, b := h.memory(t, "a"), h.memory(t, "b")
+	file := write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), userLine(1, "the wombat works")+userLine(2, "and go on"))
+	p := add(t, a, file)[0].Project
+	pushAll(t, a)
+	fetchAll(t, b)
+	missing := []objects.Hash{objects.Sum([]byte("missing"))}
+	err := b.Refs.Update(t.Context(), p.ID, "reflect", func(tx *refs.Tx) error {
+		tx.Trailer("Op", "reflect")
+		_, err := tx.Add(permanent.KindReflect, permanent.Reflection{Engine: "test/1", Witnesses: missing})
+		if err == nil {
+			_, err = tx.Add(facts.KindDistilled, facts.Distilled{Session: "aaaa0001", Engine: "test/1", Witnesses: missing})
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushAll(t, b)
+	fetchAll(t, a)
+	forgetText(t, a, forget.ForgetOptions{Match: regexp.MustCompile("wombat")})
 }

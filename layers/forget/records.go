@@ -163,7 +163,6 @@ func (f *deletion) searchTexts(ctx context.Context) error {
 	if f.needles == nil && f.o.Match == nil {
 		return nil
 	}
-	v := &Prover{o: f.o, Needles: f.needles}
 	for _, r := range f.records {
 		witnesses, err := knowledge.ReflectionWitnesses(r.Kind, r.Body)
 		if err == nil && r.Kind == facts.KindDistilled {
@@ -173,15 +172,15 @@ func (f *deletion) searchTexts(ctx context.Context) error {
 			return err
 		}
 		for _, h := range witnesses {
-			b, err := originals.On(f.m.DB).Object(ctx, f.p.ID, h)
+			found, err := f.textMatches(ctx, r, h)
 			if err != nil {
-				return fmt.Errorf("read a witness of record %s: %w", r.ID.Short(), err)
+				return err
 			}
-			if v.finds(b, f.o.matcher().derived) {
+			if found {
 				f.matched[r.ID] = true
 			}
 		}
-		if err := f.searchText(ctx, v, r); err != nil {
+		if err := f.searchText(ctx, r); err != nil {
 			return err
 		}
 		if f.purgedByName(r) {
@@ -189,6 +188,20 @@ func (f *deletion) searchTexts(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// textMatches reports whether a text that a record names contains selected text. A missing text does not: it was
+// deleted before, or another device never stored it.
+func (f *deletion) textMatches(ctx context.Context, r refs.Record, text objects.Hash) (bool, error) {
+	b, err := originals.On(f.m.DB).Object(ctx, f.p.ID, text)
+	if errors.Is(err, objects.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read a text of record %s: %w", r.ID.Short(), err)
+	}
+	v := Prover{o: f.o, Needles: f.needles}
+	return v.finds(b, f.o.matcher().derived), nil
 }
 
 // purgedByName reports whether the purge must name a record of another device: the record contains selected text, and
@@ -204,7 +217,7 @@ func (f *deletion) purgedByName(r refs.Record) bool {
 }
 
 // searchText searches the text of a version or composition.
-func (f *deletion) searchText(ctx context.Context, v *Prover, r refs.Record) (err error) {
+func (f *deletion) searchText(ctx context.Context, r refs.Record) (err error) {
 	var text objects.Hash
 	switch r.Kind {
 	case records.KindVersion:
@@ -215,11 +228,7 @@ func (f *deletion) searchText(ctx context.Context, v *Prover, r refs.Record) (er
 	if err != nil || text.IsZero() {
 		return err
 	}
-	b, err := originals.On(f.m.DB).Object(ctx, f.p.ID, text)
-	if errors.Is(err, objects.ErrNotFound) {
-		return nil // deleted before
-	}
-	if err != nil || !v.finds(b, f.o.matcher().derived) {
+	if found, err := f.textMatches(ctx, r, text); err != nil || !found {
 		return err
 	}
 	if f.own(r.Device) {
