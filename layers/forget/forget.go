@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -76,7 +77,10 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 		return out, err
 	}
 	out.Things = append(out.Things, damaged...)
-	out.Files = slices.DeleteFunc(out.Files, func(file string) bool { _, err := os.Lstat(file); return err != nil })
+	out.Files = slices.DeleteFunc(out.Files, func(file string) bool {
+		_, err := os.Lstat(file)
+		return errors.Is(err, fs.ErrNotExist)
+	})
 	if out.Remotes, err = m.remotesOf(oldest); err != nil || o.DryRun {
 		return out, err
 	}
@@ -339,12 +343,19 @@ func (m Ops) DropPatches(ctx context.Context, p refs.Project) error {
 	return m.Refs.RewritePatches(ctx, p, func(h objects.Hash) bool { return keep[h] })
 }
 
-// storeError returns err if it is an error of the store, and nil for others: they mean that too little input remains.
+// storeError returns err if the store could not be read or written, and nil for other errors: they mean that too little
+// input remains.
 func storeError(err error) error {
-	var store *refs.WriteError
-	if errors.As(err, &store) || errors.Is(err, context.Canceled) || errors.Is(err, objects.ErrCorrupt) ||
-		errors.Is(err, objects.ErrNotFound) {
+	var write *refs.WriteError
+	var read *fs.PathError
+	if errors.As(err, &write) || errors.As(err, &read) {
 		return err
+	}
+	for _, target := range []error{context.Canceled, context.DeadlineExceeded, objects.ErrCorrupt, objects.ErrNotFound,
+		refs.ErrLocked, refs.ErrConflict} {
+		if errors.Is(err, target) {
+			return err
+		}
 	}
 	return nil
 }
