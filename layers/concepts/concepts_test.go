@@ -291,3 +291,57 @@ func TestUntrusted(t *testing.T) {
 		slices.Reverse(records)
 	}
 }
+
+// TestUntrustedMerge merges a concept of an untrusted device into one of a trusted device: its assignments stay outside.
+func TestUntrustedMerge(t *testing.T) {
+	t.Parallel()
+	have := known(t, "s1 mine a.go w", "s2 other b.go w")
+	own := record(t, 1, "d", Kind, Definition{Label: "c001", Name: "Prices"})
+	evil := record(t, 2, "evil", Kind, Definition{Label: "c002", Name: "Evil"})
+	merged := record(t, 3, "evil", KindSet, Change{Concept: evil.ID, Field: "into", Value: own.ID})
+	records := []Record{own, evil, merged,
+		record(t, 4, "evil", KindAssign, Assignment{Member: "session/s1", Concept: evil.ID}),
+		record(t, 5, "evil", KindAssign,
+			Assignment{Member: "exchange/" + have.Exchanges[1].Key().String(), Concept: evil.ID})}
+	s, err := Fold(records, have, func(d string) bool { return d == "d" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Concepts[0]
+	if len(c.Sessions) != 0 || len(c.Exchanges) != 0 || !c.Updated.Equal(c.Created) {
+		t.Errorf("the concept of a trusted device has %q and %q, updated %v", c.Sessions, c.Exchanges, c.Updated)
+	}
+	if got := s.Unassigned(have); len(got) != 2 {
+		t.Errorf("%d exchanges are unassigned, want 2", len(got))
+	}
+}
+
+// TestLongMerge folds chains and circles of merges that are as long as a hostile device likes.
+func TestLongMerge(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	var records []Record
+	for i := range n {
+		records = append(records, record(t, i+1, "d", Kind, Definition{Label: "c001", Name: fmt.Sprint("concept ", i)}))
+	}
+	for i := range n {
+		records = append(records,
+			record(t, n+i+1, "d", KindSet, Change{Concept: records[i].ID, Field: "into", Value: records[(i+1)%n].ID}))
+	}
+	for _, tt := range []struct {
+		name    string
+		records []Record
+		end     int
+	}{{"chain", records[:len(records)-1], n - 1}, {"circle", records, 0}} {
+		start := time.Now()
+		s := fold(t, known(t), tt.records...)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%s: %v", tt.name, took)
+		}
+		for i, c := range s.Concepts {
+			if want := s.Concepts[tt.end].Record; i != tt.end && c.MergedInto != want {
+				t.Fatalf("%s: concept %d is merged into %.8s, want %.8s", tt.name, i, c.MergedInto, want)
+			}
+		}
+	}
+}

@@ -135,21 +135,29 @@ func (f *folder) change(r Record, s Change, into map[*Concept]string) {
 
 // merge follows each chain of merges to its end. If devices merged concepts in a circle, the oldest one remains.
 func (f *folder) merge(into map[*Concept]string) {
+	next := func(c *Concept) *Concept { return f.byRecord[into[c]] }
+	age := map[*Concept]int{}
 	for i, c := range f.Concepts {
-		end, seen := c, map[*Concept]bool{}
-		for f.byRecord[into[end]] != nil && !seen[end] {
-			seen[end] = true
-			end = f.byRecord[into[end]]
+		age[c] = i
+	}
+	ends := map[*Concept]*Concept{}
+	for _, c := range f.Concepts {
+		var path []*Concept
+		onPath := map[*Concept]bool{}
+		at := c
+		for ; ends[at] == nil && !onPath[at] && next(at) != nil; at = next(at) {
+			path, onPath[at] = append(path, at), true
 		}
-		if seen[end] {
-			ring := map[*Concept]bool{}
-			for k := end; !ring[k]; k = f.byRecord[into[k]] {
-				ring[k] = true
+		end := cmp.Or(ends[at], at)
+		if onPath[at] {
+			circle := path[slices.Index(path, at):]
+			end = slices.MinFunc(circle, func(a, b *Concept) int { return cmp.Compare(age[a], age[b]) })
+		}
+		for _, k := range path {
+			ends[k] = end
+			if k != end {
+				k.MergedInto = end.Record
 			}
-			end = f.Concepts[slices.IndexFunc(f.Concepts, func(k *Concept) bool { return ring[k] })]
-		}
-		if end != c {
-			f.Concepts[i].MergedInto = end.Record
 		}
 	}
 }
@@ -174,6 +182,9 @@ func (f *folder) addMembers(known *facts.Set) {
 			continue // the assignment was removed
 		}
 		c := f.target(a.Concept)
+		if c != nil && f.trusted(c.Device) && !a.trusted {
+			continue // an untrusted device merged its own concept into this one
+		}
 		f.members[member] = Membership{c, a.Reason, a.time}
 		if c != nil {
 			c.Updated = later(c.Updated, a.time)
