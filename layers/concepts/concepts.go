@@ -86,6 +86,7 @@ type Membership struct {
 	Concept *Concept // nil: none
 	Reason  string
 	Time    time.Time
+	trusted bool // a trusted device assigned it
 }
 
 // A Set contains the concepts of a project.
@@ -109,30 +110,29 @@ func (s *Set) Live() []*Concept {
 	return out
 }
 
-// MembershipOf returns the membership of an exchange: its own, or else that of its session.
+// MembershipOf returns the membership of an exchange: its own, or else that of its session. An assignment by an
+// untrusted device does not replace one by a trusted device.
 func (s *Set) MembershipOf(exchange, session string) Membership {
-	if m, ok := s.members["exchange/"+exchange]; ok {
+	whole := s.SessionMembership(session)
+	if m, ok := s.members["exchange/"+exchange]; ok && (m.trusted || !whole.trusted) {
 		return m
 	}
-	return s.members["session/"+session]
+	return whole
 }
 
 // SessionMembership returns the membership of a session as a whole.
 func (s *Set) SessionMembership(session string) Membership { return s.members["session/"+session] }
 
-// Unassigned returns the live exchanges without a concept, in the order of time.
+// Unassigned returns the live exchanges without a concept, in the order of time. An untrusted device does not assign
+// exchanges of a trusted one.
 func (s *Set) Unassigned(known *facts.Set) []*facts.Exchange {
 	return slices.DeleteFunc(liveExchanges(known), func(x *facts.Exchange) bool {
-		return s.MembershipOf(x.ID,
-			x.Session).Concept != nil
+		m := s.MembershipOf(x.ID, x.Session)
+		return m.Concept != nil && (m.trusted || !s.trusts(x.Device))
 	})
 }
 
-// IsAssigned reports whether the exchange itself, not only its session, is assigned.
-func (s *Set) IsAssigned(exchange string) bool {
-	_, ok := s.members["exchange/"+exchange]
-	return ok
-}
+func (s *Set) trusts(device string) bool { return s.trusted == nil || s.trusted(device) }
 
 // ByRecord returns the concept that a record created, nil if there is none.
 func (s *Set) ByRecord(id string) *Concept { return s.byRecord[id] }
@@ -145,7 +145,7 @@ func (s *Set) NextLabel() string { return s.LabelAfter(0) }
 func (s *Set) LabelAfter(n int) string {
 	last := 0
 	for _, c := range s.Concepts {
-		if s.trusted == nil || s.trusted(c.Device) {
+		if s.trusts(c.Device) {
 			last = max(last, labelNumber(c.Label))
 		}
 	}

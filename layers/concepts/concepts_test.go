@@ -316,6 +316,45 @@ func TestUntrustedMerge(t *testing.T) {
 	}
 }
 
+// TestUntrustedAssignment assigns an exchange of a trusted device: it still counts as unassigned.
+func TestUntrustedAssignment(t *testing.T) {
+	t.Parallel()
+	have := known(t, "s1 mine a.go w", "s2 other b.go w")
+	have.Exchanges[0].Device, have.Exchanges[1].Device = "d", "evil"
+	evil := record(t, 1, "evil", Kind, Definition{Label: "c001", Name: "Evil"})
+	records := []Record{evil, record(t, 2, "evil", KindAssign, Assignment{Member: "session/s1", Concept: evil.ID}),
+		record(t, 3, "evil", KindAssign, Assignment{Member: "session/s2", Concept: evil.ID})}
+	unassigned := func() (out []string) {
+		s, err := Fold(records, have, func(d string) bool { return d == "d" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range s.Unassigned(have) {
+			out = append(out, x.Session)
+		}
+		return out
+	}
+	if got := unassigned(); len(got) != 1 || got[0] != "s1" {
+		t.Errorf("unassigned: %q, want s1", got)
+	}
+	records = append(records, record(t, 4, "d", KindAssign, Assignment{Member: "session/s1", Concept: evil.ID}))
+	if got := unassigned(); len(got) != 0 {
+		t.Errorf("unassigned after the user assigned it: %q", got)
+	}
+
+	own := record(t, 5, "d", Kind, Definition{Label: "c002", Name: "Prices"})
+	records = append(records, own, record(t, 6, "d", KindAssign, Assignment{Member: "session/s1", Concept: own.ID}),
+		record(t, 7, "evil", KindAssign,
+			Assignment{Member: "exchange/" + have.Exchanges[0].Key().String(), Concept: evil.ID}))
+	s, err := Fold(records, have, func(d string) bool { return d == "d" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := s.ByRecord(own.ID); len(c.Exchanges) != 1 {
+		t.Errorf("an untrusted device moved an exchange out of %+v", c)
+	}
+}
+
 // TestLongMerge folds chains and circles of merges that are as long as a hostile device likes.
 func TestLongMerge(t *testing.T) {
 	t.Parallel()

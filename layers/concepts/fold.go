@@ -30,12 +30,8 @@ func (r Record) Compare(o Record) int {
 // ignored. A record of a device for which trusted returns false affects only concepts of untrusted devices; a nil
 // trusted accepts all devices.
 func Fold(records []Record, known *facts.Set, trusted func(device string) bool) (*Set, error) {
-	given := trusted
-	if trusted == nil {
-		trusted = func(string) bool { return true }
-	}
-	f := folder{trusted: trusted, Set: &Set{trusted: given, byRecord: map[string]*Concept{},
-		members: map[string]Membership{}}, assigned: map[string]trustedAssignment{}}
+	f := folder{Set: &Set{trusted: trusted, byRecord: map[string]*Concept{}, members: map[string]Membership{}},
+		assigned: map[string]trustedAssignment{}}
 	records = slices.SortedFunc(slices.Values(records), Record.Compare)
 	for _, r := range records { // first all concepts: a record about a concept can have a lower lamport time
 		if r.Kind == Kind {
@@ -79,18 +75,15 @@ type trustedAssignment struct {
 
 type folder struct {
 	*Set
-	trusted  func(string) bool
 	assigned map[string]trustedAssignment
 }
 
 func (f *folder) define(r Record, m Definition) {
 	c := &Concept{
-		ID: "c:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Label: m.Label, Device: r.Device, Name: m.Name,
-		Topic:    m.Topic,
-		Summary:  m.Summary,
-		Sessions: []string{}, Exchanges: []string{}, Files: []string{}, Keywords: []string{}, Created: r.Time,
-		Updated: r.Time,
-		Edited:  r.Lamport,
+		ID: "c:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Label: m.Label, Device: r.Device,
+		Name: m.Name, Topic: m.Topic, Summary: m.Summary,
+		Sessions: []string{}, Exchanges: []string{}, Files: []string{}, Keywords: []string{},
+		Created: r.Time, Updated: r.Time, Edited: r.Lamport,
 	}
 	f.Concepts = append(f.Concepts, c)
 	f.byRecord[r.ID] = c
@@ -98,7 +91,7 @@ func (f *folder) define(r Record, m Definition) {
 
 func (f *folder) assign(r Record, a Assignment) {
 	was, ok := f.assigned[a.Member]
-	if trusted := f.trusted(r.Device); trusted || (!ok || !was.trusted) && !f.isTrusted(a.Concept) {
+	if trusted := f.trusts(r.Device); trusted || (!ok || !was.trusted) && !f.isTrusted(a.Concept) {
 		f.assigned[a.Member] = trustedAssignment{a, r.Time, trusted}
 	}
 }
@@ -106,12 +99,12 @@ func (f *folder) assign(r Record, a Assignment) {
 // isTrusted reports whether a concept was created by a trusted device.
 func (f *folder) isTrusted(concept string) bool {
 	c := f.byRecord[concept]
-	return c != nil && f.trusted(c.Device)
+	return c != nil && f.trusts(c.Device)
 }
 
 func (f *folder) change(r Record, s Change, into map[*Concept]string) {
 	c := f.byRecord[s.Concept]
-	if c == nil || f.trusted(c.Device) && !f.trusted(r.Device) {
+	if c == nil || f.trusts(c.Device) && !f.trusts(r.Device) {
 		return // the record of the concept has not arrived, or the device may not change it
 	}
 	switch s.Field {
@@ -182,23 +175,27 @@ func (f *folder) addMembers(known *facts.Set) {
 			continue // the assignment was removed
 		}
 		c := f.target(a.Concept)
-		if c != nil && f.trusted(c.Device) && !a.trusted {
+		if c != nil && f.trusts(c.Device) && !a.trusted {
 			continue // an untrusted device merged its own concept into this one
 		}
-		f.members[member] = Membership{c, a.Reason, a.time}
+		f.members[member] = Membership{c, a.Reason, a.time, a.trusted}
 		if c != nil {
 			c.Updated = later(c.Updated, a.time)
 		}
 	}
-	type of struct {
-		c    *Concept
-		when time.Time
-		id   string
+	type place struct {
+		c  *Concept
+		id string
 	}
-	var sessions []of
+	since := map[place]time.Time{} // of the sessions of concepts
+	see := func(at place, t time.Time) {
+		if first, ok := since[at]; !ok || t.Before(first) {
+			since[at] = t
+		}
+	}
 	for member, m := range f.members {
 		if id := member[min(len("session/"), len(member)):]; m.Concept != nil && member == "session/"+id {
-			sessions = append(sessions, of{m.Concept, m.Time, id})
+			see(place{m.Concept, id}, m.Time)
 		}
 	}
 	files, words := map[*Concept]*wordCount{}, map[*Concept]*wordCount{}
@@ -207,21 +204,20 @@ func (f *folder) addMembers(known *facts.Set) {
 			f.members["exchange/"+x.ID] = m
 		}
 		m := f.MembershipOf(x.ID, x.Session)
-		if m.Concept == nil || f.trusted(m.Concept.Device) && !f.trusted(x.Device) {
+		if m.Concept == nil || f.trusts(m.Concept.Device) && !f.trusts(x.Device) {
 			continue
 		}
 		c := m.Concept
 		c.Exchanges = append(c.Exchanges, x.ID)
 		c.Updated = later(c.Updated, x.Time)
-		sessions = append(sessions, of{c, m.Time, x.Session})
+		see(place{c, x.Session}, m.Time)
 		count(files, c, x.Files)
 		count(words, c, x.Keywords)
 	}
-	slices.SortFunc(sessions, func(a, b of) int { return cmp.Or(a.when.Compare(b.when), cmp.Compare(a.id, b.id)) })
-	for _, s := range sessions {
-		if !slices.Contains(s.c.Sessions, s.id) {
-			s.c.Sessions = append(s.c.Sessions, s.id)
-		}
+	for _, at := range slices.SortedFunc(maps.Keys(since), func(a, b place) int {
+		return cmp.Or(since[a].Compare(since[b]), cmp.Compare(a.id, b.id))
+	}) {
+		at.c.Sessions = append(at.c.Sessions, at.id)
 	}
 	for _, c := range f.Concepts {
 		c.Files, c.Keywords = files[c].list(), words[c].list()
@@ -237,8 +233,7 @@ func liveExchanges(known *facts.Set) []*facts.Exchange {
 		}
 	}
 	slices.SortFunc(out, func(a, b *facts.Exchange) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID,
-			b.ID))
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
 	})
 	return out
 }
