@@ -152,20 +152,22 @@ func (s *Set) LabelAfter(n int) string {
 	return labelOf(last + 1 + n)
 }
 
-// Find returns the concepts that name may stand for: a label (c001), a label with a device (c001~d3f1), an id with or
-// without c:, or a name. A label without a device means the concept of this device if there is one.
+// Find returns the concepts that name may stand for: a label (c001), a label with a device (c001~d3f1), an id such as
+// c:9f2c61ab, or a name. A label without a device means the concept of this device if there is one. Concepts of
+// untrusted devices are found only by their id and by their label with the device.
 func (s *Set) Find(name, device string) []*Concept {
 	label, of, _ := strings.Cut(name, "~")
 	var found []*Concept
 	for _, c := range s.Concepts {
 		if c.Record == name || isID(name) && strings.HasPrefix(c.Record, strings.TrimPrefix(name, "c:")) ||
-			labelNumber(label) > 0 && labelNumber(c.Label) == labelNumber(label) && strings.HasPrefix(c.Device, of) {
+			labelNumber(label) > 0 && labelNumber(c.Label) == labelNumber(label) && strings.HasPrefix(c.Device, of) &&
+				(of != "" || s.trusts(c.Device)) {
 			found = append(found, c)
 		}
 	}
 	if len(found) == 0 {
 		for _, c := range s.Concepts {
-			if c.Live() && strings.EqualFold(c.Name, name) {
+			if c.Live() && s.trusts(c.Device) && strings.EqualFold(c.Name, name) {
 				found = append(found, c)
 			}
 		}
@@ -177,16 +179,15 @@ func (s *Set) Find(name, device string) []*Concept {
 	return found
 }
 
-// DisplayLabel returns the label by which a device can name the concept: c002, or c002~d3f1a2b4 if a concept of another
-// device has the same label.
+// DisplayLabel returns the label by which a device can name the concept: c002, or c002~d3f1a2b4 if its device is not
+// trusted or a concept of another trusted device has the same label.
 func (s *Set) DisplayLabel(c *Concept, device string) string {
 	if c.Device == device {
 		return c.Label
 	}
-	for _, o := range s.Concepts {
-		if o != c && o.Label == c.Label {
-			return c.Label + "~" + c.Device[:min(8, len(c.Device))]
-		}
+	same := func(o *Concept) bool { return o != c && o.Label == c.Label && s.trusts(o.Device) }
+	if !s.trusts(c.Device) || slices.ContainsFunc(s.Concepts, same) {
+		return c.Label + "~" + c.Device[:min(8, len(c.Device))]
 	}
 	return c.Label
 }

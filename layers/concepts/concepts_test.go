@@ -384,3 +384,28 @@ func TestLongMerge(t *testing.T) {
 		}
 	}
 }
+
+// TestUntrustedNames finds a concept of an untrusted device only by its id and by its label with the device.
+func TestUntrustedNames(t *testing.T) {
+	t.Parallel()
+	records := []Record{record(t, 1, "dddddddddddd", Kind, Definition{Label: "c001", Name: "Prices"}),
+		record(t, 2, "eeeeeeeeeeee", Kind, Definition{Label: "c001", Name: "prices"}),
+		record(t, 3, "eeeeeeeeeeee", Kind, Definition{Label: "c002", Name: "Evil"})}
+	s, err := Fold(records, &facts.Set{}, func(d string) bool { return d != "eeeeeeeeeeee" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"c001": "Prices", "prices": "Prices", "c001~eeee": "prices", "c002": "",
+		"Evil": "", "c002~eeeeeeee": "Evil", "c:00000003": "Evil"} {
+		got := ""
+		for _, c := range s.Find(name, "ffffffffffff") {
+			got += c.Name
+		}
+		if got != want {
+			t.Errorf("Find(%q) = %q, want %q", name, got, want)
+		}
+	}
+	if got := s.DisplayLabel(s.Concepts[2], "ffffffffffff"); got != "c002~eeeeeeee" {
+		t.Errorf("DisplayLabel = %s", got)
+	}
+}

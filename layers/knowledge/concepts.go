@@ -148,8 +148,8 @@ func (m Ops) previewAssign(ctx context.Context, p state.Project, to Target) (*co
 	if err != nil {
 		return nil, err
 	}
-	return &concepts.Concept{Label: set.NextLabel(), Name: to.New.Name, Topic: to.New.Topic, Summary: to.New.Summary},
-		nil
+	return &concepts.Concept{Label: set.NextLabel(), Device: m.Refs.Device().ID, Name: to.New.Name,
+		Topic: to.New.Topic, Summary: to.New.Summary}, nil
 }
 
 func assignMessage(members []Member, to Target) string {
