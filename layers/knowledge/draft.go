@@ -287,7 +287,11 @@ func (m Ops) AddFact(ctx context.Context, p state.Project, in NewFact, dryRun bo
 	if err != nil {
 		return f, err
 	}
-	old, known := set.Fact(f.Name())
+	devices, err := m.Trust(ctx)
+	if err != nil {
+		return f, err
+	}
+	old, known := stated(set, devices, f)
 	if known && (!slices.Equal(old.Keywords, f.Keywords) || !slices.Equal(old.Files, f.Files)) &&
 		len(f.Keywords)+len(f.Files) > 0 {
 		judged = append(judged, facts.Judgement{Fact: f.Key(), Says: facts.Describes, Value: true, Keywords: f.Keywords,

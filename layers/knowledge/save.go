@@ -91,6 +91,7 @@ type saver struct {
 	o          SaveOptions
 	given      facts.Input
 	set        *facts.Set
+	trust      state.Trust
 	q          *revision.Quoted
 	out        SavedFacts
 	judgements []facts.Judgement
@@ -102,6 +103,9 @@ type saver struct {
 func (s *saver) prepare(ctx context.Context) (err error) {
 	project := s.rev.Project.ID
 	if s.set, err = revision.On(s.m.DB).Facts(ctx, project); err != nil {
+		return err
+	}
+	if s.trust, err = s.m.Trust(ctx); err != nil {
 		return err
 	}
 	st, err := trust.On(s.m.DB).State(ctx, project)
@@ -119,7 +123,7 @@ func (s *saver) prepare(ctx context.Context) (err error) {
 		}
 	}
 	for f := range s.set.All() {
-		if f.Session == session.ID && f.Live() {
+		if f.Session == session.ID && f.Live() && s.trust.Of(f.Device) {
 			s.factCount++
 		}
 	}
@@ -167,7 +171,7 @@ func (s *saver) addExchange(i int, g facts.InputExchange) {
 		f := facts.Fact{Session: x.Session, Kind: given.Kind, Text: given.Text, Evidence: given.Evidence,
 			Keywords: given.Keywords}
 		s.q.Check(&f)
-		_, known := s.set.Fact(f.Name())
+		_, known := stated(s.set, s.trust, f)
 		if !known && f.Verdict != facts.Rejected && s.o.MaxFacts > 0 && s.factCount >= s.o.MaxFacts {
 			f.Verdict, f.Reason = facts.Rejected, fmt.Sprintf("facts.maxPerSession is %d", s.o.MaxFacts)
 		}
@@ -396,15 +400,21 @@ func adoptWitnesses(ctx context.Context, tx *refs.Tx, stage *refs.Stage, witness
 	return tx.Adopt(stage)
 }
 
-// isSaved reports whether an exchange and all its facts are already stored.
+// isSaved reports whether trusted devices have stored an exchange and all its facts.
 func (s *saver) isSaved(x facts.Exchange) bool {
-	if !slices.ContainsFunc(s.set.Exchanges, func(k facts.Exchange) bool { return k.Key() == x.Key() }) {
+	if !slices.ContainsFunc(s.set.Exchanges, func(k facts.Exchange) bool {
+		return k.Key() == x.Key() && s.trust.Of(k.Device)
+	}) {
 		return false
 	}
-	for _, f := range x.Facts {
-		if old, ok := s.set.Fact(f.Name()); !ok || old.Removed {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x.Facts, func(f facts.Fact) bool {
+		old, ok := stated(s.set, s.trust, f)
+		return !ok || old.Removed
+	})
+}
+
+// stated returns the stored fact that is equal to f if a trusted device stated it.
+func stated(set *facts.Set, devices state.Trust, f facts.Fact) (facts.Fact, bool) {
+	old, ok := set.Fact(f.Name())
+	return old, ok && devices.Of(old.Device)
 }
