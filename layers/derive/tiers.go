@@ -102,12 +102,12 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 	versions := map[string][]tier.Version{}
 	for _, v := range a.st.Versions {
 		s := a.st.Session(v.Session)
-		if s == nil {
+		if s == nil || v.Untrusted {
 			continue
 		}
-		free := compress.IsExtract(v.Engine)
 		versions[v.Session] = append(versions[v.Session], tier.Version{
-			ID: v.ID.String(), Preset: v.Settings.Preset, Asked: v.Asked(), Hidden: v.Deleted || v.Revoked != "", Free: free,
+			ID: v.ID.String(), Preset: v.Settings.Preset, Asked: v.Asked(), Hidden: v.Deleted || v.Revoked != "",
+			Free:    compress.IsExtract(v.Engine),
 			Current: v.Origin() == s.Now().Original && v.Since == "" && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,
 		})
 	}
