@@ -236,6 +236,46 @@ func TestTierBatches(t *testing.T) {
 	}
 }
 
+// An expiring context is done after some calls of Err.
+type expiring struct {
+	context.Context
+	left int
+}
+
+func (c *expiring) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestTierCanceled ends the work at every point where it can end: what is committed is in the result.
+func TestTierCanceled(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m := newMemory(t, testOptions())
+	text := strings.Repeat("A question about the parser of the shop and what it does with prices. ", 60)
+	p := add(t, m, write(t, filepath.Join(t.TempDir(), "canceled.jsonl"), fmt.Sprintf(
+		`{"type":"user","uuid":"u","timestamp":"2026-01-02T10:00:00Z","cwd":"/home/dev/shop","sessionId":"s","message":{"role":"user","content":%q}}`+"\n", text)))[0].Project
+	o := tierOptions()
+	o.Policy.WeeklyAfter, o.Policy.MonthlyAfter, o.Policy.AggressiveAfter, o.Policy.IntermediateAfter = 700, 800, 900, 900
+	for n := 0; ; n++ {
+		did, err := m.Derive().Tier(&expiring{ctx, n}, p, o)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		st, stateErr := m.Trusted().State(ctx, p.ID)
+		if stateErr != nil {
+			t.Fatal(stateErr)
+		}
+		if made := len(st.Versions); made != len(did.Compressed) {
+			t.Fatalf("after %d calls of Err %d versions were saved and %d reported, %v", n, made, len(did.Compressed), err)
+		} else if made == 1 {
+			return
+		}
+	}
+}
+
 // stateFact states a fact about the session of the outbox.
 func stateFact(t *testing.T, m *Memory, p state.Project) {
 	t.Helper()

@@ -135,7 +135,7 @@ func (a *tierRun) readOriginal(ctx context.Context, s *state.Session, counter to
 	}
 	plan, _, err := compress.Resolve(compress.Settings{Ratio: 1, Keepit: compress.PreserveAll, Counter: counter},
 		mat.Stats, mat.Marks)
-	if errors.Is(err, compress.ErrEmpty) || errors.Is(err, compress.ErrSettings) {
+	if errors.Is(err, compress.ErrEmpty) {
 		return nil // no text
 	}
 	if err != nil {

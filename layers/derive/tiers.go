@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
@@ -28,9 +29,7 @@ type TierOptions struct {
 	// MaxVersions limits the versions of one run; 0 is no limit. The next run makes the others. Summaries wait for the
 	// versions.
 	MaxVersions int
-	Progress    func(done, of int) // if not nil it is called after each version
-
-	planOnly bool // do not check whether sessions can be compressed
+	Progress    func(done, of int) // if not nil it is called before each version
 }
 
 // A TierResult lists the actions of ageing a project, done or planned.
@@ -71,6 +70,8 @@ type tierRun struct {
 	m        Ops
 	p        state.Project
 	o        TierOptions
+	planOnly bool // in a dry run: do not check whether sessions can be compressed
+	now      time.Time
 	st       *state.State
 	sessions []tier.Session
 	facts    map[string][]tier.Fact // by session
@@ -81,15 +82,11 @@ func (m Ops) newTierRun(ctx context.Context, p state.Project, o TierOptions) (*t
 	if err := o.Policy.Check(); err != nil {
 		return nil, err
 	}
-	a := &tierRun{m: m, p: p, o: o}
-	if err := a.load(ctx); err != nil {
-		return nil, err
-	}
-	a.plan = tier.Decide(o.Policy, a.sessions, m.Opts.Now())
-	return a, nil
+	a := &tierRun{m: m, p: p, o: o, now: m.Opts.Now()}
+	return a, a.load(ctx)
 }
 
-// load reads the input of the decision.
+// load reads the input of the decision and decides.
 func (a *tierRun) load(ctx context.Context) (err error) {
 	if a.st, err = trusted.On(a.m.DB).State(ctx, a.p.ID); err != nil {
 		return err
@@ -121,6 +118,7 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Scan.Last, Accessed: s.Accessed(), Tokens: n,
 			Versions: versions[s.ID]})
 	}
+	a.plan = tier.Decide(a.o.Policy, a.sessions, a.now)
 	a.facts, err = a.m.tierFacts(ctx, a.p.ID, trust)
 	return err
 }
@@ -129,27 +127,25 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 // hides superseded versions. Originals do not change, and history.Undo restores hidden versions. A second run does
 // nothing.
 func (m Ops) Tier(ctx context.Context, p state.Project, o TierOptions) (TierResult, error) {
-	var out TierResult
 	a, err := m.newTierRun(ctx, p, o)
 	if err != nil {
-		return out, err
+		return TierResult{}, err
 	}
+	return a.run(ctx)
+}
+
+func (a *tierRun) run(ctx context.Context) (out TierResult, err error) {
 	todo := a.plan.Compress
-	if o.MaxVersions > 0 && len(todo) > o.MaxVersions {
-		todo, out.Deferred = todo[:o.MaxVersions], len(todo)-o.MaxVersions
+	if most := a.o.MaxVersions; most > 0 && len(todo) > most {
+		todo, out.Deferred = todo[:most], len(todo)-most
 	}
-	err = a.compressAll(ctx, todo, &out)
-	if err != nil {
+	if err := a.compressAll(ctx, todo, &out); err != nil || out.Deferred > 0 {
 		return out, err
 	}
-	if out.Deferred > 0 {
-		return out, nil
-	}
-	if len(out.Compressed) > 0 && !o.DryRun {
+	if len(out.Compressed) > 0 && !a.o.DryRun {
 		if err := a.load(ctx); err != nil { // summaries use the new versions
 			return out, err
 		}
-		a.plan = tier.Decide(o.Policy, a.sessions, m.Opts.Now())
 	}
 	return out, a.finish(ctx, &out)
 }
@@ -217,6 +213,10 @@ func (a *tierRun) finish(ctx context.Context, out *TierResult) error {
 // hideRecords returns the records that hide superseded versions. A weekly summary stays while the monthly one that
 // replaces it is missing.
 func (a *tierRun) hideRecords(failed map[string]bool, out *TierResult) []records.SetBody {
+	labels := map[string]string{}
+	for _, v := range a.st.Versions {
+		labels[v.ID.String()] = v.Label
+	}
 	var sets []records.SetBody
 	for _, h := range a.plan.Hide {
 		label, unmade := strings.CutPrefix(h.Version, tier.Unmade)
@@ -224,8 +224,7 @@ func (a *tierRun) hideRecords(failed map[string]bool, out *TierResult) []records
 			continue // it could not be created
 		}
 		if !unmade {
-			i := slices.IndexFunc(a.st.Versions, func(v *records.Version) bool { return v.ID.String() == h.Version })
-			label = a.st.Versions[i].Label
+			label = labels[h.Version]
 			sets = append(sets, records.SetBody{Target: "version/" + h.Version, Field: "deleted", Value: true})
 		}
 		out.Hidden = append(out.Hidden, records.ShortID(h.Session)+":"+label)
@@ -249,19 +248,19 @@ type TierState struct {
 
 // TierStatus returns the tiers of the sessions of a project, the newest first, and what [Ops.Tier] would do.
 func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]TierState, TierResult, error) {
-	o.DryRun, o.planOnly = true, true
-	todo, err := m.Tier(ctx, p, o)
-	if err != nil {
-		return nil, todo, err
-	}
+	o.DryRun = true
 	a, err := m.newTierRun(ctx, p, o)
 	if err != nil {
+		return nil, TierResult{}, err
+	}
+	a.planOnly = true
+	todo, err := a.run(ctx)
+	if err != nil {
 		return nil, todo, err
 	}
-	now := m.Opts.Now()
 	var out []TierState
 	for _, s := range a.sessions {
-		x := TierState{Session: a.st.Session(s.ID), Tier: o.Policy.Of(s.Accessed, now)}
+		x := TierState{Session: a.st.Session(s.ID), Tier: o.Policy.Of(s.Accessed, a.now)}
 		switch x.Tier {
 		case tier.Weekly:
 			x.Period = tier.Week(s.End)

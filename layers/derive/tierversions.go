@@ -28,7 +28,7 @@ type batchWriter struct {
 	at    []int            // indexes in out.Compressed
 }
 
-// compressAll creates the versions that are due. Finished ones are committed even if the context ends.
+// compressAll creates the versions that are due.
 func (a *tierRun) compressAll(ctx context.Context, todo []tier.Compression, out *TierResult) error {
 	t := &batchWriter{a: a, out: out}
 	defer func() {
@@ -37,18 +37,17 @@ func (a *tierRun) compressAll(ctx context.Context, todo []tier.Compression, out 
 		}
 	}()
 	for i, c := range todo {
+		if ctx.Err() != nil {
+			break
+		}
 		if a.o.Progress != nil {
 			a.o.Progress(i, len(todo))
 		}
-		err := t.add(ctx, c)
-		if ctx.Err() != nil {
-			return errors.Join(ctx.Err(), t.commit(context.WithoutCancel(ctx)))
-		}
-		if err != nil {
+		if err := t.add(ctx, c); err != nil {
 			return err
 		}
 	}
-	return t.commit(ctx)
+	return errors.Join(ctx.Err(), t.commit(ctx))
 }
 
 // add creates one version, and commits a full batch. The error is an error of the store; others are added to the
@@ -56,9 +55,10 @@ func (a *tierRun) compressAll(ctx context.Context, todo []tier.Compression, out 
 func (t *batchWriter) add(ctx context.Context, c tier.Compression) error {
 	v, err := t.compress(ctx, c)
 	switch {
-	case errors.Is(err, compress.ErrEmpty) || errors.Is(err, compress.ErrSettings) || ctx.Err() != nil:
+	case err == nil:
+	case errors.Is(err, compress.ErrEmpty) || ctx.Err() != nil:
 		return nil // nothing to compress: it stays as it is
-	case err != nil:
+	default:
 		t.out.Failed = append(t.out.Failed, fmt.Errorf("compress %s: %w", records.ShortID(c.Session), err))
 		return nil
 	}
@@ -73,7 +73,7 @@ func (t *batchWriter) compress(ctx context.Context, c tier.Compression) (TierVer
 	a := t.a
 	s := a.st.Session(c.Session)
 	v := TierVersion{Session: s, Preset: c.Preset, Why: c.Why}
-	if a.o.planOnly {
+	if a.planOnly {
 		return v, nil
 	}
 	rev := state.Rev{Kind: state.IsSession, Project: a.p, Session: s}
@@ -111,11 +111,13 @@ func (t *batchWriter) stageVersion(ctx context.Context, c CompressResult, bodies
 	return c, nil
 }
 
-// commit commits the staged versions, without those that another process has saved meanwhile.
+// commit commits the staged versions, without those that another process has saved meanwhile. It does so even if the
+// context has ended, so that finished work is not lost.
 func (t *batchWriter) commit(ctx context.Context) error {
 	if t.stage == nil {
 		return nil
 	}
+	ctx = context.WithoutCancel(ctx)
 	stage, made, at := t.stage, t.made, t.at
 	t.stage, t.made, t.at = nil, nil, nil
 	defer stage.Close()
