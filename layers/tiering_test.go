@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,10 +13,16 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -376,6 +383,50 @@ func TestFactsOfSummaries(t *testing.T) {
 	for _, bad := range []string{"{", "[]", `{"id":"f:1"}`, `{"src":"x"}`} {
 		if _, err := derive.DecodeFacts([]byte(bad)); err == nil {
 			t.Errorf("decodeFacts(%q) = nil", bad)
+		}
+	}
+}
+
+// TestReproduceForgedSummary reproduces summaries whose records do not fit their texts: that is an error of each.
+func TestReproduceForgedSummary(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m := newMemory(t, testOptions())
+	s := add(t, m, write(t, filepath.Join(t.TempDir(), "forged.jsonl"),
+		`{"type":"user","uuid":"u","timestamp":"2026-01-02T10:00:00Z","cwd":"/home/dev/shop","sessionId":"s","message":{"role":"user","content":"Hello there."}}`+"\n"))[0]
+	part := compose.Part{Session: s.Session, Version: "original", Hash: s.Now.Original}
+	record := records.CompositionPart{Project: s.Project.ID, Session: s.Session, Label: "original", Output: s.Now.Original}
+	for name, tt := range map[string]struct {
+		plan  records.SummaryPart
+		parts int // of the text
+	}{
+		"no cut":             {records.SummaryPart{Session: s.Session, Label: "original"}, 1},
+		"parts without text": {records.SummaryPart{Session: s.Session, Label: "original", Cut: &tier.Cut{Whole: true}}, 0},
+		"negative budget": {records.SummaryPart{Session: s.Session, Label: "original", Cut: &tier.Cut{Whole: true},
+			Base: &compress.Plan{Engine: compress.Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: -5}}, 1},
+	} {
+		text := compose.Composition{Name: "weekly-2026-W01", Budget: 1000, Parts: slices.Repeat([]compose.Part{part}, tt.parts)}
+		if err := text.Measure(tokens.For("")); err != nil {
+			t.Fatal(err)
+		}
+		c := &records.Composition{Name: text.Name, Tier: "weekly", Budget: 1000, Counter: text.Counter, Parts: []records.CompositionPart{record}}
+		var err error
+		c.Derivation.Inputs = []objects.Hash{s.Now.Original}
+		c.Derivation.Recipe, err = lineage.NewRecipe(derive.SummaryStep, derive.SummaryStepVersion, records.SummaryPlan{Parts: []records.SummaryPart{tt.plan}})
+		if err == nil {
+			err = m.Refs.Update(ctx, s.Project.ID, "forged", func(tx *refs.Tx) (err error) {
+				if c.Derivation.Output, err = tx.Put(ctx, bytes.NewReader(text.Encode())); err == nil {
+					_, err = tx.Add(records.KindComposition, c)
+				}
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		rev := state.Rev{Kind: state.IsComposition, Project: s.Project, Composition: c, Hash: c.Derivation.Output}
+		if got, err := m.Provenance().Reproduce(ctx, rev); err != nil || got.Err == nil {
+			t.Errorf("%s: Reproduce = %v, %v, want an error of the composition", name, got.Err, err)
 		}
 	}
 }

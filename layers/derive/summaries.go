@@ -33,7 +33,7 @@ const (
 	SummaryStepVersion = 2
 )
 
-// summarise computes a summary that is due and stages it. It returns nil if the summary is up to date or empty.
+// summarise computes a summary that is due and stages it. It returns nil if the summary is up to date.
 func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) (*TierSummary,
 	*records.Composition, error) {
 	counter := a.counterOf(due.Sessions)
@@ -53,7 +53,7 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 	plan.Facts, known = factsObject(sources)
 	if was := a.st.Composition(out.Label); was != nil {
 		if was.Tier != string(due.Tier) {
-			return nil, nil, fmt.Errorf("a composition with that name exists and is not a summary")
+			return nil, nil, errors.New("a composition with that name exists and is not a summary")
 		}
 		old, err := was.SummaryPlan()
 		if err != nil || was.Revoked == "" && old.Of() == plan.Of() {
@@ -185,6 +185,9 @@ func (m Ops) RebuildSummary(ctx context.Context, rev state.Rev, was compose.Comp
 	c := rev.Composition
 	now := compose.Composition{Name: c.Name, Budget: c.Budget}
 	plan, err := c.SummaryPlan()
+	if err == nil && len(was.Parts) != len(plan.Parts) {
+		err = fmt.Errorf("%s has %d parts in its recipe, %d in its text", c.Name, len(plan.Parts), len(was.Parts))
+	}
 	if err != nil {
 		return now, err
 	}

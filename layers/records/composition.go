@@ -2,6 +2,7 @@ package records
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,12 +68,18 @@ func (p SummaryPlan) Of() string {
 	return fmt.Sprintln(p.Tier, p.Period, p.Asked, p.Facts, strings.Join(ids, "\n"))
 }
 
-// SummaryPlan decodes the parameters of a summary.
+// SummaryPlan decodes the parameters of a summary. There is a cut for each part of the record.
 func (c *Composition) SummaryPlan() (SummaryPlan, error) {
 	var p SummaryPlan
 	err := json.Unmarshal(c.Derivation.Recipe.Params, &p)
-	if err == nil && len(p.Parts) != len(c.Parts) {
+	switch {
+	case err != nil:
+	case len(p.Parts) != len(c.Parts):
 		err = fmt.Errorf("%d parts in its recipe, %d in its record", len(p.Parts), len(c.Parts))
+	case slices.ContainsFunc(p.Parts, func(x SummaryPart) bool { return x.Cut == nil }):
+		err = errors.New("a part without a cut")
+	default:
+		err = Bound(&p)
 	}
 	if err != nil {
 		return p, fmt.Errorf("recipe of %s: %w", c.Name, err)
