@@ -2,10 +2,12 @@ package layers
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -41,6 +43,11 @@ func TestAgain(t *testing.T) {
 	gone.Derivation.Recipe.Params = []byte(strings.Replace(string(gone.Derivation.Recipe.Params), `"extract/5"`, `"extract/0"`, 1))
 	if a, err = m.Provenance().Reproduce(ctx, at(gone)); err != nil || a.Err == nil || !strings.Contains(a.Err.Error(), "extract/0") {
 		t.Errorf("of another engine: %+v, %v", a, err)
+	}
+	later := *first.Version
+	later.Derivation.Recipe.Version++
+	if a, err = m.Provenance().Reproduce(ctx, at(later)); err != nil || !errors.Is(a.Err, derive.ErrEngineGone) {
+		t.Errorf("of a later version of the step: %+v, %v", a, err)
 	}
 	n := 0
 	if err := m.Provenance().ReproduceAll(ctx, rev.Project, func(a provenance.Reproduction) {

@@ -132,6 +132,10 @@ func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error)
 		return Reproduction{}, records.ErrNotCompressible
 	}
 	var r Reproduction
+	if made := v.Derivation.Recipe; made.Step != compress.Step || made.Version != compress.StepVersion {
+		return r, fmt.Errorf("%s: %w: it was %s/%d, this is %s/%d", v.Label, ErrEngineGone, made.Step, made.Version,
+			compress.Step, compress.StepVersion)
+	}
 	plan, err := v.Plan()
 	if err != nil {
 		return r, err
