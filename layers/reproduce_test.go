@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -46,7 +45,7 @@ func TestAgain(t *testing.T) {
 	}
 	later := *first.Version
 	later.Derivation.Recipe.Version++
-	if a, err = m.Provenance().Reproduce(ctx, at(later)); err != nil || !errors.Is(a.Err, derive.ErrEngineGone) {
+	if a, err = m.Provenance().Reproduce(ctx, at(later)); err != nil || !errors.Is(a.Err, compress.ErrEngineGone) {
 		t.Errorf("of a later version of the step: %+v, %v", a, err)
 	}
 	n := 0

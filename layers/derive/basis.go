@@ -87,11 +87,7 @@ func (m Ops) materialOf(ctx context.Context, project refs.Project, s *state.Sess
 	if err != nil || !b.Again {
 		return mat, err
 	}
-	body, err := originals.On(m.DB).Object(ctx, project, b.Input)
-	if err != nil {
-		return mat, err
-	}
-	segs, err := compress.Decode(body)
+	segs, err := m.segments(ctx, project, b.Input)
 	if err != nil {
 		return mat, fmt.Errorf("text of a version of %s: %w", records.ShortID(s.ID), err)
 	}
@@ -102,6 +98,15 @@ func (m Ops) materialOf(ctx context.Context, project refs.Project, s *state.Sess
 	}
 	mat.Input = compress.Input{Items: compress.Recall(segs)}
 	return mat, nil
+}
+
+// segments reads the text of a version.
+func (m Ops) segments(ctx context.Context, project refs.Project, h objects.Hash) ([]compress.Segment, error) {
+	b, err := originals.On(m.DB).Object(ctx, project, h)
+	if err != nil {
+		return nil, err
+	}
+	return compress.Decode(b)
 }
 
 // keptMarks returns the markers whose texts a version kept, with their current weights; a removed marker has weight 0.

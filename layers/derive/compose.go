@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
@@ -103,14 +102,15 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, C
 		req.Project = req.Parts[0].Rev.Project
 	}
 	var from []refs.Project
+	var sessions []*state.Session
 	for _, p := range req.Parts {
-		from = append(from, p.Rev.Project.ID)
+		from, sessions = append(from, p.Rev.Project.ID), append(sessions, p.Rev.Session)
 	}
 	foreign, err := trusted.On(m.DB).MayCompose(ctx, req.Project, from)
 	if err != nil {
 		return nil, ComposeResult{}, err
 	}
-	c := &composer{m: m, req: req, counter: m.LargestCounter(req.Parts), reasons: map[int]string{}}
+	c := &composer{m: m, req: req, counter: m.largestCounter(sessions), reasons: map[int]string{}}
 	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
 	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy, Ratio: req.Ratio, MaxDistance: req.MaxDistance}
 	for i, p := range req.Parts {
@@ -151,12 +151,12 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, C
 	return c, done, nil
 }
 
-// LargestCounter returns the counter, of those of the sessions' models, that counts the most tokens, so that no model
+// largestCounter returns the counter, of those of the sessions' models, that counts the most tokens, so that no model
 // counts more than the budget.
-func (m Ops) LargestCounter(parts []ComposePart) tokens.Counter {
+func (m Ops) largestCounter(sessions []*state.Session) tokens.Counter {
 	var best tokens.Counter
-	for i, p := range parts {
-		if c := markers.On(m.DB).Counter(p.Rev.Session.Now()); i == 0 || c.Scale(1000) > best.Scale(1000) {
+	for i, s := range sessions {
+		if c := markers.On(m.DB).Counter(s.Now()); i == 0 || c.Scale(1000) > best.Scale(1000) {
 			best = c
 		}
 	}
@@ -222,15 +222,14 @@ func (c *composer) versions(ctx context.Context, i int, st *state.State, p Compo
 		if p.Rev.Kind == state.IsVersion && !asked || !asked && !current {
 			continue
 		}
-		segs, err := checkout.On(c.m.DB).VersionSegments(ctx, p.Rev.Project.ID, v)
+		segs, err := c.m.segments(ctx, p.Rev.Project.ID, v.Derivation.Output)
 		if err != nil {
 			return err
 		}
 		part := compose.Part{Tokens: v.TokensOut, Segments: segs}
 		src.Versions = append(src.Versions, compose.Version{
 			Label: v.Label, Hash: v.Derivation.Output, Tokens: part.Tokens, Tags: part.Cost(c.counter, i) - part.Tokens,
-			Ratio: int(v.Ratio), Kept: v.Preserved, Summarised: v.Summarised,
-			Freshness: v.Settings.Distance,
+			Ratio: int(v.Ratio), Kept: v.Preserved, Summarised: v.Summarised, Freshness: v.Settings.Distance,
 		})
 		if asked {
 			src.Pin = v.Label
@@ -267,7 +266,7 @@ func (c *composer) fill(ctx context.Context, i int, pick compose.Pick, limit int
 		part.Segments, err = c.original(ctx, i)
 	case compose.PickVersion:
 		part.Hash, part.Tokens = pick.Version.Hash, pick.Version.Tokens
-		part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
+		part.Segments, err = c.m.segments(ctx, rev.Project.ID, part.Hash)
 	default:
 		if err = c.compress(ctx, i, limit, pick.Distance); err == nil {
 			c.reasons[i] = string(records.CleanTitle(strings.Replace(pick.Why, "would compress", "compressed", 1)))
@@ -276,21 +275,12 @@ func (c *composer) fill(ctx context.Context, i int, pick compose.Pick, limit int
 	return err
 }
 
-func (c *composer) segments(ctx context.Context, project refs.Project, h objects.Hash) ([]compress.Segment, error) {
-	b, err := originals.On(c.m.DB).Object(ctx, project, h)
-	if err != nil {
-		return nil, err
-	}
-	return compress.Decode(b)
-}
-
 // Save stores the composition under its name, unless the name already has the same content.
 func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult, error) {
 	body := c.out.Encode()
 	comp := &records.Composition{
 		Name: c.req.Name, Budget: c.req.Budget, Strategy: c.req.Strategy.String(), Tokens: c.out.Tokens,
-		Counter:  c.out.Counter,
-		Messages: c.out.Messages(),
+		Counter: c.out.Counter, Messages: c.out.Messages(),
 	}
 	plan := records.ComposePlan{Name: c.req.Name, Budget: c.req.Budget, Counter: c.out.Counter}
 	for i, p := range c.out.Parts {
@@ -319,8 +309,8 @@ func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult,
 	if _, err := s.Put(body); err != nil {
 		return done, err
 	}
-	message := fmt.Sprintf("compose %s  %s tokens, %d part%s", comp.Name, tokens.Format(comp.Tokens), len(comp.Parts),
-		Plural(len(comp.Parts)))
+	message := fmt.Sprintf("compose %s  %s tokens, %s", comp.Name, tokens.Format(comp.Tokens),
+		records.Numbered(len(comp.Parts), "part", "parts"))
 	err = c.m.Refs.Update(ctx, c.req.Project.ID, message, func(tx *refs.Tx) error {
 		st, err := c.m.Fold(ctx, tx, c.req.Project.ID)
 		if err != nil {

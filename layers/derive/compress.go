@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
@@ -103,6 +102,9 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 	if s.Counter == (tokens.Counter{}) {
 		s.Counter = markers.On(m.DB).Counter(c.Point)
 	}
+	if s.Engine == nil {
+		s.Engine = compress.Extract{}
+	}
 	if err := trusted.On(m.DB).MayCompress(ctx, rev, &b); err != nil {
 		return c, err
 	}
@@ -132,10 +134,7 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 	}
 	b.Note(c.Version, m.Refs.Device().ID)
 	if by.DryRun {
-		if err := ready.CheckPins(c.Plan); err != nil {
-			return c, err
-		}
-		return m.preview(ctx, c, mat.Input, ready, s.Engine)
+		return c, c.preview(ctx, mat.Input, ready, s.Engine)
 	}
 	res, witnesses, err := m.run(ctx, mat.Input, &c, s.Engine)
 	switch {
@@ -150,31 +149,28 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 	}
 	c.Segments = res.Segments
 	c.Version.TokensOut, c.Version.MessagesOut = res.Tokens, res.Messages
-	c.Version.Ratio = math.Round(100*float64(c.Version.TokensIn)/float64(max(1, res.Tokens))) / 100
+	c.Version.Ratio = ratio(c.Version.TokensIn, res.Tokens)
 	c.Version.Derivation.Output = objects.Sum(res.Body)
 	return by.Save(ctx, c, append(witnesses, res.Body))
 }
 
 // preview fills in the cost and the number of messages of the result: an engine without a model is run, a model is
 // estimated.
-func (m Ops) preview(ctx context.Context, c CompressResult, in compress.Input, ready *compress.Prepared,
-	engine compress.Summarizer) (CompressResult, error) {
-	var err error
+func (c *CompressResult) preview(ctx context.Context, in compress.Input, ready *compress.Prepared,
+	engine compress.Summarizer) error {
 	v := c.Version
-	if _, asks := engine.(*engines.Summarizer); asks {
-		c.Receipt, err = estimate(ctx, in, c.Plan, engine)
-		v.MessagesOut = max(1, v.MessagesIn*v.TokensOut/max(1, v.TokensIn))
-		return c, err
-	}
-	if engine == nil {
-		engine = compress.Extract{}
+	if model, asks := engine.(*engines.Summarizer); asks {
+		e := model.Estimator()
+		_, err := ready.Run(ctx, c.Plan, e)
+		c.Receipt, v.MessagesOut = e.Receipt(), max(1, v.MessagesIn*v.TokensOut/max(1, v.TokensIn))
+		return err
 	}
 	res, err := ready.Run(ctx, c.Plan, engine)
 	if err != nil {
-		return c, err
+		return err
 	}
 	v.MessagesOut = res.Messages
-	return c, compress.CheckSize(ctx, in, c.Plan, res.Segments)
+	return compress.CheckSize(ctx, in, c.Plan, res.Segments)
 }
 
 // checkExisting calls b.Accept for a version that exists.
@@ -182,7 +178,7 @@ func (m Ops) checkExisting(ctx context.Context, c CompressResult, b trusted.Basi
 	if b.Accept == nil {
 		return nil
 	}
-	segs, err := checkout.On(m.DB).VersionSegments(ctx, c.Project.ID, c.Version)
+	segs, err := m.segments(ctx, c.Project.ID, c.Version.Derivation.Output)
 	if err != nil {
 		return err
 	}
@@ -204,9 +200,12 @@ func newVersion(c CompressResult, s compress.Settings, stats compress.Stats, rec
 			v.Summarised++
 		}
 	}
-	v.Ratio = math.Round(100*float64(v.TokensIn)/float64(max(1, v.TokensOut))) / 100
+	v.Ratio = ratio(v.TokensIn, v.TokensOut)
 	return v
 }
+
+// ratio returns tokens in / tokens out with two decimals.
+func ratio(in, out int) float64 { return math.Round(100*float64(in)/float64(max(1, out))) / 100 }
 
 // settingsOf describes the requested settings for the record.
 func settingsOf(s compress.Settings, p compress.Plan) records.VersionSettings {
@@ -285,11 +284,11 @@ func (m Ops) SaveVersion(ctx context.Context, c CompressResult, bodies [][]byte)
 // Pressure returns the pressure on markers in a uniform compression of the session with these settings.
 func (m Ops) Pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level,
 	distance int) (keepit.Pressure, error) {
-	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
-	if err != nil {
-		return keepit.Pressure{}, err
-	}
 	if distance == 0 && rev.Session != nil {
+		st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
+		if err != nil {
+			return keepit.Pressure{}, err
+		}
 		distance = st.Distance(st.Session(rev.Session.ID))
 	}
 	p := keepit.Pressure{Level: keepit.LevelFor(ratio), Ratio: ratio, Distance: max(1, distance)}

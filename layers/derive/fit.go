@@ -187,7 +187,7 @@ func (c *composer) compress(ctx context.Context, i, limit, distance int) error {
 		return err
 	}
 	part.Version, part.Hash, part.Tokens = made.Version.Label, made.Version.Derivation.Output, made.Version.TokensOut
-	part.Segments, err = c.segments(ctx, rev.Project.ID, part.Hash)
+	part.Segments, err = c.m.segments(ctx, rev.Project.ID, part.Hash)
 	return err
 }
 

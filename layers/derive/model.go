@@ -18,13 +18,9 @@ import (
 // run executes the plan of c. The requests to a model and its answers become witnesses of the version and are returned
 // for storing; the cost is recorded when run returns, also after an error.
 func (m Ops) run(ctx context.Context, in compress.Input, c *CompressResult,
-	engine compress.Summarizer) (compress.Result,
-	[][]byte, error) {
+	engine compress.Summarizer) (compress.Result, [][]byte, error) {
 	asking, ok := engine.(*engines.Summarizer)
 	if !ok {
-		if engine == nil {
-			engine = compress.Extract{}
-		}
 		res, err := compress.Run(ctx, in, c.Plan, engine)
 		imported, ok := engine.(*engines.Imported)
 		if !ok || err != nil {
@@ -52,18 +48,6 @@ func (c *CompressResult) addWitnesses(exchanges []engines.Exchange) ([][]byte, e
 		c.Version.Derivation.Witnesses = append(c.Version.Derivation.Witnesses, objects.Sum(w))
 	}
 	return witnesses, err
-}
-
-// estimate returns the usage of a model for a plan, zero for an engine without a model.
-func estimate(ctx context.Context, in compress.Input, p compress.Plan,
-	engine compress.Summarizer) (engines.Receipt, error) {
-	asking, ok := engine.(*engines.Summarizer)
-	if !ok {
-		return engines.Receipt{}, nil
-	}
-	e := asking.Estimator()
-	_, err := compress.Run(ctx, in, p, e)
-	return e.Receipt(), err
 }
 
 // ErrNoWitnesses means that there are no recorded answers to replay.
@@ -120,12 +104,9 @@ type Reproduction struct {
 	Body      []byte
 }
 
-// ErrEngineGone means that this program no longer has the step or engine of a version or composition, so that it cannot
-// be reproduced.
-var ErrEngineGone = compress.ErrEngineGone
-
 // Reproduce runs the recipe of a version again on its inputs, with recorded answers instead of a model. It costs and
-// writes nothing.
+// writes nothing. The error is [compress.ErrEngineGone] if this program does not have the step or the engine of the
+// version.
 func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error) {
 	v := rev.Version
 	if v == nil || rev.Session == nil || len(v.Derivation.Inputs) == 0 {
@@ -133,8 +114,8 @@ func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error)
 	}
 	var r Reproduction
 	if made := v.Derivation.Recipe; made.Step != compress.Step || made.Version != compress.StepVersion {
-		return r, fmt.Errorf("%s: %w: it was %s/%d, this is %s/%d", v.Label, ErrEngineGone, made.Step, made.Version,
-			compress.Step, compress.StepVersion)
+		return r, fmt.Errorf("%s: %w: it was %s/%d, this is %s/%d", v.Label, compress.ErrEngineGone, made.Step,
+			made.Version, compress.Step, compress.StepVersion)
 	}
 	plan, err := v.Plan()
 	if err != nil {
@@ -187,7 +168,7 @@ func (m Ops) replayEngine(ctx context.Context, p refs.Project, v *records.Versio
 		engine = engines.New(engines.NewReplay(model, xs), engines.Options{Window: window})
 	}
 	if engine.ID() != id {
-		return nil, fmt.Errorf("%s: %w: it was %s, this is %s", v.Label, ErrEngineGone, id, engine.ID())
+		return nil, fmt.Errorf("%s: %w: it was %s, this is %s", v.Label, compress.ErrEngineGone, id, engine.ID())
 	}
 	return engine, nil
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/facts"
@@ -36,7 +35,11 @@ const (
 // summarise computes a summary that is due and stages it. It returns nil if the summary is up to date.
 func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) (*TierSummary,
 	*records.Composition, error) {
-	counter := a.counterOf(due.Sessions)
+	sessions := make([]*state.Session, len(due.Sessions))
+	for i, id := range due.Sessions {
+		sessions[i] = a.st.Session(id)
+	}
+	counter := a.m.largestCounter(sessions)
 	plan := records.SummaryPlan{Tier: string(due.Tier), Period: due.Name, Asked: a.o.Policy.WeeklyTokens,
 		Counter: counter.ID()}
 	if due.Tier == tier.Monthly {
@@ -44,10 +47,9 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 	}
 	out := &TierSummary{Due: due, Label: due.Label()}
 	var sources []tier.Source
-	for _, id := range due.Sessions {
-		s := a.st.Session(id)
-		plan.Parts = append(plan.Parts, records.SummaryPart{Session: id, Original: s.Now().Original})
-		sources = append(sources, tier.Source{Facts: a.facts[id]})
+	for _, s := range sessions {
+		plan.Parts = append(plan.Parts, records.SummaryPart{Session: s.ID, Original: s.Now().Original})
+		sources = append(sources, tier.Source{Facts: a.facts[s.ID]})
 	}
 	var known []byte
 	plan.Facts, known = factsObject(sources)
@@ -69,8 +71,8 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 		}
 		return out, nil, nil
 	}
-	for i, id := range due.Sessions {
-		if err := a.source(ctx, a.st.Session(id), counter, &plan.Parts[i], &sources[i]); err != nil {
+	for i, s := range sessions {
+		if err := a.source(ctx, s, counter, &plan.Parts[i], &sources[i]); err != nil {
 			return nil, nil, err
 		}
 		out.TokensIn += sources[i].Tokens
@@ -113,7 +115,7 @@ func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.C
 		if from, err := tokens.ByID(full.Counter); err == nil && from.Scale(1000) > 0 {
 			x.Tokens = full.TokensIn * counter.Scale(1000) / from.Scale(1000)
 		}
-		x.Segments, err = checkout.On(a.m.DB).VersionSegments(ctx, a.p.ID, full)
+		x.Segments, err = a.m.segments(ctx, a.p.ID, full.Derivation.Output)
 	} else {
 		x.Part.Version, x.Part.Hash = "original", now.Original
 		err = a.readOriginal(ctx, s, counter, part, x)
@@ -220,11 +222,7 @@ func (m Ops) RebuildSummary(ctx context.Context, rev state.Rev, was compose.Comp
 func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.SummaryPart,
 	input objects.Hash) ([]compress.Segment, error) {
 	if p.Label != "original" {
-		b, err := originals.On(m.DB).Object(ctx, project, input)
-		if err != nil {
-			return nil, err
-		}
-		return compress.Decode(b)
+		return m.segments(ctx, project, input)
 	}
 	if p.Base == nil {
 		return nil, nil
@@ -282,7 +280,7 @@ func EncodeFacts(list []tier.Fact) []byte {
 	e.SetEscapeHTML(false)
 	for _, f := range list {
 		if err := e.Encode(f); err != nil {
-			panic("layers: a fact does not marshal: " + err.Error()) // it is made of strings and numbers
+			panic("derive: a fact does not marshal: " + err.Error()) // it is made of strings and numbers
 		}
 	}
 	return b.Bytes()

@@ -15,7 +15,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
-	"github.com/memvcs/mem/layers/tokens"
 	trusted "github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -158,14 +157,14 @@ func (a *tierRun) finish(ctx context.Context, out *TierResult) error {
 	}
 	defer s.Close()
 	var made []*records.Composition
-	failed := map[string]bool{}
+	failed := false
 	for _, due := range a.plan.Due {
 		t, c, err := a.summarise(ctx, s, due)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			failed[due.Label()] = true
+			failed = true
 			out.Failed = append(out.Failed, fmt.Errorf("%s: %w", due.Label(), err))
 			continue
 		}
@@ -212,7 +211,7 @@ func (a *tierRun) finish(ctx context.Context, out *TierResult) error {
 
 // hideRecords returns the records that hide superseded versions. A weekly summary stays while the monthly one that
 // replaces it is missing.
-func (a *tierRun) hideRecords(failed map[string]bool, out *TierResult) []records.SetBody {
+func (a *tierRun) hideRecords(failed bool, out *TierResult) []records.SetBody {
 	labels := map[string]string{}
 	for _, v := range a.st.Versions {
 		labels[v.ID.String()] = v.Label
@@ -230,7 +229,7 @@ func (a *tierRun) hideRecords(failed map[string]bool, out *TierResult) []records
 		out.Hidden = append(out.Hidden, records.ShortID(h.Session)+":"+label)
 	}
 	for _, label := range a.plan.Over {
-		if c := a.st.Composition(label); c != nil && c.Tier == string(tier.Weekly) && len(failed) == 0 {
+		if c := a.st.Composition(label); c != nil && c.Tier == string(tier.Weekly) && !failed {
 			out.Hidden = append(out.Hidden, label)
 			sets = append(sets, records.SetBody{Target: "composition/" + label, Field: "deleted", Value: true})
 		}
@@ -283,17 +282,6 @@ func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]
 		return y.Session.Now().Scan.Last.Compare(x.Session.Now().Scan.Last)
 	})
 	return out, todo, nil
-}
-
-// counterOf returns the counter, of those of the sessions, that counts the most tokens.
-func (a *tierRun) counterOf(ids []string) tokens.Counter {
-	var best tokens.Counter
-	for i, id := range ids {
-		if c := markers.On(a.m.DB).Counter(a.st.Session(id).Now()); i == 0 || c.Scale(1000) > best.Scale(1000) {
-			best = c
-		}
-	}
-	return best
 }
 
 // factsObject encodes the facts of sources and returns the hash and the bytes, nil if there are none.

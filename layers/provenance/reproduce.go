@@ -112,7 +112,7 @@ func (m Ops) rebuildComposition(ctx context.Context, rev state.Rev) ([]byte, err
 		step = fmt.Sprintf("%s/%d", derive.SummaryStep, derive.SummaryStepVersion)
 	}
 	if made := fmt.Sprintf("%s/%d", recipe.Step, recipe.Version); made != step {
-		return nil, fmt.Errorf("%s: %w: it was %s, this is %s", rev.Composition.Name, derive.ErrEngineGone, made, step)
+		return nil, fmt.Errorf("%s: %w: it was %s, this is %s", rev.Composition.Name, compress.ErrEngineGone, made, step)
 	}
 	if rev.Composition.Tier != "" {
 		now, err := derive.On(m.DB).RebuildSummary(ctx, rev, was, counter)
