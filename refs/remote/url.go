@@ -25,7 +25,7 @@ func (u URL) Web() bool { return u.Scheme == "http" || u.Scheme == "https" }
 // ParseURL parses an address: a directory, which abs makes absolute, file://, ssh://, user@host:path, http:// or
 // https://. stripped reports whether it removed a user or password, which are never stored.
 func ParseURL(s string, abs func(string) string) (u URL, stripped bool, err error) {
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if s == "" || hasControl(s) {
 		return u, false, fmt.Errorf("%.200q: %w", s, ErrURL)
 	}
 	if scheme, _, ok := strings.Cut(s, "://"); ok {
@@ -49,10 +49,13 @@ func parseScheme(s, scheme string) (URL, bool, error) {
 	if err != nil {
 		return URL{}, false, fmt.Errorf("%w", ErrURL) // the message of url.Parse may contain a password
 	}
-	stripped := p.User != nil
+	// A newline in the path would add lines to the request to git's credential helpers.
+	if hasControl(p.Path+p.User.Username()) || p.RawQuery != "" || p.ForceQuery || p.Fragment != "" {
+		return URL{}, false, fmt.Errorf("%s://%s%.200q: %w", scheme, p.Host, p.Path, ErrURL)
+	}
 	switch scheme {
 	case "file":
-		path := filepath.FromSlash(p.Path)
+		path := filePath(p.Path)
 		if p.Host != "" && p.Host != "localhost" || path == "" {
 			return URL{}, false, fmt.Errorf("file://%s%s: %w", p.Host, p.Path, ErrURL)
 		}
@@ -70,14 +73,28 @@ func parseScheme(s, scheme string) (URL, bool, error) {
 		u.text = p.String()
 		return u, password, u.checkSSH()
 	case "http", "https":
-		if p.Host == "" || p.RawQuery != "" || p.Fragment != "" {
-			return URL{}, false, fmt.Errorf("%s://%s: %w", scheme, p.Host, ErrURL)
+		if p.Host == "" {
+			return URL{}, false, fmt.Errorf("%s://: %w", scheme, ErrURL)
 		}
+		stripped := p.User != nil
 		p.Scheme, p.User = scheme, nil
-		p.Path = strings.TrimRight(p.Path, "/")
+		p.Path, p.RawPath = strings.TrimRight(p.Path, "/"), strings.TrimRight(p.RawPath, "/")
 		return URL{Scheme: scheme, Host: p.Host, Path: p.Path, text: p.String()}, stripped, nil
 	}
 	return URL{}, false, fmt.Errorf("%.40q: %w: want a directory, ssh, http or https", scheme+"://", ErrURL)
+}
+
+// hasControl reports whether s contains a control character.
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// filePath returns the path of a file URL, on Windows without the slash before a drive.
+func filePath(path string) string {
+	if rest, _ := strings.CutPrefix(path, "/"); filepath.VolumeName(rest) != "" {
+		path = rest
+	}
+	return filepath.FromSlash(path)
 }
 
 // parseSCP reads user@host:path.
