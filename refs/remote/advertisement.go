@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxLines is the maximum number of refs that a remote may list, including tags.
-	maxLines = 200_000
+	// maxList is the maximum size in bytes of the list of refs of a remote, including tags.
+	maxList = 32 << 20
 	// maxBranches is the maximum number of branches of a remote. A memory has one for each device and project. Refusing
 	// an unknown branch costs 5 KB of memory and 0.2 ms, so all of them cost less than 256 MB and 10 s.
 	maxBranches = 40_000
@@ -21,9 +21,8 @@ const (
 
 // An advertisement contains the branches and the capabilities of a remote.
 type advertisement struct {
-	refs  []gitstore.Ref
-	caps  map[string]bool
-	lines int
+	refs []gitstore.Ref
+	caps map[string]bool
 }
 
 func (a *advertisement) Refs() []gitstore.Ref { return a.refs }
@@ -31,13 +30,17 @@ func (a *advertisement) Refs() []gitstore.Ref { return a.refs }
 // readAdvertisement reads an advertisement up to its flush packet.
 func readAdvertisement(l *pktReader) (*advertisement, error) {
 	a := &advertisement{caps: map[string]bool{}}
-	for first := true; ; {
+	first, size := true, 0
+	for {
 		line, err := l.next()
 		if err != nil {
 			return nil, err
 		}
 		if line == nil {
 			return a, nil
+		}
+		if size += len(line); size > maxList {
+			return nil, fmt.Errorf("%w: its list of branches has more than %d bytes", ErrProtocol, maxList)
 		}
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		if msg, ok := bytes.CutPrefix(line, []byte("ERR ")); ok {
@@ -68,9 +71,6 @@ func (a *advertisement) addLine(s string) error {
 	id, err := pack.ParseID(hex)
 	if !ok || err != nil {
 		return fmt.Errorf("%w: %.100q in the list of branches", ErrProtocol, s)
-	}
-	if a.lines++; a.lines > maxLines {
-		return fmt.Errorf("%w: more than %d lines in its list", ErrProtocol, maxLines)
 	}
 	if !id.IsZero() && gitstore.CheckRef(name) == nil {
 		if len(a.refs) == maxBranches {

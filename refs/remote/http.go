@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,8 +81,12 @@ func (c *Client) openHTTP(ctx context.Context, s Service) (_ Session, err error)
 	if err != nil {
 		return nil, unexpectedEnd(err)
 	}
-	base, _, _ := strings.Cut(resp.Request.URL.String(), "/info/refs")
-	return &httpSession{a, c, base}, nil
+	address := resp.Request.URL.String() // after redirects
+	end := strings.LastIndex(address, "/info/refs")
+	if end < 0 {
+		return nil, fmt.Errorf("%w: it redirects to %.200q", ErrProtocol, address)
+	}
+	return &httpSession{a, c, address[:end]}, nil
 }
 
 // Public reports whether anybody can read the remote.
@@ -117,31 +122,54 @@ func (s *httpSession) Fetch(ctx context.Context, want, have []pack.ID, w *pack.W
 func (s *httpSession) Push(ctx context.Context, b Batch) error {
 	head := s.pushRequest(b, s.c.world.Agent)
 	size := int64(len(head)) + pack.StreamSize(b.Size)
-	failed := make(chan error, 8) // one for each try
-	resp, err := s.post(ctx, Receive, size, func() io.Reader {
-		r, w := io.Pipe()
-		go func() {
-			_, err := w.Write(head)
-			if err == nil {
-				err = pack.Stream(w, b.Objects, b.Size, b.Entries)
-			}
-			if err != nil && !errors.Is(err, io.ErrClosedPipe) {
-				failed <- err
-			}
-			w.CloseWithError(err)
-		}()
-		return r
-	})
-	if err != nil {
-		select {
-		case cause := <-failed:
-			return cause
-		default:
+	body := &pushBody{write: func(w io.Writer) error {
+		if _, err := w.Write(head); err != nil {
 			return err
 		}
+		return pack.Stream(w, b.Objects, b.Size, b.Entries)
+	}}
+	resp, err := s.post(ctx, Receive, size, body.start)
+	if err != nil {
+		return cmp.Or(body.stop(), err)
 	}
 	defer resp.Body.Close()
-	return s.readReport(resp.Body, b, s.c.world.Print)
+	err = s.readReport(resp.Body, b, s.c.world.Print)
+	return cmp.Or(err, body.stop())
+}
+
+// A pushBody streams a push into the body of a request, and again if the request is repeated.
+type pushBody struct {
+	write func(io.Writer) error
+	r     *io.PipeReader // nil before the first request
+	done  chan error
+}
+
+// start returns the body of the next request.
+func (p *pushBody) start() io.Reader {
+	_ = p.stop() // the server did not read all of it
+	r, w := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := p.write(w)
+		w.CloseWithError(err)
+		done <- err
+	}()
+	p.r, p.done = r, done
+	return r
+}
+
+// stop ends the stream, and returns an error that is not caused by the connection.
+func (p *pushBody) stop() error {
+	if p.r == nil {
+		return nil
+	}
+	p.r.Close()
+	err := <-p.done
+	p.r = nil
+	if errors.Is(err, io.ErrClosedPipe) {
+		return nil
+	}
+	return err
 }
 
 // Close ends the session.
@@ -176,7 +204,7 @@ type request struct {
 // do sends a request. If the server requires authentication, it sends it again with credentials.
 func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	user, password := c.login.user, c.login.password
-	for try := 0; ; try++ {
+	for {
 		resp, err := c.send(ctx, q, user, password)
 		if err != nil {
 			return nil, err
@@ -209,7 +237,7 @@ func (c *Client) statusError(resp *http.Response) error {
 		return fmt.Errorf("%w: %s says %s", ErrAuth, c.url, resp.Status)
 	}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 300)) // a partial text helps too
-	return fmt.Errorf("%s says %s: %.300s", c.url, resp.Status, bytes.TrimSpace(text))
+	return fmt.Errorf("%s says %s: %.300s", c.url, resp.Status, strings.ToValidUTF8(string(bytes.TrimSpace(text)), ""))
 }
 
 func (c *Client) send(ctx context.Context, q request, user, password string) (*http.Response, error) {

@@ -40,6 +40,7 @@ func TestParseURL(t *testing.T) {
 		{"ssh://host/~/m.git", URL{Scheme: "ssh", Host: "host", Path: "~/m.git"}, "ssh://host/~/m.git", false},
 		{"https://host/me/m.git/", URL{Scheme: "https", Host: "host", Path: "/me/m.git"}, "https://host/me/m.git", false},
 		{"https://me:pw@host:8443/m.git", URL{Scheme: "https", Host: "host:8443", Path: "/m.git"}, "https://host:8443/m.git", true},
+		{"https://host/a%2Fb/", URL{Scheme: "https", Host: "host", Path: "/a/b"}, "https://host/a%2Fb", false},
 		{"HTTP://token@host/m.git", URL{Scheme: "http", Host: "host", Path: "/m.git"}, "http://host/m.git", true},
 	} {
 		got, stripped, err := ParseURL(c.in, abs)
@@ -53,7 +54,8 @@ func TestParseURL(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "ext::sh -c id", "fd::3", "ftp://host/x", "ssh://-oProxyCommand=x/y", "-oProxyCommand=x:y", "ssh://host", "ssh://host/", "host:", "host:-x", "https://", "https://h/x?y=z",
-		"https://h/x#y", "file://other/x", "a\nb", "ssh://a b/c", "us'er@host:x", "https://u:p@:80:90/x"} {
+		"https://h/x#y", "file://other/x", "a\nb", "ssh://a b/c", "us'er@host:x", "https://u:p@:80:90/x", "https://h/x%0Ahost=other",
+		"https://h/%00", "ssh://h/x%0ay", "ssh://u%0a@h/x", "file:///x%0ay", "file:///x?y", "file:///x#y", "ssh://h/x?y", "ssh://h/x#y"} {
 		if u, _, err := ParseURL(s, abs); !errors.Is(err, ErrURL) {
 			t.Errorf("ParseURL(%q) = %+v, %v, want ErrURL", s, u, err)
 		} else if strings.Contains(err.Error(), "u:p") {
@@ -196,6 +198,16 @@ func TestHostileServers(t *testing.T) {
 				}
 			}
 		}, nil, ErrProtocol},
+		"huge names": {func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
+			name := "refs/heads/" + strings.Repeat("x", 60_000)
+			for i := range maxBranches {
+				if _, err := w.Write(pkt(nil, "%040d %s\n", i+1, name)); err != nil {
+					return
+				}
+			}
+			io.WriteString(w, flush)
+		}, nil, ErrProtocol},
 		"cut off": {func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
 			w.Write(pkt(nil, "%040d %s\n", 1, laneName(1)))
@@ -276,8 +288,20 @@ func TestRedirects(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := New(u, World{}).Open(context.Background(), Upload)
-	if err != nil || len(s.Refs()) != 1 {
-		t.Errorf("redirected on the same host: %v", err)
+	if err != nil || len(s.Refs()) != 1 || s.(*httpSession).base != server.URL+"/new" {
+		t.Errorf("redirected on the same host: %+v, %v", s, err)
+	}
+	inside, _, err := ParseURL(server.URL+"/old/info/refs/m.git", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err = New(inside, World{}).Open(context.Background(), Upload)
+	if err != nil || s.(*httpSession).base != server.URL+"/new/info/refs/m.git" {
+		t.Errorf("redirected below /info/refs: %+v, %v", s, err)
+	}
+	to = "/list?from="
+	if _, err := New(u, World{}).Open(context.Background(), Upload); !errors.Is(err, ErrProtocol) {
+		t.Errorf("redirected to another kind of path: %v", err)
 	}
 	to = other.URL
 	if _, err := New(u, World{}).Open(context.Background(), Upload); err == nil || !strings.Contains(err.Error(), "redirects to") {
@@ -384,6 +408,42 @@ func TestReports(t *testing.T) {
 	}
 	if err := push(report("unpack ok")); !errors.Is(err, ErrProtocol) {
 		t.Errorf("a push without a word of the branch: %v", err)
+	}
+}
+
+// TestEarlyAnswers pushes to servers that answer before they have read the pack. Nothing reads entries after Push.
+func TestEarlyAnswers(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]int{"forbidden": http.StatusForbidden, "login": http.StatusUnauthorized} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := fake(t, oneLane, nil)
+			s, err := c.Open(t.Context(), Receive)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+			defer server.Close()
+			s.(*httpSession).base = server.URL
+			e := pack.Encode(pack.Blob, make([]byte, 8<<20), 0)
+			var running atomic.Int32
+			err = s.Push(t.Context(), Batch{Objects: 16, Size: 16 * int64(e.Size()), Entries: func(yield func(pack.Entry) error) error {
+				running.Add(1)
+				defer running.Add(-1)
+				for range 16 {
+					if err := yield(e); err != nil {
+						return err
+					}
+				}
+				return nil
+			}})
+			if !errors.Is(err, ErrAuth) {
+				t.Errorf("Push: %v, want ErrAuth", err)
+			}
+			if n := running.Load(); n != 0 {
+				t.Errorf("%d goroutines still read entries", n)
+			}
+		})
 	}
 }
 
