@@ -173,19 +173,35 @@ func (a *advertisement) pushRequest(b Batch, agent string) []byte {
 	return append(out, flush...)
 }
 
+// maxReport is the maximum size in bytes of the report of a push.
+const maxReport = 8 << 20
+
 // readReport reads the status report of a push.
 func (a *advertisement) readReport(r io.Reader, b Batch, print func(string)) error {
-	l, outer := newPktReader(r), io.Reader(nil)
-	if a.caps["side-band-64k"] {
-		outer = &sideBand{l: l, print: print}
-		l = newPktReader(outer)
-	}
 	if !a.caps["report-status"] {
 		return fmt.Errorf("%w: it does not report the result of a push", ErrProtocol)
 	}
+	if !a.caps["side-band-64k"] {
+		return parseReport(r, b.Updates)
+	}
+	r = &sideBand{l: newPktReader(r), print: print}
+	err := parseReport(r, b.Updates)
+	if err == nil || errors.Is(err, ErrRejected) { // progress messages may follow
+		if _, err := io.Copy(io.Discard, io.LimitReader(r, maxPkt)); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// parseReport reads a report up to its flush packet. It returns an error unless all updates were made.
+func parseReport(r io.Reader, updates []Update) error {
+	results := make(map[string]string, len(updates)) // "ok" or "ng REASON", by ref
+	for _, u := range updates {
+		results[u.Ref] = ""
+	}
 	rejected := &RejectedError{}
-	moved := map[string]bool{}
-	for {
+	for l := newPktReader(io.LimitReader(r, maxReport)); ; {
 		line, err := l.next()
 		if errors.Is(err, io.EOF) || err == nil && line == nil {
 			break
@@ -193,30 +209,30 @@ func (a *advertisement) readReport(r io.Reader, b Batch, print func(string)) err
 		if err != nil {
 			return err
 		}
-		s := strings.TrimSuffix(string(line), "\n")
-		if why, ok := strings.CutPrefix(s, "unpack "); ok && why != "ok" {
-			rejected.Unpack = why
+		status, rest, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
+		if status == "unpack" && rest != "ok" {
+			rejected.Unpack = rest
 		}
-		if ref, ok := strings.CutPrefix(s, "ok "); ok {
-			moved[ref] = true
-		}
-		if rest, ok := strings.CutPrefix(s, "ng "); ok {
-			ref, why, _ := strings.Cut(rest, " ")
-			rejected.Refs, rejected.Why = append(rejected.Refs, ref), append(rejected.Why, why)
+		ref, why, _ := strings.Cut(rest, " ")
+		if _, ok := results[ref]; ok && (status == "ok" || status == "ng") {
+			results[ref] = status + " " + why
 		}
 	}
-	if outer != nil { // progress messages may follow
-		if _, err := io.Copy(io.Discard, io.LimitReader(outer, maxPkt)); err != nil {
-			return err
+	missing := ""
+	for _, u := range updates {
+		status, why, _ := strings.Cut(results[u.Ref], " ")
+		switch status {
+		case "ng":
+			rejected.Refs, rejected.Why = append(rejected.Refs, u.Ref), append(rejected.Why, why)
+		case "":
+			missing = u.Ref
 		}
 	}
 	if rejected.Unpack != "" || len(rejected.Refs) > 0 {
 		return rejected
 	}
-	for _, u := range b.Updates {
-		if !moved[u.Ref] {
-			return fmt.Errorf("%w: it does not report the result for %s", ErrProtocol, u.Ref)
-		}
+	if missing != "" {
+		return fmt.Errorf("%w: it does not report the result for %s", ErrProtocol, missing)
 	}
 	return nil
 }

@@ -13,9 +13,11 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
@@ -136,11 +138,12 @@ func (e *RejectedError) Error() string {
 	if e.Unpack != "" {
 		return ErrRejected.Error() + ": " + e.Unpack
 	}
-	s := ErrRejected.Error()
+	var b strings.Builder
+	b.WriteString(ErrRejected.Error())
 	for i, ref := range e.Refs {
-		s += "; " + ref + ": " + e.Why[i]
+		fmt.Fprintf(&b, "; %s: %s", ref, e.Why[i])
 	}
-	return s
+	return b.String()
 }
 
 // Unwrap returns [ErrRejected].

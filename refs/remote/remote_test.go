@@ -409,6 +409,22 @@ func TestReports(t *testing.T) {
 	if err := push(report("unpack ok")); !errors.Is(err, ErrProtocol) {
 		t.Errorf("a push without a word of the branch: %v", err)
 	}
+	if err := push(report("unpack ok", "ng "+laneName(2)+" no")); !errors.Is(err, ErrProtocol) {
+		t.Errorf("a report about another branch: %v", err)
+	}
+	endless := pkt(nil, "ng %s no\n", laneName(2))
+	endless = pkt(nil, "\x01%s", bytes.Repeat(endless, 60_000/len(endless)))
+	err := push(func(w http.ResponseWriter, r *http.Request) {
+		for range 5000 { // 300 MB
+			if _, err := w.Write(endless); err != nil {
+				return
+			}
+		}
+		t.Error("an endless report was read to its end")
+	})
+	if err == nil {
+		t.Error("an endless report: no error")
+	}
 }
 
 // TestEarlyAnswers pushes to servers that answer before they have read the pack. Nothing reads entries after Push.
