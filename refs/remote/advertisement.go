@@ -142,7 +142,7 @@ func (a *advertisement) receivePack(l *pktReader, w *pack.Writer, lim pack.Limit
 	if !a.caps["side-band-64k"] {
 		return w.Receive(l.rest(), lim)
 	}
-	b := &sideBand{l: l, print: print}
+	b := newSideBand(l, print)
 	got, err := w.Receive(b, lim)
 	if err != nil {
 		return got, err
@@ -184,7 +184,7 @@ func (a *advertisement) readReport(r io.Reader, b Batch, print func(string)) err
 	if !a.caps["side-band-64k"] {
 		return parseReport(r, b.Updates)
 	}
-	r = &sideBand{l: newPktReader(r), print: print}
+	r = newSideBand(newPktReader(r), print)
 	err := parseReport(r, b.Updates)
 	if err == nil || errors.Is(err, ErrRejected) { // progress messages may follow
 		if _, err := io.Copy(io.Discard, io.LimitReader(r, maxPkt)); err != nil {

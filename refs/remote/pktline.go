@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/textproto"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -95,11 +96,14 @@ const flush = "0000"
 // A sideBand reads the data of side-band 1 and prints the messages of side-band 2. A message on side-band 3 is an
 // error.
 type sideBand struct {
-	l     *pktReader
-	print func(string)
-	rest  []byte
-	text  []byte // of an incomplete message line
-	done  bool
+	l        *pktReader
+	messages lineWriter
+	rest     []byte
+	done     bool
+}
+
+func newSideBand(l *pktReader, print func(string)) *sideBand {
+	return &sideBand{l: l, messages: lineWriter{line: print}}
 }
 
 // Read reads from side-band 1 up to the flush packet.
@@ -124,7 +128,7 @@ func (b *sideBand) Read(p []byte) (int, error) {
 func (b *sideBand) handle(line []byte) error {
 	if line == nil {
 		b.done = true
-		b.printLines([]byte("\n"))
+		b.messages.flush()
 		return nil
 	}
 	if len(line) == 0 {
@@ -134,7 +138,7 @@ func (b *sideBand) handle(line []byte) error {
 	case 1:
 		b.rest = line[1:]
 	case 2:
-		b.printLines(line[1:])
+		b.messages.write(line[1:])
 	case 3:
 		if reportsMissing(string(line[1:])) {
 			return fmt.Errorf("%w: %.500s", ErrMissing, line[1:])
@@ -146,22 +150,36 @@ func (b *sideBand) handle(line []byte) error {
 	return nil
 }
 
-// maxMessage is the maximum length of a message line of the remote.
+// maxMessage is the maximum length in bytes of a message line of the remote.
 const maxMessage = 1000
 
-// printLines passes whole lines to print, without text that a carriage return would overwrite.
-func (b *sideBand) printLines(p []byte) {
+// A lineWriter splits messages of the remote into lines, without text that a carriage return overwrites.
+type lineWriter struct {
+	line      func(string) // receives each line that is not empty; may be nil
+	text      []byte       // of the incomplete line
+	overwrite bool         // the last byte was a carriage return
+}
+
+func (w *lineWriter) write(p []byte) {
 	for _, c := range p {
+		if w.overwrite && c != '\n' {
+			w.text = w.text[:0]
+		}
+		w.overwrite = c == '\r'
 		switch {
 		case c == '\n':
-			if len(b.text) > 0 && b.print != nil {
-				b.print(string(b.text))
-			}
-			b.text = b.text[:0]
-		case c == '\r':
-			b.text = b.text[:0]
-		case len(b.text) < maxMessage:
-			b.text = append(b.text, c)
+			w.flush()
+		case c != '\r' && len(w.text) < maxMessage:
+			w.text = append(w.text, c)
 		}
 	}
+}
+
+// flush ends the line.
+func (w *lineWriter) flush() {
+	s := strings.ToValidUTF8(string(w.text), "") // a long line may end within a character
+	if s = strings.TrimRight(s, " "); s != "" && w.line != nil {
+		w.line(s)
+	}
+	w.text = w.text[:0]
 }

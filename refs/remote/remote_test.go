@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -104,11 +105,44 @@ func FuzzBand(f *testing.F) {
 	f.Add([]byte("0006\x01x0006\x02y0000"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		said := 0
-		n, err := io.Copy(io.Discard, &sideBand{l: newPktReader(bytes.NewReader(b)), print: func(s string) { said += len(s) }})
+		n, err := io.Copy(io.Discard, newSideBand(newPktReader(bytes.NewReader(b)), func(s string) { said += len(s) }))
 		if n+int64(said) > int64(len(b)) {
 			t.Errorf("%d bytes and %d said, of %d: %v", n, said, len(b), err)
 		}
 	})
+}
+
+// TestRemoteMessages reads messages of remotes: progress that is overwritten, lines that end with CRLF, long lines, and a
+// last line without an end.
+func TestRemoteMessages(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", maxMessage)
+	in := "counting 1%\rcounting 2%\rcounted\nrejected by a hook\r\n" + long + "\nlast"
+	want := []string{"counted", "rejected by a hook", long[:maxMessage], "last"}
+	var got []string
+	band := newSideBand(newPktReader(bytes.NewReader(append(pkt(nil, "\x02%s", in), flush...))),
+		func(s string) { got = append(got, s) })
+	if _, err := io.ReadAll(band); err != nil || !slices.Equal(got, want) {
+		t.Errorf("printed %q, %v, want %q", got, err, want)
+	}
+	in = "a\r\n\n" + long + "x\nlast"
+	want = []string{"a", long[:maxMessage], "last"}
+	for _, size := range []int{len(in), 7} {
+		stderr := newStderrLines()
+		for chunk := range slices.Chunk([]byte(in), size) {
+			if n, err := stderr.Write(chunk); n != len(chunk) || err != nil {
+				t.Fatalf("Write = %d, %v", n, err)
+			}
+		}
+		if got := stderr.text(); got != strings.Join(want, "; ") {
+			t.Errorf("stderr in chunks of %d: %q, want %q", size, got, want)
+		}
+	}
+	cut := newStderrLines()
+	fmt.Fprintf(cut, "x%s\n", long)
+	if got := cut.text(); got != "x"+long[:maxMessage-2] {
+		t.Errorf("a long line was cut to %q", got)
+	}
 }
 
 // A fake is a server that answers as it is told.

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +50,7 @@ func openSSH(ctx context.Context, u URL, s Service, w World) (Session, error) {
 	} else if name == "" {
 		name = "ssh"
 	}
-	c := &sshSession{w: w, cmd: w.Command(ctx, nil, name, args...), stderr: &stderrLines{}}
+	c := &sshSession{w: w, cmd: w.Command(ctx, nil, name, args...), stderr: newStderrLines()}
 	c.watch = w.stallTimer(c.kill)
 	c.cmd.Stderr = c.stderr
 	c.cmd.WaitDelay = 2 * time.Second
@@ -171,7 +170,8 @@ func (c *sshSession) failedFetch(err error) error {
 func (c *sshSession) Push(ctx context.Context, b Batch) error {
 	c.started = true
 	c.from.limit = reportFactor * c.watch.quiet
-	out := bufio.NewWriterSize(&stallWriter{c.in, c.watch}, 64<<10)
+	conn := &stallWriter{out: c.in, w: c.watch}
+	out := bufio.NewWriterSize(conn, 64<<10)
 	_, err := out.Write(c.pushRequest(b, c.w.Agent))
 	if err == nil {
 		err = pack.Stream(out, b.Objects, b.Size, b.Entries)
@@ -179,8 +179,9 @@ func (c *sshSession) Push(ctx context.Context, b Batch) error {
 	if err == nil {
 		err = out.Flush()
 	}
-	if errors.Is(err, pack.ErrChanged) {
-		return errors.Join(err, c.cmd.Process.Kill())
+	if err != nil && conn.err == nil { // an error of the store: the remote would wait for the rest
+		c.kill(err)
+		return err
 	}
 	c.watch.expect(c.from.limit)
 	rerr := c.readReport(c.l.rest(), b, c.w.Print) // the remote may have reported a reason
@@ -208,13 +209,15 @@ func (c *sshSession) Close() error {
 type stallWriter struct {
 	out io.Writer
 	w   *stallTimer
+	err error // of the last write
 }
 
 func (p *stallWriter) Write(b []byte) (int, error) {
 	p.w.expect(firstByteFactor * p.w.quiet)
-	n, err := p.out.Write(b)
+	var n int
+	n, p.err = p.out.Write(b)
 	p.w.stop()
-	return n, err
+	return n, p.err
 }
 
 // quote quotes s as one word for a shell.
@@ -223,33 +226,31 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 // stderrLines collects the first lines of stderr.
 type stderrLines struct {
 	mu    sync.Mutex
-	rest  []byte // of an incomplete line
+	split lineWriter
 	lines []string
+}
+
+func newStderrLines() *stderrLines {
+	s := &stderrLines{}
+	s.split.line = func(line string) {
+		if len(s.lines) < 20 {
+			s.lines = append(s.lines, line)
+		}
+	}
+	return s
 }
 
 func (s *stderrLines) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rest = append(s.rest, p...)
-	for {
-		i := bytes.IndexByte(s.rest, '\n')
-		if i < 0 {
-			if len(s.rest) > maxMessage {
-				s.rest = s.rest[:maxMessage]
-			}
-			return len(p), nil
-		}
-		line := strings.TrimRight(string(s.rest[:min(i, maxMessage)]), "\r ")
-		s.rest = s.rest[i+1:]
-		if line != "" && len(s.lines) < 20 {
-			s.lines = append(s.lines, line)
-		}
-	}
+	s.split.write(p)
+	return len(p), nil
 }
 
-// text returns the collected lines as one line.
+// text returns the collected lines as one line. Nothing is written afterwards.
 func (s *stderrLines) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.split.flush()
 	return strings.Join(s.lines, "; ")
 }

@@ -154,6 +154,38 @@ func TestStalledSSH(t *testing.T) {
 	}
 }
 
+// TestPushSSHStoreError pushes data that cannot be read: the error is that of the store, and the remote is not waited for.
+func TestPushSSHStoreError(t *testing.T) {
+	t.Parallel()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("SKIPPED: there is no shell to be the server")
+	}
+	line := string(pkt(nil, "%040d %s", 1, laneName(1)+`\000report-status`))
+	script := fmt.Sprintf("printf '%04x%s0000'; cat > /dev/null; exec sleep 60", len(line)-3, line[4:])
+	client := New(URL{Scheme: "ssh", Host: "host", Path: "/m.git"}, World{Quiet: time.Second,
+		Getenv: func(string) string { return "" },
+		Command: func(ctx context.Context, _ []string, _ string, _ ...string) *exec.Cmd {
+			return exec.CommandContext(ctx, sh, "-c", script)
+		}})
+	s, err := client.Open(t.Context(), Receive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken, start := errors.New("broken store"), time.Now()
+	err = s.Push(t.Context(), Batch{Updates: []Update{{Ref: laneName(2), New: pack.ID{1}}}, Objects: 1, Size: 100,
+		Entries: func(func(pack.Entry) error) error { return broken }})
+	if !errors.Is(err, broken) || errors.Is(err, ErrDropped) {
+		t.Errorf("Push: %v, want %v", err, broken)
+	}
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("it waited for %v", d)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSlowReader lets who reads take its time with what came: that is no silence of the server. A server that is silent is found out all the same.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
