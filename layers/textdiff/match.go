@@ -3,11 +3,12 @@ package textdiff
 import "slices"
 
 // A matcher finds pairs of equal elements of two lists, ascending in both. It splits the lists at elements that occur
-// once on each side, which gives more readable results for prose than the shortest script and takes almost linear time.
-// Between them it uses Myers' algorithm within a limit of steps.
+// once on each side, which gives more readable results for prose than the shortest script. Between them, and when the
+// splitting has taken too long, it uses Myers' algorithm within a limit of steps.
 type matcher struct {
 	a, b  []int32
 	runs  []run
+	left  int        // elements that may still be read for splitting
 	count [][2]int32 // by element: its occurrences in the current parts; zero between calls
 	last  []int32    // by element: its last index in the second list
 }
@@ -27,8 +28,13 @@ func (m *matcher) pair(i, j int) {
 	m.runs = append(m.runs, run{int32(i), int32(j), 1})
 }
 
-// maxSteps limits Myers' algorithm; texts that differ more have little in common.
-const maxSteps = 600
+const (
+	// maxSteps limits Myers' algorithm; texts that differ more have little in common.
+	maxSteps = 600
+	// maxReads is how many times the lists are read for splitting. Texts of people need few; without a limit, lists in
+	// which every split leaves two elements fewer would take quadratic time.
+	maxReads = 64
+)
 
 // match finds the pairs of a[i:n] and b[j:k].
 func (m *matcher) match(i, n, j, k int) {
@@ -55,16 +61,16 @@ func (m *matcher) inner(i, n, j, k int) {
 		m.myers(i, n, j, k)
 		return
 	}
-	anchors := m.unique(i, n, j, k)
+	var anchors [][2]int32
+	if m.left -= n - i + k - j; m.left >= 0 {
+		anchors = m.unique(i, n, j, k)
+	}
 	if len(anchors) == 0 {
 		m.myers(i, n, j, k)
 		return
 	}
 	for _, p := range anchors {
 		x, y := int(p[0]), int(p[1])
-		if x < i || y < j {
-			continue // already matched in the tail of the previous part
-		}
 		m.match(i, x, j, y)
 		m.pair(x, y)
 		i, j = x+1, y+1

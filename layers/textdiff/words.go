@@ -2,6 +2,7 @@ package textdiff
 
 import (
 	"iter"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -91,26 +92,19 @@ func number[T comparable](known map[T]int32, x T) int32 {
 // splitWords splits a text into words, runs of white space, and single other characters. Characters of scripts without
 // spaces, such as Han and Kana, are separate.
 func splitWords(s string) iter.Seq[string] {
-	return func(yield func(string) bool) { splitTo(s, yield) }
-}
-
-func splitTo(s string, yield func(string) bool) {
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		j := i + n
-		if k := kindOf(r); k != alone {
-			for j < len(s) {
-				r, n := utf8.DecodeRuneInString(s[j:])
-				if kindOf(r) != k {
-					break
+	return func(yield func(string) bool) {
+		for s != "" {
+			r, n := utf8.DecodeRuneInString(s)
+			if k := kindOf(r); k != alone {
+				if n = strings.IndexFunc(s, func(r rune) bool { return kindOf(r) != k }); n < 0 {
+					n = len(s)
 				}
-				j += n
 			}
+			if !yield(s[:n]) {
+				return
+			}
+			s = s[n:]
 		}
-		if !yield(s[i:j]) {
-			return
-		}
-		i = j
 	}
 }
 
@@ -159,7 +153,7 @@ func List[T comparable](a, b []T) []Op {
 
 // editScript is List for numbers less than n.
 func editScript(a, b []int32, n int) []Op {
-	m := matcher{a: a, b: b, count: make([][2]int32, n), last: make([]int32, n)}
+	m := matcher{a: a, b: b, left: maxReads * (len(a) + len(b)), count: make([][2]int32, n), last: make([]int32, n)}
 	m.match(0, len(a), 0, len(b))
 	out := make([]Op, 0, max(len(a), len(b)))
 	put := func(op Op, n int) {

@@ -91,6 +91,37 @@ func TestWordsOfLongTexts(t *testing.T) {
 	}
 }
 
+// TestHostileLists compares lists in which every split at a unique element makes one more element unique. In quadratic
+// time it would not end.
+func TestHostileLists(t *testing.T) {
+	t.Parallel()
+	const n = 100_000
+	list := func(other int) []int {
+		out := []int{other, 1, other, 0, other}
+		for i := range n {
+			out = append(out, other, i+2, other, i+1)
+		}
+		return append(out, other)
+	}
+	a, b := list(-1), list(-2)
+	x, y := 0, 0
+	for _, op := range List(a, b) {
+		switch {
+		case op == Del:
+			x++
+		case op == Add:
+			y++
+		case a[x] != b[y]:
+			t.Fatalf("%d and %d are the same", a[x], b[y])
+		default:
+			x, y = x+1, y+1
+		}
+	}
+	if x != len(a) || y != len(b) {
+		t.Fatalf("the operations cover %d and %d elements, want %d and %d", x, y, len(a), len(b))
+	}
+}
+
 func TestMyersIsShortest(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
