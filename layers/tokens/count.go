@@ -86,10 +86,14 @@ func encode(p string) int {
 
 // short is [piece], but splits blanks with several line ends after the first run of them, for stable counts.
 func short(s string) int {
-	n := piece(s)
-	blanks := s[:run(s[:n], 0, space)]
-	if i := strings.IndexAny(blanks, "\r\n"); i >= 0 {
-		return run(blanks, i, eol)
+	for i := 0; ; {
+		c, n := at(s, i)
+		if c&eol != 0 {
+			return run(s, i, eol)
+		}
+		if c&space == 0 {
+			return piece(s)
+		}
+		i += n
 	}
-	return n
 }
