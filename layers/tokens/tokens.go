@@ -98,27 +98,29 @@ func (c Counter) Estimate(bytes int64) int { return int((bytes*int64(c.hundredth
 
 // Format formats a count briefly: "512", "3.0k", "100.2k", "1.2M".
 func Format(n int) string {
-	switch {
-	case n < 0:
-		return "-" + Format(-n)
-	case n < 1000:
-		return strconv.Itoa(n)
-	case n < 999_950:
-		n = (n + 50) / 100
-		return fmt.Sprintf("%d.%dk", n/10, n%10)
+	sign, size := "", uint64(n)
+	if n < 0 {
+		sign, size = "-", -size
 	}
-	n = (n + 50_000) / 100_000
-	return fmt.Sprintf("%d.%dM", n/10, n%10)
+	unit, tenth := "M", uint64(100_000)
+	switch {
+	case size < 1000:
+		return strconv.Itoa(n)
+	case size < 999_950:
+		unit, tenth = "k", 100
+	}
+	size = (size + tenth/2) / tenth
+	return fmt.Sprintf("%s%d.%d%s", sign, size/10, size%10, unit)
 }
 
 // Commas formats a count in full: "100,234".
 func Commas(n int) string {
-	if n < 0 {
-		return "-" + Commas(-n)
+	digits, negative := strings.CutPrefix(strconv.Itoa(n), "-")
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
+	if negative {
+		return "-" + digits
 	}
-	return s
+	return digits
 }

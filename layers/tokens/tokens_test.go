@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"math"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -72,6 +73,8 @@ func TestFormat(t *testing.T) {
 		0: {"0", "0"}, 512: {"512", "512"}, 999: {"999", "999"}, 1000: {"1.0k", "1,000"}, 3012: {"3.0k", "3,012"},
 		100234: {"100.2k", "100,234"}, 999_949: {"999.9k", "999,949"}, 999_950: {"1.0M", "999,950"},
 		1234567: {"1.2M", "1,234,567"}, -78000: {"-78.0k", "-78,000"},
+		math.MinInt64: {"-9223372036854.8M", "-9,223,372,036,854,775,808"},
+		math.MaxInt64: {"9223372036854.8M", "9,223,372,036,854,775,807"},
 	} {
 		if got := [2]string{Format(n), Commas(n)}; got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
@@ -191,7 +194,7 @@ func TestHardTexts(t *testing.T) {
 	t.Parallel()
 	for name, unit := range map[string]string{
 		"letters": "a", "capitals": "Q", "spaces": " ", "newlines": "\n", "signs": "=", "base64": "aB3dE5Fgh1JkLm9", "mixed space": " \t",
-		"Han": "漢", "marks": "\u0301", "digits": "7", "bytes": "\xff", "slashes": "/\n",
+		"Han": "漢", "marks": "\u0301", "digits": "7", "bytes": "\xff", "slashes": "/\n", "empty lines": " \n", "returns": "\t\r",
 	} {
 		size := 2 << 20 // what takes time with the square of it would never end
 		if testing.Short() {
