@@ -55,10 +55,11 @@ func (r *refiner) call(b transcript.Block) Entry {
 	case "ExitPlanMode":
 		r.planned(&e, get("plan"))
 	case "AskUserQuestion":
-		in.Get("questions.#.question").ForEach(func(_, q gjson.Result) bool {
-			e.Target = strings.TrimSpace(e.Target + "\n" + q.String())
-			return true
-		})
+		var questions []string
+		for _, q := range in.Get("questions.#.question").Array() {
+			questions = append(questions, q.String())
+		}
+		e.Target = strings.TrimSpace(strings.Join(questions, "\n"))
 	case "WebSearch":
 		e.Target = get("query")
 	case "WebFetch":

@@ -35,7 +35,8 @@ func (r *refiner) user() {
 	case typed:
 		r.add(Entry{Role: "user", Said: text, Images: images})
 		for _, s := range said { // added by the client, except reminders to the model
-			if s = strings.TrimSpace(s); !strings.Contains(text, s) && !strings.Contains(s, "<system-reminder>") {
+			m.Blocks = []transcript.Block{{Kind: transcript.Text, Text: s}}
+			if own, _ := transcript.Typed(m); own != s && !strings.Contains(s, "<system-reminder>") {
 				r.note([]string{s})
 			}
 		}

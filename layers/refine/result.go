@@ -99,17 +99,17 @@ func withoutProgress(s string) string {
 
 // clean removes text that the client added to a result.
 func clean(s string) string {
+	var b strings.Builder
 	for {
-		before, rest, ok := strings.Cut(s, "<system-reminder>")
-		if !ok {
-			break
-		}
+		before, rest, _ := strings.Cut(s, "<system-reminder>")
 		_, after, ok := strings.Cut(rest, "</system-reminder>")
 		if !ok {
 			break
 		}
-		s = before + after
+		b.WriteString(before)
+		s = after
 	}
+	s = b.String() + s
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "<tool_use_error>", ""), "</tool_use_error>", "")
 	return strings.TrimSpace(withoutColour(s))
 }
