@@ -39,12 +39,26 @@ func TestClean(t *testing.T) {
 		"":  "",
 		"a": "a",
 		"a <system-reminder>b</system-reminder>c<system-reminder>d</system-reminder>": "a c",
-		"a<system-reminder>b":                               "a<system-reminder>b",
-		"</system-reminder>ab":                              "</system-reminder>ab",
+		"a<system-reminder>b":  "a<system-reminder>b",
+		"</system-reminder>ab": "</system-reminder>ab",
+		"\x1b[1éa\x1b[":        "éa",
 		"<tool_use_error>\x1b[31ma\x1b[0m</tool_use_error>": "a",
 	} {
 		if got := clean(in); got != want {
 			t.Errorf("clean(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+// TestPatch writes a file whose result has another member after the patch.
+func TestPatch(t *testing.T) {
+	t.Parallel()
+	const src = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Write",` +
+		`"input":{"file_path":"a.go","content":"first\nsecond\n"}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":"done"}]},"toolUseResult":` +
+		`{"structuredPatch":[{"newStart":3,"lines":[" a","-b","+c"]}],"other":{"lines":["+d"]},"list":["+e"]}}`
+	const want = `{"n":1,"role":"tool","name":"Write","target":"a.go:4","diff":"-b\n+c","result":"ok"}` + "\n"
+	if got := string(l1(t, []byte(src), Full)); got != want {
+		t.Errorf("L1 = %swant %s", got, want)
 	}
 }

@@ -1,9 +1,9 @@
 package refine
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/tidwall/gjson"
@@ -120,12 +120,7 @@ func (r *refiner) place(e *Entry) {
 	if e.Result != "ok" || e.Target == "" {
 		return
 	}
-	const name = `"structuredPatch":[`
-	i := bytes.LastIndex(r.m.ToolUseResult, []byte(name+"{"))
-	if i < 0 {
-		return
-	}
-	patch := gjson.ParseBytes(r.m.ToolUseResult[i+len(name)-1:])
+	patch := gjson.GetBytes(r.m.ToolUseResult, "structuredPatch")
 	if line := firstChange(patch.Get("0")); line > 0 {
 		e.Target += ":" + strconv.FormatInt(line, 10)
 	}
@@ -181,7 +176,7 @@ func withoutColour(s string) string {
 	for ; i >= 0; i = strings.Index(s, "\x1b[") {
 		b.WriteString(s[:i])
 		s = strings.TrimLeft(s[i+2:], "0123456789;")
-		if s != "" {
+		if s != "" && s[0] < utf8.RuneSelf {
 			s = s[1:]
 		}
 	}
