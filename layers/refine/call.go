@@ -150,11 +150,16 @@ func (r *refiner) planned(e *Entry, plan string) {
 
 // todos returns the changes of the model's todo list.
 func (r *refiner) todos(list gjson.Result) string {
+	if r.todoSize > heldLimit {
+		clear(r.todo)
+		r.todoSize = 0
+	}
 	var changed []string
 	list.ForEach(func(_, v gjson.Result) bool {
 		item, state := v.Get("content").String(), v.Get("status").String()
 		if r.todo[item] != state {
-			r.todo[item] = state
+			r.todo[strings.Clone(item)] = strings.Clone(state) // not the whole call
+			r.todoSize += len(item) + len(state)
 			changed = append(changed, state+": "+item)
 		}
 		return true

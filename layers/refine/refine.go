@@ -76,7 +76,7 @@ func Stream(src io.Reader, mode Mode, w io.Writer) (Stats, error) {
 }
 
 // Each reads a session from src and calls emit with its entries in order. An entry is only valid during the call.
-// emit returns the number of bytes it wrote; its error is returned at the end.
+// emit returns the number of bytes it wrote. Its first error ends the session and is returned.
 func Each(src io.Reader, mode Mode, emit func(*Entry) (int, error)) (Stats, error) {
 	r := newRefiner(mode, emit)
 	in := &counter{r: src}
@@ -84,7 +84,9 @@ func Each(src io.Reader, mode Mode, emit func(*Entry) (int, error)) (Stats, erro
 		if err != nil {
 			return r.stats, fmt.Errorf("read session: %w", err)
 		}
-		r.value(v)
+		if r.value(v); r.err != nil {
+			break
+		}
 	}
 	return r.finish(in.n)
 }
@@ -108,16 +110,17 @@ type refiner struct {
 	err   error
 	queue transcript.Queue
 	open  []*entry          // in order; the first one waits for its result
-	held  int               // their approximate size in bytes
+	held  int               // their size in bytes
 	calls map[string]*entry // calls without a result, by id
-	todo  map[string]string // state of each item of the list the model keeps
 	m     transcript.Message
 	agent bool // the file of a subagent: its first message is in a sidechain
 	begun bool
 	cwd   string // last known
 
-	plan    string // last proposed plan
-	written string // text that the last edit wrote
+	todo     map[string]string // state of each item of the list the model keeps
+	todoSize int               // its size in bytes
+	plan     string            // last proposed plan
+	written  string            // text that the last edit wrote
 }
 
 // An entry is an Entry that may wait for its result.
@@ -125,6 +128,7 @@ type entry struct {
 	Entry
 	id   string
 	wait bool
+	size int // in held
 }
 
 func newRefiner(mode Mode, emit func(*Entry) (int, error)) *refiner {
@@ -186,8 +190,15 @@ func (r *refiner) add(e Entry) *entry {
 	e.Script = e.Role == "user" && !e.Side && r.queue.Script
 	x := &entry{Entry: e}
 	r.open = append(r.open, x)
-	r.held += len(e.Said) + len(e.Target) + len(e.Cmd) + len(e.Diff)
+	r.hold(x)
 	return x
+}
+
+// hold updates the size of x in held.
+func (r *refiner) hold(x *entry) {
+	r.held -= x.size
+	x.size = len(x.UUID) + len(x.TS) + len(x.Name) + len(x.Said) + len(x.Target) + len(x.Cmd) + len(x.Diff) + len(x.Result)
+	r.held += x.size
 }
 
 // flush emits the entries that wait for nothing, and the first ones if more than limit wait.
@@ -200,17 +211,18 @@ func (r *refiner) flush(limit int) {
 		if x.wait {
 			delete(r.calls, x.id)
 		}
-		n, err := r.emit(&x.Entry)
-		r.stats.Out += int64(n)
-		r.stats.Entries++
 		if r.err == nil {
-			r.err = err
+			var n int
+			n, r.err = r.emit(&x.Entry)
+			r.stats.Out += int64(n)
+			r.stats.Entries++
 		}
+		r.held -= x.size
 		done++
 	}
 	clear(r.open[:done])
 	if r.open = r.open[done:]; len(r.open) == 0 {
-		r.open, r.held = nil, 0
+		r.open = nil
 	}
 }
 

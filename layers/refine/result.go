@@ -36,6 +36,7 @@ func (r *refiner) result(b transcript.Block) {
 	case "Bash", "PowerShell", "BashOutput", "TaskOutput", "result":
 		x.Errors = failures(b.Content, x.Result)
 	}
+	r.hold(x)
 }
 
 // report returns the part of a subagent's last message that is kept.
