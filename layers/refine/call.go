@@ -22,7 +22,7 @@ const otherLimit = 2000
 // call returns the entry of a tool call.
 func (r *refiner) call(b transcript.Block) Entry {
 	e := Entry{Role: "tool", Name: b.Name}
-	in := input(b.Input)
+	in := gjson.ParseBytes(b.Input) // anything but an object has no members
 	get := func(name string) string { return in.Get(name).String() }
 	switch b.Name {
 	case "Bash", "PowerShell":

@@ -33,9 +33,7 @@ func (d *differ) add(before, after string) {
 	for end < min(len(a), len(b)) && a[len(a)-1-end] == b[len(b)-1-end] {
 		end++
 	}
-	if tail := a[len(a)-end:]; len(tail) > 0 {
-		d.context = append(d.context, tail...)
-	}
+	d.context = append(d.context, a[len(a)-end:]...)
 	d.changes(a[:len(a)-end], b[:len(b)-end])
 }
 

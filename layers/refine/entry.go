@@ -19,26 +19,26 @@ import (
 //	tool       a call of the tool Name, with its result
 //	summary    Said is a compact summary; Name "boundary" is the place of the compaction
 //	note       Said was written by the client; Name says what it is
-//	opaque     Bytes bytes that are no readable record
+//	opaque     an unreadable record of Bytes bytes
 type Entry struct {
 	N    int    `json:"n"` // number of its message
 	TS   string `json:"ts,omitempty"`
 	Role string `json:"role"`
-	// of a sidechain, an agent's own conversation; in a file that is nothing else only what its user says has it
+	// in a sidechain, the conversation of an agent; in the file of a subagent, only its prompts have it
 	Side bool `json:"side,omitempty"`
-	// of a user, or of an answer in Result: the run was headless, a script said it
+	// the run was headless: a script wrote Said of a user, or the answer in Result
 	Script bool   `json:"script,omitempty"`
 	Name   string `json:"name,omitempty"`
 	Said   string `json:"text,omitempty"`
-	// file (:line of the first change), pattern, question; files in the working directory or beside it relative to
-	// it
+	// file (:line of the first change), pattern, question; a file in the working directory or in a sibling of it is
+	// relative to it
 	Target string `json:"target,omitempty"`
 	Lines  string `json:"lines,omitempty"` // of a read: "from-to"
 	Cmd    string `json:"cmd,omitempty"`
 	Exit   int    `json:"exit,omitempty"` // of Cmd
-	// changed lines, each behind "-" or "+"; "@@" between places that are apart
+	// changed lines, each after "-" or "+"; "@@" is a gap
 	Diff    string   `json:"diff,omitempty"`
-	Symbols []string `json:"symbols,omitempty"` // that the diff defines, changes or newly names
+	Symbols []string `json:"symbols,omitempty"` // that the diff defines, changes or adds
 	Errors  []string `json:"errors,omitempty"`  // lines of the output that report a failure
 	Result  string   `json:"result,omitempty"`  // "ok", the first lines of the error, or "" without a result
 	Images  int      `json:"images,omitempty"`
@@ -183,8 +183,7 @@ func (e Entry) String() string {
 	return fmt.Sprintf("#%d %s: %s", e.N, who, e.Text())
 }
 
-// Text returns all of e except number, time and role, for display or search. It may have several lines and does not
-// end with a newline.
+// Text returns all of e except number, time and role, for display or search. It may have several lines.
 func (e Entry) Text() string {
 	var b strings.Builder
 	put := func(sep, s string) {
@@ -200,7 +199,9 @@ func (e Entry) Text() string {
 	put(" ", e.Target)
 	put(":", e.Lines)
 	put(" ", e.Cmd)
-	put(" ", bracket("symbols: ", strings.Join(e.Symbols, " ")))
+	if len(e.Symbols) > 0 {
+		put(" ", "[symbols: "+strings.Join(e.Symbols, " ")+"]")
+	}
 	if e.Exit != 0 {
 		put(" ", "[exit "+strconv.Itoa(e.Exit)+"]")
 	}
@@ -217,11 +218,4 @@ func (e Entry) Text() string {
 	}
 	put("\n! ", strings.Join(e.Errors, "\n! "))
 	return b.String()
-}
-
-func bracket(label, s string) string {
-	if s == "" {
-		return ""
-	}
-	return "[" + label + s + "]"
 }

@@ -24,11 +24,8 @@ var failMarks = [][]byte{
 // failures returns the lines of an output that report a failure, names of failed tests first. shown is the text that
 // the entry already has.
 func failures(raw []byte, shown string) []string {
-	found := false
-	for _, mark := range failMarks {
-		found = found || bytes.Contains(raw, mark)
-	}
-	if !found || len(raw) > readLimit {
+	marked := func(mark []byte) bool { return bytes.Contains(raw, mark) }
+	if len(raw) > readLimit || !slices.ContainsFunc(failMarks, marked) {
 		return nil
 	}
 	var tests, others []string
@@ -54,30 +51,20 @@ func failures(raw []byte, shown string) []string {
 	return append(tests, others...)
 }
 
+// appendNew appends s to list if it is new and the list has room.
 func appendNew(list []string, s string, limit int) []string {
-	if len(list) == limit {
+	if len(list) == limit || slices.Contains(list, s) {
 		return list
-	}
-	for _, t := range list {
-		if t == s {
-			return list
-		}
 	}
 	return append(list, s)
 }
 
 func isFailure(line string) bool {
-	for _, mark := range []string{"--- FAIL", "FAIL\t", "FAIL ", "panic:", "fatal:", "Traceback"} {
-		if strings.HasPrefix(line, mark) {
-			return true
-		}
-	}
-	for _, mark := range []string{"rror: ", "rror:\t", "undefined: ", "cannot ", "ERROR", " FAIL "} {
-		if strings.Contains(line, mark) {
-			return true
-		}
-	}
-	return hasPosition(line)
+	starts := func(mark string) bool { return strings.HasPrefix(line, mark) }
+	contains := func(mark string) bool { return strings.Contains(line, mark) }
+	return slices.ContainsFunc([]string{"--- FAIL", "FAIL\t", "FAIL ", "panic:", "fatal:", "Traceback"}, starts) ||
+		slices.ContainsFunc([]string{"rror: ", "rror:\t", "undefined: ", "cannot ", "ERROR", " FAIL "}, contains) ||
+		hasPosition(line)
 }
 
 // hasPosition reports whether line starts like a message of Go's compiler: file.go:12:3:

@@ -1,7 +1,6 @@
 package refine
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -46,14 +45,14 @@ func (r *refiner) user() {
 		if images > 0 && !m.Meta {
 			r.add(Entry{Role: "user", Images: images})
 		}
-	case r.repeated(m):
+	case repeated(m):
 	default:
 		r.note(said)
 	}
 }
 
-// repeated reports whether the typed text of m was counted before: it was queued, and repeated next to a result.
-func (r *refiner) repeated(m transcript.Message) bool {
+// repeated reports whether m, whose text does not count as typed, repeats text that was typed while a tool ran.
+func repeated(m transcript.Message) bool {
 	_, typed := transcript.Typed(m)
 	return typed
 }
@@ -84,7 +83,7 @@ func (r *refiner) attachment() {
 	case "queued_command":
 		if text, ok := r.queue.Typed(r.m); ok {
 			r.add(Entry{Role: "user", Said: text})
-		} else if !r.repeated(r.m) && r.m.Content != "" {
+		} else if !repeated(r.m) && r.m.Content != "" {
 			r.note([]string{r.m.Content})
 		}
 	case "file", "edited_text_file", "compact_file_reference":
@@ -177,8 +176,3 @@ func inside(name, dir string) (string, bool) {
 	}
 	return rest[1:], true
 }
-
-func member(raw []byte, name string) string { return gjson.GetBytes(raw, name).String() }
-
-// input parses the input of a call. Anything but an object has no members.
-func input(raw json.RawMessage) gjson.Result { return gjson.ParseBytes(raw) }

@@ -4,19 +4,16 @@
 // copies (of tool results, progress, snapshots), and clients add unknown kinds of records. Every entry names its
 // message, so that omitted text can be looked up. L1 has:
 //
-//   - Text that the user typed and the model wrote, always whole, also in sidechains. Role "user" is only typed text; in
-//     a sidechain, which Side marks, it is the prompt of the agent that started it.
-//   - One entry for each call of a tool, at the place of the call, with its result merged in: name, target, the command
-//
-// with its exit status, the changed lines of an edit, the symbols that an edit defines or touches, the first
-// lines of an
-// error, the names of tests that failed. Not the output of what went well. A result without a call gets its own
-// entry.
-// What the user said in a result (an answer, a refusal with a reason) is kept whole, so is the report of a
-// subagent.
-//   - A compaction's summary, whole, and the boundary before it, as role "summary".
-//   - Text that the client wrote as the user (commands, notices, meta text), titles, names of attached files and links to
-//     pull requests, as role "note", cut.
+//   - Text that the user typed and the model wrote, always whole, also in sidechains. Role "user" is only typed text;
+//     in a sidechain, which Side marks, it is the prompt of the agent that started it.
+//   - One entry for each call of a tool, at the place of the call, with its result merged in: the name, the target, the
+//     command with its exit status, the changed lines of an edit, the symbols that an edit defines or uses, the first
+//     lines of an error, the names of failed tests. The output of a success is omitted. The user's answer or reason
+//     for a refusal is kept whole, the report of a subagent up to 2,000 bytes. A result without a call has its own
+//     entry.
+//   - The summary of a compaction, whole, and the boundary before it, as role "summary".
+//   - Text that the client wrote as the user (commands, notices, meta text), titles, names of attached files and links
+//     to pull requests, as role "note"; meta text and output are cut.
 //   - Unreadable values, as role "opaque" with their size, so that nothing is dropped silently.
 //
 // Thinking is omitted. Diffs have no context lines; Target has the line number.
@@ -29,6 +26,7 @@ import (
 	"io"
 
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/tidwall/gjson"
 )
 
 // Version is the version of the step. It changes when the same bytes give other entries.
@@ -53,10 +51,10 @@ type Stats struct {
 // hugeLimit is the size above which a value is not parsed.
 const hugeLimit = transcript.Longest
 
-// openLimit and heldLimit are how many entries, of how many bytes, wait at most for the result of the first of them.
+// Limits of the entries that wait for the result of the first of them.
 const (
-	openLimit = 4096
-	heldLimit = 8 << 20
+	openLimit = 4096    // entries
+	heldLimit = 8 << 20 // bytes
 )
 
 // Stream reads a session from src and writes its L1 to w, in bounded memory. The same bytes give the same L1.
@@ -169,7 +167,7 @@ func (r *refiner) value(v transcript.Value) {
 	case "summary", "custom-title":
 		r.add(Entry{Role: "note", Name: "title", Said: m.Title})
 	case "pr-link":
-		r.add(Entry{Role: "note", Name: "pull request", Said: member(m.Raw, "prUrl")})
+		r.add(Entry{Role: "note", Name: "pull request", Said: gjson.GetBytes(m.Raw, "prUrl").String()})
 	}
 	if r.held > heldLimit {
 		r.flush(0)

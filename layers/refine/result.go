@@ -47,10 +47,9 @@ func (r *refiner) report(s string) string {
 	return cut(s, 2000)
 }
 
-// refusal is how a result begins that the client writes for a user who refuses a call, and refused what L1 says then.
 const (
-	refusal = "The user doesn't want to proceed with this tool use."
-	refused = "refused by the user"
+	refusal = "The user doesn't want to proceed with this tool use." // the start of the client's result
+	refused = "refused by the user"                                  // the start of the result in L1
 )
 
 // failed sets the text of an error: comments of the user whole, the exit status as a number, of the rest the first
@@ -63,7 +62,7 @@ func (r *refiner) failed(e *Entry, text string) {
 	if strings.HasPrefix(text, refusal) {
 		e.Result = refused
 		_, said, ok := strings.Cut(text, "the user said:\n")
-		// not for a shell: its errors follow an exit status
+		// An MCP server writes its own errors and could imitate the client; a command cannot: its exit status is first.
 		if ok && !strings.HasPrefix(e.Name, "mcp__") {
 			e.Result = refused + ": " + said
 		}

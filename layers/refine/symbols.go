@@ -21,7 +21,7 @@ func symbols(d *differ, file string) []string {
 	lines, context := d.lines[:min(len(d.lines), maxRead)], d.context[:min(len(d.context), maxRead)]
 	var found []string
 	for _, l := range lines {
-		if name := defined(l[1:]); name != "" && l != "@@" {
+		if name := defined(l[1:]); name != "" {
 			found = appendNew(found, name, maxDefined)
 		}
 	}
