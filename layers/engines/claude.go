@@ -104,8 +104,8 @@ func (c *Claude) Ask(ctx context.Context, q Question) (Answer, error) {
 		if a.Model == "" {
 			a.Model = c.Model
 		}
-		if errResult != nil && err != nil && !errors.Is(errResult, ErrCap) && !errors.Is(errResult, ErrAuth) {
-			return a, err
+		if err != nil && errors.Is(errResult, errNoResult) {
+			return a, err // it says more
 		}
 		return a, errResult
 	})
@@ -144,11 +144,13 @@ type result struct {
 	Errors []string `json:"errors"`
 }
 
+var errNoResult = errors.New("the output of claude is not a result")
+
 // readResult parses the output of the client.
 func readResult(out []byte) (Answer, error) {
 	var r result
 	if err := json.Unmarshal(out, &r); err != nil || r.Type != "result" {
-		return Answer{}, fmt.Errorf("the output of claude is not a result: %s", quote(firstLine(string(out))))
+		return Answer{}, fmt.Errorf("%w: %s", errNoResult, quote(string(out)))
 	}
 	a := Answer{Text: r.Result, Stop: r.Stop}
 	r.Usage.addTo(&a)

@@ -93,6 +93,9 @@ func fakeClaude(args []string) {
 	case "budget":
 		fmt.Print(`{"type":"result","subtype":"error_max_budget_usd","is_error":true,"total_cost_usd":0.5,"usage":{"input_tokens":10,"output_tokens":5}}`)
 		os.Exit(1)
+	case "error":
+		fmt.Print(`{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["no such model"],"usage":{}}`)
+		os.Exit(1)
 	case "crash":
 		fmt.Fprintln(os.Stderr, "first\nSegmentation fault")
 		os.Exit(139)
@@ -192,6 +195,7 @@ func TestClaudeFailures(t *testing.T) {
 		"old":    {ErrSetup, "no option --safe-mode"},
 		"login":  {ErrAuth, "Please run /login"},
 		"budget": {ErrCap, "error_max_budget_usd"},
+		"error":  {nil, "claude failed with error_during_execution: no such model"},
 		"crash":  {nil, "exit status 139: Segmentation fault"},
 		"noise":  {nil, "the output of claude is not a result: `Update available!`"},
 	} {
