@@ -65,7 +65,7 @@ func (f *folder) resolveDuplicates() {
 		}
 		c := resolution{trustedJudgement: f.judgements[judgementKey{x.key, Resolves}], issue: *x, trust: User}
 		if by, ok := f.facts[c.By]; ok {
-			solution := f.set.Exchanges[by.at[0]].Facts[by.at[1]]
+			solution := f.at(by)
 			c.at, c.trust = solution.Time, solution.Trust
 		}
 		key := comparisonKey(x.Text)

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memvcs/mem/objects"
 )
@@ -360,6 +362,50 @@ func TestUntrusted(t *testing.T) {
 	for f := range s.All() {
 		if own := f.Text == "fact 1"; f.Live() != own || (f.Device == "own") != own {
 			t.Errorf("%s of %s: stands %t, removed %t, refuted %t", f.Text, f.Device, f.Live(), f.Removed, f.Refuted)
+		}
+	}
+}
+
+// TestUntrustedRestates: an untrusted device that states a fact of a trusted one, before or after it, changes nothing.
+func TestUntrustedRestates(t *testing.T) {
+	t.Parallel()
+	state := func(device, word string, n int) Record {
+		f := Fact{Session: "s", Kind: Issue, Text: "It leaks.", Verdict: Verified, Trust: User, Evidence: []Evidence{{1, "x"}},
+			Keywords: []string{word}, Files: []string{word}, From: word, Time: time.Unix(int64(n), 0).UTC()}
+		b, err := json.Marshal(Exchange{Session: "s", Topic: word, Summary: word, Facts: []Fact{f}}.Bare())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Record{Kind: KindExchange, Device: device, Body: b, Time: time.Unix(int64(n), 0).UTC()}
+	}
+	own := func(d string) bool { return d == "own" }
+	alone, err := Fold([]Record{state("own", "good", 1)}, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := alone.Live()[0]
+	remove, err := json.Marshal(Judgement{Fact: want.Key(), Says: Removes, Value: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, evil := state("own", "good", 1), state("evil", "evil", 2)
+	for _, test := range []struct {
+		what    string
+		records []Record
+		removed bool
+	}{
+		{"before", []Record{evil, good}, false},
+		{"after", []Record{good, evil}, false},
+		{"after a removal", []Record{good, {Kind: KindJudgement, Device: "own", Body: remove}, evil}, true},
+		{"a trusted one after a removal", []Record{good, {Kind: KindJudgement, Device: "own", Body: remove}, good}, false},
+	} {
+		s, err := Fold(test.records, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Removed = test.removed
+		if got, ok := s.Fact(want.ID); !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", test.what, got, want)
 		}
 	}
 }

@@ -20,43 +20,54 @@ func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
 	f := folder{
 		trusted:   trusted,
 		exchanges: map[objects.Hash]int{}, facts: map[objects.Hash]location{},
-		judgements: map[judgementKey]trustedJudgement{},
-		set:        &Set{Through: map[string]int{}, generation: map[string]int{}, where: map[string][2]int{}},
+		judgements: map[judgementKey]trustedJudgement{}, witnesses: map[objects.Hash]bool{},
+		set: &Set{Through: map[string]int{}, generation: map[string]int{}, where: map[string][2]int{}},
 	}
-	witnesses := map[objects.Hash]bool{}
-	for n, r := range records {
-		var err error
-		switch r.Kind {
-		case KindExchange:
-			var x Exchange
-			if err = json.Unmarshal(r.Body, &x); err == nil {
-				f.addExchange(n, r, x)
+	for _, now := range []bool{true, false} { // the records of trusted devices first
+		for n, r := range records {
+			if trusted(r.Device) != now {
+				continue
 			}
-		case KindDistilled:
-			var d Distilled
-			if err = json.Unmarshal(r.Body, &d); err == nil {
-				if trusted(r.Device) { // an untrusted device must not mark the user's session as distilled
-					f.set.distilled(d)
-				}
-				for _, w := range d.Witnesses {
-					witnesses[w] = true
-				}
-			}
-		case KindJudgement:
-			var j Judgement
-			if err = json.Unmarshal(r.Body, &j); err == nil {
-				f.addJudgement(trustedJudgement{j, n, trusted(r.Device)})
+			if err := f.add(n, r); err != nil {
+				return nil, fmt.Errorf("%s of device %.8s: %w", r.Kind, r.Device, err)
 			}
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s of device %.8s: %w", r.Kind, r.Device, err)
-		}
 	}
-	f.set.Witnesses = slices.SortedFunc(maps.Keys(witnesses), objects.Hash.Compare)
+	f.set.Witnesses = slices.SortedFunc(maps.Keys(f.witnesses), objects.Hash.Compare)
 	f.assignIDs()
 	f.applyJudgements()
 	f.resolveDuplicates()
 	return f.set, nil
+}
+
+// add adds the n-th record.
+func (f *folder) add(n int, r Record) error {
+	switch r.Kind {
+	case KindExchange:
+		var x Exchange
+		if err := json.Unmarshal(r.Body, &x); err != nil {
+			return err
+		}
+		f.addExchange(n, r, x)
+	case KindDistilled:
+		var d Distilled
+		if err := json.Unmarshal(r.Body, &d); err != nil {
+			return err
+		}
+		if f.trusted(r.Device) { // an untrusted device must not mark the user's session as distilled
+			f.set.distilled(d)
+		}
+		for _, w := range d.Witnesses {
+			f.witnesses[w] = true
+		}
+	case KindJudgement:
+		var j Judgement
+		if err := json.Unmarshal(r.Body, &j); err != nil {
+			return err
+		}
+		f.addJudgement(trustedJudgement{j, n, f.trusted(r.Device)})
+	}
+	return nil
 }
 
 func (s *Set) distilled(d Distilled) {
@@ -75,9 +86,11 @@ type folder struct {
 	exchanges  map[objects.Hash]int
 	facts      map[objects.Hash]location
 	judgements map[judgementKey]trustedJudgement
+	witnesses  map[objects.Hash]bool
 }
 
-// A location is the place of a fact in the set, with the indexes of the first and last record that state it.
+// A location is the place of a fact in the set, with the indexes of the first and last record that state it. Records of
+// untrusted devices about a fact of a trusted one are ignored.
 type location struct {
 	at     [2]int
 	first  int
@@ -103,37 +116,34 @@ func (f *folder) addJudgement(j trustedJudgement) {
 	}
 }
 
-// addExchange adds an exchange and its facts; known ones keep the place of their first record.
+// addExchange adds an exchange and its facts; known ones keep the place and the content of their first record.
 func (f *folder) addExchange(n int, r Record, x Exchange) {
-	list, device := x.Facts, r.Device
 	x = x.Bare()
-	x.Facts, x.Device, x.key = nil, device, x.Key()
+	list := x.Facts
+	x.Facts, x.Device, x.key = nil, r.Device, x.Key()
 	i, known := f.exchanges[x.key]
 	if !known {
 		i = len(f.set.Exchanges)
 		f.exchanges[x.key] = i
 		f.set.Exchanges = append(f.set.Exchanges, x)
 	}
-	if was := &f.set.Exchanges[i]; known && !f.trusted(was.Device) && f.trusted(device) {
-		x.Facts = was.Facts
-		*was = x
-	}
-	for _, fact := range (Exchange{Facts: list}).Bare().Facts {
-		fact.Session, fact.Device, fact.Trust = x.Session, device, limitTrust(fact.Trust, fact.Verdict)
-		fact.key = fact.Key()
-		if was, ok := f.facts[fact.key]; ok {
-			f.facts[fact.key] = location{was.at, was.first, n}
-			if have := &f.set.Exchanges[was.at[0]].Facts[was.at[1]]; !f.trusted(have.Device) && f.trusted(device) {
-				have.Device, have.Verdict, have.Reason, have.Trust = device, fact.Verdict, fact.Reason, fact.Trust
-			}
-			continue
+	home := &f.set.Exchanges[i]
+	for _, fact := range list {
+		fact.Session, fact.Device, fact.Trust = x.Session, r.Device, limitTrust(fact.Trust, fact.Verdict)
+		fact.Extracted, fact.key = r.Time, fact.Key()
+		was, ok := f.facts[fact.key]
+		switch {
+		case !ok:
+			f.facts[fact.key] = location{[2]int{i, len(home.Facts)}, n, n}
+			home.Facts = append(home.Facts, fact)
+		case f.trusted(r.Device) || !f.trusted(f.at(was).Device):
+			was.record = n
+			f.facts[fact.key] = was
 		}
-		home := &f.set.Exchanges[i]
-		f.facts[fact.key] = location{[2]int{i, len(home.Facts)}, n, n}
-		fact.Extracted = r.Time
-		home.Facts = append(home.Facts, fact)
 	}
 }
+
+func (f *folder) at(l location) *Fact { return &f.set.Exchanges[l.at[0]].Facts[l.at[1]] }
 
 // assignIDs gives exchanges and facts their IDs: the shortest unique prefix of the key, at least idLength digits.
 func (f *folder) assignIDs() {
@@ -181,7 +191,7 @@ func (f *folder) applyJudgements() {
 		if !ok {
 			return nil
 		}
-		return &f.set.Exchanges[s.at[0]].Facts[s.at[1]]
+		return f.at(s)
 	}
 	for k, s := range f.facts {
 		j, ok := f.judgements[judgementKey{k, Removes}]
