@@ -92,33 +92,75 @@ func normalise(s string) normalText {
 	return n
 }
 
-// before returns the words before byte i in its clause, at most 80 bytes.
+// maxContext is the longest text before and after a quote that is checked with it, in bytes.
+const maxContext = 80
+
+// before returns the words before byte i in its clause.
 func (n normalText) before(i int) string {
-	start := max(0, i-80)
-	for _, b := range n.breaks {
-		if b <= i {
-			start = max(start, b)
+	line, _ := slices.BinarySearch(n.breaks, i+1)
+	start := max(n.breaks[line-1], i-maxContext)
+	for start < i && insideWord(n.text, start) {
+		start++
+	}
+	for at, r := range n.text[start:i] {
+		if end := start + at + utf8.RuneLen(r); endsClause(n.text[:i], end, r) {
+			start = end
 		}
 	}
-	s := n.text[start:i]
-	return s[strings.LastIndexAny(s, ".!?;:,()")+1:]
+	return n.text[start:i]
 }
 
-// after returns the words from byte i to the end of its clause, at most 80 bytes.
+// after returns the words from byte i to the end of its clause.
 func (n normalText) after(i int) string {
-	end := min(len(n.text), i+80)
-	for _, b := range n.breaks {
-		if b > i {
-			end = min(end, b)
+	end := min(len(n.text), i+maxContext)
+	if line, _ := slices.BinarySearch(n.breaks, i+1); line < len(n.breaks) {
+		end = min(end, n.breaks[line])
+	}
+	for end > i && insideWord(n.text, end) {
+		end--
+	}
+	for at, r := range n.text[i:end] {
+		if endsClause(n.text, i+at+utf8.RuneLen(r), r) {
+			return n.text[i : i+at]
 		}
 	}
-	s := n.text[i:end]
-	for at, r := range s {
-		if strings.ContainsRune("!?;:,()。！？、，", r) || r == '.' && (at+1 == len(s) || s[at+1] == ' ') {
-			return s[:at]
-		}
+	return n.text[i:end]
+}
+
+// endsClause reports whether the character r, which ends before byte i of a text, ends a clause: the points of "main.go",
+// "10:30" and "1,000" do not.
+func endsClause(s string, i int, r rune) bool {
+	return strings.ContainsRune("!?;()。！？、，", r) ||
+		strings.ContainsRune(".:,", r) && (i == len(s) || s[i] == ' ')
+}
+
+// insideWord reports whether byte i is inside a character, a word or a number. Words of scripts that use no spaces or
+// attach endings to words can be cut anywhere.
+func insideWord(s string, i int) bool {
+	if i == len(s) || !utf8.RuneStart(s[i]) {
+		return i < len(s)
 	}
-	return s
+	last, size := utf8.DecodeLastRuneInString(s[:i])
+	next, width := utf8.DecodeRuneInString(s[i:])
+	beforeLast, _ := utf8.DecodeLastRuneInString(s[:i-size])
+	afterNext, _ := utf8.DecodeRuneInString(s[i+width:])
+	return isLatin(last) && isLatin(next) || joins(last, next, afterNext) || joins(beforeLast, last, next)
+}
+
+// isLatin reports whether a character is a digit or a letter of a script that separates words.
+func isLatin(r rune) bool {
+	return usesSpaces(r) && !unicode.Is(unicode.Hangul, r) && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// joins reports whether a mark between two characters belongs to a word ("don't") or a number ("1.5").
+func joins(before, mark, after rune) bool {
+	switch mark {
+	case '\'', '’':
+		return isLatin(before) && isLatin(after)
+	case '.', ',':
+		return unicode.IsDigit(before) && unicode.IsDigit(after)
+	}
+	return false
 }
 
 func (t *Transcript) normalised(message int) []normalText {
@@ -144,17 +186,41 @@ type foundQuote struct {
 	before  string
 	quote   string
 	after   string
+	partial bool // it begins or ends inside a word
 }
 
 // find searches a quote in a message. If several speakers say it, the most trusted one counts.
 func (t *Transcript) find(message int, quote string) (best foundQuote, ok bool) {
 	for i, n := range t.normalised(message) {
-		at := strings.Index(n.text, quote)
-		if who := t.Parts[message][i].Speaker; at >= 0 && (!ok || who > best.speaker) {
-			best, ok = foundQuote{who, n.before(at), quote, n.after(at + len(quote))}, true
+		who := t.Parts[message][i].Speaker
+		if ok && who <= best.speaker {
+			continue
+		}
+		if at, partial := n.find(quote); at >= 0 {
+			best, ok = foundQuote{who, n.before(at), quote, n.after(at + len(quote)), partial}, true
 		}
 	}
 	return best, ok
+}
+
+// find returns the first place of a quote, -1 if there is none. A place where the quote begins or ends inside a word
+// counts only if there is no other.
+func (n normalText) find(quote string) (at int, partial bool) {
+	at = -1
+	for from := 0; ; {
+		i := strings.Index(n.text[from:], quote)
+		if i < 0 {
+			return at, partial
+		}
+		i += from
+		if !insideWord(n.text, i) && !insideWord(n.text, i+len(quote)) {
+			return i, false
+		}
+		if at < 0 {
+			at, partial = i, true
+		}
+		from = i + 1
+	}
 }
 
 // hint returns where the quote occurs instead, as the end of an error text, "" if nowhere.
@@ -227,6 +293,7 @@ func (c *checker) findQuotes() (Verdict, string) {
 		c.fact.Trust = Assistant
 		return Inferred, "stated without evidence"
 	}
+	verdict, why := Verified, ""
 	for i, e := range c.fact.Evidence {
 		at := ""
 		if len(c.fact.Evidence) > 1 {
@@ -244,10 +311,13 @@ func (c *checker) findQuotes() (Verdict, string) {
 			return c.reject(at + fmt.Sprintf("the quote is not in message %d%s", e.Message, c.t.hint(e.Message,
 				quote)))
 		}
+		if q.partial {
+			verdict, why = Inferred, at+"the quote begins or ends inside a word: quote whole words"
+		}
 		c.quotes = append(c.quotes, q)
 		c.fact.Trust = min(c.fact.Trust, q.speaker.Trust(c.fact.Kind))
 	}
-	return Verified, ""
+	return verdict, why
 }
 
 func (c *checker) reject(why string) (Verdict, string) {
@@ -341,7 +411,7 @@ func (c *checker) checkContent() (Verdict, string) {
 	text := oneSpace(c.fact.Text)
 	var quotes, clauses, whole strings.Builder
 	for _, q := range c.quotes {
-		if verbatim(text, q.quote) && !isNegated(q.before) {
+		if verbatim(text, q.quote) && !isNegated(q.before) && newWording(q.after).countNegations() == 0 {
 			return Verified, ""
 		}
 		quotes.WriteString(q.quote + "\n")

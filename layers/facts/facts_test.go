@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/memvcs/mem/objects"
 )
@@ -71,6 +72,67 @@ func TestCheck(t *testing.T) {
 	f := Fact{Kind: Decision, Text: "The session store uses Redis with a TTL of 3600 seconds.", Evidence: []Evidence{{1, "use Redis for the session store"}, {2, "set the TTL to 3600 seconds"}}}
 	if Check(&f, talk()); f.Verdict != Verified || f.Trust != Assistant {
 		t.Errorf("of two quotes: %s, %s (%s), want verified with the trust of the lesser", f.Verdict, f.Trust, f.Reason)
+	}
+}
+
+// TestQuoteBoundaries: a quote means what it says in its clause, also if it is cut there or inside a word.
+func TestQuoteBoundaries(t *testing.T) {
+	t.Parallel()
+	cut := "the quote begins or ends inside a word: quote whole words"
+	goesOn := "the quotes end within clauses that deny something: quote whole clauses"
+	for _, test := range []struct {
+		said, quote, text string
+		verdict           Verdict
+		reason            string
+	}{
+		{"Do not let config.yaml use tabs", "use tabs", "The user wants to use tabs.", Rejected,
+			"the quotes deny what it says of `use`"},
+		{"Do not start at 10:30 with 1,000 tabs", "with 1,000 tabs", "The user wants 1,000 tabs.", Rejected,
+			"the quotes deny what it says of `1,000`"},
+		{"Do not wait. Use tabs", "Use tabs", "The user wants to use tabs.", Verified, ""},
+		{"Note that unsafe mode is the default", "safe mode is the default", "Safe mode is the default.", Inferred, cut},
+		{"Set the limit to 1500 requests", "Set the limit to 15", "Set the limit to 15.", Inferred, cut},
+		{"Set the limit to 1.5 requests", "Set the limit to 1", "Set the limit to 1.", Inferred, cut},
+		{"Set the limit to 15.", "Set the limit to 15", "Set the limit to 15.", Verified, ""},
+		{"The unsafe mode is old; safe mode is the default", "safe mode is the default", "Safe mode is the default.",
+			Verified, ""},
+		{"We can't use tabs", "We can", "We can.", Inferred, cut},
+		{"Edit main.go now", "main", "Edit main.", Verified, ""},
+		{"Deploy on Fridays never", "Deploy on Fridays", "Deploy on Fridays.", Inferred, goesOn},
+		{"I want tabs in no file", "I want tabs", "I want tabs.", Inferred, goesOn},
+		{"파일을 지워 주세요", "파일", "파일", Verified, ""},
+		{"Do not edit 'main'한국", "Do not edit 'main'", "Do not edit main.", Verified, ""},
+	} {
+		tr := &Transcript{}
+		tr.Add(1, Part{ByUser, test.said})
+		f := Fact{Kind: Decision, Text: test.text, Evidence: []Evidence{{1, test.quote}}}
+		if Check(&f, tr); f.Verdict != test.verdict || f.Reason != test.reason {
+			t.Errorf("%q of %q for %q: %s (%s), want %s (%s)", test.quote, test.said, test.text, f.Verdict, f.Reason,
+				test.verdict, test.reason)
+		}
+	}
+}
+
+// TestContext: the text around a quote is cut between words, and not inside a character.
+func TestContext(t *testing.T) {
+	t.Parallel()
+	for pad := range 100 {
+		for _, word := range []string{"knot", "café", "한국어", "サーバー", "don't", "2.5"} {
+			n := normalise(strings.Repeat("x", pad) + strings.Repeat(" "+word, 50))
+			for _, s := range []string{n.before(len(n.text)), n.after(0)} {
+				if !utf8.ValidString(s) || len(s) > maxContext {
+					t.Fatalf("%d, %s: %q", pad, word, s)
+				}
+				if word == "한국어" || word == "サーバー" {
+					continue
+				}
+				for _, w := range strings.Fields(s) {
+					if w != word && strings.Trim(w, "x") != "" {
+						t.Fatalf("%d, %s: %q", pad, word, s)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -166,6 +166,7 @@ func eachWord(text string, yield func(s string, sentence, end bool)) {
 			}
 		case start >= 0 && strings.ContainsRune("'’-./@:", r) &&
 			(unicode.IsLetter(next) || unicode.IsDigit(next) || next == '_'):
+		case r == ',' && unicode.IsDigit(last) && unicode.IsDigit(next): // 1,000
 		default:
 			flush(i)
 			switch {
