@@ -526,7 +526,10 @@ func isNegated(before string) bool {
 }
 
 // usesSpaces reports whether the script of a letter separates words by spaces.
-func usesSpaces(r rune) bool { return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+func usesSpaces(r rune) bool {
+	const longVowel = 'ー' // used with both kana, in neither of the two tables
+	return r != longVowel && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
 
 // quoteList formats at most five words for a message.
 func quoteList(words []string) string {

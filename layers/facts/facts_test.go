@@ -173,6 +173,8 @@ func TestOrdersNotTo(t *testing.T) {
 		{"DB를 직접 고치지 말 것", "DB를 직접 고치지 않는다", "DB를 직접 고친다"},
 		{"mainに直接プッシュすることは禁止です", "mainに直接プッシュしない", "mainに直接プッシュする"},
 		{"任何人不得直接推送到main", "不要直接推送到main", "直接推送到main"},
+		{"この関数ではキャッシュを使いません", "この関数ではキャッシュを使わない", "この関数ではキャッシュを使います"},
+		{"这个分支不通过测试", "这个分支没通过测试", "这个分支通过测试"},
 	} {
 		tr := &Transcript{}
 		tr.Add(1, Part{ByUser, test.said})
@@ -468,6 +470,24 @@ func TestUntrustedRestates(t *testing.T) {
 		want.Removed = test.removed
 		if got, ok := s.Fact(want.ID); !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", test.what, got, want)
+		}
+	}
+}
+
+// TestPairs: a text in a script without spaces is split into pairs of neighbouring characters.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"サーバー": "サー ーバ バー", "不同的": "不同 同的", "x 无 y": "x y",
+	} {
+		var got []string
+		for _, w := range newWording(text).words {
+			if got = append(got, w.text); w.negation {
+				t.Errorf("%s: %s is a negation", text, w.text)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %s", text, got, want)
 		}
 	}
 }

@@ -42,7 +42,12 @@ var negations = sync.OnceValue(func() map[string]bool {
 		`not no never cannot without none nothing nobody nowhere neither nor dont doesnt didnt wont cant isnt arent wasnt shouldnt
 		안 못 없이 않고 않는다 않았다 않음 없다 없음 없는 않도록 말고 마세요 말것 아니라 아니다 금지 하지마
 		마 마라 마요 마십시오 말 말라 말자 말아 말아줘 말아라 말아요 말아주세요 않아 않아요 않습니다 않는 않은 않을 않게 않기 안돼 안됩니다
-		不要 没有 没 無 无 不是 不能 不得 不许 不許 不可 禁止 ない ません ないで`)
+		禁止 ない せん`)
+})
+
+// notNegations are pairs of characters that begin like a Chinese negation: "not only", "but", "different", "defect".
+var notNegations = sync.OnceValue(func() map[string]bool {
+	return wordSet(`不仅 不僅 不但 不过 不過 不同 不断 不斷 不管 不论 不論 不少 不错 不錯 不足 不具 没收`)
 })
 
 // weakNegations are stems of words with a negative meaning.

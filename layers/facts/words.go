@@ -61,12 +61,17 @@ func newWording(text string) *wording {
 func wordOf(s string, clause int) word {
 	lower := strings.ReplaceAll(strings.ToLower(s), "’", "'")
 	x := word{text: s, clause: clause}
-	x.negation = negations()[lower] || strings.HasSuffix(lower, "n't")
+	x.negation = negations()[lower] || strings.HasSuffix(lower, "n't") || isChineseNegation(lower)
 	lower = strings.TrimSuffix(lower, "'s")
 	x.stem = stem(lower)
 	x.weak = weakNegations()[x.stem]
 	x.content = !x.negation && !stopWords()[lower] && !stopWords()[x.stem]
 	return x
+}
+
+// isChineseNegation reports whether a pair of characters begins with "not" or "have not".
+func isChineseNegation(s string) bool {
+	return (strings.HasPrefix(s, "不") || strings.HasPrefix(s, "没")) && !notNegations()[s]
 }
 
 // stem returns the stem of a word in lower case.
