@@ -13,6 +13,7 @@
 package facts
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -289,10 +290,10 @@ func (s *Set) Fact(id string) (Fact, bool) {
 
 // Find returns the facts whose ID starts with prefix; "f:" is optional.
 func (s *Set) Find(prefix string) []Fact {
-	prefix = "f:" + strings.ToLower(strings.TrimPrefix(prefix, "f:"))
+	prefix = strings.TrimPrefix(strings.ToLower(prefix), "f:")
 	var out []Fact
 	for f := range s.All() {
-		if strings.HasPrefix("f:"+f.Key().String(), prefix) {
+		if strings.HasPrefix(f.Key().String(), prefix) {
 			out = append(out, *f)
 		}
 	}
@@ -321,7 +322,7 @@ func (s *Set) LiveExchanges(session string) []Exchange {
 			out = append(out, x)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Exchange) int { return a.From - b.From })
+	slices.SortStableFunc(out, func(a, b Exchange) int { return cmp.Compare(a.From, b.From) })
 	return out
 }
 

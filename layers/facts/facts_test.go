@@ -233,7 +233,8 @@ func TestFold(t *testing.T) {
 		t.Errorf("through %d of generation 1, %d of 0, %d witnesses", s.ThroughOf("s", 1), s.ThroughOf("s", 0), len(s.Witnesses))
 	}
 	for _, f := range s.Live() {
-		if g, ok := s.Fact(f.ID); !ok || g.Text != f.Text || len(s.Find(f.ID[:6])) != 1 || f.Device == "" || f.Exchange == "" {
+		if g, ok := s.Fact(f.ID); !ok || g.Text != f.Text || len(s.Find(f.ID[:6])) != 1 ||
+			len(s.Find(strings.ToUpper(f.ID[:6]))) != 1 || f.Device == "" || f.Exchange == "" {
 			t.Errorf("%s: %+v", f.ID, g)
 		}
 	}
@@ -331,12 +332,14 @@ func TestDecodeErrors(t *testing.T) {
 		`{}`:                       "exchanges: missing: want a list",
 		`{“exchanges”:[]}`:         "line 1, column 2: not JSON: the character '“' is outside a string: strings begin and end with \"",
 		"{\n\"session\":\"a\nb\"}": "line 2, column 13: not JSON: invalid character '\\n' in string literal",
-		`{"exchanges":[{"messages":[3,1],"facts":[]}]}`:                                                                         "exchanges[0].messages: 3 is after 1",
-		`{"exchanges":[{"messages":[1],"facts":[]}]}`:                                                                           "exchanges[0].messages: want two numbers, the first and the last",
-		`{"exchanges":[{"messages":[1,2],"l1_range":[1,2],"facts":[]}]}`:                                                        "exchanges[0].l1_range: messages already determines the part of the session",
-		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[]}]}]}`:                                                 "exchanges[0].facts[0].evidence: it is empty: a fact needs a quote",
-		`{"exchanges":[{"facts":[{"kind":"issue","text":"a\u0000","evidence":[{"message":1,"quote":"q"}]}]}]}`:                  "exchanges[0].facts[0].text: it contains control characters",
-		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":1.5,"quote":"q"}]}]}]}`:                      "exchanges[0].facts[0].evidence[0].message: want a whole number from 1, not 1.5",
+		`{"exchanges":[{"messages":[3,1],"facts":[]}]}`:                                                        "exchanges[0].messages: 3 is after 1",
+		`{"exchanges":[{"messages":[1],"facts":[]}]}`:                                                          "exchanges[0].messages: want two numbers, the first and the last",
+		`{"exchanges":[{"messages":[1,2],"l1_range":[1,2],"facts":[]}]}`:                                       "exchanges[0].l1_range: messages already determines the part of the session",
+		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[]}]}]}`:                                "exchanges[0].facts[0].evidence: it is empty: a fact needs a quote",
+		`{"exchanges":[{"facts":[{"kind":"issue","text":"a\u0000","evidence":[{"message":1,"quote":"q"}]}]}]}`: "exchanges[0].facts[0].text: it contains control characters",
+		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":1.5,"quote":"q"}]}]}]}`:     "exchanges[0].facts[0].evidence[0].message: want a whole number from 1, not 1.5",
+		`{"session":"한글" x`: "line 1, column 17: not JSON: invalid character 'x' after object key:value pair",
+		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":null,"quote":"q"}]}]}]}`:                     "exchanges[0].facts[0].evidence[0].message: missing: want the number of a message",
 		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"quote":"q"}]}]}]}`:                                    "exchanges[0].facts[0].evidence[0].message: missing: want the number of a message",
 		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":1,"quote":"q"}],"supersedes":["f:1",2]}]}]}`: "exchanges[0].facts[0].supersedes[1]: want text, not a number",
 	} {

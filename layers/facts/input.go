@@ -114,7 +114,7 @@ func syntaxProblem(b []byte, err error) string {
 	case errors.As(err, &s) && s.Offset > 0 && int(s.Offset) <= len(b):
 		before, wrong := b[:s.Offset-1], b[s.Offset-1:]
 		at := fmt.Sprintf("line %d, column %d: ", 1+bytes.Count(before, []byte("\n")),
-			len(before)-bytes.LastIndexByte(before, '\n'))
+			1+utf8.RuneCount(before[1+bytes.LastIndexByte(before, '\n'):]))
 		if r, _ := utf8.DecodeRune(wrong); r >= utf8.RuneSelf {
 			return at + fmt.Sprintf("not JSON: the character %q is outside a string: strings begin and end with \"", r)
 		}
@@ -343,7 +343,7 @@ func (r *decoder) fact(it item) (f InputFact) {
 	f.Keywords, f.Files = r.strings(n, "keywords"), r.strings(n, "files")
 	for _, e := range r.list(n, "evidence", maxEvidence, true) {
 		if o, ok := r.object(e.at, e.v, "message", "quote"); ok {
-			if _, there := o.fields["message"]; !there {
+			if o.fields["message"] == nil {
 				r.problem(o.path("message"), "missing: want the number of a message")
 			}
 			f.Evidence = append(f.Evidence, Evidence{r.number(o, "message", 1), r.text(o, "quote", maxQuote, true)})
