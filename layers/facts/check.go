@@ -340,7 +340,11 @@ func (c *checker) checkSpeaker() (Verdict, string) {
 	case named && who == ByAssistant && !said(ByAssistant):
 		return c.reject("it is about the assistant, but the quotes are from others")
 	case c.fact.Kind == Request, c.fact.Kind == Preference, named && who == ByUser:
-		switch what := claimOf(c.fact.Kind, named && who == ByUser); {
+		what := fmt.Sprintf("a %s comes from the user", c.fact.Kind)
+		if named && who == ByUser {
+			what = "it is about the user"
+		}
+		switch {
 		case said(ByUser):
 		case said(ByEcho):
 			return c.reject(what + ", but the quoted text is an echo: it was not typed in this session")
@@ -353,17 +357,10 @@ func (c *checker) checkSpeaker() (Verdict, string) {
 		default:
 			return c.reject(what + ", but the output of a tool is quoted")
 		}
-	case c.fact.Kind == Action && !said(ByAssistant) && !said(ByTool) && !named:
+	case c.fact.Kind == Action && !said(ByAssistant) && !said(ByTool):
 		return Inferred, "only the user is quoted: this proves a request, not that it was done"
 	}
 	return Verified, ""
-}
-
-func claimOf(k Kind, subject bool) string {
-	if subject || k == Decision {
-		return "it is about the user"
-	}
-	return fmt.Sprintf("a %s comes from the user", k)
 }
 
 // subject returns the speaker that a fact is about, if its first words name one.
@@ -386,12 +383,8 @@ func (c *checker) subject() (Speaker, bool) {
 		second = strings.ToLower(words[1])
 	}
 	switch first {
-	case "user", "users": // "the user wants"; not "the user table has", "users of the program can"
-		if first == "user" && !strings.HasPrefix(strings.ToLower(c.fact.Text), "the ") && !slices.Contains(speakerVerbs(),
-			second) {
-			return 0, false
-		}
-		return ByUser, first == "user" && slices.Contains(speakerVerbs(), second)
+	case "user": // "the user wants"; not "the user table has"
+		return ByUser, slices.Contains(speakerVerbs(), second)
 	case "assistant", "claude", "model", "agent":
 		return ByAssistant, slices.Contains(speakerVerbs(), second)
 	}
@@ -418,23 +411,16 @@ func (c *checker) checkContent() (Verdict, string) {
 		clauses.WriteString(q.before + q.quote + "\n")
 		whole.WriteString(q.before + q.quote + q.after + "\n")
 	}
-	var messages strings.Builder
-	for _, e := range c.fact.Evidence {
-		for _, p := range c.t.Parts[e.Message] {
-			messages.WriteString(p.Text + "\n")
-		}
-	}
-	all := quotes.String()
-	said, around := newWording(all), newWording(messages.String())
-	fact, stands := newWording(text), newWording(clauses.String())
+	said, fact, stands := newWording(quotes.String()), newWording(text), newWording(clauses.String())
 	if why := contradiction(fact, stands); why != "" {
 		return c.reject(why)
 	}
-	if bad := c.unsupported(text, messages.String(), fact, around); len(bad) > 0 {
-		return c.reject(fmt.Sprintf("its evidence does not contain %s", quoteList(bad)))
-	}
-	if bad := c.unsupported(text, all, fact, said); len(bad) > 0 {
-		return Inferred, fmt.Sprintf("the quotes do not contain %s, only their messages do", quoteList(bad))
+	if missing := c.unsupported(text, quotes.String(), fact, said); len(missing) > 0 {
+		messages := c.messages()
+		if bad := c.unsupported(text, messages, fact, newWording(messages)); len(bad) > 0 {
+			return c.reject(fmt.Sprintf("its evidence does not contain %s", quoteList(bad)))
+		}
+		return Inferred, fmt.Sprintf("the quotes do not contain %s, only their messages do", quoteList(missing))
 	}
 	if why := doubt(fact, stands); why != "" {
 		return Inferred, why
@@ -458,6 +444,22 @@ func (c *checker) checkContent() (Verdict, string) {
 	return Verified, ""
 }
 
+// messages returns the text of the quoted messages.
+func (c *checker) messages() string {
+	var b strings.Builder
+	seen := map[int]bool{}
+	for _, e := range c.fact.Evidence {
+		if seen[e.Message] {
+			continue
+		}
+		seen[e.Message] = true
+		for _, p := range c.t.Parts[e.Message] {
+			b.WriteString(p.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
 // minCoverage is the share of a fact's words, in hundredths, that must occur in its quotes, or synonyms of them.
 const minCoverage = 50
 
@@ -472,7 +474,7 @@ func (c *checker) speakerWords() map[string]bool {
 
 // unsupported returns the names, numbers, paths and identifiers of a fact that do not occur in a text.
 func (c *checker) unsupported(fact, text string, words, source *wording) []string {
-	bad := claims.Missing(fact, text+"\n"+strings.Join(c.fact.speakerNames(c.t), "\n"))
+	bad := claims.Missing(fact, text+"\n"+c.t.Names[ByUser]+"\n"+c.t.Names[ByAssistant])
 	ignored := c.speakerWords()
 	for _, name := range words.names {
 		if !source.has(name.stem) && !ignored[name.stem] && !slices.Contains(bad, name.text) {
@@ -480,16 +482,6 @@ func (c *checker) unsupported(fact, text string, words, source *wording) []strin
 		}
 	}
 	return slices.DeleteFunc(bad, func(s string) bool { return ignored[stem(strings.ToLower(s))] })
-}
-
-func (f *Fact) speakerNames(t *Transcript) []string {
-	var out []string
-	for _, who := range []Speaker{ByUser, ByAssistant} {
-		if n := t.Names[who]; n != "" {
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 // verbatim reports whether a text is a whole sentence of a quote, ignoring the case of its first letter and the final

@@ -1,8 +1,6 @@
 package facts
 
-import (
-	"math"
-)
+import "math"
 
 // A Turn is a message that facts should cover: a prompt, or the last text of the model before the next one.
 type Turn struct {

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -49,10 +50,10 @@ func isIdiom(words []word, i int) bool {
 		return strings.ReplaceAll(strings.ToLower(words[k].text), "’", "'")
 	}
 	w, next := at(i), at(i+1)
-	if at(i-1) == "why" && strings.Contains("not don't doesn't can't", w) {
+	switch {
+	case at(i-1) == "why" && slices.Contains([]string{"no", "not", "don't", "doesn't", "can't"}, w):
 		return true
-	}
-	if w == "not" && next == "to" && at(i+2) == "mention" {
+	case w == "not" && next == "to" && at(i+2) == "mention":
 		return true
 	}
 	switch w + " " + next {
@@ -72,13 +73,14 @@ func contradiction(fact, source *wording) string {
 	if why := negationConflict(fact, source); why != "" {
 		return why
 	}
+	if source.countNegations()+fact.countNegations() > 0 {
+		return ""
+	}
 	for _, x := range fact.words {
 		for _, other := range antonyms()[x.stem] {
-			if !source.stems[other] || source.stems[x.stem] || fact.stems[other] || x.negated || source.countNegations() > 0 ||
-				fact.countNegations() > 0 {
-				continue
+			if source.stems[other] && !source.stems[x.stem] && !fact.stems[other] && !x.negated {
+				return fmt.Sprintf("it says `%s`, the quotes say the opposite", x.text)
 			}
-			return fmt.Sprintf("it says `%s`, the quotes say the opposite", x.text)
 		}
 	}
 	return ""
@@ -86,22 +88,12 @@ func contradiction(fact, source *wording) string {
 
 // hasNegation reports whether a text contains a negation, weak ones included.
 func (w *wording) hasNegation() bool {
-	for _, x := range w.words {
-		if x.negation || x.weak || x.negated {
-			return true
-		}
-	}
-	return false
+	return w.count(func(x word) bool { return x.negation || x.weak || x.negated }) > 0
 }
 
 // negationConflict returns a contradiction between the negations of a fact and its source, "" if there is none.
 func negationConflict(fact, source *wording) string {
-	var strict bool // the fact has a negation
-	for _, x := range fact.words {
-		if x.negation {
-			strict = true
-		}
-	}
+	strict := fact.countNegations() > 0
 	if strict && !source.hasNegation() {
 		return "it denies something, the quotes deny nothing"
 	}
@@ -138,14 +130,7 @@ func negationConflict(fact, source *wording) string {
 
 // onlyWeaklyNegated reports whether a text contains weak negations and no others.
 func (w *wording) onlyWeaklyNegated() bool {
-	weak := false
-	for _, x := range w.words {
-		if x.negation {
-			return false
-		}
-		weak = weak || x.weak || x.negated
-	}
-	return weak
+	return w.countNegations() == 0 && w.hasNegation()
 }
 
 // polarity reports whether a stem or a synonym occurs in a text without and with negation.
@@ -163,10 +148,14 @@ func (w *wording) polarity(s string) (plain, denied bool) {
 	return plain, denied
 }
 
-func (w *wording) countNegations() int {
-	n := 0
+func (w *wording) countNegations() int { return w.count(func(x word) bool { return x.negation }) }
+
+func (w *wording) countWeak() int { return w.count(func(x word) bool { return x.weak }) }
+
+// count returns the number of words that want accepts.
+func (w *wording) count(want func(word) bool) (n int) {
 	for _, x := range w.words {
-		if x.negation {
+		if want(x) {
 			n++
 		}
 	}
@@ -196,17 +185,6 @@ func doubt(fact, source *wording) string {
 	if opposed != "" && !agrees {
 		return fmt.Sprintf("it denies `%s`; code cannot tell whether the quotes do", opposed)
 	}
-	weak, soft := 0, 0
-	for _, x := range fact.words {
-		if x.weak {
-			weak++
-		}
-	}
-	for _, x := range source.words {
-		if x.weak {
-			soft++
-		}
-	}
 	theirs := 0
 	for clause, n := range source.negationsByClause() {
 		if fact.covers(source, clause) {
@@ -214,9 +192,9 @@ func doubt(fact, source *wording) string {
 		}
 	}
 	switch {
-	case theirs > mine+weak:
+	case theirs > mine+fact.countWeak():
 		return "the quotes deny something that it affirms or omits"
-	case mine > source.countNegations()+soft:
+	case mine > source.countNegations()+source.countWeak():
 		return "it denies more than the quotes do"
 	}
 	return ""

@@ -196,7 +196,7 @@ func (w *wording) has(stem string) bool {
 			return true
 		}
 	}
-	if n := len(stem); n >= 6 && isASCII(stem) { // application, app; authentication, authenticate
+	if n := len(stem); n >= 6 && isASCII(stem) { // authenticator, authenticate
 		for s := range w.stems {
 			if len(s) >= 5 && (strings.HasPrefix(stem, s) || strings.HasPrefix(s, stem)) {
 				return true
