@@ -135,7 +135,7 @@ func printAddedSession(e *app.Env, a capture.Added) {
 	e.Report("%s\n", term.SanitizeLine(line))
 	e.Report(" %s of transcript%s\n", app.BytesText(a.Now.Size+a.Tail), storedText(a.Stored))
 	if n := len(a.Now.Markers); n > 0 {
-		e.Report(" %d new keepit marker%s: %s\n", n, term.Plural(n), weights(a.Now.Markers))
+		e.Report(" %d new marker%s: %s\n", n, term.Plural(n), weights(a.Now.Markers))
 	}
 	warnAdded(e, a)
 }
@@ -236,7 +236,7 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 			n    int
 			what string
 		}{{s.fresh, "new session"}, {s.subagents, "new subagent"}, {s.grown, "changed session"},
-			{s.marks, "new keepit marker"}} {
+			{s.marks, "new marker"}} {
 			if part.n > 0 {
 				what = append(what, term.Count(part.n, part.what))
 			}

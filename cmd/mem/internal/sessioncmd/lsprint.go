@@ -45,7 +45,7 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 		return err
 	}
 	columns := []app.Column{{Name: ""}, {Name: "id"}, {Name: "when"}, {Name: "msgs", Right: true},
-		{Name: "tokens", Right: true, Estimate: true}, {Name: "versions"}, {Name: "keepit", Right: true}}
+		{Name: "tokens", Right: true, Estimate: true}, {Name: "versions"}, {Name: "markers", Right: true}}
 	if e.Opt.AllProjects {
 		columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true, Keep: true})
 	}
