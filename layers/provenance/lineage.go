@@ -20,6 +20,7 @@ import (
 type Node struct {
 	Kind      state.Kind
 	Name      string // such as abc123:v002
+	Session   string // the whole id of the session that the name starts with, or ""
 	Project   state.Project
 	Hash      objects.Hash   // zero: a pure function that is not stored, such as L1
 	Recipe    lineage.Recipe // of a version or composition
@@ -107,14 +108,15 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 			if q.Original != s.Now().Original {
 				name += fmt.Sprintf(" (messages 1-%d)", q.Scan.Values)
 			}
-			o := &Node{Kind: state.IsOriginal, Name: name, Project: p, Hash: q.Original, Time: q.Time, Device: q.Stamp.Device}
+			o := &Node{Kind: state.IsOriginal, Name: name, Session: s.ID, Project: p, Hash: q.Original, Time: q.Time,
+				Device: q.Stamp.Device}
 			a.originals[q.Original], a.session[o] = o, s.ID
 			a.points[s.ID] = append(a.points[s.ID], q.Original)
 		}
 	}
 	for _, v := range st.Versions {
 		if !v.Deleted {
-			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p,
+			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Session: v.Session, Project: p,
 				Time: v.Time, Device: v.Device, Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
 			a.records[v.ID] = x
 			if v.Source != "" {
@@ -128,7 +130,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 	for _, v := range st.Versions { // hidden versions count only as inputs
 		if v.Deleted {
-			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Project: p,
+			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Session: v.Session, Project: p,
 				Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
 				Engine: v.Engine, Tokens: v.TokensOut, Time: v.Time, Device: v.Device, Witnesses: v.Derivation.Witnesses}
 			a.records[v.ID], a.inputs[x] = x, v.Derivation.Inputs
@@ -186,12 +188,12 @@ func (a *ancestry) start(rev state.Rev) (*Node, error) {
 		x = a.originals[rev.Session.Now().Original]
 		if x != nil && rev.Kind == state.IsSession {
 			all := *x
-			all.Kind, all.Name = state.IsSession, records.ShortID(rev.Session.ID)
+			all.Kind, all.Name, all.Session = state.IsSession, records.ShortID(rev.Session.ID), rev.Session.ID
 			a.session[&all] = rev.Session.ID
 			x = &all
 		}
 	case state.IsL1:
-		l1 := a.refined(records.ShortID(rev.Session.ID), rev.Project)
+		l1 := a.refined(rev.Session.ID, rev.Project)
 		a.inputs[l1] = []objects.Hash{rev.Session.Now().Original}
 		return l1, nil
 	case state.IsObject:
@@ -208,7 +210,7 @@ func (a *ancestry) start(rev state.Rev) (*Node, error) {
 
 // refined returns the L1 of a session, which is computed when needed and never stored.
 func (a *ancestry) refined(session string, p state.Project) *Node {
-	return &Node{Kind: state.IsL1, Name: session + ":L1", Project: p}
+	return &Node{Kind: state.IsL1, Name: records.ShortID(session) + ":L1", Session: session, Project: p}
 }
 
 // walk fills in the ancestors or descendants of x. The nodes are derivations. If a record does not name its source,
@@ -271,7 +273,7 @@ func (a *ancestry) down(x *Node) {
 	x.Next = []*Node{}
 	switch x.Kind {
 	case state.IsSession:
-		x.Next = append(x.Next, a.refined(x.Name, x.Project))
+		x.Next = append(x.Next, a.refined(x.Session, x.Project))
 		for _, h := range a.points[a.session[x]] {
 			x.Next = append(x.Next, a.users[h]...)
 		}

@@ -26,7 +26,9 @@ import (
 type Reason struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	Text string `json:"text,omitempty"` // its text, or a quote
+	// the whole id of the session that the name starts with, or ""
+	Session string `json:"-"`
+	Text    string `json:"text,omitempty"` // its text, or a quote
 	// user, assistant or tool: the lowest trust of its speakers; "" if unknown
 	Trust   string    `json:"trust,omitempty"`
 	Device  string    `json:"device,omitempty"`  // id of the device that recorded it
@@ -99,7 +101,7 @@ func (w *explainer) explain(ctx context.Context, rev state.Rev) (*Reason, error)
 		return s, err
 	}
 	out := &Reason{Kind: string(rev.Kind), Name: records.ShortID(rev.Session.ID) + ":" + string(rev.Kind),
-		Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
+		Session: rev.Session.ID, Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
 	if rev.Kind == state.IsL1 {
 		out.Trust, out.Notes = "tool", []string{"computed from the clean transcript alone"}
 		return out, nil
@@ -234,7 +236,7 @@ func (w *explainer) fact(ctx context.Context, p refs.Project, f facts.Fact, whol
 	}
 	for i, e := range f.Evidence {
 		n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(f.Session), e.Message), Text: e.Quote,
-			Trusted: out.Trusted, Missing: said[i] == ""}
+			Session: f.Session, Trusted: out.Trusted, Missing: said[i] == ""}
 		if said[i] != "" {
 			n.Trust = speakerTrust(said[i], f.Kind)
 			n.note("said by %s", said[i])
@@ -315,7 +317,8 @@ func (w *explainer) version(ctx context.Context, rev state.Rev) (*Reason, error)
 	if err != nil {
 		return nil, err
 	}
-	out := w.setDevice(&Reason{Kind: "version", Name: rev.Name(), Revoked: st.Revoked(rev), Time: v.Time}, v.Device)
+	out := w.setDevice(&Reason{Kind: "version", Name: rev.Name(), Session: v.Session, Revoked: st.Revoked(rev),
+		Time: v.Time}, v.Device)
 	out.note("b3:%s, recipe %s/%d, engine %s", v.Derivation.Output.Short(), v.Derivation.Recipe.Step,
 		v.Derivation.Recipe.Version, v.Engine)
 	if plan, err := v.Plan(); err == nil && len(plan.Without) > 0 {
@@ -430,7 +433,8 @@ func (w *explainer) part(ctx context.Context, part records.CompositionPart) (*Re
 	case err != nil:
 		return nil, err
 	case rev.Session == nil:
-		return &Reason{Kind: "part", Name: records.ShortID(part.Session) + ":" + part.Label, Missing: true}, nil
+		return &Reason{Kind: "part", Name: records.ShortID(part.Session) + ":" + part.Label, Session: part.Session,
+			Missing: true}, nil
 	case rev.Kind == state.IsVersion:
 		return w.version(ctx, rev)
 	}
@@ -449,11 +453,11 @@ func (w *explainer) session(ctx context.Context, p refs.Project, id string, h ob
 	}
 	s := st.Session(id)
 	if s == nil {
-		return &Reason{Kind: "session", Name: records.ShortID(id), Missing: true}, nil
+		return &Reason{Kind: "session", Name: records.ShortID(id), Session: id, Missing: true}, nil
 	}
 	at := state.PointOf(s, h)
 	out := w.setDevice(&Reason{Kind: "session", Name: records.ShortID(id), Text: s.Title(), Trust: facts.Tool.String(),
-		Revoked: s.Revoked, Time: at.Time}, at.Stamp.Device)
+		Session: id, Revoked: s.Revoked, Time: at.Time}, at.Stamp.Device)
 	out.note("%d messages, b3:%s", at.Scan.Messages, at.Original.Short())
 	for _, n := range [][2]string{{"captured from ", s.Source()}, {"Claude Code ", at.Scan.Version},
 		{"model ", at.Scan.Model}, {"in ", at.Scan.Cwd}, {"started by ", records.ShortID(s.Parent())}} {

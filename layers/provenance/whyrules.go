@@ -48,7 +48,7 @@ func (w *explainer) quote(ctx context.Context, p refs.Project, word permanent.Qu
 		return nil, err
 	}
 	n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(word.Session), word.Message),
-		Text: word.Text, Trust: facts.User.String(),
+		Session: word.Session, Text: word.Text, Trust: facts.User.String(),
 		Time: word.Time, Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
 	n.note("typed by the user")
 	return n, nil
@@ -67,7 +67,8 @@ func (w *explainer) messages(ctx context.Context, rev state.Rev) (*Reason, error
 	if rev.From == rev.To {
 		name = fmt.Sprintf("%s#%d", records.ShortID(rev.Session.ID), rev.From)
 	}
-	out := &Reason{Kind: "messages", Name: name, Trusted: s.Trusted, Revoked: s.Revoked, Device: s.Device, By: s.By}
+	out := &Reason{Kind: "messages", Name: name, Session: rev.Session.ID, Trusted: s.Trusted, Revoked: s.Revoked,
+		Device: s.Device, By: s.By}
 	cited := map[int]bool{}
 	for n := rev.From; n <= min(rev.To, rev.From+maxMessages-1); n++ {
 		cited[n] = true
@@ -92,7 +93,7 @@ func (w *explainer) messages(ctx context.Context, rev state.Rev) (*Reason, error
 			}
 			done[part] = true
 			m := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(rev.Session.ID), n),
-				Text: knowledge.FirstWords(part.Text, 120), Trust: part.Speaker.Trust("").String(),
+				Session: rev.Session.ID, Text: knowledge.FirstWords(part.Text, 120), Trust: part.Speaker.Trust("").String(),
 				Trusted: s.Trusted, Revoked: s.Revoked, Notes: []string{"said by " + part.Speaker.String()}}
 			if m.Revoked == "" && part.Speaker == facts.ByTool {
 				if m.Revoked = from.In(n, n); m.Revoked == "" {

@@ -410,7 +410,7 @@ func (d *details) answer(o LogOptions, en *refs.Entry) operationAnswer {
 		a.Uses = w.Parents
 	}
 	if w := d.works[en.Commit]; w != nil && o.Stat {
-		a.Stat = statLines(w)
+		a.Stat = statLines(true, w)
 	}
 	return a
 }

@@ -86,8 +86,12 @@ func (d *details) print(ctx context.Context, o LogOptions, entries []refs.Entry)
 		if !o.Oneline {
 			when = "  " + d.when(en)
 		}
-		subject := d.cut(d.Safe(d.subject(d.Env, &en)), own, when, en.Commit[:shortCommit+1])
-		d.Printf("%s%s %s%s\n", own, d.Style().Yellow(en.Commit[:shortCommit]), subject, d.Style().Dim(when))
+		commit := en.Commit
+		if d.Term.Stdout || o.Oneline {
+			commit = commit[:shortCommit]
+		}
+		subject := d.cut(d.Safe(d.subject(d.Env, &en)), own, when, commit+" ")
+		d.Printf("%s%s %s%s\n", own, d.Style().Yellow(commit), subject, d.Style().Dim(when))
 		for _, line := range d.lines(o, en) {
 			d.Printf("%s%s\n", beside, line.paint(d.cut(line.text, beside)))
 		}
@@ -142,37 +146,44 @@ func (d *details) lines(o LogOptions, en refs.Entry) (out []detailLine) {
 	style := d.Style()
 	for _, f := range d.mentions[en.Commit] {
 		if f.Appeared {
-			out = append(out, detailLine{d.Safe("  + appeared in " + f.Name), style.Green})
+			out = append(out, detailLine{d.Safe("  + appeared in " + names.SessionName(d.Env, f.Name, f.Session)), style.Green})
 		} else {
-			out = append(out, detailLine{d.Safe("  - vanished from " + f.Name), style.Red})
+			out = append(out, detailLine{d.Safe("  - vanished from " + names.SessionName(d.Env, f.Name, f.Session)), style.Red})
 		}
 	}
 	if !o.Stat {
 		return out
 	}
-	for _, s := range statLines(d.works[en.Commit]) {
+	for _, s := range statLines(d.Term.Stdout, d.works[en.Commit]) {
 		out = append(out, detailLine{d.Safe("  " + s), func(s string) string { return s }})
 	}
 	return out
 }
 
-// statLines returns the figures of an operation.
-func statLines(w *revision.Operation) []string {
+// statLines returns the figures of an operation, with short ids for people and whole ones for scripts.
+func statLines(people bool, w *revision.Operation) []string {
 	var out []string
+	name := func(id string) string {
+		if people {
+			return term.ShortID(id)
+		}
+		return id
+	}
 	for _, c := range w.Captured {
 		messages, values := c.Now.Scan.Messages, c.Now.Size
 		if c.Before != nil {
 			messages, values = messages-c.Before.Scan.Messages, values-c.Before.Size
 		}
-		line := fmt.Sprintf("%s  +%s, %s", term.ShortID(c.Session.ID), term.Count(messages, "message"), app.BytesText(values))
+		line := fmt.Sprintf("%s  +%s, %s", name(c.Session.ID), term.Count(messages, "message"),
+			app.BytesText(values))
 		if n := len(c.Now.Markers); n > 0 {
-			line += ", " + term.Count(n, "new keepit")
+			line += ", " + term.Count(n, "new marker")
 		}
 		out = append(out, line)
 	}
 	for _, v := range w.Versions {
-		line := fmt.Sprintf("%s  %s  %s -> %s tok (%.1f:1), keepits %d/%d, %s", names.Label(v), names.ModeOf(v),
-			tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio,
+		line := fmt.Sprintf("%s  %s  %s -> %s tok (%.1f:1), markers %d/%d, %s", name(v.Session)+":"+v.Name(),
+			names.ModeOf(v), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio,
 			v.Preserved, v.Preserved+v.Summarised, v.Engine)
 		if v.Receipt.Requests > 0 {
 			line += ", " + engines.FormatDollars(v.Receipt.Usage.Micros)
@@ -182,7 +193,8 @@ func statLines(w *revision.Operation) []string {
 	for _, c := range w.Compositions {
 		var parts []string
 		for _, p := range c.Parts {
-			parts = append(parts, fmt.Sprintf("%s:%s %s", term.ShortID(p.Session), p.Label, tokens.Commas(p.Tokens)))
+			parts = append(parts, fmt.Sprintf("%s:%s %s", name(p.Session), p.Label,
+				tokens.Commas(p.Tokens)))
 		}
 		out = append(out, fmt.Sprintf("%s  %s of %s tok: %s", c.Name, tokens.Commas(c.Tokens), tokens.Commas(c.Budget),
 			strings.Join(parts, ", ")))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
@@ -13,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
 )
 
 // WithStore opens the memory, calls f and closes the memory. Unlike [WithMemory] it does not find the project of the
@@ -35,6 +37,27 @@ func SessionID(e *app.Env, id string) string {
 		return term.ShortID(id)
 	}
 	return id
+}
+
+// LabelFor returns the name of a version to print: the id of its session is short for people, whole for scripts.
+func LabelFor(e *app.Env, v *records.Version) string { return SessionID(e, v.Session) + ":" + v.Name() }
+
+// SessionName returns a name that starts with the short id of a session, to print: unchanged for people, with the
+// whole id for scripts.
+func SessionName(e *app.Env, name, session string) string {
+	short := term.ShortID(session)
+	if rest, ok := strings.CutPrefix(name, short); ok && short != "" {
+		return SessionID(e, session) + rest
+	}
+	return name
+}
+
+// HashText returns a hash to print: short for people, whole for scripts.
+func HashText(e *app.Env, h objects.Hash) string {
+	if e.Term.Stdout {
+		return "b3:" + h.Short()
+	}
+	return "b3:" + h.String()
 }
 
 // StoreError adds hints to an error of the store.

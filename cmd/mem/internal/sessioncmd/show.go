@@ -341,10 +341,11 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 		return showVersion(ctx, run, rev, s)
 	case state.IsComposition:
 		c := rev.Composition
-		names.HeadLine(run.Env, "composition "+c.Name, "b3:"+rev.Hash.Short())
+		names.HeadLine(run.Env, "composition "+c.Name, names.HashText(run.Env, rev.Hash))
 		var parts [][]string
 		for _, p := range c.Parts {
-			parts = append(parts, []string{term.ShortID(p.Session) + ":" + p.Label, tokens.Commas(p.Tokens) + " tok"})
+			parts = append(parts, []string{names.SessionID(run.Env, p.Session) + ":" + p.Label,
+				tokens.Commas(p.Tokens) + " tok"})
 		}
 		names.Fields(run.Env, "Part", parts)
 		names.Field(run.Env, "Frame", tokens.Commas(c.Frame())+" tok")
@@ -379,11 +380,11 @@ func showOperation(ctx context.Context, run names.Run, rev state.Rev) error {
 	names.Field(run.Env, "Date", run.DateText(o.Entry.Time))
 	var sessions, versions [][]string
 	for _, c := range o.Captured {
-		sessions = append(sessions, []string{term.ShortID(c.Session.ID), term.Count(c.Now.Scan.Messages, "message"),
-			app.BytesText(c.Now.Size)})
+		sessions = append(sessions, []string{names.SessionID(run.Env, c.Session.ID),
+			term.Count(c.Now.Scan.Messages, "message"), app.BytesText(c.Now.Size)})
 	}
 	for _, v := range o.Versions {
-		versions = append(versions, []string{names.Label(v), names.ModeOf(v),
+		versions = append(versions, []string{names.LabelFor(run.Env, v), names.ModeOf(v),
 			tokens.Commas(v.TokensOut) + " tok"})
 	}
 	names.Fields(run.Env, "Session", sessions)
@@ -401,7 +402,7 @@ func usedLine(e *app.Env, r records.Rehearsal) {
 	}
 	var by []string
 	for _, id := range r.By {
-		by = append(by, term.ShortID(id))
+		by = append(by, names.SessionID(e, id))
 	}
 	names.Field(e, "Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "),
 		e.Local(r.Last).Format("2 Jan 2006 15:04")))
@@ -410,7 +411,7 @@ func usedLine(e *app.Env, r records.Rehearsal) {
 // showSession prints a session: its metadata, versions, markers and exchanges.
 func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 	now := rev.Session.Now()
-	names.HeadLine(run.Env, "session "+rev.Session.ID, "b3:"+now.Original.Short())
+	names.HeadLine(run.Env, "session "+rev.Session.ID, names.HashText(run.Env, now.Original))
 	if title := rev.Session.Title(); title != "" {
 		names.Field(run.Env, "Title", title)
 	}

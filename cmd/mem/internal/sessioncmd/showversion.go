@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -18,20 +19,24 @@ import (
 // showVersion prints the recipe and figures of a version, and the fates of the markers.
 func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) error {
 	v := rev.Version
-	names.HeadLine(run.Env, "version "+names.Label(v), "b3:"+rev.Hash.Short())
+	names.HeadLine(run.Env, "version "+names.LabelFor(run.Env, v), names.HashText(run.Env, rev.Hash))
 	if v.Deleted {
 		names.Field(run.Env, "Hidden",
 			"not listed; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
 	}
-	names.Field(run.Env, "Source", sourceOf(v, s.From, s.To))
+	names.Field(run.Env, "Source", sourceOf(run.Env, v, s.From, s.To))
 	names.Field(run.Env, "Recipe", fmt.Sprintf("%s, markers %s at distance %d, skip %d", names.ModeOf(v),
 		v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
-	names.Field(run.Env, "Key", fmt.Sprintf("%s of %s/%d", v.Derivation.Key().String()[:16], v.Derivation.Recipe.Step,
+	key := v.Derivation.Key().String()
+	if run.Term.Stdout {
+		key = key[:16]
+	}
+	names.Field(run.Env, "Key", fmt.Sprintf("%s of %s/%d", key, v.Derivation.Recipe.Step,
 		v.Derivation.Recipe.Version))
 	names.Field(run.Env, "Engine", v.Engine+", tokens "+v.Counter)
 	if n := len(v.Derivation.Witnesses); n > 0 {
-		names.Field(run.Env, "Evidence", term.Count(n, "object")+" of requests and answers, the first b3:"+
-			v.Derivation.Witnesses[0].Short())
+		names.Field(run.Env, "Evidence", term.Count(n, "object")+" of requests and answers, the first "+
+			names.HashText(run.Env, v.Derivation.Witnesses[0]))
 	}
 	if r := v.Receipt; r.Requests > 0 {
 		names.Field(run.Env, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
@@ -55,12 +60,13 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 }
 
 // sourceOf returns the input of a version.
-func sourceOf(v *records.Version, from, to int) string {
-	of := fmt.Sprintf("%s:original b3:%s, %s tok, %s", term.ShortID(v.Session), v.Origin().Short(),
+func sourceOf(e *app.Env, v *records.Version, from, to int) string {
+	of := fmt.Sprintf("%s:original %s, %s tok, %s", names.SessionID(e, v.Session), names.HashText(e, v.Origin()),
 		tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
 	switch {
 	case v.Source != "":
-		return fmt.Sprintf("%s:%s b3:%s, of %s", term.ShortID(v.Session), v.Source, v.Derivation.Inputs[0].Short(), of)
+		return fmt.Sprintf("%s:%s %s, of %s", names.SessionID(e, v.Session), v.Source,
+			names.HashText(e, v.Derivation.Inputs[0]), of)
 	case v.Since != "":
 		return fmt.Sprintf("%s, #%d-%d, since %s", of, from, to, v.Since)
 	}

@@ -163,13 +163,9 @@ func madeWords(e *app.Env, x *provenance.Node) []string {
 	if x.Kind == state.IsObject {
 		kind = "missing"
 	}
-	words := []string{kind, e.Style().Yellow(e.Safe(x.Name))}
+	words := []string{kind, e.Style().Yellow(e.Safe(names.SessionName(e, x.Name, x.Session)))}
 	if !x.Hash.IsZero() {
-		hash := x.Hash.String()
-		if e.Term.Stdout {
-			hash = x.Hash.Short()
-		}
-		words = append(words, "b3:"+hash)
+		words = append(words, names.HashText(e, x.Hash))
 	}
 	if x.Recipe.Step != "" {
 		words = append(words, fmt.Sprintf("%s/%d", x.Recipe.Step, x.Recipe.Version))

@@ -34,7 +34,7 @@ func WhyCommand(e *app.Env) *cli.Command {
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			switch {
 			case up && down:
-				return app.Usagef("--up and --down exclude each other")
+				return app.Usagef("--up and --down cannot be combined")
 			case up || down:
 				return runLineage(c.Context, e, e.Operand(0), up, down)
 			}
@@ -99,7 +99,7 @@ func withEmptyLists(r *provenance.Reason) *provenance.Reason {
 
 func reasonWords(e *app.Env, r *provenance.Reason) []string {
 	style := e.Style()
-	words := []string{r.Kind, style.Yellow(e.Safe(r.Name))}
+	words := []string{r.Kind, style.Yellow(e.Safe(names.SessionName(e, r.Name, r.Session)))}
 	if r.Trust != "" {
 		words = append(words, "["+r.Trust+"]")
 	}
