@@ -105,7 +105,8 @@ func TestStoreV1Git(t *testing.T) {
 func testEnv(t *testing.T, store string, stdout, stderr io.Writer) app.Env {
 	t.Helper()
 	home := t.TempDir()
-	vars := map[string]string{"HOME": home, "USERPROFILE": home, "MEM_DIR": store, "MEM_NOW": "2026-06-01T12:00:00Z"}
+	vars := map[string]string{"HOME": home, "USERPROFILE": home, "MEM_DIR": store, "MEM_NOW": "2026-06-01T12:00:00Z",
+		"MEM_PAGER": "cat"} // a pager would write to stderr while the test does
 	env := app.OsEnv()
 	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(""), stdout, stderr
 	env.Dir, env.Getenv = home, func(name string) string { return vars[name] }
