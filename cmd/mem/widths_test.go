@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
-// TestWidths checks that lines fit a terminal of 80 columns and, in lists of several projects, name the project.
+// TestWidths checks that lines fit a terminal of 80 columns, or 70, and, in lists of several projects, name the project.
 func TestWidths(t *testing.T) {
 	t.Parallel()
 	store := copyStoreV1(t)
@@ -26,10 +26,15 @@ func TestWidths(t *testing.T) {
 		{"log --all-projects --graph", " shop: "},
 		{"log --project shop --oneline", "add 6 sessions"},
 		{"log --project shop --stat", "messages"},
+		{"status -p shop", ",\nnewest "},
 	} {
+		width := 80
+		if strings.HasPrefix(tt.line, "status") {
+			width = 70
+		}
 		var out, errs bytes.Buffer
 		env := testEnv(t, store, &out, &errs)
-		env.Term = app.Term{Stdout: true, Width: func() int { return 80 }}
+		env.Term = app.Term{Stdout: true, Width: func() int { return width }}
 		words := append([]string{"--color=never"}, strings.Fields(tt.line)...)
 		if code := run(t.Context(), env, words); code != app.ExitDone {
 			t.Errorf("mem %s: exit status %d: %s", tt.line, code, errs.String())
@@ -38,7 +43,7 @@ func TestWidths(t *testing.T) {
 			t.Errorf("mem %s prints\n%s%swant %q", tt.line, out.String(), errs.String(), tt.want)
 		}
 		for line := range strings.Lines(out.String()) {
-			if n := app.Columns(colours.ReplaceAllString(strings.TrimSuffix(line, "\n"), "")); n > 80 {
+			if n := app.Columns(colours.ReplaceAllString(strings.TrimSuffix(line, "\n"), "")); n > width {
 				t.Errorf("mem %s prints a line of %d columns: %s", tt.line, n, line)
 			}
 		}

@@ -217,12 +217,17 @@ func longStatus(e *app.Env, r StatusReport) {
 	if e.Opt.AllProjects {
 		name = "all projects"
 	}
-	e.Printf("On %s, %s in memory", e.Safe(name), term.Sessions(r.Stored, r.Subagents))
+	head := fmt.Sprintf("On %s, %s in memory", e.Safe(name), term.Sessions(r.Stored, r.Subagents))
 	if n := r.Newest; n != nil {
-		e.Printf(", newest %s (%s, %s tokens)", e.Safe(term.ShortID(n.ID)), term.Count(n.Messages, "message"),
-			tokensText(n.Tokens, n.Counted))
+		newest := fmt.Sprintf("newest %s (%s, %s tokens)", e.Safe(term.ShortID(n.ID)),
+			term.Count(n.Messages, "message"), tokensText(n.Tokens, n.Counted))
+		between := ", "
+		if w := e.Width(); w > 0 && app.Columns(head+between+newest) > w {
+			between = ",\n"
+		}
+		head += between + newest
 	}
-	e.Printf("\n")
+	e.Printf("%s\n", head)
 	switch {
 	case r.clean() && len(r.Elsewhere) > 0:
 		e.Printf("no new sessions in this project\n")
