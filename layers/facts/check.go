@@ -102,12 +102,13 @@ func (n normalText) before(i int) string {
 	for start < i && insideWord(n.text, start) {
 		start++
 	}
-	for at, r := range n.text[start:i] {
-		if end := start + at + utf8.RuneLen(r); endsClause(n.text[:i], end, r) {
-			start = end
+	words, clause := n.text[start:i], 0
+	for at, r := range words {
+		if end := at + utf8.RuneLen(r); endsClause(words, end, r) {
+			clause = end
 		}
 	}
-	return n.text[start:i]
+	return words[clause:]
 }
 
 // after returns the words from byte i to the end of its clause.

@@ -136,6 +136,16 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// TestClause: the context of a quote is what is in its clause.
+func TestClause(t *testing.T) {
+	t.Parallel()
+	n := normalise("One, two; three: four and THIS is five, six. Seven")
+	i := strings.Index(n.text, "THIS")
+	if before, after := n.before(i), n.after(i+len("THIS")); before != " four and " || after != " is five" {
+		t.Errorf("context %q and %q", before, after)
+	}
+}
+
 // TestOtherScripts: quotes in scripts without spaces between words, and in Korean, prove facts, too.
 func TestOtherScripts(t *testing.T) {
 	for _, said := range []string{"消費税の計算を直してください。税率は10%です。", "블로그 글 목록을 최신 순서로 고쳐 주세요", "请把按钮改成绿色的"} {
