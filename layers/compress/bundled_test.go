@@ -81,6 +81,7 @@ func stringsOf(x any) (out []string) {
 // TestBundledSaidAsSaid holds that no line of any version of a bundled session is bent: each is an unbroken piece of the items of its
 // messages or such pieces with gaps marked, or a list; and what is in the role of the user, not partial, is in a record word for word.
 func TestBundledSaidAsSaid(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	lines := map[string]int{}
 	for _, s := range bundledSessions(t) {
@@ -122,6 +123,7 @@ func TestBundledSaidAsSaid(t *testing.T) {
 // TestBundledRetention holds that versions of bundled sessions at 10:1 name nearly all files that were edited, and keep more of the
 // words of the user than their share of the text.
 func TestBundledRetention(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	files, named, words, kept := 0, 0, 0, 0
 	for _, s := range bundledSessions(t) {

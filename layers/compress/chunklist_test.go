@@ -7,6 +7,7 @@ import (
 
 // TestDigestSet holds a set against a map, and what it takes against the size of the digests.
 func TestDigestSet(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	const n = 300_000
 	r, s, known := rand.New(rand.NewSource(1)), &digestSet{}, map[digest]bool{}

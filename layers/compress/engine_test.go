@@ -38,9 +38,7 @@ func TestEngineGone(t *testing.T) {
 // TestEvenLetters asks for versions that are nine tenths to all of a budget of letters, four for a token, as a program does that
 // cannot count tokens: at most three times, each time for what the answer before tells. Most budgets are met: sentences are not cut to fill them.
 func TestEvenLetters(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the others meet the same goroutines")
-	}
+	notShort(t)
 	t.Parallel()
 	missed, budgets := 0, 0
 	for seed := range int64(2) {
@@ -170,6 +168,7 @@ func outputs(items []Item) func(ctx context.Context, from, to int) iter.Seq2[Ite
 // TestSaidAsSaid holds that each line of a version is an unbroken piece of a line of the messages that its segment names, or such
 // pieces in their order with " … " between them, or a list of names behind its mark, and that lists are at most a fifth of it.
 func TestSaidAsSaid(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	seen := map[string]int{}
 	for seed := range int64(3) {

@@ -11,6 +11,7 @@ import (
 // TestSmallRoomsAreFull makes versions of every small budget: at least nine tenths of it are used, by either form, and three quarters
 // where the room is for one or two sentences, which are not cut.
 func TestSmallRoomsAreFull(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	for seed := range int64(2) {
 		items, st, _ := session(seed, 90)

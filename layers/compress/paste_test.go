@@ -12,6 +12,7 @@ import (
 // TestRequestAroundPaste checks that a version contains the request of a message with a long paste, at each ratio and in
 // each order of the two.
 func TestRequestAroundPaste(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	var log, code strings.Builder
 	for i := range 120 {

@@ -28,9 +28,7 @@ func marksOf(segs []Segment, spans []Span) []Mark {
 // TestRecompressedTwentyTimes makes a version of a version, twenty times over: every pin stays as it is, in order; no
 // budget is passed; every segment names messages that the one before named.
 func TestRecompressedTwentyTimes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the others meet the same goroutines")
-	}
+	notShort(t)
 	t.Parallel()
 	for seed := range int64(3) {
 		for _, mode := range []KeepitMode{Decay, PreserveAll} {

@@ -67,10 +67,16 @@ func session(seed int64, n int) ([]Item, Stats, []Mark) {
 	return items, st, marks
 }
 
-func TestBudgetIsKept(t *testing.T) {
+// notShort skips a test in a short run, which is that of the race detector: the other tests meet the same goroutines.
+func notShort(t *testing.T) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("the others meet the same goroutines")
 	}
+}
+
+func TestBudgetIsKept(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	for seed := range int64(3) {
 		items, st, marks := session(seed, 40+int(seed)*60)
@@ -103,9 +109,7 @@ func TestBudgetIsKept(t *testing.T) {
 // TestBudgetsDownToThePins makes versions whose marks are all kept, of every budget from what these need: the
 // budget is kept, and the texts are there, byte for byte and in order. Below, the error says what they need.
 func TestBudgetsDownToThePins(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the others meet the same goroutines")
-	}
+	notShort(t)
 	t.Parallel()
 	aggressive := keepit.Aggressive
 	for seed := range int64(3) {
@@ -163,6 +167,7 @@ func checkSegments(t *testing.T, r Result, last int) {
 }
 
 func TestKeptIsByteExact(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	for seed := range int64(8) {
 		items, st, marks := session(seed, 200)
@@ -318,6 +323,7 @@ func withDiffs(items []Item) []Item {
 
 // Room that L1 cannot use goes to the details and to what tools returned.
 func TestToolOutputFillsRoom(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	items, st, _ := session(2, 60)
 	for i := range st.Messages {
@@ -360,6 +366,7 @@ func TestToolOutputFillsRoom(t *testing.T) {
 
 // Odd sessions give a sensible result. What took time with the square of their length would never end.
 func TestHardInputs(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	long := strings.Repeat("supercalifragilistic ", 100_000)
 	for name, items := range map[string][]Item{

@@ -18,9 +18,7 @@ import (
 
 // TestAside holds that a version is the same whether the texts are in memory or most of them in a file, and what is rare has no number.
 func TestAside(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the others meet the same goroutines")
-	}
+	notShort(t)
 	t.Parallel()
 	c := tokens.For("claude-opus-4-6")
 	for seed := range int64(3) {
