@@ -52,6 +52,7 @@ func leftovers(t *testing.T, m *Memory) []string {
 // What is long is read as it was written, piece by piece; one that was damaged counts as missing.
 func TestLongCached(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	m := newMemory(t, testOptions())
 	for _, size := range []int{0, 1, 1000, state.LongCached - state.CacheHead, state.LongCached, state.LongCached + 1, 3*state.LongCached + 7} {
 		file, content := m.CachePath("l1", "f"), bytes.Repeat([]byte("a line of it\n"), size/13+1)[:size]
@@ -89,6 +90,7 @@ func TestLongCached(t *testing.T) {
 // Where nothing can be cached what is short is there all the same; what is long is not, unless all may be held.
 func TestLongNotCached(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	long := bytes.Repeat([]byte("0123456789"), state.LongCached/10+1)
 	for name, spoil := range map[string]func(m *Memory, file string) error{
 		"no directory": func(m *Memory, file string) error { return os.WriteFile(filepath.Dir(file), nil, 0o600) },

@@ -116,6 +116,7 @@ func randomFile(rng *rand.Rand) string {
 // are exact at every growth point, nothing of their secrets travels, and what travels is the same elsewhere.
 func TestLargeFiles(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	rng := rand.New(rand.NewPCG(41, 42))
 	h := newHub(t, "directory")
 	a, b := largeMemory(t, h, "laptop"), largeMemory(t, h, "desk")
