@@ -365,7 +365,7 @@ func namesIn(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		run := 0
 		for i := 0; i <= len(text); i++ {
-			if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
+			if i < len(text) && isHexDigit(text[i]) {
 				run++
 				continue
 			}
@@ -376,6 +376,8 @@ func namesIn(text string) iter.Seq2[int, string] {
 		}
 	}
 }
+
+func isHexDigit(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
 // record adds a record and its patches to the clean lane if it changes.
 func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {

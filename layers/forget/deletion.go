@@ -355,15 +355,22 @@ func (f *deletion) selector(s *state.Session, generation int,
 	}, nil
 }
 
-// namesOne reports whether a record contains the ID of one of some tool calls.
+// namesOne reports whether a record contains the ID of one of some tool calls as a string.
 func namesOne(raw []byte, calls map[string]bool) bool {
-	for id := range calls {
-		if bytes.Contains(raw, []byte(`"`+id+`"`)) {
+	for {
+		_, rest, opened := bytes.Cut(raw, quote)
+		id, _, closed := bytes.Cut(rest, quote)
+		if !opened || !closed {
+			return false
+		}
+		if calls[string(id)] {
 			return true
 		}
+		raw = rest
 	}
-	return false
 }
+
+var quote = []byte(`"`)
 
 // purgedElsewhere reports whether another device has deleted a message that this device captured too.
 func (f *deletion) purgedElsewhere(s *state.Session, generation int, v transcript.Value) bool {

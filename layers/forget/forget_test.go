@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -36,6 +37,38 @@ func TestStoreError(t *testing.T) {
 		}
 		if got := storeError(err) != nil; got != c.want {
 			t.Errorf("storeError(%v) is an error: %v, want %v", err, got, c.want)
+		}
+	}
+}
+
+// TestNames looks for many names in one pass.
+func TestNames(t *testing.T) {
+	hash := objects.Sum([]byte("one")).String()
+	v := &Prover{names: map[string]bool{hash: true}, Needles: [][]byte{[]byte("zaphod")}}
+	calls := map[string]bool{"toolu_1": true, "x": true}
+	for text, want := range map[string]struct{ proof, call bool }{
+		"":                                 {},
+		`"`:                                {},
+		hash:                               {proof: true},
+		"b3:" + hash + ".json":             {proof: true},
+		"0123" + hash + "ab":               {proof: true},
+		hash[:63]:                          {},
+		hash[:32] + "-" + hash[32:]:        {},
+		strings.ToUpper(hash):              {},
+		"of zaphod":                        {proof: true},
+		`{"id":"toolu_1"}`:                 {call: true},
+		`{"id":"toolu_12","to":"atoolu_1"`: {},
+		`"said \"x\" and "y`:               {},
+		`"said \"" x"x"`:                   {call: true},
+	} {
+		if got := v.finds([]byte(text), nil); got != want.proof {
+			t.Errorf("finds(%q) = %v, want %v", text, got, want.proof)
+		}
+		if found, err := v.findsIn(strings.NewReader(text), 0, nil); err != nil || found != want.proof {
+			t.Errorf("findsIn(%q) = %v, %v, want %v", text, found, err, want.proof)
+		}
+		if got := namesOne([]byte(text), calls); got != want.call {
+			t.Errorf("namesOne(%q) = %v, want %v", text, got, want.call)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/refs"
 )
@@ -49,7 +48,7 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 		return false, err
 	}
 	v.Out.Bytes += int64(len(b))
-	secret := originals.Holds(b, v.Needles)
+	secret := v.contains(b)
 	own := l.Device == v.M.Refs.Device().ID
 	if !secret && v.o.Match == nil || secret && own {
 		return secret, nil
@@ -66,7 +65,7 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 	if err := json.Unmarshal(b, &r); err != nil {
 		return false, err
 	}
-	contains := func(body []byte) bool { return originals.Holds(body, v.Needles) || v.o.matcher().body(body, isID) }
+	contains := func(body []byte) bool { return v.contains(body) || v.o.matcher().body(body, isID) }
 	if !contains(r.Body) {
 		return secret, nil
 	}

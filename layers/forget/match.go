@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
 )
 
 // A matcher decides what an expression selects. Without metadata it looks only at what was said and done, see
@@ -108,6 +109,11 @@ func isTime(s string) bool {
 
 // isID reports whether a text is an ID or a hash.
 func isID(s string) bool { return strings.Trim(s, "0123456789abcdef-") == "" }
+
+// isHash reports whether a text is the name of an object or a record.
+func isHash(s string) bool {
+	return len(s) == 2*objects.Size && strings.Trim(s, "0123456789abcdef") == ""
+}
 
 // isName reports whether a text is an ID, a hash, or a path that ends in one.
 func isName(s string) bool {

@@ -45,8 +45,13 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, purges [
 	case o.Secret != nil:
 		v.Needles = markers.Spellings(o.Secret)
 	case o.Match == nil:
+		v.names = map[string]bool{}
 		for _, name := range gone {
-			v.Needles = append(v.Needles, []byte(name))
+			if isHash(name) {
+				v.names[name] = true
+			} else {
+				v.Needles = append(v.Needles, []byte(name))
+			}
 		}
 	}
 	lanes, err := m.AllLanes()
@@ -94,6 +99,7 @@ type Prover struct {
 	o       ForgetOptions
 	purges  []records.Purge
 	Needles [][]byte
+	names   map[string]bool // more needles: hashes, of which there may be many
 	Out     Proof
 }
 
@@ -115,7 +121,7 @@ func (v *Prover) lanes(ctx context.Context, lanes []refs.Lane) error {
 	each := make([]Prover, len(lanes))
 	errs := make([]error, len(lanes))
 	state.Parallel(len(lanes), runtime.GOMAXPROCS(0), func(i int) {
-		each[i] = Prover{M: v.M, o: v.o, Needles: v.Needles, Out: Proof{Others: map[string]int{}}}
+		each[i] = Prover{M: v.M, o: v.o, Needles: v.Needles, names: v.names, Out: Proof{Others: map[string]int{}}}
 		errs[i] = each[i].Lane(ctx, lanes[i])
 	})
 	for i := range each {
@@ -229,10 +235,32 @@ func (v *Prover) hidden(ctx context.Context) error {
 	return nil
 }
 
+// contains reports whether b contains a needle.
+func (v *Prover) contains(b []byte) bool {
+	return originals.Holds(b, v.Needles) || containsName(b, v.names)
+}
+
+// containsName reports whether b contains one of some hashes. It takes the same time for any number of them.
+func containsName(b []byte, names map[string]bool) bool {
+	if len(names) == 0 {
+		return false
+	}
+	const digits = 2 * objects.Size
+	run := 0 // hexadecimal digits before i
+	for i, c := range b {
+		if !isHexDigit(c) {
+			run = 0
+		} else if run++; run >= digits && names[string(b[i+1-digits:i+1])] {
+			return true
+		}
+	}
+	return false
+}
+
 // finds reports whether b contains a needle or, if match is not nil, a line that matches.
 func (v *Prover) finds(b []byte, match func(line []byte) bool) bool {
 	v.Out.Bytes += int64(len(b))
-	if originals.Holds(b, v.Needles) {
+	if v.contains(b) {
 		return true
 	}
 	return match != nil && v.o.Match != nil && slices.ContainsFunc(bytes.Split(b, originals.Newline), match)
@@ -243,7 +271,11 @@ const lineLimit = 16 << 20
 
 // findsIn is [Prover.finds] for content of any length. A line above lineLimit matches as it is.
 func (v *Prover) findsIn(r io.Reader, size int64, match func(line []byte) bool) (bool, error) {
-	needles := originals.NeedleWindows(v.Needles)
+	most := 2 * objects.Size
+	for _, n := range v.Needles {
+		most = max(most, len(n))
+	}
+	needles := originals.Windows(most, v.contains)
 	read := &capture.Counter{R: io.TeeReader(r, needles)}
 	matched := false
 	var err error

@@ -50,9 +50,13 @@ func (w *windows) Done() bool {
 	return w.found
 }
 
+// Windows returns a writer whose Done reports whether look found anything in what was written. look finds texts of at
+// most the given length.
+func Windows(most int, look func([]byte) bool) *windows { return &windows{most: most, look: look} }
+
 // NeedleWindows returns a writer whose Done reports whether one of the needles was written.
 func NeedleWindows(needles [][]byte) *windows {
-	w := &windows{look: func(b []byte) bool { return Holds(b, needles) }}
+	w := Windows(0, func(b []byte) bool { return Holds(b, needles) })
 	for _, n := range needles {
 		w.most = max(w.most, len(n))
 	}
