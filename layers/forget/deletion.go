@@ -248,7 +248,8 @@ func (f *deletion) Plan(ctx context.Context) error {
 		return err
 	}
 	f.purgeLabels()
-	return f.describe()
+	f.describe()
+	return nil
 }
 
 // session plans the deletion in one session.

@@ -32,7 +32,7 @@ type rebuild struct {
 }
 
 // describe lists the deleted items for display, in a fixed order.
-func (f *deletion) describe() error {
+func (f *deletion) describe() {
 	add := func(t DeletedItem) {
 		t.Project, t.Count = f.p.Name, max(1, t.Count)
 		f.items = append(f.items, t)
@@ -66,15 +66,24 @@ func (f *deletion) describe() error {
 	for _, n := range f.Seals.Files {
 		add(DeletedItem{Kind: "file", Name: n[:8]})
 	}
-	slices.SortStableFunc(f.items, func(a, b DeletedItem) int {
-		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(state.Rank(a.Kind), state.Rank(b.Kind)),
-			strings.Compare(a.Name, b.Name), cmp.Compare(len(b.Why), len(a.Why)),
-			cmp.Compare(fmt.Sprint(b.Rebuilt), fmt.Sprint(a.Rebuilt)))
-	})
+	slices.SortStableFunc(f.items, compareItems)
 	f.items = slices.CompactFunc(f.items, func(a, b DeletedItem) bool { // earlier states of a composition
 		return b.Kind == "composition" && a.Kind == b.Kind && a.Name == b.Name && a.Device == b.Device
 	})
-	return nil
+}
+
+// compareItems orders items for display. Of the states of a composition, the one that is rebuilt comes first, or the
+// one with the longest reason.
+func compareItems(a, b DeletedItem) int {
+	c := cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(state.Rank(a.Kind), state.Rank(b.Kind)),
+		strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), cmp.Compare(len(b.Why), len(a.Why)))
+	switch {
+	case c != 0 || a.Rebuilt == b.Rebuilt:
+		return c
+	case a.Rebuilt:
+		return -1
+	}
+	return 1
 }
 
 // describeSession adds a deleted session, or its deleted messages.
@@ -182,19 +191,18 @@ func (f *deletion) item(r refs.Record) (t DeletedItem, named bool) {
 // rebuildVersion plans to rebuild a version, or returns why it cannot be rebuilt.
 func (f *deletion) rebuildVersion(r refs.Record, v records.Version) (bool, string) {
 	deleted := slices.ContainsFunc(f.st.Versions, func(x *records.Version) bool { return x.ID == r.ID && x.Deleted })
-	free := compress.IsExtract(v.Engine)
 	switch {
 	case f.sessions[v.Session], f.st.Purged.Session(v.Session), f.direct[r.ID], deleted:
 		return false, ""
-	case !free: // a version of an older built-in engine is rebuilt by the newest
+	case !compress.IsExtract(v.Engine): // a version of an older built-in engine is rebuilt by the newest
 		return false, "a model wrote it"
 	case v.Source != "" || v.Since != "":
 		return false, "it continues another version"
 	case !f.canRebuild(v.Session):
 		return false, "only another device has the session"
 	}
-	f.rebuild = append(f.rebuild, rebuild{Project: f.p, Session: v.Session, Label: v.Label, For: v.For, Settings: v.Settings,
-		Counter: v.Counter})
+	f.rebuild = append(f.rebuild, rebuild{Project: f.p, Session: v.Session, Label: v.Label, For: v.For,
+		Settings: v.Settings, Counter: v.Counter})
 	return true, ""
 }
 
@@ -235,7 +243,8 @@ func (f *deletion) rebuildComposition(r refs.Record, c records.Composition) (reb
 			parts[i].Label = ""
 		}
 	}
-	f.rebuild = append(f.rebuild, rebuild{Project: f.p, Name: c.Name, Budget: c.Budget, Strategy: c.Strategy, Parts: parts})
+	f.rebuild = append(f.rebuild, rebuild{Project: f.p, Name: c.Name, Budget: c.Budget, Strategy: c.Strategy,
+		Parts: parts})
 	slices.Sort(without)
 	return true, strings.Join(slices.Compact(without), ", "), ""
 }

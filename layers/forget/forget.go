@@ -268,8 +268,8 @@ func (m Ops) RenewPending() (kept string, err error) {
 	return m.Refs.ReplaceNote(pendingFile, b)
 }
 
-// finish deletes the bytes that no lane refers to any more, and rebuilds versions and compositions. It reports whether a
-// deletion was pending. made has the names of the rebuilt texts, which may be the same as before.
+// finish deletes the bytes that no lane refers to any more, and rebuilds versions and compositions. It reports whether
+// a deletion was pending. made has the names of the rebuilt texts, which may be the same as before.
 func (m Ops) finish(ctx context.Context) (found bool, made []string, err error) {
 	p, found, err := m.ReadPending()
 	if err != nil || !found {

@@ -1,6 +1,7 @@
 package forget
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -69,6 +70,26 @@ func TestNames(t *testing.T) {
 		}
 		if got := namesOne([]byte(text), calls); got != want.call {
 			t.Errorf("namesOne(%q) = %v, want %v", text, got, want.call)
+		}
+	}
+}
+
+// TestCompareItems: the order of items does not depend on the order in which they were found.
+func TestCompareItems(t *testing.T) {
+	want := []DeletedItem{
+		{Kind: "session", Name: "s1"},
+		{Kind: "composition", Name: "c", Why: "nothing is left of it"},
+		{Kind: "composition", Name: "d", Rebuilt: true},
+		{Kind: "composition", Name: "d"},
+		{Kind: "part of a record", Name: "use"},
+		{Kind: "record", Name: "use"},
+		{Kind: "session", Name: "s1", Device: "d2"},
+	}
+	for i, a := range want {
+		for j, b := range want {
+			if got := compareItems(a, b); got != cmp.Compare(i, j) {
+				t.Errorf("compareItems(%+v, %+v) = %d", a, b, got)
+			}
 		}
 	}
 }

@@ -37,8 +37,7 @@ type Proof struct {
 }
 
 // Prove searches every byte of the store: for a secret and its spellings, for matches of an expression, or else for the
-// names in gone. purges has the purges of this deletion, which other
-// devices must apply.
+// names in gone. purges has the purges of this deletion, which other devices must apply.
 func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, purges []records.Purge) (Proof, error) {
 	v := &Prover{M: m, o: o, purges: purges, Out: Proof{Others: map[string]int{}}}
 	switch {
@@ -83,8 +82,8 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, purges [
 	return v.Out, nil
 }
 
-// Holds searches every byte of the store for a text and returns the places that contain it, except in the lanes of other devices and
-// in unreachable objects, which the next sweep deletes.
+// Holds searches every byte of the store for a text and returns the places that contain it, except in the lanes of
+// other devices and in unreachable objects, which the next sweep deletes.
 func (m Ops) Holds(ctx context.Context, text []byte) ([]string, error) {
 	p, err := m.Prove(ctx, ForgetOptions{}, []string{string(text)}, nil)
 	return slices.DeleteFunc(p.Left, func(where string) bool { return strings.HasSuffix(where, unreachable) }), err

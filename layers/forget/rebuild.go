@@ -26,8 +26,8 @@ type rebuilder struct {
 	names   []string // of the committed texts
 }
 
-// rebuildAll rebuilds versions and compositions, and returns the names of the texts. Consecutive versions of one project
-// share a commit; a composition is rebuilt after the versions before it were committed.
+// rebuildAll rebuilds versions and compositions, and returns the names of the texts. Consecutive versions of one
+// project share a commit; a composition is rebuilt after the versions before it were committed.
 func (m Ops) rebuildAll(ctx context.Context, all []rebuild) (made []string, err error) {
 	b := &rebuilder{m: m}
 	defer b.close()
@@ -92,7 +92,8 @@ func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 }
 
 // keep stages a version until the batch is committed.
-func (b *rebuilder) keep(ctx context.Context, c derive.CompressResult, bodies [][]byte) (_ derive.CompressResult, err error) {
+func (b *rebuilder) keep(ctx context.Context, c derive.CompressResult,
+	bodies [][]byte) (_ derive.CompressResult, err error) {
 	if b.stage == nil {
 		if b.stage, err = b.m.Refs.Stage(ctx); err != nil {
 			return c, err

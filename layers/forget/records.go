@@ -21,8 +21,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// dropRecords drops records, and the records derived from those, until no more are dropped. Then it changes the remaining
-// records of this device.
+// dropRecords drops records, and the records derived from those, until no more are dropped. Then it changes the
+// remaining records of this device.
 func (f *deletion) dropRecords() error {
 	for again := true; again; {
 		again = false
@@ -126,7 +126,8 @@ func (f *deletion) aboutDeleted(r refs.Record) bool {
 		})
 	case permanent.KindAct:
 		var a permanent.Act
-		return json.Unmarshal(r.Body, &a) == nil && a.Quote != nil && !f.madeAfter(r, a.Quote.Session) && f.quoteDeleted(*a.Quote)
+		return json.Unmarshal(r.Body, &a) == nil && a.Quote != nil && !f.madeAfter(r, a.Quote.Session) &&
+			f.quoteDeleted(*a.Quote)
 	}
 	return false
 }
@@ -250,7 +251,9 @@ func (f *deletion) dropRecord(r refs.Record) (err error) {
 	f.markGone(r.ID)
 	switch r.Kind {
 	case records.KindVersion:
-		return state.ApplyTo(r, func(v records.Version) { f.markGone(append(v.Derivation.Witnesses, v.Derivation.Output)...) })
+		return state.ApplyTo(r, func(v records.Version) {
+			f.markGone(append(v.Derivation.Witnesses, v.Derivation.Output)...)
+		})
 	case records.KindComposition:
 		return state.ApplyTo(r, func(c records.Composition) {
 			f.markGone(append(c.Derivation.Witnesses, c.Derivation.Output)...)

@@ -44,16 +44,16 @@ func RedactOwn(rules redact.Rules, text []byte) (clean []byte, cuts []redact.Cut
 // ownName matches names that mem generates: hashes, commits, devices, projects, sessions, with their prefix and a
 // number after them.
 var ownName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`^([a-z]+/)?([0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32}|[0-9a-f]{16}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|agent-[0-9a-f]{6,40})(/[0-9]+)?$`)
+	return regexp.MustCompile(`^([a-z]+/)?([0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32}|[0-9a-f]{16}|` +
+		`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|agent-[0-9a-f]{6,40})(/[0-9]+)?$`)
 })
 
 // ownForm matches other values that programs read: keys of devices, IDs of rules, labels of versions, parts of
 // compositions, engines, token counters, weights, names of models and their messages, versions of clients.
 var ownForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`^(ssh-ed25519 [A-Za-z0-9+/]{68}=*|mem-[0-9]+ gitleaks-[0-9.]+( own-[0-9a-f]{8})?|([0-9a-f-]{36}:)?v[0-9]{3,}|[0-9a-f-]{36}:original|` +
-			`[a-z]+/[0-9]+( \([a-z0-9., -]*\))?|o200k\*[0-9.]+/[0-9]+|[01]\.[0-9]{2}|claude-[a-z0-9.-]+|msg_[0-9A-Za-z]{20,30}|[0-9]+\.[0-9]+\.[0-9]+)$`)
+	return regexp.MustCompile(`^(ssh-ed25519 [A-Za-z0-9+/]{68}=*|mem-[0-9]+ gitleaks-[0-9.]+( own-[0-9a-f]{8})?|` +
+		`([0-9a-f-]{36}:)?v[0-9]{3,}|[0-9a-f-]{36}:original|[a-z]+/[0-9]+( \([a-z0-9., -]*\))?|` +
+		`o200k\*[0-9.]+/[0-9]+|[01]\.[0-9]{2}|claude-[a-z0-9.-]+|msg_[0-9A-Za-z]{20,30}|[0-9]+\.[0-9]+\.[0-9]+)$`)
 })
 
 // ownPlaces returns the places of numbers, times and names in text that mem wrote, in order.
