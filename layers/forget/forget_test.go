@@ -93,3 +93,18 @@ func TestCompareItems(t *testing.T) {
 		}
 	}
 }
+
+func TestIsID(t *testing.T) {
+	hash, session := objects.Sum([]byte("one")).String(), "6ecd8c99-4036-403d-bf84-cf8400f67836"
+	for _, s := range []string{hash, hash[:32], session, "session/" + session, "version/" + hash, "exchange/" + hash} {
+		if !isID(s) {
+			t.Errorf("isID(%q) = false", s)
+		}
+	}
+	for _, s := range []string{"", "555-0199", "4111-1111-1111-1111", "session/555-0199", "composition/" + session,
+		"/home/zaphod/" + session, strings.ToUpper(session), "deadbeef", session + "0"} {
+		if isID(s) {
+			t.Errorf("isID(%q) = true", s)
+		}
+	}
+}

@@ -107,16 +107,18 @@ func isTime(s string) bool {
 	return err == nil
 }
 
-// isID reports whether a text is an ID or a hash.
-func isID(s string) bool { return strings.Trim(s, "0123456789abcdef-") == "" }
+const hexDigits = "0123456789abcdef"
 
 // isHash reports whether a text is the name of an object or a record.
-func isHash(s string) bool {
-	return len(s) == 2*objects.Size && strings.Trim(s, "0123456789abcdef") == ""
-}
+func isHash(s string) bool { return len(s) == 2*objects.Size && strings.Trim(s, hexDigits) == "" }
 
-// isName reports whether a text is an ID, a hash, or a path that ends in one.
-func isName(s string) bool {
-	slash := strings.LastIndexByte(s, '/')
-	return isID(s) || slash >= 0 && !strings.Contains(s, " ") && isID(s[slash+1:])
+// isID reports whether a text is a hash, the ID of a device or of a session, or such a name after its kind, for example
+// session/ID. A shorter number, for example of a telephone, is none.
+func isID(s string) bool {
+	if kind, name, ok := strings.Cut(s, "/"); ok &&
+		slices.Contains([]string{"concept", "exchange", "rule", "session", "version"}, kind) {
+		s = name
+	}
+	return isHash(s) || len(s) == 32 && strings.Trim(s, hexDigits) == "" ||
+		len(s) == 36 && s[8] == '-' && strings.Trim(s, hexDigits+"-") == ""
 }

@@ -155,7 +155,7 @@ func (f *deletion) containsSelected(r refs.Record) bool {
 	if originals.Holds(r.Body, f.needles) {
 		return true
 	}
-	return f.o.matcher().body(r.Body, isName)
+	return f.o.matcher().body(r.Body, isID)
 }
 
 // searchTexts finds the records whose witnesses or texts contain selected text: a model may have read it in a fact or
