@@ -226,25 +226,26 @@ func (d FactDraft) Instruction(command string) string {
 
 // fence returns a key that does not occur in the draft, always the same for the same draft.
 func (d FactDraft) fence() string {
-	h := objects.NewHasher()
-	all := ""
+	var all strings.Builder
 	for _, l := range d.Lines {
-		fmt.Fprintf(h, "%d %s\n", l.N, l.Text) // never fails
-		all += l.Text + "\n"
+		fmt.Fprintf(&all, "%d %s\n", l.N, l.Text)
 	}
 	for _, f := range d.Open {
-		all += f.Text + "\n"
+		all.WriteString(f.Text + "\n")
 	}
-	sum := h.Sum()
+	return fenceKey(all.String())
+}
+
+// fenceKey returns a key that does not occur in a text, always the same for the same text.
+func fenceKey(text string) string {
+	sum := objects.Sum([]byte(text))
 	for n := 0; ; n++ {
-		if key := objects.Sum(fmt.Appendf(nil, "mem draft %s %d", sum, n)).String()[:12]; !strings.Contains(all, key) {
+		key := objects.Sum(fmt.Appendf(nil, "mem draft %s %d", sum, n)).String()[:12]
+		if !strings.Contains(text, key) {
 			return key
 		}
 	}
 }
-
-// fenceKey returns a key that does not occur in a text.
-func fenceKey(text string) string { return FactDraft{Lines: []DraftLine{{Text: text}}}.fence() }
 
 // fenced returns a text that ends in a newline between fences.
 func fenced(title, text string) string {
@@ -362,9 +363,11 @@ func (m Ops) exchangeFor(ctx context.Context, project refs.Project, s *state.Ses
 	if err != nil {
 		return nil, facts.Exchange{}, err
 	}
-	if s = st.Session(s.ID); s == nil {
-		return nil, facts.Exchange{}, &state.NotFoundError{What: "session", Name: f.Session}
+	known := st.Session(s.ID)
+	if known == nil {
+		return nil, facts.Exchange{}, &state.NotFoundError{What: "session", Name: s.ID}
 	}
+	s = known
 	now := s.Now()
 	q, err := revision.On(m.DB).Quotable(ctx, project, s, now, citedMessages([]facts.Fact{f}))
 	if err != nil {

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,8 +80,8 @@ func (m Ops) VerifyFacts(ctx context.Context, project refs.Project, list []facts
 			some = append(some, list[i])
 		}
 		q, problem := m.transcriptOf(ctx, st, homes[some[0].Exchange], citedMessages(some))
-		if errors.Is(problem, context.Canceled) {
-			return nil, problem
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		for _, i := range groups[key] {
 			out[i] = CheckedFact{Fact: list[i], Now: list[i]}

@@ -253,8 +253,8 @@ func (s *saver) quoted(f facts.Fact) string {
 func (s *saver) namedFiles(at string, list []string, text string) []string {
 	var out []string
 	for i, f := range list {
-		if strings.Contains(text, f) || strings.Contains(text, f[strings.LastIndexAny(f, `/\`)+1:]) &&
-			!strings.HasSuffix(f, "/") {
+		name := f[strings.LastIndexAny(f, `/\`)+1:]
+		if f != "" && strings.Contains(text, f) || name != "" && strings.Contains(text, name) {
 			out = append(out, f)
 			continue
 		}
