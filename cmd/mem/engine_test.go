@@ -87,10 +87,13 @@ func asJSON(v any) string {
 }
 
 // distilling answers by MODEL_MODE: with the texts of the user as requests or decisions, one of them invented; as "colleague" with the
-// decisions of the assistant; or with one concept for everything.
+// decisions of the assistant; as "shy" only when it is asked again; or with one concept for everything.
 func distilling(q engines.Question) string {
 	if os.Getenv("MODEL_MODE") == "garbage" {
 		return "I would rather not."
+	}
+	if os.Getenv("MODEL_MODE") == "shy" && !strings.Contains(q.Prompt, "=== faults ") {
+		return "Must I?"
 	}
 	if strings.HasPrefix(q.System, "You look back") {
 		return reflecting(q)

@@ -110,6 +110,11 @@ func (s *Set) Live() []*Concept {
 	return out
 }
 
+// LiveTrusted returns the live concepts of trusted devices by label.
+func (s *Set) LiveTrusted() []*Concept {
+	return slices.DeleteFunc(s.Live(), func(c *Concept) bool { return !s.trusts(c.Device) })
+}
+
 // MembershipOf returns the membership of an exchange: its own, or else that of its session. An assignment by an
 // untrusted device does not replace one by a trusted device.
 func (s *Set) MembershipOf(exchange, session string) Membership {

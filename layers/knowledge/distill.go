@@ -96,12 +96,14 @@ func (d *distiller) facts(ctx context.Context) error {
 		if err != nil || part.To == 0 {
 			return err
 		}
-		since, d.out.Left = part.To, part.Tokens+part.Left
+		since = part.To
 		prompt := part.Instruction("")
 		if d.o.DryRun {
+			d.out.Left += part.Tokens
 			d.estimate(prompt, part.Tokens)
 			continue
 		}
+		d.out.Left = part.Tokens + part.Left
 		given, err := d.ask(ctx, prompt, part)
 		if err != nil {
 			return err
@@ -111,8 +113,7 @@ func (d *distiller) facts(ctx context.Context) error {
 			return err
 		}
 		saved, err := d.m.SaveFacts(ctx, d.rev, given, SaveOptions{MaxFacts: d.o.MaxFacts, Engine: d.asker.ID(),
-			Witnesses: witnesses,
-			tips:      tips, AllowEmpty: true})
+			Witnesses: witnesses, tips: tips, AllowEmpty: true})
 		if err != nil {
 			return err
 		}
@@ -233,12 +234,13 @@ func (d *distiller) concepts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var open []*facts.Exchange
-	for _, x := range set.Unassigned(known) {
-		if x.Session == d.rev.Session.ID {
-			open = append(open, x)
-		}
+	devices, err := d.m.Trust(ctx)
+	if err != nil {
+		return err
 	}
+	open := slices.DeleteFunc(set.Unassigned(known), func(x *facts.Exchange) bool {
+		return x.Session != d.rev.Session.ID || !devices.Of(x.Device)
+	})
 	if len(open) == 0 {
 		return nil
 	}
@@ -246,14 +248,11 @@ func (d *distiller) concepts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	prompt := assignPrompt(set, open, d.m.Refs.Device().ID)
-	text, err := d.asker.Ask(ctx, assignSystem, prompt, json.RawMessage(assignSchema), answerTokens(len(open)*100))
+	q := question{assignSystem, assignPrompt(set, open, devices), json.RawMessage(assignSchema),
+		answerTokens(len(open) * 100)}
+	list, err := askTwice(ctx, d.asker, q, readAssignments)
 	if err != nil {
 		return err
-	}
-	list, err := readAssignments([]byte(text))
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
 	for _, a := range list {
 		done, err := d.assign(ctx, a, open, names)
@@ -265,17 +264,18 @@ func (d *distiller) concepts(ctx context.Context) error {
 	return d.saveWitnesses(ctx, known, tips)
 }
 
-// assignPrompt lists concepts and exchanges between fences.
-func assignPrompt(set *concepts.Set, open []*facts.Exchange, device string) string {
+// assignPrompt lists concepts and exchanges between fences, without the data of untrusted devices.
+func assignPrompt(set *concepts.Set, open []*facts.Exchange, devices state.Trust) string {
 	var body strings.Builder
 	body.WriteString("Concepts:\n")
-	for _, c := range set.Live() {
-		fmt.Fprintf(&body, "%s %s (%s): %s\n", set.DisplayLabel(c, device), c.Name, c.Topic, c.Summary)
+	for _, c := range set.LiveTrusted() {
+		fmt.Fprintf(&body, "%s %s (%s): %s\n", set.DisplayLabel(c, devices.Own), c.Name, c.Topic, c.Summary)
 	}
 	body.WriteString("Pieces of work:\n")
 	for _, x := range open {
 		fmt.Fprintf(&body, "%s %s: %s\n", x.ID, x.Topic, x.Summary)
-		for _, f := range x.Facts[:min(len(x.Facts), 12)] {
+		said := slices.DeleteFunc(slices.Clone(x.Facts), func(f facts.Fact) bool { return !devices.Of(f.Device) })
+		for _, f := range said[:min(len(said), 12)] {
 			fmt.Fprintf(&body, "  %s: %s\n", f.Kind, f.Text)
 		}
 	}
@@ -316,17 +316,17 @@ func (d *distiller) assign(ctx context.Context, a assignment, open []*facts.Exch
 	if err != nil {
 		return 0, err
 	}
+	live := set.LiveTrusted()
 	if a.Concept != "" {
-		to.Concept, err = revision.On(d.m.DB).ConceptIn(set, a.Concept)
-	} else if at := slices.IndexFunc(set.Live(), func(c *concepts.Concept) bool {
+		if to.Concept, err = revision.On(d.m.DB).ConceptIn(set, a.Concept); err != nil {
+			return 0, nil // unknown concept: the exchange stays unassigned
+		}
+	} else if at := slices.IndexFunc(live, func(c *concepts.Concept) bool {
 		return strings.EqualFold(c.Name, name)
 	}); at >= 0 {
-		to.Concept = set.Live()[at] // named twice in one answer
+		to.Concept = live[at] // named twice in one answer
 	} else {
 		to.New = &concepts.Definition{Name: name, Topic: topic}
-	}
-	if err != nil {
-		return 0, nil // unknown concept: the exchange stays unassigned
 	}
 	_, err = d.m.Assign(ctx, d.rev.Project,
 		[]Member{{Project: d.rev.Project, Session: open[i].Session, Exchange: open[i]}}, to, false)
