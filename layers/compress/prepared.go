@@ -87,14 +87,6 @@ func (k *Prepared) Run(ctx context.Context, p Plan, engine Summarizer) (Result, 
 	return r.finish(r.pins)
 }
 
-// CheckPins checks that the kept texts of a plan fit into its budget. The error is a [*PinError] if not.
-func (k *Prepared) CheckPins(p Plan) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	_, err := k.prepare(p, false)
-	return err
-}
-
 // prepare extracts the pins and divides the rest of the budget. If whole is set, all items have their texts in memory.
 func (k *Prepared) prepare(p Plan, whole bool) (*run, error) {
 	c, err := tokens.ByID(p.Tokenizer)

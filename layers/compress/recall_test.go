@@ -191,7 +191,7 @@ func FuzzRecall(f *testing.F) {
 		p.Tiers = []Part{{From: 1, To: last, Budget: budget, Level: keepit.Moderate}}
 		r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
 		if err != nil {
-			if Prepare(Input{Items: items}).CheckPins(p) == nil {
+			if _, wrong := Prepare(Input{Items: items}).prepare(p, false); wrong == nil {
 				t.Fatalf("%v", err)
 			}
 			return

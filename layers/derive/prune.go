@@ -52,34 +52,35 @@ func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r 
 	if dryRun || len(taken) == 0 {
 		return taken, spared, nil
 	}
-	message := fmt.Sprintf("prune %d version%s", len(taken), Plural(len(taken)))
+	message := fmt.Sprintf("prune %d versions", len(taken))
 	if len(taken) == 1 {
 		message = "prune " + records.ShortID(taken[0].Session.ID) + ":" + taken[0].Version.Label
 	}
-	return taken, spared, m.Refs.WithReserve(func() error {
-		return m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
-			tx.Trailer("Op", "prune")
-			return hide(tx, taken)
+	targets := make([]string, len(taken))
+	for i, x := range taken {
+		targets[i] = "version/" + x.Version.ID.String()
+	}
+	return taken, spared, m.hide(ctx, p.ID, message, "prune", targets)
+}
+
+// hide hides targets of a project in one operation.
+func (m Ops) hide(ctx context.Context, p refs.Project, message, op string, targets []string) error {
+	return m.Refs.WithReserve(func() error {
+		return m.Refs.Update(ctx, p, message, func(tx *refs.Tx) error {
+			tx.Trailer("Op", op)
+			for _, target := range targets {
+				if _, err := tx.Add(records.KindSet, hidden(target)); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	})
 }
 
-// Plural returns the plural ending for n things.
-func Plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
-
-func hide(tx *refs.Tx, versions []PrunedVersion) error {
-	for _, x := range versions {
-		if _, err := tx.Add(records.KindSet, records.SetBody{Target: "version/" + x.Version.ID.String(), Field: "deleted",
-			Value: true}); err != nil {
-			return err
-		}
-	}
-	return nil
+// hidden returns the body of a record that hides a target.
+func hidden(target string) records.SetBody {
+	return records.SetBody{Target: target, Field: "deleted", Value: true}
 }
 
 // expired returns the versions of a session that need not be kept. versions are in the order of creation.

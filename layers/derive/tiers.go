@@ -224,14 +224,14 @@ func (a *tierRun) hideRecords(failed bool, out *TierResult) []records.SetBody {
 		}
 		if !unmade {
 			label = labels[h.Version]
-			sets = append(sets, records.SetBody{Target: "version/" + h.Version, Field: "deleted", Value: true})
+			sets = append(sets, hidden("version/"+h.Version))
 		}
 		out.Hidden = append(out.Hidden, records.ShortID(h.Session)+":"+label)
 	}
 	for _, label := range a.plan.Over {
 		if c := a.st.Composition(label); c != nil && c.Tier == string(tier.Weekly) && !failed {
 			out.Hidden = append(out.Hidden, label)
-			sets = append(sets, records.SetBody{Target: "composition/" + label, Field: "deleted", Value: true})
+			sets = append(sets, hidden("composition/"+label))
 		}
 	}
 	return sets

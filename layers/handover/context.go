@@ -12,7 +12,6 @@ import (
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/concepts"
-	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -338,7 +337,7 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 		case s.Title() != "":
 			text += fmt.Sprintf(" %q", Cut(s.Title(), showTitle))
 		}
-		text += fmt.Sprintf(", %d message%s", now.Scan.Messages, derive.Plural(now.Scan.Messages))
+		text += ", " + bodies.Numbered(now.Scan.Messages, "message", "messages")
 		if v := b.st.OwnVersionsOf(s); len(v) > 0 {
 			text += ", compressed as " + v[len(v)-1].Label
 		}
@@ -354,8 +353,8 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Always: true})
 	}
 	if n := b.o.Behind; n > 0 {
-		say("%d changed session file%s of this project %s being captured in the background; what is told here does not "+
-			"know them yet.", n, derive.Plural(n), map[bool]string{true: "is", false: "are"}[n == 1])
+		say("%s being captured in the background; what is told here does not know them yet.",
+			bodies.Numbered(n, "changed session file of this project is", "changed session files of this project are"))
 	}
 	if b.o.Pending == 0 {
 		return out
@@ -367,8 +366,8 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 		}
 	}
 	if n := len(b.jobs.Unassigned(b.known)); n > 0 {
-		say("%d exchange%s belong to no concept yet; `%s concepts candidates` lists them.", n,
-			derive.Plural(n), b.o.Program)
+		say("%s belong to no concept yet; `%s concepts candidates` lists them.",
+			bodies.Numbered(n, "exchange", "exchanges"), b.o.Program)
 	}
 	if b.due && len(b.known.Exchanges) > 0 {
 		say("There are facts that no reflection has seen; `%s reflect` shows what may be worth keeping for good.",

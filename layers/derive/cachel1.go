@@ -1,0 +1,69 @@
+package derive
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/state"
+	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// CacheL1 computes the L1 and token counts of sessions on all cores, so that later commands find them in the cache. It
+// calls progress after each session, from several goroutines.
+func (m Ops) CacheL1(ctx context.Context, added []capture.Added, progress func(bytes int64)) error {
+	var projects []refs.Project
+	of := map[refs.Project][]int{}
+	for i, a := range added {
+		if of[a.Project.ID] == nil {
+			projects = append(projects, a.Project.ID)
+		}
+		of[a.Project.ID] = append(of[a.Project.ID], i)
+	}
+	errs := make([]error, len(added))
+	for len(projects) > 0 && ctx.Err() == nil {
+		states := map[refs.Project]*state.State{}
+		var todo []int
+		for len(projects) > 0 && len(todo) < maxLoaded {
+			p := projects[0]
+			st, err := trusted.On(m.DB).State(ctx, p)
+			if err != nil {
+				return errors.Join(append(errs, err)...)
+			}
+			st.Index() // built here because the workers read it concurrently
+			states[p], projects, todo = st, projects[1:], append(todo, of[p]...)
+		}
+		state.Parallel(len(todo), m.Opts.Workers, func(k int) {
+			i := todo[k]
+			if ctx.Err() == nil {
+				errs[i] = m.cacheL1(ctx, states[added[i].Project.ID], added[i])
+			}
+			if progress != nil {
+				progress(added[i].Now.Size)
+			}
+		})
+	}
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// maxLoaded limits the sessions whose project states are loaded at the same time: the states of all projects of a large
+// import do not fit into memory.
+const maxLoaded = 4096
+
+func (m Ops) cacheL1(ctx context.Context, st *state.State, a capture.Added) error {
+	s := st.Session(a.Session)
+	if s == nil {
+		return nil // forgotten
+	}
+	l1, err := originals.On(m.DB).L1(ctx, a.Project.ID, s.Now().Original, refine.Full)
+	if err != nil {
+		return err
+	}
+	l1.Close() // opening it filled the cache
+	_, err = markers.On(m.DB).Counts(ctx, a.Project.ID, s, s.Now())
+	return err
+}
