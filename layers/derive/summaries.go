@@ -199,7 +199,7 @@ func (m Ops) RebuildSummary(ctx context.Context, rev state.Rev, was compose.Comp
 		if err != nil {
 			return now, fmt.Errorf("facts: %w", err)
 		}
-		if known, err = DecodeFacts(b); err != nil {
+		if known, err = decodeFacts(b); err != nil {
 			return now, err
 		}
 	}
@@ -273,8 +273,21 @@ func (m Ops) tierFacts(ctx context.Context, p refs.Project, trust state.Trust) (
 	return out, nil
 }
 
-// EncodeFacts encodes facts as JSON lines, an input of a summary.
-func EncodeFacts(list []tier.Fact) []byte {
+// factsObject encodes the facts of sources and returns the hash and the bytes, nil if there are none.
+func factsObject(sources []tier.Source) (objects.Hash, []byte) {
+	var all []tier.Fact
+	for _, s := range sources {
+		all = append(all, s.Facts...)
+	}
+	if len(all) == 0 {
+		return objects.Hash{}, nil
+	}
+	b := encodeFacts(all)
+	return objects.Sum(b), b
+}
+
+// encodeFacts encodes facts as JSON lines, an input of a summary.
+func encodeFacts(list []tier.Fact) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -286,8 +299,8 @@ func EncodeFacts(list []tier.Fact) []byte {
 	return b.Bytes()
 }
 
-// DecodeFacts decodes the facts of a summary by session.
-func DecodeFacts(b []byte) (map[string][]tier.Fact, error) {
+// decodeFacts decodes the facts of a summary by session.
+func decodeFacts(b []byte) (map[string][]tier.Fact, error) {
 	out := map[string][]tier.Fact{}
 	d := json.NewDecoder(bytes.NewReader(b))
 	for {

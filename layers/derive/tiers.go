@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
 	trusted "github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -282,17 +281,4 @@ func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]
 		return y.Session.Now().Scan.Last.Compare(x.Session.Now().Scan.Last)
 	})
 	return out, todo, nil
-}
-
-// factsObject encodes the facts of sources and returns the hash and the bytes, nil if there are none.
-func factsObject(sources []tier.Source) (objects.Hash, []byte) {
-	var all []tier.Fact
-	for _, s := range sources {
-		all = append(all, s.Facts...)
-	}
-	if len(all) == 0 {
-		return objects.Hash{}, nil
-	}
-	b := EncodeFacts(all)
-	return objects.Sum(b), b
 }
