@@ -8,7 +8,7 @@ import (
 	"github.com/memvcs/mem/layers/tier"
 )
 
-// A TierSchedule says when a project ages automatically.
+// A TierSchedule determines when a project ages automatically.
 type TierSchedule string
 
 // The schedules.
@@ -30,9 +30,8 @@ const maxAutoVersions = 8
 
 // AutoTier calls [Ops.Tier] if the schedule requires it now, and reports whether it did. Days and weeks are in UTC. A
 // run with another policy, or one that deferred versions, does not count as the last run.
-func (m Ops) AutoTier(ctx context.Context, p state.Project, schedule TierSchedule, o TierOptions) (out TierResult,
-	ran bool,
-	err error) {
+func (m Ops) AutoTier(ctx context.Context, p state.Project, schedule TierSchedule,
+	o TierOptions) (out TierResult, ran bool, err error) {
 	file := m.CachePath("tier", string(p.ID))
 	var last lastTier
 	known := state.ReadCache(file, &last) && last.Policy == o.Policy

@@ -8,14 +8,12 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
-	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/repair"
 )
@@ -32,7 +30,7 @@ type recapturer struct {
 // recapture restores losses from files of Claude Code and returns the remaining ones.
 func (m Ops) recapture(ctx context.Context, losses []repair.Loss, out *Repaired, dryRun bool) ([]repair.Loss, error) {
 	g := &recapturer{m: m, want: map[pack.ID]bool{}, got: map[pack.ID][]byte{}, from: map[pack.ID]string{}}
-	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{}}
+	x := newLossExplainer(m.Refs)
 	tried := map[string]bool{}
 	for _, l := range losses {
 		g.want[l.ID] = true
@@ -41,9 +39,9 @@ func (m Ops) recapture(ctx context.Context, losses []repair.Loss, out *Repaired,
 		if l.Patches() {
 			continue
 		}
-		points := x.Project(l.Lane.Project).PointsOf(l)
+		points := x.project(l.Lane.Project).pointsOf(l)
 		if len(points) == 0 {
-			if err := g.files(ctx, x.Project(l.Lane.Project).FilesOf(l), tried); err != nil {
+			if err := g.files(ctx, x.project(l.Lane.Project).filesOf(l), tried); err != nil {
 				return losses, err
 			}
 			continue
@@ -68,7 +66,7 @@ func (m Ops) recapture(ctx context.Context, losses []repair.Loss, out *Repaired,
 	for _, l := range losses {
 		if g.got[l.ID] != nil {
 			g.got[l.ID] = nil // report each once
-			out.Mended = append(out.Mended, repair.Fix{Where: l.Where, What: derive.DescribeLoss(l) + " was missing",
+			out.Mended = append(out.Mended, repair.Fix{Where: l.Where, What: describeLoss(l) + " was missing",
 				Done: "made again from " + g.from[l.ID]})
 		}
 	}
@@ -143,10 +141,10 @@ func (g *recapturer) grow(ctx context.Context, path string, rules redact.Rules,
 }
 
 // files restores overflow files.
-func (g *recapturer) files(ctx context.Context, files []derive.LostFile, tried map[string]bool) error {
+func (g *recapturer) files(ctx context.Context, files []lostFile, tried map[string]bool) error {
 	for _, f := range files {
-		for _, rules := range []redact.Rules{secrets.On(g.m.DB).RulesIn(f.Cwd), g.m.Opts.Rules, {}} {
-			key := f.Ref.Hash.String() + " " + rules.ID + " " + f.Path
+		for _, rules := range []redact.Rules{secrets.On(g.m.DB).RulesIn(f.cwd), g.m.Opts.Rules, {}} {
+			key := f.ref.Hash.String() + " " + rules.ID + " " + f.path
 			if tried[key] {
 				continue
 			}
@@ -164,8 +162,8 @@ func (g *recapturer) files(ctx context.Context, files []derive.LostFile, tried m
 }
 
 // file restores an overflow file with the given rules, as an object or as a stream, if the result is the same.
-func (g *recapturer) file(ctx context.Context, f derive.LostFile, rules redact.Rules) (done bool, err error) {
-	in, size, err := secrets.OpenRegular(f.Path)
+func (g *recapturer) file(ctx context.Context, f lostFile, rules redact.Rules) (done bool, err error) {
+	in, size, err := secrets.OpenRegular(f.path)
 	if err != nil {
 		return false, ctx.Err() // it was deleted
 	}
@@ -173,8 +171,8 @@ func (g *recapturer) file(ctx context.Context, f derive.LostFile, rules redact.R
 	made := map[pack.ID][]byte{}
 	var r io.Reader = secrets.NewFileCleaner(in, size, rules)
 	var whole bytes.Buffer
-	if f.One {
-		r = io.TeeReader(io.LimitReader(r, f.Ref.Size+1), &whole)
+	if f.one {
+		r = io.TeeReader(io.LimitReader(r, f.ref.Size+1), &whole)
 	}
 	t, n := &stream.Tail{Hash: objects.NewHasher(), Final: true}, 0
 	for s, err := range stream.Append(ctx, t, r) {
@@ -187,16 +185,16 @@ func (g *recapturer) file(ctx context.Context, f derive.LostFile, rules redact.R
 		s.Release()
 		n++
 	}
-	if t.Hash.Sum() != f.Ref.Hash {
+	if t.Hash.Sum() != f.ref.Hash {
 		return false, nil
 	}
-	for _, b := range [][]byte{whole.Bytes(), lane.PointBlob(stream.Whole(f.Ref.Hash), n)} {
+	for _, b := range [][]byte{whole.Bytes(), lane.PointBlob(stream.Whole(f.ref.Hash), n)} {
 		if id := pack.Name(pack.Blob, b); g.want[id] {
 			made[id] = b
 		}
 	}
 	for id, b := range made {
-		g.got[id], g.from[id] = b, f.Path
+		g.got[id], g.from[id] = b, f.path
 	}
 	return len(made) > 0, nil
 }

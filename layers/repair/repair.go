@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
@@ -32,7 +31,7 @@ type RepairOptions struct {
 // A Repaired is the result of a repair.
 type Repaired struct {
 	Mended []repair.Fix
-	Lost   []derive.LostData
+	Lost   []LostData
 	Left   []repair.Problem // found by a check afterwards
 	Roots  []Root
 
@@ -130,10 +129,10 @@ func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []repair.Loss,
 // without its transcript is useless if Claude Code still has the file, because the next capture then stores it
 // again. Otherwise its versions need the record.
 func (m Ops) stillOfUse(losses []repair.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
-	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{}}
+	x := newLossExplainer(m.Refs)
 	files := map[string]string{}
 	for _, l := range losses {
-		for _, s := range x.Project(l.Lane.Project).Snapshots {
+		for _, s := range x.project(l.Lane.Project).snapshots {
 			files[s.Session] = cmp.Or(s.Source, files[s.Session])
 		}
 	}
@@ -255,15 +254,14 @@ func (out *Repaired) came(l sync.FetchedLane, from string) {
 }
 
 // explainLosses returns the sessions and messages of losses.
-func (m Ops) explainLosses(losses []repair.Loss) []derive.LostData {
-	x := &derive.LossExplainer{M: derive.On(m.DB), Projects: map[refs.Project]*derive.ProjectRecords{},
-		Streams: map[string]bool{}}
+func (m Ops) explainLosses(losses []repair.Loss) []LostData {
+	x := newLossExplainer(m.Refs)
 	for _, l := range losses {
-		x.Loss(l)
+		x.add(l)
 	}
-	slices.SortStableFunc(x.Out, func(a, b derive.LostData) int {
+	slices.SortStableFunc(x.out, func(a, b LostData) int {
 		return cmp.Or(strings.Compare(a.Project, b.Project), strings.Compare(a.Session, b.Session),
 			cmp.Compare(a.From, b.From), strings.Compare(a.What, b.What))
 	})
-	return slices.Compact(x.Out)
+	return slices.Compact(x.out)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/hooks"
-	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/refs/config"
@@ -171,7 +170,7 @@ func printRepair(e *app.Env, out repair.Repaired) error {
 	return nil
 }
 
-func lostText(l derive.LostData) string {
+func lostText(l repair.LostData) string {
 	s := "[" + l.Project + "] "
 	if l.Session != "" {
 		s += "session " + records.ShortID(l.Session) + ", "

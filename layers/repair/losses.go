@@ -1,6 +1,7 @@
-package derive
+package repair
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -18,29 +19,33 @@ import (
 	"github.com/memvcs/mem/refs/repair"
 )
 
-// A LossExplainer determines from the readable records which data lost objects contained.
-type LossExplainer struct {
-	M        Ops
-	Projects map[refs.Project]*ProjectRecords
-	Streams  map[string]bool // already reported, by lane and name
-	Out      []LostData
+// A lossExplainer determines from the readable records which data lost objects contained.
+type lossExplainer struct {
+	repo     *refs.Repo
+	projects map[refs.Project]*projectRecords
+	streams  map[string]bool // already reported, by lane and name
+	out      []LostData
 }
 
-// ProjectRecords contains the readable records of a project.
-type ProjectRecords struct {
+func newLossExplainer(r *refs.Repo) *lossExplainer {
+	return &lossExplainer{repo: r, projects: map[refs.Project]*projectRecords{}, streams: map[string]bool{}}
+}
+
+// projectRecords contains the readable records of a project.
+type projectRecords struct {
 	name      string
 	records   []refs.Record
-	Snapshots []records.Snapshot
-	ids       []objects.Hash // of the records of Snapshots
-	devices   []string       // of the records of Snapshots
+	snapshots []records.Snapshot
+	ids       []objects.Hash // of the records of snapshots
+	devices   []string       // of the records of snapshots
 }
 
-// Project returns the readable records of a project, loaded once.
-func (x *LossExplainer) Project(p refs.Project) *ProjectRecords {
-	if r, ok := x.Projects[p]; ok {
+// project returns the readable records of a project, loaded once.
+func (x *lossExplainer) project(p refs.Project) *projectRecords {
+	if r, ok := x.projects[p]; ok {
 		return r
 	}
-	r := &ProjectRecords{name: string(p), records: repair.ReadableRecords(x.M.Refs, p)}
+	r := &projectRecords{name: string(p), records: repair.ReadableRecords(x.repo, p)}
 	if p == refs.Home {
 		r.name = "this device's own"
 	}
@@ -54,18 +59,18 @@ func (x *LossExplainer) Project(p refs.Project) *ProjectRecords {
 		case records.KindSession:
 			var s records.Snapshot
 			if json.Unmarshal(rec.Body, &s) == nil {
-				r.Snapshots, r.ids, r.devices = append(r.Snapshots, s), append(r.ids, rec.ID), append(r.devices, rec.Device)
+				r.snapshots, r.ids, r.devices = append(r.snapshots, s), append(r.ids, rec.ID), append(r.devices, rec.Device)
 			}
 		}
 	}
-	x.Projects[p] = r
+	x.projects[p] = r
 	return r
 }
 
-// Loss appends a description of a loss to Out.
-func (x *LossExplainer) Loss(l repair.Loss) {
-	p := x.Project(l.Lane.Project)
-	lost := LostData{Project: p.name, Session: l.Session, What: DescribeLoss(l)}
+// add appends a description of a loss to out.
+func (x *lossExplainer) add(l repair.Loss) {
+	p := x.project(l.Lane.Project)
+	lost := LostData{Project: p.name, Session: l.Session, What: describeLoss(l)}
 	if l.Commit != "" {
 		lost.What += fmt.Sprintf(", of the commit %q", l.Commit)
 	}
@@ -89,27 +94,27 @@ func (x *LossExplainer) Loss(l repair.Loss) {
 	case l.Path[0] == "objects":
 		p.object(whole, &lost)
 	case l.Path[0] == "points":
-		for _, s := range p.Snapshots {
+		for _, s := range p.snapshots {
 			if s.Original == h {
 				lost.Session, lost.What = s.Session, fmt.Sprintf("the name of the session as it was at message %d", s.Scan.Values)
 			}
 		}
 	}
-	x.Out = append(x.Out, lost)
+	x.out = append(x.out, lost)
 }
 
 // stream reports the messages of a session from the first lost segment on. Later segments cannot be read: each is
 // compressed with the preceding one as dictionary.
-func (x *LossExplainer) stream(p *ProjectRecords, l repair.Loss, digits string) bool {
+func (x *lossExplainer) stream(p *projectRecords, l repair.Loss, digits string) bool {
 	name, err := objects.ParseHash(digits)
-	if err != nil || x.Streams[l.Lane.Ref()+digits] {
+	if err != nil || x.streams[l.Lane.Ref()+digits] {
 		return err == nil
 	}
-	x.Streams[l.Lane.Ref()+digits] = true
-	for i := len(p.Snapshots) - 1; i >= 0; i-- {
-		s := p.Snapshots[i]
+	x.streams[l.Lane.Ref()+digits] = true
+	for i := len(p.snapshots) - 1; i >= 0; i-- {
+		s := p.snapshots[i]
 		if k := slices.IndexFunc(s.Files, func(f records.FileRef) bool { return stream.Whole(f.Hash) == name }); k >= 0 {
-			x.Out = append(x.Out, LostData{Project: p.name, Session: s.Session, What: "the file " + s.Files[k].Name})
+			x.out = append(x.out, LostData{Project: p.name, Session: s.Session, What: "the file " + s.Files[k].Name})
 			return true
 		}
 		if stream.Name(s.Session, s.Generation) != name {
@@ -117,9 +122,9 @@ func (x *LossExplainer) stream(p *ProjectRecords, l repair.Loss, digits string) 
 		}
 		sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return objects.Sum(b) })
 		// the stream ends where the damage begins
-		_, _ = repair.ReadableStream(x.M.Refs, l.Lane, name).WriteTo(struct{ io.Writer }{sc})
+		_, _ = repair.ReadableStream(x.repo, l.Lane, name).WriteTo(struct{ io.Writer }{sc})
 		read := sc.Summary().Carry.Values
-		x.Out = append(x.Out, LostData{p.name, s.Session, read + 1, max(s.Scan.Values, read+1),
+		x.out = append(x.out, LostData{p.name, s.Session, read + 1, max(s.Scan.Values, read+1),
 			"the transcript from there on"})
 		return true
 	}
@@ -127,9 +132,9 @@ func (x *LossExplainer) stream(p *ProjectRecords, l repair.Loss, digits string) 
 }
 
 // streamsIn reports the streams of a lost directory: those whose names start with the digits.
-func (x *LossExplainer) streamsIn(p *ProjectRecords, l repair.Loss, digits string) (found bool) {
+func (x *lossExplainer) streamsIn(p *projectRecords, l repair.Loss, digits string) (found bool) {
 	digits, _, _ = strings.Cut(digits, "s") // a directory within a stream
-	for _, s := range p.Snapshots {
+	for _, s := range p.snapshots {
 		names := []objects.Hash{stream.Name(s.Session, s.Generation)}
 		for _, f := range s.Files {
 			names = append(names, stream.Whole(f.Hash))
@@ -145,8 +150,8 @@ func (x *LossExplainer) streamsIn(p *ProjectRecords, l repair.Loss, digits strin
 }
 
 // patch describes a lost patch.
-func (x *LossExplainer) patch(p *ProjectRecords, h objects.Hash, lost *LostData) {
-	for i, s := range p.Snapshots {
+func (x *lossExplainer) patch(p *projectRecords, h objects.Hash, lost *LostData) {
+	for i, s := range p.snapshots {
 		if p.ids[i] == h {
 			lost.Session, lost.To = s.Session, s.Scan.Values
 			lost.From = 1 + p.before(i)
@@ -163,9 +168,9 @@ func (x *LossExplainer) patch(p *ProjectRecords, h objects.Hash, lost *LostData)
 }
 
 // before returns the number of messages of the snapshot before the i-th.
-func (p *ProjectRecords) before(i int) int {
-	s, most := p.Snapshots[i], 0
-	for _, o := range p.Snapshots {
+func (p *projectRecords) before(i int) int {
+	s, most := p.snapshots[i], 0
+	for _, o := range p.snapshots {
 		if o.Session == s.Session && o.Generation == s.Generation && o.Scan.Values < s.Scan.Values {
 			most = max(most, o.Scan.Values)
 		}
@@ -174,9 +179,9 @@ func (p *ProjectRecords) before(i int) int {
 }
 
 // object describes an object by the records that name it.
-func (p *ProjectRecords) object(digits string, lost *LostData) {
+func (p *projectRecords) object(digits string, lost *LostData) {
 	for _, r := range p.records {
-		if !strings.Contains(string(r.Body), digits) {
+		if !bytes.Contains(r.Body, []byte(digits)) {
 			continue
 		}
 		var b struct {
@@ -209,8 +214,8 @@ func (p *ProjectRecords) object(digits string, lost *LostData) {
 	}
 }
 
-// PointsOf returns the growth points of the stream that a loss affects, by size; none if it affects no stream.
-func (r *ProjectRecords) PointsOf(l repair.Loss) (points []records.Snapshot) {
+// pointsOf returns the growth points of the stream that a loss affects, by size; none if it affects no stream.
+func (r *projectRecords) pointsOf(l repair.Loss) (points []records.Snapshot) {
 	in := func(records.Snapshot) bool { return false }
 	switch {
 	case len(l.Path) == 7 && l.Path[0] == "streams":
@@ -220,12 +225,12 @@ func (r *ProjectRecords) PointsOf(l repair.Loss) (points []records.Snapshot) {
 		digits := strings.Join(l.Path[1:], "")
 		in = func(s records.Snapshot) bool { return s.Original.String() == digits }
 	}
-	i := slices.IndexFunc(r.Snapshots, in)
+	i := slices.IndexFunc(r.snapshots, in)
 	if i < 0 {
 		return nil
 	}
-	for j, s := range r.Snapshots {
-		if r.devices[j] == l.Lane.Device && s.Session == r.Snapshots[i].Session && s.Generation == r.Snapshots[i].Generation {
+	for j, s := range r.snapshots {
+		if r.devices[j] == l.Lane.Device && s.Session == r.snapshots[i].Session && s.Generation == r.snapshots[i].Generation {
 			points = append(points, s)
 		}
 	}
@@ -233,16 +238,16 @@ func (r *ProjectRecords) PointsOf(l repair.Loss) (points []records.Snapshot) {
 	return points
 }
 
-// A LostFile is an overflow file affected by a loss, with its source.
-type LostFile struct {
-	Path string
-	Ref  records.FileRef
-	Cwd  string
-	One  bool // it is an object, not a stream
+// A lostFile is an overflow file affected by a loss, with its source.
+type lostFile struct {
+	path string
+	ref  records.FileRef
+	cwd  string
+	one  bool // it is an object, not a stream
 }
 
-// FilesOf returns the overflow files that a loss affects, from the records of all devices.
-func (r *ProjectRecords) FilesOf(l repair.Loss) (out []LostFile) {
+// filesOf returns the overflow files that a loss affects, from the records of all devices.
+func (r *projectRecords) filesOf(l repair.Loss) (out []lostFile) {
 	if len(l.Path) < 6 {
 		return nil
 	}
@@ -251,10 +256,10 @@ func (r *ProjectRecords) FilesOf(l repair.Loss) (out []LostFile) {
 		digits = strings.Join(l.Path[1:5], "")
 	}
 	sources := map[string]string{}
-	for _, s := range r.Snapshots {
+	for _, s := range r.snapshots {
 		sources[s.Session] = cmp.Or(s.Source, sources[s.Session])
 	}
-	for _, s := range r.Snapshots {
+	for _, s := range r.snapshots {
 		dir, ok := strings.CutSuffix(sources[s.Session], ".jsonl")
 		for _, f := range s.Files {
 			name := f.Hash
@@ -262,7 +267,7 @@ func (r *ProjectRecords) FilesOf(l repair.Loss) (out []LostFile) {
 				name = stream.Whole(f.Hash)
 			}
 			if ok && name.String() == digits && filepath.Base(f.Name) == f.Name {
-				out = append(out, LostFile{filepath.Join(dir, "tool-results", f.Name), f, s.Scan.Cwd, l.Path[0] == "objects"})
+				out = append(out, lostFile{filepath.Join(dir, "tool-results", f.Name), f, s.Scan.Cwd, l.Path[0] == "objects"})
 			}
 		}
 	}
@@ -277,16 +282,22 @@ type LostData struct {
 	What     string
 }
 
-// DescribeLoss describes a lost commit, directory or file of a lane.
-func DescribeLoss(l repair.Loss) string {
+// describeLoss describes a lost commit, directory or file of a lane.
+func describeLoss(l repair.Loss) string {
 	switch {
 	case l.Old:
 		return "an older commit or a directory of it, " + l.ID.String()[:10] +
 			"; the current data of the lane does not need it"
 	case len(l.Path) == 0:
 		return "the commit or directory " + l.ID.String()[:10]
+	case len(l.Path) == 1 && l.Path[0] == "format":
+		return "the file format"
 	case len(l.Path) < 6 || l.Path[0] == "streams" && len(l.Path) < 7:
-		return fmt.Sprintf("the directory %s", strings.Join(l.Path, "/"))
+		return "the directory " + strings.Join(l.Path, "/")
 	}
-	return strings.TrimSuffix(l.Path[0], "s") + " " + strings.TrimSuffix(strings.Join(l.Path[1:], ""), ".json")[:10]
+	kind, name := strings.TrimSuffix(l.Path[0], "s"), strings.TrimSuffix(strings.Join(l.Path[1:], ""), ".json")
+	if l.Path[0] == "patches" {
+		kind = "patch"
+	}
+	return kind + " " + name[:min(10, len(name))]
 }
