@@ -57,7 +57,7 @@ type verifier struct {
 	grown   map[objects.Hash][]int          // new segments, by stream
 	sums    map[objects.Hash][]objects.Hash // hash at the end of each segment, by grown stream
 	points  map[objects.Hash]pack.ID
-	pre     *preverifier // streams verified while they arrived; may be nil
+	pre     *preverifier // streams verified while they arrived
 	unpack  *allowance
 	lamport uint64 // of the current commit
 	entries int    // directory entries seen
@@ -247,9 +247,6 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	if m == nil || m[1] == "" && (m[2] == "patches") != v.lane.Originals {
 		return errors.New("path not allowed in a lane")
 	}
-	if v.lane.Originals && m[1] == "" {
-		return nil // the hash of the restored original is checked when a patch is applied
-	}
 	size, err := v.size(id)
 	if err == nil {
 		err = v.unpack.spend(size)
@@ -257,8 +254,12 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	if err != nil {
 		return err
 	}
-	if size > maxHashInMemory && m[2] == "objects" {
-		return v.largeObject(id, strings.Join(m[3:8], ""))
+	if size > maxHashInMemory && (m[2] == "objects" || m[2] == "patches") {
+		sum, err := v.sum(id)
+		if err == nil && m[2] == "objects" && sum.String() != strings.Join(m[3:8], "") {
+			err = objects.ErrCorrupt
+		}
+		return err
 	}
 	if size > maxInMemory || m[14] != "" && size > stream.MaxBlob {
 		return fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
@@ -275,6 +276,9 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 			return fmt.Errorf("format %.40q: %w", b, refs.ErrFormat)
 		}
 		return nil
+	}
+	if m[2] == "patches" {
+		return nil // the hash of the restored original is checked when a patch is applied
 	}
 	name := strings.Join(m[3:8], "")
 	if m[8] != "" {
@@ -295,10 +299,10 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	return nil
 }
 
-// maxInMemory is the maximum size of a file that is read into memory: all except objects.
+// maxInMemory is the maximum size of a file that is read into memory: all except objects and patches.
 const maxInMemory = 64 << 20
 
-// maxHashInMemory is the size up to which an object is hashed in memory.
+// maxHashInMemory is the size up to which an object or a patch is read into memory.
 const maxHashInMemory = 1 << 20
 
 // size returns the size of a received blob, 0 if the store has it already.
@@ -310,15 +314,11 @@ func (v *verifier) size(id pack.ID) (int64, error) {
 	return n, err
 }
 
-// largeObject compares the hash of an object with its name, without keeping the object in memory.
-func (v *verifier) largeObject(id pack.ID, name string) error {
-	h, err := objects.ParseHash(name)
-	if err != nil {
-		return err
-	}
+// sum returns the hash of a received blob, without keeping it in memory.
+func (v *verifier) sum(id pack.ID) (h objects.Hash, err error) {
 	k, _, r, err := v.git.Packs().Reader(id)
 	if err != nil {
-		return err
+		return h, err
 	}
 	sum := objects.NewHasher()
 	if k != pack.Blob {
@@ -326,10 +326,7 @@ func (v *verifier) largeObject(id pack.ID, name string) error {
 	} else {
 		_, err = io.Copy(sum, r)
 	}
-	if err = errors.Join(err, r.Close()); err == nil && sum.Sum() != h {
-		err = objects.ErrCorrupt
-	}
-	return err
+	return sum.Sum(), errors.Join(err, r.Close())
 }
 
 func (v *verifier) segment(m []string) error {
