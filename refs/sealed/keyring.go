@@ -14,6 +14,7 @@ import (
 	"filippo.io/age"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // keyringFormat is the version of the keyring format.
@@ -282,7 +283,7 @@ func ParseRequest(s string) (Request, error) {
 	if _, err := age.ParseX25519Recipient(key); err != nil {
 		return Request{}, errors.New("not a request: want age1...@...")
 	}
-	if b, err := hex.DecodeString(device); err != nil || len(b) != 16 {
+	if !lane.ValidDevice(device) {
 		return Request{}, errors.New("no device id: want age1...@ and 32 hexadecimal digits")
 	}
 	return Request{key, device}, nil

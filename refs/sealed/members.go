@@ -28,8 +28,12 @@ func (s *session) updateKeyring(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	s.inner, err = s.v.client.Open(ctx, s.service)
-	return err
+	inner, err := s.v.client.Open(ctx, s.service)
+	if err != nil {
+		return err // Close closes the former connection again, which does nothing
+	}
+	s.inner = inner
+	return nil
 }
 
 // desired returns the keyring as this device wants it.

@@ -108,8 +108,11 @@ func (m tamperReader) Read(p []byte) (int, error) {
 func readHead(in *bufio.Reader) (h head, err error) {
 	var line []byte
 	for len(line) == 0 || line[len(line)-1] != '\n' {
+		if len(line) == maxHead {
+			return h, fmt.Errorf("%w: the head of a segment has more than %d bytes", ErrTampered, maxHead)
+		}
 		c, err := in.ReadByte()
-		if err != nil || len(line) == maxHead {
+		if err != nil {
 			return h, fmt.Errorf("%w: segment without a head: %w", ErrTampered, err)
 		}
 		line = append(line, c)
@@ -137,13 +140,16 @@ func (h head) readPack(in *bufio.Reader, receive func(io.Reader) error) error {
 		return fmt.Errorf("%w: %d bytes after the pack", ErrTampered, body.N)
 	}
 	for {
-		b, err := in.Peek(1)
-		if errors.Is(err, io.EOF) && len(b) == 0 {
+		_, err := in.Peek(1)
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		b, _ = in.Peek(max(1, in.Buffered())) // buffered, so there is no error
 		if err != nil {
 			return fmt.Errorf("%w: padding: %w", ErrTampered, err)
+		}
+		b, err := in.Peek(in.Buffered())
+		if err != nil {
+			return err
 		}
 		if len(bytes.Trim(b, "\x00")) > 0 {
 			return fmt.Errorf("%w: padding is not zero", ErrTampered)

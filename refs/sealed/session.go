@@ -108,9 +108,17 @@ func (v *Vault) unpack(id pack.ID, w *pack.Writer, l pack.Limits) (got pack.Rece
 	return got, err
 }
 
-// Close ends the session and stores the positions of the branches whose lanes are in the store now.
+// Close ends the session. After a fetch it stores the positions of the branches whose lanes are in the store now.
 func (s *session) Close() error {
-	v := s.v
+	var err error
+	if s.service == remote.Upload {
+		err = s.v.saveMoved()
+	}
+	return errors.Join(err, s.inner.Close())
+}
+
+// saveMoved stores the new positions of the branches whose lanes are in the store.
+func (v *Vault) saveMoved() error {
 	moved := map[string]branch{}
 	for name, f := range v.lanes {
 		if f.branch == v.st.Branches[name] {
@@ -118,17 +126,16 @@ func (s *session) Close() error {
 		}
 		ok, err := v.stored(f.branch)
 		if err != nil {
-			return errors.Join(err, s.inner.Close())
+			return err
 		}
 		if ok {
 			moved[name] = f.branch
 		}
 	}
-	var err error
-	if len(moved) > 0 && s.service == remote.Upload {
-		err = v.savePositions(context.Background(), moved)
+	if len(moved) == 0 {
+		return nil
 	}
-	return errors.Join(err, s.inner.Close())
+	return v.savePositions(context.Background(), moved) // also after a cancelled command
 }
 
 // savePositions stores the positions of branches.
@@ -143,7 +150,7 @@ func (v *Vault) savePositions(ctx context.Context, moved map[string]branch) erro
 
 // Drop deletes unreachable objects of the remote at once, if it is a [remote.Dropper].
 func (s *session) Drop(ctx context.Context) error {
-	d, ok := s.inner.(interface{ Drop(context.Context) error })
+	d, ok := s.inner.(remote.Dropper)
 	if !ok {
 		return errors.ErrUnsupported
 	}

@@ -33,18 +33,14 @@ type branch struct {
 	Tip  string `json:"tip"`  // commit of the lane
 }
 
-func (b branch) at() pack.ID {
-	id, err := pack.ParseID(b.At)
-	if err != nil {
-		return pack.ID{} // unknown: read from the start
-	}
-	return id
-}
+func (b branch) at() pack.ID  { return knownID(b.At) }
+func (b branch) tip() pack.ID { return knownID(b.Tip) }
 
-func (b branch) tip() pack.ID {
-	id, err := pack.ParseID(b.Tip)
+// knownID parses the id of a commit. The zero ID means that it is unknown, so the branch is read from its start.
+func knownID(s string) pack.ID {
+	id, err := pack.ParseID(s)
 	if err != nil {
-		return pack.ID{} // as above
+		return pack.ID{}
 	}
 	return id
 }

@@ -360,8 +360,8 @@ const maxSegments = 5_000_000
 func (v *Vault) walk(name string, tip pack.ID, was branch) (f *remoteLane, err error) {
 	f = &remoteLane{branch: was}
 	var news []pack.ID
-	id := tip
-	for !id.IsZero() && id != was.at() {
+	id, known := tip, was.at()
+	for !id.IsZero() && id != known {
 		if len(news) == maxSegments {
 			return f, fmt.Errorf("more than %d segments: %w", maxSegments, pack.ErrTooLarge)
 		}
