@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,7 +55,7 @@ func (x *repair) branches(g *gitstore.Repo) error {
 			if !unreadable(err) {
 				return err
 			}
-			if x.fetchFrom == nil || x.visited {
+			if (x.fetchFrom == nil || x.visited) && !x.packsToRepair() {
 				bad[ref.Name] = fmt.Sprintf("its commit %s is missing", ref.ID)
 				files[ref.Name] = true
 				readable[ref.Name] = false
@@ -86,7 +85,11 @@ func (x *repair) setAsideRefs(g *gitstore.Repo, files map[string]bool, good []gi
 	bad map[string]string) error {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(g.Dir(), filepath.FromSlash(file))
-		kept, err := x.setAside(x.Part.Dir, path)
+		keep := x.remove
+		if file == "packed-refs" {
+			keep = x.setAside
+		}
+		kept, err := keep(x.Part.Dir, path)
 		if err != nil {
 			return err
 		}
@@ -99,8 +102,6 @@ func (x *repair) setAsideRefs(g *gitstore.Repo, files map[string]bool, good []gi
 			if err := g.WritePacked(good); err != nil {
 				return err
 			}
-		} else if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
 		}
 	}
 	return nil
@@ -235,7 +236,7 @@ func (x *repair) findTips(g *gitstore.Repo, good []gitstore.Ref) ([]lostTip, err
 			return nil, err
 		}
 		k, err := g.Packs().Kind(id)
-		if err != nil && !errors.Is(err, pack.ErrDelta) {
+		if err != nil && !errors.Is(err, pack.ErrDelta) && !unreadable(err) {
 			return nil, err
 		}
 		if reached[id] || err == nil && k != pack.Commit {

@@ -80,22 +80,25 @@ func eachFormer(dir string, f func(name string, b []byte) error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
+	if err != nil {
+		return err
+	}
 	for _, file := range files {
 		if strings.HasPrefix(file.Name(), ".") {
 			continue // being written
 		}
-		b, rerr := pack.ReadFile(filepath.Join(dir, filepath.FromSlash(at), file.Name()))
-		if errors.Is(rerr, os.ErrNotExist) {
+		b, err := pack.ReadFile(filepath.Join(dir, filepath.FromSlash(at), file.Name()))
+		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		if rerr == nil {
-			rerr = f(at+"/"+file.Name(), b)
+		if err == nil {
+			err = f(at+"/"+file.Name(), b)
 		}
-		if err = rerr; err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // formerFiles corrects the files of [refs.FormerDir] and removes lines that it cannot correct. A remote that still
@@ -111,8 +114,7 @@ func (m *fixer) formerFiles() error {
 		if !m.dryRun {
 			file := filepath.Join(m.store, filepath.FromSlash(name))
 			var err error
-			fix.Kept, err = m.setAside(refs.MemoryDir, file)
-			if err := errors.Join(err, disk.WriteFile(file, good)); err != nil {
+			if fix.Kept, err = m.replace(refs.MemoryDir, file, good); err != nil {
 				return fmt.Errorf("repair %s: %w", name, err)
 			}
 		}

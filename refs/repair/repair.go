@@ -109,13 +109,31 @@ func (m *fixer) checksummedFile(name string, v any) error {
 	}
 	if ok && !m.dryRun {
 		var err error
-		fix.Kept, err = m.setAside("", file)
-		if err := errors.Join(err, disk.WriteFile(file, corrected)); err != nil {
+		if fix.Kept, err = m.replace("", file, corrected); err != nil {
 			return fmt.Errorf("repair %s: %w", name, err)
 		}
 	}
 	m.fixes = append(m.fixes, fix)
 	return nil
+}
+
+// replace writes a file of a part of the store after it has set aside the damaged one.
+func (m *fixer) replace(part, file string, b []byte) (kept string, err error) {
+	if kept, err = m.setAside(part, file); err != nil {
+		return "", err
+	}
+	return kept, disk.WriteFile(file, b)
+}
+
+// remove removes a damaged file of a part of the store after it has set it aside.
+func (m *fixer) remove(part, file string) (kept string, err error) {
+	if kept, err = m.setAside(part, file); err != nil {
+		return "", err
+	}
+	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
+		return kept, err
+	}
+	return kept, nil
 }
 
 func (m *fixer) gitFiles(part string, heads []string) error {
@@ -189,8 +207,8 @@ func (x *repair) run() error {
 	if err := x.branches(x.Git); err != nil {
 		return err
 	}
-	if x.dryRun && x.damagedPacks {
-		return nil // missing objects are known only after the packs are repaired
+	if x.packsToRepair() {
+		return nil
 	}
 	missing, err := x.missing(x.Git)
 	if err != nil {
@@ -213,6 +231,9 @@ func (x *repair) run() error {
 	}
 	return x.restartLocal()
 }
+
+// packsToRepair reports whether a dry run has found damaged packs. Missing objects are known only after their repair.
+func (x *repair) packsToRepair() bool { return x.dryRun && x.damagedPacks }
 
 // packs repairs damaged packs and indexes.
 func (x *repair) packs() error {
@@ -274,9 +295,8 @@ func (x *repair) loose() error {
 		return err
 	}
 	for i, file := range bad {
-		path := filepath.Join(x.Git.Dir(), filepath.FromSlash(file))
-		kept, err := x.setAside(x.Part.Dir, path)
-		if err := errors.Join(err, os.Remove(path)); err != nil {
+		kept, err := x.remove(x.Part.Dir, filepath.Join(x.Git.Dir(), filepath.FromSlash(file)))
+		if err != nil {
 			return err
 		}
 		x.fixes[len(x.fixes)-len(bad)+i].Kept = kept
@@ -336,9 +356,8 @@ func (x *repair) fetch(branches []string) (err error) {
 	return x.adopt(q, tips)
 }
 
-// adopt copies missing objects from the quarantine. They need no other check, because it follows hashes from
-// a local commit or, if the branch or its commit is missing here, from the remote's tip if the branch's device signed
-// it.
+// adopt copies missing objects from the quarantine. It checks only their names, because it follows hashes from a local
+// commit or, if the branch or its commit is missing here, from the remote's tip if the branch's device signed it.
 func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 	unlock, err := x.r.LockMerges(x.ctx, x.Part.Dir)
 	if err != nil {
@@ -355,18 +374,22 @@ func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 			if ok, err := x.Git.Has(id); ok || err != nil {
 				return err
 			}
-			e, err := q.Git().Packs().Entry(id)
-			if errors.Is(err, pack.ErrNotFound) {
+			_, _, err := q.Git().Packs().Get(id) // a directory may have sent a damaged entry
+			if unreadable(err) {
 				return nil
 			}
-			if err == nil {
-				restored++
-				err = w.Add(e)
+			if err != nil {
+				return err
 			}
-			return err
+			e, err := q.Git().Packs().Entry(id)
+			if err != nil {
+				return err
+			}
+			restored++
+			return w.Add(e)
 		}
+		v := &walker{git: q.Git(), seen: map[pack.ID]bool{}, onObject: copyEntry}
 		for _, root := range roots {
-			v := &walker{git: q.Git(), seen: map[pack.ID]bool{}, onObject: copyEntry}
 			if err := v.lane(x.ctx, root); err != nil {
 				return err
 			}
