@@ -147,10 +147,10 @@ func (u messagesUsage) addTo(a *Answer) {
 	a.Usage.Output = max(a.Usage.Output, u.Output)
 }
 
-// readMessage assembles an answer from its events.
-func readMessage(r io.Reader) (Answer, error) {
-	var a Answer
+// readMessage assembles an answer from its events. The part before an error is returned with it.
+func readMessage(r io.Reader) (a Answer, err error) {
 	var text strings.Builder
+	defer func() { a.Text = text.String() }()
 	for ev, err := range events(r) {
 		if err != nil {
 			return a, interrupted(err)
@@ -171,7 +171,6 @@ func readMessage(r io.Reader) (Answer, error) {
 			a.Stop = m.Delta.Stop
 			m.Usage.addTo(&a)
 		case "message_stop":
-			a.Text = text.String()
 			return a, nil
 		case "error":
 			return a, streamError(m.Error.Type, m.Error.Message)

@@ -90,7 +90,7 @@ func (o *OpenAI) Ask(ctx context.Context, q Question) (Answer, error) {
 		if a.Model == "" {
 			a.Model = o.Model
 		}
-		return estimateUsage(a, q), err // an interrupted answer was paid for, too
+		return estimateUsage(a, q), err
 	})
 }
 
@@ -127,27 +127,22 @@ type chatText struct {
 	Content string `json:"content"`
 }
 
-// readChat assembles an answer from its chunks.
-func readChat(resp *http.Response) (Answer, error) {
-	var a Answer
+// readChat assembles an answer from its chunks. The part before an error is returned with it.
+func readChat(resp *http.Response) (a Answer, err error) {
 	var text strings.Builder
+	defer func() { a.Text = text.String() }()
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		b, err := io.ReadAll(resp.Body)
 		if err != nil {
 			return a, interrupted(err)
 		}
-		if err := addChunk(&a, &text, b); err != nil {
-			return a, err
-		}
-		a.Text = text.String()
-		return a, nil
+		return a, addChunk(&a, &text, b)
 	}
 	for ev, err := range events(resp.Body) {
 		if err != nil {
 			return a, interrupted(err)
 		}
 		if ev.data == "[DONE]" {
-			a.Text = text.String()
 			return a, nil
 		}
 		if err := addChunk(&a, &text, []byte(ev.data)); err != nil {
@@ -155,7 +150,6 @@ func readChat(resp *http.Response) (Answer, error) {
 		}
 	}
 	if a.Stop != "" { // some servers omit the last line
-		a.Text = text.String()
 		return a, nil
 	}
 	return a, interrupted(nil)

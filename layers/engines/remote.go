@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/objects/strictjson"
 )
 
@@ -95,6 +96,9 @@ func (s *Server) retry(ctx context.Context, do func(context.Context) (Answer, er
 		var waited time.Duration
 		for try := 1; ; try++ {
 			a, err := do(ctx)
+			if err != nil { // an interrupted answer is paid for
+				a.Usage.Output = max(a.Usage.Output, tokens.For("").Count(a.Text))
+			}
 			spent = spent.Add(a.Usage.clamp())
 			a.Usage = spent
 			var t *temporary
