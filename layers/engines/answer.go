@@ -80,14 +80,28 @@ func check(answer []answerSegment, w window) (segs []compress.Segment, wrong []s
 
 // sources are the messages of a window.
 type sources struct {
-	items []compress.Item
-	key   string
+	items  []compress.Item
+	key    string
+	unread int // bytes that may still be read
+
+	listed []int // the messages of the previous segment, and their text
+	text   claims.Source
 }
 
-func newSources(items []compress.Item) sources { return sources{items, fenceKey(items)} }
+// maxReads is how many times the text of a window is read to check an answer. Segments that list the same messages as
+// the one before them need no reading, so a good answer needs one or two; a useless one must not take hours.
+const maxReads = 100
+
+func newSources(items []compress.Item) *sources {
+	size := 0
+	for _, it := range items {
+		size += len(itemText(it)) + 1
+	}
+	return &sources{items: items, key: fenceKey(items), unread: maxReads * size}
+}
 
 // segment checks and converts one segment.
-func (s sources) segment(a answerSegment) (compress.Segment, error) {
+func (s *sources) segment(a answerSegment) (compress.Segment, error) {
 	none := compress.Segment{}
 	if !slices.Contains([]string{"user", "assistant", "tool"}, *a.Role) {
 		return none, fmt.Errorf("its role is %s: want user, assistant or tool", quote(*a.Role))
@@ -96,20 +110,20 @@ func (s sources) segment(a answerSegment) (compress.Segment, error) {
 	if err := s.checkText(text); err != nil {
 		return none, err
 	}
-	source, src, err := s.messages(a.Messages)
+	src, err := s.read(a.Messages)
 	if err != nil {
 		return none, err
 	}
-	if bad := unsupported(text, source); len(bad) > 0 {
+	if bad := unsupported(text, s.text); len(bad) > 0 {
 		return none, fmt.Errorf("it names %s, which the messages it lists do not contain", strings.Join(bad, ", "))
 	}
 	return compress.Segment{Role: *a.Role, Text: text, Src: src}, nil
 }
 
 // unsupported returns at most five claims of text that source does not contain, quoted.
-func unsupported(text, source string) []string {
+func unsupported(text string, source claims.Source) []string {
 	var bad []string
-	for _, c := range claims.Missing(text, source) {
+	for _, c := range source.Missing(text) {
 		if q := quote(c); len(bad) < 5 && !slices.Contains(bad, q) {
 			bad = append(bad, q)
 		}
@@ -118,7 +132,7 @@ func unsupported(text, source string) []string {
 }
 
 // checkText rejects text with control characters, a fence key or a marker.
-func (s sources) checkText(text string) error {
+func (s *sources) checkText(text string) error {
 	switch {
 	case text == "":
 		return errors.New("it has no text")
@@ -139,14 +153,32 @@ func isHidden(r rune) bool {
 		r == 0x200e || r == 0x200f || r == 0xfeff
 }
 
-// messages returns the text of the messages that a segment lists, and the messages as runs.
-func (s sources) messages(messages []int) (string, [][2]int, error) {
-	if len(messages) > 100_000 {
-		return "", nil, fmt.Errorf("it lists %d messages", len(messages))
-	}
+// read reads the messages that a segment lists and returns them as runs.
+func (s *sources) read(messages []int) ([][2]int, error) {
 	list := slices.Clone(messages)
 	slices.Sort(list)
 	list = slices.Compact(list)
+	if !slices.Equal(list, s.listed) {
+		if err := s.readList(list); err != nil {
+			return nil, err
+		}
+	}
+	var src [][2]int
+	for _, n := range list {
+		if k := len(src); k > 0 && src[k-1][1] == n-1 {
+			src[k-1][1] = n
+			continue
+		}
+		src = append(src, [2]int{n, n})
+	}
+	return src, nil
+}
+
+// readList sets the text to that of a sorted list of messages.
+func (s *sources) readList(list []int) error {
+	if len(list) > 100_000 {
+		return fmt.Errorf("it lists %d messages", len(list))
+	}
 	var b strings.Builder
 	found := map[int]bool{}
 	for _, it := range s.items {
@@ -160,18 +192,16 @@ func (s sources) messages(messages []int) (string, [][2]int, error) {
 			b.WriteByte('\n')
 		}
 	}
-	var src [][2]int
 	for _, n := range list {
 		if !found[n] {
-			return "", nil, fmt.Errorf("it lists message %d, which is not in the record", n)
+			return fmt.Errorf("it lists message %d, which is not in the record", n)
 		}
-		if k := len(src); k > 0 && src[k-1][1] == n-1 {
-			src[k-1][1] = n
-			continue
-		}
-		src = append(src, [2]int{n, n})
 	}
-	return b.String(), src, nil
+	if s.unread -= b.Len(); s.unread < 0 {
+		return errors.New("the segments list the same messages too often")
+	}
+	s.listed, s.text = list, claims.NewSource(b.String())
+	return nil
 }
 
 // quote formats a part of an answer for a message.

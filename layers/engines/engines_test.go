@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
@@ -170,6 +171,36 @@ func TestRefusedAnswers(t *testing.T) {
 				t.Errorf("not the extract, %v:\n%s", err, compress.Text(segs))
 			}
 		})
+	}
+}
+
+// TestManyReads checks answers of which every segment lists a long message. Without a limit it takes minutes.
+func TestManyReads(t *testing.T) {
+	t.Parallel()
+	items := []compress.Item{{N: 1, Text: strings.Repeat("It took 12 s to test file.go.\n", 500)}}
+	var same, others []string
+	for n := range 5000 {
+		const segment = `{"role":"tool","messages":[%s],"text":"12 s"}`
+		items = append(items, compress.Item{N: n + 2, Text: "x"})
+		same = append(same, fmt.Sprintf(segment, "1"))
+		others = append(others, fmt.Sprintf(segment, fmt.Sprint("1,", n+2)))
+	}
+	for _, c := range []struct {
+		list []string
+		want string
+	}{
+		{same, ""},
+		{others[:50], ""},
+		{others, "the segments list the same messages too often"},
+	} {
+		list, err := decode(`{"segments":[` + strings.Join(c.list, ",") + `]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		segs, wrong := check(list, window{items: items})
+		if c.want == "" && len(wrong)+len(c.list)-len(segs) != 0 || c.want != "" && !strings.HasSuffix(wrong[0], c.want) {
+			t.Errorf("%d segments: %d are good, %q, want %q", len(c.list), len(segs), wrong, c.want)
+		}
 	}
 }
 
@@ -534,7 +565,7 @@ func TestInvented(t *testing.T) {
 		strings.Repeat("z", 200) + "_q":              "`" + strings.Repeat("z", 80) + "…`",
 		"the value is `secret thing`":                "`secret thing`",
 	} {
-		if got := strings.Join(unsupported(text, source), ", "); got != want {
+		if got := strings.Join(unsupported(text, claims.NewSource(source)), ", "); got != want {
 			t.Errorf("invented(%q) = %s, want %s", text, got, want)
 		}
 	}
@@ -567,7 +598,7 @@ func FuzzAnswer(f *testing.F) {
 					source += itemText(it) + "\n"
 				}
 			}
-			if bad := unsupported(g.Text, source); len(bad) > 0 {
+			if bad := unsupported(g.Text, claims.NewSource(source)); len(bad) > 0 {
 				t.Fatalf("accepted %v", bad)
 			}
 		}
@@ -586,7 +617,7 @@ func FuzzClaims(f *testing.F) {
 		if !utf8.ValidString(s) {
 			return
 		}
-		if bad := unsupported(s, s); len(bad) > 0 {
+		if bad := unsupported(s, claims.NewSource(s)); len(bad) > 0 {
 			t.Fatalf("%q does not contain %v", s, bad)
 		}
 	})
