@@ -316,6 +316,22 @@ func TestHugeMessage(t *testing.T) {
 	}
 }
 
+// TestAnswerLength checks that no answer is asked for that is much longer than maxAnswer, also about long items.
+func TestAnswerLength(t *testing.T) {
+	t.Parallel()
+	items := append(long(100), compress.Item{N: 101, Text: strings.Repeat("word of a pasted page\n", 12_000)})
+	m := says(`{"segments":[]}`)
+	s := New(m, Options{Window: 100_000})
+	summarize(t, s, request(60_000, items...))
+	for _, q := range m.asked {
+		var words, budget int
+		const want = "Shorten the record below to at most %d words (%d tokens)"
+		if _, err := fmt.Sscanf(q.Prompt, want, &words, &budget); err != nil || budget > maxAnswer+maxAnswer/50 {
+			t.Errorf("asked for %d tokens, %v", budget, err)
+		}
+	}
+}
+
 // The key of the fence never stands in the text, not even if the text holds the key that it would get.
 func TestFence(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/objects"
 )
 
 // An Estimator is an engine that estimates the requests of another one: it cuts the same windows, asks no model, and
@@ -12,11 +13,11 @@ import (
 type Estimator struct {
 	of   *Summarizer
 	sum  Receipt
-	seen map[string]bool
+	seen map[objects.Hash]bool
 }
 
 // Estimator returns an estimator for s.
-func (s *Summarizer) Estimator() *Estimator { return &Estimator{of: s, seen: map[string]bool{}} }
+func (s *Summarizer) Estimator() *Estimator { return &Estimator{of: s, seen: map[objects.Hash]bool{}} }
 
 // ID returns the ID of the estimated engine.
 func (e *Estimator) ID() string { return e.of.ID() }
@@ -28,10 +29,12 @@ func (e *Estimator) Receipt() Receipt { return e.sum }
 // Summarize counts the requests and answers with an extract.
 func (e *Estimator) Summarize(ctx context.Context, req compress.Request) (compress.Summary, error) {
 	room := req.Count.Unscale(req.Budget)
-	if key := itemsKey(req).String(); room > 0 && len(req.Items) > 0 && !e.seen[key] {
+	if key := itemsKey(req); room > 0 && len(req.Items) > 0 && !e.seen[key] {
 		e.seen[key] = true
-		for _, w := range windowsOf(req, e.of.opts.Window) {
-			budget := budgetShare(room, w, req.Items)
+		windows := windowsOf(req, e.of.opts.Window)
+		total := totalTokens(windows)
+		for _, w := range windows {
+			budget := max(1, w.share(room, total))
 			in := questionTokens(question(e.of.model.ID(), w, budget, req.Level, nil))
 			out := tokens.For("").Scale(2 * budget)
 			e.sum.Windows++

@@ -65,7 +65,7 @@ func New(m Model, o Options) *Summarizer {
 	return &Summarizer{model: m, opts: o, done: map[objects.Hash][]answeredWindow{}}
 }
 
-// minWindow is the smallest window, in tokens.
+// minWindow is the smallest window, in tokens. It is much longer than [headerTokens].
 const minWindow = 1000
 
 // Metered returns a new engine with the same model and another meter.
@@ -102,8 +102,10 @@ func (s *Summarizer) Summarize(ctx context.Context, req compress.Request) (compr
 	key := itemsKey(req)
 	ws, ok := s.done[key]
 	if !ok {
-		for _, w := range windowsOf(req, s.opts.Window) {
-			one, err := s.write(ctx, w, budgetShare(room, w, req.Items), req.Level)
+		windows := windowsOf(req, s.opts.Window)
+		total := totalTokens(windows)
+		for _, w := range windows {
+			one, err := s.write(ctx, w, max(1, w.share(room, total)), req.Level)
 			if err != nil {
 				return compress.Summary{}, err
 			}
@@ -125,20 +127,9 @@ func itemsKey(req compress.Request) objects.Hash {
 	return h.Sum()
 }
 
-// windowsOf cuts a request into windows of at most size tokens, so many that no answer needs more than maxAnswer
-// tokens.
+// windowsOf cuts a request into windows of at most size tokens.
 func windowsOf(req compress.Request, size int) []window {
-	room := req.Count.Unscale(req.Budget)
-	return splitWindows(req.Items, max(req.Count.Unscale(size), 2*headerTokens), (room+maxAnswer-1)/maxAnswer)
-}
-
-// budgetShare returns the part of room for a window, in proportion to its size.
-func budgetShare(room int, w window, items []compress.Item) int {
-	all := 0
-	for _, it := range items {
-		all += tokens.Raw(it.Text) + tokens.Raw(it.Target) + headerTokens
-	}
-	return max(1, int(int64(room)*int64(w.raw)/int64(max(all, w.raw, 1))))
+	return splitWindows(req.Items, req.Count.Unscale(size), req.Count.Unscale(req.Budget))
 }
 
 // write asks the model about a window. After two malformed answers the window is left to extract.
@@ -224,15 +215,15 @@ func questionTokens(q Question) int {
 // join concatenates the windows and cuts them to room plain tokens.
 func (s *Summarizer) join(ctx context.Context, ws []answeredWindow, req compress.Request, room int) (compress.Summary,
 	error) {
-	all := 0
+	total := 0
 	for _, w := range ws {
-		all += w.raw
+		total += w.raw
 	}
 	var out []compress.Segment
 	left := room - len(ws) // one token for the empty line between windows
 	for i := range ws {
 		w := &ws[i]
-		part := max(0, int(int64(room-len(ws))*int64(w.raw)/int64(max(all, 1))))
+		part := max(0, w.share(room-len(ws), total))
 		segs := w.segs
 		var err error
 		switch {

@@ -25,36 +25,47 @@ type window struct {
 	raw   int // plain tokens
 }
 
-// splitWindows splits items into at least least windows of about the same length, each of at most size plain tokens. An
-// item longer than a window is split, too.
-func splitWindows(items []compress.Item, size, least int) []window {
+// splitWindows splits items into windows of about the same length, each of at most size plain tokens and so many that
+// an answer of room plain tokens needs about maxAnswer for each at most. An item longer than a window is split, too.
+func splitWindows(items []compress.Item, size, room int) []window {
 	total := 0
-	var pieces []compress.Item
-	var cost []int
+	for _, it := range items {
+		total += itemTokens(it)
+	}
+	n := max(1, (total+size-1)/size, (min(room, total)+maxAnswer-1)/maxAnswer)
+	size = min(size, total/n+headerTokens)
+	var out []window
+	w := window{}
 	for _, it := range items {
 		for _, text := range splitText(it.Text, size-headerTokens) {
 			p := it
 			p.Text = text
-			n := tokens.Raw(text) + tokens.Raw(it.Target) + headerTokens
-			pieces, cost, total = append(pieces, p), append(cost, n), total+n
+			cost := itemTokens(p)
+			if w.raw > 0 && w.raw+cost > size {
+				out = append(out, w)
+				w = window{}
+			}
+			w.items, w.raw = append(w.items, p), w.raw+cost
 		}
-	}
-	if len(pieces) == 0 {
-		return nil
-	}
-	n := max(1, least, (total+size-1)/size)
-	target := min(size, total/n+headerTokens)
-	var out []window
-	w := window{}
-	for i, p := range pieces {
-		if w.raw > 0 && w.raw+cost[i] > target {
-			out = append(out, w)
-			w = window{}
-		}
-		w.items, w.raw = append(w.items, p), w.raw+cost[i]
 	}
 	return append(out, w)
 }
+
+func itemTokens(it compress.Item) int {
+	return tokens.Raw(it.Text) + tokens.Raw(it.Target) + headerTokens
+}
+
+// totalTokens returns the plain tokens of windows.
+func totalTokens(ws []window) int {
+	total := 0
+	for _, w := range ws {
+		total += w.raw
+	}
+	return total
+}
+
+// share returns the part of room for the window, in proportion to its size among windows of total tokens.
+func (w window) share(room, total int) int { return int(int64(room) * int64(w.raw) / int64(total)) }
 
 // splitText splits a text into pieces of at most size plain tokens, at line ends if possible.
 func splitText(s string, size int) []string {
