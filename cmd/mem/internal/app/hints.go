@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -154,6 +155,8 @@ func MissingHints(missing *state.NotFoundError) []string {
 			strings.Join(term.QuoteAll(missing.Untrusted[:min(most, len(missing.Untrusted))]), ", ")}
 	case missing.What == "message":
 		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
+	case strings.HasPrefix(missing.Name, "@") && !isRecent(missing.Name):
+		return []string{"@ is the newest session, @~3 three sessions earlier: mem help revisions"}
 	case strings.HasPrefix(missing.Name, "@") && len(missing.Candidates) > 0:
 		return []string{"the oldest of the project is " + missing.Candidates[0]}
 	case strings.HasPrefix(missing.Name, "@"):
@@ -171,6 +174,10 @@ func MissingHints(missing *state.NotFoundError) []string {
 	case len(missing.Candidates) == 0:
 		return listHint(missing.What)
 	}
+	if missing.What == "session" && slices.Contains(missing.Candidates, missing.Name) {
+		return []string{"it is a composition, which has no versions, layers or numbered messages: " +
+			term.Shell("mem", "show", missing.Name)}
+	}
 	if near := term.Suggest(missing.Name, missing.Candidates); len(near) > 0 && len(near) <= 3 {
 		return []string{DidYouMean("", near)}
 	}
@@ -178,7 +185,18 @@ func MissingHints(missing *state.NotFoundError) []string {
 	if n := len(missing.Candidates); n > most {
 		return []string{fmt.Sprintf("there are %s and %d more", strings.Join(missing.Candidates[:most], ", "), n-most)}
 	}
-	return []string{"there is " + strings.Join(missing.Candidates, ", ")}
+	verb := "is"
+	if len(missing.Candidates) > 1 {
+		verb = "are"
+	}
+	return []string{"there " + verb + " " + strings.Join(missing.Candidates, ", ")}
+}
+
+// isRecent reports whether name has the form "@" or "@~3".
+func isRecent(name string) bool {
+	digits, ok := strings.CutPrefix(name, "@~")
+	_, err := strconv.ParseUint(digits, 10, 32)
+	return name == "@" || ok && err == nil
 }
 
 // listHint returns the command that lists all things of a kind.
