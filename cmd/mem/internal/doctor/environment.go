@@ -64,7 +64,7 @@ func (x *Exam) hooks() {
 	}
 	var where []string // scopes with good hooks
 	wrong := false
-	for _, scope := range hookset.HookScopes() {
+	for _, scope := range hookset.DistinctScopes(x.E) {
 		f, err := hookset.SettingsOf(x.E, scope)
 		if err != nil {
 			x.fail("hooks", "export CLAUDE_CONFIG_DIR=\"$HOME/.claude\"", "%v", err)

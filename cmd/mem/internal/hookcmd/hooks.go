@@ -61,11 +61,11 @@ func HooksCommand(e *app.Env) *cli.Command {
 }
 
 // scopesOf returns the named scope, or all scopes.
-func scopesOf(scope string) []string {
+func scopesOf(e *app.Env, scope string) []string {
 	if scope != "" {
 		return []string{scope}
 	}
-	return hookset.HookScopes()
+	return hookset.DistinctScopes(e)
 }
 
 // A hooksChange is the JSON form of mem hooks install and uninstall.
@@ -257,7 +257,7 @@ func HooksReport(e *app.Env, only string) (r hooksReport, installed []string, er
 	if conf, err := e.Settings(); err == nil {
 		r.Distill = hookset.HookValue(conf.String, "distill.engine", "")
 	}
-	for _, scope := range scopesOf(only) {
+	for _, scope := range scopesOf(e, only) {
 		f, err := hookset.SettingsOf(e, scope)
 		if err != nil {
 			return r, nil, err

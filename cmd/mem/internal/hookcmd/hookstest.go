@@ -104,7 +104,7 @@ func awaitSpool(ctx context.Context, store string) {
 // installedProgram returns the program in the first settings with hooks of mem, or else the one that "mem hooks
 // install" would write. The settings of a named scope must have hooks.
 func installedProgram(e *app.Env, only string) (settings.Program, error) {
-	for _, scope := range scopesOf(only) {
+	for _, scope := range scopesOf(e, only) {
 		f, err := hookset.SettingsOf(e, scope)
 		if err != nil {
 			return settings.Program{}, err

@@ -16,6 +16,21 @@ import (
 // HookScopes returns the scopes of Claude Code's settings, the narrowest last.
 func HookScopes() []string { return []string{"user", "project", "local"} }
 
+// DistinctScopes returns the scopes with a settings file of their own: in the home directory the file of the project is
+// that of the user.
+func DistinctScopes(e *app.Env) (out []string) {
+	seen := map[string]bool{}
+	for _, scope := range HookScopes() {
+		f, err := SettingsOf(e, scope)
+		if err == nil && seen[f.Path] {
+			continue
+		}
+		seen[f.Path] = true
+		out = append(out, scope)
+	}
+	return out
+}
+
 // SettingsOf returns the settings file of a scope.
 func SettingsOf(e *app.Env, scope string) (settings.SettingsFile, error) {
 	store, err := e.MemoryDir()

@@ -381,7 +381,7 @@ func HooksFound(e *app.Env) installedHooks {
 		self = "" // deleted meanwhile: hooks run another program
 	}
 	r := installedHooks{plugin: hookset.Plugin(e)}
-	for _, scope := range hookset.HookScopes() {
+	for _, scope := range hookset.DistinctScopes(e) {
 		f, err := hookset.SettingsOf(e, scope)
 		if err != nil {
 			continue // without a home there are no settings
