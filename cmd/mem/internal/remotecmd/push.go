@@ -96,6 +96,7 @@ type pushedLane struct {
 	Cleaned   int            `json:"cleaned,omitempty"`   // sessions, objects and records cleaned before the first push
 	Exact     bool           `json:"originals,omitempty"` // it is about the exact bytes
 	Forced    bool           `json:"forced,omitempty"`    // the lane is rewritten there, without forgotten data
+	name      string         // of the project, distinct in this push
 	kept      string         // what the remote may keep of it
 	share     []string       // the commands that permit the push
 }
@@ -155,9 +156,14 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
 	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes,
 		Rules: out.Rules, DryRun: dryRun, Absent: out.Absent}
+	var projects []state.Project
+	for _, l := range out.Lanes {
+		projects = append(projects, l.Project)
+	}
 	for _, l := range out.Lanes {
 		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks,
-			l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced, "", nil}
+			l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced,
+			names.DistinctName(l.Project, projects), "", nil}
 		if l.Forced && !l.Dropped {
 			lane.kept = "; its server drops the bytes when it cleans up (git gc --prune=now there does it at once)"
 		}
@@ -222,7 +228,9 @@ func printPushed(e *app.Env, a pushAnswer) {
 		case "updated":
 			e.Report("   %-22s  %s\n", memory.Moved(l.Old, l.New), e.Safe(l.title()))
 		case "current":
-			e.Report(" = %-22s  %s\n", "[up to date]", e.Safe(l.Project))
+			if e.Opt.Verbose {
+				e.Report(" = %-22s  %s\n", "[up to date]", e.Safe(l.name))
+			}
 		default:
 			e.Printf(" ! %-22s  %s%s\n", "["+l.Status+"]", e.Safe(l.title()), e.Safe(because(l.Why)))
 		}
@@ -231,14 +239,14 @@ func printPushed(e *app.Env, a pushAnswer) {
 			if a.DryRun {
 				again = "it would be sent again"
 			}
-			e.Warn("%s had more of project %s before: it was rolled back or recreated; %s", a.Remote, l.Project, again)
+			e.Warn("%s had more of project %s before: it was rolled back or recreated; %s", a.Remote, l.name, again)
 		}
 		if l.Forced && !a.DryRun {
-			e.Note("forgotten data of %s is deleted from %s%s", l.Project, a.Remote, l.kept)
+			e.Note("forgotten data of %s is deleted from %s%s", l.name, a.Remote, l.kept)
 		}
 		if l.Cleaned > 0 {
 			e.Note("secrets were removed from %d sessions, objects and records of %s first: they had been stored without rules",
-				l.Cleaned, l.Project)
+				l.Cleaned, l.name)
 		}
 		printLeaks(e, l.Leaks)
 		for _, hint := range l.share {
@@ -257,7 +265,7 @@ func printPushed(e *app.Env, a pushAnswer) {
 }
 
 // title returns the name of the project and the part of it that is meant.
-func (l pushedLane) title() string { return exactly(l.Project, l.Exact) }
+func (l pushedLane) title() string { return exactly(l.name, l.Exact) }
 
 func exactly(name string, exact bool) string {
 	if exact {

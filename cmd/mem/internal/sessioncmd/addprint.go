@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
 )
@@ -197,12 +199,11 @@ func weights(marks []records.Mark) string {
 // printAddedProjects prints many sessions for people, a line for each project.
 func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 	type sum struct {
-		name                    string
 		fresh, grown, subagents int
 		bytes                   int64
 		marks                   int
 	}
-	var order []refs.Project
+	var order []state.Project
 	sums := map[refs.Project]*sum{}
 	for _, a := range added {
 		if a.Change == "unchanged" || a.Change == "forgotten" {
@@ -210,9 +211,9 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 		}
 		s := sums[a.Project.ID]
 		if s == nil {
-			s = &sum{name: a.Project.Name}
+			s = &sum{}
 			sums[a.Project.ID] = s
-			order = append(order, a.Project.ID)
+			order = append(order, a.Project)
 		}
 		switch {
 		case a.Change != "new":
@@ -229,8 +230,8 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 	if e.Opt.DryRun {
 		verb = "would " + op
 	}
-	for _, id := range order {
-		s := sums[id]
+	for _, p := range order {
+		s := sums[p.ID]
 		var what []string
 		for _, part := range []struct {
 			n    int
@@ -241,7 +242,7 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 				what = append(what, term.Count(part.n, part.what))
 			}
 		}
-		e.Report("[%s] %s %s, %s\n", term.SanitizeLine(s.name), verb, strings.Join(what, ", "), app.BytesText(s.bytes))
+		e.Report("[%s] %s %s, %s\n", term.SanitizeLine(names.DistinctName(p, order)), verb, strings.Join(what, ", "), app.BytesText(s.bytes))
 	}
 }
 
