@@ -16,6 +16,30 @@ func (m Ops) TokensOf(p refs.Project, s *state.Session) (n int, counted bool) {
 	return markers.On(m.DB).Tokens(s.Now(), m.KnownTokens(p))
 }
 
+// CountAtOnce is the number of bytes of transcripts that a list counts if their tokens are unknown. It takes about a
+// tenth of a second.
+const CountAtOnce = 4 * markers.CountNow
+
+// CountMissing counts the tokens of the newest sessions of a project that have no count, for example after a clone or
+// after the cache was deleted, until it has read left bytes. It returns the bytes that remain. A session that cannot be
+// read stays uncounted.
+func (m Ops) CountMissing(ctx context.Context, p refs.Project, left int64) int64 {
+	st, err := trusted.On(m.DB).Outline(ctx, p)
+	if err != nil {
+		return left
+	}
+	known := m.KnownTokens(p)
+	for _, s := range st.Recent() {
+		now := s.Now()
+		if _, ok := known[now.Original]; ok || now.Size > left || ctx.Err() != nil {
+			continue
+		}
+		left -= now.Size
+		_, _ = markers.On(m.DB).Counts(ctx, p, s, now) // its count stays unknown
+	}
+	return left
+}
+
 // CountAdded sets the token counts of added sessions. It counts new sessions until it has read [markers.CountNow]
 // bytes; the others get a count only if they have one already.
 func (m Ops) CountAdded(ctx context.Context, added []Added) error {

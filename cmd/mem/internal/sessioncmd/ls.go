@@ -218,7 +218,9 @@ func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Lis
 	}
 	var all []Listed
 	files := map[string]bool{} // untracked; several projects may share a directory
+	left := int64(capture.CountAtOnce)
 	for _, p := range projects {
+		left = run.Capture().CountMissing(ctx, p.ID, left)
 		if o.Dir = ""; p.ID == run.Project.ID {
 			o.Dir = run.Dir
 		}
