@@ -242,7 +242,8 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 				what = append(what, term.Count(part.n, part.what))
 			}
 		}
-		e.Report("[%s] %s %s, %s\n", term.SanitizeLine(names.DistinctName(p, order)), verb, strings.Join(what, ", "), app.BytesText(s.bytes))
+		e.Report("[%s] %s %s, %s\n", term.SanitizeLine(names.DistinctName(p, order)), verb, strings.Join(what, ", "),
+			app.BytesText(s.bytes))
 	}
 }
 
