@@ -19,7 +19,7 @@ import (
 )
 
 // digestVersion is the version of the file of digests in the cache. A file of another version is rebuilt.
-const digestVersion = 4<<8 | Version
+const digestVersion = 5<<8 | Version
 
 // code encodes or decodes the file.
 func (f *digestFile) code(c *records.Codec) {
@@ -51,6 +51,7 @@ func codeDigest(c *records.Codec, d *Digest) {
 	records.List(c, &d.Turns, func(t *Turn) {
 		said(&t.Asked)
 		said(&t.Answered)
+		records.Word(c, &t.Plan)
 	})
 	records.List(c, &d.Files, func(f *File) {
 		records.Word(c, &f.Path)

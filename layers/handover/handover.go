@@ -43,6 +43,7 @@ type Said struct {
 type Turn struct {
 	Asked    Said
 	Answered Said
+	Plan     string // the heading of the plan that the request consists of, or ""
 }
 
 // A File is a file that a session read or edited.

@@ -279,7 +279,7 @@ func (m *matcher) passages(digests []Digest, asked [][][]string, delivered map[s
 		if delivered[key] || len(out) >= maxPassages*2 {
 			continue
 		}
-		out = append(out, brief.Item{Text: "Asked: " + quoted(t.Asked.Text, showAsked), Source: id.at(d.Session, t.Asked.N),
+		out = append(out, brief.Item{Text: "Asked: " + t.request(showAsked), Source: id.at(d.Session, t.Asked.N),
 			Trust: brief.User, Time: d.Last, Keys: []string{key},
 			Why: fmt.Sprintf("shares words of weight %.1f with the prompt", f.score)})
 		if t.Answered.Text != "" {

@@ -65,13 +65,13 @@ func status(d Digest, limits statusLimits, id ID) (out []brief.Item, shown map[s
 	for i, t := range d.Turns {
 		switch n := len(d.Turns); {
 		case i == n-1:
-			say(brief.Item{Text: "Asked last: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N),
+			say(brief.Item{Text: "Asked last: " + t.request(showRequest), Source: id.at(d.Session, t.Asked.N),
 				Trust: brief.User, Why: "the last request of the session"})
 		case i == 0:
-			say(brief.Item{Text: "Asked first: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N),
+			say(brief.Item{Text: "Asked first: " + t.request(showRequest), Source: id.at(d.Session, t.Asked.N),
 				Trust: brief.User, Why: "what the session was about"})
 		case i > n-limits.requests:
-			say(brief.Item{Text: "Asked: " + quoted(t.Asked.Text, showRequest), Source: id.at(d.Session, t.Asked.N),
+			say(brief.Item{Text: "Asked: " + t.request(showRequest), Source: id.at(d.Session, t.Asked.N),
 				Trust: brief.User, Why: "a late request of the session"})
 		}
 	}
@@ -117,6 +117,15 @@ func Compaction(d Digest, id ID) []brief.Section {
 
 // quoted returns a cut text in quotes.
 func quoted(s string, most int) string { return fmt.Sprintf("“%s”", Cut(s, most)) }
+
+// request returns the cut request of a turn in quotes; of a plan its heading, because plan mode writes the same words
+// before each plan.
+func (t Turn) request(most int) string {
+	if t.Plan != "" {
+		return "implement the plan " + quoted(t.Plan, most)
+	}
+	return quoted(t.Asked.Text, most)
+}
 
 // ending returns how the last turn of a session ended. An answer to an earlier request is not quoted, because the last
 // request may have made it wrong.

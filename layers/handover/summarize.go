@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // Limits of a digest.
@@ -96,7 +97,8 @@ func (s *summary) asked(e refine.Entry) {
 	if len(s.d.Turns) == maxTurns { // keep the first request
 		s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
 	}
-	s.d.Turns = append(s.d.Turns, Turn{Asked: Said{e.N, Cut(e.Said, maxAsked)}})
+	s.d.Turns = append(s.d.Turns, Turn{Asked: Said{e.N, Cut(e.Said, maxAsked)},
+		Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)})
 	s.d.Working = 0
 }
 

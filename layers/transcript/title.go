@@ -13,15 +13,15 @@ func titleOf(text string) string {
 		return ""
 	}
 	text = strings.TrimSpace(unmarked(text))
-	if heading := planHeading(text); heading != "" {
+	if heading := PlanHeading(text); heading != "" {
 		return heading
 	}
 	return firstSentence(text)
 }
 
-// planHeading returns the heading or the first sentence of a plan. Claude Code starts a session after plan mode with
+// PlanHeading returns the heading or the first sentence of a plan. Claude Code starts a session after plan mode with
 // the text "Implement the following plan:" and the plan. The result is "" for any other text.
-func planHeading(text string) string {
+func PlanHeading(text string) string {
 	first, plan, _ := strings.Cut(text, "\n")
 	first = strings.ToLower(strings.TrimSpace(first))
 	if !strings.HasPrefix(first, "implement ") || !strings.HasSuffix(first, "plan:") {
