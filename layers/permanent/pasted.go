@@ -18,6 +18,7 @@ func notOwnLines(lines []string) []bool {
 		out[i], stray = b.read(i, t)
 		if stray && b.firstTag >= 0 {
 			setAll(out[b.firstTag:i])
+			b.firstTag = i
 		}
 		out[i] = out[i] || t == "" || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") ||
 			strings.ContainsAny(t[:1], ">|#") || pasted().line.MatchString(t)
@@ -37,8 +38,8 @@ func setAll(list []bool) {
 // A blockState contains the blocks that are open at a line: code, tags, a comment, or pasted text.
 type blockState struct {
 	fence                string // the marks that opened a block of code
-	firstFence, firstTag int
-	tags                 int // number of open tags
+	firstFence, firstTag int    // -1 for none; the lines from firstTag on may be inside a tag
+	tags                 int    // number of open tags
 	comment, paste       bool
 }
 

@@ -150,8 +150,9 @@ const maskRune = '▢'
 // backticks ends within its paragraph, or is not code; a quotation may have several paragraphs.
 func mask(r []rune) []rune {
 	out := slices.Clone(r)
+	closing := closingQuotes(r)
 	for i := 0; i < len(r); i++ {
-		k := closingQuote(r, i)
+		k := closing(i)
 		if k < 0 {
 			continue
 		}
@@ -165,33 +166,55 @@ func mask(r []rune) []rune {
 	return out
 }
 
-// closingQuote returns the index of the mark that closes the quotation opened at i, -1 if there is none. A mark within
-// or after a word is an apostrophe or a unit of measure.
-func closingQuote(r []rune, i int) int {
-	q := slices.IndexFunc(quotePairs, func(q quotePair) bool { return strings.ContainsRune(q.opens, r[i]) })
-	if q < 0 {
-		return -1
-	}
-	ends := quotePairs[q].closes
-	same := strings.ContainsRune(ends, r[i])
+// closingQuotes returns a function that returns the index of the mark that closes the quotation opened at i, -1 if there
+// is none. Its arguments must increase. A mark within or after a word is an apostrophe or a unit of measure.
+func closingQuotes(r []rune) func(i int) int {
 	word := func(k int) bool { return k >= 0 && k < len(r) && (unicode.IsLetter(r[k]) || unicode.IsDigit(r[k])) }
-	apostrophe := strings.ContainsRune("'＇’‘", []rune(ends)[len([]rune(ends))-1])
-	if (same || apostrophe) && word(i-1) || r[i] == '»' && (i+1 == len(r) || unicode.IsSpace(r[i+1])) {
-		return -1
+	paragraph := forward(len(r), func(k int) bool { return r[k] == '\n' && k+1 < len(r) && r[k+1] == '\n' })
+	var near, far []func(int) int // the next closing mark of each pair, in the same and in another paragraph
+	var apostrophe []bool
+	for _, q := range quotePairs {
+		last, _ := utf8.DecodeLastRuneInString(q.closes)
+		inWords := strings.ContainsRune("'＇’‘", last)
+		apostrophe = append(apostrophe, inWords)
+		closes := func(k int) bool { return strings.ContainsRune(q.closes, r[k]) && !(inWords && word(k+1)) }
+		near = append(near, forward(len(r), closes))
+		far = append(far, forward(len(r), func(k int) bool {
+			return closes(k) && !unicode.IsSpace(r[k-1]) && !word(k+1)
+		}))
 	}
-	paragraph := true // which i is in
-	for k := i + 1; k < len(r); k++ {
-		paragraph = paragraph && !(r[k] == '\n' && k+1 < len(r) && r[k+1] == '\n')
-		ended := strings.ContainsRune(ends, r[k])
-		switch {
-		case !paragraph && r[i] == '`':
+	return func(i int) int {
+		q := slices.IndexFunc(quotePairs, func(q quotePair) bool { return strings.ContainsRune(q.opens, r[i]) })
+		if q < 0 {
 			return -1
-		case !ended, apostrophe && word(k+1):
-		case paragraph || !same || !unicode.IsSpace(r[k-1]) && !word(k+1):
-			return k
 		}
+		same := strings.ContainsRune(quotePairs[q].closes, r[i])
+		if (same || apostrophe[q]) && word(i-1) || r[i] == '»' && (i+1 == len(r) || unicode.IsSpace(r[i+1])) {
+			return -1
+		}
+		k := near[q](i)
+		if same && k > paragraph(i) {
+			if r[i] == '`' {
+				return -1
+			}
+			k = far[q](i)
+		}
+		if k == len(r) {
+			return -1
+		}
+		return k
 	}
-	return -1
+}
+
+// forward returns a function that returns the first index from i+1 to n-1 that ok accepts, n if there is none. Its
+// arguments must not decrease: all calls together ask ok at most twice about an index.
+func forward(n int, ok func(int) bool) func(i int) int {
+	next := 0
+	return func(i int) int {
+		for next = max(next, i+1); next < n && !ok(next); next++ {
+		}
+		return next
+	}
 }
 
 // visible returns masked text in one line: each quotation is one character, invisible characters are removed.
@@ -255,17 +278,19 @@ func fenceOf(line string) string {
 
 // tagsOf counts the tags, as in <rules>, that a line opens and closes.
 func tagsOf(line string) (opened, closed int) {
-	for rest := line; ; {
-		k := strings.IndexByte(rest, '<')
-		if k < 0 {
-			return opened, closed
-		}
-		rest = rest[k+1:]
-		end := strings.IndexByte(rest, '>')
-		if end < 1 {
+	end := 0 // of the tag
+	for i := range len(line) {
+		if line[i] != '<' {
 			continue
 		}
-		name := rest[:end]
+		if end <= i {
+			n := strings.IndexByte(line[i:], '>')
+			if n < 0 {
+				break
+			}
+			end = i + n
+		}
+		name := line[i+1 : end]
 		switch c, _ := utf8.DecodeRuneInString(strings.TrimPrefix(name, "/")); {
 		case !unicode.IsLetter(c):
 		case name[0] == '/':
@@ -274,6 +299,7 @@ func tagsOf(line string) (opened, closed int) {
 			opened++
 		}
 	}
+	return opened, closed
 }
 
 // split cuts a line into sentences, at a full stop, question or exclamation mark that ends a word and is not quoted.
@@ -300,7 +326,7 @@ func split(line, own []rune) []sentence {
 
 // abbreviated reports whether words end in an abbreviation, so that the full stop after them ends no sentence.
 func abbreviated(words []rune) bool {
-	s := strings.ToLower(string(words))
+	s := strings.ToLower(string(words[max(0, len(words)-10):]))
 	for _, a := range []string{"e.g", "i.e", "vs", "cf", "approx", "no"} {
 		if rest, ok := strings.CutSuffix(s, a); ok && (rest == "" || strings.ContainsAny(rest[len(rest)-1:], " (")) {
 			return true

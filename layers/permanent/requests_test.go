@@ -202,6 +202,17 @@ func TestStatedExtent(t *testing.T) {
 	}
 }
 
+// TestLongMessages: the time for a message grows with its length, not with its square.
+func TestLongMessages(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"‘", "« ", "(“x", "\"x\n\n ", "no. ", "<", "</a>\n", "a\n```\n"} {
+		message := "<a>\n" + strings.Repeat(s, 50_000)
+		if quote, ok := FindQuote(message, "use tabs", false); ok {
+			t.Errorf("%q: %q", s, quote)
+		}
+	}
+}
+
 // FuzzStated checks that what is found stands in the message, is found again in itself, and is no question.
 func FuzzStated(f *testing.F) {
 	for _, tt := range asked {
