@@ -37,9 +37,11 @@ func Requests(message string) []Request {
 		switch {
 		case cue == "":
 			continue
+		case points == back && (s.afterForeign || i > 0 && !list[i-1].canBeRule()):
+			continue // "this" is not the user's own text, or no rule
 		case points == back && i > 0:
 			text = list[i-1].text + " " + text
-		case points == ahead || points == back && !s.afterForeign:
+		case points != 0:
 			text += pointedTo(list[i+1:])
 		}
 		if points == back && text == s.text {
@@ -60,8 +62,7 @@ func pointedTo(rest []sentence) string {
 	n := 0
 	for i, s := range rest {
 		n += utf8.RuneCountInString(s.text)
-		if s.afterForeign || i > 0 && !(s.item && rest[0].item) || n > maxSentence || isQuestion(s.text) ||
-			strings.ContainsFunc(s.text, isDeceptive) {
+		if s.afterForeign || i > 0 && !(s.item && rest[0].item) || n > maxSentence || !s.canBeRule() {
 			break
 		}
 		b.WriteString(" " + s.text)
@@ -98,7 +99,7 @@ func squash(s string) string {
 // cue returns the words that make the sentence a permanent request, "" if it is not one, and where the requested text
 // is if the sentence refers to another one.
 func (s sentence) cue() (cue string, points direction) {
-	if utf8.RuneCountInString(s.text) > maxSentence || isQuestion(s.text) || strings.ContainsFunc(s.text, isDeceptive) {
+	if !s.canBeRule() {
 		return "", 0
 	}
 	own := s.ownText
@@ -120,6 +121,12 @@ func (s sentence) cue() (cue string, points direction) {
 		}
 	}
 	return "", 0
+}
+
+// canBeRule reports whether the sentence is short, no question and looks like what it is.
+func (s sentence) canBeRule() bool {
+	return utf8.RuneCountInString(s.text) <= maxSentence && !isQuestion(s.text) &&
+		!strings.ContainsFunc(s.text, isDeceptive)
 }
 
 // isDeceptive reports whether a character can make a text look like another one: it reorders what is shown, or is an
@@ -233,7 +240,7 @@ func visible(masked []rune) string {
 // pasted from a terminal, a log, a patch or a conversation.
 func sentences(message string) []sentence {
 	var out []sentence
-	r := []rune(message)
+	r := []rune(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(message))
 	own := mask(r)
 	lines := strings.Split(string(r), "\n")
 	others := notOwnLines(lines)
