@@ -133,7 +133,7 @@ func (f *finder) isSettled(c Candidate) bool {
 	if c.Rule != "" {
 		return false
 	}
-	mine, _ := words(c.Problem + " " + c.Text)
+	mine, denies := words(c.Problem + " " + c.Text)
 	for _, r := range f.Rules.Rules {
 		common := 0
 		for _, k := range c.keys {
@@ -141,9 +141,9 @@ func (f *finder) isSettled(c Candidate) bool {
 				common++
 			}
 		}
-		theirs, _ := words(r.Problem + " " + r.Text)
-		if r.Candidate == c.ID || 2*common > len(c.keys) || r.State != Retired && len(mine) == len(theirs) &&
-			shared(mine, theirs) == len(mine) {
+		theirs, no := words(r.Problem + " " + r.Text)
+		same := squash(r.Text) == squash(c.Text) || len(mine) > 0 && no == denies && slices.Equal(mine, theirs)
+		if r.Candidate == c.ID || 2*common > len(c.keys) || r.State != Retired && same {
 			return true
 		}
 	}
@@ -315,13 +315,14 @@ func (f *finder) fromBreakthroughs() {
 			}, unique(append(slices.Clone(g.facts), s)))
 		}
 	}
+	described := f.ofKind(facts.Solution, facts.Decision, facts.Action)
 	for _, t := range f.Trials {
 		if t.Failures < minFailures {
 			continue
 		}
 		var list []facts.Fact
 		text := ""
-		for _, x := range f.ofKind(facts.Solution, facts.Decision, facts.Action) {
+		for _, x := range described {
 			if x.Session != t.Session || !slices.ContainsFunc(x.Evidence, func(e facts.Evidence) bool {
 				return e.Message >= t.From && e.Message <= t.To
 			}) {
@@ -467,7 +468,7 @@ func (f *finder) fromStaleRules() {
 		}
 		if last.Before(limit) {
 			f.out = append(f.out, Candidate{
-				ID: candidateID(CandidateStale, r.Record, r.LastValidated.String()), Kind: CandidateStale,
+				ID: candidateID(CandidateStale, r.Record, r.LastValidated.UTC().String()), Kind: CandidateStale,
 				Type: r.Type, Text: r.Text,
 				Problem: r.Problem, Rule: r.ID, Stated: r.Stated,
 				Trust: r.Trust, Why: "not mentioned since " + last.UTC().Format(time.DateOnly), Files: []string{},

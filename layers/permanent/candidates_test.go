@@ -168,6 +168,28 @@ func TestSettled(t *testing.T) {
 	}
 }
 
+// TestOppositeIsNotSettled: a rule settles what means the same, not the opposite and not what has no words in common.
+func TestOppositeIsNotSettled(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		rule, stated string
+		settled      bool
+	}{
+		{"Push on Fridays", "Always push on Fridays.", true},
+		{"Push on Fridays", "Never push on Fridays.", false},
+		{"Never push on Fridays", "Never push on Fridays.", true},
+		{"Always do that", "Never do it.", false},
+		{"Always do that", "Always do that.", true},
+	} {
+		known := &facts.Set{}
+		rules := fold(t, known, record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: tt.rule, State: Active, ByUser: true}))
+		got := found(t, Input{Facts: known, Rules: rules, Quotes: []Quote{{Session: "a", Message: 1, Text: tt.stated}}})
+		if (got == "") != tt.settled {
+			t.Errorf("%q with the rule %q: %q, want settled: %t", tt.stated, tt.rule, got, tt.settled)
+		}
+	}
+}
+
 // TestCandidatesOfAnyOrder finds the same candidates in facts that arrived in another order, and never one without three
 // or two families behind it.
 func TestCandidatesOfAnyOrder(t *testing.T) {
