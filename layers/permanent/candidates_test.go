@@ -168,6 +168,21 @@ func TestSettled(t *testing.T) {
 	}
 }
 
+// TestNegatedWords: words are negated in any language, and not because one looks like a negation.
+func TestNegatedWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"Use tabs": false, "Do not use tabs": true, "Don't use tabs": true,
+		"必ずテストを実行する": false, "まずテストを実行する": false, "キャッシュを使わずに": true, "キャッシュを使いません": true, "キャッシュを使わない": true,
+		"마지막 커밋을 서명한다": false, "정말 커밋한다": false, "주말 배포": false, "푸시하지 마": true, "푸시하지마세요": true, "푸시하지 말 것": true,
+		"特别注意缓存": false, "不同的缓存": false, "别用缓存": true, "没用缓存": true, "不要用缓存": true,
+	} {
+		if _, got := words(text); got != want {
+			t.Errorf("words(%q): negated is %t, want %t", text, got, want)
+		}
+	}
+}
+
 // TestOppositeIsNotSettled: a rule settles what means the same, not the opposite and not what has no words in common.
 func TestOppositeIsNotSettled(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,10 @@ package permanent
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/memvcs/mem/layers/facts"
@@ -30,11 +32,8 @@ func words(s string) (list []string, denies bool) {
 			for i := range max(1, len(r)-1) {
 				put(string(r[i:min(i+2, len(r))]))
 			}
-			for _, no := range []string{"不", "别", "別", "禁止", "않", "말", "마", "금지", "ない", "ず"} {
-				if strings.Contains(w, no) {
-					denies = !denies
-					break
-				}
+			if negatedWord().MatchString(notNegated().Replace(w)) {
+				denies = !denies
 			}
 		case !isStopWord(w):
 			put(stem(strings.Trim(w, "'")))
@@ -43,6 +42,21 @@ func words(s string) (list []string, denies bool) {
 	slices.Sort(list)
 	return list, denies
 }
+
+// negatedWord matches a word that is negated, in a script without spaces or with endings attached to words.
+var negatedWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`不|没|别|別|禁止|않|금지|지(?:마|말)|^마(?:$|라|세|요|십|시오)|^말(?:$|고|자|라|것|아|도록)|ない|ません|ず`)
+})
+
+// notNegated removes words that only look negated, for example "always", "last" and "especially".
+var notNegated = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	for _, w := range strings.Fields(`必ず まず ずつ ずっと はず 少ない 不具合 不同 不仅 不僅 不但 不过 不過 不断 不斷 不管 不论 不論 不少 不错 不錯
+		特别 特別 区别 區別 区別 分别 分別 类别 類別 级别 級別 识别 識別 個別 个别 判别 判別 性别 性別`) {
+		pairs = append(pairs, w, " ")
+	}
+	return strings.NewReplacer(pairs...)
+})
 
 func isNegation(w string) bool {
 	switch w {
