@@ -74,23 +74,18 @@ func (t Trust) String() string {
 	return [...]string{"tool", "script", "assistant", "user"}[min(max(t, 0), User)]
 }
 
-// ParseTrust parses the result of [Trust.String].
-func ParseTrust(s string) (Trust, error) {
-	for _, t := range []Trust{Tool, Script, Assistant, User} {
-		if t.String() == s {
-			return t, nil
-		}
-	}
-	return Tool, fmt.Errorf("%q is not a trust: want tool, script, assistant or user", s)
-}
-
 // MarshalText returns the same text as String.
 func (t Trust) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText parses the result of MarshalText.
-func (t *Trust) UnmarshalText(b []byte) (err error) {
-	*t, err = ParseTrust(string(b))
-	return err
+func (t *Trust) UnmarshalText(b []byte) error {
+	for _, known := range []Trust{Tool, Script, Assistant, User} {
+		if known.String() == string(b) {
+			*t = known
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not a trust: want tool, script, assistant or user", b)
 }
 
 // Evidence is a quote of a message of the fact's session.

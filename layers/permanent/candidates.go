@@ -110,8 +110,10 @@ func Candidates(in Input) []Candidate {
 	}
 	f.fromStatements()
 	f.fromDecisions()
-	f.fromSolutions()
-	f.fromBreakthroughs()
+	issues, solution := f.problems()
+	f.fromSolutions(issues, solution)
+	f.fromBreakthroughs(issues, solution)
+	f.fromTrials()
 	f.fromCoreFiles()
 	f.fromContradictions()
 	f.fromStaleRules()
@@ -268,8 +270,7 @@ func (f *finder) problems() (groups []*group, solution map[string]facts.Fact) {
 }
 
 // fromSolutions proposes solutions of problems that came back in another conversation.
-func (f *finder) fromSolutions() {
-	groups, solution := f.problems()
+func (f *finder) fromSolutions(groups []*group, solution map[string]facts.Fact) {
 	for _, g := range groups {
 		var pairs, issues []facts.Fact
 		for _, x := range g.facts {
@@ -294,10 +295,8 @@ func unique(list []facts.Fact) []facts.Fact {
 	return slices.CompactFunc(list, func(a, b facts.Fact) bool { return a.ID == b.ID })
 }
 
-// fromBreakthroughs proposes what ended a series of failures, of a command or of an issue that several exchanges
-// mention.
-func (f *finder) fromBreakthroughs() {
-	groups, solution := f.problems()
+// fromBreakthroughs proposes the solutions of issues that several exchanges mention.
+func (f *finder) fromBreakthroughs(groups []*group, solution map[string]facts.Fact) {
 	for _, g := range groups {
 		tries := map[string]bool{}
 		var last facts.Fact
@@ -315,6 +314,10 @@ func (f *finder) fromBreakthroughs() {
 			}, unique(append(slices.Clone(g.facts), s)))
 		}
 	}
+}
+
+// fromTrials proposes what made a command succeed that had failed several times.
+func (f *finder) fromTrials() {
 	described := f.ofKind(facts.Solution, facts.Decision, facts.Action)
 	for _, t := range f.Trials {
 		if t.Failures < minFailures {
@@ -419,7 +422,7 @@ func (f *finder) fromContradictions() {
 		mine, denies := words(r.Text)
 		for i, id := range r.Evidence {
 			x, ok := f.Facts.Fact(id)
-			if !ok || x.Live() || r.CountedAgainst(r.keys[i]) {
+			if !ok || x.Live() || r.counted[r.keys[i]] {
 				continue
 			}
 			f.addContradiction(r, x, "its evidence "+x.ID+" "+fate(x))
@@ -428,7 +431,7 @@ func (f *finder) fromContradictions() {
 			if !similar(mine, f.words[x.ID]) {
 				continue
 			}
-			if _, no := words(x.Text); no != denies && x.Time.After(r.LastValidated) && !r.CountedAgainst(x.Key().String()) {
+			if _, no := words(x.Text); no != denies && x.Time.After(r.LastValidated) && !r.counted[x.Key().String()] {
 				f.addContradiction(r, x, "a later "+string(x.Kind)+" says: "+x.Text)
 			}
 		}

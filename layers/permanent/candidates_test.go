@@ -249,7 +249,7 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-func TestCommand(t *testing.T) {
+func TestCheckIn(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"cd app && npm run build 2>&1 | tail":  "npm run build",
@@ -263,8 +263,8 @@ func TestCommand(t *testing.T) {
 		`go test -run "A|B" ./... 2>&1 | head`: `go test -run "A|B" ./...`,
 		"":                                     "",
 	} {
-		if got := Command(line); got != want {
-			t.Errorf("Command(%q) = %q, want %q", line, got, want)
+		if got := checkIn(line); got != want {
+			t.Errorf("checkIn(%q) = %q, want %q", line, got, want)
 		}
 	}
 }

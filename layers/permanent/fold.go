@@ -20,10 +20,10 @@ const (
 	validateStep   = 5
 	contradictStep = 20
 	lostSession    = 10 // for each session that no longer supports the rule
-
-	// MaxContradictions is the number of contradictions that put a rule under review.
-	MaxContradictions = 2
 )
+
+// maxContradictions is the number of contradictions that put a rule under review.
+const maxContradictions = 2
 
 // Fold computes the rules from records, in any order, and from the facts in known. Records of other kinds are ignored.
 //
@@ -235,7 +235,7 @@ func (r *Rule) act(rec Record, a Act) {
 			r.Contradictions++
 			r.Confidence = max(0, r.Confidence-contradictStep)
 		}
-		if r.Contradictions >= MaxContradictions && r.State == Active {
+		if r.Contradictions >= maxContradictions && r.State == Active {
 			r.State = Review
 		}
 	case Question:

@@ -41,7 +41,7 @@ func Types() []string { return []string{TypeRule, TypeSolution, TypeCoreLogic} }
 const (
 	Proposed = "proposed" // waits for a promotion
 	Active   = "active"
-	Review   = "review" // contradicted [MaxContradictions] times, or a review was requested
+	Review   = "review" // contradicted maxContradictions times, or a review was requested
 	Retired  = "retired"
 )
 
@@ -148,9 +148,6 @@ func (r *Rule) InForce() bool {
 	return r.Revoked == "" && (r.State == Active || r.State == Review && r.Stated)
 }
 
-// CountedAgainst reports whether the fact with this key was counted as a contradiction of the rule.
-func (r *Rule) CountedAgainst(key string) bool { return r.counted[key] }
-
 // A Set contains the rules of a project.
 type Set struct {
 	Rules       []*Rule // in order of creation
@@ -247,7 +244,7 @@ func AddedWords(said []string, text string) []string {
 		stems, _ := words(w)
 		for _, x := range stems {
 			if x != "" && !unspaced(w) && !slices.ContainsFunc(have, func(y string) bool { return sameWord(x, y) }) &&
-				!slices.Contains(fillerWords(), strings.ToLower(w)) && !slices.Contains(out, w) {
+				!isFiller(strings.ToLower(w)) && !slices.Contains(out, w) {
 				out = append(out, w)
 			}
 		}
@@ -263,10 +260,13 @@ func sameWord(a, b string) bool {
 	return a == b || a != "" && b == a+a[len(a)-1:]
 }
 
-func fillerWords() []string {
-	return []string{"each", "every", "any", "when", "whenever", "while", "use", "using", "used", "project",
-		"repository",
-		"repo", "here", "our", "my", "your", "they", "them", "which", "please"}
+func isFiller(w string) bool {
+	switch w {
+	case "each", "every", "any", "when", "whenever", "while", "use", "using", "used", "project", "repository", "repo",
+		"here", "our", "my", "your", "they", "them", "which", "please":
+		return true
+	}
+	return false
 }
 
 // Supports reports whether the established texts express text: they must contain three fifths of its words. This

@@ -42,8 +42,8 @@ func factsOf(t testing.TB, lines ...string) *facts.Set {
 		x := facts.Exchange{From: 10*i + 1, To: 10*i + 9, Time: day.AddDate(0, 0, i-len(lines))}
 		for k, part := range strings.Split(line, " / ") {
 			w := strings.SplitN(part, " ", 4)
-			trust, err := facts.ParseTrust(w[1])
-			if err != nil {
+			var trust facts.Trust
+			if err := trust.UnmarshalText([]byte(w[1])); err != nil {
 				t.Fatal(err)
 			}
 			x.Session = w[0]

@@ -26,7 +26,7 @@ func Trials(runs []Run) []Trial {
 	open := map[string]*Trial{}
 	var out []Trial
 	for _, r := range runs {
-		cmd := Command(r.Command)
+		cmd := checkIn(r.Command)
 		if cmd == "" {
 			continue
 		}
@@ -47,9 +47,9 @@ func Trials(runs []Run) []Trial {
 	return out
 }
 
-// Command returns the first command of a shell line that checks something, without directories, variables and what only
+// checkIn returns the first command of a shell line that checks something, without directories, variables and what only
 // shortens its output; "" if there is none.
-func Command(line string) string {
+func checkIn(line string) string {
 	for _, part := range shellCommands(line) {
 		w := strings.Fields(part)
 		for len(w) > 0 && isPrefix(w[0]) {
@@ -93,8 +93,7 @@ func isPrefix(w string) bool {
 func isInspection(w string) bool {
 	switch w {
 	case "cd", "grep", "rg", "find", "ls", "cat", "head", "tail", "echo", "sed", "awk", "git", "mkdir", "rm", "cp",
-		"mv",
-		"for", "if", "while", "test":
+		"mv", "for", "if", "while", "test":
 		return true
 	}
 	return false

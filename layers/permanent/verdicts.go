@@ -23,8 +23,7 @@ type Verdict struct {
 // Leave is the verdict that leaves the decision to somebody else.
 const Leave = "leave"
 
-// VerdictNames returns the possible verdicts.
-func VerdictNames() []string { return []string{Promote, Dismiss, Contradict, Question, Leave} }
+func verdictNames() []string { return []string{Promote, Dismiss, Contradict, Question, Leave} }
 
 // VerdictSchema is the JSON schema of the input of [DecodeVerdicts].
 const VerdictSchema = `{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object","properties":{` +
@@ -62,8 +61,8 @@ func (v *Verdict) check(asked []Candidate, seen map[string]bool) error {
 		return fmt.Errorf("candidate: there is no %q", v.Candidate)
 	case seen[v.Candidate]:
 		return fmt.Errorf("candidate: %s is named twice", v.Candidate)
-	case !slices.Contains(VerdictNames(), v.Verdict):
-		return fmt.Errorf("verdict: %q is none of %s", v.Verdict, strings.Join(VerdictNames(), ", "))
+	case !slices.Contains(verdictNames(), v.Verdict):
+		return fmt.Errorf("verdict: %q is none of %s", v.Verdict, strings.Join(verdictNames(), ", "))
 	case v.Type != "" && !slices.Contains(Types(), v.Type):
 		return fmt.Errorf("type: %q is none of %s", v.Type, strings.Join(Types(), ", "))
 	case utf8.RuneCountInString(v.Text) > maxRuleText:

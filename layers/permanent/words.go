@@ -69,11 +69,8 @@ func isNegation(w string) bool {
 func isStopWord(w string) bool {
 	switch w {
 	case "", "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "with", "and", "or", "but", "is", "are",
-		"was",
-		"were", "be", "been", "it", "its", "this", "that",
-		"we", "i", "you", "user", "should", "must", "will", "would", "can", "has", "have", "had", "do", "does", "did",
-		"as",
-		"from", "all", "always", "decided", "decide",
+		"was", "were", "be", "been", "it", "its", "this", "that", "we", "i", "you", "user", "should", "must", "will",
+		"would", "can", "has", "have", "had", "do", "does", "did", "as", "from", "all", "always", "decided", "decide",
 		"decision", "so", "now", "instead", "than", "rather", "into", "their", "there", "wants", "asked", "chose",
 		"agreed":
 		return true
