@@ -30,7 +30,7 @@ import (
 )
 
 // Version is the version of the step. It changes when the same bytes give other entries.
-const Version = 4
+const Version = 5
 
 // A Mode selects how much of a tool call is kept.
 type Mode int
