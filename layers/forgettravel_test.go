@@ -2,6 +2,7 @@ package layers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
@@ -162,4 +164,47 @@ func pushForced(t testing.TB, m *Memory, p state.Project, seen func()) error {
 		}
 	}
 	return err
+}
+
+// TestForgetNewerPurge receives a purge with a member that this version does not know: the answer repeats it, so that
+// every device knows which purge was applied, and is given once.
+func TestForgetNewerPurge(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "dir")
+	a, b := h.memory(t, "laptop"), h.memory(t, "desk")
+	text := userLine(1, "call me zaphod") + userLine(2, "and go on")
+	p := add(t, a, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), text))[0].Project.ID
+	pushAll(t, a)
+	fetchAll(t, b)
+	trustAll(t, b)
+	add(t, b, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), text+userLine(3, "more")))
+	pushAll(t, b)
+	fetchAll(t, a)
+	purge := json.RawMessage(fmt.Sprintf(`{"cause":"match","passages":[{"session":%q,"generation":0,"n":1,"id":%q}],"why":"x"}`,
+		state.PurgeKey("aaaa0001"), state.PurgeKey("u1")))
+	err := a.Refs.Update(t.Context(), p, "forget", func(tx *refs.Tx) error {
+		tx.Trailer("Op", "forget")
+		_, err := tx.Add(records.KindPurge, purge)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushAll(t, a)
+	for range 3 {
+		fetchAll(t, b)
+	}
+	all, err := b.Upper(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers []string
+	for _, r := range all {
+		if r.Kind == records.KindPurge && r.Stamp.Device == b.Refs.Device().ID {
+			answers = append(answers, string(r.Body))
+		}
+	}
+	if len(answers) != 1 || answers[0] != string(purge) {
+		t.Errorf("answers %q, want one: %s", answers, purge)
+	}
 }

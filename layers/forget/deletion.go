@@ -115,7 +115,7 @@ type deletion struct {
 	excerpts     map[string][]Excerpt // of deleted messages by session, in a dry run
 
 	purges  *state.Purges         // the purges of other devices to apply, nil to apply o
-	answers []records.Purge       // those of purges that this device has not answered yet
+	answers []json.RawMessage     // those of purges that this device has not answered yet
 	answer  bool                  // answer them even if this device's lane does not change
 	until   map[string]uint64     // by session: records with a lower Lamport time may be derived from deleted text
 	missing map[objects.Hash]bool // records that name a transcript that no lane contains any more
@@ -454,13 +454,14 @@ func (f *deletion) Apply(ctx context.Context) error {
 		if tips := old.Tips(); !slices.Equal(tips, f.st.Tips) {
 			return refs.ErrConflict
 		}
-		op, purges := "purge", f.answers
 		if f.purges == nil {
-			op, purges = "forget", []records.Purge{f.purge}
+			tx.Trailer("Op", "forget")
+			_, err := tx.Add(records.KindPurge, f.purge)
+			return err
 		}
-		tx.Trailer("Op", op)
-		for _, p := range purges {
-			if _, err := tx.Add(records.KindPurge, p); err != nil {
+		tx.Trailer("Op", "purge")
+		for _, body := range f.answers {
+			if _, err := tx.Add(records.KindPurge, body); err != nil {
 				return err
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -75,11 +74,16 @@ func (m Ops) ApplyRemotePurges(ctx context.Context, swept bool) (items []Deleted
 // selectPurged selects the items that the purges of other devices name, the records that this device derived from
 // deleted text, and the purges to answer.
 func (f *deletion) selectPurged(ctx context.Context) error {
+	marked := map[string]bool{}
 	for _, r := range f.records {
 		if f.purges.Records[state.RecordName(state.StampOf(r))] {
 			f.direct[r.ID] = true
 		}
 		for _, id := range state.SessionsIn(r.Kind, r.Body) {
+			if marked[id] {
+				continue
+			}
+			marked[id] = true
 			if f.purges.Session(id) {
 				f.sessions[id] = true
 			}
@@ -88,26 +92,30 @@ func (f *deletion) selectPurged(ctx context.Context) error {
 				f.mark(id, p.Generation, p.N)
 			}
 		}
-	}
-	for _, q := range f.purges.All {
-		if !f.acked(q) && !slices.ContainsFunc(f.answers, func(a records.Purge) bool { return sumOf(a) == q.Sum }) {
-			f.answers = append(f.answers, q.Body)
-		}
-	}
-	for _, r := range f.records {
 		if f.own(r.Device) && f.purges.Hides(r.Kind, state.StampOf(r), r.Body) {
 			f.answer = true
 		}
 	}
+	f.collectAnswers()
 	return f.dangling(ctx)
 }
 
-func sumOf(p records.Purge) objects.Hash {
-	b, err := strictjson.Marshal(p)
-	if err != nil {
-		panic("forget: a purge of strings and numbers does not marshal: " + err.Error())
+// collectAnswers collects the purges that this device has not answered, as they were received: a newer version may have
+// written members that this one does not know.
+func (f *deletion) collectAnswers() {
+	open := map[objects.Hash]bool{}
+	for _, q := range f.purges.All {
+		open[q.Sum] = open[q.Sum] || !f.acked(q)
 	}
-	return objects.Sum(b)
+	for _, r := range f.records {
+		if r.Kind != records.KindPurge {
+			continue
+		}
+		if sum := objects.Sum(r.Body); open[sum] {
+			f.answers = append(f.answers, r.Body)
+			open[sum] = false
+		}
+	}
 }
 
 // passages yields the messages of a session in purges that this device has not answered, with their purges.
