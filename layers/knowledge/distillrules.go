@@ -71,7 +71,9 @@ type ruleDistiller struct {
 	asker *engines.Asker
 	tips  []refs.Tip // of the lanes before the questions
 	in    permanent.Input
-	out   RuleDistillation
+
+	outcomes []permanent.Outcome
+	out      RuleDistillation
 }
 
 func (w *ruleDistiller) run(ctx context.Context) (err error) {
@@ -87,7 +89,6 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 	}
 	all := permanent.Candidates(w.in)
 	w.out.Candidates = len(all)
-	var weighed []permanent.Outcome
 	for _, some := range w.batches(all) {
 		prompt := w.prompt(some)
 		if w.o.DryRun {
@@ -101,12 +102,12 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		weighed = append(weighed, w.decide(some, verdicts)...)
+		w.decide(some, verdicts)
 	}
 	if w.o.DryRun {
 		return nil
 	}
-	return w.save(ctx, weighed, permanent.Reflection{Seen: FactStatements(records), Candidates: len(all),
+	return w.save(ctx, permanent.Reflection{Seen: FactStatements(records), Candidates: len(all),
 		Engine: w.asker.ID(), Sessions: quotedSessions(all, w.in.Facts)})
 }
 
@@ -178,8 +179,8 @@ func (w *ruleDistiller) ask(ctx context.Context, prompt string, some []permanent
 	})
 }
 
-// decide returns the outcome of each candidate; a candidate without a verdict is left.
-func (w *ruleDistiller) decide(some []permanent.Candidate, verdicts []permanent.Verdict) (out []permanent.Outcome) {
+// decide appends the outcome of each candidate; a candidate without a verdict is left.
+func (w *ruleDistiller) decide(some []permanent.Candidate, verdicts []permanent.Verdict) {
 	for _, c := range some {
 		i := slices.IndexFunc(verdicts, func(v permanent.Verdict) bool { return v.Candidate == c.ID })
 		v := permanent.Verdict{Candidate: c.ID, Verdict: permanent.Leave, Reason: "the model did not answer"}
@@ -191,23 +192,28 @@ func (w *ruleDistiller) decide(some []permanent.Candidate, verdicts []permanent.
 			j := slices.IndexFunc(w.in.Rules.Rules, func(r *permanent.Rule) bool { return r.ID == c.Rule })
 			x.Act.Rule = w.in.Rules.Rules[j].Record // the rule of a candidate always exists
 		}
-		if x.Rule != nil && slices.ContainsFunc(out, func(o permanent.Outcome) bool {
-			return o.Rule != nil && o.Rule.Text == x.Rule.Text
-		}) {
-			x.Rule, x.NotApplied = nil, "another candidate says the same"
-		}
 		if x.Rule != nil {
-			if same := w.in.Rules.WithText(x.Rule.Text); same != nil {
-				x.Rule, x.NotApplied = nil, same.ID+" says the same"
+			if same := w.sameRule(x.Rule.Text); same != "" {
+				x.Rule, x.NotApplied = nil, same+" says the same"
 			}
 		}
-		out = append(out, x)
+		w.outcomes = append(w.outcomes, x)
 	}
-	return out
+}
+
+// sameRule names the existing or new rule with a text, "" if there is none.
+func (w *ruleDistiller) sameRule(text string) string {
+	if same := w.in.Rules.WithText(text); same != nil {
+		return same.ID
+	}
+	if slices.ContainsFunc(w.outcomes, func(o permanent.Outcome) bool { return o.Rule != nil && o.Rule.Text == text }) {
+		return "another candidate"
+	}
+	return ""
 }
 
 // save commits the outcomes.
-func (w *ruleDistiller) save(ctx context.Context, weighed []permanent.Outcome, seen permanent.Reflection) error {
+func (w *ruleDistiller) save(ctx context.Context, seen permanent.Reflection) error {
 	stage, err := w.m.Refs.Stage(ctx)
 	if err != nil {
 		return err
@@ -228,7 +234,7 @@ func (w *ruleDistiller) save(ctx context.Context, weighed []permanent.Outcome, s
 		}
 		tx.Trailer("Op", "reflect")
 		made = made[:0]
-		for _, x := range weighed {
+		for _, x := range w.outcomes {
 			var err error
 			switch {
 			case x.Rule != nil:
@@ -248,11 +254,11 @@ func (w *ruleDistiller) save(ctx context.Context, weighed []permanent.Outcome, s
 	if err != nil {
 		return err
 	}
-	return w.report(ctx, weighed, made)
+	return w.report(ctx, made)
 }
 
 // report fills in the result.
-func (w *ruleDistiller) report(ctx context.Context, weighed []permanent.Outcome, made []string) error {
+func (w *ruleDistiller) report(ctx context.Context, made []string) error {
 	set, err := revision.On(w.m.DB).Rules(ctx, w.p.ID)
 	if err != nil {
 		return err
@@ -260,7 +266,7 @@ func (w *ruleDistiller) report(ctx context.Context, weighed []permanent.Outcome,
 	for _, record := range made {
 		w.out.Rules = append(w.out.Rules, set.Rule(record))
 	}
-	for _, x := range weighed {
+	for _, x := range w.outcomes {
 		switch {
 		case x.NotApplied != "":
 			w.out.Skipped = append(w.out.Skipped, SkippedCandidate{x.Candidate.ID, x.NotApplied})
