@@ -37,21 +37,35 @@ var queries = strings.Fields(
 // A call is one command of a shell line.
 type call struct {
 	name, args string
+	part       bool // it runs only some tests
 	decides    bool // the exit status of the line is that of the command
+	alone      bool // the line has no command with another name
 }
+
+// maxLine is the maximal length of a shell line. A longer one writes a file, and nested quotes in it would need too
+// much stack.
+const maxLine = 1 << 20
 
 // calls returns the commands of a shell line in order, without inspectors, queries and code on the command line.
 func calls(line string) []call {
+	if len(line) > maxLine {
+		return nil
+	}
 	var out []call
 	list := parseShell(line)
+	decides := deciding(list)
 	for i, s := range list {
 		if i > 0 && list[i-1].next == "|" {
 			continue
 		}
 		if c, ok := commandOf(s.words); ok {
-			c.decides = decides(list, i)
+			c.decides = decides[i]
 			out = append(out, c)
 		}
+	}
+	alone := !slices.ContainsFunc(out, func(c call) bool { return c.name != out[0].name })
+	for i := range out {
+		out[i].alone = alone
 	}
 	return out
 }
@@ -83,6 +97,10 @@ func commandOf(w []string) (c call, ok bool) {
 	}
 	c.name = strings.Join(w[:n], " ")
 	c.args = plainArgs(w[n:])
+	c.part = slices.ContainsFunc(w[n:], func(s string) bool {
+		flag := strings.TrimLeft(s, "-")
+		return flag != s && (strings.HasPrefix(flag, "run") || strings.HasPrefix(flag, "skip"))
+	})
 	return c, true
 }
 

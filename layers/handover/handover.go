@@ -14,7 +14,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 2
+const Version = 3
 
 // A Digest summarises one session.
 type Digest struct {
@@ -23,9 +23,9 @@ type Digest struct {
 	Dir         string // working directory
 	Branch      string
 
-	Turns    []Turn    // the newest, in order
+	Turns    []Turn    // the first and the newest, in order
 	Files    []File    // in order of first touch
-	Commands []Command // in order of last run
+	Commands []Command // in order of first run
 	Failed   []Failure // tests whose last known run failed, in order
 	Todos    []Todo    // not completed, in order
 	Marked   []Said    // typed messages with a marker, in their text or added; whole
@@ -67,11 +67,12 @@ const (
 	Broke
 )
 
-// A Command is a command that a session ran.
+// A Command is a command that a session ran. Args, N, End and Exit are those of the last run with a known outcome, of
+// the last run if none is known.
 type Command struct {
 	Name string // program and subcommand: "go test"
-	Args string // of the last run, "" unless they are plain names
-	N    int    // the message of the last run
+	Args string // "" unless they are plain names
+	N    int    // message
 	Runs int
 	End  Outcome
 	Exit int

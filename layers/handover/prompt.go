@@ -273,11 +273,15 @@ func (m *matcher) passages(digests []Digest, asked [][][]string, delivered map[s
 		}
 	}
 	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
+	n := 0
 	for _, f := range list {
 		d, t := digests[f.d], digests[f.d].Turns[f.t]
 		key := fmt.Sprintf("%s#%d", d.Session, t.Asked.N)
-		if delivered[key] || len(out) >= maxPassages*2 {
+		if delivered[key] {
 			continue
+		}
+		if n++; n > maxPassages {
+			break
 		}
 		out = append(out, brief.Item{Text: "Asked: " + t.request(showAsked), Source: id.at(d.Session, t.Asked.N),
 			Trust: brief.User, Time: d.Last, Keys: []string{key},

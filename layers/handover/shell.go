@@ -210,14 +210,17 @@ func parenEnd(s string) int {
 	return len(s)
 }
 
+// maxHead is the longest rest of a line after the operator of a here-document.
+const maxHead = 4096
+
 // innerDoc returns the length of the here-document at the start of s, from its operator to the line that ends it.
 func innerDoc(s string) int {
-	head := lineEnd(s)
+	head := lineEnd(s[:min(len(s), maxHead)])
 	word, _, _ := strings.Cut(strings.TrimSpace(strings.TrimLeft(s[:head], "<-")), " ")
 	word, _, _ = strings.Cut(word, ")")
 	end := strings.Trim(word, `'"\`)
-	if head == len(s) || strings.Trim(end[:min(1, len(end))], "0123456789") == "" {
-		return min(2, len(s)) // a shift of a number
+	if head == len(s) || s[head] != '\n' || strings.Trim(end[:min(1, len(end))], "0123456789") == "" {
+		return 2 // a shift of a number
 	}
 	return head + 1 + docEnd(s[head+1:], end)
 }
@@ -225,22 +228,21 @@ func innerDoc(s string) int {
 // viewers are programs that print the end of their input, so that a failure is still visible.
 var viewers = []string{"tail", "tee", "cat"}
 
-// decides reports whether the exit status of the whole line is that of the command with index i: only commands that run
-// after its success follow, and programs that print its output.
-func decides(line []simple, i int) bool {
-	if line[i].words[0] == "!" || i > 0 && line[i-1].next == "||" {
-		return false
-	}
-	for ; i < len(line)-1; i++ {
-		switch next := line[i+1]; line[i].next {
-		case "&&":
-		case "|":
-			if !slices.Contains(viewers, next.words[0]) {
-				return false
-			}
+// deciding reports for each command whether the exit status of the whole line is that of the command: only commands
+// that run after its success follow, and programs that print its output.
+func deciding(line []simple) []bool {
+	out := make([]bool, len(line))
+	settled := true // what follows does not change the exit status
+	for i := len(line) - 1; i >= 0; i-- {
+		switch s := line[i]; {
+		case i == len(line)-1:
+			settled = s.next != "&"
+		case s.next == "|":
+			settled = settled && slices.Contains(viewers, line[i+1].words[0])
 		default:
-			return false
+			settled = settled && s.next == "&&"
 		}
+		out[i] = settled && line[i].words[0] != "!" && (i == 0 || line[i-1].next != "||")
 	}
-	return line[i].next != "&"
+	return out
 }

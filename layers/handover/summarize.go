@@ -27,7 +27,7 @@ const (
 // Summarize makes a digest from the entries of a session's L1. Echo reports whether a message is a copy from another
 // session. Marked are messages with an added marker, which is not in their text.
 func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, marked []int) (Digest, error) {
-	s := &summary{files: map[string]int{}, commands: map[string]int{}, marked: marked}
+	s := &summary{files: map[string]int{}, commands: map[string]int{}, todoAt: map[string]int{}, marked: marked}
 	for e, err := range entries {
 		if err != nil {
 			return Digest{}, err
@@ -44,8 +44,9 @@ type summary struct {
 	d        Digest
 	files    map[string]int
 	commands map[string]int
-	todos    []Todo // all, completed ones too
-	created  int    // number of TaskCreate calls
+	todos    []Todo         // all, completed ones too
+	todoAt   map[string]int // the first of todos with a text
+	created  int            // number of TaskCreate calls
 	calls    int
 	marked   []int
 }
@@ -120,7 +121,7 @@ func (s *summary) tool(e refine.Entry) {
 		s.ran(e)
 	case "TodoWrite":
 		if s.newList(e.Target) {
-			s.todos = nil
+			s.todos, s.todoAt = nil, map[string]int{}
 		}
 		for line := range strings.Lines(e.Target) {
 			state, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
@@ -130,7 +131,7 @@ func (s *summary) tool(e refine.Entry) {
 		}
 	case "TaskCreate":
 		s.created++
-		s.todos = append(s.todos, Todo{Cut(e.Target, maxTodo), "pending", e.N})
+		s.addTodo(Todo{Cut(e.Target, maxTodo), "pending", e.N})
 	case "TaskUpdate":
 		id, state, _ := strings.Cut(strings.TrimPrefix(e.Target, "#"), " ")
 		if n, err := strconv.Atoi(id); err == nil && n >= 1 && n <= s.created && s.created == len(s.todos) && state != "" {
@@ -196,13 +197,12 @@ func (s *summary) ran(e refine.Entry) {
 // determine it.
 func outcomeOf(e refine.Entry, list []call, i int, tests []string) Outcome {
 	end := outcome(e, len(tests) > 0)
-	alone := !slices.ContainsFunc(list, func(c call) bool { return c.name != list[i].name })
 	switch printed := len(tests) > 0 || len(e.Errors) > 0; {
 	case end == Passed && !list[i].decides:
 		return Unknown // another command set the exit status
 	case end == Broke && i < len(list)-1:
 		return Unknown // it is unknown which of them failed
-	case end == Broke && (!alone && len(tests) == 0 || !list[i].decides && !printed):
+	case end == Broke && (!list[i].alone && len(tests) == 0 || !list[i].decides && !printed):
 		return Unknown
 	}
 	return end
@@ -237,10 +237,7 @@ func (s *summary) command(e refine.Entry, c call, end Outcome) {
 	if end == Unknown && x.End != Unknown {
 		return
 	}
-	x.N, x.End, x.Exit = e.N, end, e.Exit
-	if c.args != "" || !known {
-		x.Args = c.args
-	}
+	x.N, x.Args, x.End, x.Exit = e.N, c.args, end, e.Exit
 }
 
 // failedTests returns the names of the tests that failed in a run.
@@ -260,9 +257,10 @@ func failedTests(e refine.Entry) (out []string) {
 	return out
 }
 
-// tested updates the failed tests. A passing run of the same command removes its failures.
+// tested updates the failed tests. A run of the same command that passes and is not limited to some tests removes its
+// failures.
 func (s *summary) tested(e refine.Entry, c call, end Outcome, tests []string) {
-	if end == Passed && c.args == "" || end == Passed && !strings.Contains(c.args, "-run") {
+	if end == Passed && !c.part {
 		s.d.Failed = slices.DeleteFunc(s.d.Failed, func(f Failure) bool { return f.Command == c.name })
 	}
 	for _, name := range tests {
@@ -278,8 +276,7 @@ func (s *summary) newList(change string) bool {
 	n := 0
 	for line := range strings.Lines(change) {
 		_, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		text = Cut(text, maxTodo)
-		if ok && slices.ContainsFunc(s.todos, func(t Todo) bool { return t.Text == text }) {
+		if _, known := s.todoAt[Cut(text, maxTodo)]; ok && known {
 			return false
 		}
 		n++
@@ -292,13 +289,19 @@ func (s *summary) todo(text, state string, n int) {
 	if !slices.Contains([]string{"pending", "in_progress", "completed", "cancelled"}, state) {
 		return
 	}
-	text = Cut(text, maxTodo)
-	i := slices.IndexFunc(s.todos, func(t Todo) bool { return t.Text == text })
-	if i < 0 {
-		s.todos = append(s.todos, Todo{Text: text})
-		i = len(s.todos) - 1
+	t := Todo{Cut(text, maxTodo), state, n}
+	if i, known := s.todoAt[t.Text]; known {
+		s.todos[i] = t
+	} else {
+		s.addTodo(t)
 	}
-	s.todos[i].State, s.todos[i].N = state, n
+}
+
+func (s *summary) addTodo(t Todo) {
+	if _, known := s.todoAt[t.Text]; !known {
+		s.todoAt[t.Text] = len(s.todos)
+	}
+	s.todos = append(s.todos, t)
 }
 
 func (s *summary) finish() Digest {

@@ -1,0 +1,127 @@
+package handover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/refine"
+)
+
+// summarized returns the digest of entries, numbered from 1.
+func summarized(t *testing.T, entries ...refine.Entry) Digest {
+	t.Helper()
+	d, err := Summarize(func(yield func(refine.Entry, error) bool) {
+		for i, e := range entries {
+			if e.N = i + 1; !yield(e, nil) {
+				return
+			}
+		}
+	}, func(int) bool { return false }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func bash(line, result string, errors ...string) refine.Entry {
+	e := refine.Entry{Role: "tool", Name: "Bash", Cmd: line, Result: result, Errors: errors}
+	if result != "ok" {
+		e.Exit = 1
+	}
+	return e
+}
+
+// TestFailedTests runs tests again: only a run of all tests that passes removes the failures.
+func TestFailedTests(t *testing.T) {
+	t.Parallel()
+	failed := bash("go test ./...", "Exit code 1", "--- FAIL: TestA", "--- FAIL: TestB")
+	for again, want := range map[string]string{
+		"go test ./...":                       "",
+		"go test":                             "",
+		"go test ./... -run=TestC":            "TestA TestB",
+		"go test ./... -run TestC":            "TestA TestB",
+		"go test -run 'TestC|TestD' ./... -v": "TestA TestB",
+		"go test ./... --run TestC":           "TestA TestB",
+		"go test ./... -race 2>&1 | tail -3":  "",
+		"go vet ./...":                        "TestA TestB",
+	} {
+		var left []string
+		for _, f := range summarized(t, failed, bash(again, "ok")).Failed {
+			left = append(left, f.Test)
+		}
+		if got := strings.Join(left, " "); got != want {
+			t.Errorf("after %q: %q failed last, want %q", again, got, want)
+		}
+	}
+}
+
+// TestLastArgs shows a command with the arguments of the run whose outcome it shows.
+func TestLastArgs(t *testing.T) {
+	t.Parallel()
+	d := summarized(t, bash("go test ./lib/...", "Exit code 1"), bash("go test -run 'A|B' ./app", "ok"))
+	if c := d.Commands[0]; c.Args != "" || c.End != Passed || c.N != 2 || c.Runs != 2 {
+		t.Errorf("the command is %+v", c)
+	}
+}
+
+// TestHostileLengths summarizes tool calls as long as a hostile transcript likes, in linear time.
+func TestHostileLengths(t *testing.T) {
+	t.Parallel()
+	var todos strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&todos, "pending: todo %d\n", i)
+	}
+	for name, e := range map[string]refine.Entry{
+		"here-documents": bash("echo $("+strings.Repeat("<<a ", 1<<17), "ok"),
+		"quotes":         bash(strings.Repeat(`"$(`, 300_000), "ok"),
+		"redirections":   bash("make"+strings.Repeat(" 2>&1", 1<<17), "ok"),
+		"subshells":      bash(strings.Repeat("(", 1<<18)+strings.Repeat("make;", 1<<17), "ok"),
+		"conjunctions":   bash(strings.Repeat("make&&", 1<<17)+"go vet", "ok"),
+		"long line":      bash(strings.Repeat(`"$(`, 5<<20), "ok"),
+		"todos":          {Role: "tool", Name: "TodoWrite", Target: todos.String(), Result: "ok"},
+	} {
+		start := time.Now()
+		summarized(t, e, e)
+		if took := time.Since(start); took > 8*time.Second {
+			t.Errorf("%s: %v", name, took)
+		}
+	}
+}
+
+// TestManyPassages matches a prompt with many exchanges, with and without an answer.
+func TestManyPassages(t *testing.T) {
+	t.Parallel()
+	const asked = "parser rounding ledger invoice timeout retry cache"
+	d := Digest{Session: "s1"}
+	for i := range 9 {
+		turn := Turn{Asked: Said{i + 1, asked}}
+		if i%4 == 3 {
+			turn.Answered = Said{i + 1, "done"}
+		}
+		d.Turns = append(d.Turns, turn)
+	}
+	rest := Digest{Session: "s2"}
+	for i := range 60 {
+		rest.Turns = append(rest.Turns, Turn{Asked: Said{i + 1, "something entirely different"}})
+	}
+	q := ParsePrompt(asked)
+	f := digestFile{list: []storedDigest{{Digest: d}, {Digest: rest}}}
+	f.words = post(f.list)
+	sections := Prompt(q, []Digest{d, rest}, f.turnsWith(q.words), nil, func(s string) string { return s })
+	if len(sections) == 0 {
+		t.Fatal("nothing fits")
+	}
+	n := 0
+	for _, it := range sections[0].Items {
+		if !it.Child {
+			n++
+		}
+	}
+	if n != maxPassages || slices.ContainsFunc(sections[0].Items, func(it brief.Item) bool { return it.Text == "" }) {
+		t.Errorf("%d passages, want %d: %+v", n, maxPassages, sections[0].Items)
+	}
+}
