@@ -272,7 +272,8 @@ func fence(s Sheet, text string, seal func(string) string) string {
 // Plain returns any text as one line of at most most characters that is harmless inside a prompt: without control,
 // invisible or reordering characters, and without anything that looks like a tag.
 func Plain(s string, most int) string {
-	if len(s) > 8*most {
+	long := len(s) > 8*most
+	if long {
 		s = strings.ToValidUTF8(s[:8*most], "")
 	}
 	s = strings.Map(func(r rune) rune {
@@ -299,8 +300,8 @@ func Plain(s string, most int) string {
 			open--
 		}
 	}
-	if len(runes) > most {
-		return strings.TrimRight(string(runes[:most-1]), " ") + "…"
+	if len(runes) > most || long && len(runes) > 0 {
+		return strings.TrimRight(string(runes[:min(len(runes), most-1)]), " ") + "…"
 	}
 	return string(runes)
 }

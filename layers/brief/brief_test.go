@@ -102,8 +102,14 @@ func TestPlainKeepsWords(t *testing.T) {
 			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := Plain(strings.Repeat("ab ", 100), 10); got != "ab ab ab…" {
-		t.Errorf("%q", got)
+	for in, want := range map[string]string{
+		strings.Repeat("ab ", 100):              "ab ab ab…",
+		"ab" + strings.Repeat("\n", 100) + "cd": "ab…",
+		strings.Repeat("\n", 100):              "",
+	} {
+		if got := Plain(in, 10); got != want {
+			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
+		}
 	}
 }
 

@@ -10,17 +10,19 @@ const ellipsis = " …"
 
 // Cut returns the start of a text as one line of at most limit bytes. It ends after a sentence or a clause if it can.
 func Cut(s string, limit int) string {
-	if len(s) > 8*limit {
+	long := len(s) > 8*limit
+	if long {
 		s = strings.ToValidUTF8(s[:8*limit], "")
 	}
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= limit {
+	if len(s) <= limit && !long || s == "" {
 		return s
 	}
-	head := s[:limit-len(ellipsis)]
-	for !utf8.ValidString(head) {
-		head = head[:len(head)-1]
+	n := min(len(s), limit-len(ellipsis))
+	for n < len(s) && !utf8.RuneStart(s[n]) {
+		n--
 	}
+	head := s[:n]
 	for _, ends := range []string{".!?。！？", ";:,；，、"} {
 		if i := lastEnd(head, ends); i > limit/3 {
 			return head[:i] + ellipsis

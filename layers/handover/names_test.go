@@ -135,6 +135,7 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"short": "short", "One sentence. Another sentence that is long.": "One sentence. …", strings.Repeat("가", 30): strings.Repeat("가", 8) + " …",
+		"one" + strings.Repeat(" ", 300) + "two": "one …", "": "", strings.Repeat(" ", 300): "",
 	} {
 		if got := Cut(in, 28); got != want || len(got) > 28 {
 			t.Errorf("Cut(%q) = %q, want %q", in, got, want)
