@@ -105,7 +105,7 @@ func TestPlainKeepsWords(t *testing.T) {
 	for in, want := range map[string]string{
 		strings.Repeat("ab ", 100):              "ab ab ab…",
 		"ab" + strings.Repeat("\n", 100) + "cd": "ab…",
-		strings.Repeat("\n", 100):              "",
+		strings.Repeat("\n", 100):               "",
 	} {
 		if got := Plain(in, 10); got != want {
 			t.Errorf("Plain(%q) = %q, want %q", in, got, want)

@@ -8,15 +8,18 @@ import (
 
 // inspectors are programs that read or move files. They do not show how a project is built and tested.
 var inspectors = strings.Fields(
-	"ls cat cd echo rm mkdir head tail sed awk wc find grep egrep fgrep rg fd cp mv touch pwd which sleep true false test chmod chown sort uniq diff tree file stat " +
-		"du df ps kill pkill export source printf date ln xargs tee less more env set unset read exit return cut tr jq open code vim nano basename dirname realpath git : [ type command")
+	"ls cat cd echo rm mkdir head tail sed awk wc find grep egrep fgrep rg fd cp mv touch pwd which sleep true false " +
+		"test chmod chown sort uniq diff tree file stat du df ps kill pkill export source printf date ln xargs tee " +
+		"less more env set unset read exit return cut tr jq open code vim nano basename dirname realpath git : [ " +
+		"type command")
 
 // prefixes may precede a command and are ignored.
 var prefixes = strings.Fields("sudo time nohup nice command exec then do else env ( { !")
 
 // runners are programs whose subcommand is part of the name of a command.
 var runners = strings.Fields(
-	"go npm npx pnpm yarn bun cargo make mise uv pip python python3 node docker gh task just dotnet mvn gradle poetry deno terraform kubectl rake bundle mix swift zig rye hatch tox pytest")
+	"go npm npx pnpm yarn bun cargo make mise uv pip python python3 node docker gh task just dotnet mvn gradle poetry " +
+		"deno terraform kubectl rake bundle mix swift zig rye hatch tox pytest")
 
 // subcommandRunners are subcommands whose next word is part of the name, too.
 var subcommandRunners = strings.Fields("run exec -m tool compose")

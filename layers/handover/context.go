@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/concepts"
@@ -133,21 +132,21 @@ func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Gi
 
 // sheet returns the sections of a context, the most important first.
 func (b *briefing) sheet(p state.Project) brief.Sheet {
-	s := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name),
-		More: fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", b.o.Program)}
-	s.Sections = []brief.Section{
-		{Title: "Rules", Items: b.ruleItems(), MaxUnits: 800},
-		{Title: "Pinned by the user, word for word", Items: b.pinItems(), MaxUnits: 1000},
+	return brief.Sheet{
+		Project: cmp.Or(b.st.Name, p.Name),
+		More:    fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", b.o.Program),
+		Sections: slices.Concat([]brief.Section{
+			{Title: "Rules", Items: b.ruleItems(), MaxUnits: 800},
+			{Title: "Pinned by the user, word for word", Items: b.pinItems(), MaxUnits: 1000},
+		}, Start(b.digests, bodies.ShortID), []brief.Section{
+			{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1},
+			{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1},
+			{Title: "Jobs that the files here belong to", Items: b.conceptItems(), MaxUnits: 500, Rank: 2},
+			{Title: "Recent sessions", Items: b.sessionItems(), MaxUnits: 600, Rank: 3},
+			{Title: "Not done yet", Items: b.pendingItems()},
+			{Title: "More", Items: b.index()},
+		}),
 	}
-	s.Sections = append(s.Sections, Start(b.digests, bodies.ShortID)...)
-	return brief.Sheet{Project: s.Project, More: s.More, Sections: append(s.Sections,
-		brief.Section{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1},
-		brief.Section{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1},
-		brief.Section{Title: "Jobs that the files here belong to", Items: b.conceptItems(), MaxUnits: 500, Rank: 2},
-		brief.Section{Title: "Recent sessions", Items: b.sessionItems(), MaxUnits: 600, Rank: 3},
-		brief.Section{Title: "Not done yet", Items: b.pendingItems()},
-		brief.Section{Title: "More", Items: b.index()},
-	)}
 }
 
 // A briefing is the input of a context.
@@ -246,8 +245,8 @@ func (b *briefing) issueItems() (out []brief.Item) {
 
 // conceptItems lists the concepts with files below the working directory, the newest first.
 func (b *briefing) conceptItems() (out []brief.Item) {
-	live := slices.DeleteFunc(b.jobs.Live(), func(c *concepts.Concept) bool {
-		return !b.trust.Of(c.Device) || len(b.filesBelow(c)) == 0 || !b.spokenOf(c)
+	live := slices.DeleteFunc(b.jobs.LiveTrusted(), func(c *concepts.Concept) bool {
+		return len(b.filesBelow(c)) == 0 || !b.spokenOf(c)
 	})
 	slices.SortStableFunc(live, func(x, y *concepts.Concept) int {
 		return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Label, y.Label))
@@ -257,7 +256,7 @@ func (b *briefing) conceptItems() (out []brief.Item) {
 		if about := cmp.Or(c.Summary, c.Topic); about != "" && c.Doubt == "" {
 			text += ": " + about
 		}
-		if at := slices.DeleteFunc(b.filesBelow(c), func(f string) bool { return !plainPath(f) }); len(at) > 0 {
+		if at := slices.DeleteFunc(b.filesBelow(c), func(f string) bool { return FileName(f) == "" }); len(at) > 0 {
 			text += " (" + strings.Join(at[:min(3, len(at))], ", ") + ")"
 		}
 		out = append(out, brief.Item{Text: text, Source: c.Label, Trust: brief.Assistant, Time: c.Updated})
@@ -285,28 +284,19 @@ func (b *briefing) spokenOf(c *concepts.Concept) bool {
 // filesBelow returns those of the first files of a concept that are below the working directory.
 func (b *briefing) filesBelow(c *concepts.Concept) (out []string) {
 	for _, f := range c.Files[:min(5, len(c.Files))] {
-		path := f
+		at := f
 		if !filepath.IsAbs(f) {
-			path = filepath.Join(b.o.Dir, filepath.FromSlash(f))
+			at = filepath.Join(b.o.Dir, filepath.FromSlash(f))
 		}
-		rel, err := filepath.Rel(b.o.Dir, path)
+		rel, err := filepath.Rel(b.o.Dir, at)
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		if _, err := os.Lstat(path); err == nil {
+		if _, err := os.Lstat(at); err == nil {
 			out = append(out, f)
 		}
 	}
 	return out
-}
-
-// plainPath reports whether a path has only the characters of source file names and no spaces. Other paths are not
-// listed, because the name of a file can be an instruction.
-func plainPath(s string) bool {
-	const longest = 200
-	return len(s) <= longest && strings.IndexFunc(s, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/\\:+@~()[]{}$#", r)
-	}) < 0
 }
 
 // decisionItems lists the newest decisions, solutions and preferences.
@@ -365,7 +355,8 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 				bodies.ShortID(s.ID), tokens.Format(n), b.o.Program, bodies.ShortID(s.ID))
 		}
 	}
-	if n := len(b.jobs.Unassigned(b.known)); n > 0 {
+	open := slices.DeleteFunc(b.jobs.Unassigned(b.known), func(x *facts.Exchange) bool { return !b.trust.Of(x.Device) })
+	if n := len(open); n > 0 {
 		say("%s belong to no concept yet; `%s concepts candidates` lists them.",
 			bodies.Numbered(n, "exchange", "exchanges"), b.o.Program)
 	}
@@ -388,16 +379,17 @@ func (b *briefing) withoutFacts(s *state.Session) int {
 
 // index returns one line with the commands that print more.
 func (b *briefing) index() []brief.Item {
-	if len(b.sessions) == 0 && len(b.known.Live()) == 0 {
-		return nil
-	}
 	mem := b.o.Program
 	var ask []string
 	if n := len(b.sessions); n > 0 {
 		ask = append(ask, searchLine(mem, n), fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
 	}
-	if n := len(b.known.Live()); n > 0 {
+	live := slices.DeleteFunc(b.known.Live(), func(f facts.Fact) bool { return !b.trust.Of(f.Device) })
+	if n := len(live); n > 0 {
 		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, times(n, "fact")))
+	}
+	if len(ask) == 0 {
+		return nil
 	}
 	return []brief.Item{{Text: strings.Join(ask, ", "), Always: true, More: true, Why: "how to ask for more"}}
 }

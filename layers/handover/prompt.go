@@ -77,7 +77,7 @@ func ParsePrompt(text string) Query {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/@", r)
 	}) {
 		token = strings.Trim(token, "._-/@")
-		if len(q.words) < maxPromptWords && spells(token) {
+		if len(q.spelled) < maxPromptWords && spells(token) {
 			q.spelled[token] = true
 			q.spelled[baseOf(token)] = true
 		}
@@ -104,13 +104,15 @@ func spells(token string) bool {
 var stopWords = func() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(
-		`the and for you that this with have are was not but can could would should will what when where which who why how does did doing done
-		from into out about there their they them then than its our your please yes yeah okay thank great good nice look need want like just also some any all now let make made
-		run again test tests commit push pull continue start stop fix add change update use using used work working file files code line lines new old see show tell think
-		check try get got set put take give go going here more most other only same still very well been being were had has may might must shall each every
-		message request command user caveat local image error issue problem help sure after before over because while first last next one two three thing things way know
-		implement implementation plan following review create remove delete write read open close call don isn doesn can't it's let's we'll i'd i'll i'm
-		http https www com github org html`) {
+		`the and for you that this with have are was not but can could would should will what when where which who
+		why how does did doing done from into out about there their they them then than its our your please yes yeah
+		okay thank great good nice look need want like just also some any all now let make made run again test tests
+		commit push pull continue start stop fix add change update use using used work working file files code line
+		lines new old see show tell think check try get got set put take give go going here more most other only
+		same still very well been being were had has may might must shall each every message request command user
+		caveat local image error issue problem help sure after before over because while first last next one two
+		three thing things way know implement implementation plan following review create remove delete write read
+		open close call don isn doesn http https www com github org html`) {
 		out[w[:singular([]byte(w))]] = true
 	}
 	return out

@@ -228,8 +228,8 @@ func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item
 		if !known {
 			i = len(out)
 			at[g] = i
-			out = append(out, brief.Item{Source: id(r.Session), Trust: brief.Assistant, Time: r.Time, Named: true, Verbatim: true,
-				Short: true})
+			out = append(out, brief.Item{Source: id(r.Session), Trust: brief.Assistant, Time: r.Time, Named: true,
+				Verbatim: true, Short: true})
 			texts = append(texts, "[files] "+map[bool]string{true: "edited: ", false: "read: "}[r.Edited])
 		} else {
 			texts[i] += ", "
