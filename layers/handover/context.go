@@ -256,7 +256,7 @@ func (b *briefing) conceptItems() (out []brief.Item) {
 		if about := cmp.Or(c.Summary, c.Topic); about != "" && c.Doubt == "" {
 			text += ": " + about
 		}
-		if at := slices.DeleteFunc(b.filesBelow(c), func(f string) bool { return FileName(f) == "" }); len(at) > 0 {
+		if at := slices.DeleteFunc(b.filesBelow(c), func(f string) bool { return FileName(slashed(f)) == "" }); len(at) > 0 {
 			text += " (" + strings.Join(at[:min(3, len(at))], ", ") + ")"
 		}
 		out = append(out, brief.Item{Text: text, Source: c.Label, Trust: brief.Assistant, Time: c.Updated})

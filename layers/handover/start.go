@@ -322,7 +322,7 @@ func ended(c Command) string {
 // Rebase returns the digest with file names relative to a directory above or below that of the session. For any other
 // directory, such as another worktree, the names stay.
 func (d Digest) Rebase(dir string) Digest {
-	from, to := path.Clean(d.Dir), path.Clean(dir)
+	from, to := path.Clean(slashed(d.Dir)), path.Clean(slashed(dir))
 	if d.Dir == "" || dir == "" || from == to {
 		return d
 	}

@@ -140,6 +140,9 @@ func (s *summary) tool(e refine.Entry) {
 	}
 }
 
+// slashed returns a path with slashes, also one of Windows that is read on another system.
+func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
 func baseOf(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
 // withoutLine returns the target of an edit without its line number.
@@ -153,7 +156,7 @@ func withoutLine(target string) string {
 
 // touch records that a file was read or edited.
 func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
-	p = FileName(p)
+	p = FileName(slashed(p))
 	if p == "" || !read && !edited || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") ||
 		strings.HasPrefix(p, "~") {
 		return // outside the project

@@ -68,6 +68,26 @@ func TestLastArgs(t *testing.T) {
 	}
 }
 
+// TestWindowsPaths reads a session of Windows: its files have names with slashes, relative to any directory above or
+// below.
+func TestWindowsPaths(t *testing.T) {
+	t.Parallel()
+	edit := func(name, target string) refine.Entry {
+		return refine.Entry{Role: "tool", Name: name, Target: target, Result: "ok"}
+	}
+	d := summarized(t, edit("Edit", `lib\price.go:3`), edit("Read", `C:\x\y.go`), edit("Read", `..\z.go`))
+	d.Dir = `C:\dev\shop`
+	if len(d.Files) != 1 || d.Files[0].Path != "lib/price.go" {
+		t.Fatalf("files: %+v", d.Files)
+	}
+	for dir, want := range map[string]string{`C:\dev\shop\lib`: "price.go", `C:\dev`: "shop/lib/price.go",
+		`C:\dev\shop`: "lib/price.go", `D:\other`: "lib/price.go"} {
+		if got := d.Rebase(dir).Files[0].Path; got != want {
+			t.Errorf("in %s the file is %s, want %s", dir, got, want)
+		}
+	}
+}
+
 // TestHostileLengths summarizes tool calls as long as a hostile transcript likes, in linear time.
 func TestHostileLengths(t *testing.T) {
 	t.Parallel()
