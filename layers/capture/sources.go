@@ -18,17 +18,17 @@ func Sources(dir string) ([]Source, error) {
 	if sub := filepath.Join(dir, "projects"); IsDir(sub) {
 		dir = sub
 	}
-	return sourcesUnder(withLinks(dir))
+	return sourcesUnder(withLinks(dir)...)
 }
 
-// sourcesUnder finds the session files under roots like [Sources].
-func sourcesUnder(roots []string) ([]Source, error) {
+// sourcesUnder finds the session files under roots like [Sources]. It fails if the first root cannot be read.
+func sourcesUnder(roots ...string) ([]Source, error) {
 	var out []Source
 	var failed []error
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 			switch {
-			case err != nil && path == root:
+			case err != nil && path == roots[0]:
 				return err
 			case errors.Is(err, fs.ErrNotExist):
 				return nil // deleted meanwhile
@@ -97,11 +97,16 @@ func SourceOf(path string) Source {
 // Subagents returns the sources of the subagents of the session file at path, sorted. It returns errors like
 // [Sources].
 func Subagents(path string) ([]Source, error) {
-	out, err := sourcesUnder([]string{filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")})
-	if errors.Is(err, fs.ErrNotExist) {
+	out, err := sourcesUnder(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents"))
+	if isMissing(err) {
 		return nil, nil // most sessions have none
 	}
 	return out, err
+}
+
+// isMissing reports whether err says that a directory does not exist, or that its parent is a file.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // SubagentOf returns the session in a path of the form .../<session>/subagents/agent-x.jsonl; ok is false for others.
@@ -116,7 +121,7 @@ func SubagentOf(path string) (session string, ok bool) {
 // overflowFiles returns the regular files in dir/tool-results, sorted.
 func overflowFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, "tool-results"))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	if isMissing(err) {
 		return nil, nil // most sessions have none
 	}
 	if err != nil {
