@@ -47,7 +47,8 @@ func markEchoes(st *state.State, captures []*Capture) {
 			}
 		}
 		c.snap.Markers = slices.DeleteFunc(c.snap.Markers, func(k records.Mark) bool {
-			return slices.Contains(c.snap.Echo, k.N)
+			_, echo := slices.BinarySearch(c.snap.Echo, k.N) // typed messages are in order
+			return echo
 		})
 		c.added.Echo, c.added.Now = len(c.snap.Echo), c.snap
 	}
@@ -56,20 +57,28 @@ func markEchoes(st *state.State, captures []*Capture) {
 // compositionUses returns the compositions that a captured session was started from, as uses. A session uses a
 // composition if it contains the composition's first message, which names it and its sources, and messages of its own.
 func compositionUses(st *state.State, c *Capture) []records.Use {
-	typed, echo := c.snap.Typed, len(c.snap.Echo)
+	if len(st.Compositions) == 0 {
+		return nil
+	}
+	typed, messages, echo := map[transcript.Key]bool{}, 0, 0
+	count := func(s records.Snapshot) {
+		for _, t := range s.Typed {
+			typed[t.Key] = true
+		}
+		messages, echo = messages+len(s.Typed), echo+len(s.Echo)
+	}
+	count(c.snap)
 	if c.Base != nil {
 		for _, p := range c.known.Chain(c.Base) {
-			typed, echo = append(slices.Clone(typed), p.Typed...), echo+len(p.Echo)
+			count(p.Snapshot)
 		}
 	}
-	if echo == 0 || echo >= len(typed) {
+	if echo == 0 || echo >= messages {
 		return nil
 	}
 	var out []records.Use
 	for _, k := range slices.Backward(st.Compositions) {
-		if k.Deleted || len(k.Typed) == 0 || !slices.ContainsFunc(typed, func(t records.TypedKey) bool {
-			return t.Key == k.Typed[0]
-		}) {
+		if k.Deleted || len(k.Typed) == 0 || !typed[k.Typed[0]] {
 			continue
 		}
 		u := records.Use{By: c.snap.Session, At: c.snap.Scan.Last, Targets: st.Targets(state.Rev{Composition: k})}

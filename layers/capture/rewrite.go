@@ -104,7 +104,7 @@ func (o *OwnStream) Cuts() (out []redact.Cut) {
 			out = append(out, p.Cuts...)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b redact.Cut) int { return int(a.At - b.At) })
+	slices.SortStableFunc(out, func(a, b redact.Cut) int { return cmp.Compare(a.At, b.At) })
 	return slices.CompactFunc(out, func(a, b redact.Cut) bool { return a.At == b.At })
 }
 

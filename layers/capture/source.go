@@ -82,14 +82,10 @@ type Added struct {
 
 // Growth returns how much a session grew as text: "3 lines", "1 file".
 func (a Added) Growth() string {
-	n, of := a.NewValues, "line"
-	if n == 0 && a.Files > 0 {
-		n, of = a.Files, "file"
+	if a.NewValues == 0 && a.Files > 0 {
+		return records.Numbered(a.Files, "file", "files")
 	}
-	if n != 1 {
-		of += "s"
-	}
-	return fmt.Sprintf("%d %s", n, of)
+	return records.Numbered(a.NewValues, "line", "lines")
 }
 
 // A Capture stages one source.

@@ -45,15 +45,15 @@ func (m Ops) Untracked(ctx context.Context, o ListOptions) ([]UntrackedFile, err
 	return m.withProjects(ctx, files, paths)
 }
 
-// allClientFiles returns the session files in all directories of projects, by session.
-func allClientFiles(projects string, o ListOptions) (map[string]ClientFile, error) {
+// allClientFiles returns the session files in all directories of root, by session.
+func allClientFiles(root string, o ListOptions) (map[string]ClientFile, error) {
 	files := map[string]ClientFile{}
-	entries, err := os.ReadDir(projects)
+	entries, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return files, o.NoteUnreadable(err)
 	}
 	for _, e := range entries {
-		dir := filepath.Join(projects, e.Name())
+		dir := filepath.Join(root, e.Name())
 		if !IsDir(dir) {
 			continue
 		}
