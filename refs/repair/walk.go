@@ -106,59 +106,54 @@ func (v *walker) tree(id pack.ID, path []string) error {
 
 // describeLosses sets Commit and Session of the losses: those of the oldest commit that contains the object.
 func (x *repair) describeLosses() error {
-	const limit = 2000
-	chains := map[pack.ID][]pack.ID{}
-	for i := range x.lost[:min(limit, len(x.lost))] {
+	byTip := map[pack.ID]map[pack.ID]gitstore.Commit{} // by lost object
+	for _, l := range x.lost {
+		if byTip[l.Lane.Tip] == nil {
+			byTip[l.Lane.Tip] = map[pack.ID]gitstore.Commit{}
+		}
+		byTip[l.Lane.Tip][l.ID] = gitstore.Commit{}
+	}
+	for tip, oldest := range byTip {
+		if err := x.oldestCommits(tip, oldest); err != nil {
+			return err
+		}
+	}
+	for i := range x.lost {
 		l := &x.lost[i]
 		if len(l.Path) == 0 {
 			continue
 		}
-		chain, ok := chains[l.Lane.Tip]
-		if !ok {
-			for c, err := range lane.Ancestors(x.ctx, x.Git, l.Lane.Tip) {
-				if err != nil {
-					break // older commits are lost
-				}
-				chain = append(chain, c.ID)
-			}
-			chains[l.Lane.Tip] = chain
-			if err := x.ctx.Err(); err != nil {
-				return err
-			}
-		}
-		n := len(chain) - 1
-		for ; n > 0; n-- { // oldest first
-			if commitHas(x.Git, chain[n], l.Path, l.ID) {
-				break
-			}
-		}
-		if n < 0 {
-			continue
-		}
-		c, err := x.Git.Commit(chain[n])
-		if err != nil {
-			return err
-		}
-		l.Commit, _, _ = strings.Cut(c.Message, "\n")
-		l.Session = refs.Entry{Trailers: lane.Trailers(c.Message)}.Trailer("Session")
+		message := byTip[l.Lane.Tip][l.ID].Message
+		l.Commit, _, _ = strings.Cut(message, "\n")
+		l.Session = refs.Entry{Trailers: lane.Trailers(message)}.Trailer("Session")
 	}
 	return nil
 }
 
-// commitHas reports whether a commit has the object id at a path.
-func commitHas(g *gitstore.Repo, commit pack.ID, path []string, id pack.ID) bool {
-	c, err := g.Commit(commit)
-	if err != nil {
-		return false
-	}
-	at := c.Tree
-	for _, name := range path {
-		es, err := g.Tree(at)
-		i := slices.IndexFunc(es, func(e gitstore.TreeEntry) bool { return e.Name == name })
-		if err != nil || i < 0 {
-			return false
+// oldestCommits sets the oldest commit of a lane that contains each object of the map.
+func (x *repair) oldestCommits(tip pack.ID, oldest map[pack.ID]gitstore.Commit) error {
+	var chain []pack.ID // newest first
+	for c, err := range lane.Ancestors(x.ctx, x.Git, tip) {
+		if err != nil {
+			break // older commits are lost
 		}
-		at = es[i].ID
+		chain = append(chain, c.ID)
 	}
-	return at == id
+	v := &walker{git: x.Git, seen: map[pack.ID]bool{}}
+	for _, id := range slices.Backward(chain) {
+		c, err := x.Git.Commit(id)
+		if err != nil {
+			return err
+		}
+		v.onObject = func(id pack.ID) error { // called once for each object
+			if _, lost := oldest[id]; lost {
+				oldest[id] = c
+			}
+			return x.ctx.Err()
+		}
+		if err := v.tree(c.Tree, nil); err != nil {
+			return err
+		}
+	}
+	return x.ctx.Err()
 }
