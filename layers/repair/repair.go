@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -191,25 +192,27 @@ func (m Ops) supplyFrom(ctx context.Context, r refs.Remote, branches []string, t
 	if err != nil {
 		return err
 	}
-	var want []pack.ID
-	found := map[string]pack.ID{}
+	byTip := map[pack.ID][]string{}
 	for _, ref := range s.Refs() {
 		if slices.Contains(branches, ref.Name) && tips[ref.Name].IsZero() {
-			found[ref.Name] = ref.ID
-			want = append(want, ref.ID)
+			byTip[ref.ID] = append(byTip[ref.ID], ref.Name)
 		}
 	}
-	slices.SortFunc(want, pack.ID.Compare)
-	if len(want) > 0 {
-		_, err = s.Fetch(ctx, slices.Compact(want), nil, w, sync.Limits(nil))
+	if want := slices.SortedFunc(maps.Keys(byTip), pack.ID.Compare); len(want) > 0 {
+		err = remote.FetchAll(ctx, s, client.Open, want, func(s remote.Session, want []pack.ID) error {
+			_, err := s.Fetch(ctx, want, nil, w, sync.Limits(nil))
+			if err != nil {
+				return err
+			}
+			for _, tip := range want {
+				for _, name := range byTip[tip] {
+					tips[name] = tip
+				}
+			}
+			return nil
+		})
 	}
-	if err = errors.Join(err, s.Close()); err != nil {
-		return err
-	}
-	for name, id := range found {
-		tips[name] = id
-	}
-	return nil
+	return errors.Join(err, s.Close())
 }
 
 // bringBack fetches branches that were lost or rolled back here, with all checks of a fetch.

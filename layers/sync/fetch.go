@@ -343,7 +343,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 func (f *fetcher) receive(ctx context.Context, s remote.Session, q *incoming.Quarantine, want []pack.ID) error {
 	lim := Limits(f.o.Progress)
 	lim.Inspect = q.Received
-	fetch := func(s remote.Session, want []pack.ID) error {
+	return remote.FetchAll(ctx, s, f.client.Open, want, func(s remote.Session, want []pack.ID) error {
 		w, err := q.Writer()
 		if err != nil {
 			return err
@@ -354,13 +354,6 @@ func (f *fetcher) receive(ctx context.Context, s remote.Session, q *incoming.Qua
 		}
 		f.out.Objects, f.out.Bytes = f.out.Objects+got.Objects, f.out.Bytes+got.Bytes
 		return q.Finish(w)
-	}
-	err := fetch(s, want)
-	if !errors.Is(err, remote.ErrMissing) {
-		return err
-	}
-	return remote.FetchEach(ctx, f.client.Open, want, func(s remote.Session, id pack.ID) error {
-		return fetch(s, []pack.ID{id})
 	})
 }
 

@@ -9,14 +9,18 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// maxFetchEach is the maximum number of sessions of [FetchEach].
+// maxFetchEach is the maximum number of sessions of [FetchAll].
 const maxFetchEach = 256
 
-// FetchEach fetches each wanted commit in a session of its own, after a fetch of all of them failed with [ErrMissing]:
-// git's server sends nothing if one object is missing. Commits that still fail with it are skipped; the caller's check
-// refuses lanes that depend on them.
-func FetchEach(ctx context.Context, open func(context.Context, Service) (Session, error), want []pack.ID,
-	fetch func(Session, pack.ID) error) error {
+// FetchAll fetches the wanted commits in the session s. If the remote lacks objects ([ErrMissing]), git's server sends
+// nothing. Then each commit is fetched in a session of its own. Commits that still fail with it are skipped; the
+// caller's check refuses lanes that depend on them.
+func FetchAll(ctx context.Context, s Session, open func(context.Context, Service) (Session, error), want []pack.ID,
+	fetch func(Session, []pack.ID) error) error {
+	err := fetch(s, want)
+	if !errors.Is(err, ErrMissing) {
+		return err
+	}
 	if len(want) > maxFetchEach {
 		return fmt.Errorf("%w, and %d are wanted", ErrMissing, len(want))
 	}
@@ -25,7 +29,7 @@ func FetchEach(ctx context.Context, open func(context.Context, Service) (Session
 		if err != nil {
 			return err
 		}
-		if err = fetch(s, id); errors.Is(err, ErrMissing) && ctx.Err() == nil {
+		if err = fetch(s, []pack.ID{id}); errors.Is(err, ErrMissing) && ctx.Err() == nil {
 			_ = s.Close() // the server has ended the session
 			continue
 		}

@@ -108,21 +108,15 @@ func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pac
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
 	}
-	fetch := func(s remote.Session, want []pack.ID) error {
+	slices.SortFunc(want, pack.ID.Compare)
+	want = slices.Compact(want)
+	return remote.FetchAll(ctx, s, v.client.Open, want, func(s remote.Session, want []pack.ID) error {
 		_, err := pack.Write(v.downloaded.PackDir(), "fetch", func(w *pack.Writer) error {
 			_, err := s.Fetch(ctx, want, have, w, v.o.Limits)
 			return err
 		})
 		return err
-	}
-	slices.SortFunc(want, pack.ID.Compare)
-	want = slices.Compact(want)
-	if err = fetch(s, want); errors.Is(err, remote.ErrMissing) {
-		return remote.FetchEach(ctx, v.client.Open, want, func(s remote.Session, id pack.ID) error {
-			return fetch(s, []pack.ID{id})
-		})
-	}
-	return err
+	})
 }
 
 // load reads the keyring and the branches of the remote.
