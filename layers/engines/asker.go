@@ -3,7 +3,6 @@ package engines
 import (
 	"context"
 	"encoding/json"
-	"strings"
 )
 
 // An Asker sends arbitrary questions to a model, under the same meter as a [Summarizer], and records the exchanges. It
@@ -30,17 +29,11 @@ func (a *Asker) Ask(ctx context.Context, system, prompt string, schema json.RawM
 
 // EstimateCost returns the maximum cost of a question without asking it.
 func (a *Asker) EstimateCost(system, prompt string, schema json.RawMessage, most int) Usage {
-	q := a.question(system, prompt, schema, most)
-	n := questionTokens(q)
-	return Usage{n, most, a.s.opts.Price.Cost(n, most)}
+	return a.s.maxUsage(questionTokens(a.question(system, prompt, schema, most)), most)
 }
 
 func (a *Asker) question(system, prompt string, schema json.RawMessage, most int) Question {
-	return Question{
-		Format: questionFormat, Engine: a.s.model.ID(), System: system, Prompt: strings.ToValidUTF8(prompt, "\uFFFD"),
-		Schema:    schema,
-		MaxTokens: most, MaxMicros: -1,
-	}
+	return newQuestion(a.ID(), system, prompt, schema, most)
 }
 
 // Exchanges returns the questions and answers in order.

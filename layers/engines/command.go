@@ -59,8 +59,7 @@ func readOutput(out []byte) Answer {
 	if json.Unmarshal(out, &v) != nil || v.Text == nil {
 		return Answer{Text: string(out)}
 	}
-	u := v.Usage
-	return Answer{Text: *v.Text, Model: v.Model, Usage: Usage{max(u.Input, 0), max(u.Output, 0), max(u.Micros, 0)}}
+	return Answer{Text: *v.Text, Model: v.Model, Usage: v.Usage.clamp()}
 }
 
 // estimateUsage fills in the usage of an answer without numbers.

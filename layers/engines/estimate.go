@@ -39,7 +39,7 @@ func (e *Estimator) Summarize(ctx context.Context, req compress.Request) (compre
 			out := tokens.For("").Scale(2 * budget)
 			e.sum.Windows++
 			e.sum.Requests++
-			e.sum.Usage = e.sum.Usage.Add(Usage{in, out, e.of.opts.Price.Cost(in, out)})
+			e.sum.Usage = e.sum.Usage.Add(e.of.maxUsage(in, out))
 		}
 	}
 	return compress.Extract{}.Summarize(ctx, req)

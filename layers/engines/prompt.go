@@ -36,8 +36,11 @@ const schema = `{"type":"object","properties":{"segments":{"type":"array","items
 
 // promptID changes with the text of the prompts.
 func promptID() string {
-	return objects.Sum([]byte(system + schema + levelInstruction(keepit.Minimal) + levelInstruction(keepit.Moderate) + levelInstruction(
-		keepit.Aggressive))).String()[:8]
+	text := system + schema
+	for _, l := range []compress.Level{keepit.Minimal, keepit.Moderate, keepit.Aggressive} {
+		text += levelInstruction(l)
+	}
+	return objects.Sum([]byte(text)).String()[:8]
 }
 
 // levelInstruction is the part of the prompt that depends on the level.
@@ -71,35 +74,23 @@ func question(model string, w window, budget int, level compress.Level, wrong []
 		}
 		b.WriteString("Write the whole answer anew, without these faults.\n")
 	}
-	return Question{
-		Format: questionFormat, Engine: model, System: system, Prompt: strings.ToValidUTF8(b.String(), "\uFFFD"),
-		Schema:    json.RawMessage(schema),
-		MaxTokens: min(8_192+4*budget, 32_000), MaxMicros: -1,
-	}
+	return newQuestion(model, system, b.String(), json.RawMessage(schema), min(8_192+4*budget, 32_000))
 }
 
 // fenceKey returns a key that does not occur in the texts of the items, always the same for the same items.
 func fenceKey(items []compress.Item) string {
-	h := objects.NewHasher()
+	var b strings.Builder
 	for _, it := range items {
-		fmt.Fprintf(h, "%d %s\n", it.N, itemText(it)) // never fails
+		fmt.Fprintf(&b, "%d %s\n", it.N, itemText(it))
 	}
-	sum := h.Sum()
+	text := b.String()
+	sum := objects.Sum([]byte(text))
 	for n := 0; ; n++ {
 		key := objects.Sum(fmt.Appendf(nil, "mem fence %s %d", sum, n)).String()[:12]
-		if !inItems(items, key) {
+		if !strings.Contains(text, key) {
 			return key
 		}
 	}
-}
-
-func inItems(items []compress.Item, s string) bool {
-	for _, it := range items {
-		if strings.Contains(it.Text, s) || strings.Contains(it.Target, s) {
-			return true
-		}
-	}
-	return false
 }
 
 func speaker(k compress.Kind) string {

@@ -2,6 +2,7 @@ package engines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -177,9 +178,7 @@ func (s *Summarizer) ask(ctx context.Context, q Question) (Answer, error) {
 	s.receipt.Requests++
 	s.receipt.Usage = s.receipt.Usage.Add(a.Usage)
 	if s.opts.Meter != nil {
-		if spent := s.opts.Meter.Spend(context.WithoutCancel(ctx), a.Model, a.Usage); err == nil {
-			err = spent
-		}
+		err = errors.Join(err, s.opts.Meter.Spend(context.WithoutCancel(ctx), a.Model, a.Usage))
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -201,11 +200,14 @@ func (s *Summarizer) estimateCost(ctx context.Context, q Question) Usage {
 	n := questionTokens(q)
 	if c, ok := s.model.(tokenCounter); ok {
 		if exact, err := c.CountTokens(ctx, q); err == nil { // on error the request itself will fail and say why
-			n = exact
+			n = min(max(exact, 0), maxTokens)
 		}
 	}
-	return Usage{n, q.MaxTokens, s.opts.Price.Cost(n, q.MaxTokens)}
+	return s.maxUsage(n, q.MaxTokens)
 }
+
+// maxUsage returns the usage of a question of n tokens whose answer has at most most tokens.
+func (s *Summarizer) maxUsage(n, most int) Usage { return Usage{n, most, s.opts.Price.Cost(n, most)} }
 
 // questionTokens estimates the tokens of a question.
 func questionTokens(q Question) int {
