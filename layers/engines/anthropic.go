@@ -101,7 +101,7 @@ func (a *Anthropic) CountTokens(ctx context.Context, q Question) (int, error) {
 
 // rejects reports whether a server rejected a request because of one of the fields.
 func rejects(err error, names ...string) bool {
-	e, ok := err.(*StatusError)
+	e, ok := err.(*statusError)
 	if !ok || e.Code != http.StatusBadRequest && e.Code != http.StatusUnprocessableEntity {
 		return false
 	}

@@ -21,6 +21,7 @@
 package engines
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,14 +133,12 @@ type Meter interface {
 	Spend(ctx context.Context, model string, u Usage) error
 }
 
-// DefaultTimeout is the time for one answer, retries included.
-const DefaultTimeout = 10 * time.Minute
+// defaultTimeout is the time for one answer, retries included.
+const defaultTimeout = 10 * time.Minute
 
 // withTimeout runs ask with a deadline; an error because of it wraps [ErrTimeout].
 func withTimeout(ctx context.Context, limit time.Duration, ask func(context.Context) (Answer, error)) (Answer, error) {
-	if limit <= 0 {
-		limit = DefaultTimeout
-	}
+	limit = cmp.Or(limit, defaultTimeout)
 	inner, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	a, err := ask(inner)

@@ -14,8 +14,8 @@ import (
 // importedName starts the ID of an [Imported].
 const importedName = "imported"
 
-// ErrUnverified means that the text of another tool contains claims that its messages do not support.
-var ErrUnverified = errors.New("it does not follow from the session")
+// errUnverified means that the text of another tool contains claims that its messages do not support.
+var errUnverified = errors.New("it does not follow from the session")
 
 // An Imported is an engine that returns the text of a version of another tool. The text must pass the same checks as
 // the answer of a model. It is stored as the witness of the version, so that the version can be reproduced.
@@ -70,11 +70,11 @@ func (i *Imported) Exchanges() []Exchange {
 	return []Exchange{{q, Answer{Format: answerFormat, Model: i.tool, Text: string(i.answer)}}}
 }
 
-// Segments checks the answer against the items of the session. The error wraps [ErrUnverified].
+// Segments checks the answer against the items of the session. The error of an unsupported claim wraps errUnverified.
 func (i *Imported) Segments(items []compress.Item) ([]compress.Segment, error) {
 	segs, wrong := check(i.segs, window{items: items})
 	if len(wrong) > 0 {
-		return nil, fmt.Errorf("%w: %s", ErrUnverified, wrong[0])
+		return nil, fmt.Errorf("%w: %s", errUnverified, wrong[0])
 	}
 	return segs, nil
 }

@@ -2,6 +2,7 @@ package engines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,7 @@ type Server struct {
 	URL     string                                           // base, without the path of an endpoint
 	Key     func(ctx context.Context) (string, error)        // called once, when first needed; nil: no key
 	Proxy   func(*http.Request) (*url.URL, error)            // nil: none
-	Timeout time.Duration                                    // for one answer with all retries; 0 means DefaultTimeout
+	Timeout time.Duration                                    // for one answer with all retries; 0 means 10 minutes
 	Sleep   func(ctx context.Context, d time.Duration) error // between retries; nil waits by the clock
 
 	once   sync.Once
@@ -84,10 +85,7 @@ func (s *Server) Loopback() bool {
 // retry calls do until it succeeds, fails permanently, or has failed maxTries times. The usage of all attempts is added
 // up.
 func (s *Server) retry(ctx context.Context, do func(context.Context) (Answer, error)) (Answer, error) {
-	limit := s.Timeout
-	if limit <= 0 {
-		limit = DefaultTimeout
-	}
+	limit := cmp.Or(s.Timeout, defaultTimeout)
 	return withTimeout(ctx, limit, func(ctx context.Context) (Answer, error) {
 		if err := s.start(ctx); err != nil {
 			return Answer{}, err
@@ -186,13 +184,13 @@ type limited struct {
 	io.Closer
 }
 
-// A StatusError is a response with another status than 200.
-type StatusError struct {
+// A statusError is a response with another status than 200.
+type statusError struct {
 	Code    int
 	Message string
 }
 
-func (e *StatusError) Error() string {
+func (e *statusError) Error() string {
 	text := fmt.Sprintf("the server answers %d %s", e.Code, http.StatusText(e.Code))
 	if e.Code == 529 {
 		text = "the server answers 529 Overloaded"
@@ -205,7 +203,7 @@ func (e *StatusError) Error() string {
 
 // responseError converts a response to an error.
 func responseError(resp *http.Response, body []byte) error {
-	e := &StatusError{resp.StatusCode, errorMessage(body)}
+	e := &statusError{resp.StatusCode, errorMessage(body)}
 	switch code := resp.StatusCode; {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
 		return fmt.Errorf("%w: %w", ErrAuth, e)

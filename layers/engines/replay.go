@@ -49,7 +49,7 @@ func EncodeExchanges(exchanges []Exchange) ([][]byte, error) {
 		for _, v := range []any{x.Question, x.Answer} {
 			b, err := strictjson.Line(v)
 			if err != nil {
-				return nil, fmt.Errorf("store the request: %w", err)
+				return nil, fmt.Errorf("encode the exchange with a model: %w", err)
 			}
 			out = append(out, b)
 		}

@@ -17,7 +17,7 @@ const version = 1
 
 // Options are the options of a Summarizer.
 type Options struct {
-	Window int   // tokens of a session in one request; 0 means DefaultWindow
+	Window int   // tokens of a session in one request; 0 means 60,000
 	Price  Price // of the model
 	Meter  Meter // nil allows everything
 }
@@ -60,7 +60,7 @@ var _ compress.Summarizer = (*Summarizer)(nil)
 // New returns an engine for m.
 func New(m Model, o Options) *Summarizer {
 	if o.Window <= 0 {
-		o.Window = DefaultWindow
+		o.Window = defaultWindow
 	}
 	o.Window = max(o.Window, minWindow)
 	return &Summarizer{model: m, opts: o, done: map[objects.Hash][]answeredWindow{}}

@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// DefaultWindow is the default number of tokens of a session in one request, as the model counts them.
-const DefaultWindow = 60_000
+// defaultWindow is the default number of tokens of a session in one request, as the model counts them.
+const defaultWindow = 60_000
 
 // maxAnswer is the number of plain tokens that a request for a window asks for at most: longer answers get worse, and
 // servers cut them off.
