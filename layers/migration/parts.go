@@ -106,9 +106,12 @@ func (w *projectImport) retitle(ctx context.Context, rev state.Rev, title string
 }
 
 func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag string) error {
-	it := Item{Status: New, Kind: "tag", Name: h.name() + " " + tag, As: tag, Project: h.project.Name}
-	if w.forgotten(tag) {
+	it := Item{Kind: "tag", Name: h.name() + " " + tag, Project: h.project.Name}
+	switch {
+	case w.forgotten(tag):
 		return w.reject(it, errForgotten)
+	case w.redacted(tag, &redact.Numbers{}) != tag:
+		return w.reject(it, errors.New("it contains a secret"))
 	}
 	tags, err := naming.On(w.m.DB).Tags(ctx, h.project.ID)
 	if err != nil {
@@ -116,16 +119,19 @@ func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag s
 	}
 	for _, t := range tags {
 		if t.Name == tag && t.Version == nil && t.Session.ID == h.id {
-			it.Status = Unchanged
+			it.Status, it.As = Unchanged, tag
 			w.record(it)
 			return nil
 		}
 	}
 	err = naming.On(w.m.DB).From(w.store.Tool).Tag(ctx, rev, tag, false, w.o.DryRun)
-	if errors.Is(err, naming.ErrTaken) {
-		it.Status, it.As, it.Why = Conflict, "", err.Error()
-	} else if err != nil {
+	switch {
+	case errors.Is(err, naming.ErrTaken):
+		it.Status, it.Why = Conflict, err.Error()
+	case err != nil:
 		return w.reject(it, err)
+	default:
+		it.Status, it.As = New, tag
 	}
 	w.record(it)
 	return nil
