@@ -36,7 +36,7 @@ func (w *projectImport) version(ctx context.Context, h *target, mat *sessionText
 	if err != nil {
 		return w.reject(it, err)
 	}
-	if _, err := engine.Segments(mat.items); err != nil {
+	if segs, err = engine.Segments(mat.items); err != nil {
 		return w.reject(it, err)
 	}
 	if left > 0 {
@@ -128,14 +128,14 @@ func (w *projectImport) segments(mat *sessionText,
 		if len(from) == 0 {
 			return nil, 0, fmt.Errorf("message %d: it does not name the messages that it replaces", i+1)
 		}
-		var src []int
+		var src [][2]int
 		for _, id := range from {
 			msg, ok := mat.messages[id]
 			if !ok {
 				return nil, 0, fmt.Errorf("message %d: the session has no message %.60q", i+1, id)
 			}
 			if mat.listed[msg.n] {
-				src = append(src, msg.n)
+				src = append(src, [2]int{msg.n, msg.n})
 			}
 		}
 		text := untagged(x.Text)
@@ -153,8 +153,8 @@ func (w *projectImport) segments(mat *sessionText,
 			left++
 			continue
 		}
-		slices.Sort(src)
-		segs = append(segs, compress.Segment{Role: x.Role, Text: text, Src: runs(slices.Compact(src))})
+		slices.SortFunc(src, func(a, b [2]int) int { return a[0] - b[0] })
+		segs = append(segs, compress.Segment{Role: x.Role, Text: text, Src: slices.Compact(src)})
 	}
 	if len(segs) == 0 {
 		return nil, 0, errors.New("no message has text")
@@ -162,23 +162,22 @@ func (w *projectImport) segments(mat *sessionText,
 	return segs, left, nil
 }
 
-// runs returns the runs of sorted numbers.
-func runs(list []int) (out [][2]int) {
-	for _, n := range list {
-		if k := len(out); k > 0 && out[k-1][1] == n-1 {
-			out[k-1][1] = n
-			continue
-		}
-		out = append(out, [2]int{n, n})
-	}
-	return out
-}
-
-// untagged returns a text without the tags of keepit markers, which a version does not contain.
+// untagged returns a text without the tags of keepit markers, which a version does not contain. Tags that are nested in
+// tags are removed to a small depth.
 func untagged(s string) string {
-	for marks := keepit.Scan(s); len(marks) > 0; marks = keepit.Scan(s) {
-		m := marks[0]
-		s = s[:m.Start] + s[m.TextStart:m.TextEnd] + s[m.End:]
+	for range 4 {
+		marks := keepit.Scan(s)
+		if len(marks) == 0 {
+			break
+		}
+		var b strings.Builder
+		at := 0
+		for _, m := range marks {
+			b.WriteString(s[at:m.Start])
+			b.WriteString(m.Text)
+			at = m.End
+		}
+		s = b.String() + s[at:]
 	}
 	return s
 }
