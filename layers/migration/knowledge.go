@@ -246,23 +246,36 @@ func (g *knowledgeImport) importConcepts(ctx context.Context) error {
 			g.record(it)
 			continue
 		}
-		out := knowledge.ForeignConcept{Definition: made}
-		for _, id := range c.Exchanges {
-			switch list := g.of[id]; {
-			case g.ambiguous[id]:
-				g.record(Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id,
-					Why: "several sessions have such an exchange"})
-			case len(list) == 0:
-				g.record(Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id, Why: "the store has no such exchange"})
-			default:
-				out.Exchanges = append(out.Exchanges, list...)
-			}
+		named := func(x knowledge.ForeignConcept) bool { return x.Definition.Name == made.Name }
+		if slices.ContainsFunc(g.out.Concepts, named) {
+			it.Status, it.Why = Conflict, "another entry has the same name"
+			g.record(it)
+			continue
 		}
+		exchanges := g.members(c)
 		it.Status, it.As = New, set.LabelAfter(len(g.out.Concepts))
-		g.out.Concepts = append(g.out.Concepts, out)
+		g.out.Concepts = append(g.out.Concepts, knowledge.ForeignConcept{Definition: made, Exchanges: exchanges})
 		g.record(it)
 	}
 	return nil
+}
+
+// members returns the exchanges of a concept. It records those that are not imported.
+func (g *knowledgeImport) members(c foreign.Concept) (out []facts.Exchange) {
+	for _, id := range c.Exchanges {
+		it := Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id}
+		switch list := g.of[id]; {
+		case g.ambiguous[id]:
+			it.Why = "several sessions have such an exchange"
+			g.record(it)
+		case len(list) == 0:
+			it.Why = "the store has no such exchange"
+			g.record(it)
+		default:
+			out = append(out, list...)
+		}
+	}
+	return out
 }
 
 func (g *knowledgeImport) importRules(ctx context.Context) error {
