@@ -6,9 +6,10 @@ import (
 )
 
 // Content yields what was said or done in a record: typed text, answers, thinking, tool calls with their input,
-// results, attachments, summaries, titles, todo items and queued prompts. It omits what the client writes into every record, for
-// example its directory, branch, version, model and IDs, and the names of its members. The rest of a damaged record is
-// one text. A member that Content does not know is content.
+// results, attachments, summaries, titles, todo items and queued prompts. It omits what the client writes into every
+// record, for example its directory, branch, version, model and IDs, the commands of hooks, which come from its
+// settings, and the names of its members. The rest of a damaged record is one text. A member that Content does not know
+// is content.
 func Content(raw []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		c := content{yield: yield}
@@ -21,7 +22,7 @@ var clientFields = words(`type subtype uuid parentUuid logicalParentUuid leafUui
 	version gitBranch userType entrypoint isSidechain isMeta isCompactSummary isSnapshotUpdate requestId messageId
 	promptId promptSource permissionMode mode level slug agentId toolUseID parentToolUseID sourceToolUseID
 	sourceToolAssistantUUID origin effort thinkingMetadata compactMetadata microcompactMetadata imagePasteIds operation
-	toolDenialKind hookEvent hookName processId taskId role id model agent tokens usage`)
+	toolDenialKind hookEvent hookName hookCount hookInfos processId taskId role id model agent tokens usage`)
 
 // messageFields are the same of the member message.
 var messageFields = words(`id type role model stop_reason stop_sequence stop_details usage container context_management
@@ -89,7 +90,7 @@ func (c *content) record(raw []byte) {
 	err := members(raw, func(key, value []byte) bool {
 		read = cap(raw) - cap(value) + len(value)
 		switch k := string(key); {
-		case clientFields[k]:
+		case clientFields[k], k == "command" && strings.HasPrefix(member(raw, "type"), "hook_"): // of the settings
 		case k == "message":
 			c.message(value)
 		case k == "data" || k == "payload": // of a progress record; of a record of another agent

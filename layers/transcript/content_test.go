@@ -34,6 +34,12 @@ func TestContent(t *testing.T) {
 		"state": {`{"type":"attachment",` + client + `,"attachment":{"type":"environment","branch":"main"}}`, nil},
 		"progress": {`{"type":"progress",` + client + `,"data":{"type":"agent_progress","prompt":"look","agentId":"a1","message":{"type":"user",` +
 			client + `,"message":{"role":"user","content":"inner"}}}}`, []string{"look", "inner"}},
+		"hook": {`{"type":"progress",` + client + `,"data":{"type":"hook_progress","hookEvent":"Stop","hookName":"Stop",` +
+			`"command":"notify done"}}`, nil},
+		"hook output": {`{"type":"attachment",` + client + `,"attachment":{"type":"hook_success","hookEvent":"Stop",` +
+			`"hookName":"Stop","command":"notify done","stdout":"rang","exitCode":0}}`, []string{"rang", "0"}},
+		"hooks": {`{"type":"system","subtype":"stop_hook_summary",` + client + `,"hookCount":1,"hookInfos":[{"command":"notify done",` +
+			`"durationMs":5}],"hookErrors":["no bell"]}`, []string{"no bell"}},
 		"damaged": {`{"type":"user",` + client + `,"prompt":"whole","con`, []string{"whole", `,"con`}},
 		"unknown": {`{"type":"new",` + client + `,"words":["x",{"key":true}]}`, []string{"x", "key"}},
 		"torn":    {`{"type":"user",` + client + `,"message":{"role":"user","content":"half`, []string{`"half`}},

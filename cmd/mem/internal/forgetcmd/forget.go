@@ -48,12 +48,12 @@ func Forget(e *app.Env) *cli.Command {
 			"keep their numbers. -n lists what would be deleted, with excerpts.\n\n" +
 			"--match searches what was said and done: prompts, answers, thinking, tool calls and their\n" +
 			"results, attachments, summaries and titles. It ignores the fields that Claude Code writes\n" +
-			"into each message, for example the branch, unless --metadata is given. --secret searches\n" +
-			"every project, in all spellings of the value; pipe the value in with --secret - to keep\n" +
-			"it out of the shell's history. See \"mem help forgetting\".",
+			"into each message, for example the branch, and the commands of hooks, unless --metadata\n" +
+			"is given. --secret searches every project, in all spellings of the value; pipe the value\n" +
+			"in with --secret - to keep it out of the shell's history. See \"mem help forgetting\".",
 		Flags: []cli.Flag{
 			flags.String(&o.match, "match", "forget the messages that match the regular expression `RE`"),
-			flags.Bool(&o.all, "metadata", "with --match: also search directory, branch, model, version and IDs"),
+			flags.Bool(&o.all, "metadata", "with --match: also search directory, branch, model, version, IDs and hook commands"),
 			flags.String(&o.secret, "secret", "forget all occurrences of `VALUE`; - reads it from standard input"),
 			flags.String(&o.tool, "tool", "forget the results of the tool `NAME`"),
 			flags.String(&o.since, "since", "forget the messages of a `TIME`: FROM.. or FROM..TO or ..TO"),
