@@ -144,7 +144,7 @@ func secretValue(e *app.Env, s string) ([]byte, error) {
 
 // span parses FROM..TO; each may be missing.
 func span(e *app.Env, s string) (from, to time.Time, err error) {
-	a, b, ok := strings.Cut(s, "..")
+	a, b, _ := strings.Cut(s, "..")
 	if a != "" {
 		if from, err = term.ParseTime(a, e.Now()); err != nil {
 			return from, to, app.Usagef("option --since cannot be %q: %v", s, err)
@@ -155,7 +155,11 @@ func span(e *app.Env, s string) (from, to time.Time, err error) {
 			return from, to, app.Usagef("option --since cannot be %q: %v", s, err)
 		}
 	}
-	if a == "" && b == "" || ok && b != "" && a != "" && !from.Before(to) {
+	if a != "" && b != "" && !from.Before(to) {
+		return from, to, app.WithHint(app.Usagef("option --since cannot be %q: it ends before it begins", s),
+			"mem forget --since 2026-01-20..2026-01-21 -n")
+	}
+	if a == "" && b == "" {
 		return from, to, app.WithHint(app.Usagef("option --since cannot be %q: want FROM.. or FROM..TO", s),
 			"mem forget --since 2026-01-20.. -n")
 	}

@@ -53,8 +53,12 @@ func Log(e *app.Env) *cli.Command {
 				return app.Usagef("option -S requires a text to search for")
 			}
 			if o.Undo {
-				if e.Operand(0) != "" {
-					return app.WithHint(app.Usagef("mem log --undo takes no revision"), "mem log --undo")
+				if name := e.Operand(0); name != "" {
+					hint := "mem log --undo"
+					if o.Patch {
+						hint = patchMeans + term.Shell("mem", "log", "--undo", "--project", name)
+					}
+					return app.WithHint(app.Usagef("mem log --undo takes no revision"), hint)
 				}
 				return runOpLog(c.Context, e, o.Number)
 			}
@@ -158,6 +162,9 @@ func noteNothingLogged(ctx context.Context, run names.Run, o LogOptions) error {
 	return run.HintUntrusted(ctx, true)
 }
 
+// patchMeans is the start of the hint to those who type -p for the project.
+const patchMeans = "-p of mem log is --patch, as in git; for the project: "
+
 // patchHint adds to the error of mem log -p NAME the hint that -p means --patch here, if NAME is a project.
 func patchHint(ctx context.Context, run names.Run, o LogOptions, err error) error {
 	var missing *state.NotFoundError
@@ -169,7 +176,7 @@ func patchHint(ctx context.Context, run names.Run, o LogOptions, err error) erro
 		return err
 	}
 	return app.WithHint(&state.NotFoundError{What: missing.What, Name: missing.Name},
-		"-p of mem log is --patch, as in git; for the project: mem log --project "+o.Rev)
+		patchMeans+term.Shell("mem", "log", "--project", o.Rev))
 }
 
 // A LogScope selects operations.
