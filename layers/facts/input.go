@@ -164,7 +164,7 @@ func (r *decoder) object(at string, v any, known ...string) (node, bool) {
 	}
 	slices.Sort(unknown)
 	for _, name := range unknown {
-		r.problem(n.path(printable(name)), "unknown field; there is %s", strings.Join(known, ", "))
+		r.problem(n.path(printable(name)), "unknown field; the fields are %s", strings.Join(known, ", "))
 	}
 	return n, true
 }

@@ -32,7 +32,7 @@ func conceptChanges(e *app.Env) []*cli.Command {
 	var o assignOptions
 	topic := flags.Parsed(&o.topic, "topic,t", "the topic, in 3 to 5 `WORDS`", flags.Line("a topic", 80))
 	summary := flags.Parsed(&o.summary, "summary", "set the summary `TEXT`", flags.Line("a summary", 1000))
-	reason := flags.Parsed(&o.reason, "reason", "`WHY` it belongs there", flags.Line("a reason", 500))
+	reason := flags.Parsed(&o.reason, "reason", "record `WHY` it belongs there", flags.Line("a reason", 500))
 	undo := func(usage string) cli.Flag {
 		return flags.Bool(&o.undo, "undo", usage)
 	}

@@ -33,7 +33,7 @@ type ruleOptions struct {
 func ruleChanges(e *app.Env) []*cli.Command {
 	var o ruleOptions
 	said := flags.String(&o.said, "said", "the user states it in the message `REV`, such as abc1#12")
-	reason := flags.Parsed(&o.reason, "reason", "`WHY`", flags.Line("a reason", 500))
+	reason := flags.Parsed(&o.reason, "reason", "record the reason `WHY`", flags.Line("a reason", 500))
 	problem := flags.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it implements",
 		flags.Line("a problem", 500))
 	evidence := func(usage string) cli.Flag {

@@ -97,9 +97,13 @@ func printStats(e *app.Env, s stats.Stats, all bool) error {
 	if s.Subagents > 0 {
 		without = fmt.Sprintf(" (without %d of subagents)", s.Subagents)
 	}
-	e.Printf("%s: %s%s, %s message%s, ~%s tokens in %d of them, %s of transcripts, %s\n", e.Safe(of),
+	counted := ""
+	if s.Counted < s.Sessions {
+		counted = fmt.Sprintf(" in %d of them", s.Counted)
+	}
+	e.Printf("%s: %s%s, %s message%s, ~%s tokens%s, %s of transcripts, %s\n", e.Safe(of),
 		term.Count(s.Sessions, "session"), without,
-		tokens.Commas(s.Messages), term.Plural(s.Messages), tokens.Commas(s.Tokens), s.Counted, app.BytesText(s.Bytes),
+		tokens.Commas(s.Messages), term.Plural(s.Messages), tokens.Commas(s.Tokens), counted, app.BytesText(s.Bytes),
 		term.Count(s.Versions, "version"))
 	return cmp.Or(
 		printKinds(e, s),
