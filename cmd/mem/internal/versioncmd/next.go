@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/handover"
 )
 
@@ -75,7 +76,7 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		case e.Opt.JSON:
 			return e.PrintJSON("next", answer)
 		case given.Text == "":
-			e.Note("the next session receives no text: no session of project %s is in memory", run.Project.Name)
+			return noteNoText(ctx, run, s.ContextSize)
 		case o.why:
 			return printWhyNext(e, answer)
 		default:
@@ -87,6 +88,22 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 	})
 }
 
+// noteNoText prints why the next session receives no text.
+func noteNoText(ctx context.Context, run names.Run, limit int) error {
+	st, err := run.Trusted().Outline(ctx, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	if len(st.Recent()) == 0 {
+		run.Note("the next session receives no text: no session of project %s is in memory", run.Project.Name)
+		return nil
+	}
+	run.Note("the next session receives no text: nothing fits into the %s of hooks.contextSize",
+		term.Count(limit, "character"))
+	run.Hint("mem config unset hooks.contextSize")
+	return nil
+}
+
 // printWhyNext prints the reason for each line.
 func printWhyNext(e *app.Env, answer nextJSON) error {
 	section := ""
@@ -95,11 +112,8 @@ func printWhyNext(e *app.Env, answer nextJSON) error {
 			section = l.Section
 			e.Printf("%s\n", e.Safe(section))
 		}
-		from := l.Said
-		if l.Source != "" {
-			from += " " + l.Source
-		}
-		e.Printf("  %s  %s\n      %s\n", l.Hash[:8], e.Safe(l.Text), e.Safe(strings.TrimSuffix(from+"; "+l.Why, "; ")))
+		from := strings.TrimSpace(l.Said + " " + l.Source)
+		e.Printf("  %s  %s\n      %s\n", l.Hash[:8], e.Safe(l.Text), e.Safe(strings.Trim(from+"; "+l.Why, "; ")))
 	}
 	return nil
 }
