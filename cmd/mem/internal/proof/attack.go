@@ -166,13 +166,13 @@ func (r *Rig) newTarget(ctx context.Context) (*target, error) {
 			return nil, err
 		}
 	}
-	lanes, err := filepath.Glob(filepath.Join(s.Store.Dir, "memory.git/refs/heads/p/*/*"))
+	projects, err := os.ReadDir(filepath.Join(s.Store.Dir, "memory.git/refs/heads/p"))
 	if err != nil {
 		return nil, err
 	}
-	for _, lane := range lanes {
-		if id := filepath.Base(filepath.Dir(lane)); strings.Trim(id, "0") != "" {
-			s.project = id
+	for _, p := range projects {
+		if strings.Trim(p.Name(), "0") != "" {
+			s.project = p.Name()
 		}
 	}
 	text := map[string]any{"type": "user", "sessionId": "other000", "cwd": "/home/user/shop",

@@ -269,7 +269,7 @@ func (p *pair) checkLeftovers(ctx context.Context, m *machine) error {
 		if err := m.Do(ctx, "gc"); err != nil {
 			return err
 		}
-		left, err := m.Leftovers()
+		left, err := m.leftovers()
 		if err != nil || len(left) == 0 {
 			return err
 		}

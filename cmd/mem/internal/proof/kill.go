@@ -28,9 +28,12 @@ func (r *Rig) Kills(ctx context.Context, n int) ([]Promise, error) {
 		}
 		err = p.killCommands(ctx, min(perPair, n-i*perPair))
 		mu.Lock()
-		defer mu.Unlock()
 		total.add(p.tally)
-		return cmp.Or(err, RemoveAll(p.dir))
+		mu.Unlock()
+		if err != nil {
+			return err // its directory shows what happened
+		}
+		return RemoveAll(p.dir)
 	})
 	r.note("killed %s; acknowledged %s", counts(total.kills), counts(total.acks))
 	t := total

@@ -9,8 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/memvcs/mem/layers"
@@ -74,10 +75,16 @@ func (s *Store) Run(ctx context.Context, after time.Duration, stdin string, argv
 		res.Code, res.Stderr = -2, err.Error()
 		return res
 	}
-	if after > 0 {
-		defer time.AfterFunc(after, func() { p.cmd.Process.Kill() }).Stop() // it may have ended before
+	if after == 0 {
+		return p.wait()
 	}
-	return p.wait()
+	var killed atomic.Bool
+	defer time.AfterFunc(after, func() { killed.Store(p.cmd.Process.Kill() == nil) }).Stop()
+	res = p.wait()
+	if runtime.GOOS == "windows" && killed.Load() && res.Code == 1 { // the status of a killed program there
+		res.Code = -1
+	}
+	return res
 }
 
 // A process is a running program.
@@ -200,45 +207,71 @@ func (s *Store) Drain(ctx context.Context, uptime func() time.Duration) error {
 	}
 }
 
-// notes returns the complete notes of hooks in the spool. Those of killed hooks may be incomplete or still have a
-// temporary name.
+// notes returns the complete notes of hooks in the spool. Those of killed hooks may be incomplete.
 func (s *Store) notes() ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(s.Dir, "spool", "*"))
-	return slices.DeleteFunc(files, func(f string) bool {
-		b, err := os.ReadFile(f)
-		return err != nil || !bytes.HasSuffix(b, []byte("\n")) || strings.HasPrefix(filepath.Base(f), ".")
-	}), err
+	dir := filepath.Join(s.Dir, "spool")
+	files, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // no hook has run yet
+		return nil, err
+	}
+	var notes []string
+	for _, f := range files {
+		if filepath.Ext(f.Name()) != ".note" {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // processed meanwhile
+		case err != nil:
+			return nil, err
+		case bytes.HasSuffix(b, []byte("\n")):
+			notes = append(notes, f.Name())
+		}
+	}
+	return notes, nil
 }
 
-// Repositories returns the names of the git repositories in a store.
-func Repositories() []string { return []string{"memory.git", "originals.git"} }
+// repositories returns the names of the git repositories in a store.
+func repositories() []string { return []string{"memory.git", "originals.git"} }
 
 // GitFsck checks both repositories with git, if it is installed.
 func (s *Store) GitFsck(ctx context.Context) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil
 	}
-	for _, repo := range Repositories() {
-		res := s.Run(ctx, 0, "", []string{"git", "-C", filepath.Join(s.Dir, repo), "fsck", "--strict", "--no-dangling"})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if res.Code != 0 {
-			return broken("git in %s: %s", repo, res)
+	for _, repo := range repositories() {
+		if _, err := s.git(ctx, repo, "fsck", "--strict", "--no-dangling"); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Leftovers returns the remaining temporary files of killed writers.
-func (s *Store) Leftovers() ([]string, error) {
+// git runs a git command that must succeed in a repository of the store and returns the words that it prints.
+func (s *Store) git(ctx context.Context, repo string, args ...string) ([]string, error) {
+	res := s.Run(ctx, 0, "", append([]string{"git", "-C", filepath.Join(s.Dir, repo)}, args...))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if res.Code != 0 {
+		return nil, broken("git in %s: %s", repo, res)
+	}
+	return strings.Fields(res.Stdout), nil
+}
+
+// leftovers returns the remaining temporary files of killed writers.
+func (s *Store) leftovers() ([]string, error) {
 	var all []string
-	for _, repo := range Repositories() {
-		left, err := filepath.Glob(filepath.Join(s.Dir, repo, "objects", "pack", "tmp_*"))
+	for _, repo := range repositories() {
+		packs, err := os.ReadDir(filepath.Join(s.Dir, repo, "objects", "pack"))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, left...)
+		for _, f := range packs {
+			if strings.HasPrefix(f.Name(), "tmp_") {
+				all = append(all, filepath.Join(repo, "objects", "pack", f.Name()))
+			}
+		}
 	}
 	return all, nil
 }

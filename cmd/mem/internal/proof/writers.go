@@ -74,7 +74,7 @@ func (s *Store) readers() [][]string {
 	if _, err := exec.LookPath("git"); err != nil {
 		return all
 	}
-	for _, repo := range Repositories() {
+	for _, repo := range repositories() {
 		all = append(all, []string{"git", "-C", filepath.Join(s.Dir, repo), "fsck", "--strict", "--no-dangling"})
 	}
 	return append(all, []string{"git", "-C", filepath.Join(s.Dir, "memory.git"), "log", "--all", "--format=%H"})
@@ -201,16 +201,25 @@ func (s *Store) checkLinear(ctx context.Context) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil
 	}
-	for _, repo := range Repositories() {
-		git := func(args ...string) string {
-			return s.Run(ctx, 0, "", append([]string{"git", "-C", filepath.Join(s.Dir, repo)}, args...)).Stdout
+	for _, repo := range repositories() {
+		merges, err := s.git(ctx, repo, "rev-list", "--min-parents=2", "--all")
+		if err != nil {
+			return err
 		}
-		if merges := git("rev-list", "--min-parents=2", "--all"); merges != "" {
-			return broken("%s has merges:\n%s", repo, merges)
+		if len(merges) > 0 {
+			return broken("%s has merges: %v", repo, merges)
 		}
-		for _, ref := range strings.Fields(git("for-each-ref", "--format=%(refname)")) {
-			if roots := strings.Fields(git("rev-list", "--max-parents=0", ref)); len(roots) != 1 {
-				return broken("lane %s of %s has %d roots", ref, repo, len(roots))
+		lanes, err := s.git(ctx, repo, "for-each-ref", "--format=%(refname)")
+		if err != nil {
+			return err
+		}
+		for _, lane := range lanes {
+			roots, err := s.git(ctx, repo, "rev-list", "--max-parents=0", lane)
+			if err != nil {
+				return err
+			}
+			if len(roots) != 1 {
+				return broken("lane %s of %s has %d roots", lane, repo, len(roots))
 			}
 		}
 	}
