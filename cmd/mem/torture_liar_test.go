@@ -30,6 +30,10 @@ func tortureLiar(t *testing.T, bin string) {
 			func(r *proof.Rig) ([]proof.Promise, error) { return r.Storm(t.Context(), 12) }},
 		{"loses an update", `case $1 in add) COUNT; [ $((n % 5)) = 0 ] && exit 0;; esac; exec MEM "$@"`,
 			func(r *proof.Rig) ([]proof.Promise, error) { return r.Writers(t.Context(), 4, 12) }},
+		{"loses a version in a power cut", `case $1 in compress) echo '{"version":"v900"}'; exit 0;; esac; exec MEM "$@"`,
+			func(r *proof.Rig) ([]proof.Promise, error) { return r.PowerCuts(t.Context(), 8) }},
+		{"loses a composition in a power cut", `case $1 in compose) exit 0;; esac; exec MEM "$@"`,
+			func(r *proof.Rig) ([]proof.Promise, error) { return r.PowerCuts(t.Context(), 8) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) { caught(t, bin, tt.script, tt.run) })
 	}

@@ -21,24 +21,24 @@ type view struct {
 }
 
 // view reads a store in this process, which is faster than running the program.
-func (m *machine) view(ctx context.Context, p *pair) (v view, err error) {
-	mem, err := m.memory(p.Now)
+func (s *Store) view(ctx context.Context, now func() time.Time) (v view, err error) {
+	mem, err := s.memory(now)
 	if err != nil {
-		return v, broken("open %s: %v", m.Dir, err)
+		return v, broken("open %s: %v", s.Dir, err)
 	}
 	defer func() { err = errors.Join(err, mem.Close()) }()
 	projects, err := mem.Trusted().Projects(ctx)
 	if err != nil {
-		return v, broken("read %s: %v", m.Dir, err)
+		return v, broken("read %s: %v", s.Dir, err)
 	}
 	v = view{sessions: map[string]*state.Session{}, compositions: map[string]*records.Composition{}}
 	for _, project := range projects {
 		st, err := mem.Trusted().Outline(ctx, project.ID)
 		if err != nil {
-			return v, broken("read %s: %v", m.Dir, err)
+			return v, broken("read %s: %v", s.Dir, err)
 		}
-		for _, s := range st.Sessions {
-			v.sessions[s.ID] = s
+		for _, l := range st.Sessions {
+			v.sessions[l.ID] = l
 		}
 		v.versions = append(v.versions, st.Versions...)
 		for _, c := range st.Compositions {
@@ -50,7 +50,7 @@ func (m *machine) view(ctx context.Context, p *pair) (v view, err error) {
 
 // checkContent compares the content of a machine with the acknowledged and requested data.
 func (p *pair) checkContent(ctx context.Context, m *machine, when string) error {
-	v, err := m.view(ctx, p)
+	v, err := m.view(ctx, p.Now)
 	if err != nil {
 		return fmt.Errorf("%s: %w", when, err)
 	}
@@ -112,9 +112,17 @@ func (l *session) checkAcknowledged(v view, when string) error {
 		}
 		return nil
 	}
-	if listed, either := l.mustBeListed(); !either && listed == s.Deleted {
+	if s.Deleted && !l.may.hidden || !s.Deleted && !l.may.listed {
 		return broken("%s: %s is removed from the lists: %v", when, l, s.Deleted)
 	}
+	if err := l.checkVersions(v, when); err != nil {
+		return err
+	}
+	return l.checkState(s.Now().Original, l.acked, when)
+}
+
+// checkVersions checks that the acknowledged versions of a session exist.
+func (l *session) checkVersions(v view, when string) error {
 	for _, label := range slices.Sorted(maps.Keys(l.versions)) {
 		if !slices.ContainsFunc(v.versions, func(made *records.Version) bool {
 			return made.Session == l.ID && made.Label == label
@@ -122,14 +130,22 @@ func (l *session) checkAcknowledged(v view, when string) error {
 			return broken("%s: the version %s of %s was acknowledged and is missing", when, label, l)
 		}
 	}
-	return l.checkState(s.Now().Original, l.acked, when)
+	return nil
 }
 
-func (m *machine) checkCompositions(v view, other *machine, when string) error {
-	for _, name := range slices.Sorted(maps.Keys(m.composed)) {
+// checkCompositions checks that acknowledged compositions exist.
+func (v view) checkCompositions(composed map[string]bool, when string) error {
+	for _, name := range slices.Sorted(maps.Keys(composed)) {
 		if v.compositions[name] == nil {
 			return broken("%s: the composition %s was acknowledged and is missing", when, name)
 		}
+	}
+	return nil
+}
+
+func (m *machine) checkCompositions(v view, other *machine, when string) error {
+	if err := v.checkCompositions(m.composed, when); err != nil {
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.compositions)) {
 		asked, _, _ := strings.Cut(name, "~") // compositions of untrusted devices are named NAME~DEVICE

@@ -81,7 +81,7 @@ func (p *pair) finishForget(ctx context.Context, m *machine) error {
 
 // checkForgotten checks that no forgotten data came back, on either machine.
 func (p *pair) checkForgotten(ctx context.Context, m *machine, when string) error {
-	v, err := m.view(ctx, p)
+	v, err := m.view(ctx, p.Now)
 	if err != nil {
 		return err
 	}

@@ -336,7 +336,12 @@ func (p *pair) compress(ctx context.Context, m *machine, l *session) error {
 	if err != nil || !acked {
 		return err
 	}
-	var made struct{ Session, Version string }
+	return l.addVersion(res)
+}
+
+// addVersion records the version that mem compress acknowledged.
+func (l *session) addVersion(res Result) error {
+	var made struct{ Version string }
 	if err := json.Unmarshal([]byte(res.Stdout), &made); err != nil || made.Version == "" {
 		return broken("%v: %s", err, res)
 	}

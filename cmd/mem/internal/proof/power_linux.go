@@ -77,8 +77,9 @@ type disk struct {
 	mounted   bool
 	store     *Store
 	sessions  []*session
-	started   uint64        // sessions
-	duration  time.Duration // average duration of a command
+	composed  map[string]bool // acknowledged compositions by name
+	started   uint64          // sessions
+	duration  time.Duration   // average duration of a command
 }
 
 // make creates and mounts the file system, in a mount namespace of this thread.
@@ -176,7 +177,7 @@ func (d *disk) reset(ctx context.Context) error {
 	if d.store, err = NewStore(ctx, d.Bin, d.Path, home); err != nil {
 		return err
 	}
-	d.sessions = nil
+	d.sessions, d.composed = nil, map[string]bool{}
 	for range parallelism {
 		d.started++
 		d.sessions = append(d.sessions, newSession(d.store, d.started, fmt.Sprintf("/home/user/app%d", d.started%2)))
@@ -310,7 +311,7 @@ func (d *disk) startCommand(ctx context.Context, rnd *random, l *session) (strin
 	case l.acked >= 0 && k < 3:
 		kind, argv = "gc", []string{d.Bin, "gc"}
 	case l.acked >= 0 && k < 4:
-		kind, argv = "compose", []string{d.Bin, "compose", "context-" + l.ID[:8], l.ID, "--budget", "4k"}
+		kind, argv = "compose", []string{d.Bin, "compose", compositionOf(l), l.ID, "--budget", "4k"}
 	default:
 		if err := l.grow(1 + rnd.IntN(3)); err != nil {
 			return "", nil, err
@@ -326,6 +327,9 @@ func (d *disk) startCommand(ctx context.Context, rnd *random, l *session) (strin
 	p, err := d.store.start(ctx, stdin, argv)
 	return kind, p, err
 }
+
+// compositionOf returns the name of the composition of a session.
+func compositionOf(l *session) string { return "context-" + l.ID[:8] }
 
 // acknowledge records the acknowledgement of a command. Without a power cut it must succeed.
 func (d *disk) acknowledge(e completion, off bool) error {
@@ -345,10 +349,9 @@ func (d *disk) acknowledge(e completion, off bool) error {
 	case "hook":
 		e.session.noted = max(e.session.noted, e.at)
 	case "compress":
-		if _, rest, ok := strings.Cut(e.res.Stdout, `"version":"`); ok {
-			label, _, _ := strings.Cut(rest, `"`)
-			e.session.versions[label] = true
-		}
+		return e.session.addVersion(e.res)
+	case "compose":
+		d.composed[compositionOf(e.session)] = true
 	}
 	return nil
 }
@@ -359,7 +362,17 @@ func (d *disk) check(ctx context.Context, when string) error {
 		return fmt.Errorf("%s: %w", when, err)
 	}
 	d.fscks++
+	v, err := d.store.view(ctx, d.Now)
+	if err != nil {
+		return fmt.Errorf("%s: %w", when, err)
+	}
+	if err := v.checkCompositions(d.composed, when); err != nil {
+		return err
+	}
 	for _, l := range d.sessions {
+		if err := l.checkVersions(v, when); err != nil {
+			return err
+		}
 		if l.acked >= 0 {
 			got, err := d.store.Original(ctx, l.ID)
 			if err != nil {

@@ -121,11 +121,6 @@ func (l *session) checkPrefix(content []byte, when string) error {
 	return nil
 }
 
-// mustBeListed reports whether the session must be listed. With either, both are right.
-func (l *session) mustBeListed() (listed, either bool) {
-	return l.may.listed, l.may.listed && l.may.hidden
-}
-
 func (l *session) String() string { return fmt.Sprintf("session %s", l.ID) }
 
 // rewrite writes the transcript again, because a power cut may lose unsynced data of the client.
