@@ -4,12 +4,17 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/lineage"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
 )
 
 // TestForgetManyVersions forgets a message of a session that has many versions: all are made again under their labels, and a commit
@@ -58,4 +63,43 @@ func TestForgetManyVersions(t *testing.T) {
 		t.Errorf("%d versions were to be made again, %d are there, in %d commits; want %d in 3", rebuilt, len(st.Versions), commits, versions)
 	}
 	roots(t, m)
+}
+
+// TestForgetLongChain forgets a session from which a chain of versions was derived, each from the next in the order of
+// the records. It takes the same time for each version.
+func TestForgetLongChain(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	p := add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), userLine(1, "hello")+userLine(2, "zaphod")))[0].Project.ID
+	const versions = 2000
+	output := func(i int) objects.Hash { return objects.Sum(fmt.Append(nil, "version ", i)) }
+	err := m.Refs.Update(t.Context(), p, "compress", func(tx *refs.Tx) error {
+		tx.Trailer("Op", "compress")
+		for i := range versions {
+			d := lineage.Derivation{Recipe: lineage.Recipe{Step: "compress", Version: 1, Params: []byte("{}")},
+				Inputs: []objects.Hash{output(i + 1)}, Output: output(i)}
+			if i == versions-1 {
+				d.Inputs[0] = revOf(t, m, "s1").Session.Now().Original
+			}
+			v := records.Version{Session: "s2", Label: fmt.Sprintf("v%03d", i+1), Derivation: d, Engine: "chain/1"}
+			if _, err := tx.Add(records.KindVersion, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := forgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod"), DryRun: true})
+	n := 0
+	for _, x := range out.Things {
+		if x.Kind == "version" {
+			n++
+		}
+	}
+	if n != versions {
+		t.Errorf("%d versions are forgotten, want %d", n, versions)
+	}
 }

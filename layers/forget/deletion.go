@@ -130,6 +130,7 @@ type deletion struct {
 	matched  map[objects.Hash]bool            // records with a witness or text that contains selected text
 	drop     map[objects.Hash]bool            // deleted records
 	gone     map[string]bool                  // names of deleted objects and records
+	fresh    []string                         // of these, the ones whose users were not dropped yet
 	names    map[string]string                // new names by old names
 	bodies   map[objects.Hash]json.RawMessage // changed records
 	patches  map[objects.Hash][]byte          // changed patches of unchanged records
@@ -293,9 +294,9 @@ func (f *deletion) dropSession(s *state.Session) {
 			f.points[p.Original] = true
 		}
 		for _, file := range p.Files {
-			f.gone[file.Hash.String()] = true
+			f.markGone(file.Hash)
 		}
-		f.gone[p.Original.String()] = true
+		f.markGone(p.Original)
 	}
 	if src := s.Source(); src != "" && f.own(s.Now().Stamp.Device) {
 		f.files = append(f.files, src)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -21,21 +22,34 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// dropRecords drops records, and the records derived from those, until no more are dropped. Then it changes the
-// remaining records of this device.
+// dropRecords drops records and everything derived from them. Then it changes the remaining records of this device. Its
+// time does not depend on the order in which records name each other, which another device chooses.
 func (f *deletion) dropRecords() error {
-	for again := true; again; {
-		again = false
-		for _, r := range f.records {
-			if f.drop[r.ID] || !f.affected(r) {
-				continue
-			}
-			again = true
-			if err := f.dropRecord(r); err != nil {
+	d := dropper{f: f, users: map[string][]refs.Record{}, concepts: map[string]refs.Record{}, members: map[string]int{}}
+	for _, r := range f.records {
+		if r.Kind == concepts.Kind {
+			d.concepts[r.ID.String()] = r
+		}
+		d.members[conceptOf(r)]++
+		for name := range f.origins(r) {
+			d.users[name] = append(d.users[name], r)
+		}
+	}
+	for _, r := range f.records {
+		if f.affected(r) {
+			if err := d.drop(r); err != nil {
 				return err
 			}
 		}
-		again = f.dropEmptyConcepts() || again
+	}
+	for len(f.fresh) > 0 {
+		name := f.fresh[0]
+		f.fresh = f.fresh[1:]
+		for _, r := range d.users[name] {
+			if err := d.drop(r); err != nil {
+				return err
+			}
+		}
 	}
 	for _, r := range f.records {
 		if f.own(r.Device) && !f.drop[r.ID] {
@@ -47,11 +61,46 @@ func (f *deletion) dropRecords() error {
 	return nil
 }
 
+// A dropper drops records.
+type dropper struct {
+	f        *deletion
+	users    map[string][]refs.Record // the records that are dropped with a name, see [deletion.origins]
+	concepts map[string]refs.Record   // by name
+	members  map[string]int           // assignments of a concept that remain
+}
+
+// drop drops a record. A concept is dropped with its last member.
+func (d *dropper) drop(r refs.Record) error {
+	if d.f.drop[r.ID] {
+		return nil
+	}
+	if err := d.f.dropRecord(r); err != nil {
+		return err
+	}
+	concept := conceptOf(r)
+	if d.members[concept]--; d.members[concept] > 0 {
+		return nil
+	}
+	if c, ok := d.concepts[concept]; ok {
+		return d.drop(c)
+	}
+	return nil
+}
+
+// conceptOf returns the name of the concept to which a record assigns something, "" for none.
+func conceptOf(r refs.Record) string {
+	var a concepts.Assignment
+	if r.Kind != concepts.KindAssign || json.Unmarshal(r.Body, &a) != nil {
+		return ""
+	}
+	return a.Concept
+}
+
 // unforgettable are the kinds of records that are never dropped.
 var unforgettable = []string{"device", records.KindProject, records.KindPath, records.KindPeer, records.KindShare,
 	records.KindCost, records.KindPurge}
 
-// affected reports whether a record is about a deleted item or was derived from one.
+// affected reports whether a record is selected, is about a deleted item, or contains selected text.
 func (f *deletion) affected(r refs.Record) bool {
 	if f.direct[r.ID] {
 		return true
@@ -65,27 +114,37 @@ func (f *deletion) affected(r refs.Record) bool {
 	if r.Kind == records.KindSession || r.Kind == records.KindUse {
 		return false
 	}
-	if f.aboutDeleted(r) || f.containsSelected(r) || f.matched[r.ID] {
-		return true
-	}
-	switch r.Kind {
-	case facts.KindExchange:
-		return f.missing[r.ID] && !f.renames(r) // its transcript may have a new name
-	case facts.KindJudgement:
-		var j facts.Judgement
-		return json.Unmarshal(r.Body, &j) == nil && f.gone[j.Fact.String()]
-	case permanent.Kind:
-		var b permanent.Definition
-		if json.Unmarshal(r.Body, &b) == nil && b.ByUser {
-			return false // written by the user; only its evidence is removed
+	return f.aboutDeleted(r) || f.containsSelected(r) || f.matched[r.ID] ||
+		r.Kind == facts.KindExchange && f.missing[r.ID] && !f.renames(r) // its transcript may have a new name
+}
+
+// origins yields the names of the objects and records that a record is deleted with.
+func (f *deletion) origins(r refs.Record) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		switch r.Kind {
+		case records.KindSession, records.KindUse, facts.KindExchange: // only some references in it are removed
+			return
+		case facts.KindJudgement:
+			var j facts.Judgement
+			if json.Unmarshal(r.Body, &j) == nil {
+				yield(j.Fact.String())
+			}
+			return
+		case permanent.Kind:
+			var b permanent.Definition
+			if json.Unmarshal(r.Body, &b) == nil && b.ByUser {
+				return // written by the user; only its evidence is removed
+			}
+		}
+		if slices.Contains(unforgettable, r.Kind) {
+			return
+		}
+		for _, name := range namesIn(string(r.Body)) {
+			if !yield(name) {
+				return
+			}
 		}
 	}
-	for _, name := range namesIn(string(r.Body)) {
-		if f.gone[name] {
-			return true
-		}
-	}
-	return false
 }
 
 // renames reports whether something that a record names has a new name.
@@ -276,29 +335,11 @@ func (f *deletion) dropRecord(r refs.Record) (err error) {
 
 func (f *deletion) markGone(names ...objects.Hash) {
 	for _, h := range names {
-		f.gone[h.String()] = true
-	}
-}
-
-// dropEmptyConcepts drops the concepts that have lost all their members, and reports whether there are any.
-func (f *deletion) dropEmptyConcepts() bool {
-	had, has := map[string]bool{}, map[string]bool{}
-	for _, r := range f.records {
-		var a concepts.Assignment
-		if r.Kind != concepts.KindAssign || json.Unmarshal(r.Body, &a) != nil || a.Concept == "" {
-			continue
-		}
-		had[a.Concept] = true
-		has[a.Concept] = has[a.Concept] || !f.drop[r.ID]
-	}
-	some := false
-	for _, r := range f.records {
-		if r.Kind == concepts.Kind && !f.drop[r.ID] && had[r.ID.String()] && !has[r.ID.String()] {
-			f.drop[r.ID], some = true, true
-			f.markGone(r.ID)
+		if name := h.String(); !f.gone[name] {
+			f.gone[name] = true
+			f.fresh = append(f.fresh, name)
 		}
 	}
-	return some
 }
 
 // withoutDeleted removes references and secrets from a remaining record, or drops the record if nothing remains.

@@ -72,12 +72,12 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 		f.regrown[id] = r
 		f.points[r.Was.Original] = true
 		if !now[r.Was.Original] {
-			f.gone[r.Was.Original.String()] = true
+			f.markGone(r.Was.Original)
 			f.names[r.Was.Original.String()] = r.Now.Original.String()
 		}
 	}
 	for h := range bad {
-		f.gone[h.String()] = true
+		f.markGone(h)
 	}
 	return nil
 }
