@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact"
 )
 
@@ -21,13 +22,16 @@ func RedactOwn(rules redact.Rules, text []byte) (clean []byte, cuts []redact.Cut
 	if len(found) == 0 {
 		return text, nil
 	}
-	own := ownPlaces(text)
+	own := originals.Joined(ownPlaces(text))
 	at, grown := 0, 0 // place in text; growth of text so far
 	for _, c := range found {
 		start := int(c.At) + grown
 		end := start + len(c.Bytes)
 		grown += len(c.Bytes) - c.Len
-		if slices.ContainsFunc(own, func(o [2]int) bool { return start < o[1] && o[0] < end }) {
+		for len(own) > 0 && own[0][1] <= start {
+			own = own[1:]
+		}
+		if len(own) > 0 && own[0][0] < end {
 			continue
 		}
 		clean = append(clean, text[at:start]...)
@@ -56,7 +60,7 @@ var ownForm = sync.OnceValue(func() *regexp.Regexp {
 		`o200k\*[0-9.]+/[0-9]+|[01]\.[0-9]{2}|claude-[a-z0-9.-]+|msg_[0-9A-Za-z]{20,30}|[0-9]+\.[0-9]+\.[0-9]+)$`)
 })
 
-// ownPlaces returns the places of numbers, times and names in text that mem wrote, in order.
+// ownPlaces returns the places of numbers, times and names in text that mem wrote.
 func ownPlaces(text []byte) (out [][2]int) {
 	if !json.Valid(text) {
 		return ownTrailers(text)
