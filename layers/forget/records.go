@@ -438,7 +438,7 @@ func (f *deletion) composed(name string) bool {
 	return !gone
 }
 
-// named returns the names in the remaining records of this device's lane.
+// named returns the names in the remaining records of this device's lane, as [deletion.rewrite] writes them.
 func (f *deletion) named() map[string]bool {
 	out := map[string]bool{}
 	for _, r := range f.records {
@@ -453,7 +453,9 @@ func (f *deletion) named() map[string]bool {
 			body = b
 		}
 		for _, name := range namesIn(string(body)) {
-			out[name] = true
+			if r.Kind == records.KindSession || f.names[name] == "" {
+				out[name] = true
+			}
 		}
 	}
 	return out

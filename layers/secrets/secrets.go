@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -141,7 +140,7 @@ func (m Ops) ScanStored(ctx context.Context, p refs.Project, rev *state.Rev) ([]
 		return m.ScanOutgoing(ctx, p, func(string) bool { return false })
 	}
 	if rev.Hash.IsZero() {
-		return nil, fmt.Errorf("%s: %w", rev.Kind, ErrNoContent)
+		return nil, fmt.Errorf("%s: no content to scan", rev.Kind)
 	}
 	where := Leak{Kind: "object", Name: rev.Hash}
 	if rev.Session != nil && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal) {
@@ -154,6 +153,3 @@ func (m Ops) ScanStored(ctx context.Context, p refs.Project, rev *state.Rev) ([]
 	})
 	return leaks, err
 }
-
-// ErrNoContent reports a revision without content.
-var ErrNoContent = errors.New("no content to scan")
