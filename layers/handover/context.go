@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/concepts"
@@ -319,7 +320,10 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 		if from := now.Scan.TitleFrom; s.Renamed == "" && (from == transcript.FromSummary || from == transcript.FromStray) {
 			trust = brief.Assistant
 		}
-		text := now.Scan.Last.UTC().Format("2006-01-02")
+		text := "Undated"
+		if !now.Scan.Last.IsZero() {
+			text = now.Scan.Last.UTC().Format(time.DateOnly)
+		}
 		switch {
 		case now.Scan.Scripted:
 			trust = brief.Assistant

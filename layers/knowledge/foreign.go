@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -65,10 +66,8 @@ func (m Ops) SaveForeign(ctx context.Context, p state.Project, in Foreign) error
 		n    int
 		noun string
 	}{{len(in.Facts), "fact"}, {len(in.Concepts), "concept"}, {len(in.Rules), "rule"}} {
-		if part.n == 1 {
-			what = append(what, "1 "+part.noun)
-		} else if part.n > 1 {
-			what = append(what, fmt.Sprintf("%d %ss", part.n, part.noun))
+		if part.n > 0 {
+			what = append(what, records.Numbered(part.n, part.noun, part.noun+"s"))
 		}
 	}
 	if len(what) == 0 {

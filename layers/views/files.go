@@ -147,9 +147,7 @@ func Facts(p *Project) FactsFile {
 	}
 	f.Stats.Concepts, f.Stats.Sessions = len(p.concepts()), len(p.Sessions)
 	f.Stats.Rules = len(p.rules())
-	if last := p.updated(); !last.IsZero() {
-		f.Stats.Updated = date(last)
-	}
+	f.Stats.Updated = date(p.updated())
 	return f
 }
 

@@ -51,10 +51,17 @@ func (p *Project) extent() string {
 	if n == 0 {
 		return "No sessions yet."
 	}
-	text := fmt.Sprintf("%d sessions, %s to %s.", n, date(p.Sessions[n-1].Last), date(p.Sessions[0].Last))
+	text := fmt.Sprintf("%d sessions", n)
 	if n == 1 {
-		text = fmt.Sprintf("1 session, %s.", date(p.Sessions[0].Last))
+		text = "1 session"
 	}
+	switch first, last := date(p.Sessions[n-1].Last), date(p.Sessions[0].Last); {
+	case n > 1 && first != "":
+		text += ", " + first + " to " + last
+	case last != "":
+		text += ", " + last
+	}
+	text += "."
 	if f, v := p.version(); v != "" {
 		text += fmt.Sprintf(" Version %s (%s).", v, f.ID)
 	}

@@ -210,7 +210,7 @@ func (p *Project) lines() []line {
 	}
 	for i, f := range p.live(facts.Decision, facts.Preference) {
 		if !p.coveredByRule(f) {
-			put(decisions, 20+4*i, "%s: %s (%s)", date(f.Time), f.Text, source(f))
+			put(decisions, 20+4*i, "%s%s (%s)", dated(f.Time), f.Text, source(f))
 		}
 	}
 	if f, v := p.version(); v != "" {
@@ -228,12 +228,12 @@ func (p *Project) lines() []line {
 	}
 	for i, s := range p.Sessions {
 		if text := cmp.Or(p.summary(s.ID), s.Title); text != "" {
-			put(recent, 6+3*i, "%s: %s (%s)", date(s.Last), text, s.Name)
+			put(recent, 6+3*i, "%s%s (%s)", dated(s.Last), text, s.Name)
 		}
 	}
 	open := slices.DeleteFunc(p.live(facts.Issue), func(f facts.Fact) bool { return !f.Open() })
 	for i, f := range facts.Distinct(open) {
-		put(issues, 3+2*i, "%s: %s (%s)", date(f.Time), f.Text, source(f))
+		put(issues, 3+2*i, "%s%s (%s)", dated(f.Time), f.Text, source(f))
 	}
 	return out
 }
@@ -246,7 +246,21 @@ func source(f facts.Fact) string {
 	return f.ID
 }
 
-func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+// date returns the day of a time, "" if it is unknown.
+func date(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+// dated returns the start of an item with a time, "" if the time is unknown.
+func dated(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return date(t) + ": "
+}
 
 // coveredByRule reports whether a rule in force is based on the fact, so that the fact need not be repeated.
 func (p *Project) coveredByRule(f facts.Fact) bool {
