@@ -482,12 +482,13 @@ func TestSpellings(t *testing.T) {
 	for _, s := range markers.Spellings(value) {
 		values = append(values, m.Originals().SealValue(s))
 	}
-	g := &originals.Guard{M: originals.On(m.DB), Purged: state.NewPurges(nil), Seals: originals.Seals{Values: values}, Key: m.Originals().RollKey()}
-	for _, v := range values {
-		g.Lengths = append(g.Lengths, v.Length)
+	if err := m.Originals().AddSeals(originals.Seals{Values: values}); err != nil {
+		t.Fatal(err)
 	}
-	slices.Sort(g.Lengths)
-	g.Lengths = slices.Compact(g.Lengths)
+	g, err := m.Originals().NewGuard(state.NewPurges(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, text := range markers.Spellings(value) {
 		for _, around := range []string{"", "x", "some text before "} {
 			b := []byte(around + string(text) + around)
@@ -499,6 +500,33 @@ func TestSpellings(t *testing.T) {
 	}
 	if got := g.Values([]byte("nothing of the kind, however long it is")); len(got) > 0 {
 		t.Errorf("found %v", got)
+	}
+}
+
+// TestManySealed looks for many deleted values in a text in a reasonable time.
+func TestManySealed(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	var values []originals.SealedValue
+	for i := range 3000 {
+		values = append(values, m.Originals().SealValue([]byte(strings.Repeat("v", 8+i%40)+fmt.Sprint(10000+i))))
+	}
+	if err := m.Originals().AddSeals(originals.Seals{Values: values}); err != nil {
+		t.Fatal(err)
+	}
+	text := bytes.Repeat([]byte("Some text without a value. "), 8<<10)
+	at := len(text)
+	text = append(text, strings.Repeat("v", 8)+"10000 and the end"...)
+	g, err := m.Originals().NewGuard(state.NewPurges(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if got, want := g.Values(text), [][2]int{{at, at + 13}}; !slices.Equal(got, want) {
+		t.Errorf("Values = %v, want %v", got, want)
+	}
+	if d := time.Since(start); d > 10*time.Second {
+		t.Errorf("%v for %d bytes", d, len(text))
 	}
 }
 

@@ -473,7 +473,7 @@ func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source)
 	m, st, o := b.m, b.st, b.o
 	captures, errs := make([]*Capture, len(sources)), make([]error, len(sources))
 	st.Index() // built here, then read by several goroutines
-	g, err := m.guardOf(st)
+	g, err := originals.On(m.DB).NewGuard(st.Purged)
 	if err != nil {
 		for i := range sources {
 			captures[i], errs[i] = &Capture{M: m, src: sources[i]}, fmt.Errorf("read the list of deletions: %w", err)

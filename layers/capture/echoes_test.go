@@ -34,9 +34,11 @@ func TestMarkEchoesOfMany(t *testing.T) {
 		t.Errorf("%v for %d messages", d, n)
 	}
 	if len(first.snap.Echo) > 0 || len(first.snap.Markers) != n {
-		t.Errorf("the original has %d echoes and %d markers, want 0 and %d", len(first.snap.Echo), len(first.snap.Markers), n)
+		t.Errorf("the original has %d echoes and %d markers, want 0 and %d", len(first.snap.Echo),
+			len(first.snap.Markers), n)
 	}
 	if len(copied.snap.Echo) != n-1 || len(copied.snap.Markers) != 1 || copied.snap.Markers[0].N != n {
-		t.Errorf("the copy has %d echoes and %d markers, want %d and the last", len(copied.snap.Echo), len(copied.snap.Markers), n-1)
+		t.Errorf("the copy has %d echoes and %d markers, want %d and the last", len(copied.snap.Echo),
+			len(copied.snap.Markers), n-1)
 	}
 }

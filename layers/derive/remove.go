@@ -29,9 +29,9 @@ func (m Ops) Remove(ctx context.Context, rev state.Rev, force, dryRun bool) erro
 	return m.RemoveAll(ctx, []state.Rev{rev}, force, dryRun)
 }
 
-// RemoveAll hides what revs name, in one operation for each project; the bytes stay, and adding a thing again restores
-// it. What is hidden already is left out. The error is a [*UsedError] if a composition that stays uses one of them, unless
-// force is set; nothing is hidden then.
+// RemoveAll hides the things that revs name, in one operation for each project; the bytes stay, and adding a thing
+// again restores it. Hidden things are skipped. The error is a [*UsedError] if a composition that stays uses one of
+// them, unless force is set; nothing is hidden then.
 func (m Ops) RemoveAll(ctx context.Context, revs []state.Rev, force, dryRun bool) error {
 	var projects []refs.Project
 	targets, names := map[refs.Project][]string{}, map[refs.Project][]string{}

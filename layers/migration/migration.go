@@ -16,6 +16,7 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/foreign"
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/secrets"
@@ -79,7 +80,7 @@ func (r Report) Count(statuses ...string) (n int) {
 // Import imports a store. An error of the memory itself ends it; the report then lists the remaining entries as
 // [Failed], unless ctx was cancelled.
 func (m Ops) Import(ctx context.Context, s *foreign.Store, o Options) (Report, error) {
-	forgotten, err := capture.On(m.DB).Forgotten()
+	forgotten, err := originals.On(m.DB).Forgotten()
 	if err != nil {
 		return Report{Tool: s.Tool}, err
 	}

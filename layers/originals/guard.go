@@ -1,0 +1,184 @@
+package originals
+
+import (
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/objects"
+)
+
+// Deleted text remains in the files of Claude Code for a while. A capture reads them through a guard, which replaces
+// each deleted message by a placeholder of the same length and overwrites each deleted value. So the stored stream is a
+// prefix of what the capture reads, and the session can grow.
+
+// A Guard recognises deleted text, which captures must not store again.
+type Guard struct {
+	m       Ops
+	purged  *state.Purges
+	seals   Seals
+	lengths []sealedLength // ascending
+	key     uint64         // for [Roll]
+}
+
+// A sealedLength has the rolling hashes of the deleted values of one length, sorted.
+type sealedLength struct {
+	length int
+	rolls  []uint64
+}
+
+// NewGuard returns the guard that keeps deleted text out of the captures of a project, nil if nothing was ever deleted.
+func (m Ops) NewGuard(purged *state.Purges) (*Guard, error) {
+	s, err := m.ReadSeals()
+	if err != nil || s.Count()+len(purged.Ids) == 0 && !s.Lost {
+		return nil, err
+	}
+	rolls := map[int][]uint64{}
+	for _, v := range s.Values {
+		rolls[v.Length] = append(rolls[v.Length], v.Roll)
+	}
+	g := &Guard{m: m, purged: purged, seals: s, key: m.rollKey()}
+	for _, n := range slices.Sorted(maps.Keys(rolls)) {
+		g.lengths = append(g.lengths, sealedLength{n, slices.Sorted(slices.Values(rolls[n]))})
+	}
+	return g, nil
+}
+
+// Forgotten returns a function that reports whether a text contains a deleted value.
+func (m Ops) Forgotten() (func(text string) bool, error) {
+	g, err := m.NewGuard(&state.Purges{})
+	if g == nil || err != nil {
+		return func(string) bool { return false }, err
+	}
+	return func(text string) bool { return len(g.Values([]byte(text))) > 0 }, nil
+}
+
+// count returns the number of seals of the guard.
+func (g *Guard) count() int {
+	if g == nil {
+		return 0
+	}
+	return g.seals.Count()
+}
+
+// File returns the hash of an overflow file, and reports whether it was deleted or contains a deleted value. The guard
+// may be nil.
+func (g *Guard) File(r io.Reader) (sum objects.Hash, forgot bool, err error) {
+	h := objects.NewHasher()
+	if g == nil {
+		_, err = io.Copy(h, r)
+		return h.Sum(), false, err
+	}
+	w := &windows{look: func(b []byte) bool { return len(g.Values(b)) > 0 }}
+	if n := len(g.lengths); n > 0 {
+		w.most = g.lengths[n-1].length
+	}
+	_, err = io.Copy(io.MultiWriter(h, w), r)
+	return h.Sum(), w.Done() || slices.Contains(g.seals.Files, g.m.SealFile(h.Sum())), err
+}
+
+// Values returns the spans of deleted values in b.
+func (g *Guard) Values(b []byte) [][2]int {
+	var out [][2]int
+	for _, l := range g.lengths {
+		out = append(out, FindSealed(b, l.length, g.key, func(h uint64) bool {
+			_, found := slices.BinarySearch(l.rolls, h)
+			return found
+		}, func(text []byte) bool {
+			return g.seals.value(g.m.SealValue(text).Seal) >= 0
+		})...)
+	}
+	return Joined(out)
+}
+
+// whole reports whether a value of a session's transcript is to be replaced by a placeholder.
+func (g *Guard) whole(session string, v transcript.Value) bool {
+	id := UuidOf(v)
+	if id != "" && len(g.purged.Parts) > 0 {
+		key := state.PurgeKey(id)
+		if g.purged.Ids[key] || g.purged.Parts[key] && (g.seals.Lost || len(g.seals.Values) == 0) {
+			return true
+		}
+	}
+	if id == "" && g.seals.Lost && g.purged.Place(session, v.N) {
+		return true
+	}
+	return len(g.seals.Records) > 0 && slices.Contains(g.seals.Records, g.m.SealRecord(v.Raw))
+}
+
+// UuidOf returns the uuid of a message, "" if it has none.
+func UuidOf(v transcript.Value) string {
+	if v.Opaque {
+		return ""
+	}
+	msg, err := transcript.Skim(v)
+	if err != nil {
+		return ""
+	}
+	return msg.UUID
+}
+
+// A SourceFile is a session file to capture.
+type SourceFile interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// A guarded file is a file with overlays over deleted text.
+type guarded struct {
+	SourceFile
+	over []overlay // in order
+}
+
+type overlay struct {
+	at    int64
+	bytes []byte
+}
+
+// Through returns a session's file of the given size without deleted text.
+func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, error) {
+	out := &guarded{SourceFile: f}
+	for v, err := range transcript.Whole(io.NewSectionReader(f, 0, size)) {
+		if err != nil {
+			return nil, err
+		}
+		if g.whole(session, v) {
+			out.over = append(out.over, overlay{v.Off, Placeholder(int(v.Size), v.Opaque)})
+			continue
+		}
+		spots := g.Values(v.Raw)
+		if len(spots) == 0 {
+			continue
+		}
+		raw := slices.Clone(v.Raw)
+		Mask(raw, spots, g.m.MaskAsDigits(g.seals))
+		for _, s := range spots {
+			out.over = append(out.over, overlay{v.Off + int64(s[0]), raw[s[0]:s[1]]})
+		}
+	}
+	if len(out.over) == 0 {
+		return f, nil
+	}
+	return out, nil
+}
+
+func (g *guarded) ReadAt(p []byte, off int64) (int, error) {
+	n, err := g.SourceFile.ReadAt(p, off)
+	i, _ := slices.BinarySearchFunc(g.over, off, func(o overlay, off int64) int {
+		if o.at+int64(len(o.bytes)) <= off {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(g.over) && g.over[i].at < off+int64(n); i++ {
+		o := g.over[i]
+		if o.at < off {
+			copy(p[:n], o.bytes[off-o.at:])
+		} else {
+			copy(p[o.at-off:n], o.bytes)
+		}
+	}
+	return n, err
+}
