@@ -23,15 +23,19 @@ func FixClocks(ctx context.Context, r *refs.Repo, dryRun bool) (fixes []Fix, err
 			continue
 		}
 		err := r.CheckClock(refs.Lane{Project: p, Device: device})
-		refused, perr := refusedPatches(ctx, r, p)
-		if err = errors.Join(err, perr); err == nil && !refused {
-			continue
-		}
-		if err != nil && !errors.Is(err, refs.ErrAhead) {
+		ahead := errors.Is(err, refs.ErrAhead)
+		if err != nil && !ahead {
 			return fixes, err
 		}
+		refused, err := refusedPatches(ctx, r, p)
+		if err != nil {
+			return fixes, err
+		}
+		if !ahead && !refused {
+			continue
+		}
 		if !dryRun {
-			if err := r.FixClock(ctx, p, err != nil); err != nil {
+			if err := r.FixClock(ctx, p, ahead); err != nil {
 				return fixes, fmt.Errorf("repair the Lamport times of %s: %w", ref.Name, err)
 			}
 		}
@@ -53,8 +57,12 @@ func refusedPatches(ctx context.Context, r *refs.Repo, p refs.Project) (bool, er
 		if err != nil {
 			return false, err
 		}
-		if n, err := lane.LamportOf(c.Commit); err != nil || !r.AcceptsLamport(n) {
-			return err == nil, err
+		n, err := lane.LamportOf(c.Commit)
+		if err != nil {
+			return false, err
+		}
+		if !r.AcceptsLamport(n) {
+			return true, nil
 		}
 	}
 	return false, nil
