@@ -21,12 +21,17 @@ func (c *Client) fill(ctx context.Context) (user, password string, err error) {
 		return c.login.user, c.login.password, nil
 	}
 	out, err := c.credential(ctx, "fill", "", "")
-	if errors.Is(err, exec.ErrNotFound) {
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", "", ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
 		return "", "", fmt.Errorf("%w: %s asks for a password, and git with its credential helpers is not installed",
 			ErrAuth, c.url)
-	}
-	if err != nil {
+	case errors.As(err, &exit):
 		return "", "", fmt.Errorf("%w: %s asks for a password, and git credential fill gives none", ErrAuth, c.url)
+	case err != nil:
+		return "", "", fmt.Errorf("git credential fill: %w", err)
 	}
 	for line := range strings.Lines(string(out)) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")

@@ -156,6 +156,9 @@ func (f *copier) copy(id pack.ID) error {
 	if f.got.Bytes += n; f.got.Bytes > f.l.Bytes {
 		return fmt.Errorf("more than %d bytes: %w", f.l.Bytes, pack.ErrTooLarge)
 	}
+	if f.l.Progress != nil {
+		f.l.Progress(n)
+	}
 	return nil
 }
 

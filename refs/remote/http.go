@@ -91,7 +91,7 @@ func (c *Client) openHTTP(ctx context.Context, s Service) (_ Session, err error)
 
 // Public reports whether anybody can read the remote.
 func (c *Client) Public(ctx context.Context) (bool, error) {
-	if !c.url.Web() {
+	if !c.url.web() {
 		return false, nil
 	}
 	q := request{method: http.MethodGet, address: c.base() + "/info/refs?service=" + string(Upload)}

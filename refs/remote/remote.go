@@ -96,7 +96,7 @@ type Client struct {
 // New returns a client. It does not connect.
 func New(u URL, w World) *Client {
 	c := &Client{url: u, world: w}
-	if u.Web() {
+	if u.web() {
 		c.http = newHTTPClient(w.Proxy)
 	}
 	return c

@@ -402,6 +402,44 @@ func TestApprove(t *testing.T) {
 	}
 }
 
+// TestCredentialErrors asks for a password when git's credential helpers have none, cannot run, or the user cancels.
+func TestCredentialErrors(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	u, _, err := ParseURL(server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		program string
+		cancel  bool
+		want    error
+	}{
+		"none":           {program: "false", want: ErrAuth},
+		"not installed":  {program: "no-such-program-of-mem", want: ErrAuth},
+		"cannot start":   {program: t.TempDir(), want: os.ErrPermission},
+		"user cancelled": {program: "false", cancel: true, want: context.Canceled},
+	} {
+		if name == "cannot start" && runtime.GOOS == "windows" {
+			continue // a directory is no program there
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := New(u, World{Command: func(ctx context.Context, _ []string, _ string, _ ...string) *exec.Cmd {
+			if c.cancel {
+				cancel()
+			}
+			return exec.CommandContext(ctx, c.program)
+		}}).Open(ctx, Upload)
+		cancel()
+		if !errors.Is(err, c.want) || c.want != ErrAuth && errors.Is(err, ErrAuth) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
 // TestReports reads what servers say became of a push.
 func TestReports(t *testing.T) {
 	t.Parallel()
@@ -639,6 +677,8 @@ func TestDirShows(t *testing.T) {
 		}
 		return b
 	}
+	var progress int64
+	lim.Progress = func(n int64) { progress += n }
 	to, err := pack.Create(t.TempDir(), "test")
 	if err != nil {
 		t.Fatal(err)
@@ -647,6 +687,9 @@ func TestDirShows(t *testing.T) {
 	got, err := s.Fetch(context.Background(), []pack.ID{tip}, nil, to, lim)
 	if err != nil || got.Objects != 6 || to.Len() != 6 {
 		t.Fatalf("copied %d objects, %v; want 6", got.Objects, err)
+	}
+	if progress != got.Bytes {
+		t.Errorf("progress of %d bytes, want %d", progress, got.Bytes)
 	}
 	if len(shown) != 1 || shown[0] != string(good) {
 		t.Errorf("%d blobs were shown, want the one that is good", len(shown))

@@ -19,8 +19,8 @@ type URL struct {
 // String returns the address as it is stored and shown.
 func (u URL) String() string { return u.text }
 
-// Web reports whether the remote could be readable without authentication.
-func (u URL) Web() bool { return u.Scheme == "http" || u.Scheme == "https" }
+// web reports whether the remote could be readable without authentication.
+func (u URL) web() bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 // ParseURL parses an address: a directory, which abs makes absolute, file://, ssh://, user@host:path, http:// or
 // https://. stripped reports whether it removed a user or password, which are never stored.

@@ -18,8 +18,8 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Recursive reports whether the lost object is a commit or a directory, so that everything below it is lost too.
-func (l Loss) Recursive() bool {
+// recursive reports whether the lost object is a commit or a directory, so that everything below it is lost too.
+func (l Loss) recursive() bool {
 	levels := 6 // path components of a file
 	if len(l.Path) > 0 && l.Path[0] == "streams" {
 		levels = 7
@@ -38,7 +38,7 @@ func GiveUp(ctx context.Context, r *refs.Repo, dryRun bool, lost []Loss,
 	x := &repair{fixer: fixer{store: r.Dir(), dryRun: dryRun}, r: r, Part: r.Parts()[0], ctx: ctx}
 	var lanes []refs.Lane
 	for _, l := range lost {
-		if l.Recursive() && !l.Patches() && l.Lane.Device == r.Device().ID && l.Lane.Project != refs.Home &&
+		if l.recursive() && !l.Patches() && l.Lane.Device == r.Device().ID && l.Lane.Project != refs.Home &&
 			!slices.Contains(lanes, l.Lane) {
 			lanes = append(lanes, l.Lane)
 		}
