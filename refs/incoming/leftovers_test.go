@@ -61,8 +61,7 @@ func TestFetchOverSuperseded(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.Git().PackDir(), mark), nil, 0o400); err != nil {
 		t.Fatal(err)
 	}
-	q.seen[e.ID] = struct{}{}
-	if err := q.adoptPacks(); err != nil {
+	if err := q.adoptPacks(map[pack.ID]struct{}{e.ID: {}}); err != nil {
 		t.Fatal(err)
 	}
 	if ok, err := r.Git().Has(e.ID); !ok || err != nil {

@@ -27,7 +27,7 @@ type Quarantine struct {
 	dir    string
 	git    *gitstore.Repo
 	unlock func()
-	seen   map[pack.ID]struct{}
+	seen   map[refs.Lane]map[pack.ID]struct{} // verified objects of the checked lanes
 
 	durable []func() error // wait until the received packs are on stable storage
 	pre     *preverifier
@@ -55,7 +55,7 @@ func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine
 		return nil, err
 	}
 	q := &Quarantine{r: r, unlock: unlock, store: store, dir: filepath.Join(r.Dir(), refs.QuarantineDir),
-		seen: map[pack.ID]struct{}{}, pre: newPreverifier(runtime.GOMAXPROCS(0))}
+		seen: map[refs.Lane]map[pack.ID]struct{}{}, pre: newPreverifier(runtime.GOMAXPROCS(0))}
 	q.unpack.n.Store(minUnpacked)
 	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), refs.FetchMark))
 	if err == nil {
@@ -130,9 +130,7 @@ func (q *Quarantine) check(ctx context.Context, a *FetchedLane) error {
 	if err := v.check(); err != nil {
 		return err
 	}
-	for id := range v.seen {
-		q.seen[id] = struct{}{}
-	}
+	q.seen[a.Lane] = v.seen
 	return nil
 }
 
@@ -142,7 +140,11 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []FetchedLane) error {
 	if len(arrivals) == 0 {
 		return nil
 	}
-	if err := q.adoptPacks(); err != nil {
+	verified := map[pack.ID]struct{}{}
+	for _, a := range arrivals {
+		maps.Copy(verified, q.seen[a.Lane])
+	}
+	if err := q.adoptPacks(verified); err != nil {
 		return fmt.Errorf("adopt fetched data: %w", err)
 	}
 	if err := moveLanes(ctx, q.r, arrivals); err != nil {
@@ -188,8 +190,8 @@ func moveLane(ctx context.Context, r *refs.Repo, a FetchedLane) error {
 	return r.GitOf(a.Lane).Update(ctx, a.LocalRef(), a.Old, a.Tip)
 }
 
-// adoptPacks moves the packs to the store or, if they contain unverified objects, copies the verified ones.
-func (q *Quarantine) adoptPacks() error {
+// adoptPacks moves the packs to the store or, if they contain other objects than the verified ones, copies those.
+func (q *Quarantine) adoptPacks(verified map[pack.ID]struct{}) error {
 	var all []pack.ID
 	for id, err := range q.git.Packs().All() {
 		if err != nil {
@@ -197,7 +199,7 @@ func (q *Quarantine) adoptPacks() error {
 		}
 		all = append(all, id)
 	}
-	wanted := slices.DeleteFunc(slices.Clone(all), func(id pack.ID) bool { _, ok := q.seen[id]; return !ok })
+	wanted := slices.DeleteFunc(slices.Clone(all), func(id pack.ID) bool { _, ok := verified[id]; return !ok })
 	if len(wanted) < len(all) {
 		return q.copy(wanted)
 	}

@@ -172,6 +172,38 @@ func TestAdoptSeveral(t *testing.T) {
 	}
 }
 
+// TestAdoptSome checks two lanes and adopts one. Nothing of the other is added to the store.
+func TestAdoptSome(t *testing.T) {
+	t.Parallel()
+	a, b := refstest.New(t), refstest.New(t)
+	var lanes []refs.Lane
+	for i := range 2 {
+		l := refs.Lane{Project: refs.Project(fmt.Sprintf("%016x", i+1)), Device: a.Device().ID}
+		refstest.Add(t, a, l.Project, map[string]int{"n": i})
+		var err error
+		if l.Tip, err = a.Git().Ref(l.Ref()); err != nil {
+			t.Fatal(err)
+		}
+		lanes = append(lanes, l)
+	}
+	q, first, err := carryPack(t, packOf(t, a), b, lanes[0], true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.Check(t.Context(), lanes[1], ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(q.Adopt(t.Context(), []FetchedLane{first}), q.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range lanes {
+		if ok, err := b.Git().Has(l.Tip); err != nil || ok != (i == 0) {
+			t.Errorf("lane %d: Has = %v, %v", i, ok, err)
+		}
+	}
+	mustClean(t, b)
+}
+
 // TestHostileLanes signs what a hostile device could sign with its own key and no honest one writes: none of it is taken.
 func TestHostileLanes(t *testing.T) {
 	t.Parallel()
