@@ -99,18 +99,20 @@ func (b *blamer) addPart(part records.CompositionPart) error {
 	return nil
 }
 
-// withResults adds to the pieces the messages with the results of their tool calls. A piece names only the message of a
-// call, although it may describe the result.
+// withResults adds to the pieces the messages with the results of their tool calls, because a piece names only the
+// message of a call, although it may describe the result. It removes messages that do not exist: a version of another
+// device can name any.
 func (b *blamer) withResults(pieces []trace.Piece) []trace.Piece {
 	out := slices.Clone(pieces)
 	for i, p := range out {
-		if p.Keep != "" {
-			continue
-		}
-		results, src := b.source(p.Source).results, slices.Clone(p.Src)
+		v := b.source(p.Source)
+		var src [][2]int
 		for _, run := range p.Src {
-			for n := run[0]; n <= run[1]; n++ {
-				if at, ok := results[n]; ok {
+			if run[1] = min(run[1], v.last); run[0] <= run[1] {
+				src = append(src, run)
+			}
+			for n := run[0]; n <= run[1] && p.Keep == ""; n++ {
+				if at, ok := v.results[n]; ok {
 					src = append(src, [2]int{at, at})
 				}
 			}
@@ -120,8 +122,12 @@ func (b *blamer) withResults(pieces []trace.Piece) []trace.Piece {
 	return out
 }
 
+// maxUnread is the last message of a source that this memory does not have.
+const maxUnread = 1 << 20
+
 // A sourceText contains the texts of a session by message.
 type sourceText struct {
+	last     int           // the last message
 	messages map[int][]int // in texts
 	// from a message with one tool call to that with the result; from one that left the queue to that which queued it
 	results map[int]int
@@ -149,7 +155,7 @@ func (b *blamer) source(source string) *sourceText {
 	if v, ok := b.sources[source]; ok {
 		return v
 	}
-	v := &sourceText{messages: map[int][]int{}, results: map[int]int{}, sent: map[int]int{},
+	v := &sourceText{last: maxUnread, messages: map[int][]int{}, results: map[int]int{}, sent: map[int]int{},
 		texts: markers.On(b.t.m.DB).NewSpill(), role: map[int]string{}, time: map[int]string{}}
 	b.sources[source] = v
 	for _, at := range b.points {
@@ -173,10 +179,12 @@ func (b *blamer) load(v *sourceText, at sourcePoint) error {
 	defer l1.Close()
 	calls, uses := map[string]int{}, map[int]int{}
 	queued, left := map[string]int{}, map[int]bool{}
+	v.last = 0
 	for msg, err := range markers.On(m.DB).Messages(b.ctx, at.project, at.point, [2]int{1, at.point.Scan.Values}, nil) {
 		if err != nil {
 			return err
 		}
+		v.last = msg.N
 		switch msg.Operation {
 		case "enqueue":
 			queued[msg.Content] = msg.N
@@ -200,6 +208,7 @@ func (b *blamer) load(v *sourceText, at sourcePoint) error {
 		if err != nil {
 			return err
 		}
+		v.last = max(v.last, e.N) // also of an unreadable message
 		if at := v.results[e.N]; at > 0 && e.Role == "tool" {
 			v.add(at, "tool result", e.TS, refine.Entry{Result: e.Result, Errors: e.Errors}.Text())
 			e.Result, e.Errors = "", nil
