@@ -3,6 +3,7 @@ package compress
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -206,4 +207,23 @@ func FuzzRecall(f *testing.F) {
 			t.Fatalf("another text, %v", err)
 		}
 	})
+}
+
+// TestRecallOfEndlessRuns compresses segments that name more messages than any session has.
+func TestRecallOfEndlessRuns(t *testing.T) {
+	t.Parallel()
+	items := Recall([]Segment{
+		{Role: "assistant", Text: "The cache in auth/cache.go leaks.", Src: [][2]int{{1, 2}, {5, math.MaxInt / 2}}},
+		{Role: "user", Text: "Fix the cache in auth/cache.go, please.", Src: [][2]int{{4, 7}}},
+	})
+	st := Stats{Messages: []Message{{First: 1, Last: 1, Raw: 200}}}
+	p, _, err := Resolve(Settings{Preset: "gentle", Counter: tokens.For("")}, st, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Engine = Extract{}.ID()
+	res, err := Run(context.Background(), Input{Items: items}, p, Extract{})
+	if want := math.MaxInt/2 - 1; err != nil || res.Messages != want {
+		t.Errorf("%d messages, %v, want %d", res.Messages, err, want)
+	}
 }

@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -278,16 +279,23 @@ func (r *run) finish(pins []pin) (Result, error) {
 	if res.Tokens > r.plan.Budget {
 		return Result{}, fmt.Errorf("compress to %d tokens: the result has %d", r.plan.Budget, res.Tokens)
 	}
-	named := map[int]bool{}
-	for _, s := range res.Segments {
-		for _, m := range s.Src {
-			for n := m[0]; n <= m[1]; n++ {
-				named[n] = true
-			}
-		}
-	}
-	res.Messages = len(named)
+	res.Messages = countMessages(res.Segments)
 	var err error
 	res.Body, err = Encode(res.Segments)
 	return res, err
+}
+
+// countMessages returns the number of messages that segments name. The runs of a version of another device can be of
+// any length.
+func countMessages(segs []Segment) int {
+	var all [][2]int
+	for _, s := range segs {
+		all = append(all, s.Src...)
+	}
+	slices.SortFunc(all, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
+	n := 0
+	for _, r := range merge(all) {
+		n += r[1] - r[0] + 1
+	}
+	return n
 }
