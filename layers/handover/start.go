@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/records"
@@ -115,8 +117,18 @@ func Compaction(d Digest, id ID) []brief.Section {
 	}
 }
 
-// quoted returns a cut text in quotes.
-func quoted(s string, most int) string { return fmt.Sprintf("“%s”", Cut(s, most)) }
+// tag matches the tags of a marker with the blanks after them.
+var tag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)##(keepit[0-9. ]*|/keepit)##\s*`)
+})
+
+// quoted returns a cut text in quotes, without the tags of markers: the pinned text is listed with its weight.
+func quoted(s string, most int) string {
+	if strings.Contains(s, "##") {
+		s = tag().ReplaceAllString(s, "")
+	}
+	return fmt.Sprintf("“%s”", Cut(s, most))
+}
 
 // request returns the cut request of a turn in quotes; of a plan its heading, because plan mode writes the same words
 // before each plan.
