@@ -71,23 +71,21 @@ func (x *Exam) clock() {
 // spool checks for notes of hooks that were not processed.
 func (x *Exam) spool() {
 	const check = "spool"
-	waiting := func() int {
-		_, n := hooks.FallbackNotes(x.Dir, os.TempDir())
-		return hooks.Spooled(x.Dir) + n
-	}
-	if dir, n := hooks.FallbackNotes(x.Dir, os.TempDir()); n > 0 && !x.Fix {
+	dir, fallback := hooks.FallbackNotes(x.Dir, os.TempDir())
+	if fallback > 0 && !x.Fix {
 		x.warn(check, "mem hook "+hooks.Work, "%s of hooks in %s: the memory could not be written then",
-			term.Count(n, "note"), dir)
+			term.Count(fallback, "note"), dir)
 		return
 	}
-	n := waiting()
+	n := hooks.Spooled(x.Dir) + fallback
 	left := n
 	if n > 0 && x.Fix {
 		if err := x.foldSpool(); err != nil {
 			x.fail(check, "mem hook "+hooks.Work, "process %s: %v", term.Count(n, "note"), err)
 			return
 		}
-		left = waiting()
+		_, fallback = hooks.FallbackNotes(x.Dir, os.TempDir())
+		left = hooks.Spooled(x.Dir) + fallback
 	}
 	switch {
 	case left > 0:
@@ -143,23 +141,16 @@ func (x *Exam) store() {
 // cache checks the size of the cache.
 func (x *Exam) cache() {
 	const check = "cache"
-	now, err := x.m.EvictCache(true)
-	if err != nil {
-		x.fail(check, term.Shell("chmod", "-R", "u+rwX", filepath.Join(x.Dir, "cache")), "%v", err)
-		return
-	}
-	was := now.Bytes + now.Freed
-	if now.Freed > 0 && x.Fix {
-		if now, err = x.m.EvictCache(false); err == nil {
-			x.fixed(check, "%s deleted, %s left, the limit is %s", app.BytesText(now.Freed), app.BytesText(now.Bytes),
-				app.BytesText(now.Max))
-			return
-		}
-	}
+	now, err := x.m.EvictCache(!x.Fix)
 	switch {
-	case now.Freed > 0:
-		x.warn(check, "mem doctor --fix", "%s is over the limit of %s (storage.maxCacheSize)", app.BytesText(was),
+	case err != nil:
+		x.fail(check, term.Shell("chmod", "-R", "u+rwX", filepath.Join(x.Dir, "cache")), "%v", err)
+	case now.Freed > 0 && x.Fix:
+		x.fixed(check, "%s deleted, %s left, the limit is %s", app.BytesText(now.Freed), app.BytesText(now.Bytes),
 			app.BytesText(now.Max))
+	case now.Freed > 0:
+		x.warn(check, "mem doctor --fix", "%s is over the limit of %s (storage.maxCacheSize)",
+			app.BytesText(now.Bytes+now.Freed), app.BytesText(now.Max))
 	case now.Bytes > now.Max:
 		x.warn(check, fmt.Sprintf("mem config set storage.maxCacheSize %dMB", 2*now.Bytes/1_000_000+1),
 			"%s cannot shrink to the limit of %s (storage.maxCacheSize)",
