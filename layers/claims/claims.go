@@ -231,7 +231,7 @@ func isNumber(s string) bool {
 // a slash are not a path if the source contains both.
 func (x Source) supportsPath(c string) bool {
 	c = strings.TrimPrefix(c, "./")
-	if x.has(c) {
+	if c == "" || x.has(c) {
 		return true
 	}
 	left, right, ok := strings.Cut(c, "/")

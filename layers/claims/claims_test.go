@@ -38,6 +38,16 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestThisDirectory: a path to the directory itself is no claim.
+func TestThisDirectory(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"run it in `./`", "run it in `./:`", "run it in ./"} {
+		if got := Missing(text, "run"); len(got) > 0 {
+			t.Errorf("Missing(%q) = %q", text, got)
+		}
+	}
+}
+
 // TestLongNumber looks into a number with a million points: what takes time with the square of it would never end.
 func TestLongNumber(t *testing.T) {
 	t.Parallel()
