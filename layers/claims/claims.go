@@ -195,10 +195,10 @@ func (x Source) supports(c string) bool {
 		return x.supportsNumber(c)
 	case strings.ContainsAny(c, `/\`):
 		return x.supportsPath(c)
-	case isUpperWord(c):
-		return containsWord(strings.ToUpper(x.text), c)
+	case isUpperWord(c), isIdentifier(c):
+		return containsWord(x.lower, strings.ToLower(c)) // GitHub, github
 	}
-	return !isIdentifier(c) || containsWord(x.lower, strings.ToLower(c)) // GitHub, github
+	return true
 }
 
 // supportsNumber reports whether the source supports a token with digits that does not occur in it: a number in another

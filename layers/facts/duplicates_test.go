@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestSaying(t *testing.T) {
+func TestComparisonKey(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		a, b string
@@ -24,7 +24,7 @@ func TestSaying(t *testing.T) {
 		{"파서가 마지막 줄을 잃는다", "파서가 마지막 줄을 잃는다.", true},
 	} {
 		if got := comparisonKey(test.a) == comparisonKey(test.b); got != test.same {
-			t.Errorf("saying(%q) == saying(%q) is %t, want %t", test.a, test.b, got, test.same)
+			t.Errorf("comparisonKey(%q) == comparisonKey(%q) is %t, want %t", test.a, test.b, got, test.same)
 		}
 	}
 	list := []Fact{{ID: "1", Kind: Issue, Text: "It leaks."}, {ID: "2", Kind: Issue, Text: "it leaks"}, {ID: "3", Kind: Decision, Text: "it leaks"}}
@@ -33,8 +33,8 @@ func TestSaying(t *testing.T) {
 	}
 }
 
-// TestTwins: what resolves one statement of an issue resolves the others that are not younger, unless they are judged on their own.
-func TestTwins(t *testing.T) {
+// TestResolveDuplicates: what resolves one statement of an issue resolves the others that are not younger, unless they are judged on their own.
+func TestResolveDuplicates(t *testing.T) {
 	t.Parallel()
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
 	var records []Record
@@ -109,8 +109,8 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// TestTakeBack: a solution that is hidden has solved nothing.
-func TestTakeBack(t *testing.T) {
+// TestUndoRevoked: a solution that is hidden has solved nothing.
+func TestUndoRevoked(t *testing.T) {
 	t.Parallel()
 	s, err := Fold(statements(t), nil)
 	if err != nil {

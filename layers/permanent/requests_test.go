@@ -157,24 +157,24 @@ var notAsked = []string{
 	"为什么永远不会被调用？",
 }
 
-// TestStated measures what is recognised: every sentence that asks, and none that does not.
-func TestStated(t *testing.T) {
+// TestRequests measures what is recognised: every sentence that asks, and none that does not.
+func TestRequests(t *testing.T) {
 	t.Parallel()
 	for _, tt := range asked {
 		got := Requests(tt.message)
 		if len(got) != 1 || got[0].Cue != tt.cue {
-			t.Errorf("Stated(%q) = %v, want the cue %q", tt.message, got, tt.cue)
+			t.Errorf("Requests(%q) = %v, want the cue %q", tt.message, got, tt.cue)
 		}
 	}
 	for _, message := range notAsked {
 		if got := Requests(message); len(got) > 0 {
-			t.Errorf("Stated(%q) = %v, want none", message, got)
+			t.Errorf("Requests(%q) = %v, want none", message, got)
 		}
 	}
 }
 
-// TestStatedExtent checks how much of a message the statement is.
-func TestStatedExtent(t *testing.T) {
+// TestRequestsExtent checks how much of a message the statement is.
+func TestRequestsExtent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ message, want string }{
 		{"Fix the bug in a.go. Always   sign commits. Thanks!", "Always sign commits."},
@@ -204,7 +204,7 @@ func TestStatedExtent(t *testing.T) {
 			got = append(got, s.Text)
 		}
 		if s := strings.Join(got, "|"); s != tt.want {
-			t.Errorf("Stated(%q) = %q, want %q", tt.message, s, tt.want)
+			t.Errorf("Requests(%q) = %q, want %q", tt.message, s, tt.want)
 		}
 	}
 }
@@ -220,8 +220,8 @@ func TestLongMessages(t *testing.T) {
 	}
 }
 
-// FuzzStated checks that what is found stands in the message, is found again in itself, and is no question.
-func FuzzStated(f *testing.F) {
+// FuzzRequests checks that what is found stands in the message, is found again in itself, and is no question.
+func FuzzRequests(f *testing.F) {
 	for _, tt := range asked {
 		f.Add(tt.message)
 	}

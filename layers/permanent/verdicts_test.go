@@ -8,8 +8,8 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 )
 
-// TestWeigh weighs what somebody who is not the user says of candidates.
-func TestWeigh(t *testing.T) {
+// TestDecide weighs what somebody who is not the user says of candidates.
+func TestDecide(t *testing.T) {
 	t.Parallel()
 	known := factsOf(t, "a user decision Use tabs in Go files", "b assistant decision Use tabs in Go files", "c tool decision Use spaces in Go files")
 	all := known.Live()
@@ -64,13 +64,13 @@ func TestWeigh(t *testing.T) {
 			got = "left"
 		}
 		if got != tt.want {
-			t.Errorf("%s: Weigh = %q (%s), want %q", tt.what, got, w.NotApplied, tt.want)
+			t.Errorf("%s: Decide = %q (%s), want %q", tt.what, got, w.NotApplied, tt.want)
 		}
 	}
 }
 
-// TestBears puts what was established into other words.
-func TestBears(t *testing.T) {
+// TestSupports puts what was established into other words.
+func TestSupports(t *testing.T) {
 	t.Parallel()
 	one, several := []string{"Never store prices as floats"}, []string{"Whole cents for stored prices", "Prices are whole cents", "Do not push on Fridays"}
 	for _, tt := range []struct {
@@ -91,13 +91,13 @@ func TestBears(t *testing.T) {
 		{nil, "Anything", false},
 	} {
 		if got := Supports(tt.from, tt.text); got != tt.want {
-			t.Errorf("Bears(%q, %q) = %v, want %v", tt.from, tt.text, got, tt.want)
+			t.Errorf("Supports(%q, %q) = %v, want %v", tt.from, tt.text, got, tt.want)
 		}
 	}
 }
 
-// TestAdded: what is to be somebody's word has no word that they did not say.
-func TestAdded(t *testing.T) {
+// TestAddedWords: what is to be somebody's word has no word that they did not say.
+func TestAddedWords(t *testing.T) {
 	t.Parallel()
 	said := []string{"Always run make lint before committing.", "커밋은 항상 서명해"}
 	for text, want := range map[string]string{
@@ -111,7 +111,7 @@ func TestAdded(t *testing.T) {
 		"'' run ' make":                                     "",
 	} {
 		if got := strings.Join(AddedWords(said, text), " "); got != want {
-			t.Errorf("Added(%q) = %q, want %q", text, got, want)
+			t.Errorf("AddedWords(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestDecodeVerdicts(t *testing.T) {
 	}
 }
 
-// FuzzVerdicts gives DecodeVerdicts and Weigh anything: what becomes a rule that holds rests on what the user said, in words that
+// FuzzVerdicts gives DecodeVerdicts and Decide anything: what becomes a rule that holds rests on what the user said, in words that
 // are there.
 func FuzzVerdicts(f *testing.F) {
 	f.Add([]byte(`{"verdicts":[{"candidate":"p:1","verdict":"promote","text":"Use tabs","type":"","reason":""}]}`))
