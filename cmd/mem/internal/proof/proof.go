@@ -12,6 +12,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func RemoveAll(dir string) error {
 		}
 		time.Sleep(80 * time.Millisecond)
 	}
-	return err
+	return cmp.Or(err, fmt.Errorf("remove %s: a program still writes to it", dir))
 }
 
 // parallel calls work for 0 to n-1, at most limit at a time. The first error stops the others.
