@@ -188,8 +188,7 @@ func (x Exchange) Bare() Exchange {
 	for i := range x.Facts {
 		f := &x.Facts[i]
 		*f = Fact{Kind: f.Kind, Text: f.Text, Verdict: f.Verdict, Reason: f.Reason, Trust: f.Trust,
-			Evidence: f.Evidence,
-			Keywords: f.Keywords, Files: f.Files, Time: f.Time, From: f.From}
+			Evidence: f.Evidence, Keywords: f.Keywords, Files: f.Files, Time: f.Time, From: f.From}
 	}
 	return x
 }

@@ -243,12 +243,17 @@ func (r *decoder) checkText(it item, most int, needed bool) string {
 	return ""
 }
 
-// isHidden reports whether a rune is invalid in a text: a control character, or a mark that changes the direction of
-// writing.
+// isHidden reports whether a character is invalid in a text: a control character, an invisible letter, or a mark that
+// changes the direction of writing.
 func isHidden(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || r >= 0x202a && r <= 0x202e || r >= 0x2066 &&
-		r <= 0x2069 ||
-		r == 0x200e || r == 0x200f || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f
+	switch {
+	case r == '\n', r == '\t', r == '\r':
+		return false
+	case r == 0x200e, r == 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff,
+		r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return unicode.IsControl(r)
 }
 
 func (r *decoder) number(n node, name string, least int) int {

@@ -81,8 +81,7 @@ type Input struct {
 	Trusted  func(device string) bool // nil trusts all
 
 	// Family returns the conversation of a session: forks, resumed copies and subagents belong to their origin and
-	// count once.
-	// Nil treats every session as its own conversation.
+	// count once. Nil treats every session as its own conversation.
 	Family func(session string) string
 }
 
@@ -215,8 +214,7 @@ func (f *finder) fromStatements() {
 			at[key] = i
 			f.out = append(f.out, Candidate{
 				ID: candidateID(CandidateStated, key), Kind: CandidateStated, Type: TypeRule, Text: w.Text,
-				Why: "the user asked for it", Stated: true,
-				Trust: facts.User,
+				Why: "the user asked for it", Stated: true, Trust: facts.User,
 				Files: []string{}, Evidence: []string{}, Sessions: []string{},
 			})
 		}
@@ -237,9 +235,8 @@ func (f *finder) fromDecisions() {
 		if sessions := f.independentSessions(g.facts); len(sessions) >= minDecisions {
 			f.add(Candidate{
 				ID: candidateID(CandidateDecision, g.facts[0].Key().String()), Kind: CandidateDecision,
-				Type: TypeRule, Text: newest(g.facts).Text,
-				Sessions: sessions,
-				Why:      fmt.Sprintf("decided in %d sessions", len(sessions)),
+				Type: TypeRule, Text: newest(g.facts).Text, Sessions: sessions,
+				Why: fmt.Sprintf("decided in %d sessions", len(sessions)),
 			}, g.facts)
 		}
 	}
@@ -282,8 +279,7 @@ func (f *finder) fromSolutions(groups []*group, solution map[string]facts.Fact) 
 			last := newest(issues)
 			f.add(Candidate{
 				ID: candidateID(CandidateSolution, g.facts[0].Key().String()), Kind: CandidateSolution,
-				Type: TypeSolution, Problem: last.Text,
-				Text: solution[last.ID].Text, Sessions: sessions,
+				Type: TypeSolution, Problem: last.Text, Text: solution[last.ID].Text, Sessions: sessions,
 				Why: fmt.Sprintf("met and solved in %d sessions", len(sessions)),
 			}, unique(pairs))
 		}
@@ -342,9 +338,8 @@ func (f *finder) fromTrials() {
 		f.add(Candidate{
 			ID:   candidateID(CandidateBreakthrough, t.Session, t.Command, fmt.Sprint(t.From)),
 			Kind: CandidateBreakthrough, Type: TypeSolution,
-			Problem: t.Command + " fails",
-			Text:    cmp.Or(text, newest(list).Text), Why: fmt.Sprintf("%s failed %d times, then went well", t.Command,
-				t.Failures),
+			Problem: t.Command + " fails", Text: cmp.Or(text, newest(list).Text),
+			Why: fmt.Sprintf("%s failed %d times, then went well", t.Command, t.Failures),
 		}, list)
 		last := &f.out[len(f.out)-1]
 		last.Trust = min(last.Trust, facts.Assistant) // the model wrote the command in Problem
@@ -382,9 +377,8 @@ func (f *finder) fromCoreFiles() {
 		taken[last.ID] = true
 		f.add(Candidate{
 			ID: candidateID(CandidateCoreLogic, last.Key().String()), Kind: CandidateCoreLogic, Type: TypeCoreLogic,
-			Text: last.Text, Problem: f.feature(last),
-			Sessions: sessions,
-			Why:      fmt.Sprintf("the newest decision about %s, which %d sessions changed", file, len(sessions)),
+			Text: last.Text, Problem: f.feature(last), Sessions: sessions,
+			Why: fmt.Sprintf("the newest decision about %s, which %d sessions changed", file, len(sessions)),
 		}, []facts.Fact{last})
 	}
 }
@@ -453,8 +447,7 @@ func fate(x facts.Fact) string {
 func (f *finder) addContradiction(r *Rule, x facts.Fact, why string) {
 	f.add(Candidate{
 		ID: candidateID(CandidateContradiction, r.Record, x.Key().String()), Kind: CandidateContradiction,
-		Type: r.Type, Text: r.Text, Problem: r.Problem,
-		Rule: r.ID, Stated: r.Stated, Why: why,
+		Type: r.Type, Text: r.Text, Problem: r.Problem, Rule: r.ID, Stated: r.Stated, Why: why,
 	}, []facts.Fact{x})
 }
 
@@ -472,10 +465,9 @@ func (f *finder) fromStaleRules() {
 		if last.Before(limit) {
 			f.out = append(f.out, Candidate{
 				ID: candidateID(CandidateStale, r.Record, r.LastValidated.UTC().String()), Kind: CandidateStale,
-				Type: r.Type, Text: r.Text,
-				Problem: r.Problem, Rule: r.ID, Stated: r.Stated,
-				Trust: r.Trust, Why: "not mentioned since " + last.UTC().Format(time.DateOnly), Files: []string{},
-				Sessions: []string{}, Evidence: []string{}, Newest: last,
+				Type: r.Type, Text: r.Text, Problem: r.Problem, Rule: r.ID, Stated: r.Stated, Trust: r.Trust,
+				Why: "not mentioned since " + last.UTC().Format(time.DateOnly), Newest: last,
+				Files: []string{}, Sessions: []string{}, Evidence: []string{},
 			})
 		}
 	}

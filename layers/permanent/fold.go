@@ -137,11 +137,10 @@ func (s *Set) dismiss(a Act) {
 // files, the web or scripts support is proposed.
 func (m Definition) newRule(r Record, byKey map[string]facts.Fact, revoked func(string) string) *Rule {
 	out := &Rule{
-		ID: "r:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Device: r.Device, Type: m.Type, Text: m.Text,
-		Problem: m.Problem,
-		Files:   append([]string{}, m.Files...), Confidence: min(max(m.Confidence, 0), fullConfidence), Created: r.Time,
-		LastValidated: r.Time, Trust: m.Trust,
-		Evidence: []string{}, State: m.State, Reason: m.Reason, Candidate: m.Candidate, counted: map[string]bool{},
+		ID: "r:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Device: r.Device, Created: r.Time, LastValidated: r.Time,
+		Type: m.Type, Text: m.Text, Problem: m.Problem, Files: append([]string{}, m.Files...), Trust: m.Trust,
+		Confidence: min(max(m.Confidence, 0), fullConfidence), State: m.State, Reason: m.Reason,
+		Candidate: m.Candidate, Evidence: []string{}, counted: map[string]bool{},
 	}
 	if !slices.Contains([]string{Proposed, Active}, out.State) {
 		out.State = Proposed

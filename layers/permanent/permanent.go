@@ -131,12 +131,10 @@ type Rule struct {
 	State          string      `json:"state"`
 	Reason         string      `json:"reason,omitempty"` // of the last act
 	Candidate      string      `json:"candidate,omitempty"`
-	// the user stated the rule and somebody else asked for its removal
-	RemovalProposed bool `json:"removal_proposed,omitempty"`
-	// why the rule is hidden: its remaining evidence is too weak
-	Revoked string `json:"revoked,omitempty"`
-	// number of facts and quotes whose source was revoked
-	LostEvidence int `json:"lost_evidence,omitempty"`
+
+	RemovalProposed bool   `json:"removal_proposed,omitempty"` // of a stated rule, by somebody else than the user
+	Revoked         string `json:"revoked,omitempty"`          // why it is hidden: its remaining evidence is too weak
+	LostEvidence    int    `json:"lost_evidence,omitempty"`    // number of facts and quotes with a revoked source
 
 	keys    []string        // of the evidence
 	counted map[string]bool // contradictions, by key of the fact or name of the record
