@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/kljensen/snowball/english"
 )
 
 // The word lists. Each is built when it is first needed.
@@ -86,7 +84,7 @@ var speakerVerbs = sync.OnceValue(func() []string {
 // irregular maps forms of words that the stemmer does not know to their base form.
 var irregular = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
-	for _, line := range strings.Split(
+	for line := range strings.SplitSeq(
 		`be is are was were been|have has had|do does did done|go goes went gone going|make made|take took taken|
 		give gave given|get got gotten|find found|write wrote written|choose chose chosen|break broke broken|run ran|
 		begin began begun|buy bought|bring brought|think thought|keep kept|leave left|lose lost|send sent|spend spent|
@@ -110,10 +108,10 @@ var irregular = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// synonymGroups are groups of stems that count as synonyms.
-var synonymGroups = sync.OnceValue(func() [][]string {
-	var out [][]string
-	for _, line := range strings.Split(
+// synonyms are the synonyms of a stem.
+var synonyms = sync.OnceValue(func() map[string][]string {
+	out := map[string][]string{}
+	for group := range strings.SplitSeq(
 		`fix repair resolve solve correct patch mend|add create introduce insert include append put new|
 		remove delete drop eliminate strip rid|
 		change update modify edit alter adjust revise rewrite replace switch swap|
@@ -140,26 +138,12 @@ var synonymGroups = sync.OnceValue(func() [][]string {
 		identical same equal|contain have hold include|require demand|file document|folder directory dir|
 		function method|argument parameter option flag|setting config option|wait delay sleep|retry again|
 		guide guideline rule|request ask`, "|") {
-		var g []string
-		for _, w := range strings.Fields(line) {
-			if base, ok := irregular()[w]; ok {
-				w = base
-			}
-			if s := english.Stem(w, false); !slices.Contains(g, s) {
-				g = append(g, s)
-			}
+		stems := strings.Fields(group)
+		for i, w := range stems {
+			stems[i] = stem(w)
 		}
-		out = append(out, g)
-	}
-	return out
-})
-
-// synonyms are the synonyms of a stem.
-var synonyms = sync.OnceValue(func() map[string][]string {
-	out := map[string][]string{}
-	for _, g := range synonymGroups() {
-		for _, a := range g {
-			for _, b := range g {
+		for _, a := range stems {
+			for _, b := range stems {
 				if a != b && !slices.Contains(out[a], b) {
 					out[a] = append(out[a], b)
 				}
@@ -174,7 +158,7 @@ func isSynonym(a, b string) bool { return slices.Contains(synonyms()[a], b) }
 // antonyms are the antonyms of a stem.
 var antonyms = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
-	for _, pair := range strings.Split(
+	for pair := range strings.SplitSeq(
 		`enable disable|allow forbid|add remove|increase decrease|increase reduce|raise lower|open close|pass fail|
 		start stop|before after|first last|always never|more less|most least|sync async|synchronous asynchronous|
 		public private|true false|on off|up down|left right|upgrade downgrade|encrypt decrypt|lock unlock|accept reject|
