@@ -164,4 +164,4 @@ func (w *World) writeBacklog(at backlog) error {
 }
 
 // Backlogs returns the number of directories with files that wait for a worker.
-func Backlogs(dir string) int { return countFiles(filepath.Join(dir, "spool", "*"+backlogSuffix)) }
+func Backlogs(dir string) int { return countFiles(filepath.Join(dir, "spool"), "*"+backlogSuffix) }

@@ -54,7 +54,7 @@ func FallbackNotes(store, temp string) (dir string, n int) {
 	if temp == "" || !isPrivateDir(dir) {
 		return dir, 0
 	}
-	return dir, countFiles(filepath.Join(dir, "*.note"))
+	return dir, countFiles(dir, "*.note")
 }
 
 // waiting returns the number of waiting notes.

@@ -59,9 +59,9 @@ func rotate(file string, limit int64) {
 	}
 }
 
-// countFiles returns how many files match a pattern.
-func countFiles(pattern string) int {
-	files, err := filepath.Glob(pattern)
+// countFiles returns how many files of a directory match a pattern: none if it cannot be read.
+func countFiles(dir, pattern string) int {
+	files, err := disk.Match(dir, pattern)
 	if err != nil {
 		return 0
 	}

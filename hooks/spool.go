@@ -237,4 +237,4 @@ func fixNote(file string, search ByteSearch) ([]byte, bool) {
 }
 
 // Spooled returns the number of waiting notes in the spool of the store in dir.
-func Spooled(dir string) int { return countFiles(filepath.Join(dir, "spool", "*.note")) }
+func Spooled(dir string) int { return countFiles(filepath.Join(dir, "spool"), "*.note") }

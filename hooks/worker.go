@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // work is the worker. It does what hooks have no time for: it drains the spool, finishes the captures of SessionStart,
@@ -48,7 +50,7 @@ func (r *run) drainToEnd(ctx context.Context) error {
 // catchUpBacklogs captures the backlogs that SessionStart recorded. A backlog that is not finished in time stays
 // recorded.
 func (w *World) catchUpBacklogs(ctx context.Context) error {
-	files, err := filepath.Glob(filepath.Join(w.spool(), "*"+backlogSuffix))
+	files, err := disk.Match(w.spool(), "*"+backlogSuffix)
 	if err != nil {
 		return err
 	}

@@ -3,24 +3,25 @@ package refs
 import (
 	"path/filepath"
 
+	"github.com/memvcs/mem/refs/disk"
 	"github.com/memvcs/mem/refs/lane"
 )
 
 // ChecksummedFiles returns the control files in dir that are JSON with a checksum: their paths in the store, and a
 // pointer to the type that each decodes to, nil if package refs does not know it.
-func ChecksummedFiles(dir string) map[string]any {
+func ChecksummedFiles(dir string) (map[string]any, error) {
 	out := map[string]any{lane.DeviceFile: &lane.DeviceJSON{}, remotesFile: &remotesJSON{}}
 	for _, name := range noteFiles {
 		out[name] = nil
 	}
-	keys, err := filepath.Glob(filepath.Join(dir, keysDir, "*.json"))
+	keys, err := disk.Match(filepath.Join(dir, keysDir), "*.json")
 	if err != nil {
-		panic("refs: malformed pattern: " + err.Error())
+		return nil, err
 	}
 	for _, k := range keys {
 		out[keysDir+"/"+filepath.Base(k)] = nil
 	}
-	return out
+	return out, nil
 }
 
 // noteFiles are the control files whose content other packages define ([Repo.WriteNote]), and the mark of a clone.

@@ -122,7 +122,7 @@ func open(dir string, opts Options, device func(dir string) (lane.Device, error)
 
 // hasPacks reports whether memory.git contains data. After an interrupted [Init] it contains no pack.
 func hasPacks(dir string) bool {
-	packs, err := filepath.Glob(filepath.Join(dir, MemoryDir, "objects", "pack", "*.pack"))
+	packs, err := disk.Match(filepath.Join(dir, MemoryDir, "objects", "pack"), "*.pack")
 	return err == nil && len(packs) > 0
 }
 

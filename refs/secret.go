@@ -31,7 +31,7 @@ func (r *Repo) Secret(name string) ([]byte, error) {
 
 // Secrets returns the names of all secrets, sorted.
 func (r *Repo) Secrets() ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(r.dir, keysDir, "*.json"))
+	files, err := disk.Match(filepath.Join(r.dir, keysDir), "*.json")
 	for i, f := range files {
 		files[i] = strings.TrimSuffix(filepath.Base(f), ".json")
 	}

@@ -72,7 +72,7 @@ const abandoned = 24 * time.Hour
 // makeTemp creates a locked directory for the parts of an archive, and a function that removes it. It removes the
 // directories of killed processes.
 func (m Ops) makeTemp(ctx context.Context, in string) (dir string, remove func() error, err error) {
-	left, err := filepath.Glob(filepath.Join(in, "archive-*.tmp"))
+	left, err := disk.Match(in, "archive-*.tmp")
 	if err != nil {
 		return "", nil, err
 	}

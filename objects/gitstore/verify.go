@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,12 +71,15 @@ func strictRef(path string) (pack.ID, error) {
 
 // VerifyLoose reads every loose object and calls bad for damaged ones. Only other programs write loose objects.
 func (r *Repo) VerifyLoose(bad func(file string, err error)) error {
-	dirs, err := filepath.Glob(filepath.Join(r.dir, "objects", "[0-9a-f][0-9a-f]"))
+	dirs, err := os.ReadDir(filepath.Join(r.dir, "objects"))
 	if err != nil {
 		return err
 	}
-	for _, dir := range dirs {
-		files, err := os.ReadDir(dir)
+	for _, d := range dirs {
+		if _, err := hex.DecodeString(d.Name()); err != nil || len(d.Name()) != 2 {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(r.dir, "objects", d.Name()))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // git packed its objects
 		}
@@ -83,12 +87,12 @@ func (r *Repo) VerifyLoose(bad func(file string, err error)) error {
 			return err
 		}
 		for _, f := range files {
-			id, err := pack.ParseID(filepath.Base(dir) + f.Name())
+			id, err := pack.ParseID(d.Name() + f.Name())
 			if err != nil {
 				continue // a temporary file
 			}
 			if _, _, err := r.loose(id); err != nil && !errors.Is(err, pack.ErrNotFound) {
-				bad(filepath.ToSlash(filepath.Join("objects", filepath.Base(dir), f.Name())), err)
+				bad(filepath.ToSlash(filepath.Join("objects", d.Name(), f.Name())), err)
 			}
 		}
 	}

@@ -20,7 +20,10 @@ import (
 // checkControls checks the control files, which docs/formats.md lists, except device.json: [checker.device] compares
 // that with the lanes.
 func (c *checker) checkControls(r *refs.Repo) error {
-	files := refs.ChecksummedFiles(r.Dir())
+	files, err := refs.ChecksummedFiles(r.Dir())
+	if err != nil {
+		return err
+	}
 	delete(files, lane.DeviceFile)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if _, err := checkFile(r.Dir(), name, files[name]); err != nil {

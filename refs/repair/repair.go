@@ -52,7 +52,11 @@ func FixFiles(dir string, dryRun bool) ([]Fix, error) {
 		return nil, fmt.Errorf("%s: %w", dir, refs.ErrNotRepo)
 	}
 	m := &fixer{store: dir, dryRun: dryRun}
-	for name, v := range refs.ChecksummedFiles(dir) {
+	files, err := refs.ChecksummedFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	for name, v := range files {
 		if err := m.checksummedFile(name, v); err != nil {
 			return nil, err
 		}
