@@ -108,33 +108,6 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// FuzzNamesHost compares namesHost with a search that looks at every place in the plainest way.
-func FuzzNamesHost(f *testing.F) {
-	for _, s := range []string{"https://evil.example/x", "evil.example.", "notevil.example", "evil.example.org", `\nevil.example`, "EVIL.EXAMPLE", "a.evil.example:8080", "evil.example-x"} {
-		f.Add(s, "evil.example")
-	}
-	f.Add("\xbc", "\ufffd") // which is longer in lower case
-	f.Fuzz(func(t *testing.T, text, host string) {
-		src, err := revocation.NormalOrigin(records.HostSource, host)
-		if err != nil {
-			t.Skip()
-		}
-		lower, want := strings.ToLower(text), false
-		for i := range len(lower) {
-			if !strings.HasPrefix(lower[i:], src.Name) {
-				continue
-			}
-			rest := strings.TrimPrefix(lower[i+len(src.Name):], ".")
-			before := lower[:i]
-			free := before == "" || !trust.IsLabelByte(before[len(before)-1]) || strings.HasSuffix(before[:len(before)-1], `\`)
-			want = want || free && (rest == "" || !trust.IsLabelByte(rest[0]))
-		}
-		if got := trust.NamesHost(text, src.Name); got != want {
-			t.Errorf("namesHost(%q, %q) = %t, want %t", text, src.Name, got, want)
-		}
-	})
-}
-
 // TestNormalOrigin gives hosts as people write them.
 func TestNormalOrigin(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -117,7 +119,7 @@ type Traces struct {
 }
 
 // tracesVersion changes with what is recognised; cached results of another version are not used.
-const tracesVersion = 1
+const tracesVersion = 2
 
 func (m Ops) tracesPath(original objects.Hash, src records.Origin) string {
 	return m.CachePath("traces", fmt.Sprintf("%s-%s-%d.json", original,
@@ -261,22 +263,22 @@ func NamesHost(text, host string) bool {
 	}
 }
 
-// endsLabel reports whether a label of a host name goes on behind s. An escaped line end is none.
+// endsLabel reports whether s ends in a label of a host name. The letter of an escaped line end is none.
 func endsLabel(s string) bool {
-	if s == "" || !IsLabelByte(s[len(s)-1]) {
-		return false
-	}
-	return len(s) < 2 || s[len(s)-2] != '\\'
+	r, n := utf8.DecodeLastRuneInString(s)
+	return isLabelRune(r) && !strings.HasSuffix(s[:len(s)-n], `\`)
 }
 
-// beginsLabel reports whether s goes on with the host name in front of it.
+// beginsLabel reports whether s continues the host name before it.
 func beginsLabel(s string) bool {
-	s = strings.TrimPrefix(s, ".")
-	return s != "" && IsLabelByte(s[0])
+	r, _ := utf8.DecodeRuneInString(strings.TrimPrefix(s, "."))
+	return isLabelRune(r)
 }
 
-func IsLabelByte(b byte) bool {
-	return b == '-' || b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 0x80
+// isLabelRune reports whether a host name can contain r, also one that is not in ASCII. Quotation marks, dashes and
+// malformed bytes end it.
+func isLabelRune(r rune) bool {
+	return r == '-' || r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
 }
 
 // CountPlaces returns how many messages of a project came from a source.
