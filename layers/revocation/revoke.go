@@ -164,8 +164,8 @@ func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State,
 }
 
 // hiddenElsewhere lists the compositions of other projects with hidden parts from the project of st.
-func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State, by []trusted.Revocation) (out []state.Hidden,
-	err error) {
+func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State,
+	by []trusted.Revocation) (out []state.Hidden, err error) {
 	ids, err := m.Refs.Projects()
 	if err != nil {
 		return nil, err
@@ -229,8 +229,8 @@ func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State,
 	}
 	for _, c := range k.Concepts.Concepts {
 		if c.Revoked != "" && !c.Removed && c.MergedInto == "" {
-			out = append(out, state.Hidden{Kind: state.IsConcept, Name: k.Concepts.DisplayLabel(c, m.Refs.Device().ID), What: c.Name,
-				Why: c.Revoked})
+			label := k.Concepts.DisplayLabel(c, m.Refs.Device().ID)
+			out = append(out, state.Hidden{Kind: state.IsConcept, Name: label, What: c.Name, Why: c.Revoked})
 		}
 	}
 	for _, r := range k.Rules.Rules {

@@ -21,7 +21,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ErrRevoked says that something depends on a revoked source.
+// ErrRevoked reports that something depends on a revoked source.
 var ErrRevoked = errors.New("depends on a revoked source")
 
 // A RevokedError names data that depends on a revoked source, and the source.
@@ -35,7 +35,7 @@ func (e *RevokedError) Error() string { return e.What + " is hidden: " + e.Why }
 // Unwrap returns [ErrRevoked].
 func (e *RevokedError) Unwrap() error { return ErrRevoked }
 
-// A markedState is an outline with what revocations hide in it.
+// A markedState is an outline in which hidden items are marked.
 type markedState struct {
 	of   *state.State
 	by   []Revocation
@@ -43,7 +43,7 @@ type markedState struct {
 	st   *state.State
 }
 
-// A foreign is a project that parts of another one's compositions come from, with what is revoked there.
+// A Foreign is a project from which another one's compositions have parts, with the revocations there.
 type Foreign struct {
 	St *state.State
 	By []Revocation
@@ -69,8 +69,8 @@ func (m Ops) Foreigns(ctx context.Context, st *state.State) (out []Foreign, err 
 	return out, nil
 }
 
-// Bare is [Ops.Outline] without the marks of revocations. What a record of another device names as a project and is no
-// name of one has nothing in it.
+// Bare is [Ops.Outline] without the marks of revocations. The state is empty if p is not the ID of a project, which a
+// record of another device can name.
 func (m Ops) Bare(ctx context.Context, p refs.Project) (st *state.State, err error) {
 	if strings.Trim(string(p), "0123456789abcdef") != "" {
 		return state.NewState(p), nil
@@ -82,7 +82,7 @@ func (m Ops) Bare(ctx context.Context, p refs.Project) (st *state.State, err err
 	return st, err
 }
 
-// withRevoked returns a state with what is hidden marked; st itself where nothing is.
+// withRevoked returns a state in which hidden items are marked, and st itself if nothing is hidden.
 func (m Ops) withRevoked(ctx context.Context, st *state.State) (*state.State, error) {
 	all, err := m.RevocationsOf(ctx, st)
 	if err != nil {
@@ -105,8 +105,8 @@ func (m Ops) withRevoked(ctx context.Context, st *state.State) (*state.State, er
 	return out, err
 }
 
-// Marked returns a copy of a state in which what revocations hide is marked: those of its project, and those of
-// the projects that parts of its compositions come from.
+// Marked returns a copy of a state in which the items that revocations hide are marked: by the revocations of its
+// project, and by those of the projects from which its compositions have parts.
 func (m Ops) Marked(ctx context.Context, st *state.State, by []Revocation, from []Foreign) (*state.State, error) {
 	out := st.Clone()
 	if len(by)+len(from) == 0 {
@@ -126,7 +126,7 @@ func (m Ops) Marked(ctx context.Context, st *state.State, by []Revocation, from 
 	return out, nil
 }
 
-// A taint finds out what in a project came from revoked sources.
+// A taint finds the items of a project that come from revoked sources.
 type taint struct {
 	m     Ops
 	st    *state.State
@@ -151,7 +151,7 @@ func (t *taint) markSessions(ctx context.Context) error {
 	return nil
 }
 
-// session says why a session is hidden, "" if it is not. What a hidden one started is hidden too.
+// session returns why a session is hidden, "" if it is not. The subagents of a hidden session are hidden too.
 func (t *taint) session(s *state.Session) string {
 	seen := map[string]bool{}
 	for x := s; x != nil && !seen[x.ID]; x = t.st.Session(x.Parent()) {
@@ -165,12 +165,12 @@ func (t *taint) session(s *state.Session) string {
 	return ""
 }
 
-// messages returns what in a session, as it was when it had the content h, came from revoked tools and hosts.
+// messages returns the messages of a session with content h that come from revoked tools and hosts.
 func (t *taint) messages(ctx context.Context, s *state.Session, h objects.Hash) (TaintedMessages, error) {
 	return t.m.PlacesAt(ctx, t.st.Project, s, h, t.by)
 }
 
-// version says why a version is hidden.
+// version returns why a version is hidden, "" if it is not.
 func (t *taint) version(ctx context.Context, v *records.Version, byRecord map[objects.Hash]*records.Version) (string,
 	error) {
 	s := t.st.Session(v.Session)
@@ -198,7 +198,7 @@ func (t *taint) version(ctx context.Context, v *records.Version, byRecord map[ob
 	return found.reason(plan.Since, plan.Without), nil
 }
 
-// composition says why a composition is hidden.
+// composition returns why a composition is hidden, "" if it is not.
 func (t *taint) composition(ctx context.Context, c *records.Composition) (string, error) {
 	for i, part := range c.Parts {
 		home, err := t.of(ctx, part.Project)
@@ -250,7 +250,7 @@ func (t *taint) of(ctx context.Context, p refs.Project) (*taint, error) {
 	return o, o.markSessions(ctx)
 }
 
-// versionOf says why the version that a part is of is hidden.
+// versionOf returns why the version of a part is hidden, "" if it is not.
 func (t *taint) versionOf(part records.CompositionPart) string {
 	for _, v := range t.st.Versions {
 		if v.Session == part.Session && v.Derivation.Output == part.Output {
@@ -260,7 +260,7 @@ func (t *taint) versionOf(part records.CompositionPart) string {
 	return ""
 }
 
-// originalPart says why a part that is a whole session, or what a summary took of one, is hidden.
+// originalPart returns why a part made directly from a session is hidden, "" if it is not.
 func (t *taint) originalPart(ctx context.Context, home *taint, c *records.Composition, i int,
 	s *state.Session) (string, error) {
 	found, err := home.messages(ctx, s, c.Parts[i].Output)
@@ -274,7 +274,7 @@ func (t *taint) originalPart(ctx context.Context, home *taint, c *records.Compos
 	return found.reason(0, full.Without(i)), nil
 }
 
-// summaryFacts says why the facts in the summary of a week or month hide it.
+// summaryFacts returns why a fact in the summary of a week or month hides it, "" if none does.
 func (t *taint) summaryFacts(ctx context.Context, c *records.Composition) (string, error) {
 	if c.Tier == "" || len(c.Derivation.Inputs) <= len(c.Parts) {
 		return "", nil
@@ -312,7 +312,8 @@ func (t *taint) summaryFacts(ctx context.Context, c *records.Composition) (strin
 	return "", nil
 }
 
-// LeaveOut takes what came from revoked sources out of what is compressed or composed, and returns what that is.
+// LeaveOut returns the messages of a session that a compression or composition must exclude, because they come from
+// revoked sources. The error is a [*RevokedError] if the whole session is hidden.
 func (m Ops) LeaveOut(ctx context.Context, p refs.Project, s *state.Session, h objects.Hash) ([][2]int, error) {
 	st, err := m.Bare(ctx, p)
 	if err != nil {
@@ -330,8 +331,8 @@ func (m Ops) LeaveOut(ctx context.Context, p refs.Project, s *state.Session, h o
 	return found.spans(), err
 }
 
-// WithoutEntries leaves out of L1 the calls of tools in some messages, with what they returned. What the user
-// and the model said in them stays.
+// WithoutEntries removes the calls of tools in some messages from L1, with their results. The text of the user and the
+// model in them remains.
 func WithoutEntries(entries iter.Seq2[refine.Entry, error], spans [][2]int) iter.Seq2[refine.Entry, error] {
 	if len(spans) == 0 {
 		return entries
@@ -357,7 +358,7 @@ func (m Ops) MayCompress(ctx context.Context, rev state.Rev, b *Basis) (err erro
 	return m.MayUse(ctx, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: b.Version})
 }
 
-// MayUse refuses what rests on a revoked source. The error is a [*RevokedError].
+// MayUse refuses data that depends on a revoked source. The error is a [*RevokedError].
 func (m Ops) MayUse(ctx context.Context, rev state.Rev) error {
 	st, err := m.Outline(ctx, rev.Project.ID)
 	if err != nil {
@@ -369,7 +370,7 @@ func (m Ops) MayUse(ctx context.Context, rev state.Rev) error {
 	return nil
 }
 
-// An UntrustedError says that something was made by a device that is not trusted.
+// An UntrustedError reports that a device that is not trusted made something.
 type UntrustedError struct {
 	What   string
 	Device string // name

@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// A Revocation is a source that is revoked, and who said so.
+// A Revocation is a revoked source and the device that revoked it.
 type Revocation struct {
 	records.Origin
 	Reason  string    `json:"reason,omitempty"`
@@ -18,7 +18,7 @@ type Revocation struct {
 	InForce bool      `json:"in_force"` // false if an untrusted device revoked it
 }
 
-// why says for people why something that came from the source is hidden.
+// why returns why something from the source is hidden, for display.
 func (r Revocation) why() string {
 	if r.Reason == "" {
 		return r.Origin.String() + " is revoked"
@@ -26,8 +26,8 @@ func (r Revocation) why() string {
 	return r.Origin.String() + " is revoked: " + r.Reason
 }
 
-// Revocations folds what records say of sources: of each the last word counts, of devices that are not trusted
-// only if no other has spoken of it, and then it is not in force. The order of the records does not matter.
+// Revocations folds the records about sources. The last record about a source counts. One of a device that is not
+// trusted counts only if there is no other, and is not in force. The order of the records does not matter.
 func Revocations(all []state.StoredRevoke, trusted func(device string) bool) []Revocation {
 	last := map[records.Origin]state.StoredRevoke{}
 	for _, r := range all {
@@ -52,6 +52,7 @@ func InForce(all []Revocation) []Revocation {
 	return slices.DeleteFunc(slices.Clone(all), func(r Revocation) bool { return !r.InForce })
 }
 
+// RevocationsOf returns the revocations of a project, sorted by source.
 func (m Ops) RevocationsOf(ctx context.Context, st *state.State) ([]Revocation, error) {
 	if len(st.Revokes) == 0 {
 		return nil, nil

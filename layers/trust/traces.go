@@ -19,15 +19,14 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A tainted is a message that came from a revoked source: what a tool returned, or the call, beside which L1
-// puts what came back.
+// A tainted is a message from a revoked source: the result of a tool or the call, next to which L1 shows the result.
 type tainted struct {
 	n    int
 	call bool
 	why  string
 }
 
-// TaintedMessages are those of a session, in the order of messages.
+// TaintedMessages are the messages of a session from revoked sources, in order.
 type TaintedMessages []tainted
 
 func (p TaintedMessages) empty() bool { return len(p) == 0 }
@@ -45,7 +44,7 @@ func (p TaintedMessages) spans() [][2]int {
 	return out
 }
 
-// reason says why something that was made of the messages after since, but for those it left out, is hidden.
+// reason returns why a text made from the messages after since, except those in without, is hidden; "" if it is not.
 func (p TaintedMessages) reason(since int, without [][2]int) string {
 	for _, x := range p {
 		if !x.call && x.n > since && originals.Outside(x.n, without) {
@@ -55,7 +54,7 @@ func (p TaintedMessages) reason(since int, without [][2]int) string {
 	return ""
 }
 
-// In says why what rests on some messages is hidden: on what came from the source itself, not on its calls.
+// In returns why data that depends on some messages is hidden, "" if it is not. Only results count, not calls.
 func (p TaintedMessages) In(from, to int) string {
 	for _, x := range p {
 		if !x.call && x.n >= from && x.n <= to {
@@ -65,7 +64,7 @@ func (p TaintedMessages) In(from, to int) string {
 	return ""
 }
 
-// Called says why what rests on what came back of a call in message n is hidden.
+// Called returns why data that depends on the result of a call in message n is hidden, "" if it is not.
 func (p TaintedMessages) Called(n int) string {
 	for _, x := range p {
 		if x.call && x.n == n {
@@ -75,7 +74,7 @@ func (p TaintedMessages) Called(n int) string {
 	return ""
 }
 
-// PlacesAt returns what in a session, as it was when it had the content h, came from revoked tools and hosts.
+// PlacesAt returns the messages of a session with content h that come from revoked tools and hosts.
 func (m Ops) PlacesAt(ctx context.Context, p refs.Project, s *state.Session, h objects.Hash,
 	by []Revocation) (TaintedMessages, error) {
 	at := state.PointOf(s, h)
@@ -107,8 +106,7 @@ func (m Ops) PlacesAt(ctx context.Context, p refs.Project, s *state.Session, h o
 	return out, nil
 }
 
-// Traces are what one pass over a session finds of a source. They are kept in the cache and extended when the
-// session grows.
+// Traces are the messages of a session that come from a source. They are cached, and extended when the session grows.
 type Traces struct {
 	Size    int64          `json:"size"`
 	Values  int            `json:"values"`
@@ -161,7 +159,7 @@ func (m Ops) traces(ctx context.Context, p refs.Project, s *state.Session, at *r
 	return t, nil
 }
 
-// Extend reads what follows behind what was read.
+// Extend adds the traces in r, which continues the text read before.
 func (t *Traces) Extend(ctx context.Context, r io.Reader, src records.Origin) error {
 	base := t.Values
 	for v, err := range transcript.Stream(r, originals.HugeValue) {
@@ -235,7 +233,7 @@ func appendOnce(list []int, n int) []int {
 	return append(list, n)
 }
 
-// ToolMatches reports whether a tool is the one that is named, in lower case, or of the MCP server that is.
+// ToolMatches reports whether name, in lower case, is that of a tool or of its MCP server.
 func ToolMatches(tool, name string) bool {
 	tool = strings.ToLower(tool)
 	if tool == name {
@@ -246,7 +244,7 @@ func ToolMatches(tool, name string) bool {
 	return ok && server == strings.TrimPrefix(name, "mcp__")
 }
 
-// NamesHost reports whether a text names a host, in lower case, or one below it: as a word of its own, so that neither
+// NamesHost reports whether a text names a host, in lower case, or a subdomain of it. The name must be a word: neither
 // notevil.example nor evil.example.org is evil.example.
 func NamesHost(text, host string) bool {
 	text = strings.ToLower(text) // may change the length

@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An upperState is what the layers above L1 of a project hold, with what revocations hide of it marked.
+// An UpperState is the content of the layers above L1 of a project; items that revocations hide are marked.
 type UpperState struct {
 	Facts    *facts.Set
 	Concepts *concepts.Set
@@ -42,8 +42,9 @@ func (m Ops) KnownFacts(ctx context.Context, p refs.Project, records []state.Upp
 	return known, (&taint{m: m, st: st, by: by}).facts(ctx, known)
 }
 
-// InForceOf returns what revocations of a project are in force.
-func (m Ops) InForceOf(ctx context.Context, p refs.Project) (st *state.State, by []Revocation, trust state.Trust, err error) {
+// InForceOf returns the revocations in force in a project, with its state and the trusted devices.
+func (m Ops) InForceOf(ctx context.Context, p refs.Project) (st *state.State, by []Revocation, trust state.Trust,
+	err error) {
 	if trust, err = m.Trust(ctx); err != nil {
 		return nil, nil, trust, err
 	}
@@ -53,7 +54,9 @@ func (m Ops) InForceOf(ctx context.Context, p refs.Project) (st *state.State, by
 	return st, InForce(Revocations(st.Revokes, trust.Of)), trust, nil
 }
 
-func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, trust state.Trust, st *state.State, by []Revocation) (out UpperState, err error) {
+// FoldUpper folds the records of the upper layers of a project and marks what revocations hide.
+func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, trust state.Trust, st *state.State,
+	by []Revocation) (out UpperState, err error) {
 	if out.Facts, err = state.FoldFacts(records, trust); err != nil {
 		return out, err
 	}
@@ -71,12 +74,13 @@ func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, trust s
 		return out, err
 	}
 	t.concepts(out.Concepts, whole)
-	out.Rules, err = permanent.Fold(state.Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), out.Facts, trust.Of, t.word)
+	statements := state.Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect)
+	out.Rules, err = permanent.Fold(statements, out.Facts, trust.Of, t.word)
 	return out, err
 }
 
-// facts marks the facts whose evidence comes from revoked sources, and the exchanges that speak of it. What those
-// facts did to others is taken back.
+// facts marks the facts whose evidence comes from revoked sources, and the exchanges about it. The effects of those
+// facts on others are undone.
 func (t *taint) facts(ctx context.Context, known *facts.Set) error {
 	if len(t.by) == 0 {
 		return nil
@@ -114,8 +118,8 @@ func (t *taint) facts(ctx context.Context, known *facts.Set) error {
 	return nil
 }
 
-// ofFact says why a fact is hidden. L1 shows what a tool returned beside the call, so a fact that rests on a tool
-// and names the call's message rests on it.
+// ofFact returns why a fact is hidden, "" if it is not. L1 shows the result of a tool next to the call, so a fact whose
+// evidence is a tool's and names the message of the call depends on the result.
 func (p TaintedMessages) ofFact(f *facts.Fact) string {
 	for _, e := range f.Evidence {
 		if why := p.In(e.Message, e.Message); why != "" {
@@ -128,28 +132,31 @@ func (p TaintedMessages) ofFact(f *facts.Fact) string {
 	return ""
 }
 
-// concepts marks the concepts of which nothing is left, and those of which something is not.
+// concepts marks the concepts that lost all or some of their members.
 func (t *taint) concepts(now, whole *concepts.Set) {
 	if whole == nil {
 		return
 	}
-	said := t.lastSaid()
+	revoked := t.lastRevoked()
 	for i, c := range now.Concepts {
 		was := whole.Concepts[i]
-		c.Sessions = slices.DeleteFunc(c.Sessions, func(id string) bool { s := t.st.Session(id); return s != nil && t.session(s) != "" })
+		c.Sessions = slices.DeleteFunc(c.Sessions, func(id string) bool {
+			s := t.st.Session(id)
+			return s != nil && t.session(s) != ""
+		})
 		lost := len(was.Exchanges) - len(c.Exchanges) + len(was.Sessions) - len(c.Sessions)
 		switch {
 		case lost == 0:
 		case len(c.Exchanges)+len(c.Sessions) == 0:
 			c.Revoked = "all it holds comes from sources that are revoked"
-		case c.Edited < said:
+		case c.Edited < revoked:
 			c.Doubt = "some of what it held comes from a source that is revoked, and its summary was not written anew since"
 		}
 	}
 }
 
-// lastSaid returns the lamport time of the last revocation in force.
-func (t *taint) lastSaid() (last uint64) {
+// lastRevoked returns the Lamport time of the last revocation in force.
+func (t *taint) lastRevoked() (last uint64) {
 	for _, r := range t.st.Revokes {
 		if slices.ContainsFunc(t.by, func(b Revocation) bool { return b.Origin == r.Origin }) {
 			last = max(last, r.Stamp.Lamport)
@@ -158,7 +165,7 @@ func (t *taint) lastSaid() (last uint64) {
 	return last
 }
 
-// word says why what the user typed in a session is hidden.
+// word returns why the text that the user typed in a session is hidden, "" if it is not.
 func (t *taint) word(session string) string {
 	if s := t.st.Session(session); s != nil && len(t.by) > 0 {
 		return t.session(s)
@@ -167,7 +174,8 @@ func (t *taint) word(session string) string {
 }
 
 // WithoutRevoked removes the evidence that is based on revoked sources.
-func (m Ops) WithoutRevoked(ctx context.Context, st *state.State, s *state.Session, found state.RuleEvidence) (state.RuleEvidence, error) {
+func (m Ops) WithoutRevoked(ctx context.Context, st *state.State, s *state.Session,
+	found state.RuleEvidence) (state.RuleEvidence, error) {
 	without, err := m.LeaveOut(ctx, st.Project, s, s.Now().Original)
 	if errors.Is(err, ErrRevoked) {
 		return state.RuleEvidence{}, nil

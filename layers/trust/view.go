@@ -14,8 +14,8 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A basis is what a version is made of: a session up to a growth point, what was said in it since another version was
-// made, or the text of another version.
+// A Basis is the input of a version: a session up to a growth point, its messages since another version was made, or
+// the text of another version.
 type Basis struct {
 	Point   *records.Point   // whose messages the version refers to
 	Input   objects.Hash     // of the derivation
@@ -29,7 +29,7 @@ type Basis struct {
 	Accept  func([]compress.Segment) error // may reject the text before it is stored; may be nil
 }
 
-// Note writes into a version what it is made of.
+// Note stores the basis in a version.
 func (b Basis) Note(v *records.Version, device string) {
 	v.Label, v.For = b.Label, b.Purpose
 	if b.Version == nil {
@@ -47,7 +47,7 @@ func (b Basis) Note(v *records.Version, device string) {
 	v.Since, v.Settings.Mode = label, "delta"
 }
 
-// State returns what the project p is now.
+// State returns the state of the project p.
 func (m Ops) State(ctx context.Context, p refs.Project) (st *state.State, err error) {
 	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
 		st, err = m.Fold(ctx, tx, p)
@@ -59,9 +59,9 @@ func (m Ops) State(ctx context.Context, p refs.Project) (st *state.State, err er
 	return m.withRevoked(ctx, st)
 }
 
-// Outline is State without what only adding and deriving need: the parameters of recipes, the keys of typed
-// messages and the queues of scans. It is what lists and names are made of, and much faster to have. It may be
-// shared with other callers and must not be changed.
+// Outline is State without the data that only captures and derivations need: the parameters of recipes, the keys of
+// typed messages and the queues of scans. It is much faster, and enough for lists and names. It may be shared with
+// other callers and must not be changed.
 func (m Ops) Outline(ctx context.Context, p refs.Project) (*state.State, error) {
 	st, err := m.Bare(ctx, p)
 	if err != nil {
@@ -70,8 +70,8 @@ func (m Ops) Outline(ctx context.Context, p refs.Project) (*state.State, error) 
 	return m.withRevoked(ctx, st)
 }
 
-// LogOf returns the operations that made, changed or used what rev names, newest first: of a session also
-// those of its versions and of compositions that have a part of it. Of a commit it is the log from there on.
+// LogOf returns the operations that made, changed or used rev, newest first. For a session they include those of its
+// versions and of compositions with a part of it. For a commit it is the log from there on.
 func (m Ops) LogOf(ctx context.Context, rev state.Rev) ([]refs.Entry, error) {
 	entries, err := ledger.On(m.DB).Log(ctx, rev.Project.ID, 0)
 	if err != nil {
@@ -88,7 +88,7 @@ func (m Ops) LogOf(ctx context.Context, rev state.Rev) ([]refs.Entry, error) {
 	return ledger.Touching(entries, st.StampsOf(rev)), nil
 }
 
-// nameOf returns the project with an id, from what is known of names or else from its outline.
+// nameOf returns the project with an ID, from the known names or else from its outline.
 func (m Ops) nameOf(ctx context.Context, id refs.Project, tips []refs.Tip, known *state.Names) (state.Project, error) {
 	n := known.Of[id]
 	same, err := m.SameTrust(ctx, id, n.PurgeDevices, n.IgnoredPurgeDevices)
