@@ -223,9 +223,9 @@ func (f *deletion) rebuildComposition(r refs.Record, c records.Composition) (reb
 	})
 	switch {
 	case c.Tier != "":
-		return false, "", "mem tier makes it again"
+		return false, "", "mem tier rebuilds it"
 	case len(parts) == 0:
-		return false, "", "nothing is left of it"
+		return false, "", "no part of it remains"
 	}
 	var without []string
 	parts = slices.DeleteFunc(parts, func(p records.CompositionPart) bool {
@@ -236,7 +236,7 @@ func (f *deletion) rebuildComposition(r refs.Record, c records.Composition) (reb
 		return gone
 	})
 	if len(parts) == 0 {
-		return false, "", "only another device has what it was made of"
+		return false, "", "only another device has its parts"
 	}
 	for i, p := range parts {
 		if p.Project == f.p.ID && !f.ownVersion(p) {

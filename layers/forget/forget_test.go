@@ -78,7 +78,7 @@ func TestNames(t *testing.T) {
 func TestCompareItems(t *testing.T) {
 	want := []DeletedItem{
 		{Kind: "session", Name: "s1"},
-		{Kind: "composition", Name: "c", Why: "nothing is left of it"},
+		{Kind: "composition", Name: "c", Why: "no part of it remains"},
 		{Kind: "composition", Name: "d", Rebuilt: true},
 		{Kind: "composition", Name: "d"},
 		{Kind: "part of a record", Name: "use"},

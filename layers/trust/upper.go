@@ -148,9 +148,9 @@ func (t *taint) concepts(now, whole *concepts.Set) {
 		switch {
 		case lost == 0:
 		case len(c.Exchanges)+len(c.Sessions) == 0:
-			c.Revoked = "all it holds comes from sources that are revoked"
+			c.Revoked = "all its members come from revoked sources"
 		case c.Edited < revoked:
-			c.Doubt = "some of what it held comes from a source that is revoked, and its summary was not written anew since"
+			c.Doubt = "some of its members come from a revoked source, and its summary is older than the revocation"
 		}
 	}
 }
