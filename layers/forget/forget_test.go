@@ -108,3 +108,26 @@ func TestIsID(t *testing.T) {
 		}
 	}
 }
+
+func TestAround(t *testing.T) {
+	a, b := strings.Repeat("ä", 200), strings.Repeat("b", 200)
+	for _, c := range []struct {
+		text string
+		at   int
+		want string
+	}{
+		{"", 0, ""},
+		{"short", 2, "short"},
+		{b[:80], 50, b[:80]},
+		{a[:200], 0, a[:200]}, // 100 runes
+		{a, 0, a[:200] + "…"},
+		{a + b, len(a), "…" + a[:66] + b[:67] + "…"},
+		{a + "bb", len(a), "…" + a[:66] + "bb"},
+		{"aa" + b, 2, "aa" + b[:98] + "…"},
+		{b + "\xff", 200, "…" + b[:33] + "\ufffd"},
+	} {
+		if got := around(c.text, c.at); got != c.want {
+			t.Errorf("around(%q, %d) = %q, want %q", c.text, c.at, got, c.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package forget
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -72,22 +73,28 @@ func (f *deletion) excerpt(v transcript.Value, clean []byte) (x Excerpt, ok bool
 	return x, x.Text != ""
 }
 
-// around returns the part of a text around a place.
+// around returns the part of a text around a place. The text can be long.
 func around(text string, at int) string {
-	const before = excerptRunes / 3
-	head, tail := []rune(text[:at]), []rune(text[at:])
-	if len(head)+len(tail) <= excerptRunes {
-		return text
+	from, to, n := at, at, 0
+	for ; n < excerptRunes/3 && from > 0; n++ {
+		_, size := utf8.DecodeLastRuneInString(text[:from])
+		from -= size
 	}
-	out := ""
-	if len(head) > before {
-		head, out = head[len(head)-before:], "…"
+	for ; n < excerptRunes && to < len(text); n++ {
+		_, size := utf8.DecodeRuneInString(text[to:])
+		to += size
 	}
-	out += string(head)
-	if most := excerptRunes - len(head); len(tail) > most {
-		return out + string(tail[:most]) + "…"
+	if to == len(text) && utf8.RuneCountInString(text) <= excerptRunes {
+		from = 0
 	}
-	return out + string(tail)
+	out := strings.ToValidUTF8(text[from:to], "\ufffd")
+	if from > 0 {
+		out = "…" + out
+	}
+	if to < len(text) {
+		out += "…"
+	}
+	return out
 }
 
 // size sets the number of messages of a session and the size of the deleted ones.
