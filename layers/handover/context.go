@@ -15,7 +15,6 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/knowledge"
-	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/permanent"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -354,7 +353,7 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 		return out
 	}
 	for _, s := range b.sessions {
-		if n := b.withoutFacts(s); n > b.o.Pending && len(out) < contextPending {
+		if n := knowledge.On(b.m.DB).UndistilledTokens(s, b.known); n > b.o.Pending && len(out) < contextPending {
 			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.",
 				bodies.ShortID(s.ID), tokens.Format(n), b.o.Program, bodies.ShortID(s.ID))
 		}
@@ -369,16 +368,6 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 			b.o.Program)
 	}
 	return out
-}
-
-// withoutFacts estimates the tokens of a session's L1 without facts.
-func (b *briefing) withoutFacts(s *state.Session) int {
-	now := s.Now()
-	left := now.Scan.Values - b.known.ThroughOf(s.ID, now.Generation)
-	if left <= 0 || now.Scan.Values == 0 {
-		return 0
-	}
-	return markers.On(b.m.DB).Counter(now).Estimate(now.Said() * int64(left) / int64(now.Scan.Values))
 }
 
 // index returns one line with the commands that print more.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/permanent"
@@ -69,7 +70,7 @@ func (m Ops) Progress(ctx context.Context, p refs.Project) (Progress, error) {
 		c = progressCache{progressVersion, st.Tips, own.Tips, d}
 		m.WriteCache(file, c)
 	}
-	c.Debt.L1 = m.countWithoutL1(st)
+	c.Debt.L1 = len(m.withoutL1(st))
 	return c.Debt, nil
 }
 
@@ -86,14 +87,11 @@ func (m Ops) computeProgress(ctx context.Context, p refs.Project, st *state.Stat
 	for _, s := range st.Recent() {
 		now := s.Now()
 		d.Sessions++
-		through := known.ThroughOf(s.ID, now.Generation)
-		if through > 0 {
+		if known.ThroughOf(s.ID, now.Generation) > 0 {
 			d.Distilled++
 		}
-		if left := now.Scan.Values - through; left > 0 && now.Scan.Messages > 0 {
-			if markers.On(m.DB).Counter(now).Estimate(now.Said()*int64(left)/int64(now.Scan.Values)) >= minUndistilled {
-				d.L2 = append(d.L2, s.ID)
-			}
+		if now.Scan.Messages > 0 && m.UndistilledTokens(s, known) >= minUndistilled {
+			d.L2 = append(d.L2, s.ID)
 		}
 	}
 	for _, f := range known.Live() {
@@ -111,60 +109,57 @@ func (m Ops) computeProgress(ctx context.Context, p refs.Project, st *state.Stat
 			d.L3++
 		}
 	}
-	d.Rules, d.L4, d.Reflected = len(rules.InState(permanent.Active)),
-		FactStatements(records) > rules.Reflected,
-		rules.ReflectedAt
+	d.Rules, d.Reflected = len(rules.InState(permanent.Active)), rules.ReflectedAt
+	d.L4 = FactStatements(records) > rules.Reflected
 	return d, nil
 }
 
-// countWithoutL1 counts the sessions without L1 in the cache.
-func (m Ops) countWithoutL1(st *state.State) int {
-	entries, err := os.ReadDir(m.CachePath("l1"))
-	if err != nil {
-		entries = nil // there is none yet
+// UndistilledTokens estimates the tokens of a session's L1 that were not distilled.
+func (m Ops) UndistilledTokens(s *state.Session, known *facts.Set) int {
+	now := s.Now()
+	left := now.Scan.Values - known.ThroughOf(s.ID, now.Generation)
+	if left <= 0 {
+		return 0
 	}
+	return markers.On(m.DB).Counter(now).Estimate(now.Said() * int64(left) / int64(now.Scan.Values))
+}
+
+// withoutL1 returns the sessions without L1 in the cache. If the cache cannot be read, that is all of them.
+func (m Ops) withoutL1(st *state.State) (out []*state.Session) {
+	entries, _ := os.ReadDir(m.CachePath("l1")) // a missing L1 only costs time
 	have := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		have[e.Name()] = true
 	}
-	n := 0
 	for _, s := range st.Recent() {
 		if !have[originals.L1Name(s.Now().Original, refine.Full)] {
-			n++
+			out = append(out, s)
 		}
 	}
-	return n
-}
-
-// withoutL1 returns the sessions of a project without L1 in the cache.
-func (m Ops) withoutL1(ctx context.Context, p state.Project) ([]capture.Added, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	var todo []capture.Added
-	for _, s := range st.Recent() {
-		if _, err := os.Stat(m.CachePath("l1", originals.L1Name(s.Now().Original, refine.Full))); err != nil {
-			todo = append(todo, capture.Added{Session: s.ID, Project: p, Now: s.Now().Snapshot})
-		}
-	}
-	return todo, nil
+	return out
 }
 
 // SizeWithoutL1 returns the number of bytes that [Ops.Refine] would read.
 func (m Ops) SizeWithoutL1(ctx context.Context, p state.Project) (n int64, err error) {
-	todo, err := m.withoutL1(ctx, p)
-	for _, a := range todo {
-		n += a.Now.Size
+	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+	if err != nil {
+		return 0, err
 	}
-	return n, err
+	for _, s := range m.withoutL1(st) {
+		n += s.Now().Size
+	}
+	return n, nil
 }
 
 // Refine computes the missing L1 of the sessions of a project, calls progress after each, and returns their number.
 func (m Ops) Refine(ctx context.Context, p state.Project, progress func(bytes int64)) (int, error) {
-	todo, err := m.withoutL1(ctx, p)
+	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return 0, err
+	}
+	var todo []capture.Added
+	for _, s := range m.withoutL1(st) {
+		todo = append(todo, capture.Added{Session: s.ID, Project: p, Now: s.Now().Snapshot})
 	}
 	if err := derive.On(m.DB).CacheL1(ctx, todo, progress); err != nil {
 		return 0, fmt.Errorf("refine: %w", err)
