@@ -109,9 +109,8 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to T
 			record = to.Concept.Record
 		}
 		for _, x := range members {
-			if _, err := tx.Add(concepts.KindAssign, concepts.Assignment{Member: x.key(), Concept: record,
-				Topic:  to.Topic,
-				Reason: to.Reason}); err != nil {
+			a := concepts.Assignment{Member: x.key(), Concept: record, Topic: to.Topic, Reason: to.Reason}
+			if _, err := tx.Add(concepts.KindAssign, a); err != nil {
 				return err
 			}
 		}

@@ -191,20 +191,19 @@ func validate(g *facts.Input, part FactDraft) error {
 	}
 	for i := range g.Exchanges {
 		x := &g.Exchanges[i]
-		if x.L1Range != [2]int{} || x.Messages[1] > part.Total {
-			bad = append(bad, fmt.Sprintf("exchanges[%d].messages: the record has the messages %d to %d", i,
-				part.From, part.To))
-		}
+		placed := x.Messages != [2]int{}
 		for k := range x.Facts {
 			f := &x.Facts[k]
 			for _, list := range []*[]string{&f.Supersedes, &f.Refutes, &f.Resolves} {
 				*list = slices.DeleteFunc(*list, func(id string) bool { return !known[id] })
 			}
-			if x.Messages == [2]int{} && len(f.Evidence) == 0 {
-				bad = append(bad, fmt.Sprintf("exchanges[%d].messages: missing", i))
-			}
+			placed = placed || slices.ContainsFunc(f.Evidence, func(e facts.Evidence) bool { return e.Message <= part.Total })
 		}
-		if x.Messages == [2]int{} && len(x.Facts) == 0 {
+		switch {
+		case x.L1Range != [2]int{} || x.Messages[1] > part.Total:
+			bad = append(bad, fmt.Sprintf("exchanges[%d].messages: the record has the messages %d to %d", i,
+				part.From, part.To))
+		case !placed:
 			bad = append(bad, fmt.Sprintf("exchanges[%d].messages: missing", i))
 		}
 	}

@@ -35,8 +35,8 @@ func TestFence(t *testing.T) {
 func TestNamedFiles(t *testing.T) {
 	t.Parallel()
 	s := saver{}
-	got := s.namedFiles("files", []string{"lib/price.go", `lib\price.go`, "price.go", "lib/cart.go", "lib/", `lib\`, `C:\x\`, ""},
-		"I changed price.go in lib/ today")
+	list := []string{"lib/price.go", `lib\price.go`, "price.go", "lib/cart.go", "lib/", `lib\`, `C:\x\`, ""}
+	got := s.namedFiles("files", list, "I changed price.go in lib/ today")
 	if want := `["lib/price.go" "lib\\price.go" "price.go" "lib/"]`; fmt.Sprintf("%q", got) != want {
 		t.Errorf("files %q, want %s; dropped %q", got, want, s.out.Dropped)
 	}

@@ -114,8 +114,9 @@ func (m Ops) addForeignConcepts(ctx context.Context, tx *refs.Tx, p state.Projec
 			return err
 		}
 		for _, x := range c.Exchanges {
-			if _, err := tx.Add(concepts.KindAssign, concepts.Assignment{Member: "exchange/" + x.Key().String(),
-				Concept: r.ID.String(), Topic: made.Topic, Reason: made.Reason}); err != nil {
+			a := concepts.Assignment{Member: "exchange/" + x.Key().String(), Concept: r.ID.String(), Topic: made.Topic,
+				Reason: made.Reason}
+			if _, err := tx.Add(concepts.KindAssign, a); err != nil {
 				return err
 			}
 		}

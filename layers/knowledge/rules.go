@@ -163,10 +163,9 @@ func (m Ops) act(ctx context.Context, p state.Project, a permanent.Act, message 
 // RuleOf returns the rule that a candidate proposes. Its confidence grows with the number of independent sessions.
 func RuleOf(c permanent.Candidate) permanent.Definition {
 	made := permanent.Definition{
-		Type: c.Type, Text: c.Text, Problem: c.Problem, Files: c.Files, Evidence: slices.Clone(c.Keys()),
-		Quotes: c.Quotes,
-		Trust:  c.Trust, Confidence: min(90, 60+10*len(c.Sessions)), State: permanent.Active, Candidate: c.ID,
-		Reason: c.Why,
+		Type: c.Type, Text: c.Text, Problem: c.Problem, Files: c.Files,
+		Evidence: slices.Clone(c.Keys()), Quotes: c.Quotes, Trust: c.Trust,
+		Confidence: min(90, 60+10*len(c.Sessions)), State: permanent.Active, Candidate: c.ID, Reason: c.Why,
 	}
 	if c.Stated {
 		made.Confidence = 100

@@ -152,8 +152,7 @@ func (s *saver) addExchange(i int, g facts.InputExchange) {
 	at := fmt.Sprintf("exchanges[%d]", i)
 	now := s.q.Point
 	x := facts.Exchange{Session: s.out.Session.ID, Generation: now.Generation, Original: now.Original,
-		Summary: g.Summary,
-		Topic:   g.Topic, Keywords: g.Keywords}
+		Summary: g.Summary, Topic: g.Topic, Keywords: g.Keywords}
 	span, ok := s.span(at, g)
 	if !ok {
 		return

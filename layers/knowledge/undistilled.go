@@ -3,7 +3,6 @@ package knowledge
 import (
 	"context"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/memvcs/mem/layers/capture"
@@ -76,8 +75,8 @@ func (m Ops) updateL1Length(s *state.Session, now *records.Point) l1Length {
 	var g l1Length
 	if !state.ReadCache(file, &g) || g.Format != records.GrowingVersion || g.Path != s.Source() ||
 		g.Generation != now.Generation || len(g.Marks) == 0 {
-		g = l1Length{Format: records.GrowingVersion, Path: s.Source(), Generation: now.Generation, Marks: []mark{{0,
-			0}}}
+		g = l1Length{Format: records.GrowingVersion, Path: s.Source(), Generation: now.Generation,
+			Marks: []mark{{0, 0}}}
 	}
 	last := g.Marks[len(g.Marks)-1]
 	if now.Scan.Values <= last.N {
@@ -125,7 +124,7 @@ func refinedTail(path string, from int64) (l1, end int64) {
 		l1, from = skipped/records.L1Share, from+skipped
 	}
 	stats, err := refine.Stream(io.NewSectionReader(f, from, size-from), refine.Full, io.Discard)
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil {
 		return l1 + (size-from)/records.L1Share, size
 	}
 	return l1 + stats.Out, size
