@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/transcript"
@@ -99,7 +98,7 @@ func TestExactIsWhatWasRead(t *testing.T) {
 	c := &capture.Capture{M: capture.On(m.DB), Rules: o.Rules, Base: base}
 	read := objects.NewHasher()
 	read.Write([]byte(one[len(before):]))
-	at := originals.Place{Raw: base.Size}
+	at := capture.Place{Raw: base.Size}
 	for text, want := range map[string]error{one: nil, two: capture.ErrChanging, userLine(9, "nothing") + one[len(before):]: capture.ErrChanging, one[:len(one)-1]: capture.ErrChanging} {
 		var err error
 		if c.File, err = os.Open(write(t, path, text).Path); err != nil {

@@ -79,7 +79,7 @@ func imports() map[string]string {
 		"layers/state":                  "layers/brief layers/compress layers/concepts layers/engines layers/facts layers/permanent layers/records layers/redact layers/tokens layers/transcript lineage objects objects/pack refs refs/disk refs/remote refs/sealed",
 		"layers/devices":                "layers/records layers/state refs refs/lane",
 		"layers/ledger":                 "layers/records layers/state refs",
-		"layers/originals":              "layers/compress layers/records layers/redact layers/refine layers/state layers/transcript objects objects/stream refs",
+		"layers/originals":              "layers/compress layers/records layers/redact layers/refine layers/state layers/transcript objects refs",
 		"layers/projects":               "layers/records layers/state refs refs/lane",
 		"layers/trust":                  "layers/compress layers/concepts layers/devices layers/facts layers/ledger layers/originals layers/permanent layers/projects layers/records layers/refine layers/state layers/tier layers/transcript objects refs",
 		"cmd/mem/internal/app":          "cmd/mem/internal/flags cmd/mem/internal/term layers/engines layers/facts layers/originals layers/projects layers/state layers/trust objects/strictjson refs refs/config",

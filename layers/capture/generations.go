@@ -24,7 +24,7 @@ var ErrChanging = errors.New("the file changed while it was read")
 // Exact returns the hash of the captured exact bytes: those up to end, and the tail. read is the hash of the input of
 // the cleaner, which begins at the place at, and includes at.Exact if that is set. If the first cuts of the session
 // are in the new bytes, Exact reads the file again; the error is [ErrChanging] if it reads other bytes.
-func (c *Capture) Exact(at originals.Place, end int64, cuts bool, read *objects.Hasher) (objects.Hash, error) {
+func (c *Capture) Exact(at Place, end int64, cuts bool, read *objects.Hasher) (objects.Hash, error) {
 	var whole *objects.Hasher
 	switch {
 	case !cuts && !at.Cuts: // the clean bytes are the exact ones
@@ -78,7 +78,7 @@ func (c *Capture) extend(ctx context.Context, p refs.Project, s *refs.Stage, end
 
 // findBase finds the generation of the session that the file continues, and the offset from which it does. A file
 // that continues none of them is a new generation; a file that is contained in one is unchanged.
-func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (originals.Place, error) {
+func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Place, error) {
 	c.added.Change = "new"
 	for _, base := range c.generations() {
 		length, err := c.loadPatches(ctx, p, base)
@@ -88,13 +88,13 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (orig
 			continue
 		}
 		if err != nil {
-			return originals.Place{}, err
+			return Place{}, err
 		}
 		if c.restored = c.isRestored(base); c.size < length && !c.restored {
 			whole := io.NewSectionReader(c.File, 0, c.size)
 			if c.older, err = c.M.isPrefix(ctx, SessionPoint{p, c.known, base}, whole); c.older || err != nil {
 				c.Base, c.added.Change = base, "unchanged"
-				return originals.Place{}, err
+				return Place{}, err
 			}
 		}
 		at, ok, err := c.continues(ctx, p, base, end)
@@ -109,7 +109,7 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (orig
 		c.snap.Generation = max(c.snap.Generation, base.Generation+1)
 	}
 	c.Base, c.prev, c.restored = nil, nil, false
-	return originals.Place{Clean: stream.Tail{Hash: objects.NewHasher(), Expect: end}, Exact: objects.NewHasher()}, nil
+	return Place{Clean: stream.Tail{Hash: objects.NewHasher(), Expect: end}, Exact: objects.NewHasher()}, nil
 }
 
 // loadPatches reads the patches of base and returns the size that the file had then.
@@ -149,9 +149,9 @@ func (c *Capture) generations() []*records.Point {
 
 // continues reports whether the file starts with the closed values of base, and where its new bytes begin. The
 // incomplete value that followed them at base may have changed.
-func (c *Capture) continues(ctx context.Context, p refs.Project, base *records.Point, end int64) (at originals.Place,
+func (c *Capture) continues(ctx context.Context, p refs.Project, base *records.Point, end int64) (at Place,
 	ok bool, err error) {
-	at = originals.Place{Segments: base.Segments, Carry: base.Scan}
+	at = Place{Segments: base.Segments, Carry: base.Scan}
 	at.Cuts = slices.ContainsFunc(c.prev, func(p redact.Patch) bool { return len(p.Cuts) > 0 })
 	if at.Cuts {
 		ok, err = c.continuesExact(ctx, p, base, &at, end)
@@ -174,17 +174,17 @@ func (m Ops) isPrefix(ctx context.Context, at SessionPoint, f *io.SectionReader)
 	if err := copyRange(file, f, 0, f.Size()); err != nil {
 		return false, err
 	}
-	stored := &originals.Beginning{W: objects.NewHasher(), Left: f.Size()}
+	stored := &beginning{hash: objects.NewHasher(), left: f.Size()}
 	err := originals.On(m.DB).WriteOriginal(ctx, at.Project, at.Session, at.Point, stored)
-	if errors.Is(err, originals.ErrEnough) {
+	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return err == nil && stored.Left == 0 && stored.W.Sum() == file.Sum(), err
+	return err == nil && stored.left == 0 && stored.hash.Sum() == file.Sum(), err
 }
 
 // continuesClean reports whether the file starts with the stored stream, which has no cuts. Unless c.verify is set it
 // may report true before the bytes are compared: at.Clean.Before compares them.
-func (c *Capture) continuesClean(base *records.Point, at *originals.Place, end int64) (bool, error) {
+func (c *Capture) continuesClean(base *records.Point, at *Place, end int64) (bool, error) {
 	size := base.Size
 	if size > end {
 		return false, nil
@@ -208,7 +208,7 @@ func (c *Capture) continuesClean(base *records.Point, at *originals.Place, end i
 		at.Clean.Before = same
 		return true, nil
 	}
-	if err = same(); errors.Is(err, originals.ErrRewritten) {
+	if err = same(); errors.Is(err, errRewritten) {
 		return false, nil
 	}
 	return err == nil, err
@@ -216,7 +216,7 @@ func (c *Capture) continuesClean(base *records.Point, at *originals.Place, end i
 
 // compare starts to hash the part of the file that is stored already, while the new bytes are compressed: nearly all
 // files only grow. The end of that part is received from dict, as it is the dictionary of the compression. compare
-// returns a function that waits for the hash and returns [originals.ErrRewritten] if it differs.
+// returns a function that waits for the hash and returns errRewritten if it differs.
 func (c *Capture) compare(t stream.Tail, dict <-chan []byte, base *records.Point) func() error {
 	read := make(chan error, 1)
 	go func() {
@@ -227,14 +227,14 @@ func (c *Capture) compare(t stream.Tail, dict <-chan []byte, base *records.Point
 	return func() error {
 		err := <-read
 		if err == nil && t.Hash.Sum() != base.Original {
-			err = originals.ErrRewritten
+			err = errRewritten
 		}
 		return err
 	}
 }
 
 // continuesExact reports whether the file starts with the exact bytes of the stored stream, which has cuts.
-func (c *Capture) continuesExact(ctx context.Context, p refs.Project, base *records.Point, at *originals.Place,
+func (c *Capture) continuesExact(ctx context.Context, p refs.Project, base *records.Point, at *Place,
 	end int64) (bool, error) {
 	last := c.prev[len(c.prev)-1]
 	closed := last.RawLen - int64(len(last.Tail))
@@ -262,7 +262,7 @@ func (c *Capture) continuesExact(ctx context.Context, p refs.Project, base *reco
 func (c *Capture) streamEnd(ctx context.Context, p refs.Project,
 	base *records.Point) (hash *objects.Hasher, dict []byte, err error) {
 	dict = stream.NewDict(base.Size, 0)
-	end := &originals.Ending{Skip: base.Size - int64(len(dict)), B: dict[:0]}
+	end := &ending{skip: base.Size - int64(len(dict)), b: dict[:0]}
 	err = c.M.Refs.View(ctx, p, func(tx *refs.Tx) error {
 		rc, err := tx.Get(ctx, base.Original)
 		if err != nil {
@@ -278,5 +278,5 @@ func (c *Capture) streamEnd(ctx context.Context, p refs.Project,
 		}
 		return err
 	})
-	return hash, end.B, err
+	return hash, end.b, err
 }

@@ -163,7 +163,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 		return err
 	}
 	err = c.extend(ctx, st.Project, s, end)
-	if errors.Is(err, originals.ErrRewritten) {
+	if errors.Is(err, errRewritten) {
 		c.verify = true
 		err = c.extend(ctx, st.Project, s, end)
 	}
@@ -255,7 +255,7 @@ func copyRange(w io.Writer, f io.ReaderAt, from, to int64) error {
 }
 
 // grow stages the bytes of the file between the place at and end, and scans them.
-func (c *Capture) grow(ctx context.Context, s *refs.Stage, at originals.Place, end int64) error {
+func (c *Capture) grow(ctx context.Context, s *refs.Stage, at Place, end int64) error {
 	c.M.Growing()
 	sc := transcript.NewScanner(at.Carry, func(b []byte) [32]byte { return objects.Sum(b) })
 	rules := c.Rules
@@ -311,7 +311,7 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at originals.Place, e
 
 // makePatch makes the patch that turns the clean bytes into the exact ones, whose hash is raw, if they differ. It sets
 // the change to "unchanged" if neither the clean nor the exact bytes have changed.
-func (c *Capture) makePatch(at originals.Place, cuts []redact.Cut, raw objects.Hash) error {
+func (c *Capture) makePatch(at Place, cuts []redact.Cut, raw objects.Hash) error {
 	grown := c.added.NewBytes > 0 || len(c.files) > 0
 	if c.snap.Withheld = len(c.tail) > 0 || len(cuts) > 0 || at.Cuts; !c.snap.Withheld {
 		if !grown && c.added.Change == "grown" && !c.Base.Withheld {
