@@ -19,11 +19,15 @@ import (
 // to one in the directory temp; its files become overflow files. Directories are the candidates for the hashes with
 // which Gemini names working directories. The sources are returned together with the joined errors: a [*SourceError]
 // for each unreadable file and an [*agents.DatabaseError] for an unreadable database.
-func AgentSources(name, dir, temp string, directories []string) (out []Source, err error) {
+func AgentSources(name, dir, temp string, directories []string) ([]Source, error) {
 	a := agents.ByName(name)
 	if a == nil {
 		return nil, fmt.Errorf("no agent is called %q", name)
 	}
+	return agentSources(a, dir, temp, directories)
+}
+
+func agentSources(a agents.Agent, dir, temp string, directories []string) (out []Source, err error) {
 	sessions, err := a.Sessions(dir)
 	unread, err := unreadSources(err)
 	if err != nil {
@@ -38,8 +42,13 @@ func AgentSources(name, dir, temp string, directories []string) (out []Source, e
 			s.Cwd = geminiDirectory(s.Path, directories)
 		}
 		path := filepath.Join(temp, string(records.SessionOf(s.ID))+".jsonl")
-		if err := writeValues(a, s, path); err != nil {
-			return nil, fmt.Errorf("read %s: %w", s.Path, err)
+		read, err := writeValues(a, s, path)
+		if err != nil {
+			return nil, fmt.Errorf("convert %s: %w", s.Path, err)
+		}
+		if read != nil {
+			unread = append(unread, &SourceError{Source{Path: s.Path}, fmt.Errorf("read %s: %w", s.Path, read)})
+			continue
 		}
 		out = append(out, Source{Path: path, ID: s.ID, Origin: s.Path, Cwd: s.Cwd, Files: s.Files, Parent: s.Parent})
 	}
@@ -146,19 +155,19 @@ func UnknownValues(name, path string) (map[string]int, error) {
 	return out, nil
 }
 
-// writeValues writes the values of a session into a new file.
-func writeValues(a agents.Agent, s agents.Session, path string) error {
+// writeValues writes the values of a session into a new file. read is the error of the session if it cannot be read.
+func writeValues(a agents.Agent, s agents.Session, path string) (read, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for value, err := range a.Values(s) {
-		if err == nil {
-			_, err = f.Write(value)
-		}
 		if err != nil {
-			return errors.Join(err, f.Close())
+			return err, f.Close()
+		}
+		if _, err := f.Write(value); err != nil {
+			return nil, errors.Join(err, f.Close())
 		}
 	}
-	return f.Close()
+	return nil, f.Close()
 }
