@@ -365,3 +365,30 @@ func TestNoDirectoryYet(t *testing.T) {
 		}
 	}
 }
+
+// TestDirectoryWithNul adds a session that names no directory next to one whose directory cannot be one.
+func TestDirectoryWithNul(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t, testOptions())
+	dir := filepath.Join(t.TempDir(), "-home-dev-shop")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const line = `{"type":"user","uuid":"u%d",%s"message":{"role":"user","content":"Hello %d"}}` + "\n"
+	added := add(t, m, write(t, filepath.Join(dir, "aaaa1111.jsonl"), fmt.Sprintf(line, 1, `"cwd":"/home/dev\u0000shop",`, 1)),
+		write(t, filepath.Join(dir, "bbbb2222.jsonl"), fmt.Sprintf(line, 2, "", 2)))
+	for _, a := range added {
+		if strings.ContainsRune(a.Project.Name, 0) {
+			t.Errorf("%s is in the project %q", a.Session, a.Project.Name)
+		}
+	}
+	paths, err := m.Projects().Paths(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range paths {
+		if strings.ContainsRune(p.Path, 0) {
+			t.Errorf("%q is the directory of a project", p.Path)
+		}
+	}
+}

@@ -215,11 +215,12 @@ func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *
 	var groups []*Group
 	places := map[string]*place{}
 	looked := peekAll(sources, failed)
+	guess := guesser{m: m, others: looked}
 	for _, l := range looked {
-		src, cwd, size := l.src, cmp.Or(dirName(l.cwd), dirName(l.src.Cwd)), l.size
+		src, cwd, size := l.src, cmp.Or(l.cwd, dirName(l.src.Cwd)), l.size
 		if cwd == "" {
 			var err error
-			if cwd, err = m.guessDir(ctx, src, looked); err != nil {
+			if cwd, err = guess.dir(ctx, src); err != nil {
 				return nil, err
 			}
 		}
@@ -287,7 +288,7 @@ func peekAll(sources []Source, failed *[]error) []peeked {
 	return out
 }
 
-// peek returns the working directory that the start of a source names, "" if it names none.
+// peek returns the working directory that the start of a source names, "" if it names none that can exist.
 func peek(src Source) (cwd string, size int64, err error) {
 	f, size, err := OpenSource(src.Path)
 	if err != nil {
@@ -297,32 +298,40 @@ func peek(src Source) (cwd string, size int64, err error) {
 	if cwd, err = transcript.Cwd(f); err != nil {
 		return "", 0, fmt.Errorf("read %s: %w", src.Path, err)
 	}
-	return cwd, size, nil
+	return dirName(cwd), size, nil
 }
 
-// guessDir returns the working directory of a source that does not name one yet: the directory of the file if its
-// project contains the session; or a directory that is registered, or named by another source, and for which Claude
-// Code uses the directory of the file; or else the directory of the file.
-func (m Ops) guessDir(ctx context.Context, src Source, others []peeked) (string, error) {
-	paths, err := projects.On(m.DB).Paths(ctx)
-	if err != nil {
-		return "", err
+// A guesser finds the working directories of sources that do not name one yet.
+type guesser struct {
+	m      Ops
+	others []peeked
+	names  map[string]string // working directories by the names of Claude Code's directories for them; nil until needed
+}
+
+// dir returns the working directory of a source: the directory of the file if its project contains the session; or a
+// directory that is registered, or named by another source, and for which Claude Code uses the directory of the file;
+// or else the directory of the file.
+func (g *guesser) dir(ctx context.Context, src Source) (string, error) {
+	if g.names == nil {
+		paths, err := projects.On(g.m.DB).Paths(ctx)
+		if err != nil {
+			return "", err
+		}
+		g.names = map[string]string{}
+		for _, l := range slices.Backward(g.others) {
+			if l.cwd != "" {
+				g.names[ClientDir(l.cwd)] = l.cwd
+			}
+		}
+		for _, b := range paths {
+			g.names[ClientDir(b.Path)] = b.Path
+		}
 	}
 	dir := filepath.Dir(src.Path)
-	if known, err := m.hasSession(ctx, dir, src.SessionID()); known || err != nil {
+	if known, err := g.m.hasSession(ctx, dir, src.SessionID()); known || err != nil {
 		return dir, err
 	}
-	for _, b := range slices.Backward(paths) {
-		if ClientDir(b.Path) == filepath.Base(dir) {
-			return b.Path, nil
-		}
-	}
-	for _, l := range others {
-		if l.cwd != "" && ClientDir(l.cwd) == filepath.Base(dir) {
-			return l.cwd, nil
-		}
-	}
-	return dir, nil
+	return cmp.Or(g.names[filepath.Base(dir)], dir), nil
 }
 
 // hasSession reports whether the project of a directory contains the session.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -75,8 +74,7 @@ func (s *FileCache) Title(f ClientFile) string {
 // Prune removes the entries of files that are not in files, the existing files by session.
 func (s *FileCache) Prune(files map[string]ClientFile) {
 	gone := func(path string) bool {
-		name := path[strings.LastIndexAny(path, `/\`)+1:]
-		f, ok := files[strings.TrimSuffix(name, ".jsonl")]
+		f, ok := files[Source{Path: path}.SessionID()]
 		gone := !ok || f.Path != path
 		s.changed = s.changed || gone
 		return gone

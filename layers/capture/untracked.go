@@ -90,18 +90,19 @@ func (m Ops) withProjects(ctx context.Context, files map[string]ClientFile,
 	var looked []peeked
 	for _, id := range slices.Sorted(maps.Keys(files)) {
 		src := Source{Path: files[id].Path}
-		looked = append(looked, peeked{src: src, cwd: dirName(b.cwd(src.Path))})
+		looked = append(looked, peeked{src: src, cwd: b.cwd(src.Path)})
 	}
 	if !maps.Equal(b.now, b.known) {
 		m.writeCwds(every, b.now)
 	}
+	guess := guesser{m: m, others: looked}
 	known := map[string]state.Project{}
 	var out []UntrackedFile
 	for _, l := range looked {
 		dir := l.cwd
 		if dir == "" {
 			var err error
-			if dir, err = m.guessDir(ctx, l.src, looked); err != nil {
+			if dir, err = guess.dir(ctx, l.src); err != nil {
 				return nil, err
 			}
 		}
