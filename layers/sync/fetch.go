@@ -320,7 +320,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 			}
 		}
 		switch {
-		case l.Own && l.Old != "" && !f.originals && !errors.Is(err, incoming.ErrRefused) && ctx.Err() == nil:
+		case l.Own && l.Old != "" && !f.originals && (err == nil || errors.Is(err, incoming.ErrRewritten)):
 			l.Status, f.out.Twin = "rewritten", true // another store continued as this device
 		case errors.Is(err, incoming.ErrRewritten):
 			l.Status = "rewritten"
