@@ -47,9 +47,8 @@ func (p *pusher) originals(ctx context.Context) error {
 
 // planExact plans a lane of exact bytes. It is not scanned, because it consists of secrets.
 func (p *pusher) planExact(ctx context.Context, l *PushedLane) (err error) {
-	l.New, l.Status = l.lane.Tip.String(), "new"
-	if !l.old.IsZero() {
-		l.Old, l.Status = l.old.String(), "updated"
+	if l.Old, l.New, l.Status = commitName(l.old), l.lane.Tip.String(), "new"; l.Old != "" {
+		l.Status = "updated"
 	}
 	if l.old == l.lane.Tip {
 		l.Status = "current"

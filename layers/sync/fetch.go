@@ -194,12 +194,16 @@ func (f *fetcher) concerns(l refs.Lane) bool {
 }
 
 func (f *fetcher) lane(l, here refs.Lane, status string) FetchedLane {
-	out := FetchedLane{Project: l.Project, Device: l.Device, Own: l.Device == f.m.Refs.Device().ID, New: l.Tip.String(),
-		Status: status, Exact: l.Originals, Lane: l}
-	if !here.Tip.IsZero() {
-		out.Old = here.Tip.String()
+	return FetchedLane{Project: l.Project, Device: l.Device, Own: l.Device == f.m.Refs.Device().ID,
+		Old: commitName(here.Tip), New: commitName(l.Tip), Status: status, Exact: l.Originals, Lane: l}
+}
+
+// commitName returns the name of a commit, "" for none.
+func commitName(id pack.ID) string {
+	if id.IsZero() {
+		return ""
 	}
-	return out
+	return id.String()
 }
 
 // planLane plans one lane of the remote.

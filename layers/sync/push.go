@@ -218,9 +218,8 @@ func (p *pusher) absent(ctx context.Context, project state.Project, lanes []refs
 }
 
 func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
-	l.New, l.Status = l.lane.Tip.String(), "new"
-	if !l.old.IsZero() {
-		l.Old, l.Status = l.old.String(), "updated"
+	if l.Old, l.New, l.Status = commitName(l.old), l.lane.Tip.String(), "new"; l.Old != "" {
+		l.Status = "updated"
 	}
 	if l.old == l.lane.Tip {
 		l.Status = "current"

@@ -95,13 +95,8 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 }
 
 func (m Ops) compareLane(ctx context.Context, l refs.Lane, here, there pack.ID) (ShownLane, error) {
-	out := ShownLane{Project: trust.On(m.DB).ProjectName(ctx, l.Project), Device: l.Device[:8]}
-	if !here.IsZero() {
-		out.Here = here.String()
-	}
-	if !there.IsZero() {
-		out.There = there.String()
-	}
+	out := ShownLane{Project: trust.On(m.DB).ProjectName(ctx, l.Project), Device: l.Device[:8], Here: commitName(here),
+		There: commitName(there)}
 	switch {
 	case here == there:
 		out.State = "current"
