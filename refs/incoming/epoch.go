@@ -11,7 +11,7 @@ import (
 // later epoch, and a Lamport time that shows that its author knew the known tip. [verifier.commit] checks the
 // signature.
 func (v *verifier) newEpoch(first pack.ID) error {
-	c, err := v.git.Commit(first)
+	c, err := v.q.git.Commit(first)
 	if err != nil {
 		return v.refuse(err)
 	}
@@ -23,11 +23,11 @@ func (v *verifier) newEpoch(first pack.ID) error {
 	if err != nil {
 		return v.refuse(fmt.Errorf("commit %s: %w", first, err))
 	}
-	was, err := lane.EpochAt(v.ctx, v.git, v.lane.Old)
+	was, err := lane.EpochAt(v.ctx, v.q.git, v.lane.Old)
 	if err != nil {
 		return err
 	}
-	here, err := v.git.Commit(v.lane.Old)
+	here, err := v.q.git.Commit(v.lane.Old)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (v *verifier) newEpoch(first pack.ID) error {
 	if err != nil {
 		return err
 	}
-	if !c.Parent.IsZero() || now <= was || lamport < seen && v.accepts(seen) {
+	if !c.Parent.IsZero() || now <= was || lamport < seen && v.q.r.AcceptsLamport(seen) {
 		return v.rewritten()
 	}
 	v.lane.Epoch = now
@@ -45,7 +45,7 @@ func (v *verifier) newEpoch(first pack.ID) error {
 // rewritten returns [ErrRewritten] if the device has signed the new tip, and [ErrRefused] otherwise. Without this
 // check, anybody could make a device believe that a copy of its store exists.
 func (v *verifier) rewritten() error {
-	c, err := v.git.Commit(v.lane.Tip)
+	c, err := v.q.git.Commit(v.lane.Tip)
 	if err == nil && c.Email != v.lane.Device+"@mem.invalid" {
 		err = fmt.Errorf("its author %q is not the lane's device", c.Email)
 	}

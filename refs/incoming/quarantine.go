@@ -124,9 +124,8 @@ func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (Fetche
 }
 
 func (q *Quarantine) check(ctx context.Context, a *FetchedLane) error {
-	v := &verifier{ctx: ctx, git: q.git, lane: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
-		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, pre: q.pre, unpack: &q.unpack,
-		body: q.r.CheckBody, accepts: q.r.AcceptsLamport}
+	v := &verifier{ctx: ctx, q: q, lane: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
+		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}}
 	if err := v.check(); err != nil {
 		return err
 	}

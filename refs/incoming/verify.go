@@ -51,25 +51,21 @@ type FetchedLane struct {
 // A verifier verifies one lane.
 type verifier struct {
 	ctx     context.Context
-	git     *gitstore.Repo // the quarantine on top of the store
+	q       *Quarantine
 	lane    *FetchedLane
 	seen    map[pack.ID]struct{}            // verified objects
 	grown   map[objects.Hash][]int          // new segments, by stream
 	sums    map[objects.Hash][]objects.Hash // hash at the end of each segment, by grown stream
 	points  map[objects.Hash]pack.ID
-	pre     *preverifier // streams verified while they arrived
-	unpack  *allowance
 	lamport uint64 // of the current commit
 	entries int    // directory entries seen
-	body    func(refs.Record) error
-	accepts func(lamport uint64) bool
 }
 
 // check verifies everything new in the lane: the chain of commits back to the known tip, their
 // signatures, the closed grammar of trees, that no file changes or disappears, every record, the name of every object,
 // and every byte of the streams that grew. Errors wrap [ErrRewritten] or [ErrRefused].
 func (v *verifier) check() error {
-	commits, follows, err := lane.CommitsSince(v.ctx, v.git, v.lane.Tip, v.lane.Old, lane.MaxCommits)
+	commits, follows, err := lane.CommitsSince(v.ctx, v.q.git, v.lane.Tip, v.lane.Old, lane.MaxCommits)
 	if err != nil {
 		return v.refuse(err)
 	}
@@ -81,7 +77,7 @@ func (v *verifier) check() error {
 	var before uint64
 	var tree pack.ID
 	if !v.lane.Old.IsZero() && follows {
-		c, err := v.git.Commit(v.lane.Old)
+		c, err := v.q.git.Commit(v.lane.Old)
 		if err != nil {
 			return err
 		}
@@ -105,7 +101,7 @@ func (v *verifier) check() error {
 // countRemoved counts the records that the new epoch lacks, and subtracts the remaining ones from the new records.
 func (v *verifier) countRemoved() error {
 	names := func(tip pack.ID) ([]objects.Hash, error) {
-		l, err := lane.At(v.git, tip, v.lane.Device)
+		l, err := lane.At(v.q.git, tip, v.lane.Device)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +138,7 @@ func (v *verifier) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport
 	if err := v.ctx.Err(); err != nil {
 		return tree, 0, err
 	}
-	raw, err := v.git.Get(id, pack.Commit)
+	raw, err := v.q.git.Get(id, pack.Commit)
 	if err != nil {
 		return tree, 0, err
 	}
@@ -159,7 +155,7 @@ func (v *verifier) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport
 	if v.lamport < before {
 		return tree, 0, fmt.Errorf("Lamport time %d after %d", v.lamport, before)
 	}
-	if !v.accepts(v.lamport) {
+	if !v.q.r.AcceptsLamport(v.lamport) {
 		return tree, 0, fmt.Errorf("Lamport time %d is far ahead of the clock here", v.lamport)
 	}
 	if c.Email != v.lane.Device+"@mem.invalid" {
@@ -184,7 +180,7 @@ func (v *verifier) tree(tree, old pack.ID) error {
 		return nil
 	}
 	v.seen[tree] = struct{}{}
-	d := lane.Differ{Git: v.git,
+	d := lane.Differ{Git: v.q.git,
 		Tree: func(path []string, id pack.ID) (bool, error) {
 			if err := v.countEntry(id); err != nil {
 				return false, err
@@ -249,7 +245,7 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	}
 	size, err := v.size(id)
 	if err == nil {
-		err = v.unpack.spend(size)
+		err = v.q.unpack.spend(size)
 	}
 	if err != nil {
 		return err
@@ -267,7 +263,7 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	if m[14] != "" {
 		return v.segment(m)
 	}
-	b, err := v.git.Get(id, pack.Blob)
+	b, err := v.q.git.Get(id, pack.Blob)
 	if err != nil {
 		return err
 	}
@@ -307,7 +303,7 @@ const maxHashInMemory = 1 << 20
 
 // size returns the size of a received blob, 0 if the store has it already.
 func (v *verifier) size(id pack.ID) (int64, error) {
-	n, err := v.git.Packs().Size(id)
+	n, err := v.q.git.Packs().Size(id)
 	if errors.Is(err, pack.ErrNotFound) || errors.Is(err, pack.ErrDelta) {
 		return 0, nil
 	}
@@ -316,7 +312,7 @@ func (v *verifier) size(id pack.ID) (int64, error) {
 
 // sum returns the hash of a received blob, without keeping it in memory.
 func (v *verifier) sum(id pack.ID) (h objects.Hash, err error) {
-	k, _, r, err := v.git.Packs().Reader(id)
+	k, _, r, err := v.q.git.Packs().Reader(id)
 	if err != nil {
 		return h, err
 	}
@@ -362,7 +358,7 @@ func (v *verifier) record(b []byte, h objects.Hash) error {
 	case r.Lamport > v.lamport:
 		return fmt.Errorf("Lamport time %d in a commit of %d", r.Lamport, v.lamport)
 	case r.Kind != "device":
-		return v.body(r)
+		return v.q.r.CheckBody(r)
 	}
 	var d lane.DeviceBody
 	if err := json.Unmarshal(r.Body, &d); err != nil {
@@ -380,7 +376,7 @@ func (v *verifier) record(b []byte, h objects.Hash) error {
 
 // content verifies every byte of the streams that grew, and the new growth points.
 func (v *verifier) content() error {
-	l, err := lane.At(v.git, v.lane.Tip, v.lane.Device)
+	l, err := lane.At(v.q.git, v.lane.Tip, v.lane.Device)
 	if err != nil {
 		return err
 	}
@@ -458,14 +454,14 @@ func (v *verifier) streamReader(l *lane.Snapshot, h objects.Hash) (*stream.Reade
 	if err != nil {
 		return nil, err
 	}
-	if sums, ok := v.pre.sums(ids); ok {
+	if sums, ok := v.q.pre.sums(ids); ok {
 		v.sums[h] = sums
 		return nil, nil
 	}
 	sums := make([]objects.Hash, n)
 	v.sums[h] = sums
 	return stream.NewReader(n, func(i int) ([]byte, error) {
-		b, err := v.git.Get(ids[i], pack.Blob)
+		b, err := v.q.git.Get(ids[i], pack.Blob)
 		if err != nil {
 			return nil, err
 		}
@@ -475,7 +471,7 @@ func (v *verifier) streamReader(l *lane.Snapshot, h objects.Hash) (*stream.Reade
 		}
 		sums[i] = head.Sum
 		if i >= n-len(added) { // older segments were counted when they arrived
-			err = v.unpack.spend(head.Length)
+			err = v.q.unpack.spend(head.Length)
 		}
 		return b, err
 	}), nil
