@@ -57,7 +57,7 @@ func TestRepairFromDamagedRemote(t *testing.T) {
 			defer again.Close()
 			for id := range lost {
 				if ok, err := again.Git().Has(id); err != nil || ok == (id.String() == gone) {
-					t.Errorf("Has(%s) = %v, %v; fixes %v", id, ok, err, out.Mended)
+					t.Errorf("Has(%s) = %v, %v; fixes %v", id, ok, err, out.Fixes)
 				}
 			}
 		})

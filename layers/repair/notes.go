@@ -18,28 +18,28 @@ const (
 // notes rewrites notes of a deletion with more than one damaged byte. The note of a running deletion is rebuilt from
 // local data. The list of forgotten data cannot be rebuilt: with Forget, its lost entries are dropped.
 func (m Ops) notes(ro RepairOptions, out *Repaired) error {
-	for i := range out.Mended {
-		d := &out.Mended[i]
+	for i := range out.Fixes {
+		d := &out.Fixes[i]
 		if d.Done != "" {
 			continue
 		}
 		var err error
 		switch {
 		case d.Where == pendingNote:
-			d.Done = "written again for all projects: what was to be made again is not"
+			d.Done = "rewritten for all projects; versions that the deletion removed are not rebuilt"
 			if !ro.DryRun {
 				d.Kept, err = forget.On(m.DB).RenewPending()
 			}
 		case d.Where == sealsNote && ro.Forget:
 			var n int
 			n, d.Kept, err = originals.On(m.DB).RenewSeals(ro.DryRun)
-			d.Done = fmt.Sprintf("begun again with the %d entries that are readable", n)
+			d.Done = fmt.Sprintf("restarted with the %d readable entries", n)
 		}
 		if err != nil {
-			return fmt.Errorf("mend %s: %w", d.Where, err)
+			return fmt.Errorf("repair %s: %w", d.Where, err)
 		}
 	}
-	out.Unsealed = slices.ContainsFunc(out.Mended, func(d repair.Fix) bool {
+	out.Unsealed = slices.ContainsFunc(out.Fixes, func(d repair.Fix) bool {
 		return d.Where == sealsNote && d.Done == ""
 	})
 	return nil

@@ -66,8 +66,8 @@ func (m Ops) recapture(ctx context.Context, losses []repair.Loss, out *Repaired,
 	for _, l := range losses {
 		if g.got[l.ID] != nil {
 			g.got[l.ID] = nil // report each once
-			out.Mended = append(out.Mended, repair.Fix{Where: l.Where, What: describeLoss(l) + " was missing",
-				Done: "made again from " + g.from[l.ID]})
+			out.Fixes = append(out.Fixes, repair.Fix{Where: l.Where, What: describeLoss(l) + " was missing",
+				Done: "restored from " + g.from[l.ID]})
 		}
 	}
 	return slices.DeleteFunc(losses, func(l repair.Loss) bool { return g.from[l.ID] != "" }), nil

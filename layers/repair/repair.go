@@ -23,18 +23,18 @@ import (
 
 // RepairOptions are the options of a repair.
 type RepairOptions struct {
-	Remote string // the remote to restore from; "": all
-	DryRun bool
-	Forget bool                           // continue without lost data: see [refs.Repo.GiveUp]
-	Told   func(remote string, err error) // reports unreachable remotes; may be nil
+	Remote      string // the remote to restore from; "": all
+	DryRun      bool
+	Forget      bool                           // continue without lost data: see [repair.GiveUp]
+	Unreachable func(remote string, err error) // reports unreachable remotes; may be nil
 }
 
 // A Repaired is the result of a repair.
 type Repaired struct {
-	Mended []repair.Fix
-	Lost   []LostData
-	Left   []repair.Problem // found by a check afterwards
-	Roots  []Root
+	Fixes []repair.Fix
+	Lost  []LostData
+	Left  []repair.Problem // found by a check afterwards
+	Roots []Root
 
 	Unsealed bool // the list of forgotten data is damaged, and stays so without Forget
 
@@ -45,7 +45,7 @@ type Repaired struct {
 // Repair repairs the store in dir, which need not open: from local data, from remotes, and from the session files of
 // Claude Code. It deletes nothing. With DryRun it only reports.
 func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) (out Repaired, err error) {
-	if out.Mended, err = repair.FixFiles(dir, ro.DryRun); err != nil {
+	if out.Fixes, err = repair.FixFiles(dir, ro.DryRun); err != nil {
 		return out, err
 	}
 	repo, err := refs.OpenDamaged(dir, o.Refs())
@@ -57,24 +57,24 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 	}
 	m := On(state.OnRepo(repo, o))
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	remotes, err := m.suppliers(ro)
+	remotes, err := m.remotesToAsk(ro)
 	if err != nil {
 		return out, err
 	}
-	told := ro.Told
-	ro.Told = func(name string, err error) {
-		if ro.Forget = false; told != nil {
-			told(name, err)
+	unreachable := ro.Unreachable
+	ro.Unreachable = func(name string, err error) {
+		if ro.Forget = false; unreachable != nil {
+			unreachable(name, err)
 		}
 	}
-	did, losses, err := repair.FixRepositories(ctx, repo, ro.DryRun, m.supply(remotes, ro.Told))
-	out.Mended = append(out.Mended, did...)
+	fixes, losses, err := repair.FixRepositories(ctx, repo, ro.DryRun, m.fetchFunc(remotes, ro.Unreachable))
+	out.Fixes = append(out.Fixes, fixes...)
 	if err != nil {
 		return out, err
 	}
 	if repo.Device().ID != "" && len(losses) == 0 {
 		clocks, err := repair.FixClocks(ctx, repo, ro.DryRun)
-		out.Mended = append(out.Mended, clocks...)
+		out.Fixes = append(out.Fixes, clocks...)
 		if err != nil {
 			return out, err
 		}
@@ -87,7 +87,7 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 	}
 	out.Lost = m.explainLosses(losses)
 	if !ro.DryRun {
-		if err := m.bringBack(ctx, remotes, &out, ro.Told); err != nil {
+		if err := m.refetch(ctx, remotes, &out, ro.Unreachable); err != nil {
 			return out, err
 		}
 	}
@@ -105,31 +105,31 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 // giveUp drops references to lost data from this device's lanes if that is wanted, and else finds out whether they
 // block the store.
 func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []repair.Loss, out *Repaired) error {
-	could, err := repair.GiveUp(ctx, m.Refs, true, losses, nil)
-	out.Stuck = len(could) > 0
+	fixes, err := repair.GiveUp(ctx, m.Refs, true, losses, nil)
+	out.Stuck = len(fixes) > 0
 	if err != nil || !ro.Forget || !out.Stuck {
 		return err
 	}
 	if !ro.DryRun {
-		could, err = repair.GiveUp(ctx, m.Refs, false, losses, m.stillOfUse(losses))
+		fixes, err = repair.GiveUp(ctx, m.Refs, false, losses, m.isUseful(losses))
 	}
-	for _, c := range could {
-		if i := slices.IndexFunc(out.Mended, func(d repair.Fix) bool {
+	for _, c := range fixes {
+		if i := slices.IndexFunc(out.Fixes, func(d repair.Fix) bool {
 			return d.Where == c.Where && d.Done == ""
 		}); i >= 0 {
-			out.Mended[i].Done = c.Done
+			out.Fixes[i].Done = c.Done
 		} else {
-			out.Mended = append(out.Mended, c)
+			out.Fixes = append(out.Fixes, c)
 		}
 	}
 	out.GivenUp = err == nil
 	return err
 }
 
-// stillOfUse returns a function that reports whether a record is of use without its lost data. A session record
+// isUseful returns a function that reports whether a record is of use without its lost data. A session record
 // without its transcript is useless if Claude Code still has the file, because the next capture then stores it
 // again. Otherwise its versions need the record.
-func (m Ops) stillOfUse(losses []repair.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
+func (m Ops) isUseful(losses []repair.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
 	x := newLossExplainer(m.Refs)
 	files := map[string]string{}
 	for _, l := range losses {
@@ -147,8 +147,8 @@ func (m Ops) stillOfUse(losses []repair.Loss) func(r refs.Record, has func(objec
 	}
 }
 
-// suppliers returns the remotes to ask.
-func (m Ops) suppliers(ro RepairOptions) ([]refs.Remote, error) {
+// remotesToAsk returns the remotes to ask.
+func (m Ops) remotesToAsk(ro RepairOptions) ([]refs.Remote, error) {
 	if ro.Remote != "" {
 		r, err := sync.On(m.DB).Remote(ro.Remote)
 		return []refs.Remote{r}, err
@@ -160,28 +160,28 @@ func (m Ops) suppliers(ro RepairOptions) ([]refs.Remote, error) {
 	return all, err
 }
 
-// supply returns a function that fetches branches from the first remotes that have them, nil if there are no
+// fetchFunc returns a function that fetches branches from the first remotes that have them, nil if there are no
 // remotes.
-func (m Ops) supply(remotes []refs.Remote, told func(string, error)) repair.FetchFunc {
+func (m Ops) fetchFunc(remotes []refs.Remote, unreachable func(string, error)) repair.FetchFunc {
 	if len(remotes) == 0 {
 		return nil
 	}
 	return func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error) {
 		tips := map[string]pack.ID{}
 		for _, r := range remotes {
-			err := m.supplyFrom(ctx, r, branches, tips, w)
+			err := m.fetchLost(ctx, r, branches, tips, w)
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if err != nil && told != nil {
-				told(r.Name, err)
+			if err != nil {
+				unreachable(r.Name, err)
 			}
 		}
 		return tips, nil
 	}
 }
 
-func (m Ops) supplyFrom(ctx context.Context, r refs.Remote, branches []string, tips map[string]pack.ID,
+func (m Ops) fetchLost(ctx context.Context, r refs.Remote, branches []string, tips map[string]pack.ID,
 	w *pack.Writer) (err error) {
 	client, err := sync.On(m.DB).Client(ctx, r, nil)
 	if err != nil {
@@ -215,10 +215,10 @@ func (m Ops) supplyFrom(ctx context.Context, r refs.Remote, branches []string, t
 	return errors.Join(err, s.Close())
 }
 
-// bringBack fetches branches that were lost or rolled back here, with all checks of a fetch.
-func (m Ops) bringBack(ctx context.Context, remotes []refs.Remote, out *Repaired, told func(string, error)) error {
+// refetch fetches branches that were lost or rolled back here, with all checks of a fetch.
+func (m Ops) refetch(ctx context.Context, remotes []refs.Remote, out *Repaired, unreachable func(string, error)) error {
 	var projects []refs.Project
-	for _, d := range out.Mended {
+	for _, d := range out.Fixes {
 		if l, ok := lane.ParseRef(strings.TrimPrefix(d.Where, "memory.git/")); ok && !slices.Contains(projects, l.Project) {
 			projects = append(projects, l.Project)
 		}
@@ -232,28 +232,26 @@ func (m Ops) bringBack(ctx context.Context, remotes []refs.Remote, out *Repaired
 			return ctx.Err()
 		}
 		if err != nil {
-			if told != nil {
-				told(r.Name, err)
-			}
+			unreachable(r.Name, err)
 			continue
 		}
 		for _, l := range got.Lanes {
 			if l.Status == "new" || l.Status == "updated" {
-				out.came(l, r.Name)
+				out.restored(l, r.Name)
 			}
 		}
 	}
 	return nil
 }
 
-// came records that a branch was restored.
-func (out *Repaired) came(l sync.FetchedLane, from string) {
+// restored records that a branch was restored.
+func (out *Repaired) restored(l sync.FetchedLane, from string) {
 	where, done := "memory.git/"+l.Lane.Ref(), "restored from the remote "+from+", "+l.New[:10]
-	if i := slices.IndexFunc(out.Mended, func(d repair.Fix) bool { return d.Where == where }); i >= 0 {
-		out.Mended[i].Done = done
+	if i := slices.IndexFunc(out.Fixes, func(d repair.Fix) bool { return d.Where == where }); i >= 0 {
+		out.Fixes[i].Done = done
 		return
 	}
-	out.Mended = append(out.Mended, repair.Fix{Where: where, What: "it was behind", Done: done})
+	out.Fixes = append(out.Fixes, repair.Fix{Where: where, What: "it was behind", Done: done})
 }
 
 // explainLosses returns the sessions and messages of losses.

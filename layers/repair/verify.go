@@ -53,7 +53,7 @@ type Root struct {
 	Hash    objects.Hash
 }
 
-// Check checks refs, commits, trees, records and streams ([refs.Repo.Check]), that lineage has no cycle
+// Check checks refs, commits, trees, records and streams ([repair.Check]), that lineage has no cycle
 // ([lineage.Graph.Check]), and that every input and output exists. With full it reads every byte and restores every
 // original whose patches this device has.
 func (m Ops) Check(ctx context.Context, full bool) (Checked, error) {
@@ -131,12 +131,12 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 // A lineageCheck checks that everything in the records of a project exists and is consistent. Faults in records of
 // untrusted devices are ignored and reported with the device, because nothing is derived from them.
 type lineageCheck struct {
-	m    Ops
-	tx   *refs.Tx
-	st   *state.State
-	c    *Checked
-	have map[objects.Hash]bool
-	told map[objects.Hash]bool // texts listed by records of trusted devices
+	m      Ops
+	tx     *refs.Tx
+	st     *state.State
+	c      *Checked
+	have   map[objects.Hash]bool
+	listed map[objects.Hash]bool // texts listed by records of trusted devices
 }
 
 func (l *lineageCheck) bad(what, device string, err error) {
@@ -164,7 +164,7 @@ func (l *lineageCheck) need(what, device string, h objects.Hash) {
 func (l *lineageCheck) input(what, device string, deleted bool, h objects.Hash) {
 	switch {
 	case l.have[h]:
-	case l.told[h] || device == l.m.Refs.Device().ID || l.st.IsUntrusted(device):
+	case l.listed[h] || device == l.m.Refs.Device().ID || l.st.IsUntrusted(device):
 		l.need(what, device, h)
 	case !deleted:
 		a := MissingInput{l.st.AsProject(), what, device, h}
@@ -175,7 +175,7 @@ func (l *lineageCheck) input(what, device string, deleted bool, h objects.Hash) 
 }
 
 func (m Ops) checkLineage(ctx context.Context, tx *refs.Tx, st *state.State, upper []facts.Record, c *Checked) error {
-	l := &lineageCheck{m: m, tx: tx, st: st, c: c, have: map[objects.Hash]bool{}, told: made(st)}
+	l := &lineageCheck{m: m, tx: tx, st: st, c: c, have: map[objects.Hash]bool{}, listed: listedTexts(st)}
 	for h, err := range tx.All(ctx) {
 		if err != nil {
 			return err
@@ -295,9 +295,9 @@ func checkFacts(records []facts.Record, need func(string, objects.Hash),
 	return nil
 }
 
-// made returns the texts that the records of a project list: transcripts and derived texts. Records of untrusted
+// listedTexts returns the texts that the records of a project list: transcripts and derived texts. Records of untrusted
 // devices do not count.
-func made(st *state.State) map[objects.Hash]bool {
+func listedTexts(st *state.State) map[objects.Hash]bool {
 	out := map[objects.Hash]bool{}
 	for _, s := range st.Sessions {
 		for _, p := range s.Points {

@@ -60,23 +60,23 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 	}
 	var unasked []error
 	out, err := repair.Repair(ctx, dir, o, repair.RepairOptions{Remote: fo.remote, DryRun: e.Opt.DryRun, Forget: fo.forget,
-		Told: func(name string, err error) {
+		Unreachable: func(name string, err error) {
 			e.Warn("%s could not be asked: %v", name, err)
 			unasked = append(unasked, err)
 		}})
 	if err != nil {
 		return memory.RemoteError(fmt.Errorf("repair: %w", err))
 	}
-	out.Mended = append(small, out.Mended...)
+	out.Fixes = append(small, out.Fixes...)
 	if err := printRepair(e, out); err != nil {
 		return err
 	}
 	left := unwhole(out)
-	for _, m := range out.Mended {
+	for _, m := range out.Fixes {
 		left = left || m.Done == "" || m.Done == settingsGone
 	}
 	switch {
-	case e.Opt.DryRun && len(out.Mended)+len(out.Lost) > 0:
+	case e.Opt.DryRun && len(out.Fixes)+len(out.Lost) > 0:
 		return app.Exit(app.ExitNo)
 	case fo.forget && out.Stuck && !out.GivenUp:
 		e.Hint("mem remote rm NAME, if that remote is lost permanently: its data was not given up")
@@ -123,7 +123,7 @@ func printRepair(e *app.Env, out repair.Repaired) error {
 	if e.Opt.JSON {
 		a := repairAnswer{OK: !unwhole(out), DryRun: e.Opt.DryRun, Repaired: []repairMending{}, Lost: []repairLost{},
 			Problems: []fsckProblem{}, Roots: []fsckRoot{}}
-		for _, m := range out.Mended {
+		for _, m := range out.Fixes {
 			a.Repaired = append(a.Repaired, repairMending{m.Where, m.What, m.Done, m.Kept})
 			a.OK = a.OK && m.Done != "" && !e.Opt.DryRun
 		}
@@ -138,10 +138,10 @@ func printRepair(e *app.Env, out repair.Repaired) error {
 		}
 		return e.PrintJSON("fsck.repair", a)
 	}
-	if len(out.Mended) == 0 && len(out.Lost) == 0 && len(out.Left) == 0 {
+	if len(out.Fixes) == 0 && len(out.Lost) == 0 && len(out.Left) == 0 {
 		e.Note("nothing is damaged")
 	}
-	for _, m := range out.Mended {
+	for _, m := range out.Fixes {
 		done := m.Done
 		switch {
 		case done == "":
