@@ -125,9 +125,10 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 			unassigned = append(unassigned, h)
 		}
 	}
-	for name := range byLane {
-		if !contains(good, name) && bad[name] == "" &&
-			slices.ContainsFunc(byLane[name], func(h lostTip) bool { return !h.root }) {
+	dropped := x.droppedDevices()
+	for name, tips := range byLane {
+		if !contains(good, name) && bad[name] == "" && !dropped[tips[0].device] &&
+			slices.ContainsFunc(tips, func(h lostTip) bool { return !h.root }) {
 			bad[name] = "the branch is missing"
 		}
 	}
@@ -142,6 +143,21 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 		}
 	}
 	return nil
+}
+
+// droppedDevices returns the devices whose lanes the user has removed. Their objects stay until the next sweep.
+func (x *repair) droppedDevices() map[string]bool {
+	dropped := map[string]bool{}
+	for _, r := range ReadableRecords(x.r, refs.Home) { // the last record counts
+		var peer struct {
+			Device  string `json:"device"`
+			Dropped bool   `json:"dropped"`
+		}
+		if r.Kind == "peer" && json.Unmarshal(r.Body, &peer) == nil {
+			dropped[peer.Device] = peer.Dropped
+		}
+	}
+	return dropped
 }
 
 // contains reports whether the sorted refs contain one of that name.
