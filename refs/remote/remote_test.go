@@ -55,8 +55,9 @@ func TestParseURL(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "ext::sh -c id", "fd::3", "ftp://host/x", "ssh://-oProxyCommand=x/y", "-oProxyCommand=x:y", "ssh://host", "ssh://host/", "host:", "host:-x", "https://", "https://h/x?y=z",
-		"https://h/x#y", "file://other/x", "a\nb", "ssh://a b/c", "us'er@host:x", "https://u:p@:80:90/x", "https://h/x%0Ahost=other",
-		"https://h/%00", "ssh://h/x%0ay", "ssh://u%0a@h/x", "file:///x%0ay", "file:///x?y", "file:///x#y", "ssh://h/x?y", "ssh://h/x#y"} {
+		"https://h/x#y", "file://other/x", "a\nb", "ssh://a b/c", "us'er@host:x", "https://u:p@:80:90/x",
+		"https://h/x%0Ahost=other", "https://h/%00", "ssh://h/x%0ay", "ssh://u%0a@h/x", "file:///x%0ay",
+		"file:///x?y", "file:///x#y", "ssh://h/x?y", "ssh://h/x#y"} {
 		if u, _, err := ParseURL(s, abs); !errors.Is(err, ErrURL) {
 			t.Errorf("ParseURL(%q) = %+v, %v, want ErrURL", s, u, err)
 		} else if strings.Contains(err.Error(), "u:p") {
@@ -112,8 +113,8 @@ func FuzzBand(f *testing.F) {
 	})
 }
 
-// TestRemoteMessages reads messages of remotes: progress that is overwritten, lines that end with CRLF, long lines, and a
-// last line without an end.
+// TestRemoteMessages reads messages of remotes: progress that is overwritten, lines that end with CRLF, long lines, and
+// a last line without an end.
 func TestRemoteMessages(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", maxMessage)
@@ -510,12 +511,14 @@ func TestEarlyAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(status)
+			}))
 			defer server.Close()
 			s.(*httpSession).base = server.URL
 			e := pack.Encode(pack.Blob, make([]byte, 8<<20), 0)
 			var running atomic.Int32
-			err = s.Push(t.Context(), Batch{Objects: 16, Size: 16 * int64(e.Size()), Entries: func(yield func(pack.Entry) error) error {
+			entries := func(yield func(pack.Entry) error) error {
 				running.Add(1)
 				defer running.Add(-1)
 				for range 16 {
@@ -524,7 +527,8 @@ func TestEarlyAnswers(t *testing.T) {
 					}
 				}
 				return nil
-			}})
+			}
+			err = s.Push(t.Context(), Batch{Objects: 16, Size: 16 * int64(e.Size()), Entries: entries})
 			if !errors.Is(err, ErrAuth) {
 				t.Errorf("Push: %v, want ErrAuth", err)
 			}

@@ -154,7 +154,8 @@ func TestStalledSSH(t *testing.T) {
 	}
 }
 
-// TestPushSSHStoreError pushes data that cannot be read: the error is that of the store, and the remote is not waited for.
+// TestPushSSHStoreError pushes data that cannot be read: the error is that of the store, and the push does not wait for
+// the remote.
 func TestPushSSHStoreError(t *testing.T) {
 	t.Parallel()
 	sh, err := exec.LookPath("sh")

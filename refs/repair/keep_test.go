@@ -89,7 +89,8 @@ func TestRefetchDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		ok, err := r.Git().Has(blob)
-		if whole := content == "an object"; err != nil || ok != whole || (len(lost) == 0) != whole || (len(fixes) == 1) != whole {
+		whole := content == "an object"
+		if err != nil || ok != whole || (len(lost) == 0) != whole || (len(fixes) == 1) != whole {
 			t.Errorf("%q: Has = %v, %v, fixes %v, lost %v", content, ok, err, fixes, lost)
 		}
 	}

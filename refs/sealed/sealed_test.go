@@ -174,7 +174,8 @@ func TestParse(t *testing.T) {
 	if got, err := ParseRequest(" " + r.String() + "\n"); got != r || err != nil {
 		t.Errorf("ParseRequest = %+v, %v", got, err)
 	}
-	for _, bad := range []string{"", r.Key, r.Key + "@", "@" + r.Device, r.Key + "@0f", r.Key + "@" + strings.ToUpper(r.Device), key.String() + "@" + r.Device} {
+	for _, bad := range []string{"", r.Key, r.Key + "@", "@" + r.Device, r.Key + "@0f",
+		r.Key + "@" + strings.ToUpper(r.Device), key.String() + "@" + r.Device} {
 		if _, err := ParseRequest(bad); err == nil {
 			t.Errorf("ParseRequest(%q) is no error", bad)
 		}
@@ -238,7 +239,8 @@ func readAll(b []byte, key age.Identity) error {
 // TestSegmentHead reads heads that no member writes.
 func TestSegmentHead(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"", "{}", strings.Repeat("x", maxHead+1), "{}\n", "x\n", `{"format":"mem segment 1","tip":"x"}` + "\n"} {
+	for _, s := range []string{"", "{}", strings.Repeat("x", maxHead+1), "{}\n", "x\n",
+		`{"format":"mem segment 1","tip":"x"}` + "\n"} {
 		_, err := readHead(bufio.NewReader(strings.NewReader(s)))
 		if !errors.Is(err, ErrTampered) || strings.Contains(err.Error(), "%!") {
 			t.Errorf("readHead(%.40q): %v, want ErrTampered", s, err)
