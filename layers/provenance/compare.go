@@ -66,7 +66,7 @@ func (m Ops) CompareSince(ctx context.Context, sc state.Scope, rev state.Rev) (C
 	}
 	var newest *records.Version
 	for _, v := range st.Versions {
-		if !v.Deleted && (rev.Session == nil || v.Session == rev.Session.ID) {
+		if !v.Deleted && (rev.Session == nil || v.Session == rev.Session.ID) && st.Session(v.Session) != nil {
 			newest = v
 		}
 	}

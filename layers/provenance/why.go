@@ -337,8 +337,8 @@ func (w *explainer) version(ctx context.Context, rev state.Rev) (*Reason, error)
 			Trusted: out.Trusted, Notes: []string{"request to a model, or its answer"}})
 	}
 	for _, b := range st.Versions {
-		if v.Source != "" && b.ID == v.Base {
-			base, err := revision.On(w.m.DB).At(ctx, state.Rev{Project: rev.Project, Session: st.Session(b.Session)}, b)
+		if s := st.Session(b.Session); v.Source != "" && b.ID == v.Base && s != nil {
+			base, err := revision.On(w.m.DB).At(ctx, state.Rev{Project: rev.Project, Session: s}, b)
 			if err != nil {
 				return nil, err
 			}
