@@ -214,8 +214,8 @@ func (a *ancestry) refined(session string, p state.Project) *Node {
 }
 
 // walk fills in the ancestors or descendants of x. The nodes are derivations. If a record does not name its source,
-// equal outputs make it ambiguous from which derivation an input came; an edge to a node of path is dropped, so the
-// result is a tree of finite depth.
+// equal outputs make it ambiguous from which derivation an input came; an edge to a node of path, or to the same node
+// as another edge, is dropped, so the result is a tree of finite depth.
 func (a *ancestry) walk(x *Node, down bool, path map[*Node]bool) {
 	if down {
 		a.down(x)
@@ -223,7 +223,12 @@ func (a *ancestry) walk(x *Node, down bool, path map[*Node]bool) {
 		a.up(x)
 	}
 	path[x] = true
-	x.Next = slices.DeleteFunc(x.Next, func(n *Node) bool { return path[n] })
+	seen := map[*Node]bool{}
+	x.Next = slices.DeleteFunc(x.Next, func(n *Node) bool {
+		drop := path[n] || seen[n]
+		seen[n] = true
+		return drop
+	})
 	for _, n := range x.Next {
 		if n.Next == nil {
 			a.walk(n, down, path)
@@ -288,10 +293,4 @@ func (a *ancestry) down(x *Node) {
 			x.Next = append(x.Next, a.followers[x.record]...)
 		}
 	}
-	seen := map[*Node]bool{}
-	x.Next = slices.DeleteFunc(x.Next, func(n *Node) bool {
-		again := seen[n]
-		seen[n] = true
-		return again
-	})
 }
