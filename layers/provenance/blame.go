@@ -67,8 +67,7 @@ func (b *blamer) lines(rev state.Rev) ([]trace.Line, []trace.Piece, error) {
 	switch rev.Kind {
 	case state.IsVersion:
 		side, err := b.t.version(b.ctx, rev)
-		p := state.PointOf(rev.Session, rev.Version.Origin())
-		b.points = append(b.points, sourcePoint{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
+		b.addPoint(rev)
 		return trace.VersionLines(side.Pieces), side.Pieces, err
 	case state.IsComposition:
 		side, err := b.t.composition(b.ctx, rev)
@@ -91,12 +90,14 @@ func (b *blamer) addPart(part records.CompositionPart) error {
 	if err != nil || rev.Session == nil {
 		return err
 	}
-	p := state.PointOf(rev.Session, part.Output)
-	if rev.Kind == state.IsVersion {
-		p = state.PointOf(rev.Session, rev.Version.Origin())
-	}
-	b.points = append(b.points, sourcePoint{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
+	b.addPoint(rev)
 	return nil
+}
+
+// addPoint adds the growth point that a version or original comes from.
+func (b *blamer) addPoint(rev state.Rev) {
+	p := pointOf(rev)
+	b.points = append(b.points, sourcePoint{b.t.source(rev.Session, p), rev.Project.ID, rev.Session, p})
 }
 
 // withResults adds to the pieces the messages with the results of their tool calls, because a piece names only the
@@ -222,14 +223,20 @@ func (b *blamer) load(v *sourceText, at sourcePoint) error {
 			v.role[e.N], v.time[e.N] = speakerOf(e), e.TS
 		}
 	}
-	in := compress.Input{Spill: markers.On(m.DB).NewSpill()}
-	in.Items, err = markers.On(m.DB).ItemsWith(b.ctx, at.project, at.session, at.point,
-		markers.ItemOptions{Spill: in.Spill})
+	v.markers, err = b.marks(at)
+	return err
+}
+
+// marks returns the markers of a session up to a growth point.
+func (b *blamer) marks(at sourcePoint) ([]compress.Mark, error) {
+	ops := markers.On(b.t.m.DB)
+	in := compress.Input{Spill: ops.NewSpill()}
+	var err error
+	in.Items, err = ops.ItemsWith(b.ctx, at.project, at.session, at.point, markers.ItemOptions{Spill: in.Spill})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v.markers = at.session.Marks(in, at.point)
-	return in.Spill.Err()
+	return at.session.Marks(in, at.point), in.Spill.Err()
 }
 
 // add adds a text to a message, and sets the speaker if none is set.

@@ -2,6 +2,7 @@ package provenance
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -83,7 +84,7 @@ func (s *mentionFinder) work(st *state.State, w *revision.Operation) ([]Mention,
 		note(records.ShortID(c.Session.ID)+":original", c.Session.ID, was, is)
 	}
 	for _, v := range w.Versions {
-		is, err := s.version(v.Derivation.Output)
+		is, err := s.contains(state.IsVersion, v.Derivation.Output)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +95,7 @@ func (s *mentionFinder) work(st *state.State, w *revision.Operation) ([]Mention,
 		note(records.ShortID(v.Session)+":"+v.Label, v.Session, was, is)
 	}
 	for _, c := range w.Compositions {
-		is, err := s.composition(c)
+		is, err := s.contains(state.IsComposition, c.Derivation.Output)
 		if err != nil {
 			return nil, err
 		}
@@ -132,37 +133,23 @@ func (s *mentionFinder) original(project refs.Project, session *state.Session, p
 	return first > 0 && first <= p.Scan.Values, nil
 }
 
-func (s *mentionFinder) segments(h objects.Hash, read func() ([]compress.Segment, error)) (bool, error) {
-	has, ok := s.has[h]
-	if ok {
+// contains reports whether the text occurs in the body h of a version or composition.
+func (s *mentionFinder) contains(kind state.Kind, h objects.Hash) (bool, error) {
+	if has, ok := s.has[h]; ok {
 		return has, nil
 	}
-	segs, err := read()
-	for _, x := range segs {
-		has = has || strings.Contains(CollapseSpace(x.Text), s.text)
+	b, err := originals.On(s.m.DB).Object(s.ctx, s.project.ID, h)
+	if err != nil {
+		return false, err
 	}
-	s.has[h] = has
-	return has, err
-}
-
-func (s *mentionFinder) version(h objects.Hash) (bool, error) {
-	return s.segments(h, func() ([]compress.Segment, error) {
-		b, err := originals.On(s.m.DB).Object(s.ctx, s.project.ID, h)
-		if err != nil {
-			return nil, err
-		}
-		return compress.Decode(b)
+	segs, err := SegmentsOf(kind, b)
+	if err != nil {
+		return false, err
+	}
+	s.has[h] = slices.ContainsFunc(segs, func(x compress.Segment) bool {
+		return strings.Contains(CollapseSpace(x.Text), s.text)
 	})
-}
-
-func (s *mentionFinder) composition(c *records.Composition) (bool, error) {
-	return s.segments(c.Derivation.Output, func() ([]compress.Segment, error) {
-		b, err := originals.On(s.m.DB).Object(s.ctx, s.project.ID, c.Derivation.Output)
-		if err != nil {
-			return nil, err
-		}
-		return SegmentsOf(state.IsComposition, b)
-	})
+	return s.has[h], nil
 }
 
 // beforeVersion reports whether the version before v, or else the source of v, contains the text.
@@ -178,7 +165,7 @@ func (s *mentionFinder) beforeVersion(st *state.State, v *records.Version) (bool
 		}
 	}
 	if last != nil && v.Since == "" {
-		return s.version(last.Derivation.Output)
+		return s.contains(state.IsVersion, last.Derivation.Output)
 	}
 	session := st.Session(v.Session)
 	if session == nil || len(v.Derivation.Inputs) == 0 {
@@ -209,21 +196,17 @@ func (s *mentionFinder) beforeComposition(st *state.State, c *records.Compositio
 		}
 	}
 	if last != nil {
-		return s.composition(last)
+		return s.contains(state.IsComposition, last.Derivation.Output)
 	}
 	for _, part := range c.Parts {
 		rev, err := s.m.partRev(s.ctx, part)
-		if err != nil || rev.Session == nil {
-			if err != nil {
-				return false, err
-			}
+		if err != nil {
+			return false, err
+		}
+		if rev.Session == nil {
 			continue
 		}
-		p := state.PointOf(rev.Session, part.Output)
-		if rev.Kind == state.IsVersion {
-			p = state.PointOf(rev.Session, rev.Version.Origin())
-		}
-		if had, err := s.original(rev.Project.ID, rev.Session, p); had || err != nil {
+		if had, err := s.original(rev.Project.ID, rev.Session, pointOf(rev)); had || err != nil {
 			return had, err
 		}
 	}

@@ -215,7 +215,7 @@ func editText(it *compress.Item, text string) string {
 }
 
 func (t *tracer) version(ctx context.Context, rev state.Rev) (trace.Side, error) {
-	side, source := t.side(), t.source(rev.Session, state.PointOf(rev.Session, rev.Version.Origin()))
+	side, source := t.side(), t.source(rev.Session, pointOf(rev))
 	side.Tokens = rev.Version.TokensOut
 	err := originals.On(t.m.DB).Stream(ctx, rev.Project.ID, rev.Version.Derivation.Output, func(r io.Reader) error {
 		for s, err := range compress.Segments(r) {
@@ -229,11 +229,26 @@ func (t *tracer) version(ctx context.Context, rev state.Rev) (trace.Side, error)
 	if err != nil {
 		return side, err
 	}
-	fates, err := markers.On(t.m.DB).Fates(ctx, rev)
-	for _, f := range fates {
-		side.Marks = append(side.Marks, trace.Mark{Source: source, Fate: f.Fate, Judged: f.Judged})
-	}
+	side.Marks, err = t.marks(ctx, rev, source)
 	return side, err
+}
+
+// marks returns the markers of a version with their fates.
+func (t *tracer) marks(ctx context.Context, rev state.Rev, source string) ([]trace.Mark, error) {
+	fates, err := markers.On(t.m.DB).Fates(ctx, rev)
+	out := []trace.Mark{}
+	for _, f := range fates {
+		out = append(out, trace.Mark{Source: source, Fate: f.Fate, Judged: f.Judged})
+	}
+	return out, err
+}
+
+// pointOf returns the growth point that a version or original comes from.
+func pointOf(rev state.Rev) *records.Point {
+	if rev.Kind == state.IsVersion {
+		return state.PointOf(rev.Session, rev.Version.Origin())
+	}
+	return state.PointOf(rev.Session, rev.Hash)
 }
 
 func (t *tracer) composition(ctx context.Context, rev state.Rev) (trace.Side, error) {
@@ -268,17 +283,12 @@ func (t *tracer) part(ctx context.Context, p records.CompositionPart) (source st
 	if err != nil || rev.Session == nil {
 		return p.Session + " 0", nil, err
 	}
+	point := pointOf(rev)
+	source = t.source(rev.Session, point)
 	if rev.Kind == state.IsVersion {
-		source = t.source(rev.Session, state.PointOf(rev.Session, rev.Version.Origin()))
-		fates, err := markers.On(t.m.DB).Fates(ctx, rev)
-		marks = []trace.Mark{}
-		for _, f := range fates {
-			marks = append(marks, trace.Mark{Source: source, Fate: f.Fate, Judged: f.Judged})
-		}
+		marks, err = t.marks(ctx, rev, source)
 		return source, marks, err
 	}
-	point := state.PointOf(rev.Session, p.Output)
-	source = t.source(rev.Session, point)
 	side := t.side()
 	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, point,
 		markers.ItemOptions{Spill: side.Texts})

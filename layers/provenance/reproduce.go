@@ -1,7 +1,6 @@
 package provenance
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -180,16 +179,13 @@ func explainDifference(kind state.Kind, stored, again []byte) string {
 		where, cause)
 }
 
+// SegmentsOf decodes the body of a version or, for another kind, of a composition.
 func SegmentsOf(kind state.Kind, body []byte) ([]compress.Segment, error) {
 	if kind == state.IsVersion {
 		return compress.Decode(body)
 	}
 	c, err := compose.Decode(body)
-	var out []compress.Segment
-	for _, p := range c.Parts {
-		out = append(out, p.Segments...)
-	}
-	return out, err
+	return allSegments(c), err
 }
 
 func sideOf(segs []compress.Segment) trace.Side {
@@ -203,7 +199,7 @@ func sideOf(segs []compress.Segment) trace.Side {
 // firstByte returns the offset of the first difference of two texts.
 func firstByte(a, b []byte) int {
 	n := 0
-	for n < len(a) && n < len(b) && bytes.Equal(a[n:n+1], b[n:n+1]) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
 	return n

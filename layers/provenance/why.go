@@ -223,12 +223,7 @@ func (w *explainer) fact(ctx context.Context, p refs.Project, f facts.Fact, whol
 	if f.Reason != "" {
 		out.note("%s", f.Reason)
 	}
-	for _, fate := range [][2]any{{f.SupersededBy != "", "superseded by " + f.SupersededBy},
-		{f.Refuted, "refuted " + f.RefutedBy}, {f.Removed, "removed"}} {
-		if fate[0].(bool) {
-			out.note("%s", strings.TrimSpace(fate[1].(string)))
-		}
-	}
+	out.noteFate(f)
 	said, err := knowledge.On(w.m.DB).Evidence(ctx, p, f)
 	var missing *state.NotFoundError
 	if err != nil && !errors.As(err, &missing) && !errors.Is(err, objects.ErrNotFound) {
@@ -251,6 +246,19 @@ func (w *explainer) fact(ctx context.Context, p refs.Project, f facts.Fact, whol
 		out.Next = append(out.Next, s)
 	}
 	return out, err
+}
+
+// noteFate adds why a fact no longer counts.
+func (r *Reason) noteFate(f facts.Fact) {
+	if f.SupersededBy != "" {
+		r.note("superseded by %s", f.SupersededBy)
+	}
+	if f.Refuted {
+		r.note("%s", strings.TrimSpace("refuted "+f.RefutedBy))
+	}
+	if f.Removed {
+		r.note("removed")
+	}
 }
 
 // speakerTrust returns the trust of a fact stated by a speaker.
