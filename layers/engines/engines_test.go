@@ -516,7 +516,8 @@ func TestAbsurdUsage(t *testing.T) {
 	}
 	p := &purse{cap: maxTokens}
 	m := &counting{fake: *says(good), n: math.MaxInt}
-	if _, err := New(m, Options{Meter: p, Price: PriceOf("opus")}).Summarize(context.Background(), request(400)); !errors.Is(err, ErrCap) {
+	s := New(m, Options{Meter: p, Price: PriceOf("opus")})
+	if _, err := s.Summarize(context.Background(), request(400)); !errors.Is(err, ErrCap) {
 		t.Errorf("a question of MaxInt tokens: %v, want ErrCap", err)
 	}
 	a := Answer{}

@@ -31,7 +31,8 @@ func TestImported(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if segs, err := e.Segments(items); c.ok != (err == nil) || err != nil && !errors.Is(err, errUnverified) || c.ok && segs[0].Text != c.text {
+		segs, err := e.Segments(items)
+		if c.ok != (err == nil) || err != nil && !errors.Is(err, errUnverified) || c.ok && segs[0].Text != c.text {
 			t.Errorf("%q of %v: %v, %v", c.text, c.src, segs, err)
 		}
 		tool, ok := ImportedTool(e.ID())

@@ -94,7 +94,8 @@ func fakeClaude(args []string) {
 		fmt.Print(`{"type":"result","subtype":"error_max_budget_usd","is_error":true,"total_cost_usd":0.5,"usage":{"input_tokens":10,"output_tokens":5}}`)
 		os.Exit(1)
 	case "error":
-		fmt.Print(`{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["no such model"],"usage":{}}`)
+		fmt.Print(`{"type":"result","subtype":"error_during_execution","is_error":true,` +
+			`"errors":["no such model"],"usage":{}}`)
 		os.Exit(1)
 	case "crash":
 		fmt.Fprintln(os.Stderr, "first\nSegmentation fault")

@@ -194,7 +194,8 @@ func TestHardTexts(t *testing.T) {
 	t.Parallel()
 	for name, unit := range map[string]string{
 		"letters": "a", "capitals": "Q", "spaces": " ", "newlines": "\n", "signs": "=", "base64": "aB3dE5Fgh1JkLm9", "mixed space": " \t",
-		"Han": "漢", "marks": "\u0301", "digits": "7", "bytes": "\xff", "slashes": "/\n", "empty lines": " \n", "returns": "\t\r",
+		"Han": "漢", "marks": "\u0301", "digits": "7", "bytes": "\xff", "slashes": "/\n",
+		"empty lines": " \n", "returns": "\t\r",
 	} {
 		size := 2 << 20 // what takes time with the square of it would never end
 		if testing.Short() {
