@@ -40,6 +40,9 @@ func newMCPShop(t *testing.T) *mcpRig {
 		id := fmt.Sprintf("%c%daaaaaa", 'a'+i, i+1)
 		fmt.Fprintf(&b, `{"type":"user","uuid":"00000000-0000-4000-8000-0000000000%da","sessionId":%q,"cwd":"/home/dev/shop","timestamp":"2026-01-18T1%d:01:00Z","message":{"role":"user","content":%q}}`+"\n", i, id, i, text)
 		for n := range 60 { // so that many hits, and more than a page, are there
+			if n == 59 { // lines that are no messages: the last message has a higher number than there are messages
+				b.WriteString(strings.Repeat(`{"type":"file-history-snapshot","messageId":"m","snapshot":{}}`+"\n", 2))
+			}
 			fmt.Fprintf(&b, `{"type":"assistant","uuid":"00000000-0000-4000-8000-00000000%d1%02d","sessionId":%q,"timestamp":"2026-01-18T1%d:02:00Z","message":{"id":"m%d","role":"assistant","content":[{"type":"text","text":"Step %d of the work: the backoff is checked against a clock of its own, %s."}]}}`+"\n",
 				i, n, id, i, n, n, strings.Repeat("and the deadline is passed down with the context ", 6))
 		}

@@ -169,7 +169,7 @@ func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err e
 			return app.Usagef("%s is a %s, which is not served", in.Ref, rev.Kind)
 		case state.IsSession, state.IsOriginal, state.IsEarlier, state.IsL1:
 			kind = state.IsMessages
-			rev.From, rev.To = 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Messages
+			rev.From, rev.To = 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Values
 			err = turns(ctx, run.Memory, rev, sessioncmd.TurnWriter(&b))
 		case state.IsMessages:
 			err = turns(ctx, run.Memory, rev, sessioncmd.TurnWriter(&b))
