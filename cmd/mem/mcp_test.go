@@ -165,6 +165,9 @@ func TestMCP(t *testing.T) {
 	if text, failed := r.call(s, "timeline", mcp.TimelineIn{Ref: "a1aaaaaa#10", Count: 2}, &line); failed || len(line.Moments) != 5 || line.Moments[2].Ref != "a1aaaaaa#10" {
 		t.Errorf("timeline: %s", text)
 	}
+	if text, failed := r.call(s, "timeline", mcp.TimelineIn{Ref: "a1aaaaaa#63", Count: 2}, &line); failed || len(line.Moments) != 3 || line.Moments[0].Ref != "a1aaaaaa#59" {
+		t.Errorf("timeline across lines that are no messages: %s", text)
+	}
 	var likely mcp.SuggestOut
 	if text, failed := r.call(s, "suggest", mcp.SuggestIn{Topics: []string{"taxes"}}, &likely); failed || len(likely.Suggestions) == 0 || !strings.HasPrefix(likely.Suggestions[0].Rev, "b2aaaaaa") {
 		t.Errorf("suggest: %s", text)

@@ -3,6 +3,7 @@ package mcpcmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -142,17 +143,42 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 		if rev.Session == nil {
 			return app.Usagef("%s is a %s: want a session or a message", in.Ref, rev.Kind)
 		}
-		if rev.Kind == state.IsMessages {
-			rev.From, rev.To = rev.From-n, rev.To+n
-		} else {
-			rev.From, rev.To = 1, 2*n
-		}
-		return turns(ctx, run.Memory, rev, func(t checkout.Turn) error {
-			out.Moments = append(out.Moments, mcp.Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
-				Who: t.Role, Line: term.SanitizeLine(term.FirstWords(t.Text, lineWidth))})
-			return nil
-		})
+		out.Moments, err = around(ctx, run.Memory, rev, n)
+		return err
 	})
+}
+
+// errEnough ends the reading of a session.
+var errEnough = errors.New("enough messages")
+
+// around lists the messages of rev with n messages before and after them; of a session its first 2n messages. Lines
+// that are no messages do not count.
+func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]mcp.Moment, error) {
+	from, to, most := rev.From, rev.To, n
+	if rev.Kind != state.IsMessages {
+		from, to, most = 0, 0, 2*n
+	}
+	rev.From, rev.To = 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Values
+	list, before, after := []mcp.Moment{}, 0, 0
+	err := turns(ctx, m, rev, func(t checkout.Turn) error {
+		switch {
+		case t.Message < from && before == most:
+			list = slices.Delete(list, 0, 1)
+		case t.Message < from:
+			before++
+		case t.Message > to && after == most:
+			return errEnough
+		case t.Message > to:
+			after++
+		}
+		list = append(list, mcp.Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
+			Who: t.Role, Line: term.SanitizeLine(term.FirstWords(t.Text, lineWidth))})
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return list, err
 }
 
 // Show prints a page of a text.
