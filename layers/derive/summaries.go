@@ -64,11 +64,7 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 		out.Replaced = true
 	}
 	if a.o.DryRun {
-		for _, s := range a.sessions {
-			if slices.Contains(due.Sessions, s.ID) {
-				out.TokensIn += s.Tokens
-			}
-		}
+		out.TokensIn = a.estimate(due)
 		return out, nil, nil
 	}
 	for i, s := range sessions {
@@ -95,6 +91,16 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 	}
 	out.Tokens, out.Omitted = c.Tokens, len(sum.Omitted)
 	return out, c, nil
+}
+
+// estimate returns the estimated tokens of the sessions of a summary.
+func (a *tierRun) estimate(due tier.Due) (n int) {
+	for _, s := range a.sessions {
+		if slices.Contains(due.Sessions, s.ID) {
+			n += s.Tokens
+		}
+	}
+	return n
 }
 
 // source reads the longest version of a session, or the session itself if it has none.
