@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/proof"
+	"github.com/memvcs/mem/refs"
 )
 
 // A desk is a home and a project of a user with the real client and mem's plugin.
@@ -298,7 +299,8 @@ func (d *desk) distils() {
 func (d *desk) quiet() {
 	d.t.Helper()
 	for _, line := range d.troubles() {
-		if !tooLate(line) { // that one was done again, or by a worker: nothing is lost, as was checked
+		// That one was done again, or by a worker: nothing is lost, as was checked.
+		if !tooLate(line) && !strings.Contains(line, refs.ErrLocked.Error()) {
 			d.t.Errorf("hooks.log: %s", line)
 		}
 	}
