@@ -194,6 +194,10 @@ func TestMalformed(t *testing.T) {
 		"##keepit0,8 x\n##/keepit##":   "##keepit0,8",
 		"# keepit is the name, ##keep": "",
 		"##keepit##keepit0.8##":        "##keepit## ##keepit0.8##",
+		"###keepit0.8## x":             "##keepit0.8##",
+		"##keepit0.80##keepit x":       "",
+		"##keepit결정은우리가오래사용한포스트그레스":             "##keepit결정은우리가오래사용",
+		"##keepit" + strings.Repeat("\x80", 40): "##keepit",
 	} {
 		if got := strings.Join(Malformed(in), " "); got != want {
 			t.Errorf("Malformed(%q) = %q, want %q", in, got, want)
@@ -205,6 +209,7 @@ func TestScanIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"#", "##keepit", "##keepit9", "##keepit0.80##", "```\n", "##/keepit##", "##keepit0.80##\n```\n"} {
 		s := strings.Repeat(unit, 4<<20/len(unit)) // with the square of its length this would never end
+		Malformed(s)
 		for _, m := range Scan(s) {
 			if m.Start >= m.End || m.End > len(s) {
 				t.Fatalf("Scan of 4 MB of %q: a mark from %d to %d", unit, m.Start, m.End)

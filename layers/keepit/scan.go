@@ -3,6 +3,7 @@ package keepit
 import (
 	"iter"
 	"strings"
+	"unicode/utf8"
 )
 
 // Marker is a marker in a message. All offsets are in bytes of the message text.
@@ -71,33 +72,49 @@ func Scan(text string) []Marker {
 }
 
 // Malformed returns the tags of text that start with ##keepit but are not markers, such as ##keepit0.8##, in order: up
-// to the next ##, or the first blank. Tags in code fences are literal and not included.
+// to the next ##, the first blank, or [mostTag] bytes. Tags in code fences are literal and not included. Malformed takes
+// time linear in len(text).
 func Malformed(text string) []string {
 	if !strings.Contains(text, "##") {
 		return nil
 	}
 	var out []string
 	for l := range lines(text) {
-		for i := l.start; !l.fenced; i += 2 {
+		for i := l.start; !l.fenced; i++ {
 			k := strings.Index(text[i:l.end], "##")
 			if k < 0 {
 				break
 			}
 			i += k
-			rest := text[i:l.end]
-			if _, _, n := openingTag(rest); n > 0 || !hasFold(rest, opening) {
-				continue
+			if _, _, n := openingTag(text[i:l.end]); n > 0 {
+				i += n - 1
+			} else if hasFold(text[i:l.end], opening) {
+				out = append(out, malformedTag(text[i:l.end]))
 			}
-			if n := strings.IndexAny(rest, " \t\r"); n >= 0 {
-				rest = rest[:n]
-			}
-			if n := strings.Index(rest[len(opening):], "##"); n >= 0 {
-				rest = rest[:len(opening)+n+2]
-			}
-			out = append(out, rest[:min(len(rest), 40)])
 		}
 	}
 	return out
+}
+
+// mostTag is the length in bytes of the longest malformed tag.
+const mostTag = 40
+
+// malformedTag returns the malformed tag at the start of s.
+func malformedTag(s string) string {
+	if len(s) > mostTag { // the rest of a long line is not read for each tag
+		n := mostTag
+		for n > len(opening) && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		s = s[:n]
+	}
+	if n := strings.IndexAny(s, " \t\r"); n >= 0 {
+		s = s[:n]
+	}
+	if n := strings.Index(s[len(opening):], "##"); n >= 0 {
+		s = s[:len(opening)+n+2]
+	}
+	return s
 }
 
 const (
