@@ -163,6 +163,8 @@ func TestScan(t *testing.T) {
 		{"open fence", "##keepit0.80##a\n```\n##keepit0.10##b", "0.80[a\n```\n##keepit0.10##b]"},
 		{"indented code is no fence", "    ```\n##keepit0.80##a", "0.80[a]"},
 		{"inline code is no fence", "``` a ``` b\n##keepit0.80##a", "0.80[a]"},
+		{"code of back-ticks is no fence", "``` ```\n##keepit0.80##a", "0.80[a]"},
+		{"code that begins with back-ticks is no fence", "``` `` ```go\n##keepit0.80##a", "0.80[a]"},
 		{"CRLF fence", "```\r\n##keepit0.10##b\r\n```\r\n##keepit0.80##a", "0.80[a]"},
 		{"Korean", "결정: ##keepit0.90##포스트그레스##/keepit##로", "0.90[포스트그레스]/"},
 		{"blank kept", "##keepit0.90## \t\n ##keepit0.10##", "0.90[ \t\n ] 0.10[]"},
@@ -238,8 +240,10 @@ func TestLint(t *testing.T) {
 		"```\n##keepit0.80##a\n```":        `"##keepit0.80##" is inside a code fence and counts as plain text; write it outside the fence`,
 		"```\n##keepit0.80##a\n":           `"##keepit0.80##" is inside a code fence and counts as plain text; close the code fence before it`,
 		"# keepit is the name of a thing":  `"# keepit is the name of" is not a marker: it has no weight; write ##keepit0.80##`,
-		"##keepit0.80##" + strings.Repeat("long text. ", 500): `"##keepit0.80##" runs to the end of the message, 5500 bytes; end it with ##/keepit##`,
-		"we keep it; keepit 0.80":                             "",
+		"##keepit0.80##" + strings.Repeat("long text. ", 500):       `"##keepit0.80##" runs to the end of the message, 5500 bytes; end it with ##/keepit##`,
+		"we keep it; keepit 0.80":                                   "",
+		"##keepit0.80####keepit0.90##b\n##keepit0.70##c##/keepit##": `"##keepit0.80##" has no text after it; write the text to pin after it`,
+		"##keepit00000000000000000000.80##a\n##keepit0.70##c":       "",
 	} {
 		var got []string
 		for _, f := range Lint(in) {

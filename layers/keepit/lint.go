@@ -38,6 +38,10 @@ func Lint(text string) []Finding {
 	for l := range lines(text) {
 		for _, loc := range nearTag().FindAllStringIndex(text[l.start:l.end], -1) {
 			at := l.start + loc[0]
+			for next < len(markers) && markers[next].Start < at { // the match before contains its first #
+				next++
+				open = true
+			}
 			f := Finding{Start: at, End: at + len(strings.TrimRight(text[at:l.start+loc[1]], " \t\r"))}
 			switch k := tagAt(text[at:f.End]); {
 			case l.fenced:
@@ -70,24 +74,15 @@ func Lint(text string) []Finding {
 	return out
 }
 
-// tagAt returns where an opening tag starts among the leading # of s, -1 if there is none.
-func tagAt(s string) int {
-	k := strings.IndexFunc(s, func(r rune) bool { return r != '#' })
-	if k < 2 {
-		return -1
-	}
-	if _, _, n := openingTag(s[k-2:]); n == 0 {
-		return -1
-	}
-	return k - 2
-}
+// tagAt returns where a tag may start among the leading # of s, a negative number if there is no place.
+func tagAt(s string) int { return strings.IndexFunc(s, func(r rune) bool { return r != '#' }) - 2 }
 
 func closingAt(s string) int {
-	k := strings.IndexFunc(s, func(r rune) bool { return r != '#' })
-	if k < 2 || closingTag(s[k-2:]) == 0 {
+	k := tagAt(s)
+	if k < 0 || closingTag(s[k:]) == 0 {
 		return -1
 	}
-	return k - 2
+	return k
 }
 
 func markerProblem(text string, m Marker) (problem, hint string) {

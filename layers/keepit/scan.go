@@ -168,14 +168,13 @@ func lines(text string) iter.Seq[line] {
 				l.end = at + k
 			}
 			at = l.end + 1
-			c, n, bare := fenceLine(text[l.start:l.end])
+			c, n, info := fenceLine(text[l.start:l.end])
 			switch {
-			case fence == 0 && n >= 3 && (c == '~' || bare ||
-				!strings.Contains(strings.TrimLeft(text[l.start:l.end], " `"), "`")):
+			case fence == 0 && n >= 3 && (c == '~' || !strings.Contains(info, "`")):
 				fence, length, l.fenced = c, n, true
 			case fence != 0:
 				l.fenced = true
-				if c == fence && n >= length && bare {
+				if c == fence && n >= length && info == "" {
 					fence, l.closes = 0, true
 				}
 			}
@@ -186,20 +185,20 @@ func lines(text string) iter.Seq[line] {
 	}
 }
 
-// fenceLine returns the fence character, its count (after up to three spaces), and whether nothing follows.
-func fenceLine(s string) (c byte, n int, bare bool) {
+// fenceLine returns the fence character, its count (after up to three spaces), and the text that follows.
+func fenceLine(s string) (c byte, n int, info string) {
 	i := 0
 	for i < 3 && i < len(s) && s[i] == ' ' {
 		i++
 	}
 	if i == len(s) || s[i] != '`' && s[i] != '~' {
-		return 0, 0, false
+		return 0, 0, ""
 	}
 	c = s[i]
 	for i+n < len(s) && s[i+n] == c {
 		n++
 	}
-	return c, n, strings.TrimRight(s[i+n:], " \t\r") == ""
+	return c, n, strings.Trim(s[i+n:], " \t\r")
 }
 
 // openFence returns the start of the code fence that runs to the end of text, or len(text).
