@@ -102,6 +102,9 @@ func nextAdded(s *state.Session, o records.Override) string {
 	return "a" + strconv.Itoa(n)
 }
 
+// space matches what [strings.Fields] splits at.
+const space = `[\s\v\x{85}\p{Z}]+`
+
 // find returns the offsets of text in what the user typed.
 func find(typed, text string) (start, end int, err error) {
 	words := strings.Fields(text)
@@ -111,7 +114,7 @@ func find(typed, text string) (start, end int, err error) {
 	for i, w := range words {
 		words[i] = regexp.QuoteMeta(w)
 	}
-	expr, err := regexp.Compile(strings.Join(words, `\s+`))
+	expr, err := regexp.Compile(strings.Join(words, space))
 	if err != nil {
 		return 0, 0, ErrNoText // invalid UTF-8
 	}
