@@ -105,6 +105,11 @@ func SpanOf(k compress.Mark) func(compress.Span) bool {
 func recorded(all []state.Keepit, plan compress.Plan) []compress.Mark {
 	var out []compress.Mark
 	for _, k := range all {
+		if k.Removed && slices.ContainsFunc(all, func(x state.Keepit) bool {
+			return !x.Removed && state.PlaceOf(x.Mark) == state.PlaceOf(k.Mark)
+		}) {
+			continue // the text has another marker
+		}
 		known := (len(plan.Kept)+len(plan.Summarised) == 0 || plan.Skips(k.Mark.Message)) && !k.Removed
 		for _, spans := range [][]compress.Span{plan.Kept, plan.Summarised} {
 			if at := slices.IndexFunc(spans, SpanOf(k.Mark)); at >= 0 {
