@@ -95,8 +95,8 @@ func split(items []Item, said func(*Item) string, spill *Spill) unitSet {
 		case User, Answer, Script, Assistant, Recap:
 			t.prose(unit{item: int32(i), class: proseClass(*it)}, said(it), &line)
 		case Edit:
-			name := path.Base(strings.ReplaceAll(it.Target, `\`, "/"))
-			if !files[name] && name != "" {
+			name := oneLine(path.Base(strings.ReplaceAll(it.Target, `\`, "/")), 255)
+			if it.Target != "" && name != "" && !files[name] {
 				files[name] = true
 				put(i, file, name)
 			}
