@@ -225,6 +225,7 @@ func (r *run) insertPins() []Segment {
 // segment that a model attributes to the user but that only a script typed gets the role of a script.
 func (r *run) markPartial(segs []Segment) {
 	items := r.in.Items
+	typed, of := "", -1 // the text of item of with single spaces: the next segment is often of the same item
 	for i := range segs {
 		s := &segs[i]
 		if s.Role != "user" || s.Keep != "" || len(s.Src) == 0 {
@@ -236,8 +237,14 @@ func (r *run) markPartial(segs []Segment) {
 		for k := sort.Search(len(items), func(k int) bool { return items[k].N >= first }); k < len(items) &&
 			items[k].N <= s.Src[len(s.Src)-1][1]; k++ {
 			script = script || items[k].Kind == Script
-			if it := &items[k]; (it.Kind == User || it.Kind == Answer) && !it.Partial &&
-				strings.Contains(singleSpaced(r.in.Text(it)), text) {
+			it := &items[k]
+			if it.Kind != User && it.Kind != Answer || it.Partial {
+				continue
+			}
+			if of != k {
+				typed, of = singleSpaced(r.in.Text(it)), k
+			}
+			if strings.Contains(typed, text) {
 				s.Partial, script = false, false
 				break
 			}

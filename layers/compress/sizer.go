@@ -34,10 +34,9 @@ func (z sizer) both(segs []Segment) (text, page int) {
 			t.end()
 			p.end()
 		}
-		t.last += part
-		p.last += part
+		t.last, p.last = append(t.last, part...), append(p.last, part...)
 		if i < len(segs)-1 {
-			p.last += "\n"
+			p.last = append(p.last, '\n')
 		}
 	}
 	return t.sum(), p.sum()
@@ -46,7 +45,7 @@ func (z sizer) both(segs []Segment) (text, page int) {
 // A tally is the parts of a text, counted when there are many.
 type tally struct {
 	z    sizer
-	last string   // not at its end
+	last []byte   // not at its end
 	list []string // not counted
 	size int      // of the list
 	raw  int      // plain tokens of what was counted
@@ -54,11 +53,11 @@ type tally struct {
 
 // end ends a part.
 func (p *tally) end() {
-	if p.last == "" {
+	if len(p.last) == 0 {
 		return
 	}
-	p.list, p.size = append(p.list, p.last), p.size+len(p.last)
-	if p.last = ""; p.size > 4<<20 {
+	p.list, p.size = append(p.list, string(p.last)), p.size+len(p.last)
+	if p.last = p.last[:0]; p.size > 4<<20 {
 		p.count()
 	}
 }
