@@ -72,8 +72,8 @@ func Scan(text string) []Marker {
 }
 
 // Malformed returns the tags of text that start with ##keepit but are not markers, such as ##keepit0.8##, in order: up
-// to the next ##, the first blank, or [mostTag] bytes. Tags in code fences are literal and not included. Malformed takes
-// time linear in len(text).
+// to the next ##, the first blank, or 40 bytes. Tags in code fences are literal and not included. Malformed takes time
+// linear in len(text).
 func Malformed(text string) []string {
 	if !strings.Contains(text, "##") {
 		return nil
