@@ -322,9 +322,11 @@ func (m *matcher) postings(p *part, list *index.Postings, worth float32, frequen
 	return nil
 }
 
-// rarity is the inverse document frequency of BM25.
+// rarity is the inverse document frequency of BM25. It is never 0, also if n is more than of, because it counts
+// replaced documents too.
 func rarity(n, of int) float64 {
-	return math.Log(1 + max(0, float64(of)-float64(n)+.5)/(float64(n)+.5))
+	n = min(n, of)
+	return math.Log(1 + (float64(of-n)+.5)/(float64(n)+.5))
 }
 
 // saturated is the term frequency of BM25.
