@@ -117,7 +117,7 @@ type Hit struct {
 	Doc     index.Doc      // of a session or file its best message
 	Score   float64
 	Weight  int    // of the heaviest marker in the message, -1 without one
-	Count   int    // messages of the session or file that match, at most [maxCounted]
+	Count   int    // messages of the session or file that match, of those that were read
 	File    string // of [ByFile]
 	Loose   bool   // the text has words of the phrases, but not the phrases
 	Context bool   // the text has no word of the query: a message next to it has, or the title of the session

@@ -144,12 +144,19 @@ func (f *finder) messages() error {
 }
 
 // hit reads a document and reports whether it matches.
-func (f *finder) hit(r ranked) (h Hit, ok bool, err error) {
+func (f *finder) hit(r ranked) (Hit, bool, error) {
+	h, files, err := f.read(r)
+	return h, len(files) > 0, err
+}
+
+// read reads a document. It returns the files of its call that match, "" for a document without one, and none if the
+// document does not match.
+func (f *finder) read(r ranked) (h Hit, files []string, err error) {
 	p, s := f.find(int(r.n))
 	h = Hit{Project: f.corpora[p.corpus].Project, Score: float64(r.score), Weight: -1,
 		Context: f.asked && f.score[r.n] == 0}
 	if h.Doc, err = p.seg.Doc(int(r.n) - p.base); err != nil {
-		return h, false, err
+		return h, nil, err
 	}
 	if s.Session >= 0 {
 		session := f.corpora[p.corpus].Sessions.At(s.Session)
@@ -157,18 +164,17 @@ func (f *finder) hit(r ranked) (h Hit, ok bool, err error) {
 		h.Weight = weightOf(h.Session, h.Doc.N)
 	}
 	w := &f.q.Filter
-	files := strings.Split(h.Doc.File, "\n")
-	i := slices.IndexFunc(files, func(file string) bool {
-		return slices.ContainsFunc(w.Files, func(pat string) bool { return fileFits(pat, file) })
-	})
-	if len(w.Files) > 0 && i < 0 {
-		return h, false, nil
+	files = strings.Split(h.Doc.File, "\n")
+	if len(w.Files) > 0 {
+		files = slices.DeleteFunc(files, func(file string) bool {
+			return !slices.ContainsFunc(w.Files, func(pat string) bool { return fileFits(pat, file) })
+		})
 	}
-	h.Doc.File = files[max(i, 0)]
-	if w.Keepit != nil && (h.Weight < 0 || !w.Keepit(h.Weight)) {
-		return h, false, nil
+	if len(files) == 0 || w.Keepit != nil && (h.Weight < 0 || !w.Keepit(h.Weight)) || !f.q.fits(h.Doc.Text) {
+		return h, nil, nil
 	}
-	return h, f.q.fits(h.Doc.Text), nil
+	h.Doc.File = files[0]
+	return h, files, nil
 }
 
 // weightOf returns the weight of the heaviest marker in a message, -1 if it has none.
@@ -275,33 +281,41 @@ func (f *finder) slow() bool {
 // files finds the files of the matching tool calls, each with its best message.
 func (f *finder) files() error {
 	at := map[[2]string]int{}
-	read := 0
+	extra := 0 // documents read only to count them
 	for r := range bestFirst(f.candidates()) {
 		p, _ := f.find(int(r.n))
 		if p.seg.Class(int(r.n)-p.base) != index.Tool {
 			continue
 		}
-		if read++; read > maxCounted {
-			f.out.AtLeast = true
-			break
+		if len(f.out.Hits) == f.q.Limit {
+			if extra++; extra > maxCounted {
+				f.out.AtLeast = true
+				break
+			}
 		}
-		h, ok, err := f.hit(r)
+		h, files, err := f.read(r)
 		if err != nil {
 			return err
 		}
-		if !ok || h.Doc.File == "" {
-			continue
-		}
-		key := [2]string{h.Project, h.Doc.File}
-		if i, known := at[key]; known {
-			if i < len(f.out.Hits) {
-				f.out.Hits[i].Count++
+		for _, file := range files {
+			if file != "" {
+				f.addFile(at, h, file)
 			}
-			continue
 		}
-		at[key] = f.out.Total
-		h.File, h.Count = h.Doc.File, 1
-		f.add(h)
 	}
 	return nil
+}
+
+// addFile adds a file of a hit, or counts it if it is known. at has the numbers of the known files.
+func (f *finder) addFile(at map[[2]string]int, h Hit, file string) {
+	key := [2]string{h.Project, file}
+	if i, known := at[key]; known {
+		if i < len(f.out.Hits) {
+			f.out.Hits[i].Count++
+		}
+		return
+	}
+	at[key] = f.out.Total
+	h.Doc.File, h.File, h.Count = file, file, 1
+	f.add(h)
 }
