@@ -2,7 +2,6 @@ package search
 
 import (
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,46 +12,58 @@ import (
 // Transcript calls add with the documents of the session that is read from r: one for each message of which L1
 // has something. Messages that hidden reports are left out.
 func Transcript(r io.Reader, hidden func(n int) bool, add func(index.Doc)) error {
-	var d index.Doc
-	flush := func() {
-		if d.N > 0 && strings.TrimSpace(d.Text) != "" {
-			add(d)
-		}
-		d = index.Doc{}
-	}
+	var m message
 	_, err := refine.Each(r, refine.Full, func(e *refine.Entry) (int, error) {
 		if e.Role == "opaque" || hidden != nil && hidden(e.N) {
 			return 0, nil
 		}
-		if e.N != d.N {
-			flush()
+		if e.N != m.doc.N {
+			m.flush(add)
 		}
-		merge(&d, e)
+		m.merge(e)
 		return 0, nil
 	})
-	flush()
+	m.flush(add)
 	return err
 }
 
-// merge adds an entry to the document of its message.
-func merge(d *index.Doc, e *refine.Entry) {
+// A message collects the entries of a message for its document. There can be hundreds of thousands.
+type message struct {
+	doc   index.Doc // without Text and File
+	texts []string
+	files []string
+	known map[string]bool // files
+}
+
+// flush adds the document, unless it has no text, and begins another one.
+func (m *message) flush(add func(index.Doc)) {
+	m.doc.Text, m.doc.File = strings.Join(m.texts, "\n"), strings.Join(m.files, "\n")
+	if m.doc.N > 0 && strings.TrimSpace(m.doc.Text) != "" {
+		add(m.doc)
+	}
+	*m = message{}
+}
+
+// merge adds an entry.
+func (m *message) merge(e *refine.Entry) {
 	class, text := classOf(e)
-	if d.N == 0 {
-		*d = index.Doc{N: e.N, Class: class, Time: seconds(e.TS), ID: e.UUID}
+	if m.doc.N == 0 {
+		m.doc = index.Doc{N: e.N, Class: class, Time: seconds(e.TS), ID: e.UUID}
 	}
-	d.Class = min(d.Class, class)
-	if class == index.Tool && d.Name == "" {
-		d.Name = e.Name
+	m.doc.Class = min(m.doc.Class, class)
+	if class == index.Tool && m.doc.Name == "" {
+		m.doc.Name = e.Name
 	}
-	if file := fileOf(e); d.File == "" {
-		d.File = file
-	} else if file != "" && !slices.Contains(strings.Split(d.File, "\n"), file) {
-		d.File += "\n" + file // a patch may change several
+	if file := fileOf(e); file != "" && !m.known[file] { // a patch may change several
+		if m.known == nil {
+			m.known = map[string]bool{}
+		}
+		m.known[file] = true
+		m.files = append(m.files, file)
 	}
-	if d.Text != "" && text != "" {
-		d.Text += "\n"
+	if text != "" {
+		m.texts = append(m.texts, text)
 	}
-	d.Text += text
 }
 
 func classOf(e *refine.Entry) (index.Class, string) {

@@ -1,0 +1,35 @@
+package search
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/search/index"
+)
+
+// TestManyBlocks checks that a message with many blocks takes memory in proportion to its size.
+func TestManyBlocks(t *testing.T) { // not parallel: it measures allocations
+	const n = 20_000
+	var b strings.Builder
+	b.WriteString(`{"type":"assistant","uuid":"u1","message":{"role":"assistant","content":[`)
+	for i := range n {
+		fmt.Fprintf(&b, `{"type":"text","text":"word"},{"type":"tool_use","name":"Read","input":{"file_path":"/f%d"}},`, i)
+	}
+	b.WriteString(`{"type":"text","text":"end"}]}}` + "\n")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var got []index.Doc
+	if err := Transcript(strings.NewReader(b.String()), nil, func(d index.Doc) { got = append(got, d) }); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if len(got) != 1 || strings.Count(got[0].Text, "word") != n || strings.Count(got[0].File, "\n") != n-1 ||
+		!strings.HasSuffix(got[0].Text, "\nend") || got[0].Class != index.Assistant || got[0].ID != "u1" {
+		t.Fatalf("%d documents", len(got))
+	}
+	if most := uint64(200 << 20); after.TotalAlloc-before.TotalAlloc > most {
+		t.Errorf("%d bytes were allocated, want at most %d", after.TotalAlloc-before.TotalAlloc, most)
+	}
+}
