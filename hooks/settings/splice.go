@@ -93,7 +93,7 @@ func (n *node) remove(b []byte, drop func(i int) bool) []splice {
 		}
 		start := len(bytes.TrimRight(b[:it.start], " \t\r\n"))
 		if lineComment(b[:start]) && (i < len(n.items)-1 || !newlineAt(b[it.Value.end:])) {
-			start = min(it.start, start+1) // its newline ends the comment
+			start += bytes.IndexByte(b[start:it.start], '\n') + 1 // its newline ends the comment
 		}
 		out = append(out, splice{start, it.Value.end, ""})
 		if it.comma >= 0 {
