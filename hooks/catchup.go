@@ -76,7 +76,7 @@ func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (l
 		return 0, err
 	}
 	s, err := w.Settings()
-	if err != nil {
+	if err != nil || !s.Capture { // a worker also comes for digests
 		return 0, err
 	}
 	wanted := w.capturable(behind, w.storedElsewhere(m.Capture().SessionLookup(ctx), p), s)

@@ -174,7 +174,7 @@ func (w *World) failures(err error, stamps map[string]stamp) (failed map[string]
 			fatal = errors.Join(fatal, one)
 		case errors.Is(one, state.ErrNotTranscript):
 			w.recordStamp(src.Source.Path, stamps[src.Source.Path], noProject)
-		case !errors.Is(one, fs.ErrNotExist):
+		case !errors.Is(one, fs.ErrNotExist) || exists(filepath.Split(src.Source.Path)): // something else is missing
 			w.logError("capture", src.Source.SessionID(), withoutPath(src.Err))
 			failed[src.Source.Path] = true
 		}

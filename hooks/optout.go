@@ -84,10 +84,13 @@ func (r *run) switchOn() error {
 	return nil
 }
 
-// sessionOf returns the session of a file. A subagent's file belongs to the session that started the subagent.
+// sessionOf returns the session of a file below a projects directory. A subagent's file, at any depth, belongs to the
+// session that started the subagent.
 func sessionOf(path string) string {
-	if dir := filepath.Dir(path); filepath.Base(dir) == "subagents" {
-		return filepath.Base(filepath.Dir(dir))
+	for dir := filepath.Dir(path); filepath.Dir(dir) != dir && filepath.Base(dir) != "projects"; dir = filepath.Dir(dir) {
+		if filepath.Base(dir) == "subagents" {
+			return filepath.Base(filepath.Dir(dir))
+		}
 	}
 	return capture.Source{Path: path}.SessionID()
 }
