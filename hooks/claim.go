@@ -51,12 +51,18 @@ func (r *run) claim(occasion string, last time.Duration) bool {
 	return false
 }
 
-// since returns how long ago a claim was made.
+// since returns how long ago a claim was made. A claim without a time is being written, or its writer was killed.
 func (r *run) since(file string) time.Duration {
 	b, err := os.ReadFile(file)
-	at, perr := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
-	if err != nil || perr != nil {
-		return 0 // it is being written
+	if err != nil {
+		return 0
 	}
-	return r.Now().Sub(time.UnixMilli(at)).Abs()
+	if at, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil {
+		return r.Now().Sub(time.UnixMilli(at)).Abs()
+	}
+	fi, err := os.Lstat(file)
+	if err != nil {
+		return 0
+	}
+	return r.Now().Sub(fi.ModTime()).Abs()
 }

@@ -19,11 +19,9 @@ import (
 
 // Run runs the hook of the named event. Unknown events are ignored.
 func Run(w *World, name string) {
-	if w.Getenv("MEM_HOOK") == "off" {
-		return // mem started the Claude Code that runs this hook
-	}
 	event, ok := settings.ParseEvent(name)
-	if !ok && name != Work {
+	off := w.Getenv("MEM_HOOK") == "off" // mem started the Claude Code that runs this hook
+	if off || !ok && name != Work {
 		_, _ = io.Copy(io.Discard, w.Stdin) // the writer must not get a broken pipe
 		return
 	}
@@ -75,11 +73,12 @@ func (r *run) hook(ctx context.Context) (err error) {
 		return r.work(ctx)
 	}
 	stdin := &countingReader{r.Stdin, &r.reads}
-	if r.p, err = ReadPayload(stdin, r.event.Brief()); err != nil {
-		return err
-	}
-	if r.event.Brief() {
+	r.p, err = ReadPayload(stdin, r.event.Brief())
+	if err != nil || r.event.Brief() {
 		_, _ = io.Copy(io.Discard, stdin) // as in Run
+	}
+	if err != nil {
+		return err
 	}
 	if err := checkSession(r.p.Session); err != nil {
 		r.p.Session = ""

@@ -73,8 +73,8 @@ func decodeNote(b []byte) (n note, err error) {
 
 const noteVersion = 1
 
-// maxNote is the maximal size of a note.
-const maxNote = 32 << 10
+// maxNote is the maximal size of a note: JSON needs up to six bytes for a byte of one of the paths.
+const maxNote = 128 << 10
 
 func (w *World) spool() string { return filepath.Join(w.Store, "spool") }
 

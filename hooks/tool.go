@@ -29,6 +29,9 @@ func (r *run) ask(ctx context.Context) error {
 	if r.busy || t.Asked || little || !r.hasTranscript {
 		return nil
 	}
+	if off, err := r.captureOff(); off || err != nil {
+		return err
+	}
 	left, err := r.pending(ctx)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/memvcs/mem/refs/disk"
@@ -62,7 +61,8 @@ func (w *World) catchUpBacklogs(ctx context.Context) error {
 		}
 		var b backlog
 		if json.Unmarshal(x.text, &b) == nil && filepath.IsAbs(b.Path) {
-			mine := strings.HasPrefix(b.Path, w.projects()+string(filepath.Separator))
+			_, refused := checkTranscript(w.projects(), b.Path)
+			mine := refused == nil
 			if !mine && w.Now().Sub(x.info.ModTime()) < retryNote {
 				continue // of another client, whose SessionStart started a worker
 			}
