@@ -103,7 +103,10 @@ func RunHook(e *app.Env, event string) {
 	}
 	hooks.Run(w, event)
 	if event == hooks.Work { // a background process
+		e.Growing() // now, so that no later call turns collections off
+		debug.SetGCPercent(100)
 		debug.SetMemoryLimit(math.MaxInt64)
+		memory.BoundMemory(e)
 		tiercmd.AutoEverywhere(context.Background(), e)
 		distillEnded(context.Background(), e, w)
 	}
@@ -187,9 +190,15 @@ func detach(e *app.Env, args ...string) error {
 	}
 	defer null.Close()
 	if e.Opt.MemDir != "" {
-		args = append(args, "--mem-dir", e.Opt.MemDir)
+		args = append(args, "--mem-dir", e.Path(e.Opt.MemDir))
 	}
-	cmd := e.Command(context.Background(), nil, self, args...)
+	var env []string
+	for _, name := range []string{"MEM_DIR", "CLAUDE_CONFIG_DIR"} {
+		if dir := e.Getenv(name); dir != "" {
+			env = append(env, name+"="+e.Path(dir)) // it runs in another directory
+		}
+	}
+	cmd := e.Command(context.Background(), env, self, args...)
 	cmd.Dir = filepath.VolumeName(self) + string(filepath.Separator)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null
 	cmd.SysProcAttr = term.OwnSession()

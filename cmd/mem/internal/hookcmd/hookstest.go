@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -132,6 +133,10 @@ func trialFile(dir string) string {
 // runTrial runs one hook in dir and checks its effect.
 func runTrial(ctx context.Context, e *app.Env, p settings.Program, dir string, ev settings.Event) trial {
 	t := trial{Event: string(ev)}
+	if _, err := exec.LookPath(p.Path); err != nil { // the shell of the hook ignores that
+		t.Error = err.Error()
+		return t
+	}
 	payload, err := json.Marshal(map[string]any{
 		"session_id": trialSession, "transcript_path": trialFile(dir), "cwd": "/trial", "hook_event_name": ev,
 		"source":    "startup",
