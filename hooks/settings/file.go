@@ -162,7 +162,7 @@ func (f SettingsFile) backup() (k backup, ok bool) {
 	return k, err == nil && json.Unmarshal(b, &k) == nil && k.File == f.Path
 }
 
-// Others reports whether hooks of the memory are installed in another settings file.
+// Others reports whether hooks of the memory are, or may be, installed in another settings file.
 func (f SettingsFile) Others() (bool, error) {
 	dir, own := filepath.Split(f.backupFile())
 	list, err := os.ReadDir(dir)
@@ -170,8 +170,20 @@ func (f SettingsFile) Others() (bool, error) {
 		return false, nil
 	}
 	return slices.ContainsFunc(list, func(e fs.DirEntry) bool {
-		return strings.HasSuffix(e.Name(), ".json") && e.Name() != own
+		return strings.HasSuffix(e.Name(), ".json") && e.Name() != own && f.hasHooks(filepath.Join(dir, e.Name()))
 	}), err
+}
+
+// hasHooks reports whether the settings file of a backup has hooks of mem, or cannot be read. It may have been deleted
+// with its project.
+func (f SettingsFile) hasHooks(backupFile string) bool {
+	var k backup
+	b, err := os.ReadFile(backupFile)
+	if err != nil || json.Unmarshal(b, &k) != nil {
+		return true
+	}
+	found, _, err := SettingsFile{Path: k.File, Store: f.Store}.Installed()
+	return err != nil || len(found) > 0
 }
 
 func (f SettingsFile) keep(k backup) error {
