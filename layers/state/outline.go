@@ -63,8 +63,15 @@ func (m *DB) keepOutline(st *State, tips []refs.Tip) {
 // FoldOutline is [DB.Fold] without the bulk. The state is shared and must not be changed.
 func (m *DB) FoldOutline(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
 	h := &history{tx: tx, tips: tx.Tips()}
-	if st, ok := m.Outlines.Load(p); ok && slices.Equal(st.(*State).Tips, h.tips) {
-		return st.(*State), nil
+	if len(h.tips) == 0 { // a record of another device can name any number of projects that are not here
+		st := NewState(p)
+		st.Index()
+		return st, nil
+	}
+	if was, ok := m.Outlines.Load(p); ok && slices.Equal(was.(*State).Tips, h.tips) {
+		if _, same, err := m.trusts(ctx, was.(*State), h.tips); err != nil || same {
+			return was.(*State), err
+		}
 	}
 	st, err := m.outlineAt(ctx, h, p)
 	if err == nil {
@@ -81,15 +88,10 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 		st = NewState(p)
 	}
 	st.Purged = NewPurges(st.Purges)
-	same, err := m.SameTrust(ctx, p, st.PurgeDevices(), st.IgnoredPurgeDevices)
+	strangers, same, err := m.trusts(ctx, st, h.tips)
 	if err != nil {
 		return nil, err
 	}
-	strangers, err := m.UntrustedAt(ctx, p, h.tips)
-	if err != nil {
-		return nil, err
-	}
-	same = same && slices.Equal(st.Untrusted, strangers)
 	if slices.Equal(st.Tips, h.tips) && same {
 		st.Finish()
 		st.NameVersions(m.Refs.Device().ID)
@@ -117,6 +119,17 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 	}
 	m.keepOutline(st, h.tips)
 	return st, nil
+}
+
+// trusts returns the untrusted devices at tips, and reports whether st is the state for the devices that the user
+// trusts now. Another process may have changed them.
+func (m *DB) trusts(ctx context.Context, st *State, tips []refs.Tip) (strangers []string, same bool, err error) {
+	same, err = m.SameTrust(ctx, st.Project, st.PurgeDevices(), st.IgnoredPurgeDevices)
+	if err != nil {
+		return nil, false, err
+	}
+	strangers, err = m.UntrustedAt(ctx, st.Project, tips)
+	return strangers, same && slices.Equal(st.Untrusted, strangers), err
 }
 
 // NewState returns the empty state of a project.

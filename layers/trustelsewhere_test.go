@@ -1,0 +1,42 @@
+package layers
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestTrustElsewhere trusts and revokes a device in another process. A store that stays open, as that of mem serve,
+// sees it.
+func TestTrustElsewhere(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "dir")
+	a, b := h.memory(t, "laptop"), h.memory(t, "desk")
+	p := add(t, a, session(t, "s1", "/home/dev/shop", 3))[0].Project.ID
+	pushAll(t, a)
+	fetchAll(t, b)
+	other, err := Open(b.Refs.Dir(), testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	devices, err := b.Devices().Devices(t.Context())
+	if err != nil || len(devices) != 2 {
+		t.Fatalf("devices %+v, %v", devices, err)
+	}
+	for _, trusted := range []bool{false, true, false} {
+		if err := other.Devices().TrustDevice(t.Context(), devices[1], trusted); err != nil {
+			t.Fatal(err)
+		}
+		st, err := b.Trusted().Outline(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{devices[1].ID}
+		if trusted {
+			want = nil
+		}
+		if !slices.Equal(st.Untrusted, want) {
+			t.Errorf("trusted %v: the untrusted devices are %v, want %v", trusted, st.Untrusted, want)
+		}
+	}
+}
