@@ -152,11 +152,14 @@ func (st *State) applySets() {
 
 func (st *State) applyProject(r refs.Record) error {
 	return ApplyTo(r, func(b records.ProjectBody) {
+		if b.Name == "" {
+			return // it names nothing, in any order of records
+		}
 		if st.IsUntrusted(r.Device) {
 			st.ClaimedName.claim(StampOf(r), b)
 			return
 		}
-		if s := StampOf(r); st.Name == "" || s.Compare(st.NameStamp) > 0 {
+		if s := StampOf(r); s.Compare(st.NameStamp) > 0 {
 			st.Name, st.Identity, st.NameStamp = strings.Map(onLine, b.Name), b.Identity, s
 		}
 	})
@@ -218,6 +221,9 @@ func (st *State) NameVersions(own string) {
 	twice := map[name]bool{}
 	for _, v := range st.Versions {
 		n := name{v.Session, v.Label}
+		if v.Untrusted {
+			continue // it is always shown with its device
+		}
 		if d, ok := devices[n]; ok && d != v.Device {
 			twice[n] = true
 		}

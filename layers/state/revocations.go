@@ -11,9 +11,11 @@ import (
 
 // PartsFrom returns the other projects that parts of compositions come from, in the order of compositions.
 func (st *State) PartsFrom() (out []refs.Project) {
+	seen := map[refs.Project]bool{st.Project: true}
 	for _, c := range st.Compositions {
 		for _, part := range c.Parts {
-			if part.Project != st.Project && !slices.Contains(out, part.Project) {
+			if !seen[part.Project] {
+				seen[part.Project] = true
 				out = append(out, part.Project)
 			}
 		}

@@ -19,7 +19,7 @@ import (
 const untrustedTarget = "guest "
 
 func (g *claimedName) claim(s records.Stamp, b records.ProjectBody) {
-	if g.Name == "" || s.Compare(g.Stamp) > 0 {
+	if s.Compare(g.Stamp) > 0 {
 		*g = claimedName{b.Name, s}
 	}
 }

@@ -123,6 +123,9 @@ func (st *State) Families() func(string) string {
 	}
 	first := map[transcript.Key]string{}
 	for _, s := range st.Sessions {
+		if s.UntrustedDevice != "" {
+			continue // otherwise an untrusted device could make two conversations of the user one
+		}
 		if up := s.Parent(); up != "" {
 			join(s.ID, up)
 		}

@@ -24,14 +24,19 @@ func (st *State) Composition(name string) *records.Composition {
 // Named returns the compositions of a project as they are now, those first whose text is the oldest: going back
 // and forth by undo changes what there is, and never its order.
 func (st *State) Named() []*records.Composition {
-	first := map[string]int{}
+	first, newest := map[string]int{}, map[string]*records.Composition{}
+	for _, c := range st.Compositions {
+		if !c.Deleted {
+			newest[c.Name] = c
+		}
+	}
 	identity := func(c *records.Composition) string { return c.Name + " " + c.Derivation.Output.String() }
 	var out []*records.Composition
 	for i, c := range st.Compositions {
 		if _, ok := first[identity(c)]; !ok {
 			first[identity(c)] = i
 		}
-		if st.Composition(c.Name) == c {
+		if newest[c.Name] == c {
 			out = append(out, c)
 		}
 	}

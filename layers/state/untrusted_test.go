@@ -1,0 +1,106 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/refs"
+)
+
+const (
+	here     = "11111111111111111111111111111111"
+	desk     = "22222222222222222222222222222222"
+	stranger = "33333333333333333333333333333333"
+)
+
+// TestNameVersions holds that a version of an untrusted device does not change the names of others.
+func TestNameVersions(t *testing.T) {
+	t.Parallel()
+	version := func(device, label string) *records.Version {
+		return &records.Version{Session: "s1", Label: label, Device: device, Untrusted: device == stranger}
+	}
+	st := &State{Versions: []*records.Version{version(here, "v001"), version(desk, "v001"), version(desk, "v002"),
+		version(stranger, "v002"), version(stranger, "v001")}}
+	st.NameVersions(here)
+	var got []string
+	for _, v := range st.Versions {
+		got = append(got, v.Name())
+	}
+	if got := strings.Join(got, " "); got != "v001 v001~22222222 v002 v002~33333333 v001~33333333" {
+		t.Errorf("the versions are called %s", got)
+	}
+}
+
+// TestFamilies holds that a session of an untrusted device joins no conversations of the user.
+func TestFamilies(t *testing.T) {
+	t.Parallel()
+	session := func(id, parent string, typed ...byte) *Session {
+		p := records.Point{Snapshot: records.Snapshot{Session: id, Parent: parent}}
+		for i, k := range typed {
+			p.Typed = append(p.Typed, records.TypedKey{N: i + 1, Key: [8]byte{k}})
+		}
+		return &Session{ID: id, Points: []records.Point{p}}
+	}
+	guest := session("x", "c", 1, 2)
+	guest.UntrustedDevice = stranger
+	st := &State{Sessions: []*Session{session("a", "", 1), session("b", "", 2), session("c", ""), session("d", "", 1),
+		guest}}
+	of := st.Families()
+	if of("a") != of("d") {
+		t.Error("a and its copy d are two conversations")
+	}
+	if of("a") == of("b") || of("a") == of("c") || of("b") == of("c") {
+		t.Errorf("a, b and c are of the conversations %s, %s, %s, want three", of("a"), of("b"), of("c"))
+	}
+}
+
+// TestNameOfProject folds names of a project, one of them empty, in both orders.
+func TestNameOfProject(t *testing.T) {
+	t.Parallel()
+	for _, device := range []string{desk, stranger} {
+		for _, lamports := range [][2]uint64{{3, 5}, {5, 3}} {
+			st := NewState("0123456789abcdef")
+			st.Untrusted = []string{stranger}
+			for _, n := range lamports {
+				b, err := json.Marshal(records.ProjectBody{Name: map[uint64]string{3: "shop"}[n]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := refs.Record{Kind: records.KindProject, Device: device, Lamport: n, Body: b}
+				if err := st.Apply(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := st.Name + st.ClaimedName.Name; got != "shop" || st.NameStamp.Lamport+st.ClaimedName.Stamp.Lamport != 3 {
+				t.Errorf("%.1s: in the order %v the project is called %q", device, lamports, got)
+			}
+		}
+	}
+}
+
+// TestManyCompositions lists the compositions, and the projects of their parts, of a state that a hostile lane filled.
+func TestManyCompositions(t *testing.T) {
+	t.Parallel()
+	const n = 200_000
+	st := &State{Project: "0123456789abcdef"}
+	for i := range n {
+		part := records.CompositionPart{Project: refs.Project(fmt.Sprintf("%016x", i))}
+		st.Compositions = append(st.Compositions,
+			&records.Composition{Name: fmt.Sprintf("c%06d", i), Parts: []records.CompositionPart{part, part}})
+	}
+	st.Compositions[1].Name = st.Compositions[0].Name
+	start := time.Now()
+	if got := st.PartsFrom(); len(got) != n || got[n-1] != st.Compositions[n-1].Parts[0].Project {
+		t.Errorf("%d projects, want %d", len(got), n)
+	}
+	if got := st.Named(); len(got) != n-1 || got[0] != st.Compositions[1] {
+		t.Errorf("%d compositions, want %d", len(got), n-1)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
