@@ -138,8 +138,8 @@ func writeSegments(segs []compress.Segment, f Format, w io.Writer) error {
 
 func (m Ops) writeMessages(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
 	if f == JSONL {
-		return originals.On(m.DB).Stream(ctx, rev.Project.ID, rev.Session.Now().Original, func(r io.Reader) error {
-			return copyValues(r, rev.From, rev.To, w)
+		return copyValues(rev.From, rev.To, w, func(f func(io.Reader) error) error {
+			return originals.On(m.DB).Stream(ctx, rev.Project.ID, rev.Session.Now().Original, f)
 		})
 	}
 	return m.writeConversation(ctx, rev, f, w)
@@ -235,7 +235,7 @@ func outputs(rev state.Rev, at Place, f Format) (dir string, out []output, err e
 func outputsIn(rev state.Rev, sub string, f Format) []output {
 	base := "composed"
 	if rev.Kind == state.IsVersion {
-		base = rev.Version.FileName()
+		base = strings.ReplaceAll(rev.Version.FileName(), "/", "-") // settings of another device may be a path
 	}
 	var out []output
 	for _, form := range []Format{Markdown, JSONL, Text} {
