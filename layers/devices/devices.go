@@ -3,7 +3,9 @@ package devices
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -195,25 +197,39 @@ func (m Ops) Reader(ctx context.Context, name string) (state.Device, error) {
 	return deviceNamed(all, name)
 }
 
+// deviceNamed finds a device. Any device can take a name that looks like the ID or the name of another one, so such a
+// name is ambiguous. A whole ID, a fingerprint and the name of this device are not.
 func deviceNamed(all []state.Device, name string) (state.Device, error) {
-	var found []state.Device
-	var names, candidates []string
+	var found, bare []state.Device
+	var names []string
 	for _, d := range all {
 		names = append(names, d.Name)
-		bare, _, _ := strings.Cut(d.Name, "~")
-		if d.Name == name {
+		base, _, _ := strings.Cut(d.Name, "~")
+		switch {
+		case d.ID == name || d.Fingerprint == name && name != "" || d.Own && d.Name == name:
 			return d, nil
-		}
-		if bare == name || len(name) >= 4 && strings.HasPrefix(d.ID, name) || d.Fingerprint == name {
+		case d.Name == name || len(name) >= 4 && strings.HasPrefix(d.ID, name):
 			found = append(found, d)
-			candidates = append(candidates, d.Name)
+		case base == name:
+			bare = append(bare, d)
 		}
+	}
+	if len(found) == 0 {
+		found = bare
 	}
 	switch len(found) {
 	case 0:
 		return state.Device{}, &state.NotFoundError{What: "device", Name: name, Candidates: names}
 	case 1:
 		return found[0], nil
+	}
+	var candidates []string
+	for _, d := range found {
+		same := func(o state.Device) bool { return o.Name == d.Name && o.ID != d.ID }
+		if d.Name == name || slices.ContainsFunc(found, same) {
+			d.Name += " (" + d.ID + ")"
+		}
+		candidates = append(candidates, d.Name)
 	}
 	return state.Device{}, &state.AmbiguousError{What: "device", Name: name, Candidates: candidates}
 }
@@ -246,6 +262,11 @@ func (m Ops) DropDevice(ctx context.Context, d state.Device) error {
 	if d.Own || slices.Contains(selves, d.ID) {
 		return ErrOwnDevice
 	}
+	unlock, err := m.Refs.LockForget(ctx) // it drops the cache
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	err = m.SetPeer(ctx, d, "drop device "+d.Name, func(b *records.PeerBody) {
 		if name, _, _ := strings.Cut(d.Name, "~"); b.Name == "" { // its lanes, which have the name, are removed
 			b.Name = name
@@ -282,23 +303,56 @@ func (m Ops) RenameDevice(ctx context.Context, d state.Device, name string) erro
 	return m.SetPeer(ctx, d, "call device "+d.Name+" "+name, func(b *records.PeerBody) { b.Name = name })
 }
 
+// SetPeer changes the user's settings for a device. It calls change again if another process has changed them
+// meanwhile.
 func (m Ops) SetPeer(ctx context.Context, d state.Device, message string, change func(*records.PeerBody)) error {
 	peers, err := m.Peers(ctx)
 	if err != nil {
 		return err
 	}
-	was := peers[d.ID]
-	b := was
-	b.Device, b.Key = d.ID, d.Key
-	change(&b)
-	if b == was {
+	changed := func(was records.PeerBody) records.PeerBody {
+		b := was
+		b.Device, b.Key = d.ID, d.Key
+		change(&b)
+		return b
+	}
+	if was := peers[d.ID]; changed(was) == was {
 		return nil
 	}
 	err = m.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
+		was, err := m.peerAt(ctx, tx, d.ID)
+		if err != nil {
+			return err
+		}
+		b := changed(was)
+		if b == was {
+			return nil
+		}
 		tx.Trailer("Op", "device")
-		_, err := tx.Add(records.KindPeer, b)
+		_, err = tx.Add(records.KindPeer, b)
 		return err
 	})
 	m.Outlines.Clear() // they depend on trust
 	return err
+}
+
+// peerAt returns the user's last settings for a device in a transaction.
+func (m Ops) peerAt(ctx context.Context, tx *refs.Tx, device string) (last records.PeerBody, err error) {
+	all, err := m.UpperAt(ctx, tx, refs.Home)
+	if err != nil {
+		return last, err
+	}
+	for _, r := range all {
+		if r.Kind != records.KindPeer {
+			continue
+		}
+		var b records.PeerBody
+		if err := json.Unmarshal(r.Body, &b); err != nil {
+			return last, fmt.Errorf("record %s: %s body: %w", r.Stamp.Record.Short(), r.Kind, err)
+		}
+		if b.Device == device {
+			last = b
+		}
+	}
+	return last, nil
 }
