@@ -1,6 +1,7 @@
 package refs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -32,24 +33,36 @@ func (r *Repo) RenameDevice(ctx context.Context, name string) error {
 func (r *Repo) MAC(text string) string { return r.device.MAC(text) }
 
 // KeyOf returns the key of a device, "" if it has no lane here. It is the key that signed the device's first fetched
-// lane, and never changes.
+// lane, and never changes. The error is that of its first lane if no tip of its lanes is readable.
 func (r *Repo) KeyOf(device string) (string, error) {
 	if device == r.device.ID {
 		return r.device.PublicKey(), nil
 	}
-	all, err := r.lanes(false)
-	if err != nil {
-		return "", err
-	}
-	for _, l := range all {
-		if l.Device != device {
-			continue
-		}
-		c, err := r.memory.Commit(l.Tip)
+	var unreadable error
+	for _, originals := range []bool{false, true} {
+		all, err := r.lanes(originals)
 		if err != nil {
 			return "", err
 		}
-		return lane.Signer(c)
+		for _, l := range all {
+			if l.Device != device {
+				continue
+			}
+			key, err := r.signerOf(l)
+			if err == nil {
+				return key, nil
+			}
+			unreadable = cmp.Or(unreadable, err)
+		}
 	}
-	return "", nil
+	return "", unreadable
+}
+
+// signerOf returns the key that signed the tip of a lane.
+func (r *Repo) signerOf(l Lane) (string, error) {
+	c, err := r.GitOf(l).Commit(l.Tip)
+	if err != nil {
+		return "", fmt.Errorf("key of the device %s: %w", l.Device, err)
+	}
+	return lane.Signer(c)
 }

@@ -282,13 +282,17 @@ func (x *repair) findTips(g *gitstore.Repo, good []gitstore.Ref) ([]lostTip, err
 }
 
 // signedByDevice reports whether the device of a lane signed a commit: with its known key or, if the device is
-// unknown, with the key in the device record of the commit's own tree.
+// unknown, with the key in the device record of the commit's own tree. If the key is known but unreadable, that record
+// is trusted only in commits of the store, which were checked when they arrived: a remote could forge it.
 func (x *repair) signedByDevice(g *gitstore.Repo, id pack.ID, l refs.Lane) bool {
 	c, err := g.Commit(id)
 	if err != nil || c.Email != l.Device+"@mem.invalid" {
 		return false
 	}
 	key, err := x.r.KeyOf(l.Device)
+	if err != nil && g != x.Git {
+		return false
+	}
 	if err != nil || key == "" {
 		if key, err = lane.Signer(c); err != nil || !x.declaresKey(g, c, l.Device, key) {
 			return false

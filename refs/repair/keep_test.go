@@ -3,12 +3,16 @@ package repair
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/incoming"
 	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/refstest"
 )
@@ -131,5 +135,65 @@ func TestDryRunDamagedPack(t *testing.T) {
 		if err := os.WriteFile(file, good, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestRefetchForged loses the newest commit of another device's only lane, and fetches from a remote with a lane that
+// somebody signed with another key for the same device: nothing of it is taken.
+func TestRefetchForged(t *testing.T) {
+	t.Parallel()
+	a, b := refstest.New(t), refstest.New(t)
+	id, err := hex.DecodeString(a.Device().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := refstest.Options(t)
+	o.Rand = io.MultiReader(bytes.NewReader(id), o.Rand)
+	forger := refstest.NewOf(t, o)
+	l := refs.Lane{Project: lane.ProjectOf("x"), Device: a.Device().ID}
+	for i, r := range []*refs.Repo{a, a, forger, forger, forger, forger} {
+		err := r.Update(t.Context(), l.Project, "more", func(tx *refs.Tx) error {
+			if _, err := tx.Add("project", map[string]string{"identity": "x"}); err != nil {
+				return err
+			}
+			_, err := tx.Add("set", map[string]int{"n": i})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l.Tip, err = a.Git().Ref(l.Ref()); err != nil {
+		t.Fatal(err)
+	}
+	q, got, err := carry(t, a, b, l)
+	if err = errors.Join(err, q.Adopt(t.Context(), []incoming.FetchedLane{got}), q.Close()); err != nil {
+		t.Fatal(err)
+	}
+	err = pack.Drop(b.Git().PackDir(), "merge", func(id pack.ID) bool { return id != l.Tip })
+	if err = errors.Join(err, b.Git().Close()); err != nil {
+		t.Fatal(err)
+	}
+	forged, err := forger.Git().Ref(l.Ref())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetch := func(_ context.Context, _ []string, w *pack.Writer) (map[string]pack.ID, error) {
+		for _, id := range refstest.InOrder(t, forger) {
+			e, err := forger.Git().Packs().Entry(id)
+			if err = errors.Join(err, w.Add(e)); err != nil {
+				return nil, err
+			}
+		}
+		return map[string]pack.ID{l.Ref(): forged}, nil
+	}
+	if _, _, err := FixRepositories(t.Context(), b, false, fetch); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := b.Git().Has(forged); ok || err != nil {
+		t.Errorf("Has(forged) = %v, %v", ok, err)
+	}
+	if key, err := b.KeyOf(l.Device); err != nil || key != a.Device().PublicKey() {
+		t.Errorf("KeyOf = %s, %v, want %s", key, err, a.Device().PublicKey())
 	}
 }
