@@ -88,20 +88,26 @@ func (tx *Tx) restamp(rec Record, names map[string]string, renamed map[objects.H
 	if err := tx.putBlob(b, lane.RecordPath(rec.ID)); err != nil {
 		return err
 	}
-	patches := map[objects.Hash]objects.Hash{old: rec.ID}
+	return tx.copyPatches(rec.Device, old, rec, renamed)
+}
+
+// copyPatches stores the patches that a device has for the record old, its own and those of its overflow files, as
+// patches of now, the same record under another name. It adds their former names to copied.
+func (tx *Tx) copyPatches(device string, old objects.Hash, now Record, copied map[objects.Hash]bool) error {
+	patches := map[objects.Hash]objects.Hash{old: now.ID}
 	var files struct{ Files []struct{ Name string } }
-	if rec.Kind == "session" && json.Unmarshal(rec.Body, &files) == nil {
+	if now.Kind == "session" && json.Unmarshal(now.Body, &files) == nil {
 		for _, f := range files.Files {
-			patches[lane.FilePatch(old, f.Name)] = lane.FilePatch(rec.ID, f.Name)
+			patches[lane.FilePatch(old, f.Name)] = lane.FilePatch(now.ID, f.Name)
 		}
 	}
 	for from, to := range patches {
-		b, err := tx.Patch(rec.Device, from)
+		b, err := tx.Patch(device, from)
 		if errors.Is(err, objects.ErrNotFound) {
 			continue
 		}
 		if err == nil {
-			renamed[from] = true
+			copied[from] = true
 			err = tx.PutPatch(to, slices.Clone(b))
 		}
 		if err != nil {

@@ -1,10 +1,8 @@
 package refs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -227,14 +225,7 @@ func (t *takeover) record(rec Record) error {
 	if err := t.tx.putBlob(b, lane.RecordPath(now.ID)); err != nil {
 		return err
 	}
-	patch, err := t.tx.Patch(t.from.Device, old)
-	if errors.Is(err, objects.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return t.tx.PutPatch(now.ID, bytes.Clone(patch))
+	return t.tx.copyPatches(t.from.Device, old, now, map[objects.Hash]bool{})
 }
 
 // replaceNames replaces each maximal run of hexadecimal digits in s that is a key of names.
