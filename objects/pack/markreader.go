@@ -21,6 +21,7 @@ type markReader struct {
 	err      error
 	progress func(int64)
 	spill    io.Writer // if not nil, it gets the marked bytes when the buffer is full
+	maxKept  int64     // maximum number of marked bytes in memory, about; 0 for no limit
 }
 
 const feedSize = 256 << 10
@@ -87,6 +88,10 @@ func (f *markReader) makeRoom() {
 		n := copy(f.buf, f.buf[f.start:])
 		f.base += int64(f.start)
 		f.pos, f.summed, f.start, f.buf = f.pos-f.start, f.summed-f.start, 0, f.buf[:n]
+		return
+	}
+	if n := int64(f.pos - f.start); f.maxKept > 0 && n > f.maxKept {
+		f.err = fmt.Errorf("an entry of more than %d bytes: %w", n, ErrTooLarge)
 		return
 	}
 	next := make([]byte, len(f.buf), 2*cap(f.buf))

@@ -38,6 +38,10 @@ const maxInMemory = 64 << 20
 // maxPending is the maximum size of the deltas that wait for their bases, in bytes.
 const maxPending = 128 << 20
 
+// maxPadding is the number of bytes that an entry may have in addition to twice the size of its object. A zlib stream
+// may contain any number of blocks without content, which the entry would keep in memory.
+const maxPadding = 1 << 20
+
 // A Receipt contains the amounts that [Writer.Receive] received.
 type Receipt struct {
 	Objects int
@@ -124,6 +128,7 @@ func (in *receiver) entry() error {
 	if size > in.l.Object || k != Blob && size > maxInMemory {
 		return fmt.Errorf("an object of %d bytes: %w", size, ErrTooLarge)
 	}
+	in.f.maxKept = 2*size + maxPadding
 	if in.unpacked > minUnpacked+in.l.Ratio*off {
 		return fmt.Errorf("it unpacks to more than %d bytes: %w", minUnpacked+in.l.Ratio*off, ErrTooLarge)
 	}

@@ -322,6 +322,27 @@ func TestReceiveRefuses(t *testing.T) {
 	}
 }
 
+// TestReceivePadding receives an object of a few bytes whose zlib stream has millions of empty blocks.
+func TestReceivePadding(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: under the race detector its count of memory says nothing")
+	}
+	e := Encode(Blob, []byte("few bytes"), 0)
+	n := len(appendHeader(nil, Blob, 9)) + 2
+	padding := bytes.Repeat([]byte{0, 0, 0, 0xff, 0xff}, 10<<20)
+	p := rawPack(1, slices.Concat(e.raw[:n], padding, e.raw[n:]))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err := receive(t, p, testLimits())
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%d bytes of padding: %v, want ErrTooLarge", len(padding), err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+		t.Errorf("it took %d MB", used>>20)
+	}
+}
+
 // TestReceiveBomb takes a small pack that would unpack to 4 GiB. It is refused early, and with little memory. What it counts is that
 // of the whole program, so it runs alone.
 func TestReceiveBomb(t *testing.T) {
