@@ -2,6 +2,7 @@ package lane
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/binary"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
@@ -93,7 +95,7 @@ func NewDevice(name string, rand io.Reader) (Device, error) {
 	return Device{hex.EncodeToString(random[:16]), CleanName(name), random[16:]}, nil
 }
 
-// CleanName removes the characters that git does not allow in the name of an author.
+// CleanName removes the characters that git does not allow in the name of an author, and space around it.
 func CleanName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune("<>\x7f", r) {
@@ -101,10 +103,8 @@ func CleanName(s string) string {
 		}
 		return r
 	}, s)
-	if s = strings.Trim(s, " .,:;\"'\\"); s == "" {
-		return "device"
-	}
-	return s
+	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".,:;\"'\\", r) })
+	return cmp.Or(s, "device")
 }
 
 // A DeviceError means that device.json is missing or damaged. The data of the store is intact; without a copy of the

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/gitstore"
+	"github.com/memvcs/mem/objects/pack"
 )
 
 // TestRecordIsCanonical reads a record back, and refuses the same record in another form.
@@ -50,6 +52,25 @@ func TestNames(t *testing.T) {
 	} {
 		if l, ok := ParseRemoteRef(ref); ok {
 			t.Errorf("ParseBranch(%s) = %+v, want none", ref, l)
+		}
+	}
+}
+
+// TestCleanName makes names with which git accepts a commit.
+func TestCleanName(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"desk": "desk", "my desk": "my desk", " desk. ": "desk", "de<s>k\n": "desk", "": "device", " .,": "device",
+		"desk\u00a0": "desk", "\u3000desk": "desk", "desk.\u0085 ": "desk", "\u00a0": "device", "a\u00a0b": "a\u00a0b",
+		"b\xffad\u2003": "b\ufffdad",
+	} {
+		got := CleanName(in)
+		if got != want {
+			t.Errorf("CleanName(%q) = %q, want %q", in, got, want)
+		}
+		c := gitstore.Commit{Tree: pack.ID{1}, Name: got, Email: "x@mem.invalid", Time: time.Unix(1e9, 0)}
+		if _, err := gitstore.EncodeCommit(c); err != nil {
+			t.Errorf("a commit of %q: %v", got, err)
 		}
 	}
 }
