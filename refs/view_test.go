@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs/lane"
 )
 
 // TestTipsAlone asks a snapshot for its tips while no object can be read: they are all that a reader needs who knows what the tips
@@ -69,5 +71,23 @@ func TestTipsAlone(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHasUnloaded asks a lane for an object before anything of it was read.
+func TestHasUnloaded(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	h, err := txStore{r}.Put(t.Context(), strings.NewReader("an object"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tip, err := r.memory.Ref(lane.Ref(testProject, r.device.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := lane.New(r.memory, tip, r.device.ID)
+	if ok, err := l.Has(h); !ok || err != nil {
+		t.Errorf("Has = %v, %v", ok, err)
 	}
 }

@@ -313,7 +313,7 @@ func (l *Snapshot) HasCommit(commit string) (bool, error) {
 // Has reports whether the lane contains an object: a blob or a growth point.
 func (l *Snapshot) Has(h objects.Hash) (bool, error) {
 	for _, path := range [][]string{ObjectPath(h), PointPath(h)} {
-		if _, ok, err := l.Root.Find(l.Git, path...); ok || err != nil {
+		if _, ok, err := l.Find(path...); ok || err != nil {
 			return ok, err
 		}
 	}
