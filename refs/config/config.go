@@ -161,11 +161,13 @@ func (c *Config) family() []string {
 	return names
 }
 
-// Unknown returns the names in the file that are not in the table, sorted.
+// Unknown returns the names in the file that have no effect, sorted: those that are not in the table, and those of one
+// member instead of nested ones, such as "color.ui".
 func (c *Config) Unknown() []string {
 	var names []string
 	for _, leaf := range c.root.leaves() {
-		if _, err := Lookup(leaf); err != nil {
+		_, err := Lookup(leaf)
+		if _, nested := c.root.get(path(leaf)); err != nil || !nested {
 			names = append(names, leaf)
 		}
 	}

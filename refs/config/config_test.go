@@ -229,6 +229,29 @@ func TestUnset(t *testing.T) {
 	}
 }
 
+// TestDottedNames has names with dots in the file: they have no effect, are reported, and can be removed.
+func TestDottedNames(t *testing.T) {
+	t.Parallel()
+	c, err := Parse([]byte(`{"color.ui":"never","a.b":{"c.d":1},"pager":{"log":false}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, from, err := c.Get("color.ui"); v != "auto" || from != Default || err != nil {
+		t.Errorf("Get = %q, %s, %v", v, from, err)
+	}
+	if u := c.Unknown(); !slices.Equal(u, []string{"a.b.c.d", "color.ui"}) {
+		t.Errorf("Unknown() = %v", u)
+	}
+	for _, key := range []string{"a.b.c.d", "color.ui"} {
+		if was, err := c.Unset(key); !was || err != nil {
+			t.Errorf("Unset(%q) = %v, %v", key, was, err)
+		}
+	}
+	if b, err := c.root.encode(); err != nil || string(b) != "{\n  \"pager\": {\n    \"log\": false\n  }\n}\n" {
+		t.Errorf("left %q, %v", b, err)
+	}
+}
+
 func TestBadValueIsReportedAndCanBeMended(t *testing.T) {
 	t.Parallel()
 	c, err := Parse([]byte(`{"color":{"ui":"pink"},"core":{"pager":{"a":1}},"ui":7}`))

@@ -119,22 +119,26 @@ func (o *object) set(path []string, v json.RawMessage) error {
 	return m.inner.set(path[1:], v)
 }
 
-// unset removes path and the objects that become empty, and reports whether path existed.
+// unset removes path and the objects that become empty, and reports whether path existed. In a file that was written by
+// hand a name may contain dots.
 func (o *object) unset(path []string) bool {
-	i := o.find(path[0])
-	if i < 0 {
-		return false
-	}
-	if m := o.members[i]; len(path) > 1 {
-		if m.inner == nil || !m.inner.unset(path[1:]) {
-			return false
+	for n := 1; n <= len(path); n++ {
+		i := o.find(strings.Join(path[:n], "."))
+		if i < 0 {
+			continue
 		}
-		if len(m.inner.members) > 0 {
-			return true
+		if m := o.members[i]; n < len(path) {
+			if m.inner == nil || !m.inner.unset(path[n:]) {
+				continue
+			}
+			if len(m.inner.members) > 0 {
+				return true
+			}
 		}
+		o.members = slices.Delete(o.members, i, i+1)
+		return true
 	}
-	o.members = slices.Delete(o.members, i, i+1)
-	return true
+	return false
 }
 
 // leaves returns the dotted names of all values, in file order. An empty object is one.
