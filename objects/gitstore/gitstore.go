@@ -46,7 +46,11 @@ type Repo struct {
 // Open opens the repository in dir. The error wraps [ErrNoRepository] if it is not a bare repository of git's classic
 // form (SHA-1, branches as files), or if it borrows objects from another one.
 func Open(dir string) (*Repo, error) {
-	if err := checkRepository(dir); err != nil {
+	err := checkRepository(dir)
+	if errors.Is(err, pack.ErrTooLarge) {
+		err = fmt.Errorf("%w: %w", err, ErrNoRepository)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", dir, err)
 	}
 	packs := pack.OpenDir(filepath.Join(dir, "objects", "pack"))
@@ -74,7 +78,7 @@ func checkRepository(dir string) error {
 			return err
 		}
 	}
-	head, err := pack.ReadFile(filepath.Join(dir, headFile))
+	head, err := readSmall(filepath.Join(dir, headFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no HEAD: %w", ErrNoRepository)
 	}
@@ -86,7 +90,7 @@ func checkRepository(dir string) error {
 		return fmt.Errorf("HEAD is %.60q: %w", line, ErrNoRepository)
 	}
 	for _, name := range []string{"alternates", "http-alternates"} {
-		b, err := pack.ReadFile(filepath.Join(dir, "objects", "info", name))
+		b, err := readSmall(filepath.Join(dir, "objects", "info", name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -179,7 +179,7 @@ func replaceFile(dir, name, content string) error {
 
 // checkConfig returns an error for settings with which this package cannot read a repository.
 func checkConfig(path string) error {
-	b, err := pack.ReadFile(path)
+	b, err := readSmall(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // git uses defaults, and so do we
 	}

@@ -3,6 +3,7 @@ package gitstore
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -76,7 +77,10 @@ func (r *Repo) refPath(name string) string { return filepath.Join(r.dir, filepat
 
 // looseRef reads the loose file of a branch. It returns the zero ID if there is none.
 func (r *Repo) looseRef(name string) (pack.ID, error) {
-	b, err := pack.ReadFile(r.refPath(name))
+	b, err := readSmall(r.refPath(name))
+	if errors.Is(err, pack.ErrTooLarge) {
+		return pack.ID{}, fmt.Errorf("branch %s: %w: %w", name, err, ErrRef)
+	}
 	if err != nil {
 		if st, serr := os.Stat(r.refPath(name)); isAbsent(err) || serr == nil && st.IsDir() {
 			return pack.ID{}, nil
@@ -88,6 +92,23 @@ func (r *Repo) looseRef(name string) (pack.ID, error) {
 		return pack.ID{}, fmt.Errorf("branch %s is %.60q: %w", name, b, ErrRef)
 	}
 	return id, nil
+}
+
+// maxSmall is the maximum size of the files of a repository that have a few lines.
+const maxSmall = 1 << 20
+
+// readSmall is [pack.ReadFile] for a file of a few lines, which in an untrusted repository may be of any size. The error
+// wraps [pack.ErrTooLarge] if it has more than maxSmall bytes.
+func readSmall(path string) ([]byte, error) {
+	f, err := pack.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
+	if err == nil && len(b) > maxSmall {
+		err = fmt.Errorf("%s has more than %d bytes: %w", filepath.Base(path), maxSmall, pack.ErrTooLarge)
+	}
+	return b, errors.Join(err, f.Close())
 }
 
 // isAbsent reports whether an error means that a file does not exist, or that its directory is a file.

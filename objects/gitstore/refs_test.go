@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -62,6 +63,37 @@ func TestRefsUpTo(t *testing.T) {
 		got, err := r.RefsUpTo("refs/heads/n/", n)
 		if n < 4 && !errors.Is(err, gitstore.ErrManyRefs) || n >= 4 && (err != nil || len(got) != 4) {
 			t.Errorf("RefsUpTo(%d): %d branches, %v", n, len(got), err)
+		}
+	}
+}
+
+// TestLargeFiles reads a repository in which a small file has a gigabyte.
+func TestLargeFiles(t *testing.T) {
+	for _, name := range []string{"refs/heads/p/x", "HEAD", "config", "objects/info/alternates"} {
+		dir := filepath.Join(t.TempDir(), "r.git")
+		if err := gitstore.Init(dir); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(file), 0o700)
+		if err = errors.Join(err, os.WriteFile(file, nil, 0o600), os.Truncate(file, 1<<30)); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, err := gitstore.Open(dir)
+		want := gitstore.ErrNoRepository
+		if err == nil {
+			want = gitstore.ErrRef
+			_, err = r.RefsUpTo("refs/heads/", 10)
+			r.Close()
+		}
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, want) || (want == gitstore.ErrRef) != (name == "refs/heads/p/x") {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+			t.Errorf("%s: it took %d MB", name, used>>20)
 		}
 	}
 }
