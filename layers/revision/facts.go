@@ -111,20 +111,37 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 		by = facts.ByTool
 	}
 	out := []facts.Part{{Speaker: by, Text: call.Text()}}
-	if refusal, ok := strings.CutPrefix(e.Result, "refused by the user: "); ok {
+	agent := e.Name == "Task" || e.Name == "Agent" // its report can have that form, too
+	if refusal, ok := strings.CutPrefix(e.Result, "refused by the user: "); ok && !agent {
 		return append(out, facts.Part{Speaker: promptBy(e), Text: refusal})
 	}
-	if e.Name == "AskUserQuestion" { // "question"="answer"
-		for i, s := range strings.Split(e.Result, `"="`) {
-			if answer, _, ok := strings.Cut(s, `"`); ok && i > 0 {
-				out = append(out, facts.Part{Speaker: promptBy(e), Text: answer})
-			}
+	if e.Name == "AskUserQuestion" {
+		for _, answer := range answersIn(e) {
+			out = append(out, facts.Part{Speaker: promptBy(e), Text: answer})
 		}
 		return append(out, facts.Part{Speaker: facts.ByCommand, Text: e.Result})
 	}
 	result := refine.Entry{Result: e.Result, Errors: e.Errors, Exit: e.Exit}
 	return append(out, facts.Part{Speaker: facts.ByTool, Text: e.Result},
 		facts.Part{Speaker: facts.ByTool, Text: result.Text()})
+}
+
+// answersIn returns the answers of the user in a result of AskUserQuestion, which has the form "question"="answer". The
+// model writes the questions and what the client adds to an answer. If the result has more answers than questions, or a
+// question looks like an answer, it is unknown which of them are the user's.
+func answersIn(e refine.Entry) (answers []string) {
+	parts := strings.Split(e.Result, `"="`)
+	_, after, _ := strings.Cut(e.Target, `"`)
+	_, after, _ = strings.Cut(after, "=") // L1 removes text between these characters from the result
+	if len(parts)-1 > strings.Count(e.Target, "\n")+1 || strings.Contains(after, `"`) {
+		return nil
+	}
+	for _, s := range parts[1:] {
+		if answer, _, ok := strings.Cut(s, `"`); ok {
+			answers = append(answers, answer)
+		}
+	}
+	return answers
 }
 
 // promptBy returns the speaker of the prompts and answers in an entry.
