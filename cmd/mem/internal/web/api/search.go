@@ -130,8 +130,11 @@ func weightRange(low, high string) (func(int) bool, error) {
 		return nil, nil
 	}
 	from, to := weight(0), weight(keepit.Pinned)
-	for text, w := range map[string]*weight{low: &from, high: &to} {
-		if text != "" && w.UnmarshalJSON([]byte(text)) != nil {
+	for _, limit := range []struct {
+		text string
+		w    *weight
+	}{{low, &from}, {high, &to}} {
+		if limit.text != "" && limit.w.UnmarshalJSON([]byte(limit.text)) != nil {
 			return nil, BadRequest("a weight is a number from 0.00 to 1.00")
 		}
 	}
