@@ -53,10 +53,14 @@ func TestGuard(t *testing.T) {
 		{"a page that is not there", "GET", "/nothing", nil, 404},
 		{"an endpoint that is not there", "GET", "/api/memory/nothing", nil, 404},
 		{"a list of the assets", "GET", "/assets/", nil, 404},
+		{"no cookie, an asset that is not there", "GET", "/assets/nothing", func(q *http.Request) { q.Header.Del("Cookie") }, 404},
 	} {
 		a := r.do(c.method, c.path, "theme=dark", c.edit)
 		if a.status != c.want {
 			t.Errorf("%s: %d, want %d: %.200s", c.name, a.status, c.want, a.body)
+		}
+		if a.status != 200 && c.name != "a page that is not there" && strings.Contains(a.body, string(r.project.ID)) {
+			t.Errorf("%s: the answer names a project", c.name)
 		}
 		if csp := a.header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'self'") {
 			t.Errorf("%s: policy %q", c.name, csp)
@@ -129,6 +133,14 @@ func TestReadOnly(t *testing.T) {
 	r.api(http.MethodPost, "/sessions/"+r.ids[0]+"/versions", api.CompressionSettings{Ratio: 5}, nil, 403)
 	r.api(http.MethodDelete, "/projects/"+string(r.project.ID)+"/sessions/"+r.ids[0], nil, nil, 403)
 	r.api(http.MethodPost, "/sessions/"+r.ids[0]+"/versions/preview", api.CompressionSettings{Ratio: 5}, nil, 200)
+
+	// A session or composition can be named "preview".
+	r.api(http.MethodPost, "/projects/"+string(r.project.ID)+"/sessions/preview", nil, nil, 403)
+	for _, name := range []string{"preview", "compositions/preview"} {
+		if a := r.post("/p/"+string(r.project.ID)+"/drop/"+name, url.Values{"sure": {"1"}}); a.status != 403 {
+			t.Errorf("removing the composition %s: %d, want 403", name, a.status)
+		}
+	}
 }
 
 func TestLargeBody(t *testing.T) {

@@ -99,6 +99,7 @@ func (s *Server) routeAssets(mux *http.ServeMux) {
 			_, _ = w.Write(a.body) // the client may have closed the connection
 		})
 	}
+	mux.HandleFunc("GET /assets/", http.NotFound) // without a page: these requests need no authentication
 }
 
 // A screen handles a request. It returns the name and the data of a template, or no name if it has responded itself.
@@ -126,7 +127,7 @@ func (s *Server) show(do screen) http.HandlerFunc {
 
 // render responds with a page, or to htmx with the template that the parameter "part" names.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	if p.Project.ID == "" && status != http.StatusUnauthorized {
+	if p.Project.ID == "" && !fromStranger(p.Body) {
 		p.Project = s.firstProject(r.Context())
 	}
 	p.ReadOnly, p.Here, p.Theme, p.Tokens = s.ReadOnly, r.URL.RequestURI(), theme(r), s.showsTokens()
@@ -143,6 +144,12 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(s.Clean(b.String()))) // the client may have closed the connection
+}
+
+// fromStranger reports whether a page answers a request that package guard has refused. It tells nothing of the memory.
+func fromStranger(body any) bool {
+	p, ok := body.(*api.Problem)
+	return ok && (p.Status == http.StatusUnauthorized || p.Code == "foreign_host" || p.Code == "foreign_origin")
 }
 
 // firstProject returns the project of a page that is of no project: that of the working directory if it is in memory,

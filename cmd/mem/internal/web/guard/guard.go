@@ -151,12 +151,20 @@ func isPublic(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/assets/")
 }
 
-// changes reports whether a request may change something. Previews are POST requests without changes.
+// changes reports whether a request may change something.
 func changes(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return false
 	}
-	return r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/preview")
+	return r.Method != http.MethodPost || !isPreview(r.URL.Path)
+}
+
+// isPreview reports whether a path is that of a preview: a POST request of the API without changes. A session or a
+// composition can be named "preview", too.
+func isPreview(path string) bool {
+	path, ok := strings.CutPrefix(path, api.Prefix)
+	return ok && slices.ContainsFunc([]string{"/versions/preview", "/compositions/preview", "/decay/preview"},
+		func(end string) bool { return strings.HasSuffix(path, end) })
 }
 
 // sameSite returns an error if a request is not addressed to this server or comes from another site.
