@@ -35,8 +35,11 @@ func (l *Long) Redact(r Rules, raw []byte, last bool, numbered *Numbers) (clean 
 	}
 	value, start := l.frame(raw, last)
 	at := start + len(raw) // the end of what is cleaned, in value
+	limit := at            // of what may be cut: an escape may be incomplete
 	if !last {
 		at = l.boundary(value, start+len(raw)-Ahead)
+	} else if bytes.HasSuffix(raw, []byte("\n")) {
+		limit--
 	}
 	var safe lexical.Places
 	if l.text {
@@ -46,7 +49,8 @@ func (l *Long) Redact(r Rules, raw []byte, last bool, numbered *Numbers) (clean 
 	}
 	var spans []lexical.Span
 	for _, s := range safe.Clip(value, r.findPart(value, &numbered.known)) {
-		if s.Start < start || s.Start >= at {
+		s.End = min(s.End, limit)
+		if s.Start < start || s.Start >= min(at, limit) {
 			continue // it belongs to the piece before or after
 		}
 		spans, at = append(spans, s), max(at, s.End)
@@ -63,7 +67,7 @@ func (l *Long) frame(raw []byte, last bool) (value []byte, start int) {
 	value = append(slices.Grow(l.value[:0], len(l.behind)+len(raw)+2), l.behind...)
 	start = len(value)
 	value = append(value, raw...)
-	for !l.text && !last && value[len(value)-1] == '\\' {
+	if slashes := len(value) - len(bytes.TrimRight(value, `\`)); !l.text && !last && slashes%2 == 1 {
 		value = value[:len(value)-1] // half an escape
 	}
 	if !l.text && openAt(value, len(value)) {

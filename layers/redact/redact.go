@@ -222,15 +222,18 @@ func render(value []byte, spans []lexical.Span, numbered *Numbers) (clean []byte
 func units(raw []byte) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		broken := 0 // before this offset no value spans several lines
+		line := -1  // the offset of the first line end from start on, or len(raw)
 		for start := 0; start < len(raw); {
-			end := len(raw)
-			line := start + bytes.IndexByte(raw[start:], '\n') + 1
-			if start < broken && line > start {
-				end = line
+			if line < start {
+				line = start + lineEnd(raw[start:])
 			}
-			end = start + unit(raw[start:end])
-			if line > start && line < end && !json.Valid(raw[start:end]) {
-				broken, end = end, line
+			end, next := len(raw), min(line+1, len(raw))
+			if start < broken {
+				end = next
+			}
+			end = start + unit(raw[start:end], line-start)
+			if next < end && !json.Valid(raw[start:end]) {
+				broken, end = end, next
 			}
 			if !yield(start, end) {
 				return
@@ -240,19 +243,25 @@ func units(raw []byte) iter.Seq2[int, int] {
 	}
 }
 
+// lineEnd returns the offset of the first line end in b, or len(b).
+func lineEnd(b []byte) int {
+	if n := bytes.IndexByte(b, '\n'); n >= 0 {
+		return n
+	}
+	return len(b)
+}
+
 // unit returns the length of the first value of b with the line end after it. A value also ends at a line end inside a
-// string.
-func unit(b []byte) int {
-	depth, line := 0, -1 // line is the next line end that was found
+// string. line is the [lineEnd] of b; a search for it in each value would take quadratic time.
+func unit(b []byte, line int) int {
+	depth := 0
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
 		case c == '\n' && depth == 0:
 			return i + 1
 		case c == '"':
-			if line <= i {
-				if line = i + bytes.IndexByte(b[i:], '\n'); line < i {
-					line = len(b)
-				}
+			if line < i {
+				line = i + lineEnd(b[i:])
 			}
 			end, closed := lexical.EndOfString(b[:line], i+1)
 			if !closed {

@@ -42,7 +42,7 @@ func TestUnit(t *testing.T) {
 		for i := range b {
 			b[i] = "{}[]\"\"\\\n a,:"[rng.IntN(12)]
 		}
-		if got, want := unit(b), slowUnit(b); got != want {
+		if got, want := unit(b, lineEnd(b)), slowUnit(b); got != want {
 			t.Fatalf("unit(%q) = %d, want %d", b, got, want)
 		}
 	}

@@ -44,6 +44,17 @@ func HasFold(text []byte, word string) bool {
 	return true
 }
 
+// IndexFold returns the offset of the first occurrence of word in text in any case, -1 if there is none. word must be
+// lower case. Unlike an index in the lower case of text, the offset is correct for text that is not UTF-8.
+func IndexFold(text []byte, word string) int {
+	for i := 0; i+len(word) <= len(text); i++ {
+		if HasFold(text[i:], word) {
+			return i
+		}
+	}
+	return -1
+}
+
 // Set is a set of bytes.
 type Set [4]uint64
 

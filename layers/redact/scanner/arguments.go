@@ -130,7 +130,7 @@ func (s *Scan) authTuple(at int, w *word) {
 func (s *Scan) sqlPassword(at int, w *word) {
 	i := at + len(w.text)
 	if w.text == "identified with" {
-		n := bytes.Index(bytes.ToLower(s.Text[i:min(len(s.Text), i+48)]), []byte(" by"))
+		n := lexical.IndexFold(s.Text[i:min(len(s.Text), i+48)], " by")
 		if n < 0 {
 			return
 		}

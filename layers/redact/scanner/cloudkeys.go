@@ -77,7 +77,7 @@ func (s *Scan) passwordLine(at int, _ *word) {
 	if start >= 1 && start < at && text[start-1] == '\\' && text[start] == 'n' {
 		start++ // behind \n
 	}
-	end := at + lineLength(text[at:])
+	end := at + lineLength(text[at:min(len(text), at+lexical.MaxValue)])
 	if n := bytes.IndexByte(text[at:end], '"'); n >= 0 { // of a string within this one
 		end = at + len(bytes.TrimRight(text[at:at+n], `\`))
 	}

@@ -85,7 +85,7 @@ func (s *Scan) member(i int, named bool) (v lexical.Span, st lexical.Style, ok b
 		reach = 200
 	}
 	rest := text[i:min(len(text), i+reach)]
-	n := bytes.Index(bytes.ToLower(rest), []byte("value"))
+	n := lexical.IndexFold(rest, "value")
 	if n < 0 || bytes.ContainsAny(rest[:n], "{}") || !named && bytes.IndexByte(rest[:n], ':') >= 0 {
 		return v, st, false
 	}

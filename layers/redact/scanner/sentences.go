@@ -115,9 +115,14 @@ func (s *Scan) redisAuth(at int, w *word) {
 	if !bytes.HasPrefix(text[at:], []byte("AUTH ")) || at > 0 && !lexical.OpensLine(text[:at], false) {
 		return
 	}
-	end := at + lineLength(text[at:])
-	words := bytes.Fields(text[at:end])
-	if len(words) < 2 || len(words) > 3 {
+	end := at + lineLength(text[at:min(len(text), at+lexical.MaxValue)])
+	var words [][]byte
+	for word := range bytes.FieldsSeq(text[at:end]) {
+		if words = append(words, word); len(words) > 3 {
+			return
+		}
+	}
+	if len(words) < 2 {
 		return
 	}
 	last := trimCell(text, end-len(words[len(words)-1]), end)
