@@ -3,13 +3,14 @@ package transcript
 import (
 	"iter"
 	"strings"
+	"sync"
 )
 
 // Content yields what was said or done in a record: typed text, answers, thinking, tool calls with their input,
 // results, attachments, summaries, titles, todo items and queued prompts. It omits what the client writes into every
 // record, for example its directory, branch, version, model and IDs, the commands of hooks, which come from its
-// settings, and the names of its members. The rest of a damaged record is one text. A member that Content does not know
-// is content.
+// settings, and the names of its members. The rest of a damaged part of a record is one text, and so is a part nested
+// deeper than [MaxDepth]. A member that Content does not know is content.
 func Content(raw []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		c := content{yield: yield}
@@ -64,6 +65,7 @@ func words(s string) map[string]bool {
 type content struct {
 	yield   func(string) bool
 	stopped bool
+	depth   int
 }
 
 func (c *content) text(s string) bool {
@@ -71,32 +73,67 @@ func (c *content) text(s string) bool {
 	return !c.stopped
 }
 
+// members calls fn for the members of an object. The rest of a damaged object is content.
+func (c *content) members(raw []byte, fn func(key string, value []byte)) {
+	read := 0
+	c.nest(raw, func() error {
+		return members(raw, func(key, value []byte) bool {
+			read = cap(raw) - cap(value) + len(value)
+			fn(string(key), value)
+			return !c.stopped
+		})
+	}, &read)
+}
+
+// elements calls fn for the elements of an array. The rest of a damaged array is content.
+func (c *content) elements(raw []byte, fn func(value []byte)) {
+	read := 0
+	c.nest(raw, func() error {
+		return elements(raw, func(value []byte) bool {
+			read = cap(raw) - cap(value) + len(value)
+			fn(value)
+			return !c.stopped
+		})
+	}, &read)
+}
+
+// nest calls fn, which reads raw up to the offset read. If it cannot, the rest is content.
+func (c *content) nest(raw []byte, fn func() error, read *int) {
+	if c.depth == MaxDepth {
+		c.text(string(raw))
+		return
+	}
+	c.depth++
+	if fn() != nil {
+		c.text(string(raw[*read:]))
+	}
+	c.depth--
+}
+
 // object calls fn for the members of an object that are not in omit. Other values are content.
 func (c *content) object(raw []byte, omit map[string]bool, fn func(key string, value []byte)) bool {
 	if len(raw) == 0 || raw[0] != '{' {
 		return c.any(raw, omit)
 	}
-	_ = members(raw, func(key, value []byte) bool { // anything else has no members
-		if !omit[string(key)] {
-			fn(string(key), value)
+	c.members(raw, func(key string, value []byte) {
+		if !omit[key] {
+			fn(key, value)
 		}
-		return !c.stopped
 	})
 	return !c.stopped
 }
 
 func (c *content) record(raw []byte) {
-	read := 0
-	err := members(raw, func(key, value []byte) bool {
-		read = cap(raw) - cap(value) + len(value)
-		switch k := string(key); {
-		case clientFields[k], k == "command" && strings.HasPrefix(member(raw, "type"), "hook_"): // of the settings
+	ofHook := sync.OnceValue(func() bool { return strings.HasPrefix(member(raw, "type"), "hook_") })
+	c.members(raw, func(k string, value []byte) {
+		switch {
+		case clientFields[k], k == "command" && ofHook(): // of the settings
 		case k == "message":
 			c.message(value)
 		case k == "data" || k == "payload": // of a progress record; of a record of another agent
 			c.nested(value)
 		case k == "normalizedMessages":
-			_ = elements(value, func(m []byte) bool { c.nested(m); return !c.stopped }) // anything else has no elements
+			c.elements(value, c.nested)
 		case k == "attachment" && stateAttachments[member(value, "type")]:
 		case k == "attachment":
 			c.nested(value)
@@ -109,11 +146,7 @@ func (c *content) record(raw []byte) {
 		default:
 			c.any(value, nil)
 		}
-		return !c.stopped
 	})
-	if err != nil {
-		c.text(string(raw[read:]))
-	}
 }
 
 // nested is record for a part of a record.
@@ -144,7 +177,7 @@ func (c *content) blocks(raw []byte) {
 		c.any(raw, blockFields)
 		return
 	}
-	_ = elements(raw, func(b []byte) bool { c.block(b); return !c.stopped }) // the array may be incomplete
+	c.elements(raw, c.block)
 }
 
 func (c *content) block(raw []byte) {
@@ -179,7 +212,7 @@ func (c *content) any(raw []byte, omit map[string]bool) bool {
 			c.any(value, omit)
 		})
 	case '[':
-		_ = elements(raw, func(value []byte) bool { return c.any(value, omit) }) // the array may be incomplete
+		c.elements(raw, func(value []byte) { c.any(value, omit) })
 	case 't', 'f', 'n':
 	default:
 		c.text(string(raw))

@@ -49,7 +49,7 @@ func decode(v Value, whole bool) (Message, error) {
 		}
 	}
 	if m.TS != "" {
-		if t, err := time.Parse(time.RFC3339, m.TS); err == nil {
+		if t, ok := timeOf(m.TS); ok {
 			m.Time = t
 		}
 	}
@@ -61,6 +61,14 @@ func decode(v Value, whole bool) (Message, error) {
 		m.fill(message, whole)
 	}
 	return m, nil
+}
+
+// timeOf parses a timestamp. ok is false if it is malformed, or if a record of mem cannot contain it: years outside 1
+// to 9998 have no form in some zone.
+func timeOf(s string) (t time.Time, ok bool) {
+	t, err := time.Parse(time.RFC3339, s)
+	year := t.UTC().Year()
+	return t, err == nil && year >= 1 && year <= 9998
 }
 
 // set decodes a member of the record itself.

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"strings"
-	"time"
 
 	"github.com/memvcs/mem/layers/transcript/agents"
 )
@@ -100,7 +99,7 @@ func (sc *Scanner) foreign(rec []byte) {
 func (sc *Scanner) own(raw []byte, r record) {
 	c := &sc.carry
 	if len(r.timestamp) > 0 {
-		if t, err := time.Parse(time.RFC3339, string(r.timestamp)); err == nil {
+		if t, ok := timeOf(string(r.timestamp)); ok {
 			if c.First.IsZero() {
 				c.First = t.UTC()
 			}
@@ -276,7 +275,9 @@ func (sc *Scanner) typed(raw []byte) {
 		return
 	}
 	c.Typed++
-	c.title(titleOf(text), FromTyped, c.Queue.Script)
+	if c.TitleFrom < FromTyped {
+		c.title(titleOf(text), FromTyped, c.Queue.Script)
+	}
 	sc.keyText = append(append(sc.keyText[:0], "user\n"...), m.TS...)
 	sc.keyText = append(append(sc.keyText, '\n'), text...)
 	p := Prompt{N: c.Values}

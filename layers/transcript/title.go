@@ -6,11 +6,17 @@ import (
 	"unicode/utf8"
 )
 
+// titleSource is the number of bytes at the start of a text that a title is made from.
+const titleSource = 8 << 10
+
 // titleOf returns the first sentence of a typed text, without markers, or the heading of the plan that the text asks to
 // implement; "" for a text from the composition that the session was resumed from.
 func titleOf(text string) string {
 	if fromComposition(text) {
 		return ""
+	}
+	if text = strings.TrimSpace(text); len(text) > titleSource {
+		text = strings.ToValidUTF8(text[:titleSource], "")
 	}
 	text = strings.TrimSpace(unmarked(text))
 	if heading := PlanHeading(text); heading != "" {
