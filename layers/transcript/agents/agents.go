@@ -55,6 +55,21 @@ func (e *FileError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err)
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
+// parentID returns the id of a parent session, which the files of an agent may spell in any way, as an id that a record
+// can contain: other characters than letters, digits and ._- become underscores.
+func parentID(id string) string {
+	id = strings.Map(func(r rune) rune {
+		if r == '.' || r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, id)
+	if id != "" && (id[0] == '.' || id[0] == '-') {
+		id = "_" + id
+	}
+	return id[:min(len(id), 200)]
+}
+
 // Names are the names of the agents that can be imported, sorted.
 func Names() []string { return []string{"codex", "gemini", "opencode"} }
 

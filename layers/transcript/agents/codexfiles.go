@@ -36,6 +36,7 @@ func (Codex) Sessions(dir string) (out []Session, err error) {
 		}
 		known[id] = true
 		s.Parent, s.Cwd = rolloutMeta(s)
+		s.Parent = parentID(s.Parent)
 		out = append(out, s)
 		return nil
 	})

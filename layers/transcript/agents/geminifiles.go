@@ -34,7 +34,7 @@ func (Gemini) Sessions(dir string) ([]Session, error) {
 		up := filepath.Dir(path)
 		s := Session{Path: path, Files: []string{path}}
 		if filepath.Base(up) != "chats" && filepath.Base(filepath.Dir(up)) == "chats" {
-			s.Parent, up = filepath.Base(up), filepath.Dir(up)
+			s.Parent, up = parentID(filepath.Base(up)), filepath.Dir(up)
 		}
 		if filepath.Base(up) != "chats" && path != dir {
 			return nil

@@ -98,7 +98,10 @@ func openStored(dir, path string) (s Session, ok bool, err error) {
 	if err := readSession(path, &info); err != nil || info.ID == "" {
 		return s, false, err
 	}
-	s = Session{ID: info.ID, Path: path, Cwd: info.Directory, Parent: info.Parent}
+	if filepath.Base(info.ID) != info.ID || info.ID == ".." { // it names a directory
+		return s, false, &FileError{path, fmt.Errorf("%.80q is not a session id", info.ID)}
+	}
+	s = Session{ID: info.ID, Path: path, Cwd: info.Directory, Parent: parentID(info.Parent)}
 	messages, err := jsonFiles(filepath.Join(dir, "message", info.ID))
 	if err != nil {
 		return s, false, err
@@ -120,7 +123,8 @@ func openExport(path string) (s Session, ok bool, err error) {
 	if err := readSession(path, &e); err != nil || e.Info.ID == "" || e.Messages == nil {
 		return s, false, err
 	}
-	s = Session{ID: e.Info.ID, Path: path, Files: []string{path}, Cwd: e.Info.Directory, Parent: e.Info.Parent}
+	s = Session{ID: e.Info.ID, Path: path, Files: []string{path}, Cwd: e.Info.Directory,
+		Parent: parentID(e.Info.Parent)}
 	return s, true, nil
 }
 
@@ -160,7 +164,8 @@ func readJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(b, v); err != nil {
+	var shape *json.UnmarshalTypeError // of a field that is ignored, as readSession does
+	if err := json.Unmarshal(b, v); err != nil && !errors.As(err, &shape) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
