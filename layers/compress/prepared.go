@@ -84,7 +84,11 @@ func (k *Prepared) Run(ctx context.Context, p Plan, engine Summarizer) (Result, 
 		return Result{}, err
 	}
 	r.engine = nil
-	return r.finish(r.pins)
+	res, err := r.finish(r.pins)
+	if spillErr := k.in.Spill.Err(); err == nil && spillErr != nil {
+		return Result{}, fmt.Errorf("read the spill file: %w", spillErr)
+	}
+	return res, err
 }
 
 // prepare extracts the pins and divides the rest of the budget. If whole is set, all items have their texts in memory.

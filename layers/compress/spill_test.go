@@ -86,7 +86,9 @@ func lying(t *testing.T, items []Item) (lain, *count) {
 // count is what went into files and out of them.
 type count struct {
 	written, read atomic.Int64
-	broken        bool // nothing can be read
+	broken        bool  // nothing can be read
+	last          int64 // the read from which on none succeeds; 0: all do
+	reads         atomic.Int64
 }
 
 // counted is a file that counts.
@@ -101,7 +103,7 @@ func (c *counted) WriteAt(b []byte, at int64) (int, error) {
 }
 
 func (c *counted) ReadAt(b []byte, at int64) (int, error) {
-	if c.n.broken {
+	if c.n.broken || c.n.last > 0 && c.n.reads.Add(1) >= c.n.last {
 		return 0, io.ErrUnexpectedEOF
 	}
 	c.n.read.Add(int64(len(b)))
@@ -142,6 +144,18 @@ func TestAsideFails(t *testing.T) {
 	f.broken = true
 	if _, err := Run(context.Background(), Input{Items: a.items, Spill: a.Spill}, p, Extract{}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a file that cannot be read: %v", err)
+	}
+	a, f = lying(t, items)
+	f.last = 1 << 62
+	if _, err := Run(context.Background(), Input{Items: a.items, Spill: a.Spill}, p, Extract{}); err != nil {
+		t.Fatal(err)
+	}
+	reads := f.reads.Load()
+	a, f = lying(t, items)
+	f.last = reads - 3 // the last reads are those after the choice of lines
+	if _, err := Run(context.Background(), Input{Items: a.items, Spill: a.Spill}, p, Extract{}); !errors.Is(err,
+		io.ErrUnexpectedEOF) {
+		t.Errorf("a file whose last reads of %d fail: %v", reads, err)
 	}
 }
 
