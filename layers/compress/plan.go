@@ -3,6 +3,7 @@ package compress
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -346,7 +347,9 @@ func (p *Plan) scale(total int) {
 	for i := range p.Tiers {
 		t := &p.Tiers[i]
 		before += int64(t.Budget)
-		t.Budget = int(int64(total)*before/sum) - (total - left)
+		hi, lo := bits.Mul64(uint64(total), uint64(before)) // before is at most sum: the quotient does not overflow
+		n, _ := bits.Div64(hi, lo, uint64(sum))
+		t.Budget = int(n) - (total - left)
 		left -= t.Budget
 	}
 	p.Budget = total

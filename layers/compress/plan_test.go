@@ -246,3 +246,23 @@ func TestPlanIsTheRecipe(t *testing.T) {
 		t.Errorf("read back: %+v, %v", back, err)
 	}
 }
+
+// TestScaleLarge checks that the budgets of tiers add up also where their product with the total has more than 64 bits.
+func TestScaleLarge(t *testing.T) {
+	t.Parallel()
+	const total = 1_000_000_000_000
+	p, _, err := Resolve(Settings{Preset: "standard", Tokens: total}, conversation(100, 10_000_000), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for _, part := range p.Tiers {
+		if part.Budget < total/100 {
+			t.Errorf("messages %d to %d have %d tokens of %d", part.From, part.To, part.Budget, total)
+		}
+		sum += part.Budget
+	}
+	if sum != total || p.Budget != total {
+		t.Errorf("tiers have %d tokens, the plan %d, want %d", sum, p.Budget, total)
+	}
+}
