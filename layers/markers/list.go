@@ -45,11 +45,7 @@ func (m Ops) keepitsIn(ctx context.Context, st *state.State, rev state.Rev) ([]s
 		return nil, err
 	}
 	out := s.Keepits(compress.Input{Items: items}, p)
-	versions := st.OwnVersionsOf(s)
-	for _, v := range versions {
-		if v.Untrusted && s.UntrustedDevice == "" {
-			continue
-		}
+	for _, v := range st.OwnVersionsOf(s) {
 		fates := v.MarkFates()
 		for i := range out {
 			switch kept, ok := fates[state.PlaceOf(out[i].Mark)]; {
