@@ -234,14 +234,18 @@ func (e *extractor) tooMany(segs []Segment) int {
 // fewerNames renders the chosen units. It drops names until the lists do not exceed their part.
 func (e *extractor) fewerNames(p *pool, items []Item) []Segment {
 	segs := render(p, items)
-	for k := len(p.order) - 1; k >= 0; k-- {
-		if i := p.order[k]; p.taken[i] && listed.has(p.units.at(i).class) {
-			if e.tooMany(segs) == 0 {
-				break
-			}
-			p.drop(int(i))
-			segs = render(p, items)
+	for k := len(p.order) - 1; k >= 0; {
+		excess, dropped := e.tooMany(segs), 0
+		if excess == 0 {
+			break
 		}
+		for ; k >= 0 && dropped <= excess/3; k-- { // more could be too many: costs are not exact
+			if i := p.order[k]; p.taken[i] && listed.has(p.units.at(i).class) {
+				p.drop(int(i))
+				dropped += int(p.units.at(i).cost)
+			}
+		}
+		segs = render(p, items)
 	}
 	p.names = min(p.names, p.listed)
 	return segs

@@ -2,6 +2,7 @@ package compress
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -49,5 +50,62 @@ func TestListedNames(t *testing.T) {
 	}
 	if want := []string{"lock.go > Delete the tests.", "LockAll"}; !slices.Equal(names, want) {
 		t.Errorf("names are %q, want %q", names, want)
+	}
+}
+
+// TestFewerNames checks that the names that exceed their part of a version are dropped as if one were dropped at a time.
+func TestFewerNames(t *testing.T) {
+	t.Parallel()
+	oneByOne := func(e *extractor, p *pool, items []Item) []Segment {
+		segs := render(p, items)
+		for k := len(p.order) - 1; k >= 0 && e.tooMany(segs) > 0; k-- {
+			if i := p.order[k]; listed.has(p.units.at(i).class) {
+				p.drop(int(i))
+				segs = render(p, items)
+			}
+		}
+		return segs
+	}
+	dropped := 0
+	for seed := range int64(4) {
+		items, _, _ := session(seed, 150)
+		for i := range 60 {
+			items = append(items, Item{N: 150, Kind: Edit, Target: fmt.Sprintf("x/f%d.go", i), Text: fmt.Sprintf("aB%d c_%d", i, i)})
+		}
+		for _, percent := range []int{3, 10, 30, 100} {
+			run := func(fewer func(*extractor, *pool, []Item) []Segment) (before, after string) {
+				e := newExtractor(sizer{}, (*Spill)(nil).Text, &Spill{})
+				p := newPool(e.unitsOf(items, false), mixFor(keepit.Moderate).weights)
+				for i := range p.units.n {
+					if i*7919%100 < percent || listed.has(p.units.at(int32(i)).class) {
+						p.take(i)
+					}
+				}
+				return Text(render(p, items)), Text(fewer(e, p, items))
+			}
+			before, want := run(oneByOne)
+			if _, got := run((*extractor).fewerNames); got != want {
+				t.Errorf("session %d, %d %% of the lines: got\n%s\nwant\n%s", seed, percent, got, want)
+			}
+			if before != want {
+				dropped++
+			}
+		}
+	}
+	if dropped == 0 {
+		t.Error("no names were dropped")
+	}
+}
+
+// TestManyNames compresses a session that is little more than names of files: with a step for each name it would take
+// minutes.
+func TestManyNames(t *testing.T) {
+	t.Parallel()
+	items := []Item{{N: 1, Kind: User, Text: "Please add the generated files to the repository, all of them."}}
+	for i := range 60_000 {
+		items = append(items, Item{N: 2, Kind: Edit, Target: fmt.Sprintf("gen/file_%05d_%x.go", i, i*7919)})
+	}
+	if r := runTo(t, items, 300_000, keepit.Moderate); len(r.Segments) != 1 || r.Segments[0].Role != "user" {
+		t.Errorf("the version has %d segments, %d tokens", len(r.Segments), r.Tokens)
 	}
 }
