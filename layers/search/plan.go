@@ -139,10 +139,11 @@ func (s *searchPlan) session(x *state.Session) error {
 	return nil
 }
 
-// unlessMissing returns nil for the error of a missing object: its text cannot be found, and fsck reports it.
+// unlessMissing returns [index.ErrIncomplete] for the error of a missing object: its text cannot be found before a repair,
+// and fsck reports it.
 func unlessMissing(err error) error {
 	if errors.Is(err, objects.ErrNotFound) {
-		return nil
+		return index.ErrIncomplete
 	}
 	return err
 }

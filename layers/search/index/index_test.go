@@ -252,3 +252,44 @@ func FuzzDoc(f *testing.F) {
 		}
 	})
 }
+
+// TestIncomplete checks that a source with lost documents is read again by each update until it is complete.
+func TestIncomplete(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := planOf("1", map[string][]string{"a": {"red fox", "red hen"}, "b": {"blue fox"}})
+	whole := p.Sources[0].Docs
+	p.Sources[0].Docs = func(add func(Doc)) error {
+		add(Doc{N: 1, Class: User, Text: "red fox"})
+		return fmt.Errorf("read: %w", ErrIncomplete)
+	}
+	r, err := Overlay(filepath.Join(dir, "none"), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, err := lookUp(r, "red"); err != nil || len(got) != 1 {
+		t.Errorf("in memory: %q, %v", got, err)
+	}
+	for range 2 {
+		if err := Update(dir, p, always); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := ReadHead(dir); err != nil || h.Key != "" {
+			t.Errorf("key %q, %v; want none", h.Key, err)
+		}
+		if got := found(t, dir, "fox"); len(got) != 2 {
+			t.Errorf("fox: %q", got)
+		}
+	}
+	p.Sources[0].Docs = whole
+	if err := Update(dir, p, always); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := found(t, dir, "red"), []string{"a#1 red fox x1", "a#2 red hen x1"}; !slices.Equal(got, want) {
+		t.Errorf("red: %q, want %q", got, want)
+	}
+	if h, err := ReadHead(dir); err != nil || h.Key != "1" {
+		t.Errorf("key %q, %v; want 1", h.Key, err)
+	}
+}

@@ -22,10 +22,14 @@ type Plan struct {
 // A Source yields documents for the index.
 type Source struct {
 	Name    string
-	Version string // of its content: the index keeps documents of the same name and version
-	Session int    // index in Sessions; -1 if there is no session
-	Docs    func(add func(Doc)) error
+	Version string                    // of its content: the index keeps documents of the same name and version
+	Session int                       // index in Sessions; -1 if there is no session
+	Docs    func(add func(Doc)) error // or [ErrIncomplete], after the documents that there are
 }
+
+// ErrIncomplete reports that a source has lost documents. The index does not match its plan then: its key is empty, and
+// the next update reads the source again.
+var ErrIncomplete = errors.New("documents of the source are missing")
 
 // ErrBusy reports that another process writes the index.
 var ErrBusy = errors.New("search index is being written")
@@ -123,7 +127,11 @@ func (u *updater) add(name, version string, session int, docs func(func(Doc)) er
 		u.f, u.b = f, newBuilder(f)
 	}
 	first, words, tools := u.b.docs(), u.b.words, u.b.tools
-	if err := docs(u.b.add); err != nil {
+	err := docs(u.b.add)
+	if errors.Is(err, ErrIncomplete) {
+		version, u.head.Key, err = "", "", nil
+	}
+	if err != nil {
 		return fmt.Errorf("index %s: %w", name, err)
 	}
 	u.pending = append(u.pending, Span{Source: name, Version: version, Session: session, First: first,
