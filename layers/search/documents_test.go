@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/objects"
 )
 
 // TestManyBlocks checks that a message with many blocks takes memory in proportion to its size.
@@ -31,5 +32,18 @@ func TestManyBlocks(t *testing.T) { // not parallel: it measures allocations
 	}
 	if most := uint64(200 << 20); after.TotalAlloc-before.TotalAlloc > most {
 		t.Errorf("%d bytes were allocated, want at most %d", after.TotalAlloc-before.TotalAlloc, most)
+	}
+}
+
+// TestVersionOfSources checks that an index of another version of the documents keeps none of them.
+func TestVersionOfSources(t *testing.T) {
+	t.Parallel()
+	var s searchPlan
+	s.addTexts("rules", -1, []index.Doc{{Class: index.Rule, Text: "Never on Fridays"}})
+	s.addDerived("v/1", 0, objects.Sum(nil), index.Doc{Class: index.Version, Name: "v001"})
+	for _, x := range s.plan.Sources {
+		if !strings.HasPrefix(x.Version, documentsVersion()+" ") {
+			t.Errorf("version of %s is %q, want one that starts with %q", x.Name, x.Version, documentsVersion())
+		}
 	}
 }

@@ -125,7 +125,7 @@ func (s *searchPlan) session(x *state.Session) error {
 	n := len(s.plan.Sessions)
 	s.at[x.ID] = n
 	s.plan.Sessions = append(s.plan.Sessions, meta)
-	s.plan.Sources = append(s.plan.Sources, index.Source{
+	s.addSource(index.Source{
 		Name: "s/" + x.ID, Version: now.Original.String()[:32] + hiddenText(hidden), Session: n,
 		Docs: func(add func(index.Doc)) error {
 			err := originals.On(s.m.DB).Stream(s.ctx, s.p, now.Original, func(r io.Reader) error {
@@ -137,6 +137,12 @@ func (s *searchPlan) session(x *state.Session) error {
 	about := About(meta)
 	s.addTexts("a/"+x.ID, n, []index.Doc{about})
 	return nil
+}
+
+// addSource plans a source. Another version of the documents is another version of each source.
+func (s *searchPlan) addSource(x index.Source) {
+	x.Version = documentsVersion() + " " + x.Version
+	s.plan.Sources = append(s.plan.Sources, x)
 }
 
 // unlessMissing returns [index.ErrIncomplete] for the error of a missing object: its text cannot be found before a repair,
@@ -179,7 +185,7 @@ func (s *searchPlan) topics(session string) (out []string) {
 
 // addDerived plans the output of a derivation as one document, of which d is all but the text.
 func (s *searchPlan) addDerived(name string, session int, h objects.Hash, d index.Doc) {
-	s.plan.Sources = append(s.plan.Sources, index.Source{
+	s.addSource(index.Source{
 		Name: name, Version: h.String()[:32] + " " + d.Name, Session: session,
 		Docs: func(add func(index.Doc)) error {
 			b, err := originals.On(s.m.DB).Object(s.ctx, s.p, h)
@@ -214,7 +220,7 @@ func (s *searchPlan) addTexts(name string, session int, docs []index.Doc) {
 	for _, d := range docs {
 		fmt.Fprintf(&b, "%d\x00%d\x00%d\x00%s\x00%s\x00%s\x00%s\x00", d.N, d.Class, d.Time, d.ID, d.Name, d.File, d.Text)
 	}
-	s.plan.Sources = append(s.plan.Sources, index.Source{
+	s.addSource(index.Source{
 		Name: name, Version: objects.Sum([]byte(b.String())).String()[:32], Session: session,
 		Docs: func(add func(index.Doc)) error {
 			for _, d := range docs {
