@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -70,7 +71,7 @@ func (m Ops) Of(ctx context.Context, projects []state.Project, zone *time.Locati
 
 // ratioBands returns the upper bounds of the bands of ratios, and their names.
 func ratioBands() ([]float64, []string) {
-	return []float64{5, 10, 20, 40, 1e18}, []string{"up to 5:1", "5 to 10:1", "10 to 20:1", "20 to 40:1", "above 40:1"}
+	return []float64{5, 10, 20, 40, math.Inf(1)}, []string{"up to 5:1", "5 to 10:1", "10 to 20:1", "20 to 40:1", "above 40:1"}
 }
 
 // empty returns Stats whose JSON has no null.
@@ -101,7 +102,11 @@ const monthForm = "2006-01"
 
 func (m Ops) addSession(out *Stats, p state.Project, s *state.Session, zone *time.Location) {
 	now := s.Now()
-	month := out.month(now.Scan.Last.In(zone).Format(monthForm))
+	last := now.Scan.Last
+	if last.IsZero() { // no message has a time
+		last = now.Time
+	}
+	month := out.month(last.In(zone).Format(monthForm))
 	month.Sessions++
 	month.Messages += now.Scan.Messages
 	out.Sessions++
