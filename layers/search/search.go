@@ -196,6 +196,9 @@ func fileFits(pattern, file string) bool {
 	pattern, file = strings.ToLower(strings.ReplaceAll(pattern, "\\", "/")),
 		strings.ToLower(strings.ReplaceAll(file, "\\", "/"))
 	pattern = strings.TrimPrefix(pattern, "./")
+	if file == pattern || strings.HasSuffix(file, "/"+strings.TrimPrefix(pattern, "/")) {
+		return true // also a name with characters of patterns, such as [id].tsx
+	}
 	if strings.ContainsAny(pattern, "*?[") {
 		for rest := file; ; {
 			if ok, err := path.Match(pattern, rest); ok && err == nil {
@@ -208,7 +211,7 @@ func fileFits(pattern, file string) bool {
 			rest = after
 		}
 	}
-	return file == pattern || strings.HasSuffix(file, "/"+strings.TrimPrefix(pattern, "/"))
+	return false
 }
 
 // sessions finds the sessions that match, each with its best message.

@@ -170,6 +170,7 @@ func TestFileFits(t *testing.T) {
 		want          bool
 	}{
 		{"b.go", "a/b.go", true}, {"a/b.go", "a/b.go", true}, {"./b.go", "b.go", true}, {"B.go", "a/b.go", true}, {"b.go", "a/ab.go", false},
+		{"app/[id]/p.tsx", "x/app/[id]/p.tsx", true}, {"[id].tsx", "[id].tsx", true}, {"[id].tsx", "x.tsx", false},
 		{"a/*.go", "x/a/b.go", true}, {"*.go", "a/b.go", true}, {"*.md", "a/b.go", false}, {"[", "a", false}, {"b.go", "", false}, {`a\b.go`, "a/b.go", true},
 	} {
 		if got := fileFits(x.pattern, x.file); got != x.want {
