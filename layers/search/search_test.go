@@ -179,6 +179,17 @@ func TestFileFits(t *testing.T) {
 	}
 }
 
+// TestEmptyMatches checks that a pattern that matches the empty text marks no text.
+func TestEmptyMatches(t *testing.T) {
+	t.Parallel()
+	s := NewSnippets(Query{Patterns: []*regexp.Regexp{regexp.MustCompile("x*")}})
+	for _, got := range []Snippet{s.Line("a xx b", 100), s.Lines("a xx b", 0, 100)} {
+		if want := [][2]int{{2, 4}}; !slices.Equal(got.Matches, want) {
+			t.Errorf("matches %v, want %v", got.Matches, want)
+		}
+	}
+}
+
 func FuzzSnippet(f *testing.F) {
 	f.Add("the red fox", "a red\n\n fox and the retry policy", 20)
 	f.Add("検索", "日本語の検索エンジン\xff", 9)

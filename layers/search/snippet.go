@@ -46,7 +46,9 @@ type match struct {
 func (s *Snippets) matches(text string) (out []match) {
 	for _, re := range s.q.Patterns {
 		for _, at := range re.FindAllStringIndex(text, 64) {
-			out = append(out, match{at[0], at[1], "/"})
+			if at[0] < at[1] {
+				out = append(out, match{at[0], at[1], "/"})
+			}
 		}
 	}
 	if len(s.want) > 0 {
