@@ -116,7 +116,8 @@ func (m Ops) revert(ctx context.Context, p refs.Project, n int, dryRun bool, ver
 		return nil
 	}
 	if dryRun {
-		return out, m.Refs.View(ctx, p, run)
+		err = m.Refs.View(ctx, p, run) // before out is read
+		return out, err
 	}
 	// The operations are known only under the lock, so the subject contains their number.
 	subject := verb
