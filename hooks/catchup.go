@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -37,10 +38,9 @@ func (r *run) catchUp(ctx context.Context) (left int, err error) {
 	if off, err := r.captureOff(); off || err != nil {
 		return 0, err
 	}
+	var drained error // perhaps of another project
 	if r.waiting() > 0 {
-		if err := r.drain(ctx, drainTimeAtStart); err != nil {
-			return 0, err
-		}
+		drained = r.drain(ctx, drainTimeAtStart)
 	}
 	end := r.Uptime() + catchUpTime
 	ctx, cancel := r.Within(ctx, catchUpTimeout)
@@ -50,9 +50,9 @@ func (r *run) catchUp(ctx context.Context) (left int, err error) {
 		left, err = max(left, 1), nil
 	}
 	if left == 0 || err != nil {
-		return 0, err
+		return 0, errors.Join(drained, err)
 	}
-	return left, r.deferCatchUp()
+	return left, errors.Join(drained, r.deferCatchUp())
 }
 
 // deferCatchUp records a backlog for the session's directory and starts a worker.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/disk"
 )
 
@@ -56,23 +57,57 @@ const (
 )
 
 // drainAll captures the notes that were not tried yet. The caller has the lock.
-func (w *World) drainAll(ctx context.Context, tried map[string]bool, end time.Duration) error {
+func (w *World) drainAll(ctx context.Context, tried map[string]bool, end time.Duration) (failed error) {
 	for step := firstStep; ; {
 		begin := w.Uptime()
 		notes, err := w.notes(tried, step)
 		if err != nil || len(notes) == 0 {
-			return err
+			return errors.Join(failed, err)
 		}
 		for _, n := range notes {
 			tried[n.file] = true
 		}
-		if err := w.captureNotes(ctx, notes); err != nil || w.Uptime() > end {
-			return err
+		if err = w.captureNotes(ctx, notes); err != nil && !concernsAll(err) {
+			err = w.captureApart(ctx, notes, err, end)
+		}
+		failed = errors.Join(failed, err)
+		if ctx.Err() != nil || concernsAll(err) || w.Uptime() > end {
+			return failed
 		}
 		if w.Uptime()-begin < quickStep {
 			step = min(2*step, maxStep)
 		}
 	}
+}
+
+// concernsAll reports whether an error stops the capture of every note: the store cannot be written.
+func concernsAll(err error) bool {
+	var store *refs.WriteError
+	return errors.As(err, &store) || errors.Is(err, refs.ErrLocked)
+}
+
+// captureApart captures notes by working directory, after capturing them together failed with err: a damaged project
+// does not stop the others.
+func (w *World) captureApart(ctx context.Context, notes []note, err error, end time.Duration) error {
+	if !slices.ContainsFunc(notes, func(n note) bool { return n.Cwd != notes[0].Cwd }) {
+		return err
+	}
+	var failed error
+	for len(notes) > 0 && ctx.Err() == nil && w.Uptime() <= end {
+		var same, rest []note
+		for _, n := range notes {
+			if n.Cwd == notes[0].Cwd {
+				same = append(same, n)
+			} else {
+				rest = append(rest, n)
+			}
+		}
+		failed, notes = errors.Join(failed, w.captureNotes(ctx, same)), rest
+	}
+	if len(notes) > 0 { // no time was left
+		failed = errors.Join(failed, err)
+	}
+	return failed
 }
 
 // retryNote is how long the note of an unreadable file is retried.
