@@ -29,6 +29,9 @@ const manifestName = "manifest.json"
 const (
 	maxManifest = 64 << 20
 	maxFiles    = 1 << 16
+	maxLanes    = 40_000    // as on a remote
+	minUnpacked = 64 << 20  // bytes that may always be unpacked
+	unpackRatio = 100       // bytes that may be unpacked in addition for each byte of the archive
 	maxWindow   = 128 << 20 // memory of a decoder
 )
 

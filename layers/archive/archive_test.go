@@ -3,8 +3,10 @@ package archive
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -92,13 +94,15 @@ func TestDamage(t *testing.T) {
 // TestHostile reads archives that somebody made to do harm.
 func TestHostile(t *testing.T) {
 	good := "objects/pack/pack-0123456789012345678901234567890123456789.pack"
-	lane := Lane{"refs/heads/l/0123456789abcdef/0123456789abcdef0123456789abcdef", "0123456789012345678901234567890123456789"}
+	lane := Lane{"refs/heads/p/0123456789abcdef/0123456789abcdef0123456789abcdef",
+		"0123456789012345678901234567890123456789"}
 	for name, c := range map[string]struct {
 		files []string
 		lanes []Lane
 		link  bool
 		extra string
 		ver   int
+		zeros int64 // more bytes of each file
 		want  error
 	}{
 		"up":         {files: []string{"../../evil"}, want: ErrDamaged},
@@ -110,10 +114,15 @@ func TestHostile(t *testing.T) {
 		"more":       {files: []string{good}, extra: "hooks/post-update", want: ErrDamaged},
 		"a bad lane": {lanes: []Lane{{"refs/heads/../../x", lane.Commit}}, want: ErrDamaged},
 		"no commit":  {lanes: []Lane{{lane.Ref, "x"}}, want: ErrDamaged},
+		"a zero":     {lanes: []Lane{{lane.Ref, strings.Repeat("0", 40)}}, want: ErrDamaged},
+		"a lane":     {lanes: []Lane{lane}},
+		"lane twice": {lanes: []Lane{lane, lane}, want: ErrDamaged},
+		"many lanes": {lanes: manyLanes(maxLanes + 1), want: ErrDamaged},
+		"a bomb":     {files: []string{good}, zeros: minUnpacked + 4<<20, want: errBomb},
 		"later":      {ver: 2, want: ErrNewer},
 	} {
 		t.Run(name, func(t *testing.T) {
-			content := []byte("content")
+			content := append([]byte("content"), make([]byte, c.zeros)...)
 			h := objects.NewHasher()
 			h.Write(content)
 			m := Manifest{Format: Format, Version: max(c.ver, 1), Lanes: c.lanes}
@@ -180,5 +189,28 @@ func TestIs(t *testing.T) {
 	}
 	if got, err := Is(dir); got || err != nil {
 		t.Errorf("a directory: %v, %v", got, err)
+	}
+}
+
+// manyLanes returns n lanes of one project.
+func manyLanes(n int) (out []Lane) {
+	for i := range n {
+		out = append(out, Lane{fmt.Sprintf("refs/heads/p/0123456789abcdef/%032x", i), strings.Repeat("1", 40)})
+	}
+	return out
+}
+
+// TestCancelled interrupts the reading of an archive: that is no damage.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	read := 0
+	_, err := Unpack(ctx, bytes.NewReader(sample(t)), filepath.Join(t.TempDir(), "memory.git"), func(int64) {
+		if read++; read == 2 { // the last file
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || errors.Is(err, ErrDamaged) {
+		t.Errorf("Unpack = %v, want context canceled", err)
 	}
 }

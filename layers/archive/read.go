@@ -23,7 +23,8 @@ import (
 // [ErrDamaged] or [ErrNewer] if the archive is the cause. Progress receives the number of bytes of packs that were
 // read.
 func Unpack(ctx context.Context, r io.Reader, dir string, progress func(int64)) (m Manifest, err error) {
-	z, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
+	in := &counter{r: r}
+	z, err := zstd.NewReader(in, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return m, err
 	}
@@ -35,11 +36,9 @@ func Unpack(ctx context.Context, r io.Reader, dir string, progress func(int64)) 
 	if err := gitstore.InitTemporary(dir); err != nil {
 		return m, err
 	}
+	var unpacked int64
 	for _, f := range m.Files {
-		if err := ctx.Err(); err != nil {
-			return m, err
-		}
-		if err := unpackFile(t, dir, f); err != nil {
+		if err := unpackFile(&source{ctx: ctx, r: t, in: in, n: &unpacked}, t, dir, f); err != nil {
 			return m, err
 		}
 		progress(f.Size)
@@ -47,8 +46,11 @@ func Unpack(ctx context.Context, r io.Reader, dir string, progress func(int64)) 
 	if _, err := t.Next(); !errors.Is(err, io.EOF) {
 		return m, damaged("it has data that its manifest does not list", err)
 	}
-	if _, err := io.Copy(io.Discard, z); err != nil { // reads the checksum at the end of the frame
-		return m, damaged("its end", err)
+	rest := &source{ctx: ctx, r: z, in: in, n: &unpacked}
+	if _, err := io.Copy(io.Discard, rest); rest.err != nil { // reads the checksum at the end of the frame
+		return m, damaged("its end", rest.err)
+	} else if err != nil {
+		return m, err
 	}
 	return m, setLanes(ctx, dir, m.Lanes)
 }
@@ -81,6 +83,9 @@ func readManifest(t *tar.Reader) (m Manifest, err error) {
 	if len(m.Files) > maxFiles {
 		return m, damaged(fmt.Sprintf("it lists %d files", len(m.Files)), nil)
 	}
+	if len(m.Lanes) > maxLanes {
+		return m, damaged(fmt.Sprintf("it lists %d lanes", len(m.Lanes)), nil)
+	}
 	for _, f := range m.Files {
 		if !isPackName(f.Name) || f.Size < 0 {
 			return m, damaged(fmt.Sprintf("it lists a file %.200q", f.Name), nil)
@@ -90,7 +95,7 @@ func readManifest(t *tar.Reader) (m Manifest, err error) {
 }
 
 // unpackFile writes the next file of the tar, which must be the one that the manifest lists.
-func unpackFile(t *tar.Reader, dir string, f File) (err error) {
+func unpackFile(in *source, t *tar.Reader, dir string, f File) (err error) {
 	h, err := t.Next()
 	if err != nil {
 		return damaged(f.Name, err)
@@ -108,7 +113,6 @@ func unpackFile(t *tar.Reader, dir string, f File) (err error) {
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	hash := objects.NewHasher()
-	in := &source{r: t}
 	if _, err := io.Copy(io.MultiWriter(out, hash), in); in.err != nil {
 		return damaged(f.Name, in.err)
 	} else if err != nil {
@@ -120,14 +124,38 @@ func unpackFile(t *tar.Reader, dir string, f File) (err error) {
 	return nil
 }
 
-// A source stores the error of a reader, to distinguish a damaged archive from a full disk.
+// A counter counts the bytes that are read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// A source stores the error of a reader, to distinguish a damaged archive from a full disk. It fails if the archive
+// unpacks to too many bytes.
 type source struct {
+	ctx context.Context
 	r   io.Reader
+	in  *counter // of the archive
+	n   *int64   // unpacked bytes, of all files
 	err error
 }
 
+var errBomb = errors.New("it unpacks to too many bytes")
+
 func (s *source) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := s.r.Read(p)
+	if *s.n += int64(n); *s.n > minUnpacked+unpackRatio*s.in.n {
+		n, err = 0, errBomb
+	}
 	if err != nil && err != io.EOF {
 		s.err = err
 	}
@@ -143,11 +171,15 @@ func setLanes(ctx context.Context, dir string, lanes []Lane) (err error) {
 	defer func() { err = errors.Join(err, git.Close()) }()
 	for _, l := range lanes {
 		id, err := pack.ParseID(l.Commit)
-		if _, ok := lane.ParseRemoteRef(l.Ref); !ok || err != nil {
+		if _, ok := lane.ParseRemoteRef(l.Ref); !ok || err != nil || id.IsZero() {
 			return damaged(fmt.Sprintf("it lists a lane %.200q at %.80q", l.Ref, l.Commit), nil)
 		}
-		if err := git.Update(ctx, l.Ref, pack.ID{}, id); err != nil {
-			return damaged("lane "+l.Ref, err)
+		err = git.Update(ctx, l.Ref, pack.ID{}, id)
+		if errors.Is(err, gitstore.ErrMoved) {
+			return damaged("lane "+l.Ref+" is listed twice", nil)
+		}
+		if err != nil {
+			return fmt.Errorf("unpack lane %s: %w", l.Ref, err)
 		}
 	}
 	return nil
