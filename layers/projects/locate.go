@@ -184,7 +184,13 @@ func NormalURL(s string) string {
 	if err != nil {
 		return ""
 	}
+	if u.Opaque != "" { // a host or a drive of one letter
+		return u.Scheme + "/" + strings.TrimSuffix(strings.Trim(u.Opaque, "/"), ".git")
+	}
 	path := strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git")
+	if u.Host == "" && path == "" {
+		return "" // it would be the URL of every such repository
+	}
 	if u.Host == "" {
 		return "/" + path
 	}
