@@ -119,7 +119,7 @@ func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 		return out, fmt.Errorf("push to %s: %w", nameOf(o.Remote), err)
 	}
 	p := &pusher{m: m, o: o, out: &out, git: m.Refs.Git(), client: client, session: s, seen: map[pack.ID]struct{}{},
-		there: map[string]pack.ID{}}
+		there: map[string]pack.ID{}, answers: map[refs.Project]bool{}}
 	defer func() {
 		if p.session != nil {
 			err = errors.Join(err, p.session.Close())
@@ -147,6 +147,7 @@ type pusher struct {
 	session remote.Session     // nil after use
 	there   map[string]pack.ID // branches of the remote
 	seen    map[pack.ID]struct{}
+	answers map[refs.Project]bool // consents that the user gave or declined in this push
 }
 
 // plan decides what to send of each project.
@@ -294,7 +295,12 @@ func (p *pusher) consent(l *PushedLane) (bool, error) {
 	if p.o.Consent == nil {
 		return false, nil
 	}
-	return p.o.Consent(l.Project, p.o.Remote)
+	if answer, ok := p.answers[l.Project.ID]; ok {
+		return answer, nil // for another lane of the project
+	}
+	answer, err := p.o.Consent(l.Project, p.o.Remote)
+	p.answers[l.Project.ID] = answer
+	return answer, err
 }
 
 // A batch is a set of commits for one push, while it is filled.

@@ -1,0 +1,37 @@
+package layers
+
+import (
+	"testing"
+
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/refs"
+)
+
+// TestConsentOnce pushes a project with lanes of this device and of its former identity: the user is asked once.
+func TestConsentOnce(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "dir")
+	m := h.memory(t, "laptop")
+	add(t, m, session(t, "s1", "/home/dev/shop", 3))
+	if err := m.Refs.NewDeviceID(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	add(t, m, session(t, "s2", "/home/dev/shop", 3))
+	projects, err := m.Trusted().Projects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, answer := range []bool{false, true} {
+		asked := 0
+		out, err := m.Sync().Push(t.Context(), sync.PushOptions{Remote: origin(t, m), Projects: projects,
+			Consent: func(state.Project, refs.Remote) (bool, error) { asked++; return answer, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asked != 1 || len(out.Lanes) != 2 || (out.Lanes[0].Status == "declined") == answer ||
+			out.Lanes[0].Status != out.Lanes[1].Status {
+			t.Errorf("answer %v: asked %d times, lanes %+v", answer, asked, out.Lanes)
+		}
+	}
+}
