@@ -106,9 +106,10 @@ func IsOutlet(path string) bool {
 	return !fi.Mode().IsRegular()
 }
 
-// WriteOutlet writes to a path that [IsOutlet] accepts.
+// WriteOutlet writes to a path that [IsOutlet] accepts. It appends to an open file of a process, such as /dev/stdout
+// that a shell redirected to the end of a log.
 func WriteOutlet(path string, f func(io.Writer) error) error {
-	out, err := os.OpenFile(path, os.O_WRONLY, 0)
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}

@@ -51,11 +51,20 @@ func TestOutlets(t *testing.T) {
 		if _, err := os.Stat(link); err != nil {
 			continue // there is no /proc
 		}
+		if name == "process" {
+			if err := os.WriteFile(filepath.Join(dir, "open"), []byte("a log\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if !IsOutlet(link) {
 			t.Errorf("IsOutlet(%s) = false", name)
 		}
 		if err := WriteOutlet(link, hello); err != nil {
 			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, "open"))
+		if name == "process" && (err != nil || string(b) != "a log\nhello") {
+			t.Errorf("the open file contains %q, %v", b, err)
 		}
 		if got, err := os.Readlink(link); err != nil || got != target {
 			t.Errorf("%s leads to %q, %v", name, got, err)
