@@ -11,10 +11,11 @@ import (
 )
 
 // Entry returns an object in the encoding of its pack, to copy it to another pack without unpacking. The error wraps
-// [ErrDelta] if it is stored as a delta, and [ErrNotFound] if no pack contains it.
+// [ErrDelta] if it is stored as a delta, [ErrNotFound] if no pack contains it, and [ErrCorrupt] if its bytes do not have
+// the CRC-32 of the index.
 func (d *Dir) Entry(id ID) (e Entry, err error) {
 	err = d.withData(id, func(f *file, off int64) error {
-		n, err := f.entrySize(off)
+		n, sum, err := f.entry(off)
 		if err != nil {
 			return err
 		}
@@ -26,8 +27,8 @@ func (d *Dir) Entry(id ID) (e Entry, err error) {
 		if k.isDelta() {
 			return ErrDelta
 		}
-		e = Entry{ID: id, Kind: k, crc: crc32.ChecksumIEEE(raw), raw: raw}
-		return nil
+		e = Entry{ID: id, Kind: k, crc: sum, raw: raw}
+		return compareCRC(crc32.ChecksumIEEE(raw), sum)
 	})
 	if err != nil {
 		return Entry{}, fmt.Errorf("copy object %s: %w", id, err)
@@ -76,26 +77,40 @@ func (f *file) kind(off int64) (Kind, error) {
 	return k, nil
 }
 
+// compareCRC returns an error if the CRC-32 of an entry is not that of the index.
+func compareCRC(got, want uint32) error {
+	if got != want {
+		return fmt.Errorf("wrong CRC-32: %w", ErrCorrupt)
+	}
+	return nil
+}
+
 // entrySize returns the size of the entry at off of a pinned file with open data.
 func (f *file) entrySize(off int64) (int64, error) {
+	n, _, err := f.entry(off)
+	return n, err
+}
+
+// entry returns the size of the entry at off of a pinned file with open data, and its CRC-32 in the index.
+func (f *file) entry(off int64) (size int64, sum uint32, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.starts == nil {
 		items, err := f.idx.items()
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		f.starts = make([]int64, len(items), len(items)+1)
+		f.starts, f.sums = make([]int64, len(items), len(items)+1), make([]uint32, len(items))
 		for i, it := range items {
-			f.starts[i] = it.off
+			f.starts[i], f.sums[i] = it.off, it.crc
 		}
 		f.starts = append(f.starts, f.end)
 	}
 	i, ok := slices.BinarySearch(f.starts, off)
 	if !ok || i+1 >= len(f.starts) || f.starts[i+1] <= off || f.starts[i+1] > f.end {
-		return 0, fmt.Errorf("entry at byte %d: %w", off, ErrCorrupt)
+		return 0, 0, fmt.Errorf("entry at byte %d: %w", off, ErrCorrupt)
 	}
-	return f.starts[i+1] - off, nil
+	return f.starts[i+1] - off, f.sums[i], nil
 }
 
 // StreamSize returns the length of the output of [Stream] for entries with a total of size bytes.

@@ -17,8 +17,9 @@ type file struct {
 	closing bool // close at the last unpin
 	idx     *index
 	f       *os.File
-	end     int64   // offset of the end of the entries
-	starts  []int64 // offsets of the entries, ascending, and end; nil until needed
+	end     int64    // offset of the end of the entries
+	starts  []int64  // offsets of the entries, ascending, and end; nil until needed
+	sums    []uint32 // CRC-32 of the entries, in the same order
 }
 
 // pin opens the index and keeps f open until unpin.
@@ -84,7 +85,7 @@ func (f *file) closeIdle() error {
 	if f.idx != nil {
 		err = errors.Join(err, f.idx.close())
 	}
-	f.f, f.idx, f.starts = nil, nil, nil
+	f.f, f.idx, f.starts, f.sums = nil, nil, nil, nil
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	mrand "math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -458,6 +459,47 @@ func TestEntry(t *testing.T) {
 	}
 	if err := Stream(io.Discard, 2, int64(entries[3].Size()), func(yield func(Entry) error) error { return yield(entries[3]) }); !errors.Is(err, ErrChanged) {
 		t.Errorf("Stream of fewer than was said: %v, want ErrChanged", err)
+	}
+}
+
+// TestEntryDamaged copies entries of which one byte was changed on the disk: they are not copied.
+func TestEntryDamaged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	small, large := Encode(Blob, []byte("a few bytes"), 0), Encode(Blob, make([]byte, minSpool+1), 0)
+	name, err := Write(dir, "test", func(w *Writer) error { return errors.Join(w.Add(small), w.Add(large)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, name+".pack")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[headerSize+small.Size()-6] ^= 1
+	b[len(b)-100] ^= 1
+	if err := errors.Join(os.Chmod(file, 0o600), os.WriteFile(file, b, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	d := OpenDir(dir)
+	defer d.Close()
+	w, err := Create(t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []Entry{small, large} {
+		if _, err := d.Entry(e.ID); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("Entry of %d bytes: %v, want ErrCorrupt", e.Size(), err)
+		}
+		if _, err := d.CopyTo(w, e.ID); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("CopyTo of %d bytes: %v, want ErrCorrupt", e.Size(), err)
+		}
+	}
+	if w.Len() > 0 {
+		t.Errorf("%d entries were copied", w.Len())
+	}
+	if err := w.Abort(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -113,8 +113,9 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		return err
 	}
 	for _, id := range ids {
-		if err := f.copy(id); err != nil && !errors.Is(err, pack.ErrNotFound) { // the check refuses lanes that lack it
-			return err
+		err := f.copy(id)
+		if err != nil && !errors.Is(err, pack.ErrNotFound) && !errors.Is(err, pack.ErrCorrupt) {
+			return err // the check refuses lanes that lack an object
 		}
 	}
 	return ctx.Err()
