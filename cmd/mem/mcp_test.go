@@ -158,6 +158,13 @@ func TestMCP(t *testing.T) {
 		t.Errorf("the pages of show are %d bytes and not the session", len(pages))
 	}
 
+	for ref, offset := range map[string]int{"a1aaaaaa#61": 0, "a1aaaaaa#1": 1 << 20} {
+		var page mcp.ShowOut
+		if text, failed := r.call(s, "show", mcp.ShowIn{Ref: ref, Offset: offset}, &page); failed || page.Text != "" || !strings.Contains(text, `"note":"`) {
+			t.Errorf("show of no text: %s", text)
+		}
+	}
+
 	var line mcp.TimelineOut
 	if text, failed := r.call(s, "timeline", mcp.TimelineIn{}, &line); failed || len(line.Moments) != 2 || line.Moments[0].Ref != "b2aaaaaa" {
 		t.Errorf("timeline: %s", text)
@@ -216,6 +223,17 @@ func TestMCPHidden(t *testing.T) {
 	var found mcp.SearchOut
 	if text, _ := r.call(s, "search", mcp.SearchIn{Query: "taxes rounded"}, &found); len(found.Hits) == 0 {
 		t.Fatalf("search: %s", text)
+	}
+	r.mem("-p", "shop", "compress", "a1aaaaaa", "--ratio", "5")
+	if text, failed := r.call(s, "show", mcp.ShowIn{Ref: "a1aaaaaa:v001"}, nil); failed {
+		t.Errorf("show of a version: %s", text)
+	}
+	r.mem("-p", "shop", "rm", "-y", "a1aaaaaa:v001")
+	if text, failed := r.call(s, "show", mcp.ShowIn{Ref: "a1aaaaaa:v001"}, nil); !failed {
+		t.Errorf("show shows a removed version: %s", text)
+	}
+	if text, failed := r.call(s, "compose", mcp.ComposeIn{Name: "ctx", Revs: []string{"a1aaaaaa:v001"}}, nil); !failed {
+		t.Errorf("compose takes a removed version: %s", text)
 	}
 	r.mem("-p", "shop", "revoke", "-y", "b2aaaaaa", "--reason", "wrong")
 	r.mem("-p", "shop", "rm", "-y", "a1aaaaaa")

@@ -64,6 +64,7 @@ type ShowOut struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 	Next int    `json:"next,omitempty" jsonschema:"the offset of the next page; absent on the last one"`
+	Note string `json:"note,omitempty" jsonschema:"why there is no text"`
 }
 
 // FactsIn is the input of the tool facts.

@@ -49,6 +49,8 @@ func checkAccess(ctx context.Context, m *layers.Memory, rev state.Rev, name stri
 		return fmt.Errorf("%s: %w", name, trust.ErrUntrusted)
 	case rev.Session.Deleted:
 		return &state.NotFoundError{What: "session", Name: name}
+	case rev.Version != nil && rev.Version.Deleted:
+		return &state.NotFoundError{What: "version", Name: name}
 	}
 	return nil
 }
@@ -209,6 +211,15 @@ func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err e
 		}
 		out.Ref, out.Kind = in.Ref, string(kind)
 		out.Text, out.Next = mcp.Page(term.Sanitize(b.String()), in.Offset)
+		switch {
+		case out.Text != "":
+		case b.Len() > 0:
+			out.Note = "the text ends before this offset"
+		case kind == state.IsMessages:
+			out.Note = "these lines of the session have no text"
+		default:
+			out.Note = "it has no text"
+		}
 		return nil
 	})
 }
