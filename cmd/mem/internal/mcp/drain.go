@@ -12,15 +12,19 @@ import (
 
 // A drained transport delays the end of its input until each call has its answer. The SDK would drop the answers of
 // running calls, so "mem mcp <calls" would print only some of them.
-type drained struct{ sdk.Transport }
+type drained struct {
+	sdk.Transport
+	out *output
+}
 
 func (t drained) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
-	return &drainedConn{Connection: c, open: map[jsonrpc.ID]bool{}, closed: make(chan struct{})}, err
+	return &drainedConn{Connection: c, out: t.out, open: map[jsonrpc.ID]bool{}, closed: make(chan struct{})}, err
 }
 
 type drainedConn struct {
 	sdk.Connection
+	out *output
 
 	mu     sync.Mutex
 	open   map[jsonrpc.ID]bool // calls without an answer
@@ -31,6 +35,13 @@ type drainedConn struct {
 
 func (c *drainedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
+	for err != nil && ctx.Err() == nil && !ended(err) { // a line that is no message
+		if err = c.out.refuse(codeInvalid, "invalid message: "+err.Error()); err == nil {
+			m, err = c.Connection.Read(ctx)
+		} else {
+			err = &inputError{err}
+		}
+	}
 	if err != nil {
 		c.note(func() { c.ended = true })
 		select {
