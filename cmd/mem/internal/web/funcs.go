@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/keepit"
@@ -137,12 +138,17 @@ func signed(n int) string {
 
 // excerpt returns the beginning of a text on one line, at most n characters.
 func excerpt(n int, s string) string {
-	s = strings.Join(strings.Fields(s[:min(len(s), 8*n)]), " ")
-	r := []rune(strings.ToValidUTF8(s, "\ufffd"))
-	if len(r) <= n {
-		return string(r)
+	var r []rune
+	for word := range strings.FieldsSeq(s) {
+		if len(r) > 0 {
+			r = append(r, ' ')
+		}
+		r = append(r, []rune(word[:min(len(word), utf8.UTFMax*(n+1))])...)
+		if len(r) > n {
+			return string(r[:n-1]) + "…"
+		}
 	}
-	return string(r[:n-1]) + "…"
+	return string(r)
 }
 
 // settingsText formats the settings of a version: "uniform 30:1 aggressive", "tiered standard".

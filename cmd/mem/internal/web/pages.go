@@ -143,7 +143,24 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(s.Clean(b.String()))) // the client may have closed the connection
+	_, _ = w.Write([]byte(cleanPage(b.String(), s.Clean))) // the client may have closed the connection
+}
+
+// cleanPage cleans the texts of a page. It cleans each piece between the characters that templates escape in a text, so
+// an escape sequence in a text, which can reach to the end of its line, takes no markup with it.
+func cleanPage(page string, clean func(string) string) string {
+	var b strings.Builder
+	b.Grow(len(page))
+	for {
+		i := strings.IndexAny(page, `<>"`)
+		if i < 0 {
+			b.WriteString(clean(page))
+			return b.String()
+		}
+		b.WriteString(clean(page[:i]))
+		b.WriteByte(page[i])
+		page = page[i+1:]
+	}
 }
 
 // fromStranger reports whether a page answers a request that package guard has refused. It tells nothing of the memory.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -52,7 +53,7 @@ func (s *Server) previewSession(ctx context.Context, path string) (*sessionPrevi
 		out.Weights[i].Count++
 	}
 	slices.SortFunc(out.Weights, func(a, b weightCount) int { return cmp.Compare(b.Weight, a.Weight) })
-	b, err := os.ReadFile(path)
+	b, err := readStart(path, maxCountedBytes+1)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +67,16 @@ func (s *Server) previewSession(ctx context.Context, path string) (*sessionPrevi
 		out.Tokens = int(int64(n.Tokens) * now.Size / int64(len(b)))
 	}
 	return out, err
+}
+
+// readStart reads at most limit bytes of a file.
+func readStart(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // presetName returns the name of the highest preset that a weight reaches.

@@ -76,7 +76,8 @@ type pager struct {
 	next    int
 }
 
-// A lineWriter calls line for each complete line that is written to it, without its newline.
+// A lineWriter calls line for each complete line that is written to it, without its newline. The line is only valid
+// during the call.
 type lineWriter struct {
 	line func([]byte) error
 	rest []byte
@@ -84,20 +85,21 @@ type lineWriter struct {
 
 func (w *lineWriter) Write(b []byte) (int, error) {
 	n := len(b)
-	if len(w.rest) > 0 {
-		b = append(w.rest, b...)
-	}
 	for {
 		line, after, ok := bytes.Cut(b, []byte{'\n'})
 		if !ok {
 			break
+		}
+		if len(w.rest) > 0 {
+			line = append(w.rest, line...)
+			w.rest = line[:0]
 		}
 		if err := w.line(line); err != nil {
 			return 0, err
 		}
 		b = after
 	}
-	w.rest = append([]byte(nil), b...)
+	w.rest = append(w.rest, b...)
 	return n, nil
 }
 
