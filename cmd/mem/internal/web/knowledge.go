@@ -36,7 +36,7 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request, p state.Proje
 		if err != nil {
 			return "", page{}, err
 		}
-		b.Rules = slices.DeleteFunc(slices.Clone(set.Rules), func(x *permanent.Rule) bool { return x.Revoked != "" })
+		b.Rules = api.ValidRules(set)
 	default:
 		b.Show = "facts"
 		set, err := s.Memory.Revision().Facts(ctx, p.ID)

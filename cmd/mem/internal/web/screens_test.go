@@ -447,6 +447,32 @@ func TestCompareCompositions(t *testing.T) {
 	}
 }
 
+// TestNamesake calls two compositions of two projects by their common name.
+func TestNamesake(t *testing.T) {
+	t.Parallel()
+	session, extra := agentTranscripts("")
+	r := newRig(t, nil, extra)
+	rev, err := r.server.Session(t.Context(), session)
+	must(t, err)
+	compose := func(project, name, session string) {
+		var j api.JobAnswer
+		r.api(http.MethodPost, "/projects/"+project+"/compositions", api.CompositionRequest{Name: name, Budget: 6000,
+			Components: []api.ComponentRequest{{SessionID: session}}}, &j, 202)
+		r.wait(&j)
+	}
+	own, other := string(r.project.ID), string(rev.Project.ID)
+	compose(other, "ctx", session) // the name of its project comes before that of the first
+	compose(own, "ctx", r.ids[0])
+	var got api.CompositionDetails
+	if r.api(http.MethodGet, "/compositions/ctx", nil, &got, 200); got.ProjectID != own {
+		t.Errorf("ctx is that of %s, want %s", got.ProjectID, own)
+	}
+	r.api(http.MethodDelete, "/compositions/ctx", nil, nil, 200)
+	if r.api(http.MethodGet, "/compositions/ctx", nil, &got, 200); got.ProjectID != other {
+		t.Errorf("ctx is that of %s, want %s", got.ProjectID, other)
+	}
+}
+
 // TestCounts compares the counts of messages that the pages and the API show with those of the records.
 func TestCounts(t *testing.T) {
 	t.Parallel()

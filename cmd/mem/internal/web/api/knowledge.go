@@ -90,7 +90,7 @@ func (s *API) apiRules(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, next, err := paged(c, set.Rules, func(r *permanent.Rule) string { return r.ID },
+	list, next, err := paged(c, ValidRules(set), func(r *permanent.Rule) string { return r.ID },
 		func(r *permanent.Rule) ruleAnswer {
 			return ruleAnswer{r.ID, r.Type, r.Text, r.State, float64(r.Confidence) / 100, r.Contradictions, r.Stated,
 				append([]string{}, r.Evidence...), append([]string{}, r.Files...), TimeText(r.LastValidated)}
@@ -133,6 +133,11 @@ func ValidConcepts(set *concepts.Set) []*concepts.Concept {
 	return slices.DeleteFunc(slices.Clone(set.Concepts), func(c *concepts.Concept) bool {
 		return !c.Live() || c.Revoked != ""
 	})
+}
+
+// ValidRules returns the rules that are not hidden because their evidence is revoked.
+func ValidRules(set *permanent.Set) []*permanent.Rule {
+	return slices.DeleteFunc(slices.Clone(set.Rules), func(r *permanent.Rule) bool { return r.Revoked != "" })
 }
 
 // Valid returns the valid facts that are not hidden, newest first; kind "" means all kinds.

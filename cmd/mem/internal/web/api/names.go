@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -106,24 +107,37 @@ func (s *API) Version(ctx context.Context, id, label string) (state.Rev, error) 
 	return found, err
 }
 
-// composition finds a composition by its id, or by its name in any project.
+// composition finds a composition by its id, or by its name in the first project, else in the only other one with it.
 func (s *API) composition(ctx context.Context, id string) (state.Rev, error) {
 	all, err := s.Projects(ctx)
 	if err != nil {
 		return state.Rev{}, err
 	}
+	var homes []state.Project
+	var named []*records.Composition
 	for _, p := range all {
 		st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 		if err != nil {
 			return state.Rev{}, err
 		}
 		for _, c := range st.Named() {
-			if compose.ID(c.Derivation.Output) == id || c.Name == id {
+			if compose.ID(c.Derivation.Output) == id {
 				return s.Memory.Revision().RevOf(ctx, p, nil, c)
+			}
+			if c.Name == id {
+				homes, named = append(homes, p), append(named, c)
 			}
 		}
 	}
-	return state.Rev{}, NoSuch("composition", id)
+	i := slices.IndexFunc(homes, func(p state.Project) bool { return p.ID == s.Scope.Project.ID })
+	switch {
+	case len(named) == 0:
+		return state.Rev{}, NoSuch("composition", id)
+	case i < 0 && len(named) > 1:
+		return state.Rev{}, NewProblem(http.StatusBadRequest, "ambiguous",
+			"several projects have a composition named '"+id+"'", "use the id")
+	}
+	return s.Memory.Revision().RevOf(ctx, homes[max(i, 0)], nil, named[max(i, 0)])
 }
 
 // CompositionIn finds a composition of a project by its name.

@@ -1,6 +1,10 @@
 package api
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/memvcs/mem/layers/permanent"
+)
 
 // TestWeightRange checks the limits of a search by weight.
 func TestWeightRange(t *testing.T) {
@@ -28,5 +32,14 @@ func TestWeightRange(t *testing.T) {
 				t.Errorf("%q to %q contains %d", tt.low, tt.high, w)
 			}
 		}
+	}
+}
+
+// TestValidRules checks that a rule without evidence is not in the lists.
+func TestValidRules(t *testing.T) {
+	t.Parallel()
+	set := &permanent.Set{Rules: []*permanent.Rule{{ID: "r:1"}, {ID: "r:2", Revoked: "no evidence is left"}, {ID: "r:3"}}}
+	if got := ValidRules(set); len(got) != 2 || got[0].ID != "r:1" || got[1].ID != "r:3" || len(set.Rules) != 3 {
+		t.Errorf("ValidRules = %v", got)
 	}
 }
