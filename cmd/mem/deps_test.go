@@ -116,7 +116,7 @@ func imports() map[string]string {
 		"cmd/mem/internal/fsckcmd":      "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term hooks layers/provenance layers/records layers/repair layers/state layers/tokens refs refs/config refs/disk refs/repair",
 		"cmd/mem/internal/forgetcmd":    "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/names cmd/mem/internal/term layers/forget layers/markers layers/state layers/sync layers/tokens refs",
 		"cmd/mem/internal/projectcmd":   "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term layers layers/projects layers/records layers/relations layers/state",
-		"cmd/mem/internal/web/guard":    "cmd/mem/internal/web/api",
+		"cmd/mem/internal/web/guard":    "cmd/mem/internal/web/api refs/disk",
 		"cmd/mem/internal/hookset":      "cmd/mem/internal/app cmd/mem/internal/names cmd/mem/internal/term hooks hooks/settings layers/keepit layers/state refs/config",
 		"cmd/mem/internal/diffcmd":      "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term layers/keepit layers/provenance layers/state layers/textdiff layers/tokens layers/trace",
 		"cmd/mem/internal/searchcmd":    "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term layers layers/keepit layers/relations layers/search layers/search/index layers/tokens objects/strictjson refs",

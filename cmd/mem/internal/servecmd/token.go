@@ -107,21 +107,12 @@ func runTokenAdd(e *app.Env, name string) error {
 
 func runTokenRemove(e *app.Env, name string) error {
 	return withTokens(e, func(store string) error {
-		all, err := guard.Tokens(store)
-		if err != nil {
-			return err
-		}
-		known := false
-		for _, one := range all {
-			known = known || one.Name == name
-		}
-		if !known {
+		err := guard.RemoveToken(store, name, e.Opt.DryRun)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, guard.ErrTokenName) {
 			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("no token is named %q", name), "mem token list"))
 		}
-		if !e.Opt.DryRun {
-			if err := guard.RemoveToken(store, name); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 		if e.Opt.JSON {
 			return e.PrintJSON("token.rm", struct {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // A Token permits a program to use the API of every server of a memory. Only its hash is stored, in one file per token
@@ -59,7 +61,10 @@ func AddToken(store, name string, now time.Time, random io.Reader) (string, erro
 		return "", fmt.Errorf("store the token: %w", err)
 	}
 	_, err = f.Write(append(b, '\n'))
-	return token, errors.Join(err, f.Sync(), f.Close())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("store the token: %w", err), os.Remove(file))
+	}
+	return token, errors.Join(disk.SyncDir(filepath.Dir(file)), disk.SyncDir(store))
 }
 
 func hashOf(token string) string {
@@ -67,7 +72,7 @@ func hashOf(token string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Tokens returns the tokens of a memory, sorted by name.
+// Tokens returns the tokens of a memory, sorted by name. If some cannot be read, it returns the others and an error.
 func Tokens(store string) ([]Token, error) {
 	dir := filepath.Join(store, "tokens")
 	entries, err := os.ReadDir(dir)
@@ -78,39 +83,56 @@ func Tokens(store string) ([]Token, error) {
 		return nil, fmt.Errorf("read the tokens: %w", err)
 	}
 	var out []Token
+	var errs error
 	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed meanwhile
+		t, err := readToken(filepath.Join(dir, e.Name()), e)
+		switch {
+		case err == nil:
+			out = append(out, t)
+		case !errors.Is(err, fs.ErrNotExist): // removed meanwhile
+			errs = errors.Join(errs, fmt.Errorf("read the token %s: %w", e.Name(), err))
 		}
-		var t Token
-		if err == nil {
-			err = json.Unmarshal(b, &t)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the token %s: %w", e.Name(), err)
-		}
-		out = append(out, t)
 	}
 	slices.SortFunc(out, func(a, b Token) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
+	return out, errs
 }
 
-// RemoveToken deletes a token. The error wraps [fs.ErrNotExist] if the name does not exist.
-func RemoveToken(store, name string) error {
+// readToken reads the file of a token. It does not open a pipe or a device, which could block.
+func readToken(file string, e fs.DirEntry) (t Token, err error) {
+	if !e.Type().IsRegular() {
+		return t, errors.New("it is not a file")
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return t, err
+	}
+	return t, json.Unmarshal(b, &t)
+}
+
+// RemoveToken deletes a token, also a damaged one. A dry run only looks for it. The error wraps [fs.ErrNotExist] if the
+// name does not exist.
+func RemoveToken(store, name string, dryRun bool) error {
 	file, err := tokenFile(store, name)
 	if err != nil {
 		return err
 	}
-	return os.Remove(file)
+	if dryRun {
+		_, err = os.Lstat(file)
+		return err
+	}
+	return errors.Join(os.Remove(file), disk.SyncDir(filepath.Dir(file)))
 }
 
-// ValidToken reports whether the memory has that token. Its duration does not depend on which one.
+// ValidToken reports whether the memory has that token. Its duration does not depend on which one. A damaged token
+// does not make the others invalid.
 func ValidToken(store, token string) (bool, error) {
 	all, err := Tokens(store)
 	valid := false
 	for _, t := range all {
 		valid = equal(t.SHA256, hashOf(token)) || valid
 	}
-	return valid, err
+	if valid {
+		return true, nil
+	}
+	return false, err
 }
