@@ -13,7 +13,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxMarkdown is the maximum size of a rendered text in bytes. Longer texts are shown as plain text.
+// maxMarkdown is the maximum size of a rendered text in bytes. Longer texts, and those that take too long, are shown as
+// plain text.
 const maxMarkdown = 256 << 10
 
 // A Renderer renders texts. It is safe for concurrent use.
@@ -28,7 +29,7 @@ func New() *Renderer {
 // and images, which would load from other hosts, become links. Tables are shown as code blocks: goldmark's extension
 // for tables compiles regular expressions when the program starts, which would slow down every command.
 func (r *Renderer) HTML(source string) template.HTML {
-	if len(source) > maxMarkdown {
+	if len(source) > maxMarkdown || isHard(source) {
 		return plainHTML(source)
 	}
 	var b bytes.Buffer
@@ -36,6 +37,37 @@ func (r *Renderer) HTML(source string) template.HTML {
 		return plainHTML(source)
 	}
 	return template.HTML(b.String()) //nolint:gosec // goldmark escapes, and sanitizer leaves no HTML of the text
+}
+
+// Limits of a text that is rendered. The time that goldmark takes grows with their squares.
+const (
+	maxMarks = 1500 // brackets and emphasis in a paragraph
+	maxDepth = 100  // quotes and lists that begin in one line
+)
+
+// isHard reports whether rendering a text takes too long, as one made for that purpose does.
+func isHard(source string) bool {
+	marks := 0
+	for line := range strings.Lines(source) {
+		if strings.TrimSpace(line) == "" {
+			marks = 0
+			continue
+		}
+		depth, before := 0, ' '
+		for _, c := range line[:len(line)-len(strings.TrimLeft(line, "> \t-*+.)0123456789"))] {
+			if c == '>' || c == ' ' && strings.ContainsRune("-*+.)", before) {
+				depth++
+			}
+			before = c
+		}
+		for _, c := range []string{"[", "*", "_"} {
+			marks += strings.Count(line, c)
+		}
+		if marks > maxMarks || depth > maxDepth {
+			return true
+		}
+	}
+	return false
 }
 
 func plainHTML(source string) template.HTML {

@@ -1,0 +1,29 @@
+package markdown
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHard renders texts that would take minutes.
+func TestHard(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	for _, part := range []string{"> ", ">", "- ", "1. ", "[", "[a](", "![a](b", "**a_ ", "*a ", "[a](\n", "**a_ \n"} {
+		if got := New().HTML(strings.Repeat(part, maxMarkdown/len(part))); !strings.HasPrefix(string(got), "<pre>") {
+			t.Errorf("%q many times is rendered", part)
+		}
+	}
+	if d := time.Since(start); d > time.Minute {
+		t.Errorf("it took %v", d)
+	}
+	for _, text := range []string{
+		strings.Repeat("Use `a[i]` and **b**, see [c](d.md).\n\n", 2000), // many paragraphs
+		strings.Repeat("-", 1000), strings.Repeat("1 ", 500), "> a\n>> b\n> > > c", strings.Repeat("- a\n", 2000),
+	} {
+		if got := New().HTML(text); strings.HasPrefix(string(got), "<pre>") {
+			t.Errorf("%.40q is not rendered", text)
+		}
+	}
+}
