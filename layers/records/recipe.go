@@ -22,9 +22,18 @@ type RecipeTier struct {
 	Aggressiveness string `json:"aggressiveness"`
 }
 
-// Compression returns the settings of v.
+// readable reports whether v has a plan and tiers of this mem. Those of a later mem are unknown.
+func (v *Version) readable() bool {
+	r := v.Derivation.Recipe
+	return r.Step == compress.Step && r.Version == compress.StepVersion
+}
+
+// Compression returns the settings of v, without the tiers of a later mem.
 func (v *Version) Compression() (RecipeSettings, error) {
 	out := RecipeSettings{VersionSettings: v.Settings, Skip: v.Settings.Skip, Model: v.Engine}
+	if !v.readable() {
+		return out, nil
+	}
 	for _, text := range strings.Fields(v.Settings.Tiers) {
 		t, err := compress.ParseTier(text)
 		if err != nil {
@@ -43,8 +52,11 @@ type KeepitStats struct {
 	Weights    map[string]int `json:"weights"`
 }
 
-// KeepitStats returns how many markers v keeps and summarises.
+// KeepitStats returns how many markers v keeps and summarises, without the weights of those of a later mem.
 func (v *Version) KeepitStats() (KeepitStats, error) {
+	if !v.readable() {
+		return KeepitStats{v.Preserved, v.Summarised, map[string]int{}}, nil
+	}
 	plan, err := v.Plan()
 	if err != nil {
 		return KeepitStats{}, fmt.Errorf("version %s: %w", v.Label, err)

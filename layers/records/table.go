@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
@@ -142,21 +141,30 @@ func checkVersionBody(b *Version) error {
 	if err := wantSessions(b.Session); err != nil {
 		return err
 	}
-	for _, label := range []string{b.Label, b.Source, b.Since} {
-		label, _, _ = strings.Cut(label, "~") // of another device
-		if _, err := ParseLabel(label); err != nil && (label != "" || b.Label == "") {
+	if _, err := ParseLabel(b.Label); err != nil {
+		return err
+	}
+	for _, name := range []string{b.Source, b.Since} {
+		label, device, other := strings.Cut(name, "~") // of another device
+		if _, err := ParseLabel(label); name != "" && err != nil {
 			return err
+		}
+		if other && (device == "" || strings.Trim(device, "0123456789abcdef") != "") {
+			return fmt.Errorf("%.80q is not a label of another device", name)
 		}
 	}
 	if err := wantDerivation(b.Derivation); err != nil {
 		return err
 	}
-	if r := b.Derivation.Recipe; r.Step != compress.Step || r.Version != compress.StepVersion {
+	if !b.readable() {
 		return nil // a plan of another version
 	}
 	plan, err := b.Plan()
 	if err == nil {
 		err = Bound(&plan)
+	}
+	if err == nil {
+		_, err = b.Compression()
 	}
 	return err
 }
