@@ -64,7 +64,7 @@ func sourceOf(e *app.Env, v *records.Version, from, to int) string {
 	of := fmt.Sprintf("%s:original %s, %s tok, %s", names.SessionID(e, v.Session), names.HashText(e, v.Origin()),
 		tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
 	switch {
-	case v.Source != "":
+	case v.Source != "" && len(v.Derivation.Inputs) > 0:
 		return fmt.Sprintf("%s:%s %s, of %s", names.SessionID(e, v.Session), v.Source,
 			names.HashText(e, v.Derivation.Inputs[0]), of)
 	case v.Since != "":
