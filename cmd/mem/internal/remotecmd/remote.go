@@ -21,7 +21,7 @@ func Remote(e *app.Env) *cli.Command {
 	list := e.Action(0, 0, func(c *cli.Context) error {
 		return runRemoteList(e)
 	})
-	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) error) func(
+	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) (string, error)) func(
 		c *cli.Context) error {
 		return e.Action(least, least, func(c *cli.Context) error {
 			return changeRemote(c.Context, e, e.Operands, f)
@@ -44,16 +44,16 @@ func Remote(e *app.Env) *cli.Command {
 					return runRecoveryKey(c.Context, e, e.Operand(0))
 				})},
 			{Name: "rm", Usage: "remove a remote; its data is not deleted", ArgsUsage: "<name>",
-				Action: change(1, func(ctx context.Context, m *layers.Memory, args []string) error {
-					return remoteRemove(ctx, e, m, args)
+				Action: change(1, func(ctx context.Context, m *layers.Memory, args []string) (string, error) {
+					return args[0], remoteRemove(ctx, e, m, args)
 				})},
 			{Name: "set-url", Usage: "change the URL of a remote", ArgsUsage: "<name> <url>",
-				Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error {
-					return remoteSetURL(ctx, e, m, args)
+				Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) (string, error) {
+					return args[0], remoteSetURL(ctx, e, m, args)
 				})},
 			{Name: "rename", Usage: "rename a remote", ArgsUsage: "<old> <new>",
-				Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) error {
-					return remoteRename(ctx, e, m, args)
+				Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) (string, error) {
+					return args[1], remoteRename(ctx, e, m, args)
 				})},
 			{Name: "show", Usage: "compare a remote with this memory", ArgsUsage: "[<name>]",
 				Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -63,15 +63,16 @@ func Remote(e *app.Env) *cli.Command {
 	}
 }
 
-// changeRemote applies a change to the list of remotes.
+// changeRemote applies a change to the list of remotes. f returns the name of the changed remote.
 func changeRemote(ctx context.Context, e *app.Env, args []string,
-	f func(context.Context, *layers.Memory, []string) error) error {
+	f func(context.Context, *layers.Memory, []string) (string, error)) error {
 	m, err := memory.Open(e)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	if err := f(ctx, m, args); err != nil {
+	name, err := f(ctx, m, args)
+	if err != nil {
 		return memory.RemoteError(err)
 	}
 	if !e.Opt.JSON {
@@ -80,7 +81,7 @@ func changeRemote(ctx context.Context, e *app.Env, args []string,
 	return e.PrintJSON("remote", struct {
 		Name   string `json:"name"`
 		DryRun bool   `json:"dry_run"`
-	}{args[len(args)-1], e.Opt.DryRun})
+	}{name, e.Opt.DryRun})
 }
 
 func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
