@@ -5,6 +5,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -45,6 +46,13 @@ func runMv(ctx context.Context, e *app.Env, from, to string) error {
 		}
 		if err != nil {
 			return app.Usagef("mv %s: %v", from, err)
+		}
+		if rev.Kind == state.IsComposition {
+			if hidden, err := versioncmd.HidesSession(ctx, run, to); err != nil {
+				return err
+			} else if hidden {
+				return app.Usagef("%q is the start of a session's id; it cannot be the name of a composition", to)
+			}
 		}
 		if !e.Opt.DryRun {
 			if rev.Kind == state.IsSession {

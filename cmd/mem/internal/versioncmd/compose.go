@@ -155,19 +155,24 @@ func CheckName(name string) error {
 
 // NameIsFree returns a usage error for a name that is the start of a session's id, which it would hide.
 func NameIsFree(ctx context.Context, run names.Run, name string) error {
+	hidden, err := HidesSession(ctx, run, name)
+	if err == nil && hidden {
+		err = app.WithHint(app.Usagef("%q is the start of a session's id; it cannot be the name of a composition", name),
+			term.Shell("mem", "compose", "NAME", name))
+	}
+	return err
+}
+
+// HidesSession reports whether a composition with this name would hide a session, because the name is the start of its
+// id.
+func HidesSession(ctx context.Context, run names.Run, name string) (bool, error) {
 	rev, err := run.Revision().Resolve(ctx, run.Scope, name)
 	var missing *state.NotFoundError
 	var ambiguous *state.AmbiguousError
-	switch {
-	case errors.As(err, &missing), errors.As(err, &ambiguous):
-		return nil
-	case err != nil:
-		return err
-	case rev.Kind == state.IsSession && rev.How != "title":
-		return app.WithHint(app.Usagef("%q is the start of a session's id; it cannot be the name of a composition", name),
-			term.Shell("mem", "compose", "NAME", name))
+	if errors.As(err, &missing) || errors.As(err, &ambiguous) {
+		return false, nil
 	}
-	return nil
+	return err == nil && rev.Kind == state.IsSession && rev.How != "title", err
 }
 
 // appendTo returns a parser that adds to the list.
