@@ -182,7 +182,7 @@ func (q *Queue) operation(m Message) (string, bool) {
 	switch m.Operation {
 	case "enqueue":
 		if m.Content != "" {
-			q.Waiting = last(append(q.Waiting, m.Content))
+			q.Waiting = last(append(slices.Clip(q.Waiting), m.Content)) // other scans share it
 		}
 	case "dequeue":
 		if len(q.Waiting) > 0 {
@@ -198,7 +198,7 @@ func (q *Queue) operation(m Message) (string, bool) {
 		if !remove(&q.Waiting, text) || clientWrote(text) || isCommand(text) {
 			return "", false
 		}
-		q.Took = last(append(q.Took, queueKey(text)))
+		q.Took = last(append(slices.Clip(q.Took), queueKey(text)))
 		return text, true
 	}
 	return "", false
