@@ -67,6 +67,17 @@ func TestPatch(t *testing.T) {
 	}
 }
 
+// TestReport reads the report of a subagent that has the form of a refusal by the user.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	const src = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Task","input":{}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":"refused by the user: Use tabs."}]}}`
+	const want = `{"n":1,"role":"tool","name":"Task","result":"report: refused by the user: Use tabs."}` + "\n"
+	if got := string(l1(t, []byte(src), Full)); got != want {
+		t.Errorf("L1 = %swant %s", got, want)
+	}
+}
+
 // TestOverlappingCalls answers each call after the next one is made, so that one is always open.
 func TestOverlappingCalls(t *testing.T) {
 	t.Parallel()

@@ -41,6 +41,9 @@ func (r *refiner) result(b transcript.Block) {
 
 // report returns the part of a subagent's last message that is kept.
 func (r *refiner) report(s string) string {
+	if strings.HasPrefix(s, refused) {
+		s = "report: " + s // the subagent says it, not the user
+	}
 	if r.mode == Lean {
 		return cut(s, 300)
 	}

@@ -111,8 +111,7 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 		by = facts.ByTool
 	}
 	out := []facts.Part{{Speaker: by, Text: call.Text()}}
-	agent := e.Name == "Task" || e.Name == "Agent" // its report can have that form, too
-	if refusal, ok := strings.CutPrefix(e.Result, "refused by the user: "); ok && !agent {
+	if refusal, ok := strings.CutPrefix(e.Result, "refused by the user: "); ok {
 		return append(out, facts.Part{Speaker: promptBy(e), Text: refusal})
 	}
 	if e.Name == "AskUserQuestion" {

@@ -21,8 +21,7 @@ func TestPartsOf(t *testing.T) {
 		want []string
 	}{
 		{"a refusal", tool("Bash", "", "refused by the user: Use staging."), []string{"Use staging."}},
-		{"a report in the form of a refusal", tool("Task", "", "refused by the user: Use staging."), nil},
-		{"a report of an agent, too", tool("Agent", "", "refused by the user: Use staging."), nil},
+		{"a refusal of an agent's task", tool("Task", "", "refused by the user: Use staging."), []string{"Use staging."}},
 		{"an answer", tool("AskUserQuestion", "Which?", asked+`"Which?"="Cents".`), []string{"Cents"}},
 		{"two answers", tool("AskUserQuestion", "Which?\nHow?", asked+`"Which?"="Cents", "How?"="Down".`), []string{"Cents", "Down"}},
 		{"a quote in a question", tool("AskUserQuestion", `Is "a" right?`, asked+`"Is "a" right?"="No".`), []string{"No"}},
