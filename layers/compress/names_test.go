@@ -53,7 +53,8 @@ func TestListedNames(t *testing.T) {
 	}
 }
 
-// TestFewerNames checks that the names that exceed their part of a version are dropped as if one were dropped at a time.
+// TestFewerNames checks that the names that exceed their part of a version are dropped as if one were dropped at a
+// time.
 func TestFewerNames(t *testing.T) {
 	t.Parallel()
 	oneByOne := func(e *extractor, p *pool, items []Item) []Segment {
@@ -70,7 +71,8 @@ func TestFewerNames(t *testing.T) {
 	for seed := range int64(4) {
 		items, _, _ := session(seed, 150)
 		for i := range 60 {
-			items = append(items, Item{N: 150, Kind: Edit, Target: fmt.Sprintf("x/f%d.go", i), Text: fmt.Sprintf("aB%d c_%d", i, i)})
+			items = append(items, Item{N: 150, Kind: Edit, Target: fmt.Sprintf("x/f%d.go", i),
+				Text: fmt.Sprintf("aB%d c_%d", i, i)})
 		}
 		for _, percent := range []int{3, 10, 30, 100} {
 			run := func(fewer func(*extractor, *pool, []Item) []Segment) (before, after string) {
