@@ -153,9 +153,13 @@ func (m Ops) Untracked(ctx context.Context, o capture.ListOptions) (items []Item
 	if err != nil {
 		return nil, nil, err
 	}
+	caches := map[string]*capture.FileCache{} // by project
 	for _, u := range list {
-		found := capture.On(m.DB).ReadFileCache(u.Project.ID)
-		found.ReadModified = true
+		found := caches[string(u.Project.ID)]
+		if found == nil {
+			found = capture.On(m.DB).ReadFileCache(u.Project.ID)
+			caches[string(u.Project.ID)] = found
+		}
 		items, of = append(items, m.untracked(u.ID, u.File, found)), append(of, u.Project)
 	}
 	return items, of, nil
