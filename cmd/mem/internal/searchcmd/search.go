@@ -290,9 +290,11 @@ func runSearchBatch(ctx context.Context, e *app.Env, o Options, like search.Quer
 		for in.Scan() {
 			q := search.Parse(in.Text())
 			q.Patterns, q.Filter, q.By, q.Limit = like.Patterns, like.Filter, like.By, like.Limit
-			found, err := s.Search(ctx, q)
-			if err != nil {
-				return err
+			var found search.Results // none for a blank line without a filter, which does not ask for anything
+			if strings.TrimSpace(in.Text()) != "" || len(q.Patterns) > 0 || q.Filter.Restricts() {
+				if found, err = s.Search(ctx, q); err != nil {
+					return err
+				}
 			}
 			if err := printJSONLine(e, hitAnswers(q, found)); err != nil {
 				return err
