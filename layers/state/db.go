@@ -70,7 +70,7 @@ type DB struct {
 	CacheDir *os.File    // open until the DB is closed, nil without a cache
 	cache    os.FileInfo // of CacheDir
 
-	Outlines     sync.Map // *State by project: the outlines that were read last
+	Outlines     sync.Map // by project: the outlines that were read last
 	MarkedStates sync.Map // outlines in which revoked things are marked, by project
 	Traced       sync.Map // the text of revoked sources in sessions, by cache file
 

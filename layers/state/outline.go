@@ -68,17 +68,28 @@ func (m *DB) FoldOutline(ctx context.Context, tx *refs.Tx, p refs.Project) (*Sta
 		st.Index()
 		return st, nil
 	}
-	if was, ok := m.Outlines.Load(p); ok && slices.Equal(was.(*State).Tips, h.tips) {
-		if _, same, err := m.trusts(ctx, was.(*State), h.tips); err != nil || same {
-			return was.(*State), err
+	var home []refs.Tip // another process may have changed which devices the user trusts
+	err := m.Refs.View(ctx, refs.Home, func(tx *refs.Tx) error { home = tx.Tips(); return nil })
+	if err != nil {
+		return nil, err
+	}
+	if x, ok := m.Outlines.Load(p); ok {
+		if was := x.(outlined); slices.Equal(was.st.Tips, h.tips) && slices.Equal(was.home, home) {
+			return was.st, nil
 		}
 	}
 	st, err := m.outlineAt(ctx, h, p)
 	if err == nil {
 		st.Index() // before several goroutines read the state
-		m.Outlines.Store(p, st)
+		m.Outlines.Store(p, outlined{st, home})
 	}
 	return st, err
+}
+
+// An outlined is an outline with the tips of [refs.Home] before it was read.
+type outlined struct {
+	st   *State
+	home []refs.Tip
 }
 
 func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State, error) {
@@ -88,10 +99,15 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 		st = NewState(p)
 	}
 	st.Purged = NewPurges(st.Purges)
-	strangers, same, err := m.trusts(ctx, st, h.tips)
+	same, err := m.SameTrust(ctx, p, st.PurgeDevices(), st.IgnoredPurgeDevices)
 	if err != nil {
 		return nil, err
 	}
+	strangers, err := m.UntrustedAt(ctx, p, h.tips)
+	if err != nil {
+		return nil, err
+	}
+	same = same && slices.Equal(st.Untrusted, strangers)
 	if slices.Equal(st.Tips, h.tips) && same {
 		st.Finish()
 		st.NameVersions(m.Refs.Device().ID)
@@ -119,17 +135,6 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 	}
 	m.keepOutline(st, h.tips)
 	return st, nil
-}
-
-// trusts returns the untrusted devices at tips, and reports whether st is the state for the devices that the user
-// trusts now. Another process may have changed them.
-func (m *DB) trusts(ctx context.Context, st *State, tips []refs.Tip) (strangers []string, same bool, err error) {
-	same, err = m.SameTrust(ctx, st.Project, st.PurgeDevices(), st.IgnoredPurgeDevices)
-	if err != nil {
-		return nil, false, err
-	}
-	strangers, err = m.UntrustedAt(ctx, st.Project, tips)
-	return strangers, same && slices.Equal(st.Untrusted, strangers), err
 }
 
 // NewState returns the empty state of a project.

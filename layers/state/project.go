@@ -9,8 +9,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// What projects are called stands in their outlines, which are megabytes to decode in a large memory. Who asks
-// for all projects mostly wants no more than the names: they are cached in a file of their own.
+// The names of projects are cached in a file of their own, because outlines are megabytes to decode in a large memory.
 
 // Names are the projects of a memory with their names.
 type Names struct {
@@ -58,8 +57,7 @@ func (n *Names) code(c *records.Codec) {
 	})
 }
 
-// PathsOf returns what a device says of its directories, later records last. The same path on another
-// device is another directory.
+// PathsOf returns the directories of a device, later records last. On another device a path is another directory.
 func (st *State) PathsOf(device string) []records.PathBody {
 	var out []records.PathBody
 	for _, p := range st.Paths {
@@ -70,8 +68,7 @@ func (st *State) PathsOf(device string) []records.PathBody {
 	return out
 }
 
-// nameProject lets this device's lane say from its first commit on what the project is called, as the lanes of
-// others do: alone on a remote, it can be asked for by name there.
+// nameProject names the project in the first commit of this device's lane, as other lanes do: it may be alone there.
 func (m *DB) nameProject(ctx context.Context, tx *refs.Tx) (kind string, body any, err error) {
 	if tx.Project() == refs.Home {
 		return "", nil, nil

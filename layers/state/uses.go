@@ -65,8 +65,7 @@ func (st *State) near() []*Session {
 	return out
 }
 
-// Distance returns how many sessions ago s was, 1 for the nearest; 0 for what is not in the list. A session counts from
-// its end or from when it was used last, whichever is later.
+// Distance returns how many sessions ago s ended or was used last, 1 for the nearest; 0 for what is not in the list.
 func (st *State) Distance(s *Session) int { return slices.Index(st.near(), s) + 1 }
 
 // Targets returns what a use of rev is a use of: a composition with its parts of the same project, a version with

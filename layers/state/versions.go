@@ -46,8 +46,7 @@ func (st *State) Named() []*records.Composition {
 	return out
 }
 
-// Made returns the version that a derivation made, nil if there is none. What a device that is not trusted says
-// it made is none.
+// Made returns the version that a derivation of this device or a trusted one made, nil if there is none.
 func (st *State) Made(k lineage.Key) *records.Version {
 	for _, v := range slices.Backward(st.Versions) {
 		if !v.Deleted && !v.Untrusted && v.Key == k {
@@ -57,8 +56,7 @@ func (st *State) Made(k lineage.Key) *records.Version {
 	return nil
 }
 
-// NextLabel returns the label of the next version that a device makes of a session. Numbers are never
-// used again, not even those of deleted versions.
+// NextLabel returns the label of the next version of a session by a device. Numbers are never used again.
 func (st *State) NextLabel(session, device string) string {
 	n := 0
 	for _, v := range st.Versions {
