@@ -11,9 +11,14 @@ import (
 )
 
 // Entry returns an object in the encoding of its pack, to copy it to another pack without unpacking. The error wraps
-// [ErrDelta] if it is stored as a delta, [ErrNotFound] if no pack contains it, and [ErrCorrupt] if its bytes do not have
-// the CRC-32 of the index.
-func (d *Dir) Entry(id ID) (e Entry, err error) {
+// [ErrDelta] if it is stored as a delta, and [ErrNotFound] if no pack contains it.
+func (d *Dir) Entry(id ID) (e Entry, err error) { return d.entry(id, false) }
+
+// CheckedEntry is [Dir.Entry] that also compares the bytes with the CRC-32 in the index. The error wraps [ErrCorrupt] if
+// every pack that contains the object is damaged there.
+func (d *Dir) CheckedEntry(id ID) (e Entry, err error) { return d.entry(id, true) }
+
+func (d *Dir) entry(id ID, checked bool) (e Entry, err error) {
 	err = d.withData(id, func(f *file, off int64) error {
 		n, sum, err := f.entry(off)
 		if err != nil {
@@ -27,8 +32,11 @@ func (d *Dir) Entry(id ID) (e Entry, err error) {
 		if k.isDelta() {
 			return ErrDelta
 		}
-		e = Entry{ID: id, Kind: k, crc: sum, raw: raw}
-		return compareCRC(crc32.ChecksumIEEE(raw), sum)
+		e = Entry{ID: id, Kind: k, crc: crc32.ChecksumIEEE(raw), raw: raw}
+		if checked && e.crc != sum {
+			return fmt.Errorf("wrong CRC-32: %w", ErrCorrupt)
+		}
+		return nil
 	})
 	if err != nil {
 		return Entry{}, fmt.Errorf("copy object %s: %w", id, err)
@@ -75,14 +83,6 @@ func (f *file) kind(off int64) (Kind, error) {
 		return 0, ErrDelta
 	}
 	return k, nil
-}
-
-// compareCRC returns an error if the CRC-32 of an entry is not that of the index.
-func compareCRC(got, want uint32) error {
-	if got != want {
-		return fmt.Errorf("wrong CRC-32: %w", ErrCorrupt)
-	}
-	return nil
 }
 
 // entrySize returns the size of the entry at off of a pinned file with open data.

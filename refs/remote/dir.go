@@ -113,9 +113,8 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		return err
 	}
 	for _, id := range ids {
-		err := f.copy(id)
-		if err != nil && !errors.Is(err, pack.ErrNotFound) && !errors.Is(err, pack.ErrCorrupt) {
-			return err // the check refuses lanes that lack an object
+		if err := f.copy(id); err != nil && !errors.Is(err, pack.ErrNotFound) { // the check refuses lanes that lack it
+			return err
 		}
 	}
 	return ctx.Err()
@@ -180,9 +179,9 @@ func (f *copier) entry(id pack.ID, size int) (int64, error) {
 	return int64(e.Size()), nil
 }
 
-// Entry returns the pack entry of an object of g, or encodes it if it is loose or a delta.
+// Entry returns the pack entry of an object of g, or encodes it if it is loose or a delta. A damaged one is an error.
 func Entry(g *gitstore.Repo, id pack.ID) (pack.Entry, error) {
-	e, err := g.Packs().Entry(id)
+	e, err := g.Packs().CheckedEntry(id)
 	if !errors.Is(err, pack.ErrDelta) && !errors.Is(err, pack.ErrNotFound) {
 		return e, err
 	}
