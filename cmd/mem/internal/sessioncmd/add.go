@@ -196,10 +196,22 @@ func sourceAnywhere(e *app.Env, name string) (capture.Source, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return capture.Source{}, missing
 	}
+	var found []capture.Source
+	var ids []string
 	for _, src := range sources {
-		if id := src.SessionID(); id == name || len(name) >= 8 && strings.HasPrefix(id, name) {
+		switch id := src.SessionID(); {
+		case id == name:
 			return src, nil
+		case len(name) >= 8 && strings.HasPrefix(id, name) && !slices.Contains(ids, id):
+			found, ids = append(found, src), append(ids, id)
 		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return capture.Source{}, app.WithHint(&state.AmbiguousError{What: "session", Name: name, Candidates: ids},
+			"write more of the id")
 	}
 	if err != nil { // it may be in a directory that cannot be read
 		return capture.Source{}, err
