@@ -131,13 +131,15 @@ func keptMarks(v *records.Version, segs []compress.Segment, now []state.Keepit) 
 		k := compress.Mark{Message: span.Message}
 		k.Weight, k.Text = span.Weight, s.Text
 		k.Start, k.End, k.TextStart, k.TextEnd = span.Start, span.End, span.Start, span.End
+		same := markers.SpanOf(k)
 		for _, x := range now {
-			if markers.SpanOf(k)(compress.Span{Message: x.Mark.Message, Start: x.Mark.TextStart, End: x.Mark.TextEnd}) {
-				if k = x.Mark; x.Removed {
-					k.Weight = 0
-				}
+			if !same(compress.Span{Message: x.Mark.Message, Start: x.Mark.TextStart, End: x.Mark.TextEnd}) {
+				continue
+			}
+			if k = x.Mark; !x.Removed {
 				break
 			}
+			k.Weight = 0 // unless another marker of the text follows
 		}
 		out = append(out, k)
 	}
