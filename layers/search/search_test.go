@@ -163,6 +163,16 @@ func TestSuggestOrder(t *testing.T) {
 	}
 }
 
+// TestSuggestBlank checks that blank criteria count as none.
+func TestSuggestBlank(t *testing.T) {
+	t.Parallel()
+	c := corpus(t, map[string][]index.Doc{"a": texts("the door"), "b": texts("the hens")})
+	got, err := Suggest(c, Criteria{Files: []string{""}, Topics: []string{" ", "door"}, Now: 1002})
+	if err != nil || len(got) != 1 || got[0].Session.ID != "a" || got[0].Score != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestFileFits(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {

@@ -39,6 +39,9 @@ const (
 // Suggest returns the sessions that meet the criteria, the best first. A session that has none of the files and topics
 // is left out, if any are given. Subagents are part of the sessions that started them.
 func Suggest(corpora []Corpus, w Criteria) ([]Suggestion, error) {
+	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
+	w.Files = slices.DeleteFunc(slices.Clone(w.Files), blank)
+	w.Topics = slices.DeleteFunc(slices.Clone(w.Topics), blank)
 	found := map[[2]string]*Suggestion{}
 	var all []*Suggestion
 	for i := range corpora {
