@@ -145,8 +145,8 @@ func (s *searchPlan) addSource(x index.Source) {
 	s.plan.Sources = append(s.plan.Sources, x)
 }
 
-// unlessMissing returns [index.ErrIncomplete] for the error of a missing object: its text cannot be found before a repair,
-// and fsck reports it.
+// unlessMissing returns [index.ErrIncomplete] for the error of a missing object: its text cannot be found before a
+// repair, and fsck reports it.
 func unlessMissing(err error) error {
 	if errors.Is(err, objects.ErrNotFound) {
 		return index.ErrIncomplete

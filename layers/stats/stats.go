@@ -71,7 +71,8 @@ func (m Ops) Of(ctx context.Context, projects []state.Project, zone *time.Locati
 
 // ratioBands returns the upper bounds of the bands of ratios, and their names.
 func ratioBands() ([]float64, []string) {
-	return []float64{5, 10, 20, 40, math.Inf(1)}, []string{"up to 5:1", "5 to 10:1", "10 to 20:1", "20 to 40:1", "above 40:1"}
+	return []float64{5, 10, 20, 40, math.Inf(1)},
+		[]string{"up to 5:1", "5 to 10:1", "10 to 20:1", "20 to 40:1", "above 40:1"}
 }
 
 // empty returns Stats whose JSON has no null.
