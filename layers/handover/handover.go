@@ -14,7 +14,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 3
+const Version = 4
 
 // A Digest summarises one session.
 type Digest struct {

@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -228,12 +229,9 @@ func outcome(e refine.Entry, tests bool) Outcome {
 func (s *summary) command(e refine.Entry, c call, end Outcome) {
 	i, known := s.commands[c.name]
 	if !known {
-		if len(s.d.Commands) == maxCommands {
-			return
-		}
-		i = len(s.d.Commands)
+		i = s.placeForCommand()
 		s.commands[c.name] = i
-		s.d.Commands = append(s.d.Commands, Command{Name: c.name})
+		s.d.Commands[i] = Command{Name: c.name}
 	}
 	x := &s.d.Commands[i]
 	x.Runs++
@@ -241,6 +239,24 @@ func (s *summary) command(e refine.Entry, c call, end Outcome) {
 		return
 	}
 	x.N, x.Args, x.End, x.Exit = e.N, c.args, end, e.Exit
+}
+
+// placeForCommand returns the index for a new command. If there are many, it is that of the command with the fewest runs,
+// of several the one that ran first.
+func (s *summary) placeForCommand() int {
+	if len(s.d.Commands) < maxCommands {
+		s.d.Commands = append(s.d.Commands, Command{})
+		return len(s.d.Commands) - 1
+	}
+	least := 0
+	for i, c := range s.d.Commands {
+		now := s.d.Commands[least]
+		if cmp.Or(cmp.Compare(c.Runs, now.Runs), cmp.Compare(c.N, now.N)) < 0 {
+			least = i
+		}
+	}
+	delete(s.commands, s.d.Commands[least].Name)
+	return least
 }
 
 // failedTests returns the names of the tests that failed in a run.
@@ -268,9 +284,10 @@ func (s *summary) tested(e refine.Entry, c call, end Outcome, tests []string) {
 	}
 	for _, name := range tests {
 		s.d.Failed = slices.DeleteFunc(s.d.Failed, func(f Failure) bool { return f.Test == name })
-		if len(s.d.Failed) < maxFailed {
-			s.d.Failed = append(s.d.Failed, Failure{name, c.name, e.N})
+		if len(s.d.Failed) == maxFailed { // keep those that failed last
+			s.d.Failed = slices.Delete(s.d.Failed, 0, 1)
 		}
+		s.d.Failed = append(s.d.Failed, Failure{name, c.name, e.N})
 	}
 }
 

@@ -145,3 +145,25 @@ func TestManyPassages(t *testing.T) {
 		t.Errorf("%d passages, want %d: %+v", n, maxPassages, sections[0].Items)
 	}
 }
+
+// TestManyCommands runs more commands and fails more tests than a digest has: those of the end stay.
+func TestManyCommands(t *testing.T) {
+	t.Parallel()
+	var entries []refine.Entry
+	for i := range 2 * maxCommands {
+		entries = append(entries, bash(fmt.Sprintf("make target%d", i), "ok"), bash("make often", "ok"),
+			bash("go test ./...", "Exit code 1", fmt.Sprintf("--- FAIL: TestA%d", i)))
+	}
+	d := summarized(t, entries...)
+	var names []string
+	for _, c := range d.Commands {
+		names = append(names, c.Name)
+	}
+	if len(names) != maxCommands || !slices.Contains(names, fmt.Sprintf("make target%d", 2*maxCommands-1)) ||
+		!slices.Contains(names, "make often") || slices.Contains(names, "make target0") {
+		t.Errorf("%d commands: %q", len(names), names)
+	}
+	if n := len(d.Failed); n != maxFailed || d.Failed[n-1].Test != fmt.Sprintf("TestA%d", 2*maxCommands-1) {
+		t.Errorf("%d failed tests: %v", n, d.Failed)
+	}
+}
