@@ -62,12 +62,13 @@ func dispatch(ctx context.Context, e *app.Env, args []string) error {
 	case line.Command == nil:
 		line.Command = &cli.Command{Action: func(c *cli.Context) error { return runOverview(c.Context, e) }}
 	}
-	return line.Explain(cmdline.Run(ctx, e, line, chosen.accepts(line.Path), func(ctx context.Context) (context.Context, error) {
+	before := func(ctx context.Context) (context.Context, error) {
 		if err := settle(e); err != nil || chosen.plain || e.Interruptible == nil {
 			return ctx, err
 		}
 		return e.Interruptible(ctx), nil
-	}))
+	}
+	return line.Explain(cmdline.Run(ctx, e, line, chosen.accepts(line.Path), before))
 }
 
 // parser returns a parser of command lines that stores the row of the command that it finds in chosen.

@@ -1,5 +1,5 @@
-// Package cmdline reads a command line and runs its command through urfave/cli. [Parser] puts the words into the order that
-// the library wants; [Run] gives them to it.
+// Package cmdline reads a command line and runs its command through urfave/cli. [Parser] puts the words into the order
+// that the library expects; [Run] passes them to it.
 package cmdline
 
 import (
@@ -26,7 +26,7 @@ type Parser struct {
 
 // Parse reorders a command line for urfave/cli: options may be anywhere, -n5 means -n 5, -5 means -n 5 if -n
 // is a number, -abc means -a -b -c, --no-x turns x off, a long option may be a unique prefix, global options may
-// follow the command, and everything after "--" is an operand. The line is what was read if there is an error.
+// follow the command, and everything after "--" is an operand. With an error, the line is the part that was read.
 func (p *Parser) Parse(words []string) (*Line, error) {
 	p.rest = words
 	for len(p.rest) > 0 {
@@ -37,8 +37,8 @@ func (p *Parser) Parse(words []string) (*Line, error) {
 	return &p.line, p.end()
 }
 
-// ParseStart reads the words before the one that is completed and ignores what is wrong with them. The option is that whose value
-// is the next word; nil if the next word is no value.
+// ParseStart reads the words before the one to complete and ignores errors in them. It returns the option whose value
+// the next word is, nil if it is no value.
 func (p *Parser) ParseStart(words []string) (*Line, *app.Option) {
 	p.rest = words
 	for len(p.rest) > 0 {
@@ -51,7 +51,7 @@ func (p *Parser) ParseStart(words []string) (*Line, *app.Option) {
 
 // step reads the next word, and the value of an option with it.
 func (p *Parser) step() error {
-	word := p.next()
+	word := p.shift()
 	switch {
 	case word == "--":
 		p.line.Operands = append(p.line.Operands, p.rest...)
@@ -68,7 +68,7 @@ func (p *Parser) step() error {
 	return nil
 }
 
-func (p *Parser) next() string {
+func (p *Parser) shift() string {
 	word := p.rest[0]
 	p.rest = p.rest[1:]
 	return word
@@ -80,7 +80,7 @@ func (p *Parser) name(word string) error {
 	switch {
 	case c == nil && p.line.Command == nil:
 		return p.unknownCommand(word, p.Names())
-	case c == nil && (p.line.Command.Action == nil || len(p.line.Command.Subcommands) > 0 && p.line.Command.ArgsUsage == ""):
+	case c == nil && p.wantsSubcommand():
 		return p.unknownCommand(word, Subcommands(p.line.Command))
 	case c == nil:
 		p.leaf = true
@@ -94,6 +94,12 @@ func (p *Parser) name(word string) error {
 		p.line.Operands, p.rest = p.rest, nil
 	}
 	return nil
+}
+
+// wantsSubcommand reports whether the command takes no operand.
+func (p *Parser) wantsSubcommand() bool {
+	c := p.line.Command
+	return c.Action == nil || len(c.Subcommands) > 0 && c.ArgsUsage == ""
 }
 
 func (p *Parser) lookup(word string) *cli.Command {
@@ -131,7 +137,7 @@ func (p *Parser) long(word string) error {
 	case len(p.rest) == 0:
 		return &app.MissingValue{Option: o, Spelled: "--" + o.Name}
 	}
-	return p.use(o, "--"+o.Name, p.next())
+	return p.use(o, "--"+o.Name, p.shift())
 }
 
 // off reads --no-name.
@@ -176,7 +182,7 @@ func (p *Parser) short(word string) error {
 			if len(p.rest) == 0 {
 				return &app.MissingValue{Option: o, Spelled: "-" + letter}
 			}
-			val = p.next()
+			val = p.shift()
 		}
 		return p.use(o, "-"+letter, val)
 	}

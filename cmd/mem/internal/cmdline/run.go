@@ -17,9 +17,11 @@ type Accepts struct {
 	AllProjects bool
 }
 
-// Run runs the command of line with its options and operands. Before is called when the global options are set, and returns the
+// Run runs the command of line with its options and operands. It calls before when the global options are set, for the
 // context of the command.
-func Run(ctx context.Context, e *app.Env, line *Line, a Accepts, before func(context.Context) (context.Context, error)) error {
+func Run(ctx context.Context, e *app.Env, line *Line, a Accepts,
+	before func(context.Context) (context.Context, error),
+) error {
 	mem := appOf(e, line, func(c *cli.Context) (err error) {
 		if c.Context, err = before(c.Context); err != nil {
 			return err
