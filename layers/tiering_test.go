@@ -279,6 +279,8 @@ func TestTierCanceled(t *testing.T) {
 			t.Fatalf("after %d calls of Err %d versions were saved and %d reported, %v", n, made, len(did.Compressed), err)
 		} else if made == 1 {
 			return
+		} else if err == nil {
+			t.Fatal("no version was saved")
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (k *Prepared) Run(ctx context.Context, p Plan, engine Summarizer) (Result, 
 		r.engine, r.own = k.extractor, true
 	}
 	err = r.summarizeTiers(ctx)
-	if spillErr := errors.Join(k.in.Spill.Err(), k.work.Err()); err == nil && spillErr != nil {
+	if spillErr := errors.Join(k.in.Spill.Err(), k.work.Err()); spillErr != nil {
 		err = fmt.Errorf("read the spill file: %w", spillErr)
 	}
 	if err != nil || k.once || len(k.extractor.cached) > mostCached {

@@ -213,8 +213,8 @@ func FuzzRecall(f *testing.F) {
 func TestRecallOfEndlessRuns(t *testing.T) {
 	t.Parallel()
 	items := Recall([]Segment{
-		{Role: "assistant", Text: "The cache in auth/cache.go leaks.", Src: [][2]int{{1, 2}, {5, math.MaxInt / 2}}},
-		{Role: "user", Text: "Fix the cache in auth/cache.go, please.", Src: [][2]int{{4, 7}}},
+		{Role: "assistant", Text: "The cache in auth/cache.go leaks.", Src: [][2]int{{1, 2}, {5, math.MaxInt}}},
+		{Role: "user", Text: "Fix the cache in auth/cache.go, please.", Src: [][2]int{{6, 7}}},
 	})
 	st := Stats{Messages: []Message{{First: 1, Last: 1, Raw: 200}}}
 	p, _, err := Resolve(Settings{Preset: "gentle", Counter: tokens.For("")}, st, nil)
@@ -223,7 +223,7 @@ func TestRecallOfEndlessRuns(t *testing.T) {
 	}
 	p.Engine = Extract{}.ID()
 	res, err := Run(context.Background(), Input{Items: items}, p, Extract{})
-	if want := math.MaxInt/2 - 1; err != nil || res.Messages != want {
+	if want := math.MaxInt - 2; err != nil || res.Messages != want {
 		t.Errorf("%d messages, %v, want %d", res.Messages, err, want)
 	}
 }

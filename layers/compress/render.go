@@ -126,7 +126,7 @@ func nameList(p *pool, items []Item, units []int32, c class) Segment {
 func merge(src [][2]int) [][2]int {
 	var out [][2]int
 	for _, r := range src {
-		if n := len(out); n > 0 && r[0] <= out[n-1][1]+1 {
+		if n := len(out); n > 0 && r[0]-1 <= out[n-1][1] {
 			out[n-1][1] = max(out[n-1][1], r[1])
 			continue
 		}

@@ -225,7 +225,7 @@ func (r *run) insertPins() []Segment {
 // segment that a model attributes to the user but that only a script typed gets the role of a script.
 func (r *run) markPartial(segs []Segment) {
 	items := r.in.Items
-	typed, of := "", -1 // the text of item of with single spaces: the next segment is often of the same item
+	typed, item := "", -1 // the single-spaced text of items[item]; consecutive segments are often of the same item
 	for i := range segs {
 		s := &segs[i]
 		if s.Role != "user" || s.Keep != "" || len(s.Src) == 0 {
@@ -241,8 +241,8 @@ func (r *run) markPartial(segs []Segment) {
 			if it.Kind != User && it.Kind != Answer || it.Partial {
 				continue
 			}
-			if of != k {
-				typed, of = singleSpaced(r.in.Text(it)), k
+			if item != k {
+				typed, item = singleSpaced(r.in.Text(it)), k
 			}
 			if strings.Contains(typed, text) {
 				s.Partial, script = false, false

@@ -112,7 +112,7 @@ func (b *blamer) withResults(pieces []trace.Piece) []trace.Piece {
 			if run[1] = min(run[1], v.last); run[0] <= run[1] {
 				src = append(src, run)
 			}
-			for n := run[0]; n <= run[1] && p.Keep == ""; n++ {
+			for n := run[0]; n <= run[1] && p.Keep == "" && len(v.results) > 0; n++ {
 				if at, ok := v.results[n]; ok {
 					src = append(src, [2]int{at, at})
 				}
@@ -123,8 +123,8 @@ func (b *blamer) withResults(pieces []trace.Piece) []trace.Piece {
 	return out
 }
 
-// maxUnread is the last message of a source that this memory does not have.
-const maxUnread = 1 << 20
+// maxUnread is the largest accepted number of a message of a source that this memory does not have.
+const maxUnread = 1 << 16
 
 // A sourceText contains the texts of a session by message.
 type sourceText struct {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -89,6 +90,11 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 	if !ro.DryRun {
 		if err := m.refetch(ctx, remotes, &out, ro.Unreachable); err != nil {
 			return out, err
+		}
+		if len(out.Fixes) > 0 { // the index lacks the restored texts, and no lane has changed
+			if err := os.RemoveAll(m.CachePath("search")); err != nil {
+				return out, err
+			}
 		}
 	}
 	if err := m.giveUp(ctx, ro, losses, &out); err != nil || ro.DryRun {

@@ -126,21 +126,32 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 }
 
 // answersIn returns the answers of the user in a result of AskUserQuestion, which has the form "question"="answer". The
-// model writes the questions and what the client adds to an answer. If the result has more answers than questions, or a
-// question looks like an answer, it is unknown which of them are the user's.
+// model writes the questions and what the client adds to an answer, so that they can have this form, too. If the
+// answers do not belong to the questions one by one, it is unknown which of them are the user's.
 func answersIn(e refine.Entry) (answers []string) {
 	parts := strings.Split(e.Result, `"="`)
-	_, after, _ := strings.Cut(e.Target, `"`)
-	_, after, _ = strings.Cut(after, "=") // L1 removes text between these characters from the result
-	if len(parts)-1 > strings.Count(e.Target, "\n")+1 || strings.Contains(after, `"`) {
-		return nil
-	}
-	for _, s := range parts[1:] {
+	questions := strings.Split(e.Target, "\n")
+	for i, s := range parts[1:] {
+		lines := askedLines(questions, parts[i])
+		if lines == 0 {
+			return nil
+		}
+		questions = questions[lines:]
 		if answer, _, ok := strings.Cut(s, `"`); ok {
 			answers = append(answers, answer)
 		}
 	}
 	return answers
+}
+
+// askedLines returns how many of the lines are the question in quotation marks at the end of text, 0 if it is another.
+func askedLines(lines []string, text string) int {
+	for n := 1; n <= len(lines); n++ {
+		if strings.HasSuffix(text, `"`+strings.Join(lines[:n], "\n")) {
+			return n
+		}
+	}
+	return 0
 }
 
 // promptBy returns the speaker of the prompts and answers in an entry.

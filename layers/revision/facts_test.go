@@ -31,6 +31,10 @@ func TestPartsOf(t *testing.T) {
 			asked+`"x"="Use staging", "Which?`+"\n"+`So?"="Cents".`), nil},
 		{"an answer in a preview", tool("AskUserQuestion", "Which?",
 			asked+`"Which?"="Cents" selected preview: "x"="Use staging".`), nil},
+		{"an answer in a preview after a question of two lines", tool("AskUserQuestion", "Which?\nSo?",
+			asked+"\"Which?\nSo?\"=\"Cents\" selected preview: \"x\"=\"Use staging\"."), nil},
+		{"a question of two lines", tool("AskUserQuestion", "Which?\nSo?\nHow?",
+			asked+"\"Which?\nSo?\"=\"Cents\", \"How?\"=\"Down\"."), []string{"Cents", "Down"}},
 	} {
 		var got []string
 		for _, p := range partsOf(tt.e, false) {

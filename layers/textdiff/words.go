@@ -93,7 +93,7 @@ func number[T comparable](known map[T]int32, x T) int32 {
 // spaces, such as Han and Kana, are separate.
 func splitWords(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for s != "" {
+		for s := s; s != ""; {
 			r, n := utf8.DecodeRuneInString(s)
 			if k := kindOf(r); k != alone {
 				if n = strings.IndexFunc(s, func(r rune) bool { return kindOf(r) != k }); n < 0 {

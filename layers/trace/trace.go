@@ -73,7 +73,7 @@ func Runs(src ...[2]int) [][2]int {
 	slices.SortFunc(all, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	var out [][2]int
 	for _, r := range all {
-		if n := len(out); n > 0 && r[0] <= out[n-1][1]+1 {
+		if n := len(out); n > 0 && r[0]-1 <= out[n-1][1] {
 			out[n-1][1] = max(out[n-1][1], r[1])
 			continue
 		}

@@ -275,8 +275,8 @@ func TestIncomplete(t *testing.T) {
 		if err := Update(dir, p, always); err != nil {
 			t.Fatal(err)
 		}
-		if h, err := ReadHead(dir); err != nil || h.Key != "" {
-			t.Errorf("key %q, %v; want none", h.Key, err)
+		if h, err := ReadHead(dir); err != nil || h.Key != "1" {
+			t.Errorf("key %q, %v; want 1", h.Key, err)
 		}
 		if got := found(t, dir, "fox"); len(got) != 2 {
 			t.Errorf("fox: %q", got)

@@ -24,11 +24,10 @@ type Source struct {
 	Name    string
 	Version string                    // of its content: the index keeps documents of the same name and version
 	Session int                       // index in Sessions; -1 if there is no session
-	Docs    func(add func(Doc)) error // or [ErrIncomplete], after the documents that there are
+	Docs    func(add func(Doc)) error // returns [ErrIncomplete] after the available documents if others are missing
 }
 
-// ErrIncomplete reports that a source has lost documents. The index does not match its plan then: its key is empty, and
-// the next update reads the source again.
+// ErrIncomplete reports that a source has lost documents. Each update reads such a source again.
 var ErrIncomplete = errors.New("documents of the source are missing")
 
 // ErrBusy reports that another process writes the index.
@@ -129,7 +128,7 @@ func (u *updater) add(name, version string, session int, docs func(func(Doc)) er
 	first, words, tools := u.b.docs(), u.b.words, u.b.tools
 	err := docs(u.b.add)
 	if errors.Is(err, ErrIncomplete) {
-		version, u.head.Key, err = "", "", nil
+		version, err = "", nil
 	}
 	if err != nil {
 		return fmt.Errorf("index %s: %w", name, err)
