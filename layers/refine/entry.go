@@ -14,11 +14,13 @@ import (
 
 // An Entry is one line of L1. Role is one of
 //
-//	user       Said was typed by the user (Side: by another agent; Script: by a script)
+//	user       Said was typed by the user (Side: by another agent; Script: by a script): a request, or with Name
+//	           "answer" the answers in a dialog, with Name "refusal" the reason for refusing the call Target
 //	assistant  Said was written by the model
-//	tool       a call of the tool Name, with its result
+//	tool       a call of the tool Name, with its result; the report of a background agent is the result of an "Agent"
 //	summary    Said is a compact summary; Name "boundary" is the place of the compaction
-//	note       Said was written by the client; Name says what it is
+//	note       Said was written by the client or another agent; Name says what it is: "plan" is a plan that the client
+//	           sent back, "message" the text of another session, a teammate or a channel, which Target names
 //	opaque     an unreadable record of Bytes bytes
 type Entry struct {
 	N    int    `json:"n"` // number of its message
@@ -26,10 +28,12 @@ type Entry struct {
 	Role string `json:"role"`
 	// in a sidechain, the conversation of an agent; in the file of a subagent, only its prompts have it
 	Side bool `json:"side,omitempty"`
-	// the run was headless: a script wrote Said of a user, or the answer in Result
-	Script bool   `json:"script,omitempty"`
-	Name   string `json:"name,omitempty"`
-	Said   string `json:"text,omitempty"`
+	// the run was headless: a script wrote Said of a user
+	Script bool `json:"script,omitempty"`
+	// on a branch that the user withdrew; see [transcript.Tree]
+	Rewound bool   `json:"rewound,omitempty"`
+	Name    string `json:"name,omitempty"`
+	Said    string `json:"text,omitempty"`
 	// file (:line of the first change), pattern, question; a file in the working directory or in a sibling of it is
 	// relative to it
 	Target string `json:"target,omitempty"`
@@ -41,17 +45,46 @@ type Entry struct {
 	Symbols []string `json:"symbols,omitempty"` // that the diff defines, changes or adds
 	Errors  []string `json:"errors,omitempty"`  // lines of the output that report a failure
 	Result  string   `json:"result,omitempty"`  // "ok", the first lines of the error, or "" without a result
+	Dialog  []Answer `json:"dialog,omitempty"`  // of an "answer": the questions with the answers, which Said repeats
 	Images  int      `json:"images,omitempty"`
 	Bytes   int64    `json:"bytes,omitempty"` // of opaque
 
 	UUID string `json:"-"` // of its record; not in L1
 }
 
-// Typed reports whether the user typed e.
+// An Answer is a question of a dialog with the user's answer: the chosen options or the typed text, and his notes.
+type Answer struct {
+	Question string `json:"question"`
+	Answer   string `json:"answer,omitempty"`
+	Notes    string `json:"notes,omitempty"`
+}
+
+// Typed reports whether e contains words of the user: a request, an answer or the reason for a refusal.
 func (e Entry) Typed() bool { return e.Prompt() && !e.Script }
 
 // Prompt reports whether e was typed, by the user or by a script.
 func (e Entry) Prompt() bool { return e.Role == "user" && !e.Side }
+
+// Request reports whether e was typed at a prompt, by the user or by a script: it begins an exchange. Answers and
+// refusals continue one.
+func (e Entry) Request() bool { return e.Prompt() && e.Name == "" }
+
+// Input returns what the model wrote in the call e of a tool: its target, command, change and plan.
+func (e Entry) Input() string {
+	if e.Role != "tool" || e.Name == "result" {
+		return ""
+	}
+	e.Exit, e.Result, e.Errors, e.Symbols = 0, "", nil, nil
+	return e.Text()
+}
+
+// Output returns what the tool of the call e answered: the result and the lines that report a failure.
+func (e Entry) Output() string {
+	if e.Role != "tool" {
+		return ""
+	}
+	return Entry{Exit: e.Exit, Result: e.Result, Errors: e.Errors}.Text()
+}
 
 // Entries yields the entries of an L1. An error ends the sequence and names the line.
 func Entries(r io.Reader) iter.Seq2[Entry, error] {
@@ -90,6 +123,9 @@ func (e Entry) AppendJSON(b []byte) []byte {
 	if e.Script {
 		b = append(b, `,"script":true`...)
 	}
+	if e.Rewound {
+		b = append(b, `,"rewound":true`...)
+	}
 	b = appendField(b, "name", e.Name)
 	b = appendField(b, "text", e.Said)
 	b = appendField(b, "target", e.Target)
@@ -100,6 +136,7 @@ func (e Entry) AppendJSON(b []byte) []byte {
 	b = appendList(b, "symbols", e.Symbols)
 	b = appendList(b, "errors", e.Errors)
 	b = appendField(b, "result", e.Result)
+	b = appendDialog(b, e.Dialog)
 	b = appendNumber(b, "images", int64(e.Images))
 	b = appendNumber(b, "bytes", e.Bytes)
 	return append(b, '}')
@@ -131,6 +168,19 @@ func appendList(b []byte, name string, list []string) []byte {
 		b = appendString(append(b, "[,"[min(i, 1)]), s)
 	}
 	return append(b, ']')
+}
+
+func appendDialog(b []byte, list []Answer) []byte {
+	for i, a := range list {
+		b = append(b, []string{`,"dialog":[`, `,`}[min(i, 1)]...)
+		b = appendString(append(b, `{"question":`...), a.Question)
+		b = appendField(b, "answer", a.Answer)
+		b = append(appendField(b, "notes", a.Notes), '}')
+	}
+	if len(list) > 0 {
+		b = append(b, ']')
+	}
+	return b
 }
 
 // appendString appends s as a JSON string. Invalid UTF-8 becomes U+FFFD.
@@ -211,7 +261,14 @@ func (e Entry) Text() string {
 	if e.Bytes > 0 {
 		put(" ", "["+strconv.FormatInt(e.Bytes, 10)+" bytes]")
 	}
-	put("\n", e.Said)
+	for _, a := range e.Dialog {
+		put("\n", a.Question)
+		put("\n", a.Answer)
+		put("\n", a.Notes)
+	}
+	if len(e.Dialog) == 0 {
+		put("\n", e.Said)
+	}
 	put("\n", e.Diff)
 	if e.Result != "ok" {
 		put("\n=> ", e.Result)
