@@ -64,6 +64,7 @@ func imports() map[string]string {
 		"layers/concepts":               "layers/facts",
 		"layers/redact":                 "layers/redact/lexical layers/redact/scanner objects",
 		"layers/refine":                 "layers/transcript",
+		"layers/exchange":               "layers/refine",
 		"cmd/mem/internal/htmlpage":     "cmd/mem/internal/web/markdown layers/refine",
 		"layers/archive":                "objects objects/gitstore objects/pack refs/lane",
 		"layers/compress":               "layers/compress/anchors layers/compress/paste layers/keepit layers/refine layers/tokens lineage",

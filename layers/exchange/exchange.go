@@ -1,0 +1,338 @@
+// Package exchange divides a session into exchanges: what the user typed, and all that happened before he typed again.
+// The exchange is the unit of everything that is read: of compressions, the hand-over, hits of a search, titles and
+// facts.
+//
+// The package is pure: [Of] reads the entries of an L1 and nothing else. An [Exchange] shares its texts with the
+// entries. It names the message of each of its parts, so that everything in it can be looked up.
+//
+// The conversation of agents inside the session is not part of an exchange; of an agent there is its report.
+package exchange
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/refine"
+)
+
+// Version changes when the same entries give other exchanges. Caches of what is made from them name it.
+const Version = 1
+
+// Said is a text with the number of its message.
+type Said struct {
+	N    int
+	Text string
+}
+
+// By is the author of a request.
+type By uint8
+
+// The authors.
+const (
+	User   By = iota // typed by the user
+	Script           // sent by a script in a headless run
+	Agent            // sent by another agent: the session is that of a subagent
+	Copy             // written by mem, or copied from the session that this one is a fork of: it does not count as typed
+	Nobody           // what precedes the first prompt
+)
+
+// An Exchange is a request and everything up to the next one.
+type Exchange struct {
+	From, To   int    // its first and last message
+	Start, End string // the times of the first and the last message that have one, as in L1
+	By         By
+	Request    Said // the zero value with [Nobody]
+
+	Texts     []Said // of the assistant, in order; the last is the outcome
+	Plans     []Said // that the assistant proposed
+	Dialogs   []Dialog
+	Refusals  []Refusal
+	Edits     []Edit
+	Commands  []Command
+	Failures  []Failure
+	Reports   []Report  // of subagents
+	Summaries []Summary // of compactions
+	Notes     []Note    // of the client
+	Calls     []Call    // of other tools: reads, searches, lists of tasks
+	Opaque    []int     // unreadable records
+}
+
+// A Dialog is a question of the assistant with the user's answer.
+type Dialog struct {
+	N        int
+	Question string // as the assistant asked it, or "" if Answer contains it
+	Answer   string
+	Script   bool // answered in a headless run
+}
+
+// A Refusal is a call of a tool that the user rejected.
+type Refusal struct {
+	N      int
+	Of     string // the tool with its target or command
+	Reason string // what the user typed, or ""
+	Script bool
+}
+
+// An Edit is a change of a file that was made.
+type Edit struct {
+	N              int
+	File           string
+	Line           int    // of the first change, or 0
+	Added, Removed int    // lines
+	Diff           string // the changed lines, each after "-" or "+"; "@@" is a gap
+	Symbols        []string
+}
+
+// A Command is a command of a shell. Exit is its status, 0 if it is unknown.
+type Command struct {
+	N       int
+	Cmd     string
+	Exit    int
+	Verdict Verdict
+	Proof   string // the line of the output that proves the verdict, or ""
+}
+
+// A Verdict says how a command ended.
+type Verdict uint8
+
+// The verdicts. Without proof there is none.
+const (
+	None Verdict = iota
+	Passed
+	Failed
+)
+
+// A Failure is a command or a call of a tool that failed.
+type Failure struct {
+	N     int
+	Of    string   // the command, or the tool with its target
+	Tool  string   // the name of the tool
+	Lines []string // of the output
+	Fixed int      // the message of the first later success of the same thing, or 0
+}
+
+// A Report is what a subagent reported when it was done.
+type Report struct {
+	N    int
+	Task string // what it had been asked
+	Text string
+}
+
+// A Summary is one of a compaction, about the messages before it.
+type Summary struct {
+	Said
+	Covers int // the number of messages, from the end of the previous summary, that it stands for; 0 if there are none
+}
+
+// A Note was written by the client; Name says what it is.
+type Note struct {
+	N    int
+	Name string
+	Text string
+}
+
+// A Call is a call of a tool that changes nothing.
+type Call struct {
+	N      int
+	Tool   string
+	Target string
+}
+
+// Outcome returns the last text of the assistant. It is the zero value if there is none.
+func (x *Exchange) Outcome() Said {
+	if len(x.Texts) == 0 {
+		return Said{}
+	}
+	return x.Texts[len(x.Texts)-1]
+}
+
+// A File is a file that an exchange changed.
+type File struct {
+	Path           string
+	Added, Removed int
+	First, Last    int // messages of its first and last edit
+}
+
+// Files returns the changed files in the order of their first edits.
+func (x *Exchange) Files() []File {
+	var out []File
+	at := map[string]int{}
+	for _, e := range x.Edits {
+		i, known := at[e.File]
+		if !known {
+			i = len(out)
+			at[e.File] = i
+			out = append(out, File{Path: e.File, First: e.N})
+		}
+		f := &out[i]
+		f.Last = e.N
+		f.Added += e.Added
+		f.Removed += e.Removed
+	}
+	return out
+}
+
+// Open returns the failures that nothing fixed.
+func (x *Exchange) Open() []Failure {
+	var out []Failure
+	for _, f := range x.Failures {
+		if f.Fixed == 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Of returns the exchanges of a session, in order. echo reports whether the prompt of a message is a copy; it may be nil.
+func Of(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Exchange, error) {
+	b := builder{echo: echo}
+	for e, err := range entries {
+		if err != nil {
+			return nil, err
+		}
+		b.entry(e)
+	}
+	b.fix()
+	return b.out, nil
+}
+
+type builder struct {
+	echo    func(n int) bool
+	out     []Exchange
+	summary int // last message that a summary covers
+	runs    []run
+}
+
+func (b *builder) entry(e refine.Entry) {
+	switch {
+	case e.Role == "user" && strings.TrimSpace(e.Said) == "":
+		return
+	case e.Prompt() && b.echo != nil && b.echo(e.N):
+		b.begin(e, Copy)
+		return
+	case e.Typed():
+		b.begin(e, User)
+		return
+	case e.Prompt():
+		b.begin(e, Script)
+		return
+	case e.Role == "user": // of an agent: in its own session, the first is the request
+		if len(b.out) == 0 {
+			b.begin(e, Agent)
+		}
+		return
+	case e.Side:
+		return
+	}
+	if len(b.out) == 0 {
+		b.out = append(b.out, Exchange{From: e.N, By: Nobody})
+	}
+	x := &b.out[len(b.out)-1]
+	b.reach(x, e)
+	switch e.Role {
+	case "assistant":
+		if strings.TrimSpace(e.Said) != "" {
+			x.Texts = append(x.Texts, Said{e.N, e.Said})
+		}
+	case "summary":
+		if e.Name == "boundary" || strings.TrimSpace(e.Said) == "" {
+			return
+		}
+		x.Summaries = append(x.Summaries, Summary{Said{e.N, e.Said}, max(0, e.N-1-b.summary)})
+		b.summary = e.N
+	case "note":
+		x.Notes = append(x.Notes, Note{e.N, e.Name, strings.TrimSpace(e.Target + " " + e.Said)})
+	case "opaque":
+		x.Opaque = append(x.Opaque, e.N)
+	case "tool":
+		b.tool(x, e)
+	}
+}
+
+func (b *builder) begin(e refine.Entry, by By) {
+	b.out = append(b.out, Exchange{From: e.N, By: by, Request: Said{e.N, e.Said}})
+	b.reach(&b.out[len(b.out)-1], e)
+}
+
+// reach extends an exchange to an entry.
+func (b *builder) reach(x *Exchange, e refine.Entry) {
+	x.To = max(x.To, e.N)
+	if e.TS == "" {
+		return
+	}
+	if x.Start == "" {
+		x.Start = e.TS
+	}
+	x.End = e.TS
+}
+
+// fileTools are the tools that change a file.
+var fileTools = map[string]bool{"Edit": true, "MultiEdit": true, "Write": true, "NotebookEdit": true}
+
+func (b *builder) tool(x *Exchange, e refine.Entry) {
+	of := strings.TrimSpace(e.Name + " " + e.Target)
+	if e.Cmd != "" {
+		of = e.Cmd
+	}
+	if e.Said != "" {
+		x.Plans = append(x.Plans, Said{e.N, e.Said})
+	}
+	reason, refused := strings.CutPrefix(e.Result, "refused by the user")
+	switch {
+	case refused:
+		x.Refusals = append(x.Refusals, Refusal{e.N, of, strings.TrimPrefix(reason, ": "), e.Script})
+		return
+	case e.Name == "AskUserQuestion":
+		if e.Result != "" {
+			x.Dialogs = append(x.Dialogs, Dialog{N: e.N, Question: e.Target, Answer: e.Result, Script: e.Script})
+		}
+		return
+	case e.Name == "Task", e.Name == "Agent":
+		if e.Result != "" {
+			x.Reports = append(x.Reports, Report{e.N, e.Target, e.Result})
+		}
+		return
+	}
+	failed := e.Exit != 0 || len(e.Errors) > 0 || e.Result != "" && e.Result != "ok"
+	switch {
+	case e.Cmd != "":
+		c := Command{N: e.N, Cmd: e.Cmd, Exit: e.Exit}
+		if e.Exit != 0 {
+			c.Verdict = Failed
+		}
+		x.Commands = append(x.Commands, c)
+	case fileTools[e.Name] || e.Diff != "":
+		if failed {
+			break
+		}
+		file, line := place(e.Target)
+		added, removed := count(e.Diff)
+		x.Edits = append(x.Edits, Edit{e.N, file, line, added, removed, e.Diff, e.Symbols})
+	case e.Name != "result":
+		x.Calls = append(x.Calls, Call{e.N, e.Name, e.Target})
+	}
+	b.ran(len(b.out)-1, x, e, of, failed)
+}
+
+// place divides a target "file:line".
+func place(target string) (file string, line int) {
+	k := strings.LastIndexByte(target, ':')
+	if k <= 0 || k == len(target)-1 || strings.Trim(target[k+1:], "0123456789") != "" {
+		return target, 0
+	}
+	line, _ = strconv.Atoi(target[k+1:]) // 0: a number too great for a line is none
+	return target[:k], line
+}
+
+func count(diff string) (added, removed int) {
+	for line := range strings.Lines(diff) {
+		switch line[0] {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	return added, removed
+}

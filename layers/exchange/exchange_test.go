@@ -1,0 +1,100 @@
+package exchange
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/refine"
+)
+
+func of(t *testing.T, l1 string, echo ...int) []Exchange {
+	t.Helper()
+	xs, err := Of(refine.Entries(strings.NewReader(strings.TrimLeft(l1, "\n"))), func(n int) bool { return slices.Contains(echo, n) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return xs
+}
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	xs := of(t, `
+{"n":1,"role":"note","name":"title","text":"Login"}
+{"n":2,"ts":"2026-02-11T15:39:00Z","role":"user","text":"fix the login"}
+{"n":3,"role":"assistant","text":"I look."}
+{"n":4,"role":"tool","name":"Bash","cmd":"go test ./login","exit":1,"result":"--- FAIL: TestLogin","errors":["FAIL\tlogin"]}
+{"n":6,"role":"tool","name":"Edit","target":"login.go:12","diff":"-a\n+b\n+c","result":"ok"}
+{"n":8,"role":"tool","name":"AskUserQuestion","target":"Which?","result":"Which?: the first"}
+{"n":9,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user: not yet"}
+{"n":10,"role":"assistant","side":true,"text":"an agent speaks"}
+{"n":11,"ts":"2026-02-11T15:45:00Z","role":"tool","name":"Task","target":"look around","result":"All is well."}
+{"n":12,"role":"assistant","text":"Fixed."}
+{"n":13,"role":"user","text":"and again"}
+{"n":14,"role":"tool","name":"Bash","cmd":"cd x && go test ./... 2>&1 | tail -3","result":"ok"}
+{"n":15,"role":"summary","name":"boundary"}
+{"n":16,"role":"summary","text":"It was about the login."}
+`)
+	if len(xs) != 3 {
+		t.Fatalf("%d exchanges, want 3", len(xs))
+	}
+	if xs[0].By != Nobody || len(xs[0].Notes) != 1 {
+		t.Errorf("what precedes the first prompt = %+v", xs[0])
+	}
+	x := xs[1]
+	if x.From != 2 || x.To != 12 || x.Request.Text != "fix the login" || x.Outcome() != (Said{12, "Fixed."}) || len(x.Texts) != 2 {
+		t.Errorf("exchange = %+v", x)
+	}
+	if x.Start != "2026-02-11T15:39:00Z" || x.End != "2026-02-11T15:45:00Z" {
+		t.Errorf("times = %s to %s", x.Start, x.End)
+	}
+	if f := x.Files(); len(f) != 1 || f[0] != (File{"login.go", 2, 1, 6, 6}) {
+		t.Errorf("files = %+v", f)
+	}
+	if len(x.Dialogs) != 1 || len(x.Refusals) != 1 || x.Refusals[0].Reason != "not yet" || len(x.Reports) != 1 {
+		t.Errorf("dialogs, refusals, reports = %+v %+v %+v", x.Dialogs, x.Refusals, x.Reports)
+	}
+	if len(x.Failures) != 1 || x.Failures[0].Fixed != 14 || len(x.Failures[0].Lines) != 2 || len(x.Open()) != 0 {
+		t.Errorf("failures = %+v", x.Failures)
+	}
+	if s := xs[2].Summaries; len(s) != 1 || s[0].Covers != 15 {
+		t.Errorf("summaries = %+v", s)
+	}
+}
+
+func TestOfCopy(t *testing.T) {
+	t.Parallel()
+	xs := of(t, `
+{"n":1,"role":"user","text":"a copy"}
+{"n":2,"role":"user","text":"mine"}
+`, 1)
+	if len(xs) != 2 || xs[0].By != Copy || xs[1].By != User {
+		t.Errorf("exchanges = %+v", xs)
+	}
+}
+
+func TestOfAgent(t *testing.T) {
+	t.Parallel()
+	xs := of(t, `
+{"n":1,"role":"user","side":true,"text":"look around"}
+{"n":2,"role":"assistant","text":"All is well."}
+`)
+	if len(xs) != 1 || xs[0].By != Agent || xs[0].Outcome().Text != "All is well." {
+		t.Errorf("exchanges = %+v", xs)
+	}
+}
+
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"go test ./x":                          "go test",
+		"cd y && go test ./... 2>&1 | tail -3": "go test",
+		"CGO_ENABLED=0 go build -o x":          "go build",
+		"mise run test:ci":                     "mise run test:ci",
+		"npm run lint; npm test":               "npm run lint npm test",
+	} {
+		if got := Program(line); got != want {
+			t.Errorf("Program(%q) = %q, want %q", line, got, want)
+		}
+	}
+}
