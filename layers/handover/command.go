@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/memvcs/mem/layers/names"
 )
 
 // inspectors are programs that read or move files. They do not show how a project is built and tested.
@@ -99,7 +101,7 @@ func commandOf(w []string) (c call, ok bool) {
 		return c, false
 	}
 	c.name = strings.Join(w[:n], " ")
-	c.args = plainArgs(w[n:])
+	c.args = names.Args(w[n:])
 	c.part = slices.ContainsFunc(w[n:], func(s string) bool {
 		flag := strings.TrimLeft(s, "-")
 		return flag != s && (strings.HasPrefix(flag, "run") || strings.HasPrefix(flag, "skip"))
@@ -111,10 +113,13 @@ func commandOf(w []string) (c call, ok bool) {
 // only prints something.
 func runnerWords(w []string) int {
 	n := 1
-	if len(w) > 1 && word(w[1]) {
+	if len(w) > 1 && names.Word(w[1]) {
 		n = 2
 	}
-	if n == 2 && len(w) > 2 && slices.Contains(subcommandRunners, w[1]) && word(w[2]) {
+	if n == 2 && len(w) > 2 && slices.Contains(subcommandRunners, w[1]) {
+		if !names.Word(w[2]) {
+			return 0
+		}
 		n = 3
 	}
 	last := w[n-1]
@@ -131,7 +136,7 @@ func runnerWords(w []string) int {
 
 // script reports whether the first word of a command is the path of a program, but not of a temporary one.
 func script(s string) bool {
-	return word(s) && strings.Contains(s, "/") && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "//") &&
+	return names.Word(s) && strings.Contains(s, "/") && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "//") &&
 		!strings.HasSuffix(s, "/") && !temporary(s)
 }
 
@@ -144,22 +149,4 @@ func temporary(p string) bool {
 func assigns(s string) bool {
 	name, _, ok := strings.Cut(s, "=")
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
-}
-
-// maxArgs is the maximal length of arguments.
-const maxArgs = 60
-
-// plainArgs returns arguments if all of them are flags and file names, because plain words could form a sentence.
-func plainArgs(w []string) string {
-	for _, s := range w {
-		flag := strings.HasPrefix(s, "-") && !strings.Contains(s, ",")
-		file := strings.ContainsAny(s, "./") && FileName(strings.TrimSuffix(s, "...")+"x") != ""
-		if !word(s) || !flag && !file {
-			return ""
-		}
-	}
-	if args := strings.Join(w, " "); len(args) <= maxArgs {
-		return args
-	}
-	return ""
 }

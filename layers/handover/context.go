@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/permanent"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -256,7 +257,7 @@ func (b *briefing) conceptItems() (out []brief.Item) {
 		if about := cmp.Or(c.Summary, c.Topic); about != "" && c.Doubt == "" {
 			text += ": " + about
 		}
-		if at := slices.DeleteFunc(b.filesBelow(c), func(f string) bool { return FileName(slashed(f)) == "" }); len(at) > 0 {
+		if at := slices.DeleteFunc(b.filesBelow(c), func(f string) bool { return names.File(slashed(f)) == "" }); len(at) > 0 {
 			text += " (" + strings.Join(at[:min(3, len(at))], ", ") + ")"
 		}
 		out = append(out, brief.Item{Text: text, Source: c.Label, Trust: brief.Assistant, Time: c.Updated})

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/quotes"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
@@ -224,7 +228,50 @@ func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session) (Dige
 	}, addedMarkers(s))
 	d.Session, d.First, d.Last = s.ID, now.Scan.First, now.Scan.Last
 	d.Dir, d.Branch = now.Scan.Cwd, now.Scan.Branch
+	if err != nil {
+		return d, err
+	}
+	err = originals.On(m.DB).Stream(ctx, p, now.Original, d.cutCopies)
 	return d, err
+}
+
+// cutCopies removes from the answers and todos of d what a tool of the session printed first. r is the session.
+func (d *Digest) cutCopies(r io.Reader) error {
+	var texts []*string
+	for i := range d.Turns {
+		texts = append(texts, &d.Turns[i].Answered.Text)
+	}
+	for i := range d.Todos {
+		texts = append(texts, &d.Todos[i].Text)
+	}
+	var list []string
+	for _, t := range texts {
+		list = append(list, *t)
+	}
+	passages := quotes.Of(list)
+	if err := passages.Read(r); err != nil {
+		return err
+	}
+	for i, t := range texts {
+		*t = passages.Cut(i)
+	}
+	for i, t := range d.Todos {
+		d.Todos[i].Text = withoutHosts(t.Text)
+	}
+	d.Todos = slices.DeleteFunc(d.Todos, func(t Todo) bool { return t.Text == "" })
+	return nil
+}
+
+// withoutHosts returns the text of a todo without URLs: one that no tool of the session printed may come from a file
+// that the client attached.
+func withoutHosts(text string) string {
+	list := strings.Fields(text)
+	for i, w := range list {
+		if names.Host(w) {
+			list[i] = "…"
+		}
+	}
+	return strings.Join(list, " ")
 }
 
 // digest sets the digests of the sessions. It returns how many are missing.

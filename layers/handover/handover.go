@@ -5,8 +5,9 @@
 // transcript. [Start], [Prompt] and [Compaction] are pure functions from digests to sections of a [brief.Sheet]. Each
 // section has a limit, and each line names its source, who said it and why it was chosen.
 //
-// Output of tools is never quoted. Names of files, commands and tests must match a pattern for names ([FileName],
-// [TestName], [BranchName]). Free text is only what the user typed or the model wrote.
+// Output of tools is never quoted. Names of files, commands and tests must pass the grammar of package names. Free text
+// is only what the user typed or the model wrote, without the passages that the model repeats from the output of tools
+// (package quotes).
 package handover
 
 import (
@@ -14,7 +15,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 4
+const Version = 5
 
 // A Digest summarises one session.
 type Digest struct {

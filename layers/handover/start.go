@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/records"
 )
 
@@ -84,23 +85,23 @@ func status(d Digest, limits statusLimits, id ID) (out []brief.Item, shown map[s
 	changed := slices.DeleteFunc(slices.Clone(d.Files), func(f File) bool { return f.Edits == 0 })
 	slices.SortStableFunc(changed, func(a, b File) int { return cmp.Compare(b.Edited, a.Edited) })
 	if n := len(changed); n > 0 {
-		var names []string
+		var paths []string
 		for _, f := range changed[:min(n, limits.changed)] {
-			names, shown[f.Path] = append(names, f.Path), true
+			paths, shown[f.Path] = append(paths, f.Path), true
 		}
-		text := "[files] changed: " + strings.Join(names, ", ")
+		text := "[files] changed: " + strings.Join(paths, ", ")
 		if n > limits.changed {
 			text += fmt.Sprintf(" and %d more", n-limits.changed)
 		}
 		say(brief.Item{Text: text, Source: id.at(d.Session, changed[0].Edited), Trust: brief.Assistant, Verbatim: true,
-			Keys: names, Why: "files that the session edited, the newest first"})
+			Keys: paths, Why: "files that the session edited, the newest first"})
 	}
 	for i := len(d.Todos) - 1; i >= 0 && i >= len(d.Todos)-limits.todos; i-- {
 		t := d.Todos[i]
 		say(brief.Item{Text: "Open todo: " + quoted(t.Text, showTodo), Source: id.at(d.Session, t.N), Trust: brief.Assistant,
 			Why: "on the model's list and not completed"})
 	}
-	if name := BranchName(d.Branch); name != "" && name != "HEAD" {
+	if name := names.Branch(d.Branch); name != "" && name != "HEAD" {
 		say(brief.Item{Text: "[branch] " + name, Source: id(d.Session), Trust: brief.Tool, Named: true,
 			Why: "the branch at the end of the last session"})
 	}
@@ -146,6 +147,8 @@ func ending(d Digest, id ID) brief.Item {
 	it := brief.Item{Text: "Ended with: " + quoted(last.Answered.Text, showOutcome), Trust: brief.Assistant,
 		Source: id.at(d.Session, last.Answered.N), Why: "the model's own last words"}
 	switch {
+	case last.Answered.Text == "" && last.Answered.N > 0:
+		it.Text, it.Why = "Ended with a text that a tool had printed.", "the model only repeated the output of a tool"
 	case last.Answered.Text == "":
 		it.Text, it.Source = "Ended before an answer.", id.at(d.Session, max(last.Asked.N, d.Working))
 		it.Why = "the model wrote no text after the last request"

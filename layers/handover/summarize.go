@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/transcript"
 )
@@ -157,7 +158,7 @@ func withoutLine(target string) string {
 
 // touch records that a file was read or edited.
 func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
-	p = FileName(slashed(p))
+	p = names.File(slashed(p))
 	if p == "" || !read && !edited || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") ||
 		strings.HasPrefix(p, "~") {
 		return // outside the project
@@ -178,7 +179,7 @@ func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
 		f.Edited = e.N
 	}
 	for _, sym := range e.Symbols {
-		if len(f.Symbols) < maxSymbols && len(sym) <= maxWord && !slices.Contains(f.Symbols, sym) {
+		if len(f.Symbols) < maxSymbols && names.Word(sym) && !slices.Contains(f.Symbols, sym) {
 			f.Symbols = append(f.Symbols, sym)
 		}
 	}
@@ -268,7 +269,7 @@ func failedTests(e refine.Entry) (out []string) {
 	for _, line := range lines {
 		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "--- FAIL: "); ok {
 			name, _, _ := strings.Cut(rest, " (")
-			if name = TestName(strings.TrimSpace(name)); name != "" && !slices.Contains(out, name) {
+			if name = names.Test(strings.TrimSpace(name)); name != "" && !slices.Contains(out, name) {
 				out = append(out, name)
 			}
 		}

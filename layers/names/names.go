@@ -1,0 +1,233 @@
+// Package names is the grammar of names that reach the next session: paths, tests, branches and words of commands.
+//
+// A name comes from a tool, a file or a repository, so anybody may have written it. It passes only if it cannot hold a
+// sentence: its characters are those of names, it has few words and hardly any of the small words that make a sentence,
+// no host or URL, and no text for a shell. A name that does not pass is not cut, because a part of a sentence is one,
+// too; the caller omits it.
+package names
+
+import (
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A kind is what a name may consist of.
+type kind struct {
+	marks   string // characters besides letters and digits
+	length  int    // bytes
+	words   int    // in the name; of a path, in each element
+	small   int    // small words
+	wordsIn string // separator of the parts that words limits, "" for the whole
+}
+
+// The limits are those of names in real projects: at most one in twenty is longer.
+var (
+	file   = kind{marks: "._-/+@~()[]{}$#=,", length: 160, words: 7, small: 1, wordsIn: "/"}
+	test   = kind{marks: "._-/+#=:[]()", length: 100, words: 10, small: 2}
+	branch = kind{marks: "._-/+#@", length: 80, words: 7, small: 1}
+	word   = kind{marks: "._-/+@:=,%~", length: 60, words: 5, small: 1, wordsIn: "/"}
+)
+
+const (
+	maxElement = 80 // bytes of an element of a path
+	maxForeign = 16 // a run of letters beyond ASCII: some scripts write sentences without spaces
+	maxDepth   = 24 // words of all elements of a path
+	maxArgs    = 60 // bytes of all arguments of a command
+)
+
+// File returns p, cleaned, if it can only be the path of a file, "" otherwise.
+func File(p string) string {
+	if len(p) > file.length || !strings.ContainsFunc(p, unicode.IsLetter) {
+		return ""
+	}
+	p = path.Clean(p)
+	for element := range strings.SplitSeq(p, "/") {
+		if len(element) > maxElement {
+			return ""
+		}
+	}
+	if strings.HasPrefix(p, "-") || !file.accepts(p) {
+		return ""
+	}
+	return p
+}
+
+// Test returns s if it can only be the name of a test, the test of Go around a subtest that has another name, or "".
+func Test(s string) string {
+	if strings.ContainsFunc(s, unicode.IsLetter) && test.accepts(s) {
+		return s
+	}
+	if outer, _, ok := strings.Cut(s, "/"); ok && strings.HasPrefix(outer, "Test") {
+		return Test(outer)
+	}
+	return ""
+}
+
+// Branch returns s if it can only be the name of a branch, "" otherwise. A dot in it belongs to a number.
+func Branch(s string) string {
+	if strings.HasPrefix(s, "-") || !branch.accepts(s) {
+		return ""
+	}
+	for i := range len(s) {
+		if s[i] == '.' && !(i > 0 && digit(s[i-1]) || i+1 < len(s) && digit(s[i+1])) {
+			return ""
+		}
+	}
+	return s
+}
+
+// Word reports whether s is a word of a command line that needs no quotes and can only be a name.
+func Word(s string) bool { return word.accepts(s) }
+
+// Args returns the arguments of a command as text if all of them are flags and names of files, "" otherwise: plain
+// words can form a sentence, and so can many flags.
+func Args(words []string) string {
+	for _, s := range words {
+		flag := strings.HasPrefix(s, "-") && !strings.Contains(s, ",")
+		isFile := strings.ContainsAny(s, "./") && File(strings.TrimSuffix(s, "...")+"x") != ""
+		if !Word(s) || !flag && !isFile {
+			return ""
+		}
+	}
+	all := strings.Join(words, " ")
+	if len(all) > maxArgs || !(kind{marks: word.marks + " ", length: maxArgs, words: 10, small: 1}).accepts(all) {
+		return ""
+	}
+	return all
+}
+
+// accepts reports whether s is a name of kind k.
+func (k kind) accepts(s string) bool {
+	if s == "" || len(s) > k.length || !k.spelled(s) || Host(s) {
+		return false
+	}
+	small, shell, all := 0, 0, 0
+	for part := range split(s, k.wordsIn) {
+		n := 0
+		for w := range wordsOf(part) {
+			n += 1 + (utf8.RuneCountInString(w)-1)*foreign(w)/2
+			if smallWords[w] {
+				small++
+			}
+			if shellWords[w] {
+				shell++
+			}
+		}
+		if n > k.words {
+			return false
+		}
+		all += n
+	}
+	return small <= k.small && shell < 2 && all <= maxDepth
+}
+
+// spelled reports whether s has only letters, digits and the marks of k, and only short runs of letters beyond ASCII.
+func (k kind) spelled(s string) bool {
+	run := 0
+	for _, r := range s {
+		switch {
+		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			if run++; run > maxForeign {
+				return false
+			}
+			continue
+		case r >= utf8.RuneSelf:
+			return false
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(k.marks, r):
+			return false
+		}
+		run = 0
+	}
+	return true
+}
+
+// split yields the parts of s between separators.
+func split(s, separator string) func(func(string) bool) {
+	if separator == "" {
+		return func(yield func(string) bool) { yield(s) }
+	}
+	return strings.SplitSeq(s, separator)
+}
+
+// wordsOf yields the words of a name in lower case: runs of at least two letters, where a capital after a small letter
+// begins a word.
+func wordsOf(s string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		start, last := -1, rune(0)
+		for i, r := range s + "/" {
+			begins := unicode.IsUpper(r) && unicode.IsLower(last)
+			if start >= 0 && (begins || !unicode.IsLetter(r)) {
+				if w := s[start:i]; len(w) > 1 && !yield(strings.ToLower(w)) {
+					return
+				}
+				start = -1
+			}
+			if start < 0 && unicode.IsLetter(r) {
+				start = i
+			}
+			last = r
+		}
+	}
+}
+
+// foreign is 1 for a word beyond ASCII, which may be several, and 0 otherwise.
+func foreign(w string) int {
+	if w[0] >= utf8.RuneSelf {
+		return 1
+	}
+	return 0
+}
+
+// Host reports whether a part of s is the name of a host or the start of a URL.
+func Host(s string) bool {
+	if strings.Contains(s, "//") || strings.HasPrefix(strings.ToLower(s), "www.") {
+		return true
+	}
+	for i := 0; i < len(s); {
+		n := i
+		for n < len(s) && (letter(s[n]) || digit(s[n]) || s[n] == '.') {
+			n++
+		}
+		if dot := strings.LastIndexByte(s[i:n], '.'); dot > 0 {
+			last := strings.ToLower(s[i+dot+1 : n])
+			if domains[last] || suffixes[last] && n < len(s) && strings.IndexByte("/:", s[n]) >= 0 {
+				return true
+			}
+			if last == "example" && n < len(s) {
+				return true
+			}
+			if strings.Count(s[i:n], ".") == 3 && strings.Trim(s[i:n], "0123456789.") == "" && !strings.Contains(s[i:n], "..") {
+				return true
+			}
+		}
+		i = n + 1
+	}
+	return false
+}
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func digit(c byte) bool  { return '0' <= c && c <= '9' }
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}
+
+var (
+	// smallWords make an instruction of other words. Prepositions and articles are not among them: names of branches
+	// and tests often have some.
+	smallWords = set("all any every each everything anything nothing and or but nor not no never always instead only also " +
+		"just please now then first before after until unless if when because while you your yours yourself me my mine we " +
+		"our us they them their it its this that these those is are was were be been must should shall will would can " +
+		"could may might do does did dont let previous prior above earlier ignore disregard forget")
+	shellWords = set("curl wget bash zsh sudo eval exec rm chmod chown nc ncat powershell pwsh iex base64 scp ssh")
+
+	// domains end the names of hosts, and hardly ever those of files; suffixes do both.
+	domains  = set("com net org io xyz onion invalid biz ru cn")
+	suffixes = set("dev app ai co me info site online link live test local sh example cloud page top us uk de eu")
+)
