@@ -29,6 +29,9 @@ type Remote struct {
 	Sealed string `json:"sealed,omitempty"`
 	// Originals reports whether originals.git is pushed too.
 	Originals bool `json:"originals,omitempty"`
+	// Unswept are the branches whose former or unfinished data may still be on the remote, with the former commit there;
+	// "" if a push did not finish. An entry is durable before the push starts.
+	Unswept map[string]string `json:"unswept,omitempty"`
 }
 
 // Pushed marks a project that the user pushes to a remote.

@@ -95,6 +95,7 @@ remote add origin hub.git
 remote list
 push --all -y
 remote show
+gc --remote origin
 fetch
 pull
 sync

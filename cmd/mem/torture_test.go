@@ -32,6 +32,7 @@ func TestTorture(t *testing.T) {
 	}{
 		{"Kill", tortureKill}, // the longest first
 		{"Faults", tortureFaults},
+		{"ForgetPush", tortureForgetPush},
 		{"PowerCut", torturePowerCut},
 		{"Writers", tortureWriters},
 		{"Storm", tortureStorm},

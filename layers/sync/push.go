@@ -60,6 +60,7 @@ type Pushed struct {
 	Objects int
 	Bytes   int64
 	Rules   int // number of redaction rules that scanned the data
+	Sweep   Sweep
 }
 
 // An AbsentLane is a lane of a trusted device that is missing on a remote which has this device's lane of the
@@ -118,8 +119,11 @@ func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 	if err != nil {
 		return out, fmt.Errorf("push to %s: %w", nameOf(o.Remote), err)
 	}
-	p := &pusher{m: m, o: o, out: &out, git: m.Refs.Git(), client: client, session: s, seen: map[pack.ID]struct{}{},
-		there: map[string]pack.ID{}, answers: map[refs.Project]bool{}}
+	p := &pusher{m: m, o: o, out: &out, git: m.Refs.Git(), client: client, first: s, session: s, seen: map[pack.ID]struct{}{},
+		there: map[string]pack.ID{}, answers: map[refs.Project]bool{}, started: map[string]bool{}}
+	if c, err := m.plainClient(o.Remote); err == nil {
+		p.directory = c.Directory()
+	}
 	defer func() {
 		if p.session != nil {
 			err = errors.Join(err, p.session.Close())
@@ -130,6 +134,9 @@ func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 	}
 	if err = p.send(ctx); err == nil && o.Remote.Originals {
 		err = p.originals(ctx)
+	}
+	if err == nil {
+		err = p.sweep(ctx)
 	}
 	if err != nil {
 		return out, fmt.Errorf("push to %s: %w", nameOf(o.Remote), err)
@@ -144,10 +151,14 @@ type pusher struct {
 	out     *Pushed
 	git     *gitstore.Repo // whose lanes are pushed
 	client  connection
+	first   remote.Session     // knows the branches; it may be closed
 	session remote.Session     // nil after use
 	there   map[string]pack.ID // branches of the remote
 	seen    map[pack.ID]struct{}
 	answers map[refs.Project]bool // consents that the user gave or declined in this push
+
+	directory bool            // the remote is a directory
+	started   map[string]bool // branches that this push has noted as unfinished
 }
 
 // plan decides what to send of each project.
@@ -175,7 +186,7 @@ func (p *pusher) plan(ctx context.Context) error {
 				continue
 			}
 			if !slices.Contains(selves, lane.Device) && !p.o.Others {
-				if !p.has(lane) && trust.Of(lane.Device) {
+				if p.at(lane.Ref()).IsZero() && trust.Of(lane.Device) {
 					absent = append(absent, lane)
 				}
 				continue
@@ -198,12 +209,12 @@ func (p *pusher) plan(ctx context.Context) error {
 	return nil
 }
 
-// has reports whether the remote has a lane of another device.
-func (p *pusher) has(l refs.Lane) bool {
-	if s, ok := p.session.(interface{ Has(lane string) bool }); ok {
-		return s.Has(l.Ref())
+// at returns the remote's commit for a lane, which on an encrypted remote is not the lane's; zero if there is none.
+func (p *pusher) at(lane string) pack.ID {
+	if s, ok := p.first.(interface{ At(lane string) pack.ID }); ok {
+		return s.At(lane)
 	}
-	return !p.there[l.Ref()].IsZero()
+	return p.there[lane]
 }
 
 // absent records the lanes of other devices that the remote does not have.
@@ -312,6 +323,11 @@ type batch struct {
 
 // send pushes the planned lanes in batches. A batch ends with a commit, so that the remote is complete after each.
 func (p *pusher) send(ctx context.Context) error {
+	if !p.o.DryRun {
+		if err := p.notePush(ctx); err != nil {
+			return err
+		}
+	}
 	var b batch
 	git, limit := p.git, p.batchSize()
 	for i := range p.out.Lanes {
@@ -399,9 +415,6 @@ func (p *pusher) ship(ctx context.Context, b *batch) error {
 		b.reject(rejected)
 		err = nil
 	}
-	if err == nil {
-		b.drop(ctx, s)
-	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
@@ -434,21 +447,6 @@ func (p *pusher) entries(ctx context.Context, ids []pack.ID, yield func(pack.Ent
 		}
 	}
 	return nil
-}
-
-// drop deletes the old data of rewritten lanes on the remote, if it can. A server does it in its next garbage
-// collection.
-func (b *batch) drop(ctx context.Context, s remote.Session) {
-	d, ok := s.(remote.Dropper)
-	if !ok || !slices.ContainsFunc(b.lanes, func(l *PushedLane) bool { return l.Forced && l.Status != "rejected" }) {
-		return
-	}
-	if d.Drop(ctx) != nil { // git repacked it: leave it to git
-		return
-	}
-	for _, l := range b.lanes {
-		l.Dropped = l.Forced && l.Status != "rejected"
-	}
 }
 
 // reject records the lanes that the remote rejected.

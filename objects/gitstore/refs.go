@@ -212,3 +212,45 @@ func parsePacked(s, prefix string) ([]Ref, error) {
 	slices.SortFunc(refs, func(a, b Ref) int { return strings.Compare(a.Name, b.Name) })
 	return refs, nil
 }
+
+// OtherRefs returns the refs that are not branches, such as tags, and a detached HEAD. They may point to anything.
+// Symbolic ones are left out.
+func (r *Repo) OtherRefs() (out []Ref, err error) {
+	err = r.walkLooseRefs("refs/", func(name string) error {
+		if strings.HasPrefix(name, branches) {
+			return nil
+		}
+		return r.addOther(&out, name)
+	})
+	if err == nil {
+		err = r.addOther(&out, "HEAD")
+	}
+	b, perr := pack.ReadFile(filepath.Join(r.dir, packedFile))
+	if errors.Is(perr, fs.ErrNotExist) {
+		perr = nil
+	}
+	for line := range strings.Lines(string(b)) {
+		hex, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if id, err := pack.ParseID(hex); err == nil && !strings.HasPrefix(name, branches) {
+			out = append(out, Ref{name, id})
+		}
+	}
+	return out, errors.Join(err, perr)
+}
+
+// addOther adds a loose ref, unless it is symbolic or removed.
+func (r *Repo) addOther(out *[]Ref, name string) error {
+	b, err := readSmall(r.refPath(name))
+	if isAbsent(err) || strings.HasPrefix(string(b), "ref:") {
+		return nil
+	}
+	id, perr := pack.ParseID(strings.TrimSpace(string(b)))
+	if err == nil {
+		err = perr
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	*out = append(*out, Ref{name, id})
+	return nil
+}

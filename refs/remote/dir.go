@@ -255,30 +255,5 @@ func (s *dirSession) write(ctx context.Context, entries func(func(pack.Entry) er
 	return err
 }
 
-// Drop deletes the objects that were reachable at the start of the session and no longer are. It waits for pushes of
-// other processes.
-func (s *dirSession) Drop(ctx context.Context) error {
-	unlock, err := s.git.Exclude(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	old := map[pack.ID]struct{}{}
-	for _, r := range s.refs {
-		if err := lane.AddReachable(ctx, s.git.Repo, r.ID, old); err != nil {
-			return err
-		}
-	}
-	live, err := lane.Reachable(ctx, s.git.Repo)
-	if err != nil {
-		return err
-	}
-	return refs.DropFrom(s.git.Repo, s.mark, func(id pack.ID) bool {
-		_, stays := live[id]
-		_, was := old[id]
-		return stays || !was
-	})
-}
-
 // Close ends the session.
 func (s *dirSession) Close() error { return s.git.Close() }

@@ -99,8 +99,8 @@ func TestPushesAtOnce(t *testing.T) {
 	}
 }
 
-// TestDropBesidePush takes out of a directory what one device has forgotten while another one pushes the very same: that stays.
-func TestDropBesidePush(t *testing.T) {
+// TestSweepBesidePush takes out of a directory what one device has forgotten while another one pushes the very same: that stays.
+func TestSweepBesidePush(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "hub.git")
 	if err := gitstore.Init(dir); err != nil {
@@ -112,7 +112,8 @@ func TestDropBesidePush(t *testing.T) {
 	}
 	defer g.Close()
 	push := func(who, ref, text string, drop bool) pack.ID {
-		s, err := New(URL{Scheme: "file", Path: dir}, World{Mark: who}).Open(t.Context(), Receive)
+		c := New(URL{Scheme: "file", Path: dir}, World{Mark: who})
+		s, err := c.Open(t.Context(), Receive)
 		if err != nil {
 			t.Error(err)
 			return pack.ID{}
@@ -125,7 +126,7 @@ func TestDropBesidePush(t *testing.T) {
 		}
 		id, entries := made(t, pack.ID{}, text)
 		if err = s.Push(t.Context(), batch(ref, at, id, entries)); err == nil && drop {
-			err = s.(Dropper).Drop(t.Context())
+			_, err = c.Sweep(t.Context(), nil)
 		}
 		if err = errors.Join(err, s.Close()); err != nil {
 			t.Errorf("%s: %v", who, err)

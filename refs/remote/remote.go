@@ -77,12 +77,6 @@ type Session interface {
 	Close() error
 }
 
-// A Dropper is a session with a remote that can delete unreachable objects at once. Servers decide themselves when to
-// do so.
-type Dropper interface {
-	Drop(ctx context.Context) error
-}
-
 // A Client talks to one remote. It is not safe for use by several goroutines.
 type Client struct {
 	url   URL

@@ -38,12 +38,9 @@ func (s *session) Refs() []gitstore.Ref {
 	return out
 }
 
-// Has reports whether the remote has a branch for a lane, without reading it: a push reads only the lanes of this
+// At returns the remote's commit for a lane, zero if it has none. It reads nothing: a push reads only the lanes of this
 // device.
-func (s *session) Has(lane string) bool {
-	_, ok := s.branches[s.v.st.Keyring.branch(lane)]
-	return ok
-}
+func (s *session) At(lane string) pack.ID { return s.branches[s.v.st.Keyring.branch(lane)] }
 
 // Fetch unpacks the new segments of the wanted lanes; all segments if have is empty. Most of them were downloaded when
 // the session was opened. A lane with a broken segment is skipped; see [Vault.Broken].
@@ -146,15 +143,6 @@ func (v *Vault) savePositions(ctx context.Context, moved map[string]branch) erro
 		}
 		maps.Copy(st.Branches, moved)
 	})
-}
-
-// Drop deletes unreachable objects of the remote at once, if it is a [remote.Dropper].
-func (s *session) Drop(ctx context.Context) error {
-	d, ok := s.inner.(remote.Dropper)
-	if !ok {
-		return errors.ErrUnsupported
-	}
-	return d.Drop(ctx)
 }
 
 // Push sends a batch for one lane as a segment.

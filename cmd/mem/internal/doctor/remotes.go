@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
@@ -53,6 +54,7 @@ func (x *Exam) remotes(ask bool) {
 				continue
 			}
 		}
+		x.unswept(r)
 		t, err := x.m.Sync().RemoteStatus(x.Ctx, r, ask)
 		switch {
 		case x.Ctx.Err() != nil:
@@ -65,6 +67,26 @@ func (x *Exam) remotes(ask bool) {
 			x.remote(r, t, ask)
 		}
 	}
+}
+
+// unswept reports deleted data that may still be on a remote. Fixing sweeps a remote in a directory.
+func (x *Exam) unswept(r refs.Remote) {
+	const check = "remote"
+	if len(r.Unswept) == 0 {
+		return
+	}
+	s := sync.Sweep{Unswept: slices.Sorted(maps.Keys(r.Unswept))}
+	if x.Fix {
+		var err error
+		if s, err = x.m.Sync().SweepRemote(x.Ctx, r.Name, false); err != nil {
+			s = sync.Sweep{Unswept: slices.Sorted(maps.Keys(r.Unswept)), Why: err}
+		}
+	}
+	if len(s.Unswept) == 0 {
+		x.fixed(check, "deleted data is deleted from %s too", r.Name)
+		return
+	}
+	x.warn(check, memory.SweepHint(r, s.Why), "%s", memory.UnsweptText(r, s))
 }
 
 // remote reports the differences between a remote and this memory.

@@ -2,10 +2,14 @@ package memory
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"path/filepath"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 	"github.com/memvcs/mem/refs/sealed"
 )
@@ -64,6 +68,39 @@ func RemoteError(err error) error {
 		return app.WithHint(err, "mem remote set-url")
 	}
 	return err
+}
+
+// WarnUnswept warns of deleted data that a remote may still have.
+func WarnUnswept(e *app.Env, r refs.Remote, s sync.Sweep) {
+	if len(s.Unswept) == 0 {
+		return
+	}
+	e.Warn("%s", UnsweptText(r, s))
+	e.Hint("%s", SweepHint(r, s.Why))
+}
+
+// UnsweptText says what deleted data a remote may still have.
+func UnsweptText(r refs.Remote, s sync.Sweep) string {
+	text := fmt.Sprintf("deleted data of %s may still be on %s", term.Count(len(s.Unswept), "lane"), r.Name)
+	if s.Why != nil {
+		text += ": " + s.Why.Error()
+	}
+	return text
+}
+
+// SweepHint returns the command that deletes unreachable data on a remote, after an error.
+func SweepHint(r refs.Remote, why error) string {
+	confirm := term.Shell("mem", "gc", "--remote", r.Name)
+	switch {
+	case errors.Is(why, remote.ErrNoSweep):
+		return confirm + " --confirm  # after git gc --prune=now there, or when the host says that it is deleted"
+	case errors.Is(why, sync.ErrReachable):
+		return term.Shell("mem", "push", "--all", r.Name) + "; " + term.Shell("git", "-C", r.URL, "for-each-ref") +
+			"  # delete the refs that mem did not make; then: " + confirm
+	case why != nil && filepath.IsAbs(r.URL):
+		return term.Shell("git", "-C", r.URL, "gc", "--prune=now") + " && " + confirm + " --confirm"
+	}
+	return confirm
 }
 
 // ShortCommit returns the first digits of a commit id.

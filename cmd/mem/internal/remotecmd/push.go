@@ -81,7 +81,8 @@ type pushAnswer struct {
 	Secrets int               `json:"secrets"`
 	Rules   int               `json:"rules"`
 	DryRun  bool              `json:"dry_run"`
-	Absent  []sync.AbsentLane `json:"absent,omitempty"` // what other devices remember that the remote does not have
+	Absent  []sync.AbsentLane `json:"absent,omitempty"`  // what other devices remember that the remote does not have
+	Unswept int               `json:"unswept,omitempty"` // branches whose deleted data may still be there
 }
 
 type pushedLane struct {
@@ -97,7 +98,7 @@ type pushedLane struct {
 	Exact     bool           `json:"originals,omitempty"` // it is about the exact bytes
 	Forced    bool           `json:"forced,omitempty"`    // the lane is rewritten there, without forgotten data
 	name      string         // of the project, distinct in this push
-	kept      string         // what the remote may keep of it
+	dropped   bool           // its former data is deleted there
 	share     []string       // the commands that permit the push
 }
 
@@ -155,7 +156,7 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 // pushAnswerOf returns the JSON form of a push.
 func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
 	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes,
-		Rules: out.Rules, DryRun: dryRun, Absent: out.Absent}
+		Rules: out.Rules, DryRun: dryRun, Absent: out.Absent, Unswept: len(out.Sweep.Unswept)}
 	var projects []state.Project
 	for _, l := range out.Lanes {
 		projects = append(projects, l.Project)
@@ -163,10 +164,7 @@ func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, re
 	for _, l := range out.Lanes {
 		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks,
 			l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced,
-			names.DistinctName(l.Project, projects), "", nil}
-		if l.Forced && !l.Dropped {
-			lane.kept = "; its server drops the bytes when it cleans up (git gc --prune=now there does it at once)"
-		}
+			names.DistinctName(l.Project, projects), l.Dropped, nil}
 		if l.Foreign != nil {
 			lane.share = app.ShareHints(l.Foreign)
 		}
@@ -190,6 +188,7 @@ func printPush(e *app.Env, r refs.Remote, out sync.Pushed) error {
 		}
 	} else {
 		printPushed(e, a)
+		memory.WarnUnswept(e, r, out.Sweep)
 	}
 	return pushStatus(refused, done)
 }
@@ -241,8 +240,8 @@ func printPushed(e *app.Env, a pushAnswer) {
 			}
 			e.Warn("%s had more of project %s before: it was rolled back or recreated; %s", a.Remote, l.name, again)
 		}
-		if l.Forced && !a.DryRun {
-			e.Note("forgotten data of %s is deleted from %s%s", l.name, a.Remote, l.kept)
+		if l.Forced && l.dropped {
+			e.Note("forgotten data of %s is deleted from %s", l.name, a.Remote)
 		}
 		if l.Cleaned > 0 {
 			e.Note("secrets were removed from %d sessions, objects and records of %s first: they had been stored without rules",

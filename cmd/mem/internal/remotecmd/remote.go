@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
@@ -85,7 +86,8 @@ func changeRemote(ctx context.Context, e *app.Env, args []string,
 }
 
 func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
-	if _, err := m.Sync().Remote(args[0]); err != nil {
+	r, err := m.Sync().Remote(args[0])
+	if err != nil {
 		return err
 	}
 	if ok, err := e.Confirm("remove the remote %s", args[0]); err != nil || !ok {
@@ -95,6 +97,7 @@ func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 		e.Note("would remove the remote %s", args[0])
 		return nil
 	}
+	warnAbandoned(e, r)
 	return m.Sync().RemoveRemote(ctx, args[0])
 }
 
@@ -103,10 +106,21 @@ func remoteSetURL(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 	if err != nil {
 		return err
 	}
-	if _, err := m.Sync().Remote(args[0]); err != nil || e.Opt.DryRun {
+	r, err := m.Sync().Remote(args[0])
+	if err != nil || e.Opt.DryRun {
 		return err
 	}
+	if r.URL != u.String() {
+		warnAbandoned(e, r)
+	}
 	return m.Sync().SetRemoteURL(ctx, args[0], u)
+}
+
+// warnAbandoned warns of deleted data that a remote may still have when mem no longer knows the remote.
+func warnAbandoned(e *app.Env, r refs.Remote) {
+	if n := len(r.Unswept); n > 0 {
+		e.Warn("deleted data of %s may still be in %s: delete it there", term.Count(n, "lane"), r.URL)
+	}
 }
 
 func remoteRename(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -15,6 +16,8 @@ import (
 
 // Gc returns mem gc.
 func Gc(e *app.Env) *cli.Command {
+	var remote string
+	var confirm bool
 	return &cli.Command{
 		Name:  "gc",
 		Usage: "merge packs and delete leftovers",
@@ -22,8 +25,21 @@ func Gc(e *app.Env) *cli.Command {
 			"may be reading them; gc deletes them at once, together with leftovers of killed\n" +
 			"commands. No object is lost. The cache is trimmed to storage.maxCacheSize.\n" +
 			"\n" +
-			"Never run \"git gc\" in the store while mem writes.",
+			"Never run \"git gc\" in the store while mem writes.\n" +
+			"\n" +
+			"--remote deletes the data on a remote that no branch contains: what \"mem forget\" has\n" +
+			"removed, and leftovers of killed pushes. A push does the same. Only a remote that is a\n" +
+			"directory can be cleaned from here. For a server, delete the data there, for example\n" +
+			"with \"git gc --prune=now\", and add --confirm.",
+		Flags: []cli.Flag{flags.String(&remote, "remote", "delete unreachable data on the remote `NAME`"),
+			flags.Bool(&confirm, "confirm", "with --remote: the data is deleted there")},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
+			if remote != "" {
+				return sweepRemote(c.Context, e, remote, confirm)
+			}
+			if confirm {
+				return app.Usagef("--confirm needs --remote")
+			}
 			return runGC(c.Context, e)
 		}),
 	}
@@ -81,4 +97,45 @@ func printGC(e *app.Env, before, after refs.Size, cache state.CacheSize) error {
 		e.Report("trimmed the cache by %s to %s\n", app.BytesText(cache.Freed), app.BytesText(cache.Bytes))
 	}
 	return nil
+}
+
+// sweepRemote deletes the unreachable data on a remote.
+func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) error {
+	m, err := memory.Open(e)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	r, err := m.Sync().Remote(name)
+	if err != nil {
+		return memory.RemoteError(err)
+	}
+	if e.Opt.DryRun {
+		e.Printf("would delete unreachable data on %s\n", r.Name)
+		return nil
+	}
+	out, err := m.Sync().SweepRemote(ctx, r.Name, confirm)
+	if err != nil {
+		return memory.RemoteError(err)
+	}
+	if e.Opt.JSON {
+		if err := e.PrintJSON("gc.remote", sweepAnswer{r.Name, out.Why == nil, len(out.Unswept)}); err != nil {
+			return err
+		}
+	}
+	if out.Why != nil {
+		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("delete unreachable data on %s: %w", r.Name, out.Why),
+			memory.SweepHint(r, out.Why)))
+	}
+	if !e.Opt.JSON {
+		e.Report("no unreachable data is left on %s\n", r.Name)
+	}
+	return nil
+}
+
+// A sweepAnswer is the JSON form of mem gc --remote.
+type sweepAnswer struct {
+	Remote  string `json:"remote"`
+	Swept   bool   `json:"swept"`
+	Unswept int    `json:"unswept"` // branches whose deleted data may still be there
 }
