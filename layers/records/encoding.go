@@ -53,6 +53,7 @@ func (s *Snapshot) codeScan(c *Codec) {
 	Word(c, &x.Title)
 	Number(c, &x.TitleFrom)
 	c.Bool(&x.Scripted)
+	Word(c, &x.Second)
 	Word(c, &x.LastID)
 	Word(c, &x.LastUUID)
 }

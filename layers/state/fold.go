@@ -106,6 +106,7 @@ func (st *State) Finish() {
 	Order(st.Relations, func(a, b *StoredRelation) int { return a.Stamp.Compare(b.Stamp) })
 	st.applySets()
 	st.applyUses()
+	st.markNamesakes()
 }
 
 // applySets applies the winning assignments.

@@ -98,5 +98,31 @@ func (s *Session) Before(i int) *records.Point {
 // Parent returns the session that started this one as a subagent, "" if it is not a subagent.
 func (s *Session) Parent() string { return cmp.Or(s.Now().Parent, s.Now().Scan.Parent()) }
 
-// Title returns the title that the user gave to the session, or else the one in its transcript.
-func (s *Session) Title() string { return cmp.Or(s.Renamed, s.Now().Scan.Title) }
+// Title returns the title that the user gave to the session, or else the one in its transcript. If another session of the
+// project has the same, the next request of the transcript follows.
+func (s *Session) Title() string {
+	scan := s.Now().Scan
+	switch {
+	case s.Renamed != "":
+		return s.Renamed
+	case s.Namesake && scan.Second != "":
+		return scan.Title + " · " + scan.Second
+	}
+	return scan.Title
+}
+
+// markNamesakes finds the sessions whose transcripts have equal titles.
+func (st *State) markNamesakes() {
+	first := make(map[string]*Session, len(st.Sessions))
+	for _, s := range st.Sessions {
+		title := s.Now().Scan.Title
+		if title == "" || s.Deleted {
+			continue
+		}
+		if other := first[title]; other != nil {
+			s.Namesake, other.Namesake = true, true
+		} else {
+			first[title] = s
+		}
+	}
+}

@@ -97,6 +97,7 @@ type Session struct {
 	Revoked         string             // why it is hidden, "" if it is not
 	Overrides       []records.Override // of its markers, in the order of their first records
 	Used            records.Rehearsal
+	Namesake        bool // another session has the same title in its transcript
 
 	NowAt int // the position of Now in Points
 }

@@ -27,6 +27,7 @@ type Carry struct {
 	Title     string    `json:"title,omitempty"`     // one line of at most 80 characters
 	TitleFrom TitleFrom `json:"titleFrom,omitempty"` // the source of Title
 	Scripted  bool      `json:"scripted,omitempty"`  // a script typed Title
+	Second    string    `json:"second,omitempty"`    // the next request that names a subject, for sessions with equal titles
 	LastID    string    `json:"lastID,omitempty"`    // message.id of the last answer
 	LastUUID  string    `json:"lastUUID,omitempty"`  // of the last user or assistant record
 	Queue     Queue     `json:"queue,omitzero"`
@@ -46,13 +47,15 @@ type TitleFrom int
 // Sources of titles.
 const (
 	FromStray   TitleFrom = iota + 1 // a summary record that may describe another session
-	FromTyped                        // the first thing the user typed
+	FromVague                        // the first thing the user typed, which names no subject: "do both please"
+	FromOutcome                      // a sentence of the last answer, if nothing that the user typed names a subject
+	FromTyped                        // the first thing the user typed that names a subject, or a plan
 	FromSummary                      // a summary record of this session
 	FromUser                         // the user named the session
 )
 
 func (c *Carry) title(text string, from TitleFrom, scripted bool) {
-	if text = oneLine(text, 80); text == "" || from < c.TitleFrom || from == c.TitleFrom && from <= FromTyped {
+	if text = oneLine(text, 80); text == "" || from < c.TitleFrom || from == c.TitleFrom && from <= FromTyped && from != FromOutcome {
 		return
 	}
 	c.Title, c.TitleFrom, c.Scripted = text, from, scripted

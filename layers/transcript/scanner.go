@@ -124,6 +124,9 @@ func (sc *Scanner) own(raw []byte, r record) {
 	case "assistant":
 		if r.message != nil {
 			sc.message(r)
+			if c.TitleFrom < FromTyped && !r.sidechain {
+				c.title(subject(opening(r.message)), FromOutcome, false)
+			}
 		}
 	case "attachment":
 		if contains(raw, "queued_command") {
@@ -139,6 +142,8 @@ func (sc *Scanner) own(raw []byte, r record) {
 		c.title(quoted(r.title), from, false)
 	case "custom-title":
 		c.title(quoted(r.title), FromUser, false)
+	case "ai-title":
+		c.title(quoted(r.title), FromSummary, false)
 	}
 }
 
@@ -185,7 +190,7 @@ func topLevel(raw []byte, fields []field, shortMembers func(i int) []byte) recor
 			r.sidechain = string(v) == "true"
 		case "isCompactSummary":
 			r.compact = string(v) == "true"
-		case "summary", "customTitle":
+		case "summary", "customTitle", "aiTitle":
 			r.title = v
 		case "entrypoint":
 			r.entrypoint = bare(v)
@@ -275,9 +280,7 @@ func (sc *Scanner) typed(raw []byte) {
 		return
 	}
 	c.Typed++
-	if c.TitleFrom < FromTyped {
-		c.title(titleOf(text), FromTyped, c.Queue.Script)
-	}
+	c.request(text, c.Queue.Script)
 	sc.keyText = append(append(sc.keyText[:0], "user\n"...), m.TS...)
 	sc.keyText = append(append(sc.keyText, '\n'), text...)
 	p := Prompt{N: c.Values}
@@ -297,7 +300,7 @@ func (sc *Scanner) truncatedTitle(r record) {
 		return
 	}
 	if text, ok := Typed(Message{Type: "user", Blocks: []Block{{Kind: Text, Text: opening(r.truncated)}}}); ok {
-		c.title(titleOf(text), FromTyped, !Interactive(string(r.entrypoint)))
+		c.request(text, !Interactive(string(r.entrypoint)))
 	}
 }
 

@@ -25,6 +25,85 @@ func titleOf(text string) string {
 	return firstSentence(text)
 }
 
+// request takes the title from something that the user or a script typed.
+func (c *Carry) request(text string, scripted bool) {
+	plan := PlanHeading(strings.TrimSpace(text)) != ""
+	text = titleOf(text)
+	switch {
+	case text == "":
+	case !plan && !namesSubject(text):
+		c.title(text, FromVague, scripted)
+	case c.TitleFrom < FromTyped:
+		c.title(text, FromTyped, scripted)
+	case c.Second == "":
+		if text = oneLine(text, 80); text != c.Title {
+			c.Second = text
+		}
+	}
+}
+
+// subject returns the first sentence of an answer that names its subject, "" if none of the first few does.
+func subject(text string) string {
+	if text = strings.TrimSpace(text); len(text) > titleSource {
+		text = strings.ToValidUTF8(text[:titleSource], "")
+	}
+	if fromComposition(text) {
+		return ""
+	}
+	for range 4 {
+		sentence := firstSentence(text)
+		if line := strings.Trim(sentence, "#*_ \t\n"); namesSubject(line) && !strings.HasSuffix(line, ":") {
+			return line
+		}
+		text = strings.TrimSpace(text[len(sentence):])
+	}
+	return ""
+}
+
+// vague are the words of requests that name no subject: "can you take a look at the changes in this branch?".
+var vague = wordSet(`a about actually add again all also an and any anything are as at be been bit both but by can change changed
+changes check commit continue could do does doing done else everything fine first fix for from get go going good got great
+guess have hello help here hey hi how i i'd i'll i'm idea if in instead is it it's its job just keep know last let let's
+like little look looks lot make makes maybe me more my need new next nice no not now of ok okay on one only or other our
+out over part perfect please point problem proceed put quick really right see should ship so some something sounds start step
+still stuff sure take tell thank thanks that that's the them then there these they thing things think this those to too
+try two up us use very wait want was way we we'll well were what what's when where which why will with work works would
+yeah yep yes yet you your branch code file files pr review discuss issue hmm oh ah`)
+
+func wordSet(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		set[w] = true
+	}
+	return set
+}
+
+// namesSubject reports whether a text says what it is about: it has a word that is not [vague], the name of something in
+// code, or, in a script without blanks between words, four letters.
+func namesSubject(text string) bool {
+	unspaced := 0
+	for word := range strings.FieldsSeq(text) {
+		word = strings.Trim(word, "\"'`.,;:!?()[]{}<>*_#…“”‘’«»。、？！")
+		letters := strings.IndexFunc(word, unicode.IsLetter) >= 0
+		if letters && strings.IndexFunc(word, nameSign) > 0 {
+			return true
+		}
+		for _, r := range word {
+			if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
+				unspaced++
+			}
+		}
+		if word = strings.ToLower(strings.ReplaceAll(word, "’", "'")); letters && !vague[word] && (unspaced == 0 || unspaced > 3) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameSign reports whether r, after the first character of a word with letters, shows that the word is a name of something in
+// code: a path, an identifier, an issue, a version.
+func nameSign(r rune) bool { return strings.ContainsRune("/_.@#=", r) || unicode.IsDigit(r) }
+
 // PlanHeading returns the heading or the first sentence of a plan. Claude Code starts a session after plan mode with
 // the text "Implement the following plan:" and the plan. The result is "" for any other text.
 func PlanHeading(text string) string {

@@ -60,3 +60,48 @@ func TestTitleOf(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesSubject(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"hi": false, "Hi!": false, "9": false, "help!": false, "Ship it.": false, "do both please": false, "ok, go on": false,
+		"can you take a look?": false, "let's discuss": false, "can we add one more thing?": false, "": false, "…": false,
+		"can you look at the changes in this branch?": false, "commit this, then let's do it": false,
+		"that’s great, thanks": false, "Let's fix the parser": true, "fix it": false, "Fix the flaky parser": true, "see cart.go": true,
+		"continue with MCP-108": true, "look at @docs": true, "what does `entire session show` do?": true,
+		"release v1.2": true, "see https://example.com/x": true, "价格用分": true, "はい": false, "почини тесты цен": true,
+		"/workflows:review": true, "fix mise test": true,
+	} {
+		if got := namesSubject(text); got != want {
+			t.Errorf("namesSubject(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestTitleSource shows which text of a session becomes its title.
+func TestTitleSource(t *testing.T) {
+	t.Parallel()
+	user := func(s string) string { return `{"type":"user","message":{"role":"user","content":"` + s + `"}}` + "\n" }
+	model := func(s string) string {
+		return `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + s + `"}]}}` + "\n"
+	}
+	for name, c := range map[string]struct {
+		file, title, second string
+		from                TitleFrom
+	}{
+		"the first request":  {user("Round prices half up") + model("Done."), "Round prices half up", "", FromTyped},
+		"vague, then clear":  {user("hi") + model("Hello! Ready for the price work.") + user("Round prices half up"), "Round prices half up", "", FromTyped},
+		"a second one":       {user("Round prices half up") + user("ok") + user("Test the coupon code"), "Round prices half up", "Test the coupon code", FromTyped},
+		"only vague":         {user("do both please") + model("Done. The cart and the order round half up. More"), "The cart and the order round half up.", "", FromOutcome},
+		"the last outcome":   {user("do it") + model("First the cart rounds.") + user("go on") + model("Now the order rounds too."), "Now the order rounds too.", "", FromOutcome},
+		"vague, no answer":   {user("do both please"), "do both please", "", FromVague},
+		"Claude's own title": {user("Round prices half up") + `{"type":"ai-title","aiTitle":"Price rounding"}` + "\n", "Price rounding", "", FromSummary},
+	} {
+		sc := NewScanner(Carry{}, func([]byte) [32]byte { return [32]byte{} })
+		_, _ = sc.Write([]byte(c.file)) // never fails
+		s := sc.Summary()
+		if s.Title != c.title || s.TitleFrom != c.from || s.Second != c.second {
+			t.Errorf("%s: title %q from %d, second %q; want %q from %d, %q", name, s.Title, s.TitleFrom, s.Second, c.title, c.from, c.second)
+		}
+	}
+}
