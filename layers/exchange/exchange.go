@@ -297,10 +297,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 	failed := e.Exit != 0 || len(e.Errors) > 0 || e.Result != "" && e.Result != "ok"
 	switch {
 	case e.Cmd != "":
-		c := Command{N: e.N, Cmd: e.Cmd, Exit: e.Exit}
-		if e.Exit != 0 {
-			c.Verdict = Failed
-		}
+		c := Command{N: e.N, Cmd: e.Cmd, Exit: e.Exit, Verdict: verdictOf(e), Proof: e.Proof}
 		x.Commands = append(x.Commands, c)
 	case fileTools[e.Name] || e.Diff != "":
 		if failed {
@@ -313,6 +310,17 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		x.Calls = append(x.Calls, Call{e.N, e.Name, e.Target})
 	}
 	b.ran(len(b.out)-1, x, e, of, failed)
+}
+
+// verdictOf returns the verdict of a command. Without proof there is none.
+func verdictOf(e refine.Entry) Verdict {
+	switch e.Verdict {
+	case "passed":
+		return Passed
+	case "failed":
+		return Failed
+	}
+	return None
 }
 
 // place divides a target "file:line".

@@ -75,8 +75,15 @@ func codeDigest(c *records.Codec, d *Digest) {
 	records.List(c, &d.Failed, func(x *Failure) {
 		records.Word(c, &x.Test)
 		records.Word(c, &x.Command)
+		records.Word(c, &x.Tags)
 		records.Number(c, &x.N)
 	})
+	records.List(c, &d.Cleared.Tests, func(s *string) { records.Word(c, s) })
+	records.List(c, &d.Cleared.Runs, func(r *WideRun) {
+		records.Word(c, &r.Command)
+		records.Word(c, &r.Tags)
+	})
+	c.Bool(&d.Cleared.All)
 	records.List(c, &d.Todos, func(x *Todo) {
 		records.Word(c, &x.Text)
 		records.Word(c, &x.State)

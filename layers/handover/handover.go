@@ -15,7 +15,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 5
+const Version = 6
 
 // A Digest summarises one session.
 type Digest struct {
@@ -28,6 +28,7 @@ type Digest struct {
 	Files    []File    // in order of first touch
 	Commands []Command // in order of first run
 	Failed   []Failure // tests whose last known run failed, in order
+	Cleared  Cleared   // what says that tests of earlier sessions pass
 	Todos    []Todo    // not completed, in order
 	Marked   []Said    // typed messages with a marker, in their text or added; whole
 	Working  int       // the message of the last tool call if the model wrote no text after it, otherwise 0
@@ -61,7 +62,7 @@ type File struct {
 // An Outcome is the result of a command.
 type Outcome int
 
-// The outcomes. Unknown is a command that was interrupted, refused, or ran in the background.
+// The outcomes. Unknown is a command whose end nothing proves: one behind a pipe, in the background, or interrupted.
 const (
 	Unknown Outcome = iota
 	Passed
@@ -77,13 +78,6 @@ type Command struct {
 	Runs int
 	End  Outcome
 	Exit int
-}
-
-// A Failure is a test that failed.
-type Failure struct {
-	Test    string
-	Command string // that ran it
-	N       int
 }
 
 // A Todo is an item of the model's list.

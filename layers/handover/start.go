@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/verdict"
 )
 
 // Limits of the sections of a start, in lines and characters.
@@ -159,66 +160,54 @@ func ending(d Digest, id ID) brief.Item {
 	return it
 }
 
-// failures lists tests and commands whose last known run failed.
+// failures lists tests and commands that failed in a session, and neither it nor a later one says that they pass.
 func failures(digests []Digest, id ID) (out []brief.Item) {
-	settled := map[string]bool{} // commands with a later outcome
-	for _, d := range digests[:min(failedBack, len(digests))] {
-		for _, command := range failedCommands(d) {
+	for i, d := range digests[:min(failedBack, len(digests))] {
+		var open []Failure
+		for _, f := range d.Failed {
+			if !slices.ContainsFunc(digests[:i], func(later Digest) bool { return later.Cleared.ends(f) }) {
+				open = append(open, f)
+			}
+		}
+		for _, command := range commandsOf(open) {
 			var tests []string
-			n := 0
-			for _, f := range d.Failed {
-				if f.Command == command {
-					tests, n = append(tests, f.Test), f.N
+			n, all := 0, 0
+			for _, f := range open {
+				if f.Command != command {
+					continue
+				}
+				n = max(n, f.N)
+				if f.Test != "" {
+					all++
+				}
+				if name := names.Test(f.Test); name != "" {
+					tests = append(tests, name)
 				}
 			}
-			if settled[command] || len(tests) == 0 {
-				continue
+			it := brief.Item{Text: "[failed] " + command, Source: id.at(d.Session, n), Trust: brief.Tool, Named: true,
+				Time: d.Last, Why: "failed last and was not seen to pass"}
+			if len(tests) > 0 {
+				shown := tests[:min(len(tests), maxTests)]
+				it.Text = "[failed] " + strings.Join(shown, ", ")
+				if more := all - len(shown); more > 0 {
+					it.Text += fmt.Sprintf(" and %d more", more)
+				}
+				it.Text += " in " + command
 			}
-			text := "[failed] " + strings.Join(tests[:min(len(tests), maxTests)], ", ")
-			if more := len(tests) - maxTests; more > 0 {
-				text += fmt.Sprintf(" and %d more", more)
-			}
-			out = append(out, brief.Item{Text: text + " in " + command, Source: id.at(d.Session, n), Trust: brief.Tool,
-				Named: true, Time: d.Last, Why: "tests that failed last and were not seen to pass"})
-		}
-		for _, c := range d.Commands {
-			tested := slices.ContainsFunc(d.Failed, func(f Failure) bool { return f.Command == c.Name })
-			if c.End == Broke && !settled[c.Name] && !tested && builds(c.Name) {
-				out = append(out, brief.Item{Text: "[failed] " + c.Name + ended(c), Source: id.at(d.Session, c.N),
-					Trust: brief.Assistant, Time: d.Last, Why: "failed last and was not seen to pass"})
-			}
-			if c.End != Unknown {
-				settled[c.Name] = true
-			}
+			out = append(out, it)
 		}
 	}
 	return out
 }
 
-// failedCommands returns the commands with failed tests, in order.
-func failedCommands(d Digest) (out []string) {
-	for _, f := range d.Failed {
+// commandsOf returns the commands of failures, in order.
+func commandsOf(list []Failure) (out []string) {
+	for _, f := range list {
 		if !slices.Contains(out, f.Command) {
 			out = append(out, f.Command)
 		}
 	}
 	return out
-}
-
-// builders are words of commands that build, test or check. Their failures are listed.
-var builders = strings.Fields(
-	"build test lint check vet fmt format compile typecheck tsc verify ci install generate e2e unit integration")
-
-// builds reports whether a command builds, tests or checks.
-func builds(name string) bool {
-	for w := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool {
-		return strings.ContainsRune(" :-_/.", r)
-	}) {
-		if slices.Contains(builders, w) || strings.HasSuffix(w, "test") || strings.HasSuffix(w, "lint") {
-			return true
-		}
-	}
-	return false
 }
 
 // workingSet lists the files that rank first, without shown ones, grouped by session and by edited or read.
@@ -296,7 +285,7 @@ func Commands(digests []Digest) []Run {
 			}
 			r.Total += c.Runs
 			w := fade * float64(min(c.Runs, manyRuns))
-			if builds(c.Name) {
+			if verdict.Tests(c.Name) {
 				w *= buildBonus
 			}
 			r.Score += w

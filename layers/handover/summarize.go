@@ -9,7 +9,9 @@ import (
 
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/verdict"
 )
 
 // Limits of a digest.
@@ -51,6 +53,7 @@ type summary struct {
 	created  int            // number of TaskCreate calls
 	calls    int
 	marked   []int
+	tests    tests
 }
 
 func (s *summary) entry(e refine.Entry) {
@@ -69,6 +72,7 @@ func (s *summary) entry(e refine.Entry) {
 		if n := len(s.d.Turns); n > 0 {
 			s.d.Turns[n-1].Answered = Said{e.N, Cut(withoutCode(e.Said), maxAnswered)}
 		}
+		s.tests.said(e.Said)
 		s.d.Working = 0
 	}
 }
@@ -185,61 +189,33 @@ func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
 	}
 }
 
-// ran records the commands of a shell line and their outcomes.
+// ran records the commands of a shell line and their verdicts.
 func (s *summary) ran(e refine.Entry) {
-	list := calls(e.Cmd)
-	tests := failedTests(e)
+	if strings.HasPrefix(e.Result, "refused by the user") {
+		return
+	}
+	list, verdicts := verdict.Commands(e.Cmd, verdict.Verdict(e.Verdict), len(e.Failed) > 0)
 	for i, c := range list {
-		end := outcomeOf(e, list, i, tests)
-		s.command(e, c, end)
-		if i == len(list)-1 {
-			s.tested(e, c, end, tests)
-		}
+		s.command(e, c, outcomes[verdicts[i]])
 	}
+	s.tests.ran(e, list, verdicts)
 }
 
-// outcomeOf returns the outcome of a command of a shell line. It is unknown if the outcome of the line does not
-// determine it.
-func outcomeOf(e refine.Entry, list []call, i int, tests []string) Outcome {
-	end := outcome(e, len(tests) > 0)
-	switch printed := len(tests) > 0 || len(e.Errors) > 0; {
-	case end == Passed && !list[i].decides:
-		return Unknown // another command set the exit status
-	case end == Broke && i < len(list)-1:
-		return Unknown // it is unknown which of them failed
-	case end == Broke && (!list[i].alone && len(tests) == 0 || !list[i].decides && !printed):
-		return Unknown
-	}
-	return end
-}
+var outcomes = map[verdict.Verdict]Outcome{verdict.Passed: Passed, verdict.Failed: Broke}
 
-// outcome returns the outcome of a shell line. Errors in the output take precedence, because the exit status of a
-// pipe is that of its last command.
-func outcome(e refine.Entry, tests bool) Outcome {
-	switch {
-	case tests || e.Exit != 0:
-		return Broke
-	case e.Result == "ok" && len(e.Errors) == 0:
-		return Passed
-	case e.Result == "" || e.Result == "ok" || strings.HasPrefix(e.Result, "refused by the user"):
-		return Unknown
-	}
-	return Broke
-}
-
-func (s *summary) command(e refine.Entry, c call, end Outcome) {
-	i, known := s.commands[c.name]
+func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
+	i, known := s.commands[c.Name]
 	if !known {
 		i = s.placeForCommand()
-		s.commands[c.name] = i
-		s.d.Commands[i] = Command{Name: c.name}
+		s.commands[c.Name] = i
+		s.d.Commands[i] = Command{Name: c.Name}
 	}
 	x := &s.d.Commands[i]
 	x.Runs++
 	if end == Unknown && x.End != Unknown {
 		return
 	}
-	x.N, x.Args, x.End, x.Exit = e.N, c.args, end, e.Exit
+	x.N, x.Args, x.End, x.Exit = e.N, names.Args(c.Args), end, e.Exit
 }
 
 // placeForCommand returns the index for a new command. If there are many, it is that of the command with the fewest runs,
@@ -258,38 +234,6 @@ func (s *summary) placeForCommand() int {
 	}
 	delete(s.commands, s.d.Commands[least].Name)
 	return least
-}
-
-// failedTests returns the names of the tests that failed in a run.
-func failedTests(e refine.Entry) (out []string) {
-	lines := e.Errors
-	if e.Result != "ok" {
-		lines = append(strings.Split(e.Result, "\n"), lines...)
-	}
-	for _, line := range lines {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "--- FAIL: "); ok {
-			name, _, _ := strings.Cut(rest, " (")
-			if name = names.Test(strings.TrimSpace(name)); name != "" && !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
-}
-
-// tested updates the failed tests. A run of the same command that passes and is not limited to some tests removes its
-// failures.
-func (s *summary) tested(e refine.Entry, c call, end Outcome, tests []string) {
-	if end == Passed && !c.part {
-		s.d.Failed = slices.DeleteFunc(s.d.Failed, func(f Failure) bool { return f.Command == c.name })
-	}
-	for _, name := range tests {
-		s.d.Failed = slices.DeleteFunc(s.d.Failed, func(f Failure) bool { return f.Test == name })
-		if len(s.d.Failed) == maxFailed { // keep those that failed last
-			s.d.Failed = slices.Delete(s.d.Failed, 0, 1)
-		}
-		s.d.Failed = append(s.d.Failed, Failure{name, c.name, e.N})
-	}
 }
 
 // newList reports whether a change of the todo list starts a new list: it has several items, none of them known.
@@ -326,6 +270,7 @@ func (s *summary) addTodo(t Todo) {
 }
 
 func (s *summary) finish() Digest {
+	s.d.Failed, s.d.Cleared = s.tests.failed, s.tests.cleared
 	for _, t := range s.todos {
 		if (t.State == "pending" || t.State == "in_progress") && len(s.d.Todos) < maxTodos {
 			s.d.Todos = append(s.d.Todos, t)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/verdict"
 )
 
 // summarized returns the digest of entries, numbered from 1.
@@ -27,34 +28,62 @@ func summarized(t *testing.T, entries ...refine.Entry) Digest {
 	return d
 }
 
-func bash(line, result string, errors ...string) refine.Entry {
-	e := refine.Entry{Role: "tool", Name: "Bash", Cmd: line, Result: result, Errors: errors}
+// bash returns the entry of a shell line as L1 has it, with the verdict of its output.
+func bash(line, result string, output ...string) refine.Entry {
+	e := refine.Entry{Role: "tool", Name: "Bash", Cmd: line, Result: result}
 	if result != "ok" {
 		e.Exit = 1
 	}
+	j := verdict.Of(verdict.Run{Line: line, Ended: true, Exit: e.Exit, Output: strings.Join(output, "\n")})
+	e.Verdict, e.Proof, e.Failed, e.Passed = string(j.Verdict), j.Proof, j.Failed, j.Passed
 	return e
 }
 
-// TestFailedTests runs tests again: only a run of all tests that passes removes the failures.
+// TestFailedTests runs tests again, or has the model report: a failure ends when the same test passes by name, in a run
+// that includes it, or in the words of the model.
 func TestFailedTests(t *testing.T) {
 	t.Parallel()
-	failed := bash("go test ./...", "Exit code 1", "--- FAIL: TestA", "--- FAIL: TestB")
-	for again, want := range map[string]string{
-		"go test ./...":                       "",
-		"go test":                             "",
-		"go test ./... -run=TestC":            "TestA TestB",
-		"go test ./... -run TestC":            "TestA TestB",
-		"go test -run 'TestC|TestD' ./... -v": "TestA TestB",
-		"go test ./... --run TestC":           "TestA TestB",
-		"go test ./... -race 2>&1 | tail -3":  "",
-		"go vet ./...":                        "TestA TestB",
+	said := func(text string) refine.Entry { return refine.Entry{Role: "assistant", Said: text} }
+	failed := bash("go test ./...", "Exit code 1", "--- FAIL: TestA (0.00s)", "--- FAIL: TestB (0.00s)")
+	const ok = "ok  \tx/a\t0.1s"
+	for _, c := range []struct {
+		name  string
+		after refine.Entry
+		want  string
+	}{
+		{"all", bash("go test ./...", "ok"), ""},
+		{"without arguments", bash("go test", "ok"), ""},
+		{"another test", bash("go test ./... -run=TestC", "ok"), "TestA TestB"},
+		{"another package", bash("go test ./c", "ok"), "TestA TestB"},
+		{"two others", bash("go test -run 'TestC|TestD' ./... -v", "ok"), "TestA TestB"},
+		{"that test", bash("go test ./... -run TestA", "ok"), "TestB"},
+		{"that test, by its output", bash("go test ./x -v", "Exit code 1", "--- PASS: TestA (0.00s)", "--- FAIL: TestB (0.00s)"), "TestB"},
+		{"behind a pipe, without a word", bash("go test ./... -race 2>&1 | tail -3", "ok"), "TestA TestB"},
+		{"behind a pipe, with the summary", bash("go test ./... -race 2>&1 | tail -3", "ok", ok), ""},
+		{"a wider task", bash("mise run test:ci", "ok"), ""},
+		{"a task of other tests", bash("mise run test:e2e", "ok"), "TestA TestB"},
+		{"a check of something else", bash("go vet ./...", "ok"), "TestA TestB"},
+		{"the model says it", said("I renamed it. All tests pass now."), ""},
+		{"the model says it of one", said("`TestA` is fixed and passes."), "TestB"},
+		{"the model says it of none", said("Not all tests pass: TestA still fails."), "TestA TestB"},
+		{"the model hopes", said("Run them again to see whether all tests pass."), "TestA TestB"},
 	} {
 		var left []string
-		for _, f := range summarized(t, failed, bash(again, "ok")).Failed {
+		for _, f := range summarized(t, refine.Entry{Role: "user", Said: "go"}, failed, c.after).Failed {
 			left = append(left, f.Test)
 		}
-		if got := strings.Join(left, " "); got != want {
-			t.Errorf("after %q: %q failed last, want %q", again, got, want)
+		if got := strings.Join(left, " "); got != c.want {
+			t.Errorf("%s: %q failed last, want %q", c.name, got, c.want)
+		}
+		later := []Digest{summarized(t, refine.Entry{Role: "user", Said: "go"}, c.after), summarized(t, failed)}
+		var told strings.Builder
+		for _, it := range failures(later, func(s string) string { return s }) {
+			told.WriteString(it.Text)
+		}
+		for name := range strings.FieldsSeq("TestA TestB") {
+			if strings.Contains(told.String(), name) != strings.Contains(c.want, name) && !strings.HasSuffix(c.name, "of one") {
+				t.Errorf("%s, in a later session: %q is handed over, want %q", c.name, told.String(), c.want)
+			}
 		}
 	}
 }
@@ -152,7 +181,7 @@ func TestManyCommands(t *testing.T) {
 	var entries []refine.Entry
 	for i := range 2 * maxCommands {
 		entries = append(entries, bash(fmt.Sprintf("make target%d", i), "ok"), bash("make often", "ok"),
-			bash("go test ./...", "Exit code 1", fmt.Sprintf("--- FAIL: TestA%d", i)))
+			bash("go test ./...", "Exit code 1", fmt.Sprintf("--- FAIL: TestA%d (0.00s)", i)))
 	}
 	d := summarized(t, entries...)
 	var names []string

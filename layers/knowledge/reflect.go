@@ -161,9 +161,8 @@ func findRuleEvidence(l1 io.Reader) (out state.RuleEvidence, err error) {
 			for _, s := range permanent.Requests(e.Said) {
 				out.Words = append(out.Words, permanent.Quote{Message: e.N, Text: s.Text, Time: at})
 			}
-		case e.Cmd != "" && !e.Side:
-			failed := e.Exit != 0 || len(e.Errors) > 0 || e.Result != "" && e.Result != "ok"
-			runs = append(runs, permanent.Run{Message: e.N, Command: e.Cmd, Failed: failed, Time: at})
+		case e.Verdict != "" && !e.Side:
+			runs = append(runs, permanent.Run{Message: e.N, Command: e.Cmd, Failed: e.Verdict == "failed", Time: at})
 		}
 	}
 	out.Trials = permanent.Trials(runs)

@@ -40,6 +40,11 @@ type Entry struct {
 	Lines  string `json:"lines,omitempty"` // of a read: "from-to"
 	Cmd    string `json:"cmd,omitempty"`
 	Exit   int    `json:"exit,omitempty"` // of Cmd
+	// of Cmd: "passed", "failed", or "" if that is not proven; see [verdict.Of]. An exit status of 0 proves nothing
+	Verdict string   `json:"verdict,omitempty"`
+	Proof   string   `json:"proof,omitempty"`  // the line of the output that proves it, "" if the exit status does
+	Failed  []string `json:"failed,omitempty"` // names of tests that Cmd saw fail
+	Passed  []string `json:"passed,omitempty"` // and pass: those that failed before, and all if they are few
 	// changed lines, each after "-" or "+"; "@@" is a gap
 	Diff    string   `json:"diff,omitempty"`
 	Symbols []string `json:"symbols,omitempty"` // that the diff defines, changes or adds
@@ -74,7 +79,7 @@ func (e Entry) Input() string {
 	if e.Role != "tool" || e.Name == "result" {
 		return ""
 	}
-	e.Exit, e.Result, e.Errors, e.Symbols = 0, "", nil, nil
+	e.Exit, e.Verdict, e.Result, e.Errors, e.Symbols = 0, "", "", nil, nil
 	return e.Text()
 }
 
@@ -83,7 +88,7 @@ func (e Entry) Output() string {
 	if e.Role != "tool" {
 		return ""
 	}
-	return Entry{Exit: e.Exit, Result: e.Result, Errors: e.Errors}.Text()
+	return Entry{Exit: e.Exit, Verdict: e.Verdict, Result: e.Result, Errors: e.Errors}.Text()
 }
 
 // Entries yields the entries of an L1. An error ends the sequence and names the line.
@@ -132,6 +137,10 @@ func (e Entry) AppendJSON(b []byte) []byte {
 	b = appendField(b, "lines", e.Lines)
 	b = appendField(b, "cmd", e.Cmd)
 	b = appendNumber(b, "exit", int64(e.Exit))
+	b = appendField(b, "verdict", e.Verdict)
+	b = appendField(b, "proof", e.Proof)
+	b = appendList(b, "failed", e.Failed)
+	b = appendList(b, "passed", e.Passed)
 	b = appendField(b, "diff", e.Diff)
 	b = appendList(b, "symbols", e.Symbols)
 	b = appendList(b, "errors", e.Errors)
@@ -254,6 +263,9 @@ func (e Entry) Text() string {
 	}
 	if e.Exit != 0 {
 		put(" ", "[exit "+strconv.Itoa(e.Exit)+"]")
+	}
+	if e.Verdict != "" && e.Exit == 0 {
+		put(" ", "["+e.Verdict+"]")
 	}
 	if e.Images > 0 {
 		put(" ", "["+strconv.Itoa(e.Images)+" image(s)]")

@@ -67,6 +67,9 @@ func (r *refiner) assistant() {
 			}
 		case transcript.ToolUse:
 			x := r.add(r.call(b))
+			if x.Cmd != "" {
+				x.line = gjson.GetBytes(b.Input, "command").String()
+			}
 			if _, twice := r.calls[b.ToolID]; b.ToolID != "" && !twice {
 				x.id, x.wait = b.ToolID, true
 				r.calls[b.ToolID] = x

@@ -30,7 +30,7 @@ import (
 )
 
 // Version is the version of the step. It changes when the same bytes give other entries.
-const Version = 5
+const Version = 6
 
 // A Mode selects how much of a tool call is kept.
 type Mode int
@@ -119,18 +119,21 @@ type refiner struct {
 	todoSize int               // its size in bytes
 	plan     string            // last proposed plan
 	written  string            // text that the last edit wrote
+
+	failedTests map[string]bool // that any command of the session saw fail
 }
 
 // An entry is an Entry that may wait for its result.
 type entry struct {
 	Entry
 	id   string
+	line string // Cmd, whole
 	wait bool
 	size int // in held
 }
 
 func newRefiner(mode Mode, emit func(*Entry) (int, error)) *refiner {
-	return &refiner{mode: mode, emit: emit, calls: map[string]*entry{}, todo: map[string]string{}}
+	return &refiner{mode: mode, emit: emit, calls: map[string]*entry{}, todo: map[string]string{}, failedTests: map[string]bool{}}
 }
 
 // value handles the next value.

@@ -36,6 +36,9 @@ func (r *refiner) result(b transcript.Block) {
 	case "Bash", "PowerShell", "BashOutput", "TaskOutput", "result":
 		x.Errors = failures(b.Content, x.Result)
 	}
+	if x.line != "" {
+		r.judge(x, b)
+	}
 	r.hold(x)
 }
 

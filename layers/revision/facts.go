@@ -105,7 +105,7 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 		return []facts.Part{{Speaker: facts.ByTool, Text: e.Text()}}
 	}
 	call := e
-	call.Result, call.Errors, call.Exit = "", nil, 0
+	call.Result, call.Errors, call.Exit, call.Verdict = "", nil, 0, ""
 	by := facts.ByCall
 	if e.Name == "result" {
 		by = facts.ByTool
@@ -120,7 +120,7 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 		}
 		return append(out, facts.Part{Speaker: facts.ByCommand, Text: e.Result})
 	}
-	result := refine.Entry{Result: e.Result, Errors: e.Errors, Exit: e.Exit}
+	result := refine.Entry{Result: e.Result, Errors: e.Errors, Exit: e.Exit, Verdict: e.Verdict}
 	return append(out, facts.Part{Speaker: facts.ByTool, Text: e.Result},
 		facts.Part{Speaker: facts.ByTool, Text: result.Text()})
 }

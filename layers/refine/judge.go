@@ -1,0 +1,53 @@
+package refine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/verdict"
+	"github.com/tidwall/gjson"
+)
+
+// Limits of the names of tests of an entry.
+const (
+	maxFailedTests = 40
+	maxPassedTests = 12
+	maxSeenFailed  = 400 // names that are kept for the whole session
+)
+
+// judge sets the verdict of a shell command and the names of its tests. Of the tests that passed, an entry has those
+// that failed before, and all if they are few.
+func (r *refiner) judge(x *entry, b transcript.Block) {
+	e := &x.Entry
+	if strings.HasPrefix(e.Result, refused) {
+		return
+	}
+	out := clean(b.Result())
+	j := verdict.Of(verdict.Run{Line: x.line, Ended: r.ended(e, b, out), Exit: e.Exit, Output: out})
+	e.Verdict, e.Proof = string(j.Verdict), cut(j.Proof, lineLimit)
+	e.Failed = j.Failed[:min(len(j.Failed), maxFailedTests)]
+	if len(j.Passed) > maxPassedTests {
+		j.Passed = slices.DeleteFunc(j.Passed, func(name string) bool { return !r.failedTests[name] })
+	}
+	e.Passed = j.Passed[:min(len(j.Passed), maxFailedTests)]
+	for _, name := range e.Failed {
+		if len(r.failedTests) < maxSeenFailed {
+			r.failedTests[name] = true
+		}
+	}
+}
+
+// ended reports whether the exit status of a command is known: it ran to its end in the foreground.
+func (r *refiner) ended(e *Entry, b transcript.Block, out string) bool {
+	for _, start := range []string{"Command running in background", "Command was manually backgrounded", "Command timed out"} {
+		if strings.HasPrefix(out, start) {
+			return false
+		}
+	}
+	if gjson.GetBytes(r.m.ToolUseResult, "interrupted").Bool() ||
+		gjson.GetBytes(r.m.ToolUseResult, "backgroundTaskId").Exists() {
+		return false
+	}
+	return e.Exit != 0 || !b.IsError
+}

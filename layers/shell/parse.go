@@ -1,0 +1,335 @@
+// Package shell reads shell lines: the simple commands of a line ([Parse]), the programs and subcommands among them
+// ([Commands]), and which of them the exit status of the line speaks of ([Settles]).
+//
+// It does not run or expand anything, and it does not know the keywords of compound commands: what it cannot tell is
+// left out.
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Simple is one simple command of a shell line.
+type Simple struct {
+	Words []string // without quotes, redirections and comments
+	Next  string   // the operator behind it: "&&", "||", "|", "&", ";", ")" or ""
+	To    string   // the file that its output is redirected to
+}
+
+// maxLine is the maximal length of a shell line. A longer one writes a file, and nested quotes in it would need too
+// much stack.
+const maxLine = 1 << 20
+
+// maxNested is the maximal depth of shells that run shells.
+const maxNested = 4
+
+// Parse splits a shell line into its simple commands. It knows quotes, line continuations, comments, here-documents,
+// redirections, substitutions, and shells that run a line ("bash -c"). It does not know the keywords of compound
+// commands.
+func Parse(line string) []Simple { return parse(line, 0) }
+
+func parse(line string, depth int) []Simple {
+	if len(line) > maxLine {
+		return nil
+	}
+	r := reader{s: strings.ReplaceAll(line, "\r\n", "\n")}
+	for r.i < len(r.s) {
+		r.step()
+	}
+	r.end("")
+	if n := len(r.out); n > 0 && r.out[n-1].Next != "&" {
+		r.out[n-1].Next = ""
+	}
+	if depth == maxNested {
+		return r.out
+	}
+	return inlined(r.out, depth)
+}
+
+// inlined replaces shells that run a line by the commands of that line.
+func inlined(list []Simple, depth int) (out []Simple) {
+	for _, s := range list {
+		inner := parse(script(s.Words), depth+1)
+		if len(inner) == 0 {
+			out = append(out, s)
+			continue
+		}
+		for i := range inner {
+			if s.To != "" {
+				inner[i].To = s.To
+			}
+		}
+		if last := &inner[len(inner)-1]; last.Next == "" {
+			last.Next = s.Next
+		}
+		out = append(out, inner...)
+	}
+	return out
+}
+
+// script returns the line that a shell runs: of "bash -lc LINE" its LINE.
+func script(words []string) string {
+	w := withoutPrefixes(words)
+	if len(w) < 3 || !slices.Contains([]string{"bash", "sh", "zsh", "dash"}, path.Base(w[0])) {
+		return ""
+	}
+	for i, s := range w[1 : len(w)-1] {
+		if !strings.HasPrefix(s, "-") {
+			return ""
+		}
+		if !strings.HasPrefix(s, "--") && strings.HasSuffix(s, "c") {
+			return w[i+2]
+		}
+	}
+	return ""
+}
+
+// A reader is the state of [Parse].
+type reader struct {
+	s     string
+	i     int
+	out   []Simple
+	to    string // of the current command
+	out1  bool   // the next word is the target of its output
+	words []string
+	word  []byte
+	in    bool     // inside a word, which may be empty
+	drop  bool     // the next word is the target of a redirection
+	here  bool     // the next word is the delimiter of a here-document
+	docs  []string // delimiters of the here-documents that start after this line
+}
+
+// step reads one character or one operator.
+func (r *reader) step() {
+	rest := r.s[r.i:]
+	switch c := rest[0]; {
+	case c == '\\':
+		r.escape(rest)
+	case c == '\'' || c == '"' || c == '`':
+		r.add(rest[:quoteEnd(rest)], c != '`')
+	case strings.HasPrefix(rest, "$(") || strings.HasPrefix(rest, "<(") || strings.HasPrefix(rest, ">("):
+		r.add(rest[:parenEnd(rest)], false)
+	case c == '#' && !r.in:
+		r.i += lineEnd(rest)
+	case c == ' ' || c == '\t':
+		r.i++
+		r.endWord()
+	case c == '\n':
+		r.i++
+		r.end(";")
+		r.skipDocs()
+	case c == '<' || c == '>' || strings.HasPrefix(rest, "&>"):
+		r.redirect(rest)
+	case strings.ContainsRune("&|;()", rune(c)):
+		r.operator(rest)
+	default:
+		r.word, r.in = append(r.word, c), true
+		r.i++
+	}
+}
+
+// escape reads a backslash and the character after it. A backslash at the end of a line continues the line.
+func (r *reader) escape(rest string) {
+	if len(rest) > 1 && rest[1] != '\n' {
+		r.word, r.in = append(r.word, rest[1]), true
+	}
+	r.i += min(2, len(rest))
+}
+
+// add appends a quoted text or a substitution to the word, without its quotes if it has some.
+func (r *reader) add(text string, quotes bool) {
+	r.i += len(text)
+	if quotes {
+		text = text[1:max(1, len(text)-1)]
+	}
+	r.word, r.in = append(r.word, text...), true
+}
+
+// redirect reads the operator of a redirection.
+func (r *reader) redirect(rest string) {
+	file := string(r.word)
+	if strings.Trim(file, "0123456789") == "" {
+		r.word, r.in = nil, false // the number of a file
+	} else {
+		file = ""
+	}
+	r.endWord()
+	n := len(rest) - len(strings.TrimLeft(rest, "<>&|-"))
+	r.i += n
+	op := strings.TrimRight(rest[:n], "-")
+	r.here, r.drop = op == "<<", op != "<<"
+	r.out1 = (file == "" || file == "1") && strings.Contains(op, ">") && !strings.HasSuffix(op, ">&")
+}
+
+// operator reads an operator between commands.
+func (r *reader) operator(rest string) {
+	n := 1
+	if len(rest) > 1 && (rest[1] == rest[0] || rest[:2] == "|&") && !strings.ContainsRune("()", rune(rest[0])) {
+		n = 2
+	}
+	r.i += n
+	op := rest[:n]
+	switch op {
+	case "|&":
+		op = "|"
+	case ";;", "(":
+		op = ";"
+	}
+	r.end(op)
+}
+
+func (r *reader) endWord() {
+	if !r.in {
+		return
+	}
+	switch w := string(r.word); {
+	case r.here:
+		r.docs = append(r.docs, w)
+	case !r.drop:
+		r.words = append(r.words, w)
+	case r.out1:
+		r.to = w
+	}
+	r.word, r.in, r.drop, r.here, r.out1 = nil, false, false, false, false
+}
+
+// end ends a command with an operator. An operator after a closing parenthesis belongs to the last command inside.
+func (r *reader) end(op string) {
+	r.endWord()
+	r.drop, r.here, r.out1 = false, false, false
+	if len(r.words) > 0 {
+		r.out = append(r.out, Simple{r.words, op, r.to})
+		r.words = nil
+	} else if n := len(r.out); n > 0 && r.out[n-1].Next == ")" {
+		r.out[n-1].Next = op
+	}
+	r.to = ""
+}
+
+// skipDocs skips the here-documents that start at this line.
+func (r *reader) skipDocs() {
+	for _, end := range r.docs {
+		r.i += docEnd(r.s[r.i:], end)
+	}
+	r.docs = nil
+}
+
+// docEnd returns the length of a here-document with the line that ends it.
+func docEnd(s, end string) int {
+	at := 0
+	for line := range strings.Lines(s) {
+		at += len(line)
+		if strings.TrimSpace(line) == end {
+			break
+		}
+	}
+	return at
+}
+
+func lineEnd(s string) int {
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// quoteEnd returns the length of the quoted text at the start of s with its quotes.
+func quoteEnd(s string) int {
+	for i := 1; i < len(s); {
+		switch {
+		case s[i] == s[0]:
+			return i + 1
+		case s[0] == '\'':
+			i++
+		case s[i] == '\\':
+			i += 2
+		case s[0] == '"' && strings.HasPrefix(s[i:], "$("):
+			i += parenEnd(s[i:])
+		default:
+			i++
+		}
+	}
+	return len(s)
+}
+
+// parenEnd returns the length of the substitution at the start of s, such as "$(date)".
+func parenEnd(s string) int {
+	depth := 0
+	for i := 1; i < len(s); {
+		switch c := s[i]; {
+		case c == '(':
+			depth++
+			i++
+		case c == ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+			i++
+		case c == '\\':
+			i += 2
+		case c == '\'' || c == '"' || c == '`':
+			i += quoteEnd(s[i:])
+		case strings.HasPrefix(s[i:], "<<") && !strings.HasPrefix(s[i:], "<<<"):
+			i += innerDoc(s[i:])
+		default:
+			i++
+		}
+	}
+	return len(s)
+}
+
+// maxHead is the longest rest of a line after the operator of a here-document.
+const maxHead = 4096
+
+// innerDoc returns the length of the here-document at the start of s, from its operator to the line that ends it.
+func innerDoc(s string) int {
+	head := lineEnd(s[:min(len(s), maxHead)])
+	word, _, _ := strings.Cut(strings.TrimSpace(strings.TrimLeft(s[:head], "<-")), " ")
+	word, _, _ = strings.Cut(word, ")")
+	end := strings.Trim(word, `'"\`)
+	if head == len(s) || s[head] != '\n' || strings.Trim(end[:min(1, len(end))], "0123456789") == "" {
+		return 2 // a shift of a number
+	}
+	return head + 1 + docEnd(s[head+1:], end)
+}
+
+// Settles reports for each command of a line what the exit status of the line says about it. With ok, status 0 means
+// that the command succeeded: only commands that run after its success follow. With bad, another status means that it
+// failed, unless another command with bad did. A pipe has the status of its last command, unless "set -o pipefail" is
+// in the line.
+func Settles(list []Simple) (ok, bad []bool) {
+	ok, bad = make([]bool, len(list)), make([]bool, len(list))
+	pipefail := false
+	for _, s := range list {
+		pipefail = pipefail || s.Words[0] == "set" && slices.Contains(s.Words, "pipefail")
+	}
+	settled, chain := true, true // what follows does not change the exit status; it runs only after success
+	for i := len(list) - 1; i >= 0; i-- {
+		follows := ""
+		if i+1 < len(list) {
+			follows = list[i+1].Words[0]
+		}
+		switch next := list[i].Next; {
+		case i == len(list)-1:
+			settled = next != "&"
+			chain = settled
+		case next == "&&", next == "|" && pipefail:
+		case next == "||" && settled && fails(list[i+1].Words):
+		case next == ";" && follows == "exit" && len(list[i+1].Words) == 1:
+		default:
+			settled, chain = false, false
+		}
+		negated := list[i].Words[0] == "!" || i > 0 && list[i-1].Next == "||" && !fails(list[i].Words)
+		ok[i] = settled && !negated
+		bad[i] = chain && !negated && !fails(list[i].Words)
+	}
+	return ok, bad
+}
+
+// fails reports whether a command always fails: "exit 1", "false".
+func fails(w []string) bool {
+	return w[0] == "false" || len(w) == 2 && (w[0] == "exit" || w[0] == "return") && w[1] != "0" &&
+		strings.Trim(w[1], "0123456789") == ""
+}

@@ -1,0 +1,238 @@
+package verdict
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/shell"
+)
+
+// A finding is what an output says.
+type finding struct {
+	verdict Verdict
+	line    string
+}
+
+// A view is how much of the output of a command is shown.
+type view int
+
+const (
+	hidden   view = iota
+	filtered      // some lines
+	start
+	end
+	whole
+)
+
+// byOutput returns what the summaries in an output say, and the names of tests in it.
+func byOutput(out string, list []shell.Simple) (f finding, n names) {
+	heads, sees := 0, whole
+	ran := ""
+	for i, s := range list {
+		if !s.Acts() || i > 0 && list[i-1].Next == "|" {
+			continue
+		}
+		if !summarizes(s) {
+			if !silent(s) {
+				return f, n // its output may contain anything
+			}
+			continue
+		}
+		if silent(s) && i+1 < len(list) && list[i].Next == "&&" {
+			continue // it prints nothing if it passes
+		}
+		heads++
+		ran = strings.Join(s.Program(), " ")
+		sees = min(sees, viewOf(list, i, strings.Count(out, "\n")+1))
+	}
+	if heads == 0 || sees == hidden || speaks(list) {
+		return f, n
+	}
+	retried := false
+	for i, s := range list {
+		retried = retried || s.Next == "||" && i+1 < len(list) && list[i+1].Acts()
+	}
+	n = namesIn(out)
+	passed, failed := scan(out, ran, sees)
+	switch {
+	case retried:
+	case failed != "" && passed != "" && heads > 1: // two runs: it is unknown which of them counts
+	case failed != "":
+		return finding{Failed, failed}, n
+	case passed != "" && heads == 1:
+		return finding{Passed, passed}, n
+	}
+	return f, n
+}
+
+// viewOf returns how much of the output of command i is shown by the commands it is piped to, if that has so many lines.
+func viewOf(list []shell.Simple, i, lines int) view {
+	see := whole
+	to := list[i].To
+	for ; list[i].Next == "|" && i+1 < len(list); i++ {
+		see = min(see, viewer(list[i+1].Words, lines))
+		if list[i+1].To != "" {
+			to = list[i+1].To
+		}
+	}
+	switch {
+	case to == "" || to == "/dev/stderr" || to == "/dev/stdout":
+		return see
+	case to == "/dev/null":
+		return hidden
+	}
+	for k := i + 1; k < len(list); k++ { // the file is read again
+		if slices.Contains(list[k].Words, to) {
+			see = min(see, viewer(list[k].Words, lines))
+			for ; list[k].Next == "|" && k+1 < len(list); k++ {
+				see = min(see, viewer(list[k+1].Words, lines))
+			}
+			return see
+		}
+	}
+	return hidden
+}
+
+// viewer returns what a program shows of its input, if it prints so many lines.
+func viewer(w []string, lines int) view {
+	short := func(v view) view {
+		if lines < limitOf(w) {
+			return whole
+		}
+		return v
+	}
+	switch path.Base(w[0]) {
+	case "cat", "tee":
+		return whole
+	case "tail":
+		if slices.ContainsFunc(w, func(s string) bool { return strings.HasPrefix(s, "+") }) {
+			return end
+		}
+		return short(end)
+	case "head":
+		return short(start)
+	}
+	return filtered
+}
+
+// limitOf returns how many lines tail and head print at most, 0 if that is not known.
+func limitOf(w []string) int {
+	n := 10
+	for i, s := range w[1:] {
+		switch digits := strings.TrimPrefix(strings.TrimPrefix(s, "-"), "n"); {
+		case s == "-n" && i+2 < len(w):
+			n, _ = strconv.Atoi(w[i+2]) // 0 if it is no number
+		case strings.HasPrefix(s, "-"):
+			n, _ = strconv.Atoi(digits)
+		}
+	}
+	return n
+}
+
+// printers are programs that print files, or anything.
+var printers = strings.Fields("cat head tail less more grep egrep fgrep rg sed awk jq git curl wget ssh diff find")
+
+// speaks reports whether a command of the line could itself print what looks like the summary of a runner: a literal
+// text, or the content of a file that no command of the line wrote.
+func speaks(list []shell.Simple) bool {
+	for i, s := range list {
+		w := s.Program()
+		if len(w) == 0 || s.To != "" || i > 0 && list[i-1].Next == "|" {
+			continue
+		}
+		switch name := path.Base(w[0]); {
+		case name == "echo" || name == "printf":
+			text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(strings.Join(w[1:], " "))
+			if passed, failed := scan(text, "", whole); passed != "" || failed != "" {
+				return true
+			}
+		case name == "git" && len(w) > 1 && !slices.Contains([]string{"log", "show", "diff", "grep", "blame"}, w[1]):
+		case slices.Contains(printers, name):
+			written := slices.ContainsFunc(list[:i], func(o shell.Simple) bool {
+				return o.To != "" && slices.Contains(w, o.To)
+			})
+			if !written && s.Next != "|" || !written && i+1 < len(list) && !list[i+1].Acts() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// silents are commands that print nothing unless they fail.
+var silents = [][]string{{"go", "build"}, {"go", "vet"}, {"go", "mod"}, {"go", "install"}, {"gofmt"}, {"tsc"}, {"npx", "tsc"}}
+
+func silent(s shell.Simple) bool {
+	w := s.Program()
+	return slices.ContainsFunc(silents, func(p []string) bool { return len(w) >= len(p) && slices.Equal(w[:len(p)], p) })
+}
+
+// wrappers run the program that their other words name.
+var wrappers = [][]string{
+	{"npx"}, {"bunx"}, {"pnpx"}, {"pnpm", "exec"}, {"pnpm", "dlx"}, {"yarn", "exec"}, {"yarn", "dlx"}, {"uv", "run"}, {"uvx"},
+	{"poetry", "run"}, {"pipenv", "run"}, {"hatch", "run"}, {"pdm", "run"}, {"rye", "run"}, {"bundle", "exec"},
+	{"mise", "exec"}, {"mise", "x"}, {"bun", "x"}, {"doppler", "run"}, {"python", "-m"}, {"python3", "-m"},
+	{"docker", "exec"}, {"docker", "compose", "exec"}, {"docker-compose", "exec"}, {"docker", "compose", "run"},
+}
+
+// summarizers are programs whose output is that of a build, a test or a check.
+var summarizers = strings.Fields("npm pnpm yarn bun make just task rake mise tox nox hatch turbo nx lerna moon jest vitest " +
+	"mocha ava tap tape playwright cypress karma pytest py.test unittest ruff black mypy pyright flake8 pylint mix cargo go " +
+	"gotestsum golangci-lint dotnet rspec phpunit pest phpstan gradle gradlew mvn mvnw ctest cmake ninja swift xcodebuild " +
+	"deno eslint tsc vue-tsc biome prettier svelte-check stylelint rubocop rails sbt zig flutter dart bazel bats prove " +
+	"busted stack cabal lein clj composer pre-commit node tsx ts-node next vite webpack staticcheck oxlint standard xo c8 nyc")
+
+// runs are subcommands that run the program itself, whose output may be anything.
+var runs = map[string]string{"go": "run", "cargo": "run", "dotnet": "run", "swift": "run", "zig": "run", "deno": "run",
+	"mix": "run", "flutter": "run", "dart": "run"}
+
+// summarizes reports whether the output of a command is that of a build, a test or a check.
+func summarizes(s shell.Simple) bool {
+	w := s.Program()
+	for again := true; again; {
+		again = false
+		for _, p := range wrappers {
+			if len(w) <= len(p) || !slices.Equal(w[:len(p)], p) {
+				continue
+			}
+			w, again = w[len(p):], true
+			for len(w) > 0 && (strings.HasPrefix(w[0], "-") || strings.HasPrefix(p[0], "docker") && !known(w[0])) {
+				w = w[1:]
+			}
+			break
+		}
+	}
+	if len(w) == 0 {
+		return false
+	}
+	name := path.Base(w[0])
+	switch {
+	case name == "node" || name == "tsx" || name == "ts-node":
+		return slices.Contains(w, "--test") || Tests(strings.Join(w, " "))
+	case strings.HasPrefix(name, "python") || name == "php" || name == "ruby" || name == "perl":
+		return Tests(strings.Join(w, " "))
+	case known(w[0]):
+		return len(w) < 2 || runs[name] != w[1]
+	}
+	return strings.Contains(w[0], "/") && Tests(w[0])
+}
+
+func known(program string) bool { return slices.Contains(summarizers, path.Base(program)) }
+
+// testers are words of commands that build, test or check.
+var testers = strings.Fields("build test tests lint check checks vet fmt format compile typecheck tsc verify ci install " +
+	"generate e2e unit integration spec specs")
+
+// Tests reports whether the name of a command says that it builds, tests or checks.
+func Tests(name string) bool {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool {
+		return strings.ContainsRune(" :-_/.", r)
+	}) {
+		if slices.Contains(testers, w) || strings.HasSuffix(w, "test") || strings.HasSuffix(w, "lint") {
+			return true
+		}
+	}
+	return false
+}

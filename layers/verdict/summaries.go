@@ -1,0 +1,283 @@
+package verdict
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A kind is what a summary proves.
+type kind int
+
+const (
+	fails  kind = iota // always
+	passes             // it counts everything that ran
+	ends               // if the end of the output is shown: what failed would be after it
+	alone              // if all of the output is shown: what failed may be before it
+)
+
+// A summary matches a line with which a runner reports how a run ended.
+type summary struct {
+	need string // that every such line contains
+	kind kind
+	re   string
+	ran  string // that the command contains; "" for any. With "!" before it, that it does not contain
+}
+
+// table has the summaries of the known runners.
+var table = []summary{
+	// Jest, Pest
+	{"Test Suites:", fails, `^Test Suites:\s.*\b[1-9]\d* failed`, ""},
+	{"Test Suites:", passes, `^Test Suites:\s+(\d+ skipped, )?[1-9]\d* passed, (\d+ of )?\d+ total`, ""},
+	{"Tests:", fails, `^Tests:\s.*\b[1-9]\d* failed`, ""},
+	{"Tests:", passes, `^Tests:\s+[^,]*\b[1-9]\d* passed \(\d+ assertions?\)`, ""},
+	{"FAIL", fails, `^FAIL\s+\S`, ""},
+	{"threshold", fails, `coverage threshold for .* not met|does not meet (\S+ )?threshold|does not meet minimum threshold`, ""},
+	// Vitest
+	{"failed", fails, `^\s*(Test Files|Tests|Type Tests)\s+[1-9]\d* failed`, ""},
+	{"rrors", fails, `^\s*(Errors|Type Errors)\s+[1-9]\d* errors?`, ""},
+	{"Test Files", ends, `^\s*Test Files\s+[1-9]\d* passed(\s*\|.*)? \(\d+\)`, ""},
+	// Mocha, AVA, Cypress, Karma
+	{"failing", fails, `^\s*[1-9]\d* failing$`, ""},
+	{"passing", ends, `^\s*[1-9]\d* passing\b`, ""},
+	{"tests failed", fails, `^\s*[1-9]\d* tests? failed$`, ""},
+	{"passed", ends, `^\s*[1-9]\d* tests? passed$`, ""},
+	{"All specs passed!", passes, `All specs passed!`, ""},
+	{"failed (", fails, `[1-9]\d* of \d+ failed \(\d+%\)`, ""},
+	{"FAILED)", fails, `^.*Executed \d+ of \d+.*\([1-9]\d* FAILED\)`, ""},
+	{"TOTAL:", ends, `^TOTAL: [1-9]\d* SUCCESS$`, ""},
+	// pytest, unittest
+	{" in ", fails, `^=*\s*(\d+ [a-z]+, )*[1-9]\d* (failed|errors?)\b.* in [\d.]+s`, ""},
+	{"passed", passes, `^=*\s*(\d+ (skipped|deselected|xfailed|xpassed|warnings?), )*[1-9]\d* passed\b.* in [\d.]+s`, ""},
+	{"FAIL Required", fails, `FAIL Required test coverage`, ""},
+	{"FAILED (", fails, `^FAILED \((failures|errors|unexpected)`, ""},
+	{"OK", ends, `^OK( \([a-z]+=\d+(, [a-z ]+=\d+)*\))?$`, ""},
+	// ExUnit, RSpec, Minitest, Jasmine, Bats, hspec
+	{"failure", fails, `^(\d+ [a-z]+, )*\d+ (tests?|examples?|specs?|runs)\b.*\b[1-9]\d* (failures?|errors?)`, ""},
+	{"failure", passes, `^(\d+ [a-z]+, )*[1-9]\d* (tests?|examples?|specs?|runs)(, \d+ assertions)?, 0 failures(, 0 errors)?(, \d+ (skips|skipped|excluded|invalid|pending( specs?)?))*( \(.*\))?$`, ""},
+	{"outside of examples", fails, `[1-9]\d* errors? occurred outside of examples`, ""},
+	{"** (", fails, `^\*\* \([A-Z]\w*`, "mix"},
+	{"Compilation error", fails, `^== Compilation error in file`, ""},
+	{"ERROR! Test suite aborted", fails, `.`, ""},
+	// npm, pnpm, Yarn, Bun
+	{"npm ERR!", fails, `^npm ERR! `, ""},
+	{"npm error", fails, `^npm error `, ""},
+	{"ELIFECYCLE", fails, `ELIFECYCLE.*(failed|[Tt]est)`, ""},
+	{"ERR_PNPM", fails, `ERR_PNPM_`, ""},
+	{"Command failed with exit code", fails, `^error Command failed with exit code [1-9]`, ""},
+	{"exited with code", fails, `^error: script ".*" exited with code [1-9]`, ""},
+	{"fail", fails, `^\s*[1-9]\d* fail$`, ""},
+	{"fail", ends, `^\s*0 fail$`, ""},
+	{"Done in", ends, `^(✨\s+)?Done in [\d.]+m?s\.?$`, "yarn"},
+	{"Done", ends, `Done in \d+s( \d+ms)?$`, "yarn"},
+	// .NET
+	{"Failed!", fails, `^Failed!\s+- Failed:`, ""},
+	{"Passed!", alone, `^Passed!\s+- Failed:\s+0,`, ""},
+	{"Test Run Failed.", fails, `^Test Run Failed\.`, ""},
+	{"Test Run Successful.", alone, `^Test Run Successful\.`, ""},
+	{"Build FAILED", fails, `^Build FAILED`, ""},
+	{"Build succeeded", ends, `^Build succeeded`, "build"},
+	{": error ", fails, `: error [A-Z]{2,6}\d+:`, ""},
+	// Cargo
+	{"test result:", fails, `^test result: FAILED\.`, ""},
+	{"test result:", ends, `^test result: ok\.`, ""},
+	{"error", fails, `^error: could not compile|^error: test failed|^error(\[E\d+\])?: aborting due to|^error: [1-9]\d* targets? failed|^error\[E\d+\]:`, ""},
+	{"tests run:", fails, `^\s*Summary .*tests? run:.*\b[1-9]\d* (failed|timed out)`, ""},
+	{"tests run:", ends, `^\s*Summary .*\b[1-9]\d* tests? run: [1-9]\d* passed`, ""},
+	{"Finished", ends, `^\s*Finished .*target\(s\) in `, "cargo build"},
+	{"Finished", ends, `^\s*Finished .*target\(s\) in `, "cargo check"},
+	{"Finished", ends, `^\s*Finished .*target\(s\) in `, "cargo clippy"},
+	// PHPUnit
+	{"!", fails, `^(FAILURES|ERRORS)!$`, ""},
+	{"Assertions:", fails, `^Tests: \d+, Assertions: \d+.*\b(Failures|Errors): [1-9]`, ""},
+	{"OK (", passes, `^OK \([1-9]\d* tests?, \d+ assertions?\)`, ""},
+	// Gradle, Maven, sbt
+	{"BUILD FAIL", fails, `\bBUILD FAIL(ED|URE)\b`, ""},
+	{"BUILD SUCCESS", passes, `^(\[INFO\] )?BUILD SUCCESS(FUL in .*)?$`, ""},
+	{"Tests run:", fails, `Tests run: \d+, +Failures: (\d+, +Errors: [1-9]|[1-9])`, ""},
+	{"[error]", fails, `^\[error\] (Failed: Total|.*TestsFailedException|.*Compilation failed)`, ""},
+	{"[success]", ends, `^\[success\] Total time`, ""},
+	// CTest
+	{"tests passed,", fails, `^\d+% tests passed, [1-9]\d* tests? failed out of \d+`, ""},
+	{"tests passed,", passes, `^100% tests passed, 0 tests failed out of [1-9]`, ""},
+	{"Errors while running CTest", fails, `.`, ""},
+	{"ninja: build stopped", fails, `^ninja: build stopped:`, ""},
+	// Go, gotestsum, golangci-lint, staticcheck
+	{"FAIL", fails, `^FAIL$|^--- FAIL: `, ""},
+	{"ok", ends, `^ok\s+\S+\s+(\(cached\)|[\d.]+s)`, ""},
+	{".go:", fails, `^(vet: )?[\w./@-]+\.go:\d+:\d+: `, "go build"},
+	{".go:", fails, `^(vet: )?[\w./@-]+\.go:\d+:\d+: `, "go vet"},
+	{".go:", fails, `^(vet: )?[\w./@-]+\.go:\d+:\d+: `, "go install"},
+	{"DONE", fails, `^DONE \d+ tests?\b.*[1-9]\d* (failures?|errors?)`, ""},
+	{"DONE", ends, `^DONE [1-9]\d* tests?(, \d+ skipped)? in `, ""},
+	{"issue", fails, `^[1-9]\d* issues?:$`, ""},
+	{"issues.", passes, `^0 issues\.$`, ""},
+	// TAP, node --test, prove
+	{"not ok", fails, `^not ok\b`, ""},
+	{"fail", fails, `^(#|ℹ) fail(ed)?:? +[1-9]`, ""},
+	{"cancelled", fails, `^(#|ℹ) cancelled +[1-9]`, ""},
+	{"fail", ends, `^(#|ℹ) fail +0$`, ""},
+	{"failed", fails, `^# failed \d+ of \d+ tests`, ""},
+	{"Result:", fails, `^Result: FAIL`, ""},
+	{"Result:", ends, `^Result: PASS`, ""},
+	// Deno
+	{"FAILED |", fails, `^FAILED \| `, ""},
+	{"ok |", passes, `^ok \| [1-9]\d* passed\b.*\| 0 failed`, ""},
+	{"error: Test failed", fails, `^error: Test failed`, ""},
+	// Swift, Xcode
+	{"Executed", fails, `Executed \d+ tests?, with (\d+ tests? skipped and )?[1-9]\d* failures?`, ""},
+	{"Executed", ends, `Executed [1-9]\d* tests?, with (\d+ tests? skipped and )?0 failures`, ""},
+	{"Test run with", fails, `Test run with \d+ tests?.* failed`, ""},
+	{"Test run with", alone, `Test run with [1-9]\d* tests?.* passed`, ""},
+	{"** ", fails, `\*\* (TEST|BUILD|ARCHIVE) FAILED \*\*`, ""},
+	{"** ", passes, `\*\* (TEST|BUILD|ARCHIVE) SUCCEEDED \*\*`, ""},
+	{"error:", fails, `^error: (fatalError|Compilation failed|emit-module command failed)`, ""},
+	{"Build complete!", ends, `^Build complete!`, "swift build"},
+	// Playwright
+	{"failed", fails, `^\s+[1-9]\d* failed$`, ""},
+	{"interrupted", fails, `^\s+[1-9]\d* interrupted$`, ""},
+	{"passed (", alone, `^\s+[1-9]\d* passed \([\d.]+(ms|s|m|h)\)`, ""},
+	// ESLint, Biome, Prettier, Stylelint, svelte-check
+	{"problem", fails, `^✖ \d+ problems? \([1-9]\d* errors?`, ""},
+	{"too many warnings", fails, `^ESLint found too many warnings`, ""},
+	{"Prettier code style!", passes, `^All matched files use Prettier code style!`, ""},
+	{"Code style issues", fails, `Code style issues (found|in)`, ""},
+	{"No fixes applied", ends, `^Checked \d+ files? in .*No fixes applied`, ""},
+	{"svelte-check found", fails, `svelte-check found [1-9]\d* errors?`, ""},
+	{"svelte-check found", ends, `svelte-check found 0 errors`, ""},
+	// TypeScript, Ruff, mypy, Pyright, Black, RuboCop, PHPStan
+	{"Found", fails, `^(\[ERROR\] )?Found [1-9]\d* errors?\b`, ""},
+	{"Found", fails, `^Found \d+ warnings? and [1-9]\d* errors?`, ""},
+	{"Found 0 errors", ends, `^Found 0 errors`, "tsc"},
+	{"All checks passed!", passes, `^All checks passed!$`, ""},
+	{"would be reformatted", fails, `\b[1-9]\d* files? would be reformatted`, ""},
+	{"already formatted", passes, `^\d+ files? already formatted$`, ""},
+	{"Success: no issues", passes, `^Success: no issues found`, ""},
+	{"errors,", fails, `^[1-9]\d* errors?, \d+ warnings?`, ""},
+	{"errors,", ends, `^0 errors, \d+ warnings?`, ""},
+	{"offenses", fails, `files? inspected, [1-9]\d* offenses? detected$`, ""},
+	{"no offenses detected", passes, `files? inspected, no offenses detected`, ""},
+	// Make, just, Task, mise, pre-commit, tox, Turborepo, Bazel
+	{"***", fails, `^g?make(\[\d+\])?: \*\*\* `, ""},
+	{"Recipe", fails, "^error: Recipe [`'].* failed", ""},
+	{"task: Failed", fails, `^task: Failed to run task`, ""},
+	{"ERROR task failed", fails, `ERROR task failed`, ""},
+	{"...Failed", fails, `\.{3,}Failed$`, "pre-commit"},
+	{"evaluation failed", fails, `evaluation failed :\(`, ""},
+	{"congratulations", ends, `congratulations :\)`, ""},
+	{"did NOT complete", fails, `Build did NOT complete successfully`, ""},
+	{"Failed:", fails, `^\s*Failed:\s+\S+#\S+`, ""},
+	// bundlers
+	{"Failed to compile", fails, `^Failed to compile`, ""},
+	{"error during build", fails, `^error during build:`, ""},
+	{"compiled with", fails, `compiled with [1-9]\d* errors?`, ""},
+	{"compiled successfully", ends, `compiled successfully`, "build"},
+	// Flutter, Zig, R, busted
+	{"tests failed.", fails, `Some tests failed\.$`, ""},
+	{"tests passed!", ends, `All tests passed!$`, ""},
+	{"passed.", ends, `^All [1-9]\d* tests? passed\.`, ""},
+	{"failed.", fails, `\d+ passed; (\d+ skipped; )?[1-9]\d* failed\.`, ""},
+	{"[ FAIL", fails, `\[ FAIL [1-9]`, ""},
+	{"[ FAIL", ends, `\[ FAIL 0 \|`, ""},
+	{"successes /", fails, `^\d+ success(es)? / ([1-9]|\d+ failures? / [1-9])`, ""},
+}
+
+// compiled has the expressions of table.
+var compiled = sync.OnceValue(func() []*regexp.Regexp {
+	out := make([]*regexp.Regexp, len(table))
+	for i, s := range table {
+		out[i] = regexp.MustCompile(s.re)
+	}
+	return out
+})
+
+// prefixed matches what a runner of several packages puts before each line, and Maven's level.
+var prefixed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\[[\w:./@-]+\]\s+|[@\w./-]+[:#][\w:-]+: +|[@\w./-]+ [\w:-]+: +|[\w.-]+\s+\| )`)
+})
+
+// many are words of commands that run the scripts of several packages, each with its own summary.
+var many = []string{" --workspaces", " -ws ", " --recursive", "pnpm -r ", "pnpm --filter", "workspaces foreach", "lerna run",
+	"nx run-many"}
+
+const maxLine = 600
+
+// scan returns the last line of an output that reports a pass and the first that reports a failure. A pass counts only
+// as far as the view of the output permits.
+func scan(out, ran string, sees view) (passed, failed string) {
+	if strings.Contains(out, "<persisted-output>") || strings.Contains(out, " lines truncated] ...") {
+		sees = min(sees, start)
+	}
+	lines := strings.Split(out, "\n")
+	lastGo, tests, running := "", false, 0
+	multi := slices.ContainsFunc(many, func(m string) bool { return strings.Contains(ran+" ", m) })
+	for _, line := range lines {
+		line = strings.TrimRight(line, " \t\r")
+		if line == "" || len(line) > maxLine {
+			continue
+		}
+		k, ok := match(line, ran)
+		if !ok {
+			if at := prefixed().FindStringIndex(line); at != nil && at[1] < len(line) {
+				k, ok = match(line[at[1]:], ran)
+			}
+		}
+		if goLine(line) {
+			lastGo = line
+		}
+		tests = tests || strings.HasPrefix(line, "Ran ") && !strings.HasPrefix(line, "Ran 0 ")
+		if n, is := strings.CutPrefix(line, "Running "); is {
+			running, _ = strconv.Atoi(strings.Split(n, " ")[0])
+		}
+		if !ok {
+			continue
+		}
+		if strings.HasPrefix(line, "OK") && !strings.HasPrefix(line, "OK (") && !tests {
+			continue // the end of a test run only after its count
+		}
+		switch {
+		case k == fails:
+			if failed == "" {
+				failed = strings.TrimSpace(line)
+			}
+		case multi && sees < whole,
+			k == ends && sees < end,
+			k == alone && sees < whole && (running == 0 || !strings.HasPrefix(strings.TrimSpace(line), strconv.Itoa(running)+" ")),
+			k == passes && sees < filtered:
+		default:
+			passed = strings.TrimSpace(line)
+		}
+	}
+	if strings.HasPrefix(passed, "ok") && goLine(passed) && lastGo == "FAIL" {
+		passed = ""
+	}
+	return passed, failed
+}
+
+// goLine reports whether go test ends a package, or all, with this line.
+func goLine(line string) bool {
+	return line == "FAIL" || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "FAIL\t") ||
+		strings.HasPrefix(line, "?   \t")
+}
+
+// match returns what a line proves.
+func match(line, ran string) (k kind, ok bool) {
+	for i, s := range table {
+		if !strings.Contains(line, s.need) || s.ran != "" && !strings.Contains(ran, s.ran) || excused(line) {
+			continue
+		}
+		if compiled()[i].MatchString(line) {
+			return s.kind, true
+		}
+	}
+	return 0, false
+}
+
+// excused reports whether a line that looks like a failure is none.
+func excused(line string) bool {
+	return strings.HasPrefix(line, "not ok") && (strings.Contains(line, "# TODO") || strings.Contains(line, "# SKIP") ||
+		strings.Contains(line, "# todo") || strings.Contains(line, "# skip")) ||
+		strings.HasPrefix(line, "Found ") && strings.Contains(line, "0 remaining")
+}

@@ -1,0 +1,145 @@
+// Package verdict tells whether a shell line passed or failed, if that is proven.
+//
+// Half of the commands that test, lint and build are piped to tail or grep, and then the exit status is that of the
+// pipe. So [Of] asks two witnesses. The exit status speaks only of commands that it belongs to: not of one before a
+// pipe, "||", ";" or "&". The output speaks if a line in it is the summary of a known runner, printed by a command of
+// the line and not by a program that prints files. If neither speaks, or both disagree, there is no verdict.
+//
+// A summary that reports a failure is always proof. One that reports a pass is proof if it counts everything, or if the
+// end of the output was not filtered away.
+package verdict
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memvcs/mem/layers/shell"
+)
+
+// Version changes when the same run gets another judgement.
+const Version = 1
+
+// A Verdict is "passed", "failed" or "", which is not known.
+type Verdict string
+
+// The verdicts that are known.
+const (
+	Passed Verdict = "passed"
+	Failed Verdict = "failed"
+)
+
+// A Run is what is known of one run of a shell line.
+type Run struct {
+	Line   string
+	Ended  bool // Exit is the exit status of the line; it did not run in the background and was not interrupted
+	Exit   int
+	Output string // without colours
+}
+
+// A Judgement is a verdict with its proof.
+type Judgement struct {
+	Verdict Verdict
+	Proof   string   // the line of the output that proves it; "" if the exit status does
+	Failed  []string // names of tests that failed
+	Passed  []string // names of tests that passed
+}
+
+// readLimit is the size of an output that is searched: its start and its end.
+const readLimit = 1 << 20
+
+// Of judges a run of a shell line. It passed if everything in it that builds, tests, checks or otherwise acts passed. It
+// failed if something of that failed.
+func Of(r Run) (j Judgement) {
+	list := shell.Parse(r.Line)
+	acting := slices.ContainsFunc(list, shell.Simple.Acts)
+	if !acting {
+		return j
+	}
+	if len(r.Output) > readLimit {
+		r.Output = r.Output[:readLimit/2] + "\n" + r.Output[len(r.Output)-readLimit/2:]
+	}
+	own := byStatus(r, list)
+	said, names := byOutput(r.Output, list)
+	j.Failed, j.Passed = names.failed, names.passed
+	switch {
+	case own == Passed && said.verdict == Failed:
+		return j // a script that hides the status of its runner
+	case own != "":
+		j.Verdict = own
+		if said.verdict == own {
+			j.Proof = said.line
+		}
+	default:
+		j.Verdict, j.Proof = said.verdict, said.line
+	}
+	return j
+}
+
+// harmless are programs that hardly ever fail, before or after the command that counts.
+var harmless = strings.Fields("cd pushd popd export set unset source . mkdir echo printf true sleep : touch rm cp wait local")
+
+// broken matches the message of a harmless program that failed.
+var broken = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)(^|[: ])(cd|pushd|source|\.|rm|mkdir|cp|touch)(: .*)?: .*(No such file|[Nn]ot a directory|Permission denied|not found|cannot)`)
+})
+
+// byStatus returns the verdict of the exit status.
+func byStatus(r Run, list []shell.Simple) Verdict {
+	if !r.Ended {
+		return ""
+	}
+	ok, bad := shell.Settles(list)
+	if r.Exit == 0 {
+		for i, s := range list {
+			if s.Acts() && !ok[i] || slices.Contains([]string{"fi", "done", "esac", "}"}, s.Words[0]) {
+				return ""
+			}
+		}
+		return Passed
+	}
+	if r.Exit == 124 || r.Exit > 128 { // a time limit or a signal ended it
+		return ""
+	}
+	found := false
+	for i, s := range list {
+		switch w := s.Program(); {
+		case !bad[i]:
+		case s.Acts():
+			found = true
+		case len(w) > 0 && !slices.Contains(harmless, path.Base(w[0])):
+			return "" // it may be the one that failed
+		}
+	}
+	if !found || broken().MatchString(r.Output) {
+		return ""
+	}
+	return Failed
+}
+
+// Commands returns, for a line with a verdict, the verdict of each of its named commands: of a line that failed it is
+// known only if one command remains, or if names of failed tests tell that it was the one that tests.
+func Commands(line string, v Verdict, tests bool) (list []shell.Command, verdicts []Verdict) {
+	parsed := shell.Parse(line)
+	list = shell.Commands(parsed)
+	verdicts = make([]Verdict, len(list))
+	acts := 0
+	for _, s := range parsed {
+		if s.Acts() {
+			acts++
+		}
+	}
+	alone := !slices.ContainsFunc(list, func(c shell.Command) bool { return c.Name != list[0].Name })
+	for i, c := range list {
+		switch {
+		case v == Passed:
+			verdicts[i] = Passed
+		case v != Failed:
+		case alone && acts <= len(list), tests && i == len(list)-1 && strings.Contains(c.Name, "test"):
+			verdicts[i] = Failed
+		}
+	}
+	return list, verdicts
+}

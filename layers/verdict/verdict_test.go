@@ -1,0 +1,192 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A runner is a fixture: what a run prints that passes and one that fails, each without a pipe and behind one.
+type runner struct {
+	line         string
+	pass, fail   string
+	silent       bool // a pass behind a pipe is not proven by its output
+	failName     string
+	passIsHidden bool
+}
+
+var runners = []runner{
+	{line: "npx jest", pass: "PASS src/a.test.ts\n  ✓ adds (3 ms)\n\nTest Suites: 3 passed, 3 total\nTests:       1 skipped, 12 passed, 13 total\nSnapshots:   0 total\nTime:        1.2 s\nRan all test suites.",
+		fail: "FAIL src/a.test.ts\n  ● math › adds\n\n    expect(received).toBe(expected)\n\nTest Suites: 1 failed, 2 passed, 3 total\nTests:       2 failed, 10 passed, 12 total\nSnapshots:   0 total\nTime:        1.2 s\nRan all test suites.", failName: "math › adds"},
+	{line: "npm test", pass: "> x@1.0.0 test\n> jest\n\nTest Suites: 3 passed, 3 total\nTests:       12 passed, 12 total\nSnapshots:   0 total\nTime:        1 s",
+		fail: "Test Suites: 1 failed, 2 passed, 3 total\nTests:       2 failed, 10 passed, 12 total\nSnapshots:   0 total\nTime:        1 s"},
+	{line: "npx vitest run", pass: " ✓ src/a.test.ts (3 tests) 5ms\n\n Test Files  1 passed (1)\n      Tests  3 passed (3)\n   Start at  10:00:00\n   Duration  300ms",
+		fail: " ❯ src/a.test.ts (3 tests | 1 failed) 5ms\n\n Test Files  1 failed (1)\n      Tests  1 failed | 2 passed (3)\n   Start at  10:00:00\n   Duration  300ms"},
+	{line: "npx mocha", pass: "  math\n    ✔ adds\n\n  12 passing (34ms)\n  1 pending", fail: "  math\n    1) adds\n\n  10 passing (34ms)\n  2 failing\n\n  1) math\n       adds:\n     AssertionError"},
+	{line: "pytest -q", pass: "....                                   [100%]\n4 passed, 1 warning in 0.12s", fail: "F...\nFAILED tests/test_a.py::test_add - assert 1 == 2\n1 failed, 3 passed in 0.12s", failName: "tests/test_a.py::test_add"},
+	{line: "python -m pytest", pass: "========================= 4 passed in 0.12s =========================", fail: "=================== 1 failed, 3 passed in 0.12s ====================="},
+	{line: "python -m unittest", pass: "....\n----------------------------------------------------------------------\nRan 4 tests in 0.001s\n\nOK", fail: "Ran 4 tests in 0.001s\n\nFAILED (failures=1)"},
+	{line: "mix test", pass: "....\nFinished in 0.1 seconds (0.0s async, 0.1s sync)\n2 doctests, 5 tests, 0 failures", fail: "  1) test adds (MathTest)\n     test/math_test.exs:5\nFinished in 0.1 seconds\n5 tests, 1 failure", failName: "test adds"},
+	{line: "yarn test", pass: "yarn run v1.22.19\n$ jest\nDone in 1.23s.", fail: "error Command failed with exit code 1.\ninfo Visit https://yarnpkg.com/en/docs/cli/run for documentation about this command."},
+	{line: "bun test", pass: "bun test v1.1.0\n\n 12 pass\n 0 fail\n 24 expect() calls\nRan 12 tests across 3 files. [10.00ms]", fail: "(fail) math > adds [1.00ms]\n\n 10 pass\n 2 fail\n 24 expect() calls\nRan 12 tests across 3 files. [10.00ms]", failName: "math > adds"},
+	{line: "bun run test", pass: " 3 pass\n 0 fail\nRan 3 tests across 1 files.", fail: "error: script \"test\" exited with code 1"},
+	{line: "dotnet test", passIsHidden: true, pass: "Passed!  - Failed:     0, Passed:    12, Skipped:     0, Total:    12, Duration: 34 ms - A.dll (net8.0)", fail: "  Failed A.MathTests.Adds [12 ms]\nFailed!  - Failed:     1, Passed:    11, Skipped:     0, Total:    12, Duration: 34 ms - A.dll (net8.0)", failName: "A.MathTests.Adds"},
+	{line: "dotnet build", pass: "Build succeeded.\n    0 Warning(s)\n    0 Error(s)\n\nTime Elapsed 00:00:01.23", fail: "Build FAILED.\n\nA.cs(3,5): error CS1002: ; expected [/x/A.csproj]\n    0 Warning(s)\n    1 Error(s)"},
+	{line: "cargo test", pass: "test tests::adds ... ok\n\ntest result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s", fail: "test tests::adds ... FAILED\n\ntest result: FAILED. 11 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n\nerror: test failed, to rerun pass `--lib`", failName: "tests::adds"},
+	{line: "cargo build", pass: "   Compiling a v0.1.0 (/x)\n    Finished `dev` profile [unoptimized + debuginfo] target(s) in 1.23s", fail: "error[E0382]: borrow of moved value: `x`\nerror: could not compile `a` (lib) due to 1 previous error"},
+	{line: "bundle exec rspec", pass: "Finished in 0.1 seconds\n12 examples, 0 failures, 1 pending", fail: "12 examples, 2 failures\n\nFailed examples:\n\nrspec ./spec/math_spec.rb:12 # Math adds", failName: "./spec/math_spec.rb:12"},
+	{line: "vendor/bin/phpunit tests", pass: "OK (12 tests, 34 assertions)", fail: "1) Tests\\MathTest::testAdds\nFAILURES!\nTests: 12, Assertions: 34, Failures: 2.", failName: `Tests\MathTest::testAdds`},
+	{line: "./gradlew test", pass: "BUILD SUCCESSFUL in 3s\n4 actionable tasks: 4 executed", fail: "MathTest > adds FAILED\n\nFAILURE: Build failed with an exception.\nBUILD FAILED in 3s", failName: "MathTest > adds"},
+	{line: "mvn -q test", pass: "[INFO] Tests run: 12, Failures: 0, Errors: 0, Skipped: 0\n[INFO] BUILD SUCCESS\n[INFO] Total time:  3 s", fail: "[ERROR] Tests run: 12, Failures: 2, Errors: 0, Skipped: 0\n[INFO] BUILD FAILURE\n[INFO] Total time:  3 s"},
+	{line: "ctest --test-dir build", pass: "100% tests passed, 0 tests failed out of 12\n\nTotal Test time (real) =   0.10 sec", fail: "92% tests passed, 1 tests failed out of 12\n\nThe following tests FAILED:\n\t  3 - adds (Failed)\nErrors while running CTest", failName: "adds"},
+	{line: "go test ./...", pass: "ok  \tx/a\t0.012s\n?   \tx/c\t[no test files]\nok  \tx/b\t(cached)", fail: "--- FAIL: TestAdds (0.00s)\n    a_test.go:5: 1 != 2\nFAIL\nFAIL\tx/a\t0.012s\nok  \tx/b\t0.010s\nFAIL", failName: "TestAdds"},
+	{line: "gotestsum", pass: "✓  x/a (12ms)\n\nDONE 12 tests, 1 skipped in 0.345s", fail: "=== Failed\nDONE 12 tests, 2 failures in 0.345s"},
+	{line: "node --test", pass: "ok 1 - adds\n# tests 2\n# pass 2\n# fail 0\n# cancelled 0\n# skipped 0", fail: "not ok 1 - adds\n# tests 2\n# pass 1\n# fail 1\n# cancelled 0", failName: "adds"},
+	{line: "prove -r t", pass: "All tests successful.\nFiles=2, Tests=12\nResult: PASS", fail: "Result: FAIL"},
+	{line: "deno test", pass: "adds ... ok (1ms)\n\nok | 12 passed | 0 failed (30ms)", fail: "adds ... FAILED (1ms)\n\nFAILED | 10 passed | 2 failed (30ms)\n\nerror: Test failed", failName: "adds"},
+	{line: "swift test", pass: "Test Suite 'All tests' passed at 2026-01-01.\n\t Executed 12 tests, with 0 failures (0 unexpected) in 0.1 (0.1) seconds", fail: "Test Case '-[ATests.Math testAdds]' failed (0.1 seconds).\n\t Executed 12 tests, with 2 failures (0 unexpected) in 0.1 (0.1) seconds", failName: "-[ATests.Math testAdds]"},
+	{line: "npx playwright test", pass: "Running 12 tests using 4 workers\n\n  12 passed (3.2s)", fail: "  1 failed\n    [chromium] › a.spec.ts:3:1 › adds ──\n  11 passed (3.2s)"},
+	{line: "npx eslint .", silent: true, fail: "/x/a.js\n  1:1  error  Unexpected var  no-var\n\n✖ 3 problems (1 error, 2 warnings)"},
+	{line: "npx tsc --noEmit", silent: true, fail: "src/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'."},
+	{line: "golangci-lint run", pass: "0 issues.", fail: "a.go:3:2: unused (unused)\n1 issues:\n* unused: 1"},
+	{line: "ruff check .", pass: "All checks passed!", fail: "a.py:1:8: F401 `os` imported but unused\nFound 1 error."},
+	{line: "mypy .", pass: "Success: no issues found in 3 source files", fail: "a.py:1: error: x\nFound 1 error in 1 file (checked 3 source files)"},
+	{line: "bundle exec rubocop", pass: "12 files inspected, no offenses detected", fail: "12 files inspected, 3 offenses detected"},
+	{line: "npx prettier --check .", pass: "Checking formatting...\nAll matched files use Prettier code style!", fail: "[warn] a.ts\n[warn] Code style issues found in the above file. Run Prettier with --write to fix."},
+	{line: "make test", silent: true, fail: "make: *** [Makefile:3: test] Error 1"},
+	{line: "flutter test", pass: "00:01 +12: All tests passed!", fail: "00:01 +11 -1: Some tests failed."},
+}
+
+// TestRunners runs each runner with its own exit status, and behind pipes and other operators that hide it: then only
+// its summary counts.
+func TestRunners(t *testing.T) {
+	t.Parallel()
+	for _, r := range runners {
+		check := func(line string, exit int, out string, want ...Verdict) {
+			t.Helper()
+			got := Of(Run{Line: line, Ended: true, Exit: exit, Output: out})
+			for _, w := range want {
+				if got.Verdict == w {
+					return
+				}
+			}
+			t.Errorf("%s, exit %d: %q (%q), want %q\n%s", line, exit, got.Verdict, got.Proof, want, out)
+		}
+		check(r.line, 0, r.pass, Passed)
+		check(r.line, 1, r.fail, Failed)
+		check("cd x && "+r.line+" 2>&1 && echo done", 0, r.pass, Passed)
+		check("bash -c '"+r.line+"'", 1, r.fail, Failed)
+		hidden := []Verdict{Passed}
+		if r.silent {
+			hidden = []Verdict{""}
+		}
+		tail := hidden
+		if r.passIsHidden {
+			tail = []Verdict{""}
+		}
+		all := fmt.Sprintf(" 2>&1 | tail -%d", strings.Count(r.pass, "\n")+2)
+		check(r.line+all, 0, r.pass, hidden...)
+		check(r.line+" 2>&1 | tee log", 0, r.pass, hidden...)
+		check(r.line+" || true", 0, r.pass, hidden...)
+		check(r.line+"; echo \"exit $?\"", 0, r.pass, hidden...)
+		check(r.line+" 2>&1 | tail -1", 0, r.pass[strings.LastIndex(r.pass, "\n")+1:], append(tail, "")...)
+		for _, hide := range []string{" 2>&1 | tail -20", " | cat", " || true", "; true", "; echo $?", " 2>&1 | grep -v x", " | head -50", " &",
+			" > log 2>&1; tail -5 log"} {
+			check(r.line+hide, 0, r.fail, Failed)
+		}
+		check("bash -c '"+r.line+"; true'", 0, "", "")
+		check(r.line+" > /dev/null; cat log", 0, r.pass, "")
+		check("cat old.log; "+r.line+" | tail -1", 0, r.fail+"\nx", "")
+		check("cat log", 0, r.fail, "")
+		check("grep -c x log | tail -3", 0, r.pass, "")
+		for _, hide := range []string{" | tail -5", " || true", "; echo $?", " &", " | grep x", "; true", " | wc -l"} {
+			check(r.line+hide, 0, "", "")
+		}
+		if r.failName != "" {
+			got := Of(Run{Line: r.line + " | tail -20", Ended: true, Output: r.fail})
+			if !slices.Contains(got.Failed, r.failName) {
+				t.Errorf("%s: failed tests %q, want %q", r.line, got.Failed, r.failName)
+			}
+		}
+	}
+}
+
+// TestStatus gives lines whose status belongs to a command or does not.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line string
+		exit int
+		want Verdict
+	}{
+		{"make", 0, Passed}, {"make", 2, Failed}, {"make", 130, ""}, {"timeout 60 make", 124, ""},
+		{"make | tail -3", 0, ""}, {"set -o pipefail; make | tail -3", 0, Passed}, {"set -euo pipefail\nmake | tail -3", 1, ""},
+		{"make && npm test", 0, Passed}, {"make; npm test", 0, ""}, {"make && npm test", 1, Failed}, {"make; npm test", 1, Failed},
+		{"make || npm test", 0, ""}, {"make || exit 1", 0, Passed}, {"make || exit 1", 1, Failed}, {"! make", 0, ""},
+		{"make &", 0, ""}, {"make & wait", 0, ""}, {"(cd x; make)", 0, Passed}, {"(make; true)", 0, ""}, {"(make) || true", 0, ""},
+		{"{ make; echo; }", 0, ""}, {"if make; then echo y; fi", 0, ""}, {"for x in a b; do make $x; done", 0, ""},
+		{"OUT=$(make); echo $OUT", 0, ""}, {"make; grep -q x y", 1, ""}, {"cd nowhere && make", 1, Failed}, {"ls", 0, ""}, {"ls x", 2, ""},
+		{"npm test -- --watch=false; rc=$?; exit $rc", 0, ""}, {"docker build .", 0, Passed}, {"sh -c 'make || true'", 0, ""},
+		{"make <<<'x' >out 2>&1", 0, Passed}, {"make 2>&1 | tee x | tail", 1, ""}, {"while ! make; do sleep 1; done", 0, ""},
+	} {
+		if got := Of(Run{Line: c.line, Ended: true, Exit: c.exit}); got.Verdict != c.want {
+			t.Errorf("%q, exit %d: %q, want %q", c.line, c.exit, got.Verdict, c.want)
+		}
+	}
+	if got := Of(Run{Line: "cd nowhere && make", Ended: true, Exit: 1, Output: "bash: cd: nowhere: No such file or directory"}); got.Verdict != "" {
+		t.Errorf("make did not run: %q", got.Verdict)
+	}
+}
+
+// TestTraps gives outputs that a careless reader takes for the other verdict.
+func TestTraps(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, line, out string
+		want            Verdict
+	}{
+		{"a suite that does not compile", "npx jest 2>&1 | tail -4", "Test Suites: 1 failed, 2 passed, 3 total\nTests:       12 passed, 12 total", Failed},
+		{"only the tests are shown", "npx jest 2>&1 | grep Tests:", "Tests:       12 passed, 12 total", ""},
+		{"coverage", "npx jest --coverage | tail -20", "Jest: \"global\" coverage threshold for lines (80%) not met: 70%\nTest Suites: 1 passed, 1 total", Failed},
+		{"unhandled errors", "npx vitest run | tail", " Test Files  1 passed (1)\n      Tests  3 passed (3)\n     Errors  1 error", Failed},
+		{"failures stand before the passes", "npx playwright test | tail -1", "  11 passed (3.2s)", ""},
+		{"only passes are filtered", "npx mocha | grep passing", "  10 passing (3ms)", ""},
+		{"the end is cut", "go test ./... | head -2", "ok  \tx/a\t0.1s\nok  \tx/b\t0.1s", ""},
+		{"a project before it failed", "dotnet test | tail -1", "Passed!  - Failed:     0, Passed:    12, Skipped:     0, Total:    12", ""},
+		{"a retry", "npm test || npm test", "Tests:       2 failed, 10 passed, 12 total\nTest Suites: 3 passed, 3 total", ""},
+		{"two runs", "npm test | tail -3; npm test | tail -3", "Tests: 2 failed, 3 total\nTest Suites: 3 passed, 3 total", ""},
+		{"lint is not known", "npm run lint | tail -3; npm test | tail -6", "Test Suites: 3 passed, 3 total", ""},
+		{"a text", "npm test > /dev/null; echo 'BUILD SUCCESSFUL in 3s'", "BUILD SUCCESSFUL in 3s", ""},
+		{"a text of its own", "make test; echo 'Tests: 2 failed'", "Tests: 2 failed", ""},
+		{"an older log", "git log -1 | cat; npm test | tail -1", "Tests: 2 failed, 3 total", ""},
+		{"a program", "go run ./cmd/x | tail", "FAIL", ""},
+		{"expected failures", "node --test | tail -9", "not ok 1 - adds # TODO\n# pass 3\n# fail 0", Passed},
+		{"all fixed", "ruff check --fix . | tail -1", "Found 3 errors (3 fixed, 0 remaining).", ""},
+		{"no tests", "bundle exec rspec | tail -1", "0 examples, 0 failures", ""},
+		{"the client cut it", "npx mocha | cat", "<persisted-output>\nOutput too large\n  10 passing (3ms)", ""},
+		{"workspaces", "npm test --workspaces | tail -1", "Test Suites: 3 passed, 3 total", ""},
+		{"build before it", "go build ./... && go test ./... | tail -3", "ok  \tx/a\t0.1s", Passed},
+		{"a prefix", "pnpm run check 2>&1 | tail -4", "web:test: Tests:       2 failed, 10 passed, 12 total", Failed},
+		{"a log of another run", "gh run view 1 --log | tail", "Tests: 2 failed, 3 total", ""},
+		{"a hidden status", "npm test", "Tests: 2 failed, 3 total", ""},
+	} {
+		if got := Of(Run{Line: c.line, Ended: true, Output: c.out}); got.Verdict != c.want {
+			t.Errorf("%s: %q gives %q (%q), want %q", c.name, c.line, got.Verdict, got.Proof, c.want)
+		}
+	}
+}
+
+// FuzzOf gives any text: a verdict of a line without an exit status has a line of the output as its proof.
+func FuzzOf(f *testing.F) {
+	for _, r := range runners {
+		f.Add(r.line+" | tail", r.pass)
+		f.Add(r.line+" || true", r.fail)
+	}
+	f.Fuzz(func(t *testing.T, line, out string) {
+		j := Of(Run{Line: line, Output: out})
+		if j.Verdict != "" && (j.Proof == "" || !strings.Contains(out, j.Proof)) {
+			t.Errorf("%q: %q is proven by %q", line, j.Verdict, j.Proof)
+		}
+	})
+}
