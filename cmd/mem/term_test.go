@@ -448,14 +448,30 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, false)
 	home := w.vars["HOME"]
+	abs := filepath.Join(t.TempDir(), "m")
 	for _, tt := range []struct{ option, variable, want string }{
-		{"", "", filepath.Join(home, ".claude-memory")}, {"", "m", filepath.Join(w.Dir, "m")}, {"o", "m", filepath.Join(w.Dir, "o")},
+		{"", "", filepath.Join(home, ".claude-memory")}, {"", abs, abs}, {"o", "m", filepath.Join(w.Dir, "o")},
+		{"", "~", home}, {"", "~/", home}, {"", "~/a/b", filepath.Join(home, "a", "b")}, {"~/o", abs, filepath.Join(home, "o")},
+		{"./~", "", filepath.Join(w.Dir, "~")},
+		{"", "m", ""}, {"", "./m", ""}, {"", "../m", ""}, {"", "~other/m", ""}, {"", "$HOME/m", ""}, {"~other", abs, ""},
 	} {
 		w.Env.Opt.MemDir, w.vars["MEM_DIR"] = tt.option, tt.variable
-		if got, err := w.Env.MemoryDir(); got != tt.want || err != nil {
+		got, err := w.Env.MemoryDir()
+		if tt.want == "" {
+			if code := app.StatusOf(err); err == nil || code != app.ExitUsage {
+				t.Errorf("%+v: %q, %v, want a usage error", tt, got, err)
+			}
+			continue
+		}
+		if got != tt.want || err != nil {
 			t.Errorf("%+v: %q, %v", tt, got, err)
 		}
 	}
+	w.vars["CLAUDE_CONFIG_DIR"] = "~/c"
+	if got, err := w.Env.ClaudeDir(); got != filepath.Join(home, "c") || err != nil {
+		t.Errorf("claudeDir() = %q, %v", got, err)
+	}
+	w.vars["CLAUDE_CONFIG_DIR"] = ""
 	if got, err := w.Env.ClaudeDir(); got != filepath.Join(home, ".claude") || err != nil {
 		t.Errorf("claudeDir() = %q, %v", got, err)
 	}

@@ -173,22 +173,35 @@ type place struct {
 	earlier []state.Project // that it or a parent belonged to before it was linked or unlinked
 }
 
-// placeOf finds the project of a directory, and its earlier projects.
-func (m Ops) placeOf(ctx context.Context, dir string) (at *place, err error) {
-	paths, err := projects.On(m.DB).Paths(ctx)
+// placesOf finds the projects of the working directories of sources, and their earlier projects. Existing directories
+// come first: the repository of a worktree that is gone may be one of them.
+func (m Ops) placesOf(ctx context.Context, looked []peeked) (map[string]*place, error) {
+	find, err := projects.On(m.DB).Finder(ctx)
 	if err != nil {
 		return nil, err
 	}
-	at = &place{}
-	at.project, at.known = projects.Locate(ctx, paths, dir)
+	places := map[string]*place{}
+	for _, gone := range []bool{false, true} {
+		for _, l := range looked {
+			if places[l.cwd] == nil && gone != IsDir(l.cwd) {
+				places[l.cwd] = placeOf(ctx, find, l.cwd, l.branch)
+			}
+		}
+	}
+	return places, nil
+}
+
+func placeOf(ctx context.Context, find *projects.Finder, dir, branch string) *place {
+	at := &place{}
+	at.project, at.known = find.Locate(ctx, dir, branch)
 	for d := dir; d != ""; d = projects.Parent(d) {
-		for _, b := range paths {
+		for _, b := range find.Known {
 			if b.Path == d && b.Project != at.project.ID {
 				at.earlier = append(at.earlier, state.Project{ID: b.Project, Name: b.Name, Identity: b.Identity})
 			}
 		}
 	}
-	return at, nil
+	return at
 }
 
 // homeOf returns the project to capture a source into: a session stays in the project that has it, also after its
@@ -213,29 +226,18 @@ func (m Ops) homeOf(ctx context.Context, at *place, src Source) (state.Project, 
 // read go to failed.
 func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *[]error) ([]*Group, error) {
 	var groups []*Group
-	places := map[string]*place{}
-	looked := peekAll(sources, failed)
-	guess := guesser{m: m, others: looked}
+	looked, err := m.withDirs(ctx, peekAll(sources, failed), o)
+	if err != nil {
+		return nil, err
+	}
+	places, err := m.placesOf(ctx, looked)
+	if err != nil {
+		return nil, err
+	}
 	for _, l := range looked {
-		src, cwd, size := l.src, cmp.Or(l.cwd, dirName(l.src.Cwd)), l.size
-		if cwd == "" {
-			var err error
-			if cwd, err = guess.dir(ctx, src); err != nil {
-				return nil, err
-			}
-		}
-		if o.Within != nil && !o.Within(cwd) {
-			continue
-		}
+		src, cwd, size := l.src, l.cwd, l.size
 		src.dir = cwd
 		at := places[cwd]
-		if at == nil {
-			var err error
-			if at, err = m.placeOf(ctx, cwd); err != nil {
-				return nil, err
-			}
-			places[cwd] = at
-		}
 		p, err := m.homeOf(ctx, at, src)
 		if err != nil {
 			return nil, err
@@ -256,6 +258,24 @@ func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *
 	return groups, nil
 }
 
+// withDirs returns the sources that o selects, each with a working directory.
+func (m Ops) withDirs(ctx context.Context, looked []peeked, o AddOptions) ([]peeked, error) {
+	guess := guesser{m: m, others: slices.Clone(looked)}
+	var out []peeked
+	for _, l := range looked {
+		if l.cwd = cmp.Or(l.cwd, dirName(l.src.Cwd)); l.cwd == "" {
+			var err error
+			if l.cwd, err = guess.dir(ctx, l.src); err != nil {
+				return nil, err
+			}
+		}
+		if o.Within == nil || o.Within(l.cwd) {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
 // dirName returns s, or "" if s cannot be the name of a directory.
 func dirName(s string) string {
 	if strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
@@ -264,18 +284,18 @@ func dirName(s string) string {
 	return s
 }
 
-// A peeked is a source and the working directory that its start names.
+// A peeked is a source and the working directory and the branch that its start names.
 type peeked struct {
-	src  Source
-	cwd  string
-	size int64
+	src         Source
+	cwd, branch string
+	size        int64
 }
 
 // peekAll reads the start of each source. Sources that cannot be read go to failed.
 func peekAll(sources []Source, failed *[]error) []peeked {
 	var out []peeked
 	for _, src := range sources {
-		cwd, size, err := peek(src)
+		l, err := peek(src)
 		if err != nil {
 			*failed = append(*failed, &SourceError{src, err})
 			continue
@@ -283,22 +303,23 @@ func peekAll(sources []Source, failed *[]error) []peeked {
 		if src.filesErr != nil { // its transcript is captured nevertheless
 			*failed = append(*failed, &SourceError{src, src.filesErr})
 		}
-		out = append(out, peeked{src, cwd, size})
+		out = append(out, l)
 	}
 	return out
 }
 
-// peek returns the working directory that the start of a source names, "" if it names none that can exist.
-func peek(src Source) (cwd string, size int64, err error) {
+// peek reads the start of a source. The working directory is "" if it names none that can exist.
+func peek(src Source) (peeked, error) {
 	f, size, err := OpenSource(src.Path)
 	if err != nil {
-		return "", 0, err
+		return peeked{}, err
 	}
 	defer f.Close()
-	if cwd, err = transcript.Cwd(f); err != nil {
-		return "", 0, fmt.Errorf("read %s: %w", src.Path, err)
+	cwd, branch, err := transcript.Start(f)
+	if err != nil {
+		return peeked{}, fmt.Errorf("read %s: %w", src.Path, err)
 	}
-	return dirName(cwd), size, nil
+	return peeked{src, dirName(cwd), branch, size}, nil
 }
 
 // A guesser finds the working directories of sources that do not name one yet.

@@ -79,20 +79,17 @@ func unreadSources(err error) (unread []error, fatal error) {
 // OtherSessions counts the sessions of other agents in the project of dir that are not in memory, by agent. roots has
 // the directory of each agent's sessions. For each project it returns them only once, until the cache is deleted.
 func (m Ops) OtherSessions(ctx context.Context, dir string, roots map[string]string) (map[string]int, error) {
-	p, _, err := projects.On(m.DB).Locate(ctx, dir)
+	find, err := projects.On(m.DB).Finder(ctx)
 	if err != nil {
 		return nil, err
 	}
+	p, _ := find.Locate(ctx, dir, "")
 	marker := m.CachePath("others", string(p.ID)) // exists once they were returned
 	if _, ok := state.ReadCacheBytes(marker); ok {
 		return nil, nil
 	}
 	dirs := []string{dir}
-	paths, err := projects.On(m.DB).Paths(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range paths {
+	for _, b := range find.Known {
 		if b.Project == p.ID {
 			dirs = append(dirs, b.Path)
 		}
@@ -110,7 +107,7 @@ func (m Ops) OtherSessions(ctx context.Context, dir string, roots map[string]str
 			}
 			within := func(d string) bool { return s.Cwd != "" && isWithin(d, s.Cwd) }
 			if _, known := own[s.Cwd]; !known && slices.ContainsFunc(dirs, within) {
-				of, _ := projects.Locate(ctx, paths, s.Cwd)
+				of, _ := find.Locate(ctx, s.Cwd, "")
 				own[s.Cwd] = of.ID == p.ID
 			}
 			if own[s.Cwd] {

@@ -24,16 +24,16 @@ func (m Ops) addNested(ctx context.Context, p state.Project, st *state.State, o 
 	if o.Claude == "" {
 		return nil
 	}
-	paths, err := projects.On(m.DB).Paths(ctx)
+	find, err := projects.On(m.DB).Finder(ctx)
 	if err != nil {
 		return err
 	}
-	if here, _ := projects.Locate(ctx, paths, o.Dir); here.ID != p.ID {
+	if here, _ := find.Locate(ctx, o.Dir, ""); here.ID != p.ID {
 		o.Dir = "" // the command runs in another project
 	}
-	roots := rootsOf(paths, p, o.Dir)
+	roots := rootsOf(find.Known, p, o.Dir)
 	all := filepath.Join(o.Claude, "projects")
-	b := m.newNestedFiles(p, files, withDir(ctx, paths, p, o.Dir))
+	b := m.newNestedFiles(p, files, withDir(ctx, find, p, o.Dir))
 	b.roots, b.unreadable = roots, o.NoteUnreadable
 	for _, name := range nestedDirs(all, roots, files) {
 		if err := b.addDir(ctx, filepath.Join(all, name)); err != nil {
@@ -68,26 +68,26 @@ func (b *nestedFiles) dropForeign(ctx context.Context, st *state.State, own ...s
 type nestedFiles struct {
 	m          Ops
 	project    state.Project
-	paths      []records.PathBody // the known directories of all projects
-	roots      []string           // the directories of project
-	unreadable func(error) error  // called if the subagents of a session cannot be read
+	find       *projects.Finder
+	roots      []string          // the directories of project
+	unreadable func(error) error // called if the subagents of a session cannot be read
 	files      map[string]ClientFile
 	known, now map[string]string       // working directories by path of the file: cached, and of this call
 	owners     map[string]refs.Project // by working directory
 	mine       map[string]bool         // by working directory: whether it belongs to project
 }
 
-// withDir returns paths and dir as a directory of the project p, as if dir had been registered before.
-func withDir(ctx context.Context, paths []records.PathBody, p state.Project, dir string) []records.PathBody {
-	if here, known := projects.Locate(ctx, paths, dir); known || here.ID != p.ID || !filepath.IsAbs(dir) ||
+// withDir returns a finder that knows dir as a directory of the project p, as if dir had been registered before.
+func withDir(ctx context.Context, find *projects.Finder, p state.Project, dir string) *projects.Finder {
+	if here, known := find.Locate(ctx, dir, ""); known || here.ID != p.ID || !filepath.IsAbs(dir) ||
 		filepath.Clean(dir) != dir {
-		return paths
+		return find
 	}
-	return append(slices.Clone(paths), records.PathBody{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name})
+	return find.With(dir, p)
 }
 
-func (m Ops) newNestedFiles(p state.Project, files map[string]ClientFile, paths []records.PathBody) *nestedFiles {
-	return &nestedFiles{m: m, project: p, paths: paths, files: files, known: m.readCwds(p), now: map[string]string{},
+func (m Ops) newNestedFiles(p state.Project, files map[string]ClientFile, find *projects.Finder) *nestedFiles {
+	return &nestedFiles{m: m, project: p, find: find, files: files, known: m.readCwds(p), now: map[string]string{},
 		owners: map[string]refs.Project{}, mine: map[string]bool{}}
 }
 
@@ -156,7 +156,7 @@ func (b *nestedFiles) belongs(ctx context.Context, cwd string) bool {
 	}
 	for d := cwd; d != "" && !slices.Contains(b.roots, d); d = projects.Parent(d) {
 		if projects.IsRepo(d) {
-			return projects.Identify(ctx, d).ID == b.project.ID
+			return b.owner(ctx, d) == b.project.ID
 		}
 	}
 	return true
@@ -173,8 +173,8 @@ func (b *nestedFiles) isForeign(ctx context.Context, path string) bool {
 func (b *nestedFiles) cwd(path string) string {
 	cwd, ok := b.known[path]
 	if !ok {
-		var err error
-		if cwd, _, err = peek(Source{Path: path}); err != nil || cwd == "" {
+		l, err := peek(Source{Path: path})
+		if cwd = l.cwd; err != nil || cwd == "" {
 			return "" // capturing the file reports the error
 		}
 	}
@@ -186,7 +186,7 @@ func (b *nestedFiles) cwd(path string) string {
 func (b *nestedFiles) owner(ctx context.Context, cwd string) refs.Project {
 	owner, ok := b.owners[cwd]
 	if !ok {
-		p, _ := projects.Locate(ctx, b.paths, cwd)
+		p, _ := b.find.Locate(ctx, cwd, "")
 		owner = p.ID
 		b.owners[cwd] = owner
 	}

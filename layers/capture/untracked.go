@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/projects"
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	trusted "github.com/memvcs/mem/layers/trust"
 )
@@ -38,11 +37,11 @@ func (m Ops) Untracked(ctx context.Context, o ListOptions) ([]UntrackedFile, err
 	if err := m.dropKnown(ctx, files); err != nil || len(files) == 0 {
 		return nil, err
 	}
-	paths, err := projects.On(m.DB).Paths(ctx)
+	find, err := projects.On(m.DB).Finder(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return m.withProjects(ctx, files, paths)
+	return m.withProjects(ctx, files, find)
 }
 
 // allClientFiles returns the session files in all directories of root, by session.
@@ -84,9 +83,9 @@ func (m Ops) dropKnown(ctx context.Context, files map[string]ClientFile) error {
 
 // withProjects finds the project of each file, by the working directory that it names.
 func (m Ops) withProjects(ctx context.Context, files map[string]ClientFile,
-	paths []records.PathBody) ([]UntrackedFile, error) {
+	find *projects.Finder) ([]UntrackedFile, error) {
 	every := state.Project{ID: "every"} // the name of the cache of working directories
-	b := m.newNestedFiles(every, files, paths)
+	b := m.newNestedFiles(every, files, find)
 	var looked []peeked
 	for _, id := range slices.Sorted(maps.Keys(files)) {
 		src := Source{Path: files[id].Path}
@@ -108,7 +107,7 @@ func (m Ops) withProjects(ctx context.Context, files map[string]ClientFile,
 		}
 		p, ok := known[dir]
 		if !ok {
-			p, _ = projects.Locate(ctx, paths, dir)
+			p, _ = find.Locate(ctx, dir, "")
 			known[dir] = p
 		}
 		id := l.src.SessionID()

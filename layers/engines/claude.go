@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -88,7 +89,8 @@ func (c *Claude) Ask(ctx context.Context, q Question) (Answer, error) {
 		}
 		defer os.RemoveAll(dir) // an error leaves only an empty directory
 		p := c.Program
-		p.Dir, p.Env = dir, clientEnv(p.Env)
+		p.Dir = dir
+		p.Settings = append(slices.Clone(p.Settings), "MEM_HOOK=off") // its session must not be captured
 		if err := c.probe(ctx, p); err != nil {
 			return Answer{}, err
 		}
@@ -109,23 +111,6 @@ func (c *Claude) Ask(ctx context.Context, q Question) (Answer, error) {
 		}
 		return a, errResult
 	})
-}
-
-// clientEnv returns the environment for a client outside a session that does not call mem's hooks.
-func clientEnv(env []string) []string {
-	var out []string
-	for _, v := range env {
-		name, _, _ := strings.Cut(v, "=")
-		switch {
-		case name == "CLAUDECODE", name == "CLAUDE_PID", name == "CLAUDE_PROJECT_DIR", name == "CLAUDE_ENV_FILE",
-			name == "MEM_HOOK":
-		case name == "CLAUDE_CODE_SESSION_ID", name == "CLAUDE_CODE_CHILD_SESSION", name == "CLAUDE_CODE_ENTRYPOINT":
-		case strings.HasPrefix(name, "CLAUDE_CODE_MESSAGING_"):
-		default:
-			out = append(out, v)
-		}
-	}
-	return append(out, "MEM_HOOK=off")
 }
 
 // result is the output of the client.

@@ -12,10 +12,11 @@ import (
 
 // A Program is an external program. When a run ends or times out, its whole process group is killed.
 type Program struct {
-	Path string   // of the executable
-	Args []string // before those of a call
-	Env  []string // the whole environment
-	Dir  string   // working directory
+	Command  func(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd // with its environment
+	Path     string                                                                              // of the executable
+	Args     []string                                                                            // before those of a call
+	Settings []string                                                                            // added to the environment
+	Dir      string                                                                              // working directory
 }
 
 // Limits of the output of a program.
@@ -30,11 +31,8 @@ const grace = 2 * time.Second
 // run runs the program and returns its output, also with an error. The error is an [*ExitError] if the exit status is
 // not 0.
 func (p Program) run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, p.Path, append(append([]string(nil), p.Args...), args...)...)
-	cmd.Env, cmd.Dir = p.Env, p.Dir
-	if cmd.Env == nil {
-		cmd.Env = []string{} // nil would inherit the environment of this process
-	}
+	cmd := p.Command(ctx, p.Settings, p.Path, append(append([]string(nil), p.Args...), args...)...)
+	cmd.Dir = p.Dir
 	out, errs := &capped{most: maxOutput}, &capped{most: maxStderr}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), out, errs
 	ownGroup(cmd)

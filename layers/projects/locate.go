@@ -1,11 +1,7 @@
 package projects
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,60 +19,185 @@ func ProjectOf(identity, dir string) state.Project {
 	return state.Project{ID: lane.ProjectOf(identity), Name: baseName(dir), Identity: identity}
 }
 
-// baseName returns the last element of a path of any operating system.
-func baseName(dir string) string {
-	dir = strings.TrimRight(strings.ReplaceAll(dir, `\`, "/"), "/")
-	if i := strings.LastIndexByte(dir, '/'); i >= 0 {
-		dir = dir[i+1:]
-	}
-	if dir == "" {
-		return "root"
-	}
-	return dir
+// A World is what a [Finder] needs from outside. Without Command it works as on a machine without git.
+type World struct {
+	Command func(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd
+	Getenv  func(string) string
 }
 
-// Locate returns the project of the directory dir: that of dir or of its nearest known parent, else one identified
-// by the origin of its git repository, its root commit, or its path. Known says that this memory knows the project.
-func (m Ops) Locate(ctx context.Context, dir string) (p state.Project, known bool, err error) {
+func (m Ops) world() World { return World{m.Opts.World.Command, m.Opts.World.Getenv} }
+
+// A Finder finds the projects of directories. It asks git once for each repository, so it must not outlive a command.
+type Finder struct {
+	Known []records.PathBody // the directories known to this device, later records last
+
+	world   World
+	index   map[string]int     // the newest record in Known by the portable path of its directory
+	learned []records.PathBody // located by this finder
+	hosts   *sshHosts          // nil until needed
+	repos   map[string]repo    // by the root of a checkout
+	located map[string]state.Project
+}
+
+// NewFinder returns a finder that knows the directories of paths.
+func NewFinder(paths []records.PathBody, world World) *Finder {
+	f := &Finder{Known: paths, world: world, index: map[string]int{}, repos: map[string]repo{},
+		located: map[string]state.Project{}}
+	for i, b := range paths {
+		f.index[portablePath(b.Path)] = i
+	}
+	return f
+}
+
+// With returns a finder to which dir is known as a directory of the project p.
+func (f *Finder) With(dir string, p state.Project) *Finder {
+	return NewFinder(append(slices.Clone(f.Known), records.PathBody{Path: dir, Project: p.ID, Identity: p.Identity,
+		Name: p.Name}), f.world)
+}
+
+// Finder returns a finder with the directories known to this device.
+func (m Ops) Finder(ctx context.Context) (*Finder, error) {
 	paths, err := m.Paths(ctx)
+	return NewFinder(paths, m.world()), err
+}
+
+// Locate is [Finder.Locate] for a single directory.
+func (m Ops) Locate(ctx context.Context, dir string) (p state.Project, known bool, err error) {
+	f, err := m.Finder(ctx)
 	if err != nil {
 		return state.Project{}, false, err
 	}
-	p, known = Locate(ctx, paths, dir)
+	p, known = f.Locate(ctx, dir, "")
 	return p, known, nil
 }
 
-// Locate is [Ops.Locate] with the given paths.
-func Locate(ctx context.Context, paths []records.PathBody, dir string) (p state.Project, known bool) {
-	for d := dir; d != ""; d = Parent(d) {
-		if b := lastWord(paths, d); b != nil && (b.Linked || d == dir || IsRepo(d) || !InsideRepo(dir)) {
-			return state.Project{ID: b.Project, Name: b.Name, Identity: b.Identity}, true
-		}
+// Locate returns the project of the directory dir: that of dir or of its nearest known parent in the same repository,
+// that of the main checkout if dir is in another worktree of a repository, else one identified by the remote of the
+// repository, its first commit, or its path. Known says that this memory knows dir or such a parent. The branch, which
+// may be "", is one that was checked out in dir: it helps to find the repository of a worktree that is gone.
+func (f *Finder) Locate(ctx context.Context, dir, branch string) (p state.Project, known bool) {
+	here := localPath(dir)
+	if b := f.nearest(here); b != nil {
+		return projectOf(b), true
 	}
-	return Identify(ctx, dir), false
+	if p, ok := f.located[here]; ok {
+		return p, false
+	}
+	p = f.identify(ctx, here, branch)
+	f.located[here] = p
+	f.learned = append(f.learned, records.PathBody{Path: here, Project: p.ID, Identity: p.Identity, Name: p.Name})
+	return p, false
 }
 
-// lastWord returns the newest record of a directory in paths, nil if there is none.
-func lastWord(paths []records.PathBody, dir string) *records.PathBody {
-	for i := len(paths) - 1; i >= 0; i-- {
-		if paths[i].Path == dir {
-			return &paths[i]
+func projectOf(b *records.PathBody) state.Project {
+	return state.Project{ID: b.Project, Name: b.Name, Identity: b.Identity}
+}
+
+// nearest returns the record that decides the project of a directory, nil if there is none: that of the directory, a
+// link of a parent by the user, or that of the root of its repository. Outside of repositories that of any parent.
+func (f *Finder) nearest(dir string) *records.PathBody {
+	inside, crossed := InsideRepo(dir), false // crossed: the root of the repository of dir was passed
+	for d := dir; d != ""; d = Parent(d) {
+		root := IsRepo(d)
+		if b := f.record(d); b != nil && (b.Linked || d == dir || root && !crossed || !inside) {
+			return b
 		}
+		crossed = crossed || root
 	}
 	return nil
 }
 
-// Paths returns the directories known to this device, later records last.
-func (m Ops) Paths(ctx context.Context) ([]records.PathBody, error) {
-	var paths []records.PathBody
-	err := m.Refs.ViewRetry(ctx, refs.Home, func(tx *refs.Tx) error {
-		st, err := m.FoldOutline(ctx, tx, refs.Home)
-		if err == nil {
-			paths = st.PathsOf(m.Refs.Device().ID)
+// record returns the newest known record of a directory, nil if there is none.
+func (f *Finder) record(dir string) *records.PathBody {
+	if i, ok := f.index[portablePath(dir)]; ok {
+		return &f.Known[i]
+	}
+	return nil
+}
+
+// identify identifies the project of a directory that no record decides.
+func (f *Finder) identify(ctx context.Context, dir, branch string) state.Project {
+	if _, err := os.Lstat(dir); err != nil {
+		if owner := f.worktreeOwner(ctx, dir, branch); owner != dir {
+			p, _ := f.Locate(ctx, owner, "")
+			return p
 		}
-		return err
-	})
-	return paths, err
+	}
+	for d := dir; d != ""; d = Parent(d) {
+		if IsRepo(d) {
+			return f.identifyRepo(ctx, f.repo(ctx, d))
+		}
+	}
+	if owner := namedOwner(dir); owner != dir {
+		p, _ := f.Locate(ctx, owner, "")
+		return p
+	}
+	return ProjectOf("path "+portablePath(dir), dir)
+}
+
+// identifyRepo identifies the project of a repository. Its main checkout may be known, or linked by the user.
+func (f *Finder) identifyRepo(ctx context.Context, r repo) state.Project {
+	if b := f.record(r.main); b != nil {
+		return projectOf(b)
+	}
+	if url := f.remoteOf(ctx, r); url != "" {
+		return ProjectOf("origin "+url, r.main)
+	}
+	root := f.rootCommit(ctx, r)
+	if root == "" {
+		return ProjectOf("path "+portablePath(r.main), r.main)
+	}
+	p := ProjectOf("root "+root, r.main)
+	if other := f.otherCheckout(ctx, p.ID, r); other != "" {
+		return ProjectOf("path "+portablePath(r.main), r.main)
+	}
+	return p
+}
+
+// otherCheckout returns a directory of the project p that exists and is in another repository than r. Copies of a
+// template have the same first commit; without a remote, nothing says whether they are one project.
+func (f *Finder) otherCheckout(ctx context.Context, p refs.Project, r repo) string {
+	for _, b := range slices.Concat(f.Known, f.learned) {
+		if b.Project != p || b.Linked {
+			continue
+		}
+		for d := localPath(b.Path); d != ""; d = Parent(d) {
+			if IsRepo(d) {
+				if f.repo(ctx, d).main != r.main {
+					return b.Path
+				}
+				break
+			}
+		}
+	}
+	return ""
+}
+
+// SameStart returns the project that has the first commit of the repository of dir, if dir is a project of its own
+// although its repository begins with the same commit: a clone of a template, or a copy.
+func (f *Finder) SameStart(ctx context.Context, dir string) (of state.Project, ok bool) {
+	here, _ := f.Locate(ctx, dir, "")
+	if !strings.HasPrefix(here.Identity, "path ") {
+		return of, false
+	}
+	for d := localPath(dir); d != ""; d = Parent(d) {
+		if !IsRepo(d) {
+			continue
+		}
+		r := f.repo(ctx, d)
+		root := f.rootCommit(ctx, r)
+		if b := f.record(d); root == "" || f.remoteOf(ctx, r) != "" || b != nil && b.Linked {
+			return of, false
+		}
+		of = ProjectOf("root "+root, r.main)
+		for _, b := range slices.Concat(f.Known, f.learned) {
+			if b.Project == of.ID {
+				return projectOf(&b), true
+			}
+		}
+		return of, false
+	}
+	return of, false
 }
 
 // Parent returns the parent directory of d, "" if there is none.
@@ -88,11 +209,13 @@ func Parent(d string) string {
 	return up
 }
 
+// IsRepo reports whether a directory is the root of a checkout.
 func IsRepo(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, ".git"))
 	return err == nil
 }
 
+// InsideRepo reports whether a directory or one of its parents is the root of a checkout.
 func InsideRepo(dir string) bool {
 	for d := dir; d != ""; d = Parent(d) {
 		if IsRepo(d) {
@@ -100,210 +223,4 @@ func InsideRepo(dir string) bool {
 		}
 	}
 	return false
-}
-
-// Identify identifies the project of a directory. A directory that does not exist is identified by its path; a
-// deleted worktree by the directory that contains the worktrees.
-func Identify(ctx context.Context, dir string) state.Project {
-	for d := dir; d != ""; d = Parent(d) {
-		if !IsRepo(d) {
-			continue
-		}
-		if origin := originURL(d); origin != "" {
-			return ProjectOf("origin "+origin, d)
-		}
-		if root := rootCommit(ctx, d); root != "" {
-			return ProjectOf("root "+root, d)
-		}
-		return ProjectOf("path "+d, d)
-	}
-	dir = worktreeOwner(dir)
-	return ProjectOf("path "+dir, dir)
-}
-
-// worktreeOwner returns the directory that owns the worktree dir is in, by the usual places .claude/worktrees/NAME
-// and .worktrees/NAME. It returns dir if dir is not in one.
-func worktreeOwner(dir string) string {
-	slash := string(filepath.Separator)
-	for _, place := range []string{filepath.Join(".claude", "worktrees"), ".worktrees"} {
-		if owner, _, ok := strings.Cut(dir, slash+place+slash); ok && owner != "" {
-			return worktreeOwner(owner)
-		}
-	}
-	return dir
-}
-
-// originURL returns the normalised URL of the remote "origin" of the repository in dir, "" if it has none.
-func originURL(dir string) string {
-	f, err := os.Open(filepath.Join(gitDir(dir), "config"))
-	if err != nil {
-		return "" // unreadable configuration
-	}
-	defer f.Close()
-	section := ""
-	for sc := bufio.NewScanner(f); sc.Scan(); {
-		line := strings.TrimSpace(sc.Text())
-		if strings.HasPrefix(line, "[") {
-			section = strings.ToLower(strings.ReplaceAll(line, " ", ""))
-			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		if ok && section == `[remote"origin"]` && strings.EqualFold(strings.TrimSpace(key), "url") {
-			return NormalURL(strings.Trim(strings.TrimSpace(value), `"`))
-		}
-	}
-	return ""
-}
-
-// gitDir returns the directory with the configuration of the repository in dir, for a linked worktree that of the
-// main one.
-func gitDir(dir string) string {
-	git := filepath.Join(dir, ".git")
-	b, err := os.ReadFile(git)
-	if err != nil {
-		return git // a directory
-	}
-	target := strings.TrimSpace(strings.TrimPrefix(string(b), "gitdir:"))
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(dir, target)
-	}
-	if common, err := os.ReadFile(filepath.Join(target, "commondir")); err == nil {
-		return filepath.Join(target, strings.TrimSpace(string(common)))
-	}
-	return target
-}
-
-// NormalURL normalises the URL of a remote to host/path: without scheme, user, password, port, trailing ".git" and
-// slashes, and with the host in lower case.
-func NormalURL(s string) string {
-	if host, path, ok := strings.Cut(s, ":"); ok && !strings.Contains(host, "/") && !strings.HasPrefix(path, "//") &&
-		len(host) > 1 {
-		s = "ssh://" + host + "/" + strings.TrimPrefix(path, "/")
-	}
-	u, err := url.Parse(s)
-	if err != nil {
-		return ""
-	}
-	if u.Opaque != "" { // a host or a drive of one letter
-		return u.Scheme + "/" + strings.TrimSuffix(strings.Trim(u.Opaque, "/"), ".git")
-	}
-	path := strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git")
-	if u.Host == "" && path == "" {
-		return "" // it would be the URL of every such repository
-	}
-	if u.Host == "" {
-		return "/" + path
-	}
-	return strings.ToLower(u.Hostname()) + "/" + path
-}
-
-// rootCommit returns the first commit of the repository in dir according to git, "" if there is none.
-func rootCommit(ctx context.Context, dir string) string {
-	cmd := exec.CommandContext(ctx, "git", "-C", dir, "rev-list", "--max-parents=0", "HEAD")
-	out, err := cmd.Output()
-	if err != nil {
-		return "" // no git or no commit: use the path
-	}
-	roots := strings.Fields(string(out))
-	slices.Sort(roots)
-	if len(roots) == 0 {
-		return ""
-	}
-	return roots[0]
-}
-
-// HasProject reports whether the memory has records of a project.
-func (m Ops) HasProject(ctx context.Context, p refs.Project) (has bool, err error) {
-	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
-		has = len(tx.Tips()) > 0
-		return nil
-	})
-	return has, err
-}
-
-// LinkProject links dir to the project p on this device.
-func (m Ops) LinkProject(ctx context.Context, p state.Project, dir string) error {
-	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
-		Linked: true}})
-}
-
-// ErrNotLinked reports a directory that is not linked to a project.
-var ErrNotLinked = errors.New("it is not linked to a project")
-
-// UnlinkProject removes the link of dir and returns its project without the link. Captured sessions stay in their
-// project. The error is [ErrNotLinked] if there is no link. A dry run writes nothing.
-func (m Ops) UnlinkProject(ctx context.Context, dir string, dryRun bool) (p state.Project, err error) {
-	paths, err := m.Paths(ctx)
-	if err != nil {
-		return p, err
-	}
-	if b := lastWord(paths, dir); b == nil || !b.Linked {
-		return p, ErrNotLinked
-	}
-	p, _ = Locate(ctx, slices.DeleteFunc(slices.Clone(paths), func(b records.PathBody) bool {
-		return b.Path == dir && b.Linked
-	}), dir)
-	if dryRun {
-		return p, nil
-	}
-	b := records.PathBody{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name}
-	return p, m.addPaths(ctx, []records.PathBody{b}, hasPath)
-}
-
-// Meet records that dir belongs to the project p on this device, unless dir has a record. It also applies to
-// subdirectories that are not repositories.
-func (m Ops) Meet(ctx context.Context, p state.Project, dir string) error {
-	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
-		Linked: false}})
-}
-
-// AddPaths records the projects of directories, unless they are known.
-func (m Ops) AddPaths(ctx context.Context, paths []records.PathBody) error {
-	return m.addPaths(ctx, paths, knowsPath)
-}
-
-// addPaths records the projects of directories, unless has reports that the known ones include it.
-func (m Ops) addPaths(ctx context.Context, paths []records.PathBody,
-	has func([]records.PathBody, records.PathBody) bool) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	message := "path of " + paths[0].Name
-	if len(paths) > 1 {
-		message = fmt.Sprintf("paths of %d directories", len(paths))
-	}
-	var st *state.State
-	var on *refs.Tx
-	err := m.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) (err error) {
-		on = tx
-		if st, err = m.Fold(ctx, tx, refs.Home); err != nil {
-			return err
-		}
-		known := st.PathsOf(m.Refs.Device().ID)
-		for _, b := range paths {
-			if has(known, b) {
-				continue
-			}
-			if _, err := tx.Add(records.KindPath, b); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		m.Advance(st, on)
-	}
-	return err
-}
-
-// hasPath reports whether the newest record of the directory equals b.
-func hasPath(known []records.PathBody, b records.PathBody) bool {
-	p := lastWord(known, b.Path)
-	return p != nil && p.Project == b.Project && p.Linked == b.Linked
-}
-
-// knowsPath reports whether the newest record of the directory equals b or is a link by the user.
-func knowsPath(known []records.PathBody, b records.PathBody) bool {
-	p := lastWord(known, b.Path)
-	return p != nil && p.Project == b.Project && (p.Linked || !b.Linked)
 }

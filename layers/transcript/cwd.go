@@ -2,9 +2,16 @@ package transcript
 
 import "io"
 
-// Cwd returns the first working directory named at the start of a session, "" if there is none. It reads at most 1
-// MiB of r, plus the rest of a longer record, and buffers little of it. The error is one of r.
+// Cwd returns the first working directory named at the start of a session, "" if there is none. See [Start].
 func Cwd(r io.Reader) (string, error) {
+	cwd, _, err := Start(r)
+	return cwd, err
+}
+
+// Start returns the first working directory named at the start of a session, and the branch that was named up to there,
+// each "" if there is none. It reads at most 1 MiB of r, plus the rest of a longer record, and buffers little of it.
+// The error is one of r.
+func Start(r io.Reader) (cwd, branch string, err error) {
 	const start = 1 << 20
 	sc := NewScanner(Carry{}, func([]byte) (sum [32]byte) { return sum })
 	sc.h.limit = 64 << 10
@@ -14,7 +21,7 @@ func Cwd(r io.Reader) (string, error) {
 		read += n
 		sc.Write(buf[:n])
 		if cwd := sc.carry.Cwd; cwd != "" {
-			return cwd, nil
+			return cwd, sc.carry.Branch, nil
 		}
 		if read >= start {
 			if values < 0 {
@@ -22,14 +29,14 @@ func Cwd(r io.Reader) (string, error) {
 			}
 			cwd, open := sc.open()
 			if cwd != "" || !open || sc.carry.Values > values {
-				return cwd, nil
+				return cwd, sc.carry.Branch, nil
 			}
 		}
 		if err == io.EOF {
-			return "", nil
+			return "", "", nil
 		}
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -138,20 +138,46 @@ func (e *Env) home() string {
 
 // MemoryDir returns the directory of the store: --mem-dir, MEM_DIR or ~/.claude-memory.
 func (e *Env) MemoryDir() (string, error) {
-	for _, dir := range []string{e.Opt.MemDir, e.Getenv("MEM_DIR")} {
-		if dir != "" {
-			return e.Path(dir), nil
-		}
+	if dir := e.Opt.MemDir; dir != "" {
+		dir, err := e.expandHome(dir, "--mem-dir")
+		return e.Path(dir), err
 	}
-	return e.UnderHome(".claude-memory", "MEM_DIR")
+	return e.dirOf("MEM_DIR", ".claude-memory")
 }
 
 // ClaudeDir returns Claude Code's directory: CLAUDE_CONFIG_DIR or ~/.claude.
-func (e *Env) ClaudeDir() (string, error) {
-	if dir := e.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return e.Path(dir), nil
+func (e *Env) ClaudeDir() (string, error) { return e.dirOf("CLAUDE_CONFIG_DIR", ".claude") }
+
+// dirOf returns the directory that an environment variable names, or else name in the home directory. A variable that
+// the settings of Claude Code set is not expanded by any shell, and each session has another working directory. So a
+// leading "~" is expanded here, and a relative MEM_DIR is an error: it would be a memory for each directory.
+func (e *Env) dirOf(variable, name string) (string, error) {
+	value := e.Getenv(variable)
+	if value == "" {
+		return e.UnderHome(name, variable)
 	}
-	return e.UnderHome(".claude", "CLAUDE_CONFIG_DIR")
+	dir, err := e.expandHome(value, variable)
+	if err != nil {
+		return "", err
+	}
+	if variable == "MEM_DIR" && !filepath.IsAbs(dir) {
+		return "", WithCode(ExitUsage, WithHint(fmt.Errorf("MEM_DIR is %q, a relative path: each directory would have its own memory",
+			value), "set MEM_DIR to an absolute path, or one that begins with ~/"))
+	}
+	return e.Path(dir), nil
+}
+
+// expandHome replaces a leading "~" by the home directory. The home directories of other users are unknown.
+func (e *Env) expandHome(dir, source string) (string, error) {
+	rest, ok := strings.CutPrefix(dir, "~")
+	switch {
+	case !ok:
+		return dir, nil
+	case rest != "" && !os.IsPathSeparator(rest[0]) && rest[0] != '/':
+		return "", WithCode(ExitUsage, WithHint(fmt.Errorf("%s is %q: only the own home directory can be abbreviated as ~", source, dir),
+			"name the directory by its absolute path"))
+	}
+	return e.UnderHome(filepath.FromSlash(strings.TrimLeft(rest, `/`)), source)
 }
 
 // UnderHome returns the path of name in the user's home directory. If there is no home directory, the error
@@ -162,14 +188,4 @@ func (e *Env) UnderHome(name, variable string) (string, error) {
 		return "", WithHint(fmt.Errorf("there is no home directory"), "set "+variable+" to a directory")
 	}
 	return filepath.Join(home, name), nil
-}
-
-// Command returns a command that runs another program in [Env.Dir] with settings added to its environment.
-func (e *Env) Command(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = e.Dir
-	if e.Environ != nil {
-		cmd.Env = append(e.Environ(), settings...)
-	}
-	return cmd
 }

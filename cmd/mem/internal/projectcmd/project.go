@@ -24,10 +24,11 @@ func Project(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "project",
 		Usage: "list projects and link directories to them",
-		Description: "A directory belongs to the project of its git repository. The same origin, or without\n" +
-			"one the same first commit, is the same project on every machine. Without a repository\n" +
-			"the project is the path. \"mem project link\" corrects this, and \"mem project unlink\"\n" +
-			"reverses the link; sessions that were captured meanwhile stay in their project.",
+		Description: "A directory belongs to the project of its git repository, as all worktrees of it do. The\n" +
+			"same remote, or without one the same first commit, is the same project on every\n" +
+			"machine. Without a repository the project is the path. \"mem project link\" corrects this,\n" +
+			"and \"mem project unlink\" reverses the link; sessions that were captured meanwhile stay in\n" +
+			"their project.",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the projects in memory", Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runProjectList(c.Context, e)

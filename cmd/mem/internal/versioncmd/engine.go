@@ -118,7 +118,7 @@ func (s *Setup) claude() (engines.Model, error) {
 	if err := s.defaultModel(); err != nil {
 		return nil, err
 	}
-	return &engines.Claude{Program: engines.Program{Path: path, Env: s.E.Environ()}, Model: s.Model, Temp: os.TempDir(),
+	return &engines.Claude{Program: engines.Program{Command: s.E.Command, Path: path}, Model: s.Model, Temp: os.TempDir(),
 		Timeout: s.Timeout}, nil
 }
 
@@ -243,8 +243,9 @@ func shell(e *app.Env, line string) (engines.Program, error) {
 	if _, err := os.Stat(dir); err != nil {
 		dir = os.TempDir() // the directory of an ended session may not exist
 	}
-	env := append(e.Environ(), "MEM_HOOK=off") // the command may run Claude Code, whose session must not be captured
-	return engines.Program{Path: path, Args: []string{flag, line}, Env: env, Dir: dir}, err
+	// The command may run Claude Code, whose session must not be captured.
+	return engines.Program{Command: e.Command, Path: path, Args: []string{flag, line}, Settings: []string{"MEM_HOOK=off"},
+		Dir: dir}, err
 }
 
 // lookPath finds a program.

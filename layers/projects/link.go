@@ -1,0 +1,130 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// Paths returns the directories known to this device, later records last.
+func (m Ops) Paths(ctx context.Context) ([]records.PathBody, error) {
+	var paths []records.PathBody
+	err := m.Refs.ViewRetry(ctx, refs.Home, func(tx *refs.Tx) error {
+		st, err := m.FoldOutline(ctx, tx, refs.Home)
+		if err == nil {
+			paths = st.PathsOf(m.Refs.Device().ID)
+		}
+		return err
+	})
+	return paths, err
+}
+
+// HasProject reports whether the memory has records of a project.
+func (m Ops) HasProject(ctx context.Context, p refs.Project) (has bool, err error) {
+	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
+		has = len(tx.Tips()) > 0
+		return nil
+	})
+	return has, err
+}
+
+// LinkProject links dir to the project p on this device.
+func (m Ops) LinkProject(ctx context.Context, p state.Project, dir string) error {
+	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
+		Linked: true}})
+}
+
+// ErrNotLinked reports a directory that is not linked to a project.
+var ErrNotLinked = errors.New("it is not linked to a project")
+
+// UnlinkProject removes the link of dir and returns its project without the link. Captured sessions stay in their
+// project. The error is [ErrNotLinked] if there is no link. A dry run writes nothing.
+func (m Ops) UnlinkProject(ctx context.Context, dir string, dryRun bool) (p state.Project, err error) {
+	paths, err := m.Paths(ctx)
+	if err != nil {
+		return p, err
+	}
+	if b := lastWord(paths, dir); b == nil || !b.Linked {
+		return p, ErrNotLinked
+	}
+	unlinked := slices.DeleteFunc(slices.Clone(paths), func(b records.PathBody) bool { return b.Path == dir && b.Linked })
+	p, _ = NewFinder(unlinked, m.world()).Locate(ctx, dir, "")
+	if dryRun {
+		return p, nil
+	}
+	b := records.PathBody{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name}
+	return p, m.addPaths(ctx, []records.PathBody{b}, hasPath)
+}
+
+// Meet records that dir belongs to the project p on this device, unless dir has a record. It also applies to
+// subdirectories that are not repositories.
+func (m Ops) Meet(ctx context.Context, p state.Project, dir string) error {
+	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
+		Linked: false}})
+}
+
+// AddPaths records the projects of directories, unless they are known.
+func (m Ops) AddPaths(ctx context.Context, paths []records.PathBody) error {
+	return m.addPaths(ctx, paths, knowsPath)
+}
+
+// addPaths records the projects of directories, unless has reports that the known ones include it.
+func (m Ops) addPaths(ctx context.Context, paths []records.PathBody,
+	has func([]records.PathBody, records.PathBody) bool) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	message := "path of " + paths[0].Name
+	if len(paths) > 1 {
+		message = fmt.Sprintf("paths of %d directories", len(paths))
+	}
+	var st *state.State
+	var on *refs.Tx
+	err := m.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) (err error) {
+		on = tx
+		if st, err = m.Fold(ctx, tx, refs.Home); err != nil {
+			return err
+		}
+		known := st.PathsOf(m.Refs.Device().ID)
+		for _, b := range paths {
+			if has(known, b) {
+				continue
+			}
+			if _, err := tx.Add(records.KindPath, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		m.Advance(st, on)
+	}
+	return err
+}
+
+// hasPath reports whether the newest record of the directory equals b.
+func hasPath(known []records.PathBody, b records.PathBody) bool {
+	p := lastWord(known, b.Path)
+	return p != nil && p.Project == b.Project && p.Linked == b.Linked
+}
+
+// knowsPath reports whether the newest record of the directory equals b or is a link by the user.
+func knowsPath(known []records.PathBody, b records.PathBody) bool {
+	p := lastWord(known, b.Path)
+	return p != nil && p.Project == b.Project && (p.Linked || !b.Linked)
+}
+
+// lastWord returns the newest record of a directory in paths, nil if there is none.
+func lastWord(paths []records.PathBody, dir string) *records.PathBody {
+	for i := len(paths) - 1; i >= 0; i-- {
+		if portablePath(paths[i].Path) == portablePath(dir) {
+			return &paths[i]
+		}
+	}
+	return nil
+}
