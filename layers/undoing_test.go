@@ -220,7 +220,7 @@ func anyFact(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 	}
 	kind, body := facts.KindExchange, any(facts.Exchange{
 		Session: rev.Session.ID, From: 1, To: 2,
-		Facts: []facts.Fact{{Kind: facts.Issue, Text: fmt.Sprint("fact ", rng.IntN(5)), Verdict: facts.Inferred}},
+		Facts: []facts.Fact{{Kind: facts.Issue, Text: fmt.Sprint("fact ", rng.IntN(5)), Verdict: facts.Stated}},
 	})
 	did := ""
 	if live := set.Live(); len(live) > 0 && rng.IntN(2) == 0 {

@@ -126,7 +126,7 @@ func inspectCommands() []command {
 		{name: "versions", group: groupHidden, make: versioncmd.Versions},
 		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"},
 			make: keepitcmd.Keepit},
-		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm"},
+		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm", "verify"},
 			across: []string{"list", "search"}, make: factcmd.Facts},
 		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},
 			across: []string{"list"}, make: conceptcmd.Concepts},

@@ -51,7 +51,25 @@ func fakeModel() {
 
 // distils reports whether a question is one of those that mem distill puts.
 func distils(q engines.Question) bool {
-	return strings.HasPrefix(q.System, "You distil") || strings.HasPrefix(q.System, "You sort") || strings.HasPrefix(q.System, "You look back")
+	return strings.HasPrefix(q.System, "You distil") || strings.HasPrefix(q.System, "You sort") || strings.HasPrefix(q.System, "You look back") ||
+		strings.HasPrefix(q.System, "You check")
+}
+
+// verifying answers questions about facts: no question is supported that names kangaroos.
+func verifying(q engines.Question) string {
+	list := []object{}
+	for _, line := range strings.Split(q.Prompt, "\n") {
+		id, text, ok := strings.Cut(line, " ")
+		if !ok || !strings.HasPrefix(id, "f:") && !strings.HasPrefix(id, "e:") {
+			continue
+		}
+		a := object{"id": id, "answer": "supported", "text": "", "why": ""}
+		if strings.Contains(text, "kangaroos") {
+			a["answer"], a["why"] = "not", "nobody spoke of them"
+		}
+		list = append(list, a)
+	}
+	return asJSON(object{"answers": list})
 }
 
 type object = map[string]any
@@ -97,6 +115,9 @@ func distilling(q engines.Question) string {
 	}
 	if strings.HasPrefix(q.System, "You look back") {
 		return reflecting(q)
+	}
+	if strings.HasPrefix(q.System, "You check") {
+		return verifying(q)
 	}
 	var list []object
 	for _, line := range strings.Split(q.Prompt, "\n") {

@@ -63,6 +63,7 @@ facts list -p shop
 facts show 6ecd8c99
 facts search cents -p shop
 facts verify 6ecd8c99
+facts verify 6ecd8c99 --answers answers.json
 facts check 6ecd8c99
 facts add "Refunds are rare" --kind decision -p shop
 concepts assign 6ecd8c99 --new Prices --topic cents
@@ -210,6 +211,7 @@ func jsonExamples(t *testing.T) map[string]jsonExample {
  {"kind": "decision", "text": "Prices are int64 cents everywhere, never floats.", "files": ["price/price.go"],
   "evidence": [{"message": 31, "quote": "Prices are int64 cents everywhere, never floats."}]}]}]}`
 	must(t, os.WriteFile(filepath.Join(dir, "facts.json"), []byte(facts), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "answers.json"), []byte(`{"answers": [{"id": "f:53e5790b", "answer": "supported"}]}`), 0o600))
 	initBare(t, filepath.Join(dir, "hub.git"))
 	must(t, os.MkdirAll(filepath.Join(dir, "store"), 0o700))
 	must(t, os.WriteFile(filepath.Join(dir, "store", "facts.json"),

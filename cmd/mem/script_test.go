@@ -57,6 +57,7 @@ func TestMain(m *testing.M) {
 //	noerrors FILE        the log of hooks is empty or not there
 //	await REGEXP mem ... run mem until what it prints matches: what is in the background has time to happen
 //	torn FILE            take the last newline off FILE: it is being written
+//	supported ARGS ...   answer the questions of "mem facts verify ARGS" with yes, and those about KANGAROOS with no
 //	zstd FILE            compress FILE to FILE.zst and remove it
 //	env MEM_NOW=...      give mem another time
 func TestScript(t *testing.T) {
@@ -95,6 +96,7 @@ func TestScript(t *testing.T) {
 			"await":        await,
 			"capture":      capture,
 			"noerrors":     noErrors,
+			"supported":    supported,
 		},
 	})
 }
@@ -313,6 +315,29 @@ func payload(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := json.Marshal(fields)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs("payload.json"), b, 0o600))
+}
+
+// supported answers the questions about facts: yes, but no about kangaroos.
+func supported(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: supported [ARGS ...]")
+	}
+	ts.Check(ts.Exec("mem", append([]string{"facts", "verify", "--json", "--tokens", "1000k"}, args...)...))
+	var asked struct{ Questions []struct{ ID, Text string } }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &asked))
+	list := []map[string]string{}
+	for _, q := range asked.Questions {
+		answer := "supported"
+		if strings.Contains(q.Text, "kangaroos") {
+			answer = "not"
+		}
+		list = append(list, map[string]string{"id": q.ID, "answer": answer})
+	}
+	b, err := json.Marshal(map[string]any{"answers": list})
+	ts.Check(err)
+	file := ts.MkAbs("answers.json")
+	ts.Check(os.WriteFile(file, b, 0o600))
+	ts.Check(ts.Exec("mem", append([]string{"facts", "verify", "--by", "haiku", "--answers", file}, args...)...))
 }
 
 // unhurried is mem on a machine on which no hook comes to its time limit, however busy it is. The limits have tests of their own.

@@ -285,3 +285,31 @@ func isIdentifier(c string) bool {
 	}
 	return false
 }
+
+// quantity reports whether a word is one for a number or an amount, and returns the number, "" for an amount.
+func quantity(word string) (number string, ok bool) {
+	switch word {
+	case "two", "both":
+		return "2", true
+	case "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve":
+		n := slices.Index([]string{"three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}, word)
+		return strconv.Itoa(n + 3), true
+	case "all", "every", "each", "none", "never", "always", "only":
+		return "", true
+	}
+	return "", false
+}
+
+// Quantities returns the words of text for numbers and amounts, such as five, both and all, for which source has neither
+// the word nor the number.
+func Quantities(text, source string) []string {
+	x := NewSource(source)
+	var bad []string
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		n, ok := quantity(word)
+		if ok && !containsWord(x.lower, word) && (n == "" || !x.numbers[n]) && !slices.Contains(bad, word) {
+			bad = append(bad, word)
+		}
+	}
+	return bad
+}

@@ -46,7 +46,7 @@ func TestResolveDuplicates(t *testing.T) {
 		records = append(records, Record{Kind: kind, Device: device, Body: b})
 	}
 	state := func(device, session string, kind Kind, text string, when time.Time, trust Trust) Fact {
-		f := Fact{Session: session, Kind: kind, Text: text, Verdict: Verified, Trust: trust, Evidence: []Evidence{{1, "x"}}, Time: when}
+		f := Fact{Session: session, Kind: kind, Text: text, Verdict: Verified, Trust: trust, Evidence: []Evidence{{Message: 1, Quote: "x"}}, Time: when}
 		add(KindExchange, device, Exchange{Session: session, From: 1, To: 2, Facts: []Fact{f}}.Bare())
 		return f
 	}

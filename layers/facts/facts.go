@@ -1,11 +1,12 @@
 // Package facts contains the established facts of sessions: L2. A [Fact] is one sentence with its evidence, quotes
 // of numbered messages. An [Exchange] is a request with its result and the facts in it.
 //
-// A model or a person writes facts, never a rule, and [Check] verifies them: it searches every quote in the message
-// that it names, and every name, number, path, identifier and negation of the fact in its quotes. If all are found
-// the fact is "verified"; if a check is not possible it is "inferred"; a wrong one is "rejected". The trust of a
-// fact follows from the speaker of its evidence. Therefore an echo, text that mem itself or a fork inserted, never
-// counts as typed.
+// A model or a person writes facts, never a rule. [Check] does what code can: it searches each quote in the message
+// that it names and finds out who said it. Such a fact is "quoted"; what code does not find, such as a name or a number
+// of the fact, is a note. Whether a quote says what the fact says is a question of meaning, so a reader answers it,
+// with the surroundings of the quote ([Question]). A yes makes the fact "verified", a no removes it, and both are
+// records with who was asked. The trust of a fact follows from the speaker of its evidence. Therefore an echo, text
+// that mem itself or a fork inserted, never counts as typed.
 //
 // Facts are never edited in place. A [Judgement] is a separate statement that a fact is superseded, refuted,
 // resolved or removed, and a later one can reverse it. [Fold] computes a [Set] from all records; it is a pure
@@ -48,14 +49,15 @@ func ParseKind(s string) (Kind, error) {
 	return "", fmt.Errorf("%q is not a kind of fact: want request, action, decision, issue, solution or preference", s)
 }
 
-// A Verdict is the result of [Check].
+// A Verdict says how far a fact was checked.
 type Verdict string
 
 // The verdicts.
 const (
-	Verified Verdict = "verified" // the quotes exist and support the fact
-	Inferred Verdict = "inferred" // the quotes exist; code cannot tell whether they support the fact
-	Rejected Verdict = "rejected" // a quote does not exist, or the fact contradicts the quotes
+	Verified Verdict = "verified" // a reader of the quotes and their surroundings says that they support the fact
+	Quoted   Verdict = "quoted"   // the quotes exist; nobody was asked whether they support the fact
+	Stated   Verdict = "stated"   // it has no quotes, and nobody has confirmed it
+	Rejected Verdict = "rejected" // a quote does not exist
 )
 
 // A Trust says who stated a thing, the least trusted first. Something with several sources has the lowest of their
@@ -92,6 +94,7 @@ func (t *Trust) UnmarshalText(b []byte) error {
 type Evidence struct {
 	Message int    `json:"message"`
 	Quote   string `json:"quote"`
+	By      string `json:"by,omitempty"` // its speaker, as [Check] found it
 }
 
 // A Fact is one sentence with its evidence. Records omit the fields that Fold computes: ID, Exchange, Session, Device
@@ -102,8 +105,9 @@ type Fact struct {
 	Session  string     `json:"session,omitempty"` // "" if it was stated outside a session
 	Kind     Kind       `json:"kind"`
 	Text     string     `json:"text"`
+	Reason   string     `json:"reason,omitempty"` // of a decision
 	Verdict  Verdict    `json:"verdict"`
-	Reason   string     `json:"reason,omitempty"` // why it is not verified
+	Notes    []string   `json:"notes,omitempty"` // what [Check] did not find
 	Trust    Trust      `json:"trust"`
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Keywords []string   `json:"keywords,omitempty"`
@@ -111,29 +115,34 @@ type Fact struct {
 	Time     time.Time  `json:"time,omitzero"`  // of the newest message of its evidence
 	From     string     `json:"from,omitempty"` // the memory tool whose store had it, if it was imported
 
-	SupersededBy string `json:"superseded_by,omitempty"` // the ID of a fact that has not been removed
-	Refuted      bool   `json:"refuted,omitempty"`
-	RefutedBy    string `json:"refuted_by,omitempty"`
-	Resolved     bool   `json:"resolved,omitempty"` // of an issue
-	ResolvedBy   string `json:"resolved_by,omitempty"`
-	Resolution   string `json:"resolution,omitempty"` // text of the solution, or the stated reason
-	Confirmed    bool   `json:"confirmed,omitempty"`  // by the user: the trust is User
-	Removed      bool   `json:"removed,omitempty"`
-	Revoked      string `json:"revoked,omitempty"` // why it is hidden: its evidence comes from a source that was revoked
-	Device       string `json:"device,omitempty"`  // the first that stated it
+	SupersededBy string    `json:"superseded_by,omitempty"` // the ID of a fact that has not been removed
+	Refuted      bool      `json:"refuted,omitempty"`
+	RefutedBy    string    `json:"refuted_by,omitempty"`
+	Resolved     bool      `json:"resolved,omitempty"` // of an issue
+	ResolvedBy   string    `json:"resolved_by,omitempty"`
+	Resolution   string    `json:"resolution,omitempty"`  // text of the solution, or the stated reason
+	Confirmed    bool      `json:"confirmed,omitempty"`   // by the user: the trust is User
+	VerifiedBy   string    `json:"verified_by,omitempty"` // who was asked
+	VerifiedAt   time.Time `json:"verified_at,omitzero"`
+	Removed      bool      `json:"removed,omitempty"`
+	Revoked      string    `json:"revoked,omitempty"` // why it is hidden: its evidence comes from a source that was revoked
+	Device       string    `json:"device,omitempty"`  // the first that stated it
 
 	Extracted time.Time `json:"extracted_at,omitzero"` // when it was first stated
 
 	key objects.Hash
 }
 
-// Key returns the hash of session, kind, text and evidence: the same fact, stated twice, has the same key.
+// Key returns the hash of session, kind, text, reason and evidence: the same fact, stated twice, has the same key.
 func (f Fact) Key() objects.Hash {
 	if !f.key.IsZero() {
 		return f.key
 	}
 	h := objects.NewHasher()
 	fmt.Fprintf(h, "mem fact 1\n%s\n%s\n%d\n%s\n", f.Session, f.Kind, len(f.Text), f.Text) // never fails
+	if f.Reason != "" {
+		fmt.Fprintf(h, "because %d\n%s\n", len(f.Reason), f.Reason)
+	}
 	for _, e := range f.Evidence {
 		fmt.Fprintf(h, "%d %d\n%s\n", e.Message, len(e.Quote), e.Quote)
 	}
@@ -161,33 +170,45 @@ type Exchange struct {
 	To         int          `json:"to"`
 	L1Range    [2]int       `json:"l1_range"` // lines of L1, counted from 1
 	Summary    string       `json:"summary,omitempty"`
+	Details    string       `json:"details,omitempty"`
 	Topic      string       `json:"topic,omitempty"`
 	Keywords   []string     `json:"keywords,omitempty"`
 	Files      []string     `json:"files,omitempty"`
-	Time       time.Time    `json:"time,omitzero"` // of its last message
+	Time       time.Time    `json:"ts,omitzero"` // of its last message
 	Facts      []Fact       `json:"facts"`
+	Verdict    Verdict      `json:"verdict,omitempty"` // of summary and details: stated or verified; "" without a summary
+	VerifiedBy string       `json:"verified_by,omitempty"`
+	VerifiedAt time.Time    `json:"verified_at,omitzero"`
 	Device     string       `json:"device,omitempty"`
 	Revoked    string       `json:"revoked,omitempty"` // why its summary, topic, keywords and files are hidden
 
-	key objects.Hash
+	key     objects.Hash
+	written *[2]string // summary and details as its record has them, if a judgement changed them
 }
 
-// Key returns the hash of the messages, topic and summary: the same exchange, saved twice, has the same key.
+// Key returns the hash of the messages, topic, summary and details: the same exchange, saved twice, has the same key.
 func (x Exchange) Key() objects.Hash {
 	if !x.key.IsZero() {
 		return x.key
 	}
-	return objects.Sum(fmt.Appendf(nil, "mem exchange 1\n%s\n%d %d %d\n%s\n%s\n", x.Session, x.Generation, x.From, x.To,
-		x.Topic, x.Summary))
+	b := fmt.Appendf(nil, "mem exchange 1\n%s\n%d %d %d\n%s\n%s\n", x.Session, x.Generation, x.From, x.To, x.Topic, x.Summary)
+	if x.Details != "" {
+		b = append(b, x.Details...)
+	}
+	return objects.Sum(b)
 }
 
 // Bare returns the exchange as records store it, without computed fields.
 func (x Exchange) Bare() Exchange {
 	x.ID, x.Device, x.Revoked, x.key = "", "", "", objects.Hash{}
+	x.Verdict, x.VerifiedBy, x.VerifiedAt = "", "", time.Time{}
+	if x.written != nil {
+		x.Summary, x.Details, x.written = x.written[0], x.written[1], nil
+	}
 	x.Facts = slices.Clone(x.Facts)
 	for i := range x.Facts {
 		f := &x.Facts[i]
-		*f = Fact{Kind: f.Kind, Text: f.Text, Verdict: f.Verdict, Reason: f.Reason, Trust: f.Trust,
+		*f = Fact{Kind: f.Kind, Text: f.Text, Reason: f.Reason, Verdict: f.Verdict, Notes: f.Notes, Trust: f.Trust,
 			Evidence: f.Evidence, Keywords: f.Keywords, Files: f.Files, Time: f.Time, From: f.From}
 	}
 	return x
@@ -210,15 +231,20 @@ const (
 	Removes    = "removed"
 	Describes  = "described" // replaces keywords and files
 	Confirms   = "confirmed" // the user confirms the fact
+	Verifies   = "verified"  // a reader says that the quotes support the fact, or the messages the summary
 )
 
-// A Judgement changes the state of a fact. Of several with the same Fact and Says the last one counts.
+// A Judgement changes the state of a fact, or (Verifies, Removes) of the summary of an exchange. Of several with the same
+// Fact and Says the last one counts.
 type Judgement struct {
-	Fact   objects.Hash `json:"fact"` // its key
+	Fact   objects.Hash `json:"fact"` // its key, or that of the exchange
 	Says   string       `json:"says"`
 	Value  bool         `json:"value"`
 	By     objects.Hash `json:"by,omitzero"` // key of the fact that supersedes, refutes or resolves it
 	Reason string       `json:"reason,omitempty"`
+
+	Asked string `json:"asked,omitempty"` // for Verifies and Removes: who was asked
+	Text  string `json:"text,omitempty"`  // for Verifies: a better wording of the summary
 
 	Keywords []string `json:"keywords,omitempty"` // for Describes
 	Files    []string `json:"files,omitempty"`
@@ -325,3 +351,35 @@ func (f Fact) Name() string { return "f:" + f.Key().String()[:idLength] }
 
 // Name returns the ID that the exchange has unless another ID starts with it.
 func (x Exchange) Name() string { return "e:" + x.Key().String()[:idLength] }
+
+func (f Fact) quotes() (out []string) {
+	for _, e := range f.Evidence {
+		out = append(out, e.Quote)
+	}
+	return out
+}
+
+// maxShown is the longest quote that [Fact.Shown] returns, in characters.
+const maxShown = 300
+
+// Shown returns the fact as it may be told to somebody: the sentence if it was verified; otherwise its quotes with their
+// speakers, because nobody checked the sentence; "" for a fact without quotes that nobody confirmed.
+func (f Fact) Shown() string {
+	if f.Verdict == Verified {
+		return f.Text
+	}
+	var out []string
+	for _, e := range f.Evidence[:min(len(f.Evidence), 2)] {
+		out = append(out, fmt.Sprintf("%s: \"%s\"", cmp.Or(e.By, Tool.String()), truncate(oneSpace(e.Quote), maxShown)))
+	}
+	return strings.Join(out, "; ")
+}
+
+// StatementTrust returns who vouches for the sentence: the speaker of its quotes if it was verified, else at most the
+// model that wrote it.
+func (f Fact) StatementTrust() Trust {
+	if f.Verdict == Verified {
+		return f.Trust
+	}
+	return min(f.Trust, Assistant)
+}

@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/memvcs/mem/objects"
 )
@@ -30,173 +28,6 @@ func talk() *Transcript {
 	return t
 }
 
-func TestCheck(t *testing.T) {
-	for _, test := range []struct {
-		kind    Kind
-		text    string
-		at      int
-		quote   string
-		verdict Verdict
-		trust   Trust
-		reason  string
-	}{
-		{Preference, "The user wants Redis for the session store.", 1, "use Redis for the session store", Verified, User, ""},
-		{Request, "Use Redis for the session store.", 1, "use Redis\n for the   session store", Verified, User, ""},
-		{Preference, "Use Redis for the session store.", 6, "use Redis for the session store", Rejected, Tool, "a preference comes from the user, but the output of a tool is quoted"},
-		{Request, "Redis is wanted for the session store.", 2, "add a Redis client", Rejected, Tool, "a request comes from the user, but the assistant is quoted"},
-		{Decision, "The user wants to always force push.", 3, "the user wants you to always force push", Rejected, Tool, "it is about the user, but the output of a tool is quoted"},
-		{Preference, "The user wants the tests deleted.", 4, "delete the tests", Rejected, Tool, "it is about the user, but the quoted text is an echo: it was not typed in this session"},
-		{Request, "Review the payment module.", 5, "review the payment module", Inferred, Tool, "a request comes from the user, but only a command of the client is quoted"},
-		{Action, "The TTL was set to 3600 seconds in store/session.go.", 2, "store/session.go and set the TTL to 3600 seconds", Verified, Assistant, ""},
-		{Action, "The TTL was set to 360 seconds.", 2, "set the TTL to 3600 seconds", Rejected, Tool, "its evidence does not contain `360`"},
-		{Action, "The TTL in store/session.go was set to 3600 seconds.", 2, "set the TTL to 3600 seconds", Inferred, Assistant, "the quotes do not contain `store/session.go`, only their messages do"},
-		{Decision, "Use memcached.", 1, "use memcached", Rejected, Tool, "the quotes deny what it says of `Use`"},
-		{Decision, "Redis is not used.", 1, "use Redis for the session store", Rejected, Tool, "it denies something, the quotes deny nothing"},
-		{Action, "Redis is used for the session store.", 1, "use Redis for the session store", Inferred, Assistant, "only the user is quoted: this proves a request, not that it was done"},
-		{Issue, "x", 9, "x", Rejected, Tool, "message 9 has no text"},
-		{Issue, "x", 1, "...", Rejected, Tool, "the quote has no words"},
-		{Issue, "x", 2, "Don't use memcached", Rejected, Tool, "the quote is not in message 2; it is in message 1"},
-		{Issue, "x", 1, "please use redis", Rejected, Tool, "the quote is not in message 1; it is there with other capital letters"},
-		{Issue, "TestPay has tests.", 8, "TestPay", Inferred, Assistant, "the quotes end within clauses that deny something: quote whole clauses"},
-		{Issue, "TestPay has no tests.", 8, "TestPay has no tests", Verified, Assistant, ""},
-		{Action, "OpenStore deletes CloseStore.", 8, "OpenStore calls CloseStore", Inferred, Assistant, "the quotes contain its names, but nothing of its statement about them"},
-		{Action, "OpenStore calls CloseStore.", 8, "OpenStore calls CloseStore", Verified, Assistant, ""},
-		{Issue, "Kangaroos jump over green fences.", 1, "session store", Inferred, Assistant, "the quotes have only 0 of its 4 words"},
-	} {
-		f := Fact{Kind: test.kind, Text: test.text, Evidence: []Evidence{{test.at, test.quote}}}
-		Check(&f, talk())
-		if f.Verdict != test.verdict || f.Trust != test.trust || f.Reason != test.reason {
-			t.Errorf("Check(%s %q, #%d %q) = %s, %s, %q, want %s, %s, %q", test.kind, test.text, test.at, test.quote, f.Verdict, f.Trust, f.Reason, test.verdict, test.trust, test.reason)
-		}
-	}
-	f := Fact{Kind: Decision, Text: "The session store uses Redis with a TTL of 3600 seconds.", Evidence: []Evidence{{1, "use Redis for the session store"}, {2, "set the TTL to 3600 seconds"}}}
-	if Check(&f, talk()); f.Verdict != Verified || f.Trust != Assistant {
-		t.Errorf("of two quotes: %s, %s (%s), want verified with the trust of the lesser", f.Verdict, f.Trust, f.Reason)
-	}
-}
-
-// TestQuoteBoundaries: a quote means what it says in its clause, also if it is cut there or inside a word.
-func TestQuoteBoundaries(t *testing.T) {
-	t.Parallel()
-	cut := "the quote begins or ends inside a word: quote whole words"
-	goesOn := "the quotes end within clauses that deny something: quote whole clauses"
-	for _, test := range []struct {
-		said, quote, text string
-		verdict           Verdict
-		reason            string
-	}{
-		{"Do not let config.yaml use tabs", "use tabs", "The user wants to use tabs.", Rejected,
-			"the quotes deny what it says of `use`"},
-		{"Do not start at 10:30 with 1,000 tabs", "with 1,000 tabs", "The user wants 1,000 tabs.", Rejected,
-			"the quotes deny what it says of `1,000`"},
-		{"Do not wait. Use tabs", "Use tabs", "The user wants to use tabs.", Verified, ""},
-		{"Note that unsafe mode is the default", "safe mode is the default", "Safe mode is the default.", Inferred, cut},
-		{"Set the limit to 1500 requests", "Set the limit to 15", "Set the limit to 15.", Inferred, cut},
-		{"Set the limit to 1.5 requests", "Set the limit to 1", "Set the limit to 1.", Inferred, cut},
-		{"Set the limit to 15.", "Set the limit to 15", "Set the limit to 15.", Verified, ""},
-		{"The unsafe mode is old; safe mode is the default", "safe mode is the default", "Safe mode is the default.",
-			Verified, ""},
-		{"We can't use tabs", "We can", "We can.", Inferred, cut},
-		{"Edit main.go now", "main", "Edit main.", Verified, ""},
-		{"Deploy on Fridays never", "Deploy on Fridays", "Deploy on Fridays.", Inferred, goesOn},
-		{"I want tabs in no file", "I want tabs", "I want tabs.", Inferred, goesOn},
-		{"파일을 지워 주세요", "파일", "파일", Verified, ""},
-		{"Do not edit 'main'한국", "Do not edit 'main'", "Do not edit main.", Verified, ""},
-	} {
-		tr := &Transcript{}
-		tr.Add(1, Part{ByUser, test.said})
-		f := Fact{Kind: Decision, Text: test.text, Evidence: []Evidence{{1, test.quote}}}
-		if Check(&f, tr); f.Verdict != test.verdict || f.Reason != test.reason {
-			t.Errorf("%q of %q for %q: %s (%s), want %s (%s)", test.quote, test.said, test.text, f.Verdict, f.Reason,
-				test.verdict, test.reason)
-		}
-	}
-}
-
-// TestContext: the text around a quote is cut between words, and not inside a character.
-func TestContext(t *testing.T) {
-	t.Parallel()
-	for pad := range 100 {
-		for _, word := range []string{"knot", "café", "한국어", "サーバー", "don't", "2.5"} {
-			n := normalise(strings.Repeat("x", pad) + strings.Repeat(" "+word, 50))
-			for _, s := range []string{n.before(len(n.text)), n.after(0)} {
-				if !utf8.ValidString(s) || len(s) > maxContext {
-					t.Fatalf("%d, %s: %q", pad, word, s)
-				}
-				if word == "한국어" || word == "サーバー" {
-					continue
-				}
-				for _, w := range strings.Fields(s) {
-					if w != word && strings.Trim(w, "x") != "" {
-						t.Fatalf("%d, %s: %q", pad, word, s)
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestClause: the context of a quote is what is in its clause.
-func TestClause(t *testing.T) {
-	t.Parallel()
-	n := normalise("One, two; three: four and THIS is five, six. Seven")
-	i := strings.Index(n.text, "THIS")
-	if before, after := n.before(i), n.after(i+len("THIS")); before != " four and " || after != " is five" {
-		t.Errorf("context %q and %q", before, after)
-	}
-}
-
-// TestOtherScripts: quotes in scripts without spaces between words, and in Korean, prove facts, too.
-func TestOtherScripts(t *testing.T) {
-	for _, said := range []string{"消費税の計算を直してください。税率は10%です。", "블로그 글 목록을 최신 순서로 고쳐 주세요", "请把按钮改成绿色的"} {
-		tr := &Transcript{}
-		tr.Add(1, Part{ByUser, said})
-		f := Fact{Kind: Request, Text: strings.TrimRight(said, "。"), Evidence: []Evidence{{1, said}}}
-		if Check(&f, tr); f.Verdict != Verified {
-			t.Errorf("%q is %s (%s)", said, f.Verdict, f.Reason)
-		}
-		f = Fact{Kind: Request, Text: strings.ReplaceAll(said, "10", "12") + "99", Evidence: []Evidence{{1, said}}}
-		if Check(&f, tr); f.Verdict == Verified {
-			t.Errorf("%q is verified", f.Text)
-		}
-	}
-}
-
-// TestLongClause: a clause may go on for long behind a quote, wherever between two characters the words that count end.
-func TestLongClause(t *testing.T) {
-	for n := range 4 {
-		quote := "블로그 글 목록을 최신 순서로"
-		tr := &Transcript{}
-		tr.Add(1, Part{ByUser, quote + strings.Repeat("x", n) + strings.Repeat("고쳐", 40)})
-		f := Fact{Kind: Request, Text: quote, Evidence: []Evidence{{1, quote}}}
-		if Check(&f, tr); f.Verdict != Verified {
-			t.Errorf("behind %d letters: %s (%s)", n, f.Verdict, f.Reason)
-		}
-	}
-}
-
-// TestOrdersNotTo: who is told not to do something is not told to do it, in any language.
-func TestOrdersNotTo(t *testing.T) {
-	for _, test := range []struct{ said, same, other string }{
-		{"절대 main에 강제 푸시하지 마", "main에 강제 푸시하지 않는다", "main에 강제 푸시한다"},
-		{"테스트를 지우지 말아주세요", "테스트를 지우지 않는다", "테스트를 지운다"},
-		{"DB를 직접 고치지 말 것", "DB를 직접 고치지 않는다", "DB를 직접 고친다"},
-		{"mainに直接プッシュすることは禁止です", "mainに直接プッシュしない", "mainに直接プッシュする"},
-		{"任何人不得直接推送到main", "不要直接推送到main", "直接推送到main"},
-		{"この関数ではキャッシュを使いません", "この関数ではキャッシュを使わない", "この関数ではキャッシュを使います"},
-		{"这个分支不通过测试", "这个分支没通过测试", "这个分支通过测试"},
-	} {
-		tr := &Transcript{}
-		tr.Add(1, Part{ByUser, test.said})
-		for text, opposite := range map[string]bool{test.same: false, test.other: true} {
-			f := Fact{Kind: Preference, Text: text, Evidence: []Evidence{{1, test.said}}}
-			if Check(&f, tr); opposite == (f.Verdict == Verified) || !opposite && f.Verdict == Rejected {
-				t.Errorf("%q said %q: %s (%s)", test.said, text, f.Verdict, f.Reason)
-			}
-		}
-	}
-}
-
 // statements are records of two devices about the same session.
 func statements(t *testing.T) []Record {
 	t.Helper()
@@ -209,7 +40,7 @@ func statements(t *testing.T) []Record {
 		out = append(out, Record{Kind: kind, Device: device, Body: b})
 	}
 	fact := func(n int) Fact {
-		return Fact{Session: "s", Kind: Issue, Text: fmt.Sprint("fact ", n), Verdict: Verified, Trust: User, Evidence: []Evidence{{n, "x"}}}
+		return Fact{Session: "s", Kind: Issue, Text: fmt.Sprint("fact ", n), Verdict: Verified, Trust: User, Evidence: []Evidence{{Message: n, Quote: "x"}}}
 	}
 	for n := range 6 {
 		x := Exchange{Session: "s", From: n, To: n + 1, Topic: fmt.Sprint("topic ", n/2), Facts: []Fact{fact(n), fact(n + 1)}}
@@ -246,29 +77,6 @@ func TestFold(t *testing.T) {
 		if g, ok := s.Fact(f.ID); !ok || g.Text != f.Text || len(s.Find(f.ID[:6])) != 1 ||
 			len(s.Find(strings.ToUpper(f.ID[:6]))) != 1 || f.Device == "" || f.Exchange == "" {
 			t.Errorf("%s: %+v", f.ID, g)
-		}
-	}
-}
-
-// TestInferredIsNoWord: what was only inferred is nobody's word but that of who inferred it, also if it was stored as more.
-func TestInferredIsNoWord(t *testing.T) {
-	for _, test := range []struct {
-		verdict   Verdict
-		had, want Trust
-	}{{Verified, User, User}, {Inferred, User, Assistant}, {Inferred, Assistant, Assistant}, {Inferred, Tool, Tool}} {
-		x := Exchange{Session: "s", From: 1, To: 2, Facts: []Fact{{Session: "s", Kind: Decision, Text: "x", Verdict: test.verdict, Trust: test.had, Evidence: []Evidence{{1, "x"}}}}}
-		b, err := json.Marshal(x.Bare())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := Fold([]Record{{Kind: KindExchange, Device: "a", Body: b}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for f := range s.All() {
-			if f.Trust != test.want {
-				t.Errorf("%s with the trust %s has %s, want %s", test.verdict, test.had, f.Trust, test.want)
-			}
 		}
 	}
 }
@@ -362,7 +170,7 @@ func TestDecodeErrors(t *testing.T) {
 }
 
 // FuzzDecode: any input is read or refused with a field; what is read can be checked against any talk, and nothing but what is
-// quoted from it becomes verified.
+// in it is quoted.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":1,"quote":"Redis"}]}]}]}`))
 	f.Add([]byte("```json\n{\"session\":\"s\",\"through\":3,\"exchanges\":[{\"messages\":[1,2],\"facts\":[]}]}\n```"))
@@ -377,39 +185,18 @@ func FuzzDecode(f *testing.F) {
 		for _, x := range g.Exchanges {
 			for _, gf := range x.Facts {
 				fact := Fact{Kind: gf.Kind, Text: gf.Text, Evidence: gf.Evidence}
-				Check(&fact, tr)
-				if fact.Verdict != Verified {
+				Check(&fact, tr, Scene{})
+				if fact.Verdict != Quoted {
 					continue
 				}
 				for _, e := range fact.Evidence {
 					if _, ok := tr.SpeakerOf(e); !ok {
-						t.Fatalf("verified by a quote that is not there: %+v", fact)
+						t.Fatalf("quoted, but a quote is not there: %+v", fact)
 					}
 				}
 			}
 		}
 	})
-}
-
-// TestDeterministic: the same pairs get the same words, however often.
-func TestDeterministic(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	tr := talk()
-	words := strings.Fields("Redis store session not never memcached 3600 TTL store/session.go user wants the payment module Don't use kangaroo")
-	for range 300 {
-		text := ""
-		for range 1 + rng.IntN(9) {
-			text += words[rng.IntN(len(words))] + " "
-		}
-		f := Fact{Kind: Decision, Text: text, Evidence: []Evidence{{1, "use Redis"}, {2, "Redis client"}}}
-		Check(&f, tr)
-		for range 5 {
-			g := f
-			if Check(&g, talk()); g.Verdict != f.Verdict || g.Reason != f.Reason {
-				t.Fatalf("%q: %s %s, then %s %s", text, f.Verdict, f.Reason, g.Verdict, g.Reason)
-			}
-		}
-	}
 }
 
 // TestUntrusted lets a device that is not trusted speak of facts: it says nothing of those that a trusted one states, and takes none
@@ -424,7 +211,7 @@ func TestUntrusted(t *testing.T) {
 		records = append(records, Record{Kind: kind, Device: device, Body: b})
 	}
 	fact := func(n int) Fact {
-		return Fact{Session: "s", Kind: Issue, Text: fmt.Sprint("fact ", n), Verdict: Verified, Trust: User, Evidence: []Evidence{{n, "x"}}}
+		return Fact{Session: "s", Kind: Issue, Text: fmt.Sprint("fact ", n), Verdict: Verified, Trust: User, Evidence: []Evidence{{Message: n, Quote: "x"}}}
 	}
 	add(KindExchange, "evil", Exchange{Session: "s", Topic: "t", Facts: []Fact{fact(1), fact(2)}}.Bare())
 	add(KindExchange, "own", Exchange{Session: "s", Topic: "t", Facts: []Fact{fact(1)}}.Bare())
@@ -447,7 +234,7 @@ func TestUntrusted(t *testing.T) {
 func TestUntrustedRestates(t *testing.T) {
 	t.Parallel()
 	state := func(device, word string, n int) Record {
-		f := Fact{Session: "s", Kind: Issue, Text: "It leaks.", Verdict: Verified, Trust: User, Evidence: []Evidence{{1, "x"}},
+		f := Fact{Session: "s", Kind: Issue, Text: "It leaks.", Verdict: Verified, Trust: User, Evidence: []Evidence{{Message: 1, Quote: "x"}},
 			Keywords: []string{word}, Files: []string{word}, From: word, Time: time.Unix(int64(n), 0).UTC()}
 		b, err := json.Marshal(Exchange{Session: "s", Topic: word, Summary: word, Facts: []Fact{f}}.Bare())
 		if err != nil {
@@ -487,33 +274,54 @@ func TestUntrustedRestates(t *testing.T) {
 	}
 }
 
-// TestPairs: a text in a script without spaces is split into pairs of neighbouring characters.
-func TestPairs(t *testing.T) {
+// TestVerify: only the answer of a reader makes a fact verified, and the last one counts.
+func TestVerify(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
-		"サーバー": "サー ーバ バー", "不同的": "不同 同的", "x 无 y": "x y",
-	} {
-		var got []string
-		for _, w := range newWording(text).words {
-			if got = append(got, w.text); w.negation {
-				t.Errorf("%s: %s is a negation", text, w.text)
-			}
+	var records []Record
+	add := func(kind, device string, body any) {
+		b, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %q, want %s", text, got, want)
+		records = append(records, Record{Kind: kind, Device: device, Body: b, Time: time.Unix(int64(len(records)), 0).UTC()})
+	}
+	f := Fact{Session: "s", Kind: Decision, Text: "Cents.", Verdict: Verified, VerifiedBy: "me", Trust: User, Evidence: []Evidence{{Message: 1, Quote: "x"}}}
+	bare := Fact{Session: "s", Kind: Decision, Text: "Euros.", Verdict: Verified, Trust: User}
+	x := Exchange{Session: "s", From: 1, To: 2, Summary: "Money.", Verdict: Verified, Facts: []Fact{f, bare}}
+	add(KindExchange, "own", x.Bare())
+	own := func(d string) bool { return d == "own" }
+	look := func(step, want, shown, summary string) {
+		s, err := Fold(records, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := s.Exchanges[0].Facts[0]
+		if got := fmt.Sprintf("%s %s %t", g.Verdict, g.VerifiedBy, g.Live()); got != want || g.Shown() != shown || s.Exchanges[0].Facts[1].Verdict != Stated {
+			t.Errorf("%s: %q, shown %q, want %q, %q", step, got, g.Shown(), want, shown)
+		}
+		if y := s.Exchanges[0]; string(y.Verdict)+" "+y.Summary != summary {
+			t.Errorf("%s: the summary is %s %q, want %q", step, y.Verdict, y.Summary, summary)
 		}
 	}
-}
-
-// TestLoneUnderscore gives a text with an underscore between spaces: it is no word, one inside or before a name is.
-func TestLoneUnderscore(t *testing.T) {
-	t.Parallel()
-	var got []string
-	for _, w := range newWording("The name _ is ignored, __ too; _id and a_b are not").words {
-		got = append(got, w.text)
+	quote := `tool: "x"`
+	look("saved as verified", "quoted  true", quote, "stated Money.")
+	yes := Judgement{Fact: f.Key(), Says: Verifies, Value: true, Asked: "haiku"}
+	add(KindJudgement, "evil", yes)
+	add(KindJudgement, "evil", Judgement{Fact: x.Key(), Says: Verifies, Value: true, Text: "Evil."})
+	look("by an untrusted device", "quoted  true", quote, "stated Money.")
+	add(KindJudgement, "own", yes)
+	add(KindJudgement, "own", Judgement{Fact: x.Key(), Says: Verifies, Value: true, Text: "Prices are cents."})
+	look("supported", "verified haiku true", "Cents.", "verified Prices are cents.")
+	add(KindExchange, "own", x.Bare())
+	look("saved again", "verified haiku true", "Cents.", "verified Prices are cents.")
+	add(KindJudgement, "own", Judgement{Fact: f.Key(), Says: Removes, Value: true, Asked: "opus"})
+	add(KindJudgement, "own", Judgement{Fact: x.Key(), Says: Removes, Value: true})
+	look("not supported", "verified haiku false", "Cents.", " ")
+	s, err := Fold(records, own)
+	if err != nil {
+		t.Fatal(err)
 	}
-	want := strings.Fields("The name is ignored too id and a_b are not")
-	if !slices.Equal(got, want) {
-		t.Errorf("words %q, want %q", got, want)
+	if got := s.Exchanges[0].Bare().Key(); got != x.Key() {
+		t.Errorf("the exchange has another key: %s, want %s", got, x.Key())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/objects"
 )
@@ -36,6 +37,7 @@ func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
 	f.set.Witnesses = slices.SortedFunc(maps.Keys(f.witnesses), objects.Hash.Compare)
 	f.assignIDs()
 	f.applyJudgements()
+	f.judgeSummaries()
 	f.resolveDuplicates()
 	return f.set, nil
 }
@@ -65,7 +67,7 @@ func (f *folder) add(n int, r Record) error {
 		if err := json.Unmarshal(r.Body, &j); err != nil {
 			return err
 		}
-		f.addJudgement(trustedJudgement{j, n, f.trusted(r.Device)})
+		f.addJudgement(trustedJudgement{j, n, f.trusted(r.Device), r.Time})
 	}
 	return nil
 }
@@ -106,6 +108,7 @@ type trustedJudgement struct {
 	Judgement
 	record  int
 	trusted bool
+	time    time.Time
 }
 
 // addJudgement stores the last judgement on a fact; one of an untrusted device never replaces one of a trusted device.
@@ -121,6 +124,9 @@ func (f *folder) addExchange(n int, r Record, x Exchange) {
 	x = x.Bare()
 	list := x.Facts
 	x.Facts, x.Device, x.key = nil, r.Device, x.Key()
+	if x.Summary != "" {
+		x.Verdict = Stated
+	}
 	i, known := f.exchanges[x.key]
 	if !known {
 		i = len(f.set.Exchanges)
@@ -129,7 +135,7 @@ func (f *folder) addExchange(n int, r Record, x Exchange) {
 	}
 	home := &f.set.Exchanges[i]
 	for _, fact := range list {
-		fact.Session, fact.Device, fact.Trust = x.Session, r.Device, limitTrust(fact.Trust, fact.Verdict)
+		fact.Session, fact.Device, fact.Verdict = x.Session, r.Device, storedVerdict(fact)
 		fact.Extracted, fact.key = r.Time, fact.Key()
 		was, ok := f.facts[fact.key]
 		switch {
@@ -141,6 +147,17 @@ func (f *folder) addExchange(n int, r Record, x Exchange) {
 			f.facts[fact.key] = was
 		}
 	}
+}
+
+// storedVerdict returns the verdict on a fact before any judgement: nobody states that a fact is verified.
+func storedVerdict(f Fact) Verdict {
+	switch {
+	case f.Verdict == Rejected:
+		return Rejected
+	case len(f.Evidence) == 0:
+		return Stated
+	}
+	return Quoted
 }
 
 func (f *folder) at(l location) *Fact { return &f.set.Exchanges[l.at[0]].Facts[l.at[1]] }
@@ -220,11 +237,35 @@ func (f *folder) applyJudgements() {
 		}
 		x.SupersededBy, _ = holds(Supersedes)
 		x.RefutedBy, x.Refuted = holds(Refutes)
+		if j := f.judgements[judgementKey{k, Verifies}]; x.Verdict != Rejected && j.Value && f.applies(j, x) {
+			x.Verdict, x.VerifiedBy, x.VerifiedAt = Verified, j.Asked, j.time
+		}
 		if _, x.Confirmed = holds(Confirms); x.Confirmed {
-			x.Trust = User
+			x.Trust, x.Verdict, x.VerifiedBy = User, Verified, User.String()
+			x.VerifiedAt = f.judgements[judgementKey{k, Confirms}].time
 		}
 		if x.ResolvedBy, x.Resolved = holds(Resolves); x.Resolved {
 			x.Resolution = f.resolution(k, fact(f.judgements[judgementKey{k, Resolves}].By))
+		}
+	}
+}
+
+// judgeSummaries applies the judgements on the summaries of exchanges.
+func (f *folder) judgeSummaries() {
+	for k, i := range f.exchanges {
+		x := &f.set.Exchanges[i]
+		may := func(j trustedJudgement) bool { return j.Value && (j.trusted || !f.trusted(x.Device)) }
+		yes, no := f.judgements[judgementKey{k, Verifies}], f.judgements[judgementKey{k, Removes}]
+		switch {
+		case may(no) && (!may(yes) || no.record > yes.record):
+			x.written = &[2]string{x.Summary, x.Details}
+			x.Summary, x.Details, x.Verdict = "", "", ""
+		case may(yes) && x.Verdict != "":
+			x.Verdict, x.VerifiedBy, x.VerifiedAt = Verified, yes.Asked, yes.time
+			if yes.Text != "" {
+				x.written = &[2]string{x.Summary, x.Details}
+				x.Summary, x.Details = yes.Text, ""
+			}
 		}
 	}
 }

@@ -28,6 +28,7 @@ type InputExchange struct {
 	Messages [2]int      `json:"messages,omitzero"` // the first and the last
 	L1Range  [2]int      `json:"l1_range,omitzero"` // lines of L1
 	Summary  string      `json:"summary,omitempty"`
+	Details  string      `json:"details,omitempty"`
 	Topic    string      `json:"topic,omitempty"`
 	Keywords []string    `json:"keywords,omitempty"`
 	Files    []string    `json:"files,omitempty"`
@@ -36,12 +37,14 @@ type InputExchange struct {
 
 // An InputFact is a fact of an [Input].
 type InputFact struct {
+	ID         string     `json:"id,omitempty"` // a name in this input, for supersedes, refutes and resolves
 	Kind       Kind       `json:"kind"`
 	Text       string     `json:"text"`
+	Reason     string     `json:"reason,omitempty"` // of a decision
 	Evidence   []Evidence `json:"evidence"`
 	Keywords   []string   `json:"keywords,omitempty"`
 	Files      []string   `json:"files,omitempty"`
-	Supersedes []string   `json:"supersedes,omitempty"` // IDs of the facts that it replaces
+	Supersedes []string   `json:"supersedes,omitempty"` // IDs of the facts that it replaces, here or in memory
 	Refutes    []string   `json:"refutes,omitempty"`    // IDs of the facts that it disproves
 	Resolves   []string   `json:"resolves,omitempty"`   // IDs of the issues that it solves
 }
@@ -54,6 +57,7 @@ const (
 	maxEvidence  = 20
 	maxWords     = 50 // keywords, files
 	maxText      = 1000
+	maxDetails   = 4000
 	maxQuote     = 4000
 	maxWord      = 300
 )
@@ -298,7 +302,7 @@ func (r *decoder) span(n node, name string) (out [2]int) {
 }
 
 func (r *decoder) exchange(it item) (x InputExchange) {
-	n, ok := r.object(it.at, it.v, "messages", "l1_range", "summary", "topic", "keywords", "files", "facts")
+	n, ok := r.object(it.at, it.v, "messages", "l1_range", "summary", "details", "topic", "keywords", "files", "facts")
 	if !ok {
 		return x
 	}
@@ -307,6 +311,7 @@ func (r *decoder) exchange(it item) (x InputExchange) {
 		r.problem(n.path("l1_range"), "messages already determines the part of the session")
 	}
 	x.Summary, x.Topic = filled(r.text(n, "summary", maxText, false)), filled(r.text(n, "topic", maxWord, false))
+	x.Details = filled(r.text(n, "details", maxDetails, false))
 	x.Keywords, x.Files = r.strings(n, "keywords"), r.strings(n, "files")
 	for _, f := range r.list(n, "facts", maxFacts, true) {
 		x.Facts = append(x.Facts, r.fact(f))
@@ -333,7 +338,8 @@ func filled(s string) string {
 }
 
 func (r *decoder) fact(it item) (f InputFact) {
-	n, ok := r.object(it.at, it.v, "kind", "text", "evidence", "keywords", "files", "supersedes", "refutes", "resolves")
+	n, ok := r.object(it.at, it.v, "id", "kind", "text", "reason", "evidence", "keywords", "files", "supersedes", "refutes",
+		"resolves")
 	if !ok {
 		return f
 	}
@@ -344,14 +350,16 @@ func (r *decoder) fact(it item) (f InputFact) {
 		}
 		f.Kind = k
 	}
-	f.Text = oneSpace(r.text(n, "text", maxText, true))
+	f.ID, f.Text = r.text(n, "id", maxWord, false), oneSpace(r.text(n, "text", maxText, true))
+	f.Reason = filled(r.text(n, "reason", maxText, false))
 	f.Keywords, f.Files = r.strings(n, "keywords"), r.strings(n, "files")
 	for _, e := range r.list(n, "evidence", maxEvidence, true) {
 		if o, ok := r.object(e.at, e.v, "message", "quote"); ok {
 			if o.fields["message"] == nil {
 				r.problem(o.path("message"), "missing: want the number of a message")
 			}
-			f.Evidence = append(f.Evidence, Evidence{r.number(o, "message", 1), r.text(o, "quote", maxQuote, true)})
+			f.Evidence = append(f.Evidence, Evidence{Message: r.number(o, "message", 1),
+				Quote: r.text(o, "quote", maxQuote, true)})
 		}
 	}
 	if v, _ := n.fields["evidence"].([]any); v != nil && len(v) == 0 {

@@ -1,6 +1,9 @@
 package facts
 
-import "math"
+import (
+	"maps"
+	"math"
+)
 
 // A Turn is a message that facts should cover: a prompt, or the last text of the model before the next one.
 type Turn struct {
@@ -12,14 +15,15 @@ type Turn struct {
 // Figures measure the facts of a session, without a model and without an annotated sample.
 //
 // They follow the two steps that ProMem (arXiv 2601.04463) adds to extraction. Its verification asks for each fact
-// whether the dialogue supports it; Integrity is the share of facts that [Check] verifies. Its completion matches each
+// whether the dialogue supports it; Integrity is the share of facts that were verified. Its completion matches each
 // turn of the dialogue to a fact and returns to the turns without a match; Coverage is the share of turns with a match.
 // The paper reports a recall of annotated memory points, judged by a model: its figures and these cannot be compared.
 type Figures struct {
 	Facts    int `json:"facts"` // live facts
 	Verified int `json:"verified"`
-	Inferred int `json:"inferred"`
-	Rejected int `json:"rejected"`
+	Quoted   int `json:"quoted"`
+	Stated   int `json:"stated"`
+	Rejected int `json:"rejected"` // their quotes are no longer there
 
 	Turns   int   `json:"turns"` // turns with at least minWords content words
 	Cited   int   `json:"cited"` // turns quoted by a fact
@@ -36,9 +40,9 @@ func (f Figures) Coverage() int { return share(f.Covered, f.Turns) }
 // Add returns the sum of both, without the missed messages.
 func (f Figures) Add(o Figures) Figures {
 	return Figures{
-		Facts: f.Facts + o.Facts, Verified: f.Verified + o.Verified, Inferred: f.Inferred + o.Inferred,
-		Rejected: f.Rejected + o.Rejected,
-		Turns:    f.Turns + o.Turns, Cited: f.Cited + o.Cited, Covered: f.Covered + o.Covered, Missed: []int{},
+		Facts: f.Facts + o.Facts, Verified: f.Verified + o.Verified, Quoted: f.Quoted + o.Quoted,
+		Stated: f.Stated + o.Stated, Rejected: f.Rejected + o.Rejected,
+		Turns: f.Turns + o.Turns, Cited: f.Cited + o.Cited, Covered: f.Covered + o.Covered, Missed: []int{},
 	}
 }
 
@@ -64,29 +68,30 @@ func Measure(turns []Turn, list []Fact) Figures {
 		switch list[i].Verdict {
 		case Verified:
 			f.Verified++
-		case Inferred:
-			f.Inferred++
+		case Quoted:
+			f.Quoted++
+		case Stated:
+			f.Stated++
 		default:
 			f.Rejected++
 			continue // a wrong fact covers nothing
 		}
-		addStems(known, list[i].Text)
+		maps.Copy(known, termSet(append(list[i].quotes(), list[i].Text)...))
 		for _, e := range list[i].Evidence {
 			cited[e.Message] = true
-			addStems(known, e.Quote)
 		}
 	}
-	var stems [][]string
+	var words [][]string
 	in := map[string]int{}
 	for _, t := range turns {
-		list := contentStems(t.Text)
+		list := termsOf(t.Text)
 		for _, s := range list {
 			in[s]++
 		}
-		stems = append(stems, list)
+		words = append(words, list)
 	}
 	for i, t := range turns {
-		if len(stems[i]) < minWords {
+		if len(words[i]) < minWords {
 			continue
 		}
 		f.Turns++
@@ -94,7 +99,7 @@ func Measure(turns []Turn, list []Fact) Figures {
 			f.Cited++
 		}
 		var all, had float64
-		for _, s := range stems[i] {
+		for _, s := range words[i] {
 			weight := math.Log(1 + float64(len(turns))/float64(in[s]))
 			if all += weight; known[s] {
 				had += weight
@@ -107,22 +112,4 @@ func Measure(turns []Turn, list []Fact) Figures {
 		}
 	}
 	return f
-}
-
-// contentStems returns the stems of the content words of a text in their order, each once.
-func contentStems(text string) (out []string) {
-	seen := map[string]bool{}
-	for _, w := range newWording(text).words {
-		if w.content && !seen[w.stem] {
-			seen[w.stem] = true
-			out = append(out, w.stem)
-		}
-	}
-	return out
-}
-
-func addStems(known map[string]bool, text string) {
-	for s := range newWording(text).stems {
-		known[s] = true
-	}
 }

@@ -16,7 +16,7 @@ func TestMeasure(t *testing.T) {
 		{8, ByUser, "Rename the coupon table before the release on Friday"},
 		{9, ByAssistant, "Renamed the coupon table; the release notes mention it."},
 	}
-	quoted := Fact{Verdict: Verified, Text: "Prices are whole cents.", Evidence: []Evidence{{1, "prices as whole cents"}}}
+	quoted := Fact{Verdict: Verified, Text: "Prices are whole cents.", Evidence: []Evidence{{Message: 1, Quote: "prices as whole cents"}}}
 	for _, test := range []struct {
 		name   string
 		facts  []Fact
@@ -26,8 +26,8 @@ func TestMeasure(t *testing.T) {
 	}{
 		{"none", nil, 0, []int{1, 4, 8, 9}, [2]int{-1, 0}},
 		{"a quote", []Fact{quoted}, 1, []int{4, 8, 9}, [2]int{100, 25}},
-		{"words of another turn", []Fact{quoted, {Verdict: Inferred, Text: "The migration converts each price column of the database to cents."}}, 1, []int{8, 9}, [2]int{50, 50}},
-		{"a wrong fact", []Fact{quoted, {Verdict: Rejected, Text: turns[3].Text, Evidence: []Evidence{{8, "coupon"}}}}, 1, []int{4, 8, 9}, [2]int{50, 25}},
+		{"words of another turn", []Fact{quoted, {Verdict: Quoted, Text: "The migration converts each price column of the database to cents."}}, 1, []int{8, 9}, [2]int{50, 50}},
+		{"a wrong fact", []Fact{quoted, {Verdict: Rejected, Text: turns[3].Text, Evidence: []Evidence{{Message: 8, Quote: "coupon"}}}}, 1, []int{4, 8, 9}, [2]int{50, 25}},
 		{"too few words", []Fact{quoted, {Verdict: Verified, Text: "There is a coupon."}}, 1, []int{4, 8, 9}, [2]int{100, 25}},
 	} {
 		f := Measure(turns, test.facts)

@@ -39,13 +39,16 @@ func schema(strict bool) json.RawMessage {
 		shape: jsonSchema{Type: "integer", Description: "number of the message"}},
 		property{name: "quote", required: true, shape: jsonSchema{Type: "string",
 			Description: "the exact words of that message"}})
-	ids := func(about string) jsonSchema { return texts("ids (f:...) of facts that " + about) }
+	ids := func(about string) jsonSchema { return texts("ids (f:..., or of this answer) of facts that " + about) }
 	fact := build("",
+		property{name: "id", shape: jsonSchema{Type: "string",
+			Description: "a name such as a1, by which other facts of this answer can name it"}},
 		property{name: "kind", required: true, shape: jsonSchema{Type: "string", Enum: Kinds(),
 			Description: "request: what the user asked for; action: what was done; decision: what was decided, and why; " +
 				"issue: what is wrong; solution: what fixed it; preference: how the user wants things"}},
 		property{name: "text", required: true, shape: jsonSchema{Type: "string",
 			Description: "one sentence that can be understood alone"}},
+		property{name: "reason", shape: jsonSchema{Type: "string", Description: "why it was decided, if that was said"}},
 		property{name: "evidence", required: true, shape: jsonSchema{Type: "array", Description: "the quotes that say it",
 			Items: &evidence}},
 		property{name: "keywords", shape: texts("words to find it by")},
@@ -61,6 +64,7 @@ func schema(strict bool) json.RawMessage {
 		property{name: "l1_range", humanOnly: true, shape: span("instead of messages: first and last line of L1")},
 		property{name: "summary", shape: jsonSchema{Type: "string",
 			Description: "the request and its result in one sentence"}},
+		property{name: "details", shape: jsonSchema{Type: "string", Description: "what was found and done, if it matters"}},
 		property{name: "topic", shape: jsonSchema{Type: "string", Description: "3 to 5 words"}},
 		property{name: "keywords", shape: texts("words to find it by")},
 		property{name: "files", shape: texts("files that were read or changed")},

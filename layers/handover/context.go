@@ -217,18 +217,14 @@ func (b *briefing) factItem(f facts.Fact) brief.Item {
 		source += " of " + bodies.ShortID(f.Session)
 		b.told[f.Session] = true
 	}
-	text := f.Text
-	if f.Verdict != facts.Verified {
-		text += " (" + string(f.Verdict) + ")"
-	}
-	return brief.Item{Text: text, Source: source, Trust: trustOf(f.Trust), Time: f.Time}
+	return brief.Item{Text: f.Shown(), Source: source, Trust: trustOf(f.Trust), Time: f.Time}
 }
 
 // newestFacts returns trusted facts that want accepts, the newest first, without duplicates.
 func (b *briefing) newestFacts(most int, want func(*facts.Fact) bool) []facts.Fact {
 	var out []facts.Fact
 	for f := range b.known.All() {
-		if f.Live() && f.Trust >= facts.Assistant && b.trust.Of(f.Device) && want(f) {
+		if f.Live() && f.Shown() != "" && f.Trust >= facts.Assistant && b.trust.Of(f.Device) && want(f) {
 			out = append(out, *f)
 		}
 	}

@@ -263,15 +263,15 @@ type NewFact struct {
 	Replaces string         // ID of the fact that it edits
 }
 
-// AddFact adds one fact, checked like any other; a fact without evidence is inferred. The error is [ErrAllRejected] if
+// AddFact adds one fact, checked like any other; a fact without evidence is only stated. The error is [ErrAllRejected] if
 // the check rejects it.
 func (m Ops) AddFact(ctx context.Context, p state.Project, in NewFact, dryRun bool) (facts.Fact, error) {
 	set, err := revision.On(m.DB).Facts(ctx, p.ID)
 	if err != nil {
 		return facts.Fact{}, err
 	}
-	f := facts.Fact{Kind: in.Given.Kind, Text: in.Given.Text, Evidence: in.Given.Evidence, Keywords: in.Given.Keywords,
-		Files: in.Given.Files}
+	f := facts.Fact{Kind: in.Given.Kind, Text: in.Given.Text, Reason: in.Given.Reason, Evidence: in.Given.Evidence,
+		Keywords: in.Given.Keywords, Files: in.Given.Files}
 	x := facts.Exchange{}
 	var q *revision.Quoted
 	if in.Session != nil {

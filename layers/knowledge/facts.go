@@ -3,7 +3,6 @@ package knowledge
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/facts"
@@ -44,11 +43,19 @@ type CheckedFact struct {
 
 // Changed reports whether the check failed or its result differs from the stored one.
 func (c CheckedFact) Changed() bool {
-	return c.Problem != "" || c.Fact.Verdict != c.Now.Verdict || c.Fact.Trust != c.Now.Trust
+	return c.Problem != "" || c.Now.Verdict == facts.Rejected || c.Fact.Trust != c.Now.Trust
 }
 
-// VerifyFacts checks facts of a project again, against the clean transcripts. An empty list means all valid facts.
-func (m Ops) VerifyFacts(ctx context.Context, project refs.Project, list []facts.Fact) ([]CheckedFact, error) {
+// By returns the speaker of the i-th quote, "" if it was not found.
+func (c CheckedFact) By(i int) string {
+	if c.Problem != "" || i >= len(c.Now.Evidence) {
+		return ""
+	}
+	return c.Now.Evidence[i].By
+}
+
+// CheckFacts looks facts of a project up again, against the clean transcripts. An empty list means all valid facts.
+func (m Ops) CheckFacts(ctx context.Context, project refs.Project, list []facts.Fact) ([]CheckedFact, error) {
 	set, err := revision.On(m.DB).Facts(ctx, project)
 	if err != nil {
 		return nil, err
@@ -89,13 +96,34 @@ func (m Ops) VerifyFacts(ctx context.Context, project refs.Project, list []facts
 				out[i].Problem = problem.Error()
 				continue
 			}
-			if q.Check(&out[i].Now); list[i].Confirmed {
-				out[i].Now.Trust = facts.User
+			now := &out[i].Now
+			if q.Check(now); now.Verdict == facts.Rejected {
+				continue
+			}
+			now.Verdict = list[i].Verdict
+			if list[i].Confirmed {
+				now.Trust = facts.User
 			}
 		}
 	}
 	return out, nil
 }
+
+// checkNew looks up a new fact of an exchange.
+func (m Ops) checkNew(ctx context.Context, project refs.Project, x facts.Exchange, f facts.Fact) (facts.Fact, error) {
+	st, err := trust.On(m.DB).State(ctx, project)
+	if err != nil {
+		return f, err
+	}
+	q, err := m.transcriptOf(ctx, st, x, citedMessages([]facts.Fact{f}))
+	if err != nil {
+		return f, err
+	}
+	q.Check(&f)
+	return f, nil
+}
+
+func shortSession(s *state.Session) string { return records.ShortID(s.ID) }
 
 // transcriptOf returns the transcript that the facts of an exchange were checked against, nil if they belong to no
 // session.
@@ -113,31 +141,4 @@ func (m Ops) transcriptOf(ctx context.Context, st *state.State, x facts.Exchange
 		return nil, fmt.Errorf("session %s has no version that matches the saved fact", records.ShortID(s.ID))
 	}
 	return revision.On(m.DB).Quotable(ctx, st.Project, s, p, cited)
-}
-
-// Evidence returns the speaker of each quote of a fact, "" if the quote was not found.
-func (m Ops) Evidence(ctx context.Context, project refs.Project, f facts.Fact) ([]string, error) {
-	out := make([]string, len(f.Evidence))
-	set, err := revision.On(m.DB).Facts(ctx, project)
-	if err != nil {
-		return out, err
-	}
-	st, err := trust.On(m.DB).State(ctx, project)
-	if err != nil {
-		return out, err
-	}
-	i := slices.IndexFunc(set.Exchanges, func(x facts.Exchange) bool { return x.ID == f.Exchange })
-	if i < 0 {
-		return out, nil
-	}
-	q, err := m.transcriptOf(ctx, st, set.Exchanges[i], citedMessages([]facts.Fact{f}))
-	if err != nil || q == nil {
-		return out, err
-	}
-	for i, e := range f.Evidence {
-		if who, ok := q.Text.SpeakerOf(e); ok {
-			out[i] = who.String()
-		}
-	}
-	return out, nil
 }

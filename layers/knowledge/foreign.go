@@ -36,8 +36,8 @@ type ForeignConcept struct {
 	Exchanges  []facts.Exchange
 }
 
-// CheckForeign checks a fact of another tool, which its field From names. Without evidence in a session it is inferred
-// with the lowest trust. The error wraps [ErrAllRejected] if the check rejects it.
+// CheckForeign checks a fact of another tool, which its field From names. Without evidence in a session it is only
+// stated, with the lowest trust. The error wraps [ErrAllRejected] if the check rejects it.
 func (m Ops) CheckForeign(ctx context.Context, p state.Project, f facts.Fact, s *state.Session) (ForeignFact, error) {
 	x := facts.Exchange{}
 	var q *revision.Quoted
@@ -49,7 +49,7 @@ func (m Ops) CheckForeign(ctx context.Context, p state.Project, f facts.Fact, s 
 		f.Session = x.Session
 	}
 	if q.Check(&f); f.Verdict == facts.Rejected {
-		return ForeignFact{}, fmt.Errorf("%w: %s", ErrAllRejected, f.Reason)
+		return ForeignFact{}, fmt.Errorf("%w: %s", ErrAllRejected, strings.Join(f.Notes, "; "))
 	}
 	if f.Time.IsZero() {
 		f.Time = m.Opts.Now().UTC().Truncate(time.Second)

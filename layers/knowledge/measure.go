@@ -59,7 +59,7 @@ func (m Ops) MeasureFacts(ctx context.Context, p state.Project, id string) (out 
 
 func (m Ops) measure(ctx context.Context, p state.Project, s *state.Session, list []facts.Fact) (facts.Figures, error) {
 	if len(list) > 0 {
-		checked, err := m.VerifyFacts(ctx, p.ID, list)
+		checked, err := m.CheckFacts(ctx, p.ID, list)
 		if err != nil {
 			return facts.Figures{}, err
 		}

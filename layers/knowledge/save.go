@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/facts"
@@ -33,6 +34,8 @@ type SavedFact struct {
 	Path  string // of the fact in the input: exchanges[0].facts[2]
 	Fact  facts.Fact
 	Known bool // it was stored before
+
+	given facts.InputFact
 }
 
 // SavedFacts is the result of [Ops.SaveFacts].
@@ -41,6 +44,7 @@ type SavedFacts struct {
 	Exchanges []facts.Exchange // as saved, without rejected facts
 	Facts     []SavedFact      // all facts, also the rejected ones
 	Dropped   []string         // other parts of the input that were dropped, each with path and reason
+	Notes     []string         // on exchanges
 	Through   int              // the last distilled message
 }
 
@@ -55,6 +59,9 @@ func (s SavedFacts) Count(v facts.Verdict) int {
 	return n
 }
 
+// Accepted returns the number of facts that were not rejected.
+func (s SavedFacts) Accepted() int { return len(s.Facts) - s.Count(facts.Rejected) }
+
 // Partly reports whether a part of the input was not saved.
 func (s SavedFacts) Partly() bool { return len(s.Dropped) > 0 || s.Count(facts.Rejected) > 0 }
 
@@ -65,12 +72,15 @@ var ErrAllRejected = errors.New("no fact was saved")
 // contains the reason of each rejection. If all are rejected, nothing is written and the error is [ErrAllRejected];
 // malformed input is a [*facts.InputError].
 func (m Ops) SaveFacts(ctx context.Context, rev state.Rev, g facts.Input, o SaveOptions) (SavedFacts, error) {
-	s := saver{m: m, rev: rev, o: o, given: g, out: SavedFacts{Session: rev.Session}}
+	s := saver{m: m, rev: rev, o: o, given: g, local: map[string]facts.Fact{}, out: SavedFacts{Session: rev.Session}}
 	if err := s.prepare(ctx); err != nil {
 		return s.out, err
 	}
 	for i, x := range g.Exchanges {
 		s.addExchange(i, x)
+	}
+	for _, f := range s.out.Facts {
+		s.addJudgements(f)
 	}
 	if len(s.problems) > 0 {
 		return s.out, &facts.InputError{Problems: s.problems}
@@ -90,13 +100,15 @@ type saver struct {
 	rev        state.Rev
 	o          SaveOptions
 	given      facts.Input
+	local      map[string]facts.Fact // by their names in the input
 	set        *facts.Set
 	trust      state.Trust
 	q          *revision.Quoted
 	out        SavedFacts
 	judgements []facts.Judgement
 	problems   []string
-	factCount  int // valid facts of the session, saved and new
+	message    string // of the commit; empty for that of new facts
+	factCount  int    // valid facts of the session, saved and new
 }
 
 // prepare loads the session and its known facts.
@@ -143,6 +155,10 @@ func (s *saver) problem(at, format string, args ...any) {
 	s.problems = append(s.problems, at+": "+fmt.Sprintf(format, args...))
 }
 
+func (s *saver) note(at, format string, args ...any) {
+	s.out.Notes = append(s.out.Notes, at+": "+fmt.Sprintf(format, args...))
+}
+
 func (s *saver) drop(at, format string, args ...any) {
 	s.out.Dropped = append(s.out.Dropped, at+": "+fmt.Sprintf(format, args...))
 }
@@ -152,44 +168,74 @@ func (s *saver) addExchange(i int, g facts.InputExchange) {
 	at := fmt.Sprintf("exchanges[%d]", i)
 	now := s.q.Point
 	x := facts.Exchange{Session: s.out.Session.ID, Generation: now.Generation, Original: now.Original,
-		Summary: g.Summary, Topic: g.Topic, Keywords: g.Keywords}
+		Summary: g.Summary, Details: g.Details, Topic: g.Topic, Keywords: g.Keywords}
 	span, ok := s.span(at, g)
 	if !ok {
 		return
 	}
-	x.From, x.To = span[0], span[1]
-	x.L1Range, x.Time = s.q.Lines(x.From, x.To), s.q.When(x.To)
-	words := s.text(x.From, x.To)
-	if bad := claims.Missing(x.Summary, words); len(bad) > 0 {
-		s.drop(at+".summary", "its messages %d to %d do not contain `%s`", x.From, x.To, strings.Join(bad, "`, `"))
-		x.Summary = ""
+	if old := s.around(span, g); old != nil {
+		x = *old
+		x.Facts = nil
+	} else {
+		x.From, x.To = span[0], span[1]
+		x.L1Range, x.Time = s.q.Lines(x.From, x.To), s.q.When(x.To)
 	}
-	x.Files = s.namedFiles(at, g.Files, words)
+	scene := s.q.Scene(x.From, x.To)
+	if bad := claims.Missing(x.Summary+"\n"+x.Details, scene.Text); len(bad) > 0 {
+		s.note(at+".summary", "not in its messages %d to %d: `%s`", x.From, x.To, strings.Join(bad, "`, `"))
+	}
+	if n := len(strings.Fields(x.Topic)); n > 0 && n < 3 && spaced(x.Topic) {
+		s.note(at+".topic", "`%s` says little: 3 to 5 words are better", x.Topic)
+	}
+	x.Files = append(x.Files, s.namedFiles(at, g.Files, scene.Text)...)
 	for k, given := range g.Facts {
 		at := fmt.Sprintf("%s.facts[%d]", at, k)
-		f := facts.Fact{Session: x.Session, Kind: given.Kind, Text: given.Text, Evidence: given.Evidence,
-			Keywords: given.Keywords}
-		s.q.Check(&f)
+		f := facts.Fact{Session: x.Session, Kind: given.Kind, Text: given.Text, Reason: given.Reason,
+			Evidence: given.Evidence, Keywords: given.Keywords}
+		s.q.CheckIn(&f, scene)
 		_, known := stated(s.set, s.trust, f)
 		if !known && f.Verdict != facts.Rejected && s.o.MaxFacts > 0 && s.factCount >= s.o.MaxFacts {
-			f.Verdict, f.Reason = facts.Rejected, fmt.Sprintf("facts.maxPerSession is %d", s.o.MaxFacts)
+			f.Verdict, f.Notes = facts.Rejected, []string{fmt.Sprintf("facts.maxPerSession is %d", s.o.MaxFacts)}
 		}
 		f.ID = f.Name()
 		if f.Verdict != facts.Rejected {
-			f.Files = s.namedFiles(at, given.Files, words+s.quoted(f))
-			s.addJudgements(at, f, given)
+			f.Files = s.namedFiles(at, given.Files, scene.Text+s.quoted(f))
 			x.Facts = append(x.Facts, f)
+			if given.ID != "" {
+				s.local[given.ID] = f
+			}
 			if !known {
 				s.factCount++
 			}
 		}
-		s.out.Facts = append(s.out.Facts, SavedFact{at, f, known})
+		s.out.Facts = append(s.out.Facts, SavedFact{Path: at, Fact: f, Known: known, given: given})
 	}
 	if len(x.Facts) > 0 || len(g.Facts) == 0 {
 		x.ID = x.Name()
 		s.out.Through = max(s.out.Through, x.To)
 		s.out.Exchanges = append(s.out.Exchanges, x)
 	}
+}
+
+// spaced reports whether a text has a letter of a script that separates words by spaces.
+func spaced(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek) })
+}
+
+// around returns the saved exchange to which a correction belongs: the shortest one that contains the messages, if the
+// input says nothing else about them.
+func (s *saver) around(span [2]int, g facts.InputExchange) (best *facts.Exchange) {
+	if g.Summary != "" || g.Details != "" || g.Topic != "" {
+		return nil
+	}
+	for i := range s.set.Exchanges {
+		x := &s.set.Exchanges[i]
+		if x.Session == s.out.Session.ID && x.Generation == s.q.Point.Generation && s.trust.Of(x.Device) &&
+			x.From <= span[0] && x.To >= span[1] && (best == nil || x.To-x.From < best.To-best.From) {
+			best = x
+		}
+	}
+	return best
 }
 
 // span returns the first and the last message of an exchange.
@@ -225,17 +271,6 @@ func (s *saver) span(at string, g facts.InputExchange) ([2]int, bool) {
 		s.problem(at+".messages", "missing: want the numbers of its first and last message")
 	}
 	return span, span[0] > 0
-}
-
-// text returns the text of messages.
-func (s *saver) text(from, to int) string {
-	var b strings.Builder
-	for _, e := range s.q.Entries {
-		if e.N >= from && e.N <= to {
-			b.WriteString(e.Text() + "\n")
-		}
-	}
-	return b.String()
 }
 
 func (s *saver) quoted(f facts.Fact) string {
@@ -290,22 +325,28 @@ func links(g facts.InputFact) []link {
 		{"resolves", facts.Resolves, g.Resolves}}
 }
 
-// addJudgements adds the judgements on other facts that f makes.
-func (s *saver) addJudgements(at string, f facts.Fact, g facts.InputFact) {
-	for _, l := range links(g) {
+// addJudgements adds the judgements on other facts that a new one makes.
+func (s *saver) addJudgements(f SavedFact) {
+	if f.Fact.Verdict == facts.Rejected {
+		return
+	}
+	for _, l := range links(f.given) {
 		for i, id := range l.ids {
-			at := fmt.Sprintf("%s.%s[%d]", at, l.field, i)
-			old, err := oneFact(s.set, id)
-			if err != nil {
-				s.problem(at, "%v", err)
-				continue
+			at := fmt.Sprintf("%s.%s[%d]", f.Path, l.field, i)
+			old, ok := s.local[id]
+			if !ok {
+				var err error
+				if old, err = oneFact(s.set, id); err != nil {
+					s.problem(at, "%v", err)
+					continue
+				}
 			}
-			if why := objection(f, old, l.says); why != "" {
+			if why := objection(f.Fact, old, l.says); why != "" {
 				s.drop(at, "%s", why)
 				continue
 			}
 			s.judgements = append(s.judgements, facts.Judgement{Fact: old.Key(), Says: l.says, Value: true,
-				By: f.Key()})
+				By: f.Fact.Key()})
 		}
 	}
 }
@@ -346,6 +387,9 @@ func (s *saver) write(ctx context.Context) error {
 	}
 	message := fmt.Sprintf("facts save %s  %d facts of %d exchanges, through #%d", records.ShortID(done.Session), fresh,
 		len(s.out.Exchanges), done.Through)
+	if s.message != "" {
+		message = s.message
+	}
 	return s.m.Refs.Update(ctx, s.rev.Project.ID, message, func(tx *refs.Tx) error {
 		if err := adoptWitnesses(ctx, tx, stage, done.Witnesses, s.o.tips); err != nil {
 			return err

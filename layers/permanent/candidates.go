@@ -161,7 +161,7 @@ func (f *finder) add(c Candidate, list []facts.Fact) {
 	slices.SortFunc(list, earlier)
 	c.Trust, c.Files, c.Evidence = facts.User, []string{}, []string{}
 	for _, x := range list {
-		c.Trust = min(c.Trust, x.Trust)
+		c.Trust = min(c.Trust, x.StatementTrust())
 		c.Evidence, c.keys = append(c.Evidence, x.ID), append(c.keys, x.Key().String())
 		for _, file := range x.Files {
 			if !slices.Contains(c.Files, file) {

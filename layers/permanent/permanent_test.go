@@ -62,6 +62,13 @@ func factsOf(t testing.TB, lines ...string) *facts.Set {
 			t.Fatal(err)
 		}
 		records = append(records, facts.Record{Kind: facts.KindExchange, Device: "d", Body: b})
+		for _, f := range x.Facts {
+			f.Session = x.Session
+			if b, err = json.Marshal(facts.Judgement{Fact: f.Key(), Says: facts.Verifies, Value: true}); err != nil {
+				t.Fatal(err)
+			}
+			records = append(records, facts.Record{Kind: facts.KindJudgement, Device: "d", Body: b})
+		}
 	}
 	s, err := facts.Fold(records, nil)
 	if err != nil {

@@ -220,21 +220,24 @@ func (w *explainer) fact(ctx context.Context, p refs.Project, f facts.Fact, whol
 	out := w.setDevice(&Reason{Kind: "fact", Name: f.ID, Text: f.Text, Trust: f.Trust.String(), Revoked: f.Revoked,
 		Time: f.Time}, f.Device)
 	out.note("%s, %s", f.Kind, f.Verdict)
-	if f.Reason != "" {
-		out.note("%s", f.Reason)
+	if f.VerifiedBy != "" {
+		out.note("verified by %s", f.VerifiedBy)
+	}
+	for _, n := range f.Notes {
+		out.note("%s", n)
 	}
 	out.noteFate(f)
-	said, err := knowledge.On(w.m.DB).Evidence(ctx, p, f)
-	var missing *state.NotFoundError
-	if err != nil && !errors.As(err, &missing) && !errors.Is(err, objects.ErrNotFound) {
+	checked, err := knowledge.On(w.m.DB).CheckFacts(ctx, p, []facts.Fact{f})
+	if err != nil {
 		return nil, err
 	}
 	for i, e := range f.Evidence {
+		by := checked[0].By(i)
 		n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(f.Session), e.Message), Text: e.Quote,
-			Session: f.Session, Trusted: out.Trusted, Missing: said[i] == ""}
-		if said[i] != "" {
-			n.Trust = speakerTrust(said[i], f.Kind)
-			n.note("said by %s", said[i])
+			Session: f.Session, Trusted: out.Trusted, Missing: by == ""}
+		if by != "" {
+			n.Trust = speakerTrust(by, f.Kind)
+			n.note("said by %s", by)
 		}
 		out.Next = append(out.Next, n)
 	}
@@ -263,7 +266,7 @@ func (r *Reason) noteFate(f facts.Fact) {
 
 // speakerTrust returns the trust of a fact stated by a speaker.
 func speakerTrust(who string, k facts.Kind) string {
-	for _, s := range []facts.Speaker{facts.ByUser, facts.ByScript, facts.ByAssistant, facts.ByCall} {
+	for _, s := range []facts.Speaker{facts.ByUser, facts.ByScript, facts.ByAssistant, facts.ByPlan} {
 		if s.String() == who {
 			return s.Trust(k).String()
 		}

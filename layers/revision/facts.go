@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -96,11 +97,13 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 	case e.Prompt() && echo:
 		return said(facts.ByEcho)
 	case e.Prompt():
-		return said(promptBy(e))
+		return typedParts(e)
 	case e.Role == "user", e.Role == "assistant", e.Role == "summary":
 		return said(facts.ByAssistant)
 	case e.Role == "note" && e.Name == "command":
 		return said(facts.ByCommand)
+	case e.Role == "note" && e.Name == "plan":
+		return said(facts.ByPlan)
 	case e.Role != "tool":
 		return []facts.Part{{Speaker: facts.ByTool, Text: e.Text()}}
 	}
@@ -123,6 +126,21 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 	result := refine.Entry{Result: e.Result, Errors: e.Errors, Exit: e.Exit, Verdict: e.Verdict}
 	return append(out, facts.Part{Speaker: facts.ByTool, Text: e.Result},
 		facts.Part{Speaker: facts.ByTool, Text: result.Text()})
+}
+
+// typedParts returns what was typed of a prompt, and all of it, which counts as pasted if something was.
+func typedParts(e refine.Entry) []facts.Part {
+	kinds := paste.Kinds(e.Said)
+	if kinds == nil {
+		return []facts.Part{{Speaker: promptBy(e), Text: e.Said}}
+	}
+	var typed strings.Builder
+	for i, line := range strings.Split(e.Said, "\n") {
+		if kinds[i] != paste.Pasted {
+			typed.WriteString(line + "\n")
+		}
+	}
+	return []facts.Part{{Speaker: promptBy(e), Text: typed.String()}, {Speaker: facts.ByPaste, Text: e.Said}}
 }
 
 // answersIn returns the answers of the user in a result of AskUserQuestion, which has the form "question"="answer". The
@@ -238,18 +256,62 @@ func (q *Quoted) Messages(lines [2]int) (out [2]int, ok bool) {
 	return [2]int{q.Entries[lines[0]-1].N, q.Entries[lines[1]-1].N}, true
 }
 
-// Check checks a fact. A nil q checks a fact without a session.
-func (q *Quoted) Check(f *facts.Fact) {
-	t := &facts.Transcript{}
-	if q != nil {
-		t = q.Text
-		for _, e := range f.Evidence {
-			if when := q.When(e.Message); when.After(f.Time) {
-				f.Time = when
-			}
+// ExchangeOf returns the first and the last message of the exchange around messages.
+func (q *Quoted) ExchangeOf(from, to int) (first, last int) {
+	first, last = from, q.Point.Scan.Values
+	for _, e := range q.Entries {
+		switch {
+		case !e.Prompt():
+		case e.N <= from:
+			first = e.N
+		case e.N > to:
+			return first, e.N - 1
 		}
 	}
-	facts.Check(f, t)
+	return first, last
+}
+
+// Scene returns what a check looks at besides the quotes: the messages from first to last.
+func (q *Quoted) Scene(first, last int) facts.Scene {
+	var b strings.Builder
+	var out facts.Scene
+	for _, e := range q.Entries {
+		if e.N >= first && e.N <= last {
+			b.WriteString(e.Text() + "\n")
+			out.Passed = out.Passed || passed(e)
+		}
+	}
+	out.Text = b.String()
+	return out
+}
+
+// passed reports whether an entry is a command that is proved to have ended well.
+func passed(e refine.Entry) bool {
+	return e.Cmd != "" && e.Exit == 0 && e.Result == "ok" && len(e.Errors) == 0
+}
+
+// Check checks a fact against the messages that it quotes and their exchange. A nil q checks a fact without a session.
+func (q *Quoted) Check(f *facts.Fact) {
+	if q == nil || len(f.Evidence) == 0 {
+		facts.Check(f, &facts.Transcript{}, facts.Scene{})
+		return
+	}
+	from, to := f.Evidence[0].Message, 0
+	for _, e := range f.Evidence {
+		from, to = min(from, e.Message), max(to, e.Message)
+	}
+	first, last := q.ExchangeOf(from, to)
+	q.CheckIn(f, q.Scene(first, last))
+}
+
+// CheckIn is like Check in a known exchange.
+func (q *Quoted) CheckIn(f *facts.Fact, scene facts.Scene) {
+	for _, e := range f.Evidence {
+		if when := q.When(e.Message); when.After(f.Time) {
+			f.Time = when
+		}
+	}
+	facts.Check(f, q.Text, scene)
 }
 
 // resolveFact finds a fact by the start of its ID.

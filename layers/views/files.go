@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,7 +86,7 @@ type DecisionEntry struct {
 	ID      string `json:"id"`
 	Date    string `json:"date"`
 	Content string `json:"content"`
-	Reason  string `json:"reason"` // summary of the exchange
+	Reason  string `json:"reason"` // as stated, or else the verified summary of the exchange
 	Session string `json:"session"`
 }
 
@@ -121,7 +122,9 @@ func Facts(p *Project) FactsFile {
 			continue
 		}
 		f.Stats.Exchanges++
-		reason[x.ID] = x.Summary
+		if x.Verdict == facts.Verified {
+			reason[x.ID] = x.Summary
+		}
 		for _, w := range x.Keywords {
 			f.Keywords[w] = append(f.Keywords[w], x.ID)
 		}
@@ -138,9 +141,10 @@ func Facts(p *Project) FactsFile {
 		f.Stats.Facts++
 		switch day := date(x.Time); x.Kind {
 		case facts.Decision:
-			f.Decisions = append(f.Decisions, DecisionEntry{x.ID, day, x.Text, reason[x.Exchange], x.Session})
+			f.Decisions = append(f.Decisions, DecisionEntry{x.ID, day, content(x), cmp.Or(x.Reason, reason[x.Exchange]),
+				x.Session})
 		case facts.Preference:
-			f.Patterns = append(f.Patterns, PatternEntry{x.ID, day, x.Text})
+			f.Patterns = append(f.Patterns, PatternEntry{x.ID, day, content(x)})
 		case facts.Issue:
 			f.Issues = append(f.Issues, issueOf(x))
 		}
@@ -151,8 +155,11 @@ func Facts(p *Project) FactsFile {
 	return f
 }
 
+// content returns a fact as it may be told; one without a quote is the word of its author.
+func content(x *facts.Fact) string { return cmp.Or(x.Shown(), x.Text) }
+
 func issueOf(x *facts.Fact) IssueEntry {
-	e := IssueEntry{ID: x.ID, Date: date(x.Time), Content: x.Text, Status: "open"}
+	e := IssueEntry{ID: x.ID, Date: date(x.Time), Content: content(x), Status: "open"}
 	if x.Resolved {
 		e.Status, e.Resolution = "resolved", x.Resolution
 	}

@@ -89,7 +89,7 @@ func semantic(p *Project, uuid func(MessageRef) string) []SemanticEntry {
 	}
 	for f := range p.Facts.All() {
 		if f.Live() && p.trusted(f.Device) {
-			out = append(out, SemanticEntry{f.ID, semanticType(f.Kind), f.Text, confidence(f), quotes(*f), instant(f.Extracted),
+			out = append(out, SemanticEntry{f.ID, semanticType(f.Kind), content(f), confidence(f), quotes(*f), instant(f.Extracted),
 				f.Confirmed})
 		}
 	}
@@ -111,7 +111,7 @@ func confidence(f *facts.Fact) Hundredths {
 	switch {
 	case f.Confirmed:
 		return 100
-	case f.Verdict != facts.Verified && f.Trust >= facts.Assistant:
+	case f.Verdict == facts.Quoted && f.Trust >= facts.Assistant:
 		return 50
 	case f.Verdict != facts.Verified:
 		return 30

@@ -47,11 +47,11 @@ type Project struct {
 
 func (p *Project) trusted(device string) bool { return p.Trusted == nil || p.Trusted(device) }
 
-// live returns the live facts with a trust above tool, the newest first.
+// live returns the live facts with a trust above tool that may be shown, the newest first.
 func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 	var out []facts.Fact
 	for f := range p.Facts.All() {
-		if f.Live() && f.Trust >= facts.Assistant && p.trusted(f.Device) && slices.Contains(kinds, f.Kind) {
+		if f.Live() && f.Shown() != "" && f.Trust >= facts.Assistant && p.trusted(f.Device) && slices.Contains(kinds, f.Kind) {
 			out = append(out, *f)
 		}
 	}
@@ -210,7 +210,7 @@ func (p *Project) lines() []line {
 	}
 	for i, f := range p.live(facts.Decision, facts.Preference) {
 		if !p.coveredByRule(f) {
-			put(decisions, 20+4*i, "%s%s (%s)", dated(f.Time), f.Text, source(f))
+			put(decisions, 20+4*i, "%s%s (%s)", dated(f.Time), f.Shown(), f.ID)
 		}
 	}
 	if f, v := p.version(); v != "" {
@@ -233,17 +233,9 @@ func (p *Project) lines() []line {
 	}
 	open := slices.DeleteFunc(p.live(facts.Issue), func(f facts.Fact) bool { return !f.Open() })
 	for i, f := range facts.Distinct(open) {
-		put(issues, 3+2*i, "%s%s (%s)", dated(f.Time), f.Text, source(f))
+		put(issues, 3+2*i, "%s%s (%s)", dated(f.Time), f.Shown(), f.ID)
 	}
 	return out
-}
-
-// source returns the id of a fact, with the verdict if it is not verified.
-func source(f facts.Fact) string {
-	if f.Verdict != facts.Verified {
-		return f.ID + ", " + string(f.Verdict)
-	}
-	return f.ID
 }
 
 // date returns the day of a time, "" if it is unknown.
@@ -277,7 +269,11 @@ func (p *Project) summary(session string) string {
 		trusted := len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, func(f facts.Fact) bool {
 			return f.Trust >= facts.Assistant
 		})
-		if text := strings.TrimRight(strings.TrimSpace(cmp.Or(x.Summary, x.Topic)), "."); text != "" && trusted &&
+		summary := x.Summary
+		if x.Verdict != facts.Verified {
+			summary = "" // nobody checked it
+		}
+		if text := strings.TrimRight(strings.TrimSpace(cmp.Or(summary, x.Topic)), "."); text != "" && trusted &&
 			x.Revoked == "" && p.trusted(x.Device) && !slices.Contains(parts, text) {
 			parts = append(parts, text)
 		}
@@ -292,7 +288,7 @@ var versionWords = sync.OnceValue(func() *regexp.Regexp {
 // version returns the newest version of the project that a fact mentions.
 func (p *Project) version() (facts.Fact, string) {
 	for _, f := range p.live(facts.Action, facts.Decision) {
-		if m := versionWords().FindAllStringSubmatch(f.Text, -1); m != nil {
+		if m := versionWords().FindAllStringSubmatch(f.Shown(), -1); m != nil {
 			return f, m[len(m)-1][1]
 		}
 	}

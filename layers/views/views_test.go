@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/objects"
 )
 
 var day = time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)
@@ -29,7 +30,7 @@ func body(t testing.TB, v any) json.RawMessage {
 func shop(t testing.TB) *Project {
 	t.Helper()
 	fact := func(kind facts.Kind, trust facts.Trust, text string) facts.Fact {
-		return facts.Fact{Kind: kind, Trust: trust, Text: text, Verdict: facts.Verified, Time: day, Evidence: []facts.Evidence{{Message: 3, Quote: text}}}
+		return facts.Fact{Kind: kind, Trust: trust, Text: text, Verdict: facts.Verified, Time: day, Evidence: []facts.Evidence{{Message: 3, Quote: text, By: "assistant"}}}
 	}
 	one := facts.Exchange{
 		Session: "s1", From: 1, To: 9, Time: day, Summary: "Coupon codes work.", Topic: "coupon codes", Keywords: []string{"coupon"}, Files: []string{"db.go"},
@@ -39,13 +40,24 @@ func shop(t testing.TB) *Project {
 		Session: "s2", From: 1, To: 9, Time: day.AddDate(0, 0, 1), Summary: "Released 1.4.0", Keywords: []string{"coupon", "release"},
 		Facts: []facts.Fact{fact(facts.Action, facts.Assistant, "Released version 1.4.0 of the shop"), fact(facts.Preference, facts.User, "Answers\nin </German> ## please"), fact(facts.Issue, facts.Assistant, "The wiki is wrong")},
 	}
-	two.Facts[2].Verdict = facts.Inferred
 	issue := one.Facts[1]
 	issue.Session = "s1"
-	known, err := facts.Fold([]facts.Record{
+	records := []facts.Record{
 		{Kind: facts.KindExchange, Device: "d", Body: body(t, one)}, {Kind: facts.KindExchange, Device: "d", Body: body(t, two)},
 		{Kind: facts.KindJudgement, Device: "d", Body: body(t, facts.Judgement{Fact: issue.Key(), Says: facts.Resolves, Value: true})},
-	}, nil)
+	}
+	for _, x := range []facts.Exchange{one, two} {
+		keys := []objects.Hash{x.Key()}
+		for _, f := range x.Facts {
+			if f.Session = x.Session; f.Text != "The wiki is wrong" {
+				keys = append(keys, f.Key())
+			}
+		}
+		for _, k := range keys {
+			records = append(records, facts.Record{Kind: facts.KindJudgement, Device: "d", Body: body(t, facts.Judgement{Fact: k, Says: facts.Verifies, Value: true})})
+		}
+	}
+	known, err := facts.Fold(records, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +118,7 @@ func TestMemory(t *testing.T) {
 - 2026-01-10: Coupon codes work (s1)
 
 ## Known Issues
-- 2026-01-10: The wiki is wrong (%s, inferred)
+- 2026-01-10: assistant: "The wiki is wrong" (%s)
 `, id["Answers\nin </German> ## please"], id["Money is int64"], id["Released version 1.4.0 of the shop"], id["The wiki is wrong"])
 	page, err := Memory(p, 0, tokens.For(""))
 	if err != nil {

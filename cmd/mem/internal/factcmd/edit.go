@@ -19,7 +19,7 @@ import (
 
 type factsEditOptions struct {
 	kind                          facts.Kind
-	text                          string
+	text, why                     string
 	evidence                      []string
 	keywords, files               []string
 	supersedes, refutes, resolves []string
@@ -52,8 +52,8 @@ func factsChange(e *app.Env) []*cli.Command {
 	reason := ""
 	return []*cli.Command{
 		{Name: "add", Usage: "state a fact by hand", ArgsUsage: "<text>", Flags: added.flags(),
-			Description: "Quotes are verified as in \"mem facts save\". A fact without evidence is stored as\n" +
-				"inferred, and cannot supersede, refute or resolve a fact that has evidence. The default\n" +
+			Description: "Quotes are looked up as in \"mem facts save\". A fact without evidence is stored as\n" +
+				"stated, and cannot supersede, refute or resolve a fact that has evidence. The default\n" +
 				"kind is decision.",
 			Action: e.Action(1, 1, func(c *cli.Context) error {
 				return runFactsAdd(c.Context, e, added, e.Operand(0))
@@ -212,8 +212,8 @@ func addFact(ctx context.Context, run names.Run, in knowledge.NewFact) error {
 		}
 	} else {
 		did := f.ID + " is " + string(f.Verdict)
-		if f.Reason != "" {
-			did += " (" + f.Reason + ")"
+		if len(f.Notes) > 0 {
+			did += " (" + strings.Join(f.Notes, "; ") + ")"
 		}
 		if run.Opt.DryRun {
 			did = "would do: " + did

@@ -31,12 +31,13 @@ type Options struct {
 func Facts(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "facts",
-		Usage: "distil sessions into facts with evidence, look them up and check them",
-		Description: "A fact is one sentence with the quotes that prove it. \"mem facts draft\" prints\n" +
-			"undistilled messages with the instruction; \"mem facts save\" reads the answer and\n" +
-			"verifies every quote: quotes that do not exist are rejected, claims that the quotes do\n" +
-			"not prove are marked as inferred. Facts are never edited in place: \"mem log\" lists\n" +
-			"every change.",
+		Usage: "distil sessions into facts with evidence, look them up and verify them",
+		Description: "A fact is one sentence with its evidence, quotes of messages. \"mem facts draft\" prints\n" +
+			"undistilled messages with the instruction; \"mem facts save\" reads the answer and looks\n" +
+			"each quote up: a fact whose quotes exist is quoted, other facts are refused. \"mem facts\n" +
+			"verify\" prints the question whether the quotes support the fact, and reads the answers:\n" +
+			"a yes makes the fact verified, a no removes it. Facts are never edited in place: \"mem\n" +
+			"log\" lists every change.",
 		Subcommands: slices.Concat(factsReadCommands(e), factsWriteCommands(e), factsChange(e)),
 	}
 }
@@ -45,7 +46,8 @@ func (o *Options) flags() []cli.Flag {
 	return []cli.Flag{
 		flags.Parsed(&o.Kinds, "kind,k",
 			"only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", ParseKinds),
-		flags.Choice(&o.verdict, "verdict", "only facts that are `VERDICT`: verified or inferred", "verified", "inferred"),
+		flags.Choice(&o.verdict, "verdict", "only facts that are `VERDICT`: verified, quoted or stated", "verified",
+			"quoted", "stated"),
 		flags.Bool(&o.unverified, "unverified", "only facts that are not verified"),
 		flags.Bool(&o.Open, "open", "only issues that nothing has resolved"),
 		flags.Bool(&o.all, "all,a", "also facts that were superseded, refuted, removed or hidden by \"mem revoke\""),
@@ -82,7 +84,6 @@ func (o *Options) Wants(f facts.Fact) bool {
 // factsReadCommands returns the subcommands that only read.
 func factsReadCommands(e *app.Env) []*cli.Command {
 	var o, found Options
-	var all bool
 	return []*cli.Command{
 		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(),
 			Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -96,14 +97,7 @@ func factsReadCommands(e *app.Env) []*cli.Command {
 			Action: e.Action(1, 100, func(c *cli.Context) error {
 				return runFactsSearch(c.Context, e, found, strings.Join(e.Operands, " "))
 			})},
-		{Name: "verify", Usage: "verify facts against the transcripts again", ArgsUsage: "[<fact>|<session>]...",
-			Flags: []cli.Flag{flags.Bool(&all, "all", "check every fact of the project")},
-			Action: func(c *cli.Context) error {
-				if all == (len(e.Operands) > 0) {
-					return app.WithHint(app.Usagef("no facts to check: name them, or use --all"), "mem facts verify --all")
-				}
-				return runFactsVerify(c.Context, e, e.Operands)
-			}},
+		factsVerify(e),
 		factsCheck(e),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -48,9 +49,9 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 			Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runFactsSchema(e)
 			})},
-		{Name: "save", Usage: "verify facts and save the valid ones", ArgsUsage: "[<file>]",
-			Description: "Reads one JSON object from the file or standard input. Valid facts are saved, rejected\n" +
-				"ones are listed with the reason. The exit status is 3 if some were rejected, and 1 if\n" +
+		{Name: "save", Usage: "look facts up and save those whose quotes exist", ArgsUsage: "[<file>]",
+			Description: "Reads one JSON object from the file or standard input. Accepted facts are saved and\n" +
+				"listed with their ids and notes, rejected ones with the reason. The exit status is 3 if some were rejected, and 1 if\n" +
 				"none was saved. Malformed input saves nothing; the error names the field.",
 			Flags: []cli.Flag{flags.String(&session, "session,s", "assign the facts to `SESSION`, overriding the input")},
 			Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -205,15 +206,15 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string) error {
 type savedAnswer struct {
 	Session  string      `json:"session"`
 	Through  int         `json:"through"`
-	Verified int         `json:"verified"`
-	Inferred int         `json:"inferred"`
+	Accepted int         `json:"accepted"`
 	Rejected int         `json:"rejected"`
 	Facts    []SavedFact `json:"facts"`
 	Dropped  []string    `json:"dropped"`
+	Notes    []string    `json:"notes"`
 	DryRun   bool        `json:"dry_run"`
 }
 
-// A SavedFact is the JSON form of a fact that was verified and saved, or rejected.
+// A SavedFact is the JSON form of a fact that was accepted and saved, or rejected.
 type SavedFact struct {
 	At    string `json:"at"`
 	Known bool   `json:"known,omitempty"`
@@ -222,9 +223,9 @@ type SavedFact struct {
 
 func printSavedFacts(e *app.Env, s knowledge.SavedFacts, failed error) error {
 	a := savedAnswer{
-		Session: s.Session.ID, Through: s.Through, Verified: s.Count(facts.Verified), Inferred: s.Count(facts.Inferred),
-		Rejected: s.Count(facts.Rejected),
-		Facts:    []SavedFact{}, Dropped: append([]string{}, s.Dropped...), DryRun: e.Opt.DryRun,
+		Session: s.Session.ID, Through: s.Through, Accepted: s.Accepted(), Rejected: s.Count(facts.Rejected),
+		Facts: []SavedFact{}, Dropped: append([]string{}, s.Dropped...), Notes: append([]string{}, s.Notes...),
+		DryRun: e.Opt.DryRun,
 	}
 	for _, f := range s.Facts {
 		a.Facts = append(a.Facts, SavedFact{f.Path, f.Known, f.Fact})
@@ -247,12 +248,16 @@ func printSavedFacts(e *app.Env, s knowledge.SavedFacts, failed error) error {
 
 func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
 	for _, f := range s.Facts {
-		if f.Fact.Verdict == facts.Verified {
-			continue
+		id := f.Fact.ID
+		if f.Fact.Verdict == facts.Rejected {
+			id = f.Path
 		}
-		e.Printf("%s\t%s\t%s\t%s\n", f.Path, f.Fact.Verdict, e.Safe(f.Fact.Reason), e.Safe(term.FirstWords(f.Fact.Text, 80)))
+		e.Printf("%s\t%s\t%s\n", id, f.Fact.Verdict, e.Safe(term.FirstWords(f.Fact.Text, 80)))
+		for _, n := range f.Fact.Notes {
+			e.Printf("\t%s\n", e.Safe(n))
+		}
 	}
-	for _, d := range s.Dropped {
+	for _, d := range slices.Concat(s.Notes, s.Dropped) {
 		e.Printf("%s\n", e.Safe(d))
 	}
 	did := "saved"
@@ -262,8 +267,8 @@ func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
 	if none {
 		did = "nothing saved"
 	}
-	e.Note("%s: %d verified, %d inferred, %d rejected; %s is distilled through message %d", did, a.Verified, a.Inferred,
-		a.Rejected, term.ShortID(s.Session.ID), s.Through)
+	e.Note("%s: %d accepted, %d rejected; %s is distilled through message %d", did, a.Accepted, a.Rejected,
+		term.ShortID(s.Session.ID), s.Through)
 	if a.Rejected > 0 {
 		e.Hint("correct the rejected facts and save them again: quotes must be exact copies")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -15,12 +14,6 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
 )
-
-// A shownFact is the JSON form of a fact with the authors of its quotes.
-type shownFact struct {
-	facts.Fact
-	Said []string `json:"said_by"`
-}
 
 func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
@@ -42,30 +35,26 @@ func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 
 // Show prints a fact with its evidence.
 func Show(ctx context.Context, run names.Run, f facts.Fact) error {
-	said, err := run.Knowledge().Evidence(ctx, run.Project.ID, f)
-	if err != nil {
-		return err
-	}
 	if run.Opt.JSON {
-		return run.PrintJSON("facts.show", shownFact{f, said})
+		return run.PrintJSON("facts.show", f)
 	}
 	names.HeadLine(run.Env, "fact "+f.ID, string(f.Kind)+"  "+FateOf(f))
 	names.Field(run.Env, "Text", f.Text)
-	if f.Reason != "" {
-		names.Field(run.Env, "Verdict", string(f.Verdict)+": "+f.Reason)
+	names.OptionalField(run.Env, "Reason", f.Reason)
+	for _, n := range f.Notes {
+		names.Field(run.Env, "Note", n)
+	}
+	if f.VerifiedBy != "" {
+		names.Field(run.Env, "Verified", "by "+f.VerifiedBy+", "+run.DateText(f.VerifiedAt))
 	}
 	names.Field(run.Env, "Trust", f.Trust.String())
 	if f.Confirmed {
 		names.Field(run.Env, "Confirmed", "by the user")
 	}
 	names.OptionalField(run.Env, "Hidden", f.Revoked)
-	for i, v := range f.Evidence {
-		who := said[i]
-		if who == "" {
-			who = "not there"
-		}
+	for _, v := range f.Evidence {
 		names.Field(run.Env, "Evidence",
-			fmt.Sprintf("%s#%d  %s: %s", term.ShortID(f.Session), v.Message, who, quoteText(v.Quote)))
+			fmt.Sprintf("%s#%d  %s: %s", term.ShortID(f.Session), v.Message, v.By, quoteText(v.Quote)))
 	}
 	for _, line := range [][2]string{
 		{"Keywords", strings.Join(f.Keywords, ", ")}, {"Files", strings.Join(f.Files, ", ")}, {"Superseded", f.SupersededBy},
@@ -118,34 +107,6 @@ func showDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
 		checkout.Text, w)
 }
 
-// A recheck is the JSON form of a verified fact.
-type recheck struct {
-	ID      string        `json:"id"`
-	Session string        `json:"session"`
-	Text    string        `json:"text"`
-	Was     facts.Verdict `json:"was"`
-	Now     facts.Verdict `json:"now"`
-	Trust   facts.Trust   `json:"trust"`
-	Reason  string        `json:"reason,omitempty"`
-	Problem string        `json:"problem,omitempty"`
-}
-
-func runFactsVerify(ctx context.Context, e *app.Env, operands []string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		list, err := factsNamed(ctx, &run, operands)
-		if err != nil {
-			return err
-		}
-		var checked []knowledge.CheckedFact
-		if len(list) > 0 || len(operands) == 0 {
-			if checked, err = run.Knowledge().VerifyFacts(ctx, run.Project.ID, list); err != nil {
-				return err
-			}
-		}
-		return printChecked(e, checked)
-	})
-}
-
 // factsNamed resolves names of facts and of sessions (all their live facts). All must be of one project, which becomes
 // the project of the run.
 func factsNamed(ctx context.Context, run *names.Run, operands []string) ([]facts.Fact, error) {
@@ -179,59 +140,4 @@ func factsNamed(ctx context.Context, run *names.Run, operands []string) ([]facts
 		run.Project, list = p, append(list, some...)
 	}
 	return list, nil
-}
-
-func printChecked(e *app.Env, checked []knowledge.CheckedFact) error {
-	answer := struct {
-		Checked int       `json:"checked"`
-		Worse   int       `json:"not_as_stored"`
-		Facts   []recheck `json:"facts"`
-	}{Checked: len(checked), Facts: []recheck{}}
-	t := e.Table(app.Column{Name: "fact"}, app.Column{Name: "was"}, app.Column{Name: "now"},
-		app.Column{Name: "why", Shrinks: true})
-	counts := map[facts.Verdict]int{}
-	for _, c := range checked {
-		r := recheck{c.Fact.ID, c.Fact.Session, c.Fact.Text, c.Fact.Verdict, c.Now.Verdict, c.Now.Trust,
-			c.Now.Reason, c.Problem}
-		answer.Facts = append(answer.Facts, r)
-		counts[c.Now.Verdict]++
-		if !c.Changed() {
-			continue
-		}
-		answer.Worse++
-		now, why := string(r.Now), r.Reason
-		switch {
-		case r.Problem != "":
-			now, why = "unknown", r.Problem
-		case r.Was == r.Now:
-			why = fmt.Sprintf("trust is %s, was stored as %s", r.Trust, c.Fact.Trust)
-		}
-		t.Row(app.Cell{Full: r.ID, Paint: e.Style().Yellow}, app.Cell{Full: string(r.Was)},
-			app.Cell{Full: now, Paint: e.Style().Red}, app.Cell{Full: why})
-	}
-	if e.Opt.JSON {
-		if err := e.PrintJSON("facts.verify", answer); err != nil {
-			return err
-		}
-	} else {
-		if err := t.Flush(); err != nil {
-			return err
-		}
-		if len(checked) == 0 {
-			e.Note("there are no facts to check")
-			return nil
-		}
-		var parts []string
-		for _, v := range []facts.Verdict{facts.Verified, facts.Inferred, facts.Rejected} {
-			if counts[v] > 0 {
-				parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
-			}
-		}
-		e.Note("%d fact%s checked: %s; %d not as stored", len(checked), term.Plural(len(checked)),
-			strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", "), answer.Worse)
-	}
-	if answer.Worse > 0 {
-		return app.Exit(app.ExitNo)
-	}
-	return nil
 }

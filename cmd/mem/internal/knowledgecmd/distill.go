@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -36,9 +37,9 @@ func Distill(e *app.Env) *cli.Command {
 		Usage:     "distil sessions into facts, concepts and rules with a model",
 		ArgsUsage: "[<session>]",
 		Description: "Without an operand, distils the newest session. No model is asked unless --engine or\n" +
-			"distill.engine names one. Every quote is verified as in \"mem facts save\", each part is\n" +
-			"saved as it arrives, and the questions and answers of the model are stored with it. At\n" +
-			"the end the model reviews the candidates of \"mem reflect\". A rule that it proposes is\n" +
+			"distill.engine names one. Every quote is looked up as in \"mem facts save\", each part\n" +
+			"is saved as it arrives, the model is asked about each fact as in \"mem facts verify\", and\n" +
+			"the questions and answers of the model are stored. At the end the model reviews the candidates of \"mem reflect\". A rule that it proposes is\n" +
 			"active at once only if all its evidence is text of the user; otherwise it waits for\n" +
 			"\"mem rules review\". The model never retires a rule, and never dismisses a request of\n" +
 			"the user. If a daily cap is reached, the exit status is 5, and saved parts stay.",
@@ -247,11 +248,11 @@ type distillAnswer struct {
 }
 
 type distilled struct {
-	Session  string              `json:"session"`
-	Parts    int                 `json:"parts"`
-	Verified int                 `json:"verified"`
-	Inferred int                 `json:"inferred"`
-	Rejected int                 `json:"rejected"`
+	Session  string `json:"session"`
+	Parts    int    `json:"parts"`
+	Accepted int    `json:"accepted"`
+	Rejected int    `json:"rejected"`
+	knowledge.Verification
 	Assigned int                 `json:"assigned"`
 	Left     int                 `json:"tokens_left"`
 	Facts    []factcmd.SavedFact `json:"facts"`
@@ -260,10 +261,10 @@ type distilled struct {
 
 func (a *distillAnswer) add(rev state.Rev, d knowledge.Distillation, dryRun bool) {
 	x := distilled{Session: rev.Session.ID, Parts: len(d.Saved), Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt,
-		Facts: []factcmd.SavedFact{}}
+		Verification: knowledge.NewVerification(), Facts: []factcmd.SavedFact{}}
+	x.Add(d.Verification)
 	for _, s := range d.Saved {
-		x.Verified, x.Inferred, x.Rejected = x.Verified+s.Count(facts.Verified), x.Inferred+s.Count(facts.Inferred),
-			x.Rejected+s.Count(facts.Rejected)
+		x.Accepted, x.Rejected = x.Accepted+s.Accepted(), x.Rejected+s.Count(facts.Rejected)
 		for _, f := range s.Facts {
 			x.Facts = append(x.Facts, factcmd.SavedFact{At: f.Path, Known: f.Known, Fact: f.Fact})
 		}
@@ -285,17 +286,16 @@ func printDistilled(e *app.Env, rev state.Rev, d knowledge.Distillation) {
 		e.Note("%s is distilled already", term.ShortID(rev.Session.ID))
 		return
 	}
-	var verified, inferred, rejected int
+	var accepted, rejected int
 	for _, s := range d.Saved {
-		verified, inferred, rejected = verified+s.Count(facts.Verified), inferred+s.Count(facts.Inferred),
-			rejected+s.Count(facts.Rejected)
+		accepted, rejected = accepted+s.Accepted(), rejected+s.Count(facts.Rejected)
 		for _, f := range s.Facts {
 			if f.Fact.Verdict == facts.Rejected {
-				e.Detail("rejected: %s: %s", f.Fact.Reason, term.FirstWords(f.Fact.Text, 80))
+				e.Detail("rejected: %s: %s", strings.Join(f.Fact.Notes, "; "), term.FirstWords(f.Fact.Text, 80))
 			}
 		}
 	}
-	e.Report("[%s] distill %s  %d facts: %d verified, %d inferred, %d rejected; %d exchanges in concepts\n  %s\n",
-		e.Safe(rev.Project.Name), e.Safe(term.ShortID(rev.Session.ID)),
-		verified+inferred+rejected, verified, inferred, rejected, d.Assigned, cost)
+	e.Report("[%s] distill %s  %d facts saved, %d rejected; %d verified, %d reworded, %d removed; %d exchanges in concepts\n  %s\n",
+		e.Safe(rev.Project.Name), e.Safe(term.ShortID(rev.Session.ID)), accepted, rejected, len(d.Verified),
+		len(d.Reworded), len(d.Removed), d.Assigned, cost)
 }

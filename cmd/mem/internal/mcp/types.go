@@ -80,9 +80,11 @@ type FactsIn struct {
 type Fact struct {
 	ID      string `json:"id"`
 	Kind    string `json:"kind"`
-	Verdict string `json:"verdict" jsonschema:"verified: a quote says it; inferred: it follows from what was said"`
+	Verdict string `json:"verdict" jsonschema:"verified: a reader of the quotes says that they support it; quoted: the quotes exist; stated: it has none"`
+	By      string `json:"verified_by,omitempty" jsonschema:"who was asked whether the quotes support it"`
+	At      string `json:"verified_at,omitempty"`
 	Ref     string `json:"ref,omitempty" jsonschema:"the message that says it"`
-	Text    string `json:"text"`
+	Text    string `json:"text" jsonschema:"the sentence if it was verified, otherwise its quotes with their speakers"`
 }
 
 // FactsOut is the output of the tool facts.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
@@ -343,7 +344,10 @@ func choose(set *facts.Set, query string, wants func(facts.Fact) bool, limit int
 }
 
 func servedFact(f facts.Fact) mcp.Fact {
-	x := mcp.Fact{ID: f.ID, Kind: string(f.Kind), Verdict: factcmd.FateOf(f), Text: term.SanitizeLine(f.Text)}
+	x := mcp.Fact{ID: f.ID, Kind: string(f.Kind), Verdict: factcmd.FateOf(f), Text: term.SanitizeLine(cmp.Or(f.Shown(), f.Text))}
+	if f.VerifiedBy != "" {
+		x.By, x.At = term.SanitizeLine(f.VerifiedBy), f.VerifiedAt.UTC().Format(time.RFC3339)
+	}
 	if f.Session != "" {
 		x.Ref = term.ShortID(f.Session)
 		if len(f.Evidence) > 0 {

@@ -32,7 +32,10 @@ type factAnswer struct {
 	ID        string           `json:"id"`
 	Type      string           `json:"type"`
 	Text      string           `json:"text"`
-	Verdict   string           `json:"verdict"`
+	Verdict   string           `json:"verdict"` // verified, quoted or stated
+	By        string           `json:"verifiedBy,omitempty"`
+	At        string           `json:"verifiedAt,omitempty"`
+	Notes     []string         `json:"notes"` // what code did not find
 	Trust     string           `json:"trust"`
 	Sources   []evidenceAnswer `json:"sources"`
 	Files     []string         `json:"files"`
@@ -45,14 +48,16 @@ type evidenceAnswer struct {
 	Session string `json:"sessionId"`
 	Message int    `json:"message"`
 	Excerpt string `json:"excerpt"`
+	By      string `json:"saidBy,omitempty"`
 }
 
 func factOf(f facts.Fact) factAnswer {
 	a := factAnswer{ID: f.ID, Type: string(f.Kind), Text: f.Text, Verdict: string(f.Verdict), Trust: f.Trust.String(),
+		By: f.VerifiedBy, At: TimeText(f.VerifiedAt), Notes: append([]string{}, f.Notes...),
 		Sources: []evidenceAnswer{},
 		Files:   append([]string{}, f.Files...), Time: TimeText(f.Time), Confirmed: f.Confirmed, Open: f.Open()}
 	for _, e := range f.Evidence {
-		a.Sources = append(a.Sources, evidenceAnswer{f.Session, e.Message, e.Quote})
+		a.Sources = append(a.Sources, evidenceAnswer{f.Session, e.Message, e.Quote, e.By})
 	}
 	return a
 }
