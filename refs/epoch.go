@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -81,6 +82,80 @@ func (r *Repo) Former(l Lane, commit pack.ID) (bool, error) {
 			return true, nil
 		}
 	}
+}
+
+// IsFormer is [Repo.Former] for a commit that a remote shows, or the last one of a restarted lane that was seen there.
+func (r *Repo) IsFormer(ctx context.Context, there Remote, l Lane, commit pack.ID) (bool, error) {
+	former, err := r.Former(l, commit)
+	if former || err != nil || l.Device != r.device.ID || there.Marks[l.Ref()].Tip != commit.String() {
+		return former, err
+	}
+	epoch, err := r.Epoch(ctx, l)
+	return epoch > 0, err
+}
+
+// MissingFormer returns the restarted lanes of this device whose file in [FormerDir] is missing, empty, or lacks a
+// commit that a remote had, and the commits to add.
+func (r *Repo) MissingFormer(ctx context.Context) (map[Project][]pack.ID, error) {
+	own, err := r.ownRefs()
+	if err != nil {
+		return nil, err
+	}
+	remotes, err := r.Remotes()
+	if errors.Is(err, ErrRemotes) {
+		remotes, err = nil, nil // reported by itself
+	}
+	missing := map[Project][]pack.ID{}
+	for _, l := range own {
+		epoch, eerr := r.Epoch(ctx, l)
+		if epoch == 0 || eerr != nil {
+			continue // not restarted, or damaged, which is reported by itself
+		}
+		st, serr := os.Stat(r.formerFile(l.Project))
+		for _, there := range remotes {
+			id, perr := pack.ParseID(there.Marks[l.Ref()].Tip)
+			if perr != nil {
+				continue
+			}
+			listed, err := r.Former(l, id)
+			if err != nil {
+				return nil, err
+			}
+			if follows, err := r.Follows(ctx, l, l.Tip, id); err == nil && !listed && !follows {
+				missing[l.Project] = append(missing[l.Project], id)
+			}
+		}
+		if (serr != nil || st.Size() == 0) && len(missing[l.Project]) == 0 {
+			missing[l.Project] = []pack.ID{l.Tip} // known, and the file is not empty then
+		}
+	}
+	return missing, err
+}
+
+// ownRefs returns the lanes of this device in both repositories.
+func (r *Repo) ownRefs() (own []Lane, err error) {
+	for _, originals := range []bool{false, true} {
+		good, err := r.GitOf(Lane{Originals: originals}).VerifyRefs(func(string, string, error) {}) // checked elsewhere
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range good {
+			if p, device, ok := lane.SplitRef(ref.Name); ok && device == r.device.ID {
+				own = append(own, Lane{Project: p, Device: device, Tip: ref.ID, Originals: originals})
+			}
+		}
+	}
+	return own, nil
+}
+
+// AddFormer adds commits to the file of a lane of this device in [FormerDir].
+func (r *Repo) AddFormer(p Project, commits []pack.ID) error {
+	return r.recordFormerCommits(p, commits)
+}
+
+// FormerPath returns the path of the file of a lane of this device in [FormerDir], relative to the store.
+func (r *Repo) FormerPath(p Project) string {
+	return path.Join(MemoryDir, "mem", FormerDir, string(p)+"-"+r.device.ID)
 }
 
 // FormerLine returns the line of a commit in a file of [FormerDir]: its name and the first 8 digits of the name's

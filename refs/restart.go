@@ -56,6 +56,9 @@ func (r *Repo) RestartLane(ctx context.Context, in Part, l Lane,
 		}
 	}
 	if l.Project != Home {
+		if len(got.Commits) == 0 {
+			got.Commits = []pack.ID{l.Tip}
+		}
 		if err := r.recordFormerCommits(l.Project, got.Commits); err != nil {
 			return err
 		}

@@ -79,6 +79,11 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 		if err != nil {
 			return out, err
 		}
+		former, err := repair.FixFormer(ctx, repo, ro.DryRun)
+		out.Fixes = append(out.Fixes, former...)
+		if err != nil {
+			return out, err
+		}
 	}
 	if err := m.notes(ro, &out); err != nil {
 		return out, err

@@ -57,7 +57,7 @@ func (p *pusher) planExact(ctx context.Context, l *PushedLane) (err error) {
 	follows := false
 	l.commits, follows, err = lane.CommitsSince(ctx, p.git, l.lane.Tip, l.old, maxCommits)
 	if err == nil && !follows {
-		l.Forced, err = p.m.Refs.Former(l.lane, l.old)
+		l.Forced, err = p.m.Refs.IsFormer(ctx, p.o.Remote, l.lane, l.old)
 	}
 	if err == nil && !follows && !l.Forced {
 		l.Status, l.Why = "rejected", "the remote has other exact bytes of this very device"

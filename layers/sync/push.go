@@ -246,7 +246,7 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 		return err
 	}
 	if !follows {
-		if l.Forced, err = p.m.Refs.Former(l.lane, l.old); err != nil {
+		if l.Forced, err = p.m.Refs.IsFormer(ctx, p.o.Remote, l.lane, l.old); err != nil {
 			return err
 		}
 	}

@@ -76,7 +76,7 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		l, _ := lane.ParseRef(name)
-		sl, err := m.compareLane(ctx, l, all[name][0].Tip, all[name][1].Tip)
+		sl, err := m.compareLane(ctx, r, l, all[name][0].Tip, all[name][1].Tip)
 		if err != nil {
 			return out, err
 		}
@@ -94,7 +94,8 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 	return out, nil
 }
 
-func (m Ops) compareLane(ctx context.Context, l refs.Lane, here, there pack.ID) (ShownLane, error) {
+func (m Ops) compareLane(ctx context.Context, r refs.Remote, l refs.Lane, here, there pack.ID) (ShownLane, error) {
+	l.Tip = here
 	out := ShownLane{Project: trust.On(m.DB).ProjectName(ctx, l.Project), Device: l.Device[:8], Here: commitName(here),
 		There: commitName(there)}
 	switch {
@@ -106,7 +107,7 @@ func (m Ops) compareLane(ctx context.Context, l refs.Lane, here, there pack.ID) 
 		return out, nil
 	}
 	out.State = "to fetch"
-	if former, err := m.Refs.Former(l, there); err != nil || former { // from before a deletion here
+	if former, err := m.Refs.IsFormer(ctx, r, l, there); err != nil || former { // from before a deletion here
 		out.State = "to push"
 		return out, err
 	}

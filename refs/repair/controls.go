@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,12 +31,36 @@ func (c *checker) checkControls(r *refs.Repo) error {
 			c.bad(name, "%v", err)
 		}
 	}
+	missing, err := r.MissingFormer(c.ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range slices.Sorted(maps.Keys(missing)) {
+		c.bad(r.FormerPath(p), "%s", formerMissing)
+	}
 	return eachFormer(r.Dir(), func(name string, b []byte) error {
 		if _, bad := validLines(b); bad > 0 {
 			c.bad(name, "%d of its lines are not a commit name with its checksum", bad)
 		}
 		return nil
 	})
+}
+
+// formerMissing is the fault of a file that [refs.Repo.MissingFormer] returns.
+const formerMissing = "it lacks commits of the lane from before it restarted"
+
+// FixFormer adds to the files of [refs.FormerDir] the commits that remotes had of restarted lanes of this device. With
+// dryRun it only returns the fixes that it would make.
+func FixFormer(ctx context.Context, r *refs.Repo, dryRun bool) (fixes []Fix, err error) {
+	missing, err := r.MissingFormer(ctx)
+	for _, p := range slices.Sorted(maps.Keys(missing)) {
+		if !dryRun {
+			err = errors.Join(err, r.AddFormer(p, missing[p]))
+		}
+		fixes = append(fixes, Fix{Where: r.FormerPath(p), What: formerMissing,
+			Done: "added the commits that the remotes were known to have"})
+	}
+	return fixes, err
 }
 
 // validLine reports whether a line is a [refs.FormerLine], or a commit name without a checksum.
