@@ -30,7 +30,7 @@ func (n *Numbers) know(secret []byte) {
 }
 
 func (n *Numbers) knowWord(secret []byte) {
-	if t := lexical.TraitsOf(secret); len(secret) < 12 || !lexical.Random(secret) &&
+	if t := lexical.TraitsOf(secret); len(secret) < 12 || !lexical.Unguessable(secret) &&
 		(t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
 		return // it may be an ordinary word elsewhere
 	}

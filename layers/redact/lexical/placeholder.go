@@ -103,7 +103,7 @@ func encodedExample(value []byte) bool {
 
 // Weak reports whether value consists mostly of words that tests and examples use.
 func Weak(value []byte) bool {
-	if len(value) > 40 {
+	if len(value) > 40 || Passphrase(value, 4) {
 		return false
 	}
 	s := strings.ToLower(string(value))

@@ -18,7 +18,8 @@ func Reference(value []byte, st Style) bool {
 		end := value[len(value)-1]
 		return (end == ')' || end == ']') && HasCall(value) && code(value)
 	case Line:
-		return code(value) && bytes.Count(value, []byte("(")) <= bytes.Count(value, []byte(")"))
+		return code(value) && bytes.Count(value, []byte("(")) <= bytes.Count(value, []byte(")")) &&
+			(HasCall(value) || fromProgram(value) || !unwordly(value, 52, 3))
 	case Sentence:
 		return value[0] == '[' && value[len(value)-1] == ']' || HasCall(value) && code(value)
 	}
@@ -315,6 +316,17 @@ func referenceInCode(value []byte) bool {
 	case '%':
 		return value[len(value)-1] == '%' || !HexAny.Has(value[1])
 	}
+	if fromProgram(value) {
+		return true
+	}
+	if value[len(value)-1] == ']' && bytes.IndexByte(value, '[') > 0 {
+		return true // an element of something
+	}
+	return member(value)
+}
+
+// fromProgram reports whether value contains an operator, or the name of a place where programs keep secrets.
+func fromProgram(value []byte) bool {
 	for _, s := range [...]string{"}}", "process.env", "os.environ", "getenv", "import.meta", "secrets.", "config.",
 		"env.", "self.",
 		"this.", "()", "->", "=>", "::", "&&", "||", "</"} {
@@ -322,10 +334,7 @@ func referenceInCode(value []byte) bool {
 			return true
 		}
 	}
-	if value[len(value)-1] == ']' && bytes.IndexByte(value, '[') > 0 {
-		return true // an element of something
-	}
-	return member(value)
+	return false
 }
 
 // call reports whether value is a call of a named function, such as hexB(psk): words with optional trailing digits,

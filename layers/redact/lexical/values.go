@@ -19,12 +19,17 @@ const (
 // Plausible reports whether value, found in the position of a value of this kind and style, may be a secret.
 // References, placeholders, plain words and examples are not.
 func Plausible(kind string, value []byte, st Style) bool {
-	if len(value) < 6 || len(value) > 4096 || bytes.ContainsAny(value, " \t\r\n") || IsPlaceholder(value) ||
-		Reference(value, st) {
+	if len(value) < 6 || len(value) > 4096 || IsPlaceholder(value) {
+		return false
+	}
+	if bytes.ContainsAny(value, " \t\r\n") {
+		return Groups(value) == len(value) || kind == "password" && st >= Env && Passphrase(value, 4)
+	}
+	if Reference(value, st) {
 		return false
 	}
 	t := TraitsOf(value)
-	if t.Digits == 0 && t.Symbols == 0 && t.Upper == 0 && st != Env {
+	if t.Digits == 0 && t.Symbols == 0 && t.Upper == 0 && st != Env && !(st > Loose && Unwordly(value)) {
 		return false // one word
 	}
 	if Weak(value) || encodedExample(value) || st == Line && call(value) {
@@ -32,9 +37,9 @@ func Plausible(kind string, value []byte, st Style) bool {
 	}
 	switch kind {
 	case "password":
-		return passwordLike(value, t, st)
+		return passwordLike(value, t, st) || st > Sentence && Passphrase(value, 3) || st == Sentence && Passphrase(value, 4)
 	case "secret":
-		if st >= Line && t.Digits < len(value) && passwordLike(value, t, st) {
+		if st >= Line && t.Digits < len(value) && (passwordLike(value, t, st) || Passphrase(value, 4)) {
 			return true
 		}
 	}
@@ -64,6 +69,8 @@ func passwordLike(value []byte, t traits, st Style) bool {
 		return true
 	case Entropy(value) <= 2.2 || technicalTerm(value):
 		return false
+	case st > Sentence && Unwordly(value), st > Line && t.Upper > 0 && unwordly(value, 40, 3.5):
+		return true
 	case st == Sentence:
 		return passwordInSentence(value, t)
 	case st == Loose:
@@ -75,7 +82,7 @@ func passwordLike(value []byte, t traits, st Style) bool {
 	case t.Upper > 1 && t.Lower > 1 && Random(value):
 		return !DashedWords(value)
 	}
-	return st == Env && len(value) >= 8 && t.Symbols == 0 && Entropy(value) > 2.7
+	return st == Env && len(value) >= 8 && (t.Symbols == 0 || t.Upper > 1 && DashedWords(value)) && Entropy(value) > 2.7
 }
 
 // loosePassword reports whether value, somewhere in code, can only be a password.
@@ -94,6 +101,8 @@ func loosePassword(value []byte, t traits) bool {
 func passwordInSentence(value []byte, t traits) bool {
 	letters := t.Upper + t.Lower
 	switch {
+	case t.Digits == 0 && letters >= 10 && !UpperName(value) && Unwordly(value):
+		return true
 	case t.Digits == 0:
 		return t.Strange > 1 && t.Upper > 0 && t.Lower > 0 && len(value) >= 10
 	case Random(value) && !DashedWords(value):

@@ -6,8 +6,10 @@ import (
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
-// Environment returns the values of an environment file that are secrets by name or by form. The lines are
-// NAME=value, with or without "export" and quotes; other lines are ignored.
+// Environment returns the values of an environment file that are secrets by name or by form, and that can only be
+// secrets elsewhere. The lines are NAME=value, with or without "export" and quotes; other lines are ignored. The file
+// comes with a repository, so that a value which could be a word, a phrase or an address of other text is never among
+// them, whatever its name is.
 func Environment(file []byte) []Known {
 	var out []Known
 	for l := range bytes.Lines(file) {
@@ -18,7 +20,7 @@ func Environment(file []byte) []Known {
 		}
 		name, value = bytes.TrimSpace(name), unquoteValue(bytes.TrimSpace(value))
 		k, ok := Variable(name, value)
-		if !ok && lexical.Random(value) && !lexical.IsUUID(value) && !lexical.Weak(value) &&
+		if !ok && lexical.Unguessable(value) && !lexical.IsUUID(value) && !lexical.Weak(value) &&
 			!bytes.HasPrefix(value, []byte("pk_")) {
 			k, ok = Know(envRule, value)
 		}
@@ -45,9 +47,10 @@ func unquoteValue(v []byte) []byte {
 // envRule is the rule that finds values of environment variables.
 const envRule = "env-value"
 
-// Variable returns the Known of the value of a variable. ok is false if the name is not that of a secret.
+// Variable returns the Known of the value of a variable. ok is false if the name is not that of a secret, or if the
+// value may be ordinary text.
 func Variable(name, value []byte) (Known, bool) {
-	if lexical.SecretName(name) == "" || lexical.Weak(value) {
+	if lexical.SecretName(name) == "" || lexical.Weak(value) || !lexical.Unguessable(value) {
 		return Known{}, false
 	}
 	return Know(envRule, value)

@@ -245,11 +245,17 @@ func (s *Scan) sentenceValue(i int) (v lexical.Span, st lexical.Style, ok bool) 
 // word returns the bounds of the word at i of a sentence, without its quotes.
 func (s *Scan) word(i int) lexical.Span {
 	text := s.Text
+	if n := lexical.Groups(text[min(i, len(text)):]); n > 0 {
+		return lexical.Span{Start: i, End: i + n}
+	}
 	n := i
 	for n < len(text) && text[n] == '\\' {
 		n++
 	}
 	if n < len(text) && (text[n] == '`' || lexical.Quote(text[n])) {
+		if k := lexical.Groups(text[n+1:]); k > 0 {
+			return lexical.Span{Start: n + 1, End: n + 1 + k}
+		}
 		if end, ok := lexical.ClosingQuote(text, n+1, text[n], n-i); ok {
 			return lexical.Span{Start: n + 1, End: end}
 		}
@@ -321,6 +327,9 @@ func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, 
 	if lexical.Newline(text[i:]) > 0 {
 		return s.nextLine(i)
 	}
+	if n := lexical.Groups(text[i:]); n > 0 {
+		return lexical.Span{Start: i, End: i + n}, lexical.Line, true
+	}
 	// behind a type
 	if text[i] == '=' && i > assigned && i+1 < len(text) && (text[i+1] == ' ' || lexical.Quote(text[i+1])) {
 		return s.literal(i + 1 + lexical.Spaces(text[i+1:]))
@@ -366,6 +375,9 @@ func (s *Scan) delimited(a *assignment) (v lexical.Span, st lexical.Style, ok, d
 	text, i := s.Text, a.i
 	if v, st, ok = s.literal(i); ok && (!a.raw || lexical.EndsLine(text[min(len(text), v.End+1):]) ||
 		lexical.Closers.Has(text[min(len(text)-1, v.End+1)])) {
+		if a.raw {
+			st = lexical.Env // quotes add nothing there
+		}
 		return v, st, ok, true
 	}
 	if v, st, ok = s.blockValue(i); ok {
@@ -396,9 +408,17 @@ func (s *Scan) undelimited(a *assignment) (v lexical.Span, st lexical.Style, ok 
 		return lexical.Span{Start: i, End: i + n}, lexical.Line, true
 	}
 	st = lexical.Loose
+	var option []byte
+	if text[a.op] == '=' && a.tight {
+		option = optionOf(text[:a.start])
+	}
 	switch {
+	case bytes.HasPrefix(option, []byte("--set")):
+		end := lexical.WordEnd(text, i)
+		end = i + listItem(text[i:end])
+		return lexical.Span{Start: i, End: end}, lexical.Env, end > i
 	case text[a.op] == '=' && a.tight &&
-		(lexical.UpperName(a.name) || a.first && a.alone || bytes.HasPrefix(a.name, []byte("--"))):
+		(lexical.UpperName(a.name) || a.first && a.alone || a.name[0] == '-' || option != nil):
 		st = lexical.Env
 	case a.first && a.alone && (a.assigned == a.op+1 || text[a.assigned-1] == '='):
 		st = lexical.Line
@@ -410,6 +430,30 @@ func (s *Scan) undelimited(a *assignment) (v lexical.Span, st lexical.Style, ok 
 		return lexical.TrimPunctuation(text, i, a.whole), st, a.whole > i
 	}
 	return s.inCode(a, st)
+}
+
+// optionOf returns the option whose value begins at the end of text, as "--set" in "--set a=1,db.", or nil.
+func optionOf(text []byte) []byte {
+	word := len(text) - lexical.InWord.RunBack(text, maxCommand)
+	end := len(bytes.TrimRight(text[max(0, word-8):word], " ")) + max(0, word-8)
+	if end == word {
+		return nil
+	}
+	start := end - lexical.URLChars.RunBack(text[:end], 32)
+	if start == end || text[start] != '-' || text[end-1] == '-' || start > 0 && text[start-1] > ' ' {
+		return nil
+	}
+	return text[start:end]
+}
+
+// listItem returns the length of the first item of a list of helm: a comma in it is behind a backslash.
+func listItem(value []byte) int {
+	for i, c := range value {
+		if c == ',' && (i == 0 || value[i-1] != '\\') {
+			return i
+		}
+	}
+	return len(value)
 }
 
 // inCode returns the value at i that other text follows.

@@ -59,6 +59,9 @@ func database(scheme []byte) bool {
 func hostOf(text []byte, from int) (at int, ok bool) {
 	end := from + authority.Run(text[from:], 512)
 	if at = bytes.LastIndexByte(text[from:end], '@'); at > 0 && at < end-from-1 {
+		if later := laterHost(text, from, end, at); later > 0 {
+			return later, true
+		}
 		return at, true
 	}
 	user := lexical.WordChars.Run(text[from:], 64)
@@ -79,6 +82,27 @@ func hostOf(text []byte, from int) (at int, ok bool) {
 	n := lexical.DottedChars.Run(text[from+at+1:end], 255)
 	next := from + at + 1 + n
 	return at, n > 2 && (next == end || bytes.IndexByte([]byte(":/?"), text[next]) >= 0)
+}
+
+// laterHost returns the offset from from of a later @ than that at at, if the password goes on behind end, the end of
+// the authority: what is behind the first @ has neither a dot nor a port, and what is behind the later one may be a
+// host. 0 is for none.
+func laterHost(text []byte, from, end, at int) int {
+	if bytes.IndexByte(text[from:from+at], ':') < 0 || bytes.IndexAny(text[from+at+1:end], ".:[") >= 0 ||
+		bytes.EqualFold(text[from+at+1:end], []byte("localhost")) {
+		return 0
+	}
+	stop := lexical.WordEnd(text[:from+lexical.Visible.Run(text[from:], 512)], from)
+	later := bytes.LastIndexByte(text[from:max(from, stop)], '@')
+	if later <= at || bytes.Contains(text[from+at:from+later], []byte("://")) {
+		return 0
+	}
+	host := from + later + 1
+	n := lexical.DottedChars.Run(text[host:stop], 255)
+	if next := host + n; n < 1 || next < stop && bytes.IndexByte([]byte(":/?"), text[next]) < 0 {
+		return 0
+	}
+	return later
 }
 
 // isURLPassword reports whether the password of a URL is a real one, and not interpolated or an example.

@@ -25,6 +25,22 @@ func Alphabets() []Alphabet {
 		{"apple", apple},
 		{"word.word", func(r *rand.Rand) string { return capital(word(r)) + "." + capital(word(r)) + pick(r, figs, 1) }},
 		{"words", joined},
+		{"letters", func(r *rand.Rand) string { return pick(r, lowers, 12+r.IntN(9)) }},
+		{"letters mixed", func(r *rand.Rand) string { return pick(r, lowers+uppers, 12+r.IntN(13)) }},
+		{"letters chrome", func(r *rand.Rand) string {
+			return pick(r, lowers+uppers, 1) + pick(r, lowers+uppers+"_-.:!", 13) + pick(r, lowers, 1)
+		}},
+		{"letters symbols", func(r *rand.Rand) string { return pick(r, lowers+uppers+"!@#$%^&*", 16) }},
+		{"letters apple", func(r *rand.Rand) string {
+			return pick(r, lowers, 6) + "-" + pick(r, lowers, 6) + "-" + pick(r, lowers+uppers, 6)
+		}},
+		{"groups", func(r *rand.Rand) string {
+			return pick(r, lowers, 4) + " " + pick(r, lowers, 4) + " " + pick(r, lowers, 4) + " " + pick(r, lowers, 4)
+		}},
+		{"groups -", func(r *rand.Rand) string {
+			return pick(r, lowers, 4) + "-" + pick(r, lowers, 4) + "-" + pick(r, lowers, 4) + "-" + pick(r, lowers, 4)
+		}},
+		{"phrase", func(r *rand.Rand) string { return word(r) + "-" + word(r) + "-" + word(r) + "-" + word(r) }},
 	}
 }
 
