@@ -11,9 +11,9 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// recordPrompts records the typed messages and their markers. It skips files of subagents, in which the "user" is
+// recordPrompts records the typed messages and their markers, and the markers in prompts that wait. It skips files of subagents, in which the "user" is
 // another agent.
-func (c *Capture) recordPrompts(prompts []transcript.Prompt) {
+func (c *Capture) recordPrompts(prompts, waiting []transcript.Prompt) {
 	if c.snap.Parent != "" {
 		return
 	}
@@ -22,10 +22,10 @@ func (c *Capture) recordPrompts(prompts []transcript.Prompt) {
 		for _, tag := range keepit.Malformed(p.Text) {
 			c.added.Malformed = append(c.added.Malformed, MalformedTag{p.N, tag})
 		}
-		for _, k := range keepit.Scan(p.Text) {
-			c.snap.Markers = append(c.snap.Markers, records.Mark{N: p.N, Weight: k.Weight, Start: k.Start, End: k.End,
-				Clamped: k.Clamped})
-		}
+		c.snap.Markers = append(c.snap.Markers, records.MarksIn(p)...)
+	}
+	for _, p := range waiting {
+		c.snap.Waiting = append(c.snap.Waiting, records.MarksIn(p)...)
 	}
 }
 

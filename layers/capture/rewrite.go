@@ -350,7 +350,7 @@ func (a *regrowing) point(ctx context.Context, p records.Point, end int64,
 	out.Was, out.Now = p.Snapshot, p.Snapshot
 	s := &out.Now
 	s.Original, s.Size, s.Segments, s.Scan = a.tail.Hash.Sum(), a.tail.Length, g.Segments, sum.Carry
-	s.Retype(sum.Prompts)
+	s.Retype(sum.Prompts, sum.Waiting)
 	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f records.FileRef) bool { return !keepFile(f) })
 	patch := redact.Patch{Rules: s.Rules, After: s.Size, Clean: s.Original, RawLen: a.exact.n,
 		Raw: a.exact.to.Sum(), Cuts: own}

@@ -291,7 +291,12 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at Place, end int64) 
 		return errTruncated()
 	}
 	c.snap.Original, c.snap.Size, c.snap.Segments, c.snap.Scan = g.Sum, g.Size, g.Segments, sum.Carry
-	c.recordPrompts(sum.Prompts)
+	c.recordPrompts(sum.Prompts, sum.Waiting)
+	if sum.Forked {
+		if c.snap.Rewound, err = transcript.Rewound(io.NewSectionReader(c.File, 0, end)); err != nil {
+			return fmt.Errorf("read the turns: %w", err)
+		}
+	}
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.Carry.Values, int64(len(c.tail))
 	c.added.Long = sum.Long
 	c.added.Stored = g.Stored

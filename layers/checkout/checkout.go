@@ -94,18 +94,21 @@ func whole(rev state.Rev) state.Rev {
 func (m Ops) said(ctx context.Context, rev state.Rev, f func(compress.Segment) error) error {
 	var c originals.Conversation
 	p := cmp.Or(rev.Point, rev.Session.Now())
-	return originals.On(m.DB).EachMessage(ctx, rev.Project.ID, p, nil, func(n int, msg transcript.Message) error {
-		segs := c.Said(n, msg)
-		if n < rev.From || n > rev.To {
-			return nil
-		}
+	write := func(segs []compress.Segment) error {
 		for _, s := range segs {
+			if n := s.Src[0][0]; n < rev.From || n > rev.To {
+				continue
+			}
 			if err := f(s); err != nil {
 				return err
 			}
 		}
 		return nil
+	}
+	err := originals.On(m.DB).EachMessage(ctx, rev.Project.ID, p, nil, func(n int, msg transcript.Message) error {
+		return write(c.Said(n, msg))
 	})
+	return cmp.Or(err, write(c.Rest()))
 }
 
 // WriteSaid writes the conversation of the session in rev at its growth point.

@@ -36,7 +36,7 @@ func bundledSessions(t *testing.T) (out []bundled) {
 			return err
 		}
 		var l1 bytes.Buffer
-		if _, err := refine.Stream(bytes.NewReader(raw), refine.Full, &l1); err != nil {
+		if _, err := refine.Stream(bytes.NewReader(raw), refine.Full, nil, nil, &l1); err != nil {
 			return err
 		}
 		s := bundled{name: filepath.Base(file), said: map[int]string{}}

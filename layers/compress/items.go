@@ -22,10 +22,14 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, spill 
 		}
 		switch {
 		case e.Prompt() && e.Said == "":
+		case e.Name == "answer" && e.Prompt():
+			b.dialog(e)
 		case e.Prompt() && echo != nil && echo(e.N):
 			b.add(Item{N: e.N, Kind: Recap, Text: e.Said})
 		case e.Typed():
-			b.close()
+			if e.Request() {
+				b.close()
+			}
 			b.add(Item{N: e.N, Kind: User, Text: e.Said})
 		case e.Prompt():
 			b.close()
@@ -69,6 +73,20 @@ func (b *builder) close() {
 	}
 }
 
+// dialog adds the questions of a dialog, which the model asked, and the user's answers.
+func (b *builder) dialog(e refine.Entry) {
+	var asked []string
+	for _, a := range e.Dialog {
+		asked = append(asked, a.Question)
+	}
+	b.add(Item{N: e.N, Kind: Assistant, Text: strings.Join(asked, "\n")})
+	kind := User
+	if e.Script {
+		kind = Script
+	}
+	b.add(Item{N: e.N, Kind: kind, Text: e.Said})
+}
+
 func (b *builder) tool(e refine.Entry) {
 	switch {
 	case e.Diff != "" || len(e.Symbols) > 0 || edits[e.Name]:
@@ -92,13 +110,8 @@ func (b *builder) tool(e refine.Entry) {
 		b.add(Item{N: e.N, Kind: Call, Text: strings.TrimSpace(e.Name + " " + e.Target)})
 	}
 	b.add(Item{N: e.N, Kind: Assistant, Text: e.Said}) // a plan
-	answer, refused := strings.CutPrefix(e.Result, "refused by the user: ")
 	switch {
 	case e.Result == "ok", e.Result == "":
-	case e.Script && (refused || e.Name == "AskUserQuestion"):
-		b.add(Item{N: e.N, Kind: Script, Text: answer})
-	case refused, e.Name == "AskUserQuestion": // the client writes the questions around the answers
-		b.add(Item{N: e.N, Kind: Answer, Text: answer, Partial: !refused})
 	case e.Name == "Task", e.Name == "Agent":
 		b.add(Item{N: e.N, Kind: Recap, Text: e.Result})
 	default:

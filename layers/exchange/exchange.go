@@ -211,12 +211,13 @@ func (b *builder) entry(e refine.Entry) {
 	case e.Prompt() && b.echo != nil && b.echo(e.N):
 		b.begin(e, Copy)
 		return
-	case e.Typed():
+	case e.Typed() && e.Request():
 		b.begin(e, User)
 		return
-	case e.Prompt():
+	case e.Request():
 		b.begin(e, Script)
 		return
+	case e.Prompt(): // an answer or a refusal
 	case e.Role == "user": // of an agent: in its own session, the first is the request
 		if len(b.out) == 0 {
 			b.begin(e, Agent)
@@ -231,6 +232,8 @@ func (b *builder) entry(e refine.Entry) {
 	x := &b.out[len(b.out)-1]
 	b.reach(x, e)
 	switch e.Role {
+	case "user":
+		b.reply(x, e)
 	case "assistant":
 		if strings.TrimSpace(e.Said) != "" {
 			x.Texts = append(x.Texts, Said{e.N, e.Said})
@@ -248,6 +251,25 @@ func (b *builder) entry(e refine.Entry) {
 	case "tool":
 		b.tool(x, e)
 	}
+}
+
+// reply adds the answers in a dialog, or the reason of the refusal before it.
+func (b *builder) reply(x *Exchange, e refine.Entry) {
+	for _, a := range e.Dialog {
+		answer := a.Answer
+		if a.Notes != "" {
+			answer = strings.TrimSpace(answer + "\n" + a.Notes)
+		}
+		x.Dialogs = append(x.Dialogs, Dialog{N: e.N, Question: a.Question, Answer: answer, Script: e.Script})
+	}
+	if e.Name != "refusal" {
+		return
+	}
+	if n := len(x.Refusals); n > 0 && x.Refusals[n-1].Reason == "" {
+		x.Refusals[n-1].Reason, x.Refusals[n-1].Script = e.Said, e.Script
+		return
+	}
+	x.Refusals = append(x.Refusals, Refusal{e.N, e.Target, e.Said, e.Script})
 }
 
 func (b *builder) begin(e refine.Entry, by By) {
@@ -278,15 +300,11 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 	if e.Said != "" {
 		x.Plans = append(x.Plans, Said{e.N, e.Said})
 	}
-	reason, refused := strings.CutPrefix(e.Result, "refused by the user")
 	switch {
-	case refused:
-		x.Refusals = append(x.Refusals, Refusal{e.N, of, strings.TrimPrefix(reason, ": "), e.Script})
+	case strings.HasPrefix(e.Result, "refused by the user"):
+		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of})
 		return
 	case e.Name == "AskUserQuestion":
-		if e.Result != "" {
-			x.Dialogs = append(x.Dialogs, Dialog{N: e.N, Question: e.Target, Answer: e.Result, Script: e.Script})
-		}
 		return
 	case e.Name == "Task", e.Name == "Agent":
 		if e.Result != "" {

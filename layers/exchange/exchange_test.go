@@ -25,8 +25,9 @@ func TestOf(t *testing.T) {
 {"n":3,"role":"assistant","text":"I look."}
 {"n":4,"role":"tool","name":"Bash","cmd":"go test ./login","exit":1,"result":"--- FAIL: TestLogin","errors":["FAIL\tlogin"]}
 {"n":6,"role":"tool","name":"Edit","target":"login.go:12","diff":"-a\n+b\n+c","result":"ok"}
-{"n":8,"role":"tool","name":"AskUserQuestion","target":"Which?","result":"Which?: the first"}
-{"n":9,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user: not yet"}
+{"n":8,"role":"user","name":"answer","text":"the first","dialog":[{"question":"Which?","answer":"the first"}]}
+{"n":9,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}
+{"n":9,"role":"user","name":"refusal","text":"not yet","target":"Bash git push"}
 {"n":10,"role":"assistant","side":true,"text":"an agent speaks"}
 {"n":11,"ts":"2026-02-11T15:45:00Z","role":"tool","name":"Task","target":"look around","result":"All is well."}
 {"n":12,"role":"assistant","text":"Fixed."}

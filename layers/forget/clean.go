@@ -185,7 +185,7 @@ func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []records.Po
 		numbers, carry, segments = c.Numbers, sum.Carry, g.Segments
 		snap := p.Snapshot
 		snap.Original, snap.Size, snap.Segments, snap.Scan, snap.Rules = g.Sum, g.Size, g.Segments, sum.Carry, l.rules.ID
-		snap.Retype(sum.Prompts)
+		snap.Retype(sum.Prompts, sum.Waiting)
 		cuts, err := redact.Compose(redact.Shift(slices.Clone(olds[i].Cuts), -size), c.Cuts)
 		if err != nil {
 			return err

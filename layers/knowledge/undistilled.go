@@ -123,7 +123,7 @@ func refinedTail(path string, from int64) (l1, end int64) {
 	if skipped := size - records.FirstLook - from; skipped > 0 {
 		l1, from = skipped/records.L1Share, from+skipped
 	}
-	stats, err := refine.Stream(io.NewSectionReader(f, from, size-from), refine.Full, io.Discard)
+	stats, err := refine.Stream(io.NewSectionReader(f, from, size-from), refine.Full, nil, nil, io.Discard)
 	if err != nil {
 		return l1 + (size-from)/records.L1Share, size
 	}

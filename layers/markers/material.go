@@ -85,7 +85,7 @@ type Counted struct {
 	Lead bool `json:"lead,omitempty"`
 }
 
-const countedVersion = 2
+const countedVersion = 3
 
 func (m Ops) countedPath(h objects.Hash) string { return m.CachePath("counts", h.String()+".json") }
 
@@ -325,6 +325,9 @@ func (m Ops) ToolOutput(project refs.Project, p *records.Point, without [][2]int
 				if err != nil {
 					yield(compress.Item{}, err)
 					return
+				}
+				if p.Rewound.Has(msg.N) {
+					continue
 				}
 				for _, b := range msg.Blocks {
 					if b.Kind == transcript.ToolResult && !yield(compress.Item{N: msg.N, Kind: compress.Output, Text: b.Result()},

@@ -1,6 +1,7 @@
 package originals
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -26,11 +27,14 @@ func (m Ops) ConversationWithout(ctx context.Context, project refs.Project, p *r
 		out = append(out, c.Said(n, msg)...)
 		return nil
 	})
+	out = append(out, c.Rest()...)
+	slices.SortStableFunc(out, func(a, b compress.Segment) int { return cmp.Compare(a.Src[0][0], b.Src[0][0]) })
 	return out, err
 }
 
 // EachMessage calls f with the number and the message of each message of a session, in order. It returns the first
-// error of f. The tool calls of the messages in without, pairs of first and last number, are removed.
+// error of f. Messages that the user withdrew are left out, and so are the tool calls of the messages in without, pairs of
+// first and last number.
 func (m Ops) EachMessage(ctx context.Context, project refs.Project, p *records.Point, without [][2]int,
 	f func(int, transcript.Message) error) error {
 	return m.Stream(ctx, project, p.Original, func(r io.Reader) error {
@@ -38,7 +42,7 @@ func (m Ops) EachMessage(ctx context.Context, project refs.Project, p *records.P
 			if err != nil {
 				return err
 			}
-			if v.Opaque {
+			if v.Opaque || p.Rewound.Has(v.N) {
 				continue
 			}
 			msg, err := transcript.Decode(v)
@@ -58,48 +62,54 @@ func (m Ops) EachMessage(ctx context.Context, project refs.Project, p *records.P
 	})
 }
 
-// A Conversation converts the messages of a session to segments. Typed text is unchanged and appears once, where it was
-// sent, even if it was queued before; white space around other text is removed. Its zero value is ready.
+// A Conversation converts the messages of a session to segments. The user's words are unchanged and appear once, where
+// they were sent, even if they were queued before; white space around other text is removed. Its zero value is ready.
 type Conversation struct{ queue transcript.Queue }
 
 // Said returns the segments of message n.
 func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
 	var out []compress.Segment
-	add := func(role, text string) {
+	add := func(role, text string, n int) {
 		if strings.TrimSpace(text) != "" {
 			out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
 		}
 	}
-	typed, fresh := c.queue.Typed(msg)
+	said := c.queue.Said(msg)
 	_, own := transcript.Typed(msg) // its text blocks are the typed text
-	addTyped := func() {
-		if fresh {
-			add(c.typist(), typed)
-		}
-		fresh = false
-	}
 	for _, b := range msg.Blocks {
 		switch {
 		case b.Kind == transcript.Text && own:
-			addTyped()
+			said = addTyped(said, add)
 		case b.Kind == transcript.Text:
-			add(textRole(msg), strings.TrimSpace(b.Text))
+			add(textRole(msg), strings.TrimSpace(b.Text), n)
 		case b.Kind == transcript.ToolUse:
-			add("tool", strings.TrimSpace(b.Name+" "+string(b.Input)))
+			add("tool", strings.TrimSpace(b.Name+" "+string(b.Input)), n)
 		case b.Kind == transcript.ToolResult:
-			add("tool", strings.TrimSpace(b.Result()))
+			add("tool", strings.TrimSpace(b.Result()), n)
 		}
 	}
-	addTyped()
+	addTyped(said, add)
 	return out
 }
 
-// typist returns the role of the typed text that the queue returned last.
-func (c *Conversation) typist() string {
-	if c.queue.Script {
-		return "script"
+// Rest returns the segments of what the user typed and no message repeats, at the end of the session.
+func (c *Conversation) Rest() (out []compress.Segment) {
+	addTyped(c.queue.Rest(), func(role, text string, n int) {
+		out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
+	})
+	return out
+}
+
+// addTyped adds what the user or a script said.
+func addTyped(said []transcript.Said, add func(role, text string, n int)) []transcript.Said {
+	for _, s := range said {
+		if s.Script {
+			add("script", s.Text, s.N)
+		} else {
+			add("user", s.Text, s.N)
+		}
 	}
-	return "user"
+	return nil
 }
 
 // textRole returns the role of a text that the user did not type.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -35,14 +36,38 @@ func (m Ops) L1(ctx context.Context, project refs.Project, original objects.Hash
 // makeL1 makes an L1 with a buffer of up to most bytes. It returns nil if the L1 is longer and cannot be cached.
 func (m Ops) makeL1(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode,
 	most int) (io.ReadCloser, error) {
-	w := &state.CacheWriter{M: m.DB, File: m.CachePath("l1", L1Name(original, mode)), Most: most}
-	err := m.Stream(ctx, project, original, func(r io.Reader) error {
-		_, err := refine.Stream(r, mode, w)
-		return err
-	})
+	w, stats, err := m.refine(ctx, project, original, mode, nil, nil, most)
+	var rewound transcript.Spans
+	if err == nil && stats.Forked {
+		rewound, err = m.Rewound(ctx, project, original)
+	}
+	if err == nil && len(rewound)+len(stats.Late) > 0 { // what only the end of the session shows
+		w.Drop()
+		w, _, err = m.refine(ctx, project, original, mode, rewound, stats.Late, most)
+	}
 	if err != nil {
 		w.Drop()
 		return nil, fmt.Errorf("refine %s: %w", original.Short(), err)
 	}
 	return w.Finish(), nil
+}
+
+// Rewound returns the messages that the user withdrew up to a growth point.
+func (m Ops) Rewound(ctx context.Context, project refs.Project, original objects.Hash) (out transcript.Spans, err error) {
+	err = m.Stream(ctx, project, original, func(r io.Reader) (err error) {
+		out, err = transcript.Rewound(r)
+		return err
+	})
+	return out, err
+}
+
+// refine writes an L1. The caller finishes or drops it.
+func (m Ops) refine(ctx context.Context, project refs.Project, original objects.Hash, mode refine.Mode,
+	rewound transcript.Spans, late []transcript.Said, most int) (w *state.CacheWriter, stats refine.Stats, err error) {
+	w = &state.CacheWriter{M: m.DB, File: m.CachePath("l1", L1Name(original, mode)), Most: most}
+	err = m.Stream(ctx, project, original, func(r io.Reader) error {
+		stats, err = refine.Stream(r, mode, rewound, late, w)
+		return err
+	})
+	return w, stats, err
 }

@@ -144,8 +144,12 @@ func (m Ops) partSegments(ctx context.Context, c *records.Composition, i int,
 	label string) ([]compress.Segment, error) {
 	p, h := c.Parts[i].Project, c.Derivation.Inputs[i]
 	if label == "original" {
-		return originals.On(m.DB).ConversationWithout(ctx, p, &records.Point{Snapshot: records.Snapshot{Original: h}},
-			c.Without(i))
+		rewound, err := originals.On(m.DB).Rewound(ctx, p, h)
+		if err != nil {
+			return nil, err
+		}
+		return originals.On(m.DB).ConversationWithout(ctx, p,
+			&records.Point{Snapshot: records.Snapshot{Original: h, Rewound: rewound}}, c.Without(i))
 	}
 	b, err := originals.On(m.DB).Object(ctx, p, h)
 	if err != nil {

@@ -23,14 +23,19 @@ func (s *Snapshot) Code(c *Codec) {
 		Number(c, &f.Size)
 		c.Bool(&f.Withheld)
 	})
-	List(c, &s.Markers, func(m *Mark) {
+	mark := func(m *Mark) {
 		Number(c, &m.N)
 		Number(c, &m.Weight)
 		Number(c, &m.Start)
 		Number(c, &m.End)
 		c.Bool(&m.Clamped)
-	})
+	}
+	List(c, &s.Markers, mark)
 	List(c, &s.Echo, func(n *int) { Number(c, n) })
+	rewound := [][2]int(s.Rewound)
+	List(c, &rewound, func(x *[2]int) { Number(c, &x[0]); Number(c, &x[1]) })
+	s.Rewound = rewound
+	List(c, &s.Waiting, mark)
 }
 
 func (s *Snapshot) codeScan(c *Codec) {
@@ -56,6 +61,8 @@ func (s *Snapshot) codeScan(c *Codec) {
 	Word(c, &x.Second)
 	Word(c, &x.LastID)
 	Word(c, &x.LastUUID)
+	Word(c, &x.Tip)
+	c.Bool(&x.Forked)
 }
 
 // codeDerivation codes a derivation without the parameters of its recipe, which are large.

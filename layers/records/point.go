@@ -10,17 +10,27 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Retype replaces Typed and Markers by those of redacted prompts.
-func (s *Snapshot) Retype(prompts []transcript.Prompt) {
+// Retype replaces Typed and the markers by those of redacted prompts.
+func (s *Snapshot) Retype(prompts, waiting []transcript.Prompt) {
 	s.Typed, s.Markers = nil, nil
 	for _, p := range prompts {
 		s.Typed = append(s.Typed, TypedKey{p.N, p.Key})
-		for _, k := range keepit.Scan(p.Text) {
-			if !slices.Contains(s.Echo, p.N) {
-				s.Markers = append(s.Markers, Mark{p.N, k.Weight, k.Start, k.End, k.Clamped})
-			}
+		if !slices.Contains(s.Echo, p.N) {
+			s.Markers = append(s.Markers, MarksIn(p)...)
 		}
 	}
+	s.Waiting = nil
+	for _, p := range waiting {
+		s.Waiting = append(s.Waiting, MarksIn(p)...)
+	}
+}
+
+// MarksIn returns the markers in what the user said.
+func MarksIn(p transcript.Prompt) (out []Mark) {
+	for _, k := range keepit.Scan(p.Text) {
+		out = append(out, Mark{p.N, k.Weight, k.Start, k.End, k.Clamped})
+	}
+	return out
 }
 
 // Said estimates the size of a session's L1 in bytes: a share of its file, and at most the text in it that a model

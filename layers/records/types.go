@@ -88,6 +88,10 @@ type Snapshot struct {
 	Markers []Mark     `json:"markers,omitempty"`
 	Typed   []TypedKey `json:"typed,omitempty"`
 	Echo    []int      `json:"echo,omitempty"` // typed messages that another session or mem wrote first
+	// of the whole generation up to here: the messages that the user withdrew, and the markers in prompts that wait in
+	// the client's queue or left it without a record
+	Rewound transcript.Spans `json:"rewound,omitempty"`
+	Waiting []Mark           `json:"waiting,omitempty"`
 }
 
 // A FileRef is a file that belongs to a session, stored as an object.

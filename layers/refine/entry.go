@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // An Entry is one line of L1. Role is one of
@@ -57,12 +59,8 @@ type Entry struct {
 	UUID string `json:"-"` // of its record; not in L1
 }
 
-// An Answer is a question of a dialog with the user's answer: the chosen options or the typed text, and his notes.
-type Answer struct {
-	Question string `json:"question"`
-	Answer   string `json:"answer,omitempty"`
-	Notes    string `json:"notes,omitempty"`
-}
+// An Answer is a question of a dialog with the user's answer.
+type Answer transcript.Answer
 
 // Typed reports whether e contains words of the user: a request, an answer or the reason for a refusal.
 func (e Entry) Typed() bool { return e.Prompt() && !e.Script }
@@ -91,8 +89,20 @@ func (e Entry) Output() string {
 	return Entry{Exit: e.Exit, Verdict: e.Verdict, Result: e.Result, Errors: e.Errors}.Text()
 }
 
-// Entries yields the entries of an L1. An error ends the sequence and names the line.
+// Entries yields the entries of an L1 that hold: without those that the user withdrew. An error ends the sequence and
+// names the line.
 func Entries(r io.Reader) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for e, err := range WithRewound(r) {
+			if (err != nil || !e.Rewound) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// WithRewound is [Entries] with those that the user withdrew.
+func WithRewound(r io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
 		for n := 1; ; n++ {

@@ -133,7 +133,7 @@ func FuzzRefine(f *testing.F) {
 		}
 		out := l1(t, b, mode)
 		var streamed bytes.Buffer
-		if _, err := Stream(iotest.HalfReader(bytes.NewReader(b)), mode, &streamed); err != nil || !bytes.Equal(streamed.Bytes(), out) {
+		if _, err := Stream(iotest.HalfReader(bytes.NewReader(b)), mode, nil, nil, &streamed); err != nil || !bytes.Equal(streamed.Bytes(), out) {
 			t.Fatalf("Stream of %q: %v, %s, want %s", b, err, streamed.Bytes(), out)
 		}
 		last := 0
@@ -148,10 +148,10 @@ func FuzzRefine(f *testing.F) {
 
 func TestReadErrors(t *testing.T) {
 	t.Parallel()
-	if _, err := Stream(iotest.ErrReader(io.ErrUnexpectedEOF), Full, io.Discard); err == nil || err.Error() != "read session: unexpected EOF" {
+	if _, err := Stream(iotest.ErrReader(io.ErrUnexpectedEOF), Full, nil, nil, io.Discard); err == nil || err.Error() != "read session: unexpected EOF" {
 		t.Errorf("Stream = %v", err)
 	}
-	if _, err := Stream(strings.NewReader(`{"type":"summary","summary":"x"}`), Full, full{}); err == nil || err.Error() != "write L1: disk full" {
+	if _, err := Stream(strings.NewReader(`{"type":"summary","summary":"x"}`), Full, nil, nil, full{}); err == nil || err.Error() != "write L1: disk full" {
 		t.Errorf("Stream = %v", err)
 	}
 }
@@ -171,7 +171,7 @@ func TestHugeValue(t *testing.T) {
 	t.Parallel()
 	src := []byte(`{"type":"user","message":{"role":"user","content":"` + strings.Repeat("x", hugeLimit) + "\"}}\n" + `{"type":"user","message":{"role":"user","content":"a"}}`)
 	var out bytes.Buffer
-	stats, err := Stream(bytes.NewReader(src), Full, &out)
+	stats, err := Stream(bytes.NewReader(src), Full, nil, nil, &out)
 	if err != nil || stats.Opaque != 1 || !strings.HasSuffix(out.String(), "{\"n\":2,\"role\":\"user\",\"text\":\"a\"}\n") || !strings.HasPrefix(out.String(), `{"n":1,"role":"opaque","bytes":167`) {
 		t.Errorf("Stream = %+v, %v, %.100q", stats, err, out.String())
 	}

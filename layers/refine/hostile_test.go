@@ -30,7 +30,7 @@ func TestManyParts(t *testing.T) {
 		"blocks":    `{"type":"user","message":{"content":[` + blocks.String() + `{}]}}`,
 		"reminders": result + strings.Repeat(reminders, size/len(reminders)) + `"}]}}`,
 	} {
-		stats, err := Stream(strings.NewReader(src), Full, io.Discard)
+		stats, err := Stream(strings.NewReader(src), Full, nil, nil, io.Discard)
 		if err != nil || stats.Entries != 1 || stats.Opaque != 0 {
 			t.Errorf("%s: %+v, %v, want one entry", name, stats, err)
 		}
@@ -138,7 +138,7 @@ func (endless) Read(b []byte) (int, error) {
 func TestWriteError(t *testing.T) {
 	t.Parallel()
 	n := 0
-	_, err := Each(endless{}, Full, func(*Entry) (int, error) { n++; return 0, errFull })
+	_, err := Each(endless{}, Full, nil, nil, func(*Entry) (int, error) { n++; return 0, errFull })
 	if err == nil || err.Error() != "write L1: disk full" || n != 1 {
 		t.Errorf("Each: %v after %d entries, want an error after one", err, n)
 	}

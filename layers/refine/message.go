@@ -2,6 +2,7 @@ package refine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/transcript"
@@ -16,10 +17,19 @@ func (r *refiner) user() {
 	m := r.m
 	images := 0
 	var said []string
+	heard := r.queue.Said(m)
+	typed := len(heard) > 0 && heard[len(heard)-1].N == m.N && heard[len(heard)-1].ToolID == ""
+	text := ""
+	if typed {
+		text, heard = heard[len(heard)-1].Text, heard[:len(heard)-1]
+	}
+	r.said(heard) // an answer replaces its call
 	for _, b := range m.Blocks {
 		switch b.Kind {
 		case transcript.ToolResult:
-			r.result(b)
+			if !slices.ContainsFunc(heard, func(s transcript.Said) bool { return s.Answers != nil && s.ToolID == b.ToolID }) {
+				r.result(b)
+			}
 		case transcript.Image:
 			images++
 		case transcript.Text:
@@ -27,10 +37,12 @@ func (r *refiner) user() {
 		}
 	}
 	all := strings.Join(said, "\n")
-	text, typed := r.queue.Typed(m)
+	plan, isPlan := transcript.PlanSentBack(m)
 	switch {
 	case m.CompactSummary:
 		r.add(Entry{Role: "summary", Said: all})
+	case isPlan:
+		r.add(Entry{Role: "note", Name: "plan", Said: plan})
 	case typed:
 		r.add(Entry{Role: "user", Said: text, Images: images})
 		for _, s := range said { // added by the client, except reminders to the model
@@ -59,6 +71,7 @@ func repeated(m transcript.Message) bool {
 
 // assistant handles a record of the model's answer.
 func (r *refiner) assistant() {
+	r.said(r.queue.Said(r.m))
 	for _, b := range r.m.Blocks {
 		switch b.Kind {
 		case transcript.Text:
@@ -84,8 +97,8 @@ func (r *refiner) assistant() {
 func (r *refiner) attachment() {
 	switch r.m.Subtype {
 	case "queued_command":
-		if text, ok := r.queue.Typed(r.m); ok {
-			r.add(Entry{Role: "user", Said: text})
+		if said := r.queue.Said(r.m); len(said) > 0 {
+			r.said(said)
 		} else if !repeated(r.m) && r.m.Content != "" {
 			r.note([]string{r.m.Content})
 		}
@@ -113,6 +126,7 @@ func (r *refiner) system() {
 func (r *refiner) note(said []string) {
 	for _, s := range said {
 		s = strings.TrimSpace(s)
+		sender, isEnvelope := transcript.Envelope(s)
 		switch {
 		case strings.Contains(s, "<command-name>"):
 			command := strings.TrimSpace(between(s, "command-name") + " " + between(s, "command-args"))
@@ -120,6 +134,14 @@ func (r *refiner) note(said []string) {
 		case strings.HasPrefix(s, "<bash-input>"):
 			r.add(Entry{Role: "note", Name: "command", Said: "!" + between(s, "bash-input")})
 		case strings.HasPrefix(s, "<local-command-caveat>"), strings.HasPrefix(s, "Caveat: The messages below"), s == "":
+		case strings.HasPrefix(s, "<task-notification>") && between(s, "result") != "":
+			what := between(s, "summary")
+			if _, name, ok := strings.Cut(what, `Agent "`); ok {
+				if name, _, ok := cutLast(name, `"`); ok {
+					what = name
+				}
+			}
+			r.add(Entry{Role: "tool", Name: "Agent", Target: cut(what, noteLimit), Result: r.report(clean(between(s, "result")))})
 		case strings.HasPrefix(s, "<task-notification>") && between(s, "summary") != "":
 			r.add(Entry{Role: "note", Name: "notice", Said: cut(between(s, "summary"), noteLimit)})
 		case strings.HasPrefix(s, "<local-command-std"):
@@ -127,12 +149,22 @@ func (r *refiner) note(said []string) {
 			if out != "" {
 				r.add(Entry{Role: "note", Name: "output", Said: cut(withoutColour(out), noteLimit)})
 			}
+		case isEnvelope:
+			r.add(Entry{Role: "note", Name: "message", Target: sender, Said: s})
 		case r.m.Meta:
 			r.add(Entry{Role: "note", Said: cut(s, noteLimit)})
 		default:
 			r.add(Entry{Role: "note", Said: s})
 		}
 	}
+}
+
+// cutLast is [strings.Cut] at the last sep.
+func cutLast(s, sep string) (before, after string, ok bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
 }
 
 // between returns the text in s between the tags of a name.

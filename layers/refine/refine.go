@@ -4,19 +4,21 @@
 // copies (of tool results, progress, snapshots), and clients add unknown kinds of records. Every entry names its
 // message, so that omitted text can be looked up. L1 has:
 //
-//   - Text that the user typed and the model wrote, always whole, also in sidechains. Role "user" is only typed text;
-//     in a sidechain, which Side marks, it is the prompt of the agent that started it.
+//   - Text that the user typed and the model wrote, always whole, also in sidechains. Role "user" is only the user's
+//     words: prompts, answers in dialogs with their questions, and the reasons of refusals; in a sidechain, which Side
+//     marks, it is the prompt of the agent that started it.
 //   - One entry for each call of a tool, at the place of the call, with its result merged in: the name, the target, the
 //     command with its exit status, the changed lines of an edit, the symbols that an edit defines or uses, the first
-//     lines of an error, the names of failed tests. The output of a success is omitted. The user's answer or reason
-//     for a refusal is kept whole, the report of a subagent up to 2,000 bytes. A result without a call has its own
-//     entry.
+//     lines of an error, the names of failed tests. The output of a success is omitted. The report of a subagent is
+//     kept up to 2,000 bytes, also that of one in the background, which has its own entry. So has a result without a
+//     call.
 //   - The summary of a compaction, whole, and the boundary before it, as role "summary".
-//   - Text that the client wrote as the user (commands, notices, meta text), titles, names of attached files and links
-//     to pull requests, as role "note"; meta text and output are cut.
+//   - Text that the client wrote as the user (commands, notices, plans that it sends back, meta text) or that came from
+//     other sessions, teammates and channels, titles, names of attached files and links to pull requests, as role
+//     "note"; meta text and output are cut.
 //   - Unreadable values, as role "opaque" with their size, so that nothing is dropped silently.
 //
-// Thinking is omitted. Diffs have no context lines; Target has the line number.
+// What the user withdrew is marked as Rewound, and [Entries] leaves it out. Thinking is omitted. Diffs have no context lines; Target has the line number.
 // [Full] keeps diffs, commands and plans whole; [Lean] cuts them.
 package refine
 
@@ -24,6 +26,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/tidwall/gjson"
@@ -42,10 +46,13 @@ const (
 
 // Stats are the results of the refinement of a session.
 type Stats struct {
-	Entries int   `json:"entries"`
-	Opaque  int   `json:"opaque"` // values that are malformed or too large
-	In      int64 `json:"in"`     // bytes
-	Out     int64 `json:"out"`
+	Entries int `json:"entries"`
+	Opaque  int `json:"opaque"` // values that are malformed or too large
+
+	Forked bool              `json:"-"`  // the user may have withdrawn turns; see [transcript.Rewound]
+	Late   []transcript.Said `json:"-"`  // of the user, emitted after later messages
+	In     int64             `json:"in"` // bytes
+	Out    int64             `json:"out"`
 }
 
 // hugeLimit is the size above which a value is not parsed.
@@ -58,10 +65,11 @@ const (
 )
 
 // Stream reads a session from src and writes its L1 to w, in bounded memory. The same bytes give the same L1.
-func Stream(src io.Reader, mode Mode, w io.Writer) (Stats, error) {
+// rewound and late are those of [Each].
+func Stream(src io.Reader, mode Mode, rewound transcript.Spans, late []transcript.Said, w io.Writer) (Stats, error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	var buf []byte
-	stats, err := Each(src, mode, func(e *Entry) (int, error) {
+	stats, err := Each(src, mode, rewound, late, func(e *Entry) (int, error) {
 		buf = append(e.AppendJSON(buf[:0]), '\n')
 		return out.Write(buf)
 	})
@@ -75,8 +83,14 @@ func Stream(src io.Reader, mode Mode, w io.Writer) (Stats, error) {
 
 // Each reads a session from src and calls emit with its entries in order. An entry is only valid during the call.
 // emit returns the number of bytes it wrote. Its first error ends the session and is returned.
-func Each(src io.Reader, mode Mode, emit func(*Entry) (int, error)) (Stats, error) {
+//
+// The entries are in the order of their messages, except that text of the user which the client lost is only recognised
+// later; the Stats name it. A pass with this as late emits it in order. rewound are the messages that the user withdrew,
+// [transcript.Rewound] of the session; it is empty unless the Stats of a pass without it say that the session is Forked.
+func Each(src io.Reader, mode Mode, rewound transcript.Spans, late []transcript.Said,
+	emit func(*Entry) (int, error)) (Stats, error) {
 	r := newRefiner(mode, emit)
+	r.rewound, r.late = rewound, late
 	in := &counter{r: src}
 	for v, err := range transcript.Stream(in, hugeLimit) {
 		if err != nil {
@@ -114,6 +128,11 @@ type refiner struct {
 	agent bool // the file of a subagent: its first message is in a sidechain
 	begun bool
 	cwd   string // last known
+	tip   string // uuid of the last record in the tree of turns
+
+	rewound transcript.Spans
+	late    []transcript.Said
+	emitted int // number of the last emitted entry
 
 	todo     map[string]string // state of each item of the list the model keeps
 	todoSize int               // its size in bytes
@@ -151,8 +170,17 @@ func (r *refiner) value(v transcript.Value) {
 		m.Cwd = r.cwd // other agents store it in separate values
 	}
 	r.m, r.cwd = m, m.Cwd
+	r.stats.Forked = r.stats.Forked || m.Forks(r.tip)
+	if m.InTree() {
+		r.tip = m.UUID
+	}
 	if !r.begun && m.Message != nil {
 		r.begun, r.agent = true, m.Sidechain
+	}
+	for _, s := range r.late {
+		if s.N == m.N {
+			r.insert(len(r.open), saidEntry(s))
+		}
 	}
 	switch m.Type {
 	case "user":
@@ -162,9 +190,7 @@ func (r *refiner) value(v transcript.Value) {
 	case "attachment":
 		r.attachment()
 	case "queue-operation":
-		if text, ok := r.queue.Typed(m); ok {
-			r.add(Entry{Role: "user", Said: text})
-		}
+		r.said(r.queue.Said(m))
 	case "system":
 		r.system()
 	case "summary", "custom-title":
@@ -188,12 +214,72 @@ func (r *refiner) opaque(v transcript.Value) {
 func (r *refiner) add(e Entry) *entry {
 	e.N, e.TS, e.UUID = r.m.N, Seconds(r.m.TS), r.m.UUID
 	e.Side = r.m.Sidechain && (!r.agent || e.Role == "user")
-	e.Script = e.Role == "user" && !e.Side && r.queue.Script
+	e.Script = e.Script || e.Role == "user" && !e.Side && r.queue.Script
+	return r.insert(len(r.open), e)
+}
+
+// insert adds an entry before the open entry i.
+func (r *refiner) insert(i int, e Entry) *entry {
+	e.Rewound = r.rewound.Has(e.N)
 	x := &entry{Entry: e}
-	r.open = append(r.open, x)
+	r.open = slices.Insert(r.open, i, x)
 	r.hold(x)
 	return x
 }
+
+// said adds what the user said, except at a prompt of the current message. Texts that the client lost belong to earlier
+// messages.
+func (r *refiner) said(all []transcript.Said) {
+	for _, s := range all {
+		if slices.ContainsFunc(r.late, func(x transcript.Said) bool { return x.N == s.N && x.Text == s.Text }) {
+			continue // emitted in its place
+		}
+		if s.N < r.emitted {
+			r.stats.Late = append(r.stats.Late, s)
+		}
+		e := saidEntry(s)
+		if s.N == r.m.N {
+			e.UUID = r.m.UUID
+		}
+		call := r.calls[s.ToolID]
+		switch {
+		case s.ToolID == "":
+		case s.Refusal:
+			e.Name = "refusal"
+			if call != nil {
+				e.Target = cut(strings.TrimSpace(oneLine(call.Name+" "+call.Target+" "+call.Cmd)), noteLimit)
+			}
+		default:
+			e.Name = "answer"
+			for _, a := range s.Answers {
+				e.Dialog = append(e.Dialog, Answer(a))
+			}
+			r.drop(call)
+		}
+		i := len(r.open)
+		for i > 0 && r.open[i-1].N > s.N {
+			i--
+		}
+		r.insert(i, e)
+	}
+}
+
+func saidEntry(s transcript.Said) Entry {
+	return Entry{N: s.N, TS: Seconds(s.TS), Role: "user", Said: s.Text, Script: s.Script}
+}
+
+// drop removes the entry of a call, which another entry replaces.
+func (r *refiner) drop(call *entry) {
+	i := slices.Index(r.open, call)
+	if call == nil || i < 0 {
+		return
+	}
+	delete(r.calls, call.id)
+	r.held -= call.size
+	r.open = slices.Delete(r.open, i, i+1)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // hold updates the size of x in held.
 func (r *refiner) hold(x *entry) {
@@ -217,6 +303,7 @@ func (r *refiner) flush(limit int) {
 			n, r.err = r.emit(&x.Entry)
 			r.stats.Out += int64(n)
 			r.stats.Entries++
+			r.emitted = x.N
 		}
 		r.held -= x.size
 		done++
@@ -228,6 +315,7 @@ func (r *refiner) flush(limit int) {
 }
 
 func (r *refiner) finish(in int64) (Stats, error) {
+	r.said(r.queue.Rest())
 	r.flush(-1)
 	r.stats.In = in
 	if r.err != nil {

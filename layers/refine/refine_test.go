@@ -40,7 +40,7 @@ func transcripts(t testing.TB, fn func(path string, b []byte)) {
 func l1(t testing.TB, src []byte, mode Mode) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	stats, err := Stream(bytes.NewReader(src), mode, &out)
+	stats, err := Stream(bytes.NewReader(src), mode, nil, nil, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func BenchmarkRefine(b *testing.B) {
 	})
 	b.SetBytes(int64(len(all)))
 	for b.Loop() {
-		if _, err := Stream(bytes.NewReader(all), Full, io.Discard); err != nil {
+		if _, err := Stream(bytes.NewReader(all), Full, nil, nil, io.Discard); err != nil {
 			b.Fatal(err)
 		}
 	}

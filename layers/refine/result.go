@@ -27,9 +27,6 @@ func (r *refiner) result(b transcript.Block) {
 	default:
 		x.Result = "ok"
 	}
-	if strings.HasPrefix(x.Result, refused) || x.Name == "AskUserQuestion" {
-		x.Script = !transcript.Interactive(r.m.Entrypoint)
-	}
 	switch x.Name {
 	case "Edit", "MultiEdit", "Write":
 		r.place(&x.Entry)
@@ -53,25 +50,16 @@ func (r *refiner) report(s string) string {
 	return cut(s, 2000)
 }
 
-const (
-	refusal = "The user doesn't want to proceed with this tool use." // the start of the client's result
-	refused = "refused by the user"                                  // the start of the result in L1
-)
+const refused = "refused by the user" // the start of the result in L1
 
-// failed sets the text of an error: comments of the user whole, the exit status as a number, of the rest the first
-// lines.
+// failed sets the text of an error: the exit status as a number, of the rest the first lines.
 func (r *refiner) failed(e *Entry, text string) {
 	limit := 400
 	if r.mode == Lean {
 		limit = 200
 	}
-	if strings.HasPrefix(text, refusal) {
-		e.Result = refused
-		_, said, ok := strings.Cut(text, "the user said:\n")
-		// An MCP server writes its own errors and could imitate the client; a command cannot: its exit status is first.
-		if ok && !strings.HasPrefix(e.Name, "mcp__") {
-			e.Result = refused + ": " + said
-		}
+	if strings.HasPrefix(text, transcript.Refusal) {
+		e.Result = refused // the reason is an entry of its own
 		return
 	}
 	if rest, ok := strings.CutPrefix(text, "Exit code "); ok {

@@ -96,6 +96,15 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 	switch {
 	case e.Prompt() && echo:
 		return said(facts.ByEcho)
+	case e.Name == "answer" && e.Prompt():
+		var out []facts.Part
+		for _, a := range e.Dialog {
+			out = append(out, facts.Part{Speaker: facts.ByAssistant, Text: a.Question})
+			for _, text := range []string{a.Answer, a.Notes} {
+				out = append(out, facts.Part{Speaker: promptBy(e), Text: text})
+			}
+		}
+		return out
 	case e.Prompt():
 		return typedParts(e)
 	case e.Role == "user", e.Role == "assistant", e.Role == "summary":
@@ -114,15 +123,6 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 		by = facts.ByTool
 	}
 	out := []facts.Part{{Speaker: by, Text: call.Text()}}
-	if refusal, ok := strings.CutPrefix(e.Result, "refused by the user: "); ok {
-		return append(out, facts.Part{Speaker: promptBy(e), Text: refusal})
-	}
-	if e.Name == "AskUserQuestion" {
-		for _, answer := range answersIn(e) {
-			out = append(out, facts.Part{Speaker: promptBy(e), Text: answer})
-		}
-		return append(out, facts.Part{Speaker: facts.ByCommand, Text: e.Result})
-	}
 	result := refine.Entry{Result: e.Result, Errors: e.Errors, Exit: e.Exit, Verdict: e.Verdict}
 	return append(out, facts.Part{Speaker: facts.ByTool, Text: e.Result},
 		facts.Part{Speaker: facts.ByTool, Text: result.Text()})
@@ -141,35 +141,6 @@ func typedParts(e refine.Entry) []facts.Part {
 		}
 	}
 	return []facts.Part{{Speaker: promptBy(e), Text: typed.String()}, {Speaker: facts.ByPaste, Text: e.Said}}
-}
-
-// answersIn returns the answers of the user in a result of AskUserQuestion, which has the form "question"="answer". The
-// model writes the questions and what the client adds to an answer, so that they can have this form, too. If the
-// answers do not belong to the questions one by one, it is unknown which of them are the user's.
-func answersIn(e refine.Entry) (answers []string) {
-	parts := strings.Split(e.Result, `"="`)
-	questions := strings.Split(e.Target, "\n")
-	for i, s := range parts[1:] {
-		lines := askedLines(questions, parts[i])
-		if lines == 0 {
-			return nil
-		}
-		questions = questions[lines:]
-		if answer, _, ok := strings.Cut(s, `"`); ok {
-			answers = append(answers, answer)
-		}
-	}
-	return answers
-}
-
-// askedLines returns how many of the lines are the question in quotation marks at the end of text, 0 if it is another.
-func askedLines(lines []string, text string) int {
-	for n := 1; n <= len(lines); n++ {
-		if strings.HasSuffix(text, `"`+strings.Join(lines[:n], "\n")) {
-			return n
-		}
-	}
-	return 0
 }
 
 // promptBy returns the speaker of the prompts and answers in an entry.

@@ -10,11 +10,11 @@ import (
 )
 
 // Transcript calls add with the documents of the session that is read from r: one for each message of which L1
-// has something. Messages that hidden reports are left out.
-func Transcript(r io.Reader, hidden func(n int) bool, add func(index.Doc)) error {
+// has something. Messages that hidden reports are left out, and so are the rewound ones.
+func Transcript(r io.Reader, rewound [][2]int, hidden func(n int) bool, add func(index.Doc)) error {
 	var m message
-	_, err := refine.Each(r, refine.Full, func(e *refine.Entry) (int, error) {
-		if e.Role == "opaque" || hidden != nil && hidden(e.N) {
+	_, err := refine.Each(r, refine.Full, rewound, nil, func(e *refine.Entry) (int, error) {
+		if e.Role == "opaque" || e.Rewound || hidden != nil && hidden(e.N) {
 			return 0, nil
 		}
 		if e.N != m.doc.N {
@@ -71,6 +71,11 @@ func classOf(e *refine.Entry) (index.Class, string) {
 	case "user":
 		if e.Side || e.Script { // a script is not the user
 			return index.Note, e.Said
+		}
+		if len(e.Dialog) > 0 { // with the questions
+			e := *e
+			e.Name = ""
+			return index.User, e.Text()
 		}
 		return index.User, e.Said
 	case "assistant":

@@ -129,7 +129,7 @@ func (s *searchPlan) session(x *state.Session) error {
 		Name: "s/" + x.ID, Version: now.Original.String()[:32] + hiddenText(hidden), Session: n,
 		Docs: func(add func(index.Doc)) error {
 			err := originals.On(s.m.DB).Stream(s.ctx, s.p, now.Original, func(r io.Reader) error {
-				return Transcript(r, func(n int) bool { return !originals.Outside(n, hidden) }, add)
+				return Transcript(r, now.Rewound, func(n int) bool { return !originals.Outside(n, hidden) }, add)
 			})
 			return unlessMissing(err)
 		},

@@ -162,21 +162,32 @@ func (st *State) override(o override) {
 	}
 }
 
-// Markers returns the markers of the session now, in order.
+// Markers returns the markers of the session now, in order: those in messages that the user did not withdraw.
 func (s *Session) Markers() []records.Mark {
+	now := s.Now()
 	var out []records.Mark
-	for _, p := range s.Chain(s.Now()) {
-		out = append(out, p.Markers...)
+	for _, p := range s.Chain(now) {
+		for _, k := range p.Markers {
+			if !now.Rewound.Has(k.N) {
+				out = append(out, k)
+			}
+		}
+	}
+	for _, k := range now.Waiting {
+		if !now.Rewound.Has(k.N) {
+			out = append(out, k)
+		}
 	}
 	return s.overridden(out)
 }
 
 // Marked returns how many markers the session has now.
 func (s *Session) Marked() int {
-	if len(s.Overrides) > 0 {
+	now := s.Now()
+	if len(s.Overrides) > 0 || len(now.Rewound) > 0 {
 		return len(s.Markers())
 	}
-	n, now := 0, s.Now()
+	n := len(now.Waiting)
 	for i := range s.Points {
 		if q := &s.Points[i]; q.Stamp.Device == now.Stamp.Device && q.Generation == now.Generation {
 			n += len(q.Markers)

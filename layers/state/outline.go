@@ -292,9 +292,18 @@ func (b *Bulks) Code(c *records.Codec) {
 		c.Bytes(&x.Params)
 		records.List(c, &x.typed, func(t *records.TypedKey) { records.Number(c, &t.N); c.Fixed(t.Key[:]) })
 		records.List(c, &x.keys, func(k *transcript.Key) { c.Fixed(k[:]) })
-		c.Words(&x.queue.Waiting)
+		for _, list := range []*[]transcript.Queued{&x.queue.Waiting, &x.queue.Left} {
+			records.List(c, list, func(q *transcript.Queued) {
+				records.Number(c, &q.N)
+				records.Word(c, &q.TS)
+				records.Word(c, &q.Text)
+				c.Bool(&q.Removed)
+			})
+		}
 		c.Words(&x.queue.Took)
-		c.Words(&x.queue.Taken)
+		c.Words(&x.queue.Asked)
+		c.Words(&x.queue.Other)
+		records.Word(c, &x.queue.ID)
 		c.Bool(&x.queue.Script)
 		b.Of[*id] = x
 	})

@@ -30,6 +30,8 @@ type Carry struct {
 	Second    string    `json:"second,omitempty"`    // the next request that names a subject, for sessions with equal titles
 	LastID    string    `json:"lastID,omitempty"`    // message.id of the last answer
 	LastUUID  string    `json:"lastUUID,omitempty"`  // of the last user or assistant record
+	Tip       string    `json:"tip,omitempty"`       // uuid of the last record in the tree of turns
+	Forked    bool      `json:"forked,omitempty"`    // the user may have withdrawn turns; see [Tree]
 	Queue     Queue     `json:"queue,omitzero"`
 }
 
@@ -128,5 +130,6 @@ type Summary struct {
 	Carry            // totals, including the bytes before this scan
 	Tail    int64    // number of bytes after Closed
 	Prompts []Prompt // of this scan only
+	Waiting []Prompt // that no record repeats up to here; see [Queue.Rest]
 	Long    int      // objects of this scan only that are longer than [Longest]
 }

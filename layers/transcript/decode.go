@@ -44,7 +44,7 @@ func decode(v Value, whole bool) (Message, error) {
 	if message == nil {
 		if rec := agents.Record(v.Raw, m.Type, agent); rec != nil {
 			own, err := decode(Value{N: v.N, Raw: rec}, whole)
-			own.Raw = v.Raw
+			own.Raw, own.Rewind = v.Raw, rewindOf(rec)
 			return own, err
 		}
 	}
@@ -56,11 +56,28 @@ func decode(v Value, whole bool) (Message, error) {
 	if attachment != nil && m.Type == "attachment" {
 		m.attach(attachment)
 	}
-	if message != nil {
-		m.Message = message
-		m.fill(message, whole)
+	switch m.Type {
+	case "user", "assistant", "progress":
+		if message != nil {
+			m.Message = message
+			m.fill(message, whole)
+		}
 	}
 	return m, nil
+}
+
+// rewindOf returns what the record of another agent withdraws.
+func rewindOf(rec []byte) (r Rewind) {
+	_ = members(rec, func(key, value []byte) bool { // anything else withdraws nothing
+		switch string(key) {
+		case "rewindTurns":
+			r.Turns = int(min(number(value), 1<<30))
+		case "rewindTo":
+			r.To = quoted(value)
+		}
+		return true
+	})
+	return r
 }
 
 // timeOf parses a timestamp. ok is false if it is malformed, or if a record of mem cannot contain it: years outside 1
@@ -84,6 +101,24 @@ func (m *Message) set(key, value []byte) {
 		m.UUID = quoted(value)
 	case "parentUuid":
 		m.ParentUUID = quoted(value)
+	case "logicalParentUuid":
+		m.LogicalParent = quoted(value)
+	case "promptSource", "source":
+		if s := quoted(value); s != "" {
+			m.PromptSource = s
+		}
+	case "turnOrigin":
+		m.TurnOrigin = quoted(value)
+	case "agentName":
+		m.AgentName = quoted(value)
+	case "userFeedback":
+		m.Feedback = quoted(value)
+	case "planContent":
+		m.Plan = quoted(value) != ""
+	case "isVisibleInTranscriptOnly", "turnCompanion", "isVirtual":
+		m.Inserted = m.Inserted || string(value) == "true"
+	case "sourceToolUseID", "scheduledTaskId":
+		m.Inserted = m.Inserted || quoted(value) != ""
 	case "sessionId":
 		m.SessionID = quoted(value)
 	case "cwd":

@@ -65,21 +65,22 @@ func TestContentOfDamaged(t *testing.T) {
 // TestCarryIsNotShared continues two scans from the same state: neither changes the queue of the other.
 func TestCarryIsNotShared(t *testing.T) {
 	t.Parallel()
-	carry := Carry{Queue: Queue{Waiting: append(make([]string, 0, 8), "first"), Took: make([]string, 0, 8)}}
+	carry := Carry{Queue: Queue{Waiting: append(make([]Queued, 0, 8), Queued{Text: "first"}), Took: make([]string, 0, 8)}}
 	var sums []Summary
 	for _, text := range []string{"a", "b"} {
 		sc := NewScanner(carry, func([]byte) (sum [32]byte) { return sum })
 		if _, err := fmt.Fprintf(sc, `{"type":"queue-operation","operation":"enqueue","content":%q}`+"\n"+
 			`{"type":"queue-operation","operation":"enqueue","content":"%[1]sx"}`+"\n"+
-			`{"type":"queue-operation","operation":"remove","content":"%[1]sx"}`+"\n", text); err != nil {
+			`{"type":"queue-operation","operation":"remove","content":"%[1]sx"}`+"\n"+
+			`{"type":"assistant","message":{"id":"m"}}`+"\n", text); err != nil {
 			t.Fatal(err)
 		}
 		sums = append(sums, sc.Summary())
 	}
 	for i, text := range []string{"a", "b"} {
 		q := sums[i].Queue
-		if !slices.Equal(q.Waiting, []string{"first", text}) || !slices.Equal(q.Took, []string{queueKey(text + "x")}) {
-			t.Errorf("the queue of %s is %q, %q", text, q.Waiting, q.Took)
+		if !slices.Equal(q.Waiting, []Queued{{Text: "first"}, {N: 1, Text: text}}) || !slices.Equal(q.Took, []string{queueKey(text + "x")}) {
+			t.Errorf("the queue of %s is %v, %q", text, q.Waiting, q.Took)
 		}
 	}
 }

@@ -45,6 +45,7 @@ type Message struct {
 	TS               string // the timestamp as written
 	Time             time.Time
 	UUID, ParentUUID string
+	LogicalParent    string // of a compaction: the record before it, which is not its parent
 	SessionID        string
 	ID               string // message.id: records of one answer of the model share it
 	Model            string
@@ -54,6 +55,13 @@ type Message struct {
 	Entrypoint       string // how the client was started: "cli", "claude-vscode", "sdk-cli", ...; see [Interactive]
 	// origin.kind: the sender of a user record, "human" or a part of the client; empty for older clients
 	Origin         string
+	PromptSource   string // where a prompt comes from: "typed", "sdk", "system", "loop_wakeup", ...; see [Message.Human]
+	TurnOrigin     string // who caused the turn: "human", "sdk", "scheduled", "task_notification", ...
+	AgentName      string // of a teammate, which the lead of a team started
+	Feedback       string // of a refused call: the user's words
+	Plan           bool   // the record is an accepted plan that the client sends to a new context
+	Inserted       bool   // a tool, or the client for its own use, wrote the text of a user record
+	Rewind         Rewind // the record withdraws earlier ones
 	Operation      string // of queue-operation
 	Mode           string // of a queued command: "prompt" when it was typed
 	Title          string // of summary and custom-title records

@@ -102,7 +102,7 @@ func TestTyped(t *testing.T) {
 // TestScripted: the prompts of a headless run are typed by a script, also those out of the queue, whose records name no entrypoint.
 func TestScripted(t *testing.T) {
 	t.Parallel()
-	for entrypoint, want := range map[string]bool{"": false, "cli": false, "claude-vscode": false, "claude-desktop": false, "sdk-cli": true, "sdk-ts": true, "sdk-py": true, "CLI": true, "later": true} {
+	for entrypoint, want := range map[string]bool{"": false, "cli": false, "claude-vscode": false, "claude-desktop": false, "claude-desktop-3p": false, "ssh-remote": false, "sdk-cli": true, "sdk-ts": true, "sdk-py": true, "CLI": true, "later": true} {
 		if got := !Interactive(entrypoint); got != want {
 			t.Errorf("Interactive(%q) = %v, want %v", entrypoint, !got, !want)
 		}
@@ -113,6 +113,7 @@ func TestScripted(t *testing.T) {
 		text += `
 {"type":"queue-operation","operation":"enqueue","content":"##keepit1.00## more"}
 {"type":"queue-operation","operation":"remove","content":"##keepit1.00## more"}
+{"type":"assistant","message":{"id":"m1","role":"assistant","content":[]}}
 `
 		sc := NewScanner(Carry{}, func([]byte) (sum [32]byte) { return })
 		_, _ = sc.Write([]byte(text[:len(text)/2])) // never fails
@@ -130,6 +131,8 @@ func TestQueue(t *testing.T) {
 		return fmt.Sprintf(`{"type":"queue-operation","operation":%q,"content":%q}`, operation, content)
 	}
 	attached := `{"type":"attachment","attachment":{"type":"queued_command","prompt":"b"}}`
+	answer := `{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"so"}]}}`
+	peer := `{"type":"attachment","attachment":{"type":"queued_command","prompt":"p","commandMode":"prompt","origin":{"kind":"peer"}}}`
 	beside := `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"x"},{"type":"text","text":"b"}]}}`
 	for _, c := range []struct {
 		name    string
@@ -141,7 +144,14 @@ func TestQueue(t *testing.T) {
 		{"attached behind", []string{op("enqueue", "b"), op("remove", "b"), attached, attached}, []string{"b", "b"}},
 		{"attached before", []string{op("enqueue", "b"), attached, op("remove", "b")}, []string{"b"}},
 		{"beside a result", []string{op("enqueue", "b"), op("remove", ""), beside}, []string{"b"}},
-		{"typed again", []string{op("enqueue", "b"), op("remove", ""), user("b")}, []string{"b", "b"}},
+		{"repeated as a prompt", []string{op("enqueue", "b"), op("remove", ""), user("b")}, []string{"b"}},
+		{"typed again", []string{op("enqueue", "b"), op("remove", ""), answer, user("b")}, []string{"b", "b"}},
+		{"lost at the dequeue", []string{op("enqueue", "a"), op("dequeue", ""), user("c")}, []string{"a", "c"}},
+		{"two in one prompt", []string{op("enqueue", "a a"), op("enqueue", "b b"), op("dequeue", ""), op("dequeue", ""), user("a a\nb b")}, []string{"a a\nb b"}},
+		{"a paste that the client puts in", []string{op("enqueue", "see [Pasted text #1 +3 lines]"), op("dequeue", ""), user("see x\ny\nz")}, []string{"see x\ny\nz"}},
+		{"never left", []string{op("enqueue", "a"), answer}, []string{"a"}},
+		{"a peer, which only the attachment says", []string{op("enqueue", "p"), op("remove", "p"), peer, answer}, nil},
+		{"a scheduler, which only the record says", []string{op("enqueue", "p"), op("dequeue", ""), user("p", `,"promptSource":"system"`), user("c")}, []string{"c"}},
 		{"taken back", []string{op("enqueue", "a"), op("popAll", "a"), op("remove", "")}, nil},
 		{"command", []string{op("enqueue", "/clear"), op("remove", "")}, nil},
 		{"path", []string{op("enqueue", "/etc/hosts is wrong"), op("remove", "")}, []string{"/etc/hosts is wrong"}},
@@ -150,26 +160,16 @@ func TestQueue(t *testing.T) {
 		var q Queue
 		var got []string
 		for _, r := range c.records {
-			if text, ok := q.Typed(one(t, r)); ok {
-				got = append(got, text)
+			for _, s := range q.Said(one(t, r)) {
+				got = append(got, s.Text)
 			}
+		}
+		for _, s := range q.Rest() {
+			got = append(got, s.Text)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: typed %q, want %q", c.name, got, c.want)
 		}
-	}
-}
-
-// TestQueueOfOldRecord goes on from what an older mem wrote: the texts that left the queue, not their keys.
-func TestQueueOfOldRecord(t *testing.T) {
-	t.Parallel()
-	attached := one(t, `{"type":"attachment","attachment":{"type":"queued_command","prompt":"b"}}`)
-	q := Queue{Taken: []string{"a", "b"}}
-	if text, ok := q.Typed(attached); ok {
-		t.Errorf("counted again: %q", text)
-	}
-	if text, ok := q.Typed(attached); !ok || text != "b" || !slices.Equal(q.Taken, []string{"a"}) {
-		t.Errorf("typed again: %q, %t, left %q", text, ok, q.Taken)
 	}
 }
 

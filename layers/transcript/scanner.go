@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/transcript/agents"
@@ -56,14 +58,19 @@ func (sc *Scanner) Write(p []byte) (int, error) {
 func (sc *Scanner) Summary() Summary {
 	c := sc.carry
 	c.Closed = sc.base + sc.h.s.closed()
-	return Summary{Carry: c, Tail: sc.h.s.off - sc.h.s.closed(), Prompts: sc.prompts, Long: sc.long}
+	var waiting []Prompt
+	for _, s := range c.Queue.Rest() {
+		waiting = append(waiting, sc.prompt(s))
+	}
+	return Summary{Carry: c, Tail: sc.h.s.off - sc.h.s.closed(), Prompts: sc.prompts, Waiting: waiting, Long: sc.long}
 }
 
 // A record is the top-level members of an object, not decoded.
 type record struct {
-	typ, timestamp, session, agent, cwd, branch, version, uuid []byte
-	message, title, leaf, entrypoint, program                  []byte
-	size                                                       int64 // of message, including the part after the limit
+	typ, timestamp, session, agent, cwd, branch, version []byte
+	uuid, parent                                         []byte
+	message, title, leaf, entrypoint, program            []byte
+	size                                                 int64 // of message, including the part after the limit
 	// the part of message before the limit, if it ends after it
 	truncated                []byte
 	meta, sidechain, compact bool
@@ -88,6 +95,7 @@ func (sc *Scanner) record(raw []byte, fields []field, shortMembers func(i int) [
 
 // foreign processes the record that replaces the value of another agent.
 func (sc *Scanner) foreign(rec []byte) {
+	sc.carry.Forked = sc.carry.Forked || rewindOf(rec) != (Rewind{})
 	var m machine
 	m.reset()
 	if _, verdict := m.feed(rec); verdict == done {
@@ -111,6 +119,11 @@ func (sc *Scanner) own(raw []byte, r record) {
 	replace(&c.Branch, r.branch)
 	replace(&c.Version, r.version)
 	sc.read(r)
+	if len(r.uuid) > 0 && !r.sidechain {
+		tip := c.Tip
+		defer func() { replace(&c.Tip, r.uuid) }()
+		c.Forked = c.Forked || string(r.typ) == "user" && len(r.parent) > 0 && string(r.parent) != tip && hasText(r.message)
+	}
 	switch string(r.typ) {
 	case "user":
 		if r.message == nil {
@@ -118,22 +131,30 @@ func (sc *Scanner) own(raw []byte, r record) {
 			return
 		}
 		sc.message(r)
-		if !r.meta && !r.compact && !r.sidechain && hasText(r.message) {
-			sc.typed(raw)
+		if r.sidechain {
+			return
+		}
+		text := hasText(r.message)
+		if text || len(c.Queue.Asked) > 0 || contains(r.message, Refusal) {
+			sc.said(raw)
 		}
 	case "assistant":
-		if r.message != nil {
-			sc.message(r)
-			if c.TitleFrom < FromTyped && !r.sidechain {
+		if r.message == nil {
+			return
+		}
+		sc.message(r)
+		if !r.sidechain {
+			sc.answer(raw, r)
+			if c.TitleFrom < FromTyped {
 				c.title(subject(opening(r.message)), FromOutcome, false)
 			}
 		}
 	case "attachment":
 		if contains(raw, "queued_command") {
-			sc.typed(raw)
+			sc.said(raw)
 		}
 	case "queue-operation":
-		sc.typed(raw)
+		sc.said(raw)
 	case "summary":
 		from := FromStray
 		if len(r.leaf) > 0 && string(r.leaf) == c.LastUUID {
@@ -182,6 +203,8 @@ func topLevel(raw []byte, fields []field, shortMembers func(i int) []byte) recor
 			r.version = v
 		case "uuid":
 			r.uuid = v
+		case "parentUuid":
+			r.parent = bare(v)
 		case "message":
 			r.message, r.size = v, int64(len(v))
 		case "isMeta":
@@ -268,28 +291,54 @@ func hasText(message []byte) bool {
 	return found
 }
 
-// typed processes a record that may contain typed text.
-func (sc *Scanner) typed(raw []byte) {
-	c := &sc.carry
-	m, err := decode(Value{N: c.Values, Raw: raw}, false)
+// said processes a record in which the user may say something.
+func (sc *Scanner) said(raw []byte) {
+	m, err := decode(Value{N: sc.carry.Values, Raw: raw}, false)
 	if err != nil {
 		return // truncated at the limit: counted, but too long to be typed
 	}
-	text, ok := c.Queue.Typed(m)
-	if !ok {
-		return
+	sc.add(sc.carry.Queue.Said(m))
+	if _, ok := PlanSentBack(m); ok { // a request, although the model wrote it
+		sc.carry.request(firstText(m), m.byScript())
 	}
-	c.Typed++
-	c.request(text, c.Queue.Script)
-	sc.keyText = append(append(sc.keyText[:0], "user\n"...), m.TS...)
-	sc.keyText = append(append(sc.keyText, '\n'), text...)
-	p := Prompt{N: c.Values}
+}
+
+// answer processes an answer of the model. Its blocks are needed only if it calls a tool that [Queue.Answer] notes.
+func (sc *Scanner) answer(raw []byte, r record) {
+	m := Message{Type: "assistant", ID: sc.carry.LastID}
+	if contains(r.message, `"`+askTool+`"`) || contains(r.message, `"`+otherTools) {
+		whole, err := decode(Value{N: sc.carry.Values, Raw: raw}, false)
+		if err == nil {
+			m = whole
+		}
+	}
+	sc.add(sc.carry.Queue.Answer(m))
+}
+
+// add counts what the user said. Texts that left the queue belong to earlier records.
+func (sc *Scanner) add(all []Said) {
+	for _, s := range all {
+		sc.carry.Typed++
+		if s.ToolID == "" {
+			sc.carry.request(s.Text, s.Script)
+		}
+		p := sc.prompt(s)
+		i, _ := slices.BinarySearchFunc(sc.prompts, p.N, func(q Prompt, n int) int { return cmp.Compare(q.N, n) })
+		sc.prompts = slices.Insert(sc.prompts, i, p)
+	}
+}
+
+// prompt returns the prompt of what the user said.
+func (sc *Scanner) prompt(s Said) Prompt {
+	sc.keyText = append(append(sc.keyText[:0], "user\n"...), s.TS...)
+	sc.keyText = append(append(sc.keyText, '\n'), s.Text...)
+	p := Prompt{N: s.N}
 	hash := sc.sum(sc.keyText)
 	copy(p.Key[:], hash[:])
-	if !c.Queue.Script && strings.Contains(text, "##keepit") {
-		p.Text = text
+	if !s.Script && strings.Contains(s.Text, "##keepit") {
+		p.Text = s.Text
 	}
-	sc.prompts = append(sc.prompts, p)
+	return p
 }
 
 // truncatedTitle takes the title from a message that is truncated at the limit. The message is not counted as typed:

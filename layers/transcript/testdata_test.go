@@ -57,10 +57,10 @@ func TestStory(t *testing.T) {
 		{"-home-dev-shop/" + story.Mail, 23, 0, 14, 5, 1, 1, story.Mail, "/home/dev/shop", "main", "claude-sonnet-4-5-20250929", "2.0.28", "Confirmation mails through an outbox", "", false},
 		{"-home-dev-shop/agent-5f0e21ab", 4, 0, 4, 0, 0, 0, story.Mail, "/home/dev/shop", "main", "claude-sonnet-4-5-20250929", "2.0.28", "", story.Mail, false},
 		{"-home-dev----/" + story.Blog, 23, 0, 14, 2, 2, 2, story.Blog, "/home/dev/블로그", "main", "claude-opus-4-5-20251101", "2.1.12", "블로그 글 목록이 오래된 순서로 나와요.", "", false},
-		{"-home-dev-shop/" + story.Torn, 39, 9, 11, 2, 1, 1, story.Torn, "/home/dev/shop", "main", "claude-opus-4-5-20251101", "2.1.51", "Broken order file", "", true},
+		{"-home-dev-shop/" + story.Torn, 39, 9, 11, 3, 1, 1, story.Torn, "/home/dev/shop", "main", "claude-opus-4-5-20251101", "2.1.51", "Broken order file", "", true},
 		{"-home-dev-pricing/" + story.Rounded, 22, 0, 14, 2, 2, 2, story.Rounded, "/home/dev/pricing", "feature/tax", "claude-opus-4-6", "2.1.88", "消費税の計算を直してください。", "", false},
 		{"-home-dev-shop/" + story.Stock, 72, 0, 27, 3, 3, 1, story.Stock, "/home/dev/shop", "stock", "claude-opus-4-7", "2.1.329", "Stock levels", "", false},
-		{"-home-dev-shop/" + story.Cents, 193, 0, 110, 12, 8, 6, story.Cents, "/home/dev/shop", "cents", "claude-opus-4-5-20251101", "2.1.40", "Prices become whole cents", "", false},
+		{"-home-dev-shop/" + story.Cents, 193, 0, 110, 13, 8, 6, story.Cents, "/home/dev/shop", "cents", "claude-opus-4-5-20251101", "2.1.40", "Prices become whole cents", "", false},
 		{"-home-dev-shop/" + story.Cents + "/subagents/agent-a7c3e19", 9, 0, 8, 0, 1, 0, story.Cents, "/home/dev/shop", "main", "claude-opus-4-5-20251101", "2.1.40", "", story.Cents, false},
 	} {
 		b, err := os.ReadFile(filepath.Join(testdata, "projects", c.file+".jsonl"))

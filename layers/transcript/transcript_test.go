@@ -252,7 +252,7 @@ func FuzzDecode(f *testing.F) {
 			if v.Opaque != errors.Is(err, ErrOpaque) || err != nil && !v.Opaque && len(v.Raw) > 0 && v.Raw[0] == '{' && json.Valid(v.Raw) {
 				t.Fatalf("Decode(%q): %v", v.Raw, err)
 			}
-			q.Typed(m)
+			q.Said(m)
 			for range Read(m) {
 			}
 		}

@@ -111,18 +111,21 @@ func Record(value []byte, kind, agent string) []byte {
 
 // A Rec is a record in the form of Claude Code.
 type Rec struct {
-	Type      string   `json:"type"`
-	Subtype   string   `json:"subtype,omitempty"`
-	Timestamp string   `json:"timestamp,omitempty"`
-	Session   string   `json:"sessionId,omitempty"`
-	Cwd       string   `json:"cwd,omitempty"`
-	Branch    string   `json:"gitBranch,omitempty"`
-	Version   string   `json:"version,omitempty"` // of the agent: "codex 0.65.0"
-	UUID      string   `json:"uuid,omitempty"`
-	Meta      bool     `json:"isMeta,omitempty"`
-	Compact   bool     `json:"isCompactSummary,omitempty"`
-	Title     string   `json:"customTitle,omitempty"`
-	Message   *Message `json:"message,omitempty"`
+	Type      string `json:"type"`
+	Subtype   string `json:"subtype,omitempty"`
+	Timestamp string `json:"timestamp,omitempty"`
+	Session   string `json:"sessionId,omitempty"`
+	Cwd       string `json:"cwd,omitempty"`
+	Branch    string `json:"gitBranch,omitempty"`
+	Version   string `json:"version,omitempty"` // of the agent: "codex 0.65.0"
+	UUID      string `json:"uuid,omitempty"`
+	Meta      bool   `json:"isMeta,omitempty"`
+	Compact   bool   `json:"isCompactSummary,omitempty"`
+	Title     string `json:"customTitle,omitempty"`
+	// what the record withdraws: a number of turns, or everything from the record with this uuid on
+	RewindTurns int      `json:"rewindTurns,omitempty"`
+	RewindTo    string   `json:"rewindTo,omitempty"`
+	Message     *Message `json:"message,omitempty"`
 }
 
 // A Message is the message of a record: text, tool calls or results.

@@ -27,13 +27,14 @@ type codexDone struct {
 	Exit    int                    `json:"exit_code"`
 }
 
-// codexEvent sets what only events contain: the title, and the tools that a script of the model called. The IDs of such
+// codexEvent sets what only events contain: the title, how many turns the user withdrew, and the tools that a script of the model called. The IDs of such
 // calls start with "exec-". All other events repeat items.
 func codexEvent(payload json.RawMessage, rec *Rec) {
 	var ev struct {
-		Type string    `json:"type"`
-		Name string    `json:"thread_name"`
-		Item codexDone `json:"item"`
+		Type  string    `json:"type"`
+		Name  string    `json:"thread_name"`
+		Turns int       `json:"num_turns"`
+		Item  codexDone `json:"item"`
 	}
 	if json.Unmarshal(payload, &ev) != nil {
 		return
@@ -44,6 +45,9 @@ func codexEvent(payload json.RawMessage, rec *Rec) {
 		if ev.Name != "" {
 			rec.Type, rec.Title = "custom-title", ev.Name
 		}
+		return
+	case "thread_rolled_back":
+		rec.RewindTurns = max(ev.Turns, 0)
 		return
 	case "patch_apply_end":
 		if json.Unmarshal(payload, &done) != nil {

@@ -98,6 +98,8 @@ func (Gemini) Message(value []byte) Rec {
 	}
 	rec.UUID = m.ID
 	switch {
+	case m.Rewind != "":
+		rec.RewindTo = m.Rewind
 	case m.Set.Summary != "":
 		rec.Type, rec.Title = "custom-title", m.Set.Summary
 	case m.Type == "user":
