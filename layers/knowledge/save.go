@@ -192,7 +192,7 @@ func (s *saver) addExchange(i int, g facts.InputExchange) {
 		at := fmt.Sprintf("%s.facts[%d]", at, k)
 		f := facts.Fact{Session: x.Session, Kind: given.Kind, Text: given.Text, Reason: given.Reason,
 			Evidence: given.Evidence, Keywords: given.Keywords}
-		s.q.CheckIn(&f, scene)
+		s.q.Check(&f)
 		_, known := stated(s.set, s.trust, f)
 		if !known && f.Verdict != facts.Rejected && s.o.MaxFacts > 0 && s.factCount >= s.o.MaxFacts {
 			f.Verdict, f.Notes = facts.Rejected, []string{fmt.Sprintf("facts.maxPerSession is %d", s.o.MaxFacts)}

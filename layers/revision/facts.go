@@ -256,10 +256,8 @@ func (q *Quoted) Scene(first, last int) facts.Scene {
 	return out
 }
 
-// passed reports whether an entry is a command that is proved to have ended well.
-func passed(e refine.Entry) bool {
-	return e.Cmd != "" && e.Exit == 0 && e.Result == "ok" && len(e.Errors) == 0
-}
+// passed reports whether an entry is a command that is proved to have passed.
+func passed(e refine.Entry) bool { return e.Verdict == "passed" }
 
 // Check checks a fact against the messages that it quotes and their exchange. A nil q checks a fact without a session.
 func (q *Quoted) Check(f *facts.Fact) {
@@ -272,11 +270,7 @@ func (q *Quoted) Check(f *facts.Fact) {
 		from, to = min(from, e.Message), max(to, e.Message)
 	}
 	first, last := q.ExchangeOf(from, to)
-	q.CheckIn(f, q.Scene(first, last))
-}
-
-// CheckIn is like Check in a known exchange.
-func (q *Quoted) CheckIn(f *facts.Fact, scene facts.Scene) {
+	scene := q.Scene(first, last)
 	for _, e := range f.Evidence {
 		if when := q.When(e.Message); when.After(f.Time) {
 			f.Time = when
