@@ -106,7 +106,11 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 		}
 		return out
 	case e.Prompt():
-		return typedParts(e)
+		parts := typedParts(e)
+		for _, d := range e.Dialog {
+			parts = append(parts, facts.Part{Speaker: facts.ByAssistant, Text: d.Question})
+		}
+		return parts
 	case e.Role == "user", e.Role == "assistant", e.Role == "summary":
 		return said(facts.ByAssistant)
 	case e.Role == "note" && e.Name == "command":
@@ -232,7 +236,7 @@ func (q *Quoted) ExchangeOf(from, to int) (first, last int) {
 	first, last = from, q.Point.Scan.Values
 	for _, e := range q.Entries {
 		switch {
-		case !e.Prompt():
+		case !e.Request():
 		case e.N <= from:
 			first = e.N
 		case e.N > to:

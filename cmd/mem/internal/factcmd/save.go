@@ -19,6 +19,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -31,7 +32,7 @@ type factsDraftOptions struct {
 // factsWriteCommands returns the subcommands that create facts from a session.
 func factsWriteCommands(e *app.Env) []*cli.Command {
 	var o factsDraftOptions
-	session := ""
+	session, next := "", false
 	return []*cli.Command{
 		{Name: "draft", Usage: "print undistilled messages with the instruction", ArgsUsage: "[<session>]",
 			Description: "Without an operand, prints the newest session. A long session is printed in parts;\n" +
@@ -53,9 +54,12 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 			Description: "Reads one JSON object from the file or standard input. Accepted facts are saved and\n" +
 				"listed with their ids and notes, rejected ones with the reason. The exit status is 3 if some were rejected, and 1 if\n" +
 				"none was saved. Malformed input saves nothing; the error names the field.",
-			Flags: []cli.Flag{flags.String(&session, "session,s", "assign the facts to `SESSION`, overriding the input")},
+			Flags: []cli.Flag{
+				flags.String(&session, "session,s", "assign the facts to `SESSION`, overriding the input"),
+				flags.Bool(&next, "next", "print the next part of the session, or the questions about its facts"),
+			},
 			Action: e.Action(0, 1, func(c *cli.Context) error {
-				return runFactsSave(c.Context, e, session, e.Operand(0))
+				return runFactsSave(c.Context, e, session, e.Operand(0), next)
 			})},
 	}
 }
@@ -92,14 +96,35 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 			e.Note("%s is distilled up to its last message, %d", term.ShortID(rev.Session.ID), d.Total)
 			return nil
 		}
-		e.Printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.Safe(term.ShortID(rev.Session.ID)),
-			titleText(rev.Session.Title()), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
-		if d.Left > 0 {
-			e.Printf("; %s more follow once these are saved", tokens.Commas(d.Left))
-		}
-		e.Printf("\n\n%s", e.Safe(d.Instruction("mem facts save <<'END'   (or: mem facts save FILE)")))
+		printDraft(e, d)
 		return nil
 	})
+}
+
+func printDraft(e *app.Env, d knowledge.FactDraft) {
+	e.Printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.Safe(term.ShortID(d.Session.ID)),
+		titleText(d.Session.Title()), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
+	if d.Left > 0 {
+		e.Printf("; %s more follow once these are saved", tokens.Commas(d.Left))
+	}
+	e.Printf("\n\n%s", e.Safe(d.Instruction("mem facts save --next <<'END'")))
+}
+
+// printNext prints what is to be done next with a session: the next part of its draft, or the questions about its facts.
+func printNext(ctx context.Context, run names.Run, rev state.Rev) error {
+	d, err := run.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{MaxTokens: draftTokens, Whole: true, Next: true})
+	if err != nil {
+		return err
+	}
+	if d.To > 0 {
+		printDraft(run.Env, d)
+		return nil
+	}
+	n, err := run.Knowledge().Questions(ctx, rev.Project.ID, rev.Session.ID, knowledge.QuestionOptions{MaxTokens: draftTokens})
+	if err != nil || len(n.Questions) == 0 {
+		return err
+	}
+	return printQuestions(run.Env, n)
 }
 
 func titleText(title string) string {
@@ -161,7 +186,7 @@ func factsInput(e *app.Env, name string) ([]byte, error) {
 	return b, nil
 }
 
-func runFactsSave(ctx context.Context, e *app.Env, session, file string) error {
+func runFactsSave(ctx context.Context, e *app.Env, session, file string, next bool) error {
 	b, err := factsInput(e, file)
 	if err != nil {
 		return err
@@ -198,7 +223,14 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string) error {
 			}
 			return err
 		}
-		return printSavedFacts(e, saved, err)
+		done := printSavedFacts(e, saved, err)
+		if !next || err != nil || e.Opt.JSON || e.Opt.DryRun {
+			return done
+		}
+		if err := printNext(ctx, run, rev); err != nil {
+			return err
+		}
+		return done
 	})
 }
 
