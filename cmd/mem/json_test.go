@@ -119,6 +119,7 @@ project list
 project show
 project link shop
 project unlink
+project split
 project relate 6ecd8c99 --to pricing --reason "shared code"
 project share shop pricing
 config list

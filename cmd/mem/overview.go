@@ -95,7 +95,7 @@ func (o overview) commands(r sessioncmd.StatusReport) []example {
 		}
 	}
 	unseen := o.New + o.Changed
-	add(r.Moved != "", r.Moved, "this directory moved: its sessions are of that project")
+	add(r.Moved != "", r.Moved, r.MovedText())
 	add(o.Stored == 0 && unseen == 0 && r.Moved == "" && len(r.Elsewhere) > 0, "mem import",
 		"capture every session that Claude Code has")
 	add(unseen > 0, "mem add -A", fmt.Sprintf("capture %s", changesText(o.New, o.Changed)))

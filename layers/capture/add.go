@@ -33,6 +33,7 @@ type AddOptions struct {
 	Known     bool                     // only sessions that are in memory, and their subagents
 	Only      func(state.Project) bool // selects projects; nil selects all
 	Within    func(dir string) bool    // selects working directories; nil selects all
+	Into      *state.Project           // the project, whatever the working directories say; nil: theirs
 }
 
 // A SourceError is the error of one source.
@@ -241,6 +242,9 @@ func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *
 		p, err := m.homeOf(ctx, at, src)
 		if err != nil {
 			return nil, err
+		}
+		if o.Into != nil {
+			p = *o.Into
 		}
 		i := slices.IndexFunc(groups, func(g *Group) bool { return g.project.ID == p.ID })
 		if i < 0 {

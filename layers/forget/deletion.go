@@ -32,6 +32,7 @@ type ForgetOptions struct {
 	Tool     string          // the results of this tool
 	Since    time.Time       // messages from this time on
 	Until    time.Time       // and before this time, if it is not zero
+	Moved    bool            // with Revs: another project has the same text, so that nothing is proved
 	DryRun   bool
 }
 

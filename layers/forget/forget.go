@@ -95,6 +95,9 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 	}
 	_ = m.Refs.KeepReserve() // the disk may still be full: "mem doctor" reports it
 	gone = slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(made, name) })
+	if o.Moved {
+		return out, nil
+	}
 	out.Proof, err = m.Prove(ctx, o, gone, purges)
 	return out, err
 }

@@ -105,6 +105,7 @@ func (x *Exam) Run(ask bool) error {
 		x.cache()
 		x.disk()
 		x.devices()
+		x.projects()
 		x.remotes(ask)
 	}
 	return x.Ctx.Err()

@@ -119,3 +119,12 @@ func Scope(ctx context.Context, e *app.Env, m *layers.Memory) (state.Scope, erro
 	p, err := TheProject(ctx, e, m)
 	return state.Scope{Project: p, Strict: e.Opt.Project != "" && !e.Opt.AllProjects}, err
 }
+
+// LinkCommand returns the command that links a directory to the project p. It is shorter in the directory itself, here.
+func LinkCommand(here, dir string, p state.Project) string {
+	words := []string{"mem", "project", "link", string(p.ID[:8])}
+	if dir != here {
+		words = append(words, dir)
+	}
+	return term.Shell(words...)
+}

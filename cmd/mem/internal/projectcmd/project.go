@@ -48,6 +48,7 @@ func Project(e *app.Env) *cli.Command {
 				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runProjectUnlink(c.Context, e, e.Path(e.Operand(0)))
 				})},
+			projectSplit(e),
 			projectRelate(e),
 			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another",
 				ArgsUsage: "<from> <with>",

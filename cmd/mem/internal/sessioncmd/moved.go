@@ -47,6 +47,16 @@ func movedFrom(ctx context.Context, run names.Run) (state.Project, bool, error) 
 	return none, false, nil
 }
 
+// renamedFrom returns the project of the working directory before it was renamed, and the command that links it. The
+// newest directory that is gone is the best guess.
+func renamedFrom(ctx context.Context, run names.Run) (name, command string, err error) {
+	found, err := run.Projects().Renamed(ctx, run.Dir)
+	if err != nil || len(found) == 0 {
+		return "", "", err
+	}
+	return found[0].Of.Name, names.LinkCommand(run.Dir, found[0].Dir, found[0].Of), nil
+}
+
 // cwdOf returns the first directory in a session file, "" if there is none or the file cannot be read.
 func cwdOf(name string) string {
 	f, err := os.Open(name)

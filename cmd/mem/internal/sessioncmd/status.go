@@ -59,6 +59,14 @@ func Status(e *app.Env) *cli.Command {
 	}
 }
 
+// MovedText says why [StatusReport.Moved] may be useful.
+func (r StatusReport) MovedText() string {
+	if r.renamed {
+		return "if this directory was renamed: project " + r.movedName
+	}
+	return "this directory moved: its sessions are of that project"
+}
+
 // A StatusReport is the result of mem status.
 type StatusReport struct {
 	project            state.Project
@@ -68,6 +76,7 @@ type StatusReport struct {
 	Changed, Untracked []Listed
 	Moved              string // the command that links this directory to its former project, if it was moved
 	movedName          string
+	renamed            bool                // it is a guess from the name of a directory that is gone
 	Elsewhere          []Listed            // untracked sessions of other projects
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
 	Untrusted          map[string]int      // sessions of devices that are not trusted, by name
@@ -148,6 +157,11 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 		if ok {
 			r.Moved = linkTo(p)
 			r.movedName = p.Name
+		} else if len(r.Untracked) == 0 {
+			if r.movedName, r.Moved, err = renamedFrom(ctx, run); err != nil {
+				return r, err
+			}
+			r.renamed = r.Moved != ""
 		}
 	}
 	return r, nil
@@ -240,7 +254,10 @@ func longStatus(e *app.Env, r StatusReport) {
 	statusPart(e, "Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.Untracked, func(it Listed) string {
 		return fmt.Sprintf("%s, %s", app.BytesText(it.Bytes), app.Ago(e.Now(), it.Last))
 	})
-	if r.Moved != "" {
+	if r.renamed {
+		e.Printf("\nIf this directory was renamed: the sessions of project %s are from one that is gone  (use \"%s\")\n",
+			e.Safe(r.movedName), e.Safe(r.Moved))
+	} else if r.Moved != "" {
 		e.Printf("\nThe session files of this directory belong to project %s, whose directory is gone  (use \"%s\")\n",
 			e.Safe(r.movedName), e.Safe(r.Moved))
 	}

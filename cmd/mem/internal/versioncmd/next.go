@@ -96,7 +96,11 @@ func noteNoText(ctx context.Context, run names.Run, limit int) error {
 	}
 	if len(st.Recent()) == 0 {
 		run.Note("the next session receives no text: no session of project %s is in memory", run.Project.Name)
-		return nil
+		found, err := run.Projects().Renamed(ctx, run.Dir)
+		for _, r := range found {
+			run.Hint("if " + run.Safe(r.From) + " was renamed: " + names.LinkCommand(run.Dir, r.Dir, r.Of))
+		}
+		return err
 	}
 	run.Note("the next session receives no text: nothing fits into the %s of hooks.contextSize",
 		term.Count(limit, "character"))

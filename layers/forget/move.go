@@ -1,0 +1,133 @@
+package forget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+// A Moved is the result of [Ops.Move].
+type Moved struct {
+	Sessions []string      // IDs, without those of subagents
+	Things   []DeletedItem // derived from them in the old project, and deleted there
+	Removed  int           // sessions that stay because the user removed them
+	Others   int           // sessions of other devices, which stay: each device moves its own
+	Remotes  []string      // names of remotes that have them in the old project until the next push
+}
+
+// Move moves the sessions of one project whose working directory is selected, with their subagents and files, to another
+// project: their exact bytes are captured again there, and deleted from the lane of the old project as [Ops.Forget]
+// does, since a push would send them with it. What was derived from them there is deleted too. The directory temp is
+// for the bytes meanwhile. If it is interrupted, a session may be in both projects, and the next Move finishes.
+func (m Ops) Move(ctx context.Context, from, to state.Project, selected func(cwd string) bool, temp string,
+	dryRun bool) (out Moved, err error) {
+	st, err := trust.On(m.DB).Outline(ctx, from.ID)
+	if err != nil {
+		return out, err
+	}
+	var revs []state.Rev
+	var sources []capture.Source
+	device := m.Refs.Device().ID
+	for _, s := range st.Sessions {
+		top := s
+		if parent := st.Session(s.Parent()); parent != nil {
+			top = parent
+		}
+		switch {
+		case !selected(top.Now().Scan.Cwd):
+			continue
+		case s.Deleted:
+			out.Removed++
+			continue
+		case s.Last(device) == nil:
+			out.Others++
+			continue
+		}
+		rev := state.Rev{Kind: state.IsSession, Project: from, Session: s, Hash: s.Now().Original}
+		revs = append(revs, rev)
+		if s.Parent() == "" {
+			out.Sessions = append(out.Sessions, s.ID)
+		}
+		if dryRun {
+			continue
+		}
+		exact, err := m.export(ctx, rev, filepath.Join(temp, fmt.Sprint(len(revs))))
+		if err != nil {
+			return out, fmt.Errorf("read session %s: %w", s.ID, err)
+		}
+		sources = append(sources, exact...)
+	}
+	if len(revs) == 0 || dryRun {
+		return out, nil
+	}
+	o := capture.AddOptions{Op: "move", Into: &to}
+	if _, err := capture.On(m.DB).Add(ctx, sources, o); err != nil {
+		return out, fmt.Errorf("capture into project %s: %w", to.Name, err)
+	}
+	forgotten, err := m.Forget(ctx, ForgetOptions{Revs: revs, Moved: true})
+	out.Remotes = forgotten.Remotes
+	out.Things = slices.DeleteFunc(forgotten.Things, func(t DeletedItem) bool { return t.Kind == "session" })
+	return out, err
+}
+
+// export writes the exact bytes of a session's generations and files to dir, and returns them as sources, oldest first.
+func (m Ops) export(ctx context.Context, rev state.Rev, dir string) (out []capture.Source, err error) {
+	s := rev.Session
+	last, err := originals.On(m.DB).Exact(ctx, rev.Project.ID, s)
+	if err != nil {
+		return nil, err
+	}
+	points := slices.DeleteFunc(slices.Clone(s.Earlier()), func(p *records.Point) bool {
+		return p.Stamp.Device != m.Refs.Device().ID || p.Generation == last.Generation
+	})
+	slices.Reverse(points) // oldest first
+	for i, p := range append(points, last) {
+		src := capture.Source{ID: s.ID, Parent: s.Parent(), Origin: s.Source(), Cwd: s.Now().Scan.Cwd,
+			Path: filepath.Join(dir, fmt.Sprint(i), s.ID+".jsonl")}
+		err := writeNew(src.Path, func(w io.Writer) error {
+			return originals.On(m.DB).WriteOriginal(ctx, rev.Project.ID, s, p, w)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if p == last {
+			for _, f := range p.Files {
+				if strings.ContainsAny(f.Name, `/\`) {
+					return nil, fmt.Errorf("file %q: its name is not one of a file", f.Name)
+				}
+				name := filepath.Join(dir, "files", f.Name)
+				at := capture.SessionPoint{Project: rev.Project.ID, Session: s, Point: p}
+				err := writeNew(name, func(w io.Writer) error { return capture.On(m.DB).WriteFile(ctx, at, f, w) })
+				if err != nil {
+					return nil, err
+				}
+				src.Files = append(src.Files, name)
+			}
+		}
+		out = append(out, src)
+	}
+	return out, nil
+}
+
+// writeNew writes a new file and its directories.
+func writeNew(name string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
