@@ -96,6 +96,7 @@ type Settings struct {
 	Decay    keepit.Decay // zero: the default constants
 	Counter  Counter
 	Engine   Summarizer // nil: Extract
+	Model    string     // that was asked for, if the engine uses none: it changes nothing and is recorded
 }
 
 // Tiered reports whether the settings name tiers.

@@ -210,7 +210,7 @@ func ratio(in, out int) float64 { return math.Round(100*float64(in)/float64(max(
 // settingsOf describes the requested settings for the record.
 func settingsOf(s compress.Settings, p compress.Plan) records.VersionSettings {
 	v := records.VersionSettings{Mode: "uniform", Ratio: s.Ratio, Tokens: s.Tokens, Preset: s.Preset, Skip: s.Skip,
-		Keepit: string(s.Keepit), Distance: s.Distance}
+		Keepit: string(s.Keepit), Distance: s.Distance, Requested: s.Model}
 	if v.Keepit == "" {
 		v.Keepit = string(compress.Decay)
 	}

@@ -146,6 +146,7 @@ func (s *VersionSettings) code(c *Codec) {
 	Number(c, &s.Skip)
 	Word(c, &s.Keepit)
 	Number(c, &s.Distance)
+	Word(c, &s.Requested)
 	Number(c, &s.Decay.Minimal)
 	Number(c, &s.Decay.Moderate)
 	Number(c, &s.Decay.Aggressive)

@@ -189,6 +189,7 @@ type VersionSettings struct {
 	Skip           int    `json:"skipFirstMessages,omitempty"`
 	Keepit         string `json:"keepitMode"`
 	Distance       int    `json:"sessionDistance"`
+	Requested      string `json:"requestedModel,omitempty"` // of a version without a model: the one that was asked for
 
 	Decay keepit.Decay `json:"keepitDecay,omitzero"` // if not the default
 }

@@ -21,6 +21,7 @@ func TestEnvironment(t *testing.T) {
 		{"2026-01-15T10:00:00Z", false}, {"registry.acme.io/shop:latest", false}, {"development", false}, {"htpasswd", false}, {"Sommer2024!", false},
 		{"correct-horse-battery-staple", false}, {"graphviz-lightweight", false}, {"GET /v1/prices", false}, {"take SQLite, not MongoDB", false},
 		{"S3cr3tPw9xKq", true}, {"qwhzkdpslmvnxbaq", true}, {"k#9$Lq(x3<T!", true}, {"9d41c7e5b02f68a3d7c1e94f", true}, {"wsxdRfvTgbYhnUjm", true},
+		{"kumquat-9Xq7-marmalade-4Zt2", true}, {"Release-v1.24.3-Alpine", false}, {"Frankfurt-Zone-1b", false},
 	} {
 		known := scanner.Environment([]byte("PORT=80\nDB_PASSWORD=\"" + c.value + "\"\nexport API_TOKEN='" + c.value + "'\n"))
 		rules, err := New(scanner.Config{Known: known})

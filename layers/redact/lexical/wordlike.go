@@ -188,7 +188,8 @@ func Unguessable(value []byte) bool {
 		return false
 	}
 	t := TraitsOf(value)
-	mixed := t.Strange > 1 && t.Digits > 0 && t.Upper > 0 && t.Lower > 0 && len(value) >= 10 && !DashedWords(value)
+	mixed := t.Digits > 0 && t.Upper > 0 && t.Lower > 0 && !DashedWords(value) &&
+		(t.Strange > 1 && len(value) >= 10 || bytes.ContainsAny(value, "-_.:/") && len(value) >= 12)
 	most := 50
 	if identifier(value) {
 		most = 60

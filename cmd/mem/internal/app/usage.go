@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,12 @@ func (e *usageError) Error() string { return e.message }
 // Usagef returns a usage error.
 func Usagef(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// IsUsage reports whether err is a usage error.
+func IsUsage(err error) bool {
+	var usage *usageError
+	return errors.As(err, &usage)
 }
 
 // An UnknownOption error reports an option that does not exist or a prefix of several options (Candidates).

@@ -4,9 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,6 +31,7 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 type serveOptions struct {
@@ -75,6 +82,7 @@ func runServe(ctx context.Context, e *app.Env, o serveOptions) error {
 		if err != nil {
 			return err
 		}
+		defer os.Remove(signInFile(world.Store)) // it may not be there
 		return server.Serve(ctx, o.port, func(address string) {
 			if e.Opt.JSON {
 				err = e.PrintJSON("serve", struct {
@@ -88,7 +96,7 @@ func runServe(ctx context.Context, e *app.Env, o serveOptions) error {
 				e.Warn("%v", err)
 			}
 			if o.open {
-				openBrowser(ctx, e, address)
+				openBrowser(ctx, e, world.Store, server.SignInURL())
 			}
 		})
 	})
@@ -122,12 +130,37 @@ func webWorld(run names.Run) (api.World, error) {
 		Engine: func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error) {
 			one := *run.Env
 			one.Conf = nil
-			return versioncmd.Engine(ctx, run, rev, versioncmd.EngineChoice{Name: name, Model: model})
+			return requestedEngine(ctx, run, rev, name, model)
 		},
 		Decay: names.DecayOf, Hooks: func() (api.HooksState, error) { return hooksState(run.Env) },
 		Examine:  func(ctx context.Context, fix bool) ([]api.Check, error) { return examine(ctx, run.Env, fix) },
 		Activity: statscmd.HookActivity(store),
 	}, nil
+}
+
+// requestedEngine returns the engine of a request. A model is no error for an engine without one: the settings of a
+// version name one in every request. Faults of the request are its own, and not the server's.
+func requestedEngine(ctx context.Context, run names.Run, rev state.Rev, name, model string) (compress.Summarizer, error) {
+	if name != "" && !slices.Contains(versioncmd.EngineNames(), name) {
+		return nil, api.BadRequest(fmt.Sprintf("engine is %s", strings.Join(versioncmd.EngineNames(), ", ")))
+	}
+	if !plainModel(model) {
+		return nil, api.BadRequest("model is the name of a model: up to 200 visible characters")
+	}
+	engine, err := versioncmd.Engine(ctx, run, rev, versioncmd.EngineChoice{Name: name, Model: model, Lenient: true})
+	switch {
+	case app.IsUsage(err):
+		return nil, api.BadRequest(err.Error(), app.HintsOf(err)...)
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, api.NewProblem(http.StatusUnprocessableEntity, "engine", err.Error(), app.HintsOf(err)...)
+	}
+	return engine, err
+}
+
+// plainModel reports whether model may be the name of a model, which programs get as an argument.
+func plainModel(model string) bool {
+	return len(model) <= 200 && !strings.HasPrefix(model, "-") &&
+		!strings.ContainsFunc(model, func(r rune) bool { return r <= ' ' || !unicode.IsPrint(r) })
 }
 
 // examine runs the checks of "mem doctor" for a page.
@@ -179,14 +212,29 @@ func freshSettings(e *app.Env) (*config.Config, error) {
 	return one.Settings()
 }
 
-// openBrowser opens an address in the user's browser. Errors are ignored: the address is printed as well.
-func openBrowser(ctx context.Context, e *app.Env, address string) {
-	name, args := "xdg-open", []string{address}
+// signInFile is the file that sends a browser to the address that signs it in.
+func signInFile(store string) string { return filepath.Join(store, "cache", "sign-in.html") }
+
+// openBrowser opens an address in the user's browser. Other users of the machine can read command lines, so that the
+// address, which signs anybody in once, is in a file that only the user can read.
+func openBrowser(ctx context.Context, e *app.Env, store, address string) {
+	file := signInFile(store)
+	page := fmt.Sprintf("<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"+
+		"<meta http-equiv=\"refresh\" content=\"0; url=%[1]s\">\n<title>mem</title>\n<a href=\"%[1]s\">Open mem</a>\n", address)
+	err := os.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil {
+		err = disk.WriteFile(file, []byte(page))
+	}
+	if err != nil {
+		e.Warn("%v: open the address yourself", err)
+		return
+	}
+	name, args := "xdg-open", []string{file}
 	switch runtime.GOOS {
 	case "darwin":
 		name = "open"
 	case "windows":
-		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", file}
 	}
 	if _, err := exec.LookPath(name); err != nil {
 		e.Warn("%s is not installed: open the address yourself", name)

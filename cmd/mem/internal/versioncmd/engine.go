@@ -26,7 +26,11 @@ func EngineNames() []string {
 }
 
 // An EngineChoice is an engine and a model from the command line; for an empty field the setting decides.
-type EngineChoice struct{ Name, Model string }
+// Lenient ignores a model for an engine without one.
+type EngineChoice struct {
+	Name, Model string
+	Lenient     bool
+}
 
 // Engine returns the engine for a compression, nil for extract. It sends no request yet.
 func Engine(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoice) (compress.Summarizer, error) {
@@ -40,7 +44,7 @@ func Engine(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoi
 		}
 	}
 	if choice.Name == "extract" {
-		if choice.Model != "" {
+		if choice.Model != "" && !choice.Lenient {
 			return nil, app.WithHint(app.Usagef("the engine extract uses no model"),
 				"name another engine: --engine claude --model "+choice.Model)
 		}
@@ -252,7 +256,7 @@ func shell(e *app.Env, line string) (engines.Program, error) {
 func lookPath(e *app.Env, name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("%s is not installed: %v", name, err)
+		return "", fmt.Errorf("%s is not installed: %w", name, err)
 	}
 	return path, nil
 }

@@ -3,6 +3,8 @@ package web
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -88,6 +90,41 @@ func TestOneTimeToken(t *testing.T) {
 		if res.StatusCode != want || len(res.Cookies()) != 1-i {
 			t.Errorf("use %d of the address: %d with %d cookies, want %d", i+1, res.StatusCode, len(res.Cookies()), want)
 		}
+	}
+}
+
+// TestSignInFromFile opens the address as a browser does that a file sends there: the cookie comes with a page, because
+// browsers send it with no redirect of such a request.
+func TestSignInFromFile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	req, err := http.NewRequest(http.MethodGet, r.server.SignInURL(), nil)
+	must(t, err)
+	req.Header.Set("Sec-Fetch-Site", "cross-site")
+	res, err := client().Do(req)
+	must(t, err)
+	must(t, res.Body.Close())
+	if res.StatusCode != http.StatusOK || len(res.Cookies()) != 1 || res.Header.Get("Refresh") != "0; url=/" {
+		t.Errorf("%d with %d cookies, refresh %q", res.StatusCode, len(res.Cookies()), res.Header.Get("Refresh"))
+	}
+}
+
+// TestSlowBody sends the start of a body and then nothing, signed in and not: the server closes the connection.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.server.guard.BodyTime = 300 * time.Millisecond
+	for _, head := range []string{"Authorization: Bearer " + r.token + "\r\n", "Cookie: " + r.cookie.String() + "\r\n", ""} {
+		c, err := net.Dial("tcp", strings.TrimPrefix(r.http.URL, "http://"))
+		must(t, err)
+		must(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+		_, err = fmt.Fprintf(c, "POST /api/memory/decay/preview HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Length: 100\r\n%s\r\n{", port(r), head)
+		must(t, err)
+		answer, err := io.ReadAll(c) // ends when the server closes
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") {
+			t.Errorf("%q: %.100q, %v, want 408 and the end of the connection", head, answer, err)
+		}
+		must(t, c.Close())
 	}
 }
 

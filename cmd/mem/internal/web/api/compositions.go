@@ -134,6 +134,9 @@ func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dry
 	if out.Rev, err = s.Session(ctx, c.SessionID); err != nil || c.Recompress == nil {
 		return out, err
 	}
+	if err = s.checkSettings(ctx, out.Rev, *c.Recompress); err != nil {
+		return out, err // before a job begins
+	}
 	if dryRun || !c.Recompress.sized() {
 		out.Recompress = true
 		return out, nil
@@ -144,6 +147,15 @@ func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dry
 	}
 	out.Rev, err = s.Memory.Revision().RevOf(ctx, done.Project, done.Version, nil)
 	return out, err
+}
+
+// checkSettings returns an error if a session cannot be compressed with these settings.
+func (s *API) checkSettings(ctx context.Context, rev state.Rev, in CompressionSettings) error {
+	if _, err := s.settings(in); err != nil {
+		return err
+	}
+	_, err := s.Engine(ctx, rev, in.Engine, in.Model)
+	return err
 }
 
 // checkCompositionName refuses names that are ambiguous or paths.

@@ -145,6 +145,9 @@ func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSetting
 	if set.Engine, err = s.Engine(ctx, rev, in.Engine, in.Model); err != nil {
 		return derive.CompressResult{}, err
 	}
+	if set.Engine == nil {
+		set.Model = in.Model
+	}
 	with := s.Memory.Derive()
 	if dryRun {
 		defer s.restartIdle()

@@ -3,10 +3,13 @@
 package guard
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/url"
@@ -14,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
@@ -26,6 +30,9 @@ const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; bas
 
 // A Guard authenticates requests. It is safe for concurrent use.
 type Guard struct {
+	// BodyTime is how long a request may take to arrive; then the connection is closed.
+	BodyTime time.Duration
+
 	store  string
 	cookie string // its value signs a browser in
 	random io.Reader
@@ -39,7 +46,7 @@ type Guard struct {
 
 // New returns a guard with a random cookie.
 func New(store string, random io.Reader) (*Guard, error) {
-	g := &Guard{store: store, random: random, cross: http.NewCrossOriginProtection()}
+	g := &Guard{BodyTime: 10 * time.Second, store: store, random: random, cross: http.NewCrossOriginProtection()}
 	var err error
 	g.cookie, err = secret(random)
 	return g, err
@@ -113,6 +120,14 @@ type errorHandler func(w http.ResponseWriter, r *http.Request, err error)
 func (g *Guard) Protect(readOnly bool, fail errorHandler, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setSecurityHeaders(w.Header())
+		if r.ContentLength != 0 {
+			body, err := g.body(w, r)
+			if err != nil {
+				fail(w, r, err)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
 		if err := g.sameSite(r); err != nil {
 			fail(w, r, err)
 			return
@@ -131,9 +146,28 @@ func (g *Guard) Protect(readOnly bool, fail errorHandler, next http.Handler) htt
 			fail(w, r, api.NewProblem(http.StatusForbidden, "read_only", "this server was started with --read-only"))
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// body reads the body of a request. If it is late, a deadline in the past ends the reading and the connection.
+func (g *Guard) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	connection := http.NewResponseController(w)
+	late := time.AfterFunc(g.BodyTime, func() {
+		_ = connection.SetReadDeadline(time.Unix(1, 0)) // a connection that is closed already has none
+	})
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	var large *http.MaxBytesError
+	switch {
+	case !late.Stop():
+		return nil, api.NewProblem(http.StatusRequestTimeout, "timeout",
+			fmt.Sprintf("the body did not arrive within %v", g.BodyTime))
+	case errors.As(err, &large):
+		return nil, err
+	case err != nil:
+		return nil, api.BadRequest("read the body: " + err.Error())
+	}
+	return body, nil
 }
 
 func setSecurityHeaders(h http.Header) {
@@ -203,7 +237,9 @@ func (g *Guard) authenticate(r *http.Request) error {
 		"open the address that mem serve printed", "programs: mem token add NAME")
 }
 
-// signIn sets the cookie for a valid one-time token and redirects to the URL without the token.
+// signIn sets the cookie for a valid one-time token and redirects to the URL without the token. A browser does not send
+// the cookie with a redirect of a request that a file or another site began, so that such a request gets a page that
+// goes there.
 func (g *Guard) signIn(w http.ResponseWriter, r *http.Request, token string, fail errorHandler) {
 	if !g.redeem(token) && g.authenticate(r) != nil {
 		fail(w, r, api.NewProblem(http.StatusUnauthorized, "unauthorized",
@@ -215,5 +251,11 @@ func (g *Guard) signIn(w http.ResponseWriter, r *http.Request, token string, fai
 	q := r.URL.Query()
 	q.Del("token")
 	to := url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/\\"), RawQuery: q.Encode()}
+	if r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		w.Header().Set("Refresh", "0; url="+to.String())
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, "<!doctype html><title>mem</title><a href=\"%s\">Continue</a>\n", html.EscapeString(to.String()))
+		return
+	}
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 }
