@@ -31,7 +31,10 @@ dismiss   it is none: it was meant for one time, or says nothing
 contradict   of a rule that something speaks against: it was seen not to hold
 review    of a rule that is there: a person should look at it
 leave     you cannot tell; this is right whenever you are in doubt
-That something was said often is no reason. Answer with one JSON object and nothing else.`
+That something was said often is no reason. Then look at the recent facts: what principle stands behind several of
+them, in three sessions or more (a problem with its solution: in two), that is no rule yet? Add it to "rules" in one
+sentence with the names of its facts, and with the ids of these facts as "evidence"; most often there is none.
+Answer with one JSON object and nothing else.`
 
 // A RuleDistillation is the result of [Ops.DistillRules].
 type RuleDistillation struct {
@@ -49,7 +52,7 @@ type SkippedCandidate struct {
 	Why string `json:"why"`
 }
 
-// DistillRules asks a model about the candidates of [Ops.Reflect] if there are facts that no reflection has seen. Each
+// DistillRules asks a model about the candidates of [Ops.Reflect] and the recent facts if there are facts that no reflection has seen. Each
 // answer is judged by [permanent.Decide]; the results are saved in one commit with the requests and answers.
 func (m Ops) DistillRules(ctx context.Context, p state.Project, asker *engines.Asker,
 	o DistillOptions) (RuleDistillation, error) {
@@ -74,6 +77,7 @@ type ruleDistiller struct {
 	tips  []refs.Tip // of the lanes before the questions
 	in    permanent.Input
 
+	recent   []FactGroup
 	outcomes []permanent.Outcome
 	out      RuleDistillation
 }
@@ -90,9 +94,14 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 		return err
 	}
 	all := permanent.Candidates(w.in)
+	w.recent = recentFacts(w.in)
 	w.out.Candidates = len(all)
-	for _, some := range w.batches(all) {
-		prompt := w.prompt(some)
+	batches := w.batches(all)
+	if len(batches) == 0 && len(w.recent) > 0 {
+		batches = [][]permanent.Candidate{nil}
+	}
+	for i, some := range batches {
+		prompt := w.prompt(some, i == 0)
 		if w.o.DryRun {
 			u := w.asker.EstimateCost(reflectSystem, prompt, json.RawMessage(permanent.VerdictSchema),
 				answerTokens(len(some)*100))
@@ -100,17 +109,18 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 			w.out.Receipt.Usage = w.out.Receipt.Usage.Add(u)
 			continue
 		}
-		verdicts, err := w.ask(ctx, prompt, some)
+		answer, err := w.ask(ctx, prompt, some)
 		if err != nil {
 			return err
 		}
-		w.decide(some, verdicts)
+		w.decide(some, answer.Verdicts)
+		w.addPatterns(answer.Rules)
 	}
 	if w.o.DryRun {
 		return nil
 	}
 	return w.save(ctx, permanent.Reflection{Seen: FactStatements(records), Candidates: len(all),
-		Engine: w.asker.ID(), Sessions: quotedSessions(all, w.in.Facts)})
+		Engine: w.asker.ID(), Sessions: quotedSessions(all, w.recent, w.in.Facts)})
 }
 
 // maxBatch is the number of candidates in one request.
@@ -155,8 +165,8 @@ func (w *ruleDistiller) describe(c permanent.Candidate) string {
 	return b.String()
 }
 
-// prompt lists the existing rules and candidates between fences.
-func (w *ruleDistiller) prompt(some []permanent.Candidate) string {
+// prompt lists the existing rules, candidates and recent facts between fences.
+func (w *ruleDistiller) prompt(some []permanent.Candidate, recent bool) string {
 	const mostRules = 40
 	var body strings.Builder
 	rules := w.in.Rules.InState(permanent.Active, permanent.Proposed)
@@ -170,13 +180,22 @@ func (w *ruleDistiller) prompt(some []permanent.Candidate) string {
 	for _, c := range some {
 		body.WriteString(w.describe(c))
 	}
+	for _, g := range w.recent {
+		if !recent {
+			break
+		}
+		fmt.Fprintf(&body, "Recent facts, %s:\n", oneLine(g.Name))
+		for _, f := range g.Facts {
+			fmt.Fprintf(&body, "  %s %s of %s: %s\n", f.ID, f.Kind, records.ShortID(f.Session), oneLine(f.Shown()))
+		}
+	}
 	return fenced("record", body.String())
 }
 
-func (w *ruleDistiller) ask(ctx context.Context, prompt string, some []permanent.Candidate) ([]permanent.Verdict,
+func (w *ruleDistiller) ask(ctx context.Context, prompt string, some []permanent.Candidate) (permanent.Answer,
 	error) {
 	q := question{reflectSystem, prompt, json.RawMessage(permanent.VerdictSchema), answerTokens(len(some) * 100)}
-	return askTwice(ctx, w.asker, q, func(b []byte) ([]permanent.Verdict, error) {
+	return askTwice(ctx, w.asker, q, func(b []byte) (permanent.Answer, error) {
 		return permanent.DecodeVerdicts(b, some)
 	})
 }
@@ -198,6 +217,21 @@ func (w *ruleDistiller) decide(some []permanent.Candidate, verdicts []permanent.
 			if same := w.sameRule(x.Rule.Text); same != "" {
 				x.Rule, x.NotApplied = nil, same+" says the same"
 			}
+		}
+		w.outcomes = append(w.outcomes, x)
+	}
+}
+
+// addPatterns appends the outcome of each rule that the model saw behind the recent facts.
+func (w *ruleDistiller) addPatterns(list []permanent.Pattern) {
+	for _, p := range list {
+		made, why := permanent.FromPattern(w.in, p)
+		if same := w.sameRule(p.Text); why == "" && same != "" {
+			why = same + " says the same"
+		}
+		x := permanent.Outcome{Candidate: permanent.Candidate{ID: FirstWords(p.Text, 40)}, NotApplied: why}
+		if why == "" {
+			x.Rule = &made
 		}
 		w.outcomes = append(w.outcomes, x)
 	}
@@ -281,9 +315,16 @@ func (w *ruleDistiller) report(ctx context.Context, made []string) error {
 	return nil
 }
 
-// quotedSessions returns the sessions quoted by candidates, sorted.
-func quotedSessions(all []permanent.Candidate, known *facts.Set) []string {
+// quotedSessions returns the sessions quoted by candidates and recent facts, sorted.
+func quotedSessions(all []permanent.Candidate, recent []FactGroup, known *facts.Set) []string {
 	var out []string
+	for _, g := range recent {
+		for _, f := range g.Facts {
+			if f.Session != "" {
+				out = append(out, f.Session)
+			}
+		}
+	}
 	for _, c := range all {
 		for _, x := range c.Quotes {
 			out = append(out, x.Session)

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -44,8 +45,47 @@ func FactStatements(records []state.UpperRecord) int {
 	return n
 }
 
+// A FactGroup contains recent facts of a concept, or about a file.
+type FactGroup struct {
+	Name  string       `json:"name"`
+	Facts []facts.Fact `json:"facts"`
+}
+
+// maxRecent is the number of recent facts that a reflection looks at.
+const maxRecent = 60
+
+// recentFacts returns the newest facts that may be shown, by concept, or else by file; the largest group first.
+func recentFacts(in permanent.Input) (out []FactGroup) {
+	var list []facts.Fact
+	for _, f := range in.Facts.Live() {
+		if f.Trust >= facts.Assistant && in.Trusted(f.Device) && f.Shown() != "" {
+			list = append(list, f)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b facts.Fact) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID)) })
+	list = facts.Distinct(list)
+	at := map[string]int{}
+	for _, f := range list[:min(len(list), maxRecent)] {
+		name := "others"
+		if c := in.Concepts.MembershipOf(f.Exchange, f.Session).Concept; c != nil {
+			name = "of " + c.Name
+		} else if len(f.Files) > 0 {
+			name = "about " + f.Files[0]
+		}
+		i, ok := at[name]
+		if !ok {
+			i = len(out)
+			at[name], out = i, append(out, FactGroup{Name: name})
+		}
+		out[i].Facts = append(out[i].Facts, f)
+	}
+	slices.SortStableFunc(out, func(a, b FactGroup) int { return len(b.Facts) - len(a.Facts) })
+	return out
+}
+
 // Candidates is the result of [Ops.Reflect].
 type Candidates struct {
+	Recent     []FactGroup
 	Candidates []permanent.Candidate
 	Facts      int       // valid facts
 	Sessions   int       // searched sessions
@@ -70,6 +110,7 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 			return c.Newest.Before(since) && c.Kind != permanent.CandidateStale
 		})
 	}
+	out.Recent = recentFacts(in)
 	out.Facts, out.Last = len(in.Facts.Live()), in.Rules.ReflectedAt
 	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
@@ -122,12 +163,13 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 			return in, err
 		}
 		in.Quotes, in.Trials = append(in.Quotes, found.Words...), append(in.Trials, found.Trials...)
+		in.Corrections = append(in.Corrections, found.Corrections...)
 	}
 	return in, nil
 }
 
 // evidenceVersion changes with the rules of recognition; results of another version in the cache are ignored.
-const evidenceVersion = 3
+const evidenceVersion = 4
 
 func (m Ops) ruleEvidence(ctx context.Context, p refs.Project, s *state.Session) (state.RuleEvidence, error) {
 	now := s.Now()
@@ -160,6 +202,9 @@ func findRuleEvidence(l1 io.Reader) (out state.RuleEvidence, err error) {
 		case e.Typed():
 			for _, s := range permanent.Requests(e.Said) {
 				out.Words = append(out.Words, permanent.Quote{Message: e.N, Text: s.Text, Time: at})
+			}
+			for _, s := range permanent.Corrections(e.Said) {
+				out.Corrections = append(out.Corrections, permanent.Quote{Message: e.N, Text: s, Time: at})
 			}
 		case e.Verdict != "" && !e.Side:
 			runs = append(runs, permanent.Run{Message: e.N, Command: e.Cmd, Failed: e.Verdict == "failed", Time: at})

@@ -42,18 +42,36 @@ var ErrNotSaid = errors.New("the message does not say that")
 // [markers.ErrNotTyped] if the user did not type the message in this session first, and [ErrNotSaid] if it is about
 // something else or, unless against is set, denies the text or lacks one of its words.
 func (m Ops) UserQuote(ctx context.Context, rev state.Rev, text string, against bool) (permanent.Quote, error) {
+	w, said, err := m.typedIn(ctx, rev)
+	if err != nil {
+		return w, err
+	}
+	quote, ok := permanent.FindQuote(said, text, against)
+	if !ok {
+		return w, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(rev.Session.ID), ErrNotSaid)
+	}
+	if more := permanent.AddedWords([]string{quote}, text); !against && len(more) > 0 {
+		return w, fmt.Errorf("message %d of %s: %w: not `%s`", rev.From, records.ShortID(rev.Session.ID), ErrNotSaid,
+			strings.Join(more, "`, `"))
+	}
+	w.Text = quote
+	return w, nil
+}
+
+// typedIn returns what the user typed in a message, and a quote of it without text.
+func (m Ops) typedIn(ctx context.Context, rev state.Rev) (permanent.Quote, string, error) {
 	w := permanent.Quote{Session: rev.Session.ID, Message: rev.From}
 	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
 	if err != nil {
-		return w, err
+		return w, "", err
 	}
 	s := st.Session(rev.Session.ID)
 	if s == nil {
-		return w, &state.NotFoundError{What: "session", Name: rev.Session.ID}
+		return w, "", &state.NotFoundError{What: "session", Name: rev.Session.ID}
 	}
 	items, err := markers.On(m.DB).Items(ctx, rev.Project.ID, s, s.Now())
 	if err != nil {
-		return w, err
+		return w, "", err
 	}
 	said := ""
 	for _, it := range items {
@@ -62,19 +80,37 @@ func (m Ops) UserQuote(ctx context.Context, rev state.Rev, text string, against 
 		}
 	}
 	if said == "" {
-		return w, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(s.ID), markers.ErrNotTyped)
+		return w, "", fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(s.ID), markers.ErrNotTyped)
 	}
-	quote, ok := permanent.FindQuote(said, text, against)
-	if !ok {
-		return w, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(s.ID), ErrNotSaid)
-	}
-	if more := permanent.AddedWords([]string{quote}, text); !against && len(more) > 0 {
-		return w, fmt.Errorf("message %d of %s: %w: not `%s`", rev.From, records.ShortID(s.ID), ErrNotSaid,
-			strings.Join(more, "`, `"))
-	}
-	w.Text = quote
-	return w, nil
+	return w, said, nil
 }
+
+// FromUser adds a message of the user to the definition of a rule, as its evidence. If the message states the rule in
+// the words of the rule, it is the user's and active. Otherwise it is derived and only proposed, and if its words do not
+// even come from the message, only the user can promote it: code cannot tell whether the message means the same.
+func (m Ops) FromUser(ctx context.Context, rev state.Rev, made *permanent.Definition) error {
+	w, said, err := m.typedIn(ctx, rev)
+	if err != nil {
+		return err
+	}
+	quote, ok := permanent.FindQuote(said, made.Text, false)
+	if w.Text = quote; !ok {
+		w.Text = FirstRunes(strings.TrimSpace(said), maxRuleQuote)
+	}
+	made.Quotes = append(made.Quotes, w)
+	switch added := permanent.AddedWords([]string{quote}, made.Text+" . "+made.Problem); {
+	case ok && len(added) == 0:
+		made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
+	case ok:
+		made.Derived, made.State, made.Trust = true, permanent.Proposed, facts.Assistant
+	default:
+		made.Derived, made.State, made.Trust = true, permanent.Proposed, facts.Tool
+	}
+	return nil
+}
+
+// maxRuleQuote is the length of the quote of a rule that is in other words, in characters.
+const maxRuleQuote = 400
 
 // AddRule creates a rule and returns it.
 func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Definition, dryRun bool) (*permanent.Rule,
@@ -120,14 +156,18 @@ func FirstWords(s string, n int) string {
 var ErrUsersRule = errors.New("the user stated it: only the user can remove it")
 
 // ErrNeedsUser means that only the user can promote a rule.
-var ErrNeedsUser = errors.New("only tools, files, the web or scripts support it: the user must confirm it")
+var ErrNeedsUser = errors.New("the user must confirm it")
 
 // Act applies an act to a rule and returns the changed rule.
 func (m Ops) Act(ctx context.Context, p state.Project, r *permanent.Rule, a permanent.Act,
 	dryRun bool) (*permanent.Rule, error) {
 	user := a.ByUser || a.Quote != nil
 	if a.Act == permanent.Promote && r.Trust < facts.Assistant && !user {
-		return nil, fmt.Errorf("%s: %w", r.ID, ErrNeedsUser)
+		why := "only tools, files, the web or scripts support it"
+		if r.Derived {
+			why = "its words are not those of its evidence"
+		}
+		return nil, fmt.Errorf("%s: %s: %w", r.ID, why, ErrNeedsUser)
 	}
 	a.Rule = r.Record
 	if !dryRun {

@@ -16,6 +16,7 @@ import (
 // The kinds of candidates, in the order in which they are shown.
 const (
 	CandidateStated        = "stated"        // the user asked for it
+	CandidateCorrection    = "correction"    // the user corrected it in minCorrections sessions
 	CandidateDecision      = "decision"      // made in minDecisions independent sessions
 	CandidateSolution      = "solution"      // a problem and its solution, in minSolutions sessions
 	CandidateBreakthrough  = "breakthrough"  // success after minFailures failures
@@ -25,7 +26,7 @@ const (
 )
 
 func candidateKinds() []string {
-	return []string{CandidateStated, CandidateDecision, CandidateSolution, CandidateBreakthrough, CandidateCoreLogic,
+	return []string{CandidateStated, CandidateCorrection, CandidateDecision, CandidateSolution, CandidateBreakthrough, CandidateCoreLogic,
 		CandidateContradiction, CandidateStale}
 }
 
@@ -76,9 +77,11 @@ type Input struct {
 	Concepts *concepts.Set
 	Rules    *Set
 	Quotes   []Quote // requests of the user
-	Trials   []Trial
-	Now      time.Time
-	Trusted  func(device string) bool // nil trusts all
+
+	Corrections []Quote // of what the model did, by the user
+	Trials      []Trial
+	Now         time.Time
+	Trusted     func(device string) bool // nil trusts all
 
 	// Family returns the conversation of a session: forks, resumed copies and subagents belong to their origin and
 	// count once. Nil treats every session as its own conversation.
@@ -108,6 +111,7 @@ func Candidates(in Input) []Candidate {
 		}
 	}
 	f.fromStatements()
+	f.fromCorrections()
 	f.fromDecisions()
 	issues, solution := f.problems()
 	f.fromSolutions(issues, solution)

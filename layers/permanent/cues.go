@@ -24,6 +24,9 @@ var languages = sync.OnceValue(func() [][]cue {
 	verbs := `(?:use|run|write|commit|prefer|keep|put|name|test|deploy|add|call|import|push|merge|rebase|squash|log|mock|format|lint|document|ask|check|read|answer|reply|speak|respond|sign|start|pin|target|build|validate|assume|store|return|throw|ship|edit|touch|change|delete|remove|include|set|wrap|go|do|want|follow|work|install|generate|print|mention|create)`
 	const place = `(?:in|for) this (?:project|repo|codebase|repository|workspace)`
 	english := []cue{
+		{match: re(`(?i)\b(?P<cue>make sure (?:that )?claude)\b`)},
+		{match: re(`(?i)(?:^|[,;:—-]\s*|\b(?:and|but|so|that|also)\s+)(?P<cue>claude (?:should|must|shall|has to|needs to|may only))\s`),
+			unless: re(`(?i)\bclaude should (?:have|be able)\b`)},
 		{match: re(lead +
 			`(?P<cue>remember)\s*(?:[:,—-]|\b(?:this|that|these|to|always|never|for (?:the future|later|next time|ever)|it|we|our|the|i|my|not)\b)`),
 			unless: re(`(?i)\bremember\s+(?:when|how|what|why|if|whether|(?:that )?time|the time)\b`),

@@ -170,8 +170,11 @@ func (m Definition) newRule(r Record, byKey map[string]facts.Fact, revoked func(
 		}
 		out.Quotes = append(out.Quotes, w)
 	}
-	if m.ByUser || len(out.Quotes) > 0 {
+	switch {
+	case m.ByUser || len(out.Quotes) > 0 && !m.Derived:
 		out.markStated()
+	case m.Derived:
+		out.Derived, out.Trust = true, min(out.Trust, facts.Assistant)
 	}
 	if out.LostEvidence > 0 {
 		out.hideIfWeak(len(before), len(after), why)
@@ -191,7 +194,7 @@ func (r *Rule) hideIfWeak(before, after int, why string) {
 	}
 	switch {
 	case r.Stated:
-	case len(r.Evidence) == 0:
+	case len(r.Evidence)+len(r.Quotes) == 0:
 		r.Revoked = "no evidence is left: " + why
 	case before >= need && after < need:
 		r.Revoked = fmt.Sprintf("evidence from %d of %d sessions is left: %s", after, before, why)
@@ -203,7 +206,7 @@ func (r *Rule) hideIfWeak(before, after int, why string) {
 func (r *Rule) markUntrusted() { r.State, r.Trust, r.Stated = Proposed, facts.Tool, false }
 
 // markStated records that the user stated the rule.
-func (r *Rule) markStated() { r.Stated, r.Trust = true, facts.User }
+func (r *Rule) markStated() { r.Stated, r.Derived, r.Trust = true, false, facts.User }
 
 // act applies an act to the rule.
 func (r *Rule) act(rec Record, a Act) {

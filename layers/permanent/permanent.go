@@ -71,6 +71,7 @@ type Definition struct {
 	Files      []string    `json:"files,omitempty"`
 	Evidence   []string    `json:"evidence,omitempty"` // keys of facts
 	Quotes     []Quote     `json:"words,omitempty"`
+	Derived    bool        `json:"derived,omitempty"` // the text is in other words than the quotes
 	ByUser     bool        `json:"by_user,omitempty"` // the user typed the command
 	Trust      facts.Trust `json:"trust"`             // of the author of the text; an upper limit
 	Confidence int         `json:"confidence"`        // hundredths
@@ -126,6 +127,7 @@ type Rule struct {
 	LastValidated  time.Time   `json:"last_validated"`
 	Trust          facts.Trust `json:"trust"`
 	Stated         bool        `json:"stated"`   // by the user: only the user can remove it
+	Derived        bool        `json:"derived"`  // from words of the user, in other words
 	Evidence       []string    `json:"evidence"` // ids of facts
 	Quotes         []Quote     `json:"words,omitempty"`
 	State          string      `json:"state"`

@@ -29,7 +29,53 @@ func verdictNames() []string { return []string{Promote, Dismiss, Contradict, Que
 const VerdictSchema = `{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object","properties":{` +
 	`"candidate":{"type":"string"},"verdict":{"type":"string","enum":["promote","dismiss","contradict","review","leave"]},"text":{"type":"string"},` +
 	`"type":{"type":"string","enum":["","rule","solution","core_logic"]},"reason":{"type":"string"}},` +
-	`"required":["candidate","verdict","text","type","reason"],"additionalProperties":false}}},"required":["verdicts"],"additionalProperties":false}`
+	`"required":["candidate","verdict","text","type","reason"],"additionalProperties":false}},"rules":{"type":"array","items":{"type":"object","properties":{` +
+	`"text":{"type":"string"},"type":{"type":"string","enum":["rule","solution","core_logic"]},"problem":{"type":"string"},"evidence":{"type":"array","items":{"type":"string"}},` +
+	`"reason":{"type":"string"}},"required":["text","type","problem","evidence","reason"],"additionalProperties":false}}},"required":["verdicts","rules"],"additionalProperties":false}`
+
+// A Pattern is a rule that a model sees behind several facts. It is not trusted: [FromPattern] looks its evidence up.
+type Pattern struct {
+	Text     string   `json:"text"`
+	Type     string   `json:"type"`
+	Problem  string   `json:"problem"`
+	Evidence []string `json:"evidence"` // ids of facts
+	Reason   string   `json:"reason"`
+}
+
+// FromPattern returns the rule that a pattern proposes, or why it proposes none. The rule is derived, and waits for
+// somebody who promotes it.
+func FromPattern(in Input, p Pattern) (Definition, string) {
+	if in.Family == nil {
+		in.Family = func(session string) string { return session }
+	}
+	f := &finder{Input: in}
+	var list []facts.Fact
+	var said []string
+	for _, id := range p.Evidence {
+		x, ok := in.Facts.Fact(id)
+		if !ok || !x.Live() || x.Trust < facts.Assistant || in.Trusted != nil && !in.Trusted(x.Device) {
+			return Definition{}, fmt.Sprintf("%s is no evidence", id)
+		}
+		list, said = append(list, x), append(said, x.Text)
+		for _, e := range x.Evidence {
+			said = append(said, e.Quote)
+		}
+	}
+	need := minDecisions
+	if p.Type == TypeSolution {
+		need = minSolutions
+	}
+	if n := len(f.independentSessions(list)); n < need {
+		return Definition{}, fmt.Sprintf("its evidence is from %d sessions, and %d are needed", n, need)
+	}
+	if bad := claims.Missing(p.Text+"\n"+p.Problem, strings.Join(said, "\n")); len(bad) > 0 {
+		return Definition{}, fmt.Sprintf("its evidence does not contain `%s`", strings.Join(bad, "`, `"))
+	}
+	f.add(Candidate{}, unique(list))
+	c := f.out[0]
+	return Definition{Type: p.Type, Text: p.Text, Problem: p.Problem, Files: c.Files, Evidence: c.keys, Derived: true,
+		Trust: min(c.Trust, facts.Assistant), Confidence: 70, State: Proposed, Reason: p.Reason}, ""
+}
 
 // Limits of a verdict, in characters.
 const (
@@ -39,20 +85,34 @@ const (
 
 // DecodeVerdicts parses verdicts on the candidates in asked. Each verdict must name one of them, and no two the same.
 // The error names the wrong field.
-func DecodeVerdicts(b []byte, asked []Candidate) ([]Verdict, error) {
-	var v struct {
-		Verdicts []Verdict `json:"verdicts"`
-	}
+func DecodeVerdicts(b []byte, asked []Candidate) (Answer, error) {
+	var v Answer
 	if err := strictjson.Decode(strictjson.Unfence(b), &v); err != nil {
-		return nil, fmt.Errorf("verdicts: %w", err)
+		return v, fmt.Errorf("verdicts: %w", err)
 	}
 	seen := map[string]bool{}
 	for i := range v.Verdicts {
 		if err := v.Verdicts[i].check(asked, seen); err != nil {
-			return nil, fmt.Errorf("verdicts[%d].%w", i, err)
+			return Answer{}, fmt.Errorf("verdicts[%d].%w", i, err)
 		}
 	}
-	return v.Verdicts, nil
+	for i := range v.Rules {
+		p := &v.Rules[i]
+		p.Text, p.Problem, p.Reason = plainLine(p.Text), plainLine(p.Problem), plainLine(p.Reason)
+		switch {
+		case p.Text == "" || utf8.RuneCountInString(p.Text+p.Problem+p.Reason) > maxRuleText+2*maxReason:
+			return Answer{}, fmt.Errorf("rules[%d].text: want 1 to %d characters", i, maxRuleText)
+		case !slices.Contains(Types(), p.Type):
+			return Answer{}, fmt.Errorf("rules[%d].type: %q is none of %s", i, p.Type, strings.Join(Types(), ", "))
+		}
+	}
+	return v, nil
+}
+
+// An Answer is a model's answer about candidates, with the rules that it sees itself.
+type Answer struct {
+	Verdicts []Verdict `json:"verdicts"`
+	Rules    []Pattern `json:"rules"`
 }
 
 func (v *Verdict) check(asked []Candidate, seen map[string]bool) error {

@@ -158,7 +158,7 @@ func FuzzVerdicts(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, v := range list {
+		for _, v := range list.Verdicts {
 			for _, c := range asked {
 				if c.ID != v.Candidate {
 					continue

@@ -145,8 +145,9 @@ func (st *State) Families() func(string) string {
 // RuleEvidence is what one pass over the L1 of a session finds: explicit requests of the user, and work that succeeded
 // only after several attempts. It is cached.
 type RuleEvidence struct {
-	Words  []permanent.Quote
-	Trials []permanent.Trial
+	Words       []permanent.Quote
+	Corrections []permanent.Quote
+	Trials      []permanent.Trial
 }
 
 // OwnEvidence adds the session to evidence, and removes words in messages that another session or mem itself wrote
@@ -154,6 +155,9 @@ type RuleEvidence struct {
 func (s *Session) OwnEvidence(in RuleEvidence) RuleEvidence {
 	for i := range in.Words {
 		in.Words[i].Session = s.ID
+	}
+	for i := range in.Corrections {
+		in.Corrections[i].Session = s.ID
 	}
 	for i := range in.Trials {
 		in.Trials[i].Session = s.ID
@@ -164,7 +168,8 @@ func (s *Session) OwnEvidence(in RuleEvidence) RuleEvidence {
 			echo[n] = true
 		}
 	}
-	in.Words = slices.DeleteFunc(in.Words, func(w permanent.Quote) bool { return echo[w.Message] })
+	copied := func(w permanent.Quote) bool { return echo[w.Message] }
+	in.Words, in.Corrections = slices.DeleteFunc(in.Words, copied), slices.DeleteFunc(in.Corrections, copied)
 	return in
 }
 

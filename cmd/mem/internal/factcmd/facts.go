@@ -1,6 +1,7 @@
 package factcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -281,5 +282,5 @@ func Line(f facts.Fact) string {
 	if len(f.Evidence) > 0 {
 		at += fmt.Sprintf("#%d", f.Evidence[0].Message)
 	}
-	return fmt.Sprintf("%s  %s, %s, %s: %s", f.ID, at, f.Trust, f.Kind, app.OneLine(f.Text))
+	return fmt.Sprintf("%s  %s, %s, %s: %s", f.ID, at, f.Trust, f.Kind, app.OneLine(cmp.Or(f.Shown(), f.Text)))
 }

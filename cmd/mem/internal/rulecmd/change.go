@@ -47,9 +47,9 @@ func ruleChanges(e *app.Env) []*cli.Command {
 	return []*cli.Command{
 		{Name: "add", Usage: "state a rule", ArgsUsage: "<text>",
 			Description: "A rule is active at once if the user types the command at a terminal, if --said names\n" +
-				"the message in which the user states it, or if all its evidence is text of the user.\n" +
-				"Otherwise it is proposed, and \"promote\" activates it; without evidence only the user\n" +
-				"can activate a rule.",
+				"the message in which the user states it, or if all its evidence is verified text of the\n" +
+				"user. Otherwise, also if it is in other words than its evidence, it is proposed, and\n" +
+				"\"promote\" activates it; without evidence only the user can activate a rule.",
 			Flags: []cli.Flag{
 				flags.Choice(&o.kind, "type", "set the `TYPE`: rule, solution or core_logic; default rule", permanent.Types()...),
 				problem,
@@ -90,18 +90,24 @@ func ruleChanges(e *app.Env) []*cli.Command {
 	}
 }
 
+// saidIn returns the message of --said; without the option it names no session.
+func saidIn(ctx context.Context, run names.Run, o ruleOptions) (state.Rev, error) {
+	if o.said == "" {
+		return state.Rev{}, nil
+	}
+	rev, err := run.Resolve(ctx, o.said)
+	if err == nil && (rev.Kind != state.IsMessages || rev.From != rev.To) {
+		err = app.WithHint(app.Usagef("--said %s is not a message", o.said), "name one by its number: abc1#12")
+	}
+	return rev, err
+}
+
 // userQuote returns the quote of the user in the message of --said that states text, or contradicts it if against is
 // set; nil without the option.
 func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, against bool) (*permanent.Quote, error) {
-	if o.said == "" {
-		return nil, nil
-	}
-	rev, err := run.Resolve(ctx, o.said)
-	if err != nil {
+	rev, err := saidIn(ctx, run, o)
+	if err != nil || rev.Session == nil {
 		return nil, err
-	}
-	if rev.Kind != state.IsMessages || rev.From != rev.To {
-		return nil, app.WithHint(app.Usagef("--said %s is not a message", o.said), "name one by its number: abc1#12")
 	}
 	w, err := run.Knowledge().UserQuote(ctx, rev, text, against)
 	return &w, ruleError(err, "")
@@ -117,12 +123,14 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 			Type: cmp.Or(o.kind, permanent.TypeRule), Text: text, Problem: o.problem, Files: o.files, ByUser: app.UserTypes(e),
 			Trust: facts.Tool, Confidence: 70, State: permanent.Proposed, Reason: o.reason,
 		}
-		w, err := userQuote(ctx, run, o, text, false)
+		said, err := saidIn(ctx, run, o)
 		if err != nil {
 			return err
 		}
-		if w != nil {
-			made.Quotes = []permanent.Quote{*w}
+		if said.Session != nil {
+			if err := run.Knowledge().FromUser(ctx, said, &made); err != nil {
+				return ruleError(err, "")
+			}
 		}
 		evidence, err := evidenceOf(ctx, run, o)
 		if err != nil {
@@ -131,7 +139,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 		least := facts.User
 		var established []string
 		for _, f := range evidence {
-			made.Evidence, least = append(made.Evidence, f.Key().String()), min(least, f.Trust)
+			made.Evidence, least = append(made.Evidence, f.Key().String()), min(least, f.StatementTrust())
 			established = append(established, f.Text)
 		}
 		set, err := run.Revision().Rules(ctx, run.Project.ID)
@@ -141,22 +149,17 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 		if r := set.WithText(text); r != nil {
 			return app.WithHint(fmt.Errorf("%s has the same text", r.ID), "mem rules show "+r.ID)
 		}
-		if made.ByUser || w != nil {
-			made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
-		} else if len(made.Evidence) > 0 {
-			if !permanent.Supports(established, text) {
-				return app.WithHint(fmt.Errorf("its evidence does not support this text"), "mem show "+o.evidence[0],
-					"use the words of the evidence")
-			}
+		switch {
+		case made.ByUser:
+			made.State, made.Trust, made.Confidence, made.Derived = permanent.Active, facts.User, 100, false
+		case said.Session != nil || len(made.Evidence) == 0:
+		case !permanent.Supports(established, text) ||
+			len(permanent.AddedWords(established, text+" . "+o.problem)) > 0: // in other words: somebody must look at it
+			made.Derived, made.Trust = true, min(least, facts.Assistant)
+		case least == facts.User:
+			made.State, made.Trust, made.Confidence = permanent.Active, least, 80
+		default:
 			made.Trust = least
-			if least == facts.User {
-				made.State, made.Confidence = permanent.Active, 80
-			}
-		}
-		if !made.ByUser && (w != nil || len(made.Evidence) > 0) {
-			if err := checkUserWords(w, least, established, text, o.problem); err != nil {
-				return err
-			}
 		}
 		r, err := run.Knowledge().AddRule(ctx, run.Project, made, e.Opt.DryRun)
 		if err != nil {
@@ -188,6 +191,17 @@ type ruleChange struct {
 	Rules  []Answer `json:"rules"`
 }
 
+// sourceOf says whether the user stated a rule, or it was derived from other words.
+func sourceOf(r *permanent.Rule) string {
+	switch {
+	case r.Stated:
+		return ", stated by the user"
+	case r.Derived:
+		return ", derived from its evidence"
+	}
+	return ""
+}
+
 // printRuleChange prints the changed rules.
 func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 	if e.Opt.JSON {
@@ -202,7 +216,7 @@ func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 			e.Note("would do: %s: %s", strings.TrimSpace(r.ID+" is "+r.State), term.FirstWords(r.Text, 80))
 			continue
 		}
-		e.Note("%s is %s, %s sure: %s", r.ID, r.State, term.Hundredths(r.Confidence), term.FirstWords(r.Text, 80))
+		e.Note("%s is %s%s, %s sure: %s", r.ID, r.State, sourceOf(r), term.Hundredths(r.Confidence), term.FirstWords(r.Text, 80))
 		if r.State == permanent.Proposed {
 			e.Hint("it is not active yet: mem rules promote %s", r.ID)
 		}

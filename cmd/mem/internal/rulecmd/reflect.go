@@ -12,12 +12,14 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/permanent"
 )
 
 // reflectSteps is the instruction for candidates, after Reflection.
-const reflectSteps = `Step 1 - Aggregate. Read the candidates, each with its evidence: "mem show ID" prints a fact, "mem show abc1#12" a message.
-Step 2 - Patterns. Look for decisions that come back, problems that come back with their solution, and principles behind several.
+const reflectSteps = `Step 1 - Aggregate. Read the candidates and the recent facts, by concept and file: "mem show ID" prints a fact, "mem show abc1#12" a message.
+Step 2 - Patterns. Look for decisions that come back, problems that come back with their solution, and principles behind several
+facts; the candidates are a hint. A rule that is no candidate: mem rules add "in one sentence" --evidence FACT --evidence FACT
 Step 3 - Validate. Ask of each: will it hold from now on? Is it general? Does any evidence speak against it?
 Step 4 - Promote what stands that test, in words that need no context; dismiss what does not:
     mem rules promote CANDIDATE --text "the rule in one sentence"
@@ -37,7 +39,7 @@ func Reflect(e *app.Env) *cli.Command {
 		Description: "Prints candidates for permanent rules with their evidence and the commands that decide.\n" +
 			"Candidates are decisions of three independent sessions, problems that two sessions have\n" +
 			"solved, successes after many failures, changes to the core of the project, explicit\n" +
-			"requests of the user, and rules that are contradicted or stale. Nothing becomes a rule\n" +
+			"requests of the user, corrections of the same kind in three sessions, and rules that are contradicted or stale. Nothing becomes a rule\n" +
 			"automatically. The review is recorded, except with -n.",
 		Flags: []cli.Flag{
 			flags.String(&since, "since", "only with evidence after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
@@ -68,9 +70,10 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 				Sessions   int                   `json:"sessions"`
 				Last       string                `json:"last_reflection,omitempty"`
 				Candidates []permanent.Candidate `json:"candidates"`
+				Recent     []knowledge.FactGroup `json:"recent"`
 				Task       string                `json:"task"`
 			}{e.Opt.DryRun, found.Facts, found.Sessions, term.TimeText(found.Last),
-				append([]permanent.Candidate{}, found.Candidates...), reflectSteps}
+				append([]permanent.Candidate{}, found.Candidates...), append([]knowledge.FactGroup{}, found.Recent...), reflectSteps}
 			return e.PrintJSON("reflect", answer)
 		}
 		last := "never reflected on before"
@@ -80,7 +83,7 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 		n := len(found.Candidates)
 		e.Note("%d candidate%s in %d fact%s and %d session%s; %s", n, term.Plural(n), found.Facts, term.Plural(found.Facts),
 			found.Sessions, term.Plural(found.Sessions), last)
-		if n == 0 {
+		if n == 0 && len(found.Recent) == 0 {
 			return nil
 		}
 		known, err := run.Revision().Facts(ctx, run.Project.ID)
@@ -98,6 +101,15 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 			}
 			showCandidate(e, c, known)
 		}
+		if len(found.Recent) > 0 {
+			e.Printf("%s\n", e.Style().Bold("Recent facts"))
+		}
+		for _, g := range found.Recent {
+			e.Printf("%s\n", e.Safe(app.OneLine(g.Name)))
+			for _, f := range g.Facts {
+				e.Printf("    %s\n", e.Safe(factcmd.Line(f)))
+			}
+		}
 		e.Printf("\n%s", reflectSteps)
 		return nil
 	})
@@ -107,6 +119,8 @@ func candidateHeading(kind string) string {
 	switch kind {
 	case permanent.CandidateStated:
 		return "What the user asked for in so many words"
+	case permanent.CandidateCorrection:
+		return "What the user corrected again and again"
 	case permanent.CandidateDecision:
 		return "Decisions that came back"
 	case permanent.CandidateSolution:

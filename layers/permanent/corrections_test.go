@@ -1,0 +1,96 @@
+package permanent
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memvcs/mem/layers/facts"
+)
+
+// TestCorrections: a correction is a sentence that tells the model to do it otherwise; a question, a quotation and a request are none.
+func TestCorrections(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"No, use the table test style here.":             "No, use the table test style here.",
+		"Looks good. Don't use testify, please.":         "Don't use testify, please.",
+		"you should just run entire enable":              "you should just run entire enable",
+		"use goldmark instead of blackfriday":            "use goldmark instead of blackfriday",
+		"Why don't you use testify?":                     "",
+		"> don't use testify":                            "",
+		"Add a test for the parser.":                     "",
+		"nothing to do":                                  "",
+		"다시 만들지 마세요":                                     "다시 만들지 마세요",
+		"不要使用全局变量":                                       "不要使用全局变量",
+		"```\ndon't use testify\n```\nplease look at it": "",
+	} {
+		if got := strings.Join(Corrections(said), " | "); got != want {
+			t.Errorf("Corrections(%q) = %q, want %q", said, got, want)
+		}
+	}
+}
+
+// TestRepeatedCorrections: the same correction in three conversations is a candidate; a copy of a session does not count.
+func TestRepeatedCorrections(t *testing.T) {
+	t.Parallel()
+	at := func(session string, n int, text string) Quote {
+		return Quote{Session: session, Message: n, Text: text, Time: day.AddDate(0, 0, n)}
+	}
+	set := &facts.Set{}
+	in := Input{Facts: set, Rules: fold(t, set), Now: day, Corrections: []Quote{
+		at("a", 1, "Don't use testify in tests"), at("b", 2, "do not use testify in the tests"), at("a2", 3, "don't use testify in tests, again"),
+		at("b", 4, "use testify in tests instead"),
+	}, Family: func(s string) string { return s[:1] }}
+	if got := Candidates(in); len(got) != 0 {
+		t.Errorf("two conversations: %+v", got)
+	}
+	in.Corrections = append(in.Corrections, at("c", 5, "please don't use testify in tests"))
+	got := Candidates(in)
+	if len(got) != 1 || got[0].Kind != CandidateCorrection || len(got[0].Sessions) != 3 || got[0].Stated || got[0].Trust != facts.User ||
+		got[0].Text != "please don't use testify in tests" {
+		t.Errorf("three conversations: %+v", got)
+	}
+}
+
+// TestAboutClaude: what the user says of Claude in the third person is meant for all sessions.
+func TestAboutClaude(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]bool{
+		"yeah let's update the docs but make sure that claude should ask before the slow tests": true,
+		"and claude must not push to main":          true,
+		"should claude ask first?":                  false,
+		"make sure that you run the tests":          false,
+		"claude should have found that":             false,
+		"the log says \"make sure that claude...\"": false,
+	} {
+		if got := len(Requests(said)) > 0; got != want {
+			t.Errorf("%q: %v, want %v", said, got, want)
+		}
+	}
+}
+
+// TestFromPattern: a rule behind facts needs their sessions, their names and their trust, and only waits.
+func TestFromPattern(t *testing.T) {
+	t.Parallel()
+	known := factsOf(t, "a user decision Use tabs in main.go", "b user decision Tabs in parse.go", "c assistant decision Tabs are used in lex.go", "d tool decision Tabs everywhere")
+	var ids []string
+	for _, f := range known.Live() {
+		ids = append(ids, f.ID)
+	}
+	for _, test := range []struct {
+		text string
+		ids  []string
+		why  string
+	}{
+		{"Go files are indented with tabs.", ids[:3], ""},
+		{"Go files are indented with tabs.", ids[:2], "its evidence is from 2 sessions, and 3 are needed"},
+		{"gofmt_strict indents with tabs.", ids[:3], "its evidence does not contain `gofmt_strict`"},
+		{"Go files are indented with tabs.", ids, ids[3] + " is no evidence"},
+		{"Go files are indented with tabs.", append([]string{"f:00000000"}, ids...), "f:00000000 is no evidence"},
+	} {
+		made, why := FromPattern(Input{Facts: known, Now: time.Time{}}, Pattern{Text: test.text, Type: TypeRule, Evidence: test.ids})
+		if why != test.why || why == "" && (made.State != Proposed || !made.Derived || made.Trust != facts.Assistant || len(made.Evidence) != 3) {
+			t.Errorf("%q of %d facts: %q, %+v, want %q", test.text, len(test.ids), why, made, test.why)
+		}
+	}
+}
