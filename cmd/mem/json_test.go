@@ -81,6 +81,7 @@ reflect -p shop
 memory -p shop
 stats -p shop
 stats --by day
+stats --usage -p shop
 stats 6ecd8c99
 tier status -p shop
 tier run -p shop

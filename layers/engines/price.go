@@ -78,18 +78,44 @@ var prices = [...]struct {
 	{"sonnet 5", 2e6, 10e6},
 	{"sonnet", 3e6, 15e6},
 	{"haiku 5 5", 0.5e6, 2.5e6},
+	{"3 haiku", 0.25e6, 1.25e6},
+	{"3 5 haiku", 0.8e6, 4e6},
 	{"haiku", 1e6, 5e6},
 }
 
 // PriceOf returns the price of a Claude model. An alias such as "opus" has the highest price of all models it has
 // named, and an unknown name the highest price of all, so that a cap is reached too early rather than too late.
 func PriceOf(model string) Price {
-	words := strings.FieldsFunc(strings.ToLower(model), func(r rune) bool { return strings.ContainsRune("-._:/@[] ", r) })
-	name := " " + strings.Join(words, " ") + " "
+	name := modelWords(model)
 	for _, p := range prices {
 		if strings.Contains(name, " "+p.words+" ") {
 			return Price{p.in, p.out}
 		}
 	}
 	return Price{15e6, 75e6}
+}
+
+// modelWords returns the words of the name of a model, each between spaces.
+func modelWords(model string) string {
+	words := strings.FieldsFunc(strings.ToLower(model), func(r rune) bool { return strings.ContainsRune("-._:/@[] ", r) })
+	return " " + strings.Join(words, " ") + " "
+}
+
+// PricesDate is when the prices of [ListPrice] were published.
+const PricesDate = "October 2026"
+
+// ListPrice returns the price of the exact model that a transcript names; ok is false if it is unknown here.
+func ListPrice(model string) (p Price, ok bool) {
+	name := modelWords(model)
+	if !strings.Contains(name, " claude ") {
+		return Price{}, false
+	}
+	for _, p := range prices {
+		versioned := strings.ContainsAny(p.words, "0123456789") || p.words == "fable" || p.words == "mythos" ||
+			strings.Contains(name, " 3 ") || strings.Contains(name, " 4 ") // the generations that the general rows are for
+		if versioned && strings.Contains(name, " "+p.words+" ") {
+			return Price{p.in, p.out}, true
+		}
+	}
+	return Price{}, false
 }

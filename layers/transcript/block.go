@@ -96,10 +96,25 @@ func usage(raw []byte) Usage {
 			u.CacheWrite = number(value)
 		case "cache_read_input_tokens":
 			u.CacheRead = number(value)
+		case "cache_creation":
+			u.CacheHour = countIn(value, "ephemeral_1h_input_tokens")
+		case "server_tool_use":
+			u.Searches = countIn(value, "web_search_requests")
 		}
 		return true
 	})
 	return u
+}
+
+// countIn returns a number in an object, 0 if there is none.
+func countIn(raw []byte, name string) (n int64) {
+	_ = members(raw, func(key, value []byte) bool { // anything else has no members
+		if string(key) == name {
+			n = number(value)
+		}
+		return true
+	})
+	return n
 }
 
 func number(raw []byte) int64 {

@@ -32,9 +32,15 @@ type Block struct {
 	IsError bool   // of tool_result
 }
 
-// Usage is the number of tokens that the model read and wrote. All records with the same message id repeat the same
-// usage.
-type Usage struct{ Input, Output, CacheWrite, CacheRead int64 }
+// Usage is the number of tokens that the model read and wrote. All records with the same message id repeat the usage of
+// one answer; its output grows from record to record, so that the last one counts.
+type Usage struct {
+	Input, Output int64
+	CacheWrite    int64 // for all durations
+	CacheHour     int64 // of CacheWrite: what is kept for an hour, which costs more
+	CacheRead     int64
+	Searches      int64 // of the web, by the server
+}
 
 // A Message is a decoded record. Fields that the record does not have are empty. Byte slices are parts of the decoded
 // value.

@@ -37,7 +37,7 @@ func TestDecode(t *testing.T) {
 	m := one(t, records[2])
 	if m.N != 7 || m.Type != "assistant" || m.Role != "assistant" || m.ID != "msg_1" || m.Model != "claude-x" ||
 		m.UUID != "u1" || m.ParentUUID != "u0" || m.SessionID != "s1" || m.Cwd != "/home/dev/shop" || m.Branch != "main" ||
-		m.Version != "2.1.40" || m.Usage != (Usage{1, 2, 3, 4}) || m.Time.Year() != 2026 {
+		m.Version != "2.1.40" || m.Usage != (Usage{Input: 1, Output: 2, CacheWrite: 3, CacheRead: 4}) || m.Time.Year() != 2026 {
 		t.Errorf("Decode = %+v", m)
 	}
 	want := []Block{

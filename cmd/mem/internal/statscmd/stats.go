@@ -25,11 +25,11 @@ const statsRows = 10
 
 // Stats returns mem stats.
 func Stats(e *app.Env) *cli.Command {
-	var all bool
+	var all, used, asCSV bool
 	var by string
 	return &cli.Command{
 		Name:      "stats",
-		Usage:     "show storage, growth, ratios, cost and hook latency",
+		Usage:     "show storage, growth, ratios, usage, cost and hook latency",
 		ArgsUsage: "[<file|rev>...]",
 		Description: "Figures are for this project, or with --all-projects for all projects. Storage is the\n" +
 			"compressed size in the packs. \"originals\" is the text that redaction removed, \"files\"\n" +
@@ -40,13 +40,27 @@ func Stats(e *app.Env) *cli.Command {
 			"\n" +
 			"With operands, estimates their tokens: an operand that names a file is that file, - is\n" +
 			"standard input, anything else is a revision. Of a transcript, only the text that a\n" +
-			"model reads is counted. --by lists the cost of models by UTC day, model or session.",
+			"model reads is counted. --by lists the cost of mem's own models by UTC day, model or\n" +
+			"session.\n" +
+			"\n" +
+			"--usage shows what the sessions themselves used and cost at the list price of the API, as\n" +
+			"the transcripts say: each answer once, also if a fork copied it, with the subagents. Text\n" +
+			"that was captured but deleted since does not count.",
 		Flags: []cli.Flag{
 			flags.Bool(&all, "all,a", fmt.Sprintf("list all sessions and versions, not only the %d largest", statsRows)),
-			flags.Choice(&by, "by", "list the cost of models by `WHAT`: day, model or session", "day", "model", "session"),
+			flags.Bool(&used, "usage", "show the tokens and the cost of the sessions"),
+			flags.Choice(&by, "by", "list by `WHAT`: day, model or session; with --usage also project", "day", "model",
+				"session", "project"),
+			flags.Bool(&asCSV, "csv", "with --usage: print comma-separated values"),
 		},
 		Action: func(c *cli.Context) error {
 			switch {
+			case used && len(e.Operands) > 0:
+				return app.WithHint(app.Usagef("option --usage of mem stats takes no operand"), "mem stats --usage")
+			case used:
+				return runUsage(c.Context, e, cmp.Or(by, stats.ByDay), asCSV)
+			case asCSV || by == stats.ByProject:
+				return app.WithHint(app.Usagef("options --csv and --by project require --usage"), "mem stats --usage --csv")
 			case by != "" && len(e.Operands) > 0:
 				return app.WithHint(app.Usagef("option --by of mem stats takes no operand"), "mem stats --by "+by)
 			case by != "":

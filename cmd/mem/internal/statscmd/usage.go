@@ -1,0 +1,97 @@
+package statscmd
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/stats"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// runUsage prints what the sessions used and cost, by day, session, model or project.
+func runUsage(ctx context.Context, e *app.Env, by string, asCSV bool) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		projects := []state.Project{run.Project}
+		if e.Opt.AllProjects {
+			var err error
+			if projects, err = names.Projects(ctx, run.Memory); err != nil {
+				return names.StoreError(err)
+			}
+		}
+		found, err := run.Stats().Spending(ctx, projects, by, e.Now().Location())
+		switch {
+		case err != nil:
+			return names.StoreError(err)
+		case e.Opt.JSON:
+			return e.PrintJSON("stats.usage", found)
+		case asCSV:
+			return printUsageCSV(e, found)
+		}
+		return printUsage(e, found)
+	})
+}
+
+func printUsage(e *app.Env, s stats.Spending) error {
+	if len(s.Rows) == 0 {
+		e.Note("no usage: no session in memory has an answer of a model")
+		return nil
+	}
+	number := func(name string) app.Column { return app.Column{Name: name, Right: true} }
+	t := e.Table(app.Column{Name: s.By, Shrinks: true}, number("answers"), number("input"), number("output"),
+		number("cache write"), number("cache read"), number("cost"))
+	rows := s.Rows
+	if e.Term.Stdout && len(rows) > 1 {
+		rows = append(rows, s.Total)
+	}
+	for _, r := range rows {
+		name := app.Cell{Full: r.Name}
+		if s.By == stats.BySession && r.Name != s.Total.Name {
+			name.Short = strings.TrimSpace(term.ShortID(r.Name) + " " + r.Title)
+		}
+		cells := []app.Cell{name, {Full: strconv.Itoa(r.Answers)}}
+		for _, n := range []int64{r.Input, r.Output, r.CacheWrite, r.CacheRead} {
+			cells = append(cells, app.Cell{Full: strconv.FormatInt(n, 10), Short: tokens.Commas(int(n))})
+		}
+		t.Row(append(cells, app.Cell{Full: usageCost(r)})...)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	e.Note("list prices of the API in %s; a subscription, discounts and surcharges are not considered", s.Prices)
+	if len(s.Total.Unpriced) > 0 {
+		e.Note("no known price, so not in the cost: %s", e.Safe(strings.Join(s.Total.Unpriced, ", ")))
+	}
+	return nil
+}
+
+// usageCost returns the cost of a row, with a plus if it has answers without a known price.
+func usageCost(r stats.Spent) string {
+	switch {
+	case len(r.Unpriced) == 0:
+		return engines.FormatDollars(r.Micros)
+	case r.Micros == 0:
+		return "unknown"
+	}
+	return engines.FormatDollars(r.Micros) + "+"
+}
+
+func printUsageCSV(e *app.Env, s stats.Spending) error {
+	w := csv.NewWriter(e.Out)
+	_ = w.Write([]string{s.By, "title", "answers", "input_tokens", "output_tokens", "cache_write_tokens",
+		"cache_read_tokens", "web_searches", "usd", "unpriced_models"}) // Error returns it
+	for _, r := range s.Rows {
+		_ = w.Write([]string{e.Safe(r.Name), e.Safe(r.Title), fmt.Sprint(r.Answers), fmt.Sprint(r.Input), fmt.Sprint(r.Output),
+			fmt.Sprint(r.CacheWrite), fmt.Sprint(r.CacheRead), fmt.Sprint(r.Searches),
+			fmt.Sprintf("%d.%06d", r.Micros/1_000_000, r.Micros%1_000_000), e.Safe(strings.Join(r.Unpriced, " "))}) // as above
+	}
+	w.Flush()
+	return w.Error()
+}

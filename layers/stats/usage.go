@@ -1,0 +1,213 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+)
+
+// A Spent is what the API answers of one day, session, model or project used.
+type Spent struct {
+	Name       string   `json:"name"`
+	Title      string   `json:"title,omitempty"` // of a session
+	Answers    int      `json:"answers"`         // of the API, each once
+	Input      int64    `json:"input_tokens"`    // without those of the cache
+	Output     int64    `json:"output_tokens"`
+	CacheWrite int64    `json:"cache_write_tokens"`
+	CacheRead  int64    `json:"cache_read_tokens"`
+	Searches   int64    `json:"web_searches"`
+	Micros     int64    `json:"usd_micros"` // of the models with a known price
+	Unpriced   []string `json:"unpriced"`   // models without a known price
+}
+
+// A Spending is the usage of sessions as their transcripts state it.
+type Spending struct {
+	By     string  `json:"by"`
+	Prices string  `json:"prices"` // when the prices were published
+	Rows   []Spent `json:"rows"`
+	Total  Spent   `json:"total"`
+}
+
+// The ways to add up a [Spending].
+const (
+	ByDay     = "day"
+	BySession = "session"
+	ByModel   = "model"
+	ByProject = "project"
+)
+
+// Spending adds up the usage in the transcripts of projects. An answer of the API counts once, although the client writes
+// a record for each of its blocks and forks copy them: in the oldest session that contains it. A subagent counts as its
+// session. What the user withdrew was paid for, and counts. Days are in the time zone.
+func (m Ops) Spending(ctx context.Context, projects []state.Project, by string, zone *time.Location) (Spending, error) {
+	out := Spending{By: by, Prices: engines.PricesDate, Rows: []Spent{}, Total: Spent{Name: "total", Unpriced: []string{}}}
+	rows := map[string]*Spent{}
+	seen := map[string]bool{}
+	for _, p := range projects {
+		st, err := trust.On(m.DB).Outline(ctx, p.ID)
+		if err != nil {
+			return out, err
+		}
+		for _, s := range oldestFirst(st) {
+			top := s
+			if parent := st.Session(s.Parent()); parent != nil {
+				top = parent
+			}
+			answers, err := m.answers(ctx, p, s.Now())
+			if err != nil {
+				return out, err
+			}
+			for _, a := range answers {
+				if seen[a.ID] {
+					continue
+				}
+				seen[a.ID] = true
+				name, title := a.Time.In(zone).Format(time.DateOnly), ""
+				switch by {
+				case BySession:
+					name, title = top.ID, top.Title()
+				case ByModel:
+					name = cmp.Or(a.Model, "unknown")
+				case ByProject:
+					name = p.Name
+				}
+				if rows[name] == nil {
+					rows[name] = &Spent{Name: name, Title: title, Unpriced: []string{}}
+				}
+				rows[name].add(a)
+				out.Total.add(a)
+			}
+		}
+	}
+	for _, r := range rows {
+		out.Rows = append(out.Rows, *r)
+	}
+	slices.SortFunc(out.Rows, func(a, b Spent) int {
+		if by == ByDay {
+			return strings.Compare(a.Name, b.Name)
+		}
+		return cmp.Or(cmp.Compare(b.Micros, a.Micros), strings.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+// oldestFirst returns the sessions that count, subagents included, the oldest first.
+func oldestFirst(st *state.State) (out []*state.Session) {
+	for _, s := range st.Sessions {
+		if s.Shown() && s.UntrustedDevice == "" {
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *state.Session) int {
+		return cmp.Or(a.Now().Scan.First.Compare(b.Now().Scan.First), strings.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// An answer is the usage of one answer of the API.
+type answer struct {
+	ID, Model string
+	Time      time.Time
+	Usage     transcript.Usage
+}
+
+// add adds an answer to a row.
+func (r *Spent) add(a answer) {
+	u := a.Usage
+	r.Answers++
+	r.Input += u.Input
+	r.Output += u.Output
+	r.CacheWrite += u.CacheWrite
+	r.CacheRead += u.CacheRead
+	r.Searches += u.Searches
+	micros, ok := costOf(a)
+	if !ok && !slices.Contains(r.Unpriced, cmp.Or(a.Model, "unknown")) {
+		r.Unpriced = append(r.Unpriced, cmp.Or(a.Model, "unknown"))
+		slices.Sort(r.Unpriced)
+	}
+	r.Micros += micros
+}
+
+// searchMicros is the price of a search of the web in millionths of a dollar.
+const searchMicros = 10_000
+
+// costOf returns the list price of an answer in millionths of a dollar: writing to the cache costs 1.25 times the input,
+// for an hour twice, and reading from it a tenth.
+func costOf(a answer) (micros int64, ok bool) {
+	price, ok := engines.ListPrice(a.Model)
+	if !ok {
+		return 0, false
+	}
+	u := a.Usage
+	input := 20*u.Input + 25*(u.CacheWrite-u.CacheHour) + 40*u.CacheHour + 2*u.CacheRead
+	return (input*price.Input+20*u.Output*price.Output+10_000_000)/20_000_000 + u.Searches*searchMicros, true
+}
+
+// usageVersion changes when the cached answers of a transcript do.
+const usageVersion = 1
+
+// answers returns the usage of the answers in a transcript at a growth point, in order, each once with its last record.
+func (m Ops) answers(ctx context.Context, p state.Project, at *records.Point) (out []answer, err error) {
+	file := m.CachePath("usage", at.Original.String())
+	if state.DecodeCache(file, func(c *records.Codec) { codeAnswers(c, &out) }) {
+		return out, nil
+	}
+	out = nil
+	err = originals.On(m.DB).Stream(ctx, p.ID, at.Original, func(r io.Reader) (err error) {
+		out, err = readAnswers(r)
+		return err
+	})
+	if err == nil {
+		m.WriteCacheBytes(file, state.Encode(func(c *records.Codec) { codeAnswers(c, &out) }))
+	}
+	return out, err
+}
+
+func readAnswers(r io.Reader) (out []answer, err error) {
+	index := map[string]int{}
+	for v, err := range transcript.Stream(r, originals.HugeValue) {
+		if err != nil {
+			return nil, err
+		}
+		msg, err := transcript.Decode(v)
+		if v.Opaque || err != nil || msg.Type != "assistant" || msg.Usage == (transcript.Usage{}) {
+			continue // of no answer
+		}
+		id := cmp.Or(msg.ID, msg.UUID, objects.Sum(v.Raw).String())
+		i, again := index[id]
+		if !again {
+			i = len(out)
+			index[id], out = i, append(out, answer{ID: id, Time: msg.Time})
+		}
+		out[i].Model, out[i].Usage = msg.Model, msg.Usage
+	}
+	return out, nil
+}
+
+func codeAnswers(c *records.Codec, list *[]answer) {
+	version := usageVersion
+	if records.Number(c, &version); version != usageVersion {
+		c.Failed = true
+		return
+	}
+	records.List(c, list, func(a *answer) {
+		records.Word(c, &a.ID)
+		records.Word(c, &a.Model)
+		c.Time(&a.Time)
+		u := &a.Usage
+		for _, n := range []*int64{&u.Input, &u.Output, &u.CacheWrite, &u.CacheHour, &u.CacheRead, &u.Searches} {
+			records.Number(c, n)
+		}
+	})
+}
