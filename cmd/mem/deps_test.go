@@ -168,6 +168,7 @@ func outside() map[string]string {
 		"github.com/kljensen/snowball":           "layers/compress layers/search/terms",
 		"filippo.io/age":                         "refs/sealed",
 		"golang.org/x/sys":                       "refs/disk",
+		"golang.org/x/text":                      "layers/search",
 		"github.com/tailscale/hujson":            "hooks/settings",
 		"github.com/yuin/goldmark":               "cmd/mem/internal/web/markdown",
 		"github.com/modelcontextprotocol/go-sdk": "cmd/mem/internal/mcp",

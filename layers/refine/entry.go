@@ -57,6 +57,7 @@ type Entry struct {
 	Bytes   int64    `json:"bytes,omitempty"` // of opaque
 
 	UUID string `json:"-"` // of its record; not in L1
+	To   int    `json:"-"` // the message with the result of a call; not in L1
 }
 
 // An Answer is a question of a dialog with the user's answer.

@@ -16,7 +16,7 @@ func (r *refiner) result(b transcript.Block) {
 		x = r.add(Entry{Role: "tool", Name: "result"})
 	}
 	delete(r.calls, b.ToolID)
-	x.wait = false
+	x.wait, x.To = false, r.m.N
 	switch {
 	case b.IsError:
 		r.failed(&x.Entry, clean(b.Result()))

@@ -2,90 +2,296 @@ package search
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/search/index"
+	"golang.org/x/text/unicode/norm"
 )
 
-// Transcript calls add with the documents of the session that is read from r: one for each message of which L1
-// has something. Messages that hidden reports are left out, and so are the rewound ones.
+// Transcript calls add with the documents of the session that is read from r, in order: one for each message of which
+// L1 has something. A last sentence that only announces the call after it ("Let me run the tests:") is in the document
+// of the call. Messages that hidden reports are left out; those of rewound, which the user withdrew, are marked.
 func Transcript(r io.Reader, rewound [][2]int, hidden func(n int) bool, add func(index.Doc)) error {
-	var m message
+	t := transcript{add: add}
 	_, err := refine.Each(r, refine.Full, rewound, nil, func(e *refine.Entry) (int, error) {
-		if e.Role == "opaque" || e.Rewound || hidden != nil && hidden(e.N) {
-			return 0, nil
+		if e.Role != "opaque" && (hidden == nil || !hidden(e.N)) {
+			t.entry(e)
 		}
-		if e.N != m.doc.N {
-			m.flush(add)
-		}
-		m.merge(e)
 		return 0, nil
 	})
-	m.flush(add)
+	t.flushMessage()
+	t.flush()
 	return err
 }
 
-// A message collects the entries of a message for its document. There can be hundreds of thousands.
-type message struct {
-	doc   index.Doc // without Text and File
-	texts []string
-	files []string
-	known map[string]bool // files
+// A transcript makes documents of entries.
+type transcript struct {
+	add     func(index.Doc)
+	message message
+	begin   int         // first message of the current exchange
+	docs    []index.Doc // of the current exchange, until all of it is known
+	edits   []edit      // of docs
+	size    int         // bytes of text in docs
 }
 
-// flush adds the document, unless it has no text, and begins another one.
-func (m *message) flush(add func(index.Doc)) {
-	m.doc.Text, m.doc.File = strings.Join(m.texts, "\n"), strings.Join(m.files, "\n")
-	if m.doc.N > 0 && strings.TrimSpace(m.doc.Text) != "" {
-		add(m.doc)
+// heldLimit is how much text of an exchange is kept until its end. Documents before that are not compared with later ones.
+const heldLimit = 16 << 20
+
+// An edit is a change of one file by a document.
+type edit struct {
+	doc            int // in docs
+	file           string
+	added, removed []string
+}
+
+func (t *transcript) entry(e *refine.Entry) {
+	begins := e.Request() || e.Role == "user" && e.Side && t.begin == 0
+	if e.N != t.message.doc.N {
+		lead := t.message.announcement(e)
+		if lead.doc.N == 0 || len(t.message.said) > 0 {
+			t.flushMessage()
+		}
+		if lead.doc.N > 0 {
+			t.message = lead
+		}
+	}
+	if begins || t.begin == 0 {
+		t.flushMessage()
+		t.flush()
+		t.begin = e.N
+	}
+	t.message.merge(e)
+	t.message.doc.Exchange = t.begin
+}
+
+// flushMessage adds the document of a message to those of its exchange, unless it has no text.
+func (t *transcript) flushMessage() {
+	m := &t.message
+	d := m.document()
+	if d.N > 0 && strings.TrimSpace(d.Text) != "" {
+		for _, e := range m.edits {
+			e.doc = len(t.docs)
+			t.edits = append(t.edits, e)
+		}
+		t.docs = append(t.docs, d)
+		if t.size += len(d.Text); t.size > heldLimit {
+			t.flush()
+		}
 	}
 	*m = message{}
 }
 
+// flush ends an exchange: the last text of the assistant is its outcome, and an edit that later ones undo is weak.
+func (t *transcript) flush() {
+	for i, d := range slices.Backward(t.docs) {
+		if d.Class == index.Assistant && d.Flags&index.Rewound == 0 {
+			t.docs[i].Flags |= index.Outcome
+			break
+		}
+	}
+	for i, e := range t.edits {
+		if superseded(e, t.edits[i+1:]) {
+			t.docs[e.doc].Flags |= index.Weak
+		}
+	}
+	for _, d := range t.docs {
+		t.add(d)
+	}
+	t.docs, t.edits, t.size = t.docs[:0], t.edits[:0], 0
+}
+
+// superseded reports whether later edits of its file removed most of the lines that e added.
+func superseded(e edit, later []edit) bool {
+	left := map[string]bool{}
+	for _, line := range e.added {
+		left[line] = true
+	}
+	most := len(left)
+	for _, x := range later {
+		if x.file == e.file {
+			for _, line := range x.removed {
+				delete(left, line)
+			}
+		}
+	}
+	return most > 0 && 5*len(left) <= most
+}
+
+// A message collects the entries of a document. There can be hundreds of thousands.
+type message struct {
+	doc     index.Doc // without Text and File
+	said    []string  // by the user, the assistant or the client, or given to a tool
+	printed []string  // by tools
+	files   []string
+	known   map[string]bool // files
+	edits   []edit
+	looks   bool // all calls are reads and searches, or only delete
+	calls   int
+}
+
+// document returns the document.
+func (m *message) document() index.Doc {
+	d := m.doc
+	d.Text, d.File = strings.Join(m.said, "\n"), strings.Join(m.files, "\n")
+	if m.calls > 0 {
+		d.Said = len(d.Text)
+	}
+	if len(m.printed) > 0 {
+		d.Text += strings.Join(m.printed, "")
+	}
+	if d.Class == index.Tool && m.looks {
+		d.Flags |= index.Weak
+	}
+	return d
+}
+
+// announcement removes from a text of the assistant the last sentence if it only says that the call e comes. It returns
+// a message with this sentence, the zero message if there is none.
+func (m *message) announcement(e *refine.Entry) (lead message) {
+	if m.doc.Class != index.Assistant || m.calls > 0 || e.Role != "tool" || e.Name == "result" || len(m.said) != 1 ||
+		(m.doc.Flags&index.Rewound != 0) != e.Rewound {
+		return lead
+	}
+	before, last := cutLeadIn(m.said[0])
+	if last == "" {
+		return lead
+	}
+	lead.doc, lead.said = m.doc, []string{last}
+	if m.said[0] = before; before == "" {
+		m.said = nil
+	}
+	return lead
+}
+
 // merge adds an entry.
 func (m *message) merge(e *refine.Entry) {
-	class, text := classOf(e)
+	class := classOf(e)
 	if m.doc.N == 0 {
 		m.doc = index.Doc{N: e.N, Class: class, Time: seconds(e.TS), ID: e.UUID}
 	}
-	m.doc.Class = min(m.doc.Class, class)
-	if class == index.Tool && m.doc.Name == "" {
+	if e.Rewound {
+		m.doc.Flags |= index.Rewound
+	}
+	if e.Request() {
+		m.doc.Flags |= index.Begins
+	}
+	m.doc.To = max(m.doc.To, e.N, e.To)
+	switch {
+	case class != index.Tool:
+		m.doc.Class = min(m.doc.Class, class)
+	case e.N != m.doc.N:
+		m.doc.Class = index.Tool // announced
+	}
+	if class == index.Tool {
+		m.call(e)
+		return
+	}
+	if text := saidOf(e); text != "" {
+		m.said = append(m.said, norm.NFC.String(text))
+	}
+	m.file(fileOf(e))
+}
+
+// call adds a call of a tool.
+func (m *message) call(e *refine.Entry) {
+	if m.doc.Name == "" {
 		m.doc.Name = e.Name
 	}
-	if file := fileOf(e); file != "" && !m.known[file] { // a patch may change several
-		if m.known == nil {
-			m.known = map[string]bool{}
-		}
-		m.known[file] = true
-		m.files = append(m.files, file)
+	m.looks = (m.calls == 0 || m.looks) && looks(e)
+	m.calls++
+	if text := e.Input(); text != "" {
+		m.said = append(m.said, norm.NFC.String(text))
 	}
-	if text != "" {
-		m.texts = append(m.texts, text)
+	if text := e.Output(); text != "" {
+		m.printed = append(m.printed, "\n"+norm.NFC.String(text))
+	}
+	if len(e.Symbols) > 0 {
+		m.doc.Symbols = strings.TrimSpace(m.doc.Symbols + " " + norm.NFC.String(strings.Join(e.Symbols, " ")))
+	}
+	file := fileOf(e)
+	m.file(file)
+	if e.Diff != "" && file != "" {
+		m.doc.Flags |= index.Edit
+		added, removed := changes(e.Diff)
+		m.edits = append(m.edits, edit{file: file, added: added, removed: removed})
 	}
 }
 
-func classOf(e *refine.Entry) (index.Class, string) {
+// file adds a file; a patch may change several.
+func (m *message) file(file string) {
+	if file == "" || m.known[file] {
+		return
+	}
+	if m.known == nil {
+		m.known = map[string]bool{}
+	}
+	m.known[file] = true
+	m.files = append(m.files, norm.NFC.String(file))
+}
+
+// changes returns the added and the removed lines of a diff that are long enough to be told apart.
+func changes(diff string) (added, removed []string) {
+	for line := range strings.SplitSeq(diff, "\n") {
+		text := strings.TrimSpace(line[min(1, len(line)):])
+		if len(text) < 4 {
+			continue
+		}
+		switch line[0] {
+		case '+':
+			added = append(added, text)
+		case '-':
+			removed = append(removed, text)
+		}
+	}
+	return added, removed
+}
+
+// looks reports whether a call only reads or searches, or deletes without adding.
+func looks(e *refine.Entry) bool {
+	switch e.Name {
+	case "Read", "Grep", "Glob", "LS", "NotebookRead", "ToolSearch", "TodoWrite", "TaskUpdate", "TaskList":
+		return true
+	case "Bash":
+		program, _, _ := strings.Cut(strings.TrimSpace(e.Cmd), " ")
+		switch program {
+		case "cat", "ls", "grep", "rg", "find", "head", "tail", "wc":
+			return true
+		}
+	}
+	return e.Diff != "" && !strings.HasPrefix(e.Diff, "+") && !strings.Contains(e.Diff, "\n+")
+}
+
+func classOf(e *refine.Entry) index.Class {
 	switch e.Role {
 	case "user":
 		if e.Side || e.Script { // a script is not the user
-			return index.Note, e.Said
+			return index.Note
 		}
-		if len(e.Dialog) > 0 { // with the questions
-			e := *e
-			e.Name = ""
-			return index.User, e.Text()
-		}
-		return index.User, e.Said
+		return index.User
 	case "assistant":
-		return index.Assistant, e.Said
+		return index.Assistant
 	case "tool":
-		return index.Tool, e.Text()
+		return index.Tool
 	case "summary":
-		return index.Summary, e.Text()
+		return index.Summary
 	}
-	return index.Note, e.Text()
+	return index.Note
+}
+
+// saidOf returns the text of an entry that is not a call.
+func saidOf(e *refine.Entry) string {
+	if (e.Role == "user" || e.Role == "assistant") && e.Name == "" {
+		return e.Said
+	}
+	if len(e.Dialog) > 0 {
+		e := *e
+		e.Name = ""
+		return e.Text()
+	}
+	return e.Text()
 }
 
 // fileOf returns the file that a call is about.
@@ -117,5 +323,5 @@ func About(s index.Session) index.Doc {
 	for _, topic := range s.Topics {
 		text += "\n" + topic
 	}
-	return index.Doc{Class: index.About, Time: s.Last, Text: text}
+	return index.Doc{Class: index.About, Time: s.Last, Text: norm.NFC.String(text)}
 }

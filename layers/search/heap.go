@@ -66,25 +66,3 @@ func siftDown(heap []ranked, i int, by func(a, b ranked) int) {
 		i = k
 	}
 }
-
-// A top collects the documents with the best scores, at most limit of them.
-type top struct {
-	limit int
-	seen  int      // documents that were added
-	all   []ranked // a heap with the worst first, once it is full
-}
-
-func (t *top) add(n int, score float32) {
-	t.seen++
-	r := ranked{int32(n), score}
-	if len(t.all) < t.limit {
-		if t.all = append(t.all, r); len(t.all) == t.limit {
-			heapify(t.all, worstFirst)
-		}
-		return
-	}
-	if byScore(r, t.all[0]) < 0 {
-		t.all[0] = r
-		siftDown(t.all, 0, worstFirst)
-	}
-}

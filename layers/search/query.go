@@ -18,7 +18,7 @@ import (
 )
 
 // Version changes when the same records make other documents, so that indexes are built again.
-const Version = 3
+const Version = 4
 
 // A Unit is the kind of thing that a search returns.
 type Unit string
@@ -38,6 +38,7 @@ type Query struct {
 	Filter   Filter
 	By       Unit
 	Limit    int // 0 is no limit
+	Width    int // bytes of a passage, about; 0 is 400
 }
 
 // A Filter restricts the results. The zero Filter accepts everything.
@@ -50,6 +51,7 @@ type Filter struct {
 	Topic   string                // words in the topics of the session
 	Keepit  func(weight int) bool // of a marker in the message
 	Only    Only
+	Rewound bool // also what the user withdrew
 }
 
 // Only restricts projects to some of their sessions, by id. A project that is not in it is searched whole.
@@ -121,6 +123,11 @@ type Hit struct {
 	File    string // of [ByFile]
 	Loose   bool   // the text has words of the phrases, but not the phrases
 	Context bool   // the text has no word of the query: a message next to it has, or the title of the session
+
+	Passage  Snippet // the part of the text that answers; if a request matches, of the outcome of its exchange
+	Request  string  // of the exchange, in one line; "" if Passage is the request
+	From, To int     // messages that Request and Passage come from, if they are near; else of Passage
+	Share   float64 // the part of the query's words, by their rarity, that Passage contains: 0 to 1
 }
 
 // Results are the answer to a query.

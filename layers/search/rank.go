@@ -30,6 +30,9 @@ const (
 	secondShare = .5 // of the second best in that
 	toolShare   = .3 // of a tool call there
 
+	agentShare = .7 // of the score of a message of a subagent, whose report its session has
+	weakShare  = .5 // of the score of a document that only reads or deletes, or was replaced
+
 	wholeInMessages = .5 // of an identifier, whose parts count too
 	wholeInSessions = .1
 )
@@ -61,9 +64,12 @@ type matcher struct {
 
 	score   []float32 // of documents
 	allowed []bool    // documents that may be found; nil: all
+	rewound bool      // also what the user withdrew
 
-	ranked int // documents that rankMessages has found
+	exchanges int     // that have a word of the query
+	most      float32 // the best score of a document
 
+	agent        []bool    // sessions of subagents
 	session      []float32 // score of sessions
 	sessionWords []float32
 	averageWords float32 // of a session
@@ -79,6 +85,9 @@ func newMatcher(corpora []Corpus) *matcher {
 			m.docs += s.Docs()
 		}
 		m.sessionWords = append(m.sessionWords, make([]float32, x.Sessions.Len())...)
+		for i := range x.Sessions.Len() {
+			m.agent = append(m.agent, x.Sessions.At(i).Parent != "")
+		}
 		for i := range x.Spans {
 			s := &x.Spans[i]
 			p := &m.parts[from+s.Segment]
@@ -116,10 +125,20 @@ func (m *matcher) find(doc int) (*part, index.Span) {
 	return p, p.spans[j]
 }
 
-func (m *matcher) allows(p *part, doc int) bool { return m.allowed == nil || m.allowed[p.base+doc] }
+// asks reports whether a document ends with a question.
+func (m *matcher) asks(doc int) bool {
+	p, _ := m.find(doc)
+	return p.seg.Asks(doc - p.base)
+}
+
+// allows reports whether a document may be found.
+func (m *matcher) allows(p *part, doc int) bool {
+	return (m.rewound || !p.seg.Is(doc, index.Rewound)) && (m.allowed == nil || m.allowed[p.base+doc])
+}
 
 // filter marks the documents that may be found. The conditions on their text are checked later.
 func (m *matcher) filter(f *Filter) error {
+	m.rewound = f.Rewound
 	if !f.Restricts() {
 		return nil
 	}
@@ -198,6 +217,7 @@ type queryTerm struct {
 	times float64
 	whole bool
 	docs  int // that contain it
+	worth float64
 }
 
 func queryTerms(text string) []queryTerm {
@@ -240,6 +260,7 @@ func (m *matcher) terms(all []queryTerm) error {
 		if worth[t] = float32(q.times * rarity(n, m.live)); q.whole {
 			worth[t] *= wholeInMessages
 		}
+		all[t].worth = float64(worth[t])
 	}
 	frequency := make([][]float32, len(all)) // of each term in each session
 	for t := range frequency {
@@ -350,63 +371,84 @@ func (m *matcher) withNeighbours(p *part, s index.Span, i int) float32 {
 	return m.score[doc] + before*at(-1) + nextShare*at(1) + secondNextShare*(at(-2)+at(2))
 }
 
-// addFirstTyped adds the first message that the user typed of a session of which only the title, the branch or a
-// topic matches.
-func (m *matcher) addFirstTyped(out *top, p *part, s index.Span) {
-	for k := range s.Count {
-		if p.seg.Class(s.First+k) == index.User && m.allows(p, s.First+k) {
-			out.add(p.base+s.First+k, sessionShare*m.session[p.scope+s.Session]*classBoost(index.User))
-			return
+// rankMessages returns the documents that may be hits with their scores, in no order.
+func (m *matcher) rankMessages() (out []ranked) {
+	for i := range m.parts {
+		p := &m.parts[i]
+		for j, s := range p.spans {
+			before := len(out)
+			if p.found[j] {
+				out = m.rankSpan(out, p, s)
+			}
+			if len(out) == before && s.Session >= 0 && m.session[p.scope+s.Session] > 0 {
+				out = m.firstTyped(out, p, s)
+			}
 		}
 	}
-}
-
-// rankMessages returns the documents with the best scores, at least limit if there are so many, in no order.
-func (m *matcher) rankMessages(limit int) (out []ranked) {
-	best := make([]top, len(m.parts))
-	m.each(func(i int) error { // cannot fail
-		p := &m.parts[i]
-		best[i].limit = limit
-		for j, s := range p.spans {
-			if p.found[j] && m.rankSpan(&best[i], p, s) {
-				continue
-			}
-			if s.Session >= 0 && m.session[p.scope+s.Session] > 0 {
-				m.addFirstTyped(&best[i], p, s)
-			}
-		}
-		return nil
-	})
-	for _, b := range best {
-		out = append(out, b.all...)
-		m.ranked += b.seen
+	for _, r := range out {
+		m.most = max(m.most, r.score)
 	}
 	return out
 }
 
-// rankSpan adds the documents of a span that a term of the query is in or near to, and reports whether there are any.
-func (m *matcher) rankSpan(out *top, p *part, s index.Span) (ok bool) {
+// firstTyped adds the first message that the user typed of a session of which only the title, the branch or a topic
+// matches.
+func (m *matcher) firstTyped(out []ranked, p *part, s index.Span) []ranked {
 	for k := range s.Count {
-		class := p.seg.Class(s.First + k)
-		if class == index.About || !m.allows(p, s.First+k) {
+		if p.seg.Class(s.First+k) == index.User && m.allows(p, s.First+k) {
+			m.exchanges++
+			return append(out, ranked{int32(p.base + s.First + k), sessionShare * m.session[p.scope+s.Session]})
+		}
+	}
+	return out
+}
+
+// weight is the factor of the score of a document.
+func (m *matcher) weight(p *part, s index.Span, doc int) float32 {
+	class := p.seg.Class(doc)
+	v := classBoost(class)
+	if p.seg.Is(doc, index.Weak) {
+		v *= weakShare
+	}
+	if s.Session >= 0 && m.agent[p.scope+s.Session] {
+		v *= agentShare
+	}
+	return v
+}
+
+// rankSpan adds the documents of a span that a term of the query is in or near to.
+func (m *matcher) rankSpan(out []ranked, p *part, s index.Span) []ranked {
+	exchange := -1 // its first document, if it is counted
+	begin := 0
+	for k := range s.Count {
+		doc := s.First + k
+		class := p.seg.Class(doc)
+		if p.seg.Is(doc, index.Begins) || class > index.Note {
+			begin = k
+		}
+		if class == index.About || !m.allows(p, doc) {
 			continue
 		}
-		if m.score[p.base+s.First+k] == 0 && class != index.User && class != index.Assistant {
+		if m.score[p.base+doc] == 0 && class != index.User && class != index.Assistant {
 			continue // a neighbour of a match is a result only if it is a message of a person or the model
 		}
 		v := m.withNeighbours(p, s, k)
 		if v == 0 {
 			continue
 		}
+		if m.score[p.base+doc] > 0 && exchange != begin {
+			exchange = begin
+			m.exchanges++
+		}
 		if s.Session >= 0 {
 			v += sessionShare * m.session[p.scope+s.Session]
 		} else {
 			v += sessionShare * v // without a session, its own score takes the place
 		}
-		out.add(p.base+s.First+k, v*classBoost(class))
-		ok = true
+		v *= m.weight(p, s, doc)
+		out = append(out, ranked{int32(p.base + doc), v})
 	}
-	return ok
+	return out
 }
 
 // rankSessions ranks sessions: by all that is in them, and by the best and the second best of their documents.

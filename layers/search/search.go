@@ -35,9 +35,11 @@ func find(corpora []Corpus, q Query) (out Results, err error) {
 	if err := m.terms(all); err != nil {
 		return out, err
 	}
-	f := &finder{matcher: m, q: q, asked: len(all) > 0}
+	f := &finder{matcher: m, q: q, all: all, asked: len(all) > 0}
+	f.cut = newSnippets(q, all, func(t queryTerm) float64 { return t.worth })
+	f.page = q.Limit > 0 && q.Limit <= pageSize
 	if q.Limit <= 0 {
-		f.q.Limit = m.docs
+		f.q.Limit = max(1, m.docs)
 	}
 	switch q.By {
 	case BySession:
@@ -73,7 +75,10 @@ func (m *matcher) missing(text string, all []queryTerm) (out []string) {
 type finder struct {
 	*matcher
 	q     Query
+	all   []queryTerm
 	asked bool // the query has terms
+	page  bool // the hits are a page, not a list
+	cut   *Snippets
 	out   Results
 }
 
@@ -86,13 +91,10 @@ func (f *finder) add(h Hit) {
 
 // candidates returns the documents that may be hits, in no order.
 func (f *finder) candidates() []ranked {
-	if strings.TrimSpace(f.q.text()) == "" || f.q.exact() && len(queryTerms(f.q.text())) == 0 {
+	if f.q.text() == "" || f.q.exact() && !f.asked {
 		return f.newest()
 	}
-	if f.q.By == BySession || f.q.By == ByFile || f.slow() {
-		return f.rankMessages(f.docs)
-	}
-	return f.rankMessages(f.q.Limit)
+	return f.rankMessages()
 }
 
 // newest returns all documents; those of the newest sessions have the best scores.
@@ -113,34 +115,6 @@ func (f *finder) newest() []ranked {
 		}
 	}
 	return out
-}
-
-// messages finds the documents that match.
-func (f *finder) messages() error {
-	all := f.candidates()
-	extra := 0 // documents read only to count them
-	for r := range bestFirst(all) {
-		if len(f.out.Hits) == f.q.Limit {
-			if !f.slow() {
-				break
-			}
-			if extra++; extra > maxCounted {
-				f.out.AtLeast = true
-				break
-			}
-		}
-		h, ok, err := f.hit(r)
-		if err != nil {
-			return err
-		}
-		if ok {
-			f.add(h)
-		}
-	}
-	if !f.slow() {
-		f.out.Total = max(f.ranked, len(all))
-	}
-	return nil
 }
 
 // hit reads a document and reports whether it matches.
@@ -174,6 +148,7 @@ func (f *finder) read(r ranked) (h Hit, files []string, err error) {
 		return h, nil, nil
 	}
 	h.Doc.File = files[0]
+	h.From, h.To = h.Doc.N, max(h.Doc.N, h.Doc.To)
 	return h, files, nil
 }
 
@@ -233,7 +208,7 @@ func (f *finder) sessions() error {
 		if err != nil {
 			return err
 		}
-		h.Score, h.Count = float64(r.score), b.count
+		h.Score, h.Count, h.Passage = float64(r.score), b.count, f.cut.Passage(h.Doc, f.width())
 		f.out.Hits = append(f.out.Hits, h)
 	}
 	return nil
@@ -319,6 +294,6 @@ func (f *finder) addFile(at map[[2]string]int, h Hit, file string) {
 		return
 	}
 	at[key] = f.out.Total
-	h.Doc.File, h.File, h.Count = file, file, 1
+	h.Doc.File, h.File, h.Count, h.Passage = file, file, 1, f.cut.Passage(h.Doc, f.width())
 	f.add(h)
 }

@@ -82,7 +82,7 @@ func TestResults(t *testing.T) {
 		missing string
 	}{
 		{Query{Words: "fox"}, 6, 3, ""},
-		{Query{Words: "fox", Limit: 1}, 6, 0, ""},
+		{Query{Words: "fox", Limit: 1}, 3, 0, ""}, // exchanges,
 		{Query{Words: "the fox zebra"}, 6, 3, "zebra"},
 		{Query{Words: "zebra"}, 0, 0, ""},
 		{Query{Patterns: []*regexp.Regexp{fox}}, 3, 0, ""},
@@ -193,7 +193,7 @@ func TestFileFits(t *testing.T) {
 func TestEmptyMatches(t *testing.T) {
 	t.Parallel()
 	s := NewSnippets(Query{Patterns: []*regexp.Regexp{regexp.MustCompile("x*")}})
-	for _, got := range []Snippet{s.Line("a xx b", 100), s.Lines("a xx b", 0, 100)} {
+	for _, got := range []Snippet{s.Passage(index.Doc{Text: "a xx b"}, 100), s.Lines("a xx b", 0, 100)} {
 		if want := [][2]int{{2, 4}}; !slices.Equal(got.Matches, want) {
 			t.Errorf("matches %v, want %v", got.Matches, want)
 		}
@@ -208,7 +208,8 @@ func FuzzSnippet(f *testing.F) {
 			return
 		}
 		s := NewSnippets(Parse(query))
-		for _, x := range []Snippet{s.Line(text, width), s.Lines(text, width%4, width)} {
+		for _, x := range []Snippet{s.Passage(index.Doc{Text: text}, width), s.Passage(index.Doc{Text: text, Class: index.Tool}, width),
+			s.Lines(text, width%4, width)} {
 			end := 0
 			for _, m := range x.Matches {
 				if m[0] < end || m[1] <= m[0] || m[1] > len(x.Text) {
@@ -220,7 +221,7 @@ func FuzzSnippet(f *testing.F) {
 				t.Fatalf("%q is cut inside of a character", x.Text)
 			}
 		}
-		if strings.Contains(s.Line(text, width).Text, "\n") {
+		if strings.Contains(s.Passage(index.Doc{Text: text}, width).Text, "\n") {
 			t.Fatal("a line has several")
 		}
 	})

@@ -16,7 +16,7 @@ import (
 
 // The segment format. A change of it raises the version; an index of another version is rebuilt.
 const (
-	version    = 1
+	version    = 2
 	magic      = "memseg\x00\x01"
 	footerSize = 4*8 + 4 + 4 + 8
 
@@ -42,8 +42,8 @@ type builder struct {
 	words  int // in all documents
 	tools  int // words of tool calls
 
-	lengths, classes []byte
-	times            []uint32
+	lengths, classes, flags []byte
+	times                   []uint32
 
 	block     []byte // of texts
 	blockBase int64
@@ -119,6 +119,7 @@ func (b *builder) add(d Doc) {
 			n++
 		}
 	})
+	b.cut.Each(d.Symbols, func(t terms.Term) { b.post(t.Text, doc) })
 	for file := range strings.SplitSeq(d.File, "\n") {
 		if file != "" {
 			b.post([]byte(FileTerm(file)), doc)
@@ -129,7 +130,11 @@ func (b *builder) add(d Doc) {
 	if d.Class == Tool {
 		b.tools += n
 	}
-	b.classes = append(b.classes, byte(d.Class)|asks(d.Text))
+	b.classes = append(b.classes, byte(d.Class))
+	if asks(d.Text) {
+		d.Flags |= question
+	}
+	b.flags = append(b.flags, byte(d.Flags))
 	b.times = append(b.times, uint32(max(0, min(d.Time, math.MaxUint32))))
 	if len(b.block) == 0 {
 		b.blockBase = d.Time
@@ -177,7 +182,7 @@ func (b *builder) finish() (int64, error) {
 	b.checked(times)
 	dirAt := b.off
 	dir := appendUint(nil, b.docs())
-	dir = append(append(dir, b.lengths...), b.classes...)
+	dir = append(append(append(dir, b.lengths...), b.classes...), b.flags...)
 	dir = append(appendUint(dir, b.nBlocks), b.docBlocks...)
 	dir = append(appendUint(dir, n), termBlocks...)
 	length := b.checked(dir)
@@ -232,16 +237,9 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// question is the flag in the class byte of a document that ends with a question.
-const question = 0x80
-
-// asks returns [question] if there is a question mark in the last 80 bytes of text.
-func asks(text string) byte {
-	tail := text[max(0, len(text)-80):]
-	if strings.ContainsAny(tail, "?") || strings.Contains(tail, "？") {
-		return question
-	}
-	return 0
+// asks reports whether there is a question mark in the last 80 bytes of text.
+func asks(text string) bool {
+	return strings.ContainsAny(text[max(0, len(text)-80):], "?？")
 }
 
 // packLength encodes a length in one byte: exactly up to 40, in logarithmic steps above.

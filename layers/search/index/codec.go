@@ -115,25 +115,32 @@ func formatUUID(raw []byte) string {
 
 // appendDoc appends a document. Times are relative to base, the time of the first document of the block.
 func appendDoc(b []byte, d Doc, base int64) []byte {
-	b = append(appendUint(b, d.N), byte(d.Class))
+	b = append(appendUint(b, d.N), byte(d.Class), byte(d.Flags))
+	b = appendUint(appendUint(appendUint(b, max(0, d.To-d.N)), max(0, d.N-d.Exchange)), d.Said)
 	b = appendID(appendInt(b, d.Time-base), d.ID)
 	b = appendString(appendString(b, d.Name), d.File)
-	return appendString(b, d.Text)
+	return appendString(appendString(b, d.Symbols), d.Text)
 }
 
 func (d *decoder) doc(base int64) Doc {
 	var x Doc
-	x.N, x.Class = d.small(), Class(d.fixed(1)[0])
+	x.N = d.small()
+	x.Class, x.Flags = Class(d.fixed(1)[0]), Flags(d.fixed(1)[0])
+	x.To, x.Exchange, x.Said = x.N+d.small(), x.N-d.small(), d.small()
 	x.Time, x.ID = base+d.int(), d.id()
 	x.Name, x.File = d.string(), d.string()
-	x.Text = d.string()
+	x.Symbols, x.Text = d.string(), d.string()
+	x.Said = min(x.Said, len(x.Text))
 	return x
 }
 
 // skipDoc skips one document.
 func (d *decoder) skipDoc() {
 	d.small()
-	d.fixed(1)
+	d.fixed(2)
+	for range 3 {
+		d.small()
+	}
 	d.int()
 	switch d.fixed(1)[0] {
 	case 0:
@@ -143,7 +150,7 @@ func (d *decoder) skipDoc() {
 	default:
 		d.failed = true
 	}
-	for range 3 { // name, file and text
+	for range 4 { // name, file, symbols and text
 		d.bytes()
 	}
 }

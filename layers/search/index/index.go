@@ -38,15 +38,33 @@ const (
 	classes
 )
 
+// Flags say more about a document. Files contain them.
+type Flags byte
+
+// The flags.
+const (
+	Begins   Flags = 1 << iota // the request of an exchange
+	Outcome                    // the last text of the assistant in an exchange
+	Edit                       // a change of a file
+	Weak                       // it only reads, searches or deletes, or a later edit of the exchange replaced it
+	Rewound                    // the user withdrew it
+	question                   // it ends with a question; the builder sets it
+)
+
 // A Doc is one search result: a message, fact, rule or other text.
 type Doc struct {
-	N     int // number of the message; 0 if it is not a message
-	Class Class
-	Time  int64  // seconds since 1970
-	ID    string // UUID of a message, ID of a fact, concept or rule
-	Name  string // of a tool or composition, kind of a fact, label of a version
-	File  string // paths that the tool call is about, separated by newlines
-	Text  string
+	N        int // number of the message; 0 if it is not a message
+	To       int // the last message that the text comes from: of a call that with its result; 0 is N
+	Exchange int // number of the first message of its exchange
+	Class    Class
+	Flags    Flags
+	Time     int64  // seconds since 1970
+	ID       string // UUID of a message, ID of a fact, concept or rule
+	Name     string // of a tool or composition, kind of a fact, label of a version
+	File     string // paths that the tool call is about, separated by newlines
+	Text     string
+	Said     int    // length of the start of Text that is not the output of a tool; of [Tool]
+	Symbols  string // names that an edit changes; they are found, but not part of Text
 }
 
 // A Session contains the metadata of a session that search needs. Times are seconds since 1970.

@@ -21,6 +21,7 @@ type Segment struct {
 	docs    int
 	lengths []byte
 	classes []byte
+	flags   []byte
 
 	docBlocks  []docBlock
 	termBlocks []termBlock
@@ -137,7 +138,7 @@ func (s *Segment) read(buf []byte, at int64, n int) ([]byte, error) {
 func (s *Segment) directory(dir []byte, termsAt int64) error {
 	d := &decoder{b: dir}
 	s.docs = d.count()
-	s.lengths, s.classes = d.fixed(s.docs), d.fixed(s.docs)
+	s.lengths, s.classes, s.flags = d.fixed(s.docs), d.fixed(s.docs), d.fixed(s.docs)
 	n := d.count()
 	s.docBlocks = make([]docBlock, 0, n)
 	doc, at := 0, int64(len(magic))
@@ -166,10 +167,13 @@ func (s *Segment) directory(dir []byte, termsAt int64) error {
 func (s *Segment) Docs() int { return s.docs }
 
 // Class returns the class of a document.
-func (s *Segment) Class(doc int) Class { return Class(s.classes[doc] &^ question) }
+func (s *Segment) Class(doc int) Class { return Class(s.classes[doc]) }
 
 // Asks reports whether a document ends with a question.
-func (s *Segment) Asks(doc int) bool { return s.classes[doc]&question != 0 }
+func (s *Segment) Asks(doc int) bool { return Flags(s.flags[doc])&question != 0 }
+
+// Is reports whether a document has one of some flags.
+func (s *Segment) Is(doc int, f Flags) bool { return Flags(s.flags[doc])&f != 0 }
 
 // Length returns the packed length of a document; see [Lengths].
 func (s *Segment) Length(doc int) byte { return s.lengths[doc] }

@@ -13,15 +13,16 @@ type SearchIn struct {
 	In       string   `json:"in,omitempty" jsonschema:"layers, separated by commas: L1, L2, L3, L4, versions, compositions"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"in sessions on this git branch"`
 	Projects string   `json:"projects,omitempty" jsonschema:"all, or related: this project and sessions related to it; else only this"`
-	Limit    int      `json:"limit,omitempty" jsonschema:"the most hits, 20 without it"`
+	Limit    int      `json:"limit,omitempty" jsonschema:"the most hits, 10 without it"`
 }
 
 // A Hit is a match of a query.
 type Hit struct {
-	Ref  string `json:"ref" jsonschema:"name of the hit, for the tool show"`
-	Who  string `json:"who" jsonschema:"user, assistant, tool, note, or the kind of a derived thing"`
-	Date string `json:"date,omitempty"`
-	Line string `json:"line" jsonschema:"the text around the match"`
+	Ref     string `json:"ref" jsonschema:"name of the hit, for the tool show"`
+	Who     string `json:"who" jsonschema:"user, assistant, tool, note, or the kind of a derived thing"`
+	Date    string `json:"date,omitempty"`
+	Request string `json:"request,omitempty" jsonschema:"of the exchange, if the hit is another message"`
+	Line    string `json:"line" jsonschema:"the passage that answers"`
 }
 
 // SearchOut is the output of the tool search.

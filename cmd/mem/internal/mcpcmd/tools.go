@@ -32,7 +32,7 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 	e.Operands = []string{in.Query}
 	q, err := searchcmd.Query(e, searchcmd.Options{Patterns: in.Regexp, Files: in.Files, Since: in.Since,
 		Until: in.Until, Topic: in.Topic, Keepit: in.Keepit,
-		Roles: in.Roles, In: in.In, Branch: in.Branch, By: string(search.ByMessage), Number: cmp.Or(in.Limit, 20)})
+		Roles: in.Roles, In: in.In, Branch: in.Branch, By: string(search.ByMessage), Number: cmp.Or(in.Limit, 10)})
 	if err != nil {
 		return out, err
 	}
@@ -47,10 +47,10 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 		if err != nil {
 			return err
 		}
-		cut, p := search.NewSnippets(q), searchcmd.HitPrinter{E: e}
+		p := searchcmd.HitPrinter{E: e}
 		for _, h := range found.Hits {
 			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: p.Who(h), Date: dayOf(h.Time()),
-				Line: term.SanitizeLine(cut.Line(h.Doc.Text, lineWidth).Text)})
+				Request: term.SanitizeLine(h.Request), Line: term.SanitizeLine(h.Passage.Text)})
 		}
 		if len(found.Hits) == 0 {
 			out.Note, err = sc.note(ctx, m, "nothing is found")

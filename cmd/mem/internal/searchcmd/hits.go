@@ -26,6 +26,8 @@ type hitAnswer struct {
 	Branch  string   `json:"branch,omitempty"`
 	Message string   `json:"message,omitempty"` // its uuid
 	N       int      `json:"n,omitempty"`
+	To      int      `json:"to,omitempty"`      // the last message that the snippet comes from, if it is another one
+	Request string   `json:"request,omitempty"` // of the exchange, if the hit is another message
 	Role    string   `json:"role,omitempty"`
 	Time    string   `json:"time,omitempty"`
 	Score   float64  `json:"score"`
@@ -41,27 +43,29 @@ type hitAnswer struct {
 	Matches [][2]int `json:"matches,omitempty"` // bytes of the snippet
 }
 
-// snippetWidth is the approximate length of a snippet in bytes.
-const snippetWidth = 200
+// contextWidth is the approximate length in bytes of the part of a text whose lines --context prints.
+const contextWidth = 2000
 
 // hitAnswers returns the JSON forms of all hits of a query.
-func hitAnswers(q search.Query, found search.Results) []hitAnswer {
-	cut := search.NewSnippets(q)
+func hitAnswers(found search.Results) []hitAnswer {
 	out := make([]hitAnswer, 0, len(found.Hits))
 	for _, h := range found.Hits {
-		a := searchAnswer(h, cut)
+		a := searchAnswer(h)
 		a.Total = found.Total
 		out = append(out, a)
 	}
 	return out
 }
 
-func searchAnswer(h search.Hit, cut *search.Snippets) hitAnswer {
-	s := cut.Line(h.Doc.Text, snippetWidth)
+func searchAnswer(h search.Hit) hitAnswer {
+	s := h.Passage
 	a := hitAnswer{
 		Ref: HitName(h), Layer: layerOf(h.Doc.Class), Project: h.Project, N: h.Doc.N, Role: roleOf(h.Doc.Class),
-		Score: h.Score, Context: h.Context, Time: term.TimeText(h.Time()),
+		Score: h.Score, Context: h.Context, Time: term.TimeText(h.Time()), Request: h.Request,
 		File: h.Doc.File, Count: h.Count, Snippet: s.Text, Matches: s.Matches,
+	}
+	if h.To > h.From {
+		a.To = h.To
 	}
 	if h.Session != nil {
 		a.Session, a.Title, a.Branch, a.Topics = h.Session.ID, h.Session.Title, h.Session.Branch, h.Session.Topics
@@ -81,23 +85,12 @@ func searchAnswer(h search.Hit, cut *search.Snippets) hitAnswer {
 	return a
 }
 
-// HitName returns the revision of a hit, with the short id of its session.
+// HitName returns the revision of a hit, with the short id of its session: [mem show] prints what the hit shows.
 func HitName(h search.Hit) string {
-	if h.Session == nil {
-		return hitName(h, "")
+	session := ""
+	if h.Session != nil {
+		session = term.ShortID(h.Session.ID)
 	}
-	return hitName(h, term.ShortID(h.Session.ID))
-}
-
-// fullName returns the revision of a hit, with the whole id of its session.
-func fullName(h search.Hit) string {
-	if h.Session == nil {
-		return hitName(h, "")
-	}
-	return hitName(h, h.Session.ID)
-}
-
-func hitName(h search.Hit, session string) string {
 	switch h.Doc.Class {
 	case index.Fact, index.Rule:
 		return h.Doc.ID
@@ -106,7 +99,11 @@ func hitName(h search.Hit, session string) string {
 	case index.Version:
 		return session + ":" + h.Doc.Name
 	}
-	return session + "#" + strconv.Itoa(h.Doc.N)
+	name := session + "#" + strconv.Itoa(h.From)
+	if h.To > h.From {
+		name += ".." + strconv.Itoa(h.To)
+	}
+	return name
 }
 
 func layerOf(c index.Class) string {
@@ -142,7 +139,7 @@ func roleOf(c index.Class) string {
 }
 
 func jsonHits(e *app.Env, q search.Query, found search.Results) error {
-	for _, a := range hitAnswers(q, found) {
+	for _, a := range hitAnswers(found) {
 		if err := printJSONLine(e, a); err != nil {
 			return err
 		}
@@ -228,20 +225,16 @@ type HitPrinter struct {
 	cut *search.Snippets
 }
 
-// line prints a hit for scripts: name, time, role, session title, snippet.
+// line prints a hit for scripts: name, time, role, request of the exchange, passage.
 func (p *HitPrinter) line(h search.Hit) {
-	name, title, who := fullName(h), "", p.Who(h)
-	if h.Session != nil {
-		title = h.Session.Title
-	}
+	name, who := HitName(h), p.Who(h)
 	if h.File != "" {
 		name += "\t" + term.SanitizeLine(h.File)
 	}
 	if h.Context {
 		who += ",context"
 	}
-	p.E.Printf("%s\t%s\t%s\t%s\t%s\n", name, term.TimeText(h.Time()), who, term.SanitizeLine(title),
-		p.snippet(h, "", 0))
+	p.E.Printf("%s\t%s\t%s\t%s\t%s\n", name, term.TimeText(h.Time()), who, term.SanitizeLine(h.Request), p.passage(h))
 }
 
 // Who returns the role or layer of a hit.
@@ -260,45 +253,24 @@ func (p *HitPrinter) Who(h search.Hit) string {
 	}
 }
 
-// snippet returns the part of a text to print, with coloured matches. A snippet of one line fits width columns; 0 is no
-// limit. Lines of context are indented.
-func (p *HitPrinter) snippet(h search.Hit, indent string, width int) string {
+// passage returns the passage of a hit on one line, or with --context the lines around the match, indented.
+func (p *HitPrinter) passage(h search.Hit) string {
 	if p.o.context == 0 {
-		size := snippetWidth
-		if width > 0 {
-			size = min(size, width-len("…")+1)
-		}
-		return p.paint(p.cut.Line(h.Doc.Text, size), term.SanitizeLine, width)
+		return p.paint(h.Passage, term.SanitizeLine)
 	}
-	s := p.paint(p.cut.Lines(h.Doc.Text, p.o.context, 10*snippetWidth), p.E.Safe, 0)
-	return "\n" + indent + "    " + strings.ReplaceAll(s, "\n", "\n"+indent+"    ")
+	s := p.paint(p.cut.Lines(h.Doc.Text, p.o.context, contextWidth), p.E.Safe)
+	return "\n    " + strings.ReplaceAll(s, "\n", "\n    ")
 }
 
-// paint colours the matches of a snippet. It cuts the text to width columns unless that is 0.
-func (p *HitPrinter) paint(s search.Snippet, safe func(string) string, width int) string {
+// paint colours the matches of a snippet.
+func (p *HitPrinter) paint(s search.Snippet, safe func(string) string) string {
 	var b strings.Builder
-	add := func(text string, paint func(string) string) bool {
-		text = safe(text)
-		if width > 0 {
-			whole := text
-			text = app.Cut(whole, width)
-			if width -= app.Columns(text); text != whole || width <= 0 {
-				width = -1
-			}
-		}
-		b.WriteString(paint(text))
-		return width >= 0
-	}
-	plain := func(s string) string { return s }
 	at := 0
 	for _, m := range s.Matches {
-		if !add(s.Text[at:m[0]], plain) || !add(s.Text[m[0]:m[1]], p.E.Style().Red) {
-			return b.String()
-		}
+		b.WriteString(safe(s.Text[at:m[0]]) + p.E.Style().Red(safe(s.Text[m[0]:m[1]])))
 		at = m[1]
 	}
-	add(s.Text[at:], plain)
-	return b.String()
+	return b.String() + safe(s.Text[at:])
 }
 
 // leastSnippet is the width of a snippet on a narrow terminal, in columns.
@@ -349,24 +321,61 @@ func (p *HitPrinter) heading(s *index.Session) {
 	p.E.Printf("%s %s  %s\n", p.E.Style().Yellow(id), title, p.E.Style().Dim(ago))
 }
 
-// hit prints a hit below the line of its session.
+// hit prints a hit below the line of its session: its name and request, and the passage below, in lines that fit.
 func (p *HitPrinter) hit(h search.Hit) {
 	name, who := HitName(h), p.Who(h)
 	if _, n, ok := strings.Cut(name, "#"); ok && h.Session != nil {
 		name = "#" + n
 	}
 	if h.File != "" {
-		file := term.SanitizeLine(h.File)
-		if width := p.E.Width() / 2; width > 0 {
-			file = app.CutFront(file, width)
-		}
-		name += " " + file
+		name += " " + term.SanitizeLine(h.File)
 	}
 	if h.Context {
 		who += " (context)"
 	}
-	text := p.snippet(h, "  ", p.fits("     ", name, who))
-	p.E.Printf("  %s %s  %s\n", p.E.Style().Cyan(name), who, text)
+	request := term.SanitizeLine(h.Request)
+	if width := p.fits("    ", name, who); width > 0 {
+		request = app.Cut(request, width)
+	}
+	p.E.Printf("  %s %s  %s\n", p.E.Style().Cyan(name), who, p.E.Style().Dim(request))
+	if p.o.context > 0 {
+		p.E.Printf("%s\n", strings.TrimPrefix(p.passage(h), "\n"))
+		return
+	}
+	for _, line := range wrap(h.Passage, p.fits("    ")) {
+		p.E.Printf("    %s\n", p.paint(line, term.SanitizeLine))
+	}
+}
+
+// wrap divides a snippet into lines of at most width columns, 0 for no limit. A longer word has a line of its own.
+func wrap(s search.Snippet, width int) (out []search.Snippet) {
+	start := 0
+	for start < len(s.Text) {
+		end := len(s.Text)
+		if width > 0 && app.Columns(s.Text[start:]) > width {
+			end = start
+			for end < len(s.Text) {
+				next := len(s.Text)
+				if k := strings.IndexByte(s.Text[end+1:], ' '); k >= 0 {
+					next = end + 1 + k
+				}
+				if end > start && app.Columns(s.Text[start:next]) > width {
+					break
+				}
+				end = next
+			}
+		}
+		line := search.Snippet{Text: s.Text[start:end]}
+		for _, m := range s.Matches {
+			if from, to := max(m[0], start), min(m[1], end); from < to {
+				line.Matches = append(line.Matches, [2]int{from - start, to - start})
+			}
+		}
+		out = append(out, line)
+		for start = end; start < len(s.Text) && s.Text[start] == ' '; start++ {
+		}
+	}
+	return out
 }
 
 // printJSONLine prints v on one line, also on a terminal: a line is one hit, or the answer to one query.

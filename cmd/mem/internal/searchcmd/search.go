@@ -39,22 +39,24 @@ type Options struct {
 	context  int
 	list     bool
 	related  bool
+	rewound  bool
 	batch    string
 	limited  bool // --number was given
 }
 
 // Search returns mem search.
 func Search(e *app.Env) *cli.Command {
-	o := Options{By: string(search.ByMessage), Number: 20}
+	o := Options{By: string(search.ByMessage), Number: 10}
 	return &cli.Command{
 		Name:      "search",
 		Usage:     "search messages, facts, rules, versions and compositions",
 		ArgsUsage: "[<words>...]",
 		Description: "Lists the best matches first: messages of the user and the model, tool calls with their\n" +
-			"files, commands and errors, facts, concepts, rules, versions and compositions. A phrase\n" +
-			"in double quotes and a regular expression must match exactly. A hit marked as context has\n" +
-			"no word of the query: a message next to it has. \"mem show SESSION#N\" prints the message\n" +
-			"of a hit. Outside of a known project, all projects are searched.",
+			"files, commands and errors, facts, concepts, rules, versions and compositions. A hit has\n" +
+			"the request of its exchange and the passage that answers; \"mem show SESSION#N..M\" prints\n" +
+			"its messages. A phrase in double quotes and a regular expression must match exactly. A hit\n" +
+			"marked as context has no word of the query: a message next to it has. A page of ten has\n" +
+			"three hits of a session at most. Outside of a known project, all projects are searched.",
 		Flags: []cli.Flag{
 			flags.Repeated(&o.Patterns, "regexp,e", "the text must match `REGEXP`; repeat for several"),
 			flags.Repeated(&o.Files, "file", "the call must be about `FILE`: a name, the end of a path, or a pattern"),
@@ -67,10 +69,11 @@ func Search(e *app.Env) *cli.Command {
 				"look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, separated by commas"),
 			flags.String(&o.Branch, "branch", "in sessions on this git `BRANCH`"),
 			flags.Choice(&o.By, "by", "a hit is a `UNIT`: message, session or file", "message", "session", "file"),
-			flags.Int(&o.Number, "number,n", "print the best `N` only, 20 by default; 0 prints all"),
+			flags.Int(&o.Number, "number,n", "print the best `N` only, 10 by default; 0 prints all"),
 			flags.Int(&o.context, "context,C", "print `N` lines before and after each match"),
 			flags.Bool(&o.related, "related",
 				"also in sessions of other projects that \"mem project relate\" related to this one"),
+			flags.Bool(&o.rewound, "rewound", "also in turns that the user withdrew"),
 			flags.Bool(&o.list, "list,l", "print the names of sessions only"),
 			flags.String(&o.batch, "batch", "answer each line of `FILE` with a JSON array"),
 		},
@@ -120,7 +123,7 @@ func Query(e *app.Env, o Options) (q search.Query, err error) {
 }
 
 func searchFilter(e *app.Env, o Options) (f search.Filter, err error) {
-	f.Files, f.Branch, f.Topic = o.Files, o.Branch, o.Topic
+	f.Files, f.Branch, f.Topic, f.Rewound = o.Files, o.Branch, o.Topic, o.rewound
 	for _, t := range []struct {
 		name, text string
 		to         *int64
@@ -296,7 +299,7 @@ func runSearchBatch(ctx context.Context, e *app.Env, o Options, like search.Quer
 					return err
 				}
 			}
-			if err := printJSONLine(e, hitAnswers(q, found)); err != nil {
+			if err := printJSONLine(e, hitAnswers(found)); err != nil {
 				return err
 			}
 		}

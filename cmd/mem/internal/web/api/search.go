@@ -42,6 +42,8 @@ type HitAnswer struct {
 	Session string   `json:"sessionId,omitempty"`
 	Title   string   `json:"title,omitempty"`
 	N       int      `json:"message,omitempty"`
+	To      int      `json:"lastMessage,omitempty"` // that the snippet comes from, if it is another one
+	Request string   `json:"request,omitempty"`     // of the exchange, if the hit is another message
 	UUID    string   `json:"messageUuid,omitempty"`
 	Role    string   `json:"role,omitempty"`
 	Time    string   `json:"timestamp,omitempty"`
@@ -56,9 +58,6 @@ type HitAnswer struct {
 
 	Class index.Class `json:"-"`
 }
-
-// snippetWidth is the approximate length of a snippet in bytes.
-const snippetWidth = 240
 
 // query reads a search from a request.
 func query(r *http.Request) (q search.Query, err error) {
@@ -157,9 +156,8 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 		return SearchAnswer{}, err
 	}
 	out := SearchAnswer{Hits: []HitAnswer{}, Loose: len(found.Hits) > 0 && found.Hits[0].Loose}
-	cut := search.NewSnippets(q)
 	for _, h := range found.Hits {
-		out.Hits = append(out.Hits, hitOf(h, cut))
+		out.Hits = append(out.Hits, hitOf(h))
 	}
 	return out, nil
 }
@@ -186,8 +184,8 @@ func (s *API) apiSearch(c *call) (reply, error) {
 	return result(s.Find(c, c.r, max(limit, 1)))
 }
 
-func hitOf(h search.Hit, cut *search.Snippets) HitAnswer {
-	s := cut.Line(h.Doc.Text, snippetWidth)
+func hitOf(h search.Hit) HitAnswer {
+	s := h.Passage
 	a := HitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Time: TimeText(h.Time()),
 		Count: h.Count, File: h.Doc.File, Snippet: s.Text,
 		Matches: append([][2]int{}, s.Matches...), Class: h.Doc.Class}
@@ -200,7 +198,11 @@ func hitOf(h search.Hit, cut *search.Snippets) HitAnswer {
 		a.Session, a.Title, a.Topics = h.Session.ID, h.Session.Title, h.Session.Topics
 		short = records.ShortID(h.Session.ID)
 	}
-	a.Layer, a.Ref = "L1", short+"#"+strconv.Itoa(h.Doc.N)
+	a.Layer, a.Ref, a.Request = "L1", short+"#"+strconv.Itoa(h.From), h.Request
+	if h.To > h.From {
+		a.To = h.To
+		a.Ref += ".." + strconv.Itoa(a.To)
+	}
 	switch h.Doc.Class {
 	case index.Fact:
 		a.Layer, a.Ref = "L2", h.Doc.ID
