@@ -127,7 +127,7 @@ type Hit struct {
 	Passage  Snippet // the part of the text that answers; if a request matches, of the outcome of its exchange
 	Request  string  // of the exchange, in one line; "" if Passage is the request
 	From, To int     // messages that Request and Passage come from, if they are near; else of Passage
-	Share   float64 // the part of the query's words, by their rarity, that Passage contains: 0 to 1
+	Share    float64 // the part of the query's words, by their rarity, that Passage contains: 0 to 1
 }
 
 // Results are the answer to a query.
