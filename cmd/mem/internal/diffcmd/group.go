@@ -40,7 +40,7 @@ func diffKeepit(e *app.Env, k trace.KeepitChange) {
 	case !k.Changed && a.Kept:
 		e.Printf("%s\n", e.Safe("! "+line+"  (kept in both)"))
 	case !k.Changed:
-		e.Printf("%s\n", e.Safe("! "+line+"  (summarised in both)"))
+		e.Printf("%s\n", e.Safe("! "+line+"  (not protected in either)"))
 	case a.Kept && !b.Kept, a.Known && !b.Known:
 		e.Printf("%s\n", e.Style().Red(e.Safe(fmt.Sprintf("- %s  (%s -> %s)", line, placeText(a), placeText(b)))))
 	default:

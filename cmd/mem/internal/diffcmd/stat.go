@@ -84,7 +84,7 @@ func weightsText(k trace.KeepitChange) string {
 	return b.Weight.String()
 }
 
-// placeText returns the fate of a marker on one side: "kept", "summarised, 0.50 < 0.65".
+// placeText returns the fate of a marker on one side: "kept", "not protected, 0.50 < 0.65".
 func placeText(p trace.MarkerState) string {
 	switch {
 	case !p.Known:
@@ -94,7 +94,7 @@ func placeText(p trace.MarkerState) string {
 	case p.Kept:
 		return "kept"
 	case p.Judged && p.Margin < 0:
-		return fmt.Sprintf("summarised, %s < %s", p.Weight, keepit.Thousandths(p.Threshold))
+		return fmt.Sprintf("not protected, %s < %s", p.Weight, keepit.Thousandths(p.Threshold))
 	}
-	return "summarised"
+	return "not protected"
 }

@@ -22,7 +22,7 @@ type FateAnswer struct {
 
 // ThresholdText returns the settings of a pressure and the weight from which markers survive it.
 func ThresholdText(p keepit.Pressure) string {
-	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker survives from %s on: %s", p.Ratio, p.Level, p.Distance,
+	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker is kept from %s on: %s", p.Ratio, p.Level, p.Distance,
 		term.Plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
 }
 
@@ -31,14 +31,14 @@ func FateTable(e *app.Env, fates []compress.Fate) error {
 	t := e.Table(app.Column{Name: "WEIGHT"}, app.Column{Name: "FATE"}, app.Column{Name: "MARGIN", Right: true},
 		app.Column{Name: "AT"}, app.Column{Name: "TEXT", Shrinks: true})
 	for _, f := range fates {
-		fate, margin := "summarised", keepit.Thousandths(f.Margin)
+		fate, margin := "not protected", keepit.Thousandths(f.Margin)
 		switch {
 		case f.Skipped:
 			fate, margin = "skipped", "-"
 		case f.Pinned():
 			fate, margin = "pinned", "-"
 		case f.Kept:
-			fate = "survives"
+			fate = "kept"
 		}
 		signed := margin
 		if f.Margin > 0 && margin != "-" {
@@ -51,9 +51,9 @@ func FateTable(e *app.Env, fates []compress.Fate) error {
 	return t.Flush()
 }
 
-// KeptLine returns the numbers of kept, summarised and skipped markers.
+// KeptLine returns the numbers of kept, unprotected and skipped markers.
 func KeptLine(kept, summarised, skipped int) string {
-	line := fmt.Sprintf("%d of %d kept word for word, %d summarised", kept, kept+summarised+skipped, summarised)
+	line := fmt.Sprintf("%d of %d kept word for word, %d not protected", kept, kept+summarised+skipped, summarised)
 	if skipped > 0 {
 		line += fmt.Sprintf(", %d skipped", skipped)
 	}

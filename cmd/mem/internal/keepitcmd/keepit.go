@@ -197,7 +197,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// fateText returns the versions that keep a marker, "v001 v002", and those that summarised it, "-v003".
+// fateText returns the versions that keep a marker, "v001 v002", and those that did not protect it, "-v003".
 func fateText(k state.Keepit) string {
 	words := append([]string{}, k.Kept...)
 	for _, l := range k.Lost {
@@ -263,7 +263,7 @@ func runKeepitShow(ctx context.Context, e *app.Env, operands []string) error {
 			}
 			showKeepit(e, in.rev, k, decay)
 		}
-		e.Printf("\nS survives   = survives, exactly on the threshold   . summarised\n")
+		e.Printf("\nS kept   = kept, exactly on the threshold   . not protected\n")
 		return nil
 	})
 }

@@ -19,12 +19,42 @@ import (
 // showVersion prints the recipe and figures of a version, and the fates of the markers.
 func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) error {
 	v := rev.Version
-	names.HeadLine(run.Env, "version "+names.LabelFor(run.Env, v), names.HashText(run.Env, rev.Hash))
+	names.HeadLine(run.Env, "version "+names.LabelFor(run.Env, v), rev.Session.Title())
 	if v.Deleted {
 		names.Field(run.Env, "Hidden",
 			"not listed; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
 	}
+	scan := rev.Session.Now().Scan
+	names.Field(run.Env, "Period", run.DateText(scan.First)+" to "+run.DateText(scan.Last))
 	names.Field(run.Env, "Source", sourceOf(run.Env, v, s.From, s.To))
+	names.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1, %d of %d markers kept", tokens.Commas(v.TokensOut),
+		term.Count(v.MessagesOut, "message"), v.Ratio, v.Preserved, v.Preserved+v.Summarised))
+	if r := v.Receipt; r.Requests > 0 {
+		names.Field(run.Env, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
+			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
+	}
+	for _, name := range s.UsedBy {
+		names.Field(run.Env, "Used by", name)
+	}
+	usedLine(run.Env, v.Used)
+	if run.Env.Opt.Verbose {
+		recipeFields(run, rev)
+	}
+	fates, err := run.Markers().Fates(ctx, rev)
+	var rows [][]string
+	for _, f := range fates {
+		rows = append(rows, fateRow(f))
+	}
+	names.Fields(run.Env, "Marker", rows)
+	run.Printf("\n")
+	return err
+}
+
+// recipeFields prints how a version was made and the hashes of it.
+func recipeFields(run names.Run, rev state.Rev) {
+	v := rev.Version
+	names.Field(run.Env, "Hash", names.HashText(run.Env, rev.Hash))
+	names.Field(run.Env, "Date", run.DateText(v.Time))
 	names.Field(run.Env, "Recipe", fmt.Sprintf("%s, markers %s at distance %d, skip %d", names.ModeOf(v),
 		v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
 	key := v.Derivation.Key().String()
@@ -38,35 +68,15 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 		names.Field(run.Env, "Evidence", term.Count(n, "object")+" of requests and answers, the first "+
 			names.HashText(run.Env, v.Derivation.Witnesses[0]))
 	}
-	if r := v.Receipt; r.Requests > 0 {
-		names.Field(run.Env, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
-			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
-	}
-	names.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1, %d of %d markers kept", tokens.Commas(v.TokensOut),
-		term.Count(v.MessagesOut, "message"), v.Ratio, v.Preserved, v.Preserved+v.Summarised))
-	for _, name := range s.UsedBy {
-		names.Field(run.Env, "Used by", name)
-	}
-	usedLine(run.Env, v.Used)
-	names.Field(run.Env, "Date", run.DateText(v.Time))
-	fates, err := run.Markers().Fates(ctx, rev)
-	var rows [][]string
-	for _, f := range fates {
-		rows = append(rows, fateRow(f))
-	}
-	names.Fields(run.Env, "Marker", rows)
-	run.Printf("\n")
-	return err
 }
 
 // sourceOf returns the input of a version.
 func sourceOf(e *app.Env, v *records.Version, from, to int) string {
-	of := fmt.Sprintf("%s:original %s, %s tok, %s", names.SessionID(e, v.Session), names.HashText(e, v.Origin()),
-		tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
+	of := fmt.Sprintf("%s, %s tok, %s", names.SessionID(e, v.Session), tokens.Commas(v.TokensIn),
+		term.Count(v.MessagesIn, "message"))
 	switch {
 	case v.Source != "" && len(v.Derivation.Inputs) > 0:
-		return fmt.Sprintf("%s:%s %s, of %s", names.SessionID(e, v.Session), v.Source,
-			names.HashText(e, v.Derivation.Inputs[0]), of)
+		return fmt.Sprintf("%s:%s, of %s", names.SessionID(e, v.Session), v.Source, of)
 	case v.Since != "":
 		return fmt.Sprintf("%s, #%d-%d, since %s", of, from, to, v.Since)
 	}
@@ -76,7 +86,7 @@ func sourceOf(e *app.Env, v *records.Version, from, to int) string {
 // fateRow returns the weight, fate, reason, message and text of a marker: "0.80", "kept", "threshold 0.65, margin
 // 0.15", "#31", "text".
 func fateRow(f markers.Judgement) []string {
-	fate, why := "summarised", "threshold not recorded"
+	fate, why := "not protected", "threshold not recorded"
 	if f.Kept {
 		fate = "kept"
 	}

@@ -283,8 +283,8 @@ func printMarkers(e *app.Env, s stats.Stats) error {
 	if s.Markers == 0 {
 		return nil
 	}
-	t := section(e, fmt.Sprintf("Survival of %s in %s", term.Count(s.Markers, "marker"),
-		term.Count(s.Versions, "version")), "weight", "preserved", "summarised")
+	t := section(e, fmt.Sprintf("%s in %s", term.Count(s.Markers, "marker"),
+		term.Count(s.Versions, "version")), "weight", "kept", "not protected")
 	for _, w := range s.Weights {
 		t.Row(app.Cell{Full: w.Weight}, countCell(w.Kept), countCell(w.Lost))
 	}

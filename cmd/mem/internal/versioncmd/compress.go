@@ -314,9 +314,9 @@ func printPreview(e *app.Env, c derive.CompressResult) error {
 	}
 	switch mode := compress.KeepitMode(v.Settings.Keepit); {
 	case mode == compress.PreserveAll:
-		e.Printf("  threshold  none: every marker survives\n")
+		e.Printf("  threshold  none: every marker is kept\n")
 	case mode == compress.Ignore:
-		e.Printf("  threshold  none: no marker survives\n")
+		e.Printf("  threshold  none: no marker is kept\n")
 	case len(c.Plan.Tiers) == 1:
 		e.Printf("  threshold  %s\n", keepitcmd.ThresholdText(c.Fates[0].Pressure))
 	}
